@@ -1,0 +1,80 @@
+"""The shape of a limb with both bones unturned: lengths, bend plane, and the lower bone's own axes.
+
+All vectors are in the frame F of the upper bone: its pose with its own channels at identity, its head at the origin.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .ops import Ops
+from .rotation import Quaternion, Vector, choose_vector, combine, conjugate, cross, dot, flattened, length, multiply, scale, shortest, unit
+from .triangle import Bones, bones
+
+STRAIGHT = 1e-4
+"""The sine of the knee's turn below which a limb counts as straight at rest. Float32 bones far from their object's
+origin are this noisy; no one models a bend this small."""
+
+
+class Limb(NamedTuple):
+    """What of a limb does not change while it moves.
+
+    ``axes`` are the bend plane's: along the upper bone, across it (the cross product of the other two), and the
+    normal, about which the limb bends; each a unit vector in F. ``lower_axes`` are the same three in the axes of the
+    unturned lower bone, reversed if that is mirrored, so that rotation vectors carry over. ``rest_turn`` takes the
+    upper bone's direction to the lower bone's, in components along ``axes``.
+
+    ``knee_turns`` are three quaternions that add up to the lower bone's own rotation when weighted with the cosine of
+    half the knee's turn off straight, and with its sine times the components of the turn's axis across the limb and
+    along the normal.
+    """
+
+    r1: Any
+    r2: Any
+    bones: Bones
+    axes: tuple[Vector, Vector, Vector]
+    lower_axes: tuple[Vector, Vector, Vector]
+    rest_turn: Quaternion
+    knee_turns: tuple[Quaternion, Quaternion, Quaternion]
+
+
+def limb(knee: Vector, lower: Vector, lower_frame: tuple[Vector, Vector, Vector], m: Ops) -> Limb:
+    """The limb with its knee at ``knee`` and its tip at ``knee + lower``.
+
+    ``lower_frame`` holds the x, y and z axes of the unturned lower bone as unit vectors in F; its y axis is along the
+    bone. The normal is ``lower x knee``, so that bend +1 is the shape itself; a straight limb takes the x axis.
+    Bones of no length take the other bone's direction, or the y axis.
+    """
+    r1 = length(knee, m)
+    r2 = length(lower, m)
+    along_lower = unit(lower, lower_frame[1], m)
+    along = unit(knee, along_lower, m)
+    across = cross(along_lower, along)
+    straight = length(across, m) <= STRAIGHT
+    hinge = choose_vector(straight, lower_frame[0], across, m)
+    hinge = _upright(hinge, along, lower_frame[2], m)
+    axes = (along, cross(hinge, along), hinge)
+    mirrored = dot(cross(lower_frame[0], lower_frame[1]), lower_frame[2]) < 0.0
+    sign = m.select(mirrored, -1.0, 1.0)
+    x, y, z = lower_frame
+    along_in_lower, across_in_lower, hinge_in_lower = (
+        scale((dot(axis, x), dot(axis, y), dot(axis, z)), sign) for axis in axes
+    )
+    lower_axes = (along_in_lower, across_in_lower, hinge_in_lower)
+    rest_turn = shortest(dot(along_lower, axes[0]), dot(along_lower, axes[1]), dot(along_lower, axes[2]), m)
+    straighten = conjugate(rest_turn)
+    bases = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+    straight_on, aside, bent = (in_axes(multiply(base, straighten), lower_axes) for base in bases)
+    return Limb(r1, r2, bones(r1, r2), axes, lower_axes, rest_turn, (straight_on, aside, bent))
+
+
+def in_axes(turn: Quaternion, axes: tuple[Vector, Vector, Vector]) -> Quaternion:
+    """The rotation whose vector's components along ``axes`` are those of ``turn``."""
+    return (turn[0], *combine(turn[1], turn[2], turn[3], axes))
+
+
+def _upright(v: Vector, along: Vector, other: Vector, m: Ops) -> Vector:
+    """The direction of ``v`` at right angles to ``along``; that of ``other`` if ``v`` lies along it."""
+    flat = flattened(v, along)
+    lost = dot(flat, flat) < 1e-12 * dot(v, v)
+    return unit(choose_vector(lost, flattened(other, along), flat, m), other, m)

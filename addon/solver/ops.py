@@ -1,0 +1,28 @@
+"""The few operations beyond ``+ - * /`` that the geometry is written in, for floats and for arrays.
+
+The formulas take one of these as their argument ``m`` and never branch on a value, so the same lines run on
+Python floats, on NumPy arrays, and on anything that records what is done to it and brings an `Ops` of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+
+
+class Ops(NamedTuple):
+    """Square root, smaller, larger and choice (``select(condition, if_true, if_false)``)."""
+
+    sqrt: Callable[[Any], Any]
+    minimum: Callable[[Any, Any], Any]
+    maximum: Callable[[Any, Any], Any]
+    select: Callable[[Any, Any, Any], Any]
+
+
+FLOATS = Ops(math.sqrt, min, max, lambda condition, if_true, if_false: if_true if condition else if_false)
+ARRAYS = Ops(np.sqrt, np.minimum, np.maximum, np.where)
+
+TINY = 1e-60
+"""Stands in for a distance of nothing, so that no division or root is undefined; its fourth power is a number."""
