@@ -1,0 +1,21 @@
+"""Planar IK: exact two-bone limbs in their bend plane."""
+
+
+def register() -> None:
+    """Make the properties, operators and handlers known to Blender."""
+    from . import live, ui
+    from .rig import settings
+
+    settings.register()
+    ui.register()
+    live.register()
+
+
+def unregister() -> None:
+    """Take them away again, in reverse order."""
+    from . import live, ui
+    from .rig import settings
+
+    live.unregister()
+    ui.unregister()
+    settings.unregister()

@@ -1,0 +1,219 @@
+"""The per-frame driver: poses all chains of a scene whenever its frame changes or something is edited."""
+
+from __future__ import annotations
+
+import logging
+from array import array
+from typing import Any, Callable
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.types import Context, Depsgraph, Object, Scene
+
+from .rig import settings, status
+from .rig.animation import animated_paths
+from .rig.chain import Chain, Frame
+from .rig.channels import Channels
+from .rig.rendering import keep_animation
+from .rig.targets import carriers
+
+log = logging.getLogger("planar_ik")
+
+
+class Plan:
+    """All chains of the file, kept between events, and what tells that it is out of date."""
+
+    def __init__(self) -> None:
+        self.chains: dict[tuple[int, str], Chain] = {}
+        self.levels: list[dict[Object, list[Chain]]] = []
+        self.is_stale = True
+        self.is_busy = False
+        self.population = b""
+        self.told: dict[str, str] = {}
+
+    def forget(self) -> None:
+        """Drop every reference into the file."""
+        self.chains.clear()
+        self.levels.clear()
+        status.forget()
+        self.is_stale = True
+
+
+plan = Plan()
+
+
+def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -> None:
+    """Pose the chains of a scene's evaluated objects once; ``has_changed`` says that the frame changed."""
+    is_structural = _find_chains(depsgraph)
+    if not plan.chains:
+        return
+    if is_structural:
+        plan.levels = _levels()
+    for number, level in enumerate(plan.levels):
+        written = [_pose(ob, chains, depsgraph, has_changed, is_structural) for ob, chains in level.items()]
+        if any(written) and number + 1 < len(plan.levels):
+            depsgraph.update()
+
+
+def _pose(ob: Object, chains: list[Chain], depsgraph: Depsgraph, has_changed: bool, is_structural: bool) -> bool:
+    """Pose chains of one object and say whether that changed anything."""
+    evaluated = ob.evaluated_get(depsgraph)
+    if not evaluated.is_evaluated:
+        return False
+    if depsgraph.mode == "RENDER":
+        keep_animation(ob, evaluated)
+    channels = Channels(ob)
+    frame = Frame(evaluated, depsgraph, has_changed)
+    index: dict[str, int] = {}
+    paths: set[str] = set()
+    for chain in chains:
+        try:
+            if is_structural or chain.always_prepare:
+                index = index or {bone.name: i for i, bone in enumerate(ob.pose.bones)}
+                paths = paths or animated_paths(ob)
+                chain.prepare(evaluated, channels, index, paths)
+            chain.pose(frame, channels)
+        except ReferenceError:
+            plan.is_stale = True
+        if chain.problem:
+            _tell(chain)
+    return channels.write()
+
+
+def _find_chains(depsgraph: Depsgraph) -> bool:
+    """Bring the list of chains up to date; say whether chains may have been edited since the last time."""
+    edited = depsgraph.id_type_updated("ARMATURE") or depsgraph.id_type_updated("SCENE")
+    users = array("i", bytes(4 * len(bpy.data.armatures)))
+    bpy.data.armatures.foreach_get("users", users)
+    population = users.tobytes()
+    if not (plan.is_stale or population != plan.population or (edited and plan.chains)):
+        return False
+    plan.is_stale = False
+    plan.population = population
+    found = {}
+    for ob in bpy.data.objects:
+        if ob.type == "ARMATURE":
+            for bone in ob.pose.bones:
+                if bone.is_property_set("planar_ik") and (bone.planar_ik.target or bone.planar_ik.enabled):
+                    key = (ob.session_uid, bone.name)
+                    found[key] = plan.chains.get(key) or Chain(ob, bone.name)
+    plan.chains = found
+    for chain in found.values():
+        chain.read_targets()
+        status.register_chain(chain)
+    return True
+
+
+def _levels() -> list[dict[Object, list[Chain]]]:
+    """The chains in the order in which they depend on each other, those of one level grouped by object."""
+    bones = {}
+    for chain in plan.chains.values():
+        lower = chain.object.pose.bones[chain.lower]
+        for bone in (lower, lower.parent):
+            if bone:
+                bones[chain.object, bone.name] = chain
+    needs = {chain: {bones[c] for c in carriers(chain.follows()) if c in bones} - {chain} for chain in plan.chains.values()}
+    levels: list[dict[Object, list[Chain]]] = []
+    waiting = dict(needs)
+    while waiting:
+        ready = [chain for chain, needed in waiting.items() if not needed & waiting.keys()]
+        level: dict[Object, list[Chain]] = {}
+        for chain in ready or waiting:
+            level.setdefault(chain.object, []).append(chain)
+        levels.append(level)
+        waiting = {chain: needed for chain, needed in waiting.items() if ready and chain not in ready}
+    return levels
+
+
+def _tell(chain: Chain) -> None:
+    """Report a chain that can't be posed, once."""
+    if plan.told.get(chain.name) != chain.problem:
+        plan.told[chain.name] = chain.problem
+        log.warning("%s: %s", chain.name, chain.problem)
+
+
+def _run(scene: Scene, depsgraph: Depsgraph, has_changed: bool) -> None:
+    if plan.is_busy or not scene.planar_ik.live:
+        return
+    plan.is_busy = True
+    try:
+        solve_scene(scene, depsgraph, has_changed)
+    finally:
+        plan.is_busy = False
+
+
+@persistent
+def _on_frame_change(scene: Scene, depsgraph: Depsgraph) -> None:
+    _run(scene, depsgraph, True)
+
+
+@persistent
+def _on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
+    _run(scene, depsgraph, False)
+
+
+@persistent
+def _on_replace(*_args: Any) -> None:
+    """A file was or is about to be opened, or a step undone or redone: every reference is void."""
+    plan.forget()
+
+
+@persistent
+def _on_load(*_args: Any) -> None:
+    plan.forget()
+    plan.told.clear()
+    _run_everywhere()
+
+
+def refresh(context: Context) -> None:
+    """Take notice of chains that were added or removed, and if Live is on, pose them now."""
+    plan.is_stale = True
+    _run(context.scene, context.evaluated_depsgraph_get(), False)
+
+
+def _run_everywhere() -> None:
+    window_manager = bpy.context.window_manager
+    scenes = {window.scene: window.view_layer for window in window_manager.windows} if window_manager else {}
+    if not scenes and bpy.context.scene:
+        scenes = {bpy.context.scene: bpy.context.view_layer}
+    for scene, layer in scenes.items():
+        layer.update()
+
+
+def _on_change(changed: Any) -> None:
+    """A setting was set: look at the chain anew, and if it was switched off, give the bones back at once."""
+    plan.is_stale = True
+    chain = status.find(changed)
+    if chain and not changed.enabled and changed.is_posed:
+        channels = Channels(chain.object)
+        chain.release(channels)
+        channels.write()
+
+
+HANDLERS: tuple[tuple[str, Callable[..., None]], ...] = (
+    ("frame_change_post", _on_frame_change),
+    ("depsgraph_update_post", _on_edit),
+    ("undo_pre", _on_replace),
+    ("undo_post", _on_replace),
+    ("redo_pre", _on_replace),
+    ("redo_post", _on_replace),
+    ("load_pre", _on_replace),
+    ("load_post", _on_load),
+)
+
+
+def register() -> None:
+    """Start to listen."""
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+    settings.on_change.append(_on_change)
+
+
+def unregister() -> None:
+    """Stop listening and forget."""
+    settings.on_change.remove(_on_change)
+    for name, handler in reversed(HANDLERS):
+        handlers = getattr(bpy.app.handlers, name)
+        if handler in handlers:
+            handlers.remove(handler)
+    plan.forget()

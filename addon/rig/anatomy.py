@@ -1,0 +1,140 @@
+"""The limb that two pose bones make: its shape in the frame F of the upper bone, as the solver wants it.
+
+F is the pose of the upper bone with its rotation and scale at identity (its location stays: it moves the root).
+Everything below a bone goes through the same F, so a limb solved in F is exact under parents that are mirrored or
+scaled unevenly, as long as the lower bone inherits all of it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Sequence
+
+from bpy.types import PoseBone
+from mathutils import Matrix, Vector
+
+from ..solver.chain import Hinge
+from ..solver.limb import Limb, limb
+from ..solver.ops import FLOATS
+
+EVEN = 1e-4
+"""How much the axes of a frame may differ in length, or lean, and still count as evenly scaled."""
+
+
+class Unposable(Exception):
+    """The limb can't be posed exactly; the message says which setting is in the way."""
+
+
+class Anatomy(NamedTuple):
+    """A limb, where its frame is, and how the lower bone hangs in it.
+
+    ``in_parent`` takes F to the parent's pose (to the armature for a root) when that never changes, else None and
+    ``frame`` is F in the armature as it is now. ``carried`` says that the limb's shape depends on that frame.
+    """
+
+    limb: Limb
+    in_parent: Matrix | None
+    frame: Matrix
+    hinge: Hinge | None
+    carried: bool
+
+    def to_axes(self) -> Matrix:
+        """What takes the armature (or with ``in_parent`` the parent's pose) to the limb's axes."""
+        return Matrix(self.limb.axes).to_4x4() @ (self.in_parent or self.frame).inverted()
+
+
+def anatomy(upper: PoseBone, lower: PoseBone, upper_scale: Sequence[float], lower_scale: Sequence[float]) -> Anatomy:
+    """The limb of an evaluated upper and lower bone, with the location they have now and the scale given.
+
+    Raises `Unposable`.
+    """
+    frame = frame_of(upper)
+    if abs(frame.determinant()) < 1e-30:
+        raise Unposable(f"'{upper.name}' is scaled to nothing")
+    follows = _inherits_all(lower)
+    if not follows and not is_even(frame):
+        raise Unposable(_uneven_parent(upper, lower))
+    base = Matrix() if follows else frame
+    unturned = lower.bone.convert_local_to_pose(
+        Matrix.Translation(_location(lower)),
+        lower.bone.matrix_local,
+        parent_matrix=base @ Matrix.Diagonal((*upper_scale, 1.0)),
+        parent_matrix_local=upper.bone.matrix_local,
+    )
+    in_frame = base.inverted() @ unturned
+    hinge = None
+    if not lower.bone.use_inherit_rotation:
+        in_frame, hinge = _hinged(in_frame, upper, lower)
+    knee = in_frame.translation
+    tip = in_frame.to_3x3() @ Vector((0.0, lower.bone.length * lower_scale[1], 0.0))
+    axes = _axes(in_frame, upper, lower)
+    shape = limb(tuple(knee), tuple(tip), axes, FLOATS)
+    return Anatomy(shape, _in_parent(upper), frame, hinge, not follows)
+
+
+def frame_of(upper: PoseBone) -> Matrix:
+    """F in the armature: where the upper bone would be, unturned and unscaled."""
+    parent = upper.parent
+    bone = upper.bone
+    local = Matrix.Translation(_location(upper))
+    if parent is None:
+        return bone.convert_local_to_pose(local, bone.matrix_local)
+    return bone.convert_local_to_pose(
+        local, bone.matrix_local, parent_matrix=parent.matrix, parent_matrix_local=parent.bone.matrix_local
+    )
+
+
+def is_even(matrix: Matrix) -> bool:
+    """Whether a matrix scales all directions alike, mirrored or not."""
+    x, y, z = matrix.to_3x3().col
+    size = max(x.length, y.length, z.length)
+    lengths = max(abs(axis.length - size) for axis in (x, y, z))
+    leaning = max(abs(x.dot(y)), abs(y.dot(z)), abs(z.dot(x)))
+    return lengths <= EVEN * size and leaning <= EVEN * size * size
+
+
+def _location(pose_bone: PoseBone) -> Vector:
+    """The bone's location channel, which a connected bone ignores."""
+    return Vector() if pose_bone.bone.use_connect and pose_bone.parent else pose_bone.location
+
+
+def _inherits_all(pose_bone: PoseBone) -> bool:
+    return pose_bone.bone.use_inherit_rotation and pose_bone.bone.inherit_scale == "FULL"
+
+
+def _in_parent(upper: PoseBone) -> Matrix | None:
+    bone = upper.bone
+    if upper.parent is None:
+        return frame_of(upper)
+    if _inherits_all(upper) and bone.use_local_location:
+        offset = upper.parent.bone.matrix_local.inverted() @ bone.matrix_local
+        return offset @ Matrix.Translation(_location(upper))
+    return None
+
+
+def _axes(in_frame: Matrix, upper: PoseBone, lower: PoseBone) -> tuple[tuple[float, float, float], ...]:
+    """The lower bone's axes in F as unit vectors."""
+    axes = in_frame.to_3x3().col
+    if min(axis.length for axis in axes) < 1e-12:
+        raise Unposable(f"'{upper.name}' is scaled to nothing")
+    # Only these two turn a bone before they scale it, so that its length would change with its rotation.
+    if lower.bone.inherit_scale in {"FULL", "FIX_SHEAR"} and not is_even(in_frame):
+        raise Unposable(
+            f"'{upper.name}' is scaled unevenly and '{lower.name}' inherits it: "
+            f"set Inherit Scale of '{lower.name}' to Aligned"
+        )
+    return tuple(tuple(axis.normalized()) for axis in axes)
+
+
+def _hinged(now: Matrix, upper: PoseBone, lower: PoseBone) -> tuple[Matrix, Hinge]:
+    """The lower bone in F as if it inherited rotation, and how it turns because it does not."""
+    offset = upper.bone.matrix_local.inverted() @ lower.bone.matrix_local
+    sizes = Matrix.Diagonal((*(axis.length for axis in now.to_3x3().col), 1.0))
+    inherited = Matrix.Translation(now.translation) @ offset.to_3x3().to_4x4() @ sizes
+    hinge = Hinge(tuple(offset.to_quaternion()), tuple(now.to_3x3().normalized().to_quaternion()))
+    return inherited, hinge
+
+
+def _uneven_parent(upper: PoseBone, lower: PoseBone) -> str:
+    bone = lower.bone
+    setting = "Inherit Rotation off" if not bone.use_inherit_rotation else f"Inherit Scale set to {bone.inherit_scale}"
+    return f"What carries '{upper.name}' is scaled unevenly, and '{lower.name}' has {setting}: let it inherit in full"

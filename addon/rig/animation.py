@@ -1,0 +1,40 @@
+"""Which properties of an object are animated, in whichever way this Blender stores it."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+from bpy.types import Object
+
+
+def animated_paths(ob: Object) -> set[str]:
+    """The data paths of all F-curves and drivers that act on an object."""
+    data = ob.animation_data
+    if data is None:
+        return set()
+    paths = {curve.data_path for curve in data.drivers}
+    paths.update(curve.data_path for curve in curves_of(data.action, getattr(data, "action_slot", None)))
+    for track in data.nla_tracks:
+        for strip in track.strips:
+            paths.update(curve.data_path for curve in _strip_curves(strip))
+    return paths
+
+
+def curves_of(action: Any, slot: Any) -> Iterator[Any]:
+    """The F-curves of an action for a slot; before slotted actions (4.4), all of them."""
+    if action is None:
+        return
+    if not hasattr(action, "layers"):
+        yield from action.fcurves
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(slot) if slot else None
+            yield from bag.fcurves if bag else ()
+
+
+def _strip_curves(strip: Any) -> Iterator[Any]:
+    yield from strip.fcurves
+    yield from curves_of(strip.action, getattr(strip, "action_slot", None))
+    for inner in getattr(strip, "strips", ()):
+        yield from _strip_curves(inner)

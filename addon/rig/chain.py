@@ -1,0 +1,234 @@
+"""One chain as it is posed frame after frame: what was read of it, kept as long as nothing of it was edited."""
+
+from __future__ import annotations
+
+from math import cos, pi
+from typing import Any, Sequence
+
+import bpy
+from bpy.types import Depsgraph, Object, PoseBone
+from mathutils import Matrix
+
+from ..solver import Reach
+from ..solver.chain import Features
+from ..solver.compiled import Solve, bind
+from ..solver.triangle import Settings
+from .anatomy import Unposable, anatomy
+from .channels import Channels
+from .parts import Rotation, Scale, read_rotation, read_scale
+from .problems import problem_of
+from .stretching import avoid_shear
+from .targets import Carrier, Target
+
+FLAT = pi - 1e-6
+"""The largest knee angle in single precision that is still no limit."""
+
+NOT_A_PLACE = "The target's position is not a number"
+
+ROUNDING = 1e-6
+"""The shortfall, as a fraction of the limb's length, that single precision leaves of a target within reach."""
+
+
+class Chain:
+    """The chain of one lower bone of one object.
+
+    `prepare` reads everything that only an edit or an animation of the chain itself changes; `pose` does what is left
+    for every frame.
+    """
+
+    def __init__(self, ob: Object, lower: str) -> None:
+        self.object = ob
+        self.lower = lower
+        self.upper = ""
+        self.parent = ""
+        self.target: Target | None = None
+        self.pole: Target | None = None
+        self.problem = ""
+        self.reach = Reach.INVALID
+        self.always_prepare = True
+        self._rotations: dict[str, Rotation] = {}
+        self._scales: dict[str, Scale] = {}
+        self._written: tuple[Rotation, Rotation] = ()  # type: ignore[assignment]
+        self._stretched: list[Scale] = []
+        self._volume = "LENGTH"
+        self._normal: tuple[float, ...] = (0.0, 0.0, 1.0)
+        self._solve: Solve | None = None
+        self._own: tuple[float, ...] = ()
+        self._to_axes = Matrix()
+        self._limits: tuple[float, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What to call the chain in a message."""
+        return f"{self.object.name}: {self.lower}"
+
+    @property
+    def settings(self) -> Any:
+        """The chain's settings on its object (not evaluated)."""
+        return self.object.pose.bones[self.lower].planar_ik
+
+    def read_targets(self) -> None:
+        """Look up what the chain follows and which bones it has."""
+        lower = self.object.pose.bones[self.lower]
+        settings = lower.planar_ik
+        self.upper = lower.parent.name if lower.parent else ""
+        self.target = Target.read(settings.target, settings.subtarget)
+        self.pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
+
+    def follows(self) -> list[Carrier]:
+        """What the chain's pose directly depends on: its target, its pole, and what its root hangs on."""
+        upper = self.object.pose.bones.get(self.upper)
+        root = upper.parent.name if upper and upper.parent else ""
+        return [(self.object, root), *((goal.object, goal.bone) for goal in (self.target, self.pole) if goal)]
+
+    def prepare(self, evaluated: Object, channels: Channels, index: dict[str, int], paths: set[str]) -> None:
+        """Read the chain, note what is in its way, and make the function that poses it."""
+        original = self.object.pose.bones[self.lower]
+        self._solve = None
+        lower = evaluated.pose.bones[self.lower]
+        self.always_prepare = self._is_animated(paths)
+        if not lower.planar_ik.enabled:
+            self.release(channels)
+            return
+        self.problem = problem_of(self.object, original, self.target, self.pole)
+        if not self.problem:
+            self._read_parts(original, channels, index)
+            try:
+                self._bind(lower, channels)
+            except Unposable as why:
+                self.problem = str(why)
+        if self.problem:
+            self.release(channels)
+
+    def pose(self, frame: Frame, channels: Channels) -> None:
+        """Solve the chain for where its target is now."""
+        solve = self._solve
+        if solve is None:
+            return
+        depsgraph = frame.depsgraph
+        to_axes = self._to_axes @ frame.space(self.parent)
+        place = to_axes @ self.target.position(depsgraph)  # type: ignore[union-attr]
+        pole = (*(to_axes @ self.pole.position(depsgraph)), *self._normal) if self.pole else ()
+        solved = solve(*place, *pole, *self._own)
+        if solved[0] != solved[0]:
+            self.problem = NOT_A_PLACE
+            self._restore(channels)
+            return
+        self.problem = ""
+        self.reach = solved[9]
+        if pole:
+            self._normal = solved[10:13]
+        upper, lower = self._written
+        upper.overwrite(channels, solved[0:4], frame.has_changed)
+        lower.overwrite(channels, solved[4:8], frame.has_changed)
+        for scale in self._stretched:
+            scale.stretch(channels, solved[8], self._volume)
+
+    def release(self, channels: Channels) -> None:
+        """Give the bones their own pose back."""
+        self._solve = None
+        if self.settings.is_posed:
+            if not self._rotations:
+                index = {bone.name: i for i, bone in enumerate(self.object.pose.bones)}
+                self._read_parts(self.object.pose.bones[self.lower], channels, index)
+            self._restore(channels)
+            self.settings.is_posed = False
+
+    def _restore(self, channels: Channels) -> None:
+        for part in (*self._rotations.values(), *self._scales.values()):
+            part.restore(channels)
+
+    def _is_animated(self, paths: set[str]) -> bool:
+        chain = tuple(_path(name) for name in (self.lower, self.upper) if name)
+        return any(path.startswith(chain) for path in paths)
+
+    def _read_parts(self, lower: PoseBone, channels: Channels, index: dict[str, int]) -> None:
+        """Find out the animator's own values, and keep them with the file for when it is opened or a step undone."""
+        settings = lower.planar_ik
+        if not settings.is_posed:
+            self._rotations.clear()
+            self._scales.clear()
+        for role, bone in (("upper", lower.parent), ("lower", lower)):
+            i = index[bone.name]
+            kept = getattr(settings, f"own_{role}") if settings.is_posed else None
+            rotation = self._rotations[role] = read_rotation(bone, i, channels, self._rotations.get(role), kept)
+            _keep(settings, f"own_{role}", [*rotation.own, 0.0][:4])
+            kept = getattr(settings, f"own_{role}_scale") if settings.is_posed else None
+            scale = self._scales[role] = read_scale(i, channels, self._scales.get(role), kept)
+            _keep(settings, f"own_{role}_scale", scale.own)
+        if not settings.is_posed:
+            settings.is_posed = True
+
+    def _bind(self, lower: PoseBone, channels: Channels) -> None:
+        """Make the function that poses the limb of an evaluated lower bone as it is set now."""
+        settings = lower.planar_ik
+        upper = lower.parent
+        rotations, scales = self._rotations, self._scales
+        body = anatomy(upper, lower, scales["upper"].own, scales["lower"].own)
+        values = self._read_settings(settings)
+        features = Features(
+            shaped=values.softness > 0.0 or values.stretch > 0.0 or values.min_cos2 < 1.0 or values.max_cos2 > 0.0,
+            swung=abs(values.bend) < 1.0,
+            blended=values.influence < 1.0,
+        )
+        self.always_prepare = self.always_prepare or body.in_parent is None or body.carried
+        self.parent = upper.parent.name if upper.parent and body.in_parent else ""
+        self._to_axes = body.to_axes()
+        self._solve = bind(body.limb, values, features, self.pole is not None, ROUNDING, body.hinge)
+        self._own = (*rotations["upper"].own_rotation(), *rotations["lower"].own_rotation()) if features.blended else ()
+        self._written = (rotations["upper"], rotations["lower"])
+        self._read_stretch(lower, values.stretch, channels)
+
+    def _read_settings(self, settings: Any) -> Settings:
+        angles = (settings.min_angle, settings.max_angle)
+        if self._limits[:2] != angles:
+            straight = 0.0 if angles[1] >= FLAT else cos(angles[1] / 2) ** 2
+            self._limits = (*angles, cos(angles[0] / 2) ** 2, straight)
+        return Settings(
+            settings.bend,
+            settings.softness,
+            settings.stretch,
+            settings.stretch_max,
+            self._limits[2],
+            self._limits[3],
+            settings.influence,
+        )
+
+    def _read_stretch(self, lower: PoseBone, stretch: float, channels: Channels) -> None:
+        """Find out which bones' scale must lengthen them: both, or the upper one if the lower inherits it."""
+        self._volume = lower.planar_ik.stretch_volume
+        self._stretched = []
+        if stretch > 0.0:
+            avoid_shear(self.object.pose.bones[self.lower])
+            inherits = self.object.data.bones[self.lower].inherit_scale == "ALIGNED"
+            self._stretched = [self._scales["upper"]] if inherits else list(self._scales.values())
+        else:
+            for scale in self._scales.values():
+                scale.restore(channels)
+
+
+class Frame:
+    """One object as it stands in one evaluated frame."""
+
+    def __init__(self, evaluated: Object, depsgraph: Depsgraph, has_changed: bool) -> None:
+        self.depsgraph = depsgraph
+        self.has_changed = has_changed
+        self._bones = evaluated.pose.bones
+        self._from_world = evaluated.matrix_world.inverted_safe()
+        self._spaces = {"": self._from_world}
+
+    def space(self, bone: str) -> Matrix:
+        """What takes the world to the pose of a bone, or without a name to the armature."""
+        space = self._spaces.get(bone)
+        if space is None:
+            space = self._spaces[bone] = self._bones[bone].matrix.inverted_safe() @ self._from_world
+        return space
+
+
+def _path(bone: str) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
+
+
+def _keep(settings: Any, name: str, numbers: Sequence[float]) -> None:
+    if list(getattr(settings, name)) != list(numbers):
+        setattr(settings, name, numbers)

@@ -1,0 +1,196 @@
+"""What an animator sets on a chain, and what the chain answers: the properties of the contract.
+
+Blender reads the annotations of these classes, so that this module can't postpone their evaluation.
+"""
+
+import math
+from typing import Any, Callable
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+from bpy.types import Context, PropertyGroup
+
+from . import status
+
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+
+on_change: list[Callable[[Any], None]] = []
+"""Called with a chain's settings after any of them was set; `addon.live` listens."""
+
+
+def _changed(settings: Any, _context: Context) -> None:
+    for listener in on_change:
+        listener(settings)
+
+
+def _object_property(name: str, description: str) -> Any:
+    return PointerProperty(
+        type=bpy.types.Object, name=name, description=description, update=_changed, override=OVERRIDABLE
+    )
+
+
+def _bone_property(name: str, description: str) -> Any:
+    return StringProperty(name=name, description=description, update=_changed, override=OVERRIDABLE)
+
+
+def _factor_property(name: str, description: str, default: float, minimum: float = 0.0) -> Any:
+    return FloatProperty(
+        name=name,
+        description=description,
+        default=default,
+        min=minimum,
+        max=1.0,
+        subtype="FACTOR",
+        update=_changed,
+        override=OVERRIDABLE,
+    )
+
+
+def _angle_property(name: str, description: str, default: float) -> Any:
+    return FloatProperty(
+        name=name,
+        description=description,
+        default=default,
+        min=0.0,
+        max=math.pi,
+        subtype="ANGLE",
+        update=_changed,
+        override=OVERRIDABLE,
+    )
+
+
+def _kept_property(size: int) -> Any:
+    """A few numbers that the extension itself keeps with the file, and so with every undo step."""
+    return FloatVectorProperty(size=size, options={"HIDDEN"}, override=OVERRIDABLE)
+
+
+class PlanarIKChain(PropertyGroup):
+    """Two-bone chain whose lower bone this is"""
+
+    enabled: BoolProperty(
+        name="Enabled",
+        description="Pose this bone and its parent so that this bone's tail goes to the target",
+        default=False,
+        update=_changed,
+        override=OVERRIDABLE,
+    )
+    target: _object_property("Target", "Object that the tip goes to; an armature's bone is named below")
+    subtarget: _bone_property("Bone", "Bone of the target armature that the tip goes to")
+    plane: EnumProperty(
+        name="Plane",
+        description="The plane that the limb bends in",
+        items=[
+            ("REST", "Rest", "The plane of the limb at rest, carried by its parent; the target is projected onto it"),
+            ("POLE", "Pole", "The plane through root, target and pole"),
+        ],
+        update=_changed,
+        override=OVERRIDABLE,
+    )
+    pole_target: _object_property("Pole Target", "Object that the knee points to")
+    pole_subtarget: _bone_property("Bone", "Bone of the pole's armature that the knee points to")
+    bend: _factor_property(
+        "Bend",
+        "Side of the line from root to target on which the knee lies: 1 as at rest or towards the pole, -1 the mirror "
+        "image; between them the knee swings round the line",
+        1.0,
+        -1.0,
+    )
+    influence: _factor_property("Influence", "Share of the solution in the pose; the rest is the bones' own pose", 1.0)
+    softness: _factor_property(
+        "Softness", "Part of the limb's length over which it eases into full extension", 0.0
+    )
+    stretch: _factor_property("Stretch", "How far the bones lengthen past reach", 0.0)
+    stretch_max: FloatProperty(
+        name="Stretch Limit",
+        description="Largest factor by which the bones lengthen",
+        default=2.0,
+        min=1.0,
+        soft_max=4.0,
+        update=_changed,
+        override=OVERRIDABLE,
+    )
+    stretch_volume: EnumProperty(
+        name="Stretch Volume",
+        description="What becomes of the bones' width while they lengthen",
+        items=[
+            ("LENGTH", "Length", "Only the length changes"),
+            ("UNIFORM", "Uniform", "The width changes with the length"),
+            ("VOLUME", "Volume", "The bones get thinner and keep their volume"),
+        ],
+        update=_changed,
+        override=OVERRIDABLE,
+    )
+    min_angle: _angle_property("Smallest Angle", "Smallest inner angle of the knee", 0.0)
+    max_angle: _angle_property("Largest Angle", "Largest inner angle of the knee", math.pi)
+
+    reach: EnumProperty(
+        name="Reach",
+        description="Whether the tip came to the target",
+        items=[
+            ("REACHED", "Reached", "The tip is on the target"),
+            ("TOO_FAR", "Too Far", "The target is farther than the limb is long"),
+            ("TOO_NEAR", "Too Near", "The target is nearer than the limb folds"),
+            ("LIMITED", "Limited", "A limit of the knee's angle keeps the tip from the target"),
+            ("INVALID", "Invalid", "The chain can't be posed; its message says why"),
+        ],
+        get=lambda self: status.reach(self).value,
+        options={"HIDDEN"},
+    )
+    message: StringProperty(
+        name="Message",
+        description="Why the chain can't be posed",
+        get=lambda self: status.message(self),
+        options={"HIDDEN"},
+    )
+    residual: FloatProperty(
+        name="Residual",
+        description="Distance from tip to target",
+        get=lambda self: status.residual(self),
+        subtype="DISTANCE",
+        options={"HIDDEN"},
+    )
+
+    token: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    is_posed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+    own_upper: _kept_property(4)
+    own_lower: _kept_property(4)
+    own_upper_scale: _kept_property(3)
+    own_lower_scale: _kept_property(3)
+    own_inherit_scale: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+
+
+class PlanarIKScene(PropertyGroup):
+    """Planar IK in this scene"""
+
+    live: BoolProperty(
+        name="Live",
+        description="Pose all chains whenever the frame changes or something is edited",
+        default=True,
+    )
+
+
+CLASSES = (PlanarIKChain, PlanarIKScene)
+
+
+def register() -> None:
+    """Give every pose bone and every scene its settings."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    bpy.types.PoseBone.planar_ik = PointerProperty(type=PlanarIKChain, override=OVERRIDABLE)
+    bpy.types.Scene.planar_ik = PointerProperty(type=PlanarIKScene)
+
+
+def unregister() -> None:
+    """Take them away; what is stored in files stays there."""
+    del bpy.types.Scene.planar_ik
+    del bpy.types.PoseBone.planar_ik
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,122 @@
+"""Putting a chain on a limb so that the limb stays where it is, and taking it off again."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.types import Context, Object, PoseBone
+from mathutils import Vector
+
+from .anatomy import Unposable, anatomy
+from .chain import Chain
+from .channels import Channels
+from .problems import hangs_on, overlap
+from .stretching import restore_inherit_scale
+from .targets import Target
+
+TOUCHING = 1e-3
+"""How far a bone may be from its parent's tail, in its own lengths, and still count as the lower bone of a limb."""
+
+IN_PLANE = 1e-4
+"""How far off the limb's rest plane a tip may be, in lengths of the limb, and still count as in it."""
+
+
+class Refused(Exception):
+    """What was asked for can't be done; the message says what to select or set instead."""
+
+
+class Posture(NamedTuple):
+    """How a limb is posed now, in the world; ``height`` is how far off its rest plane it is, in its own lengths."""
+
+    root: Vector
+    knee: Vector
+    tip: Vector
+    bend: float
+    height: float
+
+
+def is_lower(bone: PoseBone) -> bool:
+    """Whether a bone looks like the lower bone of a limb: its head is on its parent's tail."""
+    parent = bone.parent
+    if parent is None:
+        return False
+    gap = (bone.bone.head_local - parent.bone.tail_local).length
+    return bone.bone.use_connect or gap <= TOUCHING * bone.bone.length
+
+
+def check_limb(lower: PoseBone) -> None:
+    """Raise `Refused` if a chain can't be put on a bone."""
+    if lower.parent is None:
+        raise Refused(f"'{lower.name}' has no parent: select the lower of two bones, like a shin or a forearm")
+    if lower.planar_ik.enabled:
+        raise Refused(f"'{lower.name}' has a chain already: remove it first, or select another bone")
+    shared = overlap(lower)
+    if shared:
+        raise Refused(f"{shared}: remove that chain first, or select another bone")
+
+
+def check_target(ob: Object, lower: PoseBone, target: Target) -> None:
+    """Raise `Refused` if a target can't be followed by a chain."""
+    problem = target.problem() or hangs_on(ob, lower, target)
+    if problem:
+        raise Refused(problem)
+
+
+def posture(context: Context, ob: Object, lower: PoseBone) -> Posture:
+    """How the limb of a lower bone is posed; raises `Refused` if a setting keeps it from being posed exactly."""
+    evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+    lower = evaluated.pose.bones[lower.name]
+    upper = lower.parent
+    try:
+        body = anatomy(upper, lower, upper.scale, lower.scale)
+    except Unposable as why:
+        raise Refused(str(why)) from why
+    to_axes = body.to_axes()
+    root, knee, tip = upper.head, lower.head, lower.tail
+    x, y, height = to_axes @ tip
+    knee_x, knee_y, knee_height = to_axes @ knee
+    side = x * knee_y - y * knee_x
+    world = evaluated.matrix_world
+    off = max(abs(height), abs(knee_height)) / max(body.limb.bones.total, 1e-9)
+    return Posture(world @ root, world @ knee, world @ tip, -1.0 if side < 0.0 and off <= IN_PLANE else 1.0, off)
+
+
+def add_chain(ob: Object, lower: PoseBone, settings: dict[str, Any]) -> None:
+    """Switch a chain on with these settings; everything was checked before."""
+    chain = lower.planar_ik
+    for name, value in settings.items():
+        setattr(chain, name, value)
+    chain.enabled = True
+    ob.update_tag(refresh={"DATA"})
+
+
+def remove_chain(ob: Object, lower: PoseBone) -> None:
+    """Switch a chain off, which gives the bones their own pose back, and forget its settings."""
+    chain = lower.planar_ik
+    channels = Channels(ob)
+    Chain(ob, lower.name).release(channels)
+    channels.write()
+    restore_inherit_scale(lower)
+    for prop in chain.bl_rna.properties:
+        if not prop.is_readonly and prop.identifier not in {"rna_type", "name"}:
+            chain.property_unset(prop.identifier)
+    ob.update_tag(refresh={"DATA"})
+
+
+def new_empty(context: Context, name: str, place: Vector, size: float) -> Object:
+    """A new empty at a place in the world, in the collection of the active object."""
+    empty = bpy.data.objects.new(name, None)
+    empty.empty_display_size = size
+    empty.location = place
+    (context.collection or context.scene.collection).objects.link(empty)
+    return empty
+
+
+def pole_place(posed: Posture) -> Vector:
+    """A place for the pole from which the knee stays where it is: beyond it, as far off as the limb is long."""
+    length = (posed.knee - posed.root).length + (posed.tip - posed.knee).length
+    line = posed.tip - posed.root
+    along = posed.knee - posed.root
+    off = along - line * (along.dot(line) / max(line.length_squared, 1e-12))
+    return posed.knee + off.normalized() * length

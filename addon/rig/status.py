@@ -1,0 +1,58 @@
+"""What became of each chain when it was last posed, for the read-only properties."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..solver import Reach
+from .targets import Target
+
+_chains: dict[tuple[int, int], Any] = {}
+
+
+def register_chain(chain: Any) -> None:
+    """Let the properties of a chain's bone speak for it; its token tells it from the others of its object."""
+    settings = chain.settings
+    key = (chain.object.session_uid, settings.token)
+    holder = _chains.get(key)
+    if settings.token == 0 or (holder and holder.lower != chain.lower and holder.lower in chain.object.pose.bones):
+        settings.token = 1 + max((token for uid, token in _chains if uid == key[0]), default=0)
+    _chains[chain.object.session_uid, settings.token] = chain
+
+
+def forget() -> None:
+    """Drop everything, as when another file is opened."""
+    _chains.clear()
+
+
+def reach(settings: Any) -> Reach:
+    """The reach of the chain with these settings."""
+    chain = find(settings)
+    return Reach(int(chain.reach)) if chain and not chain.problem else Reach.INVALID
+
+
+def message(settings: Any) -> str:
+    """Why the chain with these settings can't be posed; empty if it can."""
+    chain = find(settings)
+    if not settings.enabled:
+        return "The chain is not enabled"
+    return chain.problem if chain else "The chain has not been posed yet"
+
+
+def residual(settings: Any) -> float:
+    """The distance from tip to target in the evaluated pose, in scene units; 0 if there is no target."""
+    chain = find(settings)
+    target = Target.read(settings.target, settings.subtarget)
+    if chain is None or target is None or target.problem():
+        return 0.0
+    depsgraph = bpy.context.view_layer.depsgraph
+    evaluated = chain.object.evaluated_get(depsgraph)
+    tip = evaluated.matrix_world @ evaluated.pose.bones[chain.lower].tail
+    return float((tip - target.position(depsgraph)).length)
+
+
+def find(settings: Any) -> Any:
+    """The chain with these settings, or None."""
+    return _chains.get((settings.id_data.session_uid, settings.token))

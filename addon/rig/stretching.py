@@ -1,0 +1,51 @@
+"""Letting bones lengthen without shear: what must be inherited, and what becomes of a bone's scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import PoseBone
+
+SHEARING = {"FULL", "FIX_SHEAR"}
+"""The ways to inherit scale that shear a turned bone under one that is scaled unevenly."""
+
+
+def avoid_shear(lower: PoseBone) -> None:
+    """Set what the bones below must inherit, and keep in the chain's settings what was set before.
+
+    The lower bone takes over the upper bone's lengthening along its own axes; other children keep an even scale.
+    """
+    chain = lower.planar_ik
+    changed = dict(_kept(chain))
+    for bone, mode in _wanted(lower):
+        inherited = bone.bone.inherit_scale
+        if inherited in SHEARING or (bone == lower and inherited == "AVERAGE"):
+            changed.setdefault(bone.name, inherited)
+            bone.bone.inherit_scale = mode
+    kept = "\n".join(f"{mode} {name}" for name, mode in changed.items())
+    if kept != chain.own_inherit_scale:
+        chain.own_inherit_scale = kept
+
+
+def restore_inherit_scale(lower: PoseBone) -> None:
+    """Undo `avoid_shear`."""
+    bones = lower.id_data.pose.bones
+    for name, mode in _kept(lower.planar_ik):
+        if name in bones:
+            bones[name].bone.inherit_scale = mode
+
+
+def stretched(scale: Any, factor: float, volume: str) -> tuple[float, float, float]:
+    """A bone's scale channel lengthened by a factor along y."""
+    across = {"LENGTH": 1.0, "UNIFORM": factor, "VOLUME": factor**-0.5}[volume]
+    return (scale[0] * across, scale[1] * factor, scale[2] * across)
+
+
+def _wanted(lower: PoseBone) -> list[tuple[PoseBone, str]]:
+    others = [child for bone in (lower, lower.parent) for child in bone.children if child != lower]
+    return [(lower, "ALIGNED"), *((bone, "AVERAGE") for bone in others)]
+
+
+def _kept(chain: Any) -> list[tuple[str, str]]:
+    lines = (line.split(" ", 1) for line in chain.own_inherit_scale.splitlines())
+    return [(name, mode) for mode, name in lines]

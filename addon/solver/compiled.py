@@ -1,0 +1,102 @@
+"""The chain's formula as one straight Python function, for the per-frame driver.
+
+`solve_chain` spends most of its time on floats in calls and tuples. Recorded once for a set of features and written
+out as source (as `collections.namedtuple` does), the same arithmetic takes less than half of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import Any, Callable
+
+from .chain import Features, Hinge, Own, Pole, solve_chain
+from .limb import Limb, in_axes
+from .ops import FLOATS
+from .record import RECORDER, Node, in_order, inputs
+from .rotation import conjugate, dot, from_plane, multiply, normalised
+from .triangle import Bones, Settings
+
+Solve = Callable[..., tuple[Any, ...]]
+"""``solve(x, y, z)`` of a target, or ``solve(x, y, z, px, py, pz, nx, ny, nz)`` with a pole and the last normal; with
+influence, both bones' own rotations follow. Positions are in the limb's axes. Returns the upper and the lower bone's own
+rotation (w, x, y, z each), the stretch, the reach and, with a pole, the plane's normal in the limb's axes."""
+
+_PARTS = {"+": "({} + {})", "-": "({} - {})", "*": "({} * {})", "/": "({} / {})", "neg": "(-{})", "sqrt": "sqrt({})"}
+_PARTS |= {sign: "({} " + sign + " {})" for sign in ("<", "<=", ">", ">=")}
+_PARTS |= {"select": "({1} if {0} else {2})", "min": "({0} if {0} < {1} else {1})", "max": "({0} if {0} > {1} else {1})"}
+_REPEATS_PARTS = ("min", "max")
+_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def bind(
+    limb: Limb, settings: Settings, features: Features, has_pole: bool, tolerance: float, hinge: Hinge | None = None
+) -> Solve:
+    """The function that poses this limb with these settings."""
+    constants = [*limb.bones, *_flat(limb.axes), *_flat(limb.knee_turns), *settings, tolerance]
+    if hinge is not None:
+        to_axes = conjugate(normalised(from_plane(limb.axes[0], limb.axes[2], FLOATS), FLOATS))
+        constants += [*multiply(to_axes, hinge.rest), *multiply(to_axes, hinge.now), *_flat(limb.lower_axes)]
+    return _maker(features, has_pole, hinge is not None)(*constants)
+
+
+@cache
+def _maker(features: Features, has_pole: bool, has_hinge: bool) -> Callable[..., Solve]:
+    constants = inputs("constant", 34 + (17 if has_hinge else 0))
+    given = inputs("given", 3 + (6 if has_pole else 0) + (8 if features.blended else 0))
+    results = _record(constants, given, features, has_pole)
+    namespace: dict[str, Any] = {}
+    source = _source([node.parts[0] for node in constants], [node.parts[0] for node in given], results)
+    exec(compile(source, "<planar_ik formula>", "exec"), namespace)
+    make: Callable[..., Solve] = namespace["make"]
+    return make
+
+
+def _record(constants: tuple[Node, ...], given: tuple[Node, ...], features: Features, has_pole: bool) -> list[Any]:
+    """The nodes of `Solve`'s results; positions and the upper bone's rotation are solved in the limb's axes."""
+    lengths, axes, knee_turns = constants[:5], _rows(constants[5:14], 3), _rows(constants[14:26], 4)
+    settings, tolerance = Settings(*constants[26:33]), constants[33]
+    hinge = Hinge(constants[34:38], constants[38:42]) if len(constants) > 34 else None
+    lower_axes = _rows(constants[42:], 3)
+    limb: Any = Limb(None, None, Bones(*lengths), _AXES, lower_axes, None, knee_turns)
+    pole = Pole(given[3:6], given[6:9]) if has_pole else None
+    own = Own()
+    if features.blended:
+        upper, lower = given[-8:-4], given[-4:]
+        own = Own((upper[0], *(dot(upper[1:], axis) for axis in axes)), lower)
+    solution = solve_chain(given[:3], limb, settings, features, RECORDER, pole, own, hinge, tolerance)
+    results = [*in_axes(solution.upper, axes), *solution.lower, solution.stretch, solution.reach]
+    return [*results, *solution.normal] if has_pole else results
+
+
+def _flat(rows: tuple[tuple[Any, ...], ...]) -> list[Any]:
+    return [number for row in rows for number in row]
+
+
+def _rows(numbers: tuple[Any, ...], size: int) -> Any:
+    return tuple(numbers[i : i + size] for i in range(0, len(numbers), size))
+
+
+def _source(of_limb: list[str], given: list[str], results: list[Any]) -> str:
+    """The source of ``make(of_limb...)``, which returns ``solve(given...)``; nodes used once are written in place."""
+    nodes = list(in_order([node for node in results if isinstance(node, Node)]))
+    uses = Counter(id(node) for node in results)
+    for node in nodes:
+        weight = 2 if node.operation in _REPEATS_PARTS else 1
+        uses.update({id(part): weight for part in node.parts if isinstance(part, Node)})
+    written: dict[int, str] = {}
+    lines: list[str] = []
+    for node in nodes:
+        if node.operation == "input":
+            text = node.parts[0]
+        elif node.operation == "constant":
+            text = repr(float(node.parts[0]))
+        else:
+            text = _PARTS[node.operation].format(*(written[id(part)] for part in node.parts))
+            if uses[id(node)] > 1:
+                lines.append(f"        v{len(lines)} = {text}")
+                text = f"v{len(lines) - 1}"
+        written[id(node)] = text
+    out = ", ".join(written[id(node)] if isinstance(node, Node) else repr(float(node)) for node in results)
+    head = f"from math import sqrt\ndef make({', '.join(of_limb)}):\n    def solve({', '.join(given)}):\n"
+    return head + "\n".join(lines) + f"\n        return ({out},)\n    return solve\n"

@@ -1,0 +1,21 @@
+"""What an animator sees: operators, menu entries and panels."""
+
+import bpy
+
+from . import menus, operators, panels
+
+CLASSES = (*operators.CLASSES, *panels.CLASSES)
+
+
+def register() -> None:
+    """Register every class in order, then the menu entries that use them."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    menus.register()
+
+
+def unregister() -> None:
+    """Undo `register` in reverse."""
+    menus.unregister()
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

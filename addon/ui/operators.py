@@ -1,0 +1,129 @@
+"""Adding, removing, solving and flipping chains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.props import EnumProperty, StringProperty
+from bpy.types import Context, Operator, PoseBone
+
+from .. import live
+from ..rig.setup import Refused, remove_chain
+from .adding import Request, add_chains
+
+NOTHING_SELECTED = "Select a bone with a chain: the lower bone of a limb, like a shin or a forearm"
+
+
+class PoseOperator(Operator):
+    """What all operators on chains share: they run in Pose Mode, and refuse with a sentence"""
+
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Pose Mode, with an active bone."""
+        if context.mode != "POSE":
+            cls.poll_message_set("Go to Pose Mode and select the lower bone of a limb")
+            return False
+        if context.active_pose_bone is None and not context.selected_pose_bones:
+            cls.poll_message_set("Select the lower bone of a limb")
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[str]:
+        """Do it, or refuse with a sentence and change nothing."""
+        try:
+            self.act(context)
+        except Refused as why:
+            self.report({"ERROR"}, str(why))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+    def act(self, context: Context) -> None:
+        """What the operator does; raises `Refused`."""
+        raise NotImplementedError
+
+
+class POSE_OT_planar_ik_add(PoseOperator):
+    """Pose the active bone and its parent so that its tail follows a target: the other selected object or bone, or a new empty. The limb stays where it is"""
+
+    bl_idname = "pose.planar_ik_add"
+    bl_label = "Add Planar IK"
+
+    plane: EnumProperty(
+        name="Plane",
+        description="The plane that the limb bends in",
+        items=[
+            ("REST", "Rest", "The plane of the limb at rest, carried by its parent"),
+            ("POLE", "Pole", "The plane through root, target and a pole"),
+        ],
+    )
+    target: StringProperty(name="Target", description="Name of the target object; empty for the selected one or a new empty")
+    subtarget: StringProperty(name="Target Bone", description="Name of a bone of the target")
+    pole_target: StringProperty(name="Pole", description="Name of the pole object; empty for a new empty")
+    pole_subtarget: StringProperty(name="Pole Bone", description="Name of a bone of the pole object")
+
+    def act(self, context: Context) -> None:
+        """Check everything, then add."""
+        plane = self.plane if self.properties.is_property_set("plane") else ""
+        request = Request(plane, self.target, self.subtarget, self.pole_target, self.pole_subtarget)
+        for warning in add_chains(context, request):
+            self.report({"WARNING"}, warning)
+
+
+class POSE_OT_planar_ik_remove(PoseOperator):
+    """Take the chains off the selected bones and give them their own pose back"""
+
+    bl_idname = "pose.planar_ik_remove"
+    bl_label = "Remove Planar IK"
+
+    def act(self, context: Context) -> None:
+        """Remove the selected chains."""
+        for lower in selected_chains(context):
+            remove_chain(lower.id_data, lower)
+        live.refresh(context)
+
+
+class POSE_OT_planar_ik_solve(PoseOperator):
+    """Pose the selected chains once, for when Live is off"""
+
+    bl_idname = "pose.planar_ik_solve"
+    bl_label = "Solve Planar IK"
+
+    def act(self, context: Context) -> None:
+        """Pose the selected chains; what they depend on is posed with them."""
+        chains = selected_chains(context)
+        live.solve_scene(context.scene, context.evaluated_depsgraph_get())
+        problems = [lower.planar_ik.message for lower in chains if lower.planar_ik.message]
+        if problems:
+            raise Refused(problems[0])
+
+
+class POSE_OT_planar_ik_flip(PoseOperator):
+    """Bend the selected chains to the other side"""
+
+    bl_idname = "pose.planar_ik_flip"
+    bl_label = "Flip Planar IK"
+
+    def act(self, context: Context) -> None:
+        """Reverse the bend of the selected chains."""
+        for lower in selected_chains(context):
+            lower.planar_ik.bend = -lower.planar_ik.bend
+
+
+def selected_chains(context: Context) -> list[PoseBone]:
+    """The lower bones of the chains that have a selected bone; raises `Refused` if there is none."""
+    selected = list(context.selected_pose_bones or ())
+    if context.active_pose_bone and not selected:
+        selected.append(context.active_pose_bone)
+    found: dict[Any, PoseBone] = {}
+    for bone in selected:
+        for lower in (bone, *bone.children):
+            if lower.planar_ik.enabled:
+                found[lower.id_data.name_full, lower.name] = lower
+    if not found:
+        raise Refused(NOTHING_SELECTED)
+    return list(found.values())
+
+
+CLASSES = (POSE_OT_planar_ik_add, POSE_OT_planar_ik_remove, POSE_OT_planar_ik_solve, POSE_OT_planar_ik_flip)
