@@ -1,0 +1,36 @@
+# Every target makes what it needs: pinned environments under .venvs, the zip under build.
+# Needs python3 with pip and venv; PYTHON=python3.13 takes another one. What the targets do: scripts/tasks.py.
+PYTHON ?= python3
+TASK = @$(PYTHON) -u -m scripts.tasks
+
+.PHONY: help test solver matrix zip check window bench demo clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+
+test: ## all tests, on the Blender that fits python3; ARGS="-k reach" goes to pytest
+	$(TASK) test $(ARGS)
+
+solver: ## the solver's tests, which need no Blender
+	$(TASK) solver $(ARGS)
+
+matrix: ## all tests on every Blender we support; VERSIONS="4.2 5.2" for some of them
+	$(TASK) matrix $(VERSIONS)
+
+zip: ## build/planar_ik-VERSION.zip, built and validated by Blender's extension tool
+	$(TASK) zip
+
+check: ## lint, format and types
+	$(TASK) check
+
+window: ## the tests in a real window
+	$(TASK) window $(ARGS)
+
+bench: ## the benchmarks
+	$(TASK) bench $(ARGS)
+
+demo: ## the walking creature: build/demo.blend and its pictures
+	$(TASK) demo $(ARGS)
+
+clean: ## remove .venvs and build
+	$(TASK) clean

@@ -1,0 +1,43 @@
+"""The extension's zip, built and validated by Blender's own extension tool. Standard library only."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+
+
+def build(python: Path) -> Path:
+    """build/planar_ik-VERSION.zip, made by the tool of the Blender that is a module of this Python."""
+    found = re.search(r'(?m)^version = "(.+)"$', (ROOT / "blender_manifest.toml").read_text())
+    assert found, "blender_manifest.toml has no version"
+    path = BUILD / f"planar_ik-{found.group(1)}.zip"
+    BUILD.mkdir(exist_ok=True)
+    unfinished = path.with_name(f"unfinished-{os.getpid()}.zip")
+    try:
+        _tool(python, "build", "--source-dir", str(ROOT), "--output-filepath", str(unfinished))
+        validate(python, unfinished)
+        unfinished.replace(path)  # In one step: another run may be installing the zip of that name.
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path
+
+
+def validate(python: Path, path: Path) -> None:
+    """Ask Blender whether it would take this zip."""
+    _tool(python, "validate", str(path))
+
+
+def _tool(python: Path, command: str, *arguments: str) -> None:
+    """Run the tool that ``blender --command extension`` runs; bpy on PyPI brings it along as a script."""
+    (scripts,) = python.parent.parent.glob("lib/python3.*/site-packages/bpy/*/scripts")
+    tool = scripts / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
+    tags = scripts / "modules" / "_bpy_internal" / "extensions" / "tags.py"
+    words = [str(python), str(tool), command, *arguments, "--valid-tags", str(tags)]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise SystemExit(f"{done.stdout}Blender's extension tool refused to {command}: its own words are above.")

@@ -1,0 +1,135 @@
+"""What the Makefile's targets do: ``python3 -m scripts.tasks TARGET``. Standard library only, for bare machines."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from . import package
+from .environments import BLENDERS, HOME, MACHINE, ROOT, blender, environment
+
+FITTING = {"3.11": "4.5", "3.13": "5.2"}.get(MACHINE)
+"""The version of Blender to work with on this Python: the newest LTS that has a bpy for it."""
+
+LIMIT = 1200
+"""Seconds after which a command is taken for hung: Blender can wait for ever outside of Python's reach."""
+
+NOTHING_FITS = f"""\
+Blender is a Python module for Python 3.11 (Blender 4.2 to 5.0) and for Python 3.13 (5.2), and python3 is {MACHINE}.
+Install one of the two, then name it: make PYTHON=python3.11 {" ".join(sys.argv[1:2])}"""
+
+
+def test(*arguments: str) -> int:
+    """All tests on the Blender that fits this Python; without one, those that need no Blender."""
+    if FITTING:
+        return _test_in(FITTING, package.build(blender(FITTING)), *arguments)
+    status = solver(*arguments)
+    print(f"\nOnly the solver's tests ran. {NOTHING_FITS}")
+    return status
+
+
+def solver(*arguments: str) -> int:
+    """The solver's tests, where there is no Blender."""
+    return _run(environment("solver"), "-m", "pytest", "tests/solver", *arguments)
+
+
+def matrix(*versions: str) -> int:
+    """All tests on these versions of Blender, or on every one that we support."""
+    pythons = {version: blender(version) for version in versions or BLENDERS}
+    built = package.build(next(iter(pythons.values())))
+    statuses = {version: _test_in(version, built) for version in pythons}
+    print("\n" + "\n".join(f"Blender {version}: {_verdict(status)}" for version, status in statuses.items()))
+    return max(statuses.values())
+
+
+def build_zip() -> int:
+    """Build the zip, and have it validated."""
+    print(package.build(_fitting()).relative_to(ROOT))
+    return 0
+
+
+def check() -> int:
+    """Lint, format and types."""
+    python = environment("check", "3.11")
+    tools = [("ruff", "check"), ("ruff", "format", "--check"), ("basedpyright",)]
+    return max([_run(python, "-m", *words) for words in tools])
+
+
+def window(*arguments: str) -> int:
+    """The tests that click in a real window; they take the application from ../shared."""
+    built = package.build(_fitting())
+    return _run(environment("solver"), "-m", "pytest", "tests/window", *arguments, PLANAR_IK_ZIP=str(built))
+
+
+def bench(*arguments: str) -> int:
+    """The benchmarks, side by side with what Blender has."""
+    return _script("bench", *arguments)
+
+
+def demo(*arguments: str) -> int:
+    """The walking creature: build/demo.blend and its pictures."""
+    return _script("demo", *arguments)
+
+
+def clean() -> int:
+    """Remove the environments and everything that was built."""
+    for folder in (HOME, package.BUILD):
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+def _fitting() -> Path:
+    if not FITTING:
+        raise SystemExit(NOTHING_FITS)
+    return blender(FITTING)
+
+
+def _script(name: str, *arguments: str) -> int:
+    python = _fitting()
+    return _run(python, "-m", f"scripts.{name}", *arguments, PLANAR_IK_ZIP=str(package.build(python)))
+
+
+def _test_in(version: str, built: Path, *arguments: str) -> int:
+    print(f"\nBlender {version}, {built.relative_to(ROOT)}", flush=True)
+    python = blender(version)
+    package.validate(python, built)
+    return _run(python, "-m", "pytest", *arguments, PLANAR_IK_ZIP=str(built))
+
+
+def _run(python: Path, *arguments: str, **variables: str) -> int:
+    """Run this Python at the root of the repo, and end it with all that it started if it does not end by itself."""
+    settings = {**os.environ, **variables}
+    process = subprocess.Popen([str(python), *arguments], cwd=ROOT, env=settings, start_new_session=True)
+    try:
+        return process.wait(LIMIT)
+    except subprocess.TimeoutExpired:
+        print(f"Not done after {LIMIT} s, so ended: {' '.join(arguments)}", flush=True)
+        return 124
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _verdict(status: int) -> str:
+    return f"FAILED (status {status})" if status else "passed"
+
+
+TASKS = {
+    "test": test,
+    "solver": solver,
+    "matrix": matrix,
+    "zip": build_zip,
+    "check": check,
+    "window": window,
+    "bench": bench,
+    "demo": demo,
+    "clean": clean,
+}
+
+if __name__ == "__main__":
+    sys.exit(TASKS[sys.argv[1]](*sys.argv[2:]))
