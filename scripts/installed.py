@@ -1,0 +1,60 @@
+"""The built zip, installed in the Blender that this Python has as a module, as a person would install it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import NoReturn
+
+from . import package
+
+MODULE = "bl_ext.user_default.planar_ik"
+"""What Blender calls the extension once it is in the user's own repository."""
+
+ZIP = "PLANAR_IK_ZIP"
+"""The variable that names the zip to install; without it, one is built from the tree."""
+
+
+def fresh_user_folder() -> TemporaryDirectory[str]:
+    """Give Blender an empty folder for its preferences and extensions, to be called before bpy is first imported."""
+    if "bpy" in sys.modules:
+        raise RuntimeError("bpy was imported before its user folder was set: it has read somebody's preferences")
+    folder = TemporaryDirectory(prefix="planar-ik-user-")
+    os.environ["BLENDER_USER_RESOURCES"] = folder.name
+    return folder
+
+
+def install() -> None:
+    """Install and enable the zip."""
+    import bpy
+
+    given = os.environ.get(ZIP)
+    path = Path(given) if given else package.build(Path(sys.executable))
+    bpy.ops.extensions.package_install_files(filepath=str(path), repo="user_default", enable_on_install=True)
+    if MODULE not in bpy.context.preferences.addons:
+        raise RuntimeError(f"Blender could not enable the extension in {path}: its own words are above")
+
+
+def enable() -> None:
+    """Enable the extension where it is installed but not enabled, as after a test that disabled it."""
+    import bpy
+
+    if MODULE not in bpy.context.preferences.addons:
+        bpy.ops.preferences.addon_enable(module=MODULE)
+
+
+def addon(name: str = "addon") -> ModuleType:
+    """A module of the installed extension: ``addon``, ``addon.rig``, ..."""
+    return import_module(f"{MODULE}.{name}")
+
+
+def leave(status: int, folder: TemporaryDirectory[str]) -> NoReturn:
+    """End this process at once: bpy now and then waits for ever in a destructor after Python has finished."""
+    folder.cleanup()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

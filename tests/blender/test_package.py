@@ -1,0 +1,45 @@
+"""The zip as a package: what it holds, and what enabling and disabling it leaves behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+from scripts import installed
+
+ROOT_FILES = {"__init__.py", "addon", "blender_manifest.toml", "LICENSE", "README.md"}
+
+
+def test_it_is_enabled_from_the_user_repository(addon):
+    assert installed.MODULE in bpy.context.preferences.addons
+    assert addon.__name__ == f"{installed.MODULE}.addon"
+    assert Path(bpy.utils.user_resource("EXTENSIONS")) in Path(addon.__file__).parents
+
+
+def test_the_zip_holds_only_what_runs(addon):
+    folder = Path(addon.__file__).parent.parent
+    assert {path.name for path in folder.iterdir()} - {"__pycache__"} <= ROOT_FILES
+    files = [path for path in (folder / "addon").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert {path.suffix for path in files} == {".py"}
+
+
+def test_disabling_leaves_nothing_behind_and_enabling_brings_it_back():
+    def traces() -> set[str]:
+        handlers = [handler for name in dir(bpy.app.handlers) for handler in _handlers(name)]
+        owners = (bpy.types.PoseBone, bpy.types.Scene, bpy.types.Object)
+        return {
+            *(f"type {name}" for name in dir(bpy.types) if "planar_ik" in name.lower()),
+            *(f"property of {owner.__name__}" for owner in owners if hasattr(owner, "planar_ik")),
+            *(f"handler {handler}" for handler in handlers if "planar_ik" in handler.__module__),
+        }
+
+    def _handlers(name: str) -> list:
+        value = getattr(bpy.app.handlers, name)
+        return value if isinstance(value, list) else []
+
+    before = traces()
+    bpy.ops.preferences.addon_disable(module=installed.MODULE)
+    assert traces() == set()
+    installed.enable()
+    assert len(traces()) == len(before)
