@@ -14,14 +14,14 @@ from .rotation import (
     IDENTITY,
     Quaternion,
     Vector,
-    choose,
     choose_vector,
     combine,
+    components,
     conjugate,
     cross,
     dot,
     flattened,
-    from_axes,
+    from_plane,
     half_angle,
     multiply,
     normalised,
@@ -30,10 +30,20 @@ from .rotation import (
     slerp,
     unit,
 )
-from .triangle import Settings, Turns, extend, extend_shaped, full_range, judge, limited_range, turns
+from .triangle import (
+    TOO_FAR,
+    TOO_NEAR,
+    Settings,
+    Turns,
+    extend,
+    extend_shaped,
+    judge,
+    limited_range,
+    turns,
+)
 
-IN_LINE = 1e-6
-"""The sine between pole and target below which they do not span a plane; float32 poses are this noisy."""
+IN_LINE_SQUARE = 1e-12
+"""The squared sine between pole and target below which they span no plane; float32 poses are this noisy."""
 
 
 class Features(NamedTuple):
@@ -93,36 +103,47 @@ def solve_chain(
     """Pose ``limb`` so that its tip goes to ``target``: in the plane through root, target and ``pole``, or, without a
     pole, in the limb's own plane.
 
-    ``tolerance`` is the shortfall that still counts as reached, as a fraction of r1 + r2.
+    A target at the root counts as lying along the unturned upper bone. ``tolerance`` is the shortfall that still
+    counts as reached, as a fraction of r1 + r2. Numbers that are not finite are the caller's to refuse.
     """
+    shaped, swung, blended = features
+    of = limb.bones
+    bend = settings.bend
+    tx, ty, tz = target
+    (ax, ay, az), (bx, by, bz), normal = limb.axes
     if pole is None:
-        along, across, normal = limb.axes
-        x, y = dot(target, along), dot(target, across)
-        distance = m.sqrt(x * x + y * y + TINY * TINY)
-        half_cosine, half_sine = half_angle(x / distance, y / distance, m)
-        line: Quaternion = (half_cosine, 0.0, 0.0, half_sine)
+        x, y = tx * ax + ty * ay + tz * az, tx * bx + ty * by + tz * bz
+        distance = m.sqrt(x * x + y * y)
     else:
-        distance = m.sqrt(dot(target, target) + TINY * TINY)
-        line, normal = _line_in_pole_plane(target, pole, limb, m)
-    if features.shaped:
-        within = limited_range(limb.bones, settings.min_cos2, settings.max_cos2, m)
-        extension = extend_shaped(distance, limb.bones, within, settings, m)
+        distance = m.sqrt(tx * tx + ty * ty + tz * tz)
+    if shaped:
+        within = limited_range(of, settings.min_cos2, settings.max_cos2, m)
+        gone, far, stretch, shortfall = extend_shaped(distance, of, within, settings, m)
+        reach = judge(shortfall, within[2], within[3], tolerance * of.total, m)
     else:
-        within = full_range(limb.bones, m)
-        extension = extend(distance, 0.0, limb.bones, within, m)
-    turned = turns(extension, limb.bones, m)
-    if features.swung or pole is not None:
-        upper, lower = _off_the_line(line, turned, limb, settings.bend, distance <= TINY, m)
+        gone, far, stretch, shortfall = extend(distance, of, m)
+        reach = judge(shortfall, TOO_NEAR, TOO_FAR, tolerance * of.total, m)
+    total, _, difference, _, _ = of
+    turned = turns(total + gone, far, gone + difference, gone - difference, m)
+    if pole is None:
+        cosine, sine = half_angle(x, y, distance, m)
+        if swung:
+            upper, lower = _swung((cosine, 0.0, 0.0, sine), turned, limb, bend, m)
+        else:
+            upper, lower = _in_plane(cosine, sine, turned, limb, bend, m)
     else:
-        upper, lower = _off_the_line_in_plane(line, turned, limb, settings.bend, distance <= TINY, m)
+        line, normal = _line_in_pole_plane(target, distance, pole, limb, m)
+        if swung:
+            upper, lower = _swung(line, turned, limb, bend, m)
+        else:
+            upper, lower = _off_the_line(line, turned, limb, bend, m)
     if hinge is not None:
         lower = _unhinged(upper, lower, limb, hinge)
-    stretch = extension[3]
-    if features.blended:
-        upper = slerp(own.upper, upper, settings.influence, m)
-        lower = slerp(own.lower, lower, settings.influence, m)
-        stretch = 1.0 + settings.influence * (stretch - 1.0)
-    reach = judge(extension, within, tolerance * limb.bones.total, m)
+    if blended:
+        influence = settings.influence
+        upper = slerp(own.upper, upper, influence, m)
+        lower = slerp(own.lower, lower, influence, m)
+        stretch = 1.0 + influence * (stretch - 1.0)
     return Solution(upper, lower, stretch, reach, normal)
 
 
@@ -139,79 +160,90 @@ def tip_position(own: Own, limb: Limb, stretch: Any = 1.0, hinge: Hinge | None =
     return (knee[0] + reached[0], knee[1] + reached[1], knee[2] + reached[2])
 
 
-def _line_in_pole_plane(target: Vector, pole: Pole, limb: Limb, m: Ops) -> tuple[Quaternion, Vector]:
-    """The turn, in components along the limb's axes, that takes them to those of the plane through the pole; and
-    the plane's normal, in F."""
+def _line_in_pole_plane(target: Vector, distance: Any, pole: Pole, limb: Limb, m: Ops) -> tuple[Quaternion, Vector]:
+    """The turn (of any length), in components along the limb's axes, that takes them to those of the plane through
+    the pole; and the plane's normal, in F."""
     along, across, hinge = limb.axes
-    direction = unit(target, along, m)
-    span = cross(direction, pole.position)
-    spanned = dot(span, span) > IN_LINE * IN_LINE * dot(pole.position, pole.position)
+    position = pole.position
+    size = distance + TINY
+    direction = (
+        (target[0] + TINY * along[0]) / size,
+        (target[1] + TINY * along[1]) / size,
+        (target[2] + TINY * along[2]) / size,
+    )
+    span = cross(direction, position)
+    spanned = dot(span, span) > IN_LINE_SQUARE * dot(position, position)
     kept = flattened(pole.last_normal, direction)
-    lost = dot(kept, kept) <= IN_LINE * IN_LINE
+    lost = dot(kept, kept) <= IN_LINE_SQUARE
     kept = choose_vector(lost, cross(direction, across), kept, m)
     normal = unit(choose_vector(spanned, span, kept, m), hinge, m)
-    x, y, z = (
-        (dot(v, along), dot(v, across), dot(v, hinge)) for v in (direction, cross(normal, direction), normal)
-    )
-    return from_axes(x, y, z, m), normal
+    return from_plane(components(direction, limb.axes), components(normal, limb.axes), m), normal
 
 
-def _off_the_line_in_plane(
-    line: Quaternion, turned: Turns, limb: Limb, bend: Any, at_root: Any, m: Ops
+def _in_plane(
+    cosine: Any, sine: Any, turned: Turns, limb: Limb, bend: Any, m: Ops
 ) -> tuple[Quaternion, Quaternion]:
-    """The bones' own rotations: the line's turn, then each bone's off it, all about the plane's normal.
-
-    A target at the root gives no line: the upper bone stays as at rest.
-    """
+    """The bones' own rotations, all about the normal of the limb's plane: the line's turn, given as a half angle of
+    any length, and each bone's off the line."""
     knee_cos, knee_sin, line_cos, line_sin = turned
-    sine = bend * line_sin
-    w, z = line[0] * line_cos - line[3] * sine, line[0] * sine + line[3] * line_cos
-    factor = 1.0 / m.sqrt(w * w + z * z)
-    w, z = m.select(at_root, 1.0, w * factor), m.select(at_root, 0.0, z * factor)
-    x_axis, y_axis, z_axis = limb.axes[2]
-    (aw, ax, ay, az), _, (bw, bx, by, bz) = limb.knee_turns
-    turn = -bend * knee_sin
-    lower = (
-        knee_cos * aw + turn * bw,
-        knee_cos * ax + turn * bx,
-        knee_cos * ay + turn * by,
-        knee_cos * az + turn * bz,
-    )
-    return (w, z * x_axis, z * y_axis, z * z_axis), lower
+    off = bend * line_sin
+    w, z = cosine * line_cos - sine * off, sine * line_cos + cosine * off
+    size = m.sqrt(w * w + z * z)
+    w, z = w / size, z / size
+    nx, ny, nz = limb.axes[2]
+    return (w, z * nx, z * ny, z * nz), _bent(knee_cos, bend * knee_sin, limb)
 
 
 def _off_the_line(
-    line: Quaternion, turned: Turns, limb: Limb, bend: Any, at_root: Any, m: Ops
+    line: Quaternion, turned: Turns, limb: Limb, bend: Any, m: Ops
 ) -> tuple[Quaternion, Quaternion]:
-    """The same for a line turned any way, about a hinge axis that has swung about the line with the knee."""
+    """The same for a line turned any way, of any length."""
+    knee_cos, knee_sin, line_cos, line_sin = turned
+    off = bend * line_sin
+    w, x, y, z = line
+    turn = (w * line_cos - z * off, x * line_cos + y * off, y * line_cos - x * off, z * line_cos + w * off)
+    return in_axes(normalised(turn, m), limb.axes), _bent(knee_cos, bend * knee_sin, limb)
+
+
+def _bent(knee_cos: Any, knee_sin: Any, limb: Limb) -> Quaternion:
+    """The lower bone's own rotation for a knee turned against the normal."""
+    (aw, ax, ay, az), _, (bw, bx, by, bz) = limb.knee_turns
+    return (
+        knee_cos * aw - knee_sin * bw,
+        knee_cos * ax - knee_sin * bx,
+        knee_cos * ay - knee_sin * by,
+        knee_cos * az - knee_sin * bz,
+    )
+
+
+def _swung(line: Quaternion, turned: Turns, limb: Limb, bend: Any, m: Ops) -> tuple[Quaternion, Quaternion]:
+    """The same about a hinge axis that has swung about the line with the knee, by the angle whose cosine is
+    ``bend``."""
     knee_cos, knee_sin, line_cos, line_sin = turned
     bend = m.minimum(m.maximum(bend, -1.0), 1.0)
     swing = m.sqrt((1.0 - bend) * (1.0 + bend))
-    lw, lx, ly, lz = line
-    y, z = -line_sin * swing, line_sin * bend
-    off = (
-        lw * line_cos - ly * y - lz * z,
-        lx * line_cos + ly * z - lz * y,
-        lw * y - lx * z + ly * line_cos,
-        lw * z + lx * y + lz * line_cos,
+    w, x, y, z = line
+    aside, off = line_sin * swing, line_sin * bend
+    turn = (
+        w * line_cos + y * aside - z * off,
+        x * line_cos + y * off + z * aside,
+        y * line_cos - w * aside - x * off,
+        z * line_cos - x * aside + w * off,
     )
-    upper = choose(at_root, IDENTITY, in_axes(normalised(off, m), limb.axes), m)
-    y, z = knee_sin * swing, -knee_sin * bend
+    aside, off = knee_sin * swing, knee_sin * bend
     (aw, ax, ay, az), (bw, bx, by, bz), (cw, cx, cy, cz) = limb.knee_turns
     lower = (
-        knee_cos * aw + y * bw + z * cw,
-        knee_cos * ax + y * bx + z * cx,
-        knee_cos * ay + y * by + z * cy,
-        knee_cos * az + y * bz + z * cz,
+        knee_cos * aw + aside * bw - off * cw,
+        knee_cos * ax + aside * bx - off * cx,
+        knee_cos * ay + aside * by - off * cy,
+        knee_cos * az + aside * bz - off * cz,
     )
-    return upper, lower
+    return in_axes(normalised(turn, m), limb.axes), lower
 
 
 def _lower_in_frame(lower: Quaternion, limb: Limb) -> Quaternion:
     """The lower bone's own rotation as a turn in F, before the upper bone's."""
-    vector = lower[1:]
-    along, across, hinge = limb.lower_axes
-    return in_axes((lower[0], dot(vector, along), dot(vector, across), dot(vector, hinge)), limb.axes)
+    return in_axes((lower[0], *components(lower[1:], limb.lower_axes)), limb.axes)
 
 
 def _unhinged(upper: Quaternion, lower: Quaternion, limb: Limb, hinge: Hinge) -> Quaternion:

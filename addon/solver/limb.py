@@ -65,7 +65,7 @@ def limb(knee: Vector, lower: Vector, lower_frame: tuple[Vector, Vector, Vector]
     straighten = conjugate(rest_turn)
     bases = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
     straight_on, aside, bent = (in_axes(multiply(base, straighten), lower_axes) for base in bases)
-    return Limb(r1, r2, bones(r1, r2), axes, lower_axes, rest_turn, (straight_on, aside, bent))
+    return Limb(r1, r2, bones(r1, r2, m), axes, lower_axes, rest_turn, (straight_on, aside, bent))
 
 
 def in_axes(turn: Quaternion, axes: tuple[Vector, Vector, Vector]) -> Quaternion:

@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .blocks import blocks, flat
+from .blocks import Given, solve_rows
 from .ops import ARRAYS, FLOATS, TINY, Ops
 from .reach import Reach
 from .rotation import half_angle
-from .triangle import bones, extend, full_range, judge, measure, turns
+from .triangle import TOO_FAR, TOO_NEAR, bones, judge, measure, turns
 
 ROUNDING = 1e-15
 """The shortfall, as a fraction of r1 + r2, that is rounding and not distance."""
 
-STAND_IN = (2.0, 0.0, 1.0, 1.0, 1.0)
-"""Target, lengths and bend solved in place of input that is not finite."""
+INVALID = ((1.0, 0.0), (1.0, 0.0), (1.0, 0.0), (0.0,), (Reach.INVALID,))
+"""What comes of input that is not finite: knee, directions, residual, reach."""
 
 
 class TwoBone(NamedTuple):
@@ -62,40 +62,34 @@ def _is_valid(x: float, y: float, r1: float, r2: float, bend: float) -> bool:
 
 
 def _solve(x: Any, y: Any, r1: Any, r2: Any, bend: Any, m: Ops) -> tuple[Any, ...]:
-    lengths = bones(r1, r2)
+    total, total_rest, difference, difference_rest, nearest = bones(r1, r2, m)
     distance, rest = measure(x, y, m)
-    within = full_range(lengths, m)
-    extension = extend(distance, rest, lengths, within, m)
-    knee_cos, knee_sin, line_cos, line_sin = turns(extension, lengths, m)
+    far = m.maximum((total - distance) + (total_rest - rest), 0.0)
+    plus = m.maximum((distance + difference) + (rest + difference_rest), 0.0)
+    minus = m.maximum((distance - difference) + (rest - difference_rest), 0.0)
+    knee_cos, knee_sin, line_cos, line_sin = turns(total + distance, far, plus, minus, m)
     side = m.select(bend < 0.0, -1.0, 1.0)
-    mu, nu = half_angle(x / distance, y / distance, m)
+    cosine, sine = half_angle(x, y, distance, m)
     off = side * line_sin
-    w, z = mu * line_cos - nu * off, nu * line_cos + mu * off
-    square = w * w + z * z
-    upper_x, upper_y = (w * w - z * z) / square, 2.0 * w * z / square
-    cosine = knee_cos * knee_cos - knee_sin * knee_sin
-    sine = -2.0 * side * knee_cos * knee_sin
+    w, z = cosine * line_cos - sine * off, sine * line_cos + cosine * off
+    ww, zz, wz = w * w, z * z, w * z
+    square = ww + zz
+    upper_x, upper_y = (ww - zz) / square, (wz + wz) / square
+    cosine, sine = knee_cos * knee_cos - knee_sin * knee_sin, -2.0 * side * knee_cos * knee_sin
     lower_x, lower_y = upper_x * cosine - upper_y * sine, upper_y * cosine + upper_x * sine
-    reach = judge(extension, within, ROUNDING * lengths.total, m)
-    shortfall = extension[4]
+    shortfall = distance - m.minimum(m.maximum(distance, nearest), total)
+    reach = judge(shortfall, TOO_NEAR, TOO_FAR, ROUNDING * total, m)
     residual = m.maximum(shortfall, -shortfall)
     return r1 * upper_x, r1 * upper_y, upper_x, upper_y, lower_x, lower_y, reach, residual
 
 
 def _solve_arrays(target: np.ndarray, r1: np.ndarray, r2: np.ndarray, bend: np.ndarray) -> TwoBone:
-    shape = np.broadcast_shapes(target.shape[:-1], r1.shape, r2.shape, bend.shape)
-    rows = math.prod(shape)
-    points = np.empty((3, rows, 2))
-    reach, residual = np.empty(rows, np.int8), np.empty(rows)
-    out = (*(points[i, :, j] for i in range(3) for j in range(2)), reach, residual)
-    for run, given in blocks(flat((target[..., 0], target[..., 1], r1, r2, bend), shape), rows):
-        x, y, r1, r2, bend = given
-        square = x * x + y * y + (r1 + r2) * (r1 + r2) + 0.0 * bend
-        invalid = ~np.isfinite(square) | (r1 < 0.0) | (r2 < 0.0)
-        if invalid.any():
-            given = [np.where(invalid, stand_in, value) for stand_in, value in zip(STAND_IN, given)]
-        for values, solved in zip(out, _solve(*given, ARRAYS)):
-            values[run] = solved
-        reach[run][invalid] = Reach.INVALID
-    knee, upper, lower = points.reshape(3, *shape, 2)
-    return TwoBone(knee, upper, lower, reach.reshape(shape), residual.reshape(shape))
+    r1, r2 = (np.where(length >= 0.0, length, np.nan) for length in (r1, r2))
+    inputs = (Given(target, is_vector=True), Given(r1), Given(r2), Given(bend))
+    knee, upper, lower, residual, reach = solve_rows(_solve_rows, inputs, INVALID)
+    return TwoBone(knee, upper, lower, reach[..., 0], residual[..., 0])
+
+
+def _solve_rows(target: tuple[Any, Any], r1: Any, r2: Any, bend: Any) -> tuple[tuple[Any, ...], ...]:
+    knee_x, knee_y, upper_x, upper_y, lower_x, lower_y, reach, residual = _solve(*target, r1, r2, bend, ARRAYS)
+    return (knee_x, knee_y), (upper_x, upper_y), (lower_x, lower_y), (residual,), (reach,)

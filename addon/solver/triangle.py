@@ -3,8 +3,8 @@
 Lengths are in any one unit. No angle appears: a turn is a half angle, the cosine and sine of half of it, got by square
 roots from the factors of the discriminant (DESIGN.md, after Quilez' *Simple IK*)::
 
-    A = (R + d)(R - d)    R = r1 + r2     knee turn, halved:                     (sqrt B, sqrt A)
-    B = (d + D)(d - D)    D = r1 - r2     upper bone off the target line, halved: (sqrt (R + d)(d + D), sqrt (R - d)(d - D))
+    A = (R + d)(R - d)    R = r1 + r2     knee off the straight line, halved:        (sqrt B, sqrt A)
+    B = (d + D)(d - D)    D = r1 - r2     upper bone off the target line, halved:    ((R + d) sqrt B, (d - D) sqrt A)
 
 A factor below 0 counts as 0: the target is too far or too near, and the chain is straight or folded.
 """
@@ -16,6 +16,12 @@ from typing import Any, NamedTuple
 from .ops import TINY, Ops
 from .reach import Reach
 
+FOLDED = 1e-90
+"""Added to B, so that a chain without it is folded, not undefined. Its root is far above `TINY`: two equal bones with
+the target at their root fold onto the target line."""
+
+REACHED, TOO_FAR, TOO_NEAR, LIMITED = Reach.REACHED, Reach.TOO_FAR, Reach.TOO_NEAR, Reach.LIMITED
+
 
 class Settings(NamedTuple):
     """How a chain behaves; the defaults switch everything off. Each may be a number or an array."""
@@ -23,60 +29,64 @@ class Settings(NamedTuple):
     bend: Any = 1.0  # cosine of the knee's swing about the target line
     softness: Any = 0.0  # fraction of r1 + r2
     stretch: Any = 0.0
-    stretch_max: Any = 1.0
+    stretch_max: Any = 1.0  # at least 1
     min_cos2: Any = 1.0  # squared cosine of half the knee's smallest inner angle
     max_cos2: Any = 0.0  # and of half its largest
     influence: Any = 1.0
 
 
 class Bones(NamedTuple):
-    """The lengths of two bones: their sum, their difference, and what rounding took from each of these."""
+    """The lengths of two bones: their sum, their difference, what rounding took from each of these, and the nearest
+    that the tip comes to the root."""
 
     total: Any
     total_rest: Any
     difference: Any
     difference_rest: Any
+    nearest: Any
 
 
 Range = tuple[Any, Any, Any, Any]
 """The nearest and the farthest distance from root to tip, and the `Reach` of a target past each."""
 
-Extension = tuple[Any, Any, Any, Any, Any]
-"""How far the chain goes for a target: the distance; what rounding took from it; r1 + r2 less it, without cancellation
-and below 0 past reach; the factor by which both bones lengthen, at least 1; and the distance to the target less the
+Extension = tuple[Any, Any, Any, Any]
+"""How far the chain goes for a target: the distance before the bones lengthen, within the range; r1 + r2 less that,
+without cancellation; the factor by which both bones lengthen, at least 1; and the distance to the target less the
 distance gone, above 0 past reach and below 0 too near."""
 
 Turns = tuple[Any, Any, Any, Any]
-"""Half angles as cosine and sine, the sines not negative: the knee's off the straight line (of unit length), and the
-upper bone's off the target line (of any length). Plain tuples: naming the parts costs more than computing them."""
+"""Half angles as cosine and sine, none negative: the knee's off the straight line (of unit length), and the upper
+bone's off the target line (of any length). Plain tuples: naming the parts costs more than computing them."""
 
 
-def bones(r1: Any, r2: Any) -> Bones:
+def bones(r1: Any, r2: Any, m: Ops) -> Bones:
     """Sum and difference without loss (Knuth's two-sum): near a limit the knee moves with the root of the error."""
     total = r1 + r2
     part = total - r1
     total_rest = (r1 - (total - part)) + (r2 - part)
     difference = r1 - r2
     part = difference - r1
-    return Bones(total, total_rest, difference, (r1 - (difference - part)) - (r2 + part))
+    difference_rest = (r1 - (difference - part)) - (r2 + part)
+    return Bones(total + TINY, total_rest, difference, difference_rest, m.maximum(difference, -difference))
 
 
 def measure(x: Any, y: Any, m: Ops) -> tuple[Any, Any]:
-    """The length of (x, y), at least `TINY`, and what rounding took from it, as bends the knee near its limits.
+    """The length of (x, y), and what rounding took from it, as bends the knee near its limits.
 
     The remainder of the root is a product of differences (Borges, *An Improved Algorithm for hypot(a, b)*).
     """
     long, short = m.maximum(x, -x), m.maximum(y, -y)
     long, short = m.maximum(long, short), m.minimum(long, short)
-    size = m.sqrt(x * x + y * y + TINY * TINY)
+    size = m.sqrt(x * x + y * y)
     excess = (size - long) * (size + long) - short * short
-    return size, excess / (-2.0 * size)
+    return size, excess / (-2.0 * size - TINY)
 
 
-def full_range(of: Bones, m: Ops) -> Range:
-    """The range of a knee without limits: from folded to straight."""
-    difference = of.difference
-    return m.maximum(difference, -difference), of.total, Reach.TOO_NEAR, Reach.TOO_FAR
+def extend(distance: Any, of: Bones, m: Ops) -> Extension:
+    """Go for the target itself, from folded to straight."""
+    total = of[0]
+    gone = m.minimum(m.maximum(distance, of[4]), total)
+    return gone, total - gone, 1.0, distance - gone
 
 
 def limited_range(of: Bones, min_cos2: Any, max_cos2: Any, m: Ops) -> Range:
@@ -89,17 +99,9 @@ def limited_range(of: Bones, min_cos2: Any, max_cos2: Any, m: Ops) -> Range:
     return (
         m.sqrt(folded + product * (1.0 - min_cos2)),
         m.sqrt(m.maximum(straight - product * max_cos2, 0.0)),
-        m.select(min_cos2 < 1.0, Reach.LIMITED, Reach.TOO_NEAR),
-        m.select(max_cos2 > 0.0, Reach.LIMITED, Reach.TOO_FAR),
+        m.select(min_cos2 < 1.0, LIMITED, TOO_NEAR),
+        m.select(max_cos2 > 0.0, LIMITED, TOO_FAR),
     )
-
-
-def extend(distance: Any, rest: Any, of: Bones, within: Range, m: Ops) -> Extension:
-    """Go for the target itself; ``rest`` is what rounding took from ``distance``. `turns` stops at the full range."""
-    nearest, farthest, _, _ = within
-    far_gap = (of.total - distance) + (of.total_rest - rest)
-    shortfall = m.maximum(distance - farthest, 0.0) - m.maximum(nearest - distance, 0.0)
-    return distance, rest, far_gap, 1.0, shortfall
 
 
 def extend_shaped(distance: Any, of: Bones, within: Range, settings: Settings, m: Ops) -> Extension:
@@ -110,36 +112,32 @@ def extend_shaped(distance: Any, of: Bones, within: Range, settings: Settings, m
     With ``stretch`` 1 the bones make up for what easing and reach leave, up to ``stretch_max`` times their length.
     """
     nearest, farthest, _, _ = within
+    minimum, maximum = m.minimum, m.maximum
     softness = settings.softness * of.total
-    width = 4.0 * m.maximum(softness, TINY)
-    begun = m.minimum(m.maximum(distance - farthest + softness, 0.0), 2.0 * softness)
-    left = m.minimum(m.maximum(farthest + softness - distance, 0.0), 2.0 * softness)
-    eased = m.minimum(distance, farthest + softness) - begun * begun / width
-    eased_gap = m.maximum(farthest - softness - distance, 0.0) + left * left / width
-    gone = m.minimum(m.maximum(eased, nearest), farthest)
-    missing = m.maximum(distance / m.maximum(gone, TINY) - 1.0, 0.0)
-    factor = m.minimum(1.0 + settings.stretch * missing, m.maximum(settings.stretch_max, 1.0))
-    far_gap = (of.total - farthest) + m.minimum(eased_gap, farthest - nearest)
-    return gone, 0.0, far_gap, factor, distance - factor * gone
+    zone, width = 2.0 * softness, 4.0 * softness + TINY
+    begun = minimum(maximum(distance - farthest + softness, 0.0), zone)
+    left = zone - begun
+    eased = minimum(distance, farthest + softness) - begun * begun / width
+    eased_gap = maximum(farthest - softness - distance, 0.0) + left * left / width
+    gone = minimum(maximum(eased, nearest), farthest)
+    missing = maximum(distance / maximum(gone, TINY) - 1.0, 0.0)
+    factor = minimum(1.0 + settings.stretch * missing, settings.stretch_max)
+    return gone, (of.total - farthest) + minimum(eased_gap, farthest - nearest), factor, distance - factor * gone
 
 
-def turns(extension: Extension, of: Bones, m: Ops) -> Turns:
-    """The half angles of the triangle whose third side is the extension's distance, or the closest there is."""
-    d, rest, far_gap, _, _ = extension
-    total, _, difference, difference_rest = of
-    far = m.maximum(far_gap, 0.0)
-    plus = m.maximum((d + difference) + (rest + difference_rest), 0.0)
-    minus = m.maximum((d - difference) + (rest - difference_rest), 0.0)
-    reach = total + d
+def turns(reach: Any, far: Any, plus: Any, minus: Any, m: Ops) -> Turns:
+    """The half angles of the triangle, from R + d, R - d, d + D and d - D, none negative.
+
+    Near each limit one of the four is small: what matters of it is the relative error.
+    """
     a = reach * far
-    b = plus * minus + TINY * TINY
+    b = plus * minus + FOLDED
     both = a + b
-    sqrt = m.sqrt
-    return sqrt(b / both), sqrt(a / both), sqrt(reach * plus + TINY * TINY), sqrt(far * minus)
+    knee_cos, knee_sin = m.sqrt(b / both), m.sqrt(a / both)
+    return knee_cos, knee_sin, reach * knee_cos, minus * knee_sin
 
 
-def judge(extension: Extension, within: Range, tolerance: Any, m: Ops) -> Any:
-    """The `Reach` of an extension; a shortfall up to ``tolerance`` (a length) counts as reached."""
-    shortfall = extension[4]
-    near = m.select(shortfall < -tolerance, within[2], Reach.REACHED)
-    return m.select(shortfall > tolerance, within[3], near)
+def judge(shortfall: Any, near: Any, far: Any, tolerance: Any, m: Ops) -> Any:
+    """The `Reach` of an extension, ``near`` or ``far`` past its limits; a shortfall up to ``tolerance`` (a length)
+    counts as reached."""
+    return m.maximum(m.select(shortfall > tolerance, far, REACHED), m.select(shortfall < -tolerance, near, REACHED))
