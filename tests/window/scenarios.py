@@ -1,0 +1,110 @@
+"""What a person does in the window, one function each. They run inside Blender and return what a test can judge."""
+
+from __future__ import annotations
+
+import bpy
+from hand import Hand
+from mathutils import Vector
+
+from scripts import installed
+
+
+def opens_in_pose_mode(hand: Hand):
+    """The extension is enabled, and a limb stands in the middle of the view."""
+    yield from open_limb(hand)
+    hand.picture("limb")
+    return {
+        "enabled": installed.MODULE in bpy.context.preferences.addons,
+        "mode": bpy.context.object.mode,
+        "lower_bone_at": hand.bone_on_screen(bpy.context.object, "lower"),
+        "window": (hand.window.width, hand.window.height),
+    }
+
+
+def click_add_and_drag(hand: Hand):
+    """Click a lower bone, add a chain from the menu, drag its target with G, then undo and redo all of it."""
+    yield from open_limb(hand)
+    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    found = {"clicked": bpy.context.active_pose_bone.name, "tip_at_rest": tip()[:]}
+    yield from hand.choose("Add Planar IK")
+    hand.picture("added")
+    found["added"], found["tip_after_adding"] = has_chain(), tip()[:]
+
+    target = bpy.data.objects["limb"].pose.bones["lower"].planar_ik.target
+    yield from hand.key("TAB", ctrl=True)  # out of pose mode
+    yield from hand.click(hand.on_screen(location(target.name) + Vector((0, target.empty_display_size / 2, 0))))
+    found["selected"] = bpy.context.object == target
+    found["misses"] = yield from drag_and_measure(hand, target.name)
+    found["target_after_drag"], found["tip_after_drag"] = location(target.name)[:], tip()[:]
+
+    yield from hand.key("Z", ctrl=True)
+    found["tip_after_undo"] = tip()[:]
+    for _ in range(3):  # the click, the change of mode, the chain
+        yield from hand.key("Z", ctrl=True)
+    hand.picture("undone")
+    found["chain_after_undo"], found["empties_after_undo"] = has_chain(), empties()
+    for _ in range(4):
+        yield from hand.key("Z", ctrl=True, shift=True)
+    found["chain_after_redo"], found["tip_after_redo"] = has_chain(), tip()[:]
+    return found
+
+
+def drag_and_measure(hand: Hand, target: str):
+    """Drag what is selected up and to the left; give how far the tip was from the target after each step."""
+    misses = []
+    x, y = hand.mouse
+    yield from hand.key("G")
+    for step in range(1, 9):
+        yield from hand.move((x - 12 * step, y + 9 * step))
+        misses.append((tip() - location(target)).length)
+    hand.picture("dragged")
+    yield from hand.key("LEFTMOUSE")
+    return misses
+
+
+def open_limb(hand: Hand):
+    """Open a file with a limb of two bones, bent to the left as seen from the right, in pose mode."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    yield
+    data = bpy.data.armatures.new("limb")
+    ob = bpy.data.objects.new("limb", data)
+    bpy.context.scene.collection.objects.link(ob)
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    joints = [Vector((0, 0, 1.8)), Vector((0, -0.3, 1)), Vector((0, 0, 0.2))]
+    for name, head, tail in zip(("upper", "lower"), joints, joints[1:], strict=False):
+        bone = data.edit_bones.new(name)
+        bone.head, bone.tail = head, tail
+        bone.parent, bone.use_connect = data.edit_bones.get("upper"), name == "lower"
+    bpy.ops.object.mode_set(mode="POSE")
+    path = str(hand.pictures / "limb.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    hand.window = bpy.context.window_manager.windows[0]
+    yield
+    _area, region = hand.view()
+    yield from hand.move((region.x + region.width // 2, region.y + region.height // 2))
+    yield from hand.key("NUMPAD_3")
+    yield from hand.key("HOME")
+    yield
+
+
+def has_chain() -> bool:
+    """Whether the limb's lower bone has a chain."""
+    return bpy.data.objects["limb"].pose.bones["lower"].planar_ik.enabled
+
+
+def empties() -> list[str]:
+    """The names of all empties in the file."""
+    return [ob.name for ob in bpy.data.objects if ob.type == "EMPTY"]
+
+
+def location(name: str) -> Vector:
+    """Where an object is in the world."""
+    return bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation
+
+
+def tip() -> Vector:
+    """Where the limb's tip is in the world."""
+    ob = bpy.data.objects["limb"].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return ob.matrix_world @ ob.pose.bones["lower"].tail
