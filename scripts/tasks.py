@@ -15,6 +15,9 @@ from .environments import BLENDERS, HOME, MACHINE, ROOT, blender, environment
 FITTING = {"3.11": "4.5", "3.13": "5.2"}.get(MACHINE)
 """The version of Blender to work with on this Python: the newest LTS that has a bpy for it."""
 
+APPLICATION = ROOT.parent / "shared" / "blender-app" / "blender"
+"""Blender with its window, for machines that have none."""
+
 LIMIT = 1200
 """Seconds after which a command is taken for hung: Blender can wait for ever outside of Python's reach."""
 
@@ -38,7 +41,9 @@ def solver(*arguments: str) -> int:
 
 
 def matrix(*versions: str) -> int:
-    """All tests on these versions of Blender, or on every one that we support."""
+    """All tests on these versions of Blender, or on every one that we support; "others" leaves out what test runs."""
+    if versions == ("others",):
+        versions = tuple(version for version in BLENDERS if version != FITTING)
     pythons = {version: blender(version) for version in versions or BLENDERS}
     built = package.build(next(iter(pythons.values())))
     statuses = {version: _test_in(version, built) for version in pythons}
@@ -62,6 +67,8 @@ def check() -> int:
 def window(*arguments: str) -> int:
     """The tests that click in a real window; they take the application from ../shared."""
     built = package.build(_fitting())
+    if APPLICATION.exists():  # It installs itself when first started, which takes longer than a test may.
+        subprocess.run([str(APPLICATION), "--install"], check=True)
     return _run(environment("solver"), "-m", "pytest", "tests/window", *arguments, PLANAR_IK_ZIP=str(built))
 
 
