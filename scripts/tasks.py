@@ -37,7 +37,7 @@ def test(*arguments: str) -> int:
 
 def solver(*arguments: str) -> int:
     """The solver's tests, where there is no Blender."""
-    return _run(environment("solver"), "-m", "pytest", "tests/solver", *arguments)
+    return _run(environment("test"), "-m", "pytest", "tests/solver", *arguments)
 
 
 def matrix(*versions: str) -> int:
@@ -59,8 +59,8 @@ def build_zip() -> int:
 
 def check() -> int:
     """Lint, format and types."""
-    python = environment("check", "3.11")
-    tools = [("ruff", "check"), ("ruff", "format", "--check"), ("basedpyright",)]
+    python = environment("check")
+    tools = [("ruff", "check"), ("ruff", "format", "--check"), ("mypy",)]
     return max([_run(python, "-m", *words) for words in tools])
 
 
@@ -69,7 +69,7 @@ def window(*arguments: str) -> int:
     built = package.build(_fitting())
     if APPLICATION.exists():  # It installs itself when first started, which takes longer than a test may.
         subprocess.run([str(APPLICATION), "--install"], check=True)
-    return _run(environment("solver"), "-m", "pytest", "tests/window", *arguments, PLANAR_IK_ZIP=str(built))
+    return _run(environment("test"), "-m", "pytest", "tests/window", *arguments, PLANAR_IK_ZIP=str(built))
 
 
 def bench(*arguments: str) -> int:
@@ -139,4 +139,6 @@ TASKS = {
 }
 
 if __name__ == "__main__":
+    if sys.version_info < (3, 11):  # noqa: UP036 - an older one comes this far and is told what it lacks
+        raise SystemExit(NOTHING_FITS)
     sys.exit(TASKS[sys.argv[1]](*sys.argv[2:]))
