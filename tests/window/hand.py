@@ -17,8 +17,8 @@ from mathutils import Vector
 Steps = Iterator[None]
 Point = tuple[int, int]
 
-KEYS = {" ": "SPACE", "-": "MINUS", ".": "PERIOD", **dict(zip("0123456789", (
-    "ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE"), strict=True))}  # fmt: skip
+DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
+KEYS = {" ": "SPACE", "-": "MINUS", ".": "PERIOD"} | {str(digit): name for digit, name in enumerate(DIGITS)}
 """Blender's names of the keys that are not named as what they type."""
 
 
@@ -31,22 +31,21 @@ class Hand:
         self.pictures = pictures
         self.mouse: Point = (window.width // 2, window.height // 2)
 
-    def move(self, *points: Point) -> Steps:
-        """Move the mouse through these points."""
-        for self.mouse in points:
-            self._event("MOUSEMOVE", "NOTHING")
-            yield
+    def move(self, point: Point) -> Steps:
+        """Move the mouse there."""
+        self.mouse = point
+        self._event("MOUSEMOVE", "NOTHING")
+        yield
 
-    def click(self, point: Point, button: str = "LEFTMOUSE", *, shift: bool = False) -> Steps:
+    def click(self, point: Point, *, shift: bool = False) -> Steps:
         """Click there."""
         yield from self.move(point)
-        yield from self.key(button, shift=shift)
+        yield from self.key("LEFTMOUSE", shift=shift)
 
-    def key(self, name: str, *, ctrl: bool = False, shift: bool = False, alt: bool = False, text: str = "") -> Steps:
-        """Press and release a key, or a button of the mouse."""
-        for value in ("PRESS", "RELEASE"):
-            unicode = text if text and value == "PRESS" else None
-            self._event(name, value, ctrl=ctrl, shift=shift, alt=alt, unicode=unicode)
+    def key(self, name: str, *, ctrl: bool = False, shift: bool = False, text: str | None = None) -> Steps:
+        """Press and release a key that types this text, or a button of the mouse."""
+        self._event(name, "PRESS", ctrl=ctrl, shift=shift, unicode=text)
+        self._event(name, "RELEASE", ctrl=ctrl, shift=shift)
         yield
 
     def write(self, text: str) -> Steps:
@@ -62,12 +61,6 @@ class Hand:
         self.picture(f"search-{entry.lower().replace(' ', '-')}")
         yield from self.key("RET")
         yield
-
-    def drag(self, *points: Point) -> Steps:
-        """Grab what is selected with G where the mouse is, move it through these points and let go."""
-        yield from self.key("G")
-        yield from self.move(*points)
-        yield from self.key("LEFTMOUSE")
 
     def picture(self, name: str) -> None:
         """Photograph the screen. Blender's own screenshot is black where OpenGL is software."""
