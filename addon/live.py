@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import bpy
 from bpy.app.handlers import persistent
-from bpy.types import Context, Depsgraph, Object, Scene
+from bpy.types import Context, Depsgraph, Object, PoseBone, Scene
 
 from .rig import settings, status
 from .rig.animation import animated_paths
@@ -169,6 +169,22 @@ def refresh(context: Context) -> None:
     """Take notice of chains that were added or removed, and if Live is on, pose them now."""
     plan.is_stale = True
     _run(context.scene, context.evaluated_depsgraph_get(), False)
+
+
+def solve_now(context: Context) -> None:
+    """Pose the chains of the scene as they are set at this moment, whether Live is on or off."""
+    plan.is_stale = True
+    context.view_layer.update()
+    solve_scene(context.scene, context.evaluated_depsgraph_get())
+    context.view_layer.update()
+
+
+def chain_of(context: Context, lower: PoseBone) -> Chain:
+    """The chain of a lower bone, as it was last posed."""
+    key = (lower.id_data.session_uid, lower.name)
+    if key not in plan.chains:
+        solve_now(context)
+    return plan.chains[key]
 
 
 def _run_everywhere() -> None:

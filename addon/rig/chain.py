@@ -10,7 +10,7 @@ from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Matrix
 
 from ..solver import Reach
-from ..solver.chain import Features
+from ..solver.chain import Features, Own
 from ..solver.compiled import Solve, bind
 from ..solver.triangle import Settings
 from .anatomy import Unposable, anatomy
@@ -124,13 +124,30 @@ class Chain:
         for scale in self._stretched:
             scale.stretch(channels, solved[8], self._volume)
 
+    def own_pose(self, channels: Channels) -> tuple[Own, tuple[Sequence[float], Sequence[float]]]:
+        """The animator's own rotations and scales of the upper and the lower bone."""
+        self._ensure_parts(channels)
+        rotations, scales = self._rotations, self._scales
+        own = Own(rotations["upper"].own_rotation(), rotations["lower"].own_rotation())
+        return own, (scales["upper"].own, scales["lower"].own)
+
+    def adopt(self, channels: Channels) -> None:
+        """Make the pose that stands in the channels the animator's own."""
+        self._ensure_parts(channels)
+        for role, rotation in self._rotations.items():
+            rotation.own = rotation.written = channels.get(rotation.slot)
+            _keep(self.settings, f"own_{role}", [*rotation.own, 0.0][:4])
+
+    def _ensure_parts(self, channels: Channels) -> None:
+        if not self._rotations:
+            index = {bone.name: i for i, bone in enumerate(self.object.pose.bones)}
+            self._read_parts(self.object.pose.bones[self.lower], channels, index)
+
     def release(self, channels: Channels) -> None:
         """Give the bones their own pose back."""
         self._solve = None
         if self.settings.is_posed:
-            if not self._rotations:
-                index = {bone.name: i for i, bone in enumerate(self.object.pose.bones)}
-                self._read_parts(self.object.pose.bones[self.lower], channels, index)
+            self._ensure_parts(channels)
             self._restore(channels)
             self.settings.is_posed = False
 

@@ -2,9 +2,9 @@
 
 import bpy
 
-from . import menus, operators, panels
+from . import fk_ik, menus, operators, panels
 
-CLASSES = (*operators.CLASSES, *panels.CLASSES)
+CLASSES = (*operators.CLASSES, *fk_ik.CLASSES, *panels.CLASSES)
 
 
 def register() -> None:

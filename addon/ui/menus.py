@@ -7,12 +7,14 @@ from typing import Any
 import bpy
 from bpy.types import Context
 
-from .operators import CLASSES
+from . import fk_ik, operators
+
+ENTRIES = (*operators.CLASSES, *fk_ik.CLASSES[:3])
 
 
 def _draw(menu: Any, _context: Context) -> None:
     menu.layout.separator()
-    for cls in CLASSES:
+    for cls in ENTRIES:
         menu.layout.operator(cls.bl_idname)
 
 

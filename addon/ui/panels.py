@@ -42,21 +42,17 @@ class _ChainPanel:
         layout.prop(chain, "plane", expand=True)
         if chain.plane == "POLE":
             _draw_target(layout, chain, "pole_target", "pole_subtarget")
-        column = layout.column(align=True)
-        for name in ("influence", "bend", "softness"):
-            column.prop(chain, name)
-        column = layout.column(align=True)
-        column.prop(chain, "stretch")
-        if chain.stretch > 0.0:
-            column.prop(chain, "stretch_max")
-            column.prop(chain, "stretch_volume")
-        column = layout.column(align=True)
-        column.prop(chain, "min_angle")
-        column.prop(chain, "max_angle")
+        _draw_settings(layout, bone, ("influence", "bend", "softness"))
+        _draw_settings(layout, bone, ("stretch", "stretch_max", "stretch_volume") if chain.stretch else ("stretch",))
+        _draw_settings(layout, bone, ("min_angle", "max_angle"))
         _draw_result(layout, chain)
         row = layout.row(align=True)
         row.operator("pose.planar_ik_flip", text="Flip")
+        row.operator("pose.planar_ik_mirror", text="Mirror")
         row.operator("pose.planar_ik_remove", text="Remove")
+        row = layout.row(align=True)
+        row.operator("pose.planar_ik_snap_target", text="Target to FK")
+        row.operator("pose.planar_ik_snap_fk", text="FK to Solution")
         layout.prop(context.scene.planar_ik, "live")
 
 
@@ -81,6 +77,17 @@ def _draw_target(layout: Any, chain: Any, target: str, subtarget: str) -> None:
     ob = getattr(chain, target)
     if ob and ob.type == "ARMATURE":
         layout.prop_search(chain, subtarget, ob.data, "bones")
+
+
+def _draw_settings(layout: Any, bone: PoseBone, names: tuple[str, ...]) -> None:
+    """Settings with a button that keys them: Blender finds no data path to a bone's property group by itself."""
+    column = layout.column(align=True)
+    for name in names:
+        row = column.row(align=True)
+        row.use_property_decorate = False
+        row.prop(bone.planar_ik, name)
+        key = row.operator("pose.planar_ik_key", text="", icon="KEYFRAME", emboss=False)
+        key.bone, key.setting = bone.name, name
 
 
 def _draw_result(layout: Any, chain: Any) -> None:

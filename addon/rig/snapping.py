@@ -1,0 +1,124 @@
+"""Carrying a pose over between a chain's own (FK) pose and its target, pole and bend."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import bpy
+from bpy.types import Depsgraph, PoseBone
+from mathutils import Matrix, Vector
+
+from ..solver.chain import tip_position
+from .anatomy import Anatomy, Unposable, anatomy
+from .chain import Chain
+from .channels import Channels
+from .rotation import CHANNELS, EULER
+from .setup import Refused
+from .targets import Target
+
+OFF_PLANE = 1e-5
+"""How far off the rest plane a tip may be, in lengths of the limb, and still be matched within it."""
+
+
+class Match(NamedTuple):
+    """What makes the solution show a chain's own pose: places in the world."""
+
+    target: Vector
+    pole: Vector | None
+    bend: float
+
+
+def match(chain: Chain, depsgraph: Depsgraph) -> Match:
+    """The target, pole and bend for a chain's own pose as it stands; raises `Refused` if none shows it."""
+    evaluated = chain.object.evaluated_get(depsgraph)
+    lower = evaluated.pose.bones[chain.lower]
+    own, scales = chain.own_pose(Channels(chain.object))
+    try:
+        body = anatomy(lower.parent, lower, *scales)
+    except Unposable as why:
+        raise Refused(str(why)) from why
+    limb = body.limb
+    from_axes = evaluated.matrix_world @ body.frame @ Matrix(limb.axes).transposed().to_4x4()
+    tip = Vector(_in_axes(body, tip_position(own, limb, hinge=body.hinge)))
+    knee = Vector(_in_axes(body, tip_position(own, limb._replace(r2=0.0), hinge=body.hinge)))
+    off = knee - tip * (knee.dot(tip) / tip.length_squared if tip.length_squared else 0.0)
+    settings = lower.planar_ik
+    length = limb.bones.total
+    goal = tip * _before_softness(tip.length / length, settings.softness, settings.stretch)
+    if chain.pole:
+        out = off if off.length > OFF_PLANE * length else _rest_side(tip)
+        return Match(from_axes @ goal, from_axes @ (knee + out.normalized() * length), 1.0)
+    if abs(tip.z) > OFF_PLANE * length:
+        raise Refused(f"'{chain.lower}' is posed out of its rest plane: set its plane to Pole, then snap")
+    bend = _bend(tip, off, length)
+    if bend is None:
+        raise Refused(f"The knee of '{chain.lower}' is out of the rest plane: set the chain's plane to Pole, then snap")
+    return Match(from_axes @ goal, None, bend)
+
+
+def place(target: Target, position: Vector) -> None:
+    """Move a target to a place in the world."""
+    if target.bone:
+        bone = target.object.pose.bones[target.bone]
+        matrix = bone.matrix.copy()
+        matrix.translation = target.object.matrix_world.inverted() @ position
+        bone.matrix = matrix
+    else:
+        matrix = target.object.matrix_world.copy()
+        matrix.translation = position
+        target.object.matrix_world = matrix
+
+
+def key_place(target: Target) -> None:
+    """Set a key on where a target is."""
+    if target.bone:
+        path = f'pose.bones["{bpy.utils.escape_identifier(target.bone)}"].location'
+        target.object.keyframe_insert(path, group=target.bone)
+    else:
+        target.object.keyframe_insert("location")
+
+
+def key_setting(chain: Chain, name: str) -> None:
+    """Set a key on one of a chain's settings."""
+    chain.object.keyframe_insert(setting_path(chain.lower, name), group=chain.lower)
+
+
+def key_rotation(bone: PoseBone) -> None:
+    """Set a key on a bone's rotation, in its rotation mode."""
+    bone.keyframe_insert(CHANNELS.get(bone.rotation_mode, EULER)[0], group=bone.name)
+
+
+def setting_path(lower: str, name: str) -> str:
+    """The data path of a chain's setting."""
+    return f'pose.bones["{bpy.utils.escape_identifier(lower)}"].planar_ik.{name}'
+
+
+def _in_axes(body: Anatomy, v: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(sum(a * b for a, b in zip(v, axis)) for axis in body.limb.axes)
+
+
+def _before_softness(reach: float, softness: float, stretch: float) -> float:
+    """How much farther than the tip the target is, for softness to leave the tip where it is; both in lengths."""
+    gap = min(max(1.0 - reach, 0.0), 1.0)
+    if stretch > 0.0 or gap >= softness or reach <= 0.0:
+        return 1.0
+    return (1.0 + softness - sqrt(4.0 * softness * gap)) / reach
+
+
+def _rest_side(tip: Vector) -> Vector:
+    """The side on which the knee is at rest, for a straight limb: across its line, within the plane."""
+    side = Vector((-tip.y, tip.x, 0.0))
+    return side if side.length > 1e-9 else Vector((0.0, 1.0, 0.0))
+
+
+def _bend(tip: Vector, off: Vector, length: float) -> float | None:
+    """The bend whose swing puts the knee on ``off``, its way from the root-tip line; None if no swing does."""
+    if off.length <= OFF_PLANE * length:
+        return 1.0
+    if abs(off.z) <= OFF_PLANE * length:
+        return 1.0 if tip.x * off.y - tip.y * off.x >= 0.0 else -1.0
+    if off.z < 0.0:
+        return None
+    side = Vector((-tip.y, tip.x, 0.0)).normalized()
+    return float(off.normalized().dot(side))

@@ -1,0 +1,163 @@
+"""Operators that carry a pose over: from FK to the target and back, to the other side, and to keys."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy.types import Context, PoseBone
+
+from .. import live
+from ..rig.animation import animated_paths
+from ..rig.channels import Channels
+from ..rig.mirroring import counterpart, mirror_chain
+from ..rig.setup import Refused
+from ..rig.snapping import key_place, key_rotation, key_setting, match, place, setting_path
+from .operators import PoseOperator, selected_chains
+
+
+class RangeOperator(PoseOperator):
+    """An operator that works on the current frame, or on a range of frames with keys"""
+
+    use_range: BoolProperty(name="Over a Range", description="Do it on every frame of a range, with keys")
+    frame_start: IntProperty(name="Start", description="First frame; with the same end, the scene's range")
+    frame_end: IntProperty(name="End", description="Last frame")
+    step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1)
+
+    def act(self, context: Context) -> None:
+        """Run `snap` on every frame that was asked for, and come back to the current one."""
+        lowers = selected_chains(context)
+        scene = context.scene
+        current, subframe = scene.frame_current, scene.frame_subframe
+        try:
+            for frame in self._frames(context):
+                if frame is not None:
+                    scene.frame_set(frame)
+                for lower in lowers:
+                    self.snap(context, lower, frame is not None)
+        finally:
+            if self.use_range:
+                scene.frame_set(current, subframe=subframe)
+            live.refresh(context)
+
+    def snap(self, context: Context, lower: PoseBone, use_keys: bool) -> None:
+        """Carry the pose of one chain over on the current frame; raises `Refused`."""
+        raise NotImplementedError
+
+    def _frames(self, context: Context) -> Iterator[int | None]:
+        if not self.use_range:
+            yield None
+            return
+        start, end = self.frame_start, self.frame_end
+        if start == end:
+            start, end = context.scene.frame_start, context.scene.frame_end
+        if end < start:
+            raise Refused(f"The range ends at frame {end}, before it starts at {start}")
+        yield from range(start, end + 1, self.step)
+
+
+class POSE_OT_planar_ik_snap_target(RangeOperator):
+    """Move target and pole of the selected chains, and set their bend, so that they show the bones' own (FK) pose"""
+
+    bl_idname = "pose.planar_ik_snap_target"
+    bl_label = "Snap Target to FK"
+
+    def snap(self, context: Context, lower: PoseBone, use_keys: bool) -> None:
+        """Match target, pole and bend to the own pose."""
+        chain = live.chain_of(context, lower)
+        found = match(chain, context.evaluated_depsgraph_get())
+        place(chain.target, found.target)
+        if found.pole is not None:
+            place(chain.pole, found.pole)
+        if lower.planar_ik.bend != found.bend:
+            lower.planar_ik.bend = found.bend
+        if use_keys:
+            key_setting(chain, "bend")
+            for target in (chain.target, chain.pole if found.pole is not None else None):
+                if target:
+                    key_place(target)
+        context.view_layer.update()
+
+
+class POSE_OT_planar_ik_snap_fk(RangeOperator):
+    """Make the solved pose of the selected chains the bones' own (FK) pose"""
+
+    bl_idname = "pose.planar_ik_snap_fk"
+    bl_label = "Snap FK to Solution"
+
+    def snap(self, context: Context, lower: PoseBone, use_keys: bool) -> None:
+        """Take the whole solution over, whatever the influence."""
+        chain = live.chain_of(context, lower)
+        influence = lower.planar_ik.influence
+        if influence != 1.0:
+            lower.planar_ik.influence = 1.0
+            live.solve_now(context)
+        chain = live.chain_of(context, lower)
+        if chain.problem:
+            raise Refused(chain.problem)
+        chain.adopt(Channels(chain.object))
+        for bone in (lower.parent, lower):
+            if use_keys or _has_keys(bone):
+                key_rotation(bone)
+        if influence != 1.0:
+            lower.planar_ik.influence = influence
+            live.solve_now(context)
+
+
+class POSE_OT_planar_ik_mirror(PoseOperator):
+    """Give the bones on the other side the chains of the selected ones, with mirrored targets and poles"""
+
+    bl_idname = "pose.planar_ik_mirror"
+    bl_label = "Mirror Planar IK"
+
+    def act(self, context: Context) -> None:
+        """Mirror the selected chains."""
+        pairs = [(lower, counterpart(lower)) for lower in selected_chains(context)]
+        for lower, other in pairs:
+            mirror_chain(context, lower, other)
+        live.refresh(context)
+
+
+class POSE_OT_planar_ik_key(PoseOperator):
+    """Set a key on this setting of the chain at the current frame, or with Alt remove it"""
+
+    bl_idname = "pose.planar_ik_key"
+    bl_label = "Key Planar IK Setting"
+
+    bone: StringProperty(name="Bone", description="Name of the chain's lower bone; empty for the active one")
+    setting: StringProperty(name="Setting", description="Name of the property", default="influence")
+    remove: BoolProperty(name="Remove", description="Remove the key of this frame")
+
+    def invoke(self, context: Context, event: Any) -> set[str]:
+        """Remove with Alt."""
+        self.remove = event.alt
+        return self.execute(context)
+
+    def act(self, context: Context) -> None:
+        """Insert or remove the key."""
+        ob = context.active_pose_bone.id_data if context.active_pose_bone else context.object
+        name = self.bone or context.active_pose_bone.name
+        if name not in ob.pose.bones:
+            raise Refused(f"'{ob.name}' has no bone '{name}'")
+        properties = ob.pose.bones[name].planar_ik.bl_rna.properties
+        if self.setting not in properties or properties[self.setting].is_readonly:
+            raise Refused(f"'{self.setting}' is no setting of a chain")
+        path = setting_path(name, self.setting)
+        if self.remove:
+            if not ob.keyframe_delete(path, group=name):
+                raise Refused(f"There is no key on '{self.setting}' at this frame")
+        else:
+            ob.keyframe_insert(path, group=name)
+
+
+def _has_keys(bone: PoseBone) -> bool:
+    path = bone.path_from_id()
+    return any(curve.startswith(f"{path}.rotation") for curve in animated_paths(bone.id_data))
+
+
+CLASSES = (
+    POSE_OT_planar_ik_snap_target,
+    POSE_OT_planar_ik_snap_fk,
+    POSE_OT_planar_ik_mirror,
+    POSE_OT_planar_ik_key,
+)
