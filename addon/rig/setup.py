@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import Context, Object, PoseBone
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from .anatomy import Unposable, anatomy
 from .chain import Chain
@@ -72,7 +72,7 @@ def posture(context: Context, ob: Object, lower: PoseBone) -> Posture:
         body = anatomy(upper, lower, upper.scale, lower.scale)
     except Unposable as why:
         raise Refused(str(why)) from why
-    to_axes = body.to_axes()
+    to_axes = Matrix(body.limb.axes).to_4x4() @ body.frame.inverted()
     root, knee, tip = upper.head, lower.head, lower.tail
     x, y, height = to_axes @ tip
     knee_x, knee_y, knee_height = to_axes @ knee
