@@ -1,0 +1,205 @@
+"""Snapping target to pose and pose to target, mirroring, and keying settings; judged by where the joints are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mathutils import Euler, Vector
+
+LENGTH = 2.0
+SIDES = [(".L", ".R"), (".l", ".r"), ("_L", "_R"), ("_l", "_r"), (".Left", ".Right"), ("-L", "-R"), (" right", " left")]
+
+
+@pytest.fixture
+def legs() -> Any:
+    """An armature with two legs, thigh.L to shin.R, in Pose Mode."""
+    return build_legs(".L", ".R")
+
+
+def build_legs(left: str, right: str) -> Any:
+    armature = bpy.data.armatures.new("Legs")
+    ob = bpy.data.objects.new("Legs", armature)
+    bpy.context.scene.collection.objects.link(ob)
+    bpy.context.view_layer.objects.active = ob
+    ob.select_set(True)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = armature.edit_bones
+    hips = bones.new("hips")
+    hips.head, hips.tail = (0, 0, 2), (0, 0, 2.4)
+    for side, x in ((left, 0.3), (right, -0.3)):
+        thigh, shin = bones.new(f"thigh{side}"), bones.new(f"shin{side}")
+        thigh.head, thigh.tail, thigh.parent = (x, 0, 2), (x, -0.1, 1), hips
+        shin.head, shin.tail, shin.parent, shin.use_connect = thigh.tail, (x, 0, 0), thigh, True
+    bpy.ops.armature.select_all(action="SELECT")
+    bpy.ops.armature.calculate_roll(type="GLOBAL_POS_Y")
+    bpy.ops.object.mode_set(mode="POSE")
+    return ob
+
+
+def select(ob: Any, *names: str) -> None:
+    for bone in ob.pose.bones:
+        owner = bone if hasattr(bone, "select") else bone.bone
+        owner.select = bone.name in names
+    ob.data.bones.active = ob.data.bones[names[-1]]
+
+
+def joints(ob: Any, side: str = ".L") -> list[Vector]:
+    bpy.context.view_layer.update()
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    bones = evaluated.pose.bones
+    return [evaluated.matrix_world @ place for place in (bones[f"thigh{side}"].tail, bones[f"shin{side}"].tail)]
+
+
+def apart(one: list[Vector], other: list[Vector]) -> float:
+    return max((a - b).length for a, b in zip(one, other, strict=True))
+
+
+def add_chain(ob: Any, side: str = ".L", **options: Any) -> Any:
+    select(ob, f"shin{side}")
+    bpy.ops.pose.planar_ik_add(**options)
+    return ob.pose.bones[f"shin{side}"].planar_ik
+
+
+angles = st.floats(-1.2, 1.2)
+
+
+@given(st.tuples(angles, angles, angles), st.tuples(angles, angles, angles), st.sampled_from([0.0, 0.1]))
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_snapped_target_and_pole_show_the_own_pose(thigh: Any, shin: Any, softness: float) -> None:
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    ob = build_legs(".L", ".R")
+    chain = add_chain(ob, plane="POLE")
+    chain.softness, chain.influence = softness, 0.0
+    for name, turn in (("thigh.L", thigh), ("shin.L", shin)):
+        ob.pose.bones[name].rotation_quaternion = Euler(turn).to_quaternion()
+    own = joints(ob)
+    bpy.ops.pose.planar_ik_snap_target()
+    assert apart(joints(ob), own) == 0.0
+    chain.influence = 1.0
+    assert apart(joints(ob), own) < 1e-5 * LENGTH
+
+
+@given(angles, st.floats(-2.5, 2.5))
+@settings(max_examples=25)
+def test_snapped_target_and_bend_show_the_own_pose_in_the_rest_plane(hip: float, knee: float) -> None:
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    ob = build_legs(".L", ".R")
+    chain = add_chain(ob)
+    chain.influence = 0.0
+    for name, turn in (("thigh.L", hip), ("shin.L", knee)):
+        ob.pose.bones[name].rotation_quaternion = Euler((turn, 0.0, 0.0)).to_quaternion()
+    own = joints(ob)
+    bpy.ops.pose.planar_ik_snap_target()
+    chain.influence = 1.0
+    assert apart(joints(ob), own) < 1e-5 * LENGTH
+
+
+def test_a_pose_out_of_the_rest_plane_is_refused_without_a_pole(legs: Any) -> None:
+    chain = add_chain(legs)
+    chain.influence = 0.0
+    legs.pose.bones["thigh.L"].rotation_quaternion = Euler((0.0, 0.0, 0.5)).to_quaternion()
+    bpy.context.view_layer.update()
+    place = chain.target.location.copy()
+    with pytest.raises(RuntimeError, match="set its plane to Pole"):
+        bpy.ops.pose.planar_ik_snap_target()
+    assert chain.target.location == place
+
+
+@pytest.mark.parametrize("influence", [1.0, 0.3, 0.0])
+def test_the_solution_becomes_the_own_pose(legs: Any, influence: float) -> None:
+    chain = add_chain(legs)
+    chain.target.location = (0.3, -0.5, 0.7)
+    solved = joints(legs)
+    chain.influence = influence
+    bpy.ops.pose.planar_ik_snap_fk()
+    assert chain.influence == pytest.approx(influence)
+    chain.influence = 0.0
+    assert apart(joints(legs), solved) < 1e-6
+
+
+def test_both_ways_over_a_range_with_keys(legs: Any) -> None:
+    scene = bpy.context.scene
+    chain = add_chain(legs)
+    target = chain.target
+    for frame, place in ((1, (0.3, -0.4, 0.5)), (10, (0.3, 0.3, 0.9))):
+        target.location = place
+        target.keyframe_insert("location", frame=frame)
+    solved = {}
+    for frame in range(1, 11):
+        scene.frame_set(frame)
+        solved[frame] = joints(legs)
+    scene.frame_set(4)
+    bpy.ops.pose.planar_ik_snap_fk(use_range=True, frame_start=1, frame_end=10)
+    assert scene.frame_current == 4
+    target.animation_data_clear()
+    chain.influence = 0.0
+    bpy.ops.pose.planar_ik_snap_target(use_range=True, frame_start=1, frame_end=10)
+    for influence in (0.0, 1.0):
+        chain.influence = influence
+        for frame in (7, 1, 10, 3):
+            scene.frame_set(frame)
+            assert apart(joints(legs), solved[frame]) < 1e-5 * LENGTH
+
+
+def test_a_range_that_ends_before_it_starts_is_refused(legs: Any) -> None:
+    add_chain(legs)
+    with pytest.raises(RuntimeError, match="before it starts"):
+        bpy.ops.pose.planar_ik_snap_fk(use_range=True, frame_start=9, frame_end=2)
+
+
+@pytest.mark.parametrize(("left", "right"), SIDES)
+@pytest.mark.parametrize("plane", ["REST", "POLE"])
+def test_a_mirrored_chain_poses_the_mirror_image(left: str, right: str, plane: str) -> None:
+    ob = build_legs(left, right)
+    ob.rotation_euler, ob.location = (0.1, 0.2, 0.7), (1, 2, 3)
+    bpy.context.view_layer.update()
+    chain = add_chain(ob, left, plane=plane)
+    chain.softness, chain.bend = 0.05, -1.0
+    chain.target.location += Vector((0.2, -0.3, 0.8))
+    bpy.context.view_layer.update()
+    bpy.ops.pose.planar_ik_mirror()
+    other = ob.pose.bones[f"shin{right}"].planar_ik
+    assert other.enabled and other.plane == plane and other.softness == chain.softness and other.bend == -1.0
+    assert other.target != chain.target and other.target.name == f"target_shin{right}"
+    to_rig = ob.matrix_world.inverted()
+    for here, there in zip(joints(ob, left), joints(ob, right), strict=True):
+        mirrored = to_rig @ there
+        mirrored.x = -mirrored.x
+        assert (to_rig @ here - mirrored).length < 1e-5
+
+
+def test_mirroring_twice_moves_nothing_and_adds_nothing(legs: Any) -> None:
+    add_chain(legs, plane="POLE")
+    bpy.ops.pose.planar_ik_mirror()
+    posed, count = joints(legs, ".R"), len(bpy.data.objects)
+    bpy.ops.pose.planar_ik_mirror()
+    assert apart(joints(legs, ".R"), posed) < 1e-6 and len(bpy.data.objects) == count
+
+
+def test_a_bone_without_a_side_has_no_mirror(legs: Any) -> None:
+    legs.pose.bones["shin.L"].name = "middle"
+    select(legs, "middle")
+    bpy.ops.pose.planar_ik_add()
+    with pytest.raises(RuntimeError, match="no side in its name"):
+        bpy.ops.pose.planar_ik_mirror()
+
+
+def test_settings_are_keyed_from_the_panel(legs: Any) -> None:
+    scene = bpy.context.scene
+    chain = add_chain(legs)
+    for frame, influence in ((1, 1.0), (11, 0.0)):
+        scene.frame_set(frame)
+        chain.influence = influence
+        bpy.ops.pose.planar_ik_key(setting="influence")
+    scene.frame_set(6)
+    assert chain.influence == pytest.approx(0.5)
+    scene.frame_set(11)
+    bpy.ops.pose.planar_ik_key(setting="influence", remove=True)
+    scene.frame_set(6)
+    assert chain.influence == pytest.approx(1.0)
+    with pytest.raises(RuntimeError, match="no setting"):
+        bpy.ops.pose.planar_ik_key(setting="reach")
