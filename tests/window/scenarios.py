@@ -49,6 +49,34 @@ def click_add_and_drag(hand: Hand):
     return found
 
 
+def plays_with_the_panel_open(hand: Hand):
+    """Add a chain with the sidebar open on its tab, play keys of its target and influence, and watch the tip."""
+    yield from open_limb(hand)
+    area, _region = hand.view()
+    area.spaces.active.show_region_ui = True
+    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.choose("Add Planar IK")
+    sidebar = next(region for region in area.regions if region.type == "UI")
+    sidebar.active_panel_category = "Planar IK"
+    target = bpy.data.objects["limb"].pose.bones["lower"].planar_ik.target
+    for frame, offset in ((1, (0, 0, 0)), (8, (0, 0.4, 0.5)), (15, (0, -0.5, 0.7))):
+        target.location = Vector((0, 0, 0.2)) + Vector(offset)
+        target.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_end = 15
+    bpy.context.scene.frame_set(1)
+    yield
+    misses, frames = [], set()
+    yield from hand.key("SPACE")
+    for _ in range(40):
+        yield
+        frames.add(bpy.context.scene.frame_current)
+        misses.append((tip() - location(target.name)).length)
+    yield from hand.key("SPACE")
+    hand.picture("panel")
+    chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
+    return {"misses": misses, "frames": sorted(frames), "reach": chain.reach}
+
+
 def drag_and_measure(hand: Hand, target: str):
     """Drag what is selected up and to the left; give how far the tip was from the target after each step."""
     misses = []

@@ -34,3 +34,10 @@ def test_clicking_a_bone_adding_a_chain_and_dragging_its_target(play):
     assert found["empties_after_undo"] == []
     assert found["chain_after_redo"]
     assert found["tip_after_redo"] == pytest.approx(found["tip_after_drag"], abs=NEAR)
+
+
+def test_playback_with_the_panel_open(play):
+    found = play("plays_with_the_panel_open")
+    assert len(found["frames"]) > 3
+    assert max(found["misses"]) < NEAR
+    assert found["reach"] == "REACHED"
