@@ -4,7 +4,8 @@ Blender reads the annotations of these classes, so that this module can't postpo
 """
 
 import math
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any, Literal
 
 import bpy
 from bpy.props import (
@@ -20,7 +21,7 @@ from bpy.types import Context, PropertyGroup
 
 from . import status
 
-OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 
 on_change: list[Callable[[Any], None]] = []
 """Called with a chain's settings after any of them was set; `addon.live` listens."""
@@ -104,9 +105,7 @@ class PlanarIKChain(PropertyGroup):
         -1.0,
     )
     influence: _factor_property("Influence", "Share of the solution in the pose; the rest is the bones' own pose", 1.0)
-    softness: _factor_property(
-        "Softness", "Part of the limb's length over which it eases into full extension", 0.0
-    )
+    softness: _factor_property("Softness", "Part of the limb's length over which it eases into full extension", 0.0)
     stretch: _factor_property("Stretch", "How far the bones lengthen past reach", 0.0)
     stretch_max: FloatProperty(
         name="Stretch Limit",
@@ -147,13 +146,13 @@ class PlanarIKChain(PropertyGroup):
     message: StringProperty(
         name="Message",
         description="Why the chain can't be posed",
-        get=lambda self: status.message(self),
+        get=status.message,
         options={"HIDDEN"},
     )
     residual: FloatProperty(
         name="Residual",
         description="Distance from tip to target",
-        get=lambda self: status.residual(self),
+        get=status.residual,
         subtype="DISTANCE",
         options={"HIDDEN"},
     )
@@ -179,18 +178,22 @@ class PlanarIKScene(PropertyGroup):
 
 CLASSES = (PlanarIKChain, PlanarIKScene)
 
+# The stubs don't know what extensions add; `access` does.
+POSE_BONE: Any = bpy.types.PoseBone
+SCENE: Any = bpy.types.Scene
+
 
 def register() -> None:
     """Give every pose bone and every scene its settings."""
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.PoseBone.planar_ik = PointerProperty(type=PlanarIKChain, override=OVERRIDABLE)
-    bpy.types.Scene.planar_ik = PointerProperty(type=PlanarIKScene)
+    POSE_BONE.planar_ik = PointerProperty(type=PlanarIKChain, override=OVERRIDABLE)
+    SCENE.planar_ik = PointerProperty(type=PlanarIKScene)
 
 
 def unregister() -> None:
     """Take them away; what is stored in files stays there."""
-    del bpy.types.Scene.planar_ik
-    del bpy.types.PoseBone.planar_ik
+    del SCENE.planar_ik
+    del POSE_BONE.planar_ik
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

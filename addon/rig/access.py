@@ -1,0 +1,52 @@
+"""Blender's data by the types that they have, where the stubs can't know them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeGuard
+
+from bpy.types import Context, Object, PoseBone, Scene, ViewLayer
+
+if TYPE_CHECKING:
+    from bpy.types import Armature, Pose
+
+    from .settings import PlanarIKChain, PlanarIKScene
+
+    class ArmatureObject(Object):
+        """An object of an armature, and so with a pose."""
+
+        data: Armature
+        pose: Pose
+else:
+    ArmatureObject = Object
+
+
+def is_armature(ob: Object) -> TypeGuard[ArmatureObject]:
+    """Whether an object is an armature's."""
+    return ob.type == "ARMATURE"
+
+
+def chain_settings(lower: PoseBone) -> PlanarIKChain:
+    """The settings of the chain of a lower bone; every bone has them."""
+    settings: PlanarIKChain = lower.planar_ik  # type: ignore[attr-defined]  # addon.rig.settings adds it
+    return settings
+
+
+def scene_settings(scene: Scene) -> PlanarIKScene:
+    """The settings of a scene."""
+    settings: PlanarIKScene = scene.planar_ik  # type: ignore[attr-defined]  # addon.rig.settings adds it
+    return settings
+
+
+def upper_of(lower: PoseBone) -> PoseBone:
+    """The upper bone of a chain's lower bone: its parent, without which there is no chain."""
+    return lower.parent  # type: ignore[return-value]
+
+
+def scene_of(context: Context) -> Scene:
+    """The scene of a context; only Blender itself runs without."""
+    return context.scene  # type: ignore[return-value]
+
+
+def view_layer_of(context: Context) -> ViewLayer:
+    """The view layer of a context; only Blender itself runs without."""
+    return context.view_layer  # type: ignore[return-value]
