@@ -1,0 +1,11 @@
+"""Chains into keys, frames x chains at once: gather what the chains do, then write it down as F-curves.
+
+``bake`` is the whole of it. Nothing of the file is changed before everything is gathered, so that a bake that is
+cancelled leaves the file as it was.
+"""
+
+from .job import Refused, Report, Request, bake, finish
+from .ranges import Span, frames_of
+from .scenery import chains_of_scene
+
+__all__ = ["Refused", "Report", "Request", "Span", "bake", "chains_of_scene", "finish", "frames_of"]

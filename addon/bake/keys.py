@@ -1,0 +1,190 @@
+"""Keys of whole channels at once, in whichever way this Blender stores F-curves."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from bpy.types import Object
+
+from ..rig.animation import curves_of
+from ..rig.setup import Refused
+from .scenery import bone_path
+
+_POINT = {"co": 2, "handle_left": 2, "handle_right": 2, "back": 1, "amplitude": 1, "period": 1}
+_CHOICES = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
+
+_ENUMS = bpy.types.Keyframe.bl_rna.properties
+LINEAR = _ENUMS["interpolation"].enum_items["LINEAR"].value
+BEZIER = _ENUMS["interpolation"].enum_items["BEZIER"].value
+ALIGNED = _ENUMS["handle_left_type"].enum_items["ALIGNED"].value
+AUTOMATIC = [_ENUMS["handle_left_type"].enum_items[name].value for name in ("AUTO", "AUTO_CLAMPED")]
+
+
+class Keys(NamedTuple):
+    """Keys of one channel: ``frames`` ``(keys,)``, ``values`` ``(keys, numbers)``, and if the curve is smooth, its
+    ``slopes`` per frame ``(keys, numbers)``; without, it is straight between keys, as Blender's own bake leaves it."""
+
+    frames: np.ndarray
+    values: np.ndarray
+    slopes: np.ndarray | None = None
+
+
+def check_writable(objects: list[Object], into_new: bool) -> None:
+    """Raise `Refused` if keys can't be written for these objects, or would not act as they are written."""
+    seen: dict[Any, Object] = {}
+    for ob in objects:
+        if not ob.is_editable:
+            raise Refused(f"'{ob.name}' is linked from another file: make a library override of it first")
+        data = ob.animation_data
+        if data is None:
+            continue
+        if data.use_tweak_mode:
+            raise Refused(f"'{ob.name}' is in tweak mode: leave it in the NLA editor first")
+        if data.nla_tracks and (data.action_influence < 1.0 or data.action_blend_type != "REPLACE"):
+            raise Refused(f"The action of '{ob.name}' is mixed into its NLA strips: set it to Replace, influence 1")
+        if data.action is None or into_new:
+            continue
+        if not data.action.is_editable:
+            raise Refused(f"Action '{data.action.name}' is linked from another file: bake into a new action")
+        shared = (data.action, getattr(data, "action_slot_handle", 0))
+        other = seen.setdefault(shared, ob)
+        if other != ob:
+            raise Refused(f"'{other.name}' and '{ob.name}' share action '{data.action.name}': bake into new actions")
+
+
+class Sheet:
+    """The F-curves of one object's action, made where they are missing."""
+
+    def __init__(self, ob: Object, into_new: bool) -> None:
+        action, slot = _action(ob, into_new)
+        self._owner = _owner(action, slot)
+        self._curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(action, slot)}
+
+    def write(self, bone: str, channel: str, keys: Keys, first: float, last: float) -> None:
+        """Replace the keys of a bone's channel from frame ``first`` to ``last`` by these."""
+        path = f"{bone_path(bone)}.{channel}"
+        for index in range(keys.values.shape[1]):
+            curve = self._curves.get((path, index)) or self._new_curve(path, index, bone)
+            points = _points(keys, index)
+            if len(curve.keyframe_points):
+                points = _merged(_outside(curve, first, last), points)
+            _replace(curve, points)
+
+    def mute(self, path: str) -> None:
+        """Keep a property from being animated."""
+        if (path, 0) in self._curves:
+            self._curves[path, 0].mute = True
+
+    def _new_curve(self, path: str, index: int, group: str) -> Any:
+        if bpy.app.version >= (5, 0):
+            curve = self._owner.fcurves.new(path, index=index, group_name=group)
+        elif bpy.app.version >= (4, 4):
+            curve = self._owner.fcurves.new(path, index=index)
+            curve.group = self._owner.groups.get(group) or self._owner.groups.new(group)
+        else:
+            curve = self._owner.fcurves.new(path, index=index, action_group=group)
+        self._curves[path, index] = curve
+        return curve
+
+
+def _action(ob: Object, into_new: bool) -> tuple[Any, Any]:
+    """The action to write to, assigned to the object, and its slot (4.4 and later).
+
+    A new action is a copy of the current one, so that what else it animates goes on as before.
+    """
+    data = ob.animation_data or ob.animation_data_create()
+    action = data.action
+    if action is None:
+        data.action = bpy.data.actions.new(f"{ob.name} Baked")
+    elif into_new:
+        slot = getattr(data, "action_slot", None)
+        identifier = slot.identifier if slot else ""
+        copy = action.copy()
+        copy.name = f"{action.name} Baked"
+        data.action = copy
+        if identifier:
+            data.action_slot = copy.slots[identifier]
+        if not action.users and action.is_editable:
+            action.use_fake_user = True  # or it would be gone when the file is opened again
+    if not hasattr(data, "action_slot"):
+        return data.action, None
+    if data.action_slot is None:
+        suitable = data.action_suitable_slots
+        data.action_slot = suitable[0] if suitable else data.action.slots.new("OBJECT", ob.name)
+    return data.action, data.action_slot
+
+
+def _owner(action: Any, slot: Any) -> Any:
+    """What holds the F-curves: the slot's channelbag; before slotted actions (4.4), the action."""
+    if slot is None:
+        return action
+    layer = action.layers[0] if action.layers else action.layers.new("Layer")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(slot, ensure=True)
+
+
+def _points(keys: Keys, index: int) -> dict[str, np.ndarray]:
+    """What `_replace` writes for one number of a channel."""
+    values = keys.values[:, index]
+    points = {"co": np.column_stack((keys.frames, values))}
+    kind = LINEAR
+    if keys.slopes is not None:
+        kind = BEZIER
+        thirds = np.diff(keys.frames) / 3.0
+        for name, sizes in (("left", -np.append(thirds[:1], thirds)), ("right", np.append(thirds, thirds[-1:]))):
+            reach = sizes if len(thirds) else np.zeros(1)
+            handle = np.column_stack((keys.frames + reach, values + reach * keys.slopes[:, index]))
+            points[f"handle_{name}"] = handle
+            points[f"handle_{name}_type"] = np.full(len(values), ALIGNED)
+    points["interpolation"] = np.full(len(values), kind)
+    return points
+
+
+def _outside(curve: Any, first: float, last: float) -> dict[str, np.ndarray]:
+    """Everything about the keys of a curve that are not in a range, with the handles next to it held in place."""
+    found = {name: _get(curve, name, size) for name, size in _POINT.items()}
+    found |= {name: _get(curve, name, 1, np.int32) for name in _CHOICES}
+    frames = found["co"][:, 0]
+    before, after = frames < first - 1e-4, frames > last + 1e-4
+    beside = np.append(np.flatnonzero(before)[-1:], np.flatnonzero(after)[:1])
+    for name in ("handle_left_type", "handle_right_type"):
+        held = beside[np.isin(found[name][beside], AUTOMATIC)]
+        found[name][held] = ALIGNED
+    return {name: values[before | after] for name, values in found.items()}
+
+
+def _merged(old: dict[str, np.ndarray], new: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Old keys and new ones in order of their frames; what the new ones do not say is as Blender has it."""
+    count = len(new["co"])
+    defaults = {name: np.zeros((count, *values.shape[1:]), values.dtype) for name, values in old.items()}
+    defaults |= {"handle_left": new["co"], "handle_right": new["co"]}
+    defaults |= {name: np.full(count, AUTOMATIC[1]) for name in ("handle_left_type", "handle_right_type")}
+    for name, default in (("back", 1.70158), ("amplitude", 0.8), ("period", 4.1)):
+        defaults[name] = np.full(count, default)
+    both = {name: np.concatenate((values, (defaults | new)[name])) for name, values in old.items()}
+    order = np.argsort(both["co"][:, 0], kind="stable")
+    return {name: values[order] for name, values in both.items()}
+
+
+def _replace(curve: Any, points: dict[str, np.ndarray]) -> None:
+    """Give a curve these keys and no others, and let it act."""
+    keyframes = curve.keyframe_points
+    keyframes.clear()
+    keyframes.add(len(points["co"]))
+    for name in ("handle_left_type", "handle_right_type", *(name for name in points if not name.endswith("_type"))):
+        if name in points:
+            kind = np.int32 if name in _CHOICES else np.float32
+            keyframes.foreach_set(name, np.ascontiguousarray(points[name], kind).ravel())
+    curve.update()
+    curve.mute = False
+    for modifier in curve.modifiers:
+        if modifier.type != "CYCLES":  # which acts outside of the keys only
+            modifier.mute = True
+
+
+def _get(curve: Any, name: str, size: int, kind: type = np.float32) -> np.ndarray:
+    numbers = np.zeros(size * len(curve.keyframe_points), kind)
+    curve.keyframe_points.foreach_get(name, numbers)
+    return numbers.reshape(-1, size) if size > 1 else numbers

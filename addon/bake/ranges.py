@@ -1,0 +1,66 @@
+"""Which frames to bake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import floor
+from typing import NamedTuple
+
+import numpy as np
+from bpy.types import Context, Object, PoseBone
+
+from ..rig.animation import curves_of
+from ..rig.setup import Refused
+
+SOURCES = ("SCENE", "PREVIEW", "ACTION", "GIVEN")
+
+
+class Span(NamedTuple):
+    """What was asked for: where the range comes from (one of `SOURCES`), its ends if they are given, and the step."""
+
+    source: str = "SCENE"
+    start: float = 1.0
+    end: float = 250.0
+    step: float = 1.0
+
+
+def frames_of(context: Context, span: Span, chains: list[PoseBone]) -> np.ndarray:
+    """The frames to bake, in order; both ends of the range if the step comes to them. Raises `Refused`."""
+    if not span.step > 0.0:
+        raise Refused("The step is not above zero: give 1 for every frame, 0.5 for every half frame")
+    start, end = _ends(context, span, chains)
+    if end < start:
+        raise Refused(f"The range ends at frame {end:g}, before it starts at {start:g}")
+    return start + span.step * np.arange(1 + floor((end - start) / span.step + 1e-6))
+
+
+def _ends(context: Context, span: Span, chains: list[PoseBone]) -> tuple[float, float]:
+    scene = context.scene
+    if span.source == "GIVEN":
+        return span.start, span.end
+    if span.source == "PREVIEW":
+        if not scene.use_preview_range:
+            raise Refused("The scene has no preview range: set one, or bake the scene's range")
+        return scene.frame_preview_start, scene.frame_preview_end
+    if span.source == "ACTION":
+        ranges = [ends for ob in _movers(chains) for ends in _key_ranges(ob)]
+        if not ranges:
+            raise Refused("Neither the rig nor its targets have an action: bake the scene's range, or give a range")
+        return min(start for start, _ in ranges), max(end for _, end in ranges)
+    return scene.frame_start, scene.frame_end
+
+
+def _movers(chains: list[PoseBone]) -> set[Object]:
+    found = {lower.id_data for lower in chains}
+    for lower in chains:
+        found.update(ob for ob in (lower.planar_ik.target, lower.planar_ik.pole_target) if ob)
+    return found
+
+
+def _key_ranges(ob: Object) -> Iterator[tuple[float, float]]:
+    """The first and the last key of each of the object's F-curves."""
+    data = ob.animation_data
+    if data and data.action:
+        for curve in curves_of(data.action, getattr(data, "action_slot", None)):
+            if len(curve.keyframe_points):
+                yield tuple(curve.range())

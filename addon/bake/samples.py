@@ -1,0 +1,84 @@
+"""What a chain does, frame by frame: the numbers that become keys, and what tells how well they fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from bpy.types import Object, PoseBone
+
+from ..rig.rotation import CHANNELS, EULER
+from ..solver import Reach
+
+OFF = -1
+"""Stands for `Reach` in frames in which a chain is switched off."""
+
+
+@dataclass
+class Track:
+    """One channel of one bone: ``values`` is ``(frames, numbers)`` in single precision, as Blender keeps it.
+
+    ``mode`` is the bone's rotation mode if the channel holds its rotation, and empty if it does not.
+    """
+
+    bone: str
+    channel: str
+    mode: str
+    values: np.ndarray
+
+
+@dataclass
+class Joints:
+    """Knee and tip in the world, ``(frames, 3)`` in scene units."""
+
+    knee: np.ndarray
+    tip: np.ndarray
+
+    def farthest(self, other: Joints) -> float:
+        """The largest distance between the joints of two bakes of the same frames."""
+        gaps = [
+            np.linalg.norm(a - b, axis=1).max(initial=0.0) for a, b in ((self.knee, other.knee), (self.tip, other.tip))
+        ]
+        return float(max(gaps))
+
+
+@dataclass
+class Sampled:
+    """One chain over the frames of a bake. ``reach`` and ``residual`` are ``(frames,)``, the latter in scene units."""
+
+    object: Object
+    lower: str
+    upper: str
+    joints: Joints
+    reach: np.ndarray
+    residual: np.ndarray
+    tracks: list[Track] = field(default_factory=list)
+    problem: str = ""
+
+    @property
+    def is_posed(self) -> bool:
+        """Whether the chain can be posed in any frame."""
+        return bool(((self.reach != Reach.INVALID) & (self.reach != OFF)).any())
+
+    @property
+    def unreached(self) -> int:
+        """The number of frames in which the tip does not come to its target."""
+        return int(((self.reach != Reach.REACHED) & (self.reach != OFF)).sum())
+
+    @property
+    def worst_residual(self) -> float:
+        """The largest distance from tip to target while the chain is on."""
+        return float(self.residual[self.reach != OFF].max(initial=0.0))
+
+
+def empty_sample(lower: PoseBone, count: int) -> Sampled:
+    """Room for a chain over ``count`` frames."""
+    joints = Joints(np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32))
+    reach = np.full(count, OFF, np.int8)
+    upper = lower.parent.name if lower.parent else ""
+    return Sampled(lower.id_data, lower.name, upper, joints, reach, np.zeros(count, np.float32))
+
+
+def rotation_channel(mode: str) -> str:
+    """The channel in which a bone of this rotation mode keeps its rotation."""
+    return CHANNELS.get(mode, EULER)[0]

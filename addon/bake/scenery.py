@@ -1,0 +1,30 @@
+"""The chains of a scene."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.types import Context, PoseBone
+
+from ..rig.animation import animated_paths
+
+
+def chains_of_scene(context: Context) -> list[PoseBone]:
+    """The lower bones of all chains in the scene that are on, or may come on by their animation."""
+    found = []
+    for ob in context.view_layer.objects:
+        if ob.type == "ARMATURE":
+            paths = animated_paths(ob)
+            found += [
+                bone for bone in ob.pose.bones if bone.parent and (bone.planar_ik.enabled or switch(bone) in paths)
+            ]
+    return found
+
+
+def switch(lower: PoseBone) -> str:
+    """The data path of what switches a chain on and off."""
+    return f"{bone_path(lower.name)}.planar_ik.enabled"
+
+
+def bone_path(bone: str) -> str:
+    """The data path of a pose bone."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'

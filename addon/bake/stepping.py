@@ -1,0 +1,141 @@
+"""Way 3, exact for everything: step the scene with its chains live, and read what they wrote."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from math import floor
+
+import numpy as np
+from bpy.types import Context, Depsgraph, Object, PoseBone, Scene
+
+from ..rig import status
+from ..rig.channels import SIZES
+from ..rig.targets import Target
+from .samples import Joints, Sampled, Track, empty_sample, rotation_channel
+
+
+def step_live(context: Context, chains: list[PoseBone], frames: np.ndarray) -> Generator[int, None, list[Sampled]]:
+    """Sample chains over frames with the scene as it is; yields the number of frames done."""
+    recorders = _recorders(chains, len(frames), has_channels=True)
+    with _live(context.scene):
+        yield from _step(context, recorders, frames)
+    return [sample for recorder in recorders for sample in recorder.finished()]
+
+
+def step_joints(context: Context, chains: list[PoseBone], frames: np.ndarray) -> Generator[int, None, list[Joints]]:
+    """Where the joints of chains are over frames, whatever puts them there; in the order of ``chains``."""
+    recorders = _recorders(chains, len(frames), has_channels=False)
+    yield from _step(context, recorders, frames)
+    found = {(s.object, s.lower): s.joints for recorder in recorders for s in recorder.samples}
+    return [found[lower.id_data, lower.name] for lower in chains]
+
+
+def set_frame(scene: Scene, frame: float) -> None:
+    """Go to a frame, or between two."""
+    whole = floor(frame)
+    scene.frame_set(whole, subframe=frame - whole)
+
+
+@contextmanager
+def frame_kept(scene: Scene) -> Iterator[None]:
+    """Come back to the frame at which the scene is now."""
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    try:
+        yield
+    finally:
+        scene.frame_set(frame, subframe=subframe)
+
+
+@contextmanager
+def _live(scene: Scene) -> Iterator[None]:
+    """Live on, whatever the scene has it set to."""
+    was_live = scene.planar_ik.live
+    scene.planar_ik.live = True
+    try:
+        yield
+    finally:
+        scene.planar_ik.live = was_live
+
+
+def _step(context: Context, recorders: list[_Recorder], frames: np.ndarray) -> Iterator[int]:
+    for i, frame in enumerate(frames):
+        set_frame(context.scene, float(frame))
+        depsgraph = context.evaluated_depsgraph_get()
+        for recorder in recorders:
+            recorder.record(i, depsgraph)
+        yield i + 1
+
+
+def _recorders(chains: list[PoseBone], count: int, has_channels: bool) -> list[_Recorder]:
+    grouped: dict[Object, list[PoseBone]] = {}
+    for lower in chains:
+        grouped.setdefault(lower.id_data, []).append(lower)
+    return [_Recorder(ob, lowers, count, has_channels) for ob, lowers in grouped.items()]
+
+
+class _Recorder:
+    """Reads the chains of one object, each channel of the whole pose at once."""
+
+    def __init__(self, ob: Object, lowers: list[PoseBone], count: int, has_channels: bool) -> None:
+        self.object = ob
+        self.samples = [empty_sample(lower, count) for lower in lowers]
+        self._index = {bone.name: i for i, bone in enumerate(ob.pose.bones)}
+        self._tips = np.array([self._index[lower.name] for lower in lowers])
+        self._has_channels = has_channels
+        self._targets = [Target.read(s.planar_ik.target, s.planar_ik.subtarget) for s in lowers]
+        self._stretches = [False] * len(lowers)
+        self._by_channel: dict[str, list[tuple[int, Track]]] = {}
+        if has_channels:
+            for sample, lower in zip(self.samples, lowers, strict=True):
+                for bone in (lower.parent, lower):
+                    mode = bone.rotation_mode
+                    self._add_track(sample, bone.name, rotation_channel(mode), mode, count)
+                    self._add_track(sample, bone.name, "scale", "", count)
+
+    def record(self, i: int, depsgraph: Depsgraph) -> None:
+        """Read the ``i``-th frame, as it is evaluated."""
+        evaluated = self.object.evaluated_get(depsgraph)
+        world = np.array(evaluated.matrix_world)
+        bones = evaluated.pose.bones
+        knees, tips = (
+            self._numbers(bones, name, 3)[self._tips] @ world[:3, :3].T + world[:3, 3] for name in ("head", "tail")
+        )
+        for sample, knee, tip in zip(self.samples, knees, tips, strict=True):
+            sample.joints.knee[i], sample.joints.tip[i] = knee, tip
+        if self._has_channels:
+            self._record_results(i, depsgraph, tips)
+            for channel, tracks in self._by_channel.items():
+                values = self._numbers(self.object.pose.bones, channel, SIZES[channel])
+                for index, track in tracks:
+                    track.values[i] = values[index]
+
+    def finished(self) -> list[Sampled]:
+        """The chains, with the scale of those only that lengthen."""
+        for sample, stretches in zip(self.samples, self._stretches, strict=True):
+            if not stretches:
+                sample.tracks = [track for track in sample.tracks if track.mode]
+        return self.samples
+
+    def _record_results(self, i: int, depsgraph: Depsgraph, tips: np.ndarray) -> None:
+        for k, (sample, tip, target) in enumerate(zip(self.samples, tips, self._targets, strict=True)):
+            settings = self.object.pose.bones[sample.lower].planar_ik
+            if settings.enabled:
+                sample.reach[i] = status.reach(settings)
+                sample.problem = status.message(settings) or sample.problem
+                self._stretches[k] = self._stretches[k] or settings.stretch > 0.0
+                if target and not target.problem():
+                    sample.residual[i] = np.linalg.norm(tip - np.array(target.position(depsgraph)))
+
+    def _add_track(self, sample: Sampled, bone: str, channel: str, mode: str, count: int) -> None:
+        track = Track(bone, channel, mode, np.zeros((count, SIZES[channel]), np.float32))
+        sample.tracks.append(track)
+        self._by_channel.setdefault(channel, []).append((self._index[bone], track))
+
+    @staticmethod
+    def _numbers(bones: object, name: str, size: int) -> np.ndarray:
+        """A property of all bones of a pose, a row for each."""
+        numbers = array("f", bytes(4 * size * len(bones)))  # type: ignore[arg-type]
+        bones.foreach_get(name, numbers)  # type: ignore[attr-defined]
+        return np.frombuffer(numbers, np.float32).reshape(-1, size)
