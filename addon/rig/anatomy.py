@@ -57,7 +57,7 @@ def anatomy(upper: PoseBone, lower: PoseBone, upper_scale: Sequence[float], lowe
     unturned = lower.bone.convert_local_to_pose(
         Matrix.Translation(_location(lower)),
         lower.bone.matrix_local,
-        parent_matrix=base @ Matrix.Diagonal((*upper_scale, 1.0)),
+        parent_matrix=base @ Matrix.Diagonal((*_with(upper_scale, _aligned_scale(upper)), 1.0)),
         parent_matrix_local=upper.bone.matrix_local,
     )
     in_frame = base.inverted() @ unturned
@@ -78,9 +78,10 @@ def frame_of(upper: PoseBone) -> Matrix:
     local = Matrix.Translation(_location(upper))
     if parent is None:
         return bone.convert_local_to_pose(local, bone.matrix_local)
-    return bone.convert_local_to_pose(
+    frame = bone.convert_local_to_pose(
         local, bone.matrix_local, parent_matrix=parent.matrix, parent_matrix_local=parent.bone.matrix_local
     )
+    return frame @ Matrix.Diagonal((*(1.0 / size if size else 0.0 for size in _aligned_scale(upper)), 1.0))
 
 
 def is_even(matrix: Matrix) -> bool:
@@ -95,6 +96,17 @@ def is_even(matrix: Matrix) -> bool:
 def _location(pose_bone: PoseBone) -> Vector:
     """The bone's location channel, which a connected bone ignores."""
     return Vector() if pose_bone.bone.use_connect and pose_bone.parent else pose_bone.location
+
+
+def _aligned_scale(pose_bone: PoseBone) -> Sequence[float]:
+    """The scale that a bone takes over axis by axis, which acts on it like its own, before it is turned."""
+    if pose_bone.parent is None or pose_bone.bone.inherit_scale != "ALIGNED":
+        return (1.0, 1.0, 1.0)
+    return [axis.length for axis in pose_bone.parent.matrix.to_3x3().col]
+
+
+def _with(scale: Sequence[float], other: Sequence[float]) -> list[float]:
+    return [a * b for a, b in zip(scale, other)]
 
 
 def _inherits_all(pose_bone: PoseBone) -> bool:
@@ -130,8 +142,11 @@ def _hinged(now: Matrix, upper: PoseBone, lower: PoseBone) -> tuple[Matrix, Hing
     offset = upper.bone.matrix_local.inverted() @ lower.bone.matrix_local
     sizes = Matrix.Diagonal((*(axis.length for axis in now.to_3x3().col), 1.0))
     inherited = Matrix.Translation(now.translation) @ offset.to_3x3().to_4x4() @ sizes
-    hinge = Hinge(tuple(offset.to_quaternion()), tuple(now.to_3x3().normalized().to_quaternion()))
-    return inherited, hinge
+    rest, turned = offset.to_3x3(), now.to_3x3().normalized()
+    if turned.determinant() < 0.0:
+        # A mirrored bone is the opposite of one turned half round about its x axis, but for the sides of that axis.
+        rest, turned = rest @ Matrix.Diagonal((1.0, -1.0, -1.0)), turned * -1.0
+    return inherited, Hinge(tuple(rest.to_quaternion()), tuple(turned.to_quaternion()))
 
 
 def _uneven_parent(upper: PoseBone, lower: PoseBone) -> str:
