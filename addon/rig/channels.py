@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from typing import Sequence
+from collections.abc import Sequence
 
-from bpy.types import Object, PoseBone
+from bpy.types import PoseBone
 
+from .access import ArmatureObject
 from .rotation import CHANNELS, EULER
 
-SIZES = {name: size for name, size in (*CHANNELS.values(), EULER)} | {"location": 3, "scale": 3}
+SIZES = dict((*CHANNELS.values(), EULER)) | {"location": 3, "scale": 3}
 
 
 class Slot:
@@ -31,7 +32,7 @@ def rotation_slot(bone: PoseBone, index: int) -> Slot:
 class Channels:
     """The channels of one object's pose as they stand, and what is to become of them."""
 
-    def __init__(self, ob: Object) -> None:
+    def __init__(self, ob: ArmatureObject) -> None:
         self._bones = ob.pose.bones
         self._object = ob
         self._count = len(self._bones)

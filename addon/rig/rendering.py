@@ -1,7 +1,7 @@
 """Writing to a pose while Blender renders.
 
 The window keeps an object's animated values both evaluated and on the object itself. A render evaluates apart and does
-not, and takes a fresh copy of an object that was written to: whatever is animated would fall back to the window's frame.
+not, and takes a fresh copy of an object that was written to: what is animated would fall back to the window's frame.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-from bpy.types import Object
-
+from .access import ArmatureObject
 from .animation import animated_paths
 from .channels import SIZES
 
 
-def keep_animation(ob: Object, evaluated: Object) -> None:
+def keep_animation(ob: ArmatureObject, evaluated: ArmatureObject) -> None:
     """Bring the animated values of this frame to the object, so that they outlast a write to its pose."""
     for channel, size in SIZES.items():
         numbers = array("f", bytes(4 * size * len(ob.pose.bones)))

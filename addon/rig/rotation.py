@@ -6,8 +6,9 @@ length; here are the same conversions on Python floats.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import atan2, cos, hypot, pi, sin
-from typing import Sequence
+from operator import mul, sub
 
 from ..solver.rotation import Quaternion, multiply
 
@@ -20,7 +21,7 @@ EULER = ("rotation_euler", 3)
 def to_channels(mode: str, rotation: Quaternion, near: Sequence[float]) -> tuple[float, ...]:
     """The rotation in a bone's rotation mode, of all ways to write it the one closest to ``near``."""
     if mode == "QUATERNION":
-        aligned = sum(a * b for a, b in zip(rotation, near))
+        aligned = sum(map(mul, rotation, near))
         return rotation if aligned >= 0.0 else tuple(-part for part in rotation)
     if mode == "AXIS_ANGLE":
         return _axis_angle(rotation, near)
@@ -53,7 +54,7 @@ def _axis_angle(rotation: Quaternion, near: Sequence[float]) -> tuple[float, ...
         axis = list(near[1:]) if any(near[1:]) else [0.0, 1.0, 0.0]
     else:
         axis = [part / size for part in vector]
-        if sum(a * b for a, b in zip(axis, near[1:])) < 0.0:
+        if sum(map(mul, axis, near[1:])) < 0.0:
             axis, size = [-part for part in axis], -size
     return (_whole_turns(2.0 * atan2(size, w), near[0]), *axis)
 
@@ -75,8 +76,8 @@ def _euler(order: str, rotation: Quaternion, near: Sequence[float]) -> tuple[flo
     one[i], one[j], one[k] = outer_first, tilt, outer_third * sign
     other = list(one)
     other[i], other[j], other[k] = one[i] + pi, pi - one[j], one[k] + pi
-    candidates = [[_whole_turns(angle, n) for angle, n in zip(way, near)] for way in (one, other)]
-    return tuple(min(candidates, key=lambda way: sum(abs(angle - n) for angle, n in zip(way, near))))
+    candidates = [tuple(map(_whole_turns, way, near)) for way in (one, other)]
+    return min(candidates, key=lambda way: sum(map(abs, map(sub, way, near))))
 
 
 def _whole_turns(angle: float, near: float) -> float:
