@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard, cast
 
-from bpy.types import Context, Object, PoseBone, Scene, ViewLayer
+from bpy.types import Context, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
 
 if TYPE_CHECKING:
     from bpy.types import Armature, Pose
@@ -23,6 +23,11 @@ else:
 def is_armature(ob: Object) -> TypeGuard[ArmatureObject]:
     """Whether an object is an armature's."""
     return ob.type == "ARMATURE"
+
+
+def bones_of(ob: Object) -> bpy_prop_collection[PoseBone]:
+    """The pose bones of an object that is known to be an armature's."""
+    return cast("ArmatureObject", ob).pose.bones
 
 
 def chain_settings(lower: PoseBone) -> PlanarIKChain:

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 from bpy.types import Object, PoseBone
 
+from .access import chain_settings, upper_of
 from .targets import Target, carriers
 
 NUMBERS = ("bend", "influence", "softness", "stretch", "stretch_max", "min_angle", "max_angle")
@@ -15,7 +16,7 @@ NUMBERS = ("bend", "influence", "softness", "stretch", "stretch_max", "min_angle
 
 def problem_of(ob: Object, lower: PoseBone, target: Target | None, pole: Target | None) -> str:
     """Why the chain of ``lower`` on an original object can't be posed; empty if it can."""
-    settings = lower.planar_ik
+    settings = chain_settings(lower)
     upper = lower.parent
     if upper is None:
         return f"'{lower.name}' has no parent: a chain is a bone and its parent"
@@ -37,18 +38,18 @@ def problem_of(ob: Object, lower: PoseBone, target: Target | None, pole: Target 
 
 def overlap(lower: PoseBone) -> str:
     """Which other chain has one of this chain's bones."""
-    upper = lower.parent
-    if upper.planar_ik.enabled:
+    upper = upper_of(lower)
+    if chain_settings(upper).enabled:
         return f"'{upper.name}' is the lower bone of another chain"
     for bone in (*lower.children, *upper.children):
-        if bone != lower and bone.planar_ik.enabled:
+        if bone != lower and chain_settings(bone).enabled:
             return f"'{bone.parent.name}' is also in the chain of '{bone.name}'"
     return ""
 
 
 def hangs_on(ob: Object, lower: PoseBone, target: Target) -> str:
     """Whether the chain itself carries its target or pole."""
-    if carriers([(target.object, target.bone)]) & {(ob, lower.name), (ob, lower.parent.name)}:
+    if carriers([(target.object, target.bone)]) & {(ob, lower.name), (ob, upper_of(lower).name)}:
         name = f"bone '{target.bone}'" if target.bone else f"'{target.object.name}'"
         return f"The {name} hangs on the chain of '{lower.name}' itself: use one that does not move with it".replace(
             "The '", "'"

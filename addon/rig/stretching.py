@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from bpy.types import PoseBone
+
+from .access import chain_settings, upper_of
 
 SHEARING = {"FULL", "FIX_SHEAR"}
 """The ways to inherit scale that shear a turned bone under one that is scaled unevenly."""
@@ -15,8 +17,8 @@ def avoid_shear(lower: PoseBone) -> None:
 
     The lower bone takes over the upper bone's lengthening along its own axes; other children keep an even scale.
     """
-    chain = lower.planar_ik
-    changed = dict(_kept(chain))
+    chain = chain_settings(lower)
+    changed = dict(_kept(lower))
     for bone, mode in _wanted(lower):
         inherited = bone.bone.inherit_scale
         if inherited in SHEARING or (bone == lower and inherited == "AVERAGE"):
@@ -30,7 +32,7 @@ def avoid_shear(lower: PoseBone) -> None:
 def restore_inherit_scale(lower: PoseBone) -> None:
     """Undo `avoid_shear`."""
     bones = lower.id_data.pose.bones
-    for name, mode in _kept(lower.planar_ik):
+    for name, mode in _kept(lower):
         if name in bones:
             bones[name].bone.inherit_scale = mode
 
@@ -41,11 +43,11 @@ def stretched(scale: Any, factor: float, volume: str) -> tuple[float, float, flo
     return (scale[0] * across, scale[1] * factor, scale[2] * across)
 
 
-def _wanted(lower: PoseBone) -> list[tuple[PoseBone, str]]:
-    others = [child for bone in (lower, lower.parent) for child in bone.children if child != lower]
+def _wanted(lower: PoseBone) -> list[tuple[PoseBone, Literal["ALIGNED", "AVERAGE"]]]:
+    others = [child for bone in (lower, upper_of(lower)) for child in bone.children if child != lower]
     return [(lower, "ALIGNED"), *((bone, "AVERAGE") for bone in others)]
 
 
-def _kept(chain: Any) -> list[tuple[str, str]]:
-    lines = (line.split(" ", 1) for line in chain.own_inherit_scale.splitlines())
+def _kept(lower: PoseBone) -> list[tuple[str, str]]:
+    lines = (line.split(" ", 1) for line in chain_settings(lower).own_inherit_scale.splitlines())
     return [(name, mode) for mode, name in lines]

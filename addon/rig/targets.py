@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Vector
+
+from .access import bones_of
 
 Carrier = tuple[Object, str]
 """An object, or with a name a bone of it."""
@@ -29,7 +32,7 @@ class Target:
 
     def problem(self) -> str:
         """What keeps the target from being followed, as a sentence."""
-        if self.bone and self.bone not in self.object.pose.bones:
+        if self.bone and self.bone not in bones_of(self.object):
             return f"'{self.object.name}' has no bone '{self.bone}'"
         return ""
 
@@ -37,7 +40,7 @@ class Target:
         """Its place in the world: an object's origin, a bone's head."""
         evaluated = self.object.evaluated_get(depsgraph)
         if self.bone:
-            return evaluated.matrix_world @ evaluated.pose.bones[self.bone].head
+            return evaluated.matrix_world @ evaluated.pose.bones[self.bone].head  # type: ignore[union-attr]  # every frame
         return evaluated.matrix_world.translation
 
     def carriers(self) -> set[Carrier]:
@@ -58,9 +61,8 @@ def carriers(start: list[Carrier]) -> set[Carrier]:
 
 
 def _carriers_of(ob: Object, bone_name: str) -> Iterator[Carrier]:
-    bone = ob.pose.bones.get(bone_name) if bone_name and ob.pose else None
-    if bone:
-        yield from _carriers_of_bone(ob, bone)
+    if bone_name and ob.pose and bone_name in ob.pose.bones:
+        yield from _carriers_of_bone(ob, ob.pose.bones[bone_name])
         return
     if ob.parent:
         yield (ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")
@@ -73,7 +75,7 @@ def _carriers_of_bone(ob: Object, bone: PoseBone) -> Iterator[Carrier]:
     if bone.parent:
         yield (ob, bone.parent.name)
     yield from _constraint_targets(bone)
-    for other in ob.pose.bones:
+    for other in bones_of(ob):
         if any(constraint.type in {"IK", "SPLINE_IK"} for constraint in other.constraints):
             yield from _constraint_targets(other)
     yield from _driver_targets(ob, f'pose.bones["{bone.name}"]')
@@ -92,7 +94,7 @@ def _driver_targets(ob: Object, bone_path: str = "") -> Iterator[Carrier]:
     for curve in ob.animation_data.drivers if ob.animation_data else ():
         path = curve.data_path
         if path.startswith(bone_path) if bone_path else not path.startswith("pose.bones"):
-            for variable in curve.driver.variables:
+            for variable in curve.driver.variables if curve.driver else ():
                 for target in variable.targets:
                     if isinstance(target.id, Object):
                         yield (target.id, target.bone_target)
