@@ -1,4 +1,4 @@
-"""A bake from beginning to end: check, gather, make continuous, write, measure."""
+"""A bake from beginning to end: check, gather, make continuous, reduce, measure, write."""
 
 from __future__ import annotations
 
@@ -13,11 +13,17 @@ from ..rig.animation import animated_paths
 from ..rig.setup import Refused
 from .continuity import continuous
 from .keys import Keys, Sheet, check_writable
-from .samples import Sampled
+from .reduction import every_frame, reduced
+from .samples import Sampled, Track
 from .scenery import bone_path, switch
-from .stepping import frame_kept, step_live
+from .stepping import frame_kept, step_joints, step_live
+from .trial import trial
 
-Steps = Generator[float, None, Any]
+ATTEMPTS = 3
+"""How often a reduction is tried, each at half the tolerance of the one before, until its measured error is in it."""
+
+Written = list[list[tuple[Track, Keys]]]
+"""For each chain, its channels and their keys."""
 
 
 class Request(NamedTuple):
@@ -36,16 +42,22 @@ class Request(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What became of a bake. ``skipped`` are chains that can't be posed; each says why, and gets no keys."""
+    """What became of a bake. ``skipped`` are chains that can't be posed; each says why, and gets no keys.
+
+    ``keys`` counts the frames keyed, of all chains together; ``errors`` are, for each chain of a reduced bake, how far
+    knee or tip are at most from where the chain put them, in scene units, measured on the keys as Blender plays them.
+    """
 
     frames: int
     chains: list[Sampled]
     skipped: list[Sampled]
+    keys: int
+    errors: list[float]
     seconds: float
 
     @property
     def unreached(self) -> int:
-        """The number of frames in which any tip does not come to its target."""
+        """The largest number of frames in which one chain's tip does not come to its target."""
         return max((chain.unreached for chain in self.chains), default=0)
 
     @property
@@ -60,17 +72,24 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     Closing the generator before its end leaves the file as it was.
     """
     began = perf_counter()
-    if not request.chains:
-        raise Refused("There is no chain to bake: add one with Pose > Inverse Kinematics > Add Planar IK")
     check(request)
     with frame_kept(context.scene):
-        sampled = yield from _fractions(step_live(context, request.chains, request.frames), len(request.frames))
+        share = 0.5 if request.tolerance > 0.0 else 1.0
+        sampled = yield from _fractions(
+            step_live(context, request.chains, request.frames), len(request.frames), 0, share
+        )
         posed = [chain for chain in sampled if chain.is_posed]
         if not posed:
             raise Refused(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
-        _write(posed, request)
+        _make_ready(posed, request.keep)
+        written, errors = [every_frame(chain, request.frames) for chain in posed], []
+        if request.tolerance > 0.0:
+            written, errors = yield from _reduce(context, posed, request)
+        _write(posed, written, request)
+        _switch_off(posed, request)
     skipped = [chain for chain in sampled if not chain.is_posed]
-    return Report(len(request.frames), posed, skipped, perf_counter() - began)
+    keys = sum(len(keys[0][1].frames) for keys in written)
+    return Report(len(request.frames), posed, skipped, keys, errors, perf_counter() - began)
 
 
 def finish(steps: Generator[float, None, Report]) -> Report:
@@ -84,7 +103,11 @@ def finish(steps: Generator[float, None, Report]) -> Report:
 
 def check(request: Request) -> None:
     """Raise `Refused` if these chains can't be baked."""
-    check_writable(_objects(request.chains), request.into_new)
+    if not request.chains:
+        raise Refused("There is no chain to bake: add one with Pose > Inverse Kinematics > Add Planar IK")
+    if request.keep and request.tolerance > 0.0:
+        raise Refused("Fewer keys can only be measured with the chains switched off: set the tolerance to 0")
+    check_writable(list({lower.id_data: None for lower in request.chains}), request.into_new)
     for lower in request.chains:
         paths = animated_paths(lower.id_data)
         for bone in (lower, lower.parent):
@@ -92,28 +115,58 @@ def check(request: Request) -> None:
                 raise Refused(f"The rotation mode of '{bone.name}' is animated: remove its keys first")
 
 
-def _fractions(steps: Generator[int, None, Any], total: int) -> Steps:
+def _make_ready(chains: list[Sampled], keep: bool) -> None:
+    """Make rotations continuous; a chain that is kept lengthens its bones itself, so that their scale gets no keys."""
+    for chain in chains:
+        if keep:
+            chain.tracks = [track for track in chain.tracks if track.mode]
+        for track in chain.tracks:
+            if track.mode:
+                track.values = continuous(track.mode, track.values)
+
+
+def _reduce(
+    context: Context, chains: list[Sampled], request: Request
+) -> Generator[float, None, tuple[Written, list[float]]]:
+    """The fewest keys found that are within the tolerance as Blender plays them, and their errors; else all."""
+    written: Written = []
+    errors: list[float] = []
+    lowers = [chain.object.pose.bones[chain.lower] for chain in chains]
+    for attempt in range(ATTEMPTS + 1):
+        if attempt < ATTEMPTS:
+            written = [reduced(chain, request.frames, request.tolerance * 0.5**attempt) for chain in chains]
+        else:
+            written = [every_frame(chain, request.frames) for chain in chains]
+        with trial(chains):
+            _write(chains, written, request._replace(into_new=True))
+            steps = step_joints(context, lowers, request.frames)
+            found = yield from _fractions(steps, len(request.frames), 0.5, 0.5)
+        errors = [chain.joints.farthest(joints) for chain, joints in zip(chains, found, strict=True)]
+        if max(errors) <= request.tolerance:
+            break
+    return written, errors
+
+
+def _fractions(steps: Generator[int, None, Any], total: int, start: float, share: float) -> Generator[float, None, Any]:
     while True:
         try:
-            yield next(steps) / total
+            yield start + share * next(steps) / total
         except StopIteration as end:
             return end.value
 
 
-def _write(chains: list[Sampled], request: Request) -> None:
+def _write(chains: list[Sampled], written: Written, request: Request) -> None:
     sheets: dict[Object, Sheet] = {}
     first, last = float(request.frames[0]), float(request.frames[-1])
-    for chain in chains:
+    for chain, tracks in zip(chains, written, strict=True):
         sheet = sheets.get(chain.object) or sheets.setdefault(chain.object, Sheet(chain.object, request.into_new))
-        for track in chain.tracks:
-            if track.mode or not request.keep:
-                values = continuous(track.mode, track.values) if track.mode else track.values
-                sheet.write(track.bone, track.channel, Keys(request.frames, values), first, last)
+        for track, keys in tracks:
+            sheet.write(track.bone, track.channel, keys, first, last)
         if not request.keep:
-            lower = chain.object.pose.bones[chain.lower]
-            sheet.mute(switch(lower))
-            lower.planar_ik.enabled = False
+            sheet.mute(switch(chain.lower))
 
 
-def _objects(chains: list[PoseBone]) -> list[Object]:
-    return list({lower.id_data: None for lower in chains})
+def _switch_off(chains: list[Sampled], request: Request) -> None:
+    if not request.keep:
+        for chain in chains:
+            chain.object.pose.bones[chain.lower].planar_ik.enabled = False

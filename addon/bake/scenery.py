@@ -15,14 +15,14 @@ def chains_of_scene(context: Context) -> list[PoseBone]:
         if ob.type == "ARMATURE":
             paths = animated_paths(ob)
             found += [
-                bone for bone in ob.pose.bones if bone.parent and (bone.planar_ik.enabled or switch(bone) in paths)
+                bone for bone in ob.pose.bones if bone.parent and (bone.planar_ik.enabled or switch(bone.name) in paths)
             ]
     return found
 
 
-def switch(lower: PoseBone) -> str:
+def switch(lower: str) -> str:
     """The data path of what switches a chain on and off."""
-    return f"{bone_path(lower.name)}.planar_ik.enabled"
+    return f"{bone_path(lower)}.planar_ik.enabled"
 
 
 def bone_path(bone: str) -> str:

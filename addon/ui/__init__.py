@@ -2,9 +2,9 @@
 
 import bpy
 
-from . import fk_ik, menus, operators, panels
+from . import baking, fk_ik, menus, operators, panels
 
-CLASSES = (*operators.CLASSES, *fk_ik.CLASSES, *panels.CLASSES)
+CLASSES = (*operators.CLASSES, *fk_ik.CLASSES, *baking.CLASSES, *panels.CLASSES)
 
 
 def register() -> None:

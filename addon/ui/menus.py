@@ -7,9 +7,9 @@ from typing import Any
 import bpy
 from bpy.types import Context
 
-from . import fk_ik, operators
+from . import baking, fk_ik, operators
 
-ENTRIES = (*operators.CLASSES, *fk_ik.CLASSES[:3])
+ENTRIES = (*operators.CLASSES, *fk_ik.CLASSES[:3], *baking.CLASSES)
 
 
 def _draw(menu: Any, _context: Context) -> None:

@@ -371,3 +371,89 @@ def test_two_objects_that_share_an_action_get_their_own(bake):
     bake(into_new=True)
     for ob, places in zip(legs, wanted, strict=True):
         assert_same(motion(ob), places)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_reduced_keys_stay_within_the_tolerance(bake, mode):
+    ob = make_leg(mode=mode)
+    make_chain(ob, stretch=0.5)
+    key_hip(ob)
+    frames = np.arange(1.0, 25.0, 0.25)
+    wanted = motion(ob, frames)
+    report = bake(frames, tolerance=0.01)
+    assert report.keys < len(frames) / 2
+    got = motion(ob, frames)
+    assert np.linalg.norm(got - wanted, axis=-1).max() == pytest.approx(max(report.errors), abs=1e-5)
+    assert max(report.errors) <= 0.01
+
+
+def test_a_bake_cancelled_while_keys_are_measured_leaves_everything(addon):
+    from scripts import installed
+
+    baking = installed.addon("addon.bake")
+    ob = make_leg()
+    ob.pose.bones["thigh"].rotation_quaternion = Euler((0.3, 0.2, 0.1)).to_quaternion()
+    chain = make_chain(ob)
+    key_hip(ob)
+    bpy.context.scene.frame_set(5)
+    action, before = ob.animation_data.action, joints(ob)
+    request = baking.Request(baking.chains_of_scene(bpy.context), FRAMES, tolerance=0.01)
+    steps = baking.bake(bpy.context, request)
+    while next(steps) <= 0.7:
+        pass
+    assert len(bpy.data.actions) == 3
+    steps.close()
+    assert len(bpy.data.actions) == 2
+    assert (ob.animation_data.action, chain.enabled, len(curves(ob))) == (action, True, 6)
+    assert_same(joints(ob), before)
+    chain.enabled = False
+    bpy.context.view_layer.update()
+    own = ob.pose.bones["thigh"].rotation_quaternion
+    assert np.allclose(own, Euler((0.3, 0.2, 0.1)).to_quaternion(), atol=1e-6)
+
+
+def test_the_operator_bakes_a_given_range_of_the_selected_chains():
+    legs = [make_leg("one"), make_leg("two")]
+    chains = [make_chain(ob) for ob in legs]
+    wanted = motion(legs[1], (4, 5.5, 7))
+    bpy.context.view_layer.objects.active = legs[1]
+    bpy.ops.object.mode_set(mode="POSE")
+    bones = legs[1].pose.bones
+    legs[1].data.bones.active = legs[1].data.bones["shin"]
+    for bone in bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name == "shin"
+    done = bpy.ops.pose.planar_ik_bake(range="GIVEN", frame_start=4, frame_end=7, step=1.5)
+    assert done == {"FINISHED"}
+    assert bpy.context.mode == "POSE"
+    assert [chain.enabled for chain in chains] == [True, False]
+    assert len(channel(legs[1], "shin", "rotation_quaternion")) == 3
+    assert_same(motion(legs[1], (4, 5.5, 7)), wanted)
+
+
+@pytest.mark.parametrize(("source", "count"), [("SCENE", 10), ("PREVIEW", 4), ("ACTION", 25)])
+def test_the_operator_takes_its_range_from(source, count):
+    ob = make_leg()
+    make_chain(ob)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 11, 20
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 2, 5
+    assert bpy.ops.pose.planar_ik_bake(range=source, chains="ALL") == {"FINISHED"}
+    assert len(channel(ob, "shin", "rotation_quaternion")) == count
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"step": 1.0}, "Select a bone with a chain"),
+        (
+            {"chains": "ALL", "range": "GIVEN", "frame_start": 9.0, "frame_end": 2.0},
+            "ends at frame 2, before it starts",
+        ),
+        ({"chains": "ALL", "range": "PREVIEW"}, "no preview range"),
+        ({"chains": "ALL", "keep": True, "tolerance": 0.1}, "switched off"),
+    ],
+)
+def test_the_operator_refuses_with_a_sentence(options, sentence):
+    make_chain(make_leg())
+    with pytest.raises(RuntimeError, match=sentence):
+        bpy.ops.pose.planar_ik_bake(**options)

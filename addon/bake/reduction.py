@@ -1,0 +1,120 @@
+"""Fewer keys: those that hold knee and tip within a tolerance when smooth curves go through them.
+
+All channels of a chain share their keys, for an animator moves them together. Curves are cubic, with the slopes of the
+motion itself; a key is added where a joint is farthest off until none is too far.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from mathutils import Vector
+
+from ..rig.channels import SIZES
+from ..solver.ops import ARRAYS
+from ..solver.rotation import IDENTITY, Quaternion, multiply, normalised, rotate
+from .keys import Keys
+from .samples import Sampled, Track
+
+
+class Shape(NamedTuple):
+    """A limb unturned, in its upper bone: where the knee is, how the lower bone lies in it, and how long that is."""
+
+    knee: tuple[float, ...]
+    lower: Quaternion
+    length: float
+    inherits_scale: bool
+
+
+def every_frame(chain: Sampled, frames: np.ndarray) -> list[tuple[Track, Keys]]:
+    """A key for each frame on each channel."""
+    return [(track, Keys(frames, track.values)) for track in chain.tracks]
+
+
+def reduced(chain: Sampled, frames: np.ndarray, tolerance: float) -> list[tuple[Track, Keys]]:
+    """Keys that hold the joints within ``tolerance``, in scene units, on every one of the frames."""
+    if len(frames) < 3:
+        return every_frame(chain, frames)
+    shape = _shape(chain)
+    tracks = chain.tracks
+    values = np.concatenate([track.values for track in tracks], axis=1).astype(float)
+    slopes = np.gradient(values, frames, axis=0)
+    knee, tip = _joints(shape, tracks, values)
+    allowed = tolerance / _scale(chain, knee, tip)
+    keys = np.array([0, len(frames) - 1])
+    while True:
+        guessed = _joints(shape, tracks, _smooth(frames, values, slopes, keys))
+        errors = np.maximum(*(np.linalg.norm(a - b, axis=1) for a, b in zip(guessed, (knee, tip), strict=True)))
+        worst = [a + int(errors[a : b + 1].argmax()) for a, b in pairwise(keys)]
+        more = [i for i in worst if errors[i] > allowed]
+        if not more or len(keys) == len(frames):
+            break
+        keys = np.union1d(keys, more)
+    parts = np.cumsum([SIZES[track.channel] for track in tracks])[:-1]
+    split = zip(tracks, np.split(values, parts, axis=1), np.split(slopes, parts, axis=1), strict=True)
+    return [(track, Keys(frames[keys], own[keys], slope[keys])) for track, own, slope in split]
+
+
+def _shape(chain: Sampled) -> Shape:
+    lower = chain.object.pose.bones[chain.lower]
+    offset = lower.parent.bone.matrix_local.inverted() @ lower.bone.matrix_local
+    knee = offset @ (Vector() if lower.bone.use_connect else lower.location)
+    inherits = lower.bone.inherit_scale in {"FULL", "FIX_SHEAR", "ALIGNED"}
+    return Shape(tuple(knee), tuple(offset.to_quaternion()), lower.bone.length, inherits)
+
+
+def _joints(shape: Shape, tracks: list[Track], values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Knee and tip in the frame F of the upper bone, ``(frames, 3)`` each, for the channels of all tracks."""
+    rotations: list[Quaternion] = []
+    scales: list[np.ndarray] = []
+    start = 0
+    for track in tracks:
+        own = values[:, start : start + SIZES[track.channel]]
+        start += SIZES[track.channel]
+        if track.mode:
+            rotations.append(_quaternions(track.mode, own))
+        else:
+            scales.append(own)
+    upper, lower = rotations
+    of_upper, of_lower = (scale[:, 1] for scale in scales) if scales else (1.0, 1.0)
+    knee = np.stack(rotate(upper, tuple(part * of_upper for part in shape.knee)), axis=-1)
+    length = shape.length * of_lower * (of_upper if shape.inherits_scale else 1.0)
+    turned = multiply(multiply(upper, shape.lower), lower)
+    return knee, knee + np.stack(rotate(turned, (0.0 * length, length, 0.0 * length)), axis=-1)
+
+
+def _quaternions(mode: str, values: np.ndarray) -> Quaternion:
+    """`addon.rig.rotation.to_quaternion` for rows of numbers."""
+    columns: Any = values.T
+    if mode == "QUATERNION":
+        return normalised(tuple(columns), ARRAYS)
+    if mode == "AXIS_ANGLE":
+        factor = np.sin(columns[0] / 2.0) / np.maximum(np.linalg.norm(values[:, 1:], axis=1), 1e-12)
+        return (np.cos(columns[0] / 2.0), *(axis * factor for axis in columns[1:]))
+    rotation: Any = IDENTITY
+    for axis in ("XYZ".index(letter) for letter in mode):
+        turn = [np.cos(columns[axis] / 2.0), 0.0, 0.0, 0.0]
+        turn[1 + axis] = np.sin(columns[axis] / 2.0)
+        rotation = multiply(tuple(turn), rotation)
+    return rotation
+
+
+def _scale(chain: Sampled, knee: np.ndarray, tip: np.ndarray) -> float:
+    """How much longer the lower bone is in the world than in F, at most."""
+    in_world = np.linalg.norm(chain.joints.tip - chain.joints.knee, axis=1)
+    in_frame = np.linalg.norm(tip - knee, axis=1)
+    return max(float((in_world / np.maximum(in_frame, 1e-12)).max()), 1e-12)
+
+
+def _smooth(frames: np.ndarray, values: np.ndarray, slopes: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """What the curves through these keys give on every frame: the cubics of Hermite, as `Keys` writes them."""
+    segment = np.clip(np.searchsorted(keys, np.arange(len(frames)), "right") - 1, 0, len(keys) - 2)
+    a, b = keys[segment], keys[segment + 1]
+    span = (frames[b] - frames[a])[:, None]
+    t = (frames - frames[a])[:, None] / span
+    back = 1.0 - t
+    start = values[a] * (1.0 + 2.0 * t) + slopes[a] * span * t
+    end = values[b] * (1.0 + 2.0 * back) - slopes[b] * span * back
+    return back * back * start + t * t * end

@@ -1,0 +1,76 @@
+"""Keys on trial: written, looked at, and taken away again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.types import Object
+
+from .samples import Sampled, rotation_channel
+
+
+class _Before(NamedTuple):
+    """What an object's animation was."""
+
+    object: Object
+    had_data: bool
+    action: Any
+    slot: Any
+    had_fake_user: bool
+
+
+@contextmanager
+def trial(chains: list[Sampled]) -> Iterator[None]:
+    """Chains switched off and actions free to be replaced by new ones; afterwards all is as it was.
+
+    The animator's own values of the bones are kept: keys on trial write over those that are not animated.
+    """
+    before = [_before(ob) for ob in {chain.object: None for chain in chains}]
+    was_on = {id(chain): _settings(chain).enabled for chain in chains}
+    for chain in chains:
+        _settings(chain).enabled = False
+    own = [(bone, name, tuple(getattr(bone, name))) for chain in chains for bone, name in _channels(chain)]
+    try:
+        yield
+    finally:
+        for state in before:
+            _restore(state)
+        for bone, name, numbers in own:
+            setattr(bone, name, numbers)
+        for chain in chains:
+            _settings(chain).enabled = was_on[id(chain)]
+
+
+def _before(ob: Object) -> _Before:
+    data = ob.animation_data
+    action = data.action if data else None
+    slot = getattr(data, "action_slot", None)
+    return _Before(ob, data is not None, action, slot, bool(action and action.use_fake_user))
+
+
+def _restore(before: _Before) -> None:
+    ob = before.object
+    on_trial = ob.animation_data.action if ob.animation_data else None
+    if on_trial and on_trial != before.action:
+        ob.animation_data.action = before.action
+        if before.slot:
+            ob.animation_data.action_slot = before.slot
+        bpy.data.actions.remove(on_trial)
+    if before.action and before.action.is_editable:
+        before.action.use_fake_user = before.had_fake_user
+    if not before.had_data:
+        ob.animation_data_clear()
+
+
+def _settings(chain: Sampled) -> Any:
+    return chain.object.pose.bones[chain.lower].planar_ik
+
+
+def _channels(chain: Sampled) -> Iterator[tuple[Any, str]]:
+    for name in (chain.upper, chain.lower):
+        bone = chain.object.pose.bones[name]
+        yield bone, rotation_channel(bone.rotation_mode)
+        yield bone, "scale"

@@ -1,0 +1,175 @@
+"""Baking chains into keys, with progress in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from time import perf_counter
+from typing import Any
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty
+from bpy.types import Context, Event, Operator
+
+from ..bake import Refused, Report, Request, Span, bake, chains_of_scene, finish, frames_of
+from .operators import selected_chains
+
+SLICE = 0.1
+"""Seconds of work between two looks at the keyboard."""
+
+
+class POSE_OT_planar_ik_bake(Operator):
+    """Turn what the chains do into keys on their bones. Esc cancels and leaves everything as it was"""
+
+    bl_idname = "pose.planar_ik_bake"
+    bl_label = "Bake Planar IK"
+    bl_options = {"REGISTER", "UNDO"}
+
+    range: EnumProperty(
+        name="Range",
+        description="Which frames to bake",
+        items=[
+            ("SCENE", "Scene", "The scene's frame range"),
+            ("PREVIEW", "Preview", "The scene's preview range"),
+            ("ACTION", "Actions", "From the first to the last key of the rig and its targets"),
+            ("GIVEN", "Given", "The range given below"),
+        ],
+    )
+    frame_start: FloatProperty(name="Start", description="First frame, if the range is given", default=1.0)
+    frame_end: FloatProperty(name="End", description="Last frame, if the range is given", default=250.0)
+    step: FloatProperty(
+        name="Step", description="Frames from one key to the next; 0.5 bakes half frames too", default=1.0, min=0.01
+    )
+    chains: EnumProperty(
+        name="Chains",
+        description="Which chains to bake",
+        items=[("SELECTED", "Selected", "Those of the selected bones"), ("ALL", "All", "All chains of the scene")],
+    )
+    action: EnumProperty(
+        name="Action",
+        description="Where the keys go",
+        items=[
+            ("CURRENT", "Current", "The action of the rig; keys outside the range and on other channels stay"),
+            ("NEW", "New", "A copy of the rig's action; the rig uses it from then on"),
+        ],
+    )
+    keep: BoolProperty(
+        name="Keep Chains On",
+        description="Leave the chains on; the keys are then the pose at influence 0, without the stretch",
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="How far knee and tip may be off for the sake of fewer keys; 0 for a key on every frame",
+        min=0.0,
+        precision=5,
+        subtype="DISTANCE",
+    )
+
+    _steps: Generator[float, None, Report] | None = None
+    _timer: Any = None
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Pose Mode or Object Mode; the latter for all chains."""
+        if context.mode not in {"POSE", "OBJECT"}:
+            cls.poll_message_set("Go to Pose Mode and select a bone with a chain")
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[str]:
+        """Bake at once."""
+        try:
+            return self._tell(finish(self._begin(context)))
+        except Refused as why:
+            return self._refuse(why)
+
+    def invoke(self, context: Context, _event: Event) -> set[str]:
+        """Bake a little at a time."""
+        try:
+            self._steps = self._begin(context)
+            next(self._steps)
+        except Refused as why:
+            return self._refuse(why)
+        except StopIteration as end:
+            return self._tell(end.value)
+        manager = context.window_manager
+        manager.progress_begin(0.0, 1.0)
+        manager.modal_handler_add(self)
+        self._timer = manager.event_timer_add(0.01, window=context.window)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """Go on, unless Esc was pressed."""
+        if event.type == "ESC" and event.value == "PRESS":
+            self.cancel(context)
+            self.report({"INFO"}, "Cancelled: nothing was baked")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"RUNNING_MODAL"}
+        try:
+            self._go_on(context)
+        except StopIteration as end:
+            self._leave(context)
+            return self._tell(end.value)
+        except Refused as why:
+            self._leave(context)
+            return self._refuse(why)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: Context) -> None:
+        """Leave everything as it was."""
+        if self._steps:
+            self._steps.close()
+        self._leave(context)
+
+    def draw(self, _context: Context) -> None:
+        """The settings that count."""
+        layout = self.layout
+        layout.use_property_split = True
+        for name in ("chains", "range"):
+            layout.prop(self, name)
+        if self.range == "GIVEN":
+            column = layout.column(align=True)
+            column.prop(self, "frame_start")
+            column.prop(self, "frame_end")
+        for name in ("step", "action", "keep", "tolerance"):
+            layout.prop(self, name)
+
+    def _begin(self, context: Context) -> Generator[float, None, Report]:
+        lowers = selected_chains(context) if self.chains == "SELECTED" else chains_of_scene(context)
+        span = Span(self.range, self.frame_start, self.frame_end, self.step)
+        frames = frames_of(context, span, lowers)
+        return bake(context, Request(lowers, frames, self.action == "NEW", self.keep, self.tolerance))
+
+    def _go_on(self, context: Context) -> None:
+        until = perf_counter() + SLICE
+        done = 0.0
+        while perf_counter() < until:
+            done = next(self._steps)  # type: ignore[arg-type]
+        context.window_manager.progress_update(done)
+        context.workspace.status_text_set(f"Baking Planar IK: {done:.0%}   Esc: Cancel")
+
+    def _leave(self, context: Context) -> None:
+        self._steps = None
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        context.workspace.status_text_set(None)
+
+    def _refuse(self, why: Refused) -> set[str]:
+        self.report({"ERROR"}, str(why))
+        return {"CANCELLED"}
+
+    def _tell(self, report: Report) -> set[str]:
+        for chain in report.skipped:
+            self.report({"WARNING"}, f"'{chain.lower}' was not baked. {chain.problem}")
+        words = (
+            f"Baked {report.frames} frames of {len(report.chains)} chains in {report.seconds:.2f} s; "
+            f"{report.unreached} frames unreached, tips at most {report.residual:.4g} from their targets"
+        )
+        if report.errors:
+            words += (
+                f"; {report.keys} of {report.frames * len(report.chains)} keys, at most {max(report.errors):.3g} off"
+            )
+        self.report({"INFO"}, words)
+        return {"FINISHED"}
+
+
+CLASSES = (POSE_OT_planar_ik_bake,)
