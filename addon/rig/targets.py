@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
+import bpy
 from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Vector
 
@@ -12,6 +14,8 @@ from .access import bones_of
 
 Carrier = tuple[Object, str]
 """An object, or with a name a bone of it."""
+
+_BONE_IN_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
 
 
 class Target:
@@ -97,4 +101,5 @@ def _driver_targets(ob: Object, bone_path: str = "") -> Iterator[Carrier]:
             for variable in curve.driver.variables if curve.driver else ():
                 for target in variable.targets:
                     if isinstance(target.id, Object):
-                        yield (target.id, target.bone_target)
+                        named = _BONE_IN_PATH.match(target.data_path) if variable.type == "SINGLE_PROP" else None
+                        yield (target.id, bpy.utils.unescape_identifier(named[1]) if named else target.bone_target)
