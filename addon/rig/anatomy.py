@@ -7,7 +7,9 @@ scaled unevenly, as long as the lower bone inherits all of it.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Sequence
+from collections.abc import Sequence
+from operator import mul
+from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 from mathutils import Matrix, Vector
@@ -15,6 +17,9 @@ from mathutils import Matrix, Vector
 from ..solver.chain import Hinge
 from ..solver.limb import Limb, limb
 from ..solver.ops import FLOATS
+
+Axes = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
+"""The x, y and z axes of a bone."""
 
 EVEN = 1e-4
 """How much the axes of a frame may differ in length, or lean, and still count as evenly scaled."""
@@ -67,7 +72,7 @@ def anatomy(upper: PoseBone, lower: PoseBone, upper_scale: Sequence[float], lowe
     knee = in_frame.translation
     tip = in_frame.to_3x3() @ Vector((0.0, lower.bone.length * lower_scale[1], 0.0))
     axes = _axes(in_frame, upper, lower)
-    shape = limb(tuple(knee), tuple(tip), axes, FLOATS)
+    shape = limb(_numbers(knee), _numbers(tip), axes, FLOATS)
     return Anatomy(shape, _in_parent(upper), frame, hinge, not follows)
 
 
@@ -90,7 +95,7 @@ def is_even(matrix: Matrix) -> bool:
     size = max(x.length, y.length, z.length)
     lengths = max(abs(axis.length - size) for axis in (x, y, z))
     leaning = max(abs(x.dot(y)), abs(y.dot(z)), abs(z.dot(x)))
-    return lengths <= EVEN * size and leaning <= EVEN * size * size
+    return bool(lengths <= EVEN * size and leaning <= EVEN * size * size)
 
 
 def _location(pose_bone: PoseBone) -> Vector:
@@ -106,7 +111,7 @@ def _aligned_scale(pose_bone: PoseBone) -> Sequence[float]:
 
 
 def _with(scale: Sequence[float], other: Sequence[float]) -> list[float]:
-    return [a * b for a, b in zip(scale, other)]
+    return list(map(mul, scale, other))
 
 
 def _inherits_all(pose_bone: PoseBone) -> bool:
@@ -123,7 +128,7 @@ def _in_parent(upper: PoseBone) -> Matrix | None:
     return None
 
 
-def _axes(in_frame: Matrix, upper: PoseBone, lower: PoseBone) -> tuple[tuple[float, float, float], ...]:
+def _axes(in_frame: Matrix, upper: PoseBone, lower: PoseBone) -> Axes:
     """The lower bone's axes in F as unit vectors."""
     axes = in_frame.to_3x3().col
     if min(axis.length for axis in axes) < 1e-12:
@@ -134,7 +139,8 @@ def _axes(in_frame: Matrix, upper: PoseBone, lower: PoseBone) -> tuple[tuple[flo
             f"'{upper.name}' is scaled unevenly and '{lower.name}' inherits it: "
             f"set Inherit Scale of '{lower.name}' to Aligned"
         )
-    return tuple(tuple(axis.normalized()) for axis in axes)
+    x, y, z = (_numbers(axis.normalized()) for axis in axes)
+    return (x, y, z)
 
 
 def _hinged(now: Matrix, upper: PoseBone, lower: PoseBone) -> tuple[Matrix, Hinge]:
@@ -146,7 +152,12 @@ def _hinged(now: Matrix, upper: PoseBone, lower: PoseBone) -> tuple[Matrix, Hing
     if turned.determinant() < 0.0:
         # A mirrored bone is the opposite of one turned half round about its x axis, but for the sides of that axis.
         rest, turned = rest @ Matrix.Diagonal((1.0, -1.0, -1.0)), turned * -1.0
-    return inherited, Hinge(tuple(rest.to_quaternion()), tuple(turned.to_quaternion()))
+    return inherited, Hinge(_numbers(rest.to_quaternion()), _numbers(turned.to_quaternion()))
+
+
+def _numbers(of: Any) -> Any:
+    """A vector or quaternion as the solver takes it; the stubs don't know that they iterate."""
+    return tuple(of)
 
 
 def _uneven_parent(upper: PoseBone, lower: PoseBone) -> str:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import cos, pi
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.types import Depsgraph, Object, PoseBone
+from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix
 
 from ..solver import Reach
 from ..solver.chain import Features, Own
 from ..solver.compiled import Solve, bind
 from ..solver.triangle import Settings
+from .access import ArmatureObject, chain_settings, upper_of
 from .anatomy import Unposable, anatomy
 from .channels import Channels
 from .parts import Rotation, Scale, read_rotation, read_scale
 from .problems import problem_of
 from .stretching import avoid_shear
 from .targets import Carrier, Target
+
+if TYPE_CHECKING:
+    from .settings import PlanarIKChain
 
 FLAT = pi - 1e-6
 """The largest knee angle in single precision that is still no limit."""
@@ -36,7 +41,7 @@ class Chain:
     for every frame.
     """
 
-    def __init__(self, ob: Object, lower: str) -> None:
+    def __init__(self, ob: ArmatureObject, lower: str) -> None:
         self.object = ob
         self.lower = lower
         self.upper = ""
@@ -63,31 +68,31 @@ class Chain:
         return f"{self.object.name}: {self.lower}"
 
     @property
-    def settings(self) -> Any:
+    def settings(self) -> PlanarIKChain:
         """The chain's settings on its object (not evaluated)."""
-        return self.object.pose.bones[self.lower].planar_ik
+        return chain_settings(self.object.pose.bones[self.lower])
 
     def read_targets(self) -> None:
         """Look up what the chain follows and which bones it has."""
         lower = self.object.pose.bones[self.lower]
-        settings = lower.planar_ik
+        settings = chain_settings(lower)
         self.upper = lower.parent.name if lower.parent else ""
         self.target = Target.read(settings.target, settings.subtarget)
         self.pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
 
     def follows(self) -> list[Carrier]:
         """What the chain's pose directly depends on: its target, its pole, and what its root hangs on."""
-        upper = self.object.pose.bones.get(self.upper)
+        upper: PoseBone | None = self.object.pose.bones.get(self.upper)
         root = upper.parent.name if upper and upper.parent else ""
         return [(self.object, root), *((goal.object, goal.bone) for goal in (self.target, self.pole) if goal)]
 
-    def prepare(self, evaluated: Object, channels: Channels, index: dict[str, int], paths: set[str]) -> None:
+    def prepare(self, evaluated: ArmatureObject, channels: Channels, index: dict[str, int], paths: set[str]) -> None:
         """Read the chain, note what is in its way, and make the function that poses it."""
         original = self.object.pose.bones[self.lower]
         self._solve = None
         lower = evaluated.pose.bones[self.lower]
         self.always_prepare = self._is_animated(paths)
-        if not lower.planar_ik.enabled:
+        if not chain_settings(lower).enabled:
             self.release(channels)
             return
         self.problem = problem_of(self.object, original, self.target, self.pole)
@@ -106,7 +111,7 @@ class Chain:
         if solve is None:
             return
         depsgraph = frame.depsgraph
-        to_axes = self._to_axes @ frame.space(self.parent)
+        to_axes: Any = self._to_axes @ frame.space(self.parent)  # the stubs don't know that vectors iterate
         place = to_axes @ self.target.position(depsgraph)  # type: ignore[union-attr]
         pole = (*(to_axes @ self.pole.position(depsgraph)), *self._normal) if self.pole else ()
         solved = solve(*place, *pole, *self._own)
@@ -161,11 +166,11 @@ class Chain:
 
     def _read_parts(self, lower: PoseBone, channels: Channels, index: dict[str, int]) -> None:
         """Find out the animator's own values, and keep them with the file for when it is opened or a step undone."""
-        settings = lower.planar_ik
+        settings = chain_settings(lower)
         if not settings.is_posed:
             self._rotations.clear()
             self._scales.clear()
-        for role, bone in (("upper", lower.parent), ("lower", lower)):
+        for role, bone in (("upper", upper_of(lower)), ("lower", lower)):
             i = index[bone.name]
             kept = getattr(settings, f"own_{role}") if settings.is_posed else None
             rotation = self._rotations[role] = read_rotation(bone, i, channels, self._rotations.get(role), kept)
@@ -178,8 +183,8 @@ class Chain:
 
     def _bind(self, lower: PoseBone, channels: Channels) -> None:
         """Make the function that poses the limb of an evaluated lower bone as it is set now."""
-        settings = lower.planar_ik
-        upper = lower.parent
+        settings = chain_settings(lower)
+        upper = upper_of(lower)
         rotations, scales = self._rotations, self._scales
         body = anatomy(upper, lower, scales["upper"].own, scales["lower"].own)
         values = self._read_settings(settings)
@@ -196,7 +201,7 @@ class Chain:
         self._written = (rotations["upper"], rotations["lower"])
         self._read_stretch(lower, values.stretch, channels)
 
-    def _read_settings(self, settings: Any) -> Settings:
+    def _read_settings(self, settings: PlanarIKChain) -> Settings:
         angles = (settings.min_angle, settings.max_angle)
         if self._limits[:2] != angles:
             straight = 0.0 if angles[1] >= FLAT else cos(angles[1] / 2) ** 2
@@ -213,7 +218,7 @@ class Chain:
 
     def _read_stretch(self, lower: PoseBone, stretch: float, channels: Channels) -> None:
         """Find out which bones' scale must lengthen them: both, or the upper one if the lower inherits it."""
-        self._volume = lower.planar_ik.stretch_volume
+        self._volume = chain_settings(lower).stretch_volume
         self._stretched = []
         if stretch > 0.0:
             avoid_shear(self.object.pose.bones[self.lower])
@@ -227,7 +232,7 @@ class Chain:
 class Frame:
     """One object as it stands in one evaluated frame."""
 
-    def __init__(self, evaluated: Object, depsgraph: Depsgraph, has_changed: bool) -> None:
+    def __init__(self, evaluated: ArmatureObject, depsgraph: Depsgraph, has_changed: bool) -> None:
         self.depsgraph = depsgraph
         self.has_changed = has_changed
         self._bones = evaluated.pose.bones

@@ -8,13 +8,24 @@ import bpy
 from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix, Vector
 
+from .access import bones_of, chain_settings, scene_of
 from .problems import overlap
 from .setup import Refused, add_chain
 from .targets import Target
 
 MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
 
-COPIED = ("plane", "bend", "influence", "softness", "stretch", "stretch_max", "stretch_volume", "min_angle", "max_angle")
+COPIED = (
+    "plane",
+    "bend",
+    "influence",
+    "softness",
+    "stretch",
+    "stretch_max",
+    "stretch_volume",
+    "min_angle",
+    "max_angle",
+)
 
 
 def counterpart(lower: PoseBone) -> PoseBone:
@@ -22,23 +33,23 @@ def counterpart(lower: PoseBone) -> PoseBone:
     flipped = bpy.utils.flip_name(lower.name)
     if flipped == lower.name:
         raise Refused(f"'{lower.name}' has no side in its name: name it like '{lower.name}.L' or '{lower.name}.R'")
-    other = lower.id_data.pose.bones.get(flipped)
+    other: PoseBone | None = lower.id_data.pose.bones.get(flipped)
     if other is None:
         raise Refused(f"There is no bone '{flipped}' on the other side of '{lower.name}'")
     if other.parent is None:
         raise Refused(f"'{flipped}' has no parent: a chain is a bone and its parent")
-    if not other.planar_ik.enabled and overlap(other):
+    if not chain_settings(other).enabled and overlap(other):
         raise Refused(f"{overlap(other)}: remove that chain first")
     return other
 
 
 def mirror_chain(context: Context, lower: PoseBone, other: PoseBone) -> None:
     """Give ``other`` the chain of ``lower``, with its target and pole mirrored."""
-    ob, chain = lower.id_data, lower.planar_ik
+    ob, chain, own = lower.id_data, chain_settings(lower), chain_settings(other)
     settings: dict[str, Any] = {name: getattr(chain, name) for name in COPIED}
     for goal, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget")):
         target = Target.read(getattr(chain, goal), getattr(chain, bone))
-        last = Target.read(getattr(other.planar_ik, goal), getattr(other.planar_ik, bone))
+        last = Target.read(getattr(own, goal), getattr(own, bone))
         mirrored = _mirrored(context, ob, target, last, other.name) if target else None
         settings[goal] = mirrored.object if mirrored else None
         settings[bone] = mirrored.bone if mirrored else ""
@@ -49,7 +60,7 @@ def _mirrored(context: Context, ob: Object, target: Target, last: Target | None,
     """The target's counterpart: the bone or object of the flipped name, or a copy of the object across the rig."""
     if target.bone:
         flipped = bpy.utils.flip_name(target.bone)
-        return Target(target.object, flipped if flipped in target.object.pose.bones else target.bone)
+        return Target(target.object, flipped if flipped in bones_of(target.object) else target.bone)
     name = bpy.utils.flip_name(target.object.name)
     copy = bpy.data.objects.get(name) if name != target.object.name else None
     if copy is None and last is not None and last.object != target.object:
@@ -58,7 +69,7 @@ def _mirrored(context: Context, ob: Object, target: Target, last: Target | None,
         copy = target.object.copy()
         copy.name = name if name != target.object.name else f"{target.object.name}_{other}"
         copy.animation_data_clear()
-        for collection in target.object.users_collection or (context.scene.collection,):
+        for collection in target.object.users_collection or (scene_of(context).collection,):
             collection.objects.link(copy)
     depsgraph = context.evaluated_depsgraph_get()
     matrix = copy.matrix_world.copy()

@@ -8,6 +8,7 @@ import bpy
 from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix, Vector
 
+from .access import ArmatureObject, chain_settings, scene_of, upper_of
 from .anatomy import Unposable, anatomy
 from .chain import Chain
 from .channels import Channels
@@ -49,7 +50,7 @@ def check_limb(lower: PoseBone) -> None:
     """Raise `Refused` if a chain can't be put on a bone."""
     if lower.parent is None:
         raise Refused(f"'{lower.name}' has no parent: select the lower of two bones, like a shin or a forearm")
-    if lower.planar_ik.enabled:
+    if chain_settings(lower).enabled:
         raise Refused(f"'{lower.name}' has a chain already: remove it first, or select another bone")
     shared = overlap(lower)
     if shared:
@@ -63,19 +64,19 @@ def check_target(ob: Object, lower: PoseBone, target: Target) -> None:
         raise Refused(problem)
 
 
-def posture(context: Context, ob: Object, lower: PoseBone) -> Posture:
+def posture(context: Context, ob: ArmatureObject, lower: PoseBone) -> Posture:
     """How the limb of a lower bone is posed; raises `Refused` if a setting keeps it from being posed exactly."""
     evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
     lower = evaluated.pose.bones[lower.name]
-    upper = lower.parent
+    upper = upper_of(lower)
     try:
-        body = anatomy(upper, lower, upper.scale, lower.scale)
+        body = anatomy(upper, lower, upper.scale[:], lower.scale[:])
     except Unposable as why:
         raise Refused(str(why)) from why
     to_axes = Matrix(body.limb.axes).to_4x4() @ body.frame.inverted()
     root, knee, tip = upper.head, lower.head, lower.tail
-    x, y, height = to_axes @ tip
-    knee_x, knee_y, knee_height = to_axes @ knee
+    x, y, height = (to_axes @ tip)[:]
+    knee_x, knee_y, knee_height = (to_axes @ knee)[:]
     side = x * knee_y - y * knee_x
     world = evaluated.matrix_world
     off = max(abs(height), abs(knee_height)) / max(body.limb.bones.total, 1e-9)
@@ -84,16 +85,16 @@ def posture(context: Context, ob: Object, lower: PoseBone) -> Posture:
 
 def add_chain(ob: Object, lower: PoseBone, settings: dict[str, Any]) -> None:
     """Switch a chain on with these settings; everything was checked before."""
-    chain = lower.planar_ik
+    chain = chain_settings(lower)
     for name, value in settings.items():
         setattr(chain, name, value)
     chain.enabled = True
     ob.update_tag(refresh={"DATA"})
 
 
-def remove_chain(ob: Object, lower: PoseBone) -> None:
+def remove_chain(ob: ArmatureObject, lower: PoseBone) -> None:
     """Switch a chain off, which gives the bones their own pose back, and forget its settings."""
-    chain = lower.planar_ik
+    chain = chain_settings(lower)
     channels = Channels(ob)
     Chain(ob, lower.name).release(channels)
     channels.write()
@@ -109,7 +110,7 @@ def new_empty(context: Context, name: str, place: Vector, size: float) -> Object
     empty = bpy.data.objects.new(name, None)
     empty.empty_display_size = size
     empty.location = place
-    (context.collection or context.scene.collection).objects.link(empty)
+    (context.collection or scene_of(context).collection).objects.link(empty)
     return empty
 
 

@@ -10,6 +10,7 @@ from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix, Vector
 
 from ..solver.chain import tip_position
+from .access import bones_of, chain_settings, upper_of
 from .anatomy import Anatomy, Unposable, anatomy
 from .chain import Chain
 from .channels import Channels
@@ -35,7 +36,7 @@ def match(chain: Chain, depsgraph: Depsgraph) -> Match:
     lower = evaluated.pose.bones[chain.lower]
     own, scales = chain.own_pose(Channels(chain.object))
     try:
-        body = anatomy(lower.parent, lower, *scales)
+        body = anatomy(upper_of(lower), lower, *scales)
     except Unposable as why:
         raise Refused(str(why)) from why
     limb = body.limb
@@ -43,7 +44,7 @@ def match(chain: Chain, depsgraph: Depsgraph) -> Match:
     tip = Vector(_in_axes(body, tip_position(own, limb, hinge=body.hinge)))
     knee = Vector(_in_axes(body, tip_position(own, limb._replace(r2=0.0), hinge=body.hinge)))
     off = knee - tip * (knee.dot(tip) / tip.length_squared if tip.length_squared else 0.0)
-    settings = lower.planar_ik
+    settings = chain_settings(lower)
     length = limb.bones.total
     goal = tip * _before_softness(tip.length / length, settings.softness, settings.stretch)
     if chain.pole:
@@ -60,7 +61,7 @@ def match(chain: Chain, depsgraph: Depsgraph) -> Match:
 def place(target: Target, position: Vector) -> None:
     """Move a target to a place in the world."""
     if target.bone:
-        bone = target.object.pose.bones[target.bone]
+        bone = bones_of(target.object)[target.bone]
         matrix = bone.matrix.copy()
         matrix.translation = target.object.matrix_world.inverted() @ position
         bone.matrix = matrix
@@ -95,7 +96,7 @@ def setting_path(lower: str, name: str) -> str:
 
 
 def _in_axes(body: Anatomy, v: tuple[float, ...]) -> tuple[float, ...]:
-    return tuple(sum(a * b for a, b in zip(v, axis)) for axis in body.limb.axes)
+    return tuple(sum(a * b for a, b in zip(v, axis, strict=True)) for axis in body.limb.axes)
 
 
 def _before_softness(reach: float, softness: float, stretch: float) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ..solver import Reach
+from .access import view_layer_of
 from .targets import Target
 
 _chains: dict[tuple[int, int], Any] = {}
@@ -47,7 +48,9 @@ def residual(settings: Any) -> float:
     target = Target.read(settings.target, settings.subtarget)
     if chain is None or target is None or target.problem():
         return 0.0
-    depsgraph = bpy.context.view_layer.depsgraph
+    depsgraph = view_layer_of(bpy.context).depsgraph
+    if depsgraph is None:
+        return 0.0
     evaluated = chain.object.evaluated_get(depsgraph)
     tip = evaluated.matrix_world @ evaluated.pose.bones[chain.lower].tail
     return float((tip - target.position(depsgraph)).length)
