@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from bpy.props import BoolProperty, IntProperty, StringProperty
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Event, PoseBone
 
 from .. import live
+from ..rig.access import chain_settings, scene_of, upper_of, view_layer_of
 from ..rig.animation import animated_paths
 from ..rig.channels import Channels
 from ..rig.mirroring import counterpart, mirror_chain
 from ..rig.setup import Refused
 from ..rig.snapping import key_place, key_rotation, key_setting, match, place, setting_path
 from .operators import PoseOperator, selected_chains
+
+if TYPE_CHECKING:
+    from bpy.stub_internal.rna_enums import OperatorReturnItems
 
 
 class RangeOperator(PoseOperator):
@@ -27,7 +32,7 @@ class RangeOperator(PoseOperator):
     def act(self, context: Context) -> None:
         """Run `snap` on every frame that was asked for, and come back to the current one."""
         lowers = selected_chains(context)
-        scene = context.scene
+        scene = scene_of(context)
         current, subframe = scene.frame_current, scene.frame_subframe
         try:
             for frame in self._frames(context):
@@ -50,7 +55,7 @@ class RangeOperator(PoseOperator):
             return
         start, end = self.frame_start, self.frame_end
         if start == end:
-            start, end = context.scene.frame_start, context.scene.frame_end
+            start, end = scene_of(context).frame_start, scene_of(context).frame_end
         if end < start:
             raise Refused(f"The range ends at frame {end}, before it starts at {start}")
         yield from range(start, end + 1, self.step)
@@ -65,18 +70,22 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
     def snap(self, context: Context, lower: PoseBone, use_keys: bool) -> None:
         """Match target, pole and bend to the own pose."""
         chain = live.chain_of(context, lower)
+        if chain.target is None:
+            raise Refused(f"'{lower.name}' has no target")
         found = match(chain, context.evaluated_depsgraph_get())
-        place(chain.target, found.target)
-        if found.pole is not None:
-            place(chain.pole, found.pole)
-        if lower.planar_ik.bend != found.bend:
-            lower.planar_ik.bend = found.bend
+        places = [(chain.target, found.target)]
+        if chain.pole and found.pole is not None:
+            places.append((chain.pole, found.pole))
+        for target, position in places:
+            place(target, position)
+        settings = chain_settings(lower)
+        if settings.bend != found.bend:
+            settings.bend = found.bend
         if use_keys:
             key_setting(chain, "bend")
-            for target in (chain.target, chain.pole if found.pole is not None else None):
-                if target:
-                    key_place(target)
-        context.view_layer.update()
+            for target, _ in places:
+                key_place(target)
+        view_layer_of(context).update()
 
 
 class POSE_OT_planar_ik_snap_fk(RangeOperator):
@@ -88,19 +97,20 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
     def snap(self, context: Context, lower: PoseBone, use_keys: bool) -> None:
         """Take the whole solution over, whatever the influence."""
         chain = live.chain_of(context, lower)
-        influence = lower.planar_ik.influence
+        settings = chain_settings(lower)
+        influence = settings.influence
         if influence != 1.0:
-            lower.planar_ik.influence = 1.0
+            settings.influence = 1.0
             live.solve_now(context)
         chain = live.chain_of(context, lower)
         if chain.problem:
             raise Refused(chain.problem)
         chain.adopt(Channels(chain.object))
-        for bone in (lower.parent, lower):
+        for bone in (upper_of(lower), lower):
             if use_keys or _has_keys(bone):
                 key_rotation(bone)
         if influence != 1.0:
-            lower.planar_ik.influence = influence
+            settings.influence = influence
             live.solve_now(context)
 
 
@@ -128,18 +138,19 @@ class POSE_OT_planar_ik_key(PoseOperator):
     setting: StringProperty(name="Setting", description="Name of the property", default="influence")
     remove: BoolProperty(name="Remove", description="Remove the key of this frame")
 
-    def invoke(self, context: Context, event: Any) -> set[str]:
+    def invoke(self, context: Context, event: Event) -> set[OperatorReturnItems]:
         """Remove with Alt."""
         self.remove = event.alt
         return self.execute(context)
 
     def act(self, context: Context) -> None:
         """Insert or remove the key."""
-        ob = context.active_pose_bone.id_data if context.active_pose_bone else context.object
-        name = self.bone or context.active_pose_bone.name
+        active = context.active_pose_bone
+        ob: Any = active.id_data if active else context.object
+        name = self.bone or (active.name if active else "")
         if name not in ob.pose.bones:
             raise Refused(f"'{ob.name}' has no bone '{name}'")
-        properties = ob.pose.bones[name].planar_ik.bl_rna.properties
+        properties = chain_settings(ob.pose.bones[name]).bl_rna.properties
         if self.setting not in properties or properties[self.setting].is_readonly:
             raise Refused(f"'{self.setting}' is no setting of a chain")
         path = setting_path(name, self.setting)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Operator, PoseBone
 
 from .. import live
+from ..rig.access import chain_settings, scene_of
 from ..rig.setup import Refused, remove_chain
 from .adding import Request, add_chains
+
+if TYPE_CHECKING:
+    from bpy.stub_internal.rna_enums import OperatorReturnItems
 
 NOTHING_SELECTED = "Select a bone with a chain: the lower bone of a limb, like a shin or a forearm"
 
@@ -30,7 +34,7 @@ class PoseOperator(Operator):
             return False
         return True
 
-    def execute(self, context: Context) -> set[str]:
+    def execute(self, context: Context) -> set[OperatorReturnItems]:
         """Do it, or refuse with a sentence and change nothing."""
         try:
             self.act(context)
@@ -45,10 +49,14 @@ class PoseOperator(Operator):
 
 
 class POSE_OT_planar_ik_add(PoseOperator):
-    """Pose the active bone and its parent so that its tail follows a target: the other selected object or bone, or a new empty. The limb stays where it is"""
+    """Put a chain on every selected limb"""
 
     bl_idname = "pose.planar_ik_add"
     bl_label = "Add Planar IK"
+    bl_description = (
+        "Pose the active bone and its parent so that its tail follows a target: the other selected object or bone, "
+        "or a new empty. The limb stays where it is"
+    )
 
     plane: EnumProperty(
         name="Plane",
@@ -58,7 +66,9 @@ class POSE_OT_planar_ik_add(PoseOperator):
             ("POLE", "Pole", "The plane through root, target and a pole"),
         ],
     )
-    target: StringProperty(name="Target", description="Name of the target object; empty for the selected one or a new empty")
+    target: StringProperty(
+        name="Target", description="Name of the target object; empty for the selected one or a new empty"
+    )
     subtarget: StringProperty(name="Target Bone", description="Name of a bone of the target")
     pole_target: StringProperty(name="Pole", description="Name of the pole object; empty for a new empty")
     pole_subtarget: StringProperty(name="Pole Bone", description="Name of a bone of the pole object")
@@ -93,8 +103,8 @@ class POSE_OT_planar_ik_solve(PoseOperator):
     def act(self, context: Context) -> None:
         """Pose the selected chains; what they depend on is posed with them."""
         chains = selected_chains(context)
-        live.solve_scene(context.scene, context.evaluated_depsgraph_get())
-        problems = [lower.planar_ik.message for lower in chains if lower.planar_ik.message]
+        live.solve_scene(scene_of(context), context.evaluated_depsgraph_get())
+        problems = [problem for lower in chains if (problem := chain_settings(lower).message)]
         if problems:
             raise Refused(problems[0])
 
@@ -108,7 +118,8 @@ class POSE_OT_planar_ik_flip(PoseOperator):
     def act(self, context: Context) -> None:
         """Reverse the bend of the selected chains."""
         for lower in selected_chains(context):
-            lower.planar_ik.bend = -lower.planar_ik.bend
+            chain = chain_settings(lower)
+            chain.bend = -chain.bend
 
 
 def selected_chains(context: Context) -> list[PoseBone]:
@@ -119,7 +130,7 @@ def selected_chains(context: Context) -> list[PoseBone]:
     found: dict[Any, PoseBone] = {}
     for bone in selected:
         for lower in (bone, *bone.children):
-            if lower.planar_ik.enabled:
+            if chain_settings(lower).enabled:
                 found[lower.id_data.name_full, lower.name] = lower
     if not found:
         raise Refused(NOTHING_SELECTED)

@@ -6,13 +6,15 @@ from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
+from ..rig.access import chain_settings, scene_of, scene_settings
+
 
 def _chain_bone(context: Context) -> PoseBone | None:
     """The active bone's chain, or that of its child if the active bone is a chain's upper bone."""
     bone = context.active_pose_bone
-    if bone is None or bone.planar_ik.enabled or bone.planar_ik.target:
+    if bone is None or chain_settings(bone).enabled or chain_settings(bone).target:
         return bone
-    return next((child for child in bone.children if child.planar_ik.enabled), bone)
+    return next((child for child in bone.children if chain_settings(child).enabled), bone)
 
 
 class _ChainPanel:
@@ -24,8 +26,8 @@ class _ChainPanel:
 
     def draw_header(self, context: Context) -> None:
         bone = _chain_bone(context)
-        if bone and bone.planar_ik.target:
-            self.layout.prop(bone.planar_ik, "enabled", text="")  # type: ignore[attr-defined]
+        if bone and chain_settings(bone).target:
+            self.layout.prop(chain_settings(bone), "enabled", text="")  # type: ignore[attr-defined]
 
     def draw(self, context: Context) -> None:
         layout = self.layout  # type: ignore[attr-defined]
@@ -33,7 +35,7 @@ class _ChainPanel:
         bone = _chain_bone(context)
         if bone is None:
             return
-        chain = bone.planar_ik
+        chain = chain_settings(bone)
         if not (chain.enabled or chain.target):
             layout.operator("pose.planar_ik_add")
             return
@@ -53,7 +55,7 @@ class _ChainPanel:
         row = layout.row(align=True)
         row.operator("pose.planar_ik_snap_target", text="Target to FK")
         row.operator("pose.planar_ik_snap_fk", text="FK to Solution")
-        layout.prop(context.scene.planar_ik, "live")
+        layout.prop(scene_settings(scene_of(context)), "live")
 
 
 class VIEW3D_PT_planar_ik(_ChainPanel, Panel):
@@ -85,7 +87,7 @@ def _draw_settings(layout: Any, bone: PoseBone, names: tuple[str, ...]) -> None:
     for name in names:
         row = column.row(align=True)
         row.use_property_decorate = False
-        row.prop(bone.planar_ik, name)
+        row.prop(chain_settings(bone), name)
         key = row.operator("pose.planar_ik_key", text="", icon="KEYFRAME", emboss=False)
         key.bone, key.setting = bone.name, name
 
