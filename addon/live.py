@@ -75,6 +75,8 @@ def _pose(ob: Object, chains: list[Chain], depsgraph: Depsgraph, has_changed: bo
             chain.pose(frame, channels)
         except ReferenceError:
             plan.is_stale = True
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one chain must not stop the others
+            chain.problem = f"A fault of Planar IK, please report it: {error!r}"
         if chain.problem:
             _tell(chain)
     return channels.write()
@@ -188,12 +190,21 @@ def chain_of(context: Context, lower: PoseBone) -> Chain:
 
 
 def _run_everywhere() -> None:
+    _tag_scenes()
     window_manager = bpy.context.window_manager
     scenes = {window.scene: window.view_layer for window in window_manager.windows} if window_manager else {}
     if not scenes and bpy.context.scene:
         scenes = {bpy.context.scene: bpy.context.view_layer}
     for scene, layer in scenes.items():
         layer.update()
+        if layer.depsgraph:  # Blender calls no handlers for that update while it loads a file
+            _run(scene, layer.depsgraph, False)
+
+
+def _tag_scenes() -> None:
+    """Have all chains posed at the next evaluation, though nobody edited anything."""
+    for scene in getattr(bpy.data, "scenes", ()):  # no data while Blender starts
+        scene.update_tag()
 
 
 def _on_change(changed: Any) -> None:
@@ -223,6 +234,7 @@ def register() -> None:
     for name, handler in HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
     settings.on_change.append(_on_change)
+    _tag_scenes()
 
 
 def unregister() -> None:

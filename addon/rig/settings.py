@@ -166,6 +166,10 @@ class PlanarIKChain(PropertyGroup):
     own_inherit_scale: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
 
 
+def _live_changed(scene_settings: Any, _context: Context) -> None:
+    scene_settings.id_data.update_tag()
+
+
 class PlanarIKScene(PropertyGroup):
     """Planar IK in this scene"""
 
@@ -173,6 +177,7 @@ class PlanarIKScene(PropertyGroup):
         name="Live",
         description="Pose all chains whenever the frame changes or something is edited",
         default=True,
+        update=_live_changed,
     )
 
 
