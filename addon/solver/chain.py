@@ -124,19 +124,20 @@ def solve_chain(
         gone, far, stretch, shortfall = extend(distance, of, m)
         reach = judge(shortfall, TOO_NEAR, TOO_FAR, tolerance * of.total, m)
     total, _, difference, _, _ = of
-    turned = turns(total + gone, far, gone + difference, gone - difference, m)
+    side = 1.0 if swung else bend
+    turned = turns(total + gone, far, gone + difference, gone - difference, side, m)
     if pole is None:
         cosine, sine = half_angle(x, y, distance, m)
         if swung:
             upper, lower = _swung((cosine, 0.0, 0.0, sine), turned, limb, bend, m)
         else:
-            upper, lower = _in_plane(cosine, sine, turned, limb, bend, m)
+            upper, lower = _in_plane(cosine, sine, turned, limb, m)
     else:
         line, normal = _line_in_pole_plane(target, distance, pole, limb, m)
         if swung:
             upper, lower = _swung(line, turned, limb, bend, m)
         else:
-            upper, lower = _off_the_line(line, turned, limb, bend, m)
+            upper, lower = _off_the_line(line, turned, limb, m)
     if hinge is not None:
         lower = _unhinged(upper, lower, limb, hinge)
     if blended:
@@ -180,29 +181,28 @@ def _line_in_pole_plane(target: Vector, distance: Any, pole: Pole, limb: Limb, m
     return from_plane(components(direction, limb.axes), components(normal, limb.axes), m), normal
 
 
-def _in_plane(
-    cosine: Any, sine: Any, turned: Turns, limb: Limb, bend: Any, m: Ops
-) -> tuple[Quaternion, Quaternion]:
+def _in_plane(cosine: Any, sine: Any, turned: Turns, limb: Limb, m: Ops) -> tuple[Quaternion, Quaternion]:
     """The bones' own rotations, all about the normal of the limb's plane: the line's turn, given as a half angle of
     any length, and each bone's off the line."""
     knee_cos, knee_sin, line_cos, line_sin = turned
-    off = bend * line_sin
-    w, z = cosine * line_cos - sine * off, sine * line_cos + cosine * off
+    w, z = cosine * line_cos - sine * line_sin, sine * line_cos + cosine * line_sin
     size = m.sqrt(w * w + z * z)
     w, z = w / size, z / size
     nx, ny, nz = limb.axes[2]
-    return (w, z * nx, z * ny, z * nz), _bent(knee_cos, bend * knee_sin, limb)
+    return (w, z * nx, z * ny, z * nz), _bent(knee_cos, knee_sin, limb)
 
 
-def _off_the_line(
-    line: Quaternion, turned: Turns, limb: Limb, bend: Any, m: Ops
-) -> tuple[Quaternion, Quaternion]:
+def _off_the_line(line: Quaternion, turned: Turns, limb: Limb, m: Ops) -> tuple[Quaternion, Quaternion]:
     """The same for a line turned any way, of any length."""
     knee_cos, knee_sin, line_cos, line_sin = turned
-    off = bend * line_sin
     w, x, y, z = line
-    turn = (w * line_cos - z * off, x * line_cos + y * off, y * line_cos - x * off, z * line_cos + w * off)
-    return in_axes(normalised(turn, m), limb.axes), _bent(knee_cos, bend * knee_sin, limb)
+    turn = (
+        w * line_cos - z * line_sin,
+        x * line_cos + y * line_sin,
+        y * line_cos - x * line_sin,
+        z * line_cos + w * line_sin,
+    )
+    return in_axes(normalised(turn, m), limb.axes), _bent(knee_cos, knee_sin, limb)
 
 
 def _bent(knee_cos: Any, knee_sin: Any, limb: Limb) -> Quaternion:

@@ -21,16 +21,6 @@ class Ops(NamedTuple):
     select: Callable[[Any, Any, Any], Any]
 
 
-def _select(condition: Any, if_true: Any, if_false: Any) -> Any:
-    """``np.where``; between two numbers by arithmetic, for a choice at random costs the processor ten times that."""
-    if not isinstance(condition, np.ndarray):
-        return if_true if condition else if_false
-    if isinstance(if_true, np.ndarray) or isinstance(if_false, np.ndarray):
-        return np.where(condition, if_true, if_false)
-    kind = np.int8 if isinstance(if_true, int) else np.float64
-    return np.multiply(condition, if_true - if_false, dtype=kind) + kind(if_false)
-
-
 # Plain functions: in Python 3.11 the built-in min and max cost twice as much.
 FLOATS = Ops(
     math.sqrt,
@@ -38,7 +28,7 @@ FLOATS = Ops(
     lambda a, b: a if a > b else b,
     lambda condition, if_true, if_false: if_true if condition else if_false,
 )
-ARRAYS = Ops(np.sqrt, np.minimum, np.maximum, _select)
+ARRAYS = Ops(np.sqrt, np.minimum, np.maximum, np.where)
 
 TINY = 1e-60
 """Stands in for a distance of nothing, so that no division or root is undefined; its fourth power is a number."""

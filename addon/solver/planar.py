@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
-from .blocks import Given, solve_rows
-from .ops import ARRAYS, FLOATS, TINY, Ops
+from .blocks import LIMIT, solve_rows
+from .ops import FLOATS, Ops
+from .record import RECORDER
 from .reach import Reach
 from .rotation import half_angle
 from .triangle import TOO_FAR, TOO_NEAR, bones, judge, measure, turns
@@ -57,8 +57,8 @@ def solve_two_bone(target: Any, r1: Any, r2: Any, bend: Any = 1) -> TwoBone:
 
 
 def _is_valid(x: float, y: float, r1: float, r2: float, bend: float) -> bool:
-    square = x * x + y * y + (r1 + r2) * (r1 + r2)
-    return math.isfinite(square) and r1 >= 0.0 and r2 >= 0.0 and math.isfinite(bend)
+    is_finite = -LIMIT < x < LIMIT and -LIMIT < y < LIMIT and -LIMIT < bend < LIMIT
+    return is_finite and 0.0 <= r1 < LIMIT and 0.0 <= r2 < LIMIT
 
 
 def _solve(x: Any, y: Any, r1: Any, r2: Any, bend: Any, m: Ops) -> tuple[Any, ...]:
@@ -67,29 +67,27 @@ def _solve(x: Any, y: Any, r1: Any, r2: Any, bend: Any, m: Ops) -> tuple[Any, ..
     far = m.maximum((total - distance) + (total_rest - rest), 0.0)
     plus = m.maximum((distance + difference) + (rest + difference_rest), 0.0)
     minus = m.maximum((distance - difference) + (rest - difference_rest), 0.0)
-    knee_cos, knee_sin, line_cos, line_sin = turns(total + distance, far, plus, minus, m)
     side = m.select(bend < 0.0, -1.0, 1.0)
+    knee_cos, knee_sin, line_cos, line_sin = turns(total + distance, far, plus, minus, side, m)
     cosine, sine = half_angle(x, y, distance, m)
-    off = side * line_sin
-    w, z = cosine * line_cos - sine * off, sine * line_cos + cosine * off
+    w, z = cosine * line_cos - sine * line_sin, sine * line_cos + cosine * line_sin
     ww, zz, wz = w * w, z * z, w * z
     square = ww + zz
     upper_x, upper_y = (ww - zz) / square, (wz + wz) / square
-    cosine, sine = knee_cos * knee_cos - knee_sin * knee_sin, -2.0 * side * knee_cos * knee_sin
+    cosine, sine = knee_cos * knee_cos - knee_sin * knee_sin, -2.0 * knee_cos * knee_sin
     lower_x, lower_y = upper_x * cosine - upper_y * sine, upper_y * cosine + upper_x * sine
     shortfall = distance - m.minimum(m.maximum(distance, nearest), total)
     reach = judge(shortfall, TOO_NEAR, TOO_FAR, ROUNDING * total, m)
-    residual = m.maximum(shortfall, -shortfall)
+    residual = m.maximum(-shortfall, shortfall)
     return r1 * upper_x, r1 * upper_y, upper_x, upper_y, lower_x, lower_y, reach, residual
 
 
 def _solve_arrays(target: np.ndarray, r1: np.ndarray, r2: np.ndarray, bend: np.ndarray) -> TwoBone:
     r1, r2 = (np.where(length >= 0.0, length, np.nan) for length in (r1, r2))
-    inputs = (Given(target, is_vector=True), Given(r1), Given(r2), Given(bend))
-    knee, upper, lower, residual, reach = solve_rows(_solve_rows, inputs, INVALID)
+    knee, upper, lower, residual, reach = solve_rows(_formula, [(target, 2)], [r1, r2, bend], INVALID)
     return TwoBone(knee, upper, lower, reach[..., 0], residual[..., 0])
 
 
-def _solve_rows(target: tuple[Any, Any], r1: Any, r2: Any, bend: Any) -> tuple[tuple[Any, ...], ...]:
-    knee_x, knee_y, upper_x, upper_y, lower_x, lower_y, reach, residual = _solve(*target, r1, r2, bend, ARRAYS)
+def _formula(given: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
+    knee_x, knee_y, upper_x, upper_y, lower_x, lower_y, reach, residual = _solve(*given, RECORDER)
     return (knee_x, knee_y), (upper_x, upper_y), (lower_x, lower_y), (residual,), (reach,)

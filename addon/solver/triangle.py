@@ -55,8 +55,9 @@ without cancellation; the factor by which both bones lengthen, at least 1; and t
 distance gone, above 0 past reach and below 0 too near."""
 
 Turns = tuple[Any, Any, Any, Any]
-"""Half angles as cosine and sine, none negative: the knee's off the straight line (of unit length), and the upper
-bone's off the target line (of any length). Plain tuples: naming the parts costs more than computing them."""
+"""Half angles as cosine and sine: the knee's off the straight line (of unit length), and the upper bone's off the
+target line (of any length). The cosines are not negative, the sines have the sign of the side. Plain tuples: naming the
+parts costs more than computing them."""
 
 
 def bones(r1: Any, r2: Any, m: Ops) -> Bones:
@@ -67,7 +68,7 @@ def bones(r1: Any, r2: Any, m: Ops) -> Bones:
     difference = r1 - r2
     part = difference - r1
     difference_rest = (r1 - (difference - part)) - (r2 + part)
-    return Bones(total + TINY, total_rest, difference, difference_rest, m.maximum(difference, -difference))
+    return Bones(total + TINY, total_rest, difference, difference_rest, m.maximum(-difference, difference))
 
 
 def measure(x: Any, y: Any, m: Ops) -> tuple[Any, Any]:
@@ -75,7 +76,7 @@ def measure(x: Any, y: Any, m: Ops) -> tuple[Any, Any]:
 
     The remainder of the root is a product of differences (Borges, *An Improved Algorithm for hypot(a, b)*).
     """
-    long, short = m.maximum(x, -x), m.maximum(y, -y)
+    long, short = m.maximum(-x, x), m.maximum(-y, y)
     long, short = m.maximum(long, short), m.minimum(long, short)
     size = m.sqrt(x * x + y * y)
     excess = (size - long) * (size + long) - short * short
@@ -125,15 +126,15 @@ def extend_shaped(distance: Any, of: Bones, within: Range, settings: Settings, m
     return gone, (of.total - farthest) + minimum(eased_gap, farthest - nearest), factor, distance - factor * gone
 
 
-def turns(reach: Any, far: Any, plus: Any, minus: Any, m: Ops) -> Turns:
-    """The half angles of the triangle, from R + d, R - d, d + D and d - D, none negative.
+def turns(reach: Any, far: Any, plus: Any, minus: Any, side: Any, m: Ops) -> Turns:
+    """The half angles of the triangle, from R + d, R - d, d + D and d - D, none negative; ``side`` is 1 or -1.
 
     Near each limit one of the four is small: what matters of it is the relative error.
     """
     a = reach * far
     b = plus * minus + FOLDED
     both = a + b
-    knee_cos, knee_sin = m.sqrt(b / both), m.sqrt(a / both)
+    knee_cos, knee_sin = m.sqrt(b / both), side * m.sqrt(a / both)
     return knee_cos, knee_sin, reach * knee_cos, minus * knee_sin
 
 
