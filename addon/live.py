@@ -14,7 +14,7 @@ from .rig import settings, status
 from .rig.animation import animated_paths
 from .rig.chain import Chain, Frame
 from .rig.channels import Channels
-from .rig.rendering import keep_animation
+from .rig.rendering import is_apart, keep_animation
 from .rig.targets import carriers
 
 log = logging.getLogger("planar_ik")
@@ -60,7 +60,7 @@ def _pose(ob: Object, chains: list[Chain], depsgraph: Depsgraph, has_changed: bo
     evaluated = ob.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
         return False
-    if depsgraph.mode == "RENDER":
+    if depsgraph.mode == "RENDER" or is_apart(ob, evaluated):
         keep_animation(ob, evaluated)
     channels = Channels(ob)
     frame = Frame(evaluated, depsgraph, has_changed)
