@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 from array import array
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
-from bpy.types import Context, Depsgraph, Object, PoseBone, Scene
+from bpy.types import Context, Depsgraph, PoseBone, Scene
 
 from .rig import settings, status
+from .rig.access import ArmatureObject, chain_settings, is_armature, scene_of, scene_settings, view_layer_of
 from .rig.animation import animated_paths
 from .rig.chain import Chain, Frame
 from .rig.channels import Channels
@@ -25,7 +27,7 @@ class Plan:
 
     def __init__(self) -> None:
         self.chains: dict[tuple[int, str], Chain] = {}
-        self.levels: list[dict[Object, list[Chain]]] = []
+        self.levels: list[dict[ArmatureObject, list[Chain]]] = []
         self.is_stale = True
         self.is_busy = False
         self.population = b""
@@ -55,7 +57,9 @@ def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -
             depsgraph.update()
 
 
-def _pose(ob: Object, chains: list[Chain], depsgraph: Depsgraph, has_changed: bool, is_structural: bool) -> bool:
+def _pose(
+    ob: ArmatureObject, chains: list[Chain], depsgraph: Depsgraph, has_changed: bool, is_structural: bool
+) -> bool:
     """Pose chains of one object and say whether that changed anything."""
     evaluated = ob.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
@@ -94,9 +98,9 @@ def _find_chains(depsgraph: Depsgraph) -> bool:
     plan.population = population
     found = {}
     for ob in bpy.data.objects:
-        if ob.type == "ARMATURE":
+        if is_armature(ob):
             for bone in ob.pose.bones:
-                if bone.is_property_set("planar_ik") and (bone.planar_ik.target or bone.planar_ik.enabled):
+                if bone.is_property_set("planar_ik") and (chain_settings(bone).target or chain_settings(bone).enabled):
                     key = (ob.session_uid, bone.name)
                     found[key] = plan.chains.get(key) or Chain(ob, bone.name)
     plan.chains = found
@@ -106,7 +110,7 @@ def _find_chains(depsgraph: Depsgraph) -> bool:
     return True
 
 
-def _levels() -> list[dict[Object, list[Chain]]]:
+def _levels() -> list[dict[ArmatureObject, list[Chain]]]:
     """The chains in the order in which they depend on each other, those of one level grouped by object."""
     bones = {}
     for chain in plan.chains.values():
@@ -114,12 +118,14 @@ def _levels() -> list[dict[Object, list[Chain]]]:
         for bone in (lower, lower.parent):
             if bone:
                 bones[chain.object, bone.name] = chain
-    needs = {chain: {bones[c] for c in carriers(chain.follows()) if c in bones} - {chain} for chain in plan.chains.values()}
-    levels: list[dict[Object, list[Chain]]] = []
+    needs = {
+        chain: {bones[c] for c in carriers(chain.follows()) if c in bones} - {chain} for chain in plan.chains.values()
+    }
+    levels: list[dict[ArmatureObject, list[Chain]]] = []
     waiting = dict(needs)
     while waiting:
         ready = [chain for chain, needed in waiting.items() if not needed & waiting.keys()]
-        level: dict[Object, list[Chain]] = {}
+        level: dict[ArmatureObject, list[Chain]] = {}
         for chain in ready or waiting:
             level.setdefault(chain.object, []).append(chain)
         levels.append(level)
@@ -135,7 +141,7 @@ def _tell(chain: Chain) -> None:
 
 
 def _run(scene: Scene, depsgraph: Depsgraph, has_changed: bool) -> None:
-    if plan.is_busy or not scene.planar_ik.live:
+    if plan.is_busy or not scene_settings(scene).live:
         return
     plan.is_busy = True
     try:
@@ -170,15 +176,15 @@ def _on_load(*_args: Any) -> None:
 def refresh(context: Context) -> None:
     """Take notice of chains that were added or removed, and if Live is on, pose them now."""
     plan.is_stale = True
-    _run(context.scene, context.evaluated_depsgraph_get(), False)
+    _run(scene_of(context), context.evaluated_depsgraph_get(), False)
 
 
 def solve_now(context: Context) -> None:
     """Pose the chains of the scene as they are set at this moment, whether Live is on or off."""
     plan.is_stale = True
-    context.view_layer.update()
-    solve_scene(context.scene, context.evaluated_depsgraph_get())
-    context.view_layer.update()
+    view_layer_of(context).update()
+    solve_scene(scene_of(context), context.evaluated_depsgraph_get())
+    view_layer_of(context).update()
 
 
 def chain_of(context: Context, lower: PoseBone) -> Chain:
@@ -194,7 +200,7 @@ def _run_everywhere() -> None:
     window_manager = bpy.context.window_manager
     scenes = {window.scene: window.view_layer for window in window_manager.windows} if window_manager else {}
     if not scenes and bpy.context.scene:
-        scenes = {bpy.context.scene: bpy.context.view_layer}
+        scenes = {bpy.context.scene: view_layer_of(bpy.context)}
     for scene, layer in scenes.items():
         layer.update()
         if layer.depsgraph:  # Blender calls no handlers for that update while it loads a file

@@ -1,8 +1,8 @@
 """Writing to a pose that is evaluated apart from its object.
 
 The window keeps an object's animated values both evaluated and on the object itself. A render evaluates apart and does
-not, nor does a scene that no window shows yet; and Blender takes a fresh copy of an object that was written to: whatever
-is animated would fall back to the window's frame.
+not, nor does a scene that no window shows yet; and Blender takes a fresh copy of an object that was written to:
+whatever is animated would fall back to the window's frame.
 """
 
 from __future__ import annotations
