@@ -3,19 +3,21 @@
 
 def register() -> None:
     """Make the properties, operators and handlers known to Blender."""
-    from . import live, ui
+    from . import cli, live, ui
     from .rig import settings
 
     settings.register()
     ui.register()
     live.register()
+    cli.register()
 
 
 def unregister() -> None:
     """Take them away again, in reverse order."""
-    from . import live, ui
+    from . import cli, live, ui
     from .rig import settings
 
+    cli.unregister()
     live.unregister()
     ui.unregister()
     settings.unregister()

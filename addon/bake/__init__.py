@@ -4,8 +4,8 @@
 cancelled leaves the file as it was.
 """
 
-from .job import Refused, Report, Request, bake, finish
+from .job import Refused, Report, Request, bake, finish, sample
 from .ranges import Span, frames_of
 from .scenery import chains_of_scene
 
-__all__ = ["Refused", "Report", "Request", "Span", "bake", "chains_of_scene", "finish", "frames_of"]
+__all__ = ["Refused", "Report", "Request", "Span", "bake", "chains_of_scene", "finish", "frames_of", "sample"]

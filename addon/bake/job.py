@@ -92,6 +92,12 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     return Report(len(request.frames), posed, skipped, keys, errors, perf_counter() - began)
 
 
+def sample(context: Context, chains: list[PoseBone], frames: np.ndarray) -> Generator[float, None, list[Sampled]]:
+    """What chains do, without baking them; yields the fraction done and leaves the scene as it was."""
+    with frame_kept(context.scene):
+        return (yield from _fractions(step_live(context, chains, frames), len(frames), 0.0, 1.0))
+
+
 def finish(steps: Generator[float, None, Report]) -> Report:
     """Run a bake to its end."""
     while True:

@@ -1,0 +1,132 @@
+"""The command line of the program."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..bake import Span
+
+EPILOG = """\
+exit codes:
+  0  done, or nothing to do
+  1  failure: something unforeseen, its traceback is on standard error
+  2  bad input: a wrong argument, a file that is missing, not a .blend, from a newer Blender, or without a chain
+  3  a chain has more unreached frames than --max-unreached; nothing was written for that file
+  4  the output can't be written: no permission, disk full, or another run is writing it
+
+A file that fails does not keep the next one from being processed. The output is written beside its name and renamed
+when it is whole, so that a run may be killed at any moment."""
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    """Read the command line; complaints and help end in `SystemExit`, as is argparse's way."""
+    parser = argparse.ArgumentParser("planar_ik", description="Planar IK without a window.", epilog=EPILOG)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    commands = parser.add_subparsers(dest="command", required=True, metavar="bake | report | add")
+    _add_bake(commands)
+    report = _command(commands, "report", "say for each chain which frames reach their target; change nothing")
+    _inputs(report)
+    _frames(report)
+    add = _command(commands, "add", "put chains on limbs, from a description")
+    add.add_argument("inputs", nargs=1, type=Path, metavar="IN.blend")
+    add.add_argument("description", type=Path, metavar="CHAINS.json|.toml", help=_DESCRIPTION)
+    _outputs(add)
+    arguments = parser.parse_args(words)
+    if arguments.command != "report" and arguments.in_place == (arguments.output is not None):
+        parser.error(f"{arguments.command}: give either -o OUT or --in-place")
+    return arguments
+
+
+_DESCRIPTION = (
+    'a list "chains", each with object, bone (the lower one), and if wanted target, subtarget, pole_target, '
+    "pole_subtarget (names; an empty is made for a target or pole that is not named) and any of the chain's settings: "
+    "plane, bend, influence, softness, stretch, stretch_max, stretch_volume, min_angle, max_angle"
+)
+
+
+def _add_bake(commands: argparse._SubParsersAction) -> None:
+    bake = _command(commands, "bake", "turn what chains do into keys")
+    _inputs(bake)
+    _frames(bake)
+    _outputs(bake)
+    bake.add_argument(
+        "--action",
+        choices=("current", "new"),
+        default="current",
+        help="where keys go: the rig's action, or a copy of it",
+    )
+    bake.add_argument("--keep", action="store_true", help="leave the chains on; their stretch is then not keyed")
+    bake.add_argument(
+        "--tolerance",
+        type=float,
+        default=0.0,
+        metavar="DISTANCE",
+        help="fewer keys, with knee and tip at most this far off, in scene units; 0: a key on every frame",
+    )
+    bake.add_argument(
+        "--max-unreached",
+        type=int,
+        metavar="FRAMES",
+        help="end with code 3, and write nothing, if a chain has more unreached frames than this",
+    )
+    bake.add_argument(
+        "--skip-existing",
+        action="store_true",
+        help="skip what an earlier run with this option has done, told by the content of the files, of which it keeps "
+        "a note in a hidden file beside the output",
+    )
+
+
+def _command(commands: argparse._SubParsersAction, name: str, does: str) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=does,
+        description=does[0].upper() + does[1:] + ".",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _inputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("inputs", nargs="+", type=Path, metavar="IN.blend")
+    parser.add_argument(
+        "--chain",
+        action="append",
+        metavar="OBJECT:BONE",
+        help="only this chain, named by its lower bone; may be repeated",
+    )
+
+
+def _frames(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--range",
+        choices=("scene", "preview", "action"),
+        default="scene",
+        help="which frames: the scene's, its preview range, or from first to last key of rig and targets (scene)",
+    )
+    group.add_argument("--frames", type=_ends, metavar="START:END", help="these frames")
+    parser.add_argument(
+        "--step", type=float, default=1.0, help="frames from one to the next; 0.5 takes half frames too"
+    )
+
+
+def _outputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-o", "--output", metavar="OUT", help="the file to write, or for several inputs the folder")
+    parser.add_argument("--in-place", action="store_true", help="write over the input")
+
+
+def span_of(arguments: argparse.Namespace) -> Span:
+    """The range that was asked for."""
+    if arguments.frames:
+        return Span("GIVEN", *arguments.frames, arguments.step)
+    return Span(arguments.range.upper(), step=arguments.step)
+
+
+def _ends(text: str) -> tuple[float, float]:
+    start, separator, end = text.partition(":")
+    try:
+        return float(start), float(end if separator else start)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is not START:END, as in 1:250") from error

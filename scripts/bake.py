@@ -1,0 +1,48 @@
+"""``planar_ik`` (bake, report, add) where the extension is not installed: the same program, run from the tree.
+
+    blender -b --python-exit-code 1 --python scripts/bake.py -- bake IN.blend -o OUT.blend
+    python scripts/bake.py bake IN.blend -o OUT.blend        (where bpy is a module of that Python)
+
+``-- --help`` says the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    if "bpy" in sys.modules:  # Blender runs this file
+        words = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+        return program().main(words)
+    with tempfile.TemporaryDirectory(prefix="planar-ik-user-") as folder:
+        os.environ["BLENDER_USER_RESOURCES"] = folder  # Somebody's preferences must not change what comes out.
+        sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)  # What Blender prints, from its import on, is no part of the program's output.
+        return program().main(sys.argv[1:])
+
+
+def program() -> ModuleType:
+    """The command line of the extension: the one that is enabled, or that of this tree."""
+    import bpy
+
+    if not hasattr(bpy.types.PoseBone, "planar_ik"):
+        sys.path.insert(0, str(ROOT))
+        import_module("addon").register()
+        return import_module("addon.cli")
+    enabled = next(name for name in sys.modules if name.endswith(".planar_ik.addon.cli"))
+    return sys.modules[enabled]
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # bpy now and then waits for ever in a destructor after Python has finished.

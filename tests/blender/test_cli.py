@@ -1,0 +1,289 @@
+"""The program without a window, as a studio runs it: other processes, real files, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.blender.test_bake import make_chain, make_leg, motion
+
+PROGRAM = Path(__file__).resolve().parents[2] / "scripts" / "bake.py"
+FRAMES = range(1, 25)
+
+
+def start(*words: Any, **options: Any) -> subprocess.Popen:
+    command = [sys.executable, str(PROGRAM), *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def run(*words: Any, **options: Any) -> tuple[int, list[dict[str, Any]], str]:
+    """Exit code, the lines of standard output, standard error."""
+    process = start(*words, **options)
+    out, err = process.communicate(timeout=100)
+    return process.returncode, [json.loads(line) for line in out.splitlines()], err
+
+
+@pytest.fixture
+def shot(tmp_path: Path) -> Path:
+    """A file with a leg whose target circles it, half of the time out of reach."""
+    make_chain(make_leg())
+    bpy.context.scene.frame_end = 24
+    path = tmp_path / "shot.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def open_file(path: Path) -> Any:
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    return bpy.data.objects["leg"]
+
+
+def others(path: Path) -> set[str]:
+    """What is in the folder besides."""
+    return {file.name for file in path.parent.iterdir()} - {path.name}
+
+
+def test_bake_writes_a_file_that_plays_the_same_without_the_chain(shot):
+    wanted = motion(open_file(shot), FRAMES)
+    before = shot.read_bytes()
+    out = shot.with_name("out.blend")
+    code, lines, err = run("bake", shot, "-o", out)
+    assert (code, len(lines)) == (0, 1), err
+    assert (lines[0]["chain"], lines[0]["frames"]) == ("shin", 24)
+    assert 0 < lines[0]["unreached"] < 24
+    assert lines[0]["max_error"] > 0.1
+    assert lines[0]["seconds"] > 0
+    assert shot.read_bytes() == before
+    assert others(shot) == {"out.blend"}
+    ob = open_file(out)
+    bpy.context.scene.planar_ik.live = False
+    assert abs(motion(ob, FRAMES) - wanted).max() < 2e-6
+
+
+def test_in_place(shot):
+    code, lines, _ = run("bake", "--in-place", "--frames", "3:9", "--step", "0.5", shot)
+    assert (code, lines[0]["frames"]) == (0, 13)
+    assert others(shot) == set()
+    assert not open_file(shot).pose.bones["shin"].planar_ik.enabled
+
+
+def test_report_tells_the_reach_of_every_frame_and_changes_nothing(shot):
+    before = shot.read_bytes()
+    code, lines, _ = run("report", shot)
+    assert code == 0
+    runs = lines[0]["reach"]
+    assert (runs[0]["from"], runs[-1]["to"]) == (1.0, 24.0)
+    assert sum(part["to"] - part["from"] + 1 for part in runs if part["is"] != "REACHED") == lines[0]["unreached"]
+    assert shot.read_bytes() == before
+
+
+@pytest.mark.parametrize("form", ["json", "toml"])
+def test_add_puts_chains_on_limbs(tmp_path, form):
+    ob = make_leg()
+    ob.pose.bones["thigh"].rotation_quaternion = (0.9, 0.2, 0.0, 0.1)
+    wanted = motion(ob, [1])
+    shot = tmp_path / "rig.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(shot))
+    description = tmp_path / f"chains.{form}"
+    if form == "json":
+        chains = [{"object": "leg", "bone": "shin", "plane": "POLE", "softness": 0.0}]
+        description.write_text(json.dumps({"chains": chains}))
+    else:
+        description.write_text('[[chains]]\nobject = "leg"\nbone = "shin"\nplane = "POLE"\n')
+    code, lines, err = run("add", shot, description, "-o", tmp_path / "out.blend")
+    assert (code, lines[0]["target"]) == (0, "target_shin"), err
+    ob = open_file(tmp_path / "out.blend")
+    assert ob.pose.bones["shin"].planar_ik.enabled
+    assert abs(motion(ob, [1]) - wanted).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("chain", "sentence"),
+    [
+        ({"object": "leg", "bone": "toe"}, "'leg' has no bone 'toe'"),
+        ({"object": "nobody", "bone": "shin"}, "no object 'nobody'"),
+        ({"object": "leg", "bone": "shin", "colour": 1}, "'colour', which is no setting"),
+        ({"object": "leg"}, "no 'bone'"),
+        ({"object": "leg", "bone": "shin", "plane": "SIDEWAYS"}, "SIDEWAYS"),
+    ],
+)
+def test_add_refuses_with_a_sentence_and_writes_nothing(tmp_path, chain, sentence):
+    make_leg()
+    shot = tmp_path / "rig.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(shot))
+    (tmp_path / "chains.json").write_text(json.dumps({"chains": [chain]}))
+    code, lines, err = run("add", shot, tmp_path / "chains.json", "-o", tmp_path / "out.blend")
+    assert (code, lines) == (2, [])
+    assert sentence in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "out.blend").exists()
+
+
+def test_several_files_and_one_that_is_missing(shot):
+    second = shot.with_name("second.blend")
+    second.write_bytes(shot.read_bytes())
+    code, lines, err = run("bake", shot, shot.with_name("gone.blend"), second, "-o", shot.with_name("baked"))
+    assert code == 2
+    assert [Path(line["output"]).name for line in lines] == ["shot.blend", "second.blend"]
+    assert "gone.blend does not exist" in err
+
+
+def test_max_unreached_ends_with_its_own_code_and_writes_nothing(shot):
+    out = shot.with_name("out.blend")
+    code, lines, err = run("bake", shot, "-o", out, "--max-unreached", 2)
+    assert (code, lines, out.exists()) == (3, [], False)
+    assert "'leg:shin' does not reach its target" in err
+
+
+def test_skip_existing_compares_content(shot):
+    out = shot.with_name("out.blend")
+    words = ("bake", shot, "-o", out, "--skip-existing")
+    _, first, _ = run(*words)
+    assert "skipped" not in first[0]
+    written = out.stat().st_mtime_ns
+    os.utime(shot)
+    code, again, _ = run(*words)
+    assert (code, again) == (0, [{**first[0], "skipped": True}])
+    assert out.stat().st_mtime_ns == written
+    assert "skipped" not in run(*words, "--step", 2)[1][0]
+    out.write_bytes(out.read_bytes() + b" ")
+    assert "skipped" not in run(*words)[1][0]
+    open_file(shot).pose.bones["shin"].planar_ik.bend = -1
+    bpy.ops.wm.save_mainfile()
+    assert "skipped" not in run(*words)[1][0]
+
+
+def test_bad_input_gets_a_sentence_and_a_code(shot, tmp_path):
+    text = tmp_path / "notes.blend"
+    text.write_text("not a blend file")
+    cut = tmp_path / "cut.blend"
+    cut.write_bytes(shot.read_bytes()[:200])
+    cases = {
+        (text,): "is not a .blend file",
+        (cut,): "can't be opened",
+        (tmp_path,): "can't be read",
+        (shot, "--chain", "leg:toe"): "has no chain 'leg:toe': it has leg:shin",
+        (shot, "--frames", "9:1"): "ends at frame 1, before it starts",
+        (shot, "--frames", "all"): "is not START:END",
+    }
+    for words, sentence in cases.items():
+        code, lines, err = run("bake", *words, "-o", tmp_path / "out" / "x.blend")
+        assert (code, lines) == (2, []), err
+        assert sentence in err
+        assert "Traceback" not in err
+    assert run("bake", shot)[0] == 2
+    assert "would be written over" in run("bake", shot, "-o", shot)[2]
+
+
+def test_a_file_without_a_chain(tmp_path):
+    make_leg()
+    shot = tmp_path / "bare.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(shot))
+    code, _, err = run("report", shot)
+    assert code == 2
+    assert "bare.blend has no chain in its scene 'Scene'" in err
+
+
+def test_a_file_from_a_newer_blender(shot):
+    content = shot.read_bytes()
+    if not content.startswith(b"BLENDER"):
+        pytest.skip("compressed")
+    major, minor = bpy.app.version[:2]
+    old, new = f"{major}{minor:02}".encode(), f"{major}{minor + 1:02}".encode()
+    at = content.index(old, 0, 20)
+    shot.write_bytes(content[:at] + new + content[at + len(old) :])
+    code, _, err = run("bake", "--in-place", shot)
+    assert code == 2
+    assert f"was saved by Blender {major}.{minor + 1}, which is newer than this one" in err
+
+
+def test_a_read_only_file_is_not_written_over(shot):
+    shot.chmod(0o444)
+    before = shot.read_bytes()
+    code, _, err = run("bake", "--in-place", shot)
+    assert code == 4
+    assert "is read-only" in err
+    assert shot.read_bytes() == before
+
+
+def test_a_full_disk_leaves_the_old_file(shot):
+    before = shot.read_bytes()
+    limit = len(before) // 2
+    code, lines, err = run(
+        "bake", "--in-place", shot, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    )
+    assert (code, lines) == (4, []), err
+    assert "can't be written" in err
+    assert shot.read_bytes() == before
+    assert others(shot) == set()
+
+
+def test_two_runs_on_the_same_output(shot):
+    import fcntl
+
+    with shot.with_name(".out.blend.lock").open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        code, _, err = run("bake", shot, "-o", shot.with_name("out.blend"))
+    assert code == 4
+    assert "Another run is writing" in err
+
+
+def test_help_says_what_the_exit_codes_mean():
+    process = start("bake", "--help")
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "--max-unreached" in out
+    assert "exit codes:" in out
+
+
+def test_it_is_a_command_of_blender(addon):
+    assert bpy.utils.register_cli_command
+    from scripts import installed
+
+    cli = installed.addon("addon.cli")
+    assert cli.main(["report", "/nowhere.blend"]) == 2
+
+
+@pytest.mark.timeout(300)
+def test_killed_at_any_moment_the_old_file_is_whole(shot):
+    """Killed at random moments, 50 times: the file is the old one, or the new one."""
+    chance = random.Random(4)  # noqa: S311
+    began = time.perf_counter()
+    assert run("bake", "--frames", "1:24", shot, "-o", shot.with_name("whole.blend"))[0] == 0
+    lasts = time.perf_counter() - began
+    old = shot.read_bytes()
+    for _ in range(50):
+        process = start("bake", "--in-place", shot)
+        time.sleep(lasts * chance.uniform(0.5, 1.1))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        now = shot.read_bytes()
+        if now != old:
+            assert not open_file(shot).pose.bones["shin"].planar_ik.enabled
+            shot.write_bytes(old)
+    assert run("bake", "--in-place", shot)[0] == 0
+    assert not [name for name in others(shot) if name.endswith((".lock", ".part.blend"))]
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_file_that_was_cut_short_is_told_from_a_whole_one(addon, tmp_path, compress):
+    from scripts import installed
+
+    files = installed.addon("addon.cli.files")
+    path = tmp_path / "a.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=compress)
+    assert files.is_whole(path)
+    for share in (0.1, 0.5, 0.99):
+        (tmp_path / "cut.blend").write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+        assert not files.is_whole(tmp_path / "cut.blend")
