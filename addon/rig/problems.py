@@ -31,8 +31,7 @@ def problem_of(ob: Object, lower: PoseBone, target: Target | None, pole: Target 
         or overlap(lower)
         or hangs_on(ob, lower, target)
         or (hangs_on(ob, lower, pole) if pole else "")
-        or _moved_by_constraint(upper, lower)
-        or _moved_by_driver(ob, upper, lower)
+        or moved_by_others(ob, upper, lower)
     )
 
 
@@ -55,6 +54,11 @@ def hangs_on(ob: Object, lower: PoseBone, target: Target) -> str:
             "The '", "'"
         )
     return ""
+
+
+def moved_by_others(ob: Object, upper: PoseBone, lower: PoseBone) -> str:
+    """Which constraint or driver moves the limb besides the chain."""
+    return _moved_by_constraint(upper, lower) or _moved_by_driver(ob, upper, lower)
 
 
 def _not_a_number(settings: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, NamedTuple
 
 import bpy
@@ -12,7 +13,7 @@ from .access import ArmatureObject, chain_settings, scene_of, upper_of
 from .anatomy import Unposable, anatomy
 from .chain import Chain
 from .channels import Channels
-from .problems import hangs_on, overlap
+from .problems import hangs_on, moved_by_others, overlap
 from .stretching import restore_inherit_scale
 from .targets import Target
 
@@ -55,6 +56,9 @@ def check_limb(lower: PoseBone) -> None:
     shared = overlap(lower)
     if shared:
         raise Refused(f"{shared}: remove that chain first, or select another bone")
+    moved = moved_by_others(lower.id_data, upper_of(lower), lower)
+    if moved:
+        raise Refused(moved)
 
 
 def check_target(ob: Object, lower: PoseBone, target: Target) -> None:
@@ -69,6 +73,8 @@ def posture(context: Context, ob: ArmatureObject, lower: PoseBone) -> Posture:
     evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
     lower = evaluated.pose.bones[lower.name]
     upper = upper_of(lower)
+    if not all(map(isfinite, (*upper.head, *lower.head, *lower.tail))):
+        raise Refused(f"The pose of '{lower.name}' is not a number: clear its transforms and its parents'")
     try:
         body = anatomy(upper, lower, upper.scale[:], lower.scale[:])
     except Unposable as why:
