@@ -72,10 +72,12 @@ def _pose(
     paths: set[str] = set()
     for chain in chains:
         try:
-            if is_structural or chain.always_prepare:
+            if is_structural:
                 index = index or {bone.name: i for i, bone in enumerate(ob.pose.bones)}
                 paths = paths or animated_paths(ob)
                 chain.prepare(evaluated, channels, index, paths)
+            elif chain.is_outdated(frame):
+                chain.refresh(evaluated, channels)
             chain.pose(frame, channels)
         except ReferenceError:
             plan.is_stale = True

@@ -98,6 +98,11 @@ def is_even(matrix: Matrix) -> bool:
     return bool(lengths <= EVEN * size and leaning <= EVEN * size * size)
 
 
+def size_of(matrix: Matrix) -> float:
+    """How large an evenly scaled matrix makes things."""
+    return float(matrix.to_3x3().col[0].length)
+
+
 def _location(pose_bone: PoseBone) -> Vector:
     """The bone's location channel, which a connected bone ignores."""
     return Vector() if pose_bone.bone.use_connect and pose_bone.parent else pose_bone.location

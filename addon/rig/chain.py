@@ -15,7 +15,7 @@ from ..solver.chain import Features, Own
 from ..solver.compiled import Solve, bind
 from ..solver.triangle import Settings
 from .access import ArmatureObject, chain_settings, upper_of
-from .anatomy import Unposable, anatomy
+from .anatomy import Anatomy, Unposable, anatomy, is_even, size_of
 from .channels import Channels
 from .parts import Rotation, Scale, read_rotation, read_scale
 from .problems import problem_of
@@ -30,6 +30,9 @@ FLAT = pi - 1e-6
 
 NOT_A_PLACE = "The target's position is not a number"
 
+SAME_SIZE = 1e-6
+"""How much the size of what carries a limb may differ, in single precision, and still count as unchanged."""
+
 ROUNDING = 1e-6
 """The shortfall, as a fraction of the limb's length, that single precision leaves of a target within reach."""
 
@@ -37,8 +40,8 @@ ROUNDING = 1e-6
 class Chain:
     """The chain of one lower bone of one object.
 
-    `prepare` reads everything that only an edit or an animation of the chain itself changes; `pose` does what is left
-    for every frame.
+    `prepare` reads everything that only an edit changes, `refresh` what an animation of the chain itself changes, and
+    `pose` does what is left for every frame.
     """
 
     def __init__(self, ob: ArmatureObject, lower: str) -> None:
@@ -50,7 +53,12 @@ class Chain:
         self.pole: Target | None = None
         self.problem = ""
         self.reach = Reach.INVALID
-        self.always_prepare = True
+        self._obstacle = ""
+        self._is_animated = True
+        self._is_carried = False
+        self._size = 0.0
+        self._body: Anatomy | None = None
+        self._body_key: tuple[Any, ...] = ()
         self._rotations: dict[str, Rotation] = {}
         self._scales: dict[str, Scale] = {}
         self._written: tuple[Rotation, Rotation] = ()  # type: ignore[assignment]
@@ -87,22 +95,33 @@ class Chain:
         return [(self.object, root), *((goal.object, goal.bone) for goal in (self.target, self.pole) if goal)]
 
     def prepare(self, evaluated: ArmatureObject, channels: Channels, index: dict[str, int], paths: set[str]) -> None:
-        """Read the chain, note what is in its way, and make the function that poses it."""
+        """Read everything of the chain anew, because something was edited."""
         original = self.object.pose.bones[self.lower]
+        self._body_key = ()
+        self._is_animated = self._has_curves(paths)
+        self.problem = self._obstacle = problem_of(self.object, original, self.target, self.pole)
+        if chain_settings(original).enabled and not self._obstacle:
+            self._read_parts(original, channels, index)
+        self.refresh(evaluated, channels)
+
+    def is_outdated(self, frame: Frame) -> bool:
+        """Whether `refresh` must run for this frame: the chain is animated, or what carries it changed its size."""
+        return self._is_animated or self._is_carried and not frame.has_size(self.parent, self._size)
+
+    def refresh(self, evaluated: ArmatureObject, channels: Channels) -> None:
+        """Make the function that poses the chain as its settings, its own pose and its bones' shape are now."""
         self._solve = None
         lower = evaluated.pose.bones[self.lower]
-        self.always_prepare = self._is_animated(paths)
-        if not chain_settings(lower).enabled:
+        if self._obstacle or not chain_settings(lower).enabled:
             self.release(channels)
             return
-        self.problem = problem_of(self.object, original, self.target, self.pole)
-        if not self.problem:
-            self._read_parts(original, channels, index)
-            try:
-                self._bind(lower, channels)
-            except Unposable as why:
-                self.problem = str(why)
-        if self.problem:
+        self._notice(channels)
+        try:
+            self._bind(lower, channels)
+            self.problem = ""
+        except Unposable as why:
+            self.problem = str(why)
+            self._is_animated = True
             self.release(channels)
 
     def pose(self, frame: Frame, channels: Channels) -> None:
@@ -160,7 +179,7 @@ class Chain:
         for part in (*self._rotations.values(), *self._scales.values()):
             part.restore(channels)
 
-    def _is_animated(self, paths: set[str]) -> bool:
+    def _has_curves(self, paths: set[str]) -> bool:
         chain = tuple(_path(name) for name in (self.lower, self.upper) if name)
         return any(path.startswith(chain) for path in paths)
 
@@ -181,25 +200,50 @@ class Chain:
         if not settings.is_posed:
             settings.is_posed = True
 
+    def _notice(self, channels: Channels) -> None:
+        """Take what was animated or set by hand since the last time as the animator's own."""
+        if not self.settings.is_posed:
+            self._rotations.clear()
+        if not self._rotations:
+            self._ensure_parts(channels)
+            return
+        for role, rotation in self._rotations.items():
+            if rotation.notice(channels):
+                _keep(self.settings, f"own_{role}", [*rotation.own, 0.0][:4])
+        for role, scale in self._scales.items():
+            if scale.notice(channels):
+                _keep(self.settings, f"own_{role}_scale", scale.own)
+
     def _bind(self, lower: PoseBone, channels: Channels) -> None:
         """Make the function that poses the limb of an evaluated lower bone as it is set now."""
-        settings = chain_settings(lower)
-        upper = upper_of(lower)
-        rotations, scales = self._rotations, self._scales
-        body = anatomy(upper, lower, scales["upper"].own, scales["lower"].own)
-        values = self._read_settings(settings)
+        rotations = self._rotations
+        body = self._read_body(lower)
+        values = self._read_settings(chain_settings(lower))
         features = Features(
             shaped=values.softness > 0.0 or values.stretch > 0.0 or values.min_cos2 < 1.0 or values.max_cos2 > 0.0,
             swung=abs(values.bend) < 1.0,
             blended=values.influence < 1.0,
         )
-        self.always_prepare = self.always_prepare or body.in_parent is None or body.carried
-        self.parent = upper.parent.name if upper.parent and body.in_parent else ""
-        self._to_axes = body.to_axes()
         self._solve = bind(body.limb, values, features, self.pole is not None, ROUNDING, body.hinge)
         self._own = (*rotations["upper"].own_rotation(), *rotations["lower"].own_rotation()) if features.blended else ()
         self._written = (rotations["upper"], rotations["lower"])
         self._read_stretch(lower, values.stretch, channels)
+
+    def _read_body(self, lower: PoseBone) -> Anatomy:
+        """The limb's shape, measured again if its bones' own location or scale, or what carries it, changed."""
+        upper = upper_of(lower)
+        scales = (self._scales["upper"].own, self._scales["lower"].own)
+        key = (*upper.location, *lower.location, *scales[0], *scales[1])  # type: ignore[misc]
+        body = self._body
+        if body is None or key != self._body_key or body.in_parent is None or body.carried:
+            body = self._body = anatomy(upper, lower, *scales)
+            self._body_key = key
+            self.parent = upper.parent.name if upper.parent and body.in_parent else ""
+            self._is_animated = self._is_animated or body.in_parent is None or body.hinge is not None
+            self._is_carried = body.carried
+            self._size = size_of(upper.parent.matrix) if upper.parent else 1.0
+            self._to_axes = body.to_axes()
+        return body
 
     def _read_settings(self, settings: PlanarIKChain) -> Settings:
         angles = (settings.min_angle, settings.max_angle)
@@ -219,9 +263,10 @@ class Chain:
     def _read_stretch(self, lower: PoseBone, stretch: float, channels: Channels) -> None:
         """Find out which bones' scale must lengthen them: both, or the upper one if the lower inherits it."""
         self._volume = chain_settings(lower).stretch_volume
-        self._stretched = []
+        was_stretched, self._stretched = bool(self._stretched), []
         if stretch > 0.0:
-            avoid_shear(self.object.pose.bones[self.lower])
+            if not was_stretched:
+                avoid_shear(self.object.pose.bones[self.lower])
             inherits = self.object.data.bones[self.lower].inherit_scale == "ALIGNED"
             self._stretched = [self._scales["upper"]] if inherits else list(self._scales.values())
         else:
@@ -238,6 +283,7 @@ class Frame:
         self._bones = evaluated.pose.bones
         self._from_world = evaluated.matrix_world.inverted_safe()
         self._spaces = {"": self._from_world}
+        self._sizes: dict[str, float] = {}
 
     def space(self, bone: str) -> Matrix:
         """What takes the world to the pose of a bone, or without a name to the armature."""
@@ -245,6 +291,13 @@ class Frame:
         if space is None:
             space = self._spaces[bone] = self._bones[bone].matrix.inverted_safe() @ self._from_world
         return space
+
+    def has_size(self, bone: str, size: float) -> bool:
+        """Whether a bone's pose is scaled evenly, to within rounding as much as it was."""
+        if bone not in self._sizes:
+            matrix = self._bones[bone].matrix if bone else Matrix()
+            self._sizes[bone] = size_of(matrix) if is_even(matrix) else 0.0
+        return abs(self._sizes[bone] - size) <= SAME_SIZE * size
 
 
 def _path(bone: str) -> str:

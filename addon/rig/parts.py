@@ -23,11 +23,13 @@ class Part:
         self.own = own
         self.written = written
 
-    def notice(self, channels: Channels) -> None:
-        """Take what stands in the channel as the animator's, unless the solver wrote it."""
+    def notice(self, channels: Channels) -> bool:
+        """Take what stands in the channel as the animator's, unless the solver wrote it; say whether it is new."""
         current = channels.get(self.slot)
-        if current != array("f", self.written).tolist():
-            self.own = self.written = current
+        if current == array("f", self.written).tolist():
+            return False
+        self.own = self.written = current
+        return True
 
     def restore(self, channels: Channels) -> None:
         """Put the animator's value back, if it is still the solver's that stands there."""
