@@ -7,7 +7,8 @@ written, over the whole arrays, and also in the solver's own pieces, which makes
 from __future__ import annotations
 
 import time
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -123,12 +124,12 @@ def plane_by_angles(target: Any) -> tuple[Any, ...]:
 
 def chain_by_angles(target: Any, shape: Limb = SHAPE) -> tuple[Any, ...]:
     """Both bones' own rotations, normal, stretch and reach, by the law of cosines."""
-    x, y = (sum(t * a for t, a in zip(target, axis)) for axis in shape.axes[:2])
+    x, y = (sum(t * a for t, a in zip(target, axis, strict=True)) for axis in shape.axes[:2])
     upper, knee, _, reach = by_angles(x, y)
     normal = shape.axes[2]
     w, z = np.cos(0.5 * upper), np.sin(0.5 * upper)
     cosine, sine = np.cos(0.5 * knee), np.sin(0.5 * knee)
-    lower = tuple(cosine * a + sine * b for a, b in zip(shape.knee_turns[0], shape.knee_turns[2]))
+    lower = tuple(cosine * a + sine * b for a, b in zip(shape.knee_turns[0], shape.knee_turns[2], strict=True))
     return (w, *(z * component for component in normal)), lower, normal, (1.0,), (reach,)
 
 

@@ -258,7 +258,7 @@ def test_it_is_a_command_of_blender(addon):
 @pytest.mark.timeout(300)
 def test_killed_at_any_moment_the_old_file_is_whole(shot):
     """Killed at random moments, 50 times: the file is the old one, or the new one."""
-    chance = random.Random(4)  # noqa: S311
+    chance = random.Random(4)
     began = time.perf_counter()
     assert run("bake", "--frames", "1:24", shot, "-o", shot.with_name("whole.blend"))[0] == 0
     lasts = time.perf_counter() - began

@@ -25,8 +25,6 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
-    place_of,
-    rotation,
     shear_of,
     update,
 )
@@ -100,7 +98,11 @@ def test_a_limb_in_a_pole_plane_keeps_its_roll_to_the_plane():
         update()
         for name in ("thigh", "shin"):
             bone = ob.pose.bones[name]
-            turned = bone.matrix.to_3x3() @ bone.bone.matrix_local.to_3x3().inverted() @ Vector(at_rest_in_armature(ob, at_rest))
+            turned = (
+                bone.matrix.to_3x3()
+                @ bone.bone.matrix_local.to_3x3().inverted()
+                @ Vector(at_rest_in_armature(ob, at_rest))
+            )
             root, knee, tip = joints(ob)
             normal = np.cross(tip - root, knee - root)
             assert np.allclose(turned, normal / np.linalg.norm(normal), atol=1e-5)

@@ -163,8 +163,12 @@ def test_a_mirrored_chain_poses_the_mirror_image(left: str, right: str, plane: s
     bpy.context.view_layer.update()
     bpy.ops.pose.planar_ik_mirror()
     other = ob.pose.bones[f"shin{right}"].planar_ik
-    assert other.enabled and other.plane == plane and other.softness == chain.softness and other.bend == -1.0
-    assert other.target != chain.target and other.target.name == f"target_shin{right}"
+    assert other.enabled
+    assert other.plane == plane
+    assert other.softness == chain.softness
+    assert other.bend == -1.0
+    assert other.target != chain.target
+    assert other.target.name == f"target_shin{right}"
     to_rig = ob.matrix_world.inverted()
     for here, there in zip(joints(ob, left), joints(ob, right), strict=True):
         mirrored = to_rig @ there
@@ -177,7 +181,8 @@ def test_mirroring_twice_moves_nothing_and_adds_nothing(legs: Any) -> None:
     bpy.ops.pose.planar_ik_mirror()
     posed, count = joints(legs, ".R"), len(bpy.data.objects)
     bpy.ops.pose.planar_ik_mirror()
-    assert apart(joints(legs, ".R"), posed) < 1e-6 and len(bpy.data.objects) == count
+    assert apart(joints(legs, ".R"), posed) < 1e-6
+    assert len(bpy.data.objects) == count
 
 
 def test_a_bone_without_a_side_has_no_mirror(legs: Any) -> None:

@@ -126,12 +126,16 @@ def test_an_upper_bone_without_a_parent():
 @pytest.mark.parametrize("roll", [0, 1, 2.5])
 @pytest.mark.parametrize("direction", [0, 0.0001, 1.5, math.pi])
 def test_a_limb_that_is_straight_at_rest_bends_about_the_x_axis(roll, direction):
-    ob = make_rig((HIP, Bone("thigh", (0, 0, 0), (0, 0, -1), "hip"), Bone("shin", (0, 0, -1), (0, 0, -2), "thigh", True, roll)))
+    ob = make_rig(
+        (HIP, Bone("thigh", (0, 0, 0), (0, 0, -1), "hip"), Bone("shin", (0, 0, -1), (0, 0, -2), "thigh", True, roll))
+    )
     follow(ob, 0.7, direction)
 
 
 def test_a_limb_that_is_folded_at_rest():
-    ob = make_rig((HIP, Bone("thigh", (0, 0, 0), (0, 0, -1), "hip"), Bone("shin", (0, 0, -1), (0, 0, -0.2), "thigh", True)))
+    ob = make_rig(
+        (HIP, Bone("thigh", (0, 0, 0), (0, 0, -1), "hip"), Bone("shin", (0, 0, -1), (0, 0, -0.2), "thigh", True))
+    )
     follow(ob, 0.7, 1.0)
 
 

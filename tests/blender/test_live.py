@@ -27,7 +27,6 @@ from tests.blender.rigs import (
     make_rig,
     place_of,
     pose,
-    rotation,
     rotation_name,
     select,
     set_rotation,
@@ -145,7 +144,7 @@ def test_nothing_is_written_when_nothing_changed(writes):
 
 
 def test_a_settled_scene_asks_for_no_more_evaluations():
-    ob, _ = walking(stretch=1, softness=0.1, influence=0.5)
+    walking(stretch=1, softness=0.1, influence=0.5)
     go_to(5)
     update()
     updated = []
@@ -174,7 +173,7 @@ def test_edits_of_settings_show_at_once():
 
 
 def test_keyed_and_driven_settings():
-    ob, target = walking()
+    ob, _ = walking()
     chain = ob.pose.bones["shin"].planar_ik
     for frame, bend in ((1, 1), (49, -1)):
         chain.bend = bend
@@ -366,7 +365,7 @@ def test_disabling_stops_and_enabling_takes_up_again():
 
 
 def test_a_saved_file_is_right_as_soon_as_it_is_open(tmp_path):
-    ob, target = walking()
+    ob, _ = walking()
     go_to(9)
     wanted = pose(ob)
     path = str(tmp_path / "walk.blend")

@@ -9,7 +9,6 @@ import pytest
 from tests.blender.rigs import (
     LEG,
     SHIN,
-    THIGH,
     Bone,
     activate,
     key_location,
@@ -30,8 +29,12 @@ def skinned(ob, *bones):
         bone = ob.data.bones[name]
         mesh = bpy.data.meshes.new(name)
         at = [bone.head_local, bone.tail_local]
-        corners = [(p.x + dx, p.y + dy, p.z) for p in at for dx, dy in ((-0.2, -0.2), (0.2, -0.2), (0.2, 0.2), (-0.2, 0.2))]
-        mesh.from_pydata(corners, [], [(0, 1, 2, 3), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)])
+        corners = [
+            (p.x + dx, p.y + dy, p.z) for p in at for dx, dy in ((-0.2, -0.2), (0.2, -0.2), (0.2, 0.2), (-0.2, 0.2))
+        ]
+        mesh.from_pydata(
+            corners, [], [(0, 1, 2, 3), (4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7)]
+        )
         box = bpy.data.objects.new(name, mesh)
         box.vertex_groups.new(name=name).add(range(8), 1, "REPLACE")
         box.modifiers.new("rig", "ARMATURE").object = ob

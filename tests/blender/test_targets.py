@@ -1,4 +1,4 @@
-"""Whatever a target is and whatever moves it, the tip follows in the same evaluation; what can't be followed says why."""
+"""Whatever a target is and whatever moves it, the tip follows in the same evaluation, or the chain says why not."""
 
 from __future__ import annotations
 
@@ -341,7 +341,9 @@ def test_a_renamed_bone_keeps_its_chain(names, capfd):
 
 
 def test_bones_that_swap_their_names():
-    legs = [bone._replace(name=f"{bone.name}{i}", parent=bone.parent and f"{bone.parent}{i}") for i in "12" for bone in LEG]
+    legs = [
+        bone._replace(name=f"{bone.name}{i}", parent=bone.parent and f"{bone.parent}{i}") for i in "12" for bone in LEG
+    ]
     ob = make_rig(legs)
     near, far = make_empty("near", NEAR), make_empty("far", NEXT)
     plane_chain(ob, near, lower="shin1")
