@@ -23,12 +23,13 @@ from .rotation import (
     flattened,
     from_plane,
     half_angle,
+    length,
     multiply,
     normalised,
     rotate,
     scale,
     slerp,
-    unit,
+    square_to,
 )
 from .triangle import (
     TOO_FAR,
@@ -164,8 +165,7 @@ def tip_position(own: Own, limb: Limb, stretch: Any = 1.0, hinge: Hinge | None =
 def _line_in_pole_plane(target: Vector, distance: Any, pole: Pole, limb: Limb, m: Ops) -> tuple[Quaternion, Vector]:
     """The turn (of any length), in components along the limb's axes, that takes them to those of the plane through
     the pole; and the plane's normal, in F."""
-    along, across, hinge = limb.axes
-    position = pole.position
+    along, position = limb.axes[0], pole.position
     size = distance + TINY
     direction = (
         (target[0] + TINY * along[0]) / size,
@@ -176,8 +176,9 @@ def _line_in_pole_plane(target: Vector, distance: Any, pole: Pole, limb: Limb, m
     spanned = dot(span, span) > IN_LINE_SQUARE * dot(position, position)
     kept = flattened(pole.last_normal, direction)
     lost = dot(kept, kept) <= IN_LINE_SQUARE
-    kept = choose_vector(lost, cross(direction, across), kept, m)
-    normal = unit(choose_vector(spanned, span, kept, m), hinge, m)
+    kept = choose_vector(lost, square_to(direction, m), kept, m)
+    normal = choose_vector(spanned, span, kept, m)
+    normal = scale(normal, 1.0 / length(normal, m))
     return from_plane(components(direction, limb.axes), components(normal, limb.axes), m), normal
 
 

@@ -38,6 +38,14 @@ def flattened(v: Vector, direction: Vector) -> Vector:
     return (v[0] - part * direction[0], v[1] - part * direction[1], v[2] - part * direction[2])
 
 
+def square_to(direction: Vector, m: Ops) -> Vector:
+    """Some vector at right angles to a unit vector, no shorter than 0.7."""
+    x, y, z = direction
+    about_z = m.select(x * x > z * z, 1.0, 0.0)
+    about_x = 1.0 - about_z
+    return (-about_z * y, about_z * x - about_x * z, about_x * y)
+
+
 def choose(condition: Any, if_true: Quaternion, if_false: Quaternion, m: Ops) -> Quaternion:
     """One quaternion or the other."""
     select = m.select

@@ -93,13 +93,16 @@ def extend(distance: Any, of: Bones, m: Ops) -> Extension:
 def limited_range(of: Bones, min_cos2: Any, max_cos2: Any, m: Ops) -> Range:
     """The range between two inner angles of the knee, each given as the squared cosine of its half.
 
-    ``min_cos2`` belongs to the smallest angle (1 for 0), ``max_cos2`` to the largest (0 for a straight limb).
+    ``min_cos2`` belongs to the smallest angle (1 for 0), ``max_cos2`` to the largest (0 for a straight limb), which
+    prevails if it is smaller than the smallest.
     """
     straight, folded = of.total * of.total, of.difference * of.difference
     product = straight - folded
+    farthest = m.maximum(straight - product * max_cos2, folded)
+    nearest = m.minimum(folded + product * (1.0 - min_cos2), farthest)
     return (
-        m.sqrt(folded + product * (1.0 - min_cos2)),
-        m.sqrt(m.maximum(straight - product * max_cos2, 0.0)),
+        m.sqrt(nearest),
+        m.sqrt(farthest),
         m.select(min_cos2 < 1.0, LIMITED, TOO_NEAR),
         m.select(max_cos2 > 0.0, LIMITED, TOO_FAR),
     )
