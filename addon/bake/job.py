@@ -16,8 +16,9 @@ from .keys import Keys, Sheet, check_writable
 from .reduction import every_frame, reduced
 from .samples import Sampled, Track
 from .scenery import bone_path, switch
-from .stepping import frame_kept, step_joints, step_live
+from .stepping import frame_kept, step_joints
 from .trial import trial
+from .ways import sample_chains
 
 ATTEMPTS = 3
 """How often a reduction is tried, each at half the tolerance of the one before, until its measured error is in it."""
@@ -75,9 +76,7 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     check(request)
     with frame_kept(context.scene):
         share = 0.5 if request.tolerance > 0.0 else 1.0
-        sampled = yield from _fractions(
-            step_live(context, request.chains, request.frames), len(request.frames), 0, share
-        )
+        sampled = yield from _part(sample_chains(context, request.chains, request.frames), 0.0, share)
         posed = [chain for chain in sampled if chain.is_posed]
         if not posed:
             raise Refused(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
@@ -95,7 +94,7 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
 def sample(context: Context, chains: list[PoseBone], frames: np.ndarray) -> Generator[float, None, list[Sampled]]:
     """What chains do, without baking them; yields the fraction done and leaves the scene as it was."""
     with frame_kept(context.scene):
-        return (yield from _fractions(step_live(context, chains, frames), len(frames), 0.0, 1.0))
+        return (yield from sample_chains(context, chains, frames))
 
 
 def finish(steps: Generator[float, None, Report]) -> Report:
@@ -146,17 +145,18 @@ def _reduce(
         with trial(chains):
             _write(chains, written, request._replace(into_new=True))
             steps = step_joints(context, lowers, request.frames)
-            found = yield from _fractions(steps, len(request.frames), 0.5, 0.5)
+            found = yield from _part(steps, 0.5, 0.5 / len(request.frames))
         errors = [chain.joints.farthest(joints) for chain, joints in zip(chains, found, strict=True)]
         if max(errors) <= request.tolerance:
             break
     return written, errors
 
 
-def _fractions(steps: Generator[int, None, Any], total: int, start: float, share: float) -> Generator[float, None, Any]:
+def _part(steps: Generator[float, None, Any], start: float, share: float) -> Generator[float, None, Any]:
+    """The same steps as a share of the whole."""
     while True:
         try:
-            yield start + share * next(steps) / total
+            yield start + share * next(steps)
         except StopIteration as end:
             return end.value
 

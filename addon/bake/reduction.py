@@ -7,15 +7,15 @@ motion itself; a key is added where a joint is farthest off until none is too fa
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from mathutils import Vector
 
 from ..rig.channels import SIZES
-from ..solver.ops import ARRAYS
-from ..solver.rotation import IDENTITY, Quaternion, multiply, normalised, rotate
+from ..solver.rotation import Quaternion, multiply, rotate
 from .keys import Keys
+from .rotations import quaternions
 from .samples import Sampled, Track
 
 
@@ -74,7 +74,7 @@ def _joints(shape: Shape, tracks: list[Track], values: np.ndarray) -> tuple[np.n
         own = values[:, start : start + SIZES[track.channel]]
         start += SIZES[track.channel]
         if track.mode:
-            rotations.append(_quaternions(track.mode, own))
+            rotations.append(quaternions(track.mode, own))
         else:
             scales.append(own)
     upper, lower = rotations
@@ -83,22 +83,6 @@ def _joints(shape: Shape, tracks: list[Track], values: np.ndarray) -> tuple[np.n
     length = shape.length * of_lower * (of_upper if shape.inherits_scale else 1.0)
     turned = multiply(multiply(upper, shape.lower), lower)
     return knee, knee + np.stack(rotate(turned, (0.0 * length, length, 0.0 * length)), axis=-1)
-
-
-def _quaternions(mode: str, values: np.ndarray) -> Quaternion:
-    """`addon.rig.rotation.to_quaternion` for rows of numbers."""
-    columns: Any = values.T
-    if mode == "QUATERNION":
-        return normalised(tuple(columns), ARRAYS)
-    if mode == "AXIS_ANGLE":
-        factor = np.sin(columns[0] / 2.0) / np.maximum(np.linalg.norm(values[:, 1:], axis=1), 1e-12)
-        return (np.cos(columns[0] / 2.0), *(axis * factor for axis in columns[1:]))
-    rotation: Any = IDENTITY
-    for axis in ("XYZ".index(letter) for letter in mode):
-        turn = [np.cos(columns[axis] / 2.0), 0.0, 0.0, 0.0]
-        turn[1 + axis] = np.sin(columns[axis] / 2.0)
-        rotation = multiply(tuple(turn), rotation)
-    return rotation
 
 
 def _scale(chain: Sampled, knee: np.ndarray, tip: np.ndarray) -> float:

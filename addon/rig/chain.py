@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import cos, pi
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 from bpy.types import Depsgraph, PoseBone
@@ -37,6 +37,15 @@ ROUNDING = 1e-6
 """The shortfall, as a fraction of the limb's length, that single precision leaves of a target within reach."""
 
 
+class Posing(NamedTuple):
+    """What a chain is posed by, as the solver takes it."""
+
+    body: Anatomy
+    settings: Settings
+    features: Features
+    own: Own
+
+
 class Chain:
     """The chain of one lower bone of one object.
 
@@ -53,6 +62,7 @@ class Chain:
         self.pole: Target | None = None
         self.problem = ""
         self.reach = Reach.INVALID
+        self.posing: Posing | None = None
         self._obstacle = ""
         self._is_animated = True
         self._is_carried = False
@@ -108,9 +118,14 @@ class Chain:
         """Whether `refresh` must run for this frame: the chain is animated, or what carries it changed its size."""
         return self._is_animated or self._is_carried and not frame.has_size(self.parent, self._size)
 
+    @property
+    def is_steady(self) -> bool:
+        """Whether nothing changes from frame to frame but where the root, the target and the pole are."""
+        return bool(self.posing and self.posing.body.in_parent) and not (self._is_animated or self._is_carried)
+
     def refresh(self, evaluated: ArmatureObject, channels: Channels) -> None:
         """Make the function that poses the chain as its settings, its own pose and its bones' shape are now."""
-        self._solve = None
+        self._solve = self.posing = None
         lower = evaluated.pose.bones[self.lower]
         if self._obstacle or not chain_settings(lower).enabled:
             self.release(channels)
@@ -225,7 +240,9 @@ class Chain:
             blended=values.influence < 1.0,
         )
         self._solve = bind(body.limb, values, features, self.pole is not None, ROUNDING, body.hinge)
-        self._own = (*rotations["upper"].own_rotation(), *rotations["lower"].own_rotation()) if features.blended else ()
+        own = Own(rotations["upper"].own_rotation(), rotations["lower"].own_rotation())
+        self._own = (*own.upper, *own.lower) if features.blended else ()
+        self.posing = Posing(body, values, features, own)
         self._written = (rotations["upper"], rotations["lower"])
         self._read_stretch(lower, values.stretch, channels)
 

@@ -217,6 +217,90 @@ def test_rotations_go_on_without_jumps(bake, mode):
         assert steps.max() < (1.0 if mode == "QUATERNION" else math.pi)
 
 
+WAYS = {
+    "plain": "123",
+    "pole": "123",
+    "bend": "123",
+    "swing": "123",
+    "softness": "123",
+    "limits": "123",
+    "moving parent": "123",
+    "moving object": "123",
+    "parented object": "123",
+    "bone target": "123",
+    "FK": "123",
+    "constrained target": "23",
+    "driven target": "23",
+    "NLA": "23",
+    "stretch": "3",
+    "influence": "3",
+    "animated settings": "3",
+    "no inherited rotation": "3",
+}
+
+
+def parent_all(ob: Any, chain: Any) -> None:
+    mover = bpy.data.objects.new("mover", None)
+    bpy.context.scene.collection.objects.link(mover)
+    mover.rotation_mode = "AXIS_ANGLE"
+    for frame, angle in ((1, 0.0), (30, 2.0)):
+        mover.rotation_axis_angle = (angle, 0.0, 1.0, 0.2)
+        mover.scale = (1.0 + angle, 1.0 + angle, 1.0 + angle)
+        mover.keyframe_insert("rotation_axis_angle", frame=frame)
+        mover.keyframe_insert("scale", frame=frame)
+    for child in (ob, chain.target):
+        child.parent = mover
+    chain.target.matrix_parent_inverse.translation.x = 0.2
+
+
+def follow_a_bone(ob: Any, chain: Any) -> None:
+    other = make_leg("other")
+    key_hip(other)
+    other.location = (0.0, 0.2, -0.9)
+    chain.target, chain.subtarget = other, "thigh"
+
+
+WAYS_FEATURES = FEATURES | {
+    "parented object": parent_all,
+    "bone target": follow_a_bone,
+    "FK": lambda ob, chain: (
+        setattr(chain, "influence", 0.4),
+        setattr(ob.pose.bones["thigh"], "rotation_mode", "XYZ"),
+        setattr(ob.pose.bones["thigh"], "rotation_euler", (0.3, 0.2, 0.1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("feature", WAYS)
+@pytest.mark.parametrize("mode", ["QUATERNION", "ZXY"])
+def test_all_ways_give_the_same(addon, feature, mode):
+    from scripts import installed
+
+    baking, ways = installed.addon("addon.bake"), installed.addon("addon.bake.ways")
+    ob = make_leg(mode=mode)
+    chain = make_chain(ob)
+    WAYS_FEATURES[feature](ob, chain)
+    wanted = motion(ob)
+    scene = bpy.context.scene
+    frame = scene.frame_current
+    lowers = baking.chains_of_scene(bpy.context)
+    found = {}
+    for number, way in zip("123", ways.WAYS, strict=True):
+        sampled = baking.finish(way(bpy.context, lowers, FRAMES))
+        if sampled:
+            found[number] = sampled[0]
+        scene.frame_set(frame)
+    assert "".join(found) == WAYS[feature]
+    assert len(bpy.data.scenes) == 1
+    live = found["3"]
+    for sample in found.values():
+        assert_same(sample.joints.knee, wanted[:, 1])
+        assert_same(sample.joints.tip, wanted[:, 2])
+        assert (sample.reach == live.reach).all()
+        assert np.allclose(sample.residual, live.residual, atol=2e-6)
+        assert [track.channel for track in sample.tracks] == [track.channel for track in live.tracks]
+
+
 def test_subframes(bake):
     ob = make_leg()
     make_chain(ob)
@@ -324,19 +408,22 @@ def test_the_report_counts_what_was_not_reached(bake):
     assert report.residual > 0.1
 
 
-def test_a_cancelled_bake_leaves_everything(addon):
+@pytest.mark.parametrize("feature", ["constrained target", "stretch"])
+def test_a_cancelled_bake_leaves_everything(addon, feature):
     from scripts import installed
 
     baking = installed.addon("addon.bake")
     ob = make_leg()
     chain = make_chain(ob)
+    FEATURES[feature](ob, chain)
     bpy.context.scene.frame_set(3, subframe=0.5)
     before = joints(ob)
     steps = baking.bake(bpy.context, baking.Request(baking.chains_of_scene(bpy.context), FRAMES))
-    assert 0.0 < next(steps) < 1.0
-    next(steps)
+    assert next(steps) == 0.0
+    assert 0.0 < next(steps) < next(steps) < 1.0
     steps.close()
     assert ob.animation_data is None
+    assert len(bpy.data.scenes) == 1
     assert chain.enabled
     assert (bpy.context.scene.frame_current, bpy.context.scene.frame_subframe) == (3, 0.5)
     assert_same(joints(ob), before)

@@ -1,0 +1,59 @@
+"""Where roots, targets and poles are over the frames, without the chains: what ways 1 and 2 gather.
+
+Both are exact only for chains that depend on no other chain, and of which nothing changes but where these places are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Context, Object, PoseBone
+
+from ..live import chain_of, solve_now
+from ..rig.chain import Chain
+from ..rig.targets import Carrier, carriers
+from .scenery import chains_of_scene
+
+
+class Places(NamedTuple):
+    """For one chain: what takes the parent's pose to the world ``(frames, 4, 4)``; target and pole in the world
+    ``(frames, 3)``, the pole None in the plane at rest."""
+
+    space: np.ndarray
+    target: np.ndarray
+    pole: np.ndarray | None
+
+
+def steady_chains(context: Context, lowers: list[PoseBone]) -> list[Chain] | None:
+    """The chains of these bones if arrays can pose all of them; else None."""
+    solve_now(context)
+    chains = [chain_of(context, lower) for lower in lowers]
+    if any(chain.problem or not chain.is_steady for chain in chains):
+        return None
+    posed = chains_of_scene(context)
+    bones = {(lower.id_data, bone.name) for lower in posed for bone in (lower, lower.parent)}
+    return None if any(bones & carriers(chain.follows()) for chain in chains) else chains
+
+
+def carriers_of(chains: list[Chain]) -> set[Carrier]:
+    """All objects and bones that the places of these chains depend on."""
+    return carriers([carrier for chain in chains for carrier in chain.follows()])
+
+
+def gather(chains: list[Chain], worlds: Any, poses: Any) -> list[Places]:
+    """The places of chains; ``worlds(object)`` and ``poses(object, bone)`` give matrices ``(frames, 4, 4)``."""
+
+    def place(goal: Any) -> np.ndarray:
+        world = worlds(goal.object)
+        if not goal.bone:
+            return world[:, :3, 3]
+        return (world @ poses(goal.object, goal.bone)[:, :, 3, None])[:, :3, 0]
+
+    def space(ob: Object, bone: str) -> np.ndarray:
+        return worlds(ob) @ poses(ob, bone) if bone else worlds(ob)
+
+    return [
+        Places(space(chain.object, chain.parent), place(chain.target), place(chain.pole) if chain.pole else None)
+        for chain in chains
+    ]
