@@ -116,7 +116,7 @@ class Chain:
 
     def is_outdated(self, frame: Frame) -> bool:
         """Whether `refresh` must run for this frame: the chain is animated, or what carries it changed its size."""
-        return self._is_animated or self._is_carried and not frame.has_size(self.parent, self._size)
+        return self._is_animated or (self._is_carried and not frame.has_size(self.parent, self._size))
 
     @property
     def is_steady(self) -> bool:

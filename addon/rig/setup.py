@@ -73,7 +73,7 @@ def posture(context: Context, ob: ArmatureObject, lower: PoseBone) -> Posture:
     evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
     lower = evaluated.pose.bones[lower.name]
     upper = upper_of(lower)
-    if not all(map(isfinite, (*upper.head, *lower.head, *lower.tail))):
+    if not all(map(isfinite, (*upper.head[:], *lower.head[:], *lower.tail[:]))):
         raise Refused(f"The pose of '{lower.name}' is not a number: clear its transforms and its parents'")
     try:
         body = anatomy(upper, lower, upper.scale[:], lower.scale[:])

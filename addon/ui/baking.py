@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, Operator
 
 from ..bake import Refused, Report, Request, Span, bake, chains_of_scene, finish, frames_of
 from .operators import selected_chains
+
+if TYPE_CHECKING:
+    from bpy.stub_internal.rna_enums import OperatorReturnItems
 
 SLICE = 0.1
 """Seconds of work between two looks at the keyboard."""
@@ -74,14 +77,14 @@ class POSE_OT_planar_ik_bake(Operator):
             return False
         return True
 
-    def execute(self, context: Context) -> set[str]:
+    def execute(self, context: Context) -> set[OperatorReturnItems]:
         """Bake at once."""
         try:
             return self._tell(finish(self._begin(context)))
         except Refused as why:
             return self._refuse(why)
 
-    def invoke(self, context: Context, _event: Event) -> set[str]:
+    def invoke(self, context: Context, _event: Event) -> set[OperatorReturnItems]:
         """Bake a little at a time."""
         try:
             self._steps = self._begin(context)
@@ -90,13 +93,13 @@ class POSE_OT_planar_ik_bake(Operator):
             return self._refuse(why)
         except StopIteration as end:
             return self._tell(end.value)
-        manager = context.window_manager
+        manager: Any = context.window_manager
         manager.progress_begin(0.0, 1.0)
         manager.modal_handler_add(self)
         self._timer = manager.event_timer_add(0.01, window=context.window)
         return {"RUNNING_MODAL"}
 
-    def modal(self, context: Context, event: Event) -> set[str]:
+    def modal(self, context: Context, event: Event) -> set[OperatorReturnItems]:
         """Go on, unless Esc was pressed."""
         if event.type == "ESC" and event.value == "PRESS":
             self.cancel(context)
@@ -122,7 +125,7 @@ class POSE_OT_planar_ik_bake(Operator):
 
     def draw(self, _context: Context) -> None:
         """The settings that count."""
-        layout = self.layout
+        layout: Any = self.layout
         layout.use_property_split = True
         for name in ("chains", "range"):
             layout.prop(self, name)
@@ -139,7 +142,7 @@ class POSE_OT_planar_ik_bake(Operator):
         frames = frames_of(context, span, lowers)
         return bake(context, Request(lowers, frames, self.action == "NEW", self.keep, self.tolerance))
 
-    def _go_on(self, context: Context) -> None:
+    def _go_on(self, context: Any) -> None:  # a window's, so that nothing of it is None
         until = perf_counter() + SLICE
         done = 0.0
         while perf_counter() < until:
@@ -147,17 +150,17 @@ class POSE_OT_planar_ik_bake(Operator):
         context.window_manager.progress_update(done)
         context.workspace.status_text_set(f"Baking Planar IK: {done:.0%}   Esc: Cancel")
 
-    def _leave(self, context: Context) -> None:
+    def _leave(self, context: Any) -> None:
         self._steps = None
         context.window_manager.event_timer_remove(self._timer)
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
 
-    def _refuse(self, why: Refused) -> set[str]:
+    def _refuse(self, why: Refused) -> set[OperatorReturnItems]:
         self.report({"ERROR"}, str(why))
         return {"CANCELLED"}
 
-    def _tell(self, report: Report) -> set[str]:
+    def _tell(self, report: Report) -> set[OperatorReturnItems]:
         for chain in report.skipped:
             self.report({"WARNING"}, f"'{chain.lower}' was not baked. {chain.problem}")
         words = (
