@@ -5,6 +5,7 @@ Both are exact only for chains that depend on no other chain, and of which nothi
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,8 @@ from .scenery import chains_of_scene
 
 
 class Places(NamedTuple):
-    """For one chain: what takes the parent's pose to the world ``(frames, 4, 4)``; target and pole in the world
-    ``(frames, 3)``, the pole None in the plane at rest."""
+    """For one chain: what takes the parent's pose to the world ``(frames, 4, 4)``, the same array for chains of
+    the same parent; target and pole in the world ``(frames, 3)``, the pole None in the plane at rest."""
 
     space: np.ndarray
     target: np.ndarray
@@ -27,13 +28,16 @@ class Places(NamedTuple):
 
 def steady_chains(context: Context, lowers: list[PoseBone]) -> list[Chain] | None:
     """The chains of these bones if arrays can pose all of them; else None."""
-    solve_now(context)
+    if context.scene.planar_ik.live:
+        context.view_layer.update()
+    else:
+        solve_now(context)
     chains = [chain_of(context, lower) for lower in lowers]
-    if any(chain.problem or not chain.is_steady for chain in chains):
+    if any(chain.problem or not chain.is_steady or chain.posing.settings.stretch > 0.0 for chain in chains):
         return None
     posed = chains_of_scene(context)
     bones = {(lower.id_data, bone.name) for lower in posed for bone in (lower, lower.parent)}
-    return None if any(bones & carriers(chain.follows()) for chain in chains) else chains
+    return None if bones & carriers_of(chains) else chains
 
 
 def carriers_of(chains: list[Chain]) -> set[Carrier]:
@@ -50,6 +54,7 @@ def gather(chains: list[Chain], worlds: Any, poses: Any) -> list[Places]:
             return world[:, :3, 3]
         return (world @ poses(goal.object, goal.bone)[:, :, 3, None])[:, :3, 0]
 
+    @cache
     def space(ob: Object, bone: str) -> np.ndarray:
         return worlds(ob) @ poses(ob, bone) if bone else worlds(ob)
 

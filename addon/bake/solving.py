@@ -36,19 +36,21 @@ def solved(chains: list[Chain], places: list[Places]) -> list[Sampled] | None:
 
 def _solve(chains: list[Chain], places: list[Places]) -> list[Sampled] | None:
     """Chains with the same features; arrays are frames x chains."""
-    posings = [chain.posing for chain in chains]
-    frames_of = [place.space @ np.array(posing.body.in_parent) for place, posing in zip(places, posings, strict=True)]
-    frames = np.stack(frames_of, axis=1)
-    if (np.abs(np.linalg.det(frames[..., :3, :3])) < 1e-30).any():
+    spaces = {id(place.space): place.space for place in places}
+    if any((np.abs(np.linalg.det(space[:, :3, :3])) < 1e-30).any() for space in spaces.values()):
         return None
-    inverse = np.linalg.inv(frames)
-    goal = np.stack([place.target for place in places], axis=1)
-    target = _moved(inverse, goal)
-    pole = None
-    if chains[0].pole:
-        pole = _moved(inverse, np.stack([place.pole for place in places], axis=1))
-        if _is_in_line(target, pole):
-            return None
+    inverses = {key: np.linalg.inv(space) for key, space in spaces.items()}
+    posings = [chain.posing for chain in chains]
+
+    def inside(goals: list[np.ndarray]) -> np.ndarray:
+        moved = [_moved(inverses[id(place.space)], goal) for place, goal in zip(places, goals, strict=True)]
+        into = [np.array(posing.body.in_parent.inverted()) for posing in posings]
+        return np.stack([_moved(matrix, goal) for matrix, goal in zip(into, moved, strict=True)], axis=1)
+
+    target = inside([place.target for place in places])
+    pole = inside([place.pole for place in places]) if chains[0].pole else None
+    if pole is not None and _is_in_line(target, pole):
+        return None
     limb, settings = _stacked([posing.body.limb for posing in posings]), _stacked([p.settings for p in posings])
     own = Own(np.array([posing.own.upper for posing in posings]), np.array([posing.own.lower for posing in posings]))
     solution = solve_chains(target, limb, settings, posings[0].features, pole, own, tolerance=ROUNDING)
@@ -57,20 +59,18 @@ def _solve(chains: list[Chain], places: list[Places]) -> list[Sampled] | None:
     turns = Own(*(tuple(np.moveaxis(q, -1, 0)) for q in (solution.upper, solution.lower)))
     knee = np.stack(rotate(turns.upper, scale(limb.axes[0], limb.r1)), axis=-1)
     tip = np.stack(tip_position(turns, limb), axis=-1)
-    knee, tip = (_moved(frames, place).astype(np.float32) for place in (knee, tip))
-    residual = np.linalg.norm(tip - goal, axis=-1)
-    return [
-        Sampled(
-            chain.object, chain.lower, chain.upper, Joints(knee[:, i], tip[:, i]), solution.reach[:, i], residual[:, i],
-            _tracks(chain, solution.upper[:, i], solution.lower[:, i]),
-        )
-        for i, chain in enumerate(chains)
-    ]  # fmt: skip
+    return [_sample(chain, places[i], solution, knee[:, i], tip[:, i], i) for i, chain in enumerate(chains)]
 
 
-def _tracks(chain: Chain, upper: np.ndarray, lower: np.ndarray) -> list[Track]:
+def _sample(chain: Chain, place: Places, solution: Any, knee: np.ndarray, tip: np.ndarray, i: int) -> Sampled:
+    """The ``i``-th chain of a solution, with its joints given in F."""
+    in_parent = np.array(chain.posing.body.in_parent)
+    knee, tip = (_moved(place.space, _moved(in_parent, joint)).astype(np.float32) for joint in (knee, tip))
+    residual = np.linalg.norm(tip - place.target, axis=-1).astype(np.float32)
     bones = chain.object.pose.bones
-    return [_track(bones[chain.upper], upper), _track(bones[chain.lower], lower)]
+    tracks = [_track(bones[chain.upper], solution.upper[:, i]), _track(bones[chain.lower], solution.lower[:, i])]
+    reach = np.array(solution.reach[:, i])
+    return Sampled(chain.object, chain.lower, chain.upper, Joints(knee, tip), reach, residual, tracks)
 
 
 def _track(bone: PoseBone, rotations: np.ndarray) -> Track:
