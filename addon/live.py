@@ -143,7 +143,10 @@ def _tell(chain: Chain) -> None:
 
 
 def _run(scene: Scene, depsgraph: Depsgraph, has_changed: bool) -> None:
-    if plan.is_busy or not scene_settings(scene).live:
+    if plan.is_busy:
+        return
+    if not scene_settings(scene).live:
+        plan.is_stale = True
         return
     plan.is_busy = True
     try:
@@ -198,7 +201,7 @@ def chain_of(context: Context, lower: PoseBone) -> Chain:
 
 
 def _run_everywhere() -> None:
-    _tag_scenes()
+    _tag_rigs()
     window_manager = bpy.context.window_manager
     scenes = {window.scene: window.view_layer for window in window_manager.windows} if window_manager else {}
     if not scenes and bpy.context.scene:
@@ -209,10 +212,11 @@ def _run_everywhere() -> None:
             _run(scene, layer.depsgraph, False)
 
 
-def _tag_scenes() -> None:
+def _tag_rigs() -> None:
     """Have all chains posed at the next evaluation, though nobody edited anything."""
-    for scene in getattr(bpy.data, "scenes", ()):  # no data while Blender starts
-        scene.update_tag()
+    for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
+        if ob.type == "ARMATURE":
+            ob.update_tag()
 
 
 def _on_change(changed: Any) -> None:
@@ -242,7 +246,7 @@ def register() -> None:
     for name, handler in HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
     settings.on_change.append(_on_change)
-    _tag_scenes()
+    _tag_rigs()
 
 
 def unregister() -> None:

@@ -167,7 +167,9 @@ class PlanarIKChain(PropertyGroup):
 
 
 def _live_changed(scene_settings: Any, _context: Context) -> None:
-    scene_settings.id_data.update_tag()
+    for ob in scene_settings.id_data.objects:
+        if ob.type == "ARMATURE":
+            ob.update_tag()
 
 
 class PlanarIKScene(PropertyGroup):
