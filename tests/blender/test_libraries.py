@@ -270,7 +270,7 @@ def test_a_target_in_no_scene_stays_where_it_was_left():
 
 
 def test_many_rigs_of_one_armature_are_all_posed():
-    ob, target = rig_and_target()
+    ob, _ = rig_and_target()
     rigs = [ob]
     for i in range(5):
         copy = ob.copy()
