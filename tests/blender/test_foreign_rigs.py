@@ -60,7 +60,8 @@ def limbs(ob):
     """The lower bones of all pairs of connected bones of some length, of which no two share a bone."""
     found, taken = [], set()
     for bone in ob.data.bones:
-        if bone.parent and bone.use_connect and not {bone.name, bone.parent.name} & taken and len(bone.parent.children) == 1:
+        is_pair = bone.parent and bone.use_connect and len(bone.parent.children) == 1
+        if is_pair and not {bone.name, bone.parent.name} & taken:
             found.append(bone.name)
             taken |= {bone.name, bone.parent.name}
     return found
