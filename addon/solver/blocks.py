@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Callable, Iterator, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .ops import Array
 from .program import Program, compose
 from .record import inputs
 
@@ -29,12 +31,12 @@ Formula = Callable[[Sequence[Any]], Sequence[Group]]
 class _Source(NamedTuple):
     """An array that inputs come from: a number for each chain, or a vector along the last axis."""
 
-    values: np.ndarray
+    values: Array
     shape: tuple[int, ...]
     slot: int  # of the first input
     size: int | None = None  # of the vector
 
-    def load(self, slots: list[Any], shape: tuple[int, ...], index: Index, is_suspect: bool) -> np.ndarray | None:
+    def load(self, slots: list[Any], shape: tuple[int, ...], index: Index, is_suspect: bool) -> Array | None:
         """Put a piece of an array of chains of this shape into its slots; return which rows are not finite, if any."""
         inner = () if self.size is None else (self.size,)
         values = self.values if self.shape == shape else np.broadcast_to(self.values, shape + inner)
@@ -45,7 +47,7 @@ class _Source(NamedTuple):
             slots[self.slot : self.slot + self.size] = np.ascontiguousarray(rows.T)
         if not is_suspect or _is_valid(rows):
             return None
-        invalid = ~(np.abs(rows) < LIMIT)
+        invalid: Array = ~(np.abs(rows) < LIMIT)
         return invalid if self.size is None else invalid.any(axis=-1)
 
 
@@ -56,16 +58,18 @@ class _Result(NamedTuple):
     kind: type
     differ: list[bool]
 
-    def room(self, shape: tuple[int, ...], slots: list[Any]) -> np.ndarray:
+    def room(self, shape: tuple[int, ...], slots: list[Any]) -> Array:
         """Each number in one run of memory: room for them all, or, if all chains share them, just these."""
         if any(self.differ):
             return np.empty((len(self.slots), *shape), self.kind)
-        numbers = np.array([slots[slot] for slot in self.slots], self.kind)
-        shared = np.ndarray((len(numbers), *shape), self.kind, numbers, strides=(numbers.itemsize, *(0 for _ in shape)))
+        numbers: Array = np.array([slots[slot] for slot in self.slots], self.kind)
+        shared: Array = np.ndarray(
+            (len(numbers), *shape), self.kind, numbers, strides=(numbers.itemsize, *(0 for _ in shape))
+        )
         shared.flags.writeable = False
         return shared
 
-    def give_room(self, slots: list[Any], rows: np.ndarray) -> None:
+    def give_room(self, slots: list[Any], rows: Array) -> None:
         """Let a program leave its numbers in these rows."""
         for slot, differs, row in zip(self.slots, self.differ, rows, strict=True):
             if differs:
@@ -76,7 +80,7 @@ class _Result(NamedTuple):
 
 def solve_rows(
     formula: Formula, vectors: Sequence[tuple[Any, int]], numbers: Sequence[Any], at_rest: Sequence[Group]
-) -> list[np.ndarray]:
+) -> list[Array]:
     """What ``formula`` makes of vectors, arrays ``(..., n)`` with their n, and numbers, arrays ``(...)`` or floats; all
     shapes broadcast to one, ``S``.
 
@@ -105,7 +109,9 @@ def _sorted(vectors: Sequence[tuple[Any, int]], numbers: Sequence[Any]) -> tuple
     for vector, size in vectors:
         values = np.asarray(vector, float)
         if values.shape[-1:] != (size,):
-            raise ValueError(f"vectors have {size} components, along the last axis; the array's shape is {values.shape}")
+            raise ValueError(
+                f"vectors have {size} components, along the last axis; the array's shape is {values.shape}"
+            )
         if values.ndim == 1 and _is_valid(values):
             shared += values.tolist()
         else:
@@ -134,7 +140,7 @@ def _recorded(formula: Formula, differ: tuple[bool, ...]) -> tuple[Program, list
     results = []
     for group in groups:
         slots, kinds = zip(*(next(placed) for _ in group), strict=True)
-        results.append(_Result(slots, kinds[0], [slot in program.outputs for slot in slots]))
+        results.append(_Result(list(slots), kinds[0], [slot in program.outputs for slot in slots]))
     return program, results
 
 
@@ -143,7 +149,7 @@ def _run(
     slots: list[Any],
     sources: list[_Source],
     shape: tuple[int, ...],
-    results: list[tuple[_Result, np.ndarray, Group]],
+    results: list[tuple[_Result, Array, Group]],
 ) -> None:
     """Fill the results' arrays, piece by piece."""
     suspects = [source.shape == shape or not _is_valid(source.values) for source in sources]
@@ -162,9 +168,9 @@ def _run(
                 room[:, rows] = np.reshape(at_rest, (-1, 1))
 
 
-def _buffers(program: Program, slots: list[Any], rows: int) -> list[tuple[int, np.ndarray]]:
+def _buffers(program: Program, slots: list[Any], rows: int) -> list[tuple[int, Array]]:
     """The program's buffers and their slots."""
-    buffers = [(slot, np.empty(rows, kind)) for slot, kind in program.buffers.items()]
+    buffers: list[tuple[int, Array]] = [(slot, np.empty(rows, kind)) for slot, kind in program.buffers.items()]
     for slot, source in program.filled.items():
         full = np.empty(rows)
         full.fill(slots[source])
@@ -172,8 +178,8 @@ def _buffers(program: Program, slots: list[Any], rows: int) -> list[tuple[int, n
     return buffers
 
 
-def _is_valid(values: np.ndarray) -> bool:
-    return not values.size or bool(-LIMIT < values.min() and values.max() < LIMIT)
+def _is_valid(values: Array) -> bool:
+    return not values.size or bool(values.min() > -LIMIT and values.max() < LIMIT)
 
 
 def _pieces(shape: tuple[int, ...]) -> Iterator[Index]:

@@ -2,41 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from .blocks import Formula, Group, solve_rows
-from .chain import OWN_AT_REST, Features, Hinge, Own, Pole, Solution, solve_chain
+from .chain import OWN_AT_REST, Features, Hinge, Own, Pole, solve_chain
 from .limb import Limb
+from .ops import Array
 from .reach import Reach
 from .record import RECORDER
 from .rotation import IDENTITY
 from .triangle import Bones, Settings
 
+AS_IT_IS, NOTHING = Settings(), Features()
 INVALID = (IDENTITY, IDENTITY, (0.0, 0.0, 1.0), (1.0,), (Reach.INVALID,))
 """What comes of input that is not finite: both rotations, normal, stretch, reach."""
+
+
+class Solutions(NamedTuple):
+    """`Solution` for an array of chains of shape ``S``; what all of them share is read-only."""
+
+    upper: Array  # S + (4,), w first
+    lower: Array  # S + (4,)
+    stretch: Array  # S
+    reach: Array  # S, Reach values as int8
+    normal: Array  # S + (3,)
 
 
 def solve_chains(
     target: Any,
     limb: Limb,
-    settings: Settings = Settings(),
-    features: Features = Features(),
+    settings: Settings = AS_IT_IS,
+    features: Features = NOTHING,
     pole: Any = None,
     own: Own = OWN_AT_REST,
     hinge: Hinge | None = None,
     tolerance: Any = 1e-12,
-) -> Solution:
+) -> Solutions:
     """Pose many chains, as `solve_chain` does one; every argument broadcasts, so that frames x chains is one call.
 
     ``target`` and ``pole`` are positions ``(..., 3)`` in each chain's frame F, ``own`` and ``hinge`` hold quaternions
     ``(..., 4)``, w first. Each number in ``limb`` (made with `ARRAYS` from arrays, or with `FLOATS`) and in
     ``settings`` may be an array. ``features`` are the same for all. A pole in line leaves a chain in its own plane.
 
-    Returns a `Solution` of arrays of the shape ``S`` that all broadcast to: ``upper`` and ``lower`` are ``S + (4,)``,
-    ``stretch`` ``S``, ``reach`` (`Reach` values, int8) ``S``, ``normal`` ``S + (3,)``. What all chains share is
-    read-only. Chains with input that is not finite are `Reach.INVALID`, at rest, their normal the z axis.
+    Chains with input that is not finite are `Reach.INVALID` and at rest, their normal the z axis.
     """
     vectors = [(target, 3)]
     if pole is not None:
@@ -46,7 +57,7 @@ def solve_chains(
     numbers = [*settings, tolerance, *limb.bones, *_flat(limb.axes), *_flat(limb.lower_axes), *_flat(limb.knee_turns)]
     formula = _formula(features, pole is not None, hinge is not None)
     upper, lower, normal, stretch, reach = solve_rows(formula, vectors, numbers, INVALID)
-    return Solution(upper, lower, stretch[..., 0], reach[..., 0], normal)
+    return Solutions(upper, lower, stretch[..., 0], reach[..., 0], normal)
 
 
 @cache

@@ -7,24 +7,29 @@ out as source (as `collections.namedtuple` does), the same arithmetic takes less
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
-from typing import Any, Callable
+from typing import Any
 
 from .chain import Features, Hinge, Own, Pole, solve_chain
 from .limb import Limb, in_axes
 from .ops import FLOATS
 from .record import RECORDER, Node, in_order, inputs
-from .rotation import conjugate, dot, from_plane, multiply, normalised
+from .rotation import IDENTITY, conjugate, dot, from_plane, multiply, normalised
 from .triangle import Bones, Settings
 
 Solve = Callable[..., tuple[Any, ...]]
 """``solve(x, y, z)`` of a target, or ``solve(x, y, z, px, py, pz, nx, ny, nz)`` with a pole and the last normal; with
-influence, both bones' own rotations follow. Positions are in the limb's axes. Returns the upper and the lower bone's own
-rotation (w, x, y, z each), the stretch, the reach and, with a pole, the plane's normal in the limb's axes."""
+influence, both bones' own rotations follow. Positions are in the limb's axes. Returns the upper and the lower bone's
+own rotation (w, x, y, z each), the stretch, the reach and, with a pole, the plane's normal in the limb's axes."""
 
 _PARTS = {"+": "({} + {})", "-": "({} - {})", "*": "({} * {})", "/": "({} / {})", "neg": "(-{})", "sqrt": "sqrt({})"}
 _PARTS |= {sign: "({} " + sign + " {})" for sign in ("<", "<=", ">", ">=")}
-_PARTS |= {"select": "({1} if {0} else {2})", "min": "({0} if {0} < {1} else {1})", "max": "({0} if {0} > {1} else {1})"}
+_PARTS |= {
+    "select": "({1} if {0} else {2})",
+    "min": "({0} if {0} < {1} else {1})",
+    "max": "({0} if {0} > {1} else {1})",
+}
 _REPEATS_PARTS = ("min", "max")
 _AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
@@ -47,18 +52,18 @@ def _maker(features: Features, has_pole: bool, has_hinge: bool) -> Callable[...,
     results = _record(constants, given, features, has_pole)
     namespace: dict[str, Any] = {}
     source = _source([node.parts[0] for node in constants], [node.parts[0] for node in given], results)
-    exec(compile(source, "<planar_ik formula>", "exec"), namespace)
+    exec(compile(source, "<planar_ik formula>", "exec"), namespace)  # noqa: S102 made of the formula alone
     make: Callable[..., Solve] = namespace["make"]
     return make
 
 
-def _record(constants: tuple[Node, ...], given: tuple[Node, ...], features: Features, has_pole: bool) -> list[Any]:
+def _record(constants: Any, given: Any, features: Features, has_pole: bool) -> list[Any]:
     """The nodes of `Solve`'s results; positions and the upper bone's rotation are solved in the limb's axes."""
     lengths, axes, knee_turns = constants[:5], _rows(constants[5:14], 3), _rows(constants[14:26], 4)
     settings, tolerance = Settings(*constants[26:33]), constants[33]
     hinge = Hinge(constants[34:38], constants[38:42]) if len(constants) > 34 else None
     lower_axes = _rows(constants[42:], 3)
-    limb: Any = Limb(None, None, Bones(*lengths), _AXES, lower_axes, None, knee_turns)
+    limb = Limb(None, None, Bones(*lengths), _AXES, lower_axes, IDENTITY, knee_turns)
     pole = Pole(given[3:6], given[6:9]) if has_pole else None
     own = Own()
     if features.blended:

@@ -8,7 +8,21 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .ops import Ops
-from .rotation import Quaternion, Vector, choose_vector, combine, conjugate, cross, dot, flattened, length, multiply, scale, shortest, unit
+from .rotation import (
+    Quaternion,
+    Vector,
+    choose_vector,
+    combine,
+    conjugate,
+    cross,
+    dot,
+    flattened,
+    length,
+    multiply,
+    scale,
+    shortest,
+    unit,
+)
 from .triangle import Bones, bones
 
 STRAIGHT = 1e-4

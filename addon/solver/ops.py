@@ -7,9 +7,13 @@ Python floats, on NumPy arrays, and on anything that records what is done to it 
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
 
 
 class Ops(NamedTuple):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .blocks import LIMIT, solve_rows
-from .ops import FLOATS, Ops
-from .record import RECORDER
+from .ops import FLOATS, Array, Ops
 from .reach import Reach
+from .record import RECORDER
 from .rotation import half_angle
 from .triangle import TOO_FAR, TOO_NEAR, bones, judge, measure, turns
 
@@ -48,7 +49,9 @@ def solve_two_bone(target: Any, r1: Any, r2: Any, bend: Any = 1) -> TwoBone:
     in 2D* (reach, closest pose, degenerate input).
     """
     if isinstance(target, np.ndarray) or any(isinstance(value, np.ndarray) for value in (r1, r2, bend)):
-        return _solve_arrays(np.asarray(target, float), np.asarray(r1, float), np.asarray(r2, float), np.asarray(bend, float))
+        return _solve_arrays(
+            np.asarray(target, float), np.asarray(r1, float), np.asarray(r2, float), np.asarray(bend, float)
+        )
     x, y, r1, r2, bend = float(target[0]), float(target[1]), float(r1), float(r2), float(bend)
     if not _is_valid(x, y, r1, r2, bend):
         raise ValueError(f"not a limb: target ({x}, {y}), lengths {r1} and {r2}, bend {bend}")
@@ -82,12 +85,13 @@ def _solve(x: Any, y: Any, r1: Any, r2: Any, bend: Any, m: Ops) -> tuple[Any, ..
     return r1 * upper_x, r1 * upper_y, upper_x, upper_y, lower_x, lower_y, reach, residual
 
 
-def _solve_arrays(target: np.ndarray, r1: np.ndarray, r2: np.ndarray, bend: np.ndarray) -> TwoBone:
+def _solve_arrays(target: Array, r1: Array, r2: Array, bend: Array) -> TwoBone:
     r1, r2 = (np.where(length >= 0.0, length, np.nan) for length in (r1, r2))
     knee, upper, lower, residual, reach = solve_rows(_formula, [(target, 2)], [r1, r2, bend], INVALID)
     return TwoBone(knee, upper, lower, reach[..., 0], residual[..., 0])
 
 
 def _formula(given: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
-    knee_x, knee_y, upper_x, upper_y, lower_x, lower_y, reach, residual = _solve(*given, RECORDER)
+    x, y, r1, r2, bend = given
+    knee_x, knee_y, upper_x, upper_y, lower_x, lower_y, reach, residual = _solve(x, y, r1, r2, bend, RECORDER)
     return (knee_x, knee_y), (upper_x, upper_y), (lower_x, lower_y), (residual,), (reach,)

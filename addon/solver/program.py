@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 import operator
 from collections import Counter
-from typing import Any, Callable, NamedTuple, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .ops import Array
 from .record import Node, in_order
 
 Slot = int
@@ -175,12 +177,12 @@ def _on_rows(node: Node) -> tuple[Callable[..., Any], tuple[Node, ...]]:
     return (_select_number, parts) if if_false else (np.multiply, parts[:2])
 
 
-def _select(condition: Any, if_true: Any, if_false: Any, out: np.ndarray) -> None:
+def _select(condition: Any, if_true: Any, if_false: Any, out: Array) -> None:
     np.copyto(out, if_false)
     np.copyto(out, if_true, where=condition)
 
 
-def _select_number(condition: Any, if_true: Any, if_false: Any, out: np.ndarray) -> None:
+def _select_number(condition: Any, if_true: Any, if_false: Any, out: Array) -> None:
     """The same by arithmetic: branching at random costs the processor more."""
     np.multiply(condition, if_true - if_false, out)
     np.add(out, if_false, out)

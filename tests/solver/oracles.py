@@ -21,7 +21,9 @@ class Rest(NamedTuple):
 
     @property
     def limb(self) -> Limb:
-        return limb(tuple(self.knee.tolist()), tuple(self.lower.tolist()), tuple(map(tuple, self.frame.T.tolist())), FLOATS)
+        return limb(
+            tuple(self.knee.tolist()), tuple(self.lower.tolist()), tuple(map(tuple, self.frame.T.tolist())), FLOATS
+        )
 
     @property
     def lengths(self) -> tuple[float, float]:
@@ -85,7 +87,8 @@ def acos_error(distance: float, r1: float, r2: float) -> float:
     """How far the angles of `triangle` may be off, in radians: arc-cosines are poor near straight and folded."""
     _, knee = triangle(distance, r1, r2)
     ratio = max(r1, r2) / min(r1, r2)
-    return 1e-15 * ratio * ratio / max(math.sin(knee), 1e-7)
+    size = (r1 + r2) / min(max(distance, abs(r1 - r2)), r1 + r2)
+    return 1e-15 * ratio * ratio * size / max(math.sin(knee), 1e-7)
 
 
 def exact(x, y, r1, r2, bend) -> tuple[tuple, tuple]:

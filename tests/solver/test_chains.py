@@ -49,7 +49,9 @@ def assert_same(solution, shape, one_at):
             assert np.array_equal(values[index], value), (index, values[index], value)
 
 
-@pytest.mark.parametrize("features", FEATURES, ids=lambda f: "+".join(n for n, on in f._asdict().items() if on) or "plain")
+@pytest.mark.parametrize(
+    "features", FEATURES, ids=lambda f: "+".join(n for n, on in f._asdict().items() if on) or "plain"
+)
 @pytest.mark.parametrize("has_pole", [False, True])
 @pytest.mark.parametrize("has_hinge", [False, True])
 def test_frames_by_chains(features, has_pole, has_hinge):
@@ -149,7 +151,13 @@ def test_a_single_chain_and_none():
     one = solve_chain(tuple(target.tolist()), rest.limb, Settings(), Features(), FLOATS)
     assert_same(solve_chains(target, rest.limb), (), lambda: one)
     assert_same(solve_chains(tuple(target), rest.limb), (), lambda: one)
-    assert [values.shape for values in solve_chains(np.empty((0, 3)), rest.limb)] == [(0, 4), (0, 4), (0,), (0,), (0, 3)]
+    assert [values.shape for values in solve_chains(np.empty((0, 3)), rest.limb)] == [
+        (0, 4),
+        (0, 4),
+        (0,),
+        (0,),
+        (0, 3),
+    ]
 
 
 def wrong_in(what, rest, wrong, rng):

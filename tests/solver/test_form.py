@@ -195,7 +195,9 @@ def test_the_drivers_function_is_the_same_formula(features, has_pole, has_hinge)
             given += [x for v in pole for x in components(v, rest.limb.axes)]
         if features.blended:
             given += [*own.upper, *own.lower]
-        upper, lower, stretch, reach, normal = split(bind(rest.limb, settings, features, has_pole, 1e-12, hinge)(*given))
+        upper, lower, stretch, reach, normal = split(
+            bind(rest.limb, settings, features, has_pole, 1e-12, hinge)(*given)
+        )
         same = math.copysign(1.0, sum(a * b for a, b in zip(upper, solution.upper, strict=True)))
         assert [same * x for x in upper] == pytest.approx(solution.upper, abs=1e-13)
         same = math.copysign(1.0, sum(a * b for a, b in zip(lower, solution.lower, strict=True)))

@@ -1,4 +1,4 @@
-"""Errors against 50 digits, relative to r1 + r2: ratios of lengths to 1e6, scales 1e-12 to 1e12, targets on the limits."""
+"""Errors to 50 digits, relative to r1 + r2: ratios of lengths to 1e6, scales 1e-12 to 1e12, targets at the limits."""
 
 import math
 import random
@@ -37,12 +37,17 @@ def test_errors(kind):
         total = mpmath.mpf(r1) + mpmath.mpf(r2)
         solved = solve_two_bone((x, y), r1, r2, bend)
         knee, tip = exact(x, y, r1, r2, bend)
-        solved_tip = [mpmath.mpf(k) + mpmath.mpf(r2) * mpmath.mpf(u) for k, u in zip(solved.knee, solved.lower, strict=True)]
+        solved_tip = [
+            mpmath.mpf(k) + mpmath.mpf(r2) * mpmath.mpf(u) for k, u in zip(solved.knee, solved.lower, strict=True)
+        ]
         assert gap(solved_tip, tip) <= TOLERANCE * total, (r1, r2, x, y, bend)
         knee_error = gap(solved.knee, knee)
         if knee_error > TOLERANCE * total:
             moved = max(
-                gap(exact(mpmath.mpf(x) + i * math.ulp(x) / 2, mpmath.mpf(y) + j * math.ulp(y) / 2, r1, r2, bend)[0], knee)
+                gap(
+                    exact(mpmath.mpf(x) + i * math.ulp(x) / 2, mpmath.mpf(y) + j * math.ulp(y) / 2, r1, r2, bend)[0],
+                    knee,
+                )
                 for i in (-1, 1)
                 for j in (-1, 1)
             )

@@ -1,5 +1,4 @@
-"""The tables of vectors.json, which says where each comes from. The file is shared by the project's sessions; here it is
-copied, so that the tests run anywhere."""
+"""The tables of vectors.json, copied, so that the tests run anywhere."""
 
 import math
 
@@ -21,6 +20,7 @@ KNEES = [
 ]
 BENT = (0, 0), (0, 1), (1, 1)
 STRAIGHT = (0, 0), (1, 0), (2, 0)
+# Sources: the article 'Simple IK' (Quilez), ozz-animation's ik_two_bone_job_tests.cc, Spine's softness, Unreal's IK.
 CORRECTIONS = [
     (BENT, (1, 1), 0, 0, True),
     (BENT, (1, -1), -90, 0, True),
@@ -58,9 +58,9 @@ def test_softness(distance, gone):
     assert stretch == 1.0
 
 
-# Unreal's ramp runs straight from 0.75 to 1.25 of the limb's length, whether the limb needs it or not, so its tip leaves
-# the target on the way. Ours stretches by what the softened limb lacks, k = d / f, which keeps the tip on the target. A
-# softness of 0.25 begins and ends where the ramp does, and there, and past it, the two agree; between, they can't.
+# Unreal's ramp runs straight from 0.75 to 1.25 of the limb's length, whether the limb needs it or not, so its tip
+# leaves the target on the way. Ours stretches by what the softened limb lacks, k = d / f, which keeps the tip on the
+# target. A softness of 0.25 begins and ends where the ramp does: there and past it the two agree, between they can't.
 @pytest.mark.parametrize(("distance", "factor"), [(1.5, 1.0), (2.5, 1.25), (3.0, 1.25)])
 def test_ends_of_the_stretch_ramp(distance, factor):
     stretch, tip = pose_towards(distance, softness=0.25, stretch=1.0, stretch_max=1.25)
