@@ -21,7 +21,7 @@ SKINNED = 22_000
 
 
 def main() -> None:
-    print("chains x frames, scene | nla.bake s | way: s, times as fast | bytes per chain and frame | keys equal live")
+    print("chains x frames, scene | nla.bake s | each way: s, times as fast, bytes per chain and frame at the peak")
     sizes = CASES[:2] if "--quick" in sys.argv else CASES
     for is_skinned in (False, True):
         for count, frames in sizes:
