@@ -6,6 +6,9 @@ import numpy as np
 
 TURN = 2.0 * np.pi
 
+SMALL = np.pi / 4.0
+"""Steps of all numbers below which there is no jump to look for, which takes longer than the bake itself."""
+
 LOCKED = 1e-6
 """How close, in radians, the middle Euler angle is to a quarter turn when only the sum of the outer two counts."""
 
@@ -14,6 +17,8 @@ def continuous(mode: str, values: np.ndarray) -> np.ndarray:
     """The same rotations ``(frames, numbers)`` in a bone's rotation mode; the first frame stays as it is."""
     if mode == "QUATERNION":
         return _one_hemisphere(values)
+    if np.abs(np.diff(values, axis=0)).max(initial=0.0) < SMALL:
+        return values
     if mode == "AXIS_ANGLE":
         return _steady_axis(values.astype(float))
     return _unwound(mode, values.astype(float))
