@@ -55,3 +55,9 @@ def scene_of(context: Context) -> Scene:
 def view_layer_of(context: Context) -> ViewLayer:
     """The view layer of a context; only Blender itself runs without."""
     return context.view_layer  # type: ignore[return-value]
+
+
+def children_of(bone: PoseBone) -> list[PoseBone]:
+    """The bones that hang on a bone. `PoseBone.children` goes through all bones of the rig to find them."""
+    bones = bones_of(bone.id_data)
+    return [bones[child.name] for child in bone.bone.children]

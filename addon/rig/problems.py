@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
 import bpy
 from bpy.types import Object, PoseBone
 
-from .access import chain_settings, upper_of
+from .access import chain_settings, children_of, upper_of
 from .targets import Target, carriers
 
 NUMBERS = ("bend", "influence", "softness", "stretch", "stretch_max", "min_angle", "max_angle")
@@ -40,7 +41,7 @@ def overlap(lower: PoseBone) -> str:
     upper = upper_of(lower)
     if chain_settings(upper).enabled:
         return f"'{upper.name}' is the lower bone of another chain"
-    for bone in (*lower.children, *upper.children):
+    for bone in (*children_of(lower), *children_of(upper)):
         if bone != lower and chain_settings(bone).enabled:
             return f"'{bone.parent.name}' is also in the chain of '{bone.name}'"
     return ""
@@ -49,10 +50,8 @@ def overlap(lower: PoseBone) -> str:
 def hangs_on(ob: Object, lower: PoseBone, target: Target) -> str:
     """Whether the chain itself carries its target or pole."""
     if carriers([(target.object, target.bone)]) & {(ob, lower.name), (ob, upper_of(lower).name)}:
-        name = f"bone '{target.bone}'" if target.bone else f"'{target.object.name}'"
-        return f"The {name} hangs on the chain of '{lower.name}' itself: use one that does not move with it".replace(
-            "The '", "'"
-        )
+        name = f"Bone '{target.bone}'" if target.bone else f"'{target.object.name}'"
+        return f"{name} hangs on the chain of '{lower.name}' itself: use one that does not move with it"
     return ""
 
 
@@ -71,11 +70,17 @@ def _moved_by_constraint(upper: PoseBone, lower: PoseBone) -> str:
         for constraint in bone.constraints:
             if not constraint.mute and constraint.influence > 0.0:
                 return f"Constraint '{constraint.name}' moves '{bone.name}' after the chain: mute or remove it"
-    for bone in lower.children_recursive:
+    for bone in _below(lower):
         for constraint in bone.constraints:
             if constraint.type == "IK" and not constraint.mute and _covers(constraint, bone, lower):
                 return f"Constraint '{constraint.name}' of '{bone.name}' moves '{lower.name}' too: mute or remove it"
     return ""
+
+
+def _below(lower: PoseBone) -> Iterator[PoseBone]:
+    for child in children_of(lower):
+        yield child
+        yield from _below(child)
 
 
 def _covers(constraint: Any, bone: PoseBone, lower: PoseBone) -> bool:

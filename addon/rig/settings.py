@@ -68,9 +68,12 @@ def _angle_property(name: str, description: str, default: float) -> Any:
     )
 
 
-def _kept_property(size: int) -> Any:
-    """A few numbers that the extension itself keeps with the file, and so with every undo step."""
-    return FloatVectorProperty(size=size, options={"HIDDEN"}, override=OVERRIDABLE)
+def _kept_property(default: tuple[float, ...]) -> Any:
+    """A few numbers that the extension itself keeps with the file, and so with every undo step.
+
+    What is at its default is not stored: Blender copies what a bone stores whenever it evaluates the pose.
+    """
+    return FloatVectorProperty(size=len(default), default=default, options={"HIDDEN"}, override=OVERRIDABLE)
 
 
 class PlanarIKChain(PropertyGroup):
@@ -159,10 +162,10 @@ class PlanarIKChain(PropertyGroup):
 
     token: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     is_posed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
-    own_upper: _kept_property(4)
-    own_lower: _kept_property(4)
-    own_upper_scale: _kept_property(3)
-    own_lower_scale: _kept_property(3)
+    own_upper: _kept_property((1.0, 0.0, 0.0, 0.0))
+    own_lower: _kept_property((1.0, 0.0, 0.0, 0.0))
+    own_upper_scale: _kept_property((1.0, 1.0, 1.0))
+    own_lower_scale: _kept_property((1.0, 1.0, 1.0))
     own_inherit_scale: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
 
 

@@ -115,8 +115,6 @@ def _rest_side(tip: Vector) -> Vector:
 
 def _bend(tip: Vector, off: Vector, length: float) -> float | None:
     """The bend whose swing puts the knee on ``off``, its way from the root-tip line; None if no swing does."""
-    if off.length <= OFF_PLANE * length:
-        return 1.0
     if abs(off.z) <= OFF_PLANE * length:
         return 1.0 if tip.x * off.y - tip.y * off.x >= 0.0 else -1.0
     if off.z < 0.0:

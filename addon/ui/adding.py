@@ -45,8 +45,11 @@ class Limb(NamedTuple):
 
 def add_chains(context: Context, request: Request) -> list[str]:
     """Add a chain to every selected limb; return warnings. Raises `Refused` before anything is changed."""
-    lowers, other = _selection(context)
-    target = _named(request.target, request.subtarget) or other
+    target = _named(request.target, request.subtarget)
+    if target and context.active_pose_bone:
+        lowers = [context.active_pose_bone]
+    else:
+        lowers, target = _selection(context)
     pole = _named(request.pole_target, request.pole_subtarget)
     if target and len(lowers) > 1:
         raise Refused("Select one lower bone and a target, or several lower bones and no target")
@@ -89,7 +92,8 @@ def _selection(context: Context) -> tuple[list[PoseBone], Target | None]:
     lowers = [bone for bone in bones if bone == active or is_lower(bone)]
     parents = [bone.parent for bone in lowers if bone.parent]
     lowers = [bone for bone in lowers if bone not in parents or bone == active]
-    others = [bone for bone in bones if bone not in lowers and bone not in parents]
+    above = {parent for bone in lowers for parent in bone.parent_recursive}
+    others = [bone for bone in bones if bone not in lowers and bone not in above]
     goals = [Target(bone.id_data, bone.name) for bone in others]
     goals += [Target(ob, "") for ob in context.selected_objects if ob.mode != "POSE"]
     if len(goals) > 1:

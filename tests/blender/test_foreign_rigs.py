@@ -188,6 +188,19 @@ def forward_of(ob):
     return (up @ way).normalized()
 
 
+@pytest.mark.parametrize("kind", METARIGS)
+def test_limbs_that_depend_on_each_other_switched_on_all_at_once(kind):
+    ob = metarig(kind)
+    for lower in limbs(ob):
+        chain = ob.pose.bones[lower].planar_ik
+        chain.target = make_empty(lower, ob.pose.bones[lower].tail)
+        chain.target.location.z += 0.01
+        chain.enabled = True
+    update()
+    bpy.context.scene.frame_set(3)
+    assert {ob.pose.bones[lower].planar_ik.reach for lower in limbs(ob)} <= {"REACHED", "TOO_FAR", "INVALID"}
+
+
 def in_plane_distance(ob, lower, normal, place):
     """How far the tip is from a place, seen along the normal of the limb's rest plane."""
     upper = ob.pose.bones[lower].parent
