@@ -29,7 +29,8 @@ def main(words: list[str]) -> int:
 
 def register() -> None:
     """Add the command to Blender's command line."""
-    _commands.append(bpy.utils.register_cli_command("planar_ik", main))
+    handle = bpy.utils.register_cli_command("planar_ik", main)  # type: ignore[func-returns-value]  # it gives a handle
+    _commands.append(handle)
 
 
 def unregister() -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..bake import Span
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 EPILOG = """\
 exit codes:
@@ -45,7 +49,7 @@ _DESCRIPTION = (
 )
 
 
-def _add_bake(commands: argparse._SubParsersAction) -> None:
+def _add_bake(commands: Commands) -> None:
     bake = _command(commands, "bake", "turn what chains do into keys")
     _inputs(bake)
     _frames(bake)
@@ -78,7 +82,7 @@ def _add_bake(commands: argparse._SubParsersAction) -> None:
     )
 
 
-def _command(commands: argparse._SubParsersAction, name: str, does: str) -> argparse.ArgumentParser:
+def _command(commands: Commands, name: str, does: str) -> argparse.ArgumentParser:
     return commands.add_parser(
         name,
         help=does,
@@ -120,7 +124,8 @@ def _outputs(parser: argparse.ArgumentParser) -> None:
 def span_of(arguments: argparse.Namespace) -> Span:
     """The range that was asked for."""
     if arguments.frames:
-        return Span("GIVEN", *arguments.frames, arguments.step)
+        start, end = arguments.frames
+        return Span("GIVEN", start, end, arguments.step)
     return Span(arguments.range.upper(), step=arguments.step)
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import sys
 import traceback
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
 from bpy.types import PoseBone
+from numpy.typing import NDArray
 
 from .. import bake as baking
 from ..bake import Refused, Report, Request
 from ..bake.samples import OFF, Sampled
+from ..rig.access import chain_settings, scene_of
 from ..solver import Reach
 from .arguments import span_of
 from .codes import Code, Stop, worst
@@ -25,6 +27,7 @@ from .files import Note, check_blend, digest, locked, open_blend, output_of, sav
 from .output import Progress, Write
 
 Line = dict[str, Any]
+Result = TypeVar("Result")
 
 
 def run(arguments: Namespace, write: Write) -> Code:
@@ -78,7 +81,7 @@ def add(arguments: Namespace, source: Path, write: Write) -> None:
         added = [add_described(bpy.context, chain) for chain in chains]
         save_blend(output)
     for lower in added:
-        target = lower.planar_ik.target.name
+        target = chain_settings(lower).target.name
         write(
             {
                 "file": str(source),
@@ -129,7 +132,7 @@ def _options(arguments: Namespace) -> Line:
 def _chains(source: Path, wanted: list[str] | None) -> list[PoseBone]:
     chains = baking.chains_of_scene(bpy.context)
     if not chains:
-        raise Stop(Code.BAD_INPUT, f"{source} has no chain in its scene '{bpy.context.scene.name}'")
+        raise Stop(Code.BAD_INPUT, f"{source} has no chain in its scene '{scene_of(bpy.context).name}'")
     if not wanted:
         return chains
     named = {f"{lower.id_data.name}:{lower.name}": lower for lower in chains}
@@ -143,14 +146,15 @@ def _run(source: Path, request: Request) -> Report:
     return _finished(source, baking.bake(bpy.context, request))
 
 
-def _finished(source: Path, steps: Any) -> Any:
+def _finished(source: Path, steps: Generator[float, None, Result]) -> Result:
     """Run something to its end and show how far it is."""
     progress = Progress(source.name)
     try:
         while True:
             progress.show(next(steps))
     except StopIteration as end:
-        return end.value
+        result: Result = end.value
+        return result
     finally:
         progress.clear()
 
@@ -166,7 +170,7 @@ def _check_unreached(lines: list[Line], allowed: int | None) -> None:
 
 
 def _lines(source: Path, output: Path, report: Report) -> list[Line]:
-    errors = report.errors or [None] * len(report.chains)
+    errors: Sequence[float | None] = report.errors or [None] * len(report.chains)
     lines = [
         {
             **_line(source, chain, report.frames),
@@ -191,7 +195,7 @@ def _line(source: Path, chain: Sampled, frames: int) -> Line:
     return {**line, "problem": chain.problem} if chain.problem else line
 
 
-def _runs(chain: Sampled, frames: np.ndarray) -> list[Line]:
+def _runs(chain: Sampled, frames: NDArray[Any]) -> list[Line]:
     """The reach on every frame, as runs of frames of the same."""
     starts = np.flatnonzero(np.diff(chain.reach, prepend=chain.reach[0] + 1))
     ends = np.append(starts[1:], len(frames)) - 1

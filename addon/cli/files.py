@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -157,7 +158,7 @@ def _libraries() -> list[str]:
 
 def _lock(file: IO[bytes]) -> None:
     """Lock a file for this process, or raise OSError."""
-    if os.name == "nt":
+    if sys.platform == "win32":
         import msvcrt
 
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
