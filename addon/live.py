@@ -14,8 +14,9 @@ from bpy.types import Context, Depsgraph, PoseBone, Scene
 from .rig import settings, status
 from .rig.access import ArmatureObject, chain_settings, is_armature, scene_of, scene_settings, view_layer_of
 from .rig.animation import animated_paths
-from .rig.chain import Chain, Frame
+from .rig.chain import Chain
 from .rig.channels import Channels
+from .rig.frame import Frame
 from .rig.rendering import is_apart, keep_animation
 from .rig.targets import carriers
 

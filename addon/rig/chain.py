@@ -7,7 +7,7 @@ from math import cos, pi
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
-from bpy.types import Depsgraph, PoseBone
+from bpy.types import PoseBone
 from mathutils import Matrix
 
 from ..solver import Reach
@@ -15,8 +15,9 @@ from ..solver.chain import Features, Own
 from ..solver.compiled import Solve, bind
 from ..solver.triangle import Settings
 from .access import ArmatureObject, chain_settings, upper_of
-from .anatomy import Anatomy, Unposable, anatomy, is_even, size_of
+from .anatomy import Anatomy, Unposable, anatomy, size_of
 from .channels import Channels
+from .frame import Frame
 from .parts import Rotation, Scale, read_rotation, read_scale
 from .problems import problem_of
 from .stretching import avoid_shear
@@ -29,9 +30,6 @@ FLAT = pi - 1e-6
 """The largest knee angle in single precision that is still no limit."""
 
 NOT_A_PLACE = "The target's position is not a number"
-
-SAME_SIZE = 1e-6
-"""How much the size of what carries a limb may differ, in single precision, and still count as unchanged."""
 
 ROUNDING = 1e-6
 """The shortfall, as a fraction of the limb's length, that single precision leaves of a target within reach."""
@@ -289,32 +287,6 @@ class Chain:
         else:
             for scale in self._scales.values():
                 scale.restore(channels)
-
-
-class Frame:
-    """One object as it stands in one evaluated frame."""
-
-    def __init__(self, evaluated: ArmatureObject, depsgraph: Depsgraph, has_changed: bool) -> None:
-        self.depsgraph = depsgraph
-        self.has_changed = has_changed
-        self._bones = evaluated.pose.bones
-        self._from_world = evaluated.matrix_world.inverted_safe()
-        self._spaces = {"": self._from_world}
-        self._sizes: dict[str, float] = {}
-
-    def space(self, bone: str) -> Matrix:
-        """What takes the world to the pose of a bone, or without a name to the armature."""
-        space = self._spaces.get(bone)
-        if space is None:
-            space = self._spaces[bone] = self._bones[bone].matrix.inverted_safe() @ self._from_world
-        return space
-
-    def has_size(self, bone: str, size: float) -> bool:
-        """Whether a bone's pose is scaled evenly, to within rounding as much as it was."""
-        if bone not in self._sizes:
-            matrix = self._bones[bone].matrix if bone else Matrix()
-            self._sizes[bone] = size_of(matrix) if is_even(matrix) else 0.0
-        return abs(self._sizes[bone] - size) <= SAME_SIZE * size
 
 
 def _path(bone: str) -> str:

@@ -43,7 +43,7 @@ def overlap(lower: PoseBone) -> str:
         return f"'{upper.name}' is the lower bone of another chain"
     for bone in (*children_of(lower), *children_of(upper)):
         if bone != lower and chain_settings(bone).enabled:
-            return f"'{bone.parent.name}' is also in the chain of '{bone.name}'"
+            return f"'{upper_of(bone).name}' is also in the chain of '{bone.name}'"
     return ""
 
 

@@ -1,0 +1,42 @@
+"""What the chains of one object share in one evaluated frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bpy.types import Depsgraph
+from mathutils import Matrix
+
+from .anatomy import is_even, size_of
+
+if TYPE_CHECKING:
+    from .access import ArmatureObject
+
+SAME_SIZE = 1e-6
+"""How much the size of what carries a limb may differ, in single precision, and still count as unchanged."""
+
+
+class Frame:
+    """One object as it stands in one evaluated frame."""
+
+    def __init__(self, evaluated: ArmatureObject, depsgraph: Depsgraph, has_changed: bool) -> None:
+        self.depsgraph = depsgraph
+        self.has_changed = has_changed
+        self._bones = evaluated.pose.bones
+        self._from_world = evaluated.matrix_world.inverted_safe()
+        self._spaces = {"": self._from_world}
+        self._sizes: dict[str, float] = {}
+
+    def space(self, bone: str) -> Matrix:
+        """What takes the world to the pose of a bone, or without a name to the armature."""
+        space = self._spaces.get(bone)
+        if space is None:
+            space = self._spaces[bone] = self._bones[bone].matrix.inverted_safe() @ self._from_world
+        return space
+
+    def has_size(self, bone: str, size: float) -> bool:
+        """Whether a bone's pose is scaled evenly, to within rounding as much as it was."""
+        if bone not in self._sizes:
+            matrix = self._bones[bone].matrix if bone else Matrix()
+            self._sizes[bone] = size_of(matrix) if is_even(matrix) else 0.0
+        return abs(self._sizes[bone] - size) <= SAME_SIZE * size
