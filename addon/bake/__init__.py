@@ -4,7 +4,8 @@
 cancelled leaves the file as it was.
 """
 
-from .job import Refused, Report, Request, bake, finish, sample
+from ..rig.setup import Refused
+from .job import Report, Request, bake, finish, sample
 from .ranges import Span, frames_of
 from .scenery import chains_of_scene
 

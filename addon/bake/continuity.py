@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 TURN = 2.0 * np.pi
 
@@ -13,7 +16,7 @@ LOCKED = 1e-6
 """How close, in radians, the middle Euler angle is to a quarter turn when only the sum of the outer two counts."""
 
 
-def continuous(mode: str, values: np.ndarray) -> np.ndarray:
+def continuous(mode: str, values: NDArray[Any]) -> NDArray[Any]:
     """The same rotations ``(frames, numbers)`` in a bone's rotation mode; the first frame stays as it is."""
     if mode == "QUATERNION":
         return _one_hemisphere(values)
@@ -24,13 +27,14 @@ def continuous(mode: str, values: np.ndarray) -> np.ndarray:
     return _unwound(mode, values.astype(float))
 
 
-def _one_hemisphere(values: np.ndarray) -> np.ndarray:
+def _one_hemisphere(values: NDArray[Any]) -> NDArray[Any]:
     against = np.einsum("ij,ij->i", values[1:], values[:-1]) < 0.0
     signs = np.cumprod(np.where(against, -1.0, 1.0))
-    return np.concatenate((values[:1], values[1:] * signs[:, None])).astype(values.dtype)
+    steady: NDArray[Any] = np.concatenate((values[:1], values[1:] * signs[:, None])).astype(values.dtype)
+    return steady
 
 
-def _steady_axis(values: np.ndarray) -> np.ndarray:
+def _steady_axis(values: NDArray[Any]) -> NDArray[Any]:
     """The axis never turns round, and where there is no turn, it is that of the frame before."""
     for i in range(1, len(values)):
         before, now = values[i - 1], values[i]
@@ -42,7 +46,7 @@ def _steady_axis(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def _unwound(order: str, values: np.ndarray) -> np.ndarray:
+def _unwound(order: str, values: NDArray[Any]) -> NDArray[Any]:
     """Each angle within half a turn of the frame before, by whole turns or by the other triple of the same rotation."""
     first, middle, third = ("XYZ".index(letter) for letter in order)
     sign = 1.0 if order in {"XYZ", "YZX", "ZXY"} else -1.0

@@ -5,14 +5,16 @@ Both are exact only for chains that depend on no other chain, and of which nothi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
 from bpy.types import Context, Object, PoseBone
+from numpy.typing import NDArray
 
 from ..live import chain_of, solve_now
-from ..rig.chain import Chain
+from ..rig.access import scene_of, scene_settings, upper_of, view_layer_of
+from ..rig.chain import Chain, Posing
 from ..rig.targets import Carrier, carriers
 from .scenery import chains_of_scene
 
@@ -21,23 +23,28 @@ class Places(NamedTuple):
     """For one chain: what takes the parent's pose to the world ``(frames, 4, 4)``, the same array for chains of
     the same parent; target and pole in the world ``(frames, 3)``, the pole None in the plane at rest."""
 
-    space: np.ndarray
-    target: np.ndarray
-    pole: np.ndarray | None
+    space: NDArray[Any]
+    target: NDArray[Any]
+    pole: NDArray[Any] | None
 
 
 def steady_chains(context: Context, lowers: list[PoseBone]) -> list[Chain] | None:
     """The chains of these bones if arrays can pose all of them; else None."""
-    if context.scene.planar_ik.live:
-        context.view_layer.update()
+    if scene_settings(scene_of(context)).live:
+        view_layer_of(context).update()
     else:
         solve_now(context)
     chains = [chain_of(context, lower) for lower in lowers]
-    if any(chain.problem or not chain.is_steady or chain.posing.settings.stretch > 0.0 for chain in chains):
+    if any(chain.problem or not chain.is_steady or posing_of(chain).settings.stretch > 0.0 for chain in chains):
         return None
     posed = chains_of_scene(context)
-    bones = {(lower.id_data, bone.name) for lower in posed for bone in (lower, lower.parent)}
+    bones = {(lower.id_data, bone.name) for lower in posed for bone in (lower, upper_of(lower))}
     return None if bones & carriers_of(chains) else chains
+
+
+def posing_of(chain: Chain) -> Posing:
+    """What a steady chain is posed by; it always has that."""
+    return chain.posing  # type: ignore[return-value]
 
 
 def carriers_of(chains: list[Chain]) -> set[Carrier]:
@@ -45,17 +52,20 @@ def carriers_of(chains: list[Chain]) -> set[Carrier]:
     return carriers([carrier for chain in chains for carrier in chain.follows()])
 
 
-def gather(chains: list[Chain], worlds: Any, poses: Any) -> list[Places]:
+def gather(
+    chains: list[Chain], worlds: Callable[[Object], NDArray[Any]], poses: Callable[[Object, str], NDArray[Any]]
+) -> list[Places]:
     """The places of chains; ``worlds(object)`` and ``poses(object, bone)`` give matrices ``(frames, 4, 4)``."""
 
-    def place(goal: Any) -> np.ndarray:
+    def place(goal: Any) -> NDArray[Any]:
         world = worlds(goal.object)
         if not goal.bone:
             return world[:, :3, 3]
-        return (world @ poses(goal.object, goal.bone)[:, :, 3, None])[:, :3, 0]
+        heads: NDArray[Any] = (world @ poses(goal.object, goal.bone)[:, :, 3, None])[:, :3, 0]
+        return heads
 
     @cache
-    def space(ob: Object, bone: str) -> np.ndarray:
+    def space(ob: Object, bone: str) -> NDArray[Any]:
         return worlds(ob) @ poses(ob, bone) if bone else worlds(ob)
 
     return [

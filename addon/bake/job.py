@@ -6,9 +6,10 @@ from collections.abc import Generator
 from time import perf_counter
 from typing import Any, NamedTuple
 
-import numpy as np
 from bpy.types import Context, Object, PoseBone
+from numpy.typing import NDArray
 
+from ..rig.access import chain_settings, scene_of, upper_of
 from ..rig.animation import animated_paths
 from ..rig.setup import Refused
 from .continuity import continuous
@@ -36,7 +37,7 @@ class Request(NamedTuple):
     """
 
     chains: list[PoseBone]
-    frames: np.ndarray
+    frames: NDArray[Any]
     into_new: bool = False
     keep: bool = False
     tolerance: float = 0.0
@@ -74,14 +75,15 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     """
     began = perf_counter()
     check(request)
-    with frame_kept(context.scene):
+    with frame_kept(scene_of(context)):
         share = 0.5 if request.tolerance > 0.0 else 1.0
         sampled = yield from _part(sample_chains(context, request.chains, request.frames), 0.0, share)
         posed = [chain for chain in sampled if chain.is_posed]
         if not posed:
             raise Refused(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
         _make_ready(posed, request.keep)
-        written, errors = [every_frame(chain, request.frames) for chain in posed], []
+        written: Written = [every_frame(chain, request.frames) for chain in posed]
+        errors: list[float] = []
         if request.tolerance > 0.0:
             written, errors = yield from _reduce(context, posed, request)
         _write(posed, written, request)
@@ -91,9 +93,9 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     return Report(len(request.frames), posed, skipped, keys, errors, perf_counter() - began)
 
 
-def sample(context: Context, chains: list[PoseBone], frames: np.ndarray) -> Generator[float, None, list[Sampled]]:
+def sample(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[float, None, list[Sampled]]:
     """What chains do, without baking them; yields the fraction done and leaves the scene as it was."""
-    with frame_kept(context.scene):
+    with frame_kept(scene_of(context)):
         return (yield from sample_chains(context, chains, frames))
 
 
@@ -103,7 +105,8 @@ def finish(steps: Generator[float, None, Report]) -> Report:
         try:
             next(steps)
         except StopIteration as end:
-            return end.value
+            report: Report = end.value
+            return report
 
 
 def check(request: Request) -> None:
@@ -115,7 +118,7 @@ def check(request: Request) -> None:
     check_writable(list({lower.id_data: None for lower in request.chains}), request.into_new)
     for lower in request.chains:
         paths = animated_paths(lower.id_data)
-        for bone in (lower, lower.parent):
+        for bone in (lower, upper_of(lower)):
             if f"{bone_path(bone.name)}.rotation_mode" in paths:
                 raise Refused(f"The rotation mode of '{bone.name}' is animated: remove its keys first")
 
@@ -175,4 +178,4 @@ def _write(chains: list[Sampled], written: Written, request: Request) -> None:
 def _switch_off(chains: list[Sampled], request: Request) -> None:
     if not request.keep:
         for chain in chains:
-            chain.object.pose.bones[chain.lower].planar_ik.enabled = False
+            chain_settings(chain.object.pose.bones[chain.lower]).enabled = False

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 from bpy.types import Object
+from numpy.typing import NDArray
 
 from ..rig.animation import curves_of
 from ..rig.setup import Refused
@@ -15,7 +16,7 @@ from .scenery import bone_path
 _POINT = {"co": 2, "handle_left": 2, "handle_right": 2, "back": 1, "amplitude": 1, "period": 1}
 _CHOICES = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
 
-_ENUMS = bpy.types.Keyframe.bl_rna.properties
+_ENUMS: Any = bpy.types.Keyframe.bl_rna.properties
 LINEAR = _ENUMS["interpolation"].enum_items["LINEAR"].value
 BEZIER = _ENUMS["interpolation"].enum_items["BEZIER"].value
 ALIGNED = _ENUMS["handle_left_type"].enum_items["ALIGNED"].value
@@ -26,9 +27,9 @@ class Keys(NamedTuple):
     """Keys of one channel: ``frames`` ``(keys,)``, ``values`` ``(keys, numbers)``, and if the curve is smooth, its
     ``slopes`` per frame ``(keys, numbers)``; without, it is straight between keys, as Blender's own bake leaves it."""
 
-    frames: np.ndarray
-    values: np.ndarray
-    slopes: np.ndarray | None = None
+    frames: NDArray[Any]
+    values: NDArray[Any]
+    slopes: NDArray[Any] | None = None
 
 
 def check_writable(objects: list[Object], into_new: bool) -> None:
@@ -94,7 +95,7 @@ def _action(ob: Object, into_new: bool) -> tuple[Any, Any]:
 
     A new action is a copy of the current one, so that what else it animates goes on as before.
     """
-    data = ob.animation_data or ob.animation_data_create()
+    data: Any = ob.animation_data or ob.animation_data_create()  # with slots from 4.4 on
     action = data.action
     if action is None:
         data.action = bpy.data.actions.new(f"{ob.name} Baked")
@@ -125,7 +126,7 @@ def _owner(action: Any, slot: Any) -> Any:
     return strip.channelbag(slot, ensure=True)
 
 
-def _points(keys: Keys, index: int) -> dict[str, np.ndarray]:
+def _points(keys: Keys, index: int) -> dict[str, NDArray[Any]]:
     """What `_replace` writes for one number of a channel."""
     values = keys.values[:, index]
     points = {"co": np.column_stack((keys.frames, values))}
@@ -142,7 +143,7 @@ def _points(keys: Keys, index: int) -> dict[str, np.ndarray]:
     return points
 
 
-def _outside(curve: Any, first: float, last: float) -> dict[str, np.ndarray]:
+def _outside(curve: Any, first: float, last: float) -> dict[str, NDArray[Any]]:
     """Everything about the keys of a curve that are not in a range, with the handles next to it held in place."""
     found = {name: _get(curve, name, size) for name, size in _POINT.items()}
     found |= {name: _get(curve, name, 1, np.int32) for name in _CHOICES}
@@ -155,7 +156,7 @@ def _outside(curve: Any, first: float, last: float) -> dict[str, np.ndarray]:
     return {name: values[before | after] for name, values in found.items()}
 
 
-def _merged(old: dict[str, np.ndarray], new: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _merged(old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Old keys and new ones in order of their frames; what the new ones do not say is as Blender has it."""
     count = len(new["co"])
     defaults = {name: np.zeros((count, *values.shape[1:]), values.dtype) for name, values in old.items()}
@@ -168,7 +169,7 @@ def _merged(old: dict[str, np.ndarray], new: dict[str, np.ndarray]) -> dict[str,
     return {name: values[order] for name, values in both.items()}
 
 
-def _replace(curve: Any, points: dict[str, np.ndarray]) -> None:
+def _replace(curve: Any, points: dict[str, NDArray[Any]]) -> None:
     """Give a curve these keys and no others, and let it act."""
     keyframes = curve.keyframe_points
     keyframes.clear()
@@ -184,7 +185,7 @@ def _replace(curve: Any, points: dict[str, np.ndarray]) -> None:
             modifier.mute = True
 
 
-def _get(curve: Any, name: str, size: int, kind: type = np.float32) -> np.ndarray:
-    numbers = np.zeros(size * len(curve.keyframe_points), kind)
+def _get(curve: Any, name: str, size: int, kind: type = np.float32) -> NDArray[Any]:
+    numbers: NDArray[Any] = np.zeros(size * len(curve.keyframe_points), kind)
     curve.keyframe_points.foreach_get(name, numbers)
     return numbers.reshape(-1, size) if size > 1 else numbers

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import floor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context, Object, PoseBone
+from numpy.typing import NDArray
 
+from ..rig.access import chain_settings, scene_of
 from ..rig.animation import curves_of
 from ..rig.setup import Refused
 
@@ -24,7 +26,7 @@ class Span(NamedTuple):
     step: float = 1.0
 
 
-def frames_of(context: Context, span: Span, chains: list[PoseBone]) -> np.ndarray:
+def frames_of(context: Context, span: Span, chains: list[PoseBone]) -> NDArray[Any]:
     """The frames to bake, in order; both ends of the range if the step comes to them. Raises `Refused`."""
     if not span.step > 0.0:
         raise Refused("The step is not above zero: give 1 for every frame, 0.5 for every half frame")
@@ -35,7 +37,7 @@ def frames_of(context: Context, span: Span, chains: list[PoseBone]) -> np.ndarra
 
 
 def _ends(context: Context, span: Span, chains: list[PoseBone]) -> tuple[float, float]:
-    scene = context.scene
+    scene = scene_of(context)
     if span.source == "GIVEN":
         return span.start, span.end
     if span.source == "PREVIEW":
@@ -52,8 +54,8 @@ def _ends(context: Context, span: Span, chains: list[PoseBone]) -> tuple[float, 
 
 def _movers(chains: list[PoseBone]) -> set[Object]:
     found = {lower.id_data for lower in chains}
-    for lower in chains:
-        found.update(ob for ob in (lower.planar_ik.target, lower.planar_ik.pole_target) if ob)
+    for settings in map(chain_settings, chains):
+        found.update(ob for ob in (settings.target, settings.pole_target) if ob)
     return found
 
 

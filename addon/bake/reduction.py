@@ -7,11 +7,13 @@ motion itself; a key is added where a joint is farthest off until none is too fa
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from mathutils import Vector
+from numpy.typing import NDArray
 
+from ..rig.access import upper_of
 from ..rig.channels import SIZES
 from ..solver.rotation import Quaternion, multiply, rotate
 from .keys import Keys
@@ -28,12 +30,12 @@ class Shape(NamedTuple):
     inherits_scale: bool
 
 
-def every_frame(chain: Sampled, frames: np.ndarray) -> list[tuple[Track, Keys]]:
+def every_frame(chain: Sampled, frames: NDArray[Any]) -> list[tuple[Track, Keys]]:
     """A key for each frame on each channel."""
     return [(track, Keys(frames, track.values)) for track in chain.tracks]
 
 
-def reduced(chain: Sampled, frames: np.ndarray, tolerance: float) -> list[tuple[Track, Keys]]:
+def reduced(chain: Sampled, frames: NDArray[Any], tolerance: float) -> list[tuple[Track, Keys]]:
     """Keys that hold the joints within ``tolerance``, in scene units, on every one of the frames."""
     if len(frames) < 3:
         return every_frame(chain, frames)
@@ -59,16 +61,17 @@ def reduced(chain: Sampled, frames: np.ndarray, tolerance: float) -> list[tuple[
 
 def _shape(chain: Sampled) -> Shape:
     lower = chain.object.pose.bones[chain.lower]
-    offset = lower.parent.bone.matrix_local.inverted() @ lower.bone.matrix_local
+    offset = upper_of(lower).bone.matrix_local.inverted() @ lower.bone.matrix_local
     knee = offset @ (Vector() if lower.bone.use_connect else lower.location)
     inherits = lower.bone.inherit_scale in {"FULL", "FIX_SHEAR", "ALIGNED"}
-    return Shape(tuple(knee), tuple(offset.to_quaternion()), lower.bone.length, inherits)
+    turn = offset.to_quaternion()
+    return Shape((knee.x, knee.y, knee.z), (turn.w, turn.x, turn.y, turn.z), lower.bone.length, inherits)
 
 
-def _joints(shape: Shape, tracks: list[Track], values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _joints(shape: Shape, tracks: list[Track], values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Knee and tip in the frame F of the upper bone, ``(frames, 3)`` each, for the channels of all tracks."""
     rotations: list[Quaternion] = []
-    scales: list[np.ndarray] = []
+    scales: list[NDArray[Any]] = []
     start = 0
     for track in tracks:
         own = values[:, start : start + SIZES[track.channel]]
@@ -79,20 +82,21 @@ def _joints(shape: Shape, tracks: list[Track], values: np.ndarray) -> tuple[np.n
             scales.append(own)
     upper, lower = rotations
     of_upper, of_lower = (scale[:, 1] for scale in scales) if scales else (1.0, 1.0)
-    knee = np.stack(rotate(upper, tuple(part * of_upper for part in shape.knee)), axis=-1)
+    x, y, z = (part * of_upper for part in shape.knee)
+    knee = np.stack(rotate(upper, (x, y, z)), axis=-1)
     length = shape.length * of_lower * (of_upper if shape.inherits_scale else 1.0)
     turned = multiply(multiply(upper, shape.lower), lower)
     return knee, knee + np.stack(rotate(turned, (0.0 * length, length, 0.0 * length)), axis=-1)
 
 
-def _scale(chain: Sampled, knee: np.ndarray, tip: np.ndarray) -> float:
+def _scale(chain: Sampled, knee: NDArray[Any], tip: NDArray[Any]) -> float:
     """How much longer the lower bone is in the world than in F, at most."""
     in_world = np.linalg.norm(chain.joints.tip - chain.joints.knee, axis=1)
     in_frame = np.linalg.norm(tip - knee, axis=1)
     return max(float((in_world / np.maximum(in_frame, 1e-12)).max()), 1e-12)
 
 
-def _smooth(frames: np.ndarray, values: np.ndarray, slopes: np.ndarray, keys: np.ndarray) -> np.ndarray:
+def _smooth(frames: NDArray[Any], values: NDArray[Any], slopes: NDArray[Any], keys: NDArray[Any]) -> NDArray[Any]:
     """What the curves through these keys give on every frame: the cubics of Hermite, as `Keys` writes them."""
     segment = np.clip(np.searchsorted(keys, np.arange(len(frames)), "right") - 1, 0, len(keys) - 2)
     a, b = keys[segment], keys[segment + 1]
@@ -101,4 +105,5 @@ def _smooth(frames: np.ndarray, values: np.ndarray, slopes: np.ndarray, keys: np
     back = 1.0 - t
     start = values[a] * (1.0 + 2.0 * t) + slopes[a] * span * t
     end = values[b] * (1.0 + 2.0 * back) - slopes[b] * span * back
-    return back * back * start + t * t * end
+    smooth: NDArray[Any] = back * back * start + t * t * end
+    return smooth

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..solver.ops import ARRAYS
 from ..solver.rotation import IDENTITY, Quaternion, multiply, normalised
 
 
-def quaternions(mode: str, values: np.ndarray) -> Quaternion:
+def quaternions(mode: str, values: NDArray[Any]) -> Quaternion:
     """`addon.rig.rotation.to_quaternion` for rows of numbers ``(rows, numbers)``; four arrays."""
     columns: Any = values.T
     if mode == "QUATERNION":
@@ -18,15 +19,15 @@ def quaternions(mode: str, values: np.ndarray) -> Quaternion:
     if mode == "AXIS_ANGLE":
         factor = np.sin(columns[0] / 2.0) / np.maximum(np.linalg.norm(values[:, 1:], axis=1), 1e-12)
         return (np.cos(columns[0] / 2.0), *(axis * factor for axis in columns[1:]))
-    rotation: Any = IDENTITY
+    rotation: Quaternion = IDENTITY
     for axis in ("XYZ".index(letter) for letter in mode):
-        turn = [np.cos(columns[axis] / 2.0), 0.0, 0.0, 0.0]
+        turn: list[Any] = [np.cos(columns[axis] / 2.0), 0.0, 0.0, 0.0]
         turn[1 + axis] = np.sin(columns[axis] / 2.0)
         rotation = multiply(tuple(turn), rotation)
     return rotation
 
 
-def matrices(location: np.ndarray, rotation: Quaternion, scale: np.ndarray) -> np.ndarray:
+def matrices(location: NDArray[Any], rotation: Quaternion, scale: NDArray[Any]) -> NDArray[Any]:
     """Transforms ``(rows, 4, 4)`` of locations and scales ``(rows, 3)`` and rotations as four arrays."""
     w, x, y, z = rotation
     result = np.zeros((len(location), 4, 4))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from bpy.types import Object, PoseBone
+from bpy.types import PoseBone
+from numpy.typing import NDArray
 
+from ..rig.access import ArmatureObject
 from ..rig.rotation import CHANNELS, EULER
 from ..solver import Reach
 
@@ -24,15 +27,15 @@ class Track:
     bone: str
     channel: str
     mode: str
-    values: np.ndarray
+    values: NDArray[Any]
 
 
 @dataclass
 class Joints:
     """Knee and tip in the world, ``(frames, 3)`` in scene units."""
 
-    knee: np.ndarray
-    tip: np.ndarray
+    knee: NDArray[Any]
+    tip: NDArray[Any]
 
     def farthest(self, other: Joints) -> float:
         """The largest distance between the joints of two bakes of the same frames."""
@@ -46,12 +49,12 @@ class Joints:
 class Sampled:
     """One chain over the frames of a bake. ``reach`` and ``residual`` are ``(frames,)``, the latter in scene units."""
 
-    object: Object
+    object: ArmatureObject
     lower: str
     upper: str
     joints: Joints
-    reach: np.ndarray
-    residual: np.ndarray
+    reach: NDArray[Any]
+    residual: NDArray[Any]
     tracks: list[Track] = field(default_factory=list)
     problem: str = ""
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import bpy
 from bpy.types import Context, PoseBone
 
+from ..rig.access import chain_settings, is_armature, view_layer_of
 from ..rig.animation import animated_paths
 
 
 def chains_of_scene(context: Context) -> list[PoseBone]:
     """The lower bones of all chains in the scene that are on, or may come on by their animation."""
-    found = []
-    for ob in context.view_layer.objects:
-        if ob.type == "ARMATURE":
+    found: list[PoseBone] = []
+    for ob in view_layer_of(context).objects:
+        if is_armature(ob):
             paths = animated_paths(ob)
             found += [
-                bone for bone in ob.pose.bones if bone.parent and (bone.planar_ik.enabled or switch(bone.name) in paths)
+                bone
+                for bone in ob.pose.bones
+                if bone.parent and (chain_settings(bone).enabled or switch(bone.name) in paths)
             ]
     return found
 

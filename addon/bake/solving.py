@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from bpy.types import PoseBone
+from numpy.typing import NDArray
 
 from ..rig.chain import ROUNDING, Chain
 from ..rig.rotation import to_channels
@@ -13,7 +14,7 @@ from ..solver import Reach
 from ..solver.chain import IN_LINE_SQUARE, Own, tip_position
 from ..solver.chains import solve_chains
 from ..solver.rotation import rotate, scale
-from .gathering import Places
+from .gathering import Places, posing_of
 from .samples import Joints, Sampled, Track, rotation_channel
 
 IN_LINE = 1e3 * IN_LINE_SQUARE
@@ -24,7 +25,7 @@ def solved(chains: list[Chain], places: list[Places]) -> list[Sampled] | None:
     """Pose the chains; None if in some frame a chain's pose depends on the frame before, or has no solution."""
     groups: dict[Any, list[int]] = {}
     for i, chain in enumerate(chains):
-        groups.setdefault((chain.posing.features, chain.pole is not None), []).append(i)
+        groups.setdefault((posing_of(chain).features, chain.pole is not None), []).append(i)
     found: dict[int, Sampled] = {}
     for members in groups.values():
         samples = _solve([chains[i] for i in members], [places[i] for i in members])
@@ -40,20 +41,22 @@ def _solve(chains: list[Chain], places: list[Places]) -> list[Sampled] | None:
     if any((np.abs(np.linalg.det(space[:, :3, :3])) < 1e-30).any() for space in spaces.values()):
         return None
     inverses = {key: np.linalg.inv(space) for key, space in spaces.items()}
-    posings = [chain.posing for chain in chains]
+    posings = [posing_of(chain) for chain in chains]
+    in_parents: list[Any] = [posing.body.in_parent for posing in posings]  # which steady chains have
 
-    def inside(goals: list[np.ndarray]) -> np.ndarray:
+    def inside(goals: list[NDArray[Any]]) -> NDArray[Any]:
         moved = [_moved(inverses[id(place.space)], goal) for place, goal in zip(places, goals, strict=True)]
-        into = [np.array(posing.body.in_parent.inverted()) for posing in posings]
+        into = [np.array(in_parent.inverted()) for in_parent in in_parents]
         return np.stack([_moved(matrix, goal) for matrix, goal in zip(into, moved, strict=True)], axis=1)
 
     target = inside([place.target for place in places])
-    pole = inside([place.pole for place in places]) if chains[0].pole else None
+    pole = inside([place.pole for place in places if place.pole is not None]) if chains[0].pole else None
     if pole is not None and _is_in_line(target, pole):
         return None
     limb, settings = _stacked([posing.body.limb for posing in posings]), _stacked([p.settings for p in posings])
-    own = Own(np.array([posing.own.upper for posing in posings]), np.array([posing.own.lower for posing in posings]))
-    solution = solve_chains(target, limb, settings, posings[0].features, pole, own, tolerance=ROUNDING)
+    upper: Any = np.array([posing.own.upper for posing in posings])
+    lower: Any = np.array([posing.own.lower for posing in posings])
+    solution = solve_chains(target, limb, settings, posings[0].features, pole, Own(upper, lower), tolerance=ROUNDING)
     if (solution.reach == Reach.INVALID).any():
         return None
     turns = Own(*(tuple(np.moveaxis(q, -1, 0)) for q in (solution.upper, solution.lower)))
@@ -62,9 +65,9 @@ def _solve(chains: list[Chain], places: list[Places]) -> list[Sampled] | None:
     return [_sample(chain, places[i], solution, knee[:, i], tip[:, i], i) for i, chain in enumerate(chains)]
 
 
-def _sample(chain: Chain, place: Places, solution: Any, knee: np.ndarray, tip: np.ndarray, i: int) -> Sampled:
+def _sample(chain: Chain, place: Places, solution: Any, knee: NDArray[Any], tip: NDArray[Any], i: int) -> Sampled:
     """The ``i``-th chain of a solution, with its joints given in F."""
-    in_parent = np.array(chain.posing.body.in_parent)
+    in_parent = np.array(posing_of(chain).body.in_parent)
     knee, tip = (_moved(place.space, _moved(in_parent, joint)).astype(np.float32) for joint in (knee, tip))
     residual = np.linalg.norm(tip - place.target, axis=-1).astype(np.float32)
     bones = chain.object.pose.bones
@@ -73,7 +76,7 @@ def _sample(chain: Chain, place: Places, solution: Any, knee: np.ndarray, tip: n
     return Sampled(chain.object, chain.lower, chain.upper, Joints(knee, tip), reach, residual, tracks)
 
 
-def _track(bone: PoseBone, rotations: np.ndarray) -> Track:
+def _track(bone: PoseBone, rotations: NDArray[Any]) -> Track:
     mode = bone.rotation_mode
     if mode == "QUATERNION":
         return Track(bone.name, rotation_channel(mode), mode, rotations.astype(np.float32))
@@ -84,11 +87,12 @@ def _track(bone: PoseBone, rotations: np.ndarray) -> Track:
     return Track(bone.name, rotation_channel(mode), mode, values)
 
 
-def _moved(matrices: np.ndarray, places: np.ndarray) -> np.ndarray:
-    return (matrices[..., :3, :3] @ places[..., None])[..., 0] + matrices[..., :3, 3]
+def _moved(matrices: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+    moved: NDArray[Any] = (matrices[..., :3, :3] @ places[..., None])[..., 0] + matrices[..., :3, 3]
+    return moved
 
 
-def _is_in_line(target: np.ndarray, pole: np.ndarray) -> bool:
+def _is_in_line(target: NDArray[Any], pole: NDArray[Any]) -> bool:
     """Whether target and pole are in line with the root in any frame, or the target at it."""
     span = np.cross(target, pole)
     square = np.einsum("...i,...i->...", span, span)

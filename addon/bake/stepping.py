@@ -6,25 +6,28 @@ from array import array
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from math import floor
+from typing import Any
 
 import numpy as np
-from bpy.types import Context, Depsgraph, Object, PoseBone, Scene
+from bpy.types import Context, Depsgraph, PoseBone, Scene
+from numpy.typing import NDArray
 
 from ..rig import status
+from ..rig.access import ArmatureObject, chain_settings, scene_of, scene_settings, upper_of
 from ..rig.channels import SIZES
 from ..rig.targets import Target
 from .samples import Joints, Sampled, Track, empty_sample, rotation_channel
 
 
-def step_live(context: Context, chains: list[PoseBone], frames: np.ndarray) -> Generator[int, None, list[Sampled]]:
+def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[int, None, list[Sampled]]:
     """Sample chains over frames with the scene as it is; yields the number of frames done."""
     recorders = _recorders(chains, len(frames), has_channels=True)
-    with _live(context.scene):
+    with _live(scene_of(context)):
         yield from _step(context, recorders, frames)
     return [sample for recorder in recorders for sample in recorder.finished()]
 
 
-def step_joints(context: Context, chains: list[PoseBone], frames: np.ndarray) -> Generator[int, None, list[Joints]]:
+def step_joints(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[int, None, list[Joints]]:
     """Where the joints of chains are over frames, whatever puts them there; in the order of ``chains``."""
     recorders = _recorders(chains, len(frames), has_channels=False)
     yield from _step(context, recorders, frames)
@@ -51,17 +54,17 @@ def frame_kept(scene: Scene) -> Iterator[None]:
 @contextmanager
 def _live(scene: Scene) -> Iterator[None]:
     """Live on, whatever the scene has it set to."""
-    was_live = scene.planar_ik.live
-    scene.planar_ik.live = True
+    was_live = scene_settings(scene).live
+    scene_settings(scene).live = True
     try:
         yield
     finally:
-        scene.planar_ik.live = was_live
+        scene_settings(scene).live = was_live
 
 
-def _step(context: Context, recorders: list[_Recorder], frames: np.ndarray) -> Iterator[int]:
+def _step(context: Context, recorders: list[_Recorder], frames: NDArray[Any]) -> Iterator[int]:
     for i, frame in enumerate(frames):
-        set_frame(context.scene, float(frame))
+        set_frame(scene_of(context), float(frame))
         depsgraph = context.evaluated_depsgraph_get()
         for recorder in recorders:
             recorder.record(i, depsgraph)
@@ -69,7 +72,7 @@ def _step(context: Context, recorders: list[_Recorder], frames: np.ndarray) -> I
 
 
 def _recorders(chains: list[PoseBone], count: int, has_channels: bool) -> list[_Recorder]:
-    grouped: dict[Object, list[PoseBone]] = {}
+    grouped: dict[ArmatureObject, list[PoseBone]] = {}
     for lower in chains:
         grouped.setdefault(lower.id_data, []).append(lower)
     return [_Recorder(ob, lowers, count, has_channels) for ob, lowers in grouped.items()]
@@ -78,18 +81,18 @@ def _recorders(chains: list[PoseBone], count: int, has_channels: bool) -> list[_
 class _Recorder:
     """Reads the chains of one object, each channel of the whole pose at once."""
 
-    def __init__(self, ob: Object, lowers: list[PoseBone], count: int, has_channels: bool) -> None:
+    def __init__(self, ob: ArmatureObject, lowers: list[PoseBone], count: int, has_channels: bool) -> None:
         self.object = ob
         self.samples = [empty_sample(lower, count) for lower in lowers]
         self._index = {bone.name: i for i, bone in enumerate(ob.pose.bones)}
         self._tips = np.array([self._index[lower.name] for lower in lowers])
         self._has_channels = has_channels
-        self._targets = [Target.read(s.planar_ik.target, s.planar_ik.subtarget) for s in lowers]
+        self._targets = [Target.read(s.target, s.subtarget) for s in map(chain_settings, lowers)]
         self._stretches = [False] * len(lowers)
         self._by_channel: dict[str, list[tuple[int, Track]]] = {}
         if has_channels:
             for sample, lower in zip(self.samples, lowers, strict=True):
-                for bone in (lower.parent, lower):
+                for bone in (upper_of(lower), lower):
                     mode = bone.rotation_mode
                     self._add_track(sample, bone.name, rotation_channel(mode), mode, count)
                     self._add_track(sample, bone.name, "scale", "", count)
@@ -118,9 +121,9 @@ class _Recorder:
                 sample.tracks = [track for track in sample.tracks if track.mode]
         return self.samples
 
-    def _record_results(self, i: int, depsgraph: Depsgraph, tips: np.ndarray) -> None:
+    def _record_results(self, i: int, depsgraph: Depsgraph, tips: NDArray[Any]) -> None:
         for k, (sample, tip, target) in enumerate(zip(self.samples, tips, self._targets, strict=True)):
-            settings = self.object.pose.bones[sample.lower].planar_ik
+            settings = chain_settings(self.object.pose.bones[sample.lower])
             if settings.enabled:
                 sample.reach[i] = status.reach(settings)
                 sample.problem = status.message(settings) or sample.problem
@@ -134,7 +137,7 @@ class _Recorder:
         self._by_channel.setdefault(channel, []).append((self._index[bone], track))
 
     @staticmethod
-    def _numbers(bones: object, name: str, size: int) -> np.ndarray:
+    def _numbers(bones: object, name: str, size: int) -> NDArray[Any]:
         """A property of all bones of a pose, a row for each."""
         numbers = array("f", bytes(4 * size * len(bones)))  # type: ignore[arg-type]
         bones.foreach_get(name, numbers)  # type: ignore[attr-defined]

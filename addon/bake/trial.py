@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import Object
 
+from ..rig.access import chain_settings
 from .samples import Sampled, rotation_channel
 
 
@@ -53,11 +54,12 @@ def _before(ob: Object) -> _Before:
 
 def _restore(before: _Before) -> None:
     ob = before.object
-    on_trial = ob.animation_data.action if ob.animation_data else None
+    data: Any = ob.animation_data  # with slots from 4.4 on
+    on_trial = data.action if data else None
     if on_trial and on_trial != before.action:
-        ob.animation_data.action = before.action
+        data.action = before.action
         if before.slot:
-            ob.animation_data.action_slot = before.slot
+            data.action_slot = before.slot
         bpy.data.actions.remove(on_trial)
     if before.action and before.action.is_editable:
         before.action.use_fake_user = before.had_fake_user
@@ -66,7 +68,7 @@ def _restore(before: _Before) -> None:
 
 
 def _settings(chain: Sampled) -> Any:
-    return chain.object.pose.bones[chain.lower].planar_ik
+    return chain_settings(chain.object.pose.bones[chain.lower])
 
 
 def _channels(chain: Sampled) -> Iterator[tuple[Any, str]]:

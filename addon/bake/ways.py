@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
-import numpy as np
 from bpy.types import Context, PoseBone
+from numpy.typing import NDArray
 
 from .curves import places_from_curves
 from .gathering import steady_chains
@@ -19,7 +19,7 @@ Way = Generator[float, None, list[Sampled] | None]
 """Yields the fraction done and returns the samples, or None if this way will not do."""
 
 
-def by_curves(context: Context, lowers: list[PoseBone], frames: np.ndarray) -> Way:
+def by_curves(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Way:
     """Way 1: sample F-curves and solve arrays."""
     yield 0.0
     chains = steady_chains(context, lowers)
@@ -27,7 +27,7 @@ def by_curves(context: Context, lowers: list[PoseBone], frames: np.ndarray) -> W
     return solved(chains, places) if chains and places else None
 
 
-def by_isolation(context: Context, lowers: list[PoseBone], frames: np.ndarray) -> Way:
+def by_isolation(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Way:
     """Way 2: step what the chains depend on in a scene of its own, and solve arrays."""
     chains = steady_chains(context, lowers)
     if not chains or not is_separable(chains):
@@ -36,16 +36,17 @@ def by_isolation(context: Context, lowers: list[PoseBone], frames: np.ndarray) -
     return solved(chains, places)
 
 
-def by_stepping(context: Context, lowers: list[PoseBone], frames: np.ndarray) -> Way:
+def by_stepping(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Way:
     """Way 3: step the scene with its chains live."""
-    return (yield from _fractions(step_live(context, lowers, frames), len(frames)))
+    sampled: list[Sampled] = yield from _fractions(step_live(context, lowers, frames), len(frames))
+    return sampled
 
 
 WAYS: tuple[Callable[..., Way], ...] = (by_curves, by_isolation, by_stepping)
 
 
 def sample_chains(
-    context: Context, lowers: list[PoseBone], frames: np.ndarray
+    context: Context, lowers: list[PoseBone], frames: NDArray[Any]
 ) -> Generator[float, None, list[Sampled]]:
     """What chains do over frames, by the cheapest way that is exact; yields the fraction done."""
     for way in WAYS:
