@@ -34,6 +34,7 @@ from .rotation import (
 from .triangle import (
     TOO_FAR,
     TOO_NEAR,
+    Bones,
     Settings,
     Turns,
     extend,
@@ -108,7 +109,6 @@ def solve_chain(
     counts as reached, as a fraction of r1 + r2. Numbers that are not finite are the caller's to refuse.
     """
     shaped, swung, blended = features
-    of = limb.bones
     bend = settings.bend
     tx, ty, tz = target
     (ax, ay, az), (bx, by, bz), normal = limb.axes
@@ -117,16 +117,7 @@ def solve_chain(
         distance = m.sqrt(x * x + y * y)
     else:
         distance = m.sqrt(tx * tx + ty * ty + tz * tz)
-    if shaped:
-        within = limited_range(of, settings.min_cos2, settings.max_cos2, m)
-        gone, far, stretch, shortfall = extend_shaped(distance, of, within, settings, m)
-        reach = judge(shortfall, within[2], within[3], tolerance * of.total, m)
-    else:
-        gone, far, stretch, shortfall = extend(distance, of, m)
-        reach = judge(shortfall, TOO_NEAR, TOO_FAR, tolerance * of.total, m)
-    total, _, difference, _, _ = of
-    side = 1.0 if swung else bend
-    turned = turns(total + gone, far, gone + difference, gone - difference, side, m)
+    turned, stretch, reach = _triangle(distance, limb.bones, settings, shaped, 1.0 if swung else bend, tolerance, m)
     if pole is None:
         cosine, sine = half_angle(x, y, distance, m)
         if swung:
@@ -160,6 +151,21 @@ def tip_position(own: Own, limb: Limb, stretch: Any = 1.0, hinge: Hinge | None =
         turn = multiply(multiply(hinge.now, lower), conjugate(hinge.rest))
     reached = rotate(turn, pointing)
     return (knee[0] + reached[0], knee[1] + reached[1], knee[2] + reached[2])
+
+
+def _triangle(
+    distance: Any, of: Bones, settings: Settings, shaped: bool, side: Any, tolerance: Any, m: Ops
+) -> tuple[Turns, Any, Any]:
+    """The turns that take the chain this far or as far as it goes, how much it stretches, and the `Reach`."""
+    if shaped:
+        within = limited_range(of, settings.min_cos2, settings.max_cos2, m)
+        gone, far, stretch, shortfall = extend_shaped(distance, of, within, settings, m)
+        reach = judge(shortfall, within[2], within[3], tolerance * of.total, m)
+    else:
+        gone, far, stretch, shortfall = extend(distance, of, m)
+        reach = judge(shortfall, TOO_NEAR, TOO_FAR, tolerance * of.total, m)
+    total, _, difference, _, _ = of
+    return turns(total + gone, far, gone + difference, gone - difference, side, m), stretch, reach
 
 
 def _line_in_pole_plane(target: Vector, distance: Any, pole: Pole, limb: Limb, m: Ops) -> tuple[Quaternion, Vector]:

@@ -193,6 +193,7 @@ def test_rows_that_are_not_finite_are_flagged(what, wrong):
     for values in solution:
         assert np.isfinite(values).all()
     assert solution.upper[2].tolist() == solution.lower[2].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert (solution.stretch[2], *solution.normal[2]) == (1.0, 0.0, 0.0, 1.0)
     if what != "own":
         assert np.array_equal(np.delete(solution.upper, 2, axis=0), np.delete(right.upper, 2, axis=0))
 
