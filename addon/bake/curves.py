@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
-from ..rig.access import bones_of, scene_of
+from ..rig.access import bones_of, path_to_bone, scene_of
 from ..rig.animation import curves_of
 from ..rig.chain import Chain
 from ..rig.channels import SIZES
@@ -17,7 +17,6 @@ from ..rig.targets import Carrier
 from .gathering import Places, carriers_of, gather
 from .rotations import matrices, quaternions
 from .samples import rotation_channel
-from .scenery import bone_path
 
 
 def places_from_curves(context: Context, chains: list[Chain], frames: NDArray[Any]) -> list[Places] | None:
@@ -82,7 +81,7 @@ class _Curves:
 
     def _pose(self, ob: Object, name: str) -> NDArray[Any]:
         bone = bones_of(ob)[name]
-        basis = self._transform(ob, f"{bone_path(name)}.", bone)
+        basis = self._transform(ob, f"{path_to_bone(name)}.", bone)
         rest = bone.bone.matrix_local
         pose: NDArray[Any]
         if bone.parent is None:

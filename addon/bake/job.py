@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
-from ..rig.access import chain_settings, scene_of, upper_of
+from ..rig.access import chain_settings, path_to_bone, scene_of, upper_of
 from ..rig.animation import animated_paths
 from ..rig.setup import Refused
 from .continuity import continuous
 from .keys import Keys, Sheet, check_writable
 from .reduction import every_frame, reduced
 from .samples import Sampled, Track
-from .scenery import bone_path, switch
+from .scenery import switch
 from .stepping import frame_kept, step_joints
 from .trial import trial
 from .ways import sample_chains
@@ -119,7 +119,7 @@ def check(request: Request) -> None:
     for lower in request.chains:
         paths = animated_paths(lower.id_data)
         for bone in (lower, upper_of(lower)):
-            if f"{bone_path(bone.name)}.rotation_mode" in paths:
+            if f"{path_to_bone(bone.name)}.rotation_mode" in paths:
                 raise Refused(f"The rotation mode of '{bone.name}' is animated: remove its keys first")
 
 

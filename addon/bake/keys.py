@@ -9,9 +9,9 @@ import numpy as np
 from bpy.types import Object
 from numpy.typing import NDArray
 
+from ..rig.access import path_to_bone
 from ..rig.animation import curves_of
 from ..rig.setup import Refused
-from .scenery import bone_path
 
 _POINT = {"co": 2, "handle_left": 2, "handle_right": 2, "back": 1, "amplitude": 1, "period": 1}
 _CHOICES = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
@@ -65,7 +65,7 @@ class Sheet:
 
     def write(self, bone: str, channel: str, keys: Keys, first: float, last: float) -> None:
         """Replace the keys of a bone's channel from frame ``first`` to ``last`` by these."""
-        path = f"{bone_path(bone)}.{channel}"
+        path = f"{path_to_bone(bone)}.{channel}"
         for index in range(keys.values.shape[1]):
             curve = self._curves.get((path, index)) or self._new_curve(path, index, bone)
             points = _points(keys, index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from bpy.types import Context, PoseBone
 
-from ..rig.access import chain_settings, is_armature, view_layer_of
+from ..rig.access import chain_settings, is_armature, path_to_bone, view_layer_of
 from ..rig.animation import animated_paths
 
 
@@ -25,9 +25,9 @@ def chains_of_scene(context: Context) -> list[PoseBone]:
 
 def switch(lower: str) -> str:
     """The data path of what switches a chain on and off."""
-    return f"{bone_path(lower)}.planar_ik.enabled"
+    return f"{path_to_bone(lower)}.planar_ik.enabled"
 
 
-def bone_path(bone: str) -> str:
+def path_to_bone(bone: str) -> str:
     """The data path of a pose bone."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeGuard, cast
 
+import bpy
 from bpy.types import Context, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
 
 if TYPE_CHECKING:
@@ -61,3 +62,8 @@ def children_of(bone: PoseBone) -> list[PoseBone]:
     """The bones that hang on a bone. `PoseBone.children` goes through all bones of the rig to find them."""
     bones = bones_of(bone.id_data)
     return [bones[child.name] for child in bone.bone.children]
+
+
+def path_to_bone(name: str) -> str:
+    """The data path of a pose bone from its object, as F-curves and drivers write it."""
+    return f'pose.bones["{bpy.utils.escape_identifier(name)}"]'

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import cos, pi
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import bpy
 from bpy.types import PoseBone
 from mathutils import Matrix
 
@@ -14,7 +13,7 @@ from ..solver import Reach
 from ..solver.chain import Features, Own
 from ..solver.compiled import Solve, bind
 from ..solver.triangle import Settings
-from .access import ArmatureObject, chain_settings, upper_of
+from .access import ArmatureObject, chain_settings, path_to_bone, upper_of
 from .anatomy import Anatomy, Unposable, anatomy, size_of
 from .channels import Channels
 from .frame import Frame
@@ -193,7 +192,7 @@ class Chain:
             part.restore(channels)
 
     def _has_curves(self, paths: set[str]) -> bool:
-        chain = tuple(_path(name) for name in (self.lower, self.upper) if name)
+        chain = tuple(path_to_bone(name) for name in (self.lower, self.upper) if name)
         return any(path.startswith(chain) for path in paths)
 
     def _read_parts(self, lower: PoseBone, channels: Channels, index: dict[str, int]) -> None:
@@ -287,10 +286,6 @@ class Chain:
         else:
             for scale in self._scales.values():
                 scale.restore(channels)
-
-
-def _path(bone: str) -> str:
-    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
 
 
 def _keep(settings: Any, name: str, numbers: Sequence[float]) -> None:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-import bpy
 from bpy.types import Object, PoseBone
 
-from .access import chain_settings, children_of, upper_of
-from .targets import Target, carriers
+from .access import chain_settings, children_of, path_to_bone, upper_of
+from .targets import Target
 
 NUMBERS = ("bend", "influence", "softness", "stretch", "stretch_max", "min_angle", "max_angle")
 
@@ -49,7 +48,7 @@ def overlap(lower: PoseBone) -> str:
 
 def hangs_on(ob: Object, lower: PoseBone, target: Target) -> str:
     """Whether the chain itself carries its target or pole."""
-    if carriers([(target.object, target.bone)]) & {(ob, lower.name), (ob, upper_of(lower).name)}:
+    if target.carriers() & {(ob, lower.name), (ob, upper_of(lower).name)}:
         name = f"Bone '{target.bone}'" if target.bone else f"'{target.object.name}'"
         return f"{name} hangs on the chain of '{lower.name}' itself: use one that does not move with it"
     return ""
@@ -91,6 +90,6 @@ def _covers(constraint: Any, bone: PoseBone, lower: PoseBone) -> bool:
 def _moved_by_driver(ob: Object, upper: PoseBone, lower: PoseBone) -> str:
     for curve in ob.animation_data.drivers if ob.animation_data else ():
         for bone in (upper, lower):
-            if curve.data_path.startswith(f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].rotation'):
+            if curve.data_path.startswith(f"{path_to_bone(bone.name)}.rotation"):
                 return f"The rotation of '{bone.name}' is driven: remove the driver"
     return ""

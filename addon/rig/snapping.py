@@ -5,12 +5,11 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-import bpy
 from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix, Vector
 
 from ..solver.chain import tip_position
-from .access import bones_of, chain_settings, upper_of
+from .access import bones_of, chain_settings, path_to_bone, upper_of
 from .anatomy import Anatomy, Unposable, anatomy
 from .chain import Chain
 from .channels import Channels
@@ -74,7 +73,7 @@ def place(target: Target, position: Vector) -> None:
 def key_place(target: Target) -> None:
     """Set a key on where a target is."""
     if target.bone:
-        path = f'pose.bones["{bpy.utils.escape_identifier(target.bone)}"].location'
+        path = f"{path_to_bone(target.bone)}.location"
         target.object.keyframe_insert(path, group=target.bone)
     else:
         target.object.keyframe_insert("location")
@@ -92,7 +91,7 @@ def key_rotation(bone: PoseBone) -> None:
 
 def setting_path(lower: str, name: str) -> str:
     """The data path of a chain's setting."""
-    return f'pose.bones["{bpy.utils.escape_identifier(lower)}"].planar_ik.{name}'
+    return f"{path_to_bone(lower)}.planar_ik.{name}"
 
 
 def _in_axes(body: Anatomy, v: tuple[float, ...]) -> tuple[float, ...]:

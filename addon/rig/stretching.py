@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from bpy.types import PoseBone
 
-from .access import chain_settings, upper_of
+from .access import chain_settings, children_of, upper_of
 
 SHEARING = {"FULL", "FIX_SHEAR"}
 """The ways to inherit scale that shear a turned bone under one that is scaled unevenly."""
@@ -44,7 +44,7 @@ def stretched(scale: Any, factor: float, volume: str) -> tuple[float, float, flo
 
 
 def _wanted(lower: PoseBone) -> list[tuple[PoseBone, Literal["ALIGNED", "AVERAGE"]]]:
-    others = [child for bone in (lower, upper_of(lower)) for child in bone.children if child != lower]
+    others = [child for bone in (lower, upper_of(lower)) for child in children_of(bone) if child != lower]
     return [(lower, "ALIGNED"), *((bone, "AVERAGE") for bone in others)]
 
 

@@ -10,7 +10,7 @@ import bpy
 from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Vector
 
-from .access import bones_of
+from .access import bones_of, path_to_bone
 
 Carrier = tuple[Object, str]
 """An object, or with a name a bone of it."""
@@ -82,7 +82,7 @@ def _carriers_of_bone(ob: Object, bone: PoseBone) -> Iterator[Carrier]:
     for other in bones_of(ob):
         if any(constraint.type in {"IK", "SPLINE_IK"} for constraint in other.constraints):
             yield from _constraint_targets(other)
-    yield from _driver_targets(ob, f'pose.bones["{bone.name}"]')
+    yield from _driver_targets(ob, path_to_bone(bone.name))
 
 
 def _constraint_targets(owner: Any) -> Iterator[Carrier]:

@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Operator, PoseBone
 
 from .. import live
-from ..rig.access import chain_settings, scene_of
+from ..rig.access import chain_settings, children_of, scene_of
 from ..rig.setup import Refused, remove_chain
 from .adding import Request, add_chains
 
@@ -129,7 +129,7 @@ def selected_chains(context: Context) -> list[PoseBone]:
         selected.append(context.active_pose_bone)
     found: dict[Any, PoseBone] = {}
     for bone in selected:
-        for lower in (bone, *bone.children):
+        for lower in (bone, *children_of(bone)):
             if chain_settings(lower).enabled:
                 found[lower.id_data.name_full, lower.name] = lower
     if not found:

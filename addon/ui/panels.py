@@ -6,7 +6,7 @@ from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
-from ..rig.access import chain_settings, scene_of, scene_settings
+from ..rig.access import chain_settings, children_of, scene_of, scene_settings
 
 
 def _chain_bone(context: Context) -> PoseBone | None:
@@ -14,7 +14,7 @@ def _chain_bone(context: Context) -> PoseBone | None:
     bone = context.active_pose_bone
     if bone is None or chain_settings(bone).enabled or chain_settings(bone).target:
         return bone
-    return next((child for child in bone.children if chain_settings(child).enabled), bone)
+    return next((child for child in children_of(bone) if chain_settings(child).enabled), bone)
 
 
 class _ChainPanel:
