@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bpy
 from bpy.types import Context, PoseBone
 
 from ..rig.access import chain_settings, is_armature, path_to_bone, view_layer_of
@@ -26,8 +25,3 @@ def chains_of_scene(context: Context) -> list[PoseBone]:
 def switch(lower: str) -> str:
     """The data path of what switches a chain on and off."""
     return f"{path_to_bone(lower)}.planar_ik.enabled"
-
-
-def path_to_bone(bone: str) -> str:
-    """The data path of a pose bone."""
-    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
