@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,8 @@ def parse(words: list[str]) -> argparse.Namespace:
     arguments = parser.parse_args(words)
     if arguments.command != "report" and arguments.in_place == (arguments.output is not None):
         parser.error(f"{arguments.command}: give either -o OUT or --in-place")
+    if arguments.command != "report" and arguments.relative_to:
+        _check_below(parser, arguments)
     return arguments
 
 
@@ -118,7 +121,22 @@ def _frames(parser: argparse.ArgumentParser) -> None:
 
 def _outputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", help="the file to write, or for several inputs the folder")
+    parser.add_argument(
+        "--relative-to",
+        type=Path,
+        metavar="FOLDER",
+        help="this folder holds the inputs; OUT gets the same folders, so that shots of the same name stay apart",
+    )
     parser.add_argument("--in-place", action="store_true", help="write over the input")
+
+
+def _check_below(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    if arguments.in_place:
+        parser.error("--relative-to goes with -o: --in-place writes no other files")
+    folder = os.path.abspath(arguments.relative_to)
+    for source in arguments.inputs:
+        if not Path(os.path.abspath(source)).is_relative_to(folder):
+            parser.error(f"{source} is not in {arguments.relative_to}")
 
 
 def span_of(arguments: argparse.Namespace) -> Span:

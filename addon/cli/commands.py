@@ -115,10 +115,16 @@ def _say(sentence: str) -> None:
 
 
 def _output(arguments: Namespace, source: Path) -> Path:
-    clashes = [other for other in arguments.inputs if other.name == source.name]
-    if arguments.output is not None and len(clashes) > 1:
-        raise Stop(Code.BAD_INPUT, f"{clashes[0]} and {clashes[1]} would be written to the same file")
-    return output_of(source, arguments.output, len(arguments.inputs) > 1)
+    """The file to write for an input. Stops if it is the input itself or the file to write for another input."""
+    given = arguments.output, arguments.relative_to, len(arguments.inputs) > 1
+    output = output_of(source, *given)
+    if arguments.output is not None:
+        if output == source.resolve():
+            raise Stop(Code.BAD_INPUT, f"{source} would be written over: give another -o, or --in-place")
+        clashes = [other for other in arguments.inputs if output_of(other, *given) == output]
+        if len(clashes) > 1:
+            raise Stop(Code.BAD_INPUT, f"{clashes[0]} and {clashes[1]} would be written to the same file: {output}")
+    return output
 
 
 def _options(arguments: Namespace) -> Line:

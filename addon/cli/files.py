@@ -51,17 +51,19 @@ def check_blend(path: Path) -> None:
         raise Stop(Code.BAD_INPUT, f"{path} is not a .blend file")
 
 
-def output_of(source: Path, output: str | None, is_one_of_several: bool) -> Path:
-    """The file to write for an input; without ``output``, the input itself."""
+def output_of(source: Path, output: str | None, below: Path | None, is_one_of_several: bool) -> Path:
+    """The file to write for an input; without ``output``, the input itself.
+
+    ``below``: a folder that the input is in; the output folder gets the same folders as there are below that one.
+    """
     if output is None:
         return source.resolve()
     path = Path(output)
-    if is_one_of_several or path.is_dir() or output.endswith(os.sep):
+    if below:
+        path = path / os.path.relpath(source, below)
+    elif is_one_of_several or path.is_dir() or output.endswith(("/", os.sep)):
         path = path / source.name
-    path = path.resolve()
-    if path == source.resolve():
-        raise Stop(Code.BAD_INPUT, f"{source} would be written over: give another -o, or --in-place")
-    return path
+    return path.resolve()
 
 
 @contextmanager

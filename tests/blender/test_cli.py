@@ -139,6 +139,25 @@ def test_several_files_and_one_that_is_missing(shot):
     assert "gone.blend does not exist" in err
 
 
+def test_files_of_the_same_name(shot, tmp_path):
+    """One would be written over the other, unless the output gets the folders of the inputs."""
+    same = [tmp_path / "sq1" / "shot.blend", tmp_path / "sq2" / "shot.blend"]
+    for path in same:
+        path.parent.mkdir()
+        path.write_bytes(shot.read_bytes())
+    out = tmp_path / "out"
+    code, lines, err = run("bake", *same, "-o", out)
+    assert (code, lines, out.exists()) == (2, [], False)
+    assert "would be written to the same file" in err
+    code, lines, err = run("bake", *same, "-o", out, "--relative-to", tmp_path)
+    assert code == 0, err
+    assert [line["output"] for line in lines] == [str(out / "sq1" / "shot.blend"), str(out / "sq2" / "shot.blend")]
+    assert all(Path(line["output"]).exists() for line in lines)
+    code, _, err = run("bake", *same, "-o", out, "--relative-to", tmp_path / "sq1")
+    assert code == 2
+    assert f"{same[1]} is not in {tmp_path / 'sq1'}" in err
+
+
 def test_max_unreached_ends_with_its_own_code_and_writes_nothing(shot):
     out = shot.with_name("out.blend")
     code, lines, err = run("bake", shot, "-o", out, "--max-unreached", 2)
