@@ -1,10 +1,13 @@
-"""The job template, checked and run by Open Job Description's own tool on real files."""
+"""What farms are given, run by their own tools or in a JavaScript engine, on real files with the real program."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import pytest
@@ -12,15 +15,57 @@ import pytest
 from tests.blender.test_bake import make_chain, make_leg
 
 ROOT = Path(__file__).resolve().parents[2]
-TEMPLATE = ROOT / "scripts" / "farm" / "bake.yaml"
+FARM = ROOT / "scripts" / "farm"
+TEMPLATE = FARM / "bake.yaml"
+PROGRAM = f"{sys.executable} {ROOT / 'scripts' / 'bake.py'}"
+SHOTS = ["sq1/anim.blend", "sq2/two shots.blend", "sq3/anim.blend"]
+
+AUTHOR = """
+const author = {
+    Task: (name, type) => ({ name, type, commands: [], addCommand(command) { this.commands.push(command); } }),
+    Command: (name, parameters) => ({ name, parameters }),
+};
+function compiled(settings) {
+    const job = { settings, tasks: [], addTask(task) { this.tasks.push(task); } };
+    compileJob(job);
+    return JSON.stringify(job.tasks);
+}
+"""
+"""What Flamenco documents of the names that it gives to a job type."""
+
+SETTING = {
+    "key", "type", "subtype", "choices", "propargs", "description", "default", "eval", "evalInfo", "visible",
+    "required", "editable",
+}  # fmt: skip
+"""What Flamenco's API knows of a setting."""
 
 pytest.importorskip("openjd.cli", reason="openjd-cli is not in this environment")
+quickjs = pytest.importorskip("quickjs", reason="quickjs-ng is not in this environment")
+
+
+@pytest.fixture
+def shots(tmp_path: Path) -> Path:
+    """A folder with the shots and their list."""
+    make_chain(make_leg())
+    bpy.context.scene.frame_end = 10
+    folder = tmp_path / "shots"
+    for name in SHOTS:
+        (folder / name).parent.mkdir(parents=True)
+        bpy.ops.wm.save_as_mainfile(filepath=str(folder / name))
+    (folder / "shots.txt").write_text("\n".join(SHOTS) + "\n")
+    return folder
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, timeout=110, check=False)
 
 
 def openjd(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "openjd", *words], capture_output=True, text=True, timeout=110, check=False
-    )
+    return run(sys.executable, "-m", "openjd", *words)
+
+
+def written(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("[!.]*.blend"))
 
 
 def test_the_template_is_valid():
@@ -28,20 +73,14 @@ def test_the_template_is_valid():
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_it_bakes_every_shot_of_a_list_and_runs_again(tmp_path):
-    make_chain(make_leg())
-    bpy.context.scene.frame_end = 10
-    names = ["one.blend", "two shots.blend", "three.blend"]
-    for name in names:
-        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / name))
-    (tmp_path / "shots.txt").write_text("\n".join(names) + "\n")
+def test_the_template_bakes_every_shot_of_a_list_and_runs_again(shots, tmp_path):
     parameters = {
-        "ShotFolder": tmp_path,
-        "ShotList": tmp_path / "shots.txt",
+        "ShotFolder": shots,
+        "ShotList": shots / "shots.txt",
         "OutputFolder": tmp_path / "out",
         "Chunk": 2,
         "Tasks": 2,
-        "Command": f"{sys.executable} {ROOT / 'scripts' / 'bake.py'}",
+        "Command": PROGRAM,
     }
     words = ["run", str(TEMPLATE), "--step", "Bake"]
     for name, value in parameters.items():
@@ -51,4 +90,74 @@ def test_it_bakes_every_shot_of_a_list_and_runs_again(tmp_path):
         said = done.stdout + done.stderr
         assert done.returncode == 0, said
         assert said.count('"skipped": true') == skipped
-    assert sorted(path.name for path in (tmp_path / "out").glob("[!.]*")) == sorted(names)
+    assert written(tmp_path / "out") == SHOTS
+
+
+class Flamenco:
+    """The job type in a JavaScript engine, beside a stand-in for Flamenco's own names."""
+
+    def __init__(self) -> None:
+        self._engine = quickjs.Context()
+        self._engine.eval(AUTHOR)
+        self._engine.eval((FARM / "planar_ik_bake.js").read_text())
+        self.settings: list[dict[str, Any]] = json.loads(self._engine.eval("JSON.stringify(JOB_TYPE)"))["settings"]
+
+    def submitted(self, **given: Any) -> dict[str, Any]:
+        """The settings of a job: what is given, else the default, else what Python makes of its expression."""
+        values = {setting["key"]: setting.get("default") for setting in self.settings} | given
+        names = {"settings": SimpleNamespace(**values), "abspath": lambda path: Path(path).resolve()}
+        for setting in self.settings:
+            if "eval" in setting:
+                values[setting["key"]] = eval(setting["eval"], {}, names)  # noqa: S307 - as Flamenco's add-on does
+        return values
+
+    def tasks(self, settings: dict[str, Any]) -> list[dict[str, Any]]:
+        """The tasks of a job with these settings."""
+        return json.loads(self._engine.eval(f"compiled({json.dumps(settings)})"))
+
+
+def test_the_job_type_declares_settings_that_flamenco_knows():
+    settings = Flamenco().settings
+    assert settings
+    for setting in settings:
+        assert set(setting) <= SETTING
+        assert setting["type"] in {"string", "int32", "float", "bool"}
+        assert setting.get("subtype", "file_path") in {"file_path", "dir_path", "hashed_file_path"}
+        assert setting.get("visible", "visible") in {"visible", "hidden", "submission", "web"}
+
+
+def test_the_job_type_bakes_every_shot_of_a_list_and_runs_again(shots, tmp_path):
+    out = str(tmp_path / "out")
+    flamenco = Flamenco()
+    given = {"shot_folder": f"{shots}/", "shot_list": str(shots / "shots.txt"), "output_folder": out, "chunk_size": 2}
+    tasks = flamenco.tasks(flamenco.submitted(**given, command=PROGRAM))
+    assert [(task["name"], task["type"]) for task in tasks] == [("bake-1-2", "blender"), ("bake-3-3", "blender")]
+    assert [[command["name"] for command in task["commands"]] for task in tasks] == [["exec"], ["exec"]]
+    commands = [task["commands"][0]["parameters"] for task in tasks]
+    for skipped in (0, 3):
+        done = [run(command["exe"], *command["args"]) for command in commands]
+        assert [process.returncode for process in done] == [0, 0], done
+        assert sum(process.stdout.count('"skipped": true') for process in done) == skipped
+    assert written(Path(out)) == SHOTS
+
+
+def test_the_job_type_starts_the_blender_that_flamenco_is_set_up_with(shots):
+    flamenco = Flamenco()
+    given = {"shot_folder": "/shots", "shot_list": str(shots / "shots.txt"), "output_folder": "/baked"}
+    (task,) = flamenco.tasks(flamenco.submitted(**given))
+    (command,) = task["commands"]
+    assert command["parameters"]["exe"] == "{blender}"
+    assert command["parameters"]["args"] == [
+        "--command", "planar_ik", "bake", *(f"/shots/{name}" for name in SHOTS),
+        "-o", "/baked", "--relative-to", "/shots", "--skip-existing", "--max-unreached", "1000000",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"), [({"shots": "\n"}, "There is no shot in"), ({"chunk_size": 0}, "must be 1 or more")]
+)
+def test_the_job_type_refuses_with_a_sentence(shots, wrong, sentence):
+    flamenco = Flamenco()
+    given = {"shot_folder": "/shots", "shot_list": str(shots / "shots.txt"), "output_folder": "/baked"}
+    with pytest.raises(quickjs.JSException, match=sentence):
+        flamenco.tasks(flamenco.submitted(**given) | wrong)
