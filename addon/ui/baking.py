@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, Operator
 
 from ..bake import Refused, Report, Request, Span, bake, chains_of_scene, finish, frames_of
+from ..rig.access import scene_of
 from .operators import selected_chains
 
 if TYPE_CHECKING:
@@ -36,8 +37,12 @@ class POSE_OT_planar_ik_bake(Operator):
             ("GIVEN", "Given", "The range given below"),
         ],
     )
-    frame_start: FloatProperty(name="Start", description="First frame, if the range is given", default=1.0)
-    frame_end: FloatProperty(name="End", description="Last frame, if the range is given", default=250.0)
+    frame_start: FloatProperty(
+        name="Start", description="First frame, if the range is given", default=1.0, options={"SKIP_SAVE"}
+    )
+    frame_end: FloatProperty(
+        name="End", description="Last frame, if the range is given", default=250.0, options={"SKIP_SAVE"}
+    )
     step: FloatProperty(
         name="Step", description="Frames from one key to the next; 0.5 bakes half frames too", default=1.0, min=0.01
     )
@@ -68,6 +73,7 @@ class POSE_OT_planar_ik_bake(Operator):
 
     _steps: Generator[float, None, Report] | None = None
     _timer: Any = None
+    _is_asked = False
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -78,26 +84,28 @@ class POSE_OT_planar_ik_bake(Operator):
         return True
 
     def execute(self, context: Context) -> set[OperatorReturnItems]:
-        """Bake at once."""
+        """Bake at once; after the dialog, a little at a time."""
         try:
-            return self._tell(finish(self._begin(context)))
+            steps = self._begin(context)
+            if self._is_asked:
+                self._is_asked = False  # Adjusting the settings afterwards bakes at once.
+                return self._start(context, steps)
+            return self._tell(finish(steps))
         except Refused as why:
             return self._refuse(why)
 
     def invoke(self, context: Context, _event: Event) -> set[OperatorReturnItems]:
-        """Bake a little at a time."""
-        try:
-            self._steps = self._begin(context)
-            next(self._steps)
-        except Refused as why:
-            return self._refuse(why)
-        except StopIteration as end:
-            return self._tell(end.value)
+        """Ask for the settings."""
+        scene = scene_of(context)
+        for name, frame in (("frame_start", scene.frame_start), ("frame_end", scene.frame_end)):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, frame)
+        if context.mode == "OBJECT":
+            self.chains = "ALL"
+        self._is_asked = True
         manager: Any = context.window_manager
-        manager.progress_begin(0.0, 1.0)
-        manager.modal_handler_add(self)
-        self._timer = manager.event_timer_add(0.01, window=context.window)
-        return {"RUNNING_MODAL"}
+        asked: set[OperatorReturnItems] = manager.invoke_props_dialog(self, confirm_text="Bake")
+        return asked
 
     def modal(self, context: Context, event: Event) -> set[OperatorReturnItems]:
         """Go on, unless Esc was pressed."""
@@ -118,10 +126,10 @@ class POSE_OT_planar_ik_bake(Operator):
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: Context) -> None:
-        """Leave everything as it was."""
+        """Leave everything as it was: Esc was pressed during the bake or in the dialog, or Blender quits."""
         if self._steps:
             self._steps.close()
-        self._leave(context)
+            self._leave(context)
 
     def draw(self, _context: Context) -> None:
         """The settings that count."""
@@ -141,6 +149,19 @@ class POSE_OT_planar_ik_bake(Operator):
         span = Span(self.range, self.frame_start, self.frame_end, self.step)
         frames = frames_of(context, span, lowers)
         return bake(context, Request(lowers, frames, self.action == "NEW", self.keep, self.tolerance))
+
+    def _start(self, context: Context, steps: Generator[float, None, Report]) -> set[OperatorReturnItems]:
+        """Make a first step, so that what can't be baked is refused at once, and leave the rest to the timer."""
+        try:
+            next(steps)
+        except StopIteration as end:
+            return self._tell(end.value)
+        self._steps = steps
+        manager: Any = context.window_manager
+        manager.progress_begin(0.0, 1.0)
+        manager.modal_handler_add(self)
+        self._timer = manager.event_timer_add(0.01, window=context.window)
+        return {"RUNNING_MODAL"}
 
     def _go_on(self, context: Any) -> None:  # a window's, so that nothing of it is None
         until = perf_counter() + SLICE

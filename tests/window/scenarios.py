@@ -77,6 +77,116 @@ def plays_with_the_panel_open(hand: Hand):
     return {"misses": misses, "frames": sorted(frames), "reach": chain.reach}
 
 
+def bakes_from_the_dialog(hand: Hand):
+    """Bake from the menu and the dialog that opens, bake again as if its settings were adjusted, undo and redo."""
+    yield from open_moving_chain(hand, frames=40)
+    before = yield from motion(40)
+    found = {"before": state()}
+    yield from hand.choose("Bake Planar IK")
+    hand.picture("dialog")
+    found["with_the_dialog_open"] = state()
+    yield from hand.key("RET")
+    yield from until(lambda: not has_chain())
+    hand.picture("baked")
+    found["baked"] = state()
+    after = yield from motion(40)
+    found["moved"] = max((a - b).length for a, b in zip(after, before, strict=True))
+    with bpy.context.temp_override(**in_view(hand)):
+        bpy.ops.ed.undo_redo("EXEC_DEFAULT", True)  # what the panel Adjust Last Operation does when a setting is changed
+    found["adjusted"], found["runs_on"] = state(), is_baking(hand)
+    yield from hand.key("Z", ctrl=True)
+    found["undone"] = state()
+    yield from hand.key("Z", ctrl=True, shift=True)
+    found["redone"] = state()
+    return found
+
+
+def cancels_a_bake(hand: Hand):
+    """Press Esc in the dialog, then bake again and press Esc in the middle of it."""
+    yield from open_moving_chain(hand, frames=1_000_000, is_stepped=True)
+    bpy.context.scene.frame_set(7)
+    yield
+    found = {"before": state()}
+    yield from hand.choose("Bake Planar IK")
+    yield from hand.key("ESC")
+    found["after_the_dialog"], found["bakes_after_the_dialog"] = state(), is_baking(hand)
+    yield from hand.choose("Bake Planar IK")
+    yield from hand.key("RET")
+    for _ in range(8):
+        yield
+    hand.picture("progress")
+    found["baked_for_long"], found["during"] = is_baking(hand), state()
+    yield from hand.key("ESC")
+    yield from until(lambda: not is_baking(hand))
+    hand.picture("cancelled")
+    found["after"] = state()
+    return found
+
+
+def open_moving_chain(hand: Hand, frames: int, is_stepped: bool = False):
+    """Open a limb with a chain whose target moves, if wanted so that a bake has to step every frame of the scene."""
+    yield from open_limb(hand)
+    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.choose("Add Planar IK")
+    target = bpy.data.objects["limb"].pose.bones["lower"].planar_ik.target
+    for frame, offset in ((1, (0, 0, 0)), (20, (0, 0.4, 0.5)), (40, (0, -0.5, 0.7))):
+        target.location = Vector((0, 0, 0.2)) + Vector(offset)
+        target.keyframe_insert("location", frame=frame)
+    if is_stepped:
+        carrier = bpy.data.objects.new("carrier", bpy.data.lattices.new("carrier"))
+        bpy.context.scene.collection.objects.link(carrier)
+        target.parent = carrier
+        target.constraints.new("LIMIT_LOCATION")
+    bpy.context.scene.frame_end = frames
+    bpy.ops.ed.undo_push(message="Animate the target")
+    yield
+
+
+def motion(frames: int):
+    """Where the tip is on every frame."""
+    places, now = [], bpy.context.scene.frame_current
+    for frame in range(1, frames + 1):
+        bpy.context.scene.frame_set(frame)
+        places.append(tip())
+    bpy.context.scene.frame_set(now)
+    yield
+    return places
+
+
+def state() -> dict:
+    """Everything that a bake could change."""
+    ob = bpy.data.objects["limb"]
+    curves = bpy.data.actions[0].layers[0].strips[0].channelbags
+    return {
+        "scenes": [(scene.name, scene.frame_current, scene.planar_ik.live) for scene in bpy.data.scenes],
+        "actions": [action.name for action in bpy.data.actions],
+        "keys": sum(len(curve.keyframe_points) for bag in curves for curve in bag.fcurves),
+        "limb_action": ob.animation_data.action.name if ob.animation_data and ob.animation_data.action else None,
+        "chain": has_chain(),
+        "selected": [ob.name for ob in bpy.context.selected_objects],
+        "selected_bones": [bone.name for bone in bpy.context.selected_pose_bones or ()],
+        "active": (bpy.context.object.name, bpy.context.object.mode),
+        "tip": tip()[:],
+    }
+
+
+def is_baking(hand: Hand) -> bool:
+    """Whether the bake is going on."""
+    return any(operator.bl_idname == "POSE_OT_planar_ik_bake" for operator in hand.window.modal_operators)
+
+
+def in_view(hand: Hand) -> dict:
+    """The context that an operator has under the mouse."""
+    area, region = hand.view()
+    return {"window": hand.window, "area": area, "region": region}
+
+
+def until(condition):
+    """Wait for something to become true; the test's own time limit ends a wait in vain."""
+    while not condition():
+        yield
+
+
 def drag_and_measure(hand: Hand, target: str):
     """Drag what is selected up and to the left; give how far the tip was from the target after each step."""
     misses = []

@@ -41,3 +41,28 @@ def test_playback_with_the_panel_open(play):
     assert len(found["frames"]) > 3
     assert max(found["misses"]) < NEAR
     assert found["reach"] == "REACHED"
+
+
+def test_baking_from_the_dialog_is_one_undo_step(play):
+    found = play("bakes_from_the_dialog")
+    before, baked = found["before"], found["baked"]
+    assert found["with_the_dialog_open"] == before
+    assert found["moved"] < NEAR
+    assert before["chain"]
+    assert not baked["chain"]
+    assert baked["limb_action"]
+    kept = ("scenes", "selected", "selected_bones", "active")
+    assert [baked[name] for name in kept] == [before[name] for name in kept]
+    assert found["undone"] == before
+    assert found["redone"] == baked
+    assert found["adjusted"] == baked
+    assert not found["runs_on"]
+
+
+def test_esc_leaves_everything_as_it_was(play):
+    found = play("cancels_a_bake")
+    assert found["after_the_dialog"] == found["before"]
+    assert not found["bakes_after_the_dialog"]
+    assert found["baked_for_long"]
+    assert found["during"]["scenes"] != found["before"]["scenes"]
+    assert found["after"] == found["before"]
