@@ -92,7 +92,7 @@ def bakes_from_the_dialog(hand: Hand):
     after = yield from motion(40)
     found["moved"] = max((a - b).length for a, b in zip(after, before, strict=True))
     with bpy.context.temp_override(**in_view(hand)):
-        bpy.ops.ed.undo_redo("EXEC_DEFAULT", True)  # what the panel Adjust Last Operation does when a setting is changed
+        bpy.ops.ed.undo_redo("EXEC_DEFAULT", True)  # as the panel Adjust Last Operation does
     found["adjusted"], found["runs_on"] = state(), is_baking(hand)
     yield from hand.key("Z", ctrl=True)
     found["undone"] = state()
