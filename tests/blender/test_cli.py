@@ -273,24 +273,57 @@ def test_it_is_a_command_of_blender(addon):
     assert cli.main(["report", "/nowhere.blend"]) == 2
 
 
-@pytest.mark.timeout(300)
+class Forks:
+    """The program as processes that can be killed, one at a time, without starting Blender for each."""
+
+    def __init__(self) -> None:
+        script = str(Path(__file__).with_name("forked.py"))
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self._parent = subprocess.Popen([sys.executable, script], text=True, **pipes)
+
+    def start(self, *words: Any) -> int:
+        """The number of the process; it stays that process's until it is ended."""
+        return int(self._ask(json.dumps([str(word) for word in words])))
+
+    def end(self) -> int:
+        """Wait for the process, and give its exit status."""
+        return int(self._ask(""))
+
+    def close(self) -> None:
+        self._parent.communicate()
+
+    def _ask(self, line: str) -> str:
+        self._parent.stdin.write(f"{line}\n")
+        self._parent.stdin.flush()
+        return self._parent.stdout.readline()
+
+
 def test_killed_at_any_moment_the_old_file_is_whole(shot):
-    """Killed at random moments, 50 times: the file is the old one, or the new one."""
+    """Killed 50 times, by turns at a random moment of the run and of its end: the file is the old or the new one."""
     chance = random.Random(4)
-    began = time.perf_counter()
-    assert run("bake", "--frames", "1:24", shot, "-o", shot.with_name("whole.blend"))[0] == 0
+    program = Forks()
+    for _ in range(2):  # The first one also waits for Blender to start.
+        began = time.perf_counter()
+        program.start("bake", shot, "-o", shot.with_name("whole.blend"))
+        assert program.end() == 0
     lasts = time.perf_counter() - began
-    old = shot.read_bytes()
-    for _ in range(50):
-        process = start("bake", "--in-place", shot)
-        time.sleep(lasts * chance.uniform(0.5, 1.1))
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        now = shot.read_bytes()
-        if now != old:
+    old, unfinished = shot.read_bytes(), shot.with_name(".shot.blend.part.blend")
+    for attempt in range(50):
+        unfinished.unlink(missing_ok=True)
+        inode = shot.stat().st_ino
+        process = program.start("bake", "--in-place", shot)
+        is_late = attempt % 2
+        while is_late and not unfinished.exists() and shot.stat().st_ino == inode:
+            pass  # The writing has not begun.
+        time.sleep(lasts * chance.uniform(0.0, 0.2 if is_late else 1.1))
+        os.kill(process, signal.SIGKILL)
+        program.end()
+        if shot.read_bytes() != old:
             assert not open_file(shot).pose.bones["shin"].planar_ik.enabled
             shot.write_bytes(old)
-    assert run("bake", "--in-place", shot)[0] == 0
+    program.start("bake", "--in-place", shot)
+    assert program.end() == 0
+    program.close()
     assert not [name for name in others(shot) if name.endswith((".lock", ".part.blend"))]
 
 
