@@ -7,58 +7,76 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..rig.rotation import EVEN_ORDERS
+
 TURN = 2.0 * np.pi
 
-SMALL = np.pi / 4.0
-"""Steps of all numbers below which there is no jump to look for, which takes longer than the bake itself."""
-
 LOCKED = 1e-6
-"""How close, in radians, the middle Euler angle is to a quarter turn when only the sum of the outer two counts."""
+"""How close, in radians, the middle Euler angle is to a quarter turn when only the sum of the outer two counts, and a
+turn about an axis to none when the axis does not count."""
 
 
 def continuous(mode: str, values: NDArray[Any]) -> NDArray[Any]:
     """The same rotations ``(frames, numbers)`` in a bone's rotation mode; the first frame stays as it is."""
     if mode == "QUATERNION":
-        return _one_hemisphere(values)
-    if np.abs(np.diff(values, axis=0)).max(initial=0.0) < SMALL:
-        return values
+        one_hemisphere: NDArray[Any] = values * _same_side(values)
+        return one_hemisphere
+    steady = values.astype(float)
     if mode == "AXIS_ANGLE":
-        return _steady_axis(values.astype(float))
-    return _unwound(mode, values.astype(float))
+        _steady_axis(steady)
+    else:
+        _unwound(mode, steady)
+    return steady.astype(values.dtype)
 
 
-def _one_hemisphere(values: NDArray[Any]) -> NDArray[Any]:
-    against = np.einsum("ij,ij->i", values[1:], values[:-1]) < 0.0
-    signs = np.cumprod(np.where(against, -1.0, 1.0))
-    steady: NDArray[Any] = np.concatenate((values[:1], values[1:] * signs[:, None])).astype(values.dtype)
-    return steady
-
-
-def _steady_axis(values: NDArray[Any]) -> NDArray[Any]:
+def _steady_axis(values: NDArray[Any]) -> None:
     """The axis never turns round, and where there is no turn, it is that of the frame before."""
-    for i in range(1, len(values)):
-        before, now = values[i - 1], values[i]
-        if now[1:] @ before[1:] < 0.0:
-            now *= -1.0
-        if abs(np.sin(now[0] / 2.0)) < LOCKED and before[1:].any():
-            now[1:] = before[1:]
-        now[0] += TURN * np.round((before[0] - now[0]) / TURN)
-    return values
+    values[:, 1:] = _last_that_counts(values[:, 1:], np.abs(np.sin(values[:, 0] / 2.0)) >= LOCKED)
+    values *= _same_side(values[:, 1:])
+    values[:, 0] += _whole_turns(values[:, 0])
 
 
-def _unwound(order: str, values: NDArray[Any]) -> NDArray[Any]:
+def _unwound(order: str, values: NDArray[Any]) -> None:
     """Each angle within half a turn of the frame before, by whole turns or by the other triple of the same rotation."""
-    first, middle, third = ("XYZ".index(letter) for letter in order)
-    sign = 1.0 if order in {"XYZ", "YZX", "ZXY"} else -1.0
-    for i in range(1, len(values)):
-        before, now = values[i - 1], values[i]
-        if abs(np.cos(now[middle])) < LOCKED:
-            side = -sign if np.sin(now[middle]) > 0.0 else sign
-            both = now[first] * side + now[third]
-            now[first] = before[first]
-            now[third] = both - before[first] * side
-        other = now + np.pi
-        other[middle] = np.pi - now[middle]
-        ways = [way + TURN * np.round((before - way) / TURN) for way in (now, other)]
-        values[i] = min(ways, key=lambda way: float(np.abs(way - before).sum()))
-    return values
+    first, middle, third = map("XYZ".index, order)
+    sign = 1.0 if order in EVEN_ORDERS else -1.0
+    side = np.where(np.sin(values[:, middle]) > 0.0, -sign, sign)
+    counts = np.abs(np.cos(values[:, middle])) >= LOCKED
+    fixed = _last_that_counts(values[:, first], counts)
+    values[:, third] += (values[:, first] - fixed) * side
+    values[:, first] = fixed
+    other = values + np.pi
+    other[:, middle] = np.pi - values[:, middle]
+    # From one frame to the next it is as far between two triples as between their others.
+    is_closer = _distances(other[1:] - values[:-1]) < _distances(values[1:] - values[:-1])
+    is_other = np.append(False, np.cumsum(is_closer) % 2 == 1)
+    values[is_other] = other[is_other]
+    values += _whole_turns(values)
+
+
+def _same_side(vectors: NDArray[Any]) -> NDArray[Any]:
+    """A sign for each row, so that none points away from the one before."""
+    against = np.einsum("ij,ij->i", vectors[1:], vectors[:-1]) < 0.0
+    signs = np.cumprod(np.where(against, -1.0, 1.0).astype(vectors.dtype))
+    column: NDArray[Any] = np.append(np.ones(1, vectors.dtype), signs)[:, None]
+    return column
+
+
+def _last_that_counts(values: NDArray[Any], counts: NDArray[Any]) -> NDArray[Any]:
+    """Each row, or the last one before it that counts; the first one always does."""
+    rows = np.where(counts, np.arange(len(values)), 0)
+    last: NDArray[Any] = values[np.maximum.accumulate(rows)]
+    return last
+
+
+def _whole_turns(angles: NDArray[Any]) -> NDArray[Any]:
+    """What brings each row within half a turn of the one before."""
+    turns: NDArray[Any] = np.zeros_like(angles)
+    turns[1:] = np.cumsum(TURN * np.round((angles[:-1] - angles[1:]) / TURN), axis=0)
+    return turns
+
+
+def _distances(steps: NDArray[Any]) -> NDArray[Any]:
+    """How far triples are apart, but for whole turns."""
+    distances: NDArray[Any] = np.abs(steps - TURN * np.round(steps / TURN)).sum(axis=1)
+    return distances

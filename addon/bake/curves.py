@@ -13,10 +13,11 @@ from ..rig.access import bones_of, path_to_bone, scene_of
 from ..rig.animation import curves_of
 from ..rig.chain import Chain
 from ..rig.channels import SIZES
+from ..rig.rotation import ARRAYS, to_quaternion
 from ..rig.targets import Carrier
 from .gathering import Places, carriers_of, gather
-from .rotations import matrices, quaternions
 from .samples import rotation_channel
+from .transforms import matrices
 
 
 def places_from_curves(context: Context, chains: list[Chain], frames: NDArray[Any]) -> list[Places] | None:
@@ -95,7 +96,7 @@ class _Curves:
 
     def _transform(self, ob: Object, prefix: str, owner: Any) -> NDArray[Any]:
         mode = owner.rotation_mode
-        rotation = quaternions(mode, self._channel(ob, prefix, owner, rotation_channel(mode)))
+        rotation = to_quaternion(mode, [*self._channel(ob, prefix, owner, rotation_channel(mode)).T], ARRAYS)
         return matrices(
             self._channel(ob, prefix, owner, "location"), rotation, self._channel(ob, prefix, owner, "scale")
         )

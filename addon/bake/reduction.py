@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ..rig.access import upper_of
 from ..rig.channels import SIZES
+from ..rig.rotation import ARRAYS, to_quaternion
 from ..solver.rotation import Quaternion, multiply, rotate
 from .keys import Keys
-from .rotations import quaternions
 from .samples import Sampled, Track
 
 
@@ -77,7 +77,7 @@ def _joints(shape: Shape, tracks: list[Track], values: NDArray[Any]) -> tuple[ND
         own = values[:, start : start + SIZES[track.channel]]
         start += SIZES[track.channel]
         if track.mode:
-            rotations.append(quaternions(track.mode, own))
+            rotations.append(to_quaternion(track.mode, [*own.T], ARRAYS))
         else:
             scales.append(own)
     upper, lower = rotations

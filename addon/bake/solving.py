@@ -9,7 +9,7 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..rig.chain import ROUNDING, Chain
-from ..rig.rotation import to_channels
+from ..rig.rotation import ARRAYS, to_channels
 from ..solver import Reach
 from ..solver.chain import IN_LINE_SQUARE, Own, tip_position
 from ..solver.chains import solve_chains
@@ -78,13 +78,9 @@ def _sample(chain: Chain, place: Places, solution: Any, knee: NDArray[Any], tip:
 
 def _track(bone: PoseBone, rotations: NDArray[Any]) -> Track:
     mode = bone.rotation_mode
-    if mode == "QUATERNION":
-        return Track(bone.name, rotation_channel(mode), mode, rotations.astype(np.float32))
-    values = np.empty((len(rotations), 4 if mode == "AXIS_ANGLE" else 3), np.float32)
-    near = tuple(getattr(bone, rotation_channel(mode)))
-    for i, rotation in enumerate(rotations.tolist()):
-        near = values[i] = to_channels(mode, tuple(rotation), near)
-    return Track(bone.name, rotation_channel(mode), mode, values)
+    near = [np.full(len(rotations), number) for number in getattr(bone, rotation_channel(mode))]
+    values = np.stack(to_channels(mode, (*rotations.T,), near, ARRAYS), axis=-1)
+    return Track(bone.name, rotation_channel(mode), mode, values.astype(np.float32))
 
 
 def _moved(matrices: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
