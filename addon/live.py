@@ -13,11 +13,9 @@ from bpy.types import Context, Depsgraph, PoseBone, Scene
 
 from .rig import settings, status
 from .rig.access import ArmatureObject, chain_settings, is_armature, scene_of, scene_settings, view_layer_of
-from .rig.animation import animated_paths
 from .rig.chain import Chain
 from .rig.channels import Channels
-from .rig.frame import Frame
-from .rig.rendering import is_apart, keep_animation
+from .rig.group import Group
 from .rig.targets import carriers
 
 log = logging.getLogger("planar_ik")
@@ -28,7 +26,7 @@ class Plan:
 
     def __init__(self) -> None:
         self.chains: dict[tuple[int, str], Chain] = {}
-        self.levels: list[dict[ArmatureObject, list[Chain]]] = []
+        self.levels: list[list[Group]] = []
         self.is_stale = True
         self.is_busy = False
         self.population = b""
@@ -53,40 +51,14 @@ def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -
     if is_structural:
         plan.levels = _levels()
     for number, level in enumerate(plan.levels):
-        written = [_pose(ob, chains, depsgraph, has_changed, is_structural) for ob, chains in level.items()]
+        written = [group.pose(depsgraph, has_changed, is_structural) for group in level]
+        for group in level:
+            plan.is_stale = plan.is_stale or group.has_lost
+            for chain in group.chains:
+                if chain.problem:
+                    _tell(chain)
         if any(written) and number + 1 < len(plan.levels):
             depsgraph.update()
-
-
-def _pose(
-    ob: ArmatureObject, chains: list[Chain], depsgraph: Depsgraph, has_changed: bool, is_structural: bool
-) -> bool:
-    """Pose chains of one object and say whether that changed anything."""
-    evaluated = ob.evaluated_get(depsgraph)
-    if not evaluated.is_evaluated:
-        return False
-    if depsgraph.mode == "RENDER" or is_apart(ob, evaluated):
-        keep_animation(ob, evaluated)
-    channels = Channels(ob)
-    frame = Frame(evaluated, depsgraph, has_changed)
-    index: dict[str, int] = {}
-    paths: set[str] = set()
-    for chain in chains:
-        try:
-            if is_structural:
-                index = index or {bone.name: i for i, bone in enumerate(ob.pose.bones)}
-                paths = paths or animated_paths(ob)
-                chain.prepare(evaluated, channels, index, paths)
-            elif chain.is_outdated(frame):
-                chain.refresh(evaluated, channels)
-            chain.pose(frame, channels)
-        except ReferenceError:
-            plan.is_stale = True
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with one chain must not stop the others
-            chain.problem = f"A fault of Planar IK, please report it: {error!r}"
-        if chain.problem:
-            _tell(chain)
-    return channels.write()
 
 
 def _find_chains(depsgraph: Depsgraph) -> bool:
@@ -113,7 +85,7 @@ def _find_chains(depsgraph: Depsgraph) -> bool:
     return True
 
 
-def _levels() -> list[dict[ArmatureObject, list[Chain]]]:
+def _levels() -> list[list[Group]]:
     """The chains in the order in which they depend on each other, those of one level grouped by object."""
     bones = {}
     for chain in plan.chains.values():
@@ -124,14 +96,14 @@ def _levels() -> list[dict[ArmatureObject, list[Chain]]]:
     needs = {
         chain: {bones[c] for c in carriers(chain.follows()) if c in bones} - {chain} for chain in plan.chains.values()
     }
-    levels: list[dict[ArmatureObject, list[Chain]]] = []
+    levels: list[list[Group]] = []
     waiting = dict(needs)
     while waiting:
         ready = [chain for chain, needed in waiting.items() if not needed & waiting.keys()]
         level: dict[ArmatureObject, list[Chain]] = {}
         for chain in ready or waiting:
             level.setdefault(chain.object, []).append(chain)
-        levels.append(level)
+        levels.append([Group(ob, chains) for ob, chains in level.items()])
         waiting = {chain: needed for chain, needed in waiting.items() if ready and chain not in ready}
     return levels
 
@@ -223,8 +195,8 @@ def _tag_rigs() -> None:
 def _on_change(changed: Any) -> None:
     """A setting was set: look at the chain anew, and if it was switched off, give the bones back at once."""
     plan.is_stale = True
-    chain = status.find(changed)
-    if chain and not changed.enabled and changed.is_posed:
+    chain = status.find(changed) if changed.is_posed and not changed.enabled else None
+    if chain:
         channels = Channels(chain.object)
         chain.release(channels)
         channels.write()

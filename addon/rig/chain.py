@@ -60,18 +60,19 @@ class Chain:
         self.problem = ""
         self.reach = Reach.INVALID
         self.posing: Posing | None = None
+        self.normal: tuple[float, ...] = (0.0, 0.0, 1.0)
+        self.rotations: tuple[Rotation, Rotation] = ()  # type: ignore[assignment]
+        self.stretched: list[Scale] = []
+        self.volume = "LENGTH"
+        self.is_carried = False
+        self.is_unsettled = False
         self._obstacle = ""
         self._is_animated = True
-        self._is_carried = False
         self._size = 0.0
         self._body: Anatomy | None = None
         self._body_key: tuple[Any, ...] = ()
         self._rotations: dict[str, Rotation] = {}
         self._scales: dict[str, Scale] = {}
-        self._written: tuple[Rotation, Rotation] = ()  # type: ignore[assignment]
-        self._stretched: list[Scale] = []
-        self._volume = "LENGTH"
-        self._normal: tuple[float, ...] = (0.0, 0.0, 1.0)
         self._solve: Solve | None = None
         self._own: tuple[float, ...] = ()
         self._to_axes = Matrix()
@@ -112,17 +113,27 @@ class Chain:
         self.refresh(evaluated, channels)
 
     def is_outdated(self, frame: Frame) -> bool:
-        """Whether `refresh` must run for this frame: the chain is animated, or what carries it changed its size."""
-        return self._is_animated or (self._is_carried and not frame.has_size(self.parent, self._size))
+        """Whether `refresh` must run for this frame: the chain is animated, or was set what is evaluated only now, or
+        what carries it changed its size."""
+        changes = self._is_animated or self.is_unsettled
+        return changes or (self.is_carried and not frame.has_size(self.parent, self._size))
 
     @property
     def is_steady(self) -> bool:
         """Whether nothing changes from frame to frame but where the root, the target and the pole are."""
-        return bool(self.posing and self.posing.body.in_parent) and not (self._is_animated or self._is_carried)
+        return bool(self.posing and self.posing.body.in_parent) and not (self._is_animated or self.is_carried)
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether the chain can be posed together with others: as long as it is not outdated, by quaternions."""
+        is_settled = bool(self.posing and self.posing.body.in_parent) and not self._is_animated
+        return is_settled and all(rotation.mode == "QUATERNION" for rotation in self.rotations)
 
     def refresh(self, evaluated: ArmatureObject, channels: Channels) -> None:
         """Make the function that poses the chain as its settings, its own pose and its bones' shape are now."""
         self._solve = self.posing = None
+        if self.is_unsettled:
+            self._body_key, self.is_unsettled = (), False
         lower = evaluated.pose.bones[self.lower]
         if self._obstacle or not chain_settings(lower).enabled:
             self.release(channels)
@@ -141,24 +152,27 @@ class Chain:
         solve = self._solve
         if solve is None:
             return
-        depsgraph = frame.depsgraph
-        to_axes: Any = self._to_axes @ frame.space(self.parent)  # the stubs don't know that vectors iterate
-        place = to_axes @ self.target.position(depsgraph)  # type: ignore[union-attr]
-        pole = (*(to_axes @ self.pole.position(depsgraph)), *self._normal) if self.pole else ()
-        solved = solve(*place, *pole, *self._own)
+        normal = self.normal if self.pole else ()
+        solved = solve(*self.places(frame), *normal, *self._own)
         if solved[0] != solved[0]:
             self.problem = NOT_A_PLACE
             self._restore(channels)
             return
         self.problem = ""
         self.reach = solved[9]
-        if pole:
-            self._normal = solved[10:13]
-        upper, lower = self._written
+        if normal:
+            self.normal = solved[10:13]
+        upper, lower = self.rotations
         upper.overwrite(channels, solved[0:4], frame.has_changed)
         lower.overwrite(channels, solved[4:8], frame.has_changed)
-        for scale in self._stretched:
-            scale.stretch(channels, solved[8], self._volume)
+        for scale in self.stretched:
+            scale.stretch(channels, solved[8], self.volume)
+
+    def places(self, frame: Frame) -> tuple[float, ...]:
+        """Where the target and, if there is one, the pole are in the limb's axes."""
+        to_axes: Any = self._to_axes @ frame.space(self.parent)  # the stubs don't know that vectors are sequences
+        place = (to_axes @ self.target.position(frame.depsgraph))[:]  # type: ignore[union-attr]
+        return place if self.pole is None else place + (to_axes @ self.pole.position(frame.depsgraph))[:]  # type: ignore[no-any-return]
 
     def own_pose(self, channels: Channels) -> tuple[Own, tuple[Sequence[float], Sequence[float]]]:
         """The animator's own rotations and scales of the upper and the lower bone."""
@@ -240,7 +254,7 @@ class Chain:
         own = Own(rotations["upper"].own_rotation(), rotations["lower"].own_rotation())
         self._own = (*own.upper, *own.lower) if features.blended else ()
         self.posing = Posing(body, values, features, own)
-        self._written = (rotations["upper"], rotations["lower"])
+        self.rotations = (rotations["upper"], rotations["lower"])
         self._read_stretch(lower, values.stretch, channels)
 
     def _read_body(self, lower: PoseBone) -> Anatomy:
@@ -254,7 +268,7 @@ class Chain:
             self._body_key = key
             self.parent = upper.parent.name if upper.parent and body.in_parent else ""
             self._is_animated = self._is_animated or body.in_parent is None or body.hinge is not None
-            self._is_carried = body.carried
+            self.is_carried = body.carried
             self._size = size_of(upper.parent.matrix) if upper.parent else 1.0
             self._to_axes = body.to_axes()
         return body
@@ -276,13 +290,13 @@ class Chain:
 
     def _read_stretch(self, lower: PoseBone, stretch: float, channels: Channels) -> None:
         """Find out which bones' scale must lengthen them: both, or the upper one if the lower inherits it."""
-        self._volume = chain_settings(lower).stretch_volume
-        was_stretched, self._stretched = bool(self._stretched), []
+        self.volume = chain_settings(lower).stretch_volume
+        was_stretched, self.stretched = bool(self.stretched), []
         if stretch > 0.0:
             if not was_stretched:
-                avoid_shear(self.object.pose.bones[self.lower])
+                self.is_unsettled = avoid_shear(self.object.pose.bones[self.lower])
             inherits = self.object.data.bones[self.lower].inherit_scale == "ALIGNED"
-            self._stretched = [self._scales["upper"]] if inherits else list(self._scales.values())
+            self.stretched = [self._scales["upper"]] if inherits else list(self._scales.values())
         else:
             for scale in self._scales.values():
                 scale.restore(channels)

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from struct import Struct
+from typing import Any
 
+import numpy as np
 from bpy.types import PoseBone
+from numpy.typing import NDArray
 
 from .access import ArmatureObject
 from .rotation import CHANNELS, EULER
 
 SIZES = dict((*CHANNELS.values(), EULER)) | {"location": 3, "scale": 3}
+_PACKED = {size: Struct(f"{size}f") for size in SIZES.values()}
 
 
 class Slot:
     """Where in a channel's numbers those of one bone are."""
 
-    __slots__ = ("channel", "place")
+    __slots__ = ("channel", "index", "pack_into", "place", "start")
 
     def __init__(self, channel: str, index: int) -> None:
         size = SIZES[channel]
         self.channel = channel
+        self.index = index
         self.place = slice(index * size, (index + 1) * size)
+        self.start = 4 * index * size
+        self.pack_into = _PACKED[size].pack_into
 
 
 def rotation_slot(bone: PoseBone, index: int) -> Slot:
@@ -35,24 +43,39 @@ class Channels:
     def __init__(self, ob: ArmatureObject) -> None:
         self._bones = ob.pose.bones
         self._object = ob
-        self._count = len(self._bones)
         self._given: dict[str, bytes] = {}
-        self._values: dict[str, list[float]] = {}
+        self._values: dict[str, array[float]] = {}
 
     def get(self, slot: Slot) -> list[float]:
         """The numbers of one bone, in single precision as Blender keeps them."""
-        return self._read(slot.channel)[slot.place]
+        return self.all(slot.channel)[slot.place].tolist()
 
     def set(self, slot: Slot, numbers: Sequence[float]) -> None:
         """Set the numbers of one bone; `write` brings them to Blender."""
-        values = self._values.get(slot.channel) or self._read(slot.channel)
-        values[slot.place] = numbers
+        slot.pack_into(self._values.get(slot.channel) or self.all(slot.channel), slot.start, *numbers)
+
+    def rows(self, channel: str) -> NDArray[Any]:
+        """The numbers of all bones ``(bones, numbers)``, to be read and set in place."""
+        return np.frombuffer(self.all(channel), np.float32).reshape(-1, SIZES[channel])
+
+    def all(self, channel: str) -> array[float]:
+        """The numbers of all bones, one after the other."""
+        if channel not in self._values:
+            numbers = array("f", bytes(4 * SIZES[channel] * len(self._bones)))
+            self._bones.foreach_get(channel, numbers)
+            self._given[channel] = numbers.tobytes()
+            self._values[channel] = numbers
+        return self._values[channel]
+
+    def differ_in(self, evaluated: ArmatureObject) -> bool:
+        """Whether an evaluated pose has other numbers than were read."""
+        there = Channels(evaluated)
+        return any(there.all(channel).tobytes() != given for channel, given in self._given.items())
 
     def write(self) -> bool:
         """Write what differs from what was read, and say whether anything did."""
         changed = False
-        for channel, values in self._values.items():
-            numbers = array("f", values)
+        for channel, numbers in self._values.items():
             if numbers.tobytes() != self._given[channel]:
                 self._bones.foreach_set(channel, numbers)
                 changed = True
@@ -60,11 +83,3 @@ class Channels:
             # foreach_set alone leaves the evaluated pose as it was.
             self._object.update_tag(refresh={"DATA"})
         return changed
-
-    def _read(self, channel: str) -> list[float]:
-        if channel not in self._values:
-            numbers = array("f", bytes(4 * SIZES[channel] * self._count))
-            self._bones.foreach_get(channel, numbers)
-            self._given[channel] = numbers.tobytes()
-            self._values[channel] = numbers.tolist()
-        return self._values[channel]

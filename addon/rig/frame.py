@@ -20,6 +20,7 @@ class Frame:
     """One object as it stands in one evaluated frame."""
 
     def __init__(self, evaluated: ArmatureObject, depsgraph: Depsgraph, has_changed: bool) -> None:
+        self.evaluated = evaluated
         self.depsgraph = depsgraph
         self.has_changed = has_changed
         self._bones = evaluated.pose.bones

@@ -13,7 +13,6 @@ from bpy.props import (
     EnumProperty,
     FloatProperty,
     FloatVectorProperty,
-    IntProperty,
     PointerProperty,
     StringProperty,
 )
@@ -160,7 +159,6 @@ class PlanarIKChain(PropertyGroup):
         options={"HIDDEN"},
     )
 
-    token: IntProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     is_posed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     own_upper: _kept_property((1.0, 0.0, 0.0, 0.0))
     own_lower: _kept_property((1.0, 0.0, 0.0, 0.0))

@@ -7,25 +7,23 @@ from typing import Any
 import bpy
 
 from ..solver import Reach
-from .access import view_layer_of
+from .access import chain_settings, view_layer_of
 from .targets import Target
 
-_chains: dict[tuple[int, int], Any] = {}
+_chains: dict[tuple[int, str], Any] = {}
+_by_pointer: dict[int, Any] = {}
 
 
 def register_chain(chain: Any) -> None:
-    """Let the properties of a chain's bone speak for it; its token tells it from the others of its object."""
-    settings = chain.settings
-    key = (chain.object.session_uid, settings.token)
-    holder = _chains.get(key)
-    if settings.token == 0 or (holder and holder.lower != chain.lower and holder.lower in chain.object.pose.bones):
-        settings.token = 1 + max((token for uid, token in _chains if uid == key[0]), default=0)
-    _chains[chain.object.session_uid, settings.token] = chain
+    """Let the properties of a chain's bone speak for it."""
+    _chains[chain.object.session_uid, chain.lower] = chain
+    _by_pointer[chain.settings.as_pointer()] = chain
 
 
 def forget() -> None:
     """Drop everything, as when another file is opened."""
     _chains.clear()
+    _by_pointer.clear()
 
 
 def reach(settings: Any) -> Reach:
@@ -57,5 +55,12 @@ def residual(settings: Any) -> float:
 
 
 def find(settings: Any) -> Any:
-    """The chain with these settings, or None."""
-    return _chains.get((settings.id_data.session_uid, settings.token))
+    """The chain with these settings, on its object or evaluated, or None."""
+    ob = settings.id_data
+    chain = _by_pointer.get(settings.as_pointer())
+    if chain and chain.object == ob and chain.lower in ob.pose.bones and chain.settings == settings:
+        return chain
+    for bone in ob.pose.bones:  # Blender does not say which bone has a group of settings
+        if chain_settings(bone) == settings:
+            return _chains.get((ob.session_uid, bone.name))
+    return None

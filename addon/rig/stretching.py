@@ -11,9 +11,13 @@ from .access import chain_settings, children_of, upper_of
 SHEARING = {"FULL", "FIX_SHEAR"}
 """The ways to inherit scale that shear a turned bone under one that is scaled unevenly."""
 
+POWERS = {"LENGTH": (0.0, 1.0, 0.0), "UNIFORM": (1.0, 1.0, 1.0), "VOLUME": (-0.5, 1.0, -0.5)}
+"""By which power of the factor that lengthens a bone each of its axes grows, for each `stretch_volume`."""
 
-def avoid_shear(lower: PoseBone) -> None:
-    """Set what the bones below must inherit, and keep in the chain's settings what was set before.
+
+def avoid_shear(lower: PoseBone) -> bool:
+    """Set what the bones below must inherit, and keep in the chain's settings what was set before; say whether
+    anything had to be set.
 
     The lower bone takes over the upper bone's lengthening along its own axes; other children keep an even scale.
     """
@@ -25,8 +29,10 @@ def avoid_shear(lower: PoseBone) -> None:
             changed.setdefault(bone.name, inherited)
             bone.bone.inherit_scale = mode
     kept = "\n".join(f"{mode} {name}" for name, mode in changed.items())
-    if kept != chain.own_inherit_scale:
-        chain.own_inherit_scale = kept
+    if kept == chain.own_inherit_scale:
+        return False
+    chain.own_inherit_scale = kept
+    return True
 
 
 def restore_inherit_scale(lower: PoseBone) -> None:
@@ -39,8 +45,8 @@ def restore_inherit_scale(lower: PoseBone) -> None:
 
 def stretched(scale: Any, factor: float, volume: str) -> tuple[float, float, float]:
     """A bone's scale channel lengthened by a factor along y."""
-    across = {"LENGTH": 1.0, "UNIFORM": factor, "VOLUME": factor**-0.5}[volume]
-    return (scale[0] * across, scale[1] * factor, scale[2] * across)
+    x, y, z = POWERS[volume]
+    return (scale[0] * factor**x, scale[1] * factor**y, scale[2] * factor**z)
 
 
 def _wanted(lower: PoseBone) -> list[tuple[PoseBone, Literal["ALIGNED", "AVERAGE"]]]:

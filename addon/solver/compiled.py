@@ -7,15 +7,16 @@ out as source (as `collections.namedtuple` does), the same arithmetic takes less
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from .chain import Features, Hinge, Own, Pole, solve_chain
 from .limb import Limb, in_axes
 from .ops import FLOATS
 from .record import RECORDER, Node, in_order, inputs
 from .rotation import IDENTITY, conjugate, dot, from_plane, multiply, normalised
+from .simplify import Parted, part
 from .triangle import Bones, Settings
 
 Solve = Callable[..., tuple[Any, ...]]
@@ -38,26 +39,44 @@ def bind(
     limb: Limb, settings: Settings, features: Features, has_pole: bool, tolerance: float, hinge: Hinge | None = None
 ) -> Solve:
     """The function that poses this limb with these settings."""
+    return _maker(features, has_pole, hinge is not None)(*constants_of(limb, settings, tolerance, hinge))
+
+
+def constants_of(limb: Limb, settings: Settings, tolerance: float, hinge: Hinge | None = None) -> list[float]:
+    """All that the formula takes of a limb and its settings, in order."""
     constants = [*limb.bones, *_flat(limb.axes), *_flat(limb.knee_turns), *settings, tolerance]
     if hinge is not None:
         to_axes = conjugate(normalised(from_plane(limb.axes[0], limb.axes[2], FLOATS), FLOATS))
         constants += [*multiply(to_axes, hinge.rest), *multiply(to_axes, hinge.now), *_flat(limb.lower_axes)]
-    return _maker(features, has_pole, hinge is not None)(*constants)
+    return constants
 
 
 @cache
 def _maker(features: Features, has_pole: bool, has_hinge: bool) -> Callable[..., Solve]:
-    constants = inputs("constant", 34 + (17 if has_hinge else 0))
-    given = inputs("given", 3 + (6 if has_pole else 0) + (8 if features.blended else 0))
-    results = _record(constants, given, features, has_pole)
+    constants, formula = record(features, has_pole, has_hinge)
     namespace: dict[str, Any] = {}
-    source = _source([node.parts[0] for node in constants], [node.parts[0] for node in given], results)
+    source = _source([node.parts[0] for node in constants], formula)
     exec(compile(source, "<planar_ik formula>", "exec"), namespace)  # noqa: S102 made of the formula alone
     make: Callable[..., Solve] = namespace["make"]
     return make
 
 
-def _record(constants: Any, given: Any, features: Features, has_pole: bool) -> list[Any]:
+class Recorded(NamedTuple):
+    """The inputs that `constants_of` fills, and the formula."""
+
+    constants: tuple[Node, ...]
+    formula: Parted
+
+
+@cache
+def record(features: Features, has_pole: bool, has_hinge: bool = False) -> Recorded:
+    """Record `solve_chain` with these features; its results are `Solve`'s."""
+    constants = inputs("constant", 34 + (17 if has_hinge else 0))
+    given = inputs("given", 3 + (6 if has_pole else 0) + (8 if features.blended else 0))
+    return Recorded(constants, part(_results(constants, given, features, has_pole), given))
+
+
+def _results(constants: Any, given: Any, features: Features, has_pole: bool) -> list[Any]:
     """The nodes of `Solve`'s results; positions and the upper bone's rotation are solved in the limb's axes."""
     lengths, axes, knee_turns = constants[:5], _rows(constants[5:14], 3), _rows(constants[14:26], 4)
     settings, tolerance = Settings(*constants[26:33]), constants[33]
@@ -82,13 +101,31 @@ def _rows(numbers: tuple[Any, ...], size: int) -> Any:
     return tuple(numbers[i : i + size] for i in range(0, len(numbers), size))
 
 
-def _source(of_limb: list[str], given: list[str], results: list[Any]) -> str:
-    """The source of ``make(of_limb...)``, which returns ``solve(given...)``; nodes used once are written in place."""
+def _source(constants: list[str], formula: Parted) -> str:
+    """The source of ``make(constants...)``, which returns ``solve(given...)``."""
+    fixed, texts = _lines(formula.fixed, "c", "    ")
+    held = [f"    {name} = {text}" for name, text in zip(_names(formula.held), texts, strict=True)]
+    lines, results = _lines(formula.results, "v", "        ")
+    head = f"from math import sqrt\ndef make({', '.join(constants)}):"
+    solve = f"    def solve({', '.join(_names(formula.given))}):"
+    return "\n".join(
+        [head, *fixed, *held, solve, *lines, f"        return ({', '.join(results)},)", "    return solve\n"]
+    )
+
+
+def _names(nodes: tuple[Node, ...]) -> list[str]:
+    return [node.parts[0] for node in nodes]
+
+
+def _lines(results: Sequence[Any], prefix: str, indent: str) -> tuple[list[str], list[str]]:
+    """Lines that work out results, and the results' texts; nodes used once are written in place."""
     nodes = list(in_order([node for node in results if isinstance(node, Node)]))
     uses = Counter(id(node) for node in results)
     for node in nodes:
         weight = 2 if node.operation in _REPEATS_PARTS else 1
-        uses.update({id(part): weight for part in node.parts if isinstance(part, Node)})
+        for each in node.parts:
+            if isinstance(each, Node):
+                uses[id(each)] += weight
     written: dict[int, str] = {}
     lines: list[str] = []
     for node in nodes:
@@ -97,11 +134,9 @@ def _source(of_limb: list[str], given: list[str], results: list[Any]) -> str:
         elif node.operation == "constant":
             text = repr(float(node.parts[0]))
         else:
-            text = _PARTS[node.operation].format(*(written[id(part)] for part in node.parts))
+            text = _PARTS[node.operation].format(*(written[id(each)] for each in node.parts))
             if uses[id(node)] > 1:
-                lines.append(f"        v{len(lines)} = {text}")
-                text = f"v{len(lines) - 1}"
+                lines.append(f"{indent}{prefix}{len(lines)} = {text}")
+                text = f"{prefix}{len(lines) - 1}"
         written[id(node)] = text
-    out = ", ".join(written[id(node)] if isinstance(node, Node) else repr(float(node)) for node in results)
-    head = f"from math import sqrt\ndef make({', '.join(of_limb)}):\n    def solve({', '.join(given)}):\n"
-    return head + "\n".join(lines) + f"\n        return ({out},)\n    return solve\n"
+    return lines, [written[id(node)] if isinstance(node, Node) else repr(float(node)) for node in results]

@@ -29,6 +29,7 @@ from tests.blender.rigs import (
     make_rig,
     rotation,
     set_rotation,
+    shear_of,
     update,
 )
 
@@ -70,7 +71,10 @@ def legs(draw):
 @few
 def test_any_shape_and_roll(bones, share, direction, bend):
     if all(long_enough(bone) for bone in bones) and (Vector(bones[2].head) - Vector(bones[1].head)).length > 0.2:
-        follow(fresh_rig(bones), share, direction, bend=bend)
+        ob = fresh_rig(bones)
+        # Blender leans a bone's rest axes by up to 1e-5 if it points nearly along -Y; a turned bone is as far off.
+        leaning = max(shear_of(bone.matrix_local) for bone in ob.data.bones)
+        follow(ob, share, direction, bend=bend, within=EXACT + leaning)
 
 
 @given(turn=angles, scale=sizes, at=place, share=shares, direction=directions)

@@ -1,0 +1,103 @@
+"""Chains of one object posed together by arrays, which from some dozens on costs less than one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..solver.compiled import constants_of
+from ..solver.rows import bind_rows
+from .chain import ROUNDING, Chain
+from .channels import Channels
+from .frame import Frame
+from .stretching import POWERS
+from .targets import Target
+
+ENOUGH = 24
+"""Chains from which on a batch is worth its while."""
+
+CHANNEL = "rotation_quaternion"
+
+
+def batches_of(chains: list[Chain]) -> list[Batch]:
+    """Those of the chains that can be posed together, in batches of the same features."""
+    alike: dict[Any, list[Chain]] = {}
+    for chain in chains:
+        if chain.posing and chain.is_regular:
+            alike.setdefault((chain.posing.features, chain.pole is not None), []).append(chain)
+    return [Batch(members) for members in alike.values() if len(members) >= ENOUGH]
+
+
+class Batch:
+    """Regular chains with the same features, all with a pole or all without."""
+
+    def __init__(self, chains: list[Chain]) -> None:
+        self.chains = chains
+        self.carried = [chain for chain in chains if chain.is_carried]
+        posings: list[Any] = [chain.posing for chain in chains]  # which regular chains have
+        features, has_pole = posings[0].features, chains[0].pole is not None
+        constants = [constants_of(each.body.limb, each.settings, ROUNDING) for each in posings]
+        self._solve = bind_rows(constants, features, has_pole)
+        self._normals: NDArray[Any] = np.array([chain.normal for chain in chains] if has_pole else []).T
+        own: NDArray[Any] = np.array([(*each.own.upper, *each.own.lower) for each in posings]).T
+        self._given = [*([self._normals] if has_pole else []), *([own] if features.blended else [])]
+        self._rotations = [rotation for chain in chains for rotation in chain.rotations]
+        self._bones = np.array([rotation.slot.index for rotation in self._rotations])
+        self._animators = np.array([rotation.own for rotation in self._rotations])
+        self._lengthening = _Lengthening(chains)
+        self._troubled: list[Chain] = []
+
+    def pose(self, frame: Frame, channels: Channels) -> None:
+        """Solve the chains for where their targets are now: to the last bit what `Chain.pose` does for each."""
+        places = np.array([chain.places(frame) for chain in self.chains]).T
+        solved = self._solve(np.concatenate([places, *self._given]))
+        is_number = solved[0] == solved[0]
+        self._turn(solved[:8].T.reshape(-1, 4), is_number, frame, channels)
+        self._lengthening.write(solved[8], channels)
+        for chain, reach in zip(self.chains, solved[9].tolist(), strict=True):
+            chain.reach = reach
+        if len(solved) > 10:
+            np.copyto(self._normals, solved[10:], where=is_number)
+            for chain, normal in zip(self.chains, self._normals.T.tolist(), strict=True):
+                chain.normal = normal
+        for chain in self._troubled:
+            chain.problem = ""
+        self._troubled = [self.chains[i] for i in np.flatnonzero(~is_number)]
+        for chain in self._troubled:
+            chain.pose(frame, channels)
+
+    def _turn(self, rotations: NDArray[Any], is_number: NDArray[Any], frame: Frame, channels: Channels) -> None:
+        """`parts.Rotation.overwrite` for all bones, upper and lower in turn."""
+        rows = channels.rows(CHANNEL)
+        near = self._animators if frame.has_changed else np.array([rotation.written for rotation in self._rotations])
+        w, x, y, z = (rotations * near).T
+        turned = np.where((w + x + y + z < 0.0)[:, None], -rotations, rotations)
+        if not is_number.all():
+            turned = np.where(np.repeat(is_number, 2)[:, None], turned, rows[self._bones])
+        rows[self._bones] = turned
+        for rotation, written in zip(self._rotations, turned.tolist(), strict=True):
+            rotation.written = written
+
+
+class _Lengthening:
+    """The scale of bones that stretch."""
+
+    def __init__(self, chains: list[Chain]) -> None:
+        members = [(i, chain.volume, scale) for i, chain in enumerate(chains) for scale in chain.stretched]
+        self._scales = [scale for _, _, scale in members]
+        self._chain = [i for i, _, _ in members]
+        self._bones = [scale.slot.index for scale in self._scales]
+        self._animators = np.array([scale.own for scale in self._scales])
+        self._powers = np.array([POWERS[volume] for _, volume, _ in members])
+
+    def write(self, factors: NDArray[Any], channels: Channels) -> None:
+        """`parts.Scale.stretch` for all bones; a chain's factor is 1 where it has no solution."""
+        if not self._scales:
+            return
+        factor = factors[self._chain]
+        lengthened = self._animators * np.where(factor == factor, factor, 1.0)[:, None] ** self._powers
+        channels.rows("scale")[self._bones] = lengthened
+        for scale, written in zip(self._scales, lengthened.tolist(), strict=True):
+            scale.written = written
