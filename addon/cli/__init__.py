@@ -5,6 +5,7 @@ Standard output holds JSON, a line for each file and chain; all else goes to sta
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import bpy
@@ -12,6 +13,7 @@ import bpy
 from .arguments import parse
 from .codes import Code
 from .commands import run
+from .interrupt import interrupts_noted
 from .output import only_json
 
 _commands: list[Any] = []
@@ -23,8 +25,12 @@ def main(words: list[str]) -> int:
         arguments = parse(words)
     except SystemExit as leaving:  # how argparse ends after --help, and after a complaint
         return Code.BAD_INPUT if leaving.code else Code.DONE
-    with only_json() as write:
-        return run(arguments, write)
+    try:
+        with only_json() as write, interrupts_noted():
+            return run(arguments, write)
+    except KeyboardInterrupt:
+        sys.stderr.write("planar_ik: Interrupted: files that are done are whole, the others are as they were\n")
+        return Code.INTERRUPTED
 
 
 def register() -> None:

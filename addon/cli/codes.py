@@ -13,6 +13,7 @@ class Code(IntEnum):
     BAD_INPUT = 2
     UNREACHED = 3
     NOT_WRITTEN = 4
+    INTERRUPTED = 130
 
 
 class Stop(Exception):

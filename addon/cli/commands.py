@@ -24,6 +24,7 @@ from .arguments import span_of
 from .codes import Code, Stop, worst
 from .describe import add_described, read_description
 from .files import Note, check_blend, digest, locked, open_blend, output_of, save_blend
+from .interrupt import heed
 from .output import Progress, Write
 
 Line = dict[str, Any]
@@ -95,6 +96,7 @@ def add(arguments: Namespace, source: Path, write: Write) -> None:
 
 def _guarded(command: Callable[..., None], arguments: Namespace, source: Path, write: Write) -> Code:
     """Run a command on one file, and say what went wrong."""
+    heed()
     try:
         command(arguments, source, write)
     except Stop as stop:
@@ -116,7 +118,7 @@ def _say(sentence: str) -> None:
 
 def _output(arguments: Namespace, source: Path) -> Path:
     """The file to write for an input. Stops if it is the input itself or the file to write for another input."""
-    given = arguments.output, arguments.relative_to, len(arguments.inputs) > 1
+    given = arguments.output, arguments.relative_to
     output = output_of(source, *given)
     if arguments.output is not None:
         if output == source.resolve():
@@ -153,10 +155,11 @@ def _run(source: Path, request: Request) -> Report:
 
 
 def _finished(source: Path, steps: Generator[float, None, Result]) -> Result:
-    """Run something to its end and show how far it is."""
+    """Run something to its end and show how far it is; Ctrl-C ends it in between."""
     progress = Progress(source.name)
     try:
         while True:
+            heed()
             progress.show(next(steps))
     except StopIteration as end:
         result: Result = end.value

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import bpy
 
+from .arguments import names_file
 from .codes import Code, Stop
 
 MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
@@ -51,19 +52,16 @@ def check_blend(path: Path) -> None:
         raise Stop(Code.BAD_INPUT, f"{path} is not a .blend file")
 
 
-def output_of(source: Path, output: str | None, below: Path | None, is_one_of_several: bool) -> Path:
+def output_of(source: Path, output: str | None, below: Path | None) -> Path:
     """The file to write for an input; without ``output``, the input itself.
 
     ``below``: a folder that the input is in; the output folder gets the same folders as there are below that one.
     """
     if output is None:
         return source.resolve()
-    path = Path(output)
-    if below:
-        path = path / os.path.relpath(source, below)
-    elif is_one_of_several or path.is_dir() or output.endswith(("/", os.sep)):
-        path = path / source.name
-    return path.resolve()
+    if names_file(output):
+        return Path(output).resolve()
+    return (Path(output) / (os.path.relpath(source, below) if below else source.name)).resolve()
 
 
 @contextmanager
@@ -103,7 +101,7 @@ def save_blend(path: Path) -> None:
             shutil.copymode(path, unfinished)
         unfinished.replace(path)
     except (RuntimeError, OSError) as error:
-        raise Stop(Code.NOT_WRITTEN, f"{path} can't be written: {_words(error)}") from error
+        raise _not_written(path, error) from error
     finally:
         for leftover in (unfinished, unfinished.with_name(f"{unfinished.name}@")):
             leftover.unlink(missing_ok=True)
@@ -143,8 +141,11 @@ class Note:
             made[str(self._source.resolve())] = source_digest
         kept = {"options": self._options, "made_from": made, "output": digest(self._output), "lines": lines}
         unfinished = self._path.with_name(f"{self._path.name}.part")
-        unfinished.write_text(json.dumps(kept), encoding="utf-8")
-        unfinished.replace(self._path)
+        try:
+            unfinished.write_text(json.dumps(kept), encoding="utf-8")
+            unfinished.replace(self._path)
+        except OSError as error:
+            raise _not_written(self._path, error) from error
 
 
 def digest(path: Path) -> str:
@@ -168,6 +169,12 @@ def _lock(file: IO[bytes]) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _not_written(path: Path, error: Exception) -> Stop:
+    """Blender's own words for a full disk may be others, so that the free space is told with them."""
+    free = shutil.disk_usage(path.parent).free / 1e6
+    return Stop(Code.NOT_WRITTEN, f"{path} can't be written ({free:,.1f} MB are free there): {_words(error)}")
 
 
 def _words(error: Exception) -> str:

@@ -25,11 +25,11 @@ def only_json() -> Iterator[Write]:
     os.dup2(2, 1)
     try:
         # Blender's reports come by Python's stream, the rest of what it prints does not.
-        with os.fdopen(told, "w", encoding="utf-8") as lines, redirect_stdout(sys.stderr):
+        with os.fdopen(told, "wb", buffering=0) as lines, redirect_stdout(sys.stderr):
 
             def write(line: dict[str, Any]) -> None:
-                lines.write(json.dumps(line) + "\n")
-                lines.flush()
+                with suppress(BrokenPipeError):  # Nobody reads on; the files are wanted all the same.
+                    lines.write(f"{json.dumps(line)}\n".encode())
 
             yield write
     finally:

@@ -158,6 +158,76 @@ def test_files_of_the_same_name(shot, tmp_path):
     assert f"{same[1]} is not in {tmp_path / 'sq1'}" in err
 
 
+def test_an_output_that_is_no_blend_file_is_a_folder(shot):
+    code, lines, err = run("bake", shot, "-o", shot.with_name("baked"))
+    assert (code, lines[0]["output"]) == (0, str(shot.parent / "baked" / "shot.blend")), err
+
+
+def test_links_and_images_are_found_from_another_folder(tmp_path):
+    """What the shot names relative to itself, the output names relative to itself."""
+    shots = tmp_path / "shots"
+    shots.mkdir()
+    (tmp_path / "lib").mkdir()
+    prop = bpy.data.objects.new("prop", None)
+    bpy.data.libraries.write(str(tmp_path / "lib" / "prop.blend"), {prop})
+    bpy.data.objects.remove(prop)
+    image = bpy.data.images.new("skin", 2, 2)
+    image.filepath_raw = str(tmp_path / "lib" / "skin.png")
+    image.save()
+    make_chain(make_leg())
+    bpy.ops.wm.save_as_mainfile(filepath=str(shots / "a.blend"))
+    with bpy.data.libraries.load("//../lib/prop.blend", link=True, relative=True) as (_, linked):
+        linked.objects = ["prop"]
+    bpy.context.scene.collection.objects.link(linked.objects[0])
+    image.source, image.filepath, image.use_fake_user = "FILE", "//../lib/skin.png", True
+    bpy.ops.wm.save_mainfile()
+    out = tmp_path / "farm" / "baked" / "deep" / "a.blend"
+    code, _, err = run("bake", shots / "a.blend", "-o", out)
+    assert code == 0, err
+    open_file(out)
+    assert bpy.data.images["skin"].filepath.startswith("//")
+    assert Path(bpy.path.abspath(bpy.data.images["skin"].filepath)).resolve() == tmp_path / "lib" / "skin.png"
+    assert Path(bpy.path.abspath(bpy.data.libraries[0].filepath)).resolve() == tmp_path / "lib" / "prop.blend"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--step", "0"], "0 is not a number from 0.01 on"),
+        (["--step", "nan"], "nan is not a number from 0.01 on"),
+        (["--tolerance", "-1"], "-1 is not a number from 0 on"),
+        (["--tolerance", "inf"], "inf is not a number from 0 on"),
+        (["--frames", "nan:inf"], "Blender's frames go from -1048574 to 1048574"),
+        (["--frames", "1:1e9"], "Blender's frames go from -1048574 to 1048574"),
+        (["--in-place"], "give either -o OUT or --in-place"),
+        (["b.blend"], "-o has to be a folder here, and o.blend names a file"),
+    ],
+)
+def test_wrong_arguments_get_a_sentence(addon, capsys, words, sentence):
+    from scripts import installed
+
+    assert installed.addon("addon.cli").main(["bake", "a.blend", *words, "-o", "o.blend"]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_with_its_own_code_and_leaves_nothing(shot):
+    open_file(shot)
+    bpy.context.scene.frame_end = 1_000_000
+    bpy.data.objects["target"].constraints.new("LIMIT_LOCATION")  # so that a bake steps every frame
+    bpy.ops.wm.save_mainfile()
+    before = shot.read_bytes()
+    process = start("bake", "--in-place", shot)
+    while "Read blend" not in process.stderr.readline():
+        pass
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=100)
+    assert (process.returncode, out) == (130, ""), err
+    assert "Interrupted" in err
+    assert "Traceback" not in err
+    assert shot.read_bytes() == before
+    assert others(shot) == {"shot.blend1"}
+
+
 def test_max_unreached_ends_with_its_own_code_and_writes_nothing(shot):
     out = shot.with_name("out.blend")
     code, lines, err = run("bake", shot, "-o", out, "--max-unreached", 2)
@@ -176,6 +246,11 @@ def test_skip_existing_compares_content(shot):
     assert (code, again) == (0, [{**first[0], "skipped": True}])
     assert out.stat().st_mtime_ns == written
     assert "skipped" not in run(*words, "--step", 2)[1][0]
+    (shot.parent / ".out.blend.planar_ik.json.part").mkdir()
+    code, _, err = run(*words, "--step", 3)
+    assert code == 4
+    assert ".out.blend.planar_ik.json can't be written" in err
+    (shot.parent / ".out.blend.planar_ik.json.part").rmdir()
     out.write_bytes(out.read_bytes() + b" ")
     assert "skipped" not in run(*words)[1][0]
     open_file(shot).pose.bones["shin"].planar_ik.bend = -1
@@ -243,6 +318,7 @@ def test_a_full_disk_leaves_the_old_file(shot):
     )
     assert (code, lines) == (4, []), err
     assert "can't be written" in err
+    assert "MB are free there" in err
     assert shot.read_bytes() == before
     assert others(shot) == set()
 
