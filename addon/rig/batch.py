@@ -13,7 +13,6 @@ from .chain import ROUNDING, Chain
 from .channels import Channels
 from .frame import Frame
 from .stretching import POWERS
-from .targets import Target
 
 ENOUGH = 24
 """Chains from which on a batch is worth its while."""

@@ -14,7 +14,6 @@ from .channels import Channels
 from .frame import Frame
 from .rendering import is_apart, keep_animation
 
-
 log = logging.getLogger("planar_ik")
 
 

@@ -18,8 +18,8 @@ from .ops import Array
 from .program import Program, compose
 
 SolveRows = Callable[[Array], Array]
-"""`compiled.Solve` by columns: takes numbers ``(given, limbs)`` and returns ``(results, limbs)``, good until it is called
-again. Where what is given is not finite, a limb's rotations are not numbers."""
+"""`compiled.Solve` by columns: takes numbers ``(given, limbs)`` and returns ``(results, limbs)``, good until it is
+called again. Where what is given is not finite, a limb's rotations are not numbers."""
 
 
 def bind_rows(constants: Sequence[Sequence[float]], features: Features, has_pole: bool) -> SolveRows:
