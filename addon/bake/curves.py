@@ -9,46 +9,60 @@ import numpy as np
 from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
-from ..rig.access import bones_of, path_to_bone, scene_of
+from ..rig.access import bones_of, chain_settings, path_to_bone, scene_of
 from ..rig.animation import curves_of
-from ..rig.chain import Chain
 from ..rig.channels import SIZES
 from ..rig.rotation import ARRAYS, to_quaternion
-from ..rig.targets import Carrier
-from .gathering import Places, carriers_of, gather
+from .gathering import Course, gather
 from .samples import rotation_channel
+from .sampling import Sampler
+from .steady import SETTINGS, SWITCH, Steady, carriers_of
 from .transforms import matrices
 
 
-def places_from_curves(context: Context, chains: list[Chain], frames: NDArray[Any]) -> list[Places] | None:
-    """Where the chains' roots, targets and poles are, or None if something besides plain F-curves moves them."""
+def courses_from_curves(context: Context, chains: list[Steady], frames: NDArray[Any]) -> list[Course] | None:
+    """The chains over the frames, or None if something besides plain F-curves moves what they depend on."""
     render = scene_of(context).render
-    is_plain = render.frame_map_old == render.frame_map_new and all(map(_is_plain, carriers_of(chains)))
+    is_held = cache(_holds_bones)
+    followed = carriers_of(chains)
+    is_plain = render.frame_map_old == render.frame_map_new and all(_is_plain(*each, is_held) for each in followed)
     if not is_plain:
         return None
-    curves = _Curves(frames)
-    return gather(chains, curves.world, curves.pose)
+    with Sampler(frames) as sampler:
+        return gather(chains, _Curves(sampler))
 
 
-def _is_plain(carrier: Carrier) -> bool:
-    ob, name = carrier
+def _is_plain(ob: Object, name: str, is_held: Any) -> bool:
     if name and ob.pose and name in ob.pose.bones:
-        return _is_plain_bone(ob, ob.pose.bones[name])
+        return not is_held(ob) and _is_plain_bone(ob.pose.bones[name])
     data = ob.animation_data
-    is_moved = data and (data.drivers or data.nla_tracks or _is_layered(data.action))
+    if data and (data.drivers or data.nla_tracks or _is_layered(data.action)):
+        return False
+    if ob.constraints or ob.rigid_body or (ob.parent and not _is_plain_parent(ob)):
+        return False
     moved: Any = ob  # the stubs don't know that vectors iterate
     has_delta = any((*moved.delta_location, *moved.delta_rotation_euler, *(size - 1.0 for size in moved.delta_scale)))
     has_delta = has_delta or tuple(moved.delta_rotation_quaternion) != (1.0, 0.0, 0.0, 0.0)
-    is_held = ob.constraints or ob.rigid_body or (ob.parent and ob.parent_type != "OBJECT")
-    return not (is_moved or is_held or has_delta or _has_animated_delta(ob))
+    return not (has_delta or _has_animated_delta(ob))
 
 
-def _is_plain_bone(ob: Object, bone: PoseBone) -> bool:
+def _is_plain_parent(ob: Object) -> bool:
+    parent: Any = ob.parent
+    is_path = parent.type == "CURVE" and parent.data.use_path  # along which it carries its children
+    return ob.parent_type == "OBJECT" and not is_path
+
+
+def _holds_bones(ob: Object) -> bool:
+    """Whether more than their channels poses an armature's bones."""
     armature: Any = ob.data
+    is_at_rest = armature.pose_position == "REST" or armature.animation_data
+    return bool(is_at_rest or any(bone.constraints for bone in bones_of(ob)))
+
+
+def _is_plain_bone(bone: PoseBone) -> bool:
     rest = bone.bone
     inherits = rest.use_inherit_rotation and rest.inherit_scale == "FULL" and rest.use_local_location
-    is_at_rest = armature.pose_position == "REST" or armature.animation_data
-    return not (is_at_rest or any(other.constraints for other in bones_of(ob))) and (inherits or bone.parent is None)
+    return inherits or bone.parent is None
 
 
 def _is_layered(action: Any) -> bool:
@@ -65,13 +79,13 @@ def _has_animated_delta(ob: Object) -> bool:
 
 
 class _Curves:
-    """Transforms over frames, each worked out once."""
+    """A `Source` that works everything out from F-curves, once."""
 
-    def __init__(self, frames: NDArray[Any]) -> None:
-        self._frames = frames.tolist()
+    def __init__(self, sampler: Sampler) -> None:
+        self._sampler = sampler
+        self._count = len(sampler.frames)
         self.world = cache(self._world)
         self.pose = cache(self._pose)
-        self._curves = cache(_live_curves)
 
     def _world(self, ob: Object) -> NDArray[Any]:
         local = self._transform(ob, "", ob)
@@ -94,6 +108,25 @@ class _Curves:
         pose = self.pose(ob, bone.parent.name) @ np.array(offset) @ basis
         return pose
 
+    def origin(self, ob: Object) -> NDArray[Any]:
+        """Without a parent, the location as it is animated."""
+        return self.world(ob)[:, :3, 3] if ob.parent else self._channel(ob, "", ob, "location")
+
+    def setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
+        """As Blender sets it: within its limits, in single precision, a switch on from 1."""
+        values: Any = self._sampler.sample(ob, f"{path_to_bone(lower)}.{SETTINGS}{name}", 0)
+        if name == SWITCH:
+            on: NDArray[Any] = values > 1.0 - np.finfo(np.float32).eps
+            return on
+        limits: Any = chain_settings(bones_of(ob)[lower]).bl_rna.properties[name]
+        within: NDArray[Any] = np.clip(values, limits.hard_min, limits.hard_max)
+        return within
+
+    def rotation(self, ob: Object, bone: str) -> NDArray[Any]:
+        """The channel of the bone's rotation mode."""
+        owner = bones_of(ob)[bone]
+        return self._channel(ob, f"{path_to_bone(bone)}.", owner, rotation_channel(owner.rotation_mode))
+
     def _transform(self, ob: Object, prefix: str, owner: Any) -> NDArray[Any]:
         mode = owner.rotation_mode
         rotation = to_quaternion(mode, [*self._channel(ob, prefix, owner, rotation_channel(mode)).T], ARRAYS)
@@ -102,21 +135,9 @@ class _Curves:
         )
 
     def _channel(self, ob: Object, prefix: str, owner: Any, name: str) -> NDArray[Any]:
-        values = np.tile(np.array(getattr(owner, name), float), (len(self._frames), 1))
+        values = np.tile(np.array(getattr(owner, name), float), (self._count, 1))
         for index in range(SIZES[name]):
-            curve = self._curves(ob).get((prefix + name, index))
-            if curve:
-                values[:, index] = [curve.evaluate(frame) for frame in self._frames]
+            sampled = self._sampler.sample(ob, prefix + name, index)
+            if sampled is not None:
+                values[:, index] = sampled
         return values
-
-
-def _live_curves(ob: Object) -> dict[tuple[str, int], Any]:
-    data = ob.animation_data
-    if data is None:
-        return {}
-    curves = curves_of(data.action, getattr(data, "action_slot", None))
-    return {
-        (curve.data_path, curve.array_index): curve
-        for curve in curves
-        if not curve.mute and not (curve.group and curve.group.mute)
-    }

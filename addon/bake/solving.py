@@ -1,99 +1,185 @@
-"""From places to samples: all frames of all chains with the same features in one call of the solver."""
+"""From courses to solutions: all frames of all chains with the same features in one call of the solver.
+
+Positions and quaternions are tuples of arrays ``(frames, chains)``, one for each number; what all frames share is
+``(chains,)``.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..rig.chain import ROUNDING, Chain
-from ..rig.rotation import ARRAYS, to_channels
+from ..rig.chain import FLAT, ROUNDING
+from ..rig.rotation import ARRAYS, to_quaternion
 from ..solver import Reach
-from ..solver.chain import IN_LINE_SQUARE, Own, tip_position
+from ..solver.chain import IN_LINE_SQUARE, Features, tip_position
+from ..solver.chain import Own as Turns
 from ..solver.chains import solve_chains
-from ..solver.rotation import rotate, scale
-from .gathering import Places, posing_of
-from .samples import Joints, Sampled, Track, rotation_channel
+from ..solver.limb import Limb
+from ..solver.rotation import Quaternion, Vector, cross, dot, rotate, scale
+from ..solver.triangle import Settings
+from .gathering import Course
+from .steady import NUMBERS, SWITCH, Own, Steady
 
 IN_LINE = 1e3 * IN_LINE_SQUARE
 """The squared sine between pole and target below which the plane may hang on the frame before, as it does live."""
 
 
-def solved(chains: list[Chain], places: list[Places]) -> list[Sampled] | None:
-    """Pose the chains; None if in some frame a chain's pose depends on the frame before, or has no solution."""
-    groups: dict[Any, list[int]] = {}
-    for i, chain in enumerate(chains):
-        groups.setdefault((posing_of(chain).features, chain.pole is not None), []).append(i)
-    found: dict[int, Sampled] = {}
-    for members in groups.values():
-        samples = _solve([chains[i] for i in members], [places[i] for i in members])
-        if samples is None:
+class Posed(NamedTuple):
+    """Chains with the same features over the frames. Joints are in the world; ``is_on`` says where the chain poses its
+    bones, True for everywhere."""
+
+    turns: Turns
+    stretch: NDArray[Any]
+    reach: NDArray[Any]
+    is_on: Any
+    knee: Vector
+    tip: Vector
+    target: Vector
+
+
+def features_of(steady: Steady, course: Course) -> Features:
+    """What the chain needs in any frame."""
+    if steady.chain.posing and not steady.animated:
+        return steady.chain.posing.features
+    values = _settings([steady], [course])
+    within = (values.min_cos2 < 1.0) | (values.max_cos2 > 0.0)
+    return Features(
+        shaped=bool(np.any((values.softness > 0.0) | (values.stretch > 0.0) | within)),
+        swung=bool(np.any(np.abs(values.bend) < 1.0)),
+        blended=bool(np.any(values.influence < 1.0)),
+    )
+
+
+def solve(chains: list[Steady], courses: list[Course], features: Features) -> Posed | None:
+    """Pose chains with the same features, all with a pole or all without; None if in some frame a chain's pose depends
+    on the frame before, or has no solution."""
+    spaces = _Spaces([course.space for course in courses])
+    if spaces.is_flat:
+        return None
+    to_parent: NDArray[Any] = np.array([steady.in_parent for steady in chains])
+    from_parent = np.linalg.inv(to_parent)
+    places = _columns([course.target for course in courses])
+    target = _moved(from_parent, spaces.inside(places))
+    pole = None
+    if courses[0].pole is not None:
+        pole = _moved(from_parent, spaces.inside(_columns([course.pole for course in courses])))
+        if _is_in_line(target, pole):
             return None
-        found.update(zip(members, samples, strict=True))
-    return [found[i] for i in range(len(chains))]
-
-
-def _solve(chains: list[Chain], places: list[Places]) -> list[Sampled] | None:
-    """Chains with the same features; arrays are frames x chains."""
-    spaces = {id(place.space): place.space for place in places}
-    if any((np.abs(np.linalg.det(space[:, :3, :3])) < 1e-30).any() for space in spaces.values()):
-        return None
-    inverses = {key: np.linalg.inv(space) for key, space in spaces.items()}
-    posings = [posing_of(chain) for chain in chains]
-    in_parents: list[Any] = [posing.body.in_parent for posing in posings]  # which steady chains have
-
-    def inside(goals: list[NDArray[Any]]) -> NDArray[Any]:
-        moved = [_moved(inverses[id(place.space)], goal) for place, goal in zip(places, goals, strict=True)]
-        into = [np.array(in_parent.inverted()) for in_parent in in_parents]
-        return np.stack([_moved(matrix, goal) for matrix, goal in zip(into, moved, strict=True)], axis=1)
-
-    target = inside([place.target for place in places])
-    pole = inside([place.pole for place in places if place.pole is not None]) if chains[0].pole else None
-    if pole is not None and _is_in_line(target, pole):
-        return None
-    limb, settings = _stacked([posing.body.limb for posing in posings]), _stacked([p.settings for p in posings])
-    upper: Any = np.array([posing.own.upper for posing in posings])
-    lower: Any = np.array([posing.own.lower for posing in posings])
-    solution = solve_chains(target, limb, settings, posings[0].features, pole, Own(upper, lower), tolerance=ROUNDING)
+    limb: Limb = _stacked([steady.body.limb for steady in chains])
+    settings = _settings(chains, courses)
+    is_on = _over_frames(SWITCH, chains, courses) > 0.0
+    own = Turns(_own(chains, courses, 0), _own(chains, courses, 1)) if features.blended or not is_on.all() else Turns()
+    blended_from = Turns(*map(_rows, own)) if features.blended else Turns()
+    solution = solve_chains(
+        _rows(target), limb, settings, features, None if pole is None else _rows(pole), blended_from, tolerance=ROUNDING
+    )
     if (solution.reach == Reach.INVALID).any():
         return None
-    turns = Own(*(tuple(np.moveaxis(q, -1, 0)) for q in (solution.upper, solution.lower)))
-    knee = np.stack(rotate(turns.upper, scale(limb.axes[0], limb.r1)), axis=-1)
-    tip = np.stack(tip_position(turns, limb), axis=-1)
-    return [_sample(chain, places[i], solution, knee[:, i], tip[:, i], i) for i, chain in enumerate(chains)]
+    turns, stretch = Turns(*(_parts(q) for q in (solution.upper, solution.lower))), solution.stretch
+    if not is_on.all():
+        turns = Turns(*(_chosen(is_on, *each) for each in zip(turns, own, strict=True)))
+        stretch = np.where(is_on, stretch, 1.0)
+    joints = rotate(turns.upper, scale(limb.axes[0], limb.r1 * stretch)), tip_position(turns, limb, stretch)
+    knee, tip = (spaces.outside(_moved(to_parent, joint)) for joint in joints)
+    return Posed(turns, stretch, solution.reach, is_on, knee, tip, places)
 
 
-def _sample(chain: Chain, place: Places, solution: Any, knee: NDArray[Any], tip: NDArray[Any], i: int) -> Sampled:
-    """The ``i``-th chain of a solution, with its joints given in F."""
-    in_parent = np.array(posing_of(chain).body.in_parent)
-    knee, tip = (_moved(place.space, _moved(in_parent, joint)).astype(np.float32) for joint in (knee, tip))
-    residual = np.linalg.norm(tip - place.target, axis=-1).astype(np.float32)
-    bones = chain.object.pose.bones
-    tracks = [_track(bones[chain.upper], solution.upper[:, i]), _track(bones[chain.lower], solution.lower[:, i])]
-    reach = np.array(solution.reach[:, i])
-    return Sampled(chain.object, chain.lower, chain.upper, Joints(knee, tip), reach, residual, tracks)
+class _Spaces:
+    """What takes the chains' parents to the world. Chains of the same parent share theirs, so that it is inverted and
+    applied once."""
+
+    def __init__(self, spaces: list[NDArray[Any]]) -> None:
+        members: dict[int, list[int]] = {}
+        for i, space in enumerate(spaces):
+            members.setdefault(id(space), []).append(i)
+        self._members = [(spaces[columns[0]], columns) for columns in members.values()]
+        self.is_flat = any((np.abs(np.linalg.det(space[:, :3, :3])) < 1e-30).any() for space, _ in self._members)
+
+    def inside(self, places: Vector) -> Vector:
+        """Places of the world in the parents."""
+        return self._through(places, np.linalg.inv)
+
+    def outside(self, places: Vector) -> Vector:
+        """Places in the parents in the world."""
+        return self._through(places, np.asarray)
+
+    def _through(self, places: Vector, matrices: Any) -> Vector:
+        if len(self._members) == 1:
+            return _moved(matrices(self._members[0][0])[:, None], places)
+        moved = tuple(np.empty_like(part) for part in places)
+        for space, columns in self._members:
+            found = _moved(matrices(space)[:, None], tuple(part[:, columns] for part in places))
+            for part, values in zip(moved, found, strict=True):
+                part[:, columns] = values
+        return moved
 
 
-def _track(bone: PoseBone, rotations: NDArray[Any]) -> Track:
-    mode = bone.rotation_mode
-    near = [np.full(len(rotations), number) for number in getattr(bone, rotation_channel(mode))]
-    values = np.stack(to_channels(mode, (*rotations.T,), near, ARRAYS), axis=-1)
-    return Track(bone.name, rotation_channel(mode), mode, values.astype(np.float32))
+def _settings(chains: list[Steady], courses: list[Course]) -> Settings:
+    values = {name: _over_frames(name, chains, courses) for name in NUMBERS}
+    least, most = values["min_angle"], values["max_angle"]
+    return Settings(
+        values["bend"],
+        values["softness"],
+        values["stretch"],
+        values["stretch_max"],
+        np.cos(least / 2.0) ** 2,
+        np.where(most >= FLAT, 0.0, np.cos(most / 2.0) ** 2),
+        values["influence"],
+    )
 
 
-def _moved(matrices: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
-    moved: NDArray[Any] = (matrices[..., :3, :3] @ places[..., None])[..., 0] + matrices[..., :3, 3]
-    return moved
+def _over_frames(name: str, chains: list[Steady], courses: list[Course]) -> NDArray[Any]:
+    """A setting of all chains; over the frames if it is animated on any of them."""
+    columns = [course.settings.get(name, steady.settings[name]) for steady, course in zip(chains, courses, strict=True)]
+    if not any(name in course.settings for course in courses):
+        return np.array(columns)
+    return np.stack(np.broadcast_arrays(*columns), axis=-1)
 
 
-def _is_in_line(target: NDArray[Any], pole: NDArray[Any]) -> bool:
+def _own(chains: list[Steady], courses: list[Course], which: int) -> Quaternion:
+    """The upper bones' own rotations, or the lower ones'."""
+    bones: list[Own] = [(steady.upper, steady.lower)[which] for steady in chains]
+    rows = [(course.upper, course.lower)[which] for course in courses]
+    turned = [to_quaternion(bone.mode, [*numbers.T], ARRAYS) for bone, numbers in zip(bones, rows, strict=True)]
+    count = max(map(len, rows))
+    parts = [np.stack([np.broadcast_to(part, count) for part in parts], axis=-1) for parts in zip(*turned, strict=True)]
+    return (parts[0], parts[1], parts[2], parts[3])
+
+
+def _chosen(is_on: NDArray[Any], solved: Quaternion, own: Quaternion) -> Any:
+    return tuple(np.where(is_on, a, b) for a, b in zip(solved, own, strict=True))
+
+
+def _columns(places: list[Any]) -> Vector:
+    """Places ``(frames, 3)`` of each chain."""
+    x, y, z = np.ascontiguousarray(np.stack(places, axis=-1).transpose(1, 0, 2))
+    return (x, y, z)
+
+
+def _rows(parts: Any) -> Any:
+    """A tuple's arrays as one, with the numbers along the last axis; in memory they stay apart, as the solver likes."""
+    return np.moveaxis(np.array(parts), 0, -1)
+
+
+def _parts(rows: NDArray[Any]) -> Any:
+    return tuple(np.moveaxis(rows, -1, 0))
+
+
+def _moved(matrices: NDArray[Any], places: Vector) -> Vector:
+    """Places through matrices ``(..., 4, 4)`` that broadcast with them."""
+    x, y, z = places
+    m = np.moveaxis(matrices, (-2, -1), (0, 1))
+    a, b, c = (row[0] * x + row[1] * y + row[2] * z + row[3] for row in m[:3])
+    return (a, b, c)
+
+
+def _is_in_line(target: Vector, pole: Vector) -> bool:
     """Whether target and pole are in line with the root in any frame, or the target at it."""
-    span = np.cross(target, pole)
-    square = np.einsum("...i,...i->...", span, span)
-    size = np.einsum("...i,...i->...", target, target) * np.einsum("...i,...i->...", pole, pole)
-    return bool((square <= IN_LINE * size).any())
+    span = cross(target, pole)
+    return bool((dot(span, span) <= IN_LINE * dot(target, target) * dot(pole, pole)).any())
 
 
 def _stacked(trees: list[Any]) -> Any:

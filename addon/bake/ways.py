@@ -8,11 +8,11 @@ from typing import Any
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from .curves import places_from_curves
-from .gathering import steady_chains
+from .curves import courses_from_curves
 from .isolation import is_separable, step_isolated
+from .results import sampled
 from .samples import Sampled
-from .solving import solved
+from .steady import steady_chains
 from .stepping import step_live
 
 Way = Generator[float, None, list[Sampled] | None]
@@ -23,8 +23,8 @@ def by_curves(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) ->
     """Way 1: sample F-curves and solve arrays."""
     yield 0.0
     chains = steady_chains(context, lowers)
-    places = places_from_curves(context, chains, frames) if chains else None
-    return solved(chains, places) if chains and places else None
+    courses = courses_from_curves(context, chains, frames) if chains else None
+    return sampled(chains, courses) if chains and courses else None
 
 
 def by_isolation(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Way:
@@ -32,14 +32,14 @@ def by_isolation(context: Context, lowers: list[PoseBone], frames: NDArray[Any])
     chains = steady_chains(context, lowers)
     if not chains or not is_separable(chains):
         return None
-    places = yield from _fractions(step_isolated(context, chains, frames), len(frames))
-    return solved(chains, places)
+    courses = yield from _fractions(step_isolated(context, chains, frames), len(frames))
+    return sampled(chains, courses) if courses else None
 
 
 def by_stepping(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Way:
     """Way 3: step the scene with its chains live."""
-    sampled: list[Sampled] = yield from _fractions(step_live(context, lowers, frames), len(frames))
-    return sampled
+    live: list[Sampled] = yield from _fractions(step_live(context, lowers, frames), len(frames))
+    return live
 
 
 WAYS: tuple[Callable[..., Way], ...] = (by_curves, by_isolation, by_stepping)
@@ -50,9 +50,9 @@ def sample_chains(
 ) -> Generator[float, None, list[Sampled]]:
     """What chains do over frames, by the cheapest way that is exact; yields the fraction done."""
     for way in WAYS:
-        sampled = yield from way(context, lowers, frames)
-        if sampled is not None:
-            return sampled
+        found = yield from way(context, lowers, frames)
+        if found is not None:
+            return found
     raise AssertionError("stepping the scene always does")
 
 

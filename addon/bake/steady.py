@@ -1,0 +1,183 @@
+"""What of a chain stays the same over a bake, and which of its numbers have F-curves: what ways 1 and 2 rest on.
+
+Arrays pose a chain whose limb keeps its shape. Where its root, target and pole are may change by anything, its settings
+and its own (FK) rotation by F-curves; whatever else changes, only stepping the scene with live chains is exact.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.types import Context, Object, PoseBone
+
+from ..live import chain_of, solve_now
+from ..rig.access import ArmatureObject, chain_settings, scene_of, scene_settings, upper_of, view_layer_of
+from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
+from ..rig.animation import animated_paths, curves_of
+from ..rig.chain import Chain
+from ..rig.channels import SIZES
+from ..rig.rotation import CHANNELS, EULER
+from ..rig.targets import Carrier, carriers
+from .samples import rotation_channel
+from .scenery import chains_of_scene
+
+NUMBERS = ("bend", "softness", "stretch", "stretch_max", "min_angle", "max_angle", "influence")
+SWITCH = "enabled"
+ROTATIONS = {EULER[0], *(channel for channel, _ in CHANNELS.values())}
+SETTINGS = "planar_ik."
+
+_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)', re.DOTALL)
+
+Curves = dict[tuple[str, int], Any]
+
+
+class Own(NamedTuple):
+    """A bone of a chain as the animator has it: its rotation and scale channels, ``rotation`` now if it is animated."""
+
+    name: str
+    mode: str
+    rotation: tuple[float, ...]
+    scale: tuple[float, ...]
+    is_animated: bool
+
+
+class Steady(NamedTuple):
+    """One chain. ``settings`` are those of `NUMBERS` and the switch, as they are now; those in ``animated`` have
+    F-curves. ``size`` is that of what carries the limb, if its shape depends on it, else None."""
+
+    chain: Chain
+    body: Anatomy
+    parent: str
+    size: float | None
+    upper: Own
+    lower: Own
+    settings: dict[str, float]
+    animated: frozenset[str]
+
+    @property
+    def in_parent(self) -> Any:
+        """What takes F to the parent's pose; steady chains have that."""
+        return self.body.in_parent
+
+
+def steady_chains(context: Context, lowers: list[PoseBone]) -> list[Steady] | None:
+    """The chains of these bones if arrays can pose all of them; else None."""
+    if scene_settings(scene_of(context)).live:
+        view_layer_of(context).update()
+    else:
+        solve_now(context)
+    depsgraph = context.evaluated_depsgraph_get()
+    evaluate = cache(lambda ob: ob.evaluated_get(depsgraph))
+    animations = cache(_Animation)
+    found: list[Steady] = []
+    for lower in lowers:
+        ob = lower.id_data
+        steady = _read(chain_of(context, lower), evaluate(ob), animations(ob))
+        if steady is None:
+            return None
+        found.append(steady)
+    posed = {(lower.id_data, bone.name) for lower in chains_of_scene(context) for bone in (lower, upper_of(lower))}
+    return None if posed & carriers_of(found) else found
+
+
+def carriers_of(chains: list[Steady]) -> set[Carrier]:
+    """All objects and bones that the places of these chains depend on."""
+    return carriers([carrier for steady in chains for carrier in steady.chain.follows()])
+
+
+def acting_curves(ob: Object) -> Curves:
+    """The F-curves of an object's action that act, by data path and index."""
+    data = ob.animation_data
+    curves = curves_of(data.action, getattr(data, "action_slot", None)) if data else ()
+    return {(curve.data_path, curve.array_index): curve for curve in curves if acts(curve)}
+
+
+def acts(curve: Any) -> bool:
+    """Whether Blender evaluates an F-curve."""
+    is_muted = curve.mute or (curve.group and curve.group.mute)
+    return not (is_muted or curve.is_empty) and curve.is_valid
+
+
+class _Animation:
+    """What of an object's bones is animated, and by what."""
+
+    def __init__(self, ob: ArmatureObject) -> None:
+        self._curves: dict[str, set[tuple[str, int]]] = {}
+        self._others: dict[str, set[str]] = {}
+        for path, index in acting_curves(ob):
+            self._add(self._curves, path, index)
+        data = ob.animation_data
+        drivers = data.drivers if data else ()
+        for path in animated_paths(ob) if data and data.nla_tracks else [driver.data_path for driver in drivers]:
+            self._add(self._others, path)
+
+    @staticmethod
+    def _add(found: dict[str, Any], path: str, *index: int) -> None:
+        named = _BONE.match(path)
+        if named and not named[2].startswith("["):
+            entry = (named[2], *index) if index else named[2]
+            found.setdefault(bpy.utils.unescape_identifier(named[1]), set()).add(entry)
+
+    def is_rotated(self, bone: PoseBone) -> bool | None:
+        """Whether F-curves turn a bone of a chain; None if they do so in part, or anything else of it changes."""
+        curves = self._curves.get(bone.name, set())
+        channel = rotation_channel(bone.rotation_mode)
+        changed = {path for path, _ in curves if not path.startswith(SETTINGS)} - ROTATIONS
+        parts = sum(path == channel for path, _ in curves)
+        if changed or bone.name in self._others or parts not in (0, SIZES[channel]):
+            return None
+        return parts > 0
+
+    def settings(self, bone: PoseBone) -> frozenset[str]:
+        """The settings of a bone's chain that have F-curves."""
+        curves = self._curves.get(bone.name, set())
+        return frozenset(path.removeprefix(SETTINGS) for path, _ in curves if path.startswith(SETTINGS))
+
+
+def _read(chain: Chain, evaluated: ArmatureObject, animation: _Animation) -> Steady | None:
+    lower = chain.object.pose.bones[chain.lower]
+    if chain.problem or lower.parent is None:
+        return None
+    upper = upper_of(lower)
+    rotated = (animation.is_rotated(upper), animation.is_rotated(lower))
+    animated = animation.settings(lower)
+    settings = chain_settings(lower)
+    would_change_limb = "stretch" in animated and not settings.own_inherit_scale
+    if None in rotated or animation.settings(upper) or animated - {*NUMBERS, SWITCH} or would_change_limb:
+        return None
+    own = [
+        _own(bone, role, chain, bool(is_rotated))
+        for bone, role, is_rotated in zip((upper, lower), ("upper", "lower"), rotated, strict=True)
+    ]
+    bones = evaluated.pose.bones
+    body = _body(chain, bones[upper.name], bones[lower.name], own)
+    if body is None or body.in_parent is None or body.hinge is not None:
+        return None
+    parent = upper.parent.name if upper.parent else ""
+    size = size_of(bones[parent].matrix) if body.carried and parent else None
+    values = {name: float(getattr(settings, name)) for name in (*NUMBERS, SWITCH)}
+    return Steady(chain, body, parent, size, own[0], own[1], values, animated)
+
+
+def _own(bone: PoseBone, role: str, chain: Chain, is_animated: bool) -> Own:
+    """What the animator has in a bone's channels: kept in the chain's settings while the chain poses the bone."""
+    settings = chain.settings
+    channel = rotation_channel(bone.rotation_mode)
+    of, rotation, scale = (
+        (settings, f"own_{role}", f"own_{role}_scale") if settings.is_posed else (bone, channel, "scale")
+    )
+    numbers = tuple(getattr(of, rotation))[: SIZES[channel]]
+    return Own(bone.name, bone.rotation_mode, numbers, tuple(getattr(of, scale)), is_animated)
+
+
+def _body(chain: Chain, upper: PoseBone, lower: PoseBone, own: list[Own]) -> Anatomy | None:
+    """The limb's shape, also if the chain is off now."""
+    if chain.posing:
+        return chain.posing.body
+    try:
+        return anatomy(upper, lower, own[0].scale, own[1].scale)
+    except Unposable:
+        return None

@@ -1,0 +1,215 @@
+"""A leg to bake, what its chain can be made to do, and where its joints are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Euler, Vector
+
+from scripts import installed
+
+EXACT = 1e-6
+LENGTH = 1.9
+FRAMES = np.arange(1.0, 25.0)
+
+
+def make_leg(name: str = "leg", mode: str = "QUATERNION") -> Any:
+    """A hip that moves, a thigh, a shin."""
+    ob = bpy.data.objects.new(name, bpy.data.armatures.new(name))
+    bpy.context.scene.collection.objects.link(ob)
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = ob.data.edit_bones
+    places = {
+        "hip": ((0, 0, 0), (0, 0, 0.3)),
+        "thigh": ((0, 0, 0), (0.1, 0.2, -1)),
+        "shin": ((0.1, 0.2, -1), (0.1, 0, -1.9)),
+    }
+    for bone, (head, tail) in places.items():
+        made = bones.new(bone)
+        made.head, made.tail = head, tail
+    bones["thigh"].parent = bones["hip"]
+    bones["shin"].parent, bones["shin"].use_connect = bones["thigh"], True
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for bone in ob.pose.bones:
+        bone.rotation_mode = mode
+    return ob
+
+
+def make_chain(ob: Any, lower: str = "shin", **settings: Any) -> Any:
+    """A chain on a target that circles the root, in and out of reach."""
+    target = bpy.data.objects.new("target", None)
+    bpy.context.scene.collection.objects.link(target)
+    for i in range(9):
+        angle = i / 8 * 2 * math.pi
+        target.location = (0.3 * math.sin(angle), 1.2 * math.sin(angle), -1.2 - 0.9 * math.cos(angle))
+        target.keyframe_insert("location", frame=1 + 3 * i)
+    chain = ob.pose.bones[lower].planar_ik
+    chain.target = target
+    for name, value in settings.items():
+        setattr(chain, name, value)
+    chain.enabled = True
+    bpy.context.view_layer.update()
+    return chain
+
+
+def joints(ob: Any, lower: str = "shin") -> np.ndarray:
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    bone = evaluated.pose.bones[lower]
+    return np.array([evaluated.matrix_world @ place for place in (bone.parent.head, bone.head, bone.tail)])
+
+
+def motion(ob: Any, frames: Any = FRAMES, lower: str = "shin") -> np.ndarray:
+    """The joints on every frame."""
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(math.floor(frame), subframe=float(frame) % 1.0)
+        found.append(joints(ob, lower))
+    return np.array(found)
+
+
+def curves(ob: Any) -> dict[tuple[str, int], Any]:
+    data = ob.animation_data
+    if hasattr(data.action, "layers"):
+        bags = [bag for layer in data.action.layers for strip in layer.strips for bag in strip.channelbags]
+        return {(c.data_path, c.array_index): c for bag in bags for c in bag.fcurves}
+    return {(c.data_path, c.array_index): c for c in data.action.fcurves}
+
+
+def channel(ob: Any, bone: str, name: str) -> np.ndarray:
+    """The values of the keys of a channel, a row for each key."""
+    found = curves(ob)
+    columns = [found[key] for key in sorted(found) if key[0] == f'pose.bones["{bone}"].{name}']
+    return np.array([[point.co[1] for point in curve.keyframe_points] for curve in columns]).T
+
+
+def assert_same(got: np.ndarray, wanted: np.ndarray, within: float = EXACT * LENGTH) -> None:
+    assert np.linalg.norm(got - wanted, axis=-1).max() <= within
+
+
+def add_pole(chain: Any, place: tuple[float, float, float] = (1, 2, -1)) -> None:
+    pole = bpy.data.objects.new("pole", None)
+    pole.location = place
+    bpy.context.scene.collection.objects.link(pole)
+    chain.pole_target, chain.plane = pole, "POLE"
+
+
+def key_hip(ob: Any) -> None:
+    hip = ob.pose.bones["hip"]
+    for frame, turn in ((1, 0.0), (12, 0.7), (24, -0.4)):
+        hip.rotation_mode = "XYZ"
+        hip.rotation_euler = Euler((turn, 0.3 * turn, -turn))
+        hip.location = Vector((turn, 0.1, 0.2 * turn))
+        hip.keyframe_insert("rotation_euler", frame=frame)
+        hip.keyframe_insert("location", frame=frame)
+
+
+def key_thigh(ob: Any) -> None:
+    thigh = ob.pose.bones["thigh"]
+    name = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(
+        thigh.rotation_mode, "rotation_euler"
+    )
+    for frame, turn in ((1, 0.0), (24, 1.0)):
+        value = getattr(thigh, name)
+        value[1] = turn
+        thigh.keyframe_insert(name, frame=frame)
+
+
+FEATURES: dict[str, Callable[[Any, Any], None]] = {
+    "plain": lambda ob, chain: None,
+    "pole": lambda ob, chain: add_pole(chain),
+    "bend": lambda ob, chain: setattr(chain, "bend", -1.0),
+    "swing": lambda ob, chain: setattr(chain, "bend", 0.3),
+    "softness": lambda ob, chain: setattr(chain, "softness", 0.2),
+    "stretch": lambda ob, chain: setattr(chain, "stretch", 1.0),
+    "limits": lambda ob, chain: setattr(chain, "min_angle", 1.0),
+    "influence": lambda ob, chain: (setattr(chain, "influence", 0.4), key_thigh(ob)),
+    "moving parent": lambda ob, chain: key_hip(ob),
+    "moving object": lambda ob, chain: (
+        ob.keyframe_insert("location", frame=1),
+        ob.keyframe_insert("location", frame=9),
+    ),
+    "constrained target": lambda ob, chain: constrain(chain.target),
+    "driven target": lambda ob, chain: drive(chain.target),
+    "animated settings": lambda ob, chain: key_settings(ob),
+    "no inherited rotation": lambda ob, chain: setattr(ob.data.bones["shin"], "use_inherit_rotation", False),
+    "NLA": lambda ob, chain: push_down(ob),
+}
+
+
+def constrain(target: Any) -> None:
+    other = bpy.data.objects.new("leader", None)
+    bpy.context.scene.collection.objects.link(other)
+    for frame, x in ((1, 0.0), (20, 0.5)):
+        other.location.x = x
+        other.keyframe_insert("location", frame=frame)
+    target.constraints.new("COPY_LOCATION").target = other
+    target.constraints[0].use_y = target.constraints[0].use_z = False
+
+
+def drive(target: Any) -> None:
+    target.driver_add("delta_location", 0).driver.expression = "sin(frame / 5) / 3"
+
+
+def key_settings(ob: Any) -> None:
+    chain = ob.pose.bones["shin"].planar_ik
+    for frame, bend, enabled in ((1, 1.0, True), (12, -1.0, True), (20, 0.5, False)):
+        chain.bend, chain.enabled = bend, enabled
+        for name in ("bend", "enabled"):
+            ob.keyframe_insert(f'pose.bones["shin"].planar_ik.{name}', frame=frame)
+
+
+def push_down(ob: Any) -> None:
+    key_hip(ob)
+    data = ob.animation_data
+    action = data.action
+    strip = data.nla_tracks.new().strips.new("walk", 3, action)
+    strip.scale = 0.5
+    data.action = None
+
+
+def key_setting(ob: Any, name: str, *values: Any) -> None:
+    chain = ob.pose.bones["shin"].planar_ik
+    for frame, value in zip((1, 11, 20), values, strict=False):
+        setattr(chain, name, value)
+        ob.keyframe_insert(f'pose.bones["shin"].planar_ik.{name}', frame=frame)
+
+
+def by_ways(frames: Any = FRAMES) -> dict[str, Any]:
+    """What each way gathers of the only chain, if it will do."""
+    baking, ways = installed.addon("addon.bake"), installed.addon("addon.bake.ways")
+    scene = bpy.context.scene
+    frame, count = scene.frame_current, len(bpy.data.actions)
+    lowers = baking.chains_of_scene(bpy.context)
+    found = {}
+    for number, way in zip("123", ways.WAYS, strict=True):
+        sampled = baking.finish(way(bpy.context, lowers, np.asarray(frames, float)))
+        if sampled:
+            found[number] = sampled[0]
+        scene.frame_set(frame)
+    assert (len(bpy.data.scenes), len(bpy.data.actions)) == (1, count)
+    return found
+
+
+def assert_ways(ob: Any, expected: str, frames: Any = FRAMES) -> None:
+    """These ways will do, and give what the live chain does: joints, reach, and every number of the channels."""
+    continuous = installed.addon("addon.bake.continuity").continuous
+    wanted = motion(ob, frames)
+    found = by_ways(frames)
+    assert "".join(found) == expected
+    live = found["3"]
+    for sample in found.values():
+        assert_same(sample.joints.knee, wanted[:, 1])
+        assert_same(sample.joints.tip, wanted[:, 2])
+        assert (sample.reach == live.reach).all()
+        assert np.allclose(sample.residual, live.residual, atol=2e-6)
+        assert [(t.bone, t.channel, t.mode) for t in sample.tracks] == [
+            (t.bone, t.channel, t.mode) for t in live.tracks
+        ]
+        for track, other in zip(sample.tracks, live.tracks, strict=True):
+            both = [continuous(t.mode, t.values) if t.mode else t.values for t in (track, other)]
+            assert np.allclose(*both, atol=5e-6)

@@ -1,0 +1,55 @@
+"""The bake operator: its ranges, its selection, its refusals."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from .bake_rigs import assert_same, channel, make_chain, make_leg, motion
+
+
+def test_the_operator_bakes_a_given_range_of_the_selected_chains():
+    legs = [make_leg("one"), make_leg("two")]
+    chains = [make_chain(ob) for ob in legs]
+    wanted = motion(legs[1], (4, 5.5, 7))
+    bpy.context.view_layer.objects.active = legs[1]
+    bpy.ops.object.mode_set(mode="POSE")
+    bones = legs[1].pose.bones
+    legs[1].data.bones.active = legs[1].data.bones["shin"]
+    for bone in bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name == "shin"
+    done = bpy.ops.pose.planar_ik_bake(range="GIVEN", frame_start=4, frame_end=7, step=1.5)
+    assert done == {"FINISHED"}
+    assert bpy.context.mode == "POSE"
+    assert [chain.enabled for chain in chains] == [True, False]
+    assert len(channel(legs[1], "shin", "rotation_quaternion")) == 3
+    assert_same(motion(legs[1], (4, 5.5, 7)), wanted)
+
+
+@pytest.mark.parametrize(("source", "count"), [("SCENE", 10), ("PREVIEW", 4), ("ACTION", 25)])
+def test_the_operator_takes_its_range_from(source, count):
+    ob = make_leg()
+    make_chain(ob)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 11, 20
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 2, 5
+    assert bpy.ops.pose.planar_ik_bake(range=source, chains="ALL") == {"FINISHED"}
+    assert len(channel(ob, "shin", "rotation_quaternion")) == count
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"step": 1.0}, "Select a bone with a chain"),
+        (
+            {"chains": "ALL", "range": "GIVEN", "frame_start": 9.0, "frame_end": 2.0},
+            "ends at frame 2, before it starts",
+        ),
+        ({"chains": "ALL", "range": "PREVIEW"}, "no preview range"),
+        ({"chains": "ALL", "keep": True, "tolerance": 0.1}, "switched off"),
+    ],
+)
+def test_the_operator_refuses_with_a_sentence(options, sentence):
+    make_chain(make_leg())
+    with pytest.raises(RuntimeError, match=sentence):
+        bpy.ops.pose.planar_ik_bake(**options)

@@ -1,0 +1,172 @@
+"""The three ways to gather a bake give the same, wherever each says that it will do."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from .bake_rigs import (
+    FEATURES,
+    FRAMES,
+    add_pole,
+    assert_ways,
+    by_ways,
+    curves,
+    key_hip,
+    key_setting,
+    make_chain,
+    make_leg,
+)
+from .rigs import MODES, rotation, rotation_name, set_rotation
+
+WAYS = {
+    "plain": "123",
+    "pole": "123",
+    "bend": "123",
+    "swing": "123",
+    "softness": "123",
+    "limits": "123",
+    "moving parent": "123",
+    "moving object": "123",
+    "parented object": "123",
+    "bone target": "123",
+    "FK": "123",
+    "constrained target": "23",
+    "driven target": "23",
+    "NLA": "23",
+    "stretch": "123",
+    "influence": "123",
+    "animated settings": "123",
+    "no inherited rotation": "3",
+}
+
+
+def parent_all(ob: Any, chain: Any) -> None:
+    mover = bpy.data.objects.new("mover", None)
+    bpy.context.scene.collection.objects.link(mover)
+    mover.rotation_mode = "AXIS_ANGLE"
+    for frame, angle in ((1, 0.0), (30, 2.0)):
+        mover.rotation_axis_angle = (angle, 0.0, 1.0, 0.2)
+        mover.scale = (1.0 + angle, 1.0 + angle, 1.0 + angle)
+        mover.keyframe_insert("rotation_axis_angle", frame=frame)
+        mover.keyframe_insert("scale", frame=frame)
+    for child in (ob, chain.target):
+        child.parent = mover
+    chain.target.matrix_parent_inverse.translation.x = 0.2
+
+
+def follow_a_bone(ob: Any, chain: Any) -> None:
+    other = make_leg("other")
+    key_hip(other)
+    other.location = (0.0, 0.2, -0.9)
+    chain.target, chain.subtarget = other, "thigh"
+
+
+WAYS_FEATURES = FEATURES | {
+    "parented object": parent_all,
+    "bone target": follow_a_bone,
+    "FK": lambda ob, chain: (
+        setattr(chain, "influence", 0.4),
+        setattr(ob.pose.bones["thigh"], "rotation_mode", "XYZ"),
+        setattr(ob.pose.bones["thigh"], "rotation_euler", (0.3, 0.2, 0.1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("feature", WAYS)
+@pytest.mark.parametrize("mode", ["QUATERNION", "ZXY"])
+def test_all_ways_give_the_same(addon, feature, mode):
+    ob = make_leg(mode=mode)
+    chain = make_chain(ob)
+    WAYS_FEATURES[feature](ob, chain)
+    assert_ways(ob, WAYS[feature])
+
+
+ANIMATED = {
+    "pole": lambda ob, chain: add_pole(chain),
+    "parent": lambda ob, chain: key_hip(ob),
+    "FK": lambda ob, chain: (key_rotation(ob, "thigh"), key_rotation(ob, "shin", 0.5)),
+    "bend": lambda ob, chain: key_setting(ob, "bend", 1.0, -1.0, 0.3),
+    "influence": lambda ob, chain: key_setting(ob, "influence", 1.0, 0.0, 0.7),
+    "softness": lambda ob, chain: key_setting(ob, "softness", 0.0, 0.4),
+    "stretch": lambda ob, chain: setattr(chain, "stretch", 0.8),
+    "keyed stretch": lambda ob, chain: (stretch_once(ob, chain), key_setting(ob, "stretch", 0.0, 1.0)),
+    "stretch limit": lambda ob, chain: (setattr(chain, "stretch", 1.0), key_setting(ob, "stretch_max", 2.0, 1.05)),
+    "volume": lambda ob, chain: (setattr(chain, "stretch", 1.0), setattr(chain, "stretch_volume", "VOLUME")),
+    "knee limits": lambda ob, chain: (key_setting(ob, "min_angle", 0.0, 1.5), key_setting(ob, "max_angle", 3.2, 2.2)),
+    "switch": lambda ob, chain: key_setting(ob, "enabled", False, True, False),
+    "parent's size": lambda ob, chain: setattr(ob.pose.bones["hip"], "scale", (1.3, 1.3, 1.3)),
+    "own scale": lambda ob, chain: setattr(ob.pose.bones["shin"], "scale", (0.7, 1.2, 0.9)),
+}
+
+
+@pytest.mark.parametrize("pair", list(combinations(ANIMATED, 2)), ids=" and ".join)
+def test_pairs_of_what_is_animated_go_all_ways(addon, pair):
+    ob = make_leg(mode=MODES[sum(map(len, pair)) % len(MODES)])
+    chain = make_chain(ob)
+    for name in pair:
+        ANIMATED[name](ob, chain)
+    assert_ways(ob, "123")
+
+
+def test_a_rotation_keyed_in_part_goes_by_stepping(addon):
+    """The other parts are what the chain itself left there the frame before."""
+    ob = make_leg(mode="XYZ")
+    make_chain(ob, influence=0.5)
+    ob.pose.bones["thigh"].keyframe_insert("rotation_euler", index=0, frame=1)
+    assert "".join(by_ways()) == "3"
+
+
+def act_beyond_limits(ob: Any, chain: Any) -> None:
+    key_setting(ob, "influence", 1.0, 0.0)
+    for point in curves(ob)['pose.bones["shin"].planar_ik.influence', 0].keyframe_points:
+        point.co[1] = 3.0 * point.co[1] - 1.0
+
+
+def act_muted(ob: Any, chain: Any) -> None:
+    key_setting(ob, "influence", 1.0, 0.0)
+    curves(ob)['pose.bones["shin"].planar_ik.influence', 0].mute = True
+    chain.influence = 0.6
+
+
+def act_without_keys(ob: Any, chain: Any) -> None:
+    key_setting(ob, "influence", 1.0)
+    curve = curves(ob)['pose.bones["shin"].planar_ik.influence', 0]
+    curve.keyframe_points.clear()
+    chain.influence = 0.6
+
+
+def act_in_cycles(ob: Any, chain: Any) -> None:
+    key_setting(ob, "influence", 1.0, 0.3)
+    for of, kind in ((ob, "CYCLES"), (chain.target, "NOISE")):
+        for curve in curves(of).values():
+            curve.modifiers.new(kind)
+            curve.update()
+
+
+@pytest.mark.parametrize("frames", [FRAMES, np.arange(-9.0, 40.0, 7.0), np.arange(2.0, 9.0, 0.25), [5.0], [1.0, 900.0]])
+@pytest.mark.parametrize("act", [act_beyond_limits, act_muted, act_without_keys, act_in_cycles])
+def test_curves_act_as_blender_has_them(addon, act, frames):
+    ob = make_leg()
+    chain = make_chain(ob)
+    act(ob, chain)
+    bpy.context.view_layer.update()
+    assert_ways(ob, "123", frames)
+
+
+def key_rotation(ob: Any, name: str, size: float = 1.0) -> None:
+    bone = ob.pose.bones[name]
+    for frame, turn in ((1, 0.1), (10, -0.6 * size), (24, size)):
+        numbers = [turn, 0.5 * turn, -turn, 0.3][: len(rotation(bone))]
+        set_rotation(bone, numbers if bone.rotation_mode != "QUATERNION" else [0.9, *numbers[:3]])
+        bone.keyframe_insert(rotation_name(bone), frame=frame)
+
+
+def stretch_once(ob: Any, chain: Any) -> None:
+    """Have a limb made ready to stretch, as it is from the first frame on in which it does."""
+    chain.stretch = 1.0
+    bpy.context.view_layer.update()
