@@ -123,9 +123,9 @@ def half_angle(x: Any, y: Any, size: Any, m: Ops) -> tuple[Any, Any]:
     (size + x, y) and (y, size - x) both point there, or away; each cancels on one side. Their sum, once both point
     the same way, cancels nowhere, up to and at 180 degrees. A direction of no length counts as the first axis.
     """
-    side = m.select(y < 0.0, -1.0, 1.0)
-    both = size + side * y
-    return both + x + TINY, side * (both - x)
+    both = size + m.maximum(-y, y)
+    sine = both - x
+    return both + x + TINY, m.select(y < 0.0, -sine, sine)
 
 
 def from_plane(direction: Vector, normal: Vector, m: Ops) -> Quaternion:
