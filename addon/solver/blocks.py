@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .ops import Array
 from .program import Program, compose
-from .record import inputs
+from .record import RECORDER, inputs
 
 ROWS = 16384
 """Rows in a piece: enough to outweigh the cost of a NumPy call, few enough for a dozen numbers a row in a cache."""
@@ -36,19 +36,20 @@ class _Source(NamedTuple):
     slot: int  # of the first input
     size: int | None = None  # of the vector
 
-    def load(self, slots: list[Any], shape: tuple[int, ...], index: Index, is_suspect: bool) -> Array | None:
-        """Put a piece of an array of chains of this shape into its slots; return which rows are not finite, if any."""
+    def over(self, shape: tuple[int, ...]) -> _Source:
+        """The same for an array of chains of this shape."""
+        if self.shape == shape:
+            return self
         inner = () if self.size is None else (self.size,)
-        values = self.values if self.shape == shape else np.broadcast_to(self.values, shape + inner)
-        rows = values[index].reshape(-1, *inner)
+        return self._replace(values=np.broadcast_to(self.values, shape + inner), shape=shape)
+
+    def load(self, slots: list[Any], index: Index) -> None:
+        """Put a piece into its slots."""
+        rows = self.values[index]
         if self.size is None:
-            slots[self.slot] = rows
+            slots[self.slot] = rows.reshape(-1)
         else:
-            slots[self.slot : self.slot + self.size] = np.ascontiguousarray(rows.T)
-        if not is_suspect or _is_valid(rows):
-            return None
-        invalid: Array = ~(np.abs(rows) < LIMIT)
-        return invalid if self.size is None else invalid.any(axis=-1)
+            slots[self.slot : self.slot + self.size] = np.ascontiguousarray(rows.reshape(-1, self.size).T)
 
 
 class _Result(NamedTuple):
@@ -78,6 +79,31 @@ class _Result(NamedTuple):
                 row[:] = slots[slot]
 
 
+class _Recorded(NamedTuple):
+    """A formula's program, its results in groups, and the slot for the size of the largest of the inputs to check."""
+
+    program: Program
+    results: list[_Result]
+    size: int | None
+
+    def make_room(self, slots: list[Any], count: int) -> None:
+        """Fresh memory for so many rows, wherever the program wants it for itself."""
+        for slot, kind in self.program.buffers.items():
+            slots[slot] = np.empty(count, kind)
+        for slot, source in self.program.filled.items():
+            slots[slot] = full = np.empty(count)
+            full.fill(slots[source])
+        if self.size is not None:
+            slots[self.size] = np.empty(count)
+
+    def invalid(self, slots: list[Any]) -> Array | None:
+        """Which rows have input that is not finite, if any."""
+        if self.size is None or np.maximum.reduce(slots[self.size]) < LIMIT:
+            return None
+        rows: Array = ~(slots[self.size] < LIMIT)
+        return rows
+
+
 def solve_rows(
     formula: Formula, vectors: Sequence[tuple[Any, int]], numbers: Sequence[Any], at_rest: Sequence[Group]
 ) -> list[Array]:
@@ -90,14 +116,19 @@ def solve_rows(
     the numbers ``at_rest``, group by group.
     """
     shared, sources = _sorted(vectors, numbers)
-    shape = np.broadcast_shapes(*(source.shape for source in sources))
-    program, results = _recorded(formula, tuple(number is None for number in shared))
-    slots = program.begin(shared)
-    arrays = [result.room(shape, slots) for result in results]
-    if sources:
-        differing = [each for each in zip(results, arrays, at_rest, strict=True) if any(each[0].differ)]
+    shapes = {source.shape for source in sources}
+    shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+    suspects = [source for source in sources if source.shape == shape or not _is_valid(source.values)]
+    differ, checked = [number is None for number in shared], [False] * len(shared)
+    for source in suspects:
+        checked[source.slot : source.slot + (source.size or 1)] = [True] * (source.size or 1)
+    recorded = _recorded(formula, tuple(differ), tuple(checked))
+    slots = recorded.program.begin(shared)
+    arrays = [result.room(shape, slots) for result in recorded.results]
+    if sources and 0 not in shape:
+        filled = [each for each in zip(recorded.results, arrays, at_rest, strict=True) if any(each[0].differ)]
         with np.errstate(all="ignore"):
-            _run(program, slots, sources, shape, differing)
+            _run(recorded, slots, [source.over(shape) for source in sources], shape, filled)
     last = (*range(1, len(shape) + 1), 0)
     return [array.transpose(last) for array in arrays]
 
@@ -131,51 +162,44 @@ def _sorted(vectors: Sequence[tuple[Any, int]], numbers: Sequence[Any]) -> tuple
 
 
 @lru_cache(maxsize=64)
-def _recorded(formula: Formula, differ: tuple[bool, ...]) -> tuple[Program, list[_Result]]:
-    """The program, and its results in groups."""
+def _recorded(formula: Formula, differ: tuple[bool, ...], checked: tuple[bool, ...]) -> _Recorded:
+    """The formula for inputs of which these differ between chains, and these are to be checked."""
     given = inputs("given", len(differ))
     groups = formula(given)
-    program = compose([number for group in groups for number in group], given, differ)
+    sizes = [RECORDER.maximum(-number, number) for number in compress(given, checked)]
+    largest = [reduce(RECORDER.maximum, sizes)] if sizes else []
+    program = compose([*chain.from_iterable(groups), *largest], given, differ)
     placed = iter(program.results)
     results = []
     for group in groups:
         slots, kinds = zip(*(next(placed) for _ in group), strict=True)
         results.append(_Result(list(slots), kinds[0], [slot in program.outputs for slot in slots]))
-    return program, results
+    return _Recorded(program, results, next(placed)[0] if sizes else None)
 
 
 def _run(
-    program: Program,
+    recorded: _Recorded,
     slots: list[Any],
     sources: list[_Source],
     shape: tuple[int, ...],
     results: list[tuple[_Result, Array, Group]],
 ) -> None:
     """Fill the results' arrays, piece by piece."""
-    suspects = [source.shape == shape or not _is_valid(source.values) for source in sources]
-    buffers = _buffers(program, slots, min(ROWS, math.prod(shape)))
+    count = 0
     for index in _pieces(shape):
-        wrong = [source.load(slots, shape, index, suspect) for source, suspect in zip(sources, suspects, strict=True)]
-        count = len(slots[sources[0].slot])
-        for slot, buffer in buffers:
-            slots[slot] = buffer[:count]
+        for source in sources:
+            source.load(slots, index)
+        if len(slots[sources[0].slot]) != count:
+            count = len(slots[sources[0].slot])
+            recorded.make_room(slots, count)
         rooms = [array[(slice(None), *index)].reshape(len(array), count) for _, array, _ in results]
         for (result, _, _), room in zip(results, rooms, strict=True):
             result.give_room(slots, room)
-        program.run(slots)
-        for rows in wrong:
-            for (_, _, at_rest), room in zip(results, rooms, strict=True) if rows is not None else ():
-                room[:, rows] = np.reshape(at_rest, (-1, 1))
-
-
-def _buffers(program: Program, slots: list[Any], rows: int) -> list[tuple[int, Array]]:
-    """The program's buffers and their slots."""
-    buffers: list[tuple[int, Array]] = [(slot, np.empty(rows, kind)) for slot, kind in program.buffers.items()]
-    for slot, source in program.filled.items():
-        full = np.empty(rows)
-        full.fill(slots[source])
-        buffers.append((slot, full))
-    return buffers
+        recorded.program.run(slots)
+        invalid = recorded.invalid(slots)
+        if invalid is not None:
+            for (_, _, at_rest), room in zip(results, rooms, strict=True):
+                room[:, invalid] = np.reshape(at_rest, (-1, 1))
 
 
 def _is_valid(values: Array) -> bool:
