@@ -1,4 +1,12 @@
-"""The public solver: a two-bone chain in its plane, on floats or on arrays."""
+"""The public solver: a two-bone chain in its plane, on floats or on arrays.
+
+It returns directions, not half angles, so one root does beside the distance's. With the factors of `triangle`::
+
+    knee off the straight line:       (B - A, 2 sqrt(A B)) / (A + B)    A = (R + d)(R - d)    B = (d + D)(d - D)
+    upper bone off the target line:   (P - Q, 2 sqrt(P Q)) / (P + Q)    P = (R + d)(d + D)    Q = (R - d)(d - D)
+
+A B is P Q, and no sum cancels.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .blocks import LIMIT, solve_rows
-from .ops import FLOATS, Array, Ops
+from .ops import FLOATS, TINY, Ops
 from .reach import Reach
 from .record import RECORDER
-from .rotation import half_angle
-from .triangle import TOO_FAR, TOO_NEAR, bones, judge, measure, turns
+from .triangle import TOO_FAR, TOO_NEAR, bones, judge, measure
 
 ROUNDING = 1e-15
 """The shortfall, as a fraction of r1 + r2, that is rounding and not distance."""
+
+SPECK, LEAST = 1e-100, 1e-150
+"""Added to x, so that a target at the root lies along +x, and no target is left without a direction. Far below `TINY`:
+two equal bones with the target at their root fold onto that line."""
 
 INVALID = ((1.0, 0.0), (1.0, 0.0), (1.0, 0.0), (0.0,), (Reach.INVALID,))
 """What comes of input that is not finite: knee, directions, residual, reach."""
@@ -49,9 +60,7 @@ def solve_two_bone(target: Any, r1: Any, r2: Any, bend: Any = 1) -> TwoBone:
     in 2D* (reach, closest pose, degenerate input).
     """
     if isinstance(target, np.ndarray) or any(isinstance(value, np.ndarray) for value in (r1, r2, bend)):
-        return _solve_arrays(
-            np.asarray(target, float), np.asarray(r1, float), np.asarray(r2, float), np.asarray(bend, float)
-        )
+        return _solve_arrays(target, r1, r2, bend)
     x, y, r1, r2, bend = float(target[0]), float(target[1]), float(r1), float(r2), float(bend)
     if not _is_valid(x, y, r1, r2, bend):
         raise ValueError(f"not a limb: target ({x}, {y}), lengths {r1} and {r2}, bend {bend}")
@@ -66,29 +75,36 @@ def _is_valid(x: float, y: float, r1: float, r2: float, bend: float) -> bool:
 
 def _solve(x: Any, y: Any, r1: Any, r2: Any, bend: Any, m: Ops) -> tuple[Any, ...]:
     total, total_rest, difference, difference_rest, nearest = bones(r1, r2, m)
+    x = (x + SPECK) + LEAST
     distance, rest = measure(x, y, m)
-    far = m.maximum((total - distance) + (total_rest - rest), 0.0)
-    plus = m.maximum((distance + difference) + (rest + difference_rest), 0.0)
-    minus = m.maximum((distance - difference) + (rest - difference_rest), 0.0)
-    side = m.select(bend < 0.0, -1.0, 1.0)
-    knee_cos, knee_sin, line_cos, line_sin = turns(total + distance, far, plus, minus, side, m)
-    cosine, sine = half_angle(x, y, distance, m)
-    w, z = cosine * line_cos - sine * line_sin, sine * line_cos + cosine * line_sin
-    ww, zz, wz = w * w, z * z, w * z
-    square = ww + zz
-    upper_x, upper_y = (ww - zz) / square, (wz + wz) / square
-    cosine, sine = knee_cos * knee_cos - knee_sin * knee_sin, -2.0 * knee_cos * knee_sin
-    lower_x, lower_y = upper_x * cosine - upper_y * sine, upper_y * cosine + upper_x * sine
+    reach = total + distance
+    far = m.maximum((total - distance) + (total_rest - TINY - rest), 0.0)
+    plus = m.maximum((distance + difference) + (rest + difference_rest), TINY)
+    minus = m.maximum((distance - difference) + (rest - difference_rest), SPECK)
+    a, b, p, q = reach * far, plus * minus, reach * plus, far * minus
+    sine = m.select(bend < 0.0, -2.0, 2.0) * m.sqrt(p * q)
+    cosine, size = p - q, (p + q) * distance  # and the target line itself is (x, y) / distance
+    upper_x, upper_y = (x * cosine - y * sine) / size, (y * cosine + x * sine) / size
+    size = a + b
+    cosine, sine = (b - a) / size, sine / size
+    lower_x, lower_y = upper_x * cosine + upper_y * sine, upper_y * cosine - upper_x * sine
     shortfall = distance - m.minimum(m.maximum(distance, nearest), total)
     reach = judge(shortfall, TOO_NEAR, TOO_FAR, ROUNDING * total, m)
     residual = m.maximum(-shortfall, shortfall)
     return r1 * upper_x, r1 * upper_y, upper_x, upper_y, lower_x, lower_y, reach, residual
 
 
-def _solve_arrays(target: Array, r1: Array, r2: Array, bend: Array) -> TwoBone:
-    r1, r2 = (np.where(length >= 0.0, length, np.nan) for length in (r1, r2))
-    knee, upper, lower, residual, reach = solve_rows(_formula, [(target, 2)], [r1, r2, bend], INVALID)
+def _solve_arrays(target: Any, r1: Any, r2: Any, bend: Any) -> TwoBone:
+    numbers = [_flagged(r1), _flagged(r2), bend]
+    knee, upper, lower, residual, reach = solve_rows(_formula, [(target, 2)], numbers, INVALID)
     return TwoBone(knee, upper, lower, reach[..., 0], residual[..., 0])
+
+
+def _flagged(length: Any) -> Any:
+    """Not a number where the length is below 0, which flags the row."""
+    if isinstance(length, float) and length >= 0.0:
+        return length
+    return np.where(np.asarray(length, float) >= 0.0, length, np.nan)
 
 
 def _formula(given: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:

@@ -72,15 +72,15 @@ def bones(r1: Any, r2: Any, m: Ops) -> Bones:
 
 
 def measure(x: Any, y: Any, m: Ops) -> tuple[Any, Any]:
-    """The length of (x, y), and what rounding took from it, as bends the knee near its limits.
+    """The length of (x, y), which is not 0, and what rounding took from it, as bends the knee near its limits.
 
     The remainder of the root is a product of differences (Borges, *An Improved Algorithm for hypot(a, b)*).
     """
-    long, short = m.maximum(-x, x), m.maximum(-y, y)
-    long, short = m.maximum(long, short), m.minimum(long, short)
-    size = m.sqrt(x * x + y * y)
-    excess = (size - long) * (size + long) - short * short
-    return size, excess / (-2.0 * size - TINY)
+    xx, yy = x * x, y * y
+    long = m.maximum(m.maximum(-x, x), m.maximum(-y, y))
+    size = m.sqrt(xx + yy)
+    excess = (size - long) * (size + long) - m.minimum(xx, yy)
+    return size, excess / (-2.0 * size)
 
 
 def extend(distance: Any, of: Bones, m: Ops) -> Extension:

@@ -163,6 +163,17 @@ def test_never_nan(target, r1, r2, bend):
         assert all(map(math.isfinite, [*solved.knee, *solved.upper, *solved.lower, solved.residual]))
 
 
+@pytest.mark.parametrize("size", [10.0**-exponent for exponent in (20, 45, 59, 60, 75, 99, 100, 101, 150, 300)])
+@pytest.mark.parametrize("direction", [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.6, -0.8)])
+@pytest.mark.parametrize("r2", [0.0, 0.7, 1.0])
+def test_a_target_next_to_the_root_is_ordinary_input(size, direction, r2):
+    target = (size * direction[0], size * direction[1])
+    solved = solve_two_bone(target, 1.0, r2)
+    assert math.hypot(*solved.upper) == pytest.approx(1.0, abs=1e-15)
+    assert math.hypot(*solved.lower) == pytest.approx(1.0, abs=1e-15)
+    assert gap(tip(solved, r2), target) == pytest.approx(1.0 - r2, abs=1e-15)
+
+
 WRONG = [math.nan, math.inf, -math.inf, 1e300]
 
 
