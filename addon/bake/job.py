@@ -71,23 +71,24 @@ class Report(NamedTuple):
 def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     """Bake step by step; yields the fraction done and returns the report. Raises `Refused` before it changes anything.
 
-    Closing the generator before its end leaves the file as it was.
+    Closing the generator before its end leaves the file as it was. Where that takes no stepping, the scene is not
+    evaluated, not even with its new keys: Blender does that after an operator.
     """
     began = perf_counter()
     check(request)
-    with frame_kept(scene_of(context)):
-        share = 0.5 if request.tolerance > 0.0 else 1.0
-        sampled = yield from _part(sample_chains(context, request.chains, request.frames), 0.0, share)
-        posed = [chain for chain in sampled if chain.is_posed]
-        if not posed:
-            raise Refused(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
-        _make_ready(posed, request.keep)
-        written: Written = [every_frame(chain, request.frames) for chain in posed]
-        errors: list[float] = []
-        if request.tolerance > 0.0:
+    share = 0.5 if request.tolerance > 0.0 else 1.0
+    sampled = yield from _part(sample_chains(context, request.chains, request.frames), 0.0, share)
+    posed = [chain for chain in sampled if chain.is_posed]
+    if not posed:
+        raise Refused(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
+    _make_ready(posed, request.keep)
+    written: Written = [every_frame(chain, request.frames) for chain in posed]
+    errors: list[float] = []
+    if request.tolerance > 0.0:
+        with frame_kept(scene_of(context)):
             written, errors = yield from _reduce(context, posed, request)
-        _write(posed, written, request)
-        _switch_off(posed, request)
+    _write(posed, written, request)
+    _switch_off(posed, request)
     skipped = [chain for chain in sampled if not chain.is_posed]
     keys = sum(len(keys[0][1].frames) for keys in written)
     return Report(len(request.frames), posed, skipped, keys, errors, perf_counter() - began)
@@ -95,8 +96,7 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
 
 def sample(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[float, None, list[Sampled]]:
     """What chains do, without baking them; yields the fraction done and leaves the scene as it was."""
-    with frame_kept(scene_of(context)):
-        return (yield from sample_chains(context, chains, frames))
+    return (yield from sample_chains(context, chains, frames))
 
 
 def finish(steps: Generator[float, None, Report]) -> Report:

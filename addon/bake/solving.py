@@ -22,6 +22,7 @@ from ..solver.rotation import Quaternion, Vector, cross, dot, rotate, scale
 from ..solver.triangle import Settings
 from .gathering import Course
 from .steady import NUMBERS, SWITCH, Own, Steady
+from .transforms import inverted, moved
 
 IN_LINE = 1e3 * IN_LINE_SQUARE
 """The squared sine between pole and target below which the plane may hang on the frame before, as it does live."""
@@ -60,12 +61,12 @@ def solve(chains: list[Steady], courses: list[Course], features: Features) -> Po
     if spaces.is_flat:
         return None
     to_parent: NDArray[Any] = np.array([steady.in_parent for steady in chains])
-    from_parent = np.linalg.inv(to_parent)
+    from_parent: Any = inverted(to_parent)
     places = _columns([course.target for course in courses])
-    target = _moved(from_parent, spaces.inside(places))
+    target = moved(from_parent, spaces.inside(places))
     pole = None
     if courses[0].pole is not None:
-        pole = _moved(from_parent, spaces.inside(_columns([course.pole for course in courses])))
+        pole = moved(from_parent, spaces.inside(_columns([course.pole for course in courses])))
         if _is_in_line(target, pole):
             return None
     limb: Limb = _stacked([steady.body.limb for steady in chains])
@@ -83,38 +84,39 @@ def solve(chains: list[Steady], courses: list[Course], features: Features) -> Po
         turns = Turns(*(_chosen(is_on, *each) for each in zip(turns, own, strict=True)))
         stretch = np.where(is_on, stretch, 1.0)
     joints = rotate(turns.upper, scale(limb.axes[0], limb.r1 * stretch)), tip_position(turns, limb, stretch)
-    knee, tip = (spaces.outside(_moved(to_parent, joint)) for joint in joints)
+    knee, tip = (spaces.outside(moved(to_parent, joint)) for joint in joints)
     return Posed(turns, stretch, solution.reach, is_on, knee, tip, places)
 
 
 class _Spaces:
-    """What takes the chains' parents to the world. Chains of the same parent share theirs, so that it is inverted and
-    applied once."""
+    """What takes the chains' parents to the world, and back. Chains of the same parent share theirs, so that it is
+    inverted and applied once."""
 
     def __init__(self, spaces: list[NDArray[Any]]) -> None:
         members: dict[int, list[int]] = {}
         for i, space in enumerate(spaces):
             members.setdefault(id(space), []).append(i)
-        self._members = [(spaces[columns[0]], columns) for columns in members.values()]
-        self.is_flat = any((np.abs(np.linalg.det(space[:, :3, :3])) < 1e-30).any() for space, _ in self._members)
+        self._members = list(members.values())
+        self._outwards = [spaces[columns[0]][:, None] for columns in self._members]
+        self._inwards = [inverted(space) for space in self._outwards]
+        self.is_flat = any(space is None for space in self._inwards)
 
     def inside(self, places: Vector) -> Vector:
         """Places of the world in the parents."""
-        return self._through(places, np.linalg.inv)
+        return self._through(self._inwards, places)
 
     def outside(self, places: Vector) -> Vector:
         """Places in the parents in the world."""
-        return self._through(places, np.asarray)
+        return self._through(self._outwards, places)
 
-    def _through(self, places: Vector, matrices: Any) -> Vector:
-        if len(self._members) == 1:
-            return _moved(matrices(self._members[0][0])[:, None], places)
-        moved = tuple(np.empty_like(part) for part in places)
-        for space, columns in self._members:
-            found = _moved(matrices(space)[:, None], tuple(part[:, columns] for part in places))
-            for part, values in zip(moved, found, strict=True):
-                part[:, columns] = values
-        return moved
+    def _through(self, spaces: list[Any], places: Vector) -> Vector:
+        if len(spaces) == 1:
+            return moved(spaces[0], places)
+        x, y, z = (np.empty_like(part) for part in places)
+        for space, columns in zip(spaces, self._members, strict=True):
+            own = places[0][:, columns], places[1][:, columns], places[2][:, columns]
+            x[:, columns], y[:, columns], z[:, columns] = moved(space, own)
+        return (x, y, z)
 
 
 def _settings(chains: list[Steady], courses: list[Course]) -> Settings:
@@ -166,14 +168,6 @@ def _rows(parts: Any) -> Any:
 
 def _parts(rows: NDArray[Any]) -> Any:
     return tuple(np.moveaxis(rows, -1, 0))
-
-
-def _moved(matrices: NDArray[Any], places: Vector) -> Vector:
-    """Places through matrices ``(..., 4, 4)`` that broadcast with them."""
-    x, y, z = places
-    m = np.moveaxis(matrices, (-2, -1), (0, 1))
-    a, b, c = (row[0] * x + row[1] * y + row[2] * z + row[3] for row in m[:3])
-    return (a, b, c)
 
 
 def _is_in_line(target: Vector, pole: Vector) -> bool:

@@ -22,7 +22,7 @@ from .samples import Joints, Sampled, Track, empty_sample, rotation_channel
 def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[int, None, list[Sampled]]:
     """Sample chains over frames with the scene as it is; yields the number of frames done."""
     recorders = _recorders(chains, len(frames), has_channels=True)
-    with _live(scene_of(context)):
+    with frame_kept(scene_of(context)), _live(scene_of(context)):
         yield from _step(context, recorders, frames)
     return [sample for recorder in recorders for sample in recorder.finished()]
 

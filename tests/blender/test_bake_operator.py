@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from .bake_rigs import assert_same, channel, make_chain, make_leg, motion
+from .bake_rigs import assert_same, channel, joints, make_chain, make_leg, motion
 
 
 def test_the_operator_bakes_a_given_range_of_the_selected_chains():
@@ -24,6 +24,16 @@ def test_the_operator_bakes_a_given_range_of_the_selected_chains():
     assert [chain.enabled for chain in chains] == [True, False]
     assert len(channel(legs[1], "shin", "rotation_quaternion")) == 3
     assert_same(motion(legs[1], (4, 5.5, 7)), wanted)
+
+
+def test_the_scene_has_its_keys_at_once():
+    """Though a bake by F-curves never evaluates it."""
+    ob = make_leg()
+    make_chain(ob)
+    wanted = motion(ob)
+    bpy.context.scene.frame_set(7)
+    assert bpy.ops.pose.planar_ik_bake(chains="ALL", range="GIVEN", frame_start=1, frame_end=24) == {"FINISHED"}
+    assert_same(joints(ob), wanted[6])
 
 
 @pytest.mark.parametrize(("source", "count"), [("SCENE", 10), ("PREVIEW", 4), ("ACTION", 25)])
