@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-import sys
 import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import pi, sin
+from statistics import median
 from time import perf_counter
 from typing import Any
 
 import bpy
-import numpy as np
 from mathutils import Vector
 
 from . import installed
 from .bench_rigs import Limbs
 
-CASES = [(20, 250), (100, 250), (20, 2500), (100, 2500)]
+CASES = {(20, 250): 3, (100, 250): 3, (20, 2500): 1, (100, 2500): 1}
+"""Chains, frames, and how often each side bakes them in turn; the medians are compared."""
+
 SKINNED = 22_000
 """Vertices of the mesh that the rig deforms, once subdivided."""
 
+WAYS = ("by_curves", "by_isolation", "by_stepping")
+
 
 def main() -> None:
-    print("chains x frames, scene | nla.bake s | each way: s, times as fast, bytes per chain and frame at the peak")
-    sizes = CASES[:2] if "--quick" in sys.argv else CASES
+    print("chains x frames, scene | nla.bake s | each way: s, times as fast")
     for is_skinned in (False, True):
-        for count, frames in sizes:
-            row(count, frames, is_skinned)
+        for (count, frames), runs in CASES.items():
+            row(count, frames, is_skinned, runs)
+    needs = [f"{name} {peak(100, 250, name) / 25_000:.0f}" for name in WAYS]
+    print("Bytes per chain and frame at the peak, 100 x 250: " + ", ".join(needs))
 
 
-def row(count: int, frames: int, is_skinned: bool) -> None:
+def row(count: int, frames: int, is_skinned: bool, runs: int) -> None:
     """One case, every way."""
-    native = blenders(count, frames, is_skinned)
+    native: list[float] = []
+    seconds: dict[str, list[float]] = {name: [] for name in WAYS}
+    for _ in range(runs):
+        native.append(blenders(count, frames, is_skinned))
+        for name in WAYS:
+            seconds[name].append(ours(count, frames, is_skinned, name))
     scene = f"{SKINNED} vertices" if is_skinned else "bare"
-    words = [f"{count:4} x {frames:4}, {scene:14} | {native:7.3f}"]
-    for name in ("by_curves", "by_isolation", "by_stepping"):
-        seconds, size = ours(count, frames, is_skinned, name)
-        words.append(f"{name} {seconds:6.3f} s, {native / seconds:5.1f} x, {size / (count * frames):4.0f} B")
+    words = [f"{count:4} x {frames:4}, {scene:14} | {median(native):7.3f}"]
+    for name in WAYS:
+        took = median(seconds[name])
+        words.append(f"{name} {took:6.3f} s, {median(native) / took:5.1f} x")
     print(" | ".join(words), flush=True)
 
 
@@ -55,30 +66,37 @@ def blenders(count: int, frames: int, is_skinned: bool) -> float:
     return perf_counter() - began
 
 
-def ours(count: int, frames: int, is_skinned: bool, way: str) -> tuple[float, int]:
-    """Seconds, and bytes at the peak in Python and NumPy (from a second, slower run), that we take by one way."""
-    baking, ways = installed.addon("addon.bake"), installed.addon("addon.bake.ways")
-    every = ways.WAYS
-    ways.WAYS = (getattr(ways, way), *every[-1:])
-    try:
-        found = []
-        for is_traced in (False, True):
-            limbs = make(count, frames, is_skinned)
-            for lower, target in zip(limbs.lowers(), limbs.targets, strict=True):
-                lower.planar_ik.target = target
-                lower.planar_ik.enabled = True
-            bpy.context.view_layer.update()
-            request = baking.Request(baking.chains_of_scene(bpy.context), np.arange(1.0, frames + 1.0))
-            if is_traced:
-                tracemalloc.start()
-            began = perf_counter()
-            baking.finish(baking.bake(bpy.context, request))
-            found.append(perf_counter() - began)
-        peak = tracemalloc.get_traced_memory()[1]
+def ours(count: int, frames: int, is_skinned: bool, way: str) -> float:
+    """Seconds that we take by one way."""
+    with chains(count, frames, is_skinned, way):
+        bpy.ops.object.mode_set(mode="POSE")
+        began = perf_counter()
+        bpy.ops.pose.planar_ik_bake(chains="ALL", range="GIVEN", frame_start=1, frame_end=frames)
+        return perf_counter() - began
+
+
+def peak(count: int, frames: int, way: str) -> int:
+    """Bytes at the peak in Python and NumPy, from a run of its own, which takes longer."""
+    with chains(count, frames, False, way):
+        tracemalloc.start()
+        bpy.ops.pose.planar_ik_bake(chains="ALL", range="GIVEN", frame_start=1, frame_end=frames)
+        found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
+        return found
+
+
+@contextmanager
+def chains(count: int, frames: int, is_skinned: bool, way: str) -> Iterator[None]:
+    """The same limbs posed by live chains, and only one way to bake them."""
+    ways = installed.addon("addon.bake.ways")
+    every = ways.WAYS
+    ways.WAYS = (getattr(ways, way),)
+    try:
+        limbs = make(count, frames, is_skinned)
+        limbs.pose_by_chains()
+        yield
     finally:
         ways.WAYS = every
-    return found[0], peak
 
 
 def make(count: int, frames: int, is_skinned: bool) -> Limbs:
