@@ -119,11 +119,11 @@ def solve_rows(
     shapes = {source.shape for source in sources}
     shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
     suspects = [source for source in sources if source.shape == shape or not _is_valid(source.values)]
-    differ, checked = [number is None for number in shared], [False] * len(shared)
+    checked = [False] * len(shared)
     for source in suspects:
         checked[source.slot : source.slot + (source.size or 1)] = [True] * (source.size or 1)
-    recorded = _recorded(formula, tuple(differ), tuple(checked))
-    slots = recorded.program.begin(shared)
+    recorded, begun = _begun(formula, tuple(shared), tuple(checked))
+    slots = begun.copy()
     arrays = [result.room(shape, slots) for result in recorded.results]
     if sources and 0 not in shape:
         filled = [each for each in zip(recorded.results, arrays, at_rest, strict=True) if any(each[0].differ)]
@@ -159,6 +159,15 @@ def _sorted(vectors: Sequence[tuple[Any, int]], numbers: Sequence[Any]) -> tuple
             sources.append(_Source(values, values.shape, len(shared)))
             shared.append(None)
     return shared, sources
+
+
+@lru_cache(maxsize=64)
+def _begun(
+    formula: Formula, shared: tuple[float | None, ...], checked: tuple[bool, ...]
+) -> tuple[_Recorded, list[Any]]:
+    """The formula for these inputs, and its program's slots with what all chains share."""
+    recorded = _recorded(formula, tuple(number is None for number in shared), checked)
+    return recorded, recorded.program.begin(shared)
 
 
 @lru_cache(maxsize=64)

@@ -157,14 +157,15 @@ def _triangle(
     distance: Any, of: Bones, settings: Settings, shaped: bool, side: Any, tolerance: Any, m: Ops
 ) -> tuple[Turns, Any, Any]:
     """The turns that take the chain this far or as far as it goes, how much it stretches, and the `Reach`."""
+    total, _, difference, _, nearest = of
+    slack = tolerance * total
     if shaped:
         within = limited_range(of, settings.min_cos2, settings.max_cos2, m)
         gone, far, stretch, shortfall = extend_shaped(distance, of, within, settings, m)
-        reach = judge(shortfall, within[2], within[3], tolerance * of.total, m)
+        reach = judge(shortfall, -slack, slack, within[2], within[3], m)
     else:
-        gone, far, stretch, shortfall = extend(distance, of, m)
-        reach = judge(shortfall, TOO_NEAR, TOO_FAR, tolerance * of.total, m)
-    total, _, difference, _, _ = of
+        gone, far = extend(distance, of, m)
+        stretch, reach = 1.0, judge(distance, nearest - slack, total + slack, TOO_NEAR, TOO_FAR, m)
     return turns(total + gone, far, gone + difference, gone - difference, side, m), stretch, reach
 
 

@@ -83,11 +83,11 @@ def measure(x: Any, y: Any, m: Ops) -> tuple[Any, Any]:
     return size, excess / (-2.0 * size)
 
 
-def extend(distance: Any, of: Bones, m: Ops) -> Extension:
-    """Go for the target itself, from folded to straight."""
+def extend(distance: Any, of: Bones, m: Ops) -> tuple[Any, Any]:
+    """Go for the target itself, from folded to straight: the first two of an `Extension`."""
     total = of[0]
     gone = m.minimum(m.maximum(distance, of[4]), total)
-    return gone, total - gone, 1.0, distance - gone
+    return gone, total - gone
 
 
 def limited_range(of: Bones, min_cos2: Any, max_cos2: Any, m: Ops) -> Range:
@@ -141,7 +141,6 @@ def turns(reach: Any, far: Any, plus: Any, minus: Any, side: Any, m: Ops) -> Tur
     return knee_cos, knee_sin, reach * knee_cos, minus * knee_sin
 
 
-def judge(shortfall: Any, near: Any, far: Any, tolerance: Any, m: Ops) -> Any:
-    """The `Reach` of an extension, ``near`` or ``far`` past its limits; a shortfall up to ``tolerance`` (a length)
-    counts as reached."""
-    return m.maximum(m.select(shortfall > tolerance, far, REACHED), m.select(shortfall < -tolerance, near, REACHED))
+def judge(length: Any, shortest: Any, longest: Any, near: Any, far: Any, m: Ops) -> Any:
+    """The `Reach` of a target: reached from ``shortest`` to ``longest``, else ``near`` or ``far``."""
+    return m.maximum(m.select(length > longest, far, REACHED), m.select(length < shortest, near, REACHED))

@@ -2,6 +2,7 @@
 
 import math
 import random
+import weakref
 
 import numpy as np
 import pytest
@@ -229,6 +230,14 @@ def test_input_stays_as_it_was():
     solve_chains(targets, rest.limb, Settings(softness=softness), Features(shaped=True), poles)
     for values, copy in zip((targets, poles, softness), before, strict=True):
         assert np.array_equal(values, copy)
+
+
+def test_results_are_the_callers_alone():
+    rest = rest_shape(random.Random(10), "bent")
+    solution = solve_chains(np.array([rest.knee, rest.lower]), rest.limb)
+    room = weakref.ref(solution.upper.base)
+    del solution
+    assert room() is None
 
 
 def test_own_at_rest_is_the_default():
