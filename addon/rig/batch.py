@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from ..solver.rows import bind_rows
 from .chain import ROUNDING, Chain
 from .channels import Channels
 from .frame import Frame
+from .parts import Part
+from .places import Places
 from .stretching import POWERS
 
-ENOUGH = 24
+ENOUGH = 28
 """Chains from which on a batch is worth its while."""
 
 CHANNEL = "rotation_quaternion"
@@ -38,6 +41,7 @@ class Batch:
         posings: list[Any] = [chain.posing for chain in chains]  # which regular chains have
         features, has_pole = posings[0].features, chains[0].pole is not None
         constants = [constants_of(each.body.limb, each.settings, ROUNDING) for each in posings]
+        self._places = Places(chains)
         self._solve = bind_rows(constants, features, has_pole)
         self._normals: NDArray[Any] = np.array([chain.normal for chain in chains] if has_pole else []).T
         own: NDArray[Any] = np.array([(*each.own.upper, *each.own.lower) for each in posings]).T
@@ -45,39 +49,50 @@ class Batch:
         self._rotations = [rotation for chain in chains for rotation in chain.rotations]
         self._bones = np.array([rotation.slot.index for rotation in self._rotations])
         self._animators = np.array([rotation.own for rotation in self._rotations])
+        self._written = _shared(self._rotations)
         self._lengthening = _Lengthening(chains)
-        self._troubled: list[Chain] = []
+        self._reaches = np.full(len(chains), np.nan)
+        self._troubled = [chain for chain in chains if chain.problem]
 
     def pose(self, frame: Frame, channels: Channels) -> None:
         """Solve the chains for where their targets are now: to the last bit what `Chain.pose` does for each."""
-        places = np.array([chain.places(frame) for chain in self.chains]).T
-        solved = self._solve(np.concatenate([places, *self._given]))
+        solved = self._solve(np.concatenate([self._places.read(frame), *self._given]))
         is_number = solved[0] == solved[0]
         self._turn(solved[:8].T.reshape(-1, 4), is_number, frame, channels)
         self._lengthening.write(solved[8], channels)
-        for chain, reach in zip(self.chains, solved[9].tolist(), strict=True):
-            chain.reach = reach
+        self._tell_reach(solved[9])
         if len(solved) > 10:
             np.copyto(self._normals, solved[10:], where=is_number)
             for chain, normal in zip(self.chains, self._normals.T.tolist(), strict=True):
                 chain.normal = normal
-        for chain in self._troubled:
-            chain.problem = ""
-        self._troubled = [self.chains[i] for i in np.flatnonzero(~is_number)]
-        for chain in self._troubled:
-            chain.pose(frame, channels)
+        self._pose_troubled(~is_number, frame, channels)
 
     def _turn(self, rotations: NDArray[Any], is_number: NDArray[Any], frame: Frame, channels: Channels) -> None:
         """`parts.Rotation.overwrite` for all bones, upper and lower in turn."""
         rows = channels.rows(CHANNEL)
-        near = self._animators if frame.has_changed else np.array([rotation.written for rotation in self._rotations])
+        near = self._animators if frame.has_changed else self._written
         w, x, y, z = (rotations * near).T
         turned = np.where((w + x + y + z < 0.0)[:, None], -rotations, rotations)
         if not is_number.all():
             turned = np.where(np.repeat(is_number, 2)[:, None], turned, rows[self._bones])
-        rows[self._bones] = turned
-        for rotation, written in zip(self._rotations, turned.tolist(), strict=True):
-            rotation.written = written
+        rows[self._bones] = self._written[:] = turned
+
+    def _tell_reach(self, reaches: NDArray[Any]) -> None:
+        for i in np.flatnonzero(reaches != self._reaches).tolist():
+            self.chains[i].reach = reaches[i].item()
+        self._reaches[:] = reaches
+
+    def _pose_troubled(self, are_troubled: NDArray[Any], frame: Frame, channels: Channels) -> None:
+        """Give those limbs back that have no solution."""
+        if not self._troubled and not are_troubled.any():
+            return
+        for chain in self._troubled:
+            chain.problem = ""
+        self._troubled = [self.chains[i] for i in np.flatnonzero(are_troubled)]
+        for chain in self._troubled:
+            chain.pose(frame, channels)
+        self._written = _shared(self._rotations)
+        self._lengthening.share()
 
 
 class _Lengthening:
@@ -90,6 +105,11 @@ class _Lengthening:
         self._bones = [scale.slot.index for scale in self._scales]
         self._animators = np.array([scale.own for scale in self._scales])
         self._powers = np.array([POWERS[volume] for _, volume, _ in members])
+        self.share()
+
+    def share(self) -> None:
+        """Let the scales know what is written from now on."""
+        self._written = _shared(self._scales)
 
     def write(self, factors: NDArray[Any], channels: Channels) -> None:
         """`parts.Scale.stretch` for all bones; a chain's factor is 1 where it has no solution."""
@@ -97,6 +117,12 @@ class _Lengthening:
             return
         factor = factors[self._chain]
         lengthened = self._animators * np.where(factor == factor, factor, 1.0)[:, None] ** self._powers
-        channels.rows("scale")[self._bones] = lengthened
-        for scale, written in zip(self._scales, lengthened.tolist(), strict=True):
-            scale.written = written
+        channels.rows("scale")[self._bones] = self._written[:] = lengthened
+
+
+def _shared(parts: Sequence[Part]) -> NDArray[Any]:
+    """What was last written to channels, as rows that the parts from now on hold a view of each."""
+    written = np.array([part.written for part in parts])
+    for part, row in zip(parts, written, strict=True):
+        part.written = row
+    return written

@@ -64,6 +64,7 @@ class Chain:
         self.rotations: tuple[Rotation, Rotation] = ()  # type: ignore[assignment]
         self.stretched: list[Scale] = []
         self.volume = "LENGTH"
+        self.to_axes = Matrix()
         self.is_carried = False
         self.is_unsettled = False
         self._obstacle = ""
@@ -75,7 +76,6 @@ class Chain:
         self._scales: dict[str, Scale] = {}
         self._solve: Solve | None = None
         self._own: tuple[float, ...] = ()
-        self._to_axes = Matrix()
         self._limits: tuple[float, ...] = ()
 
     @property
@@ -170,7 +170,7 @@ class Chain:
 
     def places(self, frame: Frame) -> tuple[float, ...]:
         """Where the target and, if there is one, the pole are in the limb's axes."""
-        to_axes: Any = self._to_axes @ frame.space(self.parent)  # the stubs don't know that vectors are sequences
+        to_axes: Any = self.to_axes @ frame.space(self.parent)  # the stubs don't know that vectors are sequences
         place = (to_axes @ self.target.position(frame.depsgraph))[:]  # type: ignore[union-attr]
         return place if self.pole is None else place + (to_axes @ self.pole.position(frame.depsgraph))[:]  # type: ignore[no-any-return]
 
@@ -270,7 +270,7 @@ class Chain:
             self._is_animated = self._is_animated or body.in_parent is None or body.hinge is not None
             self.is_carried = body.carried
             self._size = size_of(upper.parent.matrix) if upper.parent else 1.0
-            self._to_axes = body.to_axes()
+            self.to_axes = body.to_axes()
         return body
 
     def _read_settings(self, settings: PlanarIKChain) -> Settings:

@@ -8,67 +8,8 @@ import bpy
 import pytest
 from mathutils import Vector
 
-from scripts import installed
-from tests.blender.rigs import (
-    Bone,
-    assert_on_target,
-    key_location,
-    make_empty,
-    make_rig,
-    pose,
-    rotation,
-    update,
-)
-
-COUNT = 30
-FRAMES = (1, 9, 4, 30, 9)
-
-
-def make_crowd(**settings):
-    """A rig of many legs of different shapes on two hips, each with a moving target and a pole of its own."""
-    bones = [Bone("left", (0, 0, 0), (0, 0, 0.3)), Bone("right", (1, 0, 0), (1, 0, 0.3))]
-    for i in range(COUNT):
-        root = Vector((0.2 * i, 0.1 * i, 0))
-        knee = root + Vector((0.1, 0.2 + 0.01 * i, -1))
-        bones.append(Bone(f"thigh{i}", root, knee, "left" if i % 3 else "right"))
-        bones.append(Bone(f"shin{i}", knee, root + Vector((0.1, 0.1, -1.8)), f"thigh{i}", connected=True))
-    ob = make_rig(bones)
-    targets = []
-    for i in range(COUNT):
-        root = ob.pose.bones[f"thigh{i}"].head
-        target = make_empty(f"target{i}")
-        places = [root + Vector((0.3 * math.sin(0.2 * f + i), 0.4 * math.cos(0.3 * f), -1.2)) for f in range(31)]
-        key_location(target, places)
-        targets.append(target)
-        chain = ob.pose.bones[f"shin{i}"].planar_ik
-        chain.target, chain.pole_target = target, make_empty(f"pole{i}", root + Vector((0.2, 3, -1)))
-        for name, value in settings.items():
-            setattr(chain, name, value)
-        chain.enabled = True
-    update()
-    return ob, targets
-
-
-def in_batches():
-    """How many chains are posed together at the moment."""
-    levels = installed.addon("addon.live").plan.levels
-    return sum(len(batch.chains) for level in levels for group in level for batch in group._batches or ())
-
-
-def play(ob, frames=FRAMES):
-    poses = []
-    for frame in frames:
-        bpy.context.scene.frame_set(frame)
-        poses.append(pose(ob))
-    return poses
-
-
-@pytest.fixture
-def one_by_one(monkeypatch):
-    """Switches batches off when called."""
-    batch = installed.addon("addon.rig.batch")
-    return lambda: monkeypatch.setattr(batch, "ENOUGH", 10**6)
-
+from tests.blender.crowds import COUNT, in_batches, make_crowd, play, play_one_by_one
+from tests.blender.rigs import assert_on_target, rotation, update
 
 SETTINGS = {
     "plain": {},
@@ -87,19 +28,13 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-def test_together_as_one_by_one(settings, one_by_one):
+def test_together_as_one_by_one(settings, monkeypatch):
     ob, _ = make_crowd(**settings)
     play(ob)
     together = play(ob)
     assert in_batches() == COUNT
     assert together[1] == together[4]
-    one_by_one()
-    bpy.context.scene.planar_ik.live = False
-    bpy.context.scene.planar_ik.live = True
-    update()
-    play(ob, (2, 3))
-    assert in_batches() == 0
-    assert play(ob) == together
+    assert play_one_by_one(ob, monkeypatch) == together
 
 
 def test_tips_are_on_their_targets():
@@ -148,6 +83,36 @@ def test_a_target_nowhere_gives_its_own_limb_back_only():
     bpy.context.scene.frame_set(8)
     assert chains[4].reach == "REACHED"
     assert_on_target(ob, targets[4], "shin4")
+
+
+def test_a_target_that_was_nowhere_at_first_is_followed_later():
+    ob, targets = make_crowd(plane="POLE")
+    targets[4].animation_data_clear()
+    targets[4].location.x = math.nan
+    update()
+    chain = ob.pose.bones["shin4"].planar_ik
+    assert chain.reach == "INVALID"
+    targets[4].location = ob.pose.bones["thigh4"].head + Vector((0, 0.2, -1.3))
+    play(ob)
+    assert in_batches() == COUNT
+    assert (chain.reach, chain.message) == ("REACHED", "")
+
+
+def test_bones_own_scale_outlives_a_target_that_was_nowhere():
+    ob, targets = make_crowd(plane="POLE", stretch=0.5)
+    play(ob)
+    targets[4].animation_data_clear()
+    chain = ob.pose.bones["shin4"].planar_ik
+    for frame, place in ((4, 5.0), (5, 9.0), (6, math.nan), (7, 9.0), (8, 8.0)):
+        targets[4].location.x = place
+        bpy.context.scene.frame_set(frame)
+    assert in_batches() == COUNT
+    assert chain.reach == "TOO_FAR"
+    assert ob.pose.bones["thigh4"].scale.y > 1.1
+    chain.enabled = False
+    update()
+    assert ob.pose.bones["shin4"].scale[:] == ob.pose.bones["thigh4"].scale[:] == (1, 1, 1)
+    assert rotation(ob.pose.bones["shin4"]) == (1, 0, 0, 0)
 
 
 def test_a_deleted_target_stops_its_own_limb_only():
