@@ -15,8 +15,8 @@ from .rig import settings, status
 from .rig.access import ArmatureObject, chain_settings, is_armature, scene_of, scene_settings, view_layer_of
 from .rig.chain import Chain
 from .rig.channels import Channels
+from .rig.dependencies import Dependencies
 from .rig.group import Group
-from .rig.targets import carriers
 
 log = logging.getLogger("planar_ik")
 
@@ -45,13 +45,13 @@ plan = Plan()
 
 def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -> None:
     """Pose the chains of a scene's evaluated objects once; ``has_changed`` says that the frame changed."""
-    is_structural = _find_chains(depsgraph)
+    edited = Dependencies() if _find_chains(depsgraph) else None
     if not plan.chains:
         return
-    if is_structural:
-        plan.levels = _levels()
+    if edited:
+        plan.levels = _levels(edited)
     for number, level in enumerate(plan.levels):
-        written = [group.pose(depsgraph, has_changed, is_structural) for group in level]
+        written = [group.pose(depsgraph, has_changed, edited) for group in level]
         for group in level:
             plan.is_stale = plan.is_stale or group.has_lost
             for chain in group.chains:
@@ -85,7 +85,7 @@ def _find_chains(depsgraph: Depsgraph) -> bool:
     return True
 
 
-def _levels() -> list[list[Group]]:
+def _levels(dependencies: Dependencies) -> list[list[Group]]:
     """The chains in the order in which they depend on each other, those of one level grouped by object."""
     bones = {}
     for chain in plan.chains.values():
@@ -94,7 +94,8 @@ def _levels() -> list[list[Group]]:
             if bone:
                 bones[chain.object, bone.name] = chain
     needs = {
-        chain: {bones[c] for c in carriers(chain.follows()) if c in bones} - {chain} for chain in plan.chains.values()
+        chain: {bones[each] for each in dependencies.carriers(chain.follows()) if each in bones} - {chain}
+        for chain in plan.chains.values()
     }
     levels: list[list[Group]] = []
     waiting = dict(needs)

@@ -6,21 +6,19 @@ and its own (FK) rotation by F-curves; whatever else changes, only stepping the 
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any, NamedTuple
 
-import bpy
 from bpy.types import Context, Object, PoseBone
 
 from ..live import chain_of, solve_now
-from ..rig.access import ArmatureObject, chain_settings, scene_of, scene_settings, upper_of, view_layer_of
+from ..rig.access import ArmatureObject, chain_settings, scene_of, scene_settings, split_path, upper_of, view_layer_of
 from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
 from ..rig.animation import animated_paths, curves_of
 from ..rig.chain import Chain
 from ..rig.channels import SIZES
+from ..rig.dependencies import Carrier, Dependencies
 from ..rig.rotation import CHANNELS, EULER
-from ..rig.targets import Carrier, carriers
 from .samples import rotation_channel
 from .scenery import chains_of_scene
 
@@ -28,8 +26,6 @@ NUMBERS = ("bend", "softness", "stretch", "stretch_max", "min_angle", "max_angle
 SWITCH = "enabled"
 ROTATIONS = {EULER[0], *(channel for channel, _ in CHANNELS.values())}
 SETTINGS = "planar_ik."
-
-_BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)', re.DOTALL)
 
 Curves = dict[tuple[str, int], Any]
 
@@ -85,7 +81,7 @@ def steady_chains(context: Context, lowers: list[PoseBone]) -> list[Steady] | No
 
 def carriers_of(chains: list[Steady]) -> set[Carrier]:
     """All objects and bones that the places of these chains depend on."""
-    return carriers([carrier for steady in chains for carrier in steady.chain.follows()])
+    return Dependencies().carriers([carrier for steady in chains for carrier in steady.chain.follows()])
 
 
 def acting_curves(ob: Object) -> Curves:
@@ -116,10 +112,9 @@ class _Animation:
 
     @staticmethod
     def _add(found: dict[str, Any], path: str, *index: int) -> None:
-        named = _BONE.match(path)
-        if named and not named[2].startswith("["):
-            entry = (named[2], *index) if index else named[2]
-            found.setdefault(bpy.utils.unescape_identifier(named[1]), set()).add(entry)
+        bone, rest = split_path(path)
+        if bone and not rest.startswith("["):
+            found.setdefault(bone, set()).add((rest, *index) if index else rest)
 
     def is_rotated(self, bone: PoseBone) -> bool | None:
         """Whether F-curves turn a bone of a chain; None if they do so in part, or anything else of it changes."""

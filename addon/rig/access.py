@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, TypeGuard, cast
 
 import bpy
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
         pose: Pose
 else:
     ArmatureObject = Object
+
+_BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)', re.DOTALL)
 
 
 def is_armature(ob: Object) -> TypeGuard[ArmatureObject]:
@@ -67,3 +70,9 @@ def children_of(bone: PoseBone) -> list[PoseBone]:
 def path_to_bone(name: str) -> str:
     """The data path of a pose bone from its object, as F-curves and drivers write it."""
     return f'pose.bones["{bpy.utils.escape_identifier(name)}"]'
+
+
+def split_path(path: str) -> tuple[str, str]:
+    """The name of the pose bone that a data path leads through, and the path from there; without one, no name."""
+    named = _BONE_PATH.match(path)
+    return (bpy.utils.unescape_identifier(named[1]), named[2]) if named else ("", path)

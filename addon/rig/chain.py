@@ -16,11 +16,12 @@ from ..solver.triangle import Settings
 from .access import ArmatureObject, chain_settings, path_to_bone, upper_of
 from .anatomy import Anatomy, Unposable, anatomy, size_of
 from .channels import Channels
+from .dependencies import Carrier, Dependencies
 from .frame import Frame
 from .parts import Rotation, Scale, read_rotation, read_scale
 from .problems import problem_of
 from .stretching import avoid_shear
-from .targets import Carrier, Target
+from .targets import Target
 
 if TYPE_CHECKING:
     from .settings import PlanarIKChain
@@ -102,12 +103,19 @@ class Chain:
         root = upper.parent.name if upper and upper.parent else ""
         return [(self.object, root), *((goal.object, goal.bone) for goal in (self.target, self.pole) if goal)]
 
-    def prepare(self, evaluated: ArmatureObject, channels: Channels, index: dict[str, int], paths: set[str]) -> None:
+    def prepare(
+        self,
+        evaluated: ArmatureObject,
+        channels: Channels,
+        index: dict[str, int],
+        paths: set[str],
+        dependencies: Dependencies,
+    ) -> None:
         """Read everything of the chain anew, because something was edited."""
         original = self.object.pose.bones[self.lower]
         self._body_key = ()
         self._is_animated = self._has_curves(paths)
-        self.problem = self._obstacle = problem_of(self.object, original, self.target, self.pole)
+        self.problem = self._obstacle = problem_of(self.object, original, self.target, self.pole, dependencies)
         if chain_settings(original).enabled and not self._obstacle:
             self._read_parts(original, channels, index)
         self.refresh(evaluated, channels)

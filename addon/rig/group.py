@@ -11,6 +11,7 @@ from .animation import animated_paths
 from .batch import Batch, batches_of
 from .chain import Chain
 from .channels import Channels
+from .dependencies import Dependencies
 from .frame import Frame
 from .rendering import is_apart, keep_animation
 
@@ -29,22 +30,22 @@ class Group:
         self._batches: list[Batch] | None = None
         self._singles = chains
 
-    def pose(self, depsgraph: Depsgraph, has_changed: bool, is_structural: bool) -> bool:
-        """Pose the chains, all looked at anew if something was edited; say whether that changed anything."""
+    def pose(self, depsgraph: Depsgraph, has_changed: bool, edited: Dependencies | None) -> bool:
+        """Pose the chains, and say whether that changed anything. With ``edited``, they are looked at anew before."""
         evaluated = self.object.evaluated_get(depsgraph)
         if not evaluated.is_evaluated:
             return False
-        if is_structural:
+        if edited:
             self._paths = animated_paths(self.object)
         if self._paths and (depsgraph.mode == "RENDER" or is_apart(self.object, evaluated)):
             keep_animation(self.object, evaluated)
         channels = Channels(self.object)
         frame = Frame(evaluated, depsgraph, has_changed)
-        if is_structural:
+        if edited:
             self._batches, self._singles = None, self.chains
         else:
             self._pose_batches(frame, channels)
-        self._pose_singles(frame, channels, is_structural)
+        self._pose_singles(frame, channels, edited)
         if channels.write():
             return True
         if channels.differ_in(evaluated):  # which is another scene's, last posed in another frame
@@ -69,12 +70,12 @@ class Group:
             log.debug("Posing by arrays failed: %r", error)
         self._batches, self._singles = [], self.chains
 
-    def _pose_singles(self, frame: Frame, channels: Channels, is_structural: bool) -> None:
-        index = {bone.name: i for i, bone in enumerate(self.object.pose.bones)} if is_structural else {}
+    def _pose_singles(self, frame: Frame, channels: Channels, edited: Dependencies | None) -> None:
+        index = {bone.name: i for i, bone in enumerate(self.object.pose.bones)} if edited else {}
         for chain in self._singles:
             try:
-                if is_structural:
-                    chain.prepare(frame.evaluated, channels, index, self._paths)
+                if edited:
+                    chain.prepare(frame.evaluated, channels, index, self._paths, edited)
                 elif chain.is_outdated(frame):
                     chain.refresh(frame.evaluated, channels)
                 chain.pose(frame, channels)

@@ -9,12 +9,15 @@ from typing import Any
 from bpy.types import Object, PoseBone
 
 from .access import chain_settings, children_of, path_to_bone, upper_of
+from .dependencies import Dependencies
 from .targets import Target
 
 NUMBERS = ("bend", "influence", "softness", "stretch", "stretch_max", "min_angle", "max_angle")
 
 
-def problem_of(ob: Object, lower: PoseBone, target: Target | None, pole: Target | None) -> str:
+def problem_of(
+    ob: Object, lower: PoseBone, target: Target | None, pole: Target | None, dependencies: Dependencies
+) -> str:
     """Why the chain of ``lower`` on an original object can't be posed; empty if it can."""
     settings = chain_settings(lower)
     upper = lower.parent
@@ -29,8 +32,8 @@ def problem_of(ob: Object, lower: PoseBone, target: Target | None, pole: Target 
         or (pole.problem() if pole else "")
         or _not_a_number(settings)
         or overlap(lower)
-        or hangs_on(ob, lower, target)
-        or (hangs_on(ob, lower, pole) if pole else "")
+        or hangs_on(ob, lower, target, dependencies)
+        or (hangs_on(ob, lower, pole, dependencies) if pole else "")
         or moved_by_others(ob, upper, lower)
     )
 
@@ -46,9 +49,9 @@ def overlap(lower: PoseBone) -> str:
     return ""
 
 
-def hangs_on(ob: Object, lower: PoseBone, target: Target) -> str:
+def hangs_on(ob: Object, lower: PoseBone, target: Target, dependencies: Dependencies) -> str:
     """Whether the chain itself carries its target or pole."""
-    if target.carriers() & {(ob, lower.name), (ob, upper_of(lower).name)}:
+    if dependencies.carriers([(target.object, target.bone)]) & {(ob, lower.name), (ob, upper_of(lower).name)}:
         name = f"Bone '{target.bone}'" if target.bone else f"'{target.object.name}'"
         return f"{name} hangs on the chain of '{lower.name}' itself: use one that does not move with it"
     return ""

@@ -13,6 +13,7 @@ from .access import ArmatureObject, chain_settings, scene_of, upper_of
 from .anatomy import Unposable, anatomy
 from .chain import Chain
 from .channels import Channels
+from .dependencies import Dependencies
 from .problems import hangs_on, moved_by_others, overlap
 from .stretching import restore_inherit_scale
 from .targets import Target
@@ -63,7 +64,7 @@ def check_limb(lower: PoseBone) -> None:
 
 def check_target(ob: Object, lower: PoseBone, target: Target) -> None:
     """Raise `Refused` if a target can't be followed by a chain."""
-    problem = target.problem() or hangs_on(ob, lower, target)
+    problem = target.problem() or hangs_on(ob, lower, target, Dependencies())
     if problem:
         raise Refused(problem)
 
