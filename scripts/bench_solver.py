@@ -124,7 +124,8 @@ def plane_by_angles(target: Any) -> tuple[Any, ...]:
 
 def chain_by_angles(target: Any, shape: Limb = SHAPE) -> tuple[Any, ...]:
     """Both bones' own rotations, normal, stretch and reach, by the law of cosines."""
-    x, y = (sum(t * a for t, a in zip(target, axis, strict=True)) for axis in shape.axes[:2])
+    tx, ty, tz = target
+    x, y = (tx * ax + ty * ay + tz * az for ax, ay, az in shape.axes[:2])
     upper, knee, _, reach = by_angles(x, y)
     normal = shape.axes[2]
     w, z = np.cos(0.5 * upper), np.sin(0.5 * upper)
