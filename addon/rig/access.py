@@ -25,13 +25,18 @@ _BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)', re.DOTALL)
 
 
 def is_armature(ob: Object) -> TypeGuard[ArmatureObject]:
-    """Whether an object is an armature's."""
-    return ob.type == "ARMATURE"
+    """Whether an object is an armature's, with a pose; a new one has none until Blender first evaluates it."""
+    return ob.type == "ARMATURE" and ob.pose is not None
 
 
 def bones_of(ob: Object) -> bpy_prop_collection[PoseBone]:
     """The pose bones of an object that is known to be an armature's."""
     return cast("ArmatureObject", ob).pose.bones
+
+
+def has_bone(ob: Object, name: str) -> bool:
+    """Whether an object is an armature's and has a bone of this name."""
+    return is_armature(ob) and name in ob.pose.bones
 
 
 def chain_settings(lower: PoseBone) -> PlanarIKChain:
@@ -62,9 +67,12 @@ def view_layer_of(context: Context) -> ViewLayer:
 
 
 def children_of(bone: PoseBone) -> list[PoseBone]:
-    """The bones that hang on a bone. `PoseBone.children` goes through all bones of the rig to find them."""
+    """The bones that hang on a bone. `PoseBone.children` goes through all bones of the rig to find them.
+
+    While the armature is edited, its bones need not have the names of the pose's.
+    """
     bones = bones_of(bone.id_data)
-    return [bones[child.name] for child in bone.bone.children]
+    return [bones[child.name] for child in bone.bone.children if child.name in bones]
 
 
 def path_to_bone(name: str) -> str:

@@ -127,11 +127,6 @@ class Chain:
         return changes or (self.is_carried and not frame.has_size(self.parent, self._size))
 
     @property
-    def is_steady(self) -> bool:
-        """Whether nothing changes from frame to frame but where the root, the target and the pole are."""
-        return bool(self.posing and self.posing.body.in_parent) and not (self._is_animated or self.is_carried)
-
-    @property
     def is_regular(self) -> bool:
         """Whether the chain can be posed together with others: as long as it is not outdated, by quaternions."""
         is_settled = bool(self.posing and self.posing.body.in_parent) and not self._is_animated
@@ -142,7 +137,10 @@ class Chain:
         self._solve = self.posing = None
         if self.is_unsettled:
             self._body_key, self.is_unsettled = (), False
-        lower = evaluated.pose.bones[self.lower]
+        lower = evaluated.pose.bones.get(self.lower)
+        if lower is None:  # renamed in Edit Mode, which the evaluated pose does not know yet
+            self.is_unsettled = True
+            return
         if self._obstacle or not chain_settings(lower).enabled:
             self.release(channels)
             return

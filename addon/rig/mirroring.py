@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix, Vector
 
-from .access import bones_of, chain_settings, scene_of
+from .access import chain_settings, has_bone, scene_of
 from .problems import overlap
 from .setup import Refused, add_chain
 from .targets import Target
@@ -60,7 +60,7 @@ def _mirrored(context: Context, ob: Object, target: Target, last: Target | None,
     """The target's counterpart: the bone or object of the flipped name, or a copy of the object across the rig."""
     if target.bone:
         flipped = bpy.utils.flip_name(target.bone)
-        return Target(target.object, flipped if flipped in bones_of(target.object) else target.bone)
+        return Target(target.object, flipped if has_bone(target.object, flipped) else target.bone)
     name = bpy.utils.flip_name(target.object.name)
     copy = bpy.data.objects.get(name) if name != target.object.name else None
     if copy is None and last is not None and last.object != target.object:

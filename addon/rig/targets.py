@@ -5,7 +5,7 @@ from __future__ import annotations
 from bpy.types import Depsgraph, Object
 from mathutils import Vector
 
-from .access import bones_of
+from .access import has_bone
 
 
 class Target:
@@ -26,7 +26,7 @@ class Target:
 
     def problem(self) -> str:
         """What keeps the target from being followed, as a sentence."""
-        if self.bone and self.bone not in bones_of(self.object):
+        if self.bone and not has_bone(self.object, self.bone):
             return f"'{self.object.name}' has no bone '{self.bone}'"
         return ""
 

@@ -8,6 +8,7 @@ import bpy
 from bpy.types import Context, Object, PoseBone
 
 from .. import live
+from ..rig.access import has_bone
 from ..rig.setup import (
     IN_PLANE,
     Posture,
@@ -111,6 +112,6 @@ def _named(name: str, bone: str) -> Target | None:
     ob = bpy.data.objects.get(name)
     if ob is None:
         raise Refused(f"There is no object '{name}'")
-    if bone and (ob.type != "ARMATURE" or bone not in ob.pose.bones):
+    if bone and not has_bone(ob, bone):
         raise Refused(f"'{name}' has no bone '{bone}'")
     return Target.read(ob, bone)

@@ -413,6 +413,36 @@ def test_bones_edited_in_edit_mode():
     assert_on_target(ob, target)
 
 
+def test_bones_renamed_in_edit_mode(capfd, caplog):
+    ob, target = make_rig(), make_empty("target", NEAR)
+    plane_chain(ob, target)
+    activate(ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    ob.data.edit_bones["shin"].name = "calf"
+    update()
+    bpy.context.scene.frame_set(7)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    target.location = NEXT
+    update()
+    assert_on_target(ob, target, "calf")
+    assert caplog.messages == []
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_an_armature_that_was_never_evaluated(capfd):
+    ob, target = make_rig(), make_empty("target", NEAR)
+    chain = plane_chain(ob, target)
+    new = bpy.data.objects.new("new", bpy.data.armatures.new("new"))
+    assert new.pose is None
+    target.location = NEXT
+    update()
+    assert_on_target(ob, target)
+    chain.target, chain.subtarget = new, "hip"
+    update()
+    refused(chain, "'new' has no bone 'hip'")
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_a_hidden_rig_or_target_still_counts():
     ob, target = make_rig(), make_empty("target", NEAR)
     plane_chain(ob, target)
