@@ -19,7 +19,7 @@ from .channels import Channels
 from .dependencies import Carrier, Dependencies
 from .frame import Frame
 from .parts import Rotation, Scale, read_rotation, read_scale
-from .problems import problem_of
+from .problems import Mover, is_driven, moved_by_constraint, movers_of, problem_of
 from .stretching import avoid_shear
 from .targets import Target
 
@@ -69,6 +69,8 @@ class Chain:
         self.is_carried = False
         self.is_unsettled = False
         self._obstacle = ""
+        self._movers: list[Mover] = []
+        self._driven_scales: set[str] = set()
         self._is_animated = True
         self._size = 0.0
         self._body: Anatomy | None = None
@@ -114,8 +116,11 @@ class Chain:
         """Read everything of the chain anew, because something was edited."""
         original = self.object.pose.bones[self.lower]
         self._body_key = ()
+        self._obstacle = problem_of(self.object, original, self.target, self.pole, dependencies)
+        limb = [original, original.parent] if original.parent else []
+        self._movers = movers_of(original, dependencies) if limb else []
+        self._driven_scales = {bone.name for bone in limb if is_driven(bone, "scale", dependencies)}
         self._is_animated = self._has_curves(paths)
-        self.problem = self._obstacle = problem_of(self.object, original, self.target, self.pole, dependencies)
         if chain_settings(original).enabled and not self._obstacle:
             self._read_parts(original, channels, index)
         self.refresh(evaluated, channels)
@@ -141,13 +146,13 @@ class Chain:
         if lower is None:  # renamed in Edit Mode, which the evaluated pose does not know yet
             self.is_unsettled = True
             return
-        if self._obstacle or not chain_settings(lower).enabled:
+        self.problem = self._obstacle or moved_by_constraint(evaluated, self._movers)
+        if self.problem or not chain_settings(lower).enabled:
             self.release(channels)
             return
         self._notice(channels)
         try:
             self._bind(lower, channels)
-            self.problem = ""
         except Unposable as why:
             self.problem = str(why)
             self._is_animated = True
@@ -212,8 +217,8 @@ class Chain:
             part.restore(channels)
 
     def _has_curves(self, paths: set[str]) -> bool:
-        chain = tuple(path_to_bone(name) for name in (self.lower, self.upper) if name)
-        return any(path.startswith(chain) for path in paths)
+        moving = {self.lower, self.upper, *(mover.bone for mover in self._movers)} - {""}
+        return any(path.startswith(tuple(map(path_to_bone, moving))) for path in paths)
 
     def _read_parts(self, lower: PoseBone, channels: Channels, index: dict[str, int]) -> None:
         """Find out the animator's own values, and keep them with the file for when it is opened or a step undone."""
@@ -302,7 +307,11 @@ class Chain:
             if not was_stretched:
                 self.is_unsettled = avoid_shear(self.object.pose.bones[self.lower])
             inherits = self.object.data.bones[self.lower].inherit_scale == "ALIGNED"
-            self.stretched = [self._scales["upper"]] if inherits else list(self._scales.values())
+            stretched = {"upper": self.upper} if inherits else {"upper": self.upper, "lower": self.lower}
+            for name in stretched.values():
+                if name in self._driven_scales:
+                    raise Unposable(f"The scale of '{name}' is driven, so that it can't stretch: remove the driver")
+            self.stretched = [self._scales[role] for role in stretched]
         else:
             for scale in self._scales.values():
                 scale.restore(channels)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from bpy.types import Object, PoseBone
+from bpy.types import Constraint, Object, PoseBone
 
 from .access import bones_of, split_path
 
 Carrier = tuple[Object, str]
 """An object, or with a name a bone of it."""
+
+SOLVERS = {"IK", "SPLINE_IK"}
+"""The constraints that turn other bones than the one that has them."""
 
 
 class Dependencies:
@@ -18,8 +21,8 @@ class Dependencies:
 
     def __init__(self) -> None:
         self._direct: dict[Carrier, list[Carrier]] = {}
-        self._solvers: dict[Object, list[Carrier]] = {}
-        self._drivers: dict[Object, dict[str, list[Carrier]]] = {}
+        self._solvers: dict[Object, dict[str, list[tuple[PoseBone, Constraint]]]] = {}
+        self._drivers: dict[Object, dict[str, list[tuple[str, Any]]]] = {}
 
     def carriers(self, start: Iterable[Carrier]) -> set[Carrier]:
         """All objects and bones that can move those given, which are among them."""
@@ -32,6 +35,28 @@ class Dependencies:
                 waiting.extend(self._carriers_of(carrier))
         return found
 
+    def solvers(self, ob: Object, bone: str) -> list[tuple[PoseBone, Constraint]]:
+        """The IK constraints that turn a bone, each with the bone that has it."""
+        if ob not in self._solvers:
+            found: dict[str, list[tuple[PoseBone, Constraint]]] = {}
+            for owner in bones_of(ob):
+                for constraint in owner.constraints:
+                    if constraint.type in SOLVERS:
+                        for turned in _turned_by(constraint, owner):
+                            found.setdefault(turned.name, []).append((owner, constraint))
+            self._solvers[ob] = found
+        return self._solvers[ob].get(bone, [])
+
+    def drivers(self, ob: Object, bone: str) -> list[tuple[str, Any]]:
+        """The drivers of a bone, or with no name those of the object itself, each with the path to what it drives."""
+        if ob not in self._drivers:
+            found: dict[str, list[tuple[str, Any]]] = {}
+            for curve in ob.animation_data.drivers if ob.animation_data else ():
+                name, path = split_path(curve.data_path)
+                found.setdefault(name, []).append((path, curve.driver))
+            self._drivers[ob] = found
+        return self._drivers[ob].get(bone, [])
+
     def _carriers_of(self, carrier: Carrier) -> list[Carrier]:
         if carrier not in self._direct:
             ob, name = carrier
@@ -42,47 +67,42 @@ class Dependencies:
     def _of_object(self, ob: Object) -> Iterator[Carrier]:
         if ob.parent:
             yield (ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")
-        yield from _constraint_targets(ob)
+        for constraint in ob.constraints:
+            yield from _constraint_targets(constraint)
         yield from self._driver_targets(ob, "")
 
     def _of_bone(self, ob: Object, bone: PoseBone) -> Iterator[Carrier]:
         yield (ob, "")
         if bone.parent:
             yield (ob, bone.parent.name)
-        yield from _constraint_targets(bone)
-        yield from self._solver_targets(ob)
+        for constraint in bone.constraints:
+            yield from _constraint_targets(constraint)
+        for _, constraint in self.solvers(ob, bone.name):
+            yield from _constraint_targets(constraint)
         yield from self._driver_targets(ob, bone.name)
 
-    def _solver_targets(self, ob: Object) -> list[Carrier]:
-        """What any bone's IK follows, which may turn any other bone."""
-        if ob not in self._solvers:
-            bones = [
-                bone for bone in bones_of(ob) if any(each.type in {"IK", "SPLINE_IK"} for each in bone.constraints)
-            ]
-            self._solvers[ob] = [carrier for bone in bones for carrier in _constraint_targets(bone)]
-        return self._solvers[ob]
-
-    def _driver_targets(self, ob: Object, bone: str) -> list[Carrier]:
-        """What the drivers of a bone, or with no name those of the object itself, read."""
-        if ob not in self._drivers:
-            found: dict[str, list[Carrier]] = {}
-            for curve in ob.animation_data.drivers if ob.animation_data else ():
-                found.setdefault(split_path(curve.data_path)[0], []).extend(_driver_targets(curve))
-            self._drivers[ob] = found
-        return self._drivers[ob].get(bone, [])
+    def _driver_targets(self, ob: Object, bone: str) -> Iterator[Carrier]:
+        for _, driver in self.drivers(ob, bone):
+            yield from _driver_targets(driver)
 
 
-def _constraint_targets(owner: Any) -> Iterator[Carrier]:
-    for constraint in owner.constraints:
-        for of in (constraint, *getattr(constraint, "targets", ())):
-            if getattr(of, "target", None):
-                yield (of.target, getattr(of, "subtarget", ""))
-        if getattr(constraint, "pole_target", None):
-            yield (constraint.pole_target, constraint.pole_subtarget)
+def _turned_by(constraint: Any, owner: PoseBone) -> list[PoseBone]:
+    bones = [owner, *owner.parent_recursive]
+    if not getattr(constraint, "use_tail", True):
+        del bones[0]
+    return bones[: constraint.chain_count] if constraint.chain_count else bones
 
 
-def _driver_targets(curve: Any) -> Iterator[Carrier]:
-    for variable in curve.driver.variables if curve.driver else ():
+def _constraint_targets(constraint: Any) -> Iterator[Carrier]:
+    for of in (constraint, *getattr(constraint, "targets", ())):
+        if getattr(of, "target", None):
+            yield (of.target, getattr(of, "subtarget", ""))
+    if getattr(constraint, "pole_target", None):
+        yield (constraint.pole_target, constraint.pole_subtarget)
+
+
+def _driver_targets(driver: Any) -> Iterator[Carrier]:
+    for variable in driver.variables if driver else ():
         for target in variable.targets:
             if isinstance(target.id, Object):
                 named = split_path(target.data_path)[0] if variable.type == "SINGLE_PROP" else ""

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from bpy.types import Object, PoseBone
 
-from .access import chain_settings, children_of, path_to_bone, upper_of
+from .access import ArmatureObject, chain_settings, children_of, upper_of
 from .dependencies import Dependencies
 from .targets import Target
 
 NUMBERS = ("bend", "influence", "softness", "stretch", "stretch_max", "min_angle", "max_angle")
 
 
+class Mover(NamedTuple):
+    """A constraint that moves a limb when it acts, by the name of its bone and its own, and what to say then."""
+
+    bone: str
+    constraint: str
+    problem: str
+
+
 def problem_of(
-    ob: Object, lower: PoseBone, target: Target | None, pole: Target | None, dependencies: Dependencies
+    ob: ArmatureObject, lower: PoseBone, target: Target | None, pole: Target | None, dependencies: Dependencies
 ) -> str:
-    """Why the chain of ``lower`` on an original object can't be posed; empty if it can."""
+    """Why the chain of ``lower`` on an original object can't be posed; empty if it can, but for what moves the limb."""
     settings = chain_settings(lower)
     upper = lower.parent
     if upper is None:
@@ -28,14 +36,21 @@ def problem_of(
     if settings.plane == "POLE" and pole is None:
         return f"'{lower.name}' has no pole target"
     return (
-        target.problem()
+        unposed(ob)
+        or target.problem()
         or (pole.problem() if pole else "")
         or _not_a_number(settings)
         or overlap(lower)
         or hangs_on(ob, lower, target, dependencies)
         or (hangs_on(ob, lower, pole, dependencies) if pole else "")
-        or moved_by_others(ob, upper, lower)
+        or moved_by_driver(lower, dependencies)
     )
+
+
+def unposed(ob: ArmatureObject) -> str:
+    """Whether an armature shows its rest position whatever its pose."""
+    is_at_rest = ob.data.pose_position == "REST"
+    return f"'{ob.name}' shows its rest position: set its armature to Pose Position" if is_at_rest else ""
 
 
 def overlap(lower: PoseBone) -> str:
@@ -57,42 +72,41 @@ def hangs_on(ob: Object, lower: PoseBone, target: Target, dependencies: Dependen
     return ""
 
 
-def moved_by_others(ob: Object, upper: PoseBone, lower: PoseBone) -> str:
-    """Which constraint or driver moves the limb besides the chain."""
-    return _moved_by_constraint(upper, lower) or _moved_by_driver(ob, upper, lower)
+def movers_of(lower: PoseBone, dependencies: Dependencies) -> list[Mover]:
+    """The constraints that move the limb besides the chain, whether or not they act now."""
+    found = []
+    for bone in (upper_of(lower), lower):
+        for each in bone.constraints:
+            problem = f"Constraint '{each.name}' moves '{bone.name}' after the chain: mute or remove it"
+            found.append(Mover(bone.name, each.name, problem))
+        for owner, each in dependencies.solvers(lower.id_data, bone.name):
+            problem = f"Constraint '{each.name}' of '{owner.name}' moves '{bone.name}' too: mute or remove it"
+            found.append(Mover(owner.name, each.name, problem))
+    return found
+
+
+def moved_by_constraint(ob: ArmatureObject, movers: Iterable[Mover]) -> str:
+    """Which of the constraints acts on an object, as it is set or as it is evaluated."""
+    for mover in movers:
+        constraint = ob.pose.bones[mover.bone].constraints[mover.constraint]
+        if not constraint.mute and constraint.influence > 0.0:
+            return mover.problem
+    return ""
+
+
+def moved_by_driver(lower: PoseBone, dependencies: Dependencies) -> str:
+    """Which of the limb's bones a driver turns besides the chain."""
+    for bone in (upper_of(lower), lower):
+        if is_driven(bone, "rotation", dependencies):
+            return f"The rotation of '{bone.name}' is driven: remove the driver"
+    return ""
+
+
+def is_driven(bone: PoseBone, channel: str, dependencies: Dependencies) -> bool:
+    """Whether a driver sets a channel of a bone."""
+    return any(path.startswith(channel) for path, _ in dependencies.drivers(bone.id_data, bone.name))
 
 
 def _not_a_number(settings: Any) -> str:
     wrong = [name for name in NUMBERS if not isfinite(getattr(settings, name))]
     return f"{wrong[0].replace('_', ' ').capitalize()} is not a number" if wrong else ""
-
-
-def _moved_by_constraint(upper: PoseBone, lower: PoseBone) -> str:
-    for bone in (upper, lower):
-        for constraint in bone.constraints:
-            if not constraint.mute and constraint.influence > 0.0:
-                return f"Constraint '{constraint.name}' moves '{bone.name}' after the chain: mute or remove it"
-    for bone in _below(lower):
-        for constraint in bone.constraints:
-            if constraint.type == "IK" and not constraint.mute and _covers(constraint, bone, lower):
-                return f"Constraint '{constraint.name}' of '{bone.name}' moves '{lower.name}' too: mute or remove it"
-    return ""
-
-
-def _below(lower: PoseBone) -> Iterator[PoseBone]:
-    for child in children_of(lower):
-        yield child
-        yield from _below(child)
-
-
-def _covers(constraint: Any, bone: PoseBone, lower: PoseBone) -> bool:
-    chain = bone.parent_recursive if not constraint.use_tail else [bone, *bone.parent_recursive]
-    return lower in (chain[: constraint.chain_count] if constraint.chain_count else chain)
-
-
-def _moved_by_driver(ob: Object, upper: PoseBone, lower: PoseBone) -> str:
-    for curve in ob.animation_data.drivers if ob.animation_data else ():
-        for bone in (upper, lower):
-            if curve.data_path.startswith(f"{path_to_bone(bone.name)}.rotation"):
-                return f"The rotation of '{bone.name}' is driven: remove the driver"
-    return ""

@@ -271,33 +271,6 @@ def test_a_target_at_no_number_leaves_the_limb_alone(capfd):
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("bone", ["thigh", "shin"])
-def test_a_constraint_on_the_limb_itself(bone):
-    ob = make_rig()
-    constraint = ob.pose.bones[bone].constraints.new("LIMIT_ROTATION")
-    chain = make_chain(ob, make_empty("target", NEAR))
-    refused(chain, constraint.name)
-    constraint.mute = True
-    update()
-    assert chain.message == ""
-
-
-def test_an_ik_constraint_over_the_limb():
-    ob = make_rig((*LEG, Bone("foot", LEG[2].tail, (0.1, 0.4, -2), "shin")))
-    constraint = ob.pose.bones["foot"].constraints.new("IK")
-    chain = make_chain(ob, make_empty("target", NEAR))
-    assert "IK" in chain.message
-    constraint.chain_count = 1
-    update()
-    assert chain.message == ""
-
-
-def test_a_driver_on_the_limb():
-    ob = make_rig()
-    ob.pose.bones["shin"].driver_add("rotation_quaternion", 1)
-    assert "driven" in make_chain(ob, make_empty("target", NEAR)).message
-
-
 def test_overlapping_chains_are_both_refused():
     foot = Bone("foot", LEG[2].tail, (0.1, 0.4, -2), "shin")
     ob = make_rig((*LEG, foot))

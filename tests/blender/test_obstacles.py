@@ -1,0 +1,128 @@
+"""What else moves a limb: the chain says so as long as that acts, and only then."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender.rigs import LEG, Bone, activate, assert_on_target, joints, make_chain, make_empty, make_rig, update
+
+NEAR = (0.2, 0.4, -1.2)
+FAR = (0.3, 0.5, -3)
+FOOT = Bone("foot", LEG[2].tail, (0.1, 0.4, -2), "shin")
+KNEECAP = Bone("kneecap", LEG[2].head, (0.1, 0.6, -1), "thigh")
+CONTROL = Bone("control", NEAR, (0.2, 0.6, -1.2))
+
+
+def limb(*bones, target=NEAR, **settings):
+    """A rig with these bones besides the leg's, its target, and the chain, which can reach anything within reach."""
+    ob, goal = make_rig((*LEG, *bones)), make_empty("target", target)
+    pole = make_empty("pole", (0.3, 5, -0.5))
+    return ob, goal, make_chain(ob, goal, plane="POLE", pole_target=pole, **settings)
+
+
+def assert_given_back(ob, chain, word):
+    """The chain says what is wrong, and its bones are as the animator left them."""
+    assert chain.reach == "INVALID"
+    assert word in chain.message
+    assert all(tuple(ob.pose.bones[name].rotation_quaternion) == (1, 0, 0, 0) for name in ("thigh", "shin"))
+
+
+@pytest.mark.parametrize("bone", ["thigh", "shin"])
+def test_a_constraint_on_the_limb_itself(bone):
+    ob, target, chain = limb()
+    constraint = ob.pose.bones[bone].constraints.new("LIMIT_ROTATION")
+    update()
+    assert_given_back(ob, chain, constraint.name)
+    constraint.mute = True
+    update()
+    assert_on_target(ob, target)
+
+
+@pytest.mark.parametrize(("kind", "bone", "count"), [("IK", "foot", 0), ("SPLINE_IK", "foot", 2), ("IK", "kneecap", 2)])
+def test_an_ik_constraint_over_the_limb(kind, bone, count):
+    ob, target, chain = limb(FOOT, KNEECAP)
+    constraint = ob.pose.bones[bone].constraints.new(kind)
+    constraint.chain_count = count
+    update()
+    assert_given_back(ob, chain, f"'{bone}'")
+    constraint.chain_count = 1
+    update()
+    assert_on_target(ob, target)
+
+
+@pytest.mark.parametrize("bone", ["shin", "foot"])
+@pytest.mark.parametrize("switch", ["influence", "mute"])
+def test_a_constraint_that_acts_in_some_frames_only(bone, switch):
+    ob, target, chain = limb(FOOT)
+    constraint = ob.pose.bones[bone].constraints.new("IK")
+    constraint.target = make_empty("other", (2, 2, 2))
+    for frame, acts in ((1, False), (10, True)):
+        setattr(constraint, switch, acts if switch == "influence" else not acts)
+        constraint.keyframe_insert(switch, frame=frame)
+    update()
+    for frame in (10, 1, 12, 1):
+        bpy.context.scene.frame_set(frame)
+        if frame == 1:
+            assert_on_target(ob, target)
+        else:
+            assert_given_back(ob, chain, constraint.name)
+
+
+def test_a_driven_rotation():
+    ob, _, chain = limb()
+    ob.pose.bones["shin"].driver_add("rotation_quaternion", 1)
+    update()
+    assert "The rotation of 'shin' is driven" in chain.message
+
+
+def test_a_driven_scale_only_keeps_the_limb_from_stretching():
+    ob, target, chain = limb(target=FAR)
+    ob.pose.bones["thigh"].driver_add("scale", 1).driver.expression = "1"
+    update()
+    assert (chain.reach, chain.message) == ("TOO_FAR", "")
+    chain.stretch = 1
+    update()
+    assert_given_back(ob, chain, "The scale of 'thigh' is driven")
+    ob.pose.bones["thigh"].driver_remove("scale", 1)
+    update()
+    assert_on_target(ob, target)
+
+
+def test_an_ik_constraint_that_follows_the_limb_leaves_other_bones_to_be_its_target():
+    held = Bone("held", LEG[2].tail, (0.1, -0.3, -1.9), "shin")
+    arm, fore = Bone("arm", (1, 0, 0), (1, 0.2, -1), "hip"), Bone("fore", (1, 0.2, -1), (1, 0, -2), "arm", True)
+    ob = make_rig((*LEG, held, CONTROL, arm, fore))
+    constraint = ob.pose.bones["fore"].constraints.new("IK")
+    constraint.target, constraint.subtarget, constraint.chain_count = ob, "held", 2
+    pole = make_empty("pole", (0.3, 5, -0.5))
+    chain = make_chain(ob, ob, subtarget="control", plane="POLE", pole_target=pole)
+    assert_on_target(ob, ob, bone="control")
+    chain.subtarget = "fore"
+    update()
+    assert "hangs on the chain" in chain.message
+
+
+def test_an_armature_in_its_rest_position():
+    ob, target, chain = limb()
+    ob.data.pose_position = "REST"
+    update()
+    assert_given_back(ob, chain, "rest position")
+    rest = joints(ob)
+    bpy.context.scene.frame_set(3)
+    assert np.array_equal(joints(ob), rest)
+    ob.data.pose_position = "POSE"
+    update()
+    assert_on_target(ob, target)
+
+
+def test_add_refuses_an_armature_in_its_rest_position():
+    ob = make_rig()
+    ob.data.pose_position = "REST"
+    activate(ob)
+    bpy.ops.object.mode_set(mode="POSE")
+    ob.data.bones.active = ob.data.bones["shin"]
+    with pytest.raises(RuntimeError, match="rest position"):
+        bpy.ops.pose.planar_ik_add()
+    assert [each.name for each in bpy.data.objects] == ["rig"]
