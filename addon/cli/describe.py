@@ -10,7 +10,8 @@ from typing import Any
 import bpy
 from bpy.types import Context, Object, PoseBone
 
-from ..rig.setup import Refused, add_chain, check_limb, check_target, new_empty, pole_place, posture
+from ..rig.settings import PlanarIKChain
+from ..rig.setup import IN_PLANE, Refused, add_chain, check_limb, check_target, new_empty, pole_place, posture
 from ..rig.targets import Target
 from .codes import Code, Stop
 
@@ -19,29 +20,62 @@ SETTINGS = (
     "plane", "bend", "influence", "softness", "stretch", "stretch_max", "stretch_volume", "min_angle", "max_angle"
 )  # fmt: skip
 
+LARGE = 1e38
+"""A setting whose largest value is larger has no largest value."""
+
 
 def read_description(path: Path) -> list[dict[str, Any]]:
     """The chains that a file describes."""
+    chains = _parsed(path)
+    for number, chain in enumerate(chains, 1):
+        mistake = _mistake(chain)
+        if mistake:
+            raise Stop(Code.BAD_INPUT, f"{path}: chain {number} {mistake}")
+    return chains
+
+
+def _parsed(path: Path) -> list[dict[str, Any]]:
+    kind, parse = ("TOML", tomllib.loads) if path.suffix.lower() == ".toml" else ("JSON", json.loads)
     try:
-        text = path.read_text(encoding="utf-8")
-        parsed = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+        parsed = parse(path.read_text(encoding="utf-8-sig"))  # Windows' editors begin a file with a mark.
     except FileNotFoundError as error:
         raise Stop(Code.BAD_INPUT, f"{path} does not exist") from error
-    except (OSError, ValueError) as error:
-        raise Stop(Code.BAD_INPUT, f"{path} can't be read: {error}") from error
+    except OSError as error:
+        raise Stop(Code.BAD_INPUT, f"{path} can't be read: {error.strerror}") from error
+    except ValueError as error:
+        raise Stop(Code.BAD_INPUT, f"{path} is not {kind}: {error}") from error
     chains = parsed.get("chains") if isinstance(parsed, dict) else None
     if not isinstance(chains, list) or not chains or not all(isinstance(chain, dict) for chain in chains):
         raise Stop(Code.BAD_INPUT, f"{path} holds no list 'chains'")
-    for chain in chains:
-        unknown = sorted(set(chain) - {*NAMES, *SETTINGS})
-        missing = [name for name in NAMES[:2] if name not in chain]
-        if unknown or missing:
-            wrong = f"'{unknown[0]}', which is no setting" if unknown else f"no '{missing[0]}'"
-            raise Stop(Code.BAD_INPUT, f"{path}: a chain has {wrong}")
-        not_text = [name for name in NAMES if not isinstance(chain.get(name, ""), str)]
-        if not_text:
-            raise Stop(Code.BAD_INPUT, f"{path}: '{not_text[0]}' is not a name in quotes")
     return chains
+
+
+def _mistake(chain: dict[str, Any]) -> str:
+    """What is wrong with a description, to be put after its number; empty if nothing is."""
+    for name in NAMES[:2]:
+        if name not in chain:
+            return f"has no '{name}'"
+    for name, value in chain.items():
+        if name in NAMES:
+            wrong = "" if isinstance(value, str) else "a name in quotes"
+        elif name in SETTINGS:
+            wrong = _wanted(PlanarIKChain.bl_rna.properties[name], value)
+        else:
+            return f"has '{name}', which is no setting"
+        if wrong:
+            return f"has {name} = {value!r}: it has to be {wrong}"
+    return ""
+
+
+def _wanted(setting: Any, value: Any) -> str:
+    """What a setting takes, if it does not take this value: Blender itself would put the nearest that it takes."""
+    if setting.type == "ENUM":
+        return "" if value in list(setting.enum_items.keys()) else f"one of {', '.join(setting.enum_items.keys())}"
+    least, most = setting.hard_min, setting.hard_max
+    if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
+        return ""
+    ends = f"from {least:g} on" if most > LARGE else f"from {least:g} to {most:g}"
+    return f"a number {ends}{', in radians' if setting.subtype == 'ANGLE' else ''}"
 
 
 def add_described(context: Context, chain: dict[str, Any]) -> PoseBone:
@@ -58,22 +92,28 @@ def add_described(context: Context, chain: dict[str, Any]) -> PoseBone:
     posed = posture(context, ob, lower)
     size = 0.15 * (posed.tip - posed.root).length or 0.1
     target = target or Target(new_empty(context, f"target_{lower.name}", posed.tip, size), "")
-    settings: dict[str, Any] = {"plane": "POLE" if pole else "REST", "bend": 1.0 if pole else posed.bend}
-    settings |= {name: chain[name] for name in SETTINGS if name in chain}
-    if settings["plane"] == "POLE" and pole is None:
+    plane = chain.get("plane") or ("POLE" if pole or posed.height > IN_PLANE else "REST")
+    if plane == "POLE" and pole is None:
         pole = Target(new_empty(context, f"pole_{lower.name}", pole_place(posed), size), "")
+    settings: dict[str, Any] = {"plane": plane, "bend": 1.0 if plane == "POLE" else posed.bend}
+    settings |= {name: chain[name] for name in SETTINGS if name in chain}
     settings |= {"target": target.object, "subtarget": target.bone}
     if pole:
         settings |= {"pole_target": pole.object, "pole_subtarget": pole.bone}
-    try:
-        add_chain(ob, lower, settings)
-    except (TypeError, ValueError) as error:
-        raise Refused(f"'{lower.name}': {error}") from error
+    add_chain(ob, lower, settings)
     return lower
 
 
 def _goal(chain: dict[str, Any], name: str, bone: str) -> Target | None:
-    return Target.read(_object(chain[name]), chain.get(bone, "")) if chain.get(name) else None
+    wanted = chain.get(bone, "")
+    if not chain.get(name):
+        if wanted:
+            raise Refused(f"'{bone}' is '{wanted}', and there is no '{name}' that it is a bone of")
+        return None
+    ob = _object(chain[name])
+    if wanted and not (ob.pose and wanted in ob.pose.bones):
+        raise Refused(f"'{ob.name}' has no bone '{wanted}'")
+    return Target.read(ob, wanted)
 
 
 def _object(name: str) -> Object:
