@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -43,6 +44,7 @@ def program() -> ModuleType:
 
 if __name__ == "__main__":
     status = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with suppress(OSError):  # The help, when nobody reads on.
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(status)  # bpy now and then waits for ever in a destructor after Python has finished.

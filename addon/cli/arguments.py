@@ -119,7 +119,7 @@ def _add_bake(commands: Commands) -> None:
     )
     bake.add_argument(
         "--max-unreached",
-        type=int,
+        type=_count,
         metavar="FRAMES",
         help="end with code 3, and write nothing, if a chain has more unreached frames than this",
     )
@@ -159,7 +159,12 @@ def _frames(parser: argparse.ArgumentParser) -> None:
         default="scene",
         help="which frames: the scene's, its preview range, or from first to last key of rig and targets (scene)",
     )
-    group.add_argument("--frames", type=_ends, metavar="START:END", help="these frames")
+    group.add_argument(
+        "--frames",
+        type=_ends,
+        metavar="START:END",
+        help="these frames; if the first is negative, with =, as in --frames=-9:20",
+    )
     parser.add_argument(
         "--step",
         type=_at_least(SHORTEST_STEP),
@@ -205,6 +210,12 @@ def _at_least(least: float) -> Callable[[str], float]:
         return value
 
     return number
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is not a number of frames")
+    return int(text)
 
 
 def _ends(text: str) -> tuple[float, float]:

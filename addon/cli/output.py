@@ -11,6 +11,8 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from time import perf_counter
 from typing import Any
 
+from .codes import Code, Stop
+
 Write = Callable[[dict[str, Any]], None]
 """Writes one line of JSON."""
 
@@ -28,8 +30,12 @@ def only_json() -> Iterator[Write]:
         with os.fdopen(told, "wb", buffering=0) as lines, redirect_stdout(sys.stderr):
 
             def write(line: dict[str, Any]) -> None:
-                with suppress(BrokenPipeError):  # Nobody reads on; the files are wanted all the same.
+                try:
                     lines.write(f"{json.dumps(line)}\n".encode())
+                except BrokenPipeError:
+                    pass  # Nobody reads on; the files are wanted all the same.
+                except OSError as error:
+                    raise Stop(Code.NOT_WRITTEN, f"Standard output can't be written to: {error.strerror}") from error
 
             yield write
     finally:

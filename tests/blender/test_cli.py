@@ -26,7 +26,8 @@ FRAMES = range(1, 25)
 
 def start(*words: Any, **options: Any) -> subprocess.Popen:
     command = [sys.executable, str(PROGRAM), *map(str, words)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, text=True, **pipes | options)
 
 
 def run(*words: Any, **options: Any) -> tuple[int, list[dict[str, Any]], str]:
@@ -228,6 +229,7 @@ def test_links_and_images_are_found_from_another_folder(tmp_path):
         (["--step", "nan"], "nan is not a number from 0.01 on"),
         (["--tolerance", "-1"], "-1 is not a number from 0 on"),
         (["--tolerance", "inf"], "inf is not a number from 0 on"),
+        (["--max-unreached=-1"], "-1 is not a number of frames"),
         (["--frames", "nan:inf"], "Blender's frames go from -1048574 to 1048574"),
         (["--frames", "1:1e9"], "Blender's frames go from -1048574 to 1048574"),
         (["--in-place"], "give either -o OUT or --in-place"),
@@ -354,6 +356,26 @@ def test_a_full_disk_leaves_the_old_file(shot):
     assert others(shot) == set()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_answer_that_can_not_be_written_gets_a_sentence(shot):
+    with Path("/dev/full").open("w") as full:
+        process = start("report", shot, stdout=full)
+        _, err = process.communicate(timeout=100)
+    assert process.returncode == 4
+    assert "Standard output can't be written to: No space left on device" in err
+    assert "Traceback" not in err
+
+
+def test_an_answer_that_nobody_reads_on_stops_nothing(shot):
+    second = shot.with_name("second.blend")
+    second.write_bytes(shot.read_bytes())
+    process = start("bake", shot, second, "-o", shot.with_name("baked"))
+    process.stdout.close()
+    _, err = process.communicate(timeout=100)
+    assert process.returncode == 0, err
+    assert {path.name for path in shot.with_name("baked").iterdir()} == {"shot.blend", "second.blend"}
+
+
 def test_two_runs_on_the_same_output(shot):
     import fcntl
 
@@ -370,6 +392,13 @@ def test_help_says_what_the_exit_codes_mean():
     assert process.returncode == 0
     assert "--max-unreached" in out
     assert "exit codes:" in out
+
+
+def test_help_that_nobody_reads_is_no_failure():
+    process = start("--help")
+    process.stdout.close()
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
 
 
 def test_it_is_a_command_of_blender(addon):
