@@ -130,6 +130,7 @@ def _settings(chains: list[Steady], courses: list[Course]) -> Settings:
         np.cos(least / 2.0) ** 2,
         np.where(most >= FLAT, 0.0, np.cos(most / 2.0) ** 2),
         values["influence"],
+        np.array([steady.chain.swing_side for steady in chains]),
     )
 
 

@@ -20,6 +20,7 @@ from .dependencies import Carrier, Dependencies
 from .frame import Frame
 from .parts import Rotation, Scale, read_rotation, read_scale
 from .problems import Mover, is_driven, moved_by_constraint, movers_of, problem_of
+from .sides import is_right
 from .stretching import avoid_shear
 from .targets import Target
 
@@ -64,6 +65,7 @@ class Chain:
         self.normal: tuple[float, ...] = (0.0, 0.0, 1.0)
         self.rotations: tuple[Rotation, Rotation] = ()  # type: ignore[assignment]
         self.stretched: list[Scale] = []
+        self.swing_side = 1.0
         self.volume = "LENGTH"
         self.to_axes = Matrix()
         self.is_carried = False
@@ -98,6 +100,7 @@ class Chain:
         self.upper = lower.parent.name if lower.parent else ""
         self.target = Target.read(settings.target, settings.subtarget)
         self.pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
+        self.swing_side = -1.0 if is_right(self.lower) else 1.0  # so that left and right are each other's mirror image
 
     def follows(self) -> list[Carrier]:
         """What the chain's pose directly depends on: its target, its pole, and what its root hangs on."""
@@ -297,6 +300,7 @@ class Chain:
             self._limits[2],
             self._limits[3],
             settings.influence,
+            self.swing_side,
         )
 
     def _read_stretch(self, lower: PoseBone, stretch: float, channels: Channels) -> None:

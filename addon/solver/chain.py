@@ -121,13 +121,13 @@ def solve_chain(
     if pole is None:
         cosine, sine = half_angle(x, y, distance, m)
         if swung:
-            upper, lower = _swung((cosine, 0.0, 0.0, sine), turned, limb, bend, m)
+            upper, lower = _swung((cosine, 0.0, 0.0, sine), turned, limb, settings, m)
         else:
             upper, lower = _in_plane(cosine, sine, turned, limb, m)
     else:
         line, normal = _line_in_pole_plane(target, distance, pole, limb, m)
         if swung:
-            upper, lower = _swung(line, turned, limb, bend, m)
+            upper, lower = _swung(line, turned, limb, settings, m)
         else:
             upper, lower = _off_the_line(line, turned, limb, m)
     if hinge is not None:
@@ -224,12 +224,12 @@ def _bent(knee_cos: Any, knee_sin: Any, limb: Limb) -> Quaternion:
     )
 
 
-def _swung(line: Quaternion, turned: Turns, limb: Limb, bend: Any, m: Ops) -> tuple[Quaternion, Quaternion]:
-    """The same about a hinge axis that has swung about the line with the knee, by the angle whose cosine is
-    ``bend``."""
+def _swung(line: Quaternion, turned: Turns, limb: Limb, settings: Settings, m: Ops) -> tuple[Quaternion, Quaternion]:
+    """The same about a hinge axis that has swung about the line with the knee, by the angle whose cosine is the
+    bend."""
     knee_cos, knee_sin, line_cos, line_sin = turned
-    bend = m.minimum(m.maximum(bend, -1.0), 1.0)
-    swing = m.sqrt((1.0 - bend) * (1.0 + bend))
+    bend = m.minimum(m.maximum(settings.bend, -1.0), 1.0)
+    swing = settings.swing_side * m.sqrt((1.0 - bend) * (1.0 + bend))
     w, x, y, z = line
     aside, off = line_sin * swing, line_sin * bend
     turn = (

@@ -70,7 +70,7 @@ def _formula(features: Features, has_pole: bool, has_hinge: bool) -> Formula:
         position = _take(rest, 3) if has_pole else None
         own = Own(_take(rest, 4), _take(rest, 4)) if features.blended else OWN_AT_REST
         hinge = Hinge(_take(rest, 4), _take(rest, 4)) if has_hinge else None
-        settings, tolerance, bones = Settings(*_take(rest, 7)), next(rest), Bones(*_take(rest, 5))
+        settings, tolerance, bones = Settings(*_take(rest, len(Settings._fields))), next(rest), Bones(*_take(rest, 5))
         axes, lower_axes, knee_turns = (tuple(_take(rest, size) for _ in range(3)) for size in (3, 3, 4))
         limb = Limb(None, None, bones, axes, lower_axes, IDENTITY, knee_turns)
         pole = None if position is None else Pole(position, axes[2])

@@ -32,6 +32,9 @@ _PARTS |= {
     "max": "({0} if {0} > {1} else {1})",
 }
 _REPEATS_PARTS = ("min", "max")
+_SHAPE, _SETTINGS = 26, len(Settings._fields)
+"""How many numbers of a limb's shape, and how many settings, the formula takes."""
+
 _AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
@@ -71,17 +74,17 @@ class Recorded(NamedTuple):
 @cache
 def record(features: Features, has_pole: bool, has_hinge: bool = False) -> Recorded:
     """Record `solve_chain` with these features; its results are `Solve`'s."""
-    constants = inputs("constant", 34 + (17 if has_hinge else 0))
+    constants = inputs("constant", _SHAPE + _SETTINGS + 1 + (17 if has_hinge else 0))
     given = inputs("given", 3 + (6 if has_pole else 0) + (8 if features.blended else 0))
     return Recorded(constants, part(_results(constants, given, features, has_pole), given))
 
 
 def _results(constants: Any, given: Any, features: Features, has_pole: bool) -> list[Any]:
     """The nodes of `Solve`'s results; positions and the upper bone's rotation are solved in the limb's axes."""
-    lengths, axes, knee_turns = constants[:5], _rows(constants[5:14], 3), _rows(constants[14:26], 4)
-    settings, tolerance = Settings(*constants[26:33]), constants[33]
-    hinge = Hinge(constants[34:38], constants[38:42]) if len(constants) > 34 else None
-    lower_axes = _rows(constants[42:], 3)
+    lengths, axes, knee_turns = constants[:5], _rows(constants[5:14], 3), _rows(constants[14:_SHAPE], 4)
+    settings, (tolerance, *rest) = Settings(*constants[_SHAPE : _SHAPE + _SETTINGS]), constants[_SHAPE + _SETTINGS :]
+    hinge = Hinge(tuple(rest[:4]), tuple(rest[4:8])) if rest else None
+    lower_axes = _rows(tuple(rest[8:]), 3)
     limb = Limb(None, None, Bones(*lengths), _AXES, lower_axes, IDENTITY, knee_turns)
     pole = Pole(given[3:6], given[6:9]) if has_pole else None
     own = Own()

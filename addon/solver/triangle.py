@@ -33,6 +33,7 @@ class Settings(NamedTuple):
     min_cos2: Any = 1.0  # squared cosine of half the knee's smallest inner angle
     max_cos2: Any = 0.0  # and of half its largest
     influence: Any = 1.0
+    swing_side: Any = 1.0  # 1: between bends of 1 and -1 the knee swings along the plane's normal; -1: against it
 
 
 class Bones(NamedTuple):

@@ -13,6 +13,7 @@ from .bake_rigs import (
     FEATURES,
     FRAMES,
     add_pole,
+    assert_same,
     assert_ways,
     by_ways,
     curves,
@@ -20,6 +21,7 @@ from .bake_rigs import (
     key_setting,
     make_chain,
     make_leg,
+    motion,
 )
 from .rigs import MODES, rotation, rotation_name, set_rotation
 
@@ -170,3 +172,14 @@ def stretch_once(ob: Any, chain: Any) -> None:
     """Have a limb made ready to stretch, as it is from the first frame on in which it does."""
     chain.stretch = 1.0
     bpy.context.view_layer.update()
+
+
+def test_a_knee_of_the_right_side_swings_to_its_own():
+    ob = make_leg()
+    ob.pose.bones["shin"].name = "shin.R"
+    make_chain(ob, "shin.R", bend=0.3)
+    wanted = motion(ob, lower="shin.R")
+    found = by_ways()
+    assert "".join(found) == "123"
+    for sample in found.values():
+        assert_same(sample.joints.knee, wanted[:, 1])

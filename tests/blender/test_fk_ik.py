@@ -156,12 +156,13 @@ def test_a_range_that_ends_before_it_starts_is_refused(legs: Any) -> None:
 
 @pytest.mark.parametrize(("left", "right"), SIDES)
 @pytest.mark.parametrize("plane", ["REST", "POLE"])
-def test_a_mirrored_chain_poses_the_mirror_image(left: str, right: str, plane: str) -> None:
+@pytest.mark.parametrize("bend", [-1.0, 0.25])
+def test_a_mirrored_chain_poses_the_mirror_image(left: str, right: str, plane: str, bend: float) -> None:
     ob = build_legs(left, right)
     ob.rotation_euler, ob.location = (0.1, 0.2, 0.7), (1, 2, 3)
     bpy.context.view_layer.update()
     chain = add_chain(ob, left, plane=plane)
-    chain.softness, chain.bend = 0.05, -1.0
+    chain.softness, chain.bend = 0.05, bend
     chain.target.location += Vector((0.2, -0.3, 0.8))
     bpy.context.view_layer.update()
     bpy.ops.pose.planar_ik_mirror()
@@ -169,7 +170,7 @@ def test_a_mirrored_chain_poses_the_mirror_image(left: str, right: str, plane: s
     assert other.enabled
     assert other.plane == plane
     assert other.softness == chain.softness
-    assert other.bend == -1.0
+    assert other.bend == chain.bend
     assert other.target != chain.target
     assert other.target.name == f"target_shin{right}"
     to_rig = ob.matrix_world.inverted()

@@ -32,17 +32,18 @@ bends = st.sampled_from([1.0, -1.0])
 PLAIN, SWUNG = Features(), Features(swung=True)
 
 
-def solve(rest: Rest, target, bend=1.0, features=PLAIN, **given):
-    return solve_chain(tuple(map(float, target)), rest.limb, Settings(bend=bend), features, FLOATS, **given)
+def solve(rest: Rest, target, bend=1.0, features=PLAIN, swing_side=1.0, **given):
+    settings = Settings(bend=bend, swing_side=swing_side)
+    return solve_chain(tuple(map(float, target)), rest.limb, settings, features, FLOATS, **given)
 
 
-def expected_knee(rest: Rest, target, normal, bend=1.0):
+def expected_knee(rest: Rest, target, normal, bend=1.0, swing_side=1.0):
     """By the law of cosines: the knee off the target line, counter-clockwise about the normal for bend +1, and half
-    way round the line for bend 0, on the normal's side."""
+    way round the line for bend 0, on the normal's side or the other."""
     r1, r2 = rest.lengths
     at_root, _ = triangle(np.linalg.norm(target), r1, r2)
     along = unit(target)
-    across = bend * np.cross(normal, along) + math.sqrt(1.0 - bend * bend) * np.asarray(normal)
+    across = bend * np.cross(normal, along) + swing_side * math.sqrt(1.0 - bend * bend) * np.asarray(normal)
     return r1 * (math.cos(at_root) * along + math.sin(at_root) * across)
 
 
@@ -236,17 +237,17 @@ def test_bones_of_no_length(lengths, has_pole):
         assert math.hypot(*solution.lower) == pytest.approx(1.0)
 
 
-@given(seeds, shapes, st.floats(-1.0, 1.0), st.booleans())
-def test_bend_between_the_sides(seed, shape, bend, has_pole):
+@given(seeds, shapes, st.floats(-1.0, 1.0), st.booleans(), st.sampled_from([1.0, -1.0]))
+def test_bend_between_the_sides(seed, shape, bend, has_pole, swing_side):
     """The knee swings round the target line by the angle whose cosine is the bend; the tip stays."""
     rng = random.Random(seed)
     rest = rest_shape(rng, shape)
     target = target_for(rest, rng, low=0.01)
     pole = pole_for(rest, rng) if has_pole else None
-    solution = solve(rest, target, bend, SWUNG, pole=pole)
+    solution = solve(rest, target, bend, SWUNG, swing_side, pole=pole)
     knee, tip = joints(rest, solution.upper, solution.lower)
     goal = target if has_pole else flat(rest, target)
-    expected = expected_knee(rest, goal, solution.normal, bend)
+    expected = expected_knee(rest, goal, solution.normal, bend, swing_side)
     assert knee == pytest.approx(expected, abs=knee_error(rest, goal) * 100 + 1e-8 * rest.total)
     r1, r2 = rest.lengths
     assert tip == pytest.approx(

@@ -29,6 +29,7 @@ def settings_for(rng: random.Random) -> Settings:
         min_cos2=math.cos(smallest / 2) ** 2,
         max_cos2=math.cos(largest / 2) ** 2,
         influence=rng.random(),
+        swing_side=rng.choice((1.0, -1.0)),
     )
 
 

@@ -217,7 +217,9 @@ def test_no_and_full_influence(seed, shape, has_pole):
     for bone in (0, 1):
         assert none[bone] == pytest.approx(own[bone], abs=1e-15)
         side = 1.0 if np.dot(own[bone], solution[bone]) >= 0.0 else -1.0
-        assert full[bone] == pytest.approx([side * x for x in solution[bone]], abs=4e-15)  # its length is 1 to within 2e-15
+        assert full[bone] == pytest.approx(
+            [side * x for x in solution[bone]], abs=4e-15
+        )  # its length is 1 to within 2e-15
     assert (none.stretch, full.stretch) == (1.0, 1.0)
 
 

@@ -24,7 +24,7 @@ TOLERANCE = 1e-6
 def settings_for(rng, features):
     shaped = [rng.random() * 0.3, rng.random(), 1.5, 0.9, 0.1] if features.shaped else Settings()[1:6]
     bend = rng.uniform(-1.0, 1.0) if features.swung else rng.choice((-1.0, 1.0))
-    return Settings(bend, *shaped, rng.random() if features.blended else 1.0)
+    return Settings(bend, *shaped, rng.random() if features.blended else 1.0, rng.choice((1.0, -1.0)))
 
 
 @pytest.mark.parametrize("features", FEATURES)
