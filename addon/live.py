@@ -80,7 +80,6 @@ def _find_chains(depsgraph: Depsgraph) -> bool:
                     found[key] = plan.chains.get(key) or Chain(ob, bone.name)
     plan.chains = found
     for chain in found.values():
-        chain.read_targets()
         status.register_chain(chain)
     return True
 
@@ -89,6 +88,7 @@ def _levels(dependencies: Dependencies) -> list[list[Group]]:
     """The chains in the order in which they depend on each other, those of one level grouped by object."""
     bones = {}
     for chain in plan.chains.values():
+        chain.read_targets(dependencies)
         lower = chain.object.pose.bones[chain.lower]
         for bone in (lower, lower.parent):
             if bone:

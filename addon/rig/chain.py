@@ -59,6 +59,7 @@ class Chain:
         self.parent = ""
         self.target: Target | None = None
         self.pole: Target | None = None
+        """Where the plane is now that of the pole, else None."""
         self.problem = ""
         self.reach = Reach.INVALID
         self.posing: Posing | None = None
@@ -70,6 +71,7 @@ class Chain:
         self.to_axes = Matrix()
         self.is_carried = False
         self.is_unsettled = False
+        self._pole: Target | None = None
         self._obstacle = ""
         self._movers: list[Mover] = []
         self._driven_scales: set[str] = set()
@@ -93,37 +95,34 @@ class Chain:
         """The chain's settings on its object (not evaluated)."""
         return chain_settings(self.object.pose.bones[self.lower])
 
-    def read_targets(self) -> None:
-        """Look up what the chain follows and which bones it has."""
+    def read_targets(self, dependencies: Dependencies) -> None:
+        """Look up what the chain follows, now or in other frames, and which bones it has."""
         lower = self.object.pose.bones[self.lower]
         settings = chain_settings(lower)
         self.upper = lower.parent.name if lower.parent else ""
         self.target = Target.read(settings.target, settings.subtarget)
-        self.pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
         self.swing_side = -1.0 if is_right(self.lower) else 1.0  # so that left and right are each other's mirror image
+        plane = f"{path_to_bone(self.lower)}.planar_ik.plane"
+        has_pole = settings.plane == "POLE" or plane in dependencies.animated_paths(self.object)
+        self._pole = Target.read(settings.pole_target, settings.pole_subtarget) if has_pole else None
 
     def follows(self) -> list[Carrier]:
         """What the chain's pose directly depends on: its target, its pole, and what its root hangs on."""
         upper: PoseBone | None = self.object.pose.bones.get(self.upper)
         root = upper.parent.name if upper and upper.parent else ""
-        return [(self.object, root), *((goal.object, goal.bone) for goal in (self.target, self.pole) if goal)]
+        return [(self.object, root), *((goal.object, goal.bone) for goal in (self.target, self._pole) if goal)]
 
     def prepare(
-        self,
-        evaluated: ArmatureObject,
-        channels: Channels,
-        index: dict[str, int],
-        paths: set[str],
-        dependencies: Dependencies,
+        self, evaluated: ArmatureObject, channels: Channels, index: dict[str, int], dependencies: Dependencies
     ) -> None:
         """Read everything of the chain anew, because something was edited."""
         original = self.object.pose.bones[self.lower]
         self._body_key = ()
-        self._obstacle = problem_of(self.object, original, self.target, self.pole, dependencies)
+        self._obstacle = problem_of(self.object, original, self.target, self._pole, dependencies)
         limb = [original, original.parent] if original.parent else []
         self._movers = movers_of(original, dependencies) if limb else []
         self._driven_scales = {bone.name for bone in limb if is_driven(bone, "scale", dependencies)}
-        self._is_animated = self._has_curves(paths)
+        self._is_animated = self._has_curves(dependencies.animated_paths(self.object))
         if chain_settings(original).enabled and not self._obstacle:
             self._read_parts(original, channels, index)
         self.refresh(evaluated, channels)
@@ -149,7 +148,10 @@ class Chain:
         if lower is None:  # renamed in Edit Mode, which the evaluated pose does not know yet
             self.is_unsettled = True
             return
-        self.problem = self._obstacle or moved_by_constraint(evaluated, self._movers)
+        has_pole = chain_settings(lower).plane == "POLE"
+        self.pole = self._pole if has_pole else None
+        lack = f"'{self.lower}' has no pole target" if has_pole and not self._pole else ""
+        self.problem = self._obstacle or lack or moved_by_constraint(evaluated, self._movers)
         if self.problem or not chain_settings(lower).enabled:
             self.release(channels)
             return

@@ -8,6 +8,7 @@ from typing import Any
 from bpy.types import Constraint, Object, PoseBone
 
 from .access import bones_of, split_path
+from .animation import animated_paths
 
 Carrier = tuple[Object, str]
 """An object, or with a name a bone of it."""
@@ -23,6 +24,7 @@ class Dependencies:
         self._direct: dict[Carrier, list[Carrier]] = {}
         self._solvers: dict[Object, dict[str, list[tuple[PoseBone, Constraint]]]] = {}
         self._drivers: dict[Object, dict[str, list[tuple[str, Any]]]] = {}
+        self._paths: dict[Object, set[str]] = {}
 
     def carriers(self, start: Iterable[Carrier]) -> set[Carrier]:
         """All objects and bones that can move those given, which are among them."""
@@ -34,6 +36,12 @@ class Dependencies:
                 found.add(carrier)
                 waiting.extend(self._carriers_of(carrier))
         return found
+
+    def animated_paths(self, ob: Object) -> set[str]:
+        """The data paths of all F-curves and drivers that act on an object."""
+        if ob not in self._paths:
+            self._paths[ob] = animated_paths(ob)
+        return self._paths[ob]
 
     def solvers(self, ob: Object, bone: str) -> list[tuple[PoseBone, Constraint]]:
         """The IK constraints that turn a bone, each with the bone that has it."""

@@ -7,7 +7,6 @@ import logging
 from bpy.types import Depsgraph
 
 from .access import ArmatureObject
-from .animation import animated_paths
 from .batch import Batch, batches_of
 from .chain import Chain
 from .channels import Channels
@@ -36,7 +35,7 @@ class Group:
         if not evaluated.is_evaluated:
             return False
         if edited:
-            self._paths = animated_paths(self.object)
+            self._paths = edited.animated_paths(self.object)
         if self._paths and (depsgraph.mode == "RENDER" or is_apart(self.object, evaluated)):
             keep_animation(self.object, evaluated)
         channels = Channels(self.object)
@@ -75,7 +74,7 @@ class Group:
         for chain in self._singles:
             try:
                 if edited:
-                    chain.prepare(frame.evaluated, channels, index, self._paths, edited)
+                    chain.prepare(frame.evaluated, channels, index, edited)
                 elif chain.is_outdated(frame):
                     chain.refresh(frame.evaluated, channels)
                 chain.pose(frame, channels)

@@ -33,8 +33,6 @@ def problem_of(
         return f"'{lower.name}' has no parent: a chain is a bone and its parent"
     if target is None:
         return f"'{lower.name}' has no target"
-    if settings.plane == "POLE" and pole is None:
-        return f"'{lower.name}' has no pole target"
     return (
         unposed(ob)
         or target.problem()

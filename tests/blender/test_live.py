@@ -6,6 +6,7 @@ import logging
 import random
 
 import bpy
+import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
@@ -199,6 +200,28 @@ def test_keyed_targets_and_planes_of_rigs_that_change():
     chain.plane, chain.pole_target = "POLE", make_empty("pole", (0, 5, 0))
     update()
     assert Vector(joints(ob).tip - wanted).length < 1e-5
+
+
+def test_a_keyed_plane():
+    ob, target = make_rig(), make_empty("target", (0.5, 0.4, -1.2))
+    chain = make_chain(ob, target, pole_target=make_empty("pole", (0, 5, 0)))
+    path = 'pose.bones["shin"].planar_ik.plane'
+    ob.keyframe_insert(path, frame=10)
+    rest = joints(ob)
+    chain.plane = "POLE"
+    ob.keyframe_insert(path, frame=20)
+    update()
+    for frame in (20, 10, 30, 1):
+        go_to(frame)
+        if frame < 20:
+            assert np.allclose(joints(ob), rest, atol=1e-6)
+        else:
+            assert_on_target(ob, target)
+    chain.pole_target = None
+    go_to(20)
+    assert (chain.reach, chain.message) == ("INVALID", "'shin' has no pole target")
+    go_to(10)
+    assert np.allclose(joints(ob), rest, atol=1e-6)
 
 
 def three_deep():
