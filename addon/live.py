@@ -12,7 +12,7 @@ from bpy.app.handlers import persistent
 from bpy.types import Context, Depsgraph, PoseBone, Scene
 
 from .rig import settings, status
-from .rig.access import ArmatureObject, chain_settings, is_armature, scene_of, scene_settings, view_layer_of
+from .rig.access import ArmatureObject, has_chain, is_armature, scene_of, scene_settings, view_layer_of
 from .rig.chain import Chain
 from .rig.channels import Channels
 from .rig.dependencies import Dependencies
@@ -75,7 +75,7 @@ def _find_chains(depsgraph: Depsgraph) -> bool:
     for ob in bpy.data.objects:
         if is_armature(ob):
             for bone in ob.pose.bones:
-                if bone.is_property_set("planar_ik") and (chain_settings(bone).target or chain_settings(bone).enabled):
+                if bone.is_property_set("planar_ik") and has_chain(bone):
                     key = (ob.session_uid, bone.name)
                     found[key] = plan.chains.get(key) or Chain(ob, bone.name)
     plan.chains = found

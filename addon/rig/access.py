@@ -45,6 +45,12 @@ def chain_settings(lower: PoseBone) -> PlanarIKChain:
     return settings
 
 
+def has_chain(bone: PoseBone) -> bool:
+    """Whether a bone is the lower bone of a chain, switched on or off."""
+    settings = chain_settings(bone)
+    return bool(settings.enabled or settings.target)
+
+
 def scene_settings(scene: Scene) -> PlanarIKScene:
     """The settings of a scene."""
     settings: PlanarIKScene = scene.planar_ik  # type: ignore[attr-defined]  # addon.rig.settings adds it

@@ -125,6 +125,7 @@ class Chain:
         self._is_animated = self._has_curves(dependencies.animated_paths(self.object))
         if chain_settings(original).enabled and not self._obstacle:
             self._read_parts(original, channels, index)
+            self._mark_posed()
         self.refresh(evaluated, channels)
 
     def is_outdated(self, frame: Frame) -> bool:
@@ -205,7 +206,8 @@ class Chain:
             _keep(self.settings, f"own_{role}", [*rotation.own, 0.0][:4])
 
     def _ensure_parts(self, channels: Channels) -> None:
-        if not self._rotations:
+        """Have parts to read from; whoever is not posed may have been changed since they were read."""
+        if not (self._rotations and self.settings.is_posed):
             index = {bone.name: i for i, bone in enumerate(self.object.pose.bones)}
             self._read_parts(self.object.pose.bones[self.lower], channels, index)
 
@@ -239,15 +241,16 @@ class Chain:
             kept = getattr(settings, f"own_{role}_scale") if settings.is_posed else None
             scale = self._scales[role] = read_scale(i, channels, self._scales.get(role), kept)
             _keep(settings, f"own_{role}_scale", scale.own)
-        if not settings.is_posed:
-            settings.is_posed = True
+
+    def _mark_posed(self) -> None:
+        if not self.settings.is_posed:
+            self.settings.is_posed = True
 
     def _notice(self, channels: Channels) -> None:
         """Take what was animated or set by hand since the last time as the animator's own."""
-        if not self.settings.is_posed:
-            self._rotations.clear()
-        if not self._rotations:
+        if not (self._rotations and self.settings.is_posed):
             self._ensure_parts(channels)
+            self._mark_posed()
             return
         for role, rotation in self._rotations.items():
             if rotation.notice(channels):

@@ -28,15 +28,15 @@ def forget() -> None:
 
 def reach(settings: Any) -> Reach:
     """The reach of the chain with these settings."""
-    chain = find(settings)
+    chain = find(settings) if settings.enabled else None
     return Reach(int(chain.reach)) if chain and not chain.problem else Reach.INVALID
 
 
 def message(settings: Any) -> str:
     """Why the chain with these settings can't be posed; empty if it can."""
-    chain = find(settings)
     if not settings.enabled:
         return "The chain is not enabled"
+    chain = find(settings)
     return chain.problem if chain else "The chain has not been posed yet"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bpy.props import BoolProperty, IntProperty, StringProperty
@@ -30,35 +30,40 @@ class RangeOperator(PoseOperator):
     step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1)
 
     def act(self, context: Context) -> None:
-        """Run `snap` on every frame that was asked for, and come back to the current one."""
-        lowers = selected_chains(context)
+        """Run `snap` on every frame that was asked for, if none is refused, and come back to the current one."""
+        lowers = selected_chains(context, or_off=True)
         scene = scene_of(context)
         current, subframe = scene.frame_current, scene.frame_subframe
+        frames = self._frames(context)
         try:
-            for frame in self._frames(context):
-                if frame is not None:
-                    scene.frame_set(frame)
-                for lower in lowers:
-                    self.snap(context, lower, frame is not None)
+            for step in (self.examine, self.snap):
+                for frame in frames:
+                    if self.use_range:
+                        scene.frame_set(frame)
+                    for lower in lowers:
+                        step(context, lower)
         finally:
             if self.use_range:
                 scene.frame_set(current, subframe=subframe)
             live.refresh(context)
 
-    def snap(self, context: Context, lower: PoseBone, use_keys: bool) -> None:
-        """Carry the pose of one chain over on the current frame; raises `Refused`."""
+    def examine(self, context: Context, lower: PoseBone) -> None:
+        """Raise `Refused` if the pose of a chain can't be carried over on the current frame."""
         raise NotImplementedError
 
-    def _frames(self, context: Context) -> Iterator[int | None]:
+    def snap(self, context: Context, lower: PoseBone) -> None:
+        """Carry the pose of a chain over on the current frame, over a range with keys."""
+        raise NotImplementedError
+
+    def _frames(self, context: Context) -> Sequence[int]:
         if not self.use_range:
-            yield None
-            return
+            return (scene_of(context).frame_current,)
         start, end = self.frame_start, self.frame_end
         if start == end:
             start, end = scene_of(context).frame_start, scene_of(context).frame_end
         if end < start:
             raise Refused(f"The range ends at frame {end}, before it starts at {start}")
-        yield from range(start, end + 1, self.step)
+        return range(start, end + 1, self.step)
 
 
 class POSE_OT_planar_ik_snap_target(RangeOperator):
@@ -67,13 +72,19 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
     bl_idname = "pose.planar_ik_snap_target"
     bl_label = "Snap Target to FK"
 
-    def snap(self, context: Context, lower: PoseBone, use_keys: bool) -> None:
+    def examine(self, context: Context, lower: PoseBone) -> None:
+        """Whether some target, pole and bend show the own pose."""
+        chain = live.chain_of(context, lower)
+        problem = chain.target.problem() if chain.target else f"'{lower.name}' has no target"
+        if problem:
+            raise Refused(problem)
+        match(chain, context.evaluated_depsgraph_get())
+
+    def snap(self, context: Context, lower: PoseBone) -> None:
         """Match target, pole and bend to the own pose."""
         chain = live.chain_of(context, lower)
-        if chain.target is None:
-            raise Refused(f"'{lower.name}' has no target")
         found = match(chain, context.evaluated_depsgraph_get())
-        places = [(chain.target, found.target)]
+        places: list[Any] = [(chain.target, found.target)]
         if chain.pole and found.pole is not None:
             places.append((chain.pole, found.pole))
         for target, position in places:
@@ -81,7 +92,7 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
         settings = chain_settings(lower)
         if settings.bend != found.bend:
             settings.bend = found.bend
-        if use_keys:
+        if self.use_range:
             key_setting(chain, "bend")
             for target, _ in places:
                 key_place(target)
@@ -94,7 +105,14 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
     bl_idname = "pose.planar_ik_snap_fk"
     bl_label = "Snap FK to Solution"
 
-    def snap(self, context: Context, lower: PoseBone, use_keys: bool) -> None:
+    def examine(self, context: Context, lower: PoseBone) -> None:
+        """Whether there is a solution."""
+        live.chain_of(context, lower)
+        problem = chain_settings(lower).message
+        if problem:
+            raise Refused(problem)
+
+    def snap(self, context: Context, lower: PoseBone) -> None:
         """Take the whole solution over, whatever the influence."""
         chain = live.chain_of(context, lower)
         settings = chain_settings(lower)
@@ -102,12 +120,10 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
         if influence != 1.0:
             settings.influence = 1.0
             live.solve_now(context)
-        chain = live.chain_of(context, lower)
-        if chain.problem:
-            raise Refused(chain.problem)
+            chain = live.chain_of(context, lower)
         chain.adopt(Channels(chain.object))
         for bone in (upper_of(lower), lower):
-            if use_keys or _has_keys(bone):
+            if self.use_range or _has_keys(bone):
                 key_rotation(bone)
         if influence != 1.0:
             settings.influence = influence

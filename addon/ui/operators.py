@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Operator, PoseBone
 
 from .. import live
-from ..rig.access import chain_settings, children_of, scene_of
+from ..rig.access import chain_settings, children_of, has_chain, scene_of
 from ..rig.setup import Refused, remove_chain
 from .adding import Request, add_chains
 
@@ -89,7 +89,7 @@ class POSE_OT_planar_ik_remove(PoseOperator):
 
     def act(self, context: Context) -> None:
         """Remove the selected chains."""
-        for lower in selected_chains(context):
+        for lower in selected_chains(context, or_off=True):
             remove_chain(lower.id_data, lower)
         live.refresh(context)
 
@@ -102,7 +102,7 @@ class POSE_OT_planar_ik_solve(PoseOperator):
 
     def act(self, context: Context) -> None:
         """Pose the selected chains; what they depend on is posed with them."""
-        chains = selected_chains(context)
+        chains = selected_chains(context, or_off=True)
         live.solve_scene(scene_of(context), context.evaluated_depsgraph_get())
         problems = [problem for lower in chains if (problem := chain_settings(lower).message)]
         if problems:
@@ -117,20 +117,21 @@ class POSE_OT_planar_ik_flip(PoseOperator):
 
     def act(self, context: Context) -> None:
         """Reverse the bend of the selected chains."""
-        for lower in selected_chains(context):
+        for lower in selected_chains(context, or_off=True):
             chain = chain_settings(lower)
             chain.bend = -chain.bend
 
 
-def selected_chains(context: Context) -> list[PoseBone]:
-    """The lower bones of the chains that have a selected bone; raises `Refused` if there is none."""
+def selected_chains(context: Context, or_off: bool = False) -> list[PoseBone]:
+    """The lower bones of the chains that have a selected bone, with ``or_off`` also of those that are switched off;
+    raises `Refused` if there is none."""
     selected = list(context.selected_pose_bones or ())
     if context.active_pose_bone and not selected:
         selected.append(context.active_pose_bone)
     found: dict[Any, PoseBone] = {}
     for bone in selected:
         for lower in (bone, *children_of(bone)):
-            if chain_settings(lower).enabled:
+            if chain_settings(lower).enabled or (or_off and has_chain(lower)):
                 found[lower.id_data.name_full, lower.name] = lower
     if not found:
         raise Refused(NOTHING_SELECTED)

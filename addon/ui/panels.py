@@ -6,15 +6,15 @@ from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
-from ..rig.access import chain_settings, children_of, scene_of, scene_settings
+from ..rig.access import chain_settings, children_of, has_chain, scene_of, scene_settings
 
 
 def _chain_bone(context: Context) -> PoseBone | None:
     """The active bone's chain, or that of its child if the active bone is a chain's upper bone."""
     bone = context.active_pose_bone
-    if bone is None or chain_settings(bone).enabled or chain_settings(bone).target:
+    if bone is None or has_chain(bone):
         return bone
-    return next((child for child in children_of(bone) if chain_settings(child).enabled), bone)
+    return next(filter(has_chain, children_of(bone)), bone)
 
 
 class _ChainPanel:
@@ -36,7 +36,7 @@ class _ChainPanel:
         if bone is None:
             return
         chain = chain_settings(bone)
-        if not (chain.enabled or chain.target):
+        if not has_chain(bone):
             layout.operator("pose.planar_ik_add")
             return
         layout.label(text=f"{bone.parent.name if bone.parent else '-'} > {bone.name}", icon="CON_KINEMATIC")

@@ -124,6 +124,43 @@ def test_the_solution_becomes_the_own_pose(legs: Any, influence: float) -> None:
     assert apart(joints(legs), solved) < 1e-6
 
 
+@pytest.mark.parametrize("plane", ["REST", "POLE"])
+def test_a_target_is_snapped_while_the_chain_is_off(legs: Any, plane: str) -> None:
+    chain = add_chain(legs, plane=plane)
+    chain.enabled = False
+    bpy.context.view_layer.update()
+    legs.pose.bones["thigh.L"].rotation_quaternion = Euler((-0.5, 0, 0)).to_quaternion()
+    legs.pose.bones["shin.L"].rotation_quaternion = Euler((0.9, 0, 0)).to_quaternion()
+    posed = joints(legs)
+    bpy.ops.pose.planar_ik_snap_target()
+    assert apart(joints(legs), posed) == 0.0
+    assert not chain.enabled
+    chain.enabled = True
+    assert apart(joints(legs), posed) < 1e-5 * LENGTH
+
+
+def test_there_is_no_solution_to_snap_to_while_the_chain_is_off(legs: Any) -> None:
+    add_chain(legs).enabled = False
+    bpy.context.view_layer.update()
+    with pytest.raises(RuntimeError, match="not enabled"):
+        bpy.ops.pose.planar_ik_snap_fk()
+
+
+def test_what_is_refused_for_one_limb_or_frame_changes_nothing(legs: Any) -> None:
+    left, right = add_chain(legs, ".L"), add_chain(legs, ".R")
+    left.influence = 0.5
+    select(legs, "shin.R", "shin.L")
+    right.target = None
+    before = joints(legs)
+    with pytest.raises(RuntimeError, match="no target"):
+        bpy.ops.pose.planar_ik_snap_target()
+    with pytest.raises(RuntimeError, match="no target"):
+        bpy.ops.pose.planar_ik_snap_fk(use_range=True, frame_start=1, frame_end=3)
+    assert left.influence == 0.5
+    assert legs.animation_data is None
+    assert apart(joints(legs), before) == 0.0
+
+
 def test_both_ways_over_a_range_with_keys(legs: Any) -> None:
     scene = bpy.context.scene
     chain = add_chain(legs)

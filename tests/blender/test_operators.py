@@ -213,6 +213,21 @@ def test_remove_gives_the_own_pose_back_and_leaves_no_setting():
     assert (chain.enabled, chain.target, chain.stretch) == (False, None, 0)
 
 
+def test_a_chain_that_is_off_is_flipped_and_removed_all_the_same():
+    ob = posed_rig()
+    bpy.ops.pose.planar_ik_add()
+    chain = chain_of(ob)
+    chain.enabled = False
+    update()
+    assert (chain.reach, chain.message) == ("INVALID", "The chain is not enabled")
+    bpy.ops.pose.planar_ik_flip()
+    assert chain.bend == -1
+    with pytest.raises(RuntimeError, match="not enabled"):
+        bpy.ops.pose.planar_ik_solve()
+    bpy.ops.pose.planar_ik_remove()
+    assert (chain.target, chain.bend) == (None, 1)
+
+
 def test_solve_poses_once_with_live_off():
     ob = posed_rig()
     bpy.ops.pose.planar_ik_add(plane="POLE")
