@@ -7,11 +7,14 @@ from typing import Any
 
 from bpy.types import Constraint, Object, PoseBone
 
-from .access import bones_of, split_path
+from .access import bones_of, has_bone, is_armature, split_path
 from .animation import animated_paths
 
 Carrier = tuple[Object, str]
 """An object, or with a name a bone of it."""
+
+ON_SHAPES = {"FOLLOW_PATH", "CLAMP_TO", "SHRINKWRAP", "SPLINE_IK"}
+"""The constraints that depend on the shape of their target, not only on where it is."""
 
 SOLVERS = {"IK", "SPLINE_IK"}
 """The constraints that turn other bones than the one that has them."""
@@ -75,6 +78,8 @@ class Dependencies:
     def _of_object(self, ob: Object) -> Iterator[Carrier]:
         if ob.parent:
             yield (ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")
+            if ob.parent_type.startswith("VERTEX"):
+                yield from _shape_carriers(ob.parent)
         for constraint in ob.constraints:
             yield from _constraint_targets(constraint)
         yield from self._driver_targets(ob, "")
@@ -103,10 +108,23 @@ def _turned_by(constraint: Any, owner: PoseBone) -> list[PoseBone]:
 
 def _constraint_targets(constraint: Any) -> Iterator[Carrier]:
     for of in (constraint, *getattr(constraint, "targets", ())):
-        if getattr(of, "target", None):
-            yield (of.target, getattr(of, "subtarget", ""))
+        target, part = getattr(of, "target", None), getattr(of, "subtarget", "")
+        if target:
+            yield (target, part)
+            if constraint.type in ON_SHAPES or (part and not is_armature(target)):
+                yield from _shape_carriers(target)
     if getattr(constraint, "pole_target", None):
         yield (constraint.pole_target, constraint.pole_subtarget)
+
+
+def _shape_carriers(ob: Object) -> Iterator[Carrier]:
+    """What the points of an object move with, by its modifiers."""
+    for modifier in ob.modifiers:
+        carrier = getattr(modifier, "object", None)
+        if carrier and modifier.type == "ARMATURE":
+            yield from ((carrier, group.name) for group in ob.vertex_groups if has_bone(carrier, group.name))
+        elif carrier:
+            yield (carrier, getattr(modifier, "subtarget", ""))
 
 
 def _driver_targets(driver: Any) -> Iterator[Carrier]:

@@ -97,6 +97,22 @@ def make_chain(ob: Any, target: Any, lower: str = "shin", **settings: Any) -> An
     return chain
 
 
+def hooked_path(ob: Any, bone: str) -> Any:
+    """A path from the origin of a bone's armature, whose points the bone moves."""
+    curve = bpy.data.curves.new("path", "CURVE")
+    curve.dimensions = "3D"
+    spline = curve.splines.new("POLY")
+    spline.points.add(1)
+    spline.points[1].co = (0.3, 0.3, -0.2, 1)
+    path = bpy.data.objects.new("path", curve)
+    bpy.context.scene.collection.objects.link(path)
+    path.location = (0, 0, -1)
+    hook = path.modifiers.new("Hook", "HOOK")
+    hook.object, hook.subtarget = ob, bone
+    hook.vertex_indices_set([0, 1])
+    return path
+
+
 def update() -> None:
     """Let Blender evaluate what was set, as it does after every edit in the window."""
     bpy.context.view_layer.update()

@@ -21,6 +21,7 @@ from tests.blender.rigs import (
     assert_on_target,
     circle,
     frame_of,
+    hooked_path,
     joints,
     key_location,
     make_chain,
@@ -296,6 +297,21 @@ def test_chains_on_one_rig_that_depend_on_each_other():
         go_to(frame)
         for target, lower in pairs:
             assert_on_target(ob, target, lower, within=3e-6)
+
+
+def test_a_target_on_a_path_that_another_chain_moves():
+    ahead, behind = make_rig(name="ahead"), make_rig(name="behind")
+    target, rider = make_empty("target"), make_empty("rider")
+    key_location(target, [NEAR, (0.3, 0.5, -0.8)], 1, 10)
+    constraint = rider.constraints.new("FOLLOW_PATH")
+    constraint.target, constraint.use_fixed_location = hooked_path(behind, "shin"), True
+    settings = {"plane": "POLE", "pole_target": make_empty("pole", (0, 3, -1))}
+    make_chain(ahead, rider, **settings)
+    make_chain(behind, target, **settings)
+    for frame in (1, 11, 6, 1):
+        go_to(frame)
+        assert_on_target(behind, target)
+        assert_on_target(ahead, rider)
 
 
 def test_chains_in_a_circle_end_and_are_still_posed(capfd):

@@ -13,6 +13,7 @@ from tests.blender.rigs import (
     Bone,
     activate,
     assert_on_target,
+    hooked_path,
     joints,
     key_location,
     make_chain,
@@ -186,6 +187,29 @@ def hang_by_property_driver(ob, target):
     variable.targets[0].data_path = 'pose.bones["shin"].rotation_quaternion[0]'
 
 
+def deformed_mesh(ob):
+    mesh = bpy.data.meshes.new("skin")
+    mesh.from_pydata([(0, 0, -1.5)], [], [])
+    skin = bpy.data.objects.new("skin", mesh)
+    bpy.context.scene.collection.objects.link(skin)
+    skin.modifiers.new("Armature", "ARMATURE").object = ob
+    skin.vertex_groups.new(name="shin").add([0], 1, "REPLACE")
+    return skin
+
+
+def hang_by_vertex_parent(ob, target):
+    target.parent, target.parent_type = deformed_mesh(ob), "VERTEX"
+
+
+def hang_by_vertex_group(ob, target):
+    constraint = target.constraints.new("COPY_LOCATION")
+    constraint.target, constraint.subtarget = deformed_mesh(ob), "shin"
+
+
+def hang_on_a_hooked_path(ob, target):
+    target.constraints.new("FOLLOW_PATH").target = hooked_path(ob, "shin")
+
+
 HANGING = (
     hang_as_child,
     hang_as_grandchild,
@@ -193,6 +217,9 @@ HANGING = (
     hang_by_armature_constraint,
     hang_by_driver,
     hang_by_property_driver,
+    hang_by_vertex_parent,
+    hang_by_vertex_group,
+    hang_on_a_hooked_path,
 )
 
 
@@ -208,6 +235,14 @@ def test_a_pole_that_hangs_on_the_chain(hang):
     ob, pole = make_rig(), make_empty("pole", NEAR)
     hang(ob, pole)
     refused(make_chain(ob, make_empty("target", NEXT), plane="POLE", pole_target=pole), "hangs on the chain")
+
+
+def test_a_mesh_that_the_chain_deforms_stays_where_it_is():
+    ob = make_rig()
+    skin = deformed_mesh(ob)
+    skin.location = NEAR
+    plane_chain(ob, skin)
+    assert_on_target(ob, skin)
 
 
 def test_a_target_that_comes_to_hang_on_a_working_chain():
