@@ -167,8 +167,8 @@ class POSE_OT_planar_ik_key(PoseOperator):
         if name not in ob.pose.bones:
             raise Refused(f"'{ob.name}' has no bone '{name}'")
         properties = chain_settings(ob.pose.bones[name]).bl_rna.properties
-        if self.setting not in properties or properties[self.setting].is_readonly:
-            raise Refused(f"'{self.setting}' is no setting of a chain")
+        if self.setting not in properties or not properties[self.setting].is_animatable:
+            raise Refused(f"'{self.setting}' is no setting of a chain that can be keyed")
         path = setting_path(name, self.setting)
         if self.remove:
             if not ob.keyframe_delete(path, group=name):

@@ -247,5 +247,6 @@ def test_settings_are_keyed_from_the_panel(legs: Any) -> None:
     bpy.ops.pose.planar_ik_key(setting="influence", remove=True)
     scene.frame_set(6)
     assert chain.influence == pytest.approx(1.0)
-    with pytest.raises(RuntimeError, match="no setting"):
-        bpy.ops.pose.planar_ik_key(setting="reach")
+    for setting in ("reach", "target", "name", "is_posed", "nonsense"):
+        with pytest.raises(RuntimeError, match="no setting"):
+            bpy.ops.pose.planar_ik_key(setting=setting)
