@@ -25,16 +25,22 @@ IN_PLANE = 1e-4
 """How far off the limb's rest plane a tip may be, in lengths of the limb, and still count as in it."""
 
 
+STRAIGHT = 1e-5
+"""How far a knee may be off the line of root and tip, in lengths of the limb, and still count as on it."""
+
+
 class Refused(Exception):
     """What was asked for can't be done; the message says what to select or set instead."""
 
 
 class Posture(NamedTuple):
-    """How a limb is posed now, in the world; ``height`` is how far off its rest plane it is, in its own lengths."""
+    """How a limb is posed now, in the world; ``aside`` points from the line of root and tip to where the knee is or
+    would bend to, ``height`` is how far off its rest plane the limb is, in its own lengths."""
 
     root: Vector
     knee: Vector
     tip: Vector
+    aside: Vector
     bend: float
     height: float
 
@@ -82,13 +88,27 @@ def posture(context: Context, ob: ArmatureObject, lower: PoseBone) -> Posture:
     except Unposable as why:
         raise Refused(str(why)) from why
     to_axes = Matrix(body.limb.axes).to_4x4() @ body.frame.inverted()
-    root, knee, tip = upper.head, lower.head, lower.tail
-    x, y, height = (to_axes @ tip)[:]
-    knee_x, knee_y, knee_height = (to_axes @ knee)[:]
-    side = x * knee_y - y * knee_x
+    knee, tip, length = to_axes @ lower.head, to_axes @ lower.tail, body.limb.bones.total
     world = evaluated.matrix_world
-    off = max(abs(height), abs(knee_height)) / max(body.limb.bones.total, 1e-9)
-    return Posture(world @ root, world @ knee, world @ tip, -1.0 if side < 0.0 and off <= IN_PLANE else 1.0, off)
+    aside = (world @ to_axes.inverted()).to_3x3() @ aside_of(knee, tip, length)
+    height = max(abs(tip.z), abs(knee.z)) / max(length, 1e-9)
+    bend = -1.0 if tip.x * knee.y < tip.y * knee.x and height <= IN_PLANE else 1.0
+    return Posture(world @ upper.head, world @ lower.head, world @ lower.tail, aside, bend, height)
+
+
+def off_line(knee: Vector, tip: Vector) -> Vector:
+    """The way to the knee from the line through root, which is the origin, and tip."""
+    return knee - tip * (knee.dot(tip) / tip.length_squared if tip.length_squared else 0.0)
+
+
+def aside_of(knee: Vector, tip: Vector, length: float) -> Vector:
+    """The way from the line of root and tip to the knee, in the limb's axes; if it is on the line, to where it bends
+    in its rest plane."""
+    off = off_line(knee, tip)
+    if off.length > STRAIGHT * length:
+        return off
+    side = Vector((-tip.y, tip.x, 0.0))
+    return side if side.length > STRAIGHT * length else Vector((0.0, 1.0, 0.0))
 
 
 def add_chain(ob: Object, lower: PoseBone, settings: dict[str, Any]) -> None:
@@ -125,7 +145,4 @@ def new_empty(context: Context, name: str, place: Vector, size: float) -> Object
 def pole_place(posed: Posture) -> Vector:
     """A place for the pole from which the knee stays where it is: beyond it, as far off as the limb is long."""
     length = (posed.knee - posed.root).length + (posed.tip - posed.knee).length
-    line = posed.tip - posed.root
-    along = posed.knee - posed.root
-    off = along - line * (along.dot(line) / max(line.length_squared, 1e-12))
-    return posed.knee + off.normalized() * length
+    return posed.knee + posed.aside.normalized() * length

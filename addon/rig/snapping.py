@@ -14,7 +14,7 @@ from .anatomy import Anatomy, Unposable, anatomy
 from .chain import Chain
 from .channels import Channels
 from .rotation import CHANNELS, EULER
-from .setup import Refused
+from .setup import Refused, aside_of, off_line
 from .targets import Target
 
 OFF_PLANE = 1e-5
@@ -42,16 +42,15 @@ def match(chain: Chain, depsgraph: Depsgraph) -> Match:
     from_axes = evaluated.matrix_world @ body.frame @ Matrix(limb.axes).transposed().to_4x4()
     tip = Vector(_in_axes(body, tip_position(own, limb, hinge=body.hinge)))
     knee = Vector(_in_axes(body, tip_position(own, limb._replace(r2=0.0), hinge=body.hinge)))
-    off = knee - tip * (knee.dot(tip) / tip.length_squared if tip.length_squared else 0.0)
     settings = chain_settings(lower)
     length = limb.bones.total
     goal = tip * _before_softness(tip.length / length, settings.softness, settings.stretch)
     if chain.pole:
-        out = off if off.length > OFF_PLANE * length else _rest_side(tip)
-        return Match(from_axes @ goal, from_axes @ (knee + out.normalized() * length), 1.0)
+        pole = knee + aside_of(knee, tip, length).normalized() * length
+        return Match(from_axes @ goal, from_axes @ pole, 1.0)
     if abs(tip.z) > OFF_PLANE * length:
         raise Refused(f"'{chain.lower}' is posed out of its rest plane: set its plane to Pole, then snap")
-    bend = _bend(tip, off, length)
+    bend = _bend(tip, off_line(knee, tip), length)
     if bend is None:
         raise Refused(f"The knee of '{chain.lower}' is out of the rest plane: set the chain's plane to Pole, then snap")
     return Match(from_axes @ goal, None, bend)
@@ -104,12 +103,6 @@ def _before_softness(reach: float, softness: float, stretch: float) -> float:
     if stretch > 0.0 or gap >= softness or reach <= 0.0:
         return 1.0
     return (1.0 + softness - sqrt(4.0 * softness * gap)) / reach
-
-
-def _rest_side(tip: Vector) -> Vector:
-    """The side on which the knee is at rest, for a straight limb: across its line, within the plane."""
-    side = Vector((-tip.y, tip.x, 0.0))
-    return side if side.length > 1e-9 else Vector((0.0, 1.0, 0.0))
 
 
 def _bend(tip: Vector, off: Vector, length: float) -> float | None:

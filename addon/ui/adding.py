@@ -62,6 +62,8 @@ def add_chains(context: Context, request: Request) -> list[str]:
             if goal:
                 check_target(ob, lower, goal)
         posed = posture(context, ob, lower)
+        if request.plane == "REST" and not target and posed.height > IN_PLANE:
+            raise Refused(f"'{lower.name}' is posed out of its rest plane: choose Pole, or clear its pose first")
         plane = request.plane or ("POLE" if pole or posed.height > IN_PLANE else "REST")
         limbs.append(Limb(ob, lower, target, posed, plane))
     for limb in limbs:

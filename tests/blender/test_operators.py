@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mathutils import Vector
 
 from tests.blender.rigs import (
     HIP,
@@ -123,6 +124,36 @@ def test_add_to_a_limb_out_of_its_plane_gives_it_a_pole():
     assert chain_of(ob).plane == "POLE"
     assert chain_of(ob).pole_target.name == "pole_shin"
     assert moved(ob, before) < 1e-5
+
+
+def test_add_refuses_the_rest_plane_to_a_limb_out_of_it():
+    ob = posed_rig(turn=(0.3, 0.8, 0.4))
+    ob.pose.bones["shin"].rotation_quaternion = (1, -0.4, 0, 0.5)
+    update()
+    before = joints(ob)
+    refuses(bpy.ops.pose.planar_ik_add, "rest plane", plane="REST")
+    assert moved(ob, before) == 0
+    assert len(bpy.data.objects) == 1
+
+
+@pytest.mark.parametrize("object_scale", [(1, 1, 1), (-1, 2, 0.5)])
+def test_a_pole_added_to_a_straight_limb_bends_it_as_its_rest_plane_does(object_scale):
+    tail = (0, 0, -2)
+    ob = make_rig((HIP, THIGH._replace(tail=(0, 0, -1)), SHIN._replace(head=(0, 0, -1), tail=tail)))
+    ob.scale = object_scale
+    select(ob, "shin")
+    knees = []
+    for plane in ("REST", "POLE"):
+        before = joints(ob)
+        bpy.ops.pose.planar_ik_add(plane=plane)
+        update()
+        assert moved(ob, before) < 1e-6
+        chain_of(ob).target.location = ob.matrix_world @ Vector((0, 0.1, -1.6))
+        update()
+        knees.append(joints(ob).knee)
+        bpy.ops.pose.planar_ik_remove()
+        update()
+    assert np.linalg.norm(knees[0] - knees[1]) < 1e-5
 
 
 def test_add_with_the_other_selected_object():
