@@ -14,6 +14,7 @@ from ..rig.animation import curves_of
 from ..rig.channels import SIZES
 from ..rig.rotation import ARRAYS, to_quaternion
 from .gathering import Course, gather
+from .ranges import curve_times
 from .samples import rotation_channel
 from .sampling import Sampler
 from .steady import SETTINGS, SWITCH, Steady, carriers_of
@@ -22,13 +23,10 @@ from .transforms import matrices
 
 def courses_from_curves(context: Context, chains: list[Steady], frames: NDArray[Any]) -> list[Course] | None:
     """The chains over the frames, or None if something besides plain F-curves moves what they depend on."""
-    render = scene_of(context).render
     is_held = cache(_holds_bones)
-    followed = carriers_of(chains)
-    is_plain = render.frame_map_old == render.frame_map_new and all(_is_plain(*each, is_held) for each in followed)
-    if not is_plain:
+    if not all(_is_plain(*each, is_held) for each in carriers_of(chains)):
         return None
-    with Sampler(frames) as sampler:
+    with Sampler(curve_times(scene_of(context), frames)) as sampler:
         return gather(chains, _Curves(sampler))
 
 

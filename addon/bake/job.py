@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -14,9 +15,11 @@ from ..rig.animation import animated_paths
 from ..rig.setup import Refused
 from .continuity import continuous
 from .keys import Keys, Sheet, check_writable
+from .ranges import curve_times
 from .reduction import every_frame, reduced
 from .samples import Sampled, Track
 from .scenery import switch
+from .steady import paths_besides_action
 from .stepping import frame_kept, step_joints
 from .trial import trial
 from .ways import sample_chains
@@ -82,11 +85,12 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     if not posed:
         raise Refused(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
     _make_ready(posed, request.keep)
-    written: Written = [every_frame(chain, request.frames) for chain in posed]
+    times = curve_times(scene_of(context), request.frames)
+    written: Written = [every_frame(chain, times) for chain in posed]
     errors: list[float] = []
     if request.tolerance > 0.0:
         with frame_kept(scene_of(context)):
-            written, errors = yield from _reduce(context, posed, request)
+            written, errors = yield from _reduce(context, posed, request, times)
     _write(posed, written, request)
     _switch_off(posed, request)
     skipped = [chain for chain in sampled if not chain.is_posed]
@@ -116,11 +120,13 @@ def check(request: Request) -> None:
     if request.keep and request.tolerance > 0.0:
         raise Refused("Fewer keys can only be measured with the chains switched off: set the tolerance to 0")
     check_writable(list({lower.id_data: None for lower in request.chains}), request.into_new)
+    animated, besides = cache(animated_paths), cache(paths_besides_action)
     for lower in request.chains:
-        paths = animated_paths(lower.id_data)
         for bone in (lower, upper_of(lower)):
-            if f"{path_to_bone(bone.name)}.rotation_mode" in paths:
+            if f"{path_to_bone(bone.name)}.rotation_mode" in animated(lower.id_data):
                 raise Refused(f"The rotation mode of '{bone.name}' is animated: remove its keys first")
+        if not request.keep and switch(lower.name) in besides(lower.id_data):
+            raise Refused(f"A driver or NLA strip would switch the chain of '{lower.name}' on again: remove that first")
 
 
 def _make_ready(chains: list[Sampled], keep: bool) -> None:
@@ -134,7 +140,7 @@ def _make_ready(chains: list[Sampled], keep: bool) -> None:
 
 
 def _reduce(
-    context: Context, chains: list[Sampled], request: Request
+    context: Context, chains: list[Sampled], request: Request, times: NDArray[Any]
 ) -> Generator[float, None, tuple[Written, list[float]]]:
     """The fewest keys found that are within the tolerance as Blender plays them, and their errors; else all."""
     written: Written = []
@@ -142,9 +148,9 @@ def _reduce(
     lowers = [chain.object.pose.bones[chain.lower] for chain in chains]
     for attempt in range(ATTEMPTS + 1):
         if attempt < ATTEMPTS:
-            written = [reduced(chain, request.frames, request.tolerance * 0.5**attempt) for chain in chains]
+            written = [reduced(chain, times, request.tolerance * 0.5**attempt) for chain in chains]
         else:
-            written = [every_frame(chain, request.frames) for chain in chains]
+            written = [every_frame(chain, times) for chain in chains]
         with trial(chains):
             _write(chains, written, request._replace(into_new=True))
             steps = step_joints(context, lowers, request.frames)
@@ -166,11 +172,10 @@ def _part(steps: Generator[float, None, Any], start: float, share: float) -> Gen
 
 def _write(chains: list[Sampled], written: Written, request: Request) -> None:
     sheets: dict[Object, Sheet] = {}
-    first, last = float(request.frames[0]), float(request.frames[-1])
     for chain, tracks in zip(chains, written, strict=True):
         sheet = sheets.get(chain.object) or sheets.setdefault(chain.object, Sheet(chain.object, request.into_new))
         for track, keys in tracks:
-            sheet.write(track.bone, track.channel, keys, first, last)
+            sheet.write(track.bone, track.channel, keys)
         if not request.keep:
             sheet.mute(switch(chain.lower))
 

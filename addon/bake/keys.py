@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..rig.access import path_to_bone
 from ..rig.animation import curves_of
 from ..rig.setup import Refused
+from .steady import GROUPS_ARE_HEEDED
 
 _POINT = {"co": 2, "handle_left": 2, "handle_right": 2, "back": 1, "amplitude": 1, "period": 1}
 _CHOICES = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
@@ -25,8 +26,9 @@ AUTOMATIC = [_ENUMS["handle_left_type"].enum_items[name].value for name in ("AUT
 
 
 class Keys(NamedTuple):
-    """Keys of one channel: ``frames`` ``(keys,)``, ``values`` ``(keys, numbers)``, and if the curve is smooth, its
-    ``slopes`` per frame ``(keys, numbers)``; without, it is straight between keys, as Blender's own bake leaves it."""
+    """Keys of one channel: ``frames`` ``(keys,)`` as F-curves count them, ``values`` ``(keys, numbers)``, and if the
+    curve is smooth, its ``slopes`` per frame ``(keys, numbers)``; without, it is straight between keys, as Blender's
+    own bake leaves it."""
 
     frames: NDArray[Any]
     values: NDArray[Any]
@@ -42,18 +44,29 @@ def check_writable(objects: list[Object], into_new: bool) -> None:
         data = ob.animation_data
         if data is None:
             continue
-        if data.use_tweak_mode:
-            raise Refused(f"'{ob.name}' is in tweak mode: leave it in the NLA editor first")
-        if data.nla_tracks and (data.action_influence < 1.0 or data.action_blend_type != "REPLACE"):
-            raise Refused(f"The action of '{ob.name}' is mixed into its NLA strips: set it to Replace, influence 1")
+        _check_strips(ob, data)
         if data.action is None or into_new:
             continue
         if not data.action.is_editable:
             raise Refused(f"Action '{data.action.name}' is linked from another file: bake into a new action")
-        shared = (data.action, getattr(data, "action_slot_handle", 0))
-        other = seen.setdefault(shared, ob)
+        slot = getattr(data, "action_slot", None)
+        if hasattr(data, "action_slot") and slot is None:
+            continue  # It gets a slot of its own.
+        other = seen.setdefault((data.action, slot.handle if slot else 0), ob)
         if other != ob:
             raise Refused(f"'{other.name}' and '{ob.name}' share action '{data.action.name}': bake into new actions")
+
+
+def _check_strips(ob: Object, data: Any) -> None:
+    """Raise `Refused` if the object's NLA strips keep its action from acting alone on what it animates."""
+    if data.use_tweak_mode:
+        raise Refused(f"'{ob.name}' is in tweak mode: leave it in the NLA editor first")
+    if not data.use_nla:
+        return
+    if any(track.is_solo for track in data.nla_tracks):
+        raise Refused(f"An NLA track of '{ob.name}' plays solo, and its action not at all: end the solo first")
+    if data.nla_tracks and (data.action_influence < 1.0 or data.action_blend_type != "REPLACE"):
+        raise Refused(f"The action of '{ob.name}' is mixed into its NLA strips: set it to Replace, influence 1")
 
 
 class Sheet:
@@ -63,23 +76,34 @@ class Sheet:
         action, slot = _action(ob, into_new)
         self._owner = _owner(action, slot)
         self._curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(action, slot)}
+        data: Any = ob.animation_data
+        self._heeds_groups = GROUPS_ARE_HEEDED or bool(data.use_nla and data.nla_tracks)
 
-    def write(self, bone: str, channel: str, keys: Keys, first: float, last: float) -> None:
-        """Replace the keys of a bone's channel from frame ``first`` to ``last`` by these."""
+    def write(self, bone: str, channel: str, keys: Keys) -> None:
+        """Replace the keys of a bone's channel from the first to the last of these, and let it act."""
         path = f"{path_to_bone(bone)}.{channel}"
         for index, points in enumerate(_points(keys)):
             curve = self._curves.get((path, index))
             if curve is None:
-                _add(self._new_curve(path, index, bone), points)
-            elif len(curve.keyframe_points):
-                _replace(curve, _merged(_outside(curve, first, last), points))
+                curve = self._new_curve(path, index, bone)
+                _add(curve, points)
             else:
                 _replace(curve, points)
+            self._unmute(curve)
 
     def mute(self, path: str) -> None:
         """Keep a property from being animated."""
         if (path, 0) in self._curves:
             self._curves[path, 0].mute = True
+
+    def _unmute(self, curve: Any) -> None:
+        """Let a curve act, and no other one of its group that did not."""
+        group = curve.group if self._heeds_groups else None
+        if group and group.mute:
+            for other in group.channels:
+                other.mute = True
+            group.mute = False
+        curve.mute = False
 
     def _new_curve(self, path: str, index: int, group: str) -> Any:
         if bpy.app.version >= (5, 0):
@@ -115,8 +139,7 @@ def _action(ob: Object, into_new: bool) -> tuple[Any, Any]:
     if not hasattr(data, "action_slot"):
         return data.action, None
     if data.action_slot is None:
-        suitable = data.action_suitable_slots
-        data.action_slot = suitable[0] if suitable else data.action.slots.new("OBJECT", ob.name)
+        data.action_slot = data.action.slots.new("OBJECT", ob.name)  # the others' channels would act on it
     return data.action, data.action_slot
 
 
@@ -180,10 +203,15 @@ def _merged(old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]]) -> dict[
 
 
 def _replace(curve: Any, points: dict[str, NDArray[Any]]) -> None:
-    """Give a curve these keys and no others, and let it act."""
+    """Give a curve these keys, and no others in their range."""
+    if len(curve.sampled_points):
+        sampled = [int(curve.sampled_points[i].co.x) for i in (0, -1)]
+        curve.convert_to_keyframes(sampled[0], sampled[1] + 1)
+    if len(curve.keyframe_points):
+        frames = points["co"][:, 0]
+        points = _merged(_outside(curve, frames[0], frames[-1]), points)
     curve.keyframe_points.clear()
     _add(curve, points)
-    curve.mute = False
     for modifier in curve.modifiers:
         if modifier.type != "CYCLES":  # which acts outside of the keys only
             modifier.mute = True

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import floor
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Context, Object, PoseBone, Scene
 from numpy.typing import NDArray
 
 from ..rig.access import chain_settings, scene_of
@@ -36,6 +36,20 @@ def frames_of(context: Context, span: Span, chains: list[PoseBone]) -> NDArray[A
     return start + span.step * np.arange(1 + floor((end - start) / span.step + 1e-6))
 
 
+def curve_times(scene: Scene, frames: NDArray[Any]) -> NDArray[Any]:
+    """Where on F-curves frames are, which is elsewhere if the scene stretches time; rounded as Blender does."""
+    render = scene.render
+    if render.frame_map_old == render.frame_map_new:
+        return frames
+    times: NDArray[Any] = (frames.astype(np.float32) * np.float32(_stretching(scene))).astype(float)
+    return times
+
+
+def _stretching(scene: Scene) -> float:
+    """Times per frame."""
+    return scene.render.frame_map_old / scene.render.frame_map_new
+
+
 def _ends(context: Context, span: Span, chains: list[PoseBone]) -> tuple[float, float]:
     scene = scene_of(context)
     if span.source == "GIVEN":
@@ -48,7 +62,8 @@ def _ends(context: Context, span: Span, chains: list[PoseBone]) -> tuple[float, 
         ranges = [ends for ob in _movers(chains) for ends in _key_ranges(ob)]
         if not ranges:
             raise Refused("Neither the rig nor its targets have an action: bake the scene's range, or give a range")
-        return min(start for start, _ in ranges), max(end for _, end in ranges)
+        first, last = min(start for start, _ in ranges), max(end for _, end in ranges)
+        return floor(first / _stretching(scene)), ceil(last / _stretching(scene))
     return scene.frame_start, scene.frame_end
 
 

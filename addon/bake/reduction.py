@@ -30,33 +30,33 @@ class Shape(NamedTuple):
     inherits_scale: bool
 
 
-def every_frame(chain: Sampled, frames: NDArray[Any]) -> list[tuple[Track, Keys]]:
-    """A key for each frame on each channel."""
-    return [(track, Keys(frames, track.values)) for track in chain.tracks]
+def every_frame(chain: Sampled, times: NDArray[Any]) -> list[tuple[Track, Keys]]:
+    """A key for each frame on each channel, at the frame's time on F-curves."""
+    return [(track, Keys(times, track.values)) for track in chain.tracks]
 
 
-def reduced(chain: Sampled, frames: NDArray[Any], tolerance: float) -> list[tuple[Track, Keys]]:
+def reduced(chain: Sampled, times: NDArray[Any], tolerance: float) -> list[tuple[Track, Keys]]:
     """Keys that hold the joints within ``tolerance``, in scene units, on every one of the frames."""
-    if len(frames) < 3:
-        return every_frame(chain, frames)
+    if len(times) < 3:
+        return every_frame(chain, times)
     shape = _shape(chain)
     tracks = chain.tracks
     values = np.concatenate([track.values for track in tracks], axis=1).astype(float)
-    slopes = np.gradient(values, frames, axis=0)
+    slopes = np.gradient(values, times, axis=0)
     knee, tip = _joints(shape, tracks, values)
     allowed = tolerance / _scale(chain, knee, tip)
-    keys = np.array([0, len(frames) - 1])
+    keys = np.array([0, len(times) - 1])
     while True:
-        guessed = _joints(shape, tracks, _smooth(frames, values, slopes, keys))
+        guessed = _joints(shape, tracks, _smooth(times, values, slopes, keys))
         errors = np.maximum(*(np.linalg.norm(a - b, axis=1) for a, b in zip(guessed, (knee, tip), strict=True)))
         worst = [a + int(errors[a : b + 1].argmax()) for a, b in pairwise(keys)]
         more = [i for i in worst if errors[i] > allowed]
-        if not more or len(keys) == len(frames):
+        if not more or len(keys) == len(times):
             break
         keys = np.union1d(keys, more)
     parts = np.cumsum([SIZES[track.channel] for track in tracks])[:-1]
     split = zip(tracks, np.split(values, parts, axis=1), np.split(slopes, parts, axis=1), strict=True)
-    return [(track, Keys(frames[keys], own[keys], slope[keys])) for track, own, slope in split]
+    return [(track, Keys(times[keys], own[keys], slope[keys])) for track, own, slope in split]
 
 
 def _shape(chain: Sampled) -> Shape:
@@ -96,12 +96,12 @@ def _scale(chain: Sampled, knee: NDArray[Any], tip: NDArray[Any]) -> float:
     return max(float((in_world / np.maximum(in_frame, 1e-12)).max()), 1e-12)
 
 
-def _smooth(frames: NDArray[Any], values: NDArray[Any], slopes: NDArray[Any], keys: NDArray[Any]) -> NDArray[Any]:
+def _smooth(times: NDArray[Any], values: NDArray[Any], slopes: NDArray[Any], keys: NDArray[Any]) -> NDArray[Any]:
     """What the curves through these keys give on every frame: the cubics of Hermite, as `Keys` writes them."""
-    segment = np.clip(np.searchsorted(keys, np.arange(len(frames)), "right") - 1, 0, len(keys) - 2)
+    segment = np.clip(np.searchsorted(keys, np.arange(len(times)), "right") - 1, 0, len(keys) - 2)
     a, b = keys[segment], keys[segment + 1]
-    span = (frames[b] - frames[a])[:, None]
-    t = (frames - frames[a])[:, None] / span
+    span = (times[b] - times[a])[:, None]
+    t = (times - times[a])[:, None] / span
     back = 1.0 - t
     start = values[a] * (1.0 + 2.0 * t) + slopes[a] * span * t
     end = values[b] * (1.0 + 2.0 * back) - slopes[b] * span * back

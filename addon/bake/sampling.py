@@ -63,7 +63,7 @@ class Sampler:
         return {(curve.data_path, curve.array_index): curve for curve in curves if acts(curve)}
 
     def _sampled(self, curve: Any) -> NDArray[Any]:
-        if self._rows is None:
+        if self._rows is None or not len(curve.keyframe_points):
             return np.array([curve.evaluate(frame) for frame in self.frames.tolist()])
         curve.convert_to_samples(*self._range)
         points = np.empty((len(curve.sampled_points), 2), np.float32)

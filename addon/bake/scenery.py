@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from bpy.types import Context, PoseBone
 
-from ..rig.access import chain_settings, is_armature, path_to_bone, view_layer_of
+from ..rig.access import ArmatureObject, chain_settings, is_armature, path_to_bone, view_layer_of
 from ..rig.animation import animated_paths
 
 
 def chains_of_scene(context: Context) -> list[PoseBone]:
     """The lower bones of all chains in the scene that are on, or may come on by their animation."""
-    found: list[PoseBone] = []
-    for ob in view_layer_of(context).objects:
-        if is_armature(ob):
-            paths = animated_paths(ob)
-            found += [
-                bone
-                for bone in ob.pose.bones
-                if bone.parent and (chain_settings(bone).enabled or switch(bone.name) in paths)
-            ]
-    return found
+    return [lower for ob in view_layer_of(context).objects if is_armature(ob) for lower in chains_of(ob)]
+
+
+def chains_of(ob: ArmatureObject) -> list[PoseBone]:
+    """Those of one object."""
+    paths = animated_paths(ob)
+    return [
+        bone for bone in ob.pose.bones if bone.parent and (chain_settings(bone).enabled or switch(bone.name) in paths)
+    ]
 
 
 def switch(lower: str) -> str:

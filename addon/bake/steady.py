@@ -9,10 +9,20 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
+import bpy
 from bpy.types import Context, Object, PoseBone
 
 from ..live import chain_of, solve_now
-from ..rig.access import ArmatureObject, chain_settings, scene_of, scene_settings, split_path, upper_of, view_layer_of
+from ..rig.access import (
+    ArmatureObject,
+    chain_settings,
+    is_armature,
+    scene_of,
+    scene_settings,
+    split_path,
+    upper_of,
+    view_layer_of,
+)
 from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
 from ..rig.animation import animated_paths, curves_of
 from ..rig.chain import Chain
@@ -20,12 +30,14 @@ from ..rig.channels import SIZES
 from ..rig.dependencies import Carrier, Dependencies
 from ..rig.rotation import CHANNELS, EULER
 from .samples import rotation_channel
-from .scenery import chains_of_scene
+from .scenery import chains_of
 
 NUMBERS = ("bend", "softness", "stretch", "stretch_max", "min_angle", "max_angle", "influence")
 SWITCH = "enabled"
 ROTATIONS = {EULER[0], *(channel for channel, _ in CHANNELS.values())}
 SETTINGS = "planar_ik."
+GROUPS_ARE_HEEDED = bpy.app.version < (4, 4)
+"""Whether a muted group silences its curves; with slots it does so only where there are NLA strips."""
 
 Curves = dict[tuple[str, int], Any]
 
@@ -75,8 +87,10 @@ def steady_chains(context: Context, lowers: list[PoseBone]) -> list[Steady] | No
         if steady is None:
             return None
         found.append(steady)
-    posed = {(lower.id_data, bone.name) for lower in chains_of_scene(context) for bone in (lower, upper_of(lower))}
-    return None if posed & carriers_of(found) else found
+    carriers = carriers_of(found)
+    rigs = {ob for ob, _ in carriers if is_armature(ob)}
+    posed = {(ob, bone.name) for ob in rigs for lower in chains_of(ob) for bone in (lower, upper_of(lower))}
+    return None if posed & carriers else found
 
 
 def carriers_of(chains: list[Steady]) -> set[Carrier]:
@@ -92,9 +106,17 @@ def acting_curves(ob: Object) -> Curves:
 
 
 def acts(curve: Any) -> bool:
-    """Whether Blender evaluates an F-curve."""
-    is_muted = curve.mute or (curve.group and curve.group.mute)
+    """Whether Blender evaluates an F-curve of an object without NLA strips."""
+    is_muted = curve.mute or (GROUPS_ARE_HEEDED and curve.group and curve.group.mute)
     return not (is_muted or curve.is_empty) and curve.is_valid
+
+
+def paths_besides_action(ob: Object) -> set[str]:
+    """The data paths that drivers act on, and NLA strips may, whatever the object's own action does."""
+    data = ob.animation_data
+    if data is None:
+        return set()
+    return animated_paths(ob) if data.nla_tracks else {driver.data_path for driver in data.drivers}
 
 
 class _Animation:
@@ -105,9 +127,7 @@ class _Animation:
         self._others: dict[str, set[str]] = {}
         for path, index in acting_curves(ob):
             self._add(self._curves, path, index)
-        data = ob.animation_data
-        drivers = data.drivers if data else ()
-        for path in animated_paths(ob) if data and data.nla_tracks else [driver.data_path for driver in drivers]:
+        for path in paths_besides_action(ob):
             self._add(self._others, path)
 
     @staticmethod

@@ -108,6 +108,14 @@ def key_hip(ob: Any) -> None:
         hip.keyframe_insert("location", frame=frame)
 
 
+def key_object(ob: Any) -> None:
+    for frame, place in ((1, 0.2), (24, -0.5)):
+        ob.location = (place, 0.1, -place)
+        ob.rotation_euler = (place, 0.0, 2.0 * place)
+        ob.keyframe_insert("location", frame=frame)
+        ob.keyframe_insert("rotation_euler", frame=frame)
+
+
 def key_thigh(ob: Any) -> None:
     thigh = ob.pose.bones["thigh"]
     name = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(
@@ -129,10 +137,7 @@ FEATURES: dict[str, Callable[[Any, Any], None]] = {
     "limits": lambda ob, chain: setattr(chain, "min_angle", 1.0),
     "influence": lambda ob, chain: (setattr(chain, "influence", 0.4), key_thigh(ob)),
     "moving parent": lambda ob, chain: key_hip(ob),
-    "moving object": lambda ob, chain: (
-        ob.keyframe_insert("location", frame=1),
-        ob.keyframe_insert("location", frame=9),
-    ),
+    "moving object": lambda ob, chain: key_object(ob),
     "constrained target": lambda ob, chain: constrain(chain.target),
     "driven target": lambda ob, chain: drive(chain.target),
     "animated settings": lambda ob, chain: key_settings(ob),

@@ -150,8 +150,36 @@ def act_in_cycles(ob: Any, chain: Any) -> None:
             curve.update()
 
 
+def act_by_samples(ob: Any, chain: Any) -> None:
+    for curve in curves(chain.target).values():
+        curve.convert_to_samples(-3, 20)
+        curve.mute = False  # which tells the scene of the change
+
+
+def act_by_modifiers_alone(ob: Any, chain: Any) -> None:
+    for curve in curves(chain.target).values():
+        curve.keyframe_points.clear()
+        curve.modifiers.new("FNGENERATOR").phase_multiplier = 0.4
+
+
+def act_in_stretched_time(ob: Any, chain: Any) -> None:
+    key_hip(ob)
+    bpy.context.scene.render.frame_map_new = 300
+
+
+ACTS = [
+    act_beyond_limits,
+    act_muted,
+    act_without_keys,
+    act_in_cycles,
+    act_by_samples,
+    act_by_modifiers_alone,
+    act_in_stretched_time,
+]
+
+
 @pytest.mark.parametrize("frames", [FRAMES, np.arange(-9.0, 40.0, 7.0), np.arange(2.0, 9.0, 0.25), [5.0], [1.0, 900.0]])
-@pytest.mark.parametrize("act", [act_beyond_limits, act_muted, act_without_keys, act_in_cycles])
+@pytest.mark.parametrize("act", ACTS)
 def test_curves_act_as_blender_has_them(addon, act, frames):
     ob = make_leg()
     chain = make_chain(ob)
