@@ -7,10 +7,11 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Context, Depsgraph, Object, Scene
+from bpy.types import Context, Depsgraph, Driver, Object, Scene
 from numpy.typing import NDArray
 
 from ..rig.access import bones_of, chain_settings, scene_of, scene_settings
+from ..rig.animation import animated_paths
 from ..rig.channels import SIZES
 from .gathering import Course, gather
 from .samples import rotation_channel
@@ -35,14 +36,22 @@ def _is_separable(ob: Object) -> bool:
     is_carrier = ob.type in SHAPELESS or (ob.type in SHAPED and not ob.modifiers)
     if ob.rigid_body or not is_carrier or (ob.parent and not _is_carried(ob)):
         return False
+    if ob.hide_viewport or "hide_viewport" in animated_paths(ob):
+        return False  # No scene evaluates it then, unless something else in it needs it.
     posed = [*ob.pose.bones] if ob.pose else []
     if any(_looks_elsewhere(constraint) for owner in (ob, *posed) for constraint in owner.constraints):
         return False
     curves = ob.animation_data.drivers if ob.animation_data else ()
-    return not any(
-        variable.type == "CONTEXT_PROP"
-        for curve in curves
-        for variable in (curve.driver.variables if curve.driver else ())
+    return not any(_may_read_scene(curve.driver) for curve in curves if curve.driver)
+
+
+def _may_read_scene(driver: Driver) -> bool:
+    """Whether a driver reads a scene, or may, as Python can read anything."""
+    if driver.type == "SCRIPTED" and not driver.is_simple_expression:
+        return True
+    return any(
+        variable.type == "CONTEXT_PROP" or any(isinstance(target.id, Scene) for target in variable.targets)
+        for variable in driver.variables
     )
 
 

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from ..rig import status
 from ..rig.access import ArmatureObject, chain_settings, scene_of, scene_settings, upper_of
 from ..rig.channels import SIZES
+from ..rig.setup import Refused
 from ..rig.targets import Target
 from .samples import Joints, Sampled, Track, empty_sample, rotation_channel
 
 
 def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[int, None, list[Sampled]]:
-    """Sample chains over frames with the scene as it is; yields the number of frames done."""
+    """Sample chains over frames with the scene as it is; yields the number of frames done. Raises `Refused`."""
+    _check_evaluated(context, chains)
     recorders = _recorders(chains, len(frames), has_channels=True)
     with frame_kept(scene_of(context)), _live(scene_of(context)):
         yield from _step(context, recorders, frames)
@@ -49,6 +51,14 @@ def frame_kept(scene: Scene) -> Iterator[None]:
         yield
     finally:
         scene.frame_set(frame, subframe=subframe)
+
+
+def _check_evaluated(context: Context, chains: list[PoseBone]) -> None:
+    """Raise `Refused` if the scene does not pose one of these chains at all."""
+    depsgraph = context.evaluated_depsgraph_get()
+    for lower in chains:
+        if not lower.id_data.evaluated_get(depsgraph).is_evaluated:
+            raise Refused(f"'{lower.id_data.name}' is disabled in viewports, and so stands still: enable it to bake it")
 
 
 @contextmanager

@@ -7,7 +7,9 @@ from typing import Any
 import bpy
 import pytest
 
-from .bake_rigs import assert_ways, key_setting, make_chain, make_leg
+from scripts import installed
+
+from .bake_rigs import FRAMES, assert_same, assert_ways, constrain, key_setting, make_chain, make_leg, motion
 
 CARRIERS = {
     "mesh": ("12", lambda: bpy.data.meshes.new("carrier")),
@@ -98,6 +100,36 @@ def blend_settings(ob: Any, chain: Any) -> None:
     data.action = None
 
 
+def drive_by_scene(ob: Any, chain: Any) -> None:
+    driver = chain.target.driver_add("delta_location", 0).driver
+    variable = driver.variables.new()
+    variable.name, variable.targets[0].id_type = "now", "SCENE"
+    variable.targets[0].id, variable.targets[0].data_path = bpy.context.scene, "frame_current"
+    driver.expression = "now / 50"
+
+
+def drive_by_python(ob: Any, chain: Any) -> None:
+    bpy.app.driver_namespace["now"] = lambda: bpy.context.scene.frame_current
+    chain.target.driver_add("delta_location", 0).driver.expression = "now() / 50"
+
+
+def follow_a_chain(ob: Any, chain: Any) -> None:
+    leader = make_leg("leader")
+    leader.location.z = -0.4
+    make_chain(leader)
+    chain.target, chain.subtarget = leader, "shin"
+
+
+def follow_a_chain_out_of_sight(ob: Any, chain: Any) -> None:
+    """In no collection that is shown, but evaluated, because something that is shown needs it."""
+    follow_a_chain(ob, chain)
+    leader = chain.target
+    bpy.context.scene.collection.objects.unlink(leader)
+    follower = bpy.data.objects.new("follower", None)
+    bpy.context.scene.collection.objects.link(follower)
+    follower.constraints.new("COPY_LOCATION").target = leader
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -108,12 +140,60 @@ def blend_settings(ob: Any, chain: Any) -> None:
         drive_influence,
         blend_settings,
         grow_parent,
+        drive_by_scene,
+        drive_by_python,
     ],
 )
 def test_what_arrays_cannot_pose_goes_by_stepping(addon, change):
     ob = make_leg()
     chain = make_chain(ob)
     change(ob, chain)
+    bpy.context.view_layer.update()
+    assert_ways(ob, "3")
+
+
+@pytest.mark.parametrize("change", [follow_a_chain, follow_a_chain_out_of_sight])
+def test_a_chain_that_follows_a_chain_goes_by_stepping(addon, change):
+    ob = make_leg()
+    chain = make_chain(ob)
+    change(ob, chain)
+    bpy.context.view_layer.update()
+    wanted = motion(ob)
+    taken = []
+    for way in installed.addon("addon.bake.ways").WAYS:
+        sampled = installed.addon("addon.bake").finish(way(bpy.context, [ob.pose.bones["shin"]], FRAMES))
+        taken.append(sampled is not None)
+    assert taken == [False, False, True]
+    assert_same(sampled[0].joints.tip, wanted[:, 2])
+
+
+def test_a_hidden_rig_is_baked_by_curves(addon):
+    baking = installed.addon("addon.bake")
+    ob = make_leg()
+    make_chain(ob)
+    wanted = motion(ob)
+    ob.hide_viewport = True
+    baking.finish(baking.bake(bpy.context, baking.Request(baking.chains_of_scene(bpy.context), FRAMES)))
+    ob.hide_viewport = False
+    assert_same(motion(ob), wanted)
+
+
+def test_a_hidden_rig_that_would_need_stepping_is_refused(addon):
+    baking = installed.addon("addon.bake")
+    ob = make_leg()
+    constrain(make_chain(ob).target)
+    ob.hide_viewport = True
+    bpy.context.view_layer.update()
+    with pytest.raises(baking.Refused, match="disabled in viewports"):
+        baking.finish(baking.bake(bpy.context, baking.Request(baking.chains_of_scene(bpy.context), FRAMES)))
+
+
+def test_a_hidden_target_goes_by_stepping(addon):
+    """Whether it moves depends on what else in the scene needs it."""
+    ob = make_leg()
+    chain = make_chain(ob)
+    constrain(chain.target)
+    chain.target.hide_viewport = True
     bpy.context.view_layer.update()
     assert_ways(ob, "3")
 
