@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from ..rig.access import chain_settings, path_to_bone, scene_of, upper_of
 from ..rig.animation import animated_paths
 from ..rig.setup import Refused
+from ..rig.stretching import avoid_shear
 from .continuity import continuous
+from .keeping import limbs_kept
 from .keys import Keys, Sheet, check_writable
 from .ranges import curve_times
 from .reduction import every_frame, reduced
@@ -89,7 +91,7 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     written: Written = [every_frame(chain, times) for chain in posed]
     errors: list[float] = []
     if request.tolerance > 0.0:
-        with frame_kept(scene_of(context)):
+        with frame_kept(scene_of(context)), limbs_kept(scene_of(context)):
             written, errors = yield from _reduce(context, posed, request, times)
     _write(posed, written, request)
     _switch_off(posed, request)
@@ -171,11 +173,14 @@ def _part(steps: Generator[float, None, Any], start: float, share: float) -> Gen
 
 
 def _write(chains: list[Sampled], written: Written, request: Request) -> None:
+    """Write the keys, and let bones that they lengthen do so without shear, as the chains do."""
     sheets: dict[Object, Sheet] = {}
     for chain, tracks in zip(chains, written, strict=True):
         sheet = sheets.get(chain.object) or sheets.setdefault(chain.object, Sheet(chain.object, request.into_new))
         for track, keys in tracks:
             sheet.write(track.bone, track.channel, keys)
+        if any(not track.mode for track, _ in tracks):
+            avoid_shear(chain.object.pose.bones[chain.lower])
         if not request.keep:
             sheet.mute(switch(chain.lower))
 

@@ -8,8 +8,10 @@ from typing import Any
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
+from ..rig.access import scene_of
 from .curves import courses_from_curves
 from .isolation import is_separable, step_isolated
+from .keeping import limbs_kept
 from .results import sampled
 from .samples import Sampled
 from .steady import steady_chains
@@ -49,10 +51,11 @@ def sample_chains(
     context: Context, lowers: list[PoseBone], frames: NDArray[Any]
 ) -> Generator[float, None, list[Sampled]]:
     """What chains do over frames, by the cheapest way that is exact; yields the fraction done."""
-    for way in WAYS:
-        found = yield from way(context, lowers, frames)
-        if found is not None:
-            return found
+    with limbs_kept(scene_of(context)):
+        for way in WAYS:
+            found = yield from way(context, lowers, frames)
+            if found is not None:
+                return found
     raise AssertionError("stepping the scene always does")
 
 

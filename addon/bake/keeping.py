@@ -1,0 +1,66 @@
+"""Limbs left as they stand: while Live is off, chains are posed only to be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.types import PoseBone, Scene
+
+from ..live import plan
+from ..rig.access import chain_settings, is_armature, scene_settings, upper_of
+from ..rig.stretching import restore_inherit_scale
+from .samples import rotation_channel
+from .scenery import chains_of
+
+OWN = ("own_upper", "own_lower", "own_upper_scale", "own_lower_scale")
+"""The settings in which a chain keeps the animator's own pose."""
+
+
+@contextmanager
+def limbs_kept(scene: Scene) -> Iterator[None]:
+    """Leave all limbs as they are if the scene's chains are not live; live ones pose themselves anew."""
+    if scene_settings(scene).live:
+        yield
+        return
+    limbs = [_limb(lower) for ob in bpy.data.objects if is_armature(ob) for lower in chains_of(ob)]
+    try:
+        yield
+    finally:
+        for limb in limbs:
+            limb.restore()
+        plan.is_stale = True
+
+
+class _Limb(NamedTuple):
+    """What a limb was: its bones' channels, and what its chain's settings kept."""
+
+    lower: PoseBone
+    channels: list[tuple[PoseBone, str, tuple[float, ...]]]
+    settings: dict[str, Any]
+    inherited: str
+
+    def restore(self) -> None:
+        """Make it so again, and have its chain read it anew."""
+        for bone, name, numbers in self.channels:
+            setattr(bone, name, numbers)
+        settings = chain_settings(self.lower)
+        for name, value in self.settings.items():
+            setattr(settings, name, value)
+        if not self.inherited and settings.own_inherit_scale:
+            restore_inherit_scale(self.lower)
+            settings.own_inherit_scale = ""
+        plan.chains.pop((self.lower.id_data.session_uid, self.lower.name), None)
+
+
+def _limb(lower: PoseBone) -> _Limb:
+    settings = chain_settings(lower)
+    channels = [
+        (bone, name, tuple(getattr(bone, name)))
+        for bone in (upper_of(lower), lower)
+        for name in (rotation_channel(bone.rotation_mode), "scale")
+    ]
+    kept = {"is_posed": settings.is_posed} | {name: tuple(getattr(settings, name)) for name in OWN}
+    return _Limb(lower, channels, kept, settings.own_inherit_scale)
