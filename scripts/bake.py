@@ -47,4 +47,6 @@ if __name__ == "__main__":
     with suppress(OSError):  # The help, when nobody reads on.
         sys.stdout.flush()
         sys.stderr.flush()
+    with suppress(OSError):  # Blender's folder for this session, which is empty; it would remove it as it exits.
+        Path(import_module("bpy").app.tempdir).rmdir()
     os._exit(status)  # bpy now and then waits for ever in a destructor after Python has finished.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -54,7 +55,11 @@ def addon(name: str = "addon") -> ModuleType:
 
 def leave(status: int, folder: TemporaryDirectory[str]) -> NoReturn:
     """End this process at once: bpy now and then waits for ever in a destructor after Python has finished."""
+    import bpy
+
     folder.cleanup()
+    with suppress(OSError):  # Blender's own folder for this session, empty unless something crashed
+        Path(bpy.app.tempdir).rmdir()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

@@ -74,6 +74,13 @@ def test_bake_writes_a_file_that_plays_the_same_without_the_chain(shot):
     assert abs(motion(ob, FRAMES) - wanted).max() < 2e-6
 
 
+def test_it_leaves_no_temporary_files(shot, tmp_path_factory):
+    """A farm starts it a thousand times a day, and it leaves before Blender cleans up."""
+    folder = tmp_path_factory.mktemp("temporary")
+    assert run("report", shot, env={**os.environ, "TMPDIR": str(folder)})[0] == 0
+    assert list(folder.iterdir()) == []
+
+
 def test_in_place(shot):
     code, lines, _ = run("bake", "--in-place", "--frames", "3:9", "--step", "0.5", shot)
     assert (code, lines[0]["frames"]) == (0, 13)
