@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -73,24 +74,43 @@ def test_the_template_is_valid():
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def test_the_template_bakes_every_shot_of_a_list_and_runs_again(shots, tmp_path):
-    parameters = {
+def run_template(shots: Path, **parameters: Any) -> tuple[int, str]:
+    """Exit code and all that was said, with the output in a folder beside the shots."""
+    values = {
         "ShotFolder": shots,
         "ShotList": shots / "shots.txt",
-        "OutputFolder": tmp_path / "out",
-        "Chunk": 2,
-        "Tasks": 2,
+        "OutputFolder": shots.parent / "out",
         "Command": PROGRAM,
-    }
-    words = ["run", str(TEMPLATE), "--step", "Bake"]
-    for name, value in parameters.items():
-        words += ["--job-param", f"{name}={value}"]
+    } | parameters
+    words = [word for name, value in values.items() for word in ("--job-param", f"{name}={value}")]
+    done = openjd("run", str(TEMPLATE), "--step", "Bake", *words)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n\r\n"])
+def test_the_template_bakes_every_shot_of_a_list_and_runs_again(shots, end):
+    (shots / "shots.txt").write_text("".join(f"{name}{end}" for name in SHOTS), newline="")
     for skipped in (0, 3):
-        done = openjd(*words)
-        said = done.stdout + done.stderr
-        assert done.returncode == 0, said
+        code, said = run_template(shots, Chunk=2, Tasks=3)
+        assert code == 0, said
         assert said.count('"skipped": true') == skipped
-    assert written(tmp_path / "out") == SHOTS
+        assert "No shot is left for task 3" in said
+    assert written(shots.parent / "out") == SHOTS
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"Tasks": 1}, "Tasks has to be 2 for 3 shots"),
+        ({"ShotList": "/nowhere.txt"}, "/nowhere.txt"),
+        ({"ShotList": os.devnull}, f"There is no shot in {os.devnull}"),
+    ],
+)
+def test_the_template_fails_rather_than_leave_out_shots(shots, wrong, sentence):
+    code, said = run_template(shots, **{"Chunk": 2, "Tasks": 2} | wrong)
+    assert code != 0
+    assert sentence in said.split("Output:")[1]
+    assert not (shots.parent / "out").exists()
 
 
 class Flamenco:
