@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
 from ..rig.access import chain_settings, children_of, has_chain, scene_of, scene_settings
+from ..rig.animation import animated_paths
+from ..rig.snapping import setting_path
+
+LETTER = 8
+"""Pixels of a panel's width for each letter of a message, the margins included."""
+
+OPERATORS = (
+    (("flip", "Flip"), ("mirror", "Mirror")),
+    (("snap_target", "Target to FK"), ("snap_fk", "FK to Solution")),
+    (("bake", "Bake"), ("remove", "Remove")),
+)
+"""The rows of buttons: operators and what is written on them."""
 
 
 def _chain_bone(context: Context) -> PoseBone | None:
@@ -22,40 +35,27 @@ class _ChainPanel:
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.active_pose_bone is not None
+        return context.mode == "POSE"
 
     def draw_header(self, context: Context) -> None:
         bone = _chain_bone(context)
-        if bone and chain_settings(bone).target:
+        if bone and has_chain(bone):
             self.layout.prop(chain_settings(bone), "enabled", text="")  # type: ignore[attr-defined]
 
     def draw(self, context: Context) -> None:
         layout = self.layout  # type: ignore[attr-defined]
-        layout.use_property_split = True
         bone = _chain_bone(context)
         if bone is None:
+            layout.label(text="Click the lower bone of a limb")
             return
-        chain = chain_settings(bone)
         if not has_chain(bone):
             layout.operator("pose.planar_ik_add")
             return
-        layout.label(text=f"{bone.parent.name if bone.parent else '-'} > {bone.name}", icon="CON_KINEMATIC")
-        _draw_target(layout, chain, "target", "subtarget")
-        layout.prop(chain, "plane", expand=True)
-        if chain.plane == "POLE":
-            _draw_target(layout, chain, "pole_target", "pole_subtarget")
-        _draw_settings(layout, bone, ("influence", "bend", "softness"))
-        _draw_settings(layout, bone, ("stretch", "stretch_max", "stretch_volume") if chain.stretch else ("stretch",))
-        _draw_settings(layout, bone, ("min_angle", "max_angle"))
-        _draw_result(layout, chain)
-        row = layout.row(align=True)
-        row.operator("pose.planar_ik_flip", text="Flip")
-        row.operator("pose.planar_ik_mirror", text="Mirror")
-        row.operator("pose.planar_ik_remove", text="Remove")
-        row = layout.row(align=True)
-        row.operator("pose.planar_ik_snap_target", text="Target to FK")
-        row.operator("pose.planar_ik_snap_fk", text="FK to Solution")
-        layout.prop(scene_settings(scene_of(context)), "live")
+        layout.use_property_split = True
+        layout.use_property_decorate = False  # _draw_settings has what works in place of Blender's own buttons.
+        _draw_chain(layout, bone)
+        _draw_result(layout, context, chain_settings(bone))
+        _draw_operators(layout, context)
 
 
 class VIEW3D_PT_planar_ik(_ChainPanel, Panel):
@@ -74,6 +74,19 @@ class BONE_PT_planar_ik(_ChainPanel, Panel):
     bl_context = "bone_constraint"
 
 
+def _draw_chain(layout: Any, bone: PoseBone) -> None:
+    chain = chain_settings(bone)
+    animated = animated_paths(bone.id_data)
+    layout.label(text=f"{bone.parent.name if bone.parent else '-'} > {bone.name}", icon="CON_KINEMATIC")
+    _draw_target(layout, chain, "target", "subtarget")
+    _draw_settings(layout, bone, animated, "plane")
+    if chain.plane == "POLE":
+        _draw_target(layout, chain, "pole_target", "pole_subtarget")
+    _draw_settings(layout, bone, animated, "influence", "bend", "softness")
+    _draw_settings(layout, bone, animated, "stretch", *(("stretch_max", "stretch_volume") if chain.stretch else ()))
+    _draw_settings(layout, bone, animated, "min_angle", "max_angle")
+
+
 def _draw_target(layout: Any, chain: Any, target: str, subtarget: str) -> None:
     layout.prop(chain, target)
     ob = getattr(chain, target)
@@ -81,26 +94,43 @@ def _draw_target(layout: Any, chain: Any, target: str, subtarget: str) -> None:
         layout.prop_search(chain, subtarget, ob.data, "bones")
 
 
-def _draw_settings(layout: Any, bone: PoseBone, names: tuple[str, ...]) -> None:
+def _draw_settings(layout: Any, bone: PoseBone, animated: set[str], *names: str) -> None:
     """Settings with a button that keys them: Blender finds no data path to a bone's property group by itself."""
     column = layout.column(align=True)
     for name in names:
         row = column.row(align=True)
-        row.use_property_decorate = False
-        row.prop(chain_settings(bone), name)
-        key = row.operator("pose.planar_ik_key", text="", icon="KEYFRAME", emboss=False)
+        row.prop(chain_settings(bone), name, expand=name == "plane")
+        icon = "DECORATE_KEYFRAME" if setting_path(bone.name, name) in animated else "DECORATE"
+        key = row.operator("pose.planar_ik_key", text="", icon=icon, emboss=False)
         key.bone, key.setting = bone.name, name
 
 
-def _draw_result(layout: Any, chain: Any) -> None:
+def _draw_result(layout: Any, context: Any, chain: Any) -> None:
     if not chain.enabled:
         return
     reach = chain.reach
     if reach == "INVALID":
-        layout.label(text=chain.message, icon="ERROR")
+        lines = wrap(chain.message, int(context.region.width / context.preferences.system.ui_scale / LETTER))
+        column = layout.column(align=True)
+        column.alert = True
+        for number, line in enumerate(lines):
+            column.label(text=line, icon="BLANK1" if number else "ERROR")
+    elif reach == "REACHED":
+        layout.label(text="Reached", icon="CHECKMARK")
     else:
         words = chain.bl_rna.properties["reach"].enum_items[reach].name
-        layout.label(text=f"{words}, off by {chain.residual:.4g}", icon="CHECKMARK" if reach == "REACHED" else "INFO")
+        layout.label(text=f"{words}: {chain.residual:.4g} from the target", icon="INFO")
+
+
+def _draw_operators(layout: Any, context: Context) -> None:
+    for buttons in OPERATORS:
+        row = layout.row(align=True)
+        for name, text in buttons:
+            row.operator(f"pose.planar_ik_{name}", text=text)
+    scene = scene_settings(scene_of(context))
+    layout.prop(scene, "live")
+    if not scene.live:
+        layout.operator("pose.planar_ik_solve", text="Solve Once")
 
 
 CLASSES = (VIEW3D_PT_planar_ik, BONE_PT_planar_ik)

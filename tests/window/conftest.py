@@ -39,6 +39,7 @@ def play(tmp_path: Path) -> Play:
         assert findings.exists(), f"Blender ended before the scenario did:\n{log}"
         found: dict[str, Any] = json.loads(findings.read_text())
         assert "error" not in found, f"{found['error']}\n{log}"
+        assert "Traceback" not in log, log  # as a panel leaves that can't be drawn
         return found
 
     return run
