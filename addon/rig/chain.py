@@ -204,6 +204,10 @@ class Chain:
         for role, rotation in self._rotations.items():
             rotation.own = rotation.written = channels.get(rotation.slot)
             _keep(self.settings, f"own_{role}", [*rotation.own, 0.0][:4])
+        for role, scale in self._scales.items():
+            if scale in self.stretched:
+                scale.own = scale.written = channels.get(scale.slot)
+                _keep(self.settings, f"own_{role}_scale", scale.own)
 
     def _ensure_parts(self, channels: Channels) -> None:
         """Have parts to read from; whoever is not posed may have been changed since they were read."""

@@ -88,6 +88,11 @@ def key_rotation(bone: PoseBone) -> None:
     bone.keyframe_insert(CHANNELS.get(bone.rotation_mode, EULER)[0], group=bone.name)
 
 
+def key_scale(bone: PoseBone) -> None:
+    """Set a key on a bone's scale."""
+    bone.keyframe_insert("scale", group=bone.name)
+
+
 def setting_path(lower: str, name: str) -> str:
     """The data path of a chain's setting."""
     return f"{path_to_bone(lower)}.planar_ik.{name}"

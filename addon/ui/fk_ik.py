@@ -9,12 +9,12 @@ from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
 from .. import live
-from ..rig.access import chain_settings, scene_of, upper_of, view_layer_of
+from ..rig.access import bones_of, chain_settings, scene_of, upper_of, view_layer_of
 from ..rig.animation import animated_paths
 from ..rig.channels import Channels
 from ..rig.mirroring import counterpart, mirror_chain
 from ..rig.setup import Refused
-from ..rig.snapping import key_place, key_rotation, key_setting, match, place, setting_path
+from ..rig.snapping import key_place, key_rotation, key_scale, key_setting, match, place, setting_path
 from .operators import PoseOperator, selected_chains
 
 if TYPE_CHECKING:
@@ -122,9 +122,12 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
             live.solve_now(context)
             chain = live.chain_of(context, lower)
         chain.adopt(Channels(chain.object))
+        lengthened = {scale.slot.index for scale in chain.stretched}
         for bone in (upper_of(lower), lower):
             if self.use_range or _has_keys(bone):
                 key_rotation(bone)
+                if bones_of(chain.object).find(bone.name) in lengthened:
+                    key_scale(bone)
         if influence != 1.0:
             settings.influence = influence
             live.solve_now(context)

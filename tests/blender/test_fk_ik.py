@@ -124,6 +124,39 @@ def test_the_solution_becomes_the_own_pose(legs: Any, influence: float) -> None:
     assert apart(joints(legs), solved) < 1e-6
 
 
+@pytest.mark.parametrize("influence", [1.0, 0.5])
+def test_the_solution_of_a_stretched_limb_becomes_the_own_pose(legs: Any, influence: float) -> None:
+    chain = add_chain(legs, plane="POLE")
+    chain.stretch = 1.0
+    chain.target.location = (0.3, 0.4, -0.5)
+    solved = joints(legs)
+    chain.influence = influence
+    bpy.ops.pose.planar_ik_snap_fk()
+    assert apart(joints(legs), solved) < 1e-5 * LENGTH
+    for name, value in (("influence", 0.0), ("enabled", False)):
+        setattr(chain, name, value)
+        assert apart(joints(legs), solved) < 1e-5 * LENGTH
+
+
+def test_a_stretched_limb_is_snapped_over_a_range(legs: Any) -> None:
+    scene = bpy.context.scene
+    chain = add_chain(legs, plane="POLE")
+    chain.stretch = 1.0
+    solved = {}
+    for frame, place in ((1, (0.3, 0.4, 0.2)), (5, (0.3, 0.4, -0.9))):
+        chain.target.location = place
+        chain.target.keyframe_insert("location", frame=frame)
+    for frame in range(1, 6):
+        scene.frame_set(frame)
+        solved[frame] = joints(legs)
+    bpy.ops.pose.planar_ik_snap_fk(use_range=True, frame_start=1, frame_end=5)
+    for is_on, within in ((False, 1e-5), (True, 5e-4)):  # of a limb as long as it must be, rounding bends the knee
+        chain.enabled = is_on
+        for frame in (1, 5, 3, 2):
+            scene.frame_set(frame)
+            assert apart(joints(legs), solved[frame]) < within * LENGTH
+
+
 @pytest.mark.parametrize("plane", ["REST", "POLE"])
 def test_a_target_is_snapped_while_the_chain_is_off(legs: Any, plane: str) -> None:
     chain = add_chain(legs, plane=plane)
