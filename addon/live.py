@@ -12,11 +12,12 @@ from bpy.app.handlers import persistent
 from bpy.types import Context, Depsgraph, PoseBone, Scene
 
 from .rig import settings, status
-from .rig.access import ArmatureObject, has_chain, is_armature, scene_of, scene_settings, view_layer_of
+from .rig.access import ArmatureObject, chain_settings, has_chain, is_armature, scene_of, scene_settings, view_layer_of
 from .rig.chain import Chain
 from .rig.channels import Channels
 from .rig.dependencies import Dependencies
 from .rig.group import Group
+from .rig.pointers import Key, Pointers
 
 log = logging.getLogger("planar_ik")
 
@@ -25,7 +26,8 @@ class Plan:
     """All chains of the file, kept between events, and what tells that it is out of date."""
 
     def __init__(self) -> None:
-        self.chains: dict[tuple[int, str], Chain] = {}
+        self.chains: dict[Key, Chain] = {}
+        self.pointers = Pointers()
         self.levels: list[list[Group]] = []
         self.is_stale = True
         self.is_busy = False
@@ -69,19 +71,25 @@ def _find_chains(depsgraph: Depsgraph) -> bool:
     population = users.tobytes()
     if not (plan.is_stale or population != plan.population or (edited and plan.chains)):
         return False
-    plan.is_stale = False
     plan.population = population
-    found = {}
-    for ob in bpy.data.objects:
-        if is_armature(ob):
-            for bone in ob.pose.bones:
-                if bone.is_property_set("planar_ik") and has_chain(bone):
-                    key = (ob.session_uid, bone.name)
-                    found[key] = plan.chains.get(key) or Chain(ob, bone.name)
-    plan.chains = found
-    for chain in found.values():
+    plan.chains = _chains_of_file()
+    for key, chain in plan.chains.items():
+        plan.pointers.note(key, chain.settings)
         status.register_chain(chain)
+    plan.is_stale = False
     return True
+
+
+def _chains_of_file() -> dict[Key, Chain]:
+    found = {}
+    for ob in filter(is_armature, bpy.data.objects):
+        for bone in ob.pose.bones:
+            if bone.is_property_set("planar_ik"):
+                key = (ob.session_uid, bone.name)
+                plan.pointers.give_back(key, chain_settings(bone))
+                if has_chain(bone):
+                    found[key] = plan.chains.get(key) or Chain(ob, bone.name)
+    return found
 
 
 def _levels(dependencies: Dependencies) -> list[list[Group]]:
@@ -143,12 +151,14 @@ def _on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
 def _on_replace(*_args: Any) -> None:
     """A file was or is about to be opened, or a step undone or redone: every reference is void."""
     plan.forget()
+    plan.pointers.undo()
 
 
 @persistent
 def _on_load(*_args: Any) -> None:
     plan.forget()
     plan.told.clear()
+    plan.pointers.clear()
     _run_everywhere()
 
 
@@ -193,11 +203,14 @@ def _tag_rigs() -> None:
             ob.update_tag()
 
 
-def _on_change(changed: Any) -> None:
+def _on_change(changed: Any, is_pointer: bool) -> None:
     """A setting was set: look at the chain anew, and if it was switched off, give the bones back at once."""
     plan.is_stale = True
-    chain = status.find(changed) if changed.is_posed and not changed.enabled else None
-    if chain:
+    was_switched_off = changed.is_posed and not changed.enabled
+    chain = status.find(changed) if is_pointer or was_switched_off else None
+    if chain and is_pointer:
+        plan.pointers.forget((chain.object.session_uid, chain.lower))
+    if chain and was_switched_off:
         channels = Channels(chain.object)
         chain.release(channels)
         channels.write()

@@ -22,18 +22,23 @@ from . import status
 
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 
-on_change: list[Callable[[Any], None]] = []
-"""Called with a chain's settings after any of them was set; `addon.live` listens."""
+on_change: list[Callable[[Any, bool], None]] = []
+"""Called with a chain's settings after one of them was set, and whether that one points to an object."""
 
 
 def _changed(settings: Any, _context: Context) -> None:
     for listener in on_change:
-        listener(settings)
+        listener(settings, False)
+
+
+def _pointed(settings: Any, _context: Context) -> None:
+    for listener in on_change:
+        listener(settings, True)
 
 
 def _object_property(name: str, description: str) -> Any:
     return PointerProperty(
-        type=bpy.types.Object, name=name, description=description, update=_changed, override=OVERRIDABLE
+        type=bpy.types.Object, name=name, description=description, update=_pointed, override=OVERRIDABLE
     )
 
 

@@ -127,6 +127,7 @@ def remove_chain(ob: ArmatureObject, lower: PoseBone) -> None:
     Chain(ob, lower.name).release(channels)
     channels.write()
     restore_inherit_scale(lower)
+    chain.target = chain.pole_target = None  # so that it counts as set anew, which unsetting does not
     for prop in chain.bl_rna.properties:
         if not prop.is_readonly and prop.identifier not in {"rna_type", "name"}:
             chain.property_unset(prop.identifier)
