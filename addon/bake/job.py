@@ -7,6 +7,7 @@ from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
 
+import numpy as np
 from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
@@ -64,13 +65,13 @@ class Report(NamedTuple):
 
     @property
     def unreached(self) -> int:
-        """The largest number of frames in which one chain's tip does not come to its target."""
-        return max((chain.unreached for chain in self.chains), default=0)
+        """The number of frames in which a chain's tip does not come to its target."""
+        return int(np.any([chain.misses for chain in self.chains], axis=0).sum())
 
     @property
     def residual(self) -> float:
         """The largest distance from a tip to its target, in scene units."""
-        return max((chain.worst_residual for chain in self.chains), default=0.0)
+        return max(chain.worst_residual for chain in self.chains)
 
 
 def bake(context: Context, request: Request) -> Generator[float, None, Report]:
@@ -86,6 +87,8 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     posed = [chain for chain in sampled if chain.is_posed]
     if not posed:
         raise Refused(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
+    if request.keep:
+        _check_unblended(posed)
     _make_ready(posed, request.keep)
     times = curve_times(scene_of(context), request.frames)
     written: Written = [every_frame(chain, times) for chain in posed]
@@ -129,6 +132,16 @@ def check(request: Request) -> None:
                 raise Refused(f"The rotation mode of '{bone.name}' is animated: remove its keys first")
         if not request.keep and switch(lower.name) in besides(lower.id_data):
             raise Refused(f"A driver or NLA strip would switch the chain of '{lower.name}' on again: remove that first")
+
+
+def _check_unblended(chains: list[Sampled]) -> None:
+    """Raise `Refused` if a chain, kept on, would blend its solution with keys that have it already."""
+    for chain in chains:
+        if chain.is_blended:
+            raise Refused(
+                f"The influence of '{chain.lower}' is between 0 and 1, so that the chain, kept on, would pose the "
+                "baked keys once more: switch it off, or set its influence to 0 or 1"
+            )
 
 
 def _make_ready(chains: list[Sampled], keep: bool) -> None:

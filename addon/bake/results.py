@@ -40,11 +40,16 @@ def _samples(chains: list[Steady], courses: list[Course], posed: Posed) -> list[
     for i, (steady, course) in enumerate(zip(chains, courses, strict=True)):
         chain = steady.chain
         tracks = [uppers[i], lowers[i]]
-        if _stretches(steady, course, posed.is_on[..., i]):
+        stretch, influence = (course.settings.get(name, steady.settings[name]) for name in ("stretch", "influence"))
+        is_on = posed.is_on[..., i]
+        if np.any(is_on & (stretch > 0.0)):
             upper, lower = _scales(steady, posed.stretch[:, i])
             tracks = [uppers[i], upper, lowers[i], lower]
-        joints = Joints(knee[i], tip[i])
-        samples.append(Sampled(chain.object, chain.lower, chain.upper, joints, reach[:, i], residual[:, i], tracks))
+        sample = Sampled(
+            chain.object, chain.lower, chain.upper, Joints(knee[i], tip[i]), reach[:, i], residual[:, i], tracks
+        )
+        sample.is_blended = bool(np.any(is_on & (influence > 0.0) & (influence < 1.0)))
+        samples.append(sample)
     return samples
 
 
@@ -66,11 +71,6 @@ def _rotations(chains: list[Steady], courses: list[Course], posed: Posed, which:
         for i, values in zip(members, _by_chain(written), strict=True):
             tracks[i] = Track(bones[i].name, rotation_channel(mode), mode, values)
     return [tracks[i] for i in range(len(chains))]
-
-
-def _stretches(steady: Steady, course: Course, is_on: Any) -> bool:
-    stretch = course.settings.get("stretch", steady.settings["stretch"])
-    return bool(np.any(is_on & (stretch > 0.0)))
 
 
 def _scales(steady: Steady, factor: NDArray[Any]) -> list[Track]:

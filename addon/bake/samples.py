@@ -47,7 +47,8 @@ class Joints:
 
 @dataclass
 class Sampled:
-    """One chain over the frames of a bake. ``reach`` and ``residual`` are ``(frames,)``, the latter in scene units."""
+    """One chain over the frames of a bake. ``reach`` and ``residual`` are ``(frames,)``, the latter in scene units;
+    ``is_blended`` says that in some frame the pose is neither all the chain's nor all the bones' own."""
 
     object: ArmatureObject
     lower: str
@@ -57,6 +58,7 @@ class Sampled:
     residual: NDArray[Any]
     tracks: list[Track] = field(default_factory=list)
     problem: str = ""
+    is_blended: bool = False
 
     @property
     def is_posed(self) -> bool:
@@ -64,9 +66,15 @@ class Sampled:
         return bool(((self.reach != Reach.INVALID) & (self.reach != OFF)).any())
 
     @property
+    def misses(self) -> NDArray[Any]:
+        """Where the tip does not come to its target, ``(frames,)``."""
+        missed: NDArray[Any] = (self.reach != Reach.REACHED) & (self.reach != OFF)
+        return missed
+
+    @property
     def unreached(self) -> int:
         """The number of frames in which the tip does not come to its target."""
-        return int(((self.reach != Reach.REACHED) & (self.reach != OFF)).sum())
+        return int(self.misses.sum())
 
     @property
     def worst_residual(self) -> float:

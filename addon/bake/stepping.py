@@ -138,6 +138,7 @@ class _Recorder:
                 sample.reach[i] = status.reach(settings)
                 sample.problem = status.message(settings) or sample.problem
                 self._stretches[k] = self._stretches[k] or settings.stretch > 0.0
+                sample.is_blended = sample.is_blended or 0.0 < settings.influence < 1.0
                 if target and not target.problem():
                     sample.residual[i] = np.linalg.norm(tip - np.array(target.position(depsgraph)))
 

@@ -7,10 +7,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
-from bpy.types import Context, Event, Operator
+from bpy.types import Context, Event, Operator, PoseBone
 
 from ..bake import Refused, Report, Request, Span, bake, chains_of_scene, finish, frames_of
-from ..rig.access import scene_of
+from ..rig.access import scene_of, upper_of
 from .operators import selected_chains
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class POSE_OT_planar_ik_bake(Operator):
             layout.prop(self, name)
 
     def _begin(self, context: Context) -> Generator[float, None, Report]:
-        lowers = selected_chains(context) if self.chains == "SELECTED" else chains_of_scene(context)
+        lowers = _selected(context) if self.chains == "SELECTED" else chains_of_scene(context)
         span = Span(self.range, self.frame_start, self.frame_end, self.step)
         frames = frames_of(context, span, lowers)
         return bake(context, Request(lowers, frames, self.action == "NEW", self.keep, self.tolerance))
@@ -185,15 +185,26 @@ class POSE_OT_planar_ik_bake(Operator):
         for chain in report.skipped:
             self.report({"WARNING"}, f"'{chain.lower}' was not baked. {chain.problem}")
         words = (
-            f"Baked {report.frames} frames of {len(report.chains)} chains in {report.seconds:.2f} s; "
-            f"{report.unreached} frames unreached, tips at most {report.residual:.4g} from their targets"
+            f"Baked {_counted(report.frames, 'frame')} of {_counted(len(report.chains), 'chain')} "
+            f"in {report.seconds:.2f} s; {_counted(report.unreached, 'frame')} unreached, "
+            f"tips at most {report.residual:.4g} from their targets"
         )
         if report.errors:
-            words += (
-                f"; {report.keys} of {report.frames * len(report.chains)} keys, at most {max(report.errors):.3g} off"
-            )
+            of = _counted(report.frames * len(report.chains), "key")
+            words += f"; {report.keys} of {of}, at most {max(report.errors):.3g} off"
         self.report({"INFO"}, words)
         return {"FINISHED"}
+
+
+def _selected(context: Context) -> list[PoseBone]:
+    """The lower bones of chains that have a selected bone, also of those that are off in this frame only."""
+    selected = set(context.selected_pose_bones or ())
+    found = [lower for lower in chains_of_scene(context) if lower in selected or upper_of(lower) in selected]
+    return found or selected_chains(context)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 CLASSES = (POSE_OT_planar_ik_bake,)

@@ -18,10 +18,13 @@ from .bake_rigs import (
     FEATURES,
     FRAMES,
     assert_same,
+    bake_scene,
     channel,
     curves,
     joints,
     key_hip,
+    key_setting,
+    key_thigh,
     make_chain,
     make_leg,
     motion,
@@ -31,14 +34,7 @@ from .rigs import MODES
 
 @pytest.fixture
 def bake(addon: ModuleType) -> Callable[..., Any]:
-    """Bake the scene's chains and give the report."""
-    baking = installed.addon("addon.bake")
-
-    def run(frames: Any = FRAMES, **options: Any) -> Any:
-        chains = options.pop("chains", None) or baking.chains_of_scene(bpy.context)
-        return baking.finish(baking.bake(bpy.context, baking.Request(chains, np.asarray(frames, float), **options)))
-
-    return run
+    return bake_scene
 
 
 @pytest.mark.parametrize("feature", FEATURES)
@@ -105,14 +101,29 @@ def test_a_chain_that_is_kept_gives_the_same_pose(bake, stretch):
     assert_same(motion(ob), wanted)
 
 
-def test_it_bakes_while_live_is_off(bake):
+@pytest.mark.parametrize("feature", ["plain", "no inherited rotation"])
+def test_a_chain_that_is_kept_may_be_switched_by_its_influence(bake, feature):
     ob = make_leg()
-    make_chain(ob)
+    chain = make_chain(ob)
+    FEATURES[feature](ob, chain)
+    key_thigh(ob)
+    key_setting(ob, "influence", 1.0, 0.0, 1.0)
+    for point in curves(ob)['pose.bones["shin"].planar_ik.influence', 0].keyframe_points:
+        point.interpolation = "CONSTANT"
     wanted = motion(ob)
-    bpy.context.scene.planar_ik.live = False
-    bake()
-    assert not bpy.context.scene.planar_ik.live
+    bake(keep=True)
     assert_same(motion(ob), wanted)
+
+
+@pytest.mark.parametrize("feature", ["plain", "no inherited rotation"])
+def test_a_chain_that_is_kept_would_blend_twice(bake, feature):
+    ob = make_leg()
+    chain = make_chain(ob)
+    FEATURES[feature](ob, chain)
+    key_setting(ob, "influence", 1.0, 0.0)
+    with pytest.raises(installed.addon("addon.bake").Refused, match="between 0 and 1"):
+        bake(keep=True)
+    bake(range(11, 25), keep=True)
 
 
 def test_keys_outside_the_range_and_other_channels_stay(bake):
@@ -178,6 +189,31 @@ def test_the_report_counts_what_was_not_reached(bake):
     assert report.residual > 0.1
 
 
+@pytest.mark.parametrize("live", ["plain", "no inherited rotation"])
+def test_the_report_says_what_the_live_chains_do(bake, live):
+    """Its frames, those that any chain does not reach in, and how far a tip then is from its target."""
+    legs = [make_leg("one"), make_leg("two")]
+    for ob, away in zip(legs, (range(4), range(2, 9)), strict=True):
+        chain = make_chain(ob)
+        FEATURES[live](ob, chain)
+        chain.target.animation_data_clear()
+        for i in range(len(FRAMES)):
+            chain.target.location = (0.1, 0.0, -2.0 - 0.1 * (i + 1)) if i in away else (0.1, 0.3, -1.3)
+            chain.target.keyframe_insert("location", frame=FRAMES[i])
+    off, gaps = set(), []
+    for i, frame in enumerate(FRAMES):
+        bpy.context.scene.frame_set(int(frame))
+        for ob in legs:
+            chain = ob.pose.bones["shin"].planar_ik
+            off |= {i} - ({i} if chain.reach == "REACHED" else set())
+            gaps.append(np.linalg.norm(joints(ob)[2] - np.array(chain.target.matrix_world.translation)))
+    report = bake()
+    assert (report.frames, len(report.chains), report.keys) == (24, 2, 48)
+    assert off == set(range(9))
+    assert report.unreached == len(off)
+    assert report.residual == pytest.approx(max(gaps), abs=2e-6)
+
+
 @pytest.mark.parametrize("feature", ["constrained target", "no inherited rotation"])
 def test_a_cancelled_bake_leaves_everything(addon, feature):
     baking = installed.addon("addon.bake")
@@ -224,40 +260,3 @@ def test_two_objects_that_share_an_action_get_their_own(bake):
     bake(into_new=True)
     for ob, places in zip(legs, wanted, strict=True):
         assert_same(motion(ob), places)
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_reduced_keys_stay_within_the_tolerance(bake, mode):
-    ob = make_leg(mode=mode)
-    make_chain(ob, stretch=0.5)
-    key_hip(ob)
-    frames = np.arange(1.0, 25.0, 0.25)
-    wanted = motion(ob, frames)
-    report = bake(frames, tolerance=0.01)
-    assert report.keys < len(frames) / 2
-    got = motion(ob, frames)
-    assert np.linalg.norm(got - wanted, axis=-1).max() == pytest.approx(max(report.errors), abs=1e-5)
-    assert max(report.errors) <= 0.01
-
-
-def test_a_bake_cancelled_while_keys_are_measured_leaves_everything(addon):
-    baking = installed.addon("addon.bake")
-    ob = make_leg()
-    ob.pose.bones["thigh"].rotation_quaternion = Euler((0.3, 0.2, 0.1)).to_quaternion()
-    chain = make_chain(ob)
-    key_hip(ob)
-    bpy.context.scene.frame_set(5)
-    action, before = ob.animation_data.action, joints(ob)
-    request = baking.Request(baking.chains_of_scene(bpy.context), FRAMES, tolerance=0.01)
-    steps = baking.bake(bpy.context, request)
-    while next(steps) <= 0.7:
-        pass
-    assert len(bpy.data.actions) == 3
-    steps.close()
-    assert len(bpy.data.actions) == 2
-    assert (ob.animation_data.action, chain.enabled, len(curves(ob))) == (action, True, 6)
-    assert_same(joints(ob), before)
-    chain.enabled = False
-    bpy.context.view_layer.update()
-    own = ob.pose.bones["thigh"].rotation_quaternion
-    assert np.allclose(own, Euler((0.3, 0.2, 0.1)).to_quaternion(), atol=1e-6)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from .bake_rigs import assert_same, channel, joints, make_chain, make_leg, motion
+from .bake_rigs import assert_same, channel, joints, key_setting, make_chain, make_leg, motion
+from .rigs import select
 
 
 def test_the_operator_bakes_a_given_range_of_the_selected_chains():
@@ -34,6 +35,27 @@ def test_the_scene_has_its_keys_at_once():
     bpy.context.scene.frame_set(7)
     assert bpy.ops.pose.planar_ik_bake(chains="ALL", range="GIVEN", frame_start=1, frame_end=24) == {"FINISHED"}
     assert_same(joints(ob), wanted[6])
+
+
+def test_a_selected_chain_that_is_off_in_this_frame_is_baked():
+    ob = make_leg()
+    make_chain(ob)
+    key_setting(ob, "enabled", False, True)
+    wanted = motion(ob, (5, 15))
+    bpy.context.scene.frame_set(5)
+    select(ob, "thigh")
+    assert bpy.ops.pose.planar_ik_bake(range="GIVEN", frame_start=5, frame_end=15) == {"FINISHED"}
+    assert_same(motion(ob, (5, 15)), wanted)
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [(1, "Baked 1 frame of 1 chain in "), (9, "Baked 9 frames of 1 chain in ")],
+)
+def test_the_operator_tells_what_it_did(end, words, capfd):
+    make_chain(make_leg())
+    bpy.ops.pose.planar_ik_bake(chains="ALL", range="GIVEN", frame_start=1, frame_end=end)
+    assert f"Info: {words}" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(("source", "count"), [("SCENE", 10), ("PREVIEW", 4), ("ACTION", 25)])
