@@ -184,6 +184,13 @@ def key_setting(ob: Any, name: str, *values: Any) -> None:
         ob.keyframe_insert(f'pose.bones["shin"].planar_ik.{name}', frame=frame)
 
 
+def bake_scene(frames: Any = FRAMES, **options: Any) -> Any:
+    """Bake the scene's chains and give the report."""
+    baking = installed.addon("addon.bake")
+    chains = options.pop("chains", None) or baking.chains_of_scene(bpy.context)
+    return baking.finish(baking.bake(bpy.context, baking.Request(chains, np.asarray(frames, float), **options)))
+
+
 def by_ways(frames: Any = FRAMES) -> dict[str, Any]:
     """What each way gathers of the only chain, if it will do."""
     baking, ways = installed.addon("addon.bake"), installed.addon("addon.bake.ways")

@@ -14,6 +14,7 @@ from scripts import installed
 from .bake_rigs import (
     FRAMES,
     assert_same,
+    bake_scene,
     channel,
     curves,
     key_hip,
@@ -26,13 +27,6 @@ from .bake_rigs import (
 )
 
 slotted = pytest.mark.skipif(bpy.app.version < (4, 4), reason="actions have slots from 4.4 on")
-
-
-def run(frames: Any = FRAMES, **options: Any) -> Any:
-    """Bake the scene's chains and give the report."""
-    baking = installed.addon("addon.bake")
-    chains = baking.chains_of_scene(bpy.context)
-    return baking.finish(baking.bake(bpy.context, baking.Request(chains, np.asarray(frames, float), **options)))
 
 
 def mute_curves(of: list[Any]) -> None:
@@ -71,7 +65,7 @@ def test_keys_act_where_a_curve_did_not_or_did_otherwise(addon, change):
     key_thigh(ob)
     change([*curves(ob).values()])
     wanted = motion(ob)
-    run()
+    bake_scene()
     assert_same(motion(ob), wanted)
 
 
@@ -91,7 +85,7 @@ def test_a_muted_group_goes_on_to_mute_its_other_curves(addon, has_strips):
     mute_groups([*curves(ob).values()])
     wanted = motion(ob)
     assert np.ptp(wanted[:, 0], axis=0).any() == (bpy.app.version >= (4, 4) and not has_strips)
-    run()
+    bake_scene()
     assert_same(motion(ob), wanted)
 
 
@@ -102,7 +96,7 @@ def test_samples_outside_the_range_stay(addon):
     make_samples([*curves(ob).values()])
     key = ('pose.bones["thigh"].rotation_quaternion', 1)
     before = [curves(ob)[key].evaluate(frame) for frame in (-8, 0, 30, 40)]
-    run(np.arange(5.0, 20.0))
+    bake_scene(np.arange(5.0, 20.0))
     assert [curves(ob)[key].evaluate(frame) for frame in (-8, 0, 30, 40)] == pytest.approx(before, abs=1e-6)
 
 
@@ -111,7 +105,7 @@ def test_keys_on_the_ends_of_the_range_are_replaced(addon):
     make_chain(ob)
     key_thigh(ob)
     wanted = motion(ob)
-    run()
+    bake_scene()
     assert len(channel(ob, "thigh", "rotation_quaternion")) == len(FRAMES)
     assert_same(motion(ob), wanted)
 
@@ -122,7 +116,7 @@ def test_cycles_go_on_beyond_the_range(addon):
     key_thigh(ob)
     for curve in curves(ob).values():
         curve.modifiers.new("CYCLES")
-    run()
+    bake_scene()
     knees = motion(ob, np.arange(2.0, 48.0))[:, 1]
     assert_same(knees[23:], knees[:23])
 
@@ -132,7 +126,7 @@ def test_a_keyed_switch_stays_off(addon):
     chain = make_chain(ob, influence=0.5)
     key_setting(ob, "enabled", True, True)
     wanted = motion(ob)
-    run()
+    bake_scene()
     assert_same(motion(ob), wanted)
     assert not chain.enabled
 
@@ -144,23 +138,24 @@ def test_keys_are_where_the_scene_that_stretches_time_plays_them(addon, old, tol
     make_chain(ob)
     bpy.context.scene.render.frame_map_old = old
     wanted = motion(ob)
-    report = run(tolerance=tolerance)
+    report = bake_scene(tolerance=tolerance)
     assert_same(motion(ob), wanted, tolerance or 2e-6)
     assert channel(ob, "shin", "rotation_quaternion").shape == (report.keys, 4)
 
 
 @slotted
 def test_an_object_without_a_slot_gets_one_of_its_own(addon):
-    legs = [make_leg("one"), make_leg("two")]
+    legs = [make_leg("one"), make_leg("two"), make_leg("three")]
     key_hip(legs[0])
+    action = legs[0].animation_data.action
     for ob in legs:
         make_chain(ob)
-    action = legs[0].animation_data.action
-    legs[1].animation_data_create().action = action
-    legs[1].animation_data.action_slot = None
+    for ob in legs[1:]:
+        ob.animation_data_create().action = action
+        ob.animation_data.action_slot = None
     wanted = [motion(ob) for ob in legs]
-    run()
-    assert len(action.slots) == 2
+    bake_scene()
+    assert len(action.slots) == 3
     for ob, places in zip(legs, wanted, strict=True):
         assert ob.animation_data.action == action
         assert_same(motion(ob), places)
@@ -178,7 +173,7 @@ def test_two_objects_with_slots_of_one_action_keep_them(addon, into_new):
         make_chain(ob)
     wanted = [motion(ob) for ob in legs]
     identifiers = [ob.animation_data.action_slot.identifier for ob in legs]
-    run(into_new=into_new)
+    bake_scene(into_new=into_new)
     assert [ob.animation_data.action_slot.identifier for ob in legs] == identifiers
     assert {ob.animation_data.action == action for ob in legs} == {not into_new}
     for ob, places in zip(legs, wanted, strict=True):
@@ -232,7 +227,7 @@ def test_what_would_keep_the_keys_from_acting_is_refused(addon, change):
     change(ob)
     count = len(bpy.data.actions)
     with pytest.raises(installed.addon("addon.bake").Refused, match=REFUSED[change]):
-        run()
+        bake_scene()
     assert chain.enabled
     assert len(bpy.data.actions) == count
 
@@ -243,5 +238,5 @@ def test_strips_that_are_not_evaluated_refuse_nothing(addon):
     mix(ob)
     ob.animation_data.use_nla = False
     wanted = motion(ob)
-    run()
+    bake_scene()
     assert_same(motion(ob), wanted)

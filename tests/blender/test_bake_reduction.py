@@ -1,0 +1,138 @@
+"""Fewer keys: within the tolerance as Blender plays them, and nothing left behind of the keys on trial."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler
+
+from scripts import installed
+
+from .bake_rigs import (
+    FEATURES,
+    FRAMES,
+    assert_same,
+    bake_scene,
+    curves,
+    joints,
+    key_hip,
+    key_setting,
+    make_chain,
+    make_leg,
+    motion,
+)
+from .rigs import HIP, MODES, SHIN, THIGH, Bone, make_rig
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_reduced_keys_stay_within_the_tolerance(addon, mode):
+    ob = make_leg(mode=mode)
+    make_chain(ob, stretch=0.5)
+    key_hip(ob)
+    frames = np.arange(1.0, 25.0, 0.25)
+    wanted = motion(ob, frames)
+    report = bake_scene(frames, tolerance=0.01)
+    assert report.keys < len(frames) / 2
+    got = motion(ob, frames)
+    assert np.linalg.norm(got - wanted, axis=-1).max() == pytest.approx(max(report.errors), abs=1e-5)
+    assert max(report.errors) <= 0.01
+
+
+def test_a_bake_cancelled_while_keys_are_measured_leaves_everything(addon):
+    baking = installed.addon("addon.bake")
+    ob = make_leg()
+    ob.pose.bones["thigh"].rotation_quaternion = Euler((0.3, 0.2, 0.1)).to_quaternion()
+    chain = make_chain(ob)
+    key_hip(ob)
+    bpy.context.scene.frame_set(5)
+    action, before = ob.animation_data.action, joints(ob)
+    request = baking.Request(baking.chains_of_scene(bpy.context), FRAMES, tolerance=0.01)
+    steps = baking.bake(bpy.context, request)
+    while next(steps) <= 0.7:
+        pass
+    assert len(bpy.data.actions) == 3
+    steps.close()
+    assert len(bpy.data.actions) == 2
+    assert (ob.animation_data.action, chain.enabled, len(curves(ob))) == (action, True, 6)
+    assert_same(joints(ob), before)
+    chain.enabled = False
+    bpy.context.view_layer.update()
+    own = ob.pose.bones["thigh"].rotation_quaternion
+    assert np.allclose(own, Euler((0.3, 0.2, 0.1)).to_quaternion(), atol=1e-6)
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_every_feature_stays_within_the_tolerance(addon, feature):
+    ob = make_leg(mode="YZX")
+    FEATURES[feature](ob, make_chain(ob))
+    frames = np.arange(1.0, 25.0, 0.5)
+    wanted = motion(ob, frames)
+    report = bake_scene(frames, tolerance=0.02)
+    assert report.keys < len(frames)
+    worst = np.linalg.norm(motion(ob, frames) - wanted, axis=-1).max()
+    assert worst == pytest.approx(max(report.errors), abs=1e-5)
+    assert worst <= 0.02
+
+
+def test_errors_that_add_up_along_a_rig_are_within_the_tolerance_too(addon):
+    """Each chain's root goes astray with the chain that carries it."""
+    foot = Bone("foot", SHIN.tail, (0.1, -0.6, -1.9), "shin", connected=True)
+    toe = Bone("toe", foot.tail, (0.1, -1.1, -2.2), "foot", connected=True)
+    ob = make_rig((HIP, THIGH, SHIN, foot, toe))
+    make_chain(ob)
+    make_chain(ob, "toe")
+    frames = np.arange(1.0, 25.0, 0.25)
+    wanted = motion(ob, frames), motion(ob, frames, "toe")
+    report = bake_scene(frames, tolerance=0.02)
+    assert report.keys < len(frames)
+    assert max(report.errors) <= 0.02
+    assert_same(motion(ob, frames), wanted[0], 0.02)
+    assert_same(motion(ob, frames, "toe"), wanted[1], 0.02)
+
+
+def cancel_on_trial() -> None:
+    """Begin a bake, and close it while it measures keys."""
+    baking = installed.addon("addon.bake")
+    request = baking.Request(baking.chains_of_scene(bpy.context), FRAMES, tolerance=0.01)
+    steps = baking.bake(bpy.context, request)
+    while next(steps) <= 0.7:
+        pass
+    steps.close()
+
+
+def test_a_rig_without_animation_has_none_after_a_trial(addon):
+    ob = make_leg()
+    make_chain(ob)
+    cancel_on_trial()
+    assert ob.animation_data is None
+    assert len(bpy.data.actions) == 1
+
+
+@pytest.mark.parametrize("has_fake_user", [False, True])
+def test_an_action_is_as_it_was_after_a_trial(addon, has_fake_user):
+    ob = make_leg()
+    make_chain(ob)
+    key_hip(ob)
+    data: Any = ob.animation_data
+    data.action.use_fake_user = has_fake_user
+    if hasattr(data, "action_slot"):
+        data.action.slots.new("OBJECT", "leg")
+        data.action_slot = data.action.slots[1]
+    before = data.action, data.action.users, getattr(data, "action_slot", None)
+    cancel_on_trial()
+    assert (data.action, data.action.users, getattr(data, "action_slot", None)) == before
+    assert data.action.use_fake_user == has_fake_user
+
+
+def test_chains_that_are_off_in_some_frames_are_as_they_were_after_a_trial(addon):
+    ob = make_leg()
+    chain = make_chain(ob)
+    key_setting(ob, "enabled", True, False)
+    bpy.context.scene.frame_set(15)
+    before = joints(ob)
+    cancel_on_trial()
+    assert not chain.enabled
+    assert_same(joints(ob), before)
