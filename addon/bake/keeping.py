@@ -31,7 +31,6 @@ def limbs_kept(scene: Scene) -> Iterator[None]:
     finally:
         for limb in limbs:
             limb.restore()
-        plan.is_stale = True
 
 
 class _Limb(NamedTuple):

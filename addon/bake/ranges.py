@@ -38,9 +38,6 @@ def frames_of(context: Context, span: Span, chains: list[PoseBone]) -> NDArray[A
 
 def curve_times(scene: Scene, frames: NDArray[Any]) -> NDArray[Any]:
     """Where on F-curves frames are, which is elsewhere if the scene stretches time; rounded as Blender does."""
-    render = scene.render
-    if render.frame_map_old == render.frame_map_new:
-        return frames
     times: NDArray[Any] = (frames.astype(np.float32) * np.float32(_stretching(scene))).astype(float)
     return times
 

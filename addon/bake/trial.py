@@ -58,7 +58,7 @@ def _restore(before: _Before) -> None:
     on_trial = data.action if data else None
     if on_trial and on_trial != before.action:
         data.action = before.action
-        if before.slot:
+        if before.action and hasattr(data, "action_slot"):
             data.action_slot = before.slot
         bpy.data.actions.remove(on_trial)
     if before.action and before.action.is_editable:

@@ -52,6 +52,18 @@ def test_keys_give_the_live_pose(bake, feature, mode):
     assert_same(motion(ob), wanted)
 
 
+def test_a_stretch_that_ends_before_the_last_frame(bake):
+    """With what only stepping the scene follows."""
+    ob = make_leg()
+    chain = make_chain(ob, stretch=1.0)
+    FEATURES["no inherited rotation"](ob, chain)
+    bpy.context.view_layer.update()
+    key_setting(ob, "stretch", 1.0, 0.0)
+    wanted = motion(ob)
+    bake()
+    assert_same(motion(ob), wanted)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_rotations_go_on_without_jumps(bake, mode):
     ob = make_leg(mode=mode)

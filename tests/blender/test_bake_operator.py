@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import bpy
+import numpy as np
 import pytest
 
-from .bake_rigs import assert_same, channel, joints, key_setting, make_chain, make_leg, motion
+from .bake_rigs import assert_same, channel, curves, joints, key_setting, make_chain, make_leg, motion
 from .rigs import select
 
 
@@ -67,6 +68,20 @@ def test_the_operator_takes_its_range_from(source, count):
     scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 2, 5
     assert bpy.ops.pose.planar_ik_bake(range=source, chains="ALL") == {"FINISHED"}
     assert len(channel(ob, "shin", "rotation_quaternion")) == count
+
+
+@pytest.mark.parametrize(("new", "ends"), [(100, (1, 26)), (200, (2, 51)), (50, (0, 13))])
+def test_the_range_of_actions_is_in_whole_frames_as_the_scene_plays_them(new, ends):
+    ob = make_leg()
+    chain = make_chain(ob)
+    for curve in curves(chain.target).values():
+        for point in curve.keyframe_points:
+            point.co.x += 0.3
+    bpy.context.scene.render.frame_map_new = new
+    assert bpy.ops.pose.planar_ik_bake(range="ACTION", chains="ALL") == {"FINISHED"}
+    assert len(channel(ob, "shin", "rotation_quaternion")) == 1 + ends[1] - ends[0]
+    wanted = (np.array(ends) * 100 / new).tolist()
+    assert [*curves(ob)['pose.bones["shin"].rotation_quaternion', 0].range()] == wanted
 
 
 @pytest.mark.parametrize(

@@ -78,19 +78,19 @@ def test_every_feature_stays_within_the_tolerance(addon, feature):
 
 
 def test_errors_that_add_up_along_a_rig_are_within_the_tolerance_too(addon):
-    """Each chain's root goes astray with the chain that carries it."""
-    foot = Bone("foot", SHIN.tail, (0.1, -0.6, -1.9), "shin", connected=True)
-    toe = Bone("toe", foot.tail, (0.1, -1.1, -2.2), "foot", connected=True)
+    """Each chain's root goes astray with the chain that carries it, which takes more keys than each chain alone."""
+    foot = Bone("foot", SHIN.tail, (0.1, -0.7, -1.9), "shin", connected=True)
+    toe = Bone("toe", foot.tail, (0.1, -1.2, -2.2), "foot", connected=True)
     ob = make_rig((HIP, THIGH, SHIN, foot, toe))
     make_chain(ob)
     make_chain(ob, "toe")
     frames = np.arange(1.0, 25.0, 0.25)
     wanted = motion(ob, frames), motion(ob, frames, "toe")
-    report = bake_scene(frames, tolerance=0.02)
+    report = bake_scene(frames, tolerance=0.01)
     assert report.keys < len(frames)
-    assert max(report.errors) <= 0.02
-    assert_same(motion(ob, frames), wanted[0], 0.02)
-    assert_same(motion(ob, frames, "toe"), wanted[1], 0.02)
+    assert max(report.errors) <= 0.01
+    assert_same(motion(ob, frames), wanted[0], 0.01)
+    assert_same(motion(ob, frames, "toe"), wanted[1], 0.01)
 
 
 def cancel_on_trial() -> None:
@@ -112,15 +112,15 @@ def test_a_rig_without_animation_has_none_after_a_trial(addon):
 
 
 @pytest.mark.parametrize("has_fake_user", [False, True])
-def test_an_action_is_as_it_was_after_a_trial(addon, has_fake_user):
+@pytest.mark.parametrize("has_slot", [False, True])
+def test_an_action_is_as_it_was_after_a_trial(addon, has_fake_user, has_slot):
     ob = make_leg()
     make_chain(ob)
     key_hip(ob)
     data: Any = ob.animation_data
     data.action.use_fake_user = has_fake_user
-    if hasattr(data, "action_slot"):
-        data.action.slots.new("OBJECT", "leg")
-        data.action_slot = data.action.slots[1]
+    if hasattr(data, "action_slot") and not has_slot:
+        data.action_slot = None
     before = data.action, data.action.users, getattr(data, "action_slot", None)
     cancel_on_trial()
     assert (data.action, data.action.users, getattr(data, "action_slot", None)) == before
