@@ -34,7 +34,7 @@ def _is_plain(ob: Object, name: str, is_held: Any) -> bool:
     if name and ob.pose and name in ob.pose.bones:
         return not is_held(ob) and _is_plain_bone(ob.pose.bones[name])
     data = ob.animation_data
-    if data and (data.drivers or data.nla_tracks or _is_layered(data.action)):
+    if data and (data.drivers or data.nla_tracks):
         return False
     if ob.constraints or ob.rigid_body or (ob.parent and not _is_plain_parent(ob)):
         return False
@@ -61,10 +61,6 @@ def _is_plain_bone(bone: PoseBone) -> bool:
     rest = bone.bone
     inherits = rest.use_inherit_rotation and rest.inherit_scale == "FULL" and rest.use_local_location
     return inherits or bone.parent is None
-
-
-def _is_layered(action: Any) -> bool:
-    return bool(action and hasattr(action, "layers") and len(action.layers) > 1)
 
 
 def _has_animated_delta(ob: Object) -> bool:

@@ -76,7 +76,6 @@ def step_isolated(
         scene_settings(scene).live = False
         render, given = scene.render, scene_of(context).render
         render.frame_map_old, render.frame_map_new = given.frame_map_old, given.frame_map_new
-        render.fps, render.fps_base = given.fps, given.fps_base
         for ob in {ob for ob, _ in carriers_of(chains)} | {steady.chain.object for steady in chains}:
             scene.collection.objects.link(ob)
         recorder = _Recorder(chains, scene, len(frames))

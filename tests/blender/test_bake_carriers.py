@@ -9,7 +9,16 @@ import pytest
 
 from scripts import installed
 
-from .bake_rigs import FRAMES, assert_same, assert_ways, constrain, key_setting, make_chain, make_leg, motion
+from .bake_rigs import (
+    FRAMES,
+    assert_same,
+    assert_ways,
+    constrain,
+    key_setting,
+    make_chain,
+    make_leg,
+    motion,
+)
 
 CARRIERS = {
     "mesh": ("12", lambda: bpy.data.meshes.new("carrier")),
@@ -108,6 +117,29 @@ def drive_by_scene(ob: Any, chain: Any) -> None:
     driver.expression = "now / 50"
 
 
+def drive_by_context(ob: Any, chain: Any) -> None:
+    driver = chain.target.driver_add("delta_location", 0).driver
+    variable = driver.variables.new()
+    variable.name, variable.type = "now", "CONTEXT_PROP"
+    variable.targets[0].context_property, variable.targets[0].data_path = "ACTIVE_SCENE", "frame_current"
+    driver.expression = "now / 50"
+
+
+def hide_at_times(ob: Any, chain: Any) -> None:
+    constrain(chain.target)
+    for frame, is_hidden in ((1, False), (8, True), (16, False)):
+        chain.target.hide_viewport = is_hidden
+        chain.target.keyframe_insert("hide_viewport", frame=frame)
+
+
+def drop(ob: Any, chain: Any) -> None:
+    carrier = bpy.data.objects.new("carrier", bpy.data.meshes.new("carrier"))
+    bpy.context.scene.collection.objects.link(carrier)
+    bpy.context.view_layer.objects.active = carrier
+    bpy.ops.rigidbody.object_add()
+    chain.target.parent = carrier
+
+
 def drive_by_python(ob: Any, chain: Any) -> None:
     bpy.app.driver_namespace["now"] = lambda: bpy.context.scene.frame_current
     chain.target.driver_add("delta_location", 0).driver.expression = "now() / 50"
@@ -142,6 +174,9 @@ def follow_a_chain_out_of_sight(ob: Any, chain: Any) -> None:
         grow_parent,
         drive_by_scene,
         drive_by_python,
+        drive_by_context,
+        hide_at_times,
+        drop,
     ],
 )
 def test_what_arrays_cannot_pose_goes_by_stepping(addon, change):
