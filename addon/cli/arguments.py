@@ -20,12 +20,14 @@ SHORTEST_STEP = 0.01
 
 EPILOG = """\
 Standard output gets one line of JSON for each file and chain, all else goes to standard error. Blender itself may print
-lines before the first of them; they do not begin with a brace.
+lines before the first of them; they do not begin with a brace. In a line, "unreached" is a number of frames, and
+"max_error" the largest distance of tip and target, in scene units; "problem" says why a chain could not be posed.
 
 exit codes:
   0  done, or nothing to do
   1  failure: something unforeseen, its traceback is on standard error
-  2  bad input: a wrong argument, a file that is missing, not a .blend, from a newer Blender, or without a chain
+  2  bad input: a wrong argument, a file that is missing, not a .blend, from a newer Blender, or without a chain, a
+     chain that can't be baked; nothing was written for that file
   3  a chain has more unreached frames than --max-unreached; nothing was written for that file
   4  the output can't be written: no permission, disk full, or another run is writing it
   130  interrupted with Ctrl-C

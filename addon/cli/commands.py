@@ -53,7 +53,9 @@ def bake(arguments: Namespace, source: Path, write: Write) -> None:
         chains = _chains(source, arguments.chain)
         frames = baking.frames_of(bpy.context, span_of(arguments), chains)
         request = Request(chains, frames, arguments.action == "new", arguments.keep, arguments.tolerance)
-        done = _lines(source, output, _run(source, request))
+        baked = _run(source, request)
+        _check_baked(source, baked)
+        done = _lines(source, output, baked)
         _check_unreached(done, arguments.max_unreached)
         save_blend(output)
         if arguments.skip_existing:
@@ -168,6 +170,17 @@ def _finished(source: Path, steps: Generator[float, None, Result]) -> Result:
         progress.clear()
 
 
+def _check_baked(source: Path, report: Report) -> None:
+    for chain in report.skipped:
+        if chain.problem:
+            name = f"{chain.object.name}:{chain.lower}"
+            raise Stop(
+                Code.BAD_INPUT,
+                f"{source}: chain '{name}' can't be baked, so nothing was written: {chain.problem}. "
+                "Mend it, switch it off, or name the others by --chain",
+            )
+
+
 def _check_unreached(lines: list[Line], allowed: int | None) -> None:
     for line in lines:
         if allowed is not None and line["unreached"] > allowed:
@@ -199,7 +212,7 @@ def _line(source: Path, chain: Sampled, frames: int) -> Line:
         "chain": chain.lower,
         "frames": frames,
         "unreached": chain.unreached,
-        "max_error": float(chain.worst_residual),
+        "max_error": chain.worst_residual if chain.is_posed else None,
     }
     return {**line, "problem": chain.problem} if chain.problem else line
 

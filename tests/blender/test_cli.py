@@ -275,6 +275,21 @@ def test_max_unreached_ends_with_its_own_code_and_writes_nothing(shot):
     assert "'leg:shin' does not reach its target" in err
 
 
+def test_a_chain_that_can_not_be_baked_is_no_success(shot):
+    """Else the shot would play without it where the extension is not installed, and nobody would know."""
+    make_chain(make_leg("other")).target = None
+    bpy.ops.wm.save_as_mainfile(filepath=str(shot))
+    out = shot.with_name("out.blend")
+    code, lines, err = run("bake", shot, "-o", out)
+    assert (code, lines, out.exists()) == (2, [], False)
+    assert "chain 'other:shin' can't be baked, so nothing was written: 'shin' has no target" in err
+    code, lines, err = run("bake", shot, "-o", out, "--chain", "leg:shin")
+    assert (code, len(lines)) == (0, 1), err
+    code, lines, _ = run("report", shot)
+    assert (code, [line["max_error"] is None for line in lines]) == (0, [False, True])
+    assert lines[1]["problem"] == "'shin' has no target"
+
+
 def test_skip_existing_compares_content(shot):
     out = shot.with_name("out.blend")
     words = ("bake", shot, "-o", out, "--skip-existing")
