@@ -26,8 +26,7 @@ SECONDS = 140.0
 """For rendering all frames, so that the whole of it stays under three minutes."""
 
 
-def main() -> int:
-    arguments = _arguments()
+def main(arguments: argparse.Namespace) -> int:
     start = time.monotonic()
     blend = BUILD / "demo.blend"
     walk = build(blend)
@@ -139,11 +138,12 @@ def _shown(path: Path) -> Path:
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    wanted = _arguments()
     user = installed.fresh_user_folder()
     status = 1
     try:
         installed.install()
-        status = main()
+        status = main(wanted)
     except BaseException:  # noqa: BLE001 (whatever happened, leave by the one way that cannot hang)
         traceback.print_exc()
     installed.leave(status, user)
