@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 import traceback
 from argparse import Namespace
 from collections.abc import Callable, Generator, Sequence
@@ -26,6 +27,9 @@ from .describe import add_described, read_description
 from .files import Note, check_blend, digest, locked, open_blend, output_of, save_blend
 from .interrupt import heed
 from .output import Progress, Write
+
+MANIFEST = Path(__file__).parents[2] / "blender_manifest.toml"
+"""Where the version stands, in the tree and in the installed extension."""
 
 Line = dict[str, Any]
 Result = TypeVar("Result")
@@ -136,7 +140,8 @@ def _options(arguments: Namespace) -> Line:
     names = ("range", "frames", "step", "chain", "action", "keep", "tolerance", "max_unreached")
     options = {name: getattr(arguments, name) for name in names}
     frames = options["frames"]
-    return {**options, "frames": list(frames) if frames else None, "blender": bpy.app.version_string}
+    made_by = {"blender": bpy.app.version_string, "planar_ik": tomllib.loads(MANIFEST.read_text())["version"]}
+    return {**options, "frames": list(frames) if frames else None, **made_by}
 
 
 def _chains(source: Path, wanted: list[str] | None) -> list[PoseBone]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -132,6 +133,11 @@ def test_skip_existing_compares_content(shot):
     code, again, _ = run(*words)
     assert (code, again) == (0, [{**first[0], "skipped": True}])
     assert out.stat().st_mtime_ns == written
+    note = shot.parent / ".out.blend.planar_ik.json"
+    kept = json.loads(note.read_text())
+    kept["options"].pop("planar_ik")  # as if another version had made it
+    note.write_text(json.dumps(kept))
+    assert "skipped" not in run(*words)[1][0]
     assert "skipped" not in run(*words, "--step", 2)[1][0]
     (shot.parent / ".out.blend.planar_ik.json.part").mkdir()
     code, _, err = run(*words, "--step", 3)
