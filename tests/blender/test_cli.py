@@ -163,7 +163,7 @@ def test_help_that_nobody_reads_is_no_failure():
     process = start("--help")
     process.stdout.close()
     _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (0, "")
+    assert (process.returncode, "Traceback" in err) == (0, False), err
 
 
 def test_it_is_a_command_of_blender(addon):
