@@ -104,7 +104,8 @@ def save_blend(path: Path) -> None:
         raise _not_written(path, error) from error
     finally:
         for leftover in (unfinished, unfinished.with_name(f"{unfinished.name}@")):
-            leftover.unlink(missing_ok=True)
+            with suppress(OSError):  # What can't be removed must not hide what went wrong before.
+                leftover.unlink()
 
 
 def is_whole(path: Path) -> bool:

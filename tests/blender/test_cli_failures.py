@@ -138,6 +138,14 @@ def test_a_read_only_file_is_not_written_over(shot):
     assert shot.read_bytes() == before
 
 
+def test_a_name_too_long_for_what_is_written_beside_it(shot):
+    code, lines, err = run("bake", shot, "-o", shot.with_name(f"{'x' * 240}.blend"))
+    assert (code, lines) == (4, []), err
+    assert "File name too long" in err
+    assert "Traceback" not in err
+    assert others(shot) == set()
+
+
 def test_a_full_disk_leaves_the_old_file(shot):
     before = shot.read_bytes()
     limit = len(before) // 2
