@@ -11,6 +11,7 @@ from mathutils import Matrix, Vector
 from ..solver.chain import tip_position
 from .access import bones_of, chain_settings, path_to_bone, upper_of
 from .anatomy import Anatomy, Unposable, anatomy
+from .animation import animated_paths
 from .chain import Chain
 from .channels import Channels
 from .rotation import CHANNELS, EULER
@@ -61,7 +62,7 @@ def place(target: Target, position: Vector) -> None:
     if target.bone:
         bone = bones_of(target.object)[target.bone]
         matrix = bone.matrix.copy()
-        matrix.translation = target.object.matrix_world.inverted() @ position
+        matrix.translation = target.object.matrix_world.inverted_safe() @ position
         bone.matrix = matrix
     else:
         matrix = target.object.matrix_world.copy()
@@ -69,18 +70,18 @@ def place(target: Target, position: Vector) -> None:
         target.object.matrix_world = matrix
 
 
-def key_place(target: Target) -> None:
-    """Set a key on where a target is."""
-    if target.bone:
-        path = f"{path_to_bone(target.bone)}.location"
+def keep_place(target: Target, with_key: bool) -> None:
+    """Set a key on where a target is, asked or not if there are some, lest the next frame moves it back."""
+    path = f"{path_to_bone(target.bone)}.location" if target.bone else "location"
+    if with_key or path in animated_paths(target.object):
         target.object.keyframe_insert(path, group=target.bone)
-    else:
-        target.object.keyframe_insert("location")
 
 
-def key_setting(chain: Chain, name: str) -> None:
-    """Set a key on one of a chain's settings."""
-    chain.object.keyframe_insert(setting_path(chain.lower, name), group=chain.lower)
+def keep_setting(chain: Chain, name: str, with_key: bool) -> None:
+    """The same for one of a chain's settings."""
+    path = setting_path(chain.lower, name)
+    if with_key or path in animated_paths(chain.object):
+        chain.object.keyframe_insert(path, group=chain.lower)
 
 
 def key_rotation(bone: PoseBone) -> None:

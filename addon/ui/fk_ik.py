@@ -14,11 +14,15 @@ from ..rig.animation import animated_paths
 from ..rig.channels import Channels
 from ..rig.mirroring import counterpart, mirror_chain
 from ..rig.setup import Refused
-from ..rig.snapping import key_place, key_rotation, key_scale, key_setting, match, place, setting_path
+from ..rig.snapping import keep_place, keep_setting, key_rotation, key_scale, match, place, setting_path
 from .operators import PoseOperator, selected_chains
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
+
+
+OFF_PLACE = 1e-4
+"""How far a target may stay from where it was put, next to how far it is from the world's origin."""
 
 
 class RangeOperator(PoseOperator):
@@ -92,11 +96,15 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
         settings = chain_settings(lower)
         if settings.bend != found.bend:
             settings.bend = found.bend
-        if self.use_range:
-            key_setting(chain, "bend")
-            for target, _ in places:
-                key_place(target)
+        keep_setting(chain, "bend", self.use_range)
+        for target, _ in places:
+            keep_place(target, self.use_range)
         view_layer_of(context).update()
+        for target, position in places:
+            off = target.position(context.evaluated_depsgraph_get()) - position
+            if off.length > OFF_PLACE * (1.0 + position.length):
+                name = target.bone or target.object.name
+                self.report({"WARNING"}, f"Something else moves '{name}': mute its constraints and drivers, snap again")
 
 
 class POSE_OT_planar_ik_snap_fk(RangeOperator):

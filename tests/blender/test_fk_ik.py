@@ -218,6 +218,34 @@ def test_both_ways_over_a_range_with_keys(legs: Any) -> None:
             assert apart(joints(legs), solved[frame]) < 1e-5 * LENGTH
 
 
+def test_a_target_with_keys_stays_where_it_was_snapped_to(legs: Any) -> None:
+    scene = bpy.context.scene
+    chain = add_chain(legs, plane="POLE")
+    for frame, place in ((1, (0.3, -0.4, 0.5)), (10, (0.3, 0.3, 0.9))):
+        chain.target.location = place
+        chain.target.keyframe_insert("location", frame=frame)
+    scene.frame_set(4)
+    chain.influence = 0.0
+    own = joints(legs)
+    bpy.ops.pose.planar_ik_snap_target()
+    chain.influence = 1.0
+    scene.frame_set(7)
+    scene.frame_set(4)
+    assert apart(joints(legs), own) < 1e-5 * LENGTH
+
+
+def test_a_target_that_something_else_moves_is_named(legs: Any, capfd: Any) -> None:
+    chain = add_chain(legs)
+    chain.influence = 0.0
+    legs.pose.bones["shin.L"].rotation_quaternion = (1, 0.3, 0, 0)
+    bpy.ops.pose.planar_ik_snap_target()
+    assert "Something else" not in capfd.readouterr().out
+    constraint = chain.target.constraints.new("COPY_LOCATION")
+    constraint.target = legs
+    bpy.ops.pose.planar_ik_snap_target()
+    assert f"Something else moves '{chain.target.name}'" in capfd.readouterr().out
+
+
 def test_a_range_that_ends_before_it_starts_is_refused(legs: Any) -> None:
     add_chain(legs)
     with pytest.raises(RuntimeError, match="before it starts"):
