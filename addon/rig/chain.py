@@ -19,7 +19,7 @@ from .channels import Channels
 from .dependencies import Carrier, Dependencies
 from .frame import Frame
 from .parts import Rotation, Scale, read_rotation, read_scale
-from .problems import Mover, is_driven, moved_by_constraint, movers_of, problem_of
+from .problems import Mover, is_driven, moved_by, movers_of, problem_of
 from .sides import is_right
 from .stretching import avoid_shear
 from .targets import Target
@@ -152,7 +152,7 @@ class Chain:
         has_pole = chain_settings(lower).plane == "POLE"
         self.pole = self._pole if has_pole else None
         lack = f"'{self.lower}' has no pole target" if has_pole and not self._pole else ""
-        self.problem = self._obstacle or lack or moved_by_constraint(evaluated, self._movers)
+        self.problem = self._obstacle or lack or moved_by(evaluated, self._movers)
         if self.problem or not chain_settings(lower).enabled:
             self.release(channels)
             return

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import isfinite
 from typing import Any, NamedTuple
 
 from bpy.types import Object, PoseBone
 
-from .access import ArmatureObject, chain_settings, children_of, upper_of
+from .access import ArmatureObject, chain_settings, children_of, has_chain, upper_of
 from .dependencies import Dependencies
 from .targets import Target
 
@@ -16,7 +16,8 @@ NUMBERS = ("bend", "influence", "softness", "stretch", "stretch_max", "min_angle
 
 
 class Mover(NamedTuple):
-    """A constraint that moves a limb when it acts, by the name of its bone and its own, and what to say then."""
+    """What moves a limb besides its chain when it acts: a constraint by the name of its bone and its own, or without
+    a name of its own the chain of that bone; and what to say then."""
 
     bone: str
     constraint: str
@@ -38,7 +39,6 @@ def problem_of(
         or target.problem()
         or (pole.problem() if pole else "")
         or _not_a_number(settings)
-        or overlap(lower)
         or hangs_on(ob, lower, target, dependencies)
         or (hangs_on(ob, lower, pole, dependencies) if pole else "")
         or moved_by_driver(lower, dependencies)
@@ -53,13 +53,7 @@ def unposed(ob: ArmatureObject) -> str:
 
 def overlap(lower: PoseBone) -> str:
     """Which other chain has one of this chain's bones."""
-    upper = upper_of(lower)
-    if chain_settings(upper).enabled:
-        return f"'{upper.name}' is the lower bone of another chain"
-    for bone in (*children_of(lower), *children_of(upper)):
-        if bone != lower and chain_settings(bone).enabled:
-            return f"'{upper_of(bone).name}' is also in the chain of '{bone.name}'"
-    return ""
+    return next((problem for bone, problem in _rivals(lower) if chain_settings(bone).enabled), "")
 
 
 def hangs_on(ob: Object, lower: PoseBone, target: Target, dependencies: Dependencies) -> str:
@@ -71,8 +65,8 @@ def hangs_on(ob: Object, lower: PoseBone, target: Target, dependencies: Dependen
 
 
 def movers_of(lower: PoseBone, dependencies: Dependencies) -> list[Mover]:
-    """The constraints that move the limb besides the chain, whether or not they act now."""
-    found = []
+    """The constraints and other chains that move the limb, whether or not they act now."""
+    found = [Mover(bone.name, "", problem) for bone, problem in _rivals(lower) if has_chain(bone)]
     for bone in (upper_of(lower), lower):
         for each in bone.constraints:
             problem = f"Constraint '{each.name}' moves '{bone.name}' after the chain: mute or remove it"
@@ -83,11 +77,16 @@ def movers_of(lower: PoseBone, dependencies: Dependencies) -> list[Mover]:
     return found
 
 
-def moved_by_constraint(ob: ArmatureObject, movers: Iterable[Mover]) -> str:
-    """Which of the constraints acts on an object, as it is set or as it is evaluated."""
+def moved_by(ob: ArmatureObject, movers: Iterable[Mover]) -> str:
+    """Which of these acts on an object, as it is set or as it is evaluated."""
     for mover in movers:
-        constraint = ob.pose.bones[mover.bone].constraints[mover.constraint]
-        if not constraint.mute and constraint.influence > 0.0:
+        bone = ob.pose.bones[mover.bone]
+        if mover.constraint:
+            constraint = bone.constraints[mover.constraint]
+            acts = not constraint.mute and constraint.influence > 0.0
+        else:
+            acts = chain_settings(bone).enabled
+        if acts:
             return mover.problem
     return ""
 
@@ -103,6 +102,15 @@ def moved_by_driver(lower: PoseBone, dependencies: Dependencies) -> str:
 def is_driven(bone: PoseBone, channel: str, dependencies: Dependencies) -> bool:
     """Whether a driver sets a channel of a bone."""
     return any(path.startswith(channel) for path, _ in dependencies.drivers(bone.id_data, bone.name))
+
+
+def _rivals(lower: PoseBone) -> Iterator[tuple[PoseBone, str]]:
+    """The bones whose chains would have one of this chain's bones, and what to say of each."""
+    upper = upper_of(lower)
+    yield upper, f"'{upper.name}' is the lower bone of another chain"
+    for bone in (*children_of(lower), *children_of(upper)):
+        if bone != lower:
+            yield bone, f"'{upper_of(bone).name}' is also in the chain of '{bone.name}'"
 
 
 def _not_a_number(settings: Any) -> str:

@@ -14,7 +14,7 @@ from .anatomy import Unposable, anatomy
 from .chain import Chain
 from .channels import Channels
 from .dependencies import Dependencies
-from .problems import hangs_on, moved_by_constraint, moved_by_driver, movers_of, overlap, unposed
+from .problems import hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from .stretching import restore_inherit_scale
 from .targets import Target
 
@@ -64,7 +64,7 @@ def check_limb(lower: PoseBone) -> None:
     if shared:
         raise Refused(f"{shared}: remove that chain first, or select another bone")
     ob, dependencies = lower.id_data, Dependencies()
-    moved = moved_by_constraint(ob, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
+    moved = moved_by(ob, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
     if unposed(ob) or moved:
         raise Refused(unposed(ob) or moved)
 

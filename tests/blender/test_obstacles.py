@@ -70,6 +70,33 @@ def test_a_constraint_that_acts_in_some_frames_only(bone, switch):
             assert_given_back(ob, chain, constraint.name)
 
 
+@pytest.mark.parametrize("edited_at", [1, 10])
+@pytest.mark.parametrize(("rival", "place"), [("foot", (0.1, 0.6, -1.9)), ("kneecap", (0.1, 0.6, -1))])
+def test_chains_that_share_a_bone_take_turns(rival, place, edited_at):
+    ob, target, chain = limb(FOOT, KNEECAP)
+    goal = make_empty("goal", place)
+    other = ob.pose.bones[rival].planar_ik
+    other.target, other.plane, other.pole_target = goal, "POLE", chain.pole_target
+    for frame, turns in ((1, (True, False)), (10, (False, True)), (20, (True, True))):
+        for settings, bone, is_on in zip((chain, other), ("shin", rival), turns, strict=True):
+            settings.enabled = is_on
+            ob.keyframe_insert(f'pose.bones["{bone}"].planar_ik.enabled', frame=frame)
+    bpy.context.scene.frame_set(edited_at)
+    target.location.x += 0.1
+    ob.update_tag(refresh={"DATA"})
+    update()
+    for frame in (10, 1, 20, 5, 12, 1):
+        bpy.context.scene.frame_set(frame)
+        if frame == 20:
+            assert "another chain" in chain.message or "also in the chain" in chain.message
+            assert "another chain" in other.message or "also in the chain" in other.message
+        elif frame < 10:
+            assert_on_target(ob, target)
+        else:
+            assert_on_target(ob, goal, rival)
+            assert chain.message == "The chain is not enabled"
+
+
 def test_a_driven_rotation():
     ob, _, chain = limb()
     ob.pose.bones["shin"].driver_add("rotation_quaternion", 1)
