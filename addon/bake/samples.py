@@ -78,8 +78,8 @@ class Sampled:
 
     @property
     def worst_residual(self) -> float:
-        """The largest distance from tip to target while the chain is on."""
-        return float(self.residual[self.reach != OFF].max(initial=0.0))
+        """The largest distance from tip to target while the chain is on and its target is somewhere."""
+        return float(np.nanmax(self.residual[self.reach != OFF], initial=0.0))
 
 
 def empty_sample(lower: PoseBone, count: int) -> Sampled:

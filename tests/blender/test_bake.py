@@ -201,6 +201,16 @@ def test_the_report_counts_what_was_not_reached(bake):
     assert report.residual > 0.1
 
 
+def test_a_target_that_is_nowhere_is_unreached_but_no_distance_away(bake):
+    ob = make_leg()
+    curve = curves(make_chain(ob).target)["location", 1]
+    curve.keyframe_points[4].co[1] = float("inf")
+    curve.update()
+    report = bake(range(9, 13))
+    assert report.unreached == 2
+    assert report.residual < 0.1
+
+
 @pytest.mark.parametrize("live", ["plain", "no inherited rotation"])
 def test_the_report_says_what_the_live_chains_do(bake, live):
     """Its frames, those that any chain does not reach in, and how far a tip then is from its target."""

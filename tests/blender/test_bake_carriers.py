@@ -11,9 +11,12 @@ from scripts import installed
 
 from .bake_rigs import (
     FRAMES,
+    add_pole,
     assert_same,
     assert_ways,
+    by_ways,
     constrain,
+    curves,
     key_setting,
     make_chain,
     make_leg,
@@ -94,12 +97,47 @@ def drive_influence(ob: Any, chain: Any) -> None:
     ob.driver_add('pose.bones["shin"].planar_ik.influence').driver.expression = "0.5 + sin(frame / 5) / 3"
 
 
+def scale_hip(ob: Any, *scale: float) -> None:
+    for frame, numbers in ((1, (1.0, 1.0, 1.0)), (24, scale)):
+        ob.pose.bones["hip"].scale = numbers
+        ob.pose.bones["hip"].keyframe_insert("scale", frame=frame)
+
+
 def grow_parent(ob: Any, chain: Any) -> None:
     """A bone that stretches does not inherit all of its parent's scale."""
     chain.stretch = 1.0
-    for frame, size in ((1, 1.0), (24, 1.4)):
-        ob.pose.bones["hip"].scale = (size, size, size)
-        ob.pose.bones["hip"].keyframe_insert("scale", frame=frame)
+    scale_hip(ob, 1.4, 1.4, 1.4)
+
+
+def lengthen_parent(ob: Any, chain: Any) -> None:
+    chain.stretch = 1.0
+    scale_hip(ob, 1.0, 1.4, 1.0)
+
+
+def flatten_parent(ob: Any, chain: Any) -> None:
+    scale_hip(ob, 1.0, 0.0, 1.0)
+
+
+def key_chain_of_upper_bone(ob: Any, chain: Any) -> None:
+    """Which, were it on, would keep the lower bone's from posing."""
+    ob.keyframe_insert('pose.bones["thigh"].planar_ik.influence', frame=1)
+
+
+def put_pole_in_line(ob: Any, chain: Any) -> None:
+    """In some frames, in which the plane stays as it was."""
+    add_pole(chain, (0.0, 0.0, -2.0))
+    chain.target.animation_data_clear()
+    for frame, y in ((1, 0.5), (12, 0.0), (24, -0.5)):
+        chain.target.location = (0.0, y, -1.0)
+        chain.target.keyframe_insert("location", frame=frame)
+
+
+def lose_target(ob: Any, chain: Any) -> None:
+    """In some frames it is nowhere."""
+    curve = curves(chain.target)["location", 1]
+    point = curve.keyframe_points[4]
+    point.co[1], point.interpolation = float("inf"), "CONSTANT"
+    curve.update()
 
 
 def blend_settings(ob: Any, chain: Any) -> None:
@@ -172,6 +210,11 @@ def follow_a_chain_out_of_sight(ob: Any, chain: Any) -> None:
         drive_influence,
         blend_settings,
         grow_parent,
+        lengthen_parent,
+        flatten_parent,
+        key_chain_of_upper_bone,
+        put_pole_in_line,
+        lose_target,
         drive_by_scene,
         drive_by_python,
         drive_by_context,
@@ -185,6 +228,15 @@ def test_what_arrays_cannot_pose_goes_by_stepping(addon, change):
     change(ob, chain)
     bpy.context.view_layer.update()
     assert_ways(ob, "3")
+
+
+def test_a_first_stretch_goes_by_stepping(addon):
+    """From there on, bones inherit their scale otherwise."""
+    ob = make_leg()
+    chain = make_chain(ob)
+    key_setting(ob, "stretch", 0.0, 1.0)
+    chain.stretch = 0.0
+    assert "".join(by_ways()) == "3"
 
 
 @pytest.mark.parametrize("change", [follow_a_chain, follow_a_chain_out_of_sight])
