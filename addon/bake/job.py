@@ -15,6 +15,7 @@ from ..rig.access import chain_settings, path_to_bone, scene_of, upper_of
 from ..rig.animation import animated_paths
 from ..rig.setup import Refused
 from ..rig.stretching import avoid_shear
+from .acting import paths_besides_action
 from .continuity import continuous
 from .keeping import limbs_kept
 from .keys import Keys, Sheet, check_writable
@@ -22,7 +23,6 @@ from .ranges import curve_times
 from .reduction import every_frame, reduced
 from .samples import Sampled, Track
 from .scenery import switch
-from .steady import paths_besides_action
 from .stepping import frame_kept, step_joints
 from .trial import trial
 from .ways import sample_chains

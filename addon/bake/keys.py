@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..rig.access import path_to_bone
 from ..rig.animation import curves_of
 from ..rig.setup import Refused
-from .steady import GROUPS_ARE_HEEDED
+from .acting import GROUPS_ARE_HEEDED
 
 _POINT = {"co": 2, "handle_left": 2, "handle_right": 2, "back": 1, "amplitude": 1, "period": 1}
 _CHOICES = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")

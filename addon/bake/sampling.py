@@ -11,7 +11,7 @@ from bpy.types import Object
 from numpy.typing import NDArray
 
 from ..rig.animation import curves_of
-from .steady import Curves, acting_curves, acts
+from .acting import Curves, acting_curves, acts
 
 SPARSE = 8
 """How many frames Blender may sample for each that is wanted."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-import bpy
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Context, PoseBone
 
 from ..live import chain_of, solve_now
 from ..rig.access import (
@@ -24,11 +23,11 @@ from ..rig.access import (
     view_layer_of,
 )
 from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
-from ..rig.animation import animated_paths, curves_of
 from ..rig.chain import Chain
 from ..rig.channels import SIZES
 from ..rig.dependencies import Carrier, Dependencies
 from ..rig.rotation import CHANNELS, EULER
+from .acting import acting_curves, paths_besides_action
 from .samples import rotation_channel
 from .scenery import chains_of
 
@@ -36,10 +35,6 @@ NUMBERS = ("bend", "softness", "stretch", "stretch_max", "min_angle", "max_angle
 SWITCH = "enabled"
 ROTATIONS = {EULER[0], *(channel for channel, _ in CHANNELS.values())}
 SETTINGS = "planar_ik."
-GROUPS_ARE_HEEDED = bpy.app.version < (4, 4)
-"""Whether a muted group silences its curves; with slots it does so only where there are NLA strips."""
-
-Curves = dict[tuple[str, int], Any]
 
 
 class Own(NamedTuple):
@@ -96,27 +91,6 @@ def steady_chains(context: Context, lowers: list[PoseBone]) -> list[Steady] | No
 def carriers_of(chains: list[Steady]) -> set[Carrier]:
     """All objects and bones that the places of these chains depend on."""
     return Dependencies().carriers([carrier for steady in chains for carrier in steady.chain.follows()])
-
-
-def acting_curves(ob: Object) -> Curves:
-    """The F-curves of an object's action that act, by data path and index."""
-    data = ob.animation_data
-    curves = curves_of(data.action, getattr(data, "action_slot", None)) if data else ()
-    return {(curve.data_path, curve.array_index): curve for curve in curves if acts(curve)}
-
-
-def acts(curve: Any) -> bool:
-    """Whether Blender evaluates an F-curve of an object without NLA strips."""
-    is_muted = curve.mute or (GROUPS_ARE_HEEDED and curve.group and curve.group.mute)
-    return not (is_muted or curve.is_empty) and curve.is_valid
-
-
-def paths_besides_action(ob: Object) -> set[str]:
-    """The data paths that drivers act on, and NLA strips may, whatever the object's own action does."""
-    data = ob.animation_data
-    if data is None:
-        return set()
-    return animated_paths(ob) if data.nla_tracks else {driver.data_path for driver in data.drivers}
 
 
 class _Animation:
