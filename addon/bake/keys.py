@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import bpy
@@ -74,7 +75,8 @@ class Sheet:
 
     def __init__(self, ob: Object, into_new: bool) -> None:
         action, slot = _action(ob, into_new)
-        self._owner = _owner(action, slot)
+        owner = self._owner = _owner(action, slot)
+        self._group = cache(lambda name: owner.groups.get(name) or owner.groups.new(name))
         self._curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(action, slot)}
         data: Any = ob.animation_data
         self._heeds_groups = GROUPS_ARE_HEEDED or bool(data.use_nla and data.nla_tracks)
@@ -103,14 +105,15 @@ class Sheet:
             for other in group.channels:
                 other.mute = True
             group.mute = False
-        curve.mute = False
+        if curve.mute:  # Setting it costs as much as all the keys.
+            curve.mute = False
 
     def _new_curve(self, path: str, index: int, group: str) -> Any:
         if bpy.app.version >= (5, 0):
             curve = self._owner.fcurves.new(path, index=index, group_name=group)
         elif bpy.app.version >= (4, 4):
             curve = self._owner.fcurves.new(path, index=index)
-            curve.group = self._owner.groups.get(group) or self._owner.groups.new(group)
+            curve.group = self._group(group)
         else:
             curve = self._owner.fcurves.new(path, index=index, action_group=group)
         self._curves[path, index] = curve

@@ -60,7 +60,8 @@ def solve(chains: list[Steady], courses: list[Course], features: Features) -> Po
     spaces = _Spaces([course.space for course in courses])
     if spaces.is_flat:
         return None
-    to_parent: NDArray[Any] = np.array([steady.in_parent for steady in chains])
+    # A matrix's rows as tuples, for NumPy 1 takes ten times as long to read the matrix itself.
+    to_parent: NDArray[Any] = np.array([[row[:] for row in steady.in_parent] for steady in chains])
     from_parent: Any = inverted(to_parent)
     places = _columns([course.target for course in courses])
     target = moved(from_parent, spaces.inside(places))
