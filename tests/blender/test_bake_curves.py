@@ -16,7 +16,7 @@ def add_delta(ob: Any, chain: Any) -> None:
 
 
 def key_delta(ob: Any, chain: Any) -> None:
-    for frame, x in ((1, 0.0), (24, 0.4)):
+    for frame, x in ((1, 0.0), (12, 0.4), (24, 0.0)):
         ob.delta_location.x = x
         ob.keyframe_insert("delta_location", frame=frame)
 
