@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 from bpy.types import Context, Object, PoseBone
 
+from ..rig.access import scene_of, view_layer_of
 from ..rig.settings import PlanarIKChain
 from ..rig.setup import IN_PLANE, Refused, add_chain, check_limb, check_target, new_empty, pole_place, posture
 from ..rig.targets import Target
@@ -80,10 +81,8 @@ def _wanted(setting: Any, value: Any) -> str:
 
 def add_described(context: Context, chain: dict[str, Any]) -> PoseBone:
     """Add one chain and give its lower bone. Raises `Refused`."""
-    ob = _object(chain["object"])
-    lower = ob.pose.bones.get(chain["bone"]) if ob.pose else None
-    if lower is None:
-        raise Refused(f"'{ob.name}' has no bone '{chain['bone']}'")
+    lower = _lower(context, chain)
+    ob = lower.id_data
     check_limb(lower)
     target, pole = _goal(chain, "target", "subtarget"), _goal(chain, "pole_target", "pole_subtarget")
     for goal in (target, pole):
@@ -101,6 +100,19 @@ def add_described(context: Context, chain: dict[str, Any]) -> PoseBone:
     if pole:
         settings |= {"pole_target": pole.object, "pole_subtarget": pole.bone}
     add_chain(ob, lower, settings)
+    return lower
+
+
+def _lower(context: Context, chain: dict[str, Any]) -> PoseBone:
+    """The bone to put a chain on, of an object that is saved with the file and posed in its scene."""
+    ob = _object(chain["object"])
+    if ob.library:
+        raise Refused(f"'{ob.name}' is linked from another file: make a library override of it, or add to that file")
+    if view_layer_of(context).objects.get(ob.name) != ob:
+        raise Refused(f"'{ob.name}' is not in the scene '{scene_of(context).name}', or is excluded from its view layer")
+    lower = ob.pose.bones.get(chain["bone"]) if ob.pose else None
+    if lower is None:
+        raise Refused(f"'{ob.name}' has no bone '{chain['bone']}'")
     return lower
 
 

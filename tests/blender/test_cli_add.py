@@ -82,3 +82,27 @@ def test_add_refuses_with_a_sentence_and_writes_nothing(tmp_path, chain, sentenc
     assert sentence in err
     assert "Traceback" not in err
     assert not (tmp_path / "out.blend").exists()
+
+
+def test_add_refuses_a_rig_whose_chain_would_be_lost_or_not_seen(tmp_path):
+    """A linked rig's chain is not saved, and one of another scene is not posed."""
+    make_leg()
+    library, shot, chains = tmp_path / "rig.blend", tmp_path / "shot.blend", tmp_path / "chains.json"
+    bpy.ops.wm.save_as_mainfile(filepath=str(library))
+    chains.write_text(json.dumps({"chains": [{"object": "leg", "bone": "shin"}]}))
+    ob = bpy.data.objects["leg"]
+    bpy.context.scene.collection.objects.unlink(ob)
+    bpy.data.scenes.new("Second").collection.objects.link(ob)
+    bpy.ops.wm.save_as_mainfile(filepath=str(shot))
+    code, lines, err = run("add", "--in-place", shot, chains)
+    assert (code, lines) == (2, [])
+    assert "'leg' is not in the scene 'Scene'" in err
+
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(library), link=True) as (_, linked):
+        linked.objects = ["leg"]
+    bpy.context.scene.collection.objects.link(linked.objects[0])
+    bpy.ops.wm.save_as_mainfile(filepath=str(shot))
+    code, lines, err = run("add", "--in-place", shot, chains)
+    assert (code, lines) == (2, [])
+    assert "'leg' is linked from another file" in err
