@@ -89,6 +89,8 @@ def add_described(context: Context, chain: dict[str, Any]) -> PoseBone:
         if goal:
             check_target(ob, lower, goal)
     posed = posture(context, ob, lower)
+    if chain.get("plane") == "REST" and target is None and posed.height > IN_PLANE:
+        raise Refused(f"'{lower.name}' is posed out of its rest plane: choose POLE, or clear its pose first")
     size = 0.15 * (posed.tip - posed.root).length or 0.1
     target = target or Target(new_empty(context, f"target_{lower.name}", posed.tip, size), "")
     plane = chain.get("plane") or ("POLE" if pole or posed.height > IN_PLANE else "REST")

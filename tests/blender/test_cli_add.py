@@ -53,6 +53,16 @@ def test_add_moves_no_limb_however_it_is_posed(tmp_path, posed, plane):
     assert abs(motion(open_file(shot), [1]) - wanted).max() < 1e-5
 
 
+def test_add_pulls_no_limb_into_its_rest_plane(tmp_path):
+    make_leg().pose.bones["thigh"].rotation_quaternion = (0.9, 0.2, 0.0, 0.1)
+    shot, chains = tmp_path / "rig.blend", tmp_path / "chains.json"
+    bpy.ops.wm.save_as_mainfile(filepath=str(shot))
+    chains.write_text(json.dumps({"chains": [{"object": "leg", "bone": "shin", "plane": "REST"}]}))
+    code, lines, err = run("add", "--in-place", shot, chains)
+    assert (code, lines) == (2, [])
+    assert "'shin' is posed out of its rest plane: choose POLE" in err
+
+
 @pytest.mark.parametrize(
     ("chain", "sentence"),
     [
