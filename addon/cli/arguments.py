@@ -30,7 +30,7 @@ exit codes:
      chain that can't be baked; nothing was written for that file
   3  a chain has more unreached frames than --max-unreached; nothing was written for that file
   4  the output can't be written: no permission, disk full, or another run is writing it
-  130  interrupted with Ctrl-C
+  130  interrupted with Ctrl-C or SIGTERM
 
 A file that fails does not keep the next one from being processed. The output is written beside its name and renamed
 when it is whole, so that a run may be killed at any moment."""

@@ -1,4 +1,7 @@
-"""Ctrl-C, heeded where it is safe: as an exception it is lost whenever it comes while Blender calls a handler."""
+"""Ctrl-C, and the SIGTERM by which farms cancel, heeded where it is safe.
+
+As an exception, Ctrl-C is lost whenever it comes while Blender calls a handler; SIGTERM would leave temporary files.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,31 @@ from contextlib import contextmanager
 from threading import Event
 from typing import Any
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 _asked = Event()
 
 
 @contextmanager
 def interrupts_noted() -> Iterator[None]:
-    """Only take note of Ctrl-C; pressed a second time, it acts as it does elsewhere."""
+    """Only take note of a signal to end; the second acts as it does elsewhere."""
+    before = {number: signal.getsignal(number) or signal.SIG_DFL for number in SIGNALS}  # None: Blender's own
 
-    def note(*_: Any) -> None:
+    def note(number: int, _frame: Any) -> None:
         _asked.set()
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before[signal.Signals(number)])
 
-    before = signal.signal(signal.SIGINT, note) or signal.SIG_DFL  # None: Blender's own
+    for number in SIGNALS:
+        signal.signal(number, note)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in SIGNALS:
+            signal.signal(number, before[number])
         _asked.clear()
 
 
 def heed() -> None:
-    """Raise KeyboardInterrupt if Ctrl-C was pressed."""
+    """Raise KeyboardInterrupt if such a signal came."""
     if _asked.is_set():
         raise KeyboardInterrupt

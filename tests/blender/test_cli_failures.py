@@ -46,22 +46,25 @@ def test_wrong_arguments_get_a_sentence(addon, capsys, words, sentence):
     assert sentence in capsys.readouterr().err
 
 
-def test_ctrl_c_ends_with_its_own_code_and_leaves_nothing(shot):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_end_with_their_own_code_and_leave_nothing(shot, tmp_path_factory, number):
     open_file(shot)
     bpy.context.scene.frame_end = 1_000_000
     bpy.data.objects["target"].constraints.new("LIMIT_LOCATION")  # so that a bake steps every frame
     bpy.ops.wm.save_mainfile()
     before = shot.read_bytes()
-    process = start("bake", "--in-place", shot)
+    folder = tmp_path_factory.mktemp("temporary")
+    process = start("bake", "--in-place", shot, env={**os.environ, "TMPDIR": str(folder)})
     while "Read blend" not in process.stderr.readline():
         pass
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=100)
     assert (process.returncode, out) == (130, ""), err
     assert "Interrupted" in err
     assert "Traceback" not in err
     assert shot.read_bytes() == before
     assert others(shot) == {"shot.blend1"}
+    assert list(folder.iterdir()) == []
 
 
 def test_max_unreached_ends_with_its_own_code_and_writes_nothing(shot):
