@@ -12,8 +12,7 @@ from bpy.types import Context, Object, PoseBone
 
 from ..rig.access import scene_of, view_layer_of
 from ..rig.settings import PlanarIKChain
-from ..rig.setup import IN_PLANE, Refused, add_chain, check_limb, check_target, new_empty, pole_place, posture
-from ..rig.targets import Target
+from ..rig.setup import Refused, add_fitting, fit_chain, named_target
 from .codes import Code, Stop
 
 NAMES = ("object", "bone", "target", "subtarget", "pole_target", "pole_subtarget")
@@ -82,26 +81,12 @@ def _wanted(setting: Any, value: Any) -> str:
 def add_described(context: Context, chain: dict[str, Any]) -> PoseBone:
     """Add one chain and give its lower bone. Raises `Refused`."""
     lower = _lower(context, chain)
-    ob = lower.id_data
-    check_limb(lower)
-    target, pole = _goal(chain, "target", "subtarget"), _goal(chain, "pole_target", "pole_subtarget")
-    for goal in (target, pole):
-        if goal:
-            check_target(ob, lower, goal)
-    posed = posture(context, ob, lower)
-    if chain.get("plane") == "REST" and target is None and posed.height > IN_PLANE:
-        raise Refused(f"'{lower.name}' is posed out of its rest plane: choose POLE, or clear its pose first")
-    size = 0.15 * (posed.tip - posed.root).length or 0.1
-    target = target or Target(new_empty(context, f"target_{lower.name}", posed.tip, size), "")
-    plane = chain.get("plane") or ("POLE" if pole or posed.height > IN_PLANE else "REST")
-    if plane == "POLE" and pole is None:
-        pole = Target(new_empty(context, f"pole_{lower.name}", pole_place(posed), size), "")
-    settings: dict[str, Any] = {"plane": plane, "bend": 1.0 if plane == "POLE" else posed.bend}
-    settings |= {name: chain[name] for name in SETTINGS if name in chain}
-    settings |= {"target": target.object, "subtarget": target.bone}
-    if pole:
-        settings |= {"pole_target": pole.object, "pole_subtarget": pole.bone}
-    add_chain(ob, lower, settings)
+    target, pole = (
+        named_target(chain.get(name, ""), chain.get(bone, ""))
+        for name, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget"))
+    )
+    fitting = fit_chain(context, lower, target, pole, chain.get("plane", ""))
+    add_fitting(context, fitting, {name: chain[name] for name in SETTINGS if name in chain})
     return lower
 
 
@@ -116,18 +101,6 @@ def _lower(context: Context, chain: dict[str, Any]) -> PoseBone:
     if lower is None:
         raise Refused(f"'{ob.name}' has no bone '{chain['bone']}'")
     return lower
-
-
-def _goal(chain: dict[str, Any], name: str, bone: str) -> Target | None:
-    wanted = chain.get(bone, "")
-    if not chain.get(name):
-        if wanted:
-            raise Refused(f"'{bone}' is '{wanted}', and there is no '{name}' that it is a bone of")
-        return None
-    ob = _object(chain[name])
-    if wanted and not (ob.pose and wanted in ob.pose.bones):
-        raise Refused(f"'{ob.name}' has no bone '{wanted}'")
-    return Target.read(ob, wanted)
 
 
 def _object(name: str) -> Object:

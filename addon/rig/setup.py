@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix, Vector
 
-from .access import ArmatureObject, chain_settings, scene_of, upper_of
+from .access import ArmatureObject, chain_settings, has_bone, scene_of, upper_of
 from .anatomy import Unposable, anatomy
 from .chain import Chain
 from .channels import Channels
@@ -43,6 +43,16 @@ class Posture(NamedTuple):
     aside: Vector
     bend: float
     height: float
+
+
+class Fitting(NamedTuple):
+    """How a chain fits a limb; without a target or, where its plane needs one, a pole, it gets a new empty."""
+
+    lower: PoseBone
+    target: Target | None
+    pole: Target | None
+    posed: Posture
+    plane: str
 
 
 def is_lower(bone: PoseBone) -> bool:
@@ -109,6 +119,50 @@ def aside_of(knee: Vector, tip: Vector, length: float) -> Vector:
         return off
     side = Vector((-tip.y, tip.x, 0.0))
     return side if side.length > STRAIGHT * length else Vector((0.0, 1.0, 0.0))
+
+
+def named_target(name: str, bone: str) -> Target | None:
+    """The target of these names, or None without a name; raises `Refused` if there is no such."""
+    if not name:
+        if bone:
+            raise Refused(f"Name the object that bone '{bone}' belongs to as well")
+        return None
+    ob = bpy.data.objects.get(name)
+    if ob is None:
+        raise Refused(f"There is no object '{name}'")
+    if bone and not has_bone(ob, bone):
+        raise Refused(f"'{name}' has no bone '{bone}'")
+    return Target.read(ob, bone)
+
+
+def fit_chain(context: Context, lower: PoseBone, target: Target | None, pole: Target | None, plane: str) -> Fitting:
+    """Settle how a chain fits a limb as it is posed; raises `Refused` if it does not, and changes nothing.
+
+    Without a ``plane``, it is the limb's own at rest if the limb is posed in it and there is no pole.
+    """
+    ob = lower.id_data
+    check_limb(lower)
+    for goal in (target, pole):
+        if goal:
+            check_target(ob, lower, goal)
+    posed = posture(context, ob, lower)
+    if plane == "REST" and target is None and posed.height > IN_PLANE:
+        raise Refused(f"'{lower.name}' is posed out of its rest plane: choose Pole, or clear its pose first")
+    return Fitting(lower, target, pole, posed, plane or ("POLE" if pole or posed.height > IN_PLANE else "REST"))
+
+
+def add_fitting(context: Context, fitting: Fitting, settings: dict[str, Any]) -> None:
+    """Add a chain with these settings and, where none is given, a new target at its tip and a new pole."""
+    lower, target, pole, posed, plane = fitting
+    size = 0.15 * (posed.tip - posed.root).length or 0.1
+    target = target or Target(new_empty(context, f"target_{lower.name}", posed.tip, size), "")
+    if plane == "POLE":
+        pole = pole or Target(new_empty(context, f"pole_{lower.name}", pole_place(posed), size), "")
+    fitted: dict[str, Any] = {"plane": plane, "bend": 1.0 if plane == "POLE" else posed.bend}
+    fitted |= {"target": target.object, "subtarget": target.bone}
+    if pole:
+        fitted |= {"pole_target": pole.object, "pole_subtarget": pole.bone}
+    add_chain(lower.id_data, lower, fitted | settings)
 
 
 def add_chain(ob: Object, lower: PoseBone, settings: dict[str, Any]) -> None:

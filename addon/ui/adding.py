@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import bpy
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Context, PoseBone
 
 from .. import live
-from ..rig.access import has_bone
-from ..rig.setup import (
-    IN_PLANE,
-    Posture,
-    Refused,
-    add_chain,
-    check_limb,
-    check_target,
-    is_lower,
-    new_empty,
-    pole_place,
-    posture,
-)
+from ..rig.setup import Refused, add_fitting, fit_chain, is_lower, named_target
 from ..rig.targets import Target
 
 
@@ -34,56 +21,22 @@ class Request(NamedTuple):
     pole_subtarget: str
 
 
-class Limb(NamedTuple):
-    """One chain to be added."""
-
-    object: Object
-    lower: PoseBone
-    target: Target | None
-    posed: Posture
-    plane: str
-
-
 def add_chains(context: Context, request: Request) -> list[str]:
     """Add a chain to every selected limb; return warnings. Raises `Refused` before anything is changed."""
-    target = _named(request.target, request.subtarget)
+    target = named_target(request.target, request.subtarget)
     if target and context.active_pose_bone:
         lowers = [context.active_pose_bone]
     else:
         lowers, target = _selection(context)
-    pole = _named(request.pole_target, request.pole_subtarget)
+    pole = named_target(request.pole_target, request.pole_subtarget)
     if target and len(lowers) > 1:
         raise Refused("Select one lower bone and a target, or several lower bones and no target")
-    limbs = []
-    for lower in lowers:
-        ob = lower.id_data
-        check_limb(lower)
-        for goal in (target, pole):
-            if goal:
-                check_target(ob, lower, goal)
-        posed = posture(context, ob, lower)
-        if request.plane == "REST" and not target and posed.height > IN_PLANE:
-            raise Refused(f"'{lower.name}' is posed out of its rest plane: choose Pole, or clear its pose first")
-        plane = request.plane or ("POLE" if pole or posed.height > IN_PLANE else "REST")
-        limbs.append(Limb(ob, lower, target, posed, plane))
-    for limb in limbs:
-        _add(context, limb, pole)
+    fittings = [fit_chain(context, lower, target, pole, request.plane) for lower in lowers]
+    for fitting in fittings:
+        add_fitting(context, fitting, {})
     live.refresh(context)
-    off = [limb for limb in limbs if limb.plane == "POLE" and not request.plane and not pole]
-    return [f"'{limb.lower.name}' is posed out of its rest plane: it got a pole" for limb in off]
-
-
-def _add(context: Context, limb: Limb, pole: Target | None) -> None:
-    name = limb.lower.name
-    size = 0.15 * (limb.posed.tip - limb.posed.root).length or 0.1
-    target = limb.target or Target(new_empty(context, f"target_{name}", limb.posed.tip, size), "")
-    settings: dict[str, Any] = {"target": target.object, "subtarget": target.bone, "plane": limb.plane, "bend": 1.0}
-    if limb.plane == "POLE":
-        pole = pole or Target(new_empty(context, f"pole_{name}", pole_place(limb.posed), size), "")
-        settings |= {"pole_target": pole.object, "pole_subtarget": pole.bone}
-    else:
-        settings["bend"] = limb.posed.bend
-    add_chain(limb.object, limb.lower, settings)
+    off = [fitting for fitting in fittings if fitting.plane == "POLE" and not request.plane and not pole]
+    return [f"'{fitting.lower.name}' is posed out of its rest plane: it got a pole" for fitting in off]
 
 
 def _selection(context: Context) -> tuple[list[PoseBone], Target | None]:
@@ -104,16 +57,3 @@ def _selection(context: Context) -> tuple[list[PoseBone], Target | None]:
     if not lowers:
         raise Refused("Select the lower bone of a limb")
     return lowers, goals[0] if goals else None
-
-
-def _named(name: str, bone: str) -> Target | None:
-    if not name:
-        if bone:
-            raise Refused(f"Name the object that bone '{bone}' belongs to as well")
-        return None
-    ob = bpy.data.objects.get(name)
-    if ob is None:
-        raise Refused(f"There is no object '{name}'")
-    if bone and not has_bone(ob, bone):
-        raise Refused(f"'{name}' has no bone '{bone}'")
-    return Target.read(ob, bone)

@@ -60,7 +60,7 @@ def test_add_pulls_no_limb_into_its_rest_plane(tmp_path):
     chains.write_text(json.dumps({"chains": [{"object": "leg", "bone": "shin", "plane": "REST"}]}))
     code, lines, err = run("add", "--in-place", shot, chains)
     assert (code, lines) == (2, [])
-    assert "'shin' is posed out of its rest plane: choose POLE" in err
+    assert "'shin' is posed out of its rest plane: choose Pole" in err
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_add_pulls_no_limb_into_its_rest_plane(tmp_path):
         ({"object": "leg", "bone": "shin", "stretch": True}, "stretch = True: it has to be a number"),
         ({"object": "leg", "bone": "shin", "stretch_max": 0.5}, "stretch_max = 0.5: it has to be a number from 1 on"),
         ({"object": "leg", "bone": "shin", "max_angle": 90}, "a number from 0 to 3.14159, in radians"),
-        ({"object": "leg", "bone": "shin", "subtarget": "hand"}, "there is no 'target' that it is a bone of"),
+        ({"object": "leg", "bone": "shin", "subtarget": "hand"}, "Name the object that bone 'hand' belongs to"),
         ({"object": "leg", "bone": "shin", "target": "prop", "subtarget": "hand"}, "'prop' has no bone 'hand'"),
     ],
 )
