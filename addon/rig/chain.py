@@ -19,7 +19,7 @@ from .channels import Channels
 from .dependencies import Carrier, Dependencies
 from .frame import Frame
 from .parts import Rotation, Scale, read_rotation, read_scale
-from .problems import Mover, is_driven, moved_by, movers_of, problem_of
+from .problems import Mover, is_driven, left_behind, moved_by, movers_of, problem_of
 from .sides import is_right
 from .stretching import avoid_shear
 from .targets import Target
@@ -74,6 +74,7 @@ class Chain:
         self._pole: Target | None = None
         self._obstacle = ""
         self._movers: list[Mover] = []
+        self._hidden: list[Target] = []
         self._driven_scales: set[str] = set()
         self._is_animated = True
         self._size = 0.0
@@ -112,9 +113,7 @@ class Chain:
         root = upper.parent.name if upper and upper.parent else ""
         return [(self.object, root), *((goal.object, goal.bone) for goal in (self.target, self._pole) if goal)]
 
-    def prepare(
-        self, evaluated: ArmatureObject, channels: Channels, index: dict[str, int], dependencies: Dependencies
-    ) -> None:
+    def prepare(self, frame: Frame, channels: Channels, index: dict[str, int], dependencies: Dependencies) -> None:
         """Read everything of the chain anew, because something was edited."""
         original = self.object.pose.bones[self.lower]
         self._body_key = ()
@@ -122,11 +121,14 @@ class Chain:
         limb = [original, original.parent] if original.parent else []
         self._movers = movers_of(original, dependencies) if limb else []
         self._driven_scales = {bone.name for bone in limb if is_driven(bone, "scale", dependencies)}
-        self._is_animated = self._has_curves(dependencies.animated_paths(self.object))
+        goals = [goal for goal in (self.target, self._pole) if goal]
+        moving = [goal for goal in goals if goal.path in dependencies.animated_paths(goal.object)]
+        self._hidden = [goal for goal in moving if not frame.shows(goal.object)]
+        self._is_animated = bool(self._hidden) or self._has_curves(dependencies.animated_paths(self.object))
         if chain_settings(original).enabled and not self._obstacle:
             self._read_parts(original, channels, index)
             self._mark_posed()
-        self.refresh(evaluated, channels)
+        self.refresh(frame, channels)
 
     def is_outdated(self, frame: Frame) -> bool:
         """Whether `refresh` must run for this frame: the chain is animated, or was set what is evaluated only now, or
@@ -140,19 +142,20 @@ class Chain:
         is_settled = bool(self.posing and self.posing.body.in_parent) and not self._is_animated
         return is_settled and all(rotation.mode == "QUATERNION" for rotation in self.rotations)
 
-    def refresh(self, evaluated: ArmatureObject, channels: Channels) -> None:
+    def refresh(self, frame: Frame, channels: Channels) -> None:
         """Make the function that poses the chain as its settings, its own pose and its bones' shape are now."""
         self._solve = self.posing = None
         if self.is_unsettled:
             self._body_key, self.is_unsettled = (), False
-        lower = evaluated.pose.bones.get(self.lower)
+        lower = frame.evaluated.pose.bones.get(self.lower)
         if lower is None:  # renamed in Edit Mode, which the evaluated pose does not know yet
             self.is_unsettled = True
             return
         has_pole = chain_settings(lower).plane == "POLE"
         self.pole = self._pole if has_pole else None
         lack = f"'{self.lower}' has no pole target" if has_pole and not self._pole else ""
-        self.problem = self._obstacle or lack or moved_by(evaluated, self._movers)
+        obstacle = self._obstacle or lack or moved_by(frame.evaluated, self._movers)
+        self.problem = obstacle or left_behind(self._hidden, frame.depsgraph)
         if self.problem or not chain_settings(lower).enabled:
             self.release(channels)
             return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bpy.types import Depsgraph
+from bpy.types import Depsgraph, Object
 from mathutils import Matrix
 
 from .anatomy import is_even, size_of
@@ -27,6 +27,15 @@ class Frame:
         self._from_world = evaluated.matrix_world.inverted_safe()
         self._spaces = {"": self._from_world}
         self._sizes: dict[str, float] = {}
+        self._shown: set[Any] = set()
+
+    def shows(self, ob: Object) -> bool:
+        """Whether Blender surely evaluates an object here: what is hidden it does only if something shown needs it."""
+        if self.depsgraph.mode == "VIEWPORT" and ob.visible_get(view_layer=self.depsgraph.view_layer):
+            return True  # to go through all objects takes longer
+        if not self._shown:
+            self._shown = {each.original for each in self.depsgraph.ids}
+        return ob in self._shown
 
     def space(self, bone: str) -> Matrix:
         """What takes the world to the pose of a bone, or without a name to the armature."""

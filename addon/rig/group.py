@@ -74,9 +74,9 @@ class Group:
         for chain in self._singles:
             try:
                 if edited:
-                    chain.prepare(frame.evaluated, channels, index, edited)
+                    chain.prepare(frame, channels, index, edited)
                 elif chain.is_outdated(frame):
-                    chain.refresh(frame.evaluated, channels)
+                    chain.refresh(frame, channels)
                 chain.pose(frame, channels)
             except ReferenceError:
                 self.has_lost = True

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import isfinite
 from typing import Any, NamedTuple
 
-from bpy.types import Object, PoseBone
+from bpy.types import Depsgraph, Object, PoseBone
 
 from .access import ArmatureObject, chain_settings, children_of, has_chain, upper_of
 from .dependencies import Dependencies
@@ -61,6 +61,17 @@ def hangs_on(ob: Object, lower: PoseBone, target: Target, dependencies: Dependen
     if dependencies.carriers([(target.object, target.bone)]) & {(ob, lower.name), (ob, upper_of(lower).name)}:
         name = f"Bone '{target.bone}'" if target.bone else f"'{target.object.name}'"
         return f"{name} hangs on the chain of '{lower.name}' itself: use one that does not move with it"
+    return ""
+
+
+def left_behind(hidden: Iterable[Target], depsgraph: Depsgraph) -> str:
+    """Which of these targets, which are hidden, Blender does not move in its animation."""
+    for target in hidden:
+        if target.is_left_behind(depsgraph):
+            name = f"'{target.object.name}'"
+            if depsgraph.mode == "RENDER":
+                return f"{name} is animated, but disabled in renders: enable it"
+            return f"{name} is animated, but disabled in viewports or excluded: enable it, and hide it by its eye"
     return ""
 
 

@@ -72,9 +72,8 @@ def place(target: Target, position: Vector) -> None:
 
 def keep_place(target: Target, with_key: bool) -> None:
     """Set a key on where a target is, asked or not if there are some, lest the next frame moves it back."""
-    path = f"{path_to_bone(target.bone)}.location" if target.bone else "location"
-    if with_key or path in animated_paths(target.object):
-        target.object.keyframe_insert(path, group=target.bone)
+    if with_key or target.path in animated_paths(target.object):
+        target.object.keyframe_insert(target.path, group=target.bone)
 
 
 def keep_setting(chain: Chain, name: str, with_key: bool) -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bpy.types import Depsgraph, Object
 from mathutils import Vector
 
-from .access import has_bone
+from .access import has_bone, path_to_bone
+from .animation import curves_of
+
+AWAY = 1e-4
+"""How far a location may be from what its F-curve says, next to its size."""
 
 
 class Target:
@@ -29,6 +35,26 @@ class Target:
         if self.bone and not has_bone(self.object, self.bone):
             return f"'{self.object.name}' has no bone '{self.bone}'"
         return ""
+
+    @property
+    def path(self) -> str:
+        """The data path of its own location."""
+        return f"{path_to_bone(self.bone)}.location" if self.bone else "location"
+
+    def is_left_behind(self, depsgraph: Depsgraph) -> bool:
+        """Whether its location is not what the F-curves of its action say of this frame."""
+        data: Any = self.object.animation_data
+        if data is None or data.nla_tracks:
+            return False
+        scene: Any = depsgraph.scene_eval
+        evaluated: Any = self.object.evaluated_get(depsgraph)
+        location = evaluated.path_resolve(self.path)
+        for curve in curves_of(data.action, getattr(data, "action_slot", None)):
+            if curve.data_path == self.path and not curve.mute:
+                wanted = curve.evaluate(scene.frame_current_final)
+                if abs(location[curve.array_index] - wanted) > AWAY * (1.0 + abs(wanted)):
+                    return True
+        return False
 
     def position(self, depsgraph: Depsgraph) -> Vector:
         """Its place in the world: an object's origin, a bone's head."""

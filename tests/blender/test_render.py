@@ -154,3 +154,13 @@ def test_live_off_renders_the_pose_as_it_stands(tmp_path):
     bpy.context.scene.planar_ik.live = True
     live = images(tmp_path / "on")
     assert np.abs(stale[1] - live[1]).max() > 0.5
+
+
+def test_a_target_that_renders_leave_behind_is_named(tmp_path, caplog):
+    ob = dancing("one")
+    stage(False)
+    bpy.data.objects["target"].hide_render = True
+    images(tmp_path)
+    assert caplog.messages == ["rig: shin: 'target' is animated, but disabled in renders: enable it"]
+    bpy.context.scene.frame_set(4)
+    assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"

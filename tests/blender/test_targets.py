@@ -461,3 +461,49 @@ def test_a_hidden_rig_or_target_still_counts():
     target.hide_viewport = False
     update()
     assert_on_target(ob, target)
+
+
+def hidden(way):
+    """A chain, its animated target, and the target hidden in one of Blender's ways."""
+    ob, target = make_rig(), make_empty("target")
+    key_location(target, [NEAR, NEXT], 1, 10)
+    plane_chain(ob, target)
+    controls = bpy.data.collections.new("controls")
+    bpy.context.scene.collection.children.link(controls)
+    controls.objects.link(target)
+    bpy.context.scene.collection.objects.unlink(target)
+    if way == "eye":
+        target.hide_set(True)
+    elif way == "screen":
+        target.hide_viewport = True
+    else:
+        bpy.context.view_layer.layer_collection.children["controls"].exclude = True
+    update()
+    return ob, target
+
+
+@pytest.mark.parametrize("way", ["eye", "needed"])
+def test_a_hidden_target_that_blender_moves_all_the_same(way):
+    ob, target = hidden(way)
+    if way == "needed":
+        ob.pose.bones["hip"].constraints.new("COPY_ROTATION").target = target
+        update()
+    for frame in (1, 11, 5, 1):
+        bpy.context.scene.frame_set(frame)
+        assert_on_target(ob, target)
+
+
+@pytest.mark.parametrize("way", ["screen", "exclude"])
+def test_a_hidden_target_that_blender_leaves_behind(way):
+    ob, target = hidden(way)
+    chain = ob.pose.bones["shin"].planar_ik
+    bpy.context.scene.frame_set(6)
+    refused(chain, "hide it by its eye")
+    target.hide_viewport = False
+    bpy.context.view_layer.layer_collection.children["controls"].exclude = False
+    update()
+    assert_on_target(ob, target)
+    target.animation_data_clear()
+    target.hide_viewport = True
+    update()
+    assert chain.message == ""
