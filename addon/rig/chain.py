@@ -121,9 +121,8 @@ class Chain:
         limb = [original, original.parent] if original.parent else []
         self._movers = movers_of(original, dependencies) if limb else []
         self._driven_scales = {bone.name for bone in limb if is_driven(bone, "scale", dependencies)}
-        goals = [goal for goal in (self.target, self._pole) if goal]
-        moving = [goal for goal in goals if goal.path in dependencies.animated_paths(goal.object)]
-        self._hidden = [goal for goal in moving if not frame.shows(goal.object)]
+        hidden = [goal for goal in (self.target, self._pole) if goal and not frame.shows(goal.object)]
+        self._hidden = [goal for goal in hidden if goal.path in dependencies.animated_paths(goal.object)]
         self._is_animated = bool(self._hidden) or self._has_curves(dependencies.animated_paths(self.object))
         if chain_settings(original).enabled and not self._obstacle:
             self._read_parts(original, channels, index)
