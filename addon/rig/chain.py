@@ -19,7 +19,7 @@ from .channels import Channels
 from .dependencies import Carrier, Dependencies
 from .frame import Frame
 from .parts import Rotation, Scale, read_rotation, read_scale
-from .problems import Mover, is_driven, left_behind, moved_by, movers_of, problem_of
+from .problems import Obstacles, obstacles_of
 from .sides import is_right
 from .stretching import avoid_shear
 from .targets import Target
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FLAT = pi - 1e-6
 """The largest knee angle in single precision that is still no limit."""
 
-NOT_A_PLACE = "The target's position is not a number"
+NOT_A_PLACE = "The place of the target, or of what carries the limb, is not a number"
 
 ROUNDING = 1e-6
 """The shortfall, as a fraction of the limb's length, that single precision leaves of a target within reach."""
@@ -72,10 +72,7 @@ class Chain:
         self.is_carried = False
         self.is_unsettled = False
         self._pole: Target | None = None
-        self._obstacle = ""
-        self._movers: list[Mover] = []
-        self._hidden: list[Target] = []
-        self._driven_scales: set[str] = set()
+        self._obstacles = Obstacles()
         self._is_animated = True
         self._size = 0.0
         self._body: Anatomy | None = None
@@ -117,14 +114,10 @@ class Chain:
         """Read everything of the chain anew, because something was edited."""
         original = self.object.pose.bones[self.lower]
         self._body_key = ()
-        self._obstacle = problem_of(self.object, original, self.target, self._pole, dependencies)
-        limb = [original, original.parent] if original.parent else []
-        self._movers = movers_of(original, dependencies) if limb else []
-        self._driven_scales = {bone.name for bone in limb if is_driven(bone, "scale", dependencies)}
-        hidden = [goal for goal in (self.target, self._pole) if goal and not frame.shows(goal.object)]
-        self._hidden = [goal for goal in hidden if goal.path in dependencies.animated_paths(goal.object)]
-        self._is_animated = bool(self._hidden) or self._has_curves(dependencies.animated_paths(self.object))
-        if chain_settings(original).enabled and not self._obstacle:
+        self._obstacles = obstacles_of(original, self.target, self._pole, frame, dependencies)
+        is_moved = self._has_curves(dependencies.animated_paths(self.object))
+        self._is_animated = is_moved or bool(self._obstacles.hidden)
+        if chain_settings(original).enabled and not self._obstacles.lasting:
             self._read_parts(original, channels, index)
             self._mark_posed()
         self.refresh(frame, channels)
@@ -153,8 +146,7 @@ class Chain:
         has_pole = chain_settings(lower).plane == "POLE"
         self.pole = self._pole if has_pole else None
         lack = f"'{self.lower}' has no pole target" if has_pole and not self._pole else ""
-        obstacle = self._obstacle or lack or moved_by(frame.evaluated, self._movers)
-        self.problem = obstacle or left_behind(self._hidden, frame.depsgraph)
+        self.problem = lack or self._obstacles.problem(frame)
         if self.problem or not chain_settings(lower).enabled:
             self.release(channels)
             return
@@ -230,7 +222,7 @@ class Chain:
             part.restore(channels)
 
     def _has_curves(self, paths: set[str]) -> bool:
-        moving = {self.lower, self.upper, *(mover.bone for mover in self._movers)} - {""}
+        moving = {self.lower, self.upper, *(mover.bone for mover in self._obstacles.movers)} - {""}
         return any(path.startswith(tuple(map(path_to_bone, moving))) for path in paths)
 
     def _read_parts(self, lower: PoseBone, channels: Channels, index: dict[str, int]) -> None:
@@ -324,7 +316,7 @@ class Chain:
             inherits = self.object.data.bones[self.lower].inherit_scale == "ALIGNED"
             stretched = {"upper": self.upper} if inherits else {"upper": self.upper, "lower": self.lower}
             for name in stretched.values():
-                if name in self._driven_scales:
+                if name in self._obstacles.driven_scales:
                     raise Unposable(f"The scale of '{name}' is driven, so that it can't stretch: remove the driver")
             self.stretched = [self._scales[role] for role in stretched]
         else:

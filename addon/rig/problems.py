@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from bpy.types import Depsgraph, Object, PoseBone
 
 from .access import ArmatureObject, chain_settings, children_of, has_chain, upper_of
 from .dependencies import Dependencies
+from .frame import Frame
 from .targets import Target
 
 NUMBERS = ("bend", "influence", "softness", "stretch", "stretch_max", "min_angle", "max_angle")
@@ -24,10 +25,39 @@ class Mover(NamedTuple):
     problem: str
 
 
-def problem_of(
+class Obstacles(NamedTuple):
+    """What keeps a chain from being posed, or may in some frames, as of the last edit."""
+
+    lasting: str = ""  # whatever the frame
+    movers: Sequence[Mover] = ()
+    hidden: Sequence[Target] = ()  # targets that are animated
+    driven_scales: frozenset[str] = frozenset()  # of bones of the limb
+
+    def problem(self, frame: Frame) -> str:
+        """Why the chain can't be posed in this frame; empty if it can."""
+        return self.lasting or moved_by(frame.evaluated, self.movers) or _left_behind(self.hidden, frame.depsgraph)
+
+
+def obstacles_of(
+    lower: PoseBone, target: Target | None, pole: Target | None, frame: Frame, dependencies: Dependencies
+) -> Obstacles:
+    """What keeps the chain of ``lower`` on an original object from being posed."""
+    lasting = _problem_of(lower.id_data, lower, target, pole, dependencies)
+    if lower.parent is None:
+        return Obstacles(lasting)
+    hidden = [goal for goal in (target, pole) if goal and not frame.shows(goal.object)]
+    return Obstacles(
+        lasting,
+        movers_of(lower, dependencies),
+        [goal for goal in hidden if goal.path in dependencies.animated_paths(goal.object)],
+        frozenset(bone.name for bone in (upper_of(lower), lower) if _is_driven(bone, "scale", dependencies)),
+    )
+
+
+def _problem_of(
     ob: ArmatureObject, lower: PoseBone, target: Target | None, pole: Target | None, dependencies: Dependencies
 ) -> str:
-    """Why the chain of ``lower`` on an original object can't be posed; empty if it can, but for what moves the limb."""
+    """Why the chain can't be posed in any frame, as it is set."""
     settings = chain_settings(lower)
     upper = lower.parent
     if upper is None:
@@ -64,7 +94,7 @@ def hangs_on(ob: Object, lower: PoseBone, target: Target, dependencies: Dependen
     return ""
 
 
-def left_behind(hidden: Iterable[Target], depsgraph: Depsgraph) -> str:
+def _left_behind(hidden: Iterable[Target], depsgraph: Depsgraph) -> str:
     """Which of these targets, which are hidden, Blender does not move in its animation."""
     for target in hidden:
         if target.is_left_behind(depsgraph):
@@ -105,12 +135,12 @@ def moved_by(ob: ArmatureObject, movers: Iterable[Mover]) -> str:
 def moved_by_driver(lower: PoseBone, dependencies: Dependencies) -> str:
     """Which of the limb's bones a driver turns besides the chain."""
     for bone in (upper_of(lower), lower):
-        if is_driven(bone, "rotation", dependencies):
+        if _is_driven(bone, "rotation", dependencies):
             return f"The rotation of '{bone.name}' is driven: remove the driver"
     return ""
 
 
-def is_driven(bone: PoseBone, channel: str, dependencies: Dependencies) -> bool:
+def _is_driven(bone: PoseBone, channel: str, dependencies: Dependencies) -> bool:
     """Whether a driver sets a channel of a bone."""
     return any(path.startswith(channel) for path, _ in dependencies.drivers(bone.id_data, bone.name))
 

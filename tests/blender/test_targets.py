@@ -303,6 +303,12 @@ def test_a_target_at_no_number_leaves_the_limb_alone(capfd):
     target.location.x = 0.2
     update()
     assert chain.reach == "REACHED"
+    ob.location.x = float("nan")
+    update()
+    refused(chain, "what carries the limb")
+    ob.location.x = 0
+    update()
+    assert chain.reach == "REACHED"
     assert "Traceback" not in capfd.readouterr().err
 
 
