@@ -204,8 +204,8 @@ class Chain:
                 _keep(self.settings, f"own_{role}_scale", scale.own)
 
     def _ensure_parts(self, channels: Channels) -> None:
-        """Have parts to read from; whoever is not posed may have been changed since they were read."""
-        if not (self._rotations and self.settings.is_posed):
+        """Have parts to read from that are up to date."""
+        if self._has_old_parts():
             index = {bone.name: i for i, bone in enumerate(self.object.pose.bones)}
             self._read_parts(self.object.pose.bones[self.lower], channels, index)
 
@@ -240,13 +240,21 @@ class Chain:
             scale = self._scales[role] = read_scale(i, channels, self._scales.get(role), kept)
             _keep(settings, f"own_{role}_scale", scale.own)
 
+    def _has_old_parts(self) -> bool:
+        """Whether the bones were not posed when last read, so that anything may be new, or turn in other modes now."""
+        lower = self.object.pose.bones[self.lower]
+        if not (self._rotations and chain_settings(lower).is_posed):
+            return True
+        modes = (self._rotations["upper"].mode, self._rotations["lower"].mode)
+        return modes != (upper_of(lower).rotation_mode, lower.rotation_mode)
+
     def _mark_posed(self) -> None:
         if not self.settings.is_posed:
             self.settings.is_posed = True
 
     def _notice(self, channels: Channels) -> None:
         """Take what was animated or set by hand since the last time as the animator's own."""
-        if not (self._rotations and self.settings.is_posed):
+        if self._has_old_parts():
             self._ensure_parts(channels)
             self._mark_posed()
             return

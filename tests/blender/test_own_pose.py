@@ -253,3 +253,17 @@ def test_undo_and_redo_keep_it():
     rig.pose.bones["shin"].planar_ik.enabled = False
     update()
     assert rotation(rig.pose.bones["thigh"]) == pytest.approx(tuple(mine), abs=1e-6)
+
+
+def test_a_keyed_rotation_mode_keeps_it():
+    ob, target = make_rig(), make_empty("target", NEAR)
+    make_chain(ob, target, influence=0.5)
+    wanted = joints(ob)
+    bone = ob.pose.bones["shin"]
+    for frame, mode in ((1, "XYZ"), (10, "QUATERNION"), (20, "AXIS_ANGLE")):
+        bone.rotation_mode = mode
+        bone.keyframe_insert("rotation_mode", frame=frame)
+    update()
+    for frame in (1, 10, 1, 20, 5, 12, 25, 1):
+        bpy.context.scene.frame_set(frame)
+        assert np.allclose(joints(ob), wanted, atol=1e-6)
