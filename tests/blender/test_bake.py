@@ -201,6 +201,21 @@ def test_the_report_counts_what_was_not_reached(bake):
     assert report.residual > 0.1
 
 
+@pytest.mark.parametrize("feature", ["plain", "no inherited rotation"])
+def test_what_a_chain_does_not_reach_while_it_is_off_is_not_counted(bake, feature):
+    ob = make_leg()
+    chain = make_chain(ob)
+    FEATURES[feature](ob, chain)
+    chain.target.animation_data_clear()
+    for frame, z in ((1, -9.0), (10, -9.0), (11, -1.4)):
+        chain.target.location = (0.1, 0.0, z)
+        chain.target.keyframe_insert("location", frame=frame)
+    key_setting(ob, "enabled", False, True)
+    report = bake()
+    assert report.unreached == 0
+    assert report.residual < 0.1
+
+
 def test_a_target_that_is_nowhere_is_unreached_but_no_distance_away(bake):
     ob = make_leg()
     curve = curves(make_chain(ob).target)["location", 1]

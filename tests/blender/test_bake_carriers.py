@@ -98,7 +98,8 @@ def drive_influence(ob: Any, chain: Any) -> None:
 
 
 def scale_hip(ob: Any, *scale: float) -> None:
-    for frame, numbers in ((1, (1.0, 1.0, 1.0)), (24, scale)):
+    """In the middle; where the bake begins, it is as it was."""
+    for frame, numbers in ((1, (1.0, 1.0, 1.0)), (12, scale), (24, (1.0, 1.0, 1.0))):
         ob.pose.bones["hip"].scale = numbers
         ob.pose.bones["hip"].keyframe_insert("scale", frame=frame)
 
