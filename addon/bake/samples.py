@@ -47,8 +47,11 @@ class Joints:
 
 @dataclass
 class Sampled:
-    """One chain over the frames of a bake. ``reach`` and ``residual`` are ``(frames,)``, the latter in scene units;
-    ``is_blended`` says that in some frame the pose is neither all the chain's nor all the bones' own."""
+    """One chain over the frames of a bake.
+
+    ``reach`` and ``residual`` are ``(frames,)``, the latter in scene units and 0 where the chain is off; ``is_blended``
+    says that in some frame the pose is neither all the chain's nor all the bones' own.
+    """
 
     object: ArmatureObject
     lower: str
@@ -79,7 +82,7 @@ class Sampled:
     @property
     def worst_residual(self) -> float:
         """The largest distance from tip to target while the chain is on and its target is somewhere."""
-        return float(np.nanmax(self.residual[self.reach != OFF], initial=0.0))
+        return float(np.nanmax(self.residual, initial=0.0))
 
 
 def empty_sample(lower: PoseBone, count: int) -> Sampled:

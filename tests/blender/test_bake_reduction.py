@@ -136,3 +136,30 @@ def test_chains_that_are_off_in_some_frames_are_as_they_were_after_a_trial(addon
     cancel_on_trial()
     assert not chain.enabled
     assert_same(joints(ob), before)
+
+
+def make_large(ob: Any) -> None:
+    """Ten times, with the target."""
+    giant = bpy.data.objects.new("giant", None)
+    bpy.context.scene.collection.objects.link(giant)
+    giant.scale = (10.0, 10.0, 10.0)
+    ob.parent = bpy.data.objects["target"].parent = giant
+
+
+def stop_inheriting(ob: Any) -> None:
+    ob.data.bones["shin"].inherit_scale = "NONE"
+
+
+@pytest.mark.parametrize(("change", "tolerance"), [(make_large, 0.1), (stop_inheriting, 0.01)])
+def test_as_few_keys_do_for_the_same_motion(addon, change, tolerance):
+    """The errors are foreseen as they will be, so that no second attempt is needed."""
+    frames = np.arange(1.0, 25.0, 0.25)
+    counts = []
+    for changes, allowed in ((lambda ob: None, 0.01), (change, tolerance)):
+        bpy.data.batch_remove([*bpy.data.objects, *bpy.data.actions])
+        ob = make_leg()
+        make_chain(ob, stretch=1.0)
+        changes(ob)
+        bpy.context.view_layer.update()
+        counts.append(bake_scene(frames, tolerance=allowed).keys)
+    assert counts[0] == pytest.approx(counts[1], abs=1)
