@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import cos, pi
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,8 @@ from .anatomy import Anatomy, Unposable, anatomy, size_of
 from .channels import Channels
 from .dependencies import Carrier, Dependencies
 from .frame import Frame
-from .parts import Rotation, Scale, read_rotation, read_scale
+from .own_pose import OwnPose
+from .parts import Rotation, Scale
 from .problems import Obstacles, obstacles_of
 from .sides import is_right
 from .stretching import avoid_shear
@@ -55,6 +55,7 @@ class Chain:
     def __init__(self, ob: ArmatureObject, lower: str) -> None:
         self.object = ob
         self.lower = lower
+        self.own_pose = OwnPose(ob, lower)
         self.upper = ""
         self.parent = ""
         self.target: Target | None = None
@@ -77,8 +78,6 @@ class Chain:
         self._size = 0.0
         self._body: Anatomy | None = None
         self._body_key: tuple[Any, ...] = ()
-        self._rotations: dict[str, Rotation] = {}
-        self._scales: dict[str, Scale] = {}
         self._solve: Solve | None = None
         self._own: tuple[float, ...] = ()
         self._limits: tuple[float, ...] = ()
@@ -118,8 +117,8 @@ class Chain:
         is_moved = self._has_curves(dependencies.animated_paths(self.object))
         self._is_animated = is_moved or bool(self._obstacles.hidden)
         if chain_settings(original).enabled and not self._obstacles.lasting:
-            self._read_parts(original, channels, index)
-            self._mark_posed()
+            self.own_pose.read(channels, index)
+            self.own_pose.mark_posed()
         self.refresh(frame, channels)
 
     def is_outdated(self, frame: Frame) -> bool:
@@ -150,7 +149,7 @@ class Chain:
         if self.problem or not chain_settings(lower).enabled:
             self.release(channels)
             return
-        self._notice(channels)
+        self.own_pose.notice(channels)
         try:
             self._bind(lower, channels)
         except Unposable as why:
@@ -167,7 +166,7 @@ class Chain:
         solved = solve(*self.places(frame), *normal, *self._own)
         if solved[0] != solved[0]:
             self.problem = NOT_A_PLACE
-            self._restore(channels)
+            self.own_pose.restore(channels)
             return
         self.problem = ""
         self.reach = solved[9]
@@ -185,89 +184,18 @@ class Chain:
         place = (to_axes @ self.target.position(frame.depsgraph))[:]  # type: ignore[union-attr]
         return place if self.pole is None else place + (to_axes @ self.pole.position(frame.depsgraph))[:]  # type: ignore[no-any-return]
 
-    def own_pose(self, channels: Channels) -> tuple[Own, tuple[Sequence[float], Sequence[float]]]:
-        """The animator's own rotations and scales of the upper and the lower bone."""
-        self._ensure_parts(channels)
-        rotations, scales = self._rotations, self._scales
-        own = Own(rotations["upper"].own_rotation(), rotations["lower"].own_rotation())
-        return own, (scales["upper"].own, scales["lower"].own)
-
-    def adopt(self, channels: Channels) -> None:
-        """Make the pose that stands in the channels the animator's own."""
-        self._ensure_parts(channels)
-        for role, rotation in self._rotations.items():
-            rotation.own = rotation.written = channels.get(rotation.slot)
-            _keep(self.settings, f"own_{role}", [*rotation.own, 0.0][:4])
-        for role, scale in self._scales.items():
-            if scale in self.stretched:
-                scale.own = scale.written = channels.get(scale.slot)
-                _keep(self.settings, f"own_{role}_scale", scale.own)
-
-    def _ensure_parts(self, channels: Channels) -> None:
-        """Have parts to read from that are up to date."""
-        if self._has_old_parts():
-            index = {bone.name: i for i, bone in enumerate(self.object.pose.bones)}
-            self._read_parts(self.object.pose.bones[self.lower], channels, index)
-
     def release(self, channels: Channels) -> None:
         """Give the bones their own pose back."""
         self._solve = None
-        if self.settings.is_posed:
-            self._ensure_parts(channels)
-            self._restore(channels)
-            self.settings.is_posed = False
-
-    def _restore(self, channels: Channels) -> None:
-        for part in (*self._rotations.values(), *self._scales.values()):
-            part.restore(channels)
+        self.own_pose.release(channels)
 
     def _has_curves(self, paths: set[str]) -> bool:
         moving = {self.lower, self.upper, *(mover.bone for mover in self._obstacles.movers)} - {""}
         return any(path.startswith(tuple(map(path_to_bone, moving))) for path in paths)
 
-    def _read_parts(self, lower: PoseBone, channels: Channels, index: dict[str, int]) -> None:
-        """Find out the animator's own values, and keep them with the file for when it is opened or a step undone."""
-        settings = chain_settings(lower)
-        if not settings.is_posed:
-            self._rotations.clear()
-            self._scales.clear()
-        for role, bone in (("upper", upper_of(lower)), ("lower", lower)):
-            i = index[bone.name]
-            kept = getattr(settings, f"own_{role}") if settings.is_posed else None
-            rotation = self._rotations[role] = read_rotation(bone, i, channels, self._rotations.get(role), kept)
-            _keep(settings, f"own_{role}", [*rotation.own, 0.0][:4])
-            kept = getattr(settings, f"own_{role}_scale") if settings.is_posed else None
-            scale = self._scales[role] = read_scale(i, channels, self._scales.get(role), kept)
-            _keep(settings, f"own_{role}_scale", scale.own)
-
-    def _has_old_parts(self) -> bool:
-        """Whether the bones were not posed when last read, so that anything may be new, or turn in other modes now."""
-        lower = self.object.pose.bones[self.lower]
-        if not (self._rotations and chain_settings(lower).is_posed):
-            return True
-        modes = (self._rotations["upper"].mode, self._rotations["lower"].mode)
-        return modes != (upper_of(lower).rotation_mode, lower.rotation_mode)
-
-    def _mark_posed(self) -> None:
-        if not self.settings.is_posed:
-            self.settings.is_posed = True
-
-    def _notice(self, channels: Channels) -> None:
-        """Take what was animated or set by hand since the last time as the animator's own."""
-        if self._has_old_parts():
-            self._ensure_parts(channels)
-            self._mark_posed()
-            return
-        for role, rotation in self._rotations.items():
-            if rotation.notice(channels):
-                _keep(self.settings, f"own_{role}", [*rotation.own, 0.0][:4])
-        for role, scale in self._scales.items():
-            if scale.notice(channels):
-                _keep(self.settings, f"own_{role}_scale", scale.own)
-
     def _bind(self, lower: PoseBone, channels: Channels) -> None:
         """Make the function that poses the limb of an evaluated lower bone as it is set now."""
-        rotations = self._rotations
+        rotations = self.own_pose.rotations
         body = self._read_body(lower)
         values = self._read_settings(chain_settings(lower))
         features = Features(
@@ -276,7 +204,7 @@ class Chain:
             blended=values.influence < 1.0,
         )
         self._solve = bind(body.limb, values, features, self.pole is not None, ROUNDING, body.hinge)
-        own = Own(rotations["upper"].own_rotation(), rotations["lower"].own_rotation())
+        own = self.own_pose.turns()
         self._own = (*own.upper, *own.lower) if features.blended else ()
         self.posing = Posing(body, values, features, own)
         self.rotations = (rotations["upper"], rotations["lower"])
@@ -285,7 +213,7 @@ class Chain:
     def _read_body(self, lower: PoseBone) -> Anatomy:
         """The limb's shape, measured again if its bones' own location or scale, or what carries it, changed."""
         upper = upper_of(lower)
-        scales = (self._scales["upper"].own, self._scales["lower"].own)
+        scales = self.own_pose.sizes()
         key = (*upper.location, *lower.location, *scales[0], *scales[1])  # type: ignore[misc]
         body = self._body
         if body is None or key != self._body_key or body.in_parent is None or body.carried:
@@ -326,12 +254,7 @@ class Chain:
             for name in stretched.values():
                 if name in self._obstacles.driven_scales:
                     raise Unposable(f"The scale of '{name}' is driven, so that it can't stretch: remove the driver")
-            self.stretched = [self._scales[role] for role in stretched]
+            self.stretched = [self.own_pose.scales[role] for role in stretched]
         else:
-            for scale in self._scales.values():
+            for scale in self.own_pose.scales.values():
                 scale.restore(channels)
-
-
-def _keep(settings: Any, name: str, numbers: Sequence[float]) -> None:
-    if list(getattr(settings, name)) != list(numbers):
-        setattr(settings, name, numbers)

@@ -34,7 +34,8 @@ def match(chain: Chain, depsgraph: Depsgraph) -> Match:
     """The target, pole and bend for a chain's own pose as it stands; raises `Refused` if none shows it."""
     evaluated = chain.object.evaluated_get(depsgraph)
     lower = evaluated.pose.bones[chain.lower]
-    own, scales = chain.own_pose(Channels(chain.object))
+    chain.own_pose.ensure(Channels(chain.object))
+    own, scales = chain.own_pose.turns(), chain.own_pose.sizes()
     try:
         body = anatomy(upper_of(lower), lower, *scales)
     except Unposable as why:
@@ -51,7 +52,7 @@ def match(chain: Chain, depsgraph: Depsgraph) -> Match:
         return Match(from_axes @ goal, from_axes @ pole, 1.0)
     if abs(tip.z) > OFF_PLANE * length:
         raise Refused(f"'{chain.lower}' is posed out of its rest plane: set its plane to Pole, then snap")
-    bend = _bend(tip, off_line(knee, tip), length)
+    bend = _bend(tip, off_line(knee, tip), length, chain.swing_side)
     if bend is None:
         raise Refused(f"The knee of '{chain.lower}' is out of the rest plane: set the chain's plane to Pole, then snap")
     return Match(from_axes @ goal, None, bend)
@@ -110,11 +111,11 @@ def _before_softness(reach: float, softness: float, stretch: float) -> float:
     return (1.0 + softness - sqrt(4.0 * softness * gap)) / reach
 
 
-def _bend(tip: Vector, off: Vector, length: float) -> float | None:
+def _bend(tip: Vector, off: Vector, length: float, swing_side: float) -> float | None:
     """The bend whose swing puts the knee on ``off``, its way from the root-tip line; None if no swing does."""
     if abs(off.z) <= OFF_PLANE * length:
         return 1.0 if tip.x * off.y - tip.y * off.x >= 0.0 else -1.0
-    if off.z < 0.0:
+    if off.z * swing_side < 0.0:
         return None
     side = Vector((-tip.y, tip.x, 0.0)).normalized()
     return float(off.normalized().dot(side))

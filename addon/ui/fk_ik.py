@@ -129,7 +129,7 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
             settings.influence = 1.0
             live.solve_now(context)
             chain = live.chain_of(context, lower)
-        chain.adopt(Channels(chain.object))
+        chain.own_pose.adopt(Channels(chain.object), chain.stretched)
         lengthened = {scale.slot.index for scale in chain.stretched}
         for bone in (upper_of(lower), lower):
             if self.use_range or _has_keys(bone):

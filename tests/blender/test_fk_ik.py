@@ -101,6 +101,21 @@ def test_snapped_target_and_bend_show_the_own_pose_in_the_rest_plane(hip: float,
     assert apart(joints(ob), own) < 1e-5 * LENGTH
 
 
+@pytest.mark.parametrize("side", [".L", ".R"])
+def test_a_knee_that_swung_out_of_the_rest_plane_is_snapped_to(legs: Any, side: str) -> None:
+    chain = add_chain(legs, side)
+    chain.bend = 0.3
+    chain.target.location.z += 0.4
+    bpy.context.view_layer.update()
+    bpy.ops.pose.planar_ik_snap_fk()
+    chain.bend, chain.influence = 1.0, 0.0
+    own = joints(legs, side)
+    bpy.ops.pose.planar_ik_snap_target()
+    chain.influence = 1.0
+    assert chain.bend == pytest.approx(0.3, abs=1e-5)
+    assert apart(joints(legs, side), own) < 1e-5 * LENGTH
+
+
 def test_a_pose_out_of_the_rest_plane_is_refused_without_a_pole(legs: Any) -> None:
     chain = add_chain(legs)
     chain.influence = 0.0
