@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
+import bpy
 from bpy.types import Context, PoseBone
 
 from ..live import chain_of, solve_now
@@ -26,6 +27,7 @@ from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
 from ..rig.chain import Chain
 from ..rig.channels import SIZES
 from ..rig.dependencies import Carrier, Dependencies
+from ..rig.problems import Mover
 from ..rig.rotation import CHANNELS, EULER
 from .acting import acting_curves, paths_besides_action
 from .samples import rotation_channel
@@ -120,6 +122,13 @@ class _Animation:
             return None
         return parts > 0
 
+    def moves(self, mover: Mover) -> bool:
+        """Whether what may move a limb besides its chain does so in some frames only."""
+        name = bpy.utils.escape_identifier(mover.constraint)
+        start = f'constraints["{name}"]' if name else SETTINGS + SWITCH
+        paths = {path for path, _ in self._curves.get(mover.bone, ())} | self._others.get(mover.bone, set())
+        return any(path.startswith(start) for path in paths)
+
     def settings(self, bone: PoseBone) -> frozenset[str]:
         """The settings of a bone's chain that have F-curves."""
         curves = self._curves.get(bone.name, set())
@@ -128,7 +137,7 @@ class _Animation:
 
 def _read(chain: Chain, evaluated: ArmatureObject, animation: _Animation) -> Steady | None:
     lower = chain.object.pose.bones[chain.lower]
-    if chain.problem or lower.parent is None:
+    if chain.problem or lower.parent is None or any(map(animation.moves, chain.obstacles.movers)):
         return None
     upper = upper_of(lower)
     rotated = (animation.is_rotated(upper), animation.is_rotated(lower))

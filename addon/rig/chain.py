@@ -62,6 +62,7 @@ class Chain:
         self.pole: Target | None = None
         """Where the plane is now that of the pole, else None."""
         self.problem = ""
+        self.obstacles = Obstacles()
         self.reach = Reach.INVALID
         self.posing: Posing | None = None
         self.normal: tuple[float, ...] = (0.0, 0.0, 1.0)
@@ -73,7 +74,6 @@ class Chain:
         self.is_carried = False
         self.is_unsettled = False
         self._pole: Target | None = None
-        self._obstacles = Obstacles()
         self._is_animated = True
         self._size = 0.0
         self._body: Anatomy | None = None
@@ -113,10 +113,10 @@ class Chain:
         """Read everything of the chain anew, because something was edited."""
         original = self.object.pose.bones[self.lower]
         self._body_key = ()
-        self._obstacles = obstacles_of(original, self.target, self._pole, frame, dependencies)
+        self.obstacles = obstacles_of(original, self.target, self._pole, frame, dependencies)
         is_moved = self._has_curves(dependencies.animated_paths(self.object))
-        self._is_animated = is_moved or bool(self._obstacles.hidden)
-        if chain_settings(original).enabled and not self._obstacles.lasting:
+        self._is_animated = is_moved or bool(self.obstacles.hidden)
+        if chain_settings(original).enabled and not self.obstacles.lasting:
             self.own_pose.read(channels, index)
             self.own_pose.mark_posed()
         self.refresh(frame, channels)
@@ -145,7 +145,7 @@ class Chain:
         has_pole = chain_settings(lower).plane == "POLE"
         self.pole = self._pole if has_pole else None
         lack = f"'{self.lower}' has no pole target" if has_pole and not self._pole else ""
-        self.problem = lack or self._obstacles.problem(frame)
+        self.problem = lack or self.obstacles.problem(frame)
         if self.problem or not chain_settings(lower).enabled:
             self.release(channels)
             return
@@ -190,7 +190,7 @@ class Chain:
         self.own_pose.release(channels)
 
     def _has_curves(self, paths: set[str]) -> bool:
-        moving = {self.lower, self.upper, *(mover.bone for mover in self._obstacles.movers)} - {""}
+        moving = {self.lower, self.upper, *(mover.bone for mover in self.obstacles.movers)} - {""}
         return any(path.startswith(tuple(map(path_to_bone, moving))) for path in paths)
 
     def _bind(self, lower: PoseBone, channels: Channels) -> None:
@@ -252,7 +252,7 @@ class Chain:
             inherits = self.object.data.bones[self.lower].inherit_scale == "ALIGNED"
             stretched = {"upper": self.upper} if inherits else {"upper": self.upper, "lower": self.lower}
             for name in stretched.values():
-                if name in self._obstacles.driven_scales:
+                if name in self.obstacles.driven_scales:
                     raise Unposable(f"The scale of '{name}' is driven, so that it can't stretch: remove the driver")
             self.stretched = [self.own_pose.scales[role] for role in stretched]
         else:

@@ -211,3 +211,21 @@ def test_a_knee_of_the_right_side_swings_to_its_own():
     assert "".join(found) == "123"
     for sample in found.values():
         assert_same(sample.joints.knee, wanted[:, 1])
+
+
+@pytest.mark.parametrize("is_keyed", [False, True])
+def test_what_moves_the_limb_in_some_frames_is_stepped(is_keyed):
+    ob = make_leg()
+    bpy.ops.object.mode_set(mode="EDIT")
+    foot = ob.data.edit_bones.new("foot")
+    foot.head, foot.tail, foot.parent = (0.1, 0, -1.9), (0.1, -0.3, -1.9), ob.data.edit_bones["shin"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    make_chain(ob)
+    constraint = ob.pose.bones["foot"].constraints.new("IK")
+    constraint.target, constraint.chain_count, constraint.influence = bpy.data.objects["target"], 2, 0.0
+    if is_keyed:
+        for frame, influence in ((8, 0.0), (12, 1.0)):
+            constraint.influence = influence
+            constraint.keyframe_insert("influence", frame=frame)
+    bpy.context.scene.frame_set(1)
+    assert "".join(by_ways()) == ("3" if is_keyed else "23")
