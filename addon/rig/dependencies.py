@@ -115,6 +115,8 @@ def _constraint_targets(constraint: Any) -> Iterator[Carrier]:
                 yield from _shape_carriers(target)
     if getattr(constraint, "pole_target", None):
         yield (constraint.pole_target, constraint.pole_subtarget)
+    if constraint.space_object:  # of a custom space
+        yield (constraint.space_object, constraint.space_subtarget)
 
 
 def _shape_carriers(ob: Object) -> Iterator[Carrier]:

@@ -210,6 +210,12 @@ def hang_on_a_hooked_path(ob, target):
     target.constraints.new("FOLLOW_PATH").target = hooked_path(ob, "shin")
 
 
+def hang_by_custom_space(ob, target):
+    constraint = target.constraints.new("COPY_LOCATION")
+    constraint.target, constraint.target_space = make_empty("other"), "CUSTOM"
+    constraint.space_object, constraint.space_subtarget = ob, "shin"
+
+
 HANGING = (
     hang_as_child,
     hang_as_grandchild,
@@ -220,6 +226,7 @@ HANGING = (
     hang_by_vertex_parent,
     hang_by_vertex_group,
     hang_on_a_hooked_path,
+    hang_by_custom_space,
 )
 
 
