@@ -33,17 +33,18 @@ class Places:
         self._parents = list(dict.fromkeys(chain.parent for chain in chains))
         order = {parent: i for i, parent in enumerate(self._parents)}
         self._carried_by = np.array([order[chain.parent] for chain in chains])
-        self._to_axes = _rows([chain.to_axes for chain in chains])
+        self._axes = _rows([chain.to_axes for chain in chains])
+        self._spaces = self._to_axes = _rows([])
         targets, poles = [chain.target for chain in chains], [chain.pole for chain in chains]
         self._goals = [Positions([goal for goal in goals if goal]) for goals in (targets, poles) if all(goals)]
 
     def read(self, frame: Frame) -> NDArray[np.float64]:
         """The places as columns ``(3 or 6, chains)``, to the last bit as `Chain.places` gives each."""
         spaces = _rows([frame.space(parent) for parent in self._parents])
-        if len(self._parents) > 1:
-            spaces = spaces[:, :, self._carried_by]
-        to_axes = _product(self._to_axes, spaces)
-        places = [_transformed(to_axes, goals.read(frame.depsgraph)) for goals in self._goals]
+        if not np.array_equal(spaces, self._spaces):
+            self._spaces = spaces
+            self._to_axes = _product(self._axes, spaces[:, :, self._carried_by] if len(self._parents) > 1 else spaces)
+        places = [_transformed(self._to_axes, goals.read(frame.depsgraph)) for goals in self._goals]
         return np.concatenate(places, dtype=np.float64)
 
 
@@ -55,8 +56,7 @@ class Positions:
         self._objects = [(i, target) for i, target in enumerate(targets) if not target.bone]
         self._bones = [_Bones(ob, members) for ob, members in _by_object(targets).items()]
         self._listed: list[Object] = []
-        self._columns: list[int] = []
-        self._rows: list[int] = []
+        self._columns = self._rows = _whole([])
         self._unlisted = self._objects
 
     def read(self, depsgraph: Depsgraph) -> Single:
@@ -85,8 +85,8 @@ class Positions:
         self._listed = listed
         order = {ob: i for i, ob in enumerate(listed)}
         found = [(i, target, order.get(target.object)) for i, target in self._objects]
-        self._columns = [i for i, _, row in found if row is not None]
-        self._rows = [row for _, _, row in found if row is not None]
+        self._columns = _whole([i for i, _, row in found if row is not None])
+        self._rows = _whole([row for _, _, row in found if row is not None])
         self._unlisted = [(i, target) for i, target, row in found if row is None]
 
 
@@ -97,8 +97,8 @@ class _Bones:
         bones = bones_of(ob)
         self._object = ob
         self._targets = targets
-        self._columns = [i for i, _ in targets]
-        self._rows = [bones.find(target.bone) for _, target in targets]
+        self._columns = _whole([i for i, _ in targets])
+        self._rows = _whole([bones.find(target.bone) for _, target in targets])
         self._is_worth_it = len(bones) <= BONES * len(targets)
 
     def read(self, depsgraph: Depsgraph, positions: Single) -> None:
@@ -119,6 +119,10 @@ def _by_object(targets: Sequence[Target]) -> dict[Object, list[tuple[int, Target
         if target.bone:
             found.setdefault(target.object, []).append((i, target))
     return found
+
+
+def _whole(numbers: list[int]) -> NDArray[np.intp]:
+    return np.array(numbers, np.intp)
 
 
 # As mathutils does, these round products to single precision and sum them in double.
