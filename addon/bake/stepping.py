@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from math import floor
+from math import dist, floor
 from typing import Any
 
 import numpy as np
@@ -140,7 +140,8 @@ class _Recorder:
                 self._stretches[k] = self._stretches[k] or settings.stretch > 0.0
                 sample.is_blended = sample.is_blended or 0.0 < settings.influence < 1.0
                 if target and not target.problem():
-                    sample.residual[i] = np.linalg.norm(tip - np.array(target.position(depsgraph)))
+                    place: Any = target.position(depsgraph)  # the stubs do not know that vectors iterate
+                    sample.residual[i] = dist(tip, place)  # NumPy would warn of a target that is nowhere
 
     def _add_track(self, sample: Sampled, bone: str, channel: str, mode: str, count: int) -> None:
         track = Track(bone, channel, mode, np.zeros((count, SIZES[channel]), np.float32))
