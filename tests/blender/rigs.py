@@ -113,6 +113,12 @@ def hooked_path(ob: Any, bone: str) -> Any:
     return path
 
 
+def plane_chain(ob: Any, target: Any, subtarget: str = "", lower: str = "shin") -> Any:
+    """A chain whose tip can go to its target anywhere within reach."""
+    pole = make_empty("pole", (0.3, 5, -0.5))
+    return make_chain(ob, target, lower, subtarget=subtarget, plane="POLE", pole_target=pole)
+
+
 def update() -> None:
     """Let Blender evaluate what was set, as it does after every edit in the window."""
     bpy.context.view_layer.update()
@@ -178,6 +184,13 @@ def assert_on_target(ob: Any, target: Any, lower: str = "shin", bone: str = "", 
     assert (chain.reach, chain.message) == ("REACHED", "")
     error = np.linalg.norm(joints(ob, lower).tip - place_of(target, bone))
     assert error <= within * length(ob, lower)
+
+
+def assert_refused(chain: Any, word: str) -> None:
+    """The chain is invalid and says so in a sentence with this word, and its bones are as they were."""
+    assert chain.reach == "INVALID"
+    assert word in chain.message
+    assert all(tuple(bone.rotation_quaternion) == (1, 0, 0, 0) for bone in chain.id_data.pose.bones)
 
 
 class Frame(NamedTuple):

@@ -1,0 +1,154 @@
+"""A target or pole that hangs on the chain itself, in whatever way, is refused with a sentence."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from tests.blender.rigs import (
+    LEG,
+    Bone,
+    assert_on_target,
+    assert_refused,
+    hooked_path,
+    make_chain,
+    make_empty,
+    make_rig,
+    plane_chain,
+    update,
+)
+
+NEAR = (0.2, 0.4, -1.2)
+NEXT = (0.1, -0.5, -1.0)
+
+
+def hang_as_child(ob, target):
+    target.parent = ob
+    target.parent_type, target.parent_bone = "BONE", "shin"
+
+
+def hang_as_grandchild(ob, target):
+    between = make_empty("between")
+    hang_as_child(ob, between)
+    target.parent = between
+
+
+def hang_by_constraint(ob, target):
+    constraint = target.constraints.new("COPY_TRANSFORMS")
+    constraint.target, constraint.subtarget = ob, "thigh"
+
+
+def hang_by_armature_constraint(ob, target):
+    constraint = target.constraints.new("ARMATURE").targets.new()
+    constraint.target, constraint.subtarget = ob, "shin"
+
+
+def hang_by_driver(ob, target):
+    variable = target.driver_add("location", 0).driver.variables.new()
+    variable.type = "TRANSFORMS"
+    variable.targets[0].id, variable.targets[0].bone_target = ob, "shin"
+
+
+def hang_by_property_driver(ob, target):
+    variable = target.driver_add("location", 0).driver.variables.new()
+    variable.targets[0].id = ob
+    variable.targets[0].data_path = 'pose.bones["shin"].rotation_quaternion[0]'
+
+
+def deformed_mesh(ob):
+    mesh = bpy.data.meshes.new("skin")
+    mesh.from_pydata([(0, 0, -1.5)], [], [])
+    skin = bpy.data.objects.new("skin", mesh)
+    bpy.context.scene.collection.objects.link(skin)
+    skin.modifiers.new("Armature", "ARMATURE").object = ob
+    skin.vertex_groups.new(name="shin").add([0], 1, "REPLACE")
+    return skin
+
+
+def hang_by_vertex_parent(ob, target):
+    target.parent, target.parent_type = deformed_mesh(ob), "VERTEX"
+
+
+def hang_by_vertex_group(ob, target):
+    constraint = target.constraints.new("COPY_LOCATION")
+    constraint.target, constraint.subtarget = deformed_mesh(ob), "shin"
+
+
+def hang_on_a_hooked_path(ob, target):
+    target.constraints.new("FOLLOW_PATH").target = hooked_path(ob, "shin")
+
+
+def hang_by_custom_space(ob, target):
+    constraint = target.constraints.new("COPY_LOCATION")
+    constraint.target, constraint.target_space = make_empty("other"), "CUSTOM"
+    constraint.space_object, constraint.space_subtarget = ob, "shin"
+
+
+HANGING = (
+    hang_as_child,
+    hang_as_grandchild,
+    hang_by_constraint,
+    hang_by_armature_constraint,
+    hang_by_driver,
+    hang_by_property_driver,
+    hang_by_vertex_parent,
+    hang_by_vertex_group,
+    hang_on_a_hooked_path,
+    hang_by_custom_space,
+)
+
+
+@pytest.mark.parametrize("hang", HANGING)
+def test_a_target_that_hangs_on_the_chain(hang):
+    ob, target = make_rig(), make_empty("target", NEAR)
+    hang(ob, target)
+    assert_refused(make_chain(ob, target), "hangs on the chain")
+
+
+@pytest.mark.parametrize("hang", HANGING)
+def test_a_pole_that_hangs_on_the_chain(hang):
+    ob, pole = make_rig(), make_empty("pole", NEAR)
+    hang(ob, pole)
+    assert_refused(make_chain(ob, make_empty("target", NEXT), plane="POLE", pole_target=pole), "hangs on the chain")
+
+
+def test_a_mesh_that_the_chain_deforms_stays_where_it_is():
+    ob = make_rig()
+    skin = deformed_mesh(ob)
+    skin.location = NEAR
+    plane_chain(ob, skin)
+    assert_on_target(ob, skin)
+
+
+def test_a_target_that_comes_to_hang_on_a_working_chain():
+    ob, target = make_rig(), make_empty("target", NEAR)
+    chain = make_chain(ob, target)
+    hang_by_constraint(ob, target)
+    ob.update_tag()
+    chain.bend = 1
+    update()
+    assert_refused(chain, "hangs on the chain")
+    target.constraints.clear()
+    chain.bend = 1
+    update()
+    assert chain.message == ""
+
+
+@pytest.mark.parametrize("bone", ["thigh", "shin", "foot"])
+def test_a_bone_of_the_chain_or_below_it(bone):
+    foot = Bone("foot", LEG[2].tail, (0.1, 0.4, -2), "shin")
+    ob = make_rig((*LEG, foot))
+    assert_refused(make_chain(ob, ob, subtarget=bone), "hangs on the chain")
+
+
+def test_a_target_that_hangs_on_the_chains_parent_is_fine():
+    ob, target = make_rig(), make_empty("target", NEAR)
+    target.parent, target.parent_type, target.parent_bone = ob, "BONE", "hip"
+    plane_chain(ob, target)
+    assert_on_target(ob, target)
+
+
+def test_the_armature_object_itself_as_target():
+    ob = make_rig()
+    chain = make_chain(ob, ob)
+    assert chain.message == ""
