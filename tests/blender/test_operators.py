@@ -317,7 +317,7 @@ def test_refused_outside_pose_mode(name):
 def test_refused_with_nothing_selected(name):
     ob = make_rig()
     select(ob)
-    refuses(getattr(bpy.ops.pose, name), "")
+    refuses(getattr(bpy.ops.pose, name), "Select")
 
 
 @pytest.mark.parametrize("name", OPERATORS[1:])
