@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,17 +64,19 @@ class Positions:
         """The positions ``(3, targets)``, good until they are read again: for each what `Target.position` says."""
         self._read_objects(depsgraph)
         for i, target in self._unlisted:
-            self._positions[:, i] = target.position(depsgraph)
+            self._positions[:, i] = target.position(depsgraph)[:]
         for bones in self._bones:
             bones.read(depsgraph, self._positions)
         return self._positions
 
     def _read_objects(self, depsgraph: Depsgraph) -> None:
         objects = depsgraph.objects
-        if len(objects) > OBJECTS * len(self._objects):
+        limit = OBJECTS * len(self._objects)
+        shown: list[Any] = list(islice(objects, limit + 1))  # Counting those of a large scene costs more than asking.
+        if len(shown) > limit:
             self._unlisted, self._listed = self._objects, []
             return
-        originals: list[Any] = [evaluated.original for evaluated in objects]
+        originals = [evaluated.original for evaluated in shown]
         if originals != self._listed:
             self._find(originals)
         matrices = np.empty((len(originals), 4, 4), np.float32)
@@ -104,7 +107,7 @@ class _Bones:
     def read(self, depsgraph: Depsgraph, positions: Single) -> None:
         if not self._is_worth_it:
             for i, target in self._targets:
-                positions[:, i] = target.position(depsgraph)
+                positions[:, i] = target.position(depsgraph)[:]
             return
         evaluated = self._object.evaluated_get(depsgraph)
         bones = bones_of(evaluated)
