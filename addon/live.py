@@ -12,12 +12,22 @@ from bpy.app.handlers import persistent
 from bpy.types import Context, Depsgraph, PoseBone, Scene
 
 from .rig import settings, status
-from .rig.access import ArmatureObject, chain_settings, has_chain, is_armature, scene_of, scene_settings, view_layer_of
+from .rig.access import (
+    ArmatureObject,
+    Key,
+    chain_settings,
+    has_chain,
+    is_armature,
+    key_of,
+    scene_of,
+    scene_settings,
+    view_layer_of,
+)
 from .rig.chain import Chain
 from .rig.channels import Channels
 from .rig.dependencies import Dependencies
 from .rig.group import Group
-from .rig.pointers import Key, Pointers
+from .rig.pointers import Pointers
 
 log = logging.getLogger("planar_ik")
 
@@ -85,7 +95,7 @@ def _chains_of_file() -> dict[Key, Chain]:
     for ob in filter(is_armature, bpy.data.objects):
         for bone in ob.pose.bones:
             if bone.is_property_set("planar_ik"):
-                key = (ob.session_uid, bone.name)
+                key = key_of(bone)
                 plan.pointers.give_back(key, chain_settings(bone))
                 if has_chain(bone):
                     found[key] = plan.chains.get(key) or Chain(ob, bone.name)
@@ -178,7 +188,7 @@ def solve_now(context: Context) -> None:
 
 def chain_of(context: Context, lower: PoseBone) -> Chain:
     """The chain of a lower bone, as it was last posed."""
-    key = (lower.id_data.session_uid, lower.name)
+    key = key_of(lower)
     if key not in plan.chains:
         solve_now(context)
     return plan.chains[key]
@@ -209,7 +219,7 @@ def _on_change(changed: Any, is_pointer: bool) -> None:
     was_switched_off = changed.is_posed and not changed.enabled
     chain = status.find(changed) if is_pointer or was_switched_off else None
     if chain and is_pointer:
-        plan.pointers.forget((chain.object.session_uid, chain.lower))
+        plan.pointers.forget(chain.key)
     if chain and was_switched_off:
         channels = Channels(chain.object)
         chain.release(channels)

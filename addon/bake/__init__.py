@@ -5,8 +5,9 @@ cancelled leaves the file as it was.
 """
 
 from ..rig.setup import Refused
-from .job import Report, Request, bake, finish, sample
+from .job import Report, Request, bake, finish
 from .ranges import Span, frames_of
 from .scenery import chains_of_scene
+from .ways import sample_chains
 
-__all__ = ["Refused", "Report", "Request", "Span", "bake", "chains_of_scene", "finish", "frames_of", "sample"]
+__all__ = ["Refused", "Report", "Request", "Span", "bake", "chains_of_scene", "finish", "frames_of", "sample_chains"]

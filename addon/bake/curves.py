@@ -9,15 +9,14 @@ import numpy as np
 from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
-from ..rig.access import bones_of, chain_settings, path_to_bone, scene_of
+from ..rig.access import bones_of, chain_settings, path_to_bone, scene_of, setting_path
 from ..rig.animation import curves_of
 from ..rig.channels import SIZES
-from ..rig.rotation import ARRAYS, to_quaternion
+from ..rig.rotation import ARRAYS, rotation_channel, to_quaternion
 from .gathering import Course, gather
 from .ranges import curve_times
-from .samples import rotation_channel
 from .sampling import Sampler
-from .steady import SETTINGS, SWITCH, Steady, carriers_of
+from .steady import SWITCH, Steady, carriers_of
 from .transforms import matrices
 
 
@@ -108,7 +107,7 @@ class _Curves:
 
     def setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
         """As Blender sets it: within its limits, in single precision, a switch on from 1."""
-        values: Any = self._sampler.sample(ob, f"{path_to_bone(lower)}.{SETTINGS}{name}", 0)
+        values: Any = self._sampler.sample(ob, setting_path(lower, name), 0)
         if name == SWITCH:
             on: NDArray[Any] = values > 1.0 - np.finfo(np.float32).eps
             return on

@@ -25,7 +25,7 @@ from .samples import Sampled, Track
 from .scenery import switch
 from .stepping import frame_kept, step_joints
 from .trial import trial
-from .ways import sample_chains
+from .ways import part_of, sample_chains
 
 ATTEMPTS = 3
 """How often a reduction is tried, each at half the tolerance of the one before, until its measured error is in it."""
@@ -83,7 +83,7 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     began = perf_counter()
     check(request)
     share = 0.5 if request.tolerance > 0.0 else 1.0
-    sampled = yield from _part(sample_chains(context, request.chains, request.frames), 0.0, share)
+    sampled = yield from part_of(sample_chains(context, request.chains, request.frames), 0.0, share)
     posed = [chain for chain in sampled if chain.is_posed]
     if not posed:
         raise Refused(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
@@ -101,11 +101,6 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     skipped = [chain for chain in sampled if not chain.is_posed]
     keys = sum(len(keys[0][1].frames) for keys in written)
     return Report(len(request.frames), posed, skipped, keys, errors, perf_counter() - began)
-
-
-def sample(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[float, None, list[Sampled]]:
-    """What chains do, without baking them; yields the fraction done and leaves the scene as it was."""
-    return (yield from sample_chains(context, chains, frames))
 
 
 def finish(steps: Generator[float, None, Report]) -> Report:
@@ -169,20 +164,11 @@ def _reduce(
         with trial(chains):
             _write(chains, written, request._replace(into_new=True))
             steps = step_joints(context, lowers, request.frames)
-            found = yield from _part(steps, 0.5, 0.5 / len(request.frames))
+            found = yield from part_of(steps, 0.5, 0.5 / len(request.frames))
         errors = [chain.joints.farthest(joints) for chain, joints in zip(chains, found, strict=True)]
         if max(errors) <= request.tolerance:
             break
     return written, errors
-
-
-def _part(steps: Generator[float, None, Any], start: float, share: float) -> Generator[float, None, Any]:
-    """The same steps as a share of the whole."""
-    while True:
-        try:
-            yield start + share * next(steps)
-        except StopIteration as end:
-            return end.value
 
 
 def _write(chains: list[Sampled], written: Written, request: Request) -> None:

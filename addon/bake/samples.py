@@ -10,7 +10,6 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..rig.access import ArmatureObject
-from ..rig.rotation import CHANNELS, EULER
 from ..solver import Reach
 
 OFF = -1
@@ -91,8 +90,3 @@ def empty_sample(lower: PoseBone, count: int) -> Sampled:
     reach = np.full(count, OFF, np.int8)
     upper = lower.parent.name if lower.parent else ""
     return Sampled(lower.id_data, lower.name, upper, joints, reach, np.zeros(count, np.float32))
-
-
-def rotation_channel(mode: str) -> str:
-    """The channel in which a bone of this rotation mode keeps its rotation."""
-    return CHANNELS.get(mode, EULER)[0]

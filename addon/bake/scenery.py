@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bpy.types import Context, PoseBone
 
-from ..rig.access import ArmatureObject, chain_settings, is_armature, path_to_bone, view_layer_of
+from ..rig.access import ArmatureObject, chain_settings, is_armature, setting_path, view_layer_of
 from ..rig.animation import animated_paths
 
 
@@ -23,4 +23,4 @@ def chains_of(ob: ArmatureObject) -> list[PoseBone]:
 
 def switch(lower: str) -> str:
     """The data path of what switches a chain on and off."""
-    return f"{path_to_bone(lower)}.planar_ik.enabled"
+    return setting_path(lower, "enabled")

@@ -28,9 +28,8 @@ from ..rig.chain import Chain
 from ..rig.channels import SIZES
 from ..rig.dependencies import Carrier, Dependencies
 from ..rig.problems import Mover
-from ..rig.rotation import CHANNELS, EULER
+from ..rig.rotation import CHANNELS, EULER, rotation_channel
 from .acting import acting_curves, paths_besides_action
-from .samples import rotation_channel
 from .scenery import chains_of
 
 NUMBERS = ("bend", "softness", "stretch", "stretch_max", "min_angle", "max_angle", "influence")

@@ -10,7 +10,8 @@ import bpy
 from bpy.types import Object
 
 from ..rig.access import chain_settings
-from .samples import Sampled, rotation_channel
+from .keeping import channels_of, set_channels
+from .samples import Sampled
 
 
 class _Before(NamedTuple):
@@ -33,14 +34,13 @@ def trial(chains: list[Sampled]) -> Iterator[None]:
     was_on = {id(chain): _settings(chain).enabled for chain in chains}
     for chain in chains:
         _settings(chain).enabled = False
-    own = [(bone, name, tuple(getattr(bone, name))) for chain in chains for bone, name in _channels(chain)]
+    own = [each for chain in chains for each in channels_of(chain.object.pose.bones[chain.lower])]
     try:
         yield
     finally:
         for state in before:
             _restore(state)
-        for bone, name, numbers in own:
-            setattr(bone, name, numbers)
+        set_channels(own)
         for chain in chains:
             _settings(chain).enabled = was_on[id(chain)]
 
@@ -69,10 +69,3 @@ def _restore(before: _Before) -> None:
 
 def _settings(chain: Sampled) -> Any:
     return chain_settings(chain.object.pose.bones[chain.lower])
-
-
-def _channels(chain: Sampled) -> Iterator[tuple[Any, str]]:
-    for name in (chain.upper, chain.lower):
-        bone = chain.object.pose.bones[name]
-        yield bone, rotation_channel(bone.rotation_mode)
-        yield bone, "scale"

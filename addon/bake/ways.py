@@ -34,13 +34,13 @@ def by_isolation(context: Context, lowers: list[PoseBone], frames: NDArray[Any])
     chains = steady_chains(context, lowers)
     if not chains or not is_separable(chains):
         return None
-    courses = yield from _fractions(step_isolated(context, chains, frames), len(frames))
+    courses = yield from part_of(step_isolated(context, chains, frames), 0.0, 1.0 / len(frames))
     return sampled(chains, courses) if courses else None
 
 
 def by_stepping(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Way:
     """Way 3: step the scene with its chains live."""
-    live: list[Sampled] = yield from _fractions(step_live(context, lowers, frames), len(frames))
+    live: list[Sampled] = yield from part_of(step_live(context, lowers, frames), 0.0, 1.0 / len(frames))
     return live
 
 
@@ -50,7 +50,8 @@ WAYS: tuple[Callable[..., Way], ...] = (by_curves, by_isolation, by_stepping)
 def sample_chains(
     context: Context, lowers: list[PoseBone], frames: NDArray[Any]
 ) -> Generator[float, None, list[Sampled]]:
-    """What chains do over frames, by the cheapest way that is exact; yields the fraction done."""
+    """What chains do over frames, by the cheapest way that is exact; yields the fraction done, and leaves the scene as
+    it was."""
     with limbs_kept(scene_of(context)):
         for way in WAYS:
             found = yield from way(context, lowers, frames)
@@ -59,9 +60,10 @@ def sample_chains(
     raise AssertionError("stepping the scene always does")
 
 
-def _fractions(steps: Generator[int, None, Any], total: int) -> Generator[float, None, Any]:
+def part_of(steps: Generator[float, None, Any], start: float, share: float) -> Generator[float, None, Any]:
+    """The same steps as a share of a whole, each unit of theirs so much of it."""
     while True:
         try:
-            yield next(steps) / total
+            yield start + share * next(steps)
         except StopIteration as end:
             return end.value

@@ -57,7 +57,7 @@ def bake(arguments: Namespace, source: Path, write: Write) -> None:
         chains = _chains(source, arguments.chain)
         frames = baking.frames_of(bpy.context, span_of(arguments), chains)
         request = Request(chains, frames, arguments.action == "new", arguments.keep, arguments.tolerance)
-        baked = _run(source, request)
+        baked = _finished(source, baking.bake(bpy.context, request))
         _check_baked(source, baked)
         done = _lines(source, output, baked)
         _check_unreached(done, arguments.max_unreached)
@@ -74,7 +74,7 @@ def report(arguments: Namespace, source: Path, write: Write) -> None:
     open_blend(source)
     chains = _chains(source, arguments.chain)
     frames = baking.frames_of(bpy.context, span_of(arguments), chains)
-    for chain in _finished(source, baking.sample(bpy.context, chains, frames)):
+    for chain in _finished(source, baking.sample_chains(bpy.context, chains, frames)):
         write({**_line(source, chain, len(frames)), "reach": _runs(chain, frames), "seconds": _since(began)})
 
 
@@ -155,10 +155,6 @@ def _chains(source: Path, wanted: list[str] | None) -> list[PoseBone]:
         if name not in named:
             raise Stop(Code.BAD_INPUT, f"{source} has no chain '{name}': it has {', '.join(named)}")
     return [named[name] for name in wanted]
-
-
-def _run(source: Path, request: Request) -> Report:
-    return _finished(source, baking.bake(bpy.context, request))
 
 
 def _finished(source: Path, steps: Generator[float, None, Result]) -> Result:

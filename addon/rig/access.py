@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 else:
     ArmatureObject = Object
 
+Key = tuple[int, str]
+"""The session_uid of an armature object and the name of a chain's lower bone; as objects' do, it outlasts undo."""
+
 _BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)', re.DOTALL)
 
 
@@ -84,6 +87,16 @@ def children_of(bone: PoseBone) -> list[PoseBone]:
 def path_to_bone(name: str) -> str:
     """The data path of a pose bone from its object, as F-curves and drivers write it."""
     return f'pose.bones["{bpy.utils.escape_identifier(name)}"]'
+
+
+def setting_path(lower: str, name: str) -> str:
+    """The data path of a chain's setting from its object, by the name of its lower bone."""
+    return f"{path_to_bone(lower)}.planar_ik.{name}"
+
+
+def key_of(lower: PoseBone) -> Key:
+    """What tells a chain from all others."""
+    return (lower.id_data.session_uid, lower.name)
 
 
 def split_path(path: str) -> tuple[str, str]:

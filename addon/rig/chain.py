@@ -12,7 +12,7 @@ from ..solver import Reach
 from ..solver.chain import Features, Own
 from ..solver.compiled import Solve, bind
 from ..solver.triangle import Settings
-from .access import ArmatureObject, chain_settings, path_to_bone, upper_of
+from .access import ArmatureObject, Key, chain_settings, path_to_bone, setting_path, upper_of
 from .anatomy import Anatomy, Unposable, anatomy, size_of
 from .channels import Channels
 from .dependencies import Carrier, Dependencies
@@ -88,6 +88,11 @@ class Chain:
         return f"{self.object.name}: {self.lower}"
 
     @property
+    def key(self) -> Key:
+        """What tells the chain from all others."""
+        return (self.object.session_uid, self.lower)
+
+    @property
     def settings(self) -> PlanarIKChain:
         """The chain's settings on its object (not evaluated)."""
         return chain_settings(self.object.pose.bones[self.lower])
@@ -99,7 +104,7 @@ class Chain:
         self.upper = lower.parent.name if lower.parent else ""
         self.target = Target.read(settings.target, settings.subtarget)
         self.swing_side = -1.0 if is_right(self.lower) else 1.0  # so that left and right are each other's mirror image
-        plane = f"{path_to_bone(self.lower)}.planar_ik.plane"
+        plane = setting_path(self.lower, "plane")
         has_pole = settings.plane == "POLE" or plane in dependencies.animated_paths(self.object)
         self._pole = Target.read(settings.pole_target, settings.pole_subtarget) if has_pole else None
 

@@ -12,7 +12,7 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from .access import ArmatureObject
-from .rotation import CHANNELS, EULER
+from .rotation import CHANNELS, EULER, rotation_channel
 
 SIZES = dict((*CHANNELS.values(), EULER)) | {"location": 3, "scale": 3}
 _PACKED = {size: Struct(f"{size}f") for size in SIZES.values()}
@@ -34,7 +34,7 @@ class Slot:
 
 def rotation_slot(bone: PoseBone, index: int) -> Slot:
     """The slot of the channel that the bone's rotation mode uses; ``index`` is its place among the pose's bones."""
-    return Slot(CHANNELS.get(bone.rotation_mode, EULER)[0], index)
+    return Slot(rotation_channel(bone.rotation_mode), index)
 
 
 class Channels:

@@ -55,12 +55,12 @@ class OwnPose:
     def ensure(self, channels: Channels) -> None:
         """Read it if what was read is out of date."""
         if self._is_outdated():
-            self.read(channels, {bone.name: i for i, bone in enumerate(self._object.pose.bones)})
+            self._read_again(channels)
 
     def notice(self, channels: Channels) -> None:
         """Take what was animated or set by hand since the last time as the animator's; the solver is about to write."""
         if self._is_outdated():
-            self.ensure(channels)
+            self._read_again(channels)
             self.mark_posed()
             return
         for role, rotation in self.rotations.items():
@@ -112,6 +112,9 @@ class OwnPose:
             return True
         modes = (self.rotations["upper"].mode, self.rotations["lower"].mode)
         return modes != (upper_of(self._bone).rotation_mode, self._bone.rotation_mode)
+
+    def _read_again(self, channels: Channels) -> None:
+        self.read(channels, {bone.name: i for i, bone in enumerate(self._object.pose.bones)})
 
     def _keep_rotation(self, role: str, rotation: Rotation) -> None:
         _keep(self._settings, f"own_{role}", [*rotation.own, 0.0][:4])

@@ -69,7 +69,7 @@ class Rotation(Part):
         frame came before; an edit takes the one closest to what stands there, so that nothing jumps while dragging.
         """
         near = self.own if has_changed else self.written
-        if self.mode == "QUATERNION":
+        if self.mode == "QUATERNION":  # as `to_channels` does, but this runs twice for each limb and frame
             w, x, y, z = rotation
             a, b, c, d = near
             if w * a + x * b + y * c + z * d < 0.0:

@@ -6,10 +6,9 @@ from typing import Any
 
 import bpy
 
-POINTERS = ("target", "pole_target")
+from .access import Key
 
-Key = tuple[int, str]
-"""The session_uid of an armature object and the name of a chain's lower bone; as objects' do, it outlasts undo."""
+POINTERS = ("target", "pole_target")
 
 
 class Pointers:

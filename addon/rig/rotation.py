@@ -26,6 +26,11 @@ TURNLESS = 1e-12
 """The sine of half the turn below which a rotation has no axis of its own."""
 
 
+def rotation_channel(mode: str) -> str:
+    """The property in which a bone of this rotation mode keeps its rotation."""
+    return CHANNELS.get(mode, EULER)[0]
+
+
 class Angles(NamedTuple):
     """What conversions with angles need beyond ``+ - * /``, for floats or for arrays."""
 

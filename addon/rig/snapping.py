@@ -9,12 +9,12 @@ from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix, Vector
 
 from ..solver.chain import tip_position
-from .access import bones_of, chain_settings, path_to_bone, upper_of
+from .access import bones_of, chain_settings, setting_path, upper_of
 from .anatomy import Anatomy, Unposable, anatomy
 from .animation import animated_paths
 from .chain import Chain
 from .channels import Channels
-from .rotation import CHANNELS, EULER
+from .rotation import rotation_channel
 from .setup import Refused, aside_of, off_line
 from .targets import Target
 
@@ -86,17 +86,12 @@ def keep_setting(chain: Chain, name: str, with_key: bool) -> None:
 
 def key_rotation(bone: PoseBone) -> None:
     """Set a key on a bone's rotation, in its rotation mode."""
-    bone.keyframe_insert(CHANNELS.get(bone.rotation_mode, EULER)[0], group=bone.name)
+    bone.keyframe_insert(rotation_channel(bone.rotation_mode), group=bone.name)
 
 
 def key_scale(bone: PoseBone) -> None:
     """Set a key on a bone's scale."""
     bone.keyframe_insert("scale", group=bone.name)
-
-
-def setting_path(lower: str, name: str) -> str:
-    """The data path of a chain's setting."""
-    return f"{path_to_bone(lower)}.planar_ik.{name}"
 
 
 def _in_axes(body: Anatomy, v: tuple[float, ...]) -> tuple[float, ...]:

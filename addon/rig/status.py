@@ -7,16 +7,16 @@ from typing import Any
 import bpy
 
 from ..solver import Reach
-from .access import chain_settings, view_layer_of
+from .access import Key, chain_settings, key_of, view_layer_of
 from .targets import Target
 
-_chains: dict[tuple[int, str], Any] = {}
+_chains: dict[Key, Any] = {}
 _by_pointer: dict[int, Any] = {}
 
 
 def register_chain(chain: Any) -> None:
     """Let the properties of a chain's bone speak for it."""
-    _chains[chain.object.session_uid, chain.lower] = chain
+    _chains[chain.key] = chain
     _by_pointer[chain.settings.as_pointer()] = chain
 
 
@@ -62,5 +62,5 @@ def find(settings: Any) -> Any:
         return chain
     for bone in ob.pose.bones:  # Blender does not say which bone has a group of settings
         if chain_settings(bone) == settings:
-            return _chains.get((ob.session_uid, bone.name))
+            return _chains.get(key_of(bone))
     return None

@@ -9,12 +9,12 @@ from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
 from .. import live
-from ..rig.access import bones_of, chain_settings, scene_of, upper_of, view_layer_of
+from ..rig.access import bones_of, chain_settings, scene_of, setting_path, upper_of, view_layer_of
 from ..rig.animation import animated_paths
 from ..rig.channels import Channels
 from ..rig.mirroring import counterpart, mirror_chain
 from ..rig.setup import Refused
-from ..rig.snapping import keep_place, keep_setting, key_rotation, key_scale, match, place, setting_path
+from ..rig.snapping import keep_place, keep_setting, key_rotation, key_scale, match, place
 from .operators import PoseOperator, selected_chains
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
-from ..rig.access import chain_settings, children_of, has_chain, scene_of, scene_settings
+from ..rig.access import chain_settings, children_of, has_chain, scene_of, scene_settings, setting_path
 from ..rig.animation import animated_paths
-from ..rig.snapping import setting_path
 
 LETTER = 8
 """Pixels of a panel's width for each letter of a message, the margins included."""

@@ -38,6 +38,11 @@ THIGH = Bone("thigh", (0, 0, 0), (0.1, 0.2, -1), "hip")
 SHIN = Bone("shin", (0.1, 0.2, -1), (0.1, 0, -1.9), "thigh", connected=True)
 LEG = (HIP, THIGH, SHIN)
 
+NEAR, NEXT = (0.2, 0.4, -1.2), (0.1, -0.5, -1.0)
+"""Places within the leg's reach."""
+
+FREE = Bone("free", NEAR, (0.2, 0.6, -1.2))
+
 
 class Joints(NamedTuple):
     """Root, knee and tip in the world."""

@@ -6,8 +6,11 @@ import bpy
 import pytest
 
 from tests.blender.rigs import (
+    FREE,
     HIP,
     LEG,
+    NEAR,
+    NEXT,
     Bone,
     activate,
     assert_on_target,
@@ -18,10 +21,6 @@ from tests.blender.rigs import (
     plane_chain,
     update,
 )
-
-NEAR = (0.2, 0.4, -1.2)
-NEXT = (0.1, -0.5, -1.0)
-FREE = Bone("free", NEAR, (0.2, 0.6, -1.2))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ import pytest
 
 from tests.blender.rigs import (
     LEG,
+    NEAR,
+    NEXT,
     Bone,
     assert_on_target,
     assert_refused,
@@ -17,9 +19,6 @@ from tests.blender.rigs import (
     plane_chain,
     update,
 )
-
-NEAR = (0.2, 0.4, -1.2)
-NEXT = (0.1, -0.5, -1.0)
 
 
 def hang_as_child(ob, target):

@@ -8,6 +8,8 @@ import pytest
 from tests.blender.rigs import (
     HIP,
     LEG,
+    NEAR,
+    NEXT,
     Bone,
     activate,
     assert_on_target,
@@ -20,9 +22,6 @@ from tests.blender.rigs import (
     rotation,
     update,
 )
-
-NEAR = (0.2, 0.4, -1.2)
-NEXT = (0.1, -0.5, -1.0)
 
 
 @pytest.fixture(autouse=True)

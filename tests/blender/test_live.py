@@ -15,6 +15,8 @@ from tests.blender.rigs import (
     HIP,
     LEG,
     MODES,
+    NEAR,
+    NEXT,
     SHIN,
     THIGH,
     Bone,
@@ -34,9 +36,6 @@ from tests.blender.rigs import (
     set_rotation,
     update,
 )
-
-NEAR = (0.2, 0.4, -1.2)
-NEXT = (0.1, -0.5, -1.0)
 
 
 def walking(mode="QUATERNION", **settings):

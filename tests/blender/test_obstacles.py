@@ -6,9 +6,19 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender.rigs import LEG, Bone, activate, assert_on_target, joints, make_chain, make_empty, make_rig, update
+from tests.blender.rigs import (
+    LEG,
+    NEAR,
+    Bone,
+    activate,
+    assert_on_target,
+    joints,
+    make_chain,
+    make_empty,
+    make_rig,
+    update,
+)
 
-NEAR = (0.2, 0.4, -1.2)
 FAR = (0.3, 0.5, -3)
 FOOT = Bone("foot", LEG[2].tail, (0.1, 0.4, -2), "shin")
 KNEECAP = Bone("kneecap", LEG[2].head, (0.1, 0.6, -1), "thigh")

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from mathutils import Vector
 
 from tests.blender.rigs import (
+    FREE,
     HIP,
     LEG,
+    NEAR,
     SHIN,
     THIGH,
     Bone,
@@ -29,8 +31,6 @@ from tests.blender.rigs import (
     update,
 )
 
-NEAR = (0.2, 0.4, -1.2)
-FREE = Bone("free", NEAR, (0.2, 0.6, -1.2))
 turns = st.tuples(*[st.floats(-0.9, 0.9)] * 3)
 
 

@@ -11,6 +11,8 @@ from mathutils import Quaternion
 
 from tests.blender.rigs import (
     MODES,
+    NEAR,
+    NEXT,
     joints,
     key_location,
     make_chain,
@@ -24,8 +26,6 @@ from tests.blender.rigs import (
     update,
 )
 
-NEAR = (0.2, 0.4, -1.2)
-NEXT = (0.1, -0.5, -1.0)
 BONES = ("thigh", "shin")
 OWN = {4: (0.9, 0.3, -0.2, 0.1), 3: (0.3, -0.2, 0.1)}
 

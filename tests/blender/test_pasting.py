@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from tests.blender.rigs import (
+    NEAR,
+    NEXT,
     assert_on_target,
     joints,
     make_chain,
@@ -16,9 +18,6 @@ from tests.blender.rigs import (
     select,
     update,
 )
-
-NEAR = (0.2, 0.4, -1.2)
-NEXT = (0.1, -0.5, -1.0)
 
 
 def posed_rig(name="rig"):

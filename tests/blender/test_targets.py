@@ -8,8 +8,11 @@ import pytest
 from mathutils import Matrix, Vector
 
 from tests.blender.rigs import (
+    FREE,
     HIP,
     LEG,
+    NEAR,
+    NEXT,
     Bone,
     assert_on_target,
     assert_refused,
@@ -20,10 +23,6 @@ from tests.blender.rigs import (
     plane_chain,
     update,
 )
-
-NEAR = (0.2, 0.4, -1.2)
-NEXT = (0.1, -0.5, -1.0)
-FREE = Bone("free", NEAR, (0.2, 0.6, -1.2))
 
 
 def test_an_object_that_is_moved():
