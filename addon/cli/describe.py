@@ -17,7 +17,8 @@ from .codes import Code, Stop
 
 NAMES = ("object", "bone", "target", "subtarget", "pole_target", "pole_subtarget")
 SETTINGS = (
-    "plane", "bend", "influence", "softness", "stretch", "stretch_max", "stretch_volume", "min_angle", "max_angle"
+    "plane", "bend", "hinge_angle", "lower_twist", "influence", "softness", "stretch", "stretch_max", "stretch_volume",
+    "min_angle", "max_angle"
 )  # fmt: skip
 
 LARGE = 1e38

@@ -18,6 +18,8 @@ MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
 COPIED = (
     "plane",
     "bend",
+    "hinge_angle",
+    "lower_twist",
     "influence",
     "softness",
     "stretch",

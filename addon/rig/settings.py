@@ -18,6 +18,7 @@ from bpy.props import (
 )
 from bpy.types import Context, PropertyGroup
 
+from ..solver import Reach
 from . import status
 
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
@@ -72,6 +73,10 @@ def _angle_property(name: str, description: str, default: float) -> Any:
     )
 
 
+def _turn_property(name: str, description: str) -> Any:
+    return FloatProperty(name=name, description=description, subtype="ANGLE", update=_changed, override=OVERRIDABLE)
+
+
 def _kept_property(default: tuple[float, ...]) -> Any:
     """A few numbers that the extension itself keeps with the file, and so with every undo step.
 
@@ -96,8 +101,14 @@ class PlanarIKChain(PropertyGroup):
         name="Plane",
         description="The plane that the limb bends in",
         items=[
-            ("REST", "Rest", "The plane of the limb at rest, carried by its parent; the target is projected onto it"),
-            ("POLE", "Pole", "The plane through root, target and pole"),
+            (
+                "REST",
+                "Hinge",
+                "The plane of the limb at rest, carried by its parent; the target is projected onto it",
+                0,
+            ),
+            ("SWING", "Free", "The plane of the limb at rest, swung the shortest way to where the target is", 2),
+            ("POLE", "Pole", "The plane through root, target and pole", 1),
         ],
         update=_changed,
         override=OVERRIDABLE,
@@ -111,6 +122,8 @@ class PlanarIKChain(PropertyGroup):
         1.0,
         -1.0,
     )
+    hinge_angle: _turn_property("Hinge Angle", "Turn of the axis that the limb bends about, round the upper bone")
+    lower_twist: _turn_property("Lower Twist", "Turn of the lower bone about its own length")
     influence: _factor_property("Influence", "Share of the solution in the pose; the rest is the bones' own pose", 1.0)
     softness: _factor_property("Softness", "Part of the limb's length over which it eases into full extension", 0.0)
     stretch: _factor_property("Stretch", "How far the bones lengthen past reach", 0.0)
@@ -141,11 +154,17 @@ class PlanarIKChain(PropertyGroup):
         name="Reach",
         description="Whether the tip came to the target",
         items=[
-            ("REACHED", "Reached", "The tip is on the target"),
-            ("TOO_FAR", "Too Far", "The target is farther than the limb is long"),
-            ("TOO_NEAR", "Too Near", "The target is nearer than the limb folds"),
-            ("LIMITED", "Limited", "A limit of the knee's angle keeps the tip from the target"),
-            ("INVALID", "Invalid", "The chain can't be posed; its message says why"),
+            ("REACHED", "Reached", "The tip is on the target", int(Reach.REACHED)),
+            ("TOO_FAR", "Too Far", "The target is farther than the limb is long", int(Reach.TOO_FAR)),
+            ("TOO_NEAR", "Too Near", "The target is nearer than the limb folds", int(Reach.TOO_NEAR)),
+            ("OFF_PLANE", "Off Plane", "The target is beside the plane that the hinge bends in", int(Reach.OFF_PLANE)),
+            (
+                "LIMITED",
+                "Limited",
+                "A limit of the knee's angle or the influence keeps the tip away",
+                int(Reach.LIMITED),
+            ),
+            ("INVALID", "Invalid", "The chain can't be posed; its message says why", int(Reach.INVALID)),
         ],
         get=lambda self: status.reach(self).value,
         options={"HIDDEN"},

@@ -71,7 +71,7 @@ def test_add_pulls_no_limb_into_its_rest_plane(tmp_path):
         ({"object": "leg", "bone": "shin", "colour": 1}, "'colour', which is no setting"),
         ({"object": "leg"}, "no 'bone'"),
         ({"object": 5, "bone": "shin"}, "chain 1 has object = 5: it has to be a name in quotes"),
-        ({"object": "leg", "bone": "shin", "plane": "pole"}, "plane = 'pole': it has to be one of REST, POLE"),
+        ({"object": "leg", "bone": "shin", "plane": "pole"}, "plane = 'pole': it has to be one of REST, SWING, POLE"),
         ({"object": "leg", "bone": "shin", "softness": 7}, "softness = 7: it has to be a number from 0 to 1"),
         ({"object": "leg", "bone": "shin", "stretch": math.nan}, "stretch = nan: it has to be a number from 0 to 1"),
         ({"object": "leg", "bone": "shin", "stretch": True}, "stretch = True: it has to be a number"),
