@@ -6,8 +6,7 @@ cancelled leaves the file as it was.
 
 from ..rig.setup import Refused
 from .job import Report, Request, bake, finish
-from .ranges import Span, frames_of
-from .scenery import chains_of_scene
+from .scope import Span, chains_of_scene, frames_of
 from .ways import sample_chains
 
 __all__ = ["Refused", "Report", "Request", "Span", "bake", "chains_of_scene", "finish", "frames_of", "sample_chains"]

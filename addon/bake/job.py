@@ -17,15 +17,13 @@ from ..rig.setup import Refused
 from ..rig.stretching import avoid_shear
 from .acting import paths_besides_action
 from .continuity import continuous
-from .keeping import limbs_kept
+from .keeping import limbs_kept, trial
 from .keys import Keys, Sheet, check_writable
-from .ranges import curve_times
 from .reduction import every_frame, reduced
 from .samples import Sampled, Track
-from .scenery import switch
-from .stepping import frame_kept, step_joints
-from .trial import trial
+from .scope import curve_times, switch
 from .ways import part_of, sample_chains
+from .ways.stepping import frame_kept, step_joints
 
 ATTEMPTS = 3
 """How often a reduction is tried, each at half the tolerance of the one before, until its measured error is in it."""

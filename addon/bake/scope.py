@@ -1,4 +1,4 @@
-"""Which frames to bake."""
+"""What to bake: which frames, and the chains of a scene."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from bpy.types import Context, Object, PoseBone, Scene
 from numpy.typing import NDArray
 
-from ..rig.access import chain_settings, scene_of
-from ..rig.animation import curves_of
+from ..rig.access import ArmatureObject, chain_settings, is_armature, scene_of, setting_path, view_layer_of
+from ..rig.animation import animated_paths, curves_of
 from ..rig.setup import Refused
 
 SOURCES = ("SCENE", "PREVIEW", "ACTION", "GIVEN")
@@ -78,3 +78,21 @@ def _key_ranges(ob: Object) -> Iterator[tuple[float, float]]:
         for curve in curves_of(data.action, getattr(data, "action_slot", None)):
             if len(curve.keyframe_points):
                 yield tuple(curve.range())
+
+
+def chains_of_scene(context: Context) -> list[PoseBone]:
+    """The lower bones of all chains in the scene that are on, or may come on by their animation."""
+    return [lower for ob in view_layer_of(context).objects if is_armature(ob) for lower in chains_of(ob)]
+
+
+def chains_of(ob: ArmatureObject) -> list[PoseBone]:
+    """Those of one object."""
+    paths = animated_paths(ob)
+    return [
+        bone for bone in ob.pose.bones if bone.parent and (chain_settings(bone).enabled or switch(bone.name) in paths)
+    ]
+
+
+def switch(lower: str) -> str:
+    """The data path of what switches a chain on and off."""
+    return setting_path(lower, "enabled")

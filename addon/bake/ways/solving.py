@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rig.chain import FLAT, ROUNDING
-from ..rig.rotation import ARRAYS, to_quaternion
-from ..solver import Reach
-from ..solver.chain import IN_LINE_SQUARE, Features, tip_position
-from ..solver.chain import Own as Turns
-from ..solver.chains import solve_chains
-from ..solver.limb import Limb
-from ..solver.rotation import Quaternion, Vector, cross, dot, rotate, scale
-from ..solver.triangle import Settings
+from ...rig.chain import FLAT, ROUNDING
+from ...rig.rotation import ARRAYS, to_quaternion
+from ...solver import Reach
+from ...solver.chain import IN_LINE_SQUARE, Features, tip_position
+from ...solver.chain import Own as Turns
+from ...solver.chains import solve_chains
+from ...solver.limb import Limb
+from ...solver.rotation import Quaternion, Vector, cross, dot, rotate, scale
+from ...solver.triangle import Settings
 from .gathering import Course
 from .steady import NUMBERS, SWITCH, Own, Steady
 from .transforms import inverted, moved

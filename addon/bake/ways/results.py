@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rig.rotation import ARRAYS, rotation_channel, to_channels
-from ..rig.stretching import stretched
+from ...rig.rotation import ARRAYS, rotation_channel, to_channels
+from ...rig.stretching import stretched
+from ..samples import OFF, Joints, Sampled, Track
 from .gathering import Course
-from .samples import OFF, Joints, Sampled, Track
 from .solving import Posed, features_of, solve
 from .steady import Steady
 

@@ -8,12 +8,12 @@ from typing import Any
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..rig.access import scene_of
+from ...rig.access import scene_of
+from ..keeping import limbs_kept
+from ..samples import Sampled
 from .curves import courses_from_curves
 from .isolation import is_separable, step_isolated
-from .keeping import limbs_kept
 from .results import sampled
-from .samples import Sampled
 from .steady import steady_chains
 from .stepping import step_live
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..solver.rotation import Quaternion, Vector, cross, dot
+from ...solver.rotation import Quaternion, Vector, cross, dot
 
 FLAT = 1e-30
 """A determinant below which a transform has no inverse."""

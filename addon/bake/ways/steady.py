@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import Context, PoseBone
 
-from ..live import chain_of, solve_now
-from ..rig.access import (
+from ...live import chain_of, solve_now
+from ...rig.access import (
     ArmatureObject,
     chain_settings,
     is_armature,
@@ -23,14 +23,14 @@ from ..rig.access import (
     upper_of,
     view_layer_of,
 )
-from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
-from ..rig.chain import Chain
-from ..rig.channels import SIZES
-from ..rig.dependencies import Carrier, Dependencies
-from ..rig.problems import Mover
-from ..rig.rotation import CHANNELS, EULER, rotation_channel
-from .acting import acting_curves, paths_besides_action
-from .scenery import chains_of
+from ...rig.anatomy import Anatomy, Unposable, anatomy, size_of
+from ...rig.chain import Chain
+from ...rig.channels import SIZES
+from ...rig.dependencies import Carrier, Dependencies
+from ...rig.problems import Mover
+from ...rig.rotation import CHANNELS, EULER, rotation_channel
+from ..acting import acting_curves, paths_besides_action
+from ..scope import chains_of
 
 NUMBERS = ("bend", "softness", "stretch", "stretch_max", "min_angle", "max_angle", "influence")
 SWITCH = "enabled"

@@ -12,13 +12,13 @@ import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone, Scene
 from numpy.typing import NDArray
 
-from ..rig import status
-from ..rig.access import ArmatureObject, chain_settings, scene_of, scene_settings, upper_of
-from ..rig.channels import SIZES
-from ..rig.rotation import rotation_channel
-from ..rig.setup import Refused
-from ..rig.targets import Target
-from .samples import Joints, Sampled, Track, empty_sample
+from ...rig import status
+from ...rig.access import ArmatureObject, chain_settings, scene_of, scene_settings, upper_of
+from ...rig.channels import SIZES
+from ...rig.rotation import rotation_channel
+from ...rig.setup import Refused
+from ...rig.targets import Target
+from ..samples import Joints, Sampled, Track, empty_sample
 
 
 def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[int, None, list[Sampled]]:

@@ -10,8 +10,8 @@ import numpy as np
 from bpy.types import Object
 from numpy.typing import NDArray
 
-from ..rig.animation import curves_of
-from .acting import Curves, acting_curves, acts
+from ...rig.animation import curves_of
+from ..acting import Curves, acting_curves, acts
 
 SPARSE = 8
 """How many frames Blender may sample for each that is wanted."""
