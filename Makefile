@@ -3,7 +3,7 @@
 PYTHON ?= python3
 TASK = @$(PYTHON) -u -m scripts.tasks
 
-.PHONY: help test solver matrix zip check window bench demo clean
+.PHONY: help test solver hunt matrix zip check window bench demo clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -13,6 +13,10 @@ test: ## all tests, on the Blender that fits python3; ARGS="-k reach" goes to py
 
 solver: ## the solver's tests, which need no Blender
 	$(TASK) solver $(ARGS)
+
+MINUTES ?= 10
+hunt: ## MINUTES of the solver's properties on new random cases; ARGS="-k reach" goes to pytest
+	$(TASK) hunt $(MINUTES) $(ARGS)
 
 matrix: ## all tests on every Blender we support; VERSIONS="4.2 5.2" for some
 	$(TASK) matrix $(VERSIONS)

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from . import package
@@ -38,6 +39,27 @@ def test(*arguments: str) -> int:
 def solver(*arguments: str) -> int:
     """The solver's tests, where there is no Blender."""
     return _run(environment("test"), "-m", "pytest", "tests/solver", *arguments)
+
+
+def hunt(minutes: str = "10", *arguments: str) -> int:
+    """The solver's properties on random cases never tried before, again and again for so many minutes."""
+    python = environment("test")
+    hunting = "-m", "hypothesis", "--hypothesis-profile=hunt", "--timeout=0", "-q", "--no-header"
+    end = time.monotonic() + 60.0 * float(minutes)
+    found: set[str] = set()
+    rounds = 0
+    while not rounds or time.monotonic() < end:
+        rounds += 1
+        command = [str(python), "-m", "pytest", "tests/solver", *hunting, *arguments]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        failed = {line.split(" - ")[0] for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))}
+        if done.returncode and not (failed and failed <= found):
+            print(done.stdout + done.stderr, flush=True)
+        if done.returncode not in (0, 1):
+            return done.returncode  # nothing was tried
+        found |= failed
+    print(f"{rounds} rounds of random cases: " + ("\n".join(["found", *sorted(found)]) if found else "found nothing"))
+    return int(bool(found))
 
 
 def matrix(*versions: str) -> int:
@@ -129,6 +151,7 @@ def _verdict(status: int) -> str:
 TASKS = {
     "test": test,
     "solver": solver,
+    "hunt": hunt,
     "matrix": matrix,
     "zip": build_zip,
     "check": check,

@@ -1,10 +1,14 @@
-"""For every test: hypothesis without a clock, since the machines that run this are shared and slow."""
+"""For every test: the same cases each time, by no clock, since the machines that run this are shared and slow.
+
+``make hunt`` takes the other profile, which tries new ones.
+"""
 
 from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from scripts.package import BUILD
 
-EXAMPLES = DirectoryBasedExampleDatabase(BUILD / "cache" / "hypothesis")
-settings.register_profile("planar_ik", deadline=None, print_blob=True, database=EXAMPLES)
-settings.load_profile("planar_ik")
+FOUND = DirectoryBasedExampleDatabase(BUILD / "cache" / "hypothesis")
+settings.register_profile("same", deadline=None, derandomize=True, database=None)
+settings.register_profile("hunt", deadline=None, max_examples=300, print_blob=True, database=FOUND)
+settings.load_profile("same")

@@ -11,6 +11,11 @@ from addon.solver.ops import FLOATS
 
 mpmath.mp.dps = 50
 
+ROUNDING = 1e-14
+"""How far apart two ways to one number near 1 may be, some dozen operations each. On the machine where this was
+measured the worst of 10,000 random cases of each test is a fifth of it or less. The rest is room for other processors,
+by which NumPy, BLAS and the C library choose the order of their sums."""
+
 
 class Rest(NamedTuple):
     """A limb at rest in the frame F: knee, lower bone as a vector, and the lower bone's axes as columns."""
