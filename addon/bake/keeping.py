@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import Object, PoseBone, Scene
 
-from ..live import plan
+from ..live.plan import plan
 from ..rig.access import chain_settings, is_armature, key_of, scene_settings, upper_of
 from ..rig.rotation import rotation_channel
 from ..rig.stretching import restore_inherit_scale

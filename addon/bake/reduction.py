@@ -13,8 +13,8 @@ import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
+from ..live.channels import SIZES
 from ..rig.access import upper_of
-from ..rig.channels import SIZES
 from ..rig.rotation import ARRAYS, to_quaternion
 from ..solver.rotation import Quaternion, multiply, rotate
 from .keys import Keys

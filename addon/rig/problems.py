@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -10,7 +10,6 @@ from bpy.types import Depsgraph, Object, PoseBone
 
 from .access import ArmatureObject, chain_settings, children_of, has_chain, upper_of
 from .dependencies import Dependencies
-from .frame import Frame
 from .targets import Target
 
 NUMBERS = ("bend", "influence", "softness", "stretch", "stretch_max", "min_angle", "max_angle")
@@ -33,19 +32,24 @@ class Obstacles(NamedTuple):
     hidden: Sequence[Target] = ()  # targets that are animated
     driven_scales: frozenset[str] = frozenset()  # of bones of the limb
 
-    def problem(self, frame: Frame) -> str:
-        """Why the chain can't be posed in this frame; empty if it can."""
-        return self.lasting or moved_by(frame.evaluated, self.movers) or _left_behind(self.hidden, frame.depsgraph)
+    def problem(self, evaluated: ArmatureObject, depsgraph: Depsgraph) -> str:
+        """Why the chain can't be posed in the frame that is evaluated; empty if it can."""
+        return self.lasting or moved_by(evaluated, self.movers) or _left_behind(self.hidden, depsgraph)
 
 
 def obstacles_of(
-    lower: PoseBone, target: Target | None, pole: Target | None, frame: Frame, dependencies: Dependencies
+    lower: PoseBone,
+    target: Target | None,
+    pole: Target | None,
+    shows: Callable[[Object], bool],
+    dependencies: Dependencies,
 ) -> Obstacles:
-    """What keeps the chain of ``lower`` on an original object from being posed."""
+    """What keeps the chain of ``lower`` on an original object from being posed; ``shows`` says which objects Blender
+    surely evaluates."""
     lasting = _problem_of(lower.id_data, lower, target, pole, dependencies)
     if lower.parent is None:
         return Obstacles(lasting)
-    hidden = [goal for goal in (target, pole) if goal and not frame.shows(goal.object)]
+    hidden = [goal for goal in (target, pole) if goal and not shows(goal.object)]
     return Obstacles(
         lasting,
         movers_of(lower, dependencies),

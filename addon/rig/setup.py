@@ -11,8 +11,6 @@ from mathutils import Matrix, Vector
 
 from .access import ArmatureObject, chain_settings, has_bone, scene_of, upper_of
 from .anatomy import Unposable, anatomy
-from .chain import Chain
-from .channels import Channels
 from .dependencies import Dependencies
 from .problems import hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from .stretching import restore_inherit_scale
@@ -177,9 +175,7 @@ def add_chain(ob: Object, lower: PoseBone, settings: dict[str, Any]) -> None:
 def remove_chain(ob: ArmatureObject, lower: PoseBone) -> None:
     """Switch a chain off, which gives the bones their own pose back, and forget its settings."""
     chain = chain_settings(lower)
-    channels = Channels(ob)
-    Chain(ob, lower.name).release(channels)
-    channels.write()
+    chain.enabled = False
     restore_inherit_scale(lower)
     chain.target = chain.pole_target = None  # so that it counts as set anew, which unsetting does not
     for prop in chain.bl_rna.properties:

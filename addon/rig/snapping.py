@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from bpy.types import Depsgraph, PoseBone
+from bpy.types import PoseBone
 from mathutils import Matrix, Vector
 
-from ..solver.chain import tip_position
-from .access import bones_of, chain_settings, setting_path, upper_of
+from ..solver.chain import Own, tip_position
+from .access import ArmatureObject, bones_of, chain_settings, setting_path, upper_of
 from .anatomy import Anatomy, Unposable, anatomy
 from .animation import animated_paths
-from .chain import Chain
-from .channels import Channels
 from .rotation import rotation_channel
 from .setup import Refused, aside_of, off_line
+from .sides import swing_side
 from .targets import Target
 
 OFF_PLANE = 1e-5
@@ -30,12 +30,10 @@ class Match(NamedTuple):
     bend: float
 
 
-def match(chain: Chain, depsgraph: Depsgraph) -> Match:
-    """The target, pole and bend for a chain's own pose as it stands; raises `Refused` if none shows it."""
-    evaluated = chain.object.evaluated_get(depsgraph)
-    lower = evaluated.pose.bones[chain.lower]
-    chain.own_pose.ensure(Channels(chain.object))
-    own, scales = chain.own_pose.turns(), chain.own_pose.sizes()
+def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence[float], Sequence[float]]) -> Match:
+    """The target, pole and bend for a limb's own pose, given as its bones' rotations and scales by the lower bone's
+    ``name``; raises `Refused` if none shows it."""
+    lower = evaluated.pose.bones[name]
     try:
         body = anatomy(upper_of(lower), lower, *scales)
     except Unposable as why:
@@ -47,14 +45,14 @@ def match(chain: Chain, depsgraph: Depsgraph) -> Match:
     settings = chain_settings(lower)
     length = limb.bones.total
     goal = tip * _before_softness(tip.length / length, settings.softness, settings.stretch)
-    if chain.pole:
+    if settings.plane == "POLE":
         pole = knee + aside_of(knee, tip, length).normalized() * length
         return Match(from_axes @ goal, from_axes @ pole, 1.0)
     if abs(tip.z) > OFF_PLANE * length:
-        raise Refused(f"'{chain.lower}' is posed out of its rest plane: set its plane to Pole, then snap")
-    bend = _bend(tip, off_line(knee, tip), length, chain.swing_side)
+        raise Refused(f"'{name}' is posed out of its rest plane: set its plane to Pole, then snap")
+    bend = _bend(tip, off_line(knee, tip), length, swing_side(name))
     if bend is None:
-        raise Refused(f"The knee of '{chain.lower}' is out of the rest plane: set the chain's plane to Pole, then snap")
+        raise Refused(f"The knee of '{name}' is out of the rest plane: set the chain's plane to Pole, then snap")
     return Match(from_axes @ goal, None, bend)
 
 
@@ -77,11 +75,11 @@ def keep_place(target: Target, with_key: bool) -> None:
         target.object.keyframe_insert(target.path, group=target.bone)
 
 
-def keep_setting(chain: Chain, name: str, with_key: bool) -> None:
+def keep_setting(lower: PoseBone, name: str, with_key: bool) -> None:
     """The same for one of a chain's settings."""
-    path = setting_path(chain.lower, name)
-    if with_key or path in animated_paths(chain.object):
-        chain.object.keyframe_insert(path, group=chain.lower)
+    path, ob = setting_path(lower.name, name), lower.id_data
+    if with_key or path in animated_paths(ob):
+        ob.keyframe_insert(path, group=lower.name)
 
 
 def key_rotation(bone: PoseBone) -> None:

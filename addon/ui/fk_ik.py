@@ -9,16 +9,18 @@ from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, PoseBone
 
 from .. import live
+from ..live.channels import Channels
 from ..rig.access import bones_of, chain_settings, scene_of, setting_path, upper_of, view_layer_of
 from ..rig.animation import animated_paths
-from ..rig.channels import Channels
 from ..rig.mirroring import counterpart, mirror_chain
 from ..rig.setup import Refused
-from ..rig.snapping import keep_place, keep_setting, key_rotation, key_scale, match, place
+from ..rig.snapping import Match, keep_place, keep_setting, key_rotation, key_scale, match, place
 from .operators import PoseOperator, selected_chains
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
+
+    from ..live.chain import Chain
 
 
 OFF_PLACE = 1e-4
@@ -82,12 +84,12 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
         problem = chain.target.problem() if chain.target else f"'{lower.name}' has no target"
         if problem:
             raise Refused(problem)
-        match(chain, context.evaluated_depsgraph_get())
+        _match(context, chain)
 
     def snap(self, context: Context, lower: PoseBone) -> None:
         """Match target, pole and bend to the own pose."""
         chain = live.chain_of(context, lower)
-        found = match(chain, context.evaluated_depsgraph_get())
+        found = _match(context, chain)
         places: list[Any] = [(chain.target, found.target)]
         if chain.pole and found.pole is not None:
             places.append((chain.pole, found.pole))
@@ -96,7 +98,7 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
         settings = chain_settings(lower)
         if settings.bend != found.bend:
             settings.bend = found.bend
-        keep_setting(chain, "bend", self.use_range)
+        keep_setting(lower, "bend", self.use_range)
         for target, _ in places:
             keep_place(target, self.use_range)
         view_layer_of(context).update()
@@ -105,6 +107,13 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
             if off.length > OFF_PLACE * (1.0 + position.length):
                 name = target.bone or target.object.name
                 self.report({"WARNING"}, f"Something else moves '{name}': mute its constraints and drivers, snap again")
+
+
+def _match(context: Context, chain: Chain) -> Match:
+    """The target, pole and bend that show a chain's own pose; raises `Refused`."""
+    chain.own_pose.ensure(Channels(chain.object))
+    evaluated = chain.object.evaluated_get(context.evaluated_depsgraph_get())
+    return match(evaluated, chain.lower, chain.own_pose.turns(), chain.own_pose.sizes())
 
 
 class POSE_OT_planar_ik_snap_fk(RangeOperator):

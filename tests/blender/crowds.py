@@ -42,7 +42,7 @@ def make_crowd(**settings):
 
 def in_batches():
     """How many chains are posed together at the moment."""
-    levels = installed.addon("addon.live").plan.levels
+    levels = installed.addon("addon.live.plan").plan.levels
     return sum(len(batch.chains) for level in levels for group in level for batch in group._batches or ())
 
 
@@ -57,7 +57,7 @@ def play(ob, frames=FRAMES):
 
 def play_one_by_one(ob, monkeypatch):
     """The poses if every chain is posed alone."""
-    monkeypatch.setattr(installed.addon("addon.rig.batch"), "ENOUGH", 10**6)
+    monkeypatch.setattr(installed.addon("addon.live.batch"), "ENOUGH", 10**6)
     bpy.context.scene.planar_ik.live = False
     bpy.context.scene.planar_ik.live = True
     update()

@@ -109,7 +109,7 @@ def test_the_tip_is_on_the_target_in_every_frame():
 @pytest.fixture
 def writes(addon, monkeypatch):
     """The names of objects whose pose was written."""
-    channels = installed.addon("addon.rig.channels").Channels
+    channels = installed.addon("addon.live.channels").Channels
     written = []
     write = channels.write
 
@@ -346,7 +346,7 @@ def test_a_chain_that_raises_stops_no_other_and_is_reported_once(caplog, capfd, 
     key_location(target, [NEAR, NEXT], 1, 10)
     for ob in (bad, good):
         make_chain(ob, target, plane="POLE", pole_target=bpy.data.objects.get("pole") or make_empty("pole", (1, 9, 0)))
-    chain_class = installed.addon("addon.rig.chain").Chain
+    chain_class = installed.addon("addon.live.chain").Chain
     posed = chain_class.pose
 
     def raising(self, *arguments):

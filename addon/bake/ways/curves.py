@@ -9,9 +9,9 @@ import numpy as np
 from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
+from ...live.channels import SIZES
 from ...rig.access import bones_of, chain_settings, path_to_bone, scene_of, setting_path
 from ...rig.animation import curves_of
-from ...rig.channels import SIZES
 from ...rig.rotation import ARRAYS, rotation_channel, to_quaternion
 from ..scope import curve_times
 from .gathering import Course, gather

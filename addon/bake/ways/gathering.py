@@ -9,8 +9,8 @@ import numpy as np
 from bpy.types import Object
 from numpy.typing import NDArray
 
+from ...live.frame import SAME_SIZE
 from ...rig.anatomy import EVEN
-from ...rig.frame import SAME_SIZE
 from .steady import Own, Steady
 
 

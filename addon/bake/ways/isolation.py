@@ -10,9 +10,9 @@ import numpy as np
 from bpy.types import Context, Depsgraph, Driver, Object, Scene
 from numpy.typing import NDArray
 
+from ...live.channels import SIZES
 from ...rig.access import bones_of, chain_settings, scene_of, scene_settings
 from ...rig.animation import animated_paths
-from ...rig.channels import SIZES
 from ...rig.rotation import rotation_channel
 from .gathering import Course, gather
 from .steady import Steady, carriers_of

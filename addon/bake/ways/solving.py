@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...rig.chain import FLAT, ROUNDING
+from ...live.chain import FLAT, ROUNDING
 from ...rig.rotation import ARRAYS, to_quaternion
 from ...solver import Reach
 from ...solver.chain import IN_LINE_SQUARE, Features, tip_position

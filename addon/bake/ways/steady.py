@@ -13,6 +13,8 @@ import bpy
 from bpy.types import Context, PoseBone
 
 from ...live import chain_of, solve_now
+from ...live.chain import Chain
+from ...live.channels import SIZES
 from ...rig.access import (
     ArmatureObject,
     chain_settings,
@@ -24,8 +26,6 @@ from ...rig.access import (
     view_layer_of,
 )
 from ...rig.anatomy import Anatomy, Unposable, anatomy, size_of
-from ...rig.chain import Chain
-from ...rig.channels import SIZES
 from ...rig.dependencies import Carrier, Dependencies
 from ...rig.problems import Mover
 from ...rig.rotation import CHANNELS, EULER, rotation_channel

@@ -12,9 +12,9 @@ import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone, Scene
 from numpy.typing import NDArray
 
+from ...live.channels import SIZES
 from ...rig import status
 from ...rig.access import ArmatureObject, chain_settings, scene_of, scene_settings, upper_of
-from ...rig.channels import SIZES
 from ...rig.rotation import rotation_channel
 from ...rig.setup import Refused
 from ...rig.targets import Target

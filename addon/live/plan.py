@@ -1,18 +1,15 @@
-"""The per-frame driver: poses all chains of a scene whenever its frame changes or something is edited."""
+"""Which chains the file has, in which order they are posed, and posing them."""
 
 from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Callable
-from typing import Any
 
 import bpy
-from bpy.app.handlers import persistent
 from bpy.types import Context, Depsgraph, PoseBone, Scene
 
-from .rig import settings, status
-from .rig.access import (
+from ..rig import status
+from ..rig.access import (
     ArmatureObject,
     Key,
     chain_settings,
@@ -23,11 +20,10 @@ from .rig.access import (
     scene_settings,
     view_layer_of,
 )
-from .rig.chain import Chain
-from .rig.channels import Channels
-from .rig.dependencies import Dependencies
-from .rig.group import Group
-from .rig.pointers import Pointers
+from ..rig.dependencies import Dependencies
+from .chain import Chain
+from .group import Group
+from .pointers import Pointers
 
 log = logging.getLogger("planar_ik")
 
@@ -71,6 +67,42 @@ def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -
                     _tell(chain)
         if any(written) and number + 1 < len(plan.levels):
             depsgraph.update()
+
+
+def run(scene: Scene, depsgraph: Depsgraph, has_changed: bool) -> None:
+    """Pose the chains of a scene once, if they are live and this is not a consequence of posing them."""
+    if plan.is_busy:
+        return
+    if not scene_settings(scene).live:
+        plan.is_stale = True
+        return
+    plan.is_busy = True
+    try:
+        solve_scene(scene, depsgraph, has_changed)
+    finally:
+        plan.is_busy = False
+
+
+def refresh(context: Context) -> None:
+    """Take notice of chains that were added or removed, and if Live is on, pose them now."""
+    plan.is_stale = True
+    run(scene_of(context), context.evaluated_depsgraph_get(), False)
+
+
+def solve_now(context: Context) -> None:
+    """Pose the chains of the scene as they are set at this moment, whether Live is on or off."""
+    plan.is_stale = True
+    view_layer_of(context).update()
+    solve_scene(scene_of(context), context.evaluated_depsgraph_get())
+    view_layer_of(context).update()
+
+
+def chain_of(context: Context, lower: PoseBone) -> Chain:
+    """The chain of a lower bone, as it was last posed."""
+    key = key_of(lower)
+    if key not in plan.chains:
+        solve_now(context)
+    return plan.chains[key]
 
 
 def _find_chains(depsgraph: Depsgraph) -> bool:
@@ -132,125 +164,3 @@ def _tell(chain: Chain) -> None:
     if plan.told.get(chain.name) != chain.problem:
         plan.told[chain.name] = chain.problem
         log.warning("%s: %s", chain.name, chain.problem)
-
-
-def _run(scene: Scene, depsgraph: Depsgraph, has_changed: bool) -> None:
-    if plan.is_busy:
-        return
-    if not scene_settings(scene).live:
-        plan.is_stale = True
-        return
-    plan.is_busy = True
-    try:
-        solve_scene(scene, depsgraph, has_changed)
-    finally:
-        plan.is_busy = False
-
-
-@persistent
-def _on_frame_change(scene: Scene, depsgraph: Depsgraph) -> None:
-    _run(scene, depsgraph, True)
-
-
-@persistent
-def _on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
-    _run(scene, depsgraph, False)
-
-
-@persistent
-def _on_replace(*_args: Any) -> None:
-    """A file was or is about to be opened, or a step undone or redone: every reference is void."""
-    plan.forget()
-    plan.pointers.undo()
-
-
-@persistent
-def _on_load(*_args: Any) -> None:
-    plan.forget()
-    plan.told.clear()
-    plan.pointers.clear()
-    _run_everywhere()
-
-
-def refresh(context: Context) -> None:
-    """Take notice of chains that were added or removed, and if Live is on, pose them now."""
-    plan.is_stale = True
-    _run(scene_of(context), context.evaluated_depsgraph_get(), False)
-
-
-def solve_now(context: Context) -> None:
-    """Pose the chains of the scene as they are set at this moment, whether Live is on or off."""
-    plan.is_stale = True
-    view_layer_of(context).update()
-    solve_scene(scene_of(context), context.evaluated_depsgraph_get())
-    view_layer_of(context).update()
-
-
-def chain_of(context: Context, lower: PoseBone) -> Chain:
-    """The chain of a lower bone, as it was last posed."""
-    key = key_of(lower)
-    if key not in plan.chains:
-        solve_now(context)
-    return plan.chains[key]
-
-
-def _run_everywhere() -> None:
-    _tag_rigs()
-    window_manager = bpy.context.window_manager
-    scenes = {window.scene: window.view_layer for window in window_manager.windows} if window_manager else {}
-    if not scenes and bpy.context.scene:
-        scenes = {bpy.context.scene: view_layer_of(bpy.context)}
-    for scene, layer in scenes.items():
-        layer.update()
-        if layer.depsgraph:  # Blender calls no handlers for that update while it loads a file
-            _run(scene, layer.depsgraph, False)
-
-
-def _tag_rigs() -> None:
-    """Have all chains posed at the next evaluation, though nobody edited anything."""
-    for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
-        if ob.type == "ARMATURE":
-            ob.update_tag()
-
-
-def _on_change(changed: Any, is_pointer: bool) -> None:
-    """A setting was set: look at the chain anew, and if it was switched off, give the bones back at once."""
-    plan.is_stale = True
-    was_switched_off = changed.is_posed and not changed.enabled
-    chain = status.find(changed) if is_pointer or was_switched_off else None
-    if chain and is_pointer:
-        plan.pointers.forget(chain.key)
-    if chain and was_switched_off:
-        channels = Channels(chain.object)
-        chain.release(channels)
-        channels.write()
-
-
-HANDLERS: tuple[tuple[str, Callable[..., None]], ...] = (
-    ("frame_change_post", _on_frame_change),
-    ("depsgraph_update_post", _on_edit),
-    ("undo_pre", _on_replace),
-    ("undo_post", _on_replace),
-    ("redo_pre", _on_replace),
-    ("redo_post", _on_replace),
-    ("load_pre", _on_replace),
-    ("load_post", _on_load),
-)
-
-
-def register() -> None:
-    """Start to listen."""
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
-    settings.on_change.append(_on_change)
-    _tag_rigs()
-
-
-def unregister() -> None:
-    """Stop listening and forget."""
-    settings.on_change.remove(_on_change)
-    for name, handler in reversed(HANDLERS):
-        handlers = getattr(bpy.app.handlers, name)
-        if handler in handlers:
-            handlers.remove(handler)
-    plan.forget()

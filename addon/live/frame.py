@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from bpy.types import Depsgraph, Object
 from mathutils import Matrix
 
-from .anatomy import is_even, size_of
+from ..rig.anatomy import is_even, size_of
 
 if TYPE_CHECKING:
-    from .access import ArmatureObject
+    from ..rig.access import ArmatureObject
 
 SAME_SIZE = 1e-6
 """How much the size of what carries a limb may differ, in single precision, and still count as unchanged."""

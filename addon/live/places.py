@@ -11,12 +11,12 @@ from bpy.types import Depsgraph, Object
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from .access import bones_of
+from ..rig.access import bones_of
 
 if TYPE_CHECKING:
+    from ..rig.targets import Target
     from .chain import Chain
     from .frame import Frame
-    from .targets import Target
 
 OBJECTS = 4
 """Reading all objects of a scene costs less than asking for some if they are at most so many times as many."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from .access import Key
+from ..rig.access import Key
 
 POINTERS = ("target", "pole_target")
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from bpy.types import PoseBone
 
+from ..rig.rotation import to_channels, to_quaternion
+from ..rig.stretching import stretched
 from ..solver.rotation import Quaternion
 from .channels import Channels, Slot, rotation_slot
-from .rotation import to_channels, to_quaternion
-from .stretching import stretched
 
 
 class Part:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..rig.access import ArmatureObject, chain_settings, upper_of
 from ..solver.chain import Own
-from .access import ArmatureObject, chain_settings, upper_of
 from .channels import Channels
 from .parts import Rotation, Scale, read_rotation, read_scale
 
 if TYPE_CHECKING:
     from bpy.types import PoseBone
 
-    from .settings import PlanarIKChain
+    from ..rig.settings import PlanarIKChain
 
 
 class OwnPose:

@@ -11,8 +11,8 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from .access import ArmatureObject
-from .rotation import CHANNELS, EULER, rotation_channel
+from ..rig.access import ArmatureObject
+from ..rig.rotation import CHANNELS, EULER, rotation_channel
 
 SIZES = dict((*CHANNELS.values(), EULER)) | {"location": 3, "scale": 3}
 _PACKED = {size: Struct(f"{size}f") for size in SIZES.values()}

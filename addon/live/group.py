@@ -6,11 +6,11 @@ import logging
 
 from bpy.types import Depsgraph
 
-from .access import ArmatureObject
+from ..rig.access import ArmatureObject
+from ..rig.dependencies import Dependencies
 from .batch import Batch, batches_of
 from .chain import Chain
 from .channels import Channels
-from .dependencies import Dependencies
 from .frame import Frame
 from .rendering import is_apart, keep_animation
 

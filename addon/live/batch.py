@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..rig.stretching import POWERS
 from ..solver.compiled import constants_of
 from ..solver.rows import bind_rows
 from .chain import ROUNDING, Chain
@@ -15,7 +16,6 @@ from .channels import Channels
 from .frame import Frame
 from .parts import Part
 from .places import Places
-from .stretching import POWERS
 
 ENOUGH = 28
 """Chains from which on a batch is worth its while."""

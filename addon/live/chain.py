@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bpy.types import PoseBone
 from mathutils import Matrix
 
+from ..rig.access import ArmatureObject, Key, chain_settings, path_to_bone, setting_path, upper_of
+from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
+from ..rig.dependencies import Carrier, Dependencies
+from ..rig.problems import Obstacles, obstacles_of
+from ..rig.sides import swing_side
+from ..rig.stretching import avoid_shear
+from ..rig.targets import Target
 from ..solver import Reach
 from ..solver.chain import Features, Own
 from ..solver.compiled import Solve, bind
 from ..solver.triangle import Settings
-from .access import ArmatureObject, Key, chain_settings, path_to_bone, setting_path, upper_of
-from .anatomy import Anatomy, Unposable, anatomy, size_of
 from .channels import Channels
-from .dependencies import Carrier, Dependencies
 from .frame import Frame
 from .own_pose import OwnPose
 from .parts import Rotation, Scale
-from .problems import Obstacles, obstacles_of
-from .sides import is_right
-from .stretching import avoid_shear
-from .targets import Target
 
 if TYPE_CHECKING:
-    from .settings import PlanarIKChain
+    from ..rig.settings import PlanarIKChain
 
 FLAT = pi - 1e-6
 """The largest knee angle in single precision that is still no limit."""
@@ -103,7 +103,7 @@ class Chain:
         settings = chain_settings(lower)
         self.upper = lower.parent.name if lower.parent else ""
         self.target = Target.read(settings.target, settings.subtarget)
-        self.swing_side = -1.0 if is_right(self.lower) else 1.0  # so that left and right are each other's mirror image
+        self.swing_side = swing_side(self.lower)
         plane = setting_path(self.lower, "plane")
         has_pole = settings.plane == "POLE" or plane in dependencies.animated_paths(self.object)
         self._pole = Target.read(settings.pole_target, settings.pole_subtarget) if has_pole else None
@@ -118,7 +118,7 @@ class Chain:
         """Read everything of the chain anew, because something was edited."""
         original = self.object.pose.bones[self.lower]
         self._body_key = ()
-        self.obstacles = obstacles_of(original, self.target, self._pole, frame, dependencies)
+        self.obstacles = obstacles_of(original, self.target, self._pole, frame.shows, dependencies)
         is_moved = self._has_curves(dependencies.animated_paths(self.object))
         self._is_animated = is_moved or bool(self.obstacles.hidden)
         if chain_settings(original).enabled and not self.obstacles.lasting:
@@ -150,7 +150,7 @@ class Chain:
         has_pole = chain_settings(lower).plane == "POLE"
         self.pole = self._pole if has_pole else None
         lack = f"'{self.lower}' has no pole target" if has_pole and not self._pole else ""
-        self.problem = lack or self.obstacles.problem(frame)
+        self.problem = lack or self.obstacles.problem(frame.evaluated, frame.depsgraph)
         if self.problem or not chain_settings(lower).enabled:
             self.release(channels)
             return

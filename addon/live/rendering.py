@@ -10,8 +10,8 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-from .access import ArmatureObject
-from .animation import animated_paths
+from ..rig.access import ArmatureObject
+from ..rig.animation import animated_paths
 from .channels import SIZES
 
 

@@ -1,0 +1,112 @@
+"""When the chains are posed: whenever a scene's frame changes or something is edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.types import Depsgraph, Scene
+
+from ..rig import settings, status
+from ..rig.access import chain_settings, view_layer_of
+from .chain import Chain
+from .channels import Channels
+from .plan import plan, run
+
+
+@persistent
+def _on_frame_change(scene: Scene, depsgraph: Depsgraph) -> None:
+    run(scene, depsgraph, True)
+
+
+@persistent
+def _on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
+    run(scene, depsgraph, False)
+
+
+@persistent
+def _on_replace(*_args: Any) -> None:
+    """A file was or is about to be opened, or a step undone or redone: every reference is void."""
+    plan.forget()
+    plan.pointers.undo()
+
+
+@persistent
+def _on_load(*_args: Any) -> None:
+    plan.forget()
+    plan.told.clear()
+    plan.pointers.clear()
+    _run_everywhere()
+
+
+def _run_everywhere() -> None:
+    _tag_rigs()
+    window_manager = bpy.context.window_manager
+    scenes = {window.scene: window.view_layer for window in window_manager.windows} if window_manager else {}
+    if not scenes and bpy.context.scene:
+        scenes = {bpy.context.scene: view_layer_of(bpy.context)}
+    for scene, layer in scenes.items():
+        layer.update()
+        if layer.depsgraph:  # Blender calls no handlers for that update while it loads a file
+            run(scene, layer.depsgraph, False)
+
+
+def _tag_rigs() -> None:
+    """Have all chains posed at the next evaluation, though nobody edited anything."""
+    for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
+        if ob.type == "ARMATURE":
+            ob.update_tag()
+
+
+def _on_change(changed: Any, is_pointer: bool) -> None:
+    """A setting was set: look at the chain anew, and if it was switched off, give the bones back at once."""
+    plan.is_stale = True
+    was_switched_off = changed.is_posed and not changed.enabled
+    chain = _chain_with(changed) if is_pointer or was_switched_off else None
+    if chain and is_pointer:
+        plan.pointers.forget(chain.key)
+    if chain and was_switched_off:
+        channels = Channels(chain.object)
+        chain.release(channels)
+        channels.write()
+
+
+def _chain_with(changed: Any) -> Chain | None:
+    """The chain of these settings, also if it was never posed since the file was opened."""
+    known: Chain | None = status.find(changed)
+    if known:
+        return known
+    bone = next((bone for bone in changed.id_data.pose.bones if chain_settings(bone) == changed), None)
+    return Chain(changed.id_data, bone.name) if bone else None
+
+
+HANDLERS: tuple[tuple[str, Callable[..., None]], ...] = (
+    ("frame_change_post", _on_frame_change),
+    ("depsgraph_update_post", _on_edit),
+    ("undo_pre", _on_replace),
+    ("undo_post", _on_replace),
+    ("redo_pre", _on_replace),
+    ("redo_post", _on_replace),
+    ("load_pre", _on_replace),
+    ("load_post", _on_load),
+)
+
+
+def register() -> None:
+    """Start to listen."""
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+    settings.on_change.append(_on_change)
+    _tag_rigs()
+
+
+def unregister() -> None:
+    """Stop listening and forget."""
+    settings.on_change.remove(_on_change)
+    for name, handler in reversed(HANDLERS):
+        handlers = getattr(bpy.app.handlers, name)
+        if handler in handlers:
+            handlers.remove(handler)
+    plan.forget()
