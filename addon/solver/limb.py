@@ -13,6 +13,7 @@ from .rotation import (
     Vector,
     choose_vector,
     combine,
+    components,
     conjugate,
     cross,
     dot,
@@ -28,6 +29,13 @@ from .triangle import Bones, bones
 STRAIGHT = 1e-4
 """The sine of the knee's turn below which a limb counts as straight at rest. Float32 bones far from their object's
 origin are this noisy; no one models a bend this small."""
+
+Axes = tuple[Vector, Vector, Vector]
+
+HalfAngle = tuple[Any, Any]
+"""A turn as the cosine and sine of half of it."""
+
+NO_TURN: HalfAngle = (1.0, 0.0)
 
 
 class Limb(NamedTuple):
@@ -46,13 +54,13 @@ class Limb(NamedTuple):
     r1: Any
     r2: Any
     bones: Bones
-    axes: tuple[Vector, Vector, Vector]
-    lower_axes: tuple[Vector, Vector, Vector]
+    axes: Axes
+    lower_axes: Axes
     rest_turn: Quaternion
     knee_turns: tuple[Quaternion, Quaternion, Quaternion]
 
 
-def limb(knee: Vector, lower: Vector, lower_frame: tuple[Vector, Vector, Vector], m: Ops) -> Limb:
+def limb(knee: Vector, lower: Vector, lower_frame: Axes, m: Ops) -> Limb:
     """The limb with its knee at ``knee`` and its tip at ``knee + lower``.
 
     ``lower_frame`` holds the x, y and z axes of the unturned lower bone as unit vectors in F; its y axis is along the
@@ -75,14 +83,40 @@ def limb(knee: Vector, lower: Vector, lower_frame: tuple[Vector, Vector, Vector]
         scale((dot(axis, x), dot(axis, y), dot(axis, z)), sign) for axis in axes
     )
     lower_axes = (along_in_lower, across_in_lower, hinge_in_lower)
-    rest_turn = shortest(dot(along_lower, axes[0]), dot(along_lower, axes[1]), dot(along_lower, axes[2]), m)
-    straighten = conjugate(rest_turn)
+    rest_turn = shortest(*components(along_lower, axes), m)
+    knee_turns = _knee_turns(rest_turn, lower_axes, NO_TURN)
+    return Limb(r1, r2, bones(r1, r2, m), axes, lower_axes, rest_turn, knee_turns)
+
+
+def turned(limb: Limb, hinge: HalfAngle, twist: HalfAngle) -> Limb:
+    """What `limb` made, with its hinge axis, the normal, turned about the upper bone, and its lower bone about its own
+    length: made straight by the shortest turn, the lower bone is twisted, and then bends about the turned axis.
+
+    The two are the settings ``hinge_angle`` and ``lower_twist``, as half angles of unit length; `fitting.fit_hinge`
+    finds them for a pose.
+    """
+    cosine, sine = hinge
+    cosine, sine = cosine * cosine - sine * sine, 2.0 * cosine * sine
+    axes, lower_axes = (_turned_about_first(of, cosine, sine) for of in (limb.axes, limb.lower_axes))
+    w, x, y, z = limb.rest_turn
+    rest_turn = (w, x, y * cosine + z * sine, z * cosine - y * sine)
+    return limb._replace(
+        axes=axes, lower_axes=lower_axes, rest_turn=rest_turn, knee_turns=_knee_turns(rest_turn, lower_axes, twist)
+    )
+
+
+def _turned_about_first(axes: Axes, cosine: Any, sine: Any) -> Axes:
+    return (axes[0], combine(0.0, cosine, sine, axes), combine(0.0, -sine, cosine, axes))
+
+
+def _knee_turns(rest_turn: Quaternion, lower_axes: Axes, twist: HalfAngle) -> tuple[Quaternion, Quaternion, Quaternion]:
+    straighten = multiply((*twist, 0.0, 0.0), conjugate(rest_turn))
     bases = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
     straight_on, aside, bent = (in_axes(multiply(base, straighten), lower_axes) for base in bases)
-    return Limb(r1, r2, bones(r1, r2, m), axes, lower_axes, rest_turn, (straight_on, aside, bent))
+    return (straight_on, aside, bent)
 
 
-def in_axes(turn: Quaternion, axes: tuple[Vector, Vector, Vector]) -> Quaternion:
+def in_axes(turn: Quaternion, axes: Axes) -> Quaternion:
     """The rotation whose vector's components along ``axes`` are those of ``turn``."""
     return (turn[0], *combine(turn[1], turn[2], turn[3], axes))
 
