@@ -16,11 +16,12 @@ from ..rig.animation import animated_paths
 from ..rig.setup import Refused
 from ..rig.stretching import avoid_shear
 from .acting import paths_besides_action
+from .actions import check_writable
 from .continuity import continuous
 from .keeping import limbs_kept, trial
-from .keys import Keys, Sheet, check_writable
+from .keys import Keys, Sheet
 from .reduction import every_frame, reduced
-from .samples import Sampled, Track
+from .samples import Joints, Sampled, Track
 from .scope import curve_times, switch
 from .ways import part_of, sample_chains
 from .ways.stepping import frame_kept, step_joints
@@ -47,19 +48,34 @@ class Request(NamedTuple):
     tolerance: float = 0.0
 
 
-class Report(NamedTuple):
-    """What became of a bake. ``skipped`` are chains that can't be posed; each says why, and gets no keys.
+class Played(NamedTuple):
+    """The keys of one chain as Blender plays them: on how many frames there are any, how far knee or tip are at most
+    from where the chain put them, and how far the tip is at most from its target, in scene units."""
 
-    ``keys`` counts the frames keyed, of all chains together; ``errors`` are, for each chain of a reduced bake, how far
-    knee or tip are at most from where the chain put them, in scene units, measured on the keys as Blender plays them.
-    """
+    keys: int
+    error: float
+    residual: float
+
+
+class Report(NamedTuple):
+    """What became of a bake. ``skipped`` are chains that can't be posed; each says why, and gets no keys. ``played``
+    tells of the keys of each of the others."""
 
     frames: int
     chains: list[Sampled]
     skipped: list[Sampled]
-    keys: int
-    errors: list[float]
+    played: list[Played]
     seconds: float
+
+    @property
+    def keys(self) -> int:
+        """The number of frames keyed, of all chains together."""
+        return sum(chain.keys for chain in self.played)
+
+    @property
+    def error(self) -> float:
+        """The largest distance of a knee or tip from where its chain put it, in scene units."""
+        return max(chain.error for chain in self.played)
 
     @property
     def unreached(self) -> int:
@@ -69,7 +85,7 @@ class Report(NamedTuple):
     @property
     def residual(self) -> float:
         """The largest distance from a tip to its target, in scene units."""
-        return max(chain.worst_residual for chain in self.chains)
+        return max(chain.residual for chain in self.played)
 
 
 def bake(context: Context, request: Request) -> Generator[float, None, Report]:
@@ -90,15 +106,15 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     _make_ready(posed, request.keep)
     times = curve_times(scene_of(context), request.frames)
     written: Written = [every_frame(chain, times) for chain in posed]
-    errors: list[float] = []
+    joints = [chain.joints for chain in posed]  # A key for each frame holds what was sampled.
     if request.tolerance > 0.0:
         with frame_kept(scene_of(context)), limbs_kept(scene_of(context)):
-            written, errors = yield from _reduce(context, posed, request, times)
+            written, joints = yield from _reduce(context, posed, request, times)
     _write(posed, written, request)
     _switch_off(posed, request)
     skipped = [chain for chain in sampled if not chain.is_posed]
-    keys = sum(len(keys[0][1].frames) for keys in written)
-    return Report(len(request.frames), posed, skipped, keys, errors, perf_counter() - began)
+    played = [_played(*each) for each in zip(posed, written, joints, strict=True)]
+    return Report(len(request.frames), posed, skipped, played, perf_counter() - began)
 
 
 def finish(steps: Generator[float, None, Report]) -> Report:
@@ -149,10 +165,11 @@ def _make_ready(chains: list[Sampled], keep: bool) -> None:
 
 def _reduce(
     context: Context, chains: list[Sampled], request: Request, times: NDArray[Any]
-) -> Generator[float, None, tuple[Written, list[float]]]:
-    """The fewest keys found that are within the tolerance as Blender plays them, and their errors; else all."""
+) -> Generator[float, None, tuple[Written, list[Joints]]]:
+    """The fewest keys found that are within the tolerance as Blender plays them, else all; and where they put the
+    joints."""
     written: Written = []
-    errors: list[float] = []
+    found: list[Joints] = []
     lowers = [chain.object.pose.bones[chain.lower] for chain in chains]
     for attempt in range(ATTEMPTS + 1):
         if attempt < ATTEMPTS:
@@ -166,7 +183,12 @@ def _reduce(
         errors = [chain.joints.farthest(joints) for chain, joints in zip(chains, found, strict=True)]
         if max(errors) <= request.tolerance:
             break
-    return written, errors
+    return written, found
+
+
+def _played(chain: Sampled, written: list[tuple[Track, Keys]], joints: Joints) -> Played:
+    keyed = np.unique(np.concatenate([keys.frames for _, keys in written]))
+    return Played(len(keyed), chain.joints.farthest(joints), chain.worst_residual(joints.tip))
 
 
 def _write(chains: list[Sampled], written: Written, request: Request) -> None:

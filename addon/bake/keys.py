@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ..rig.access import path_to_bone
 from ..rig.animation import curves_of
-from ..rig.setup import Refused
 from .acting import GROUPS_ARE_HEEDED
+from .actions import action_of, layer_of
+from .modifiers import act_outside
 
 _POINT = {"co": 2, "handle_left": 2, "handle_right": 2, "back": 1, "amplitude": 1, "period": 1}
 _CHOICES = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
@@ -36,46 +37,12 @@ class Keys(NamedTuple):
     slopes: NDArray[Any] | None = None
 
 
-def check_writable(objects: list[Object], into_new: bool) -> None:
-    """Raise `Refused` if keys can't be written for these objects, or would not act as they are written."""
-    seen: dict[Any, Object] = {}
-    for ob in objects:
-        if not ob.is_editable:
-            raise Refused(f"'{ob.name}' is linked from another file: make a library override of it first")
-        data = ob.animation_data
-        if data is None:
-            continue
-        _check_strips(ob, data)
-        if data.action is None or into_new:
-            continue
-        if not data.action.is_editable:
-            raise Refused(f"Action '{data.action.name}' is linked from another file: bake into a new action")
-        slot = getattr(data, "action_slot", None)
-        if hasattr(data, "action_slot") and slot is None:
-            continue  # It gets a slot of its own.
-        other = seen.setdefault((data.action, slot.handle if slot else 0), ob)
-        if other != ob:
-            raise Refused(f"'{other.name}' and '{ob.name}' share action '{data.action.name}': bake into new actions")
-
-
-def _check_strips(ob: Object, data: Any) -> None:
-    """Raise `Refused` if the object's NLA strips keep its action from acting alone on what it animates."""
-    if data.use_tweak_mode:
-        raise Refused(f"'{ob.name}' is in tweak mode: leave it in the NLA editor first")
-    if not data.use_nla:
-        return
-    if any(track.is_solo for track in data.nla_tracks):
-        raise Refused(f"An NLA track of '{ob.name}' plays solo, and its action not at all: end the solo first")
-    if data.nla_tracks and (data.action_influence < 1.0 or data.action_blend_type != "REPLACE"):
-        raise Refused(f"The action of '{ob.name}' is mixed into its NLA strips: set it to Replace, influence 1")
-
-
 class Sheet:
     """The F-curves of one object's action, made where they are missing."""
 
     def __init__(self, ob: Object, into_new: bool) -> None:
-        action, slot = _action(ob, into_new)
-        owner = self._owner = _owner(action, slot)
+        action, slot = action_of(ob, into_new)
+        owner = self._owner = layer_of(action, slot)
         self._group = cache(lambda name: owner.groups.get(name) or owner.groups.new(name))
         self._curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(action, slot)}
         data: Any = ob.animation_data
@@ -118,41 +85,6 @@ class Sheet:
             curve = self._owner.fcurves.new(path, index=index, action_group=group)
         self._curves[path, index] = curve
         return curve
-
-
-def _action(ob: Object, into_new: bool) -> tuple[Any, Any]:
-    """The action to write to, assigned to the object, and its slot (4.4 and later).
-
-    A new action is a copy of the current one, so that what else it animates goes on as before.
-    """
-    data: Any = ob.animation_data or ob.animation_data_create()  # with slots from 4.4 on
-    action = data.action
-    if action is None:
-        data.action = bpy.data.actions.new(f"{ob.name} Baked")
-    elif into_new:
-        slot = getattr(data, "action_slot", None)
-        identifier = slot.identifier if slot else ""
-        copy = action.copy()
-        copy.name = f"{action.name} Baked"
-        data.action = copy
-        if identifier:
-            data.action_slot = copy.slots[identifier]
-        if not action.users and action.is_editable:
-            action.use_fake_user = True  # or it would be gone when the file is opened again
-    if not hasattr(data, "action_slot"):
-        return data.action, None
-    if data.action_slot is None:
-        data.action_slot = data.action.slots.new("OBJECT", ob.name)  # the others' channels would act on it
-    return data.action, data.action_slot
-
-
-def _owner(action: Any, slot: Any) -> Any:
-    """What holds the F-curves: the slot's channelbag; before slotted actions (4.4), the action."""
-    if slot is None:
-        return action
-    layer = action.layers[0] if action.layers else action.layers.new("Layer")
-    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
-    return strip.channelbag(slot, ensure=True)
 
 
 def _points(keys: Keys) -> Iterator[dict[str, NDArray[Any]]]:
@@ -210,14 +142,12 @@ def _replace(curve: Any, points: dict[str, NDArray[Any]]) -> None:
     if len(curve.sampled_points):
         sampled = [int(curve.sampled_points[i].co.x) for i in (0, -1)]
         curve.convert_to_keyframes(sampled[0], sampled[1] + 1)
+    frames = points["co"][:, 0]
     if len(curve.keyframe_points):
-        frames = points["co"][:, 0]
         points = _merged(_outside(curve, frames[0], frames[-1]), points)
     curve.keyframe_points.clear()
     _add(curve, points)
-    for modifier in curve.modifiers:
-        if modifier.type != "CYCLES":  # which acts outside of the keys only
-            modifier.mute = True
+    act_outside(curve, frames[0], frames[-1])
 
 
 def _add(curve: Any, points: dict[str, NDArray[Any]]) -> None:

@@ -48,8 +48,9 @@ class Joints:
 class Sampled:
     """One chain over the frames of a bake.
 
-    ``reach`` and ``residual`` are ``(frames,)``, the latter in scene units and 0 where the chain is off; ``is_blended``
-    says that in some frame the pose is neither all the chain's nor all the bones' own.
+    ``reach`` is ``(frames,)``; ``gap`` ``(frames, 3)`` leads from the target to the tip, in scene units, 0 where the
+    chain is off; ``is_blended`` says that in some frame the pose is neither all the chain's nor all the bones' own;
+    ``way`` is how it was sampled.
     """
 
     object: ArmatureObject
@@ -57,10 +58,11 @@ class Sampled:
     upper: str
     joints: Joints
     reach: NDArray[Any]
-    residual: NDArray[Any]
+    gap: NDArray[Any]
     tracks: list[Track] = field(default_factory=list)
     problem: str = ""
     is_blended: bool = False
+    way: str = ""
 
     @property
     def is_posed(self) -> bool:
@@ -79,9 +81,16 @@ class Sampled:
         return int(self.misses.sum())
 
     @property
-    def worst_residual(self) -> float:
-        """The largest distance from tip to target while the chain is on and its target is somewhere."""
-        return float(np.nanmax(self.residual, initial=0.0))
+    def residual(self) -> NDArray[Any]:
+        """How far the tip is from its target, ``(frames,)`` in scene units, 0 where the chain is off."""
+        distances: NDArray[Any] = np.linalg.norm(self.gap, axis=1)
+        return distances
+
+    def worst_residual(self, tip: NDArray[Any] | None = None) -> float:
+        """The largest distance from tip to target while the chain is on and its target is somewhere; of another
+        ``tip`` ``(frames, 3)`` instead of its own, where one is given."""
+        moved = 0.0 if tip is None else np.where((self.reach != OFF)[:, None], tip - self.joints.tip, 0.0)
+        return float(np.nanmax(np.linalg.norm(self.gap + moved, axis=1), initial=0.0))
 
 
 def empty_sample(lower: PoseBone, count: int) -> Sampled:
@@ -89,4 +98,4 @@ def empty_sample(lower: PoseBone, count: int) -> Sampled:
     joints = Joints(np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32))
     reach = np.full(count, OFF, np.int8)
     upper = lower.parent.name if lower.parent else ""
-    return Sampled(lower.id_data, lower.name, upper, joints, reach, np.zeros(count, np.float32))
+    return Sampled(lower.id_data, lower.name, upper, joints, reach, np.zeros((count, 3), np.float32))

@@ -6,7 +6,7 @@ import sys
 import tomllib
 import traceback
 from argparse import Namespace
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
@@ -193,15 +193,16 @@ def _check_unreached(lines: list[Line], allowed: int | None) -> None:
 
 
 def _lines(source: Path, output: Path, report: Report) -> list[Line]:
-    errors: Sequence[float | None] = report.errors or [None] * len(report.chains)
     lines = [
         {
             **_line(source, chain, report.frames),
+            "max_error": played.residual,
+            "key_error": played.error,
+            "keys": played.keys,
             "output": str(output),
-            "key_error": error,
             "seconds": round(report.seconds, 4),
         }
-        for chain, error in zip(report.chains, errors, strict=True)
+        for chain, played in zip(report.chains, report.played, strict=True)
     ]
     return lines + [{**_line(source, chain, report.frames), "output": str(output)} for chain in report.skipped]
 
@@ -212,8 +213,9 @@ def _line(source: Path, chain: Sampled, frames: int) -> Line:
         "object": chain.object.name,
         "chain": chain.lower,
         "frames": frames,
+        "way": chain.way,
         "unreached": chain.unreached,
-        "max_error": chain.worst_residual if chain.is_posed else None,
+        "max_error": chain.worst_residual() if chain.is_posed else None,
     }
     return {**line, "problem": chain.problem} if chain.problem else line
 

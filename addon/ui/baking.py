@@ -123,6 +123,9 @@ class POSE_OT_planar_ik_bake(Operator):
         except Refused as why:
             self._leave(context)
             return self._refuse(why)
+        except BaseException:
+            self._leave(context)
+            raise
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: Context) -> None:
@@ -189,9 +192,9 @@ class POSE_OT_planar_ik_bake(Operator):
             f"in {report.seconds:.2f} s; {_counted(report.unreached, 'frame')} unreached, "
             f"tips at most {report.residual:.4g} from their targets"
         )
-        if report.errors:
+        if report.error > 0.0:
             of = _counted(report.frames * len(report.chains), "key")
-            words += f"; {report.keys} of {of}, at most {max(report.errors):.3g} off"
+            words += f"; {report.keys} of {of}, at most {report.error:.3g} off"
         self.report({"INFO"}, words)
         return {"FINISHED"}
 

@@ -198,7 +198,7 @@ def by_ways(frames: Any = FRAMES) -> dict[str, Any]:
     frame, count = scene.frame_current, len(bpy.data.actions)
     lowers = baking.chains_of_scene(bpy.context)
     found = {}
-    for number, way in zip("123", ways.WAYS, strict=True):
+    for number, way in zip("123", ways.WAYS.values(), strict=True):
         sampled = baking.finish(way(bpy.context, lowers, np.asarray(frames, float)))
         if sampled:
             found[number] = sampled[0]

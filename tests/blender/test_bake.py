@@ -282,7 +282,8 @@ def test_what_cannot_be_baked_is_refused_with_a_sentence(bake, addon):
     assert ob.animation_data is None
 
 
-def test_two_objects_that_share_an_action_get_their_own(bake):
+@pytest.mark.parametrize("into_new", [False, True])
+def test_two_objects_that_share_an_action_get_their_own(bake, into_new):
     legs = [make_leg("one"), make_leg("two")]
     for ob in legs:
         make_chain(ob)
@@ -292,8 +293,22 @@ def test_two_objects_that_share_an_action_get_their_own(bake):
     if hasattr(data, "action_slot"):
         data.action_slot = legs[0].animation_data.action_slot
     wanted = [motion(ob) for ob in legs]
-    with pytest.raises(Exception, match="share action"):
-        bake()
-    bake(into_new=True)
+    bake(into_new=into_new)
+    assert legs[0].animation_data.action != legs[1].animation_data.action
     for ob, places in zip(legs, wanted, strict=True):
         assert_same(motion(ob), places)
+
+
+def test_another_object_that_shares_the_action_is_not_given_the_keys(bake):
+    ob, other = make_leg("one"), make_leg("two")
+    make_chain(ob)
+    key_hip(ob)
+    action, data = ob.animation_data.action, other.animation_data_create()
+    data.action = action
+    if hasattr(data, "action_slot"):
+        data.action_slot = ob.animation_data.action_slot
+    wanted = [motion(ob), motion(other)]
+    bake()
+    assert data.action == action
+    for each, places in zip((ob, other), wanted, strict=True):
+        assert_same(motion(each), places)

@@ -143,6 +143,40 @@ def test_keys_are_where_the_scene_that_stretches_time_plays_them(addon, old, tol
     assert channel(ob, "shin", "rotation_quaternion").shape == (report.keys, 4)
 
 
+def restrict(modifier: Any) -> None:
+    modifier.use_restricted_range, modifier.frame_start, modifier.frame_end = True, -6.0, 30.0
+    modifier.blend_in, modifier.blend_out = 4.0, 5.0
+
+
+OUTSIDE = (-9.0, -3.5, 1.0, 4.0, 20.0, 20.5, 28.0, 40.0)
+"""Frames around a bake from 5 to 19."""
+
+
+@pytest.mark.parametrize("kind", ["NOISE", "GENERATOR", "ENVELOPE", "STEPPED", "LIMITS"])
+@pytest.mark.parametrize("change", [lambda modifier: None, restrict])
+def test_modifiers_act_outside_the_range_as_before(addon, kind, change):
+    ob = make_leg()
+    make_chain(ob, influence=0.5)
+    key_thigh(ob)
+    curve = curves(ob)['pose.bones["thigh"].rotation_quaternion', 1]
+    for frame in (*OUTSIDE, 5, 19):  # so that keys are there and stay as they are
+        curve.keyframe_points.insert(frame, 0.04 * frame).interpolation = "LINEAR"
+    modifier = curve.modifiers.new(kind)
+    if kind == "ENVELOPE":
+        modifier.control_points.add(3.0).max = 3.0
+    elif kind == "LIMITS":
+        modifier.use_max_y, modifier.max_y = True, 0.1
+    if kind != "STEPPED":
+        change(modifier)
+    before = [curve.evaluate(frame) for frame in OUTSIDE]
+    frames = np.arange(5.0, 20.0)
+    wanted = motion(ob, frames)
+    bake_scene(frames)
+    curve = curves(ob)['pose.bones["thigh"].rotation_quaternion', 1]
+    assert [curve.evaluate(frame) for frame in OUTSIDE] == pytest.approx(before, abs=1e-6)
+    assert_same(motion(ob, frames), wanted)
+
+
 @slotted
 def test_an_object_without_a_slot_gets_one_of_its_own(addon):
     legs = [make_leg("one"), make_leg("two"), make_leg("three")]

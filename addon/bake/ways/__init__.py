@@ -44,7 +44,7 @@ def by_stepping(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) 
     return live
 
 
-WAYS: tuple[Callable[..., Way], ...] = (by_curves, by_isolation, by_stepping)
+WAYS: dict[str, Callable[..., Way]] = {"curves": by_curves, "isolated": by_isolation, "stepped": by_stepping}
 
 
 def sample_chains(
@@ -53,9 +53,11 @@ def sample_chains(
     """What chains do over frames, by the cheapest way that is exact; yields the fraction done, and leaves the scene as
     it was."""
     with limbs_kept(scene_of(context)):
-        for way in WAYS:
+        for name, way in WAYS.items():
             found = yield from way(context, lowers, frames)
             if found is not None:
+                for chain in found:
+                    chain.way = name
                 return found
     raise AssertionError("stepping the scene always does")
 

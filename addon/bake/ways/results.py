@@ -1,4 +1,4 @@
-"""From solutions to samples: every chain's channels, joints, reach and residual."""
+"""From solutions to samples: every chain's channels, joints and reach."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ def sampled(chains: list[Steady], courses: list[Course]) -> list[Sampled] | None
 
 def _samples(chains: list[Steady], courses: list[Course], posed: Posed) -> list[Sampled]:
     knee, tip = _by_chain(posed.knee), _by_chain(posed.tip)
-    gaps = [a - b for a, b in zip(posed.tip, posed.target, strict=True)]
-    residual = np.where(posed.is_on, np.sqrt(sum(gap * gap for gap in gaps)), 0.0).astype(np.float32)
+    gap = _by_chain([np.where(posed.is_on, a - b, 0.0) for a, b in zip(posed.tip, posed.target, strict=True)])
     reach = np.where(posed.is_on, posed.reach, OFF).astype(np.int8)
     uppers, lowers = _rotations(chains, courses, posed, 0), _rotations(chains, courses, posed, 1)
     samples = []
@@ -45,9 +44,7 @@ def _samples(chains: list[Steady], courses: list[Course], posed: Posed) -> list[
         if np.any(is_on & (stretch > 0.0)):
             upper, lower = _scales(steady, posed.stretch[:, i])
             tracks = [uppers[i], upper, lowers[i], lower]
-        sample = Sampled(
-            chain.object, chain.lower, chain.upper, Joints(knee[i], tip[i]), reach[:, i], residual[:, i], tracks
-        )
+        sample = Sampled(chain.object, chain.lower, chain.upper, Joints(knee[i], tip[i]), reach[:, i], gap[i], tracks)
         sample.is_blended = bool(np.any(is_on & (influence > 0.0) & (influence < 1.0)))
         samples.append(sample)
     return samples

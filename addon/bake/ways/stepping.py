@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from math import dist, floor
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -142,7 +142,7 @@ class _Recorder:
                 sample.is_blended = sample.is_blended or 0.0 < settings.influence < 1.0
                 if target and not target.problem():
                     place: Any = target.position(depsgraph)  # the stubs do not know that vectors iterate
-                    sample.residual[i] = dist(tip, place)  # NumPy would warn of a target that is nowhere
+                    sample.gap[i] = [a - b for a, b in zip(tip, place, strict=True)]  # it may be nowhere: NumPy warns
 
     def _add_track(self, sample: Sampled, bone: str, channel: str, mode: str, count: int) -> None:
         track = Track(bone, channel, mode, np.zeros((count, SIZES[channel]), np.float32))
