@@ -206,6 +206,14 @@ class PlanarIKScene(PropertyGroup):
         default=True,
         update=_live_changed,
     )
+    show_overlay: BoolProperty(
+        name="Show Limb Geometry",
+        description=(
+            "Draw bend plane, reach, limits and the other solution of selected chains, and of chains whose target is "
+            "selected"
+        ),
+        default=True,
+    )
 
 
 CLASSES = (PlanarIKChain, PlanarIKScene)

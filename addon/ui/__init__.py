@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import baking, fk_ik, menus, operators, panels
+from . import baking, fk_ik, menus, operators, overlay, panels
 
 CLASSES = (*operators.CLASSES, *fk_ik.CLASSES, *baking.CLASSES, *panels.CLASSES)
 
@@ -12,10 +12,12 @@ def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     menus.register()
+    overlay.register()
 
 
 def unregister() -> None:
     """Undo `register` in reverse."""
+    overlay.unregister()
     menus.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

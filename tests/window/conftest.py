@@ -26,7 +26,7 @@ Play = Callable[[str], dict[str, Any]]
 
 @pytest.fixture
 def play(tmp_path: Path) -> Play:
-    """Play a scenario of scenarios.py in a new Blender window and give what it returned."""
+    """Play a scenario (of scenarios.py, or MODULE.NAME) in a new Blender window and give what it returned."""
     if not APPLICATION.exists():
         pytest.fail(f"{APPLICATION} is missing") if os.environ.get("CI") else pytest.skip(f"needs {APPLICATION}")
 

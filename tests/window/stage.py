@@ -1,6 +1,6 @@
 """Runs inside Blender: installs the zip, plays one scenario step by step, writes down what it found, and quits.
 
-blender --enable-event-simulate --python stage.py -- SCENARIO FINDINGS.json PICTURES/
+blender --enable-event-simulate --python stage.py -- MODULE.SCENARIO FINDINGS.json PICTURES/
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from importlib import import_module
 from pathlib import Path
 
 import bpy
@@ -15,7 +16,6 @@ import bpy
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent)]  # Blender knows nothing of the tree that this script is from.
 
-import scenarios  # noqa: E402
 from hand import Hand  # noqa: E402
 
 from scripts import installed  # noqa: E402
@@ -58,7 +58,9 @@ def play(scenario: str, pictures: Path):
     yield
     installed.install()
     yield
-    return (yield from getattr(scenarios, scenario)(Hand(bpy.context.window_manager.windows[0], scenario, pictures)))
+    module, _, name = scenario.rpartition(".")
+    scenes = import_module(module or "scenarios")
+    return (yield from getattr(scenes, name)(Hand(bpy.context.window_manager.windows[0], name, pictures)))
 
 
 def finish(findings: Path, found: dict) -> None:

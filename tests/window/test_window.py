@@ -66,3 +66,15 @@ def test_esc_leaves_everything_as_it_was(play):
     assert found["baked_for_long"]
     assert found["during"]["scenes"] != found["before"]["scenes"]
     assert found["after"] == found["before"]
+
+
+def test_the_overlay_shows_every_state(play):
+    found = play("overlay_scenarios.shows_the_geometry")
+    assert {name: seen["limbs"] for name, seen in found.items()} == dict.fromkeys(found, 1)
+
+
+def test_the_overlay_makes_nothing_anew_while_nothing_changes(play):
+    found = play("overlay_scenarios.costs_little")
+    assert found["still"] == found["still"] | {"made": 0, "kept": True}
+    assert found["moving"]["made"] > 0
+    assert found["off"] == found["off"] | {"made": 0, "kept": False}

@@ -1,0 +1,214 @@
+"""What the overlay draws, as numbers: judged by where Blender puts the joints, and by the law of cosines."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from scripts import installed
+from tests.blender.rigs import (
+    LEG,
+    NEAR,
+    Bone,
+    expected,
+    frame_of,
+    joints,
+    length,
+    make_chain,
+    make_empty,
+    make_rig,
+    place_of,
+    select,
+    update,
+)
+
+CLOSE = 2e-6
+"""In lengths of the limb: what single precision leaves."""
+
+
+def overlay(name):
+    return installed.addon(f"addon.ui.overlay.{name}")
+
+
+def leg(lower="shin", **settings):
+    """A leg with a chain whose shin is selected, under a hip that is turned."""
+    ob = make_rig((*LEG[:2], LEG[2]._replace(name=lower)))
+    ob.pose.bones["hip"].rotation_quaternion = (0.9, 0.3, -0.2, 0.1)
+    ob.location, ob.rotation_euler, ob.scale = (0.3, -0.2, 0.5), (0.2, 0.5, -0.3), (1.5,) * 3
+    update()
+    target = make_empty(location=frame_of(ob, lower).target(0.6, 0.4))
+    make_chain(ob, target, lower, **settings)
+    select(ob, lower)
+    update()
+    return ob, target
+
+
+def shown():
+    return overlay("gathering").limbs_shown(bpy.context)
+
+
+def vertices_of(drawing, role):
+    return drawing.vertices[drawing.roles == role]
+
+
+def ring(limbs, number, segments=64):
+    rings = overlay("figure").lines(limbs, segments).vertices
+    return rings[number * segments : (number + 1) * segments]
+
+
+def test_rings_are_where_the_straight_and_the_folded_limb_end():
+    ob, target = leg()
+    limbs, root = shown(), joints(ob).root
+    away = np.array(place_of(target)) - root
+    for number, share in ((0, 1.0), (1, 0.0)):
+        frame = frame_of(ob)
+        reached = np.linalg.norm(np.array(frame.target(share, 1.0)) - root)
+        assert np.linalg.norm(ring(limbs, number) - root, axis=1) == pytest.approx(reached, rel=1e-5)
+    normal = np.cross(joints(ob).knee - root, away)
+    assert np.abs((ring(limbs, 0) - root) @ normal).max() < CLOSE * np.linalg.norm(normal) * length(ob) * 10
+
+
+def test_rings_follow_a_parent_that_is_scaled_unevenly():
+    ob, _ = leg()
+    ob.pose.bones["hip"].scale = (1, 2, 0.7)
+    update()
+    limbs, frame = shown(), frame_of(ob)
+    update()
+    r1, r2 = frame.lengths
+    for place in ring(limbs, 0)[::9]:
+        inside = frame.inside(place)
+        assert np.linalg.norm(inside) == pytest.approx(r1 + r2, rel=1e-5)
+        assert abs(inside @ frame.normal) < 1e-5 * (r1 + r2)
+
+
+def test_limits_and_softness_have_rings_of_their_own():
+    ob, _ = leg(min_angle=math.radians(70), max_angle=math.radians(150), softness=0.05)
+    limbs, root, scale = shown(), joints(ob).root, 1.5
+    r1, r2 = frame_of(ob).lengths
+
+    def across(angle):
+        return math.sqrt(r1 * r1 + r2 * r2 - 2 * r1 * r2 * math.cos(angle)) * scale
+
+    near, far = across(math.radians(70)), across(math.radians(150))
+    soft = 0.05 * (r1 + r2) * scale
+    wanted = (abs(r1 - r2) * scale, near, far, (r1 + r2) * scale, far - soft, far + soft)
+    for number, radius in enumerate(wanted, start=2):
+        assert np.linalg.norm(ring(limbs, number) - root, axis=1) == pytest.approx(radius, rel=1e-5)
+
+
+def test_what_is_off_has_no_extent():
+    leg()
+    limbs, figure = shown(), overlay("figure")
+    drawing = figure.lines(limbs, 32)
+    for role in (figure.Role.LIMIT, figure.Role.SOFT, figure.Role.OWN, figure.Role.SOLUTION, figure.Role.POLE):
+        assert np.ptp(vertices_of(drawing, role), axis=0).max() < 1e-6
+    assert np.ptp(vertices_of(drawing, figure.Role.MISS), axis=0).max() < 1e-5
+
+
+@pytest.mark.parametrize("bend", [1.0, -1.0, 0.6, -0.3, 0.0])
+@pytest.mark.parametrize("lower", ["shin", "shin.R"])
+def test_the_other_solution_is_the_limb_bent_the_other_way(bend, lower):
+    ob, _ = leg(lower)
+    chain = ob.pose.bones[lower].planar_ik
+    chain.bend = bend
+    update()
+    ghost = shown().other[0]
+    chain.bend = -bend
+    update()
+    other = joints(ob, lower)
+    assert np.abs(ghost - np.array(other[1:])).max() < 3 * CLOSE * length(ob, lower)
+
+
+def test_the_ghosts_of_a_limb_between_fk_and_ik():
+    ob, target = leg()
+    ob.pose.bones["thigh"].rotation_quaternion = (1, 0.2, 0.1, -0.3)
+    chain = ob.pose.bones["shin"].planar_ik
+    update()
+    chain.influence = 0.0
+    update()
+    own = joints(ob)
+    chain.influence = 1.0
+    update()
+    solved = joints(ob)
+    chain.influence = 0.4
+    update()
+    limbs, size = shown(), length(ob)
+    assert np.abs(limbs.own[0] - np.array(own[1:])).max() < CLOSE * size
+    assert np.abs(limbs.solved[0] - np.array(solved[1:])).max() < CLOSE * size
+    assert np.abs(limbs.knee[0] - solved.knee).max() > 0.01
+    mirrored = expected(frame_of(ob), place_of(target), -1.0)
+    assert np.abs(limbs.other[0] - np.array(mirrored[1:])).max() < 1e-5 * size
+
+
+def test_a_miss_is_a_line_from_the_tip_to_the_target():
+    ob, target = leg()
+    root = Vector(joints(ob).root)
+    target.location = root + (target.location - root) * 5
+    update()
+    figure = overlay("figure")
+    miss = vertices_of(figure.lines(shown(), 32), figure.Role.MISS)
+    assert np.abs(miss[0] - joints(ob).tip).max() < 1e-5
+    assert np.abs(miss[1] - place_of(target)).max() < 1e-5
+    assert np.linalg.norm(miss[3] - miss[2]) > 0.05 * length(ob)
+
+
+def test_the_line_to_the_pole_starts_at_the_knee():
+    ob, _ = leg()
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.pole_target, chain.plane = make_empty("pole", (0.3, 3, 0)), "POLE"
+    update()
+    figure = overlay("figure")
+    line = vertices_of(figure.lines(shown(), 32), figure.Role.POLE)
+    assert np.abs(line[0] - joints(ob).knee).max() < 1e-5
+    assert np.abs(line[-1] - joints(ob).knee).max() > 1.0
+
+
+def test_shown_are_selected_chains_and_those_whose_target_or_pole_is_selected():
+    ob, target = leg()
+    assert len(shown().root) == 1
+    select(ob, "hip")
+    assert shown() is None
+    select(ob, "thigh")
+    assert len(shown().root) == 1
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert shown() is None
+    ob.select_set(False)
+    target.select_set(True)
+    assert len(shown().root) == 1
+    ob.hide_set(True)
+    assert shown() is None
+
+
+def test_shown_is_a_chain_whose_target_bone_is_selected():
+    ob = make_rig((*LEG, Bone("foot_ik", NEAR, (0.2, 0.6, -1.2))))
+    make_chain(ob, ob, subtarget="foot_ik")
+    select(ob, "foot_ik")
+    assert len(shown().root) == 1
+    select(ob, "hip")
+    assert shown() is None
+
+
+@pytest.mark.parametrize("background", [(0.05,) * 3, (0.24,) * 3, (0.5,) * 3, (0.75,) * 3, (1.0,) * 3])
+def test_lines_stand_out_from_any_background(background):
+    theme = bpy.context.preferences.themes[0]
+    gradient = theme.view_3d.space.gradients
+    kept = gradient.high_gradient[:]
+    gradient.high_gradient = background
+    colours = overlay("colours")
+    try:
+        for colour in colours.of_lines(theme):
+            assert colours.contrast(colour, background) >= colours.CONTRAST - 1e-3
+    finally:
+        gradient.high_gradient = kept
+
+
+def test_no_role_is_told_by_its_colour_alone():
+    figure = overlay("figure")
+    looks = {}
+    for start, _, dashes, role in figure.LEGS:
+        looks.setdefault((dashes, start.split("_")[0] if dashes == figure.SOLID else ""), set()).add(role)
+    assert all(len(roles) <= 2 for roles in looks.values())
