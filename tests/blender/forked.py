@@ -1,7 +1,8 @@
-"""Runs the program again and again without starting Blender each time: a fork for each line of arguments (JSON).
+"""Runs the program again and again without starting Blender each time: a fork for each request, a line of JSON.
 
-Answers each such line with the number of the new process, and the line after it, when that process has ended, with its
-exit status. Blender has started and has done nothing when it is forked, so that no thread of it is lost.
+A request holds the program's ``words``, and if wanted the ``cwd``, the ``env``, and files for its ``stdout`` and
+``stderr``. Each is answered with the number of the new process, and the line after it, when that process has ended,
+with its exit status. Blender has started and has done nothing when it is forked, so that no thread of it is lost.
 """
 
 from __future__ import annotations
@@ -10,26 +11,42 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 sys.path.insert(0, os.getcwd())
 
 from scripts.bake import program
 
 
-def main() -> None:
+def serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # What Blender and the program print is no part of the answers.
     with tempfile.TemporaryDirectory() as folder:
         os.environ["BLENDER_USER_RESOURCES"] = folder
-        run = program().main
+        main = program().main
         for line in sys.stdin:
             child = os.fork()
             if child == 0:
-                os._exit(run(json.loads(line)))
+                run(main, json.loads(line))
             print(child, file=answers, flush=True)
             sys.stdin.readline()
             print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), file=answers, flush=True)
     os._exit(0)
 
 
-main()
+def run(main: Callable[[list[str]], int], request: dict[str, Any]) -> NoReturn:
+    """Be the process that was asked for."""
+    os.environ.update(request.get("env", {}))
+    os.chdir(request.get("cwd", "."))
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        os.dup2(os.open(request.get(name, os.devnull), os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
+    sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    status = main(request["words"])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+serve()

@@ -42,7 +42,9 @@ def test_bake_writes_a_file_that_plays_the_same_without_the_chain(shot):
 def test_it_leaves_no_temporary_files(shot, tmp_path_factory):
     """A farm starts it a thousand times a day, and it leaves before Blender cleans up."""
     folder = tmp_path_factory.mktemp("temporary")
-    assert run("report", shot, env={**os.environ, "TMPDIR": str(folder)})[0] == 0
+    process = start("report", shot, env={**os.environ, "TMPDIR": str(folder)})
+    process.communicate(timeout=100)
+    assert process.returncode == 0
     assert list(folder.iterdir()) == []
 
 

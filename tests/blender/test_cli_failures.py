@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import resource
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import bpy
 import pytest
@@ -19,7 +15,7 @@ import pytest
 from scripts import installed
 
 from .bake_rigs import make_chain, make_leg
-from .programs import make_shot, open_file, others, run, start
+from .programs import forks, make_shot, open_file, others, run, start
 
 
 @pytest.fixture
@@ -152,10 +148,11 @@ def test_a_name_too_long_for_what_is_written_beside_it(shot):
 def test_a_full_disk_leaves_the_old_file(shot):
     before = shot.read_bytes()
     limit = len(before) // 2
-    code, lines, err = run(
+    process = start(
         "bake", "--in-place", shot, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     )
-    assert (code, lines) == (4, []), err
+    out, err = process.communicate(timeout=100)
+    assert (process.returncode, out) == (4, ""), err
     assert "can't be written" in err
     assert "MB are free there" in err
     assert shot.read_bytes() == before
@@ -192,35 +189,10 @@ def test_two_runs_on_the_same_output(shot):
     assert "Another run is writing" in err
 
 
-class Forks:
-    """The program as processes that can be killed, one at a time, without starting Blender for each."""
-
-    def __init__(self) -> None:
-        script = str(Path(__file__).with_name("forked.py"))
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        self._parent = subprocess.Popen([sys.executable, script], text=True, **pipes)
-
-    def start(self, *words: Any) -> int:
-        """The number of the process; it stays that process's until it is ended."""
-        return int(self._ask(json.dumps([str(word) for word in words])))
-
-    def end(self) -> int:
-        """Wait for the process, and give its exit status."""
-        return int(self._ask(""))
-
-    def close(self) -> None:
-        self._parent.communicate()
-
-    def _ask(self, line: str) -> str:
-        self._parent.stdin.write(f"{line}\n")
-        self._parent.stdin.flush()
-        return self._parent.stdout.readline()
-
-
 def test_killed_at_any_moment_the_old_file_is_whole(shot):
     """Killed 50 times, by turns at a random moment of the run and of its end: the file is the old or the new one."""
     chance = random.Random(4)
-    program = Forks()
+    program = forks()
     for _ in range(2):  # The first one also waits for Blender to start.
         began = time.perf_counter()
         program.start("bake", shot, "-o", shot.with_name("whole.blend"))
@@ -242,7 +214,6 @@ def test_killed_at_any_moment_the_old_file_is_whole(shot):
             shot.write_bytes(old)
     program.start("bake", "--in-place", shot)
     assert program.end() == 0
-    program.close()
     assert not [name for name in others(shot) if name.endswith((".lock", ".part.blend"))]
 
 
