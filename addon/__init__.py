@@ -4,9 +4,10 @@
 def register() -> None:
     """Make the properties, operators and handlers known to Blender."""
     from . import cli, live, ui
-    from .rig import settings
+    from .rig import legacy, properties
 
-    settings.register()
+    properties.register()
+    legacy.register()
     ui.register()
     live.register()
     cli.register()
@@ -15,9 +16,10 @@ def register() -> None:
 def unregister() -> None:
     """Take them away again, in reverse order."""
     from . import cli, live, ui
-    from .rig import settings
+    from .rig import legacy, properties
 
     cli.unregister()
     live.unregister()
     ui.unregister()
-    settings.unregister()
+    legacy.unregister()
+    properties.unregister()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..rig.access import chain_settings, path_to_bone, scene_of, upper_of
 from ..rig.animation import animated_paths
+from ..rig.legacy import take_over_paths
 from ..rig.setup import Refused
 from ..rig.stretching import avoid_shear
 from .acting import paths_besides_action
@@ -95,6 +96,7 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     evaluated, not even with its new keys: Blender does that after an operator.
     """
     began = perf_counter()
+    take_over_paths()
     check(request)
     share = 0.5 if request.tolerance > 0.0 else 1.0
     sampled = yield from part_of(sample_chains(context, request.chains, request.frames), 0.0, share)

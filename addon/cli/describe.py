@@ -11,16 +11,12 @@ import bpy
 from bpy.types import Context, Object, PoseBone
 
 from ..rig.access import scene_of, view_layer_of
-from ..rig.settings import PlanarIKChain
+from ..rig.properties import PlanarIKChain
+from ..rig.settings import SHAPING
 from ..rig.setup import Refused, add_fitting, fit_chain, named_target
 from .codes import Code, Stop
 
 NAMES = ("object", "bone", "target", "subtarget", "pole_target", "pole_subtarget")
-SETTINGS = (
-    "plane", "bend", "hinge_angle", "lower_twist", "influence", "softness", "stretch", "stretch_max", "stretch_volume",
-    "min_angle", "max_angle"
-)  # fmt: skip
-
 LARGE = 1e38
 """A setting whose largest value is larger has no largest value."""
 
@@ -59,7 +55,7 @@ def _mistake(chain: dict[str, Any]) -> str:
     for name, value in chain.items():
         if name in NAMES:
             wrong = "" if isinstance(value, str) else "a name in quotes"
-        elif name in SETTINGS:
+        elif name in SHAPING:
             wrong = _wanted(PlanarIKChain.bl_rna.properties[name], value)
         else:
             return f"has '{name}', which is no setting"
@@ -87,7 +83,7 @@ def add_described(context: Context, chain: dict[str, Any]) -> PoseBone:
         for name, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget"))
     )
     fitting = fit_chain(context, lower, target, pole, chain.get("plane", ""))
-    add_fitting(context, fitting, {name: chain[name] for name in SETTINGS if name in chain})
+    add_fitting(context, fitting, {name: chain[name] for name in SHAPING if name in chain})
     return lower
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from math import cos, pi
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import cos
+from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 from mathutils import Matrix
@@ -12,6 +12,7 @@ from ..rig.access import ArmatureObject, Key, chain_settings, path_to_bone, sett
 from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
 from ..rig.dependencies import Carrier, Dependencies
 from ..rig.problems import Obstacles, obstacles_of
+from ..rig.settings import NUMBERS, ChainSettings, features_of, solver_settings
 from ..rig.sides import swing_side
 from ..rig.stretching import avoid_shear
 from ..rig.targets import Target
@@ -23,12 +24,6 @@ from .channels import Channels
 from .frame import Frame
 from .own_pose import OwnPose
 from .parts import Rotation, Scale
-
-if TYPE_CHECKING:
-    from ..rig.settings import PlanarIKChain
-
-FLAT = pi - 1e-6
-"""The largest knee angle in single precision that is still no limit."""
 
 NOT_A_PLACE = "The place of the target, or of what carries the limb, is not a number"
 
@@ -80,7 +75,6 @@ class Chain:
         self._body_key: tuple[Any, ...] = ()
         self._solve: Solve | None = None
         self._own: tuple[float, ...] = ()
-        self._limits: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
@@ -93,7 +87,7 @@ class Chain:
         return (self.object.session_uid, self.lower)
 
     @property
-    def settings(self) -> PlanarIKChain:
+    def settings(self) -> ChainSettings:
         """The chain's settings on its object (not evaluated)."""
         return chain_settings(self.object.pose.bones[self.lower])
 
@@ -202,12 +196,8 @@ class Chain:
         """Make the function that poses the limb of an evaluated lower bone as it is set now."""
         rotations = self.own_pose.rotations
         body = self._read_body(lower)
-        values = self._read_settings(chain_settings(lower))
-        features = Features(
-            shaped=values.softness > 0.0 or values.stretch > 0.0 or values.min_cos2 < 1.0 or values.max_cos2 > 0.0,
-            swung=abs(values.bend) < 1.0,
-            blended=values.influence < 1.0,
-        )
+        values = self._read_settings(lower)
+        features = features_of(values)
         self._solve = bind(body.limb, values, features, self.pole is not None, ROUNDING, body.hinge)
         own = self.own_pose.turns()
         self._own = (*own.upper, *own.lower) if features.blended else ()
@@ -231,21 +221,9 @@ class Chain:
             self.to_axes = body.to_axes()
         return body
 
-    def _read_settings(self, settings: PlanarIKChain) -> Settings:
-        angles = (settings.min_angle, settings.max_angle)
-        if self._limits[:2] != angles:
-            straight = 0.0 if angles[1] >= FLAT else cos(angles[1] / 2) ** 2
-            self._limits = (*angles, cos(angles[0] / 2) ** 2, straight)
-        return Settings(
-            settings.bend,
-            settings.softness,
-            settings.stretch,
-            settings.stretch_max,
-            self._limits[2],
-            self._limits[3],
-            settings.influence,
-            self.swing_side,
-        )
+    def _read_settings(self, lower: PoseBone) -> Settings:
+        settings = chain_settings(lower)
+        return solver_settings({name: getattr(settings, name) for name in NUMBERS}, self.swing_side, cos)
 
     def _read_stretch(self, lower: PoseBone, stretch: float, channels: Channels) -> None:
         """Find out which bones' scale must lengthen them: both, or the upper one if the lower inherits it."""

@@ -10,7 +10,8 @@ from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Scene
 
 from ..rig import settings, status
-from ..rig.access import chain_settings, view_layer_of
+from ..rig.access import view_layer_of
+from ..rig.settings import ChainSettings
 from .chain import Chain
 from .channels import Channels
 from .plan import plan, run
@@ -60,7 +61,7 @@ def _tag_rigs() -> None:
             ob.update_tag()
 
 
-def _on_change(changed: Any, is_pointer: bool) -> None:
+def _on_change(changed: ChainSettings, is_pointer: bool) -> None:
     """A setting was set: look at the chain anew, and if it was switched off, give the bones back at once."""
     plan.is_stale = True
     was_switched_off = changed.is_posed and not changed.enabled
@@ -73,13 +74,10 @@ def _on_change(changed: Any, is_pointer: bool) -> None:
         channels.write()
 
 
-def _chain_with(changed: Any) -> Chain | None:
+def _chain_with(changed: ChainSettings) -> Chain:
     """The chain of these settings, also if it was never posed since the file was opened."""
     known: Chain | None = status.find(changed)
-    if known:
-        return known
-    bone = next((bone for bone in changed.id_data.pose.bones if chain_settings(bone) == changed), None)
-    return Chain(changed.id_data, bone.name) if bone else None
+    return known or Chain(changed.bone.id_data, changed.bone.name)
 
 
 HANDLERS: tuple[tuple[str, Callable[..., None]], ...] = (

@@ -13,7 +13,7 @@ from .parts import Rotation, Scale, read_rotation, read_scale
 if TYPE_CHECKING:
     from bpy.types import PoseBone
 
-    from ..rig.settings import PlanarIKChain
+    from ..rig.settings import ChainSettings
 
 
 class OwnPose:
@@ -103,7 +103,7 @@ class OwnPose:
         return self._object.pose.bones[self._lower]
 
     @property
-    def _settings(self) -> PlanarIKChain:
+    def _settings(self) -> ChainSettings:
         return chain_settings(self._bone)
 
     def _is_outdated(self) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import bpy
 from bpy.types import Context, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
 
+from .settings import PREFIX, ChainSettings
+
 if TYPE_CHECKING:
     from bpy.types import Armature, Pose
 
-    from .settings import PlanarIKChain, PlanarIKScene
+    from .properties import PlanarIKScene
 
     class ArmatureObject(Object):
         """An object of an armature, and so with a pose."""
@@ -23,6 +25,9 @@ else:
 
 Key = tuple[int, str]
 """The session_uid of an armature object and the name of a chain's lower bone; as objects' do, it outlasts undo."""
+
+MOST_FOUND = 10_000
+_found: dict[int, str] = {}
 
 _BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)', re.DOTALL)
 
@@ -42,10 +47,29 @@ def has_bone(ob: Object, name: str) -> bool:
     return is_armature(ob) and name in ob.pose.bones
 
 
-def chain_settings(lower: PoseBone) -> PlanarIKChain:
+def chain_settings(lower: PoseBone) -> ChainSettings:
     """The settings of the chain of a lower bone; every bone has them."""
-    settings: PlanarIKChain = lower.planar_ik  # type: ignore[attr-defined]  # addon.rig.settings adds it
-    return settings
+    return ChainSettings(lower)
+
+
+def bone_of(group: Any) -> PoseBone:
+    """The bone of a group ``planar_ik``, on its object or evaluated; Blender does not say which one it is.
+
+    Where it was found last is kept by the group's place in memory, which another bone's may have by now.
+    """
+    bones, place = bones_of(group.id_data), group.as_pointer()
+    bone = bones.get(_found.get(place, ""))
+    if bone is None or not _has_group(bone, group):
+        bone = next(bone for bone in bones if _has_group(bone, group))
+        if len(_found) >= MOST_FOUND:
+            _found.clear()
+        _found[place] = bone.name
+    return bone
+
+
+def _has_group(bone: PoseBone, group: Any) -> bool:
+    # To ask a bone for a group that it does not have would give it one.
+    return bone.is_property_set("planar_ik") and bone.planar_ik == group  # type: ignore[attr-defined]
 
 
 def has_chain(bone: PoseBone) -> bool:
@@ -56,7 +80,7 @@ def has_chain(bone: PoseBone) -> bool:
 
 def scene_settings(scene: Scene) -> PlanarIKScene:
     """The settings of a scene."""
-    settings: PlanarIKScene = scene.planar_ik  # type: ignore[attr-defined]  # addon.rig.settings adds it
+    settings: PlanarIKScene = scene.planar_ik  # type: ignore[attr-defined]  # addon.rig.properties adds it
     return settings
 
 
@@ -90,8 +114,8 @@ def path_to_bone(name: str) -> str:
 
 
 def setting_path(lower: str, name: str) -> str:
-    """The data path of a chain's setting from its object, by the name of its lower bone."""
-    return f"{path_to_bone(lower)}.planar_ik.{name}"
+    """The data path of a chain's setting that animates from its object, by the name of its lower bone."""
+    return f"{path_to_bone(lower)}.{PREFIX}{name}"
 
 
 def key_of(lower: PoseBone) -> Key:

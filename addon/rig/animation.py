@@ -34,6 +34,16 @@ def curves_of(action: Any, slot: Any) -> Iterator[Any]:
             yield from bag.fcurves if bag else ()
 
 
+def curve_lists_of(action: Any) -> Iterator[Any]:
+    """The collections of an action's F-curves, for whatever they act on."""
+    if not hasattr(action, "layers"):
+        yield action.fcurves
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            yield from (bag.fcurves for bag in strip.channelbags)
+
+
 def _strip_curves(strip: Any) -> Iterator[Any]:
     yield from strip.fcurves
     yield from curves_of(strip.action, getattr(strip, "action_slot", None))

@@ -10,24 +10,11 @@ from mathutils import Matrix, Vector
 
 from .access import chain_settings, has_bone, scene_of
 from .problems import overlap
+from .settings import SHAPING
 from .setup import Refused, add_chain
 from .targets import Target
 
 MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
-
-COPIED = (
-    "plane",
-    "bend",
-    "hinge_angle",
-    "lower_twist",
-    "influence",
-    "softness",
-    "stretch",
-    "stretch_max",
-    "stretch_volume",
-    "min_angle",
-    "max_angle",
-)
 
 
 def counterpart(lower: PoseBone) -> PoseBone:
@@ -48,7 +35,7 @@ def counterpart(lower: PoseBone) -> PoseBone:
 def mirror_chain(context: Context, lower: PoseBone, other: PoseBone) -> None:
     """Give ``other`` the chain of ``lower``, with its target and pole mirrored."""
     ob, chain, own = lower.id_data, chain_settings(lower), chain_settings(other)
-    settings: dict[str, Any] = {name: getattr(chain, name) for name in COPIED}
+    settings: dict[str, Any] = {name: getattr(chain, name) for name in SHAPING}
     for goal, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget")):
         target = Target.read(getattr(chain, goal), getattr(chain, bone))
         last = Target.read(getattr(own, goal), getattr(own, bone))

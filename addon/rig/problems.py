@@ -10,9 +10,8 @@ from bpy.types import Depsgraph, Object, PoseBone
 
 from .access import ArmatureObject, chain_settings, children_of, has_chain, upper_of
 from .dependencies import Dependencies
+from .settings import NUMBERS
 from .targets import Target
-
-NUMBERS = ("bend", "influence", "softness", "stretch", "stretch_max", "min_angle", "max_angle")
 
 
 class Mover(NamedTuple):

@@ -1,239 +1,212 @@
-"""What an animator sets on a chain, and what the chain answers: the properties of the contract.
+"""What an animator sets on a chain: the one list of names, kinds and defaults.
 
-Blender reads the annotations of these classes, so that this module can't postpone their evaluation.
+The settings that animate are registered on the pose bone itself, as ``planar_ik_influence`` and so on: Blender sets
+keys, draws drivers and copies data paths only of what it finds a path to, and it finds none to a bone's property group.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
 
-import bpy
-from bpy.props import (
-    BoolProperty,
-    EnumProperty,
-    FloatProperty,
-    FloatVectorProperty,
-    PointerProperty,
-    StringProperty,
-)
-from bpy.types import Context, PropertyGroup
+from bpy.props import BoolProperty, EnumProperty, FloatProperty
+from bpy.types import Context, PoseBone
 
-from ..solver import Reach
-from . import status
+from ..solver.chain import Features
+from ..solver.triangle import Settings
+
+FLAT = math.pi - 1e-6
+"""The largest knee angle in single precision that is still no limit."""
+
+PREFIX = "planar_ik_"
+"""What a setting's name begins with on the pose bone."""
 
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 
-on_change: list[Callable[[Any, bool], None]] = []
+on_change: list[Callable[[ChainSettings, bool], None]] = []
 """Called with a chain's settings after one of them was set, and whether that one points to an object."""
 
 
-def _changed(settings: Any, _context: Context) -> None:
+class Setting(NamedTuple):
+    """One that animates: its name, the function of `bpy.props` that makes it, its default, what else that wants."""
+
+    name: str
+    make: Callable[..., Any]
+    default: Any
+    options: dict[str, Any]
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one that may have any value in a range."""
+        return self.make is FloatProperty
+
+    def on_bone(self) -> Any:
+        """The property as it is registered on the pose bone."""
+        return self.make(default=self.default, update=_changed, override=OVERRIDABLE, **self.options)
+
+    def elsewhere(self, get: Callable[[Any], Any], set: Callable[[Any, Any], None]) -> Any:  # noqa: A002 as Blender's
+        """A property that reads and sets it through functions."""
+        return self.make(default=self.default, get=get, set=set, **self.options)
+
+    def number_of(self, value: Any) -> Any:
+        """What Blender stores for a value: for one of several choices, its number."""
+        if self.make is not EnumProperty:
+            return value
+        return next(item[-1] for item in self.options["items"] if item[0] == value)
+
+    def value_of(self, number: Any) -> Any:
+        """The value of what Blender stores."""
+        if self.make is not EnumProperty:
+            return number
+        return next((item[0] for item in self.options["items"] if item[-1] == number), self.default)
+
+
+def _changed(bone: PoseBone, _context: Context) -> None:
+    tell_changed(bone, is_pointer=False)
+
+
+def tell_changed(bone: PoseBone, is_pointer: bool) -> None:
+    """Tell whoever listens that a setting of a bone's chain was set."""
+    settings = ChainSettings(bone)
     for listener in on_change:
-        listener(settings, False)
+        listener(settings, is_pointer)
 
 
-def _pointed(settings: Any, _context: Context) -> None:
-    for listener in on_change:
-        listener(settings, True)
+def _factor(name: str, label: str, description: str, default: float = 0.0, least: float = 0.0) -> Setting:
+    options = {"name": label, "description": description, "min": least, "max": 1.0, "subtype": "FACTOR"}
+    return Setting(name, FloatProperty, default, options)
 
 
-def _object_property(name: str, description: str) -> Any:
-    return PointerProperty(
-        type=bpy.types.Object, name=name, description=description, update=_pointed, override=OVERRIDABLE
+def _angle(name: str, label: str, description: str, default: float = 0.0, **limits: float) -> Setting:
+    options = {"name": label, "description": description, "subtype": "ANGLE", **limits}
+    return Setting(name, FloatProperty, default, options)
+
+
+def _choice(name: str, label: str, description: str, *items: tuple[str, str, str, int]) -> Setting:
+    """One of several, the first of which is the default; stored by number."""
+    return Setting(
+        name,
+        EnumProperty,
+        items[0][0],
+        {
+            "name": label,
+            "description": description,
+            "items": [(value, word, tip, "NONE", number) for value, word, tip, number in items],
+        },
     )
 
 
-def _bone_property(name: str, description: str) -> Any:
-    return StringProperty(name=name, description=description, update=_changed, override=OVERRIDABLE)
-
-
-def _factor_property(name: str, description: str, default: float, minimum: float = 0.0) -> Any:
-    return FloatProperty(
-        name=name,
-        description=description,
-        default=default,
-        min=minimum,
-        max=1.0,
-        subtype="FACTOR",
-        update=_changed,
-        override=OVERRIDABLE,
-    )
-
-
-def _angle_property(name: str, description: str, default: float) -> Any:
-    return FloatProperty(
-        name=name,
-        description=description,
-        default=default,
-        min=0.0,
-        max=math.pi,
-        subtype="ANGLE",
-        update=_changed,
-        override=OVERRIDABLE,
-    )
-
-
-def _turn_property(name: str, description: str) -> Any:
-    return FloatProperty(name=name, description=description, subtype="ANGLE", update=_changed, override=OVERRIDABLE)
-
-
-def _kept_property(default: tuple[float, ...]) -> Any:
-    """A few numbers that the extension itself keeps with the file, and so with every undo step.
-
-    What is at its default is not stored: Blender copies what a bone stores whenever it evaluates the pose.
-    """
-    return FloatVectorProperty(size=len(default), default=default, options={"HIDDEN"}, override=OVERRIDABLE)
-
-
-class PlanarIKChain(PropertyGroup):
-    """Two-bone chain whose lower bone this is"""
-
-    enabled: BoolProperty(
-        name="Enabled",
-        description="Pose this bone and its parent so that this bone's tail goes to the target",
-        default=False,
-        update=_changed,
-        override=OVERRIDABLE,
-    )
-    target: _object_property("Target", "Object that the tip goes to; an armature's bone is named below")
-    subtarget: _bone_property("Bone", "Bone of the target armature that the tip goes to")
-    plane: EnumProperty(
-        name="Plane",
-        description="The plane that the limb bends in",
-        items=[
-            (
-                "REST",
-                "Hinge",
-                "The plane of the limb at rest, carried by its parent; the target is projected onto it",
-                0,
-            ),
-            ("SWING", "Free", "The plane of the limb at rest, swung the shortest way to where the target is", 2),
-            ("POLE", "Pole", "The plane through root, target and pole", 1),
-        ],
-        update=_changed,
-        override=OVERRIDABLE,
-    )
-    pole_target: _object_property("Pole Target", "Object that the knee points to")
-    pole_subtarget: _bone_property("Bone", "Bone of the pole's armature that the knee points to")
-    bend: _factor_property(
-        "Bend",
+SETTINGS = (
+    Setting(
+        "enabled",
+        BoolProperty,
+        False,
+        {
+            "name": "Enabled",
+            "description": "Pose this bone and its parent so that this bone's tail goes to the target",
+        },
+    ),
+    _choice(
+        "plane",
+        "Plane",
+        "The plane that the limb bends in",
+        ("REST", "Hinge", "The plane of the limb at rest; a target beside it is projected onto it", 0),
+        ("SWING", "Free", "The plane of the limb at rest, swung the shortest way to where the target is", 2),
+        ("POLE", "Pole", "The plane through root, target and pole", 1),
+    ),
+    _factor(
+        "bend",
+        "Bend Side",
         "Side of the line from root to target on which the knee lies: 1 as at rest or towards the pole, -1 the mirror "
         "image; between them the knee swings round the line",
         1.0,
         -1.0,
-    )
-    hinge_angle: _turn_property("Hinge Angle", "Turn of the axis that the limb bends about, round the upper bone")
-    lower_twist: _turn_property("Lower Twist", "Turn of the lower bone about its own length")
-    influence: _factor_property("Influence", "Share of the solution in the pose; the rest is the bones' own pose", 1.0)
-    softness: _factor_property("Softness", "Part of the limb's length over which it eases into full extension", 0.0)
-    stretch: _factor_property("Stretch", "How far the bones lengthen past reach", 0.0)
-    stretch_max: FloatProperty(
-        name="Stretch Limit",
-        description="Largest factor by which the bones lengthen",
-        default=2.0,
-        min=1.0,
-        soft_max=4.0,
-        update=_changed,
-        override=OVERRIDABLE,
-    )
-    stretch_volume: EnumProperty(
-        name="Stretch Volume",
-        description="What becomes of the bones' width while they lengthen",
-        items=[
-            ("LENGTH", "Length", "Only the length changes"),
-            ("UNIFORM", "Uniform", "The width changes with the length"),
-            ("VOLUME", "Volume", "The bones get thinner and keep their volume"),
-        ],
-        update=_changed,
-        override=OVERRIDABLE,
-    )
-    min_angle: _angle_property("Smallest Angle", "Smallest inner angle of the knee", 0.0)
-    max_angle: _angle_property("Largest Angle", "Largest inner angle of the knee", math.pi)
+    ),
+    _angle("hinge_angle", "Hinge Angle", "Turn of the axis that the limb bends about, round the upper bone at rest"),
+    _angle("lower_twist", "Lower Twist", "Turn of the lower bone about its own length, besides what bends the limb"),
+    _factor("influence", "Influence", "0 = FK, 1 = IK: share of the solution in the bones' own pose", 1.0),
+    _factor("softness", "Softness", "Part of the limb's length over which it eases into full extension"),
+    _factor("stretch", "Stretch", "How far the bones lengthen past reach"),
+    Setting(
+        "stretch_max",
+        FloatProperty,
+        2.0,
+        {
+            "name": "Stretch Limit",
+            "description": "Largest factor by which the bones lengthen",
+            "min": 1.0,
+            "soft_max": 4.0,
+        },
+    ),
+    _choice(
+        "stretch_volume",
+        "Stretch Volume",
+        "What becomes of the bones' width while they lengthen",
+        ("LENGTH", "Length", "Only the length changes", 0),
+        ("UNIFORM", "Uniform", "The width changes with the length", 1),
+        ("VOLUME", "Volume", "The bones get thinner and keep their volume", 2),
+    ),
+    _angle("min_angle", "Min Knee Angle", "Smallest inner angle of the knee", 0.0, min=0.0, max=math.pi),
+    _angle("max_angle", "Max Knee Angle", "Largest inner angle of the knee", math.pi, min=0.0, max=math.pi),
+)
+"""All that animate, in the order of the contract."""
 
-    reach: EnumProperty(
-        name="Reach",
-        description="Whether the tip came to the target",
-        items=[
-            ("REACHED", "Reached", "The tip is on the target", int(Reach.REACHED)),
-            ("TOO_FAR", "Too Far", "The target is farther than the limb is long", int(Reach.TOO_FAR)),
-            ("TOO_NEAR", "Too Near", "The target is nearer than the limb folds", int(Reach.TOO_NEAR)),
-            ("OFF_PLANE", "Off Plane", "The target is beside the plane that the hinge bends in", int(Reach.OFF_PLANE)),
-            (
-                "LIMITED",
-                "Limited",
-                "A limit of the knee's angle or the influence keeps the tip away",
-                int(Reach.LIMITED),
-            ),
-            ("INVALID", "Invalid", "The chain can't be posed; its message says why", int(Reach.INVALID)),
-        ],
-        get=lambda self: status.reach(self).value,
-        options={"HIDDEN"},
-    )
-    message: StringProperty(
-        name="Message",
-        description="Why the chain can't be posed",
-        get=status.message,
-        options={"HIDDEN"},
-    )
-    residual: FloatProperty(
-        name="Residual",
-        description="Distance from tip to target",
-        get=status.residual,
-        subtype="DISTANCE",
-        options={"HIDDEN"},
-    )
+NAMES = tuple(setting.name for setting in SETTINGS)
+SWITCH = NAMES[0]
+SHAPING = NAMES[1:]
+"""The names of those that say how a chain is posed, and so are copied to another."""
 
-    is_posed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
-    own_upper: _kept_property((1.0, 0.0, 0.0, 0.0))
-    own_lower: _kept_property((1.0, 0.0, 0.0, 0.0))
-    own_upper_scale: _kept_property((1.0, 1.0, 1.0))
-    own_lower_scale: _kept_property((1.0, 1.0, 1.0))
-    own_inherit_scale: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
+NUMBERS = tuple(setting.name for setting in SETTINGS if setting.is_number)
+"""The names of those that may have any value in a range."""
+
+IN_SHAPE = ("hinge_angle", "lower_twist")
+"""The names of those that are part of the limb's shape; the other numbers are the solver's `Settings`."""
+
+DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 
 
-def _live_changed(scene_settings: Any, _context: Context) -> None:
-    for ob in scene_settings.id_data.objects:
-        if ob.type == "ARMATURE":
-            ob.update_tag()
+class ChainSettings:
+    """The settings of a bone's chain by their names, read and set where they are: on the bone, or in its group."""
+
+    __slots__ = ("bone",)
+
+    bone: PoseBone
+
+    def __init__(self, bone: PoseBone) -> None:
+        object.__setattr__(self, "bone", bone)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(*self._place(name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(*self._place(name), value)
+
+    def _place(self, name: str) -> tuple[Any, str]:
+        return (self.bone, PREFIX + name) if name in DEFAULTS else (self.bone.planar_ik, name)  # type: ignore[attr-defined]  # addon.rig.properties adds it
 
 
-class PlanarIKScene(PropertyGroup):
-    """Planar IK in this scene"""
-
-    live: BoolProperty(
-        name="Live",
-        description="Pose all chains whenever the frame changes or something is edited",
-        default=True,
-        update=_live_changed,
-    )
-    show_overlay: BoolProperty(
-        name="Show Limb Geometry",
-        description=(
-            "Draw bend plane, reach, limits and the other solution of selected chains, and of chains whose target is "
-            "selected"
-        ),
-        default=True,
+def solver_settings(values: Mapping[str, Any], swing_side: Any, cos: Callable[[Any], Any]) -> Settings:
+    """What the solver takes, from settings by their names: numbers, or arrays with a cosine for arrays."""
+    largest = values["max_angle"]
+    return Settings(
+        values["bend"],
+        values["softness"],
+        values["stretch"],
+        values["stretch_max"],
+        cos(values["min_angle"] / 2.0) ** 2,
+        cos(largest / 2.0) ** 2 * (largest < FLAT),
+        values["influence"],
+        swing_side,
     )
 
 
-CLASSES = (PlanarIKChain, PlanarIKScene)
-
-# The stubs don't know what extensions add; `access` does.
-POSE_BONE: Any = bpy.types.PoseBone
-SCENE: Any = bpy.types.Scene
-
-
-def register() -> None:
-    """Give every pose bone and every scene its settings."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    POSE_BONE.planar_ik = PointerProperty(type=PlanarIKChain, override=OVERRIDABLE)
-    SCENE.planar_ik = PointerProperty(type=PlanarIKScene)
-
-
-def unregister() -> None:
-    """Take them away; what is stored in files stays there."""
-    del SCENE.planar_ik
-    del POSE_BONE.planar_ik
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+def features_of(settings: Settings, is_any: Callable[[Any], Any] = bool) -> Features:
+    """Which parts of the formula these settings need; ``is_any`` says of an array whether it holds anywhere."""
+    shaped = (settings.softness > 0.0) | (settings.stretch > 0.0)
+    limited = (settings.min_cos2 < 1.0) | (settings.max_cos2 > 0.0)
+    return Features(
+        shaped=bool(is_any(shaped | limited)),
+        swung=bool(is_any(abs(settings.bend) < 1.0)),
+        blended=bool(is_any(settings.influence < 1.0)),
+    )

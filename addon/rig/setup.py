@@ -13,6 +13,7 @@ from .access import ArmatureObject, chain_settings, has_bone, scene_of, upper_of
 from .anatomy import Unposable, anatomy
 from .dependencies import Dependencies
 from .problems import hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
+from .settings import NAMES, PREFIX
 from .stretching import restore_inherit_scale
 from .targets import Target
 
@@ -178,8 +179,10 @@ def remove_chain(ob: ArmatureObject, lower: PoseBone) -> None:
     chain.enabled = False
     restore_inherit_scale(lower)
     chain.target = chain.pole_target = None  # so that it counts as set anew, which unsetting does not
+    for name in NAMES:
+        lower.property_unset(PREFIX + name)
     for prop in chain.bl_rna.properties:
-        if not prop.is_readonly and prop.identifier not in {"rna_type", "name"}:
+        if not prop.is_readonly and prop.identifier not in {"rna_type", "name", *NAMES}:
             chain.property_unset(prop.identifier)
     ob.update_tag(refresh={"DATA"})
 

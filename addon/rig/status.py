@@ -7,23 +7,21 @@ from typing import Any
 import bpy
 
 from ..solver import Reach
-from .access import Key, chain_settings, key_of, view_layer_of
+from .access import Key, bone_of, view_layer_of
+from .settings import ChainSettings
 from .targets import Target
 
 _chains: dict[Key, Any] = {}
-_by_pointer: dict[int, Any] = {}
 
 
 def register_chain(chain: Any) -> None:
     """Let the properties of a chain's bone speak for it."""
     _chains[chain.key] = chain
-    _by_pointer[chain.settings.as_pointer()] = chain
 
 
 def forget() -> None:
     """Drop everything, as when another file is opened."""
     _chains.clear()
-    _by_pointer.clear()
 
 
 def reach(settings: Any) -> Reach:
@@ -56,11 +54,5 @@ def residual(settings: Any) -> float:
 
 def find(settings: Any) -> Any:
     """The chain with these settings, on its object or evaluated, or None."""
-    ob = settings.id_data
-    chain = _by_pointer.get(settings.as_pointer())
-    if chain and chain.object == ob and chain.lower in ob.pose.bones and chain.settings == settings:
-        return chain
-    for bone in ob.pose.bones:  # Blender does not say which bone has a group of settings
-        if chain_settings(bone) == settings:
-            return _chains.get(key_of(bone))
-    return None
+    bone = settings.bone if isinstance(settings, ChainSettings) else bone_of(settings)
+    return _chains.get((bone.id_data.original.session_uid, bone.name))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bpy.props import BoolProperty, IntProperty, StringProperty
-from bpy.types import Context, Event, PoseBone
+from bpy.props import BoolProperty, IntProperty
+from bpy.types import Context, PoseBone
 
 from .. import live
 from ..live.channels import Channels
-from ..rig.access import bones_of, chain_settings, scene_of, setting_path, upper_of, view_layer_of
+from ..rig.access import bones_of, chain_settings, scene_of, upper_of, view_layer_of
 from ..rig.animation import animated_paths
 from ..rig.mirroring import counterpart, mirror_chain
 from ..rig.setup import Refused
@@ -18,8 +18,6 @@ from ..rig.snapping import Match, keep_place, keep_setting, key_rotation, key_sc
 from .operators import PoseOperator, selected_chains
 
 if TYPE_CHECKING:
-    from bpy.stub_internal.rna_enums import OperatorReturnItems
-
     from ..live.chain import Chain
 
 
@@ -164,39 +162,6 @@ class POSE_OT_planar_ik_mirror(PoseOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_key(PoseOperator):
-    """Set a key on this setting of the chain at the current frame, or with Alt remove it"""
-
-    bl_idname = "pose.planar_ik_key"
-    bl_label = "Key Planar IK Setting"
-
-    bone: StringProperty(name="Bone", description="Name of the chain's lower bone; empty for the active one")
-    setting: StringProperty(name="Setting", description="Name of the property", default="influence")
-    remove: BoolProperty(name="Remove", description="Remove the key of this frame")
-
-    def invoke(self, context: Context, event: Event) -> set[OperatorReturnItems]:
-        """Remove with Alt."""
-        self.remove = event.alt
-        return self.execute(context)
-
-    def act(self, context: Context) -> None:
-        """Insert or remove the key."""
-        active = context.active_pose_bone
-        ob: Any = active.id_data if active else context.object
-        name = self.bone or (active.name if active else "")
-        if name not in ob.pose.bones:
-            raise Refused(f"'{ob.name}' has no bone '{name}'")
-        properties = chain_settings(ob.pose.bones[name]).bl_rna.properties
-        if self.setting not in properties or not properties[self.setting].is_animatable:
-            raise Refused(f"'{self.setting}' is no setting of a chain that can be keyed")
-        path = setting_path(name, self.setting)
-        if self.remove:
-            if not ob.keyframe_delete(path, group=name):
-                raise Refused(f"There is no key on '{self.setting}' at this frame")
-        else:
-            ob.keyframe_insert(path, group=name)
-
-
 def _has_keys(bone: PoseBone) -> bool:
     path = bone.path_from_id()
     return any(curve.startswith(f"{path}.rotation") for curve in animated_paths(bone.id_data))
@@ -206,5 +171,4 @@ CLASSES = (
     POSE_OT_planar_ik_snap_target,
     POSE_OT_planar_ik_snap_fk,
     POSE_OT_planar_ik_mirror,
-    POSE_OT_planar_ik_key,
 )

@@ -9,7 +9,7 @@ from bpy.types import Context
 
 from . import baking, fk_ik, operators
 
-ENTRIES = (*operators.CLASSES, *fk_ik.CLASSES[:3], *baking.CLASSES)
+ENTRIES = (*operators.CLASSES, *fk_ik.CLASSES, *baking.CLASSES)
 
 
 def _draw(menu: Any, _context: Context) -> None:

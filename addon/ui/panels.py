@@ -7,8 +7,8 @@ from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
-from ..rig.access import chain_settings, children_of, has_chain, scene_of, scene_settings, setting_path
-from ..rig.animation import animated_paths
+from ..rig.access import chain_settings, children_of, has_chain, scene_of, scene_settings
+from ..rig.settings import PREFIX, SWITCH
 
 LETTER = 8
 """Pixels of a panel's width for each letter of a message, the margins included."""
@@ -39,7 +39,7 @@ class _ChainPanel:
     def draw_header(self, context: Context) -> None:
         bone = _chain_bone(context)
         if bone and has_chain(bone):
-            self.layout.prop(chain_settings(bone), "enabled", text="")  # type: ignore[attr-defined]
+            self.layout.prop(bone, PREFIX + SWITCH, text="")  # type: ignore[attr-defined]
 
     def draw(self, context: Context) -> None:
         layout = self.layout  # type: ignore[attr-defined]
@@ -51,7 +51,6 @@ class _ChainPanel:
             layout.operator("pose.planar_ik_add")
             return
         layout.use_property_split = True
-        layout.use_property_decorate = False  # _draw_settings has what works in place of Blender's own buttons.
         _draw_chain(layout, bone)
         _draw_result(layout, context, chain_settings(bone))
         _draw_operators(layout, context)
@@ -75,33 +74,27 @@ class BONE_PT_planar_ik(_ChainPanel, Panel):
 
 def _draw_chain(layout: Any, bone: PoseBone) -> None:
     chain = chain_settings(bone)
-    animated = animated_paths(bone.id_data)
     layout.label(text=f"{bone.parent.name if bone.parent else '-'} > {bone.name}", icon="CON_KINEMATIC")
     _draw_target(layout, chain, "target", "subtarget")
-    _draw_settings(layout, bone, animated, "plane")
+    _draw_settings(layout, bone, "plane")
     if chain.plane == "POLE":
         _draw_target(layout, chain, "pole_target", "pole_subtarget")
-    _draw_settings(layout, bone, animated, "influence", "bend", "softness")
-    _draw_settings(layout, bone, animated, "stretch", *(("stretch_max", "stretch_volume") if chain.stretch else ()))
-    _draw_settings(layout, bone, animated, "min_angle", "max_angle")
+    _draw_settings(layout, bone, "influence", "bend", "softness")
+    _draw_settings(layout, bone, "stretch", *(("stretch_max", "stretch_volume") if chain.stretch else ()))
+    _draw_settings(layout, bone, "min_angle", "max_angle")
 
 
 def _draw_target(layout: Any, chain: Any, target: str, subtarget: str) -> None:
-    layout.prop(chain, target)
+    layout.prop(chain.bone.planar_ik, target)
     ob = getattr(chain, target)
     if ob and ob.type == "ARMATURE":
-        layout.prop_search(chain, subtarget, ob.data, "bones")
+        layout.prop_search(chain.bone.planar_ik, subtarget, ob.data, "bones")
 
 
-def _draw_settings(layout: Any, bone: PoseBone, animated: set[str], *names: str) -> None:
-    """Settings with a button that keys them: Blender finds no data path to a bone's property group by itself."""
+def _draw_settings(layout: Any, bone: PoseBone, *names: str) -> None:
     column = layout.column(align=True)
     for name in names:
-        row = column.row(align=True)
-        row.prop(chain_settings(bone), name, expand=name == "plane")
-        icon = "DECORATE_KEYFRAME" if setting_path(bone.name, name) in animated else "DECORATE"
-        key = row.operator("pose.planar_ik_key", text="", icon=icon, emboss=False)
-        key.bone, key.setting = bone.name, name
+        column.row(align=True).prop(bone, PREFIX + name, expand=name == "plane")
 
 
 def _draw_result(layout: Any, context: Any, chain: Any) -> None:

@@ -165,7 +165,7 @@ def key_settings(ob: Any) -> None:
     for frame, bend, enabled in ((1, 1.0, True), (12, -1.0, True), (20, 0.5, False)):
         chain.bend, chain.enabled = bend, enabled
         for name in ("bend", "enabled"):
-            ob.keyframe_insert(f'pose.bones["shin"].planar_ik.{name}', frame=frame)
+            ob.keyframe_insert(f'pose.bones["shin"].planar_ik_{name}', frame=frame)
 
 
 def push_down(ob: Any) -> None:
@@ -181,7 +181,7 @@ def key_setting(ob: Any, name: str, *values: Any) -> None:
     chain = ob.pose.bones["shin"].planar_ik
     for frame, value in zip((1, 11, 20), values, strict=False):
         setattr(chain, name, value)
-        ob.keyframe_insert(f'pose.bones["shin"].planar_ik.{name}', frame=frame)
+        ob.keyframe_insert(f'pose.bones["shin"].planar_ik_{name}', frame=frame)
 
 
 def bake_scene(frames: Any = FRAMES, **options: Any) -> Any:

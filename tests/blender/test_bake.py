@@ -120,7 +120,7 @@ def test_a_chain_that_is_kept_may_be_switched_by_its_influence(bake, feature):
     FEATURES[feature](ob, chain)
     key_thigh(ob)
     key_setting(ob, "influence", 1.0, 0.0, 1.0)
-    for point in curves(ob)['pose.bones["shin"].planar_ik.influence', 0].keyframe_points:
+    for point in curves(ob)['pose.bones["shin"].planar_ik_influence', 0].keyframe_points:
         point.interpolation = "CONSTANT"
     wanted = motion(ob)
     bake(keep=True)

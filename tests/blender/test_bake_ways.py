@@ -125,19 +125,19 @@ def test_a_rotation_keyed_in_part_goes_by_stepping(addon):
 
 def act_beyond_limits(ob: Any, chain: Any) -> None:
     key_setting(ob, "influence", 1.0, 0.0)
-    for point in curves(ob)['pose.bones["shin"].planar_ik.influence', 0].keyframe_points:
+    for point in curves(ob)['pose.bones["shin"].planar_ik_influence', 0].keyframe_points:
         point.co[1] = 3.0 * point.co[1] - 1.0
 
 
 def act_muted(ob: Any, chain: Any) -> None:
     key_setting(ob, "influence", 1.0, 0.0)
-    curves(ob)['pose.bones["shin"].planar_ik.influence', 0].mute = True
+    curves(ob)['pose.bones["shin"].planar_ik_influence', 0].mute = True
     chain.influence = 0.6
 
 
 def act_without_keys(ob: Any, chain: Any) -> None:
     key_setting(ob, "influence", 1.0)
-    curve = curves(ob)['pose.bones["shin"].planar_ik.influence', 0]
+    curve = curves(ob)['pose.bones["shin"].planar_ik_influence', 0]
     curve.keyframe_points.clear()
     chain.influence = 0.6
 

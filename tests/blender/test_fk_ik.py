@@ -308,21 +308,3 @@ def test_a_bone_without_a_side_has_no_mirror(legs: Any) -> None:
     bpy.ops.pose.planar_ik_add()
     with pytest.raises(RuntimeError, match="no side in its name"):
         bpy.ops.pose.planar_ik_mirror()
-
-
-def test_settings_are_keyed_from_the_panel(legs: Any) -> None:
-    scene = bpy.context.scene
-    chain = add_chain(legs)
-    for frame, influence in ((1, 1.0), (11, 0.0)):
-        scene.frame_set(frame)
-        chain.influence = influence
-        bpy.ops.pose.planar_ik_key(setting="influence")
-    scene.frame_set(6)
-    assert chain.influence == pytest.approx(0.5)
-    scene.frame_set(11)
-    bpy.ops.pose.planar_ik_key(setting="influence", remove=True)
-    scene.frame_set(6)
-    assert chain.influence == pytest.approx(1.0)
-    for setting in ("reach", "target", "name", "is_posed", "nonsense"):
-        with pytest.raises(RuntimeError, match="no setting"):
-            bpy.ops.pose.planar_ik_key(setting=setting)

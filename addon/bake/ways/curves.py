@@ -10,13 +10,14 @@ from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
 from ...live.channels import SIZES
-from ...rig.access import bones_of, chain_settings, path_to_bone, scene_of, setting_path
+from ...rig.access import bones_of, path_to_bone, scene_of, setting_path
 from ...rig.animation import curves_of
 from ...rig.rotation import ARRAYS, rotation_channel, to_quaternion
+from ...rig.settings import PREFIX, SWITCH
 from ..scope import curve_times
 from .gathering import Course, gather
 from .sampling import Sampler
-from .steady import SWITCH, Steady, carriers_of
+from .steady import Steady, carriers_of
 from .transforms import matrices
 
 
@@ -111,7 +112,7 @@ class _Curves:
         if name == SWITCH:
             on: NDArray[Any] = values > 1.0 - np.finfo(np.float32).eps
             return on
-        limits: Any = chain_settings(bones_of(ob)[lower]).bl_rna.properties[name]
+        limits: Any = bones_of(ob)[lower].bl_rna.properties[PREFIX + name]
         within: NDArray[Any] = np.clip(values, limits.hard_min, limits.hard_max)
         return within
 

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...live.chain import FLAT, ROUNDING
+from ...live.chain import ROUNDING
+from ...rig import settings as rig_settings
 from ...rig.rotation import ARRAYS, to_quaternion
+from ...rig.settings import SWITCH
 from ...solver import Reach
 from ...solver.chain import IN_LINE_SQUARE, Features, tip_position
 from ...solver.chain import Own as Turns
@@ -21,7 +23,7 @@ from ...solver.limb import Limb
 from ...solver.rotation import Quaternion, Vector, cross, dot, rotate, scale
 from ...solver.triangle import Settings
 from .gathering import Course
-from .steady import NUMBERS, SWITCH, Own, Steady
+from .steady import VARIABLE, Own, Steady
 from .transforms import inverted, moved
 
 IN_LINE = 1e3 * IN_LINE_SQUARE
@@ -45,13 +47,7 @@ def features_of(steady: Steady, course: Course) -> Features:
     """What the chain needs in any frame."""
     if steady.chain.posing and not steady.animated:
         return steady.chain.posing.features
-    values = _settings([steady], [course])
-    within = (values.min_cos2 < 1.0) | (values.max_cos2 > 0.0)
-    return Features(
-        shaped=bool(np.any((values.softness > 0.0) | (values.stretch > 0.0) | within)),
-        swung=bool(np.any(np.abs(values.bend) < 1.0)),
-        blended=bool(np.any(values.influence < 1.0)),
-    )
+    return rig_settings.features_of(_settings([steady], [course]), np.any)
 
 
 def solve(chains: list[Steady], courses: list[Course], features: Features) -> Posed | None:
@@ -121,18 +117,9 @@ class _Spaces:
 
 
 def _settings(chains: list[Steady], courses: list[Course]) -> Settings:
-    values = {name: _over_frames(name, chains, courses) for name in NUMBERS}
-    least, most = values["min_angle"], values["max_angle"]
-    return Settings(
-        values["bend"],
-        values["softness"],
-        values["stretch"],
-        values["stretch_max"],
-        np.cos(least / 2.0) ** 2,
-        np.where(most >= FLAT, 0.0, np.cos(most / 2.0) ** 2),
-        values["influence"],
-        np.array([steady.chain.swing_side for steady in chains]),
-    )
+    values = {name: _over_frames(name, chains, courses) for name in VARIABLE}
+    sides = np.array([steady.chain.swing_side for steady in chains])
+    return rig_settings.solver_settings(values, sides, np.cos)
 
 
 def _over_frames(name: str, chains: list[Steady], courses: list[Course]) -> NDArray[Any]:

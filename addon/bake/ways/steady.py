@@ -29,13 +29,14 @@ from ...rig.anatomy import Anatomy, Unposable, anatomy, size_of
 from ...rig.dependencies import Carrier, Dependencies
 from ...rig.problems import Mover
 from ...rig.rotation import CHANNELS, EULER, rotation_channel
+from ...rig.settings import IN_SHAPE, NUMBERS, PREFIX, SWITCH
 from ..acting import acting_curves, paths_besides_action
 from ..scope import chains_of
 
-NUMBERS = ("bend", "softness", "stretch", "stretch_max", "min_angle", "max_angle", "influence")
-SWITCH = "enabled"
+VARIABLE = (*(name for name in NUMBERS if name not in IN_SHAPE), SWITCH)
+"""The settings that may change from frame to frame: with others, the limb itself is another."""
+
 ROTATIONS = {EULER[0], *(channel for channel, _ in CHANNELS.values())}
-SETTINGS = "planar_ik."
 
 
 class Own(NamedTuple):
@@ -49,8 +50,8 @@ class Own(NamedTuple):
 
 
 class Steady(NamedTuple):
-    """One chain. ``settings`` are those of `NUMBERS` and the switch, as they are now; those in ``animated`` have
-    F-curves. ``size`` is that of what carries the limb, if its shape depends on it, else None."""
+    """One chain. ``settings`` are those of `VARIABLE`, as they are now; those in ``animated`` have F-curves.
+    ``size`` is that of what carries the limb, if its shape depends on it, else None."""
 
     chain: Chain
     body: Anatomy
@@ -115,7 +116,7 @@ class _Animation:
         """Whether F-curves turn a bone of a chain; None if they do so in part, or anything else of it changes."""
         curves = self._curves.get(bone.name, set())
         channel = rotation_channel(bone.rotation_mode)
-        changed = {path for path, _ in curves if not path.startswith(SETTINGS)} - ROTATIONS
+        changed = {path for path, _ in curves if not path.startswith(PREFIX)} - ROTATIONS
         parts = sum(path == channel for path, _ in curves)
         if changed or bone.name in self._others or parts not in (0, SIZES[channel]):
             return None
@@ -124,14 +125,14 @@ class _Animation:
     def moves(self, mover: Mover) -> bool:
         """Whether what may move a limb besides its chain does so in some frames only."""
         name = bpy.utils.escape_identifier(mover.constraint)
-        start = f'constraints["{name}"]' if name else SETTINGS + SWITCH
+        start = f'constraints["{name}"]' if name else PREFIX + SWITCH
         paths = {path for path, _ in self._curves.get(mover.bone, ())} | self._others.get(mover.bone, set())
         return any(path.startswith(start) for path in paths)
 
     def settings(self, bone: PoseBone) -> frozenset[str]:
         """The settings of a bone's chain that have F-curves."""
         curves = self._curves.get(bone.name, set())
-        return frozenset(path.removeprefix(SETTINGS) for path, _ in curves if path.startswith(SETTINGS))
+        return frozenset(path.removeprefix(PREFIX) for path, _ in curves if path.startswith(PREFIX))
 
 
 def _read(chain: Chain, evaluated: ArmatureObject, animation: _Animation) -> Steady | None:
@@ -143,7 +144,7 @@ def _read(chain: Chain, evaluated: ArmatureObject, animation: _Animation) -> Ste
     animated = animation.settings(lower)
     settings = chain_settings(lower)
     would_change_limb = "stretch" in animated and not settings.own_inherit_scale
-    if None in rotated or animation.settings(upper) or animated - {*NUMBERS, SWITCH} or would_change_limb:
+    if None in rotated or animation.settings(upper) or animated - {*VARIABLE} or would_change_limb:
         return None
     own = [
         _own(bone, role, chain, bool(is_rotated))
@@ -155,7 +156,7 @@ def _read(chain: Chain, evaluated: ArmatureObject, animation: _Animation) -> Ste
         return None
     parent = upper.parent.name if upper.parent else ""
     size = size_of(bones[parent].matrix) if body.carried and parent else None
-    values = {name: float(getattr(settings, name)) for name in (*NUMBERS, SWITCH)}
+    values = {name: float(getattr(settings, name)) for name in VARIABLE}
     return Steady(chain, body, parent, size, own[0], own[1], values, animated)
 
 

@@ -1,0 +1,135 @@
+"""Settings where they were before they lay on the pose bone: in its group ``planar_ik``, where files saved before have
+them, and where scripts may still animate them. What is found there is taken over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.types import PoseBone
+
+from .access import ArmatureObject, Key, is_armature
+from .animation import curve_lists_of
+from .settings import NAMES, PREFIX, SETTINGS, tell_changed
+
+_PATH = re.compile(rf'(pose\.bones\["(?:[^"\\]|\\.)*"\]\.)planar_ik\.({"|".join(NAMES)})', re.DOTALL)
+
+_noticed: set[Key] = set()
+
+
+def notice(evaluated: PoseBone) -> None:
+    """An animation may have read or set the settings of a bone by way of its group."""
+    _noticed.add((evaluated.id_data.original.session_uid, evaluated.name))
+
+
+def take_over_values(ob: ArmatureObject) -> None:
+    """Put what the groups of an armature's bones hold where it is now."""
+    for bone in ob.pose.bones:
+        if bone.is_property_set("planar_ik"):
+            stored = _stored(bone)
+            for setting in SETTINGS:
+                if setting.name in stored:
+                    setattr(bone, PREFIX + setting.name, setting.value_of(stored[setting.name]))
+                    del stored[setting.name]
+
+
+def take_over_paths() -> None:
+    """Let all F-curves and drivers of the file act on and read the settings where they are now."""
+    for action in bpy.data.actions:
+        for curves in curve_lists_of(action):
+            _redirect(curves)
+    for owner in _animated():
+        drivers = owner.animation_data.drivers
+        _redirect(drivers)
+        for curve in drivers:
+            for variable in curve.driver.variables if curve.driver else ():
+                for target in variable.targets:
+                    if "].planar_ik." in target.data_path:
+                        target.data_path = _PATH.sub(rf"\1{PREFIX}\2", target.data_path)
+
+
+def _animated() -> Iterator[Any]:
+    """Everything in the file that has drivers."""
+    for prop in bpy.data.bl_rna.properties:
+        if prop.type == "COLLECTION":
+            for owner in getattr(bpy.data, prop.identifier):
+                for each in (owner, getattr(owner, "node_tree", None)):
+                    if getattr(each, "animation_data", None):
+                        yield each
+
+
+def _redirect(curves: Any) -> None:
+    """Send F-curves where the settings are; if others act there already, those get their keys."""
+    for curve in [curve for curve in curves if "].planar_ik." in curve.data_path]:
+        path = _PATH.sub(rf"\1{PREFIX}\2", curve.data_path)
+        there = None if path == curve.data_path else curves.find(path, index=curve.array_index)
+        if there is None:
+            curve.data_path = path
+        else:
+            _move_keys(curve, there)
+            curves.remove(curve)
+
+
+def _move_keys(curve: Any, to: Any) -> None:
+    for key in curve.keyframe_points:
+        moved = to.keyframe_points.insert(*key.co, keyframe_type=key.type)
+        for name in ("interpolation", "easing", "handle_left_type", "handle_right_type", "handle_left", "handle_right"):
+            setattr(moved, name, getattr(key, name))
+
+
+def _stored(bone: Any) -> Any:
+    """What Blender itself keeps of a bone's group."""
+    group = bone.planar_ik
+    return group.bl_system_properties_get() if hasattr(group, "bl_system_properties_get") else group
+
+
+def _take_over_file() -> None:
+    for ob in filter(is_armature, bpy.data.objects):
+        take_over_values(ob)
+    take_over_paths()
+
+
+@persistent
+def _on_load(*_args: Any) -> None:
+    _take_over_file()
+
+
+@persistent
+def _before_animation(*_args: Any) -> None:
+    """Not after, for curves that were changed are evaluated once more, and undo what the chains have posed."""
+    if not _noticed:
+        return
+    keys = set(_noticed)
+    _noticed.clear()
+    take_over_paths()
+    for ob in filter(is_armature, bpy.data.objects):
+        for uid, name in keys:
+            if uid == ob.session_uid and name in ob.pose.bones:
+                tell_changed(ob.pose.bones[name], is_pointer=False)
+
+
+HANDLERS = (
+    ("load_post", _on_load),
+    ("blend_import_post", _on_load),
+    ("frame_change_pre", _before_animation),
+)
+
+
+def register() -> None:
+    """Listen, before the chains are posed."""
+    for name, handler in HANDLERS:
+        if hasattr(bpy.app.handlers, name):  # blend_import_post came with 4.3
+            getattr(bpy.app.handlers, name).append(handler)
+    if hasattr(bpy.data, "objects"):  # which it has not while Blender starts
+        _take_over_file()
+
+
+def unregister() -> None:
+    """Stop listening."""
+    for name, handler in reversed(HANDLERS):
+        handlers = getattr(bpy.app.handlers, name, [])
+        if handler in handlers:
+            handlers.remove(handler)
