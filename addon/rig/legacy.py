@@ -25,15 +25,21 @@ def notice(evaluated: PoseBone) -> None:
     _noticed.add((evaluated.id_data.original.session_uid, evaluated.name))
 
 
+def stored(group: Any) -> Any:
+    """What Blender itself keeps of a bone's group, by name."""
+    return group.bl_system_properties_get() if hasattr(group, "bl_system_properties_get") else group
+
+
 def take_over_values(ob: ArmatureObject) -> None:
     """Put what the groups of an armature's bones hold where it is now."""
     for bone in ob.pose.bones:
         if bone.is_property_set("planar_ik"):
-            stored = _stored(bone)
+            before = stored(bone.planar_ik)  # type: ignore[attr-defined]
             for setting in SETTINGS:
-                if setting.name in stored:
-                    setattr(bone, PREFIX + setting.name, setting.value_of(stored[setting.name]))
-                    del stored[setting.name]
+                if setting.name in before:
+                    value = setting.value_of(before.pop(setting.name))
+                    if not bone.is_property_set(PREFIX + setting.name):  # as by an override of a library saved before
+                        setattr(bone, PREFIX + setting.name, value)
 
 
 def take_over_paths() -> None:
@@ -78,12 +84,6 @@ def _move_keys(curve: Any, to: Any) -> None:
         moved = to.keyframe_points.insert(*key.co, keyframe_type=key.type)
         for name in ("interpolation", "easing", "handle_left_type", "handle_right_type", "handle_left", "handle_right"):
             setattr(moved, name, getattr(key, name))
-
-
-def _stored(bone: Any) -> Any:
-    """What Blender itself keeps of a bone's group."""
-    group = bone.planar_ik
-    return group.bl_system_properties_get() if hasattr(group, "bl_system_properties_get") else group
 
 
 def _take_over_file() -> None:

@@ -12,7 +12,7 @@ from bpy.types import Context, PoseBone, PropertyGroup
 from ..solver import Reach
 from . import status
 from .access import bone_of
-from .legacy import notice
+from .legacy import notice, stored
 from .settings import OVERRIDABLE, PREFIX, SETTINGS, Setting, tell_changed
 
 
@@ -104,9 +104,13 @@ def _shared(setting: Setting) -> Any:
     name = PREFIX + setting.name
 
     def get(group: Any) -> Any:
+        before = stored(group)
+        if setting.name in before:  # a library override that was saved before is being read
+            return before[setting.name]
         return setting.number_of(getattr(_reached_by_path(group), name))
 
     def put(group: Any, number: Any) -> None:
+        stored(group).pop(setting.name, None)
         setattr(_reached_by_path(group), name, setting.value_of(number))
 
     return setting.elsewhere(get, put)

@@ -38,9 +38,8 @@ def leg() -> Any:
     return ob.pose.bones["shin"]
 
 
-def stored(bone: Any) -> Any:
+def stored(group: Any) -> Any:
     """What Blender keeps of a bone's group, where files saved before have the settings."""
-    group = bone.planar_ik
     return group.bl_system_properties_get() if hasattr(group, "bl_system_properties_get") else group
 
 
@@ -112,9 +111,9 @@ def test_keys_and_drivers_on_the_group_are_taken_over(leg: Any) -> None:
         ob.keyframe_insert(f"{SHIN}.planar_ik.influence", frame=frame)
     driver = ob.driver_add(f"{SHIN}.planar_ik.softness").driver
     driver.expression = "0.25 + frame"
-    for frame in (5, 6):
+    for frame, influence in ((5, 0.648), (6, 0.5)):
         scene.frame_set(frame)
-        assert leg.planar_ik_influence == pytest.approx(1.1 - frame / 10)
+        assert leg.planar_ik_influence == pytest.approx(influence)
         assert leg.planar_ik_softness == 1.0
     assert [path for path, _ in curves(ob)] == [f"{SHIN}.planar_ik_influence"]
     assert [curve.data_path for curve in ob.animation_data.drivers] == [f"{SHIN}.planar_ik_softness"]
@@ -129,7 +128,7 @@ def test_keys_and_drivers_on_the_group_are_taken_over(leg: Any) -> None:
 
 def save_as_before(leg: Any, folder: Any) -> Any:
     """Save a file whose chain has its settings, keys and drivers in the bone's group, and open it."""
-    ob, group = leg.id_data, stored(leg)
+    ob, group = leg.id_data, stored(leg.planar_ik)
     numbers = {"plane": 1, "stretch_volume": 2, "enabled": True}
     for name, value in ANIMATED.items():
         leg.property_unset(f"planar_ik_{name}")
@@ -155,13 +154,54 @@ def test_a_file_saved_before_keeps_settings_keys_strips_and_drivers(leg: Any, tm
     bone = ob.pose.bones["shin"]
     wanted = {**ANIMATED, "enabled": True}
     assert {name: getattr(bone, f"planar_ik_{name}") for name in wanted} == pytest.approx(wanted)
-    assert not set(stored(bone).keys()) & set(wanted)
+    assert not set(stored(bone.planar_ik).keys()) & set(wanted)
     assert [path for path, _ in curves(ob)] == [f"{SHIN}.planar_ik_bend"]
     ob.animation_data.action = ob.animation_data.nla_tracks[0].strips[0].action
     assert [path for path, _ in curves(ob)] == [f"{SHIN}.planar_ik_influence"]
     assert [curve.data_path for curve in ob.animation_data.drivers] == [f"{SHIN}.planar_ik_softness"]
     update()
     assert bpy.data.objects["pole"].scale[0] == 3.0
+
+
+def override(leg: Any, folder: Any) -> Any:
+    """Save what is there as a library, and open a shot that overrides it; give the rig."""
+    collection = bpy.data.collections.new("character")
+    for ob in bpy.data.objects:
+        collection.objects.link(ob)
+    leg.id_data.use_fake_user = collection.use_fake_user = True
+    library = str(folder / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(library, link=True) as (_, into):
+        into.collections = ["character"]
+    bpy.context.scene.collection.children.link(into.collections[0])
+    into.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+    return reopened(folder)
+
+
+def reopened(folder: Any) -> Any:
+    """Save the shot and open it again; give its rig."""
+    path = str(folder / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    return next(ob for ob in bpy.data.objects if ob.type == "ARMATURE" and ob.override_library)
+
+
+def test_overrides_of_a_library_saved_before_keep_what_they_set(leg: Any, tmp_path: Any) -> None:
+    for name, number in (("influence", 0.25), ("softness", 0.5), ("stretch", 0.5)):
+        stored(leg.planar_ik)[name] = number
+    rig = override(leg, tmp_path)
+    bone = rig.pose.bones["shin"]
+    stored(bone.planar_ik)["softness"] = 0.125  # as it was when the shot was saved
+    path = f"{SHIN}.planar_ik.softness"
+    rig.override_library.properties.add(path).operations.add("REPLACE")
+    rig = reopened(tmp_path)
+    values = ("influence", 0.25), ("softness", 0.125), ("stretch", 0.5)
+    assert [getattr(rig.pose.bones["shin"], f"planar_ik_{name}") for name, _ in values] == [v for _, v in values]
+    rig.pose.bones["shin"].planar_ik_stretch = 0.75
+    rig = reopened(tmp_path)
+    values = (*values[:2], ("stretch", 0.75))
+    assert [getattr(rig.pose.bones["shin"], f"planar_ik_{name}") for name, _ in values] == [v for _, v in values]
 
 
 def test_no_more_is_stored_than_was_set(leg: Any, addon: ModuleType) -> None:
