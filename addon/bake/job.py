@@ -16,7 +16,7 @@ from ..rig.animation import animated_paths
 from ..rig.legacy import take_over_paths
 from ..rig.setup import Refused
 from ..rig.stretching import avoid_shear
-from .acting import paths_besides_action
+from .acting import acting_on
 from .actions import check_writable
 from .continuity import continuous
 from .keeping import limbs_kept, trial
@@ -136,12 +136,12 @@ def check(request: Request) -> None:
     if request.keep and request.tolerance > 0.0:
         raise Refused("Fewer keys can only be measured with the chains switched off: set the tolerance to 0")
     check_writable(list({lower.id_data: None for lower in request.chains}), request.into_new)
-    animated, besides = cache(animated_paths), cache(paths_besides_action)
+    animated, besides = cache(animated_paths), cache(acting_on)
     for lower in request.chains:
         for bone in (lower, upper_of(lower)):
             if f"{path_to_bone(bone.name)}.rotation_mode" in animated(lower.id_data):
                 raise Refused(f"The rotation mode of '{bone.name}' is animated: remove its keys first")
-        if not request.keep and switch(lower.name) in besides(lower.id_data):
+        if not request.keep and switch(lower.name) in besides(lower.id_data).others:
             raise Refused(f"A driver or NLA strip would switch the chain of '{lower.name}' on again: remove that first")
 
 

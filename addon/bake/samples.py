@@ -49,8 +49,8 @@ class Sampled:
     """One chain over the frames of a bake.
 
     ``reach`` is ``(frames,)``; ``gap`` ``(frames, 3)`` leads from the target to the tip, in scene units, 0 where the
-    chain is off; ``is_blended`` says that in some frame the pose is neither all the chain's nor all the bones' own;
-    ``way`` is how it was sampled.
+    chain is off; ``is_blended`` says that in some frame the pose is neither all the chain's nor all the bones' own,
+    ``is_stretched`` that its bones may lengthen in one; ``way`` is how it was sampled.
     """
 
     object: ArmatureObject
@@ -62,7 +62,8 @@ class Sampled:
     tracks: list[Track] = field(default_factory=list)
     problem: str = ""
     is_blended: bool = False
-    way: str = ""
+    is_stretched: bool = False
+    way: str = "stepped"
 
     @property
     def is_posed(self) -> bool:

@@ -17,7 +17,7 @@ def animated_paths(ob: Object) -> set[str]:
     paths.update(curve.data_path for curve in curves_of(data.action, getattr(data, "action_slot", None)))
     for track in data.nla_tracks:
         for strip in track.strips:
-            paths.update(curve.data_path for curve in _strip_curves(strip))
+            paths.update(strip_paths(strip))
     return paths
 
 
@@ -42,6 +42,11 @@ def curve_lists_of(action: Any) -> Iterator[Any]:
     for layer in action.layers:
         for strip in layer.strips:
             yield from (bag.fcurves for bag in strip.channelbags)
+
+
+def strip_paths(strip: Any) -> set[str]:
+    """The data paths that an NLA strip acts on."""
+    return {curve.data_path for curve in _strip_curves(strip)}
 
 
 def _strip_curves(strip: Any) -> Iterator[Any]:

@@ -82,7 +82,7 @@ class Dependencies:
                 yield from _shape_carriers(ob.parent)
         for constraint in ob.constraints:
             yield from _constraint_targets(constraint)
-        yield from self._driver_targets(ob, "")
+        yield from self._targets_of_drivers(ob, "")
 
     def _of_bone(self, ob: Object, bone: PoseBone) -> Iterator[Carrier]:
         yield (ob, "")
@@ -92,11 +92,11 @@ class Dependencies:
             yield from _constraint_targets(constraint)
         for _, constraint in self.solvers(ob, bone.name):
             yield from _constraint_targets(constraint)
-        yield from self._driver_targets(ob, bone.name)
+        yield from self._targets_of_drivers(ob, bone.name)
 
-    def _driver_targets(self, ob: Object, bone: str) -> Iterator[Carrier]:
+    def _targets_of_drivers(self, ob: Object, bone: str) -> Iterator[Carrier]:
         for _, driver in self.drivers(ob, bone):
-            yield from _driver_targets(driver)
+            yield from driver_targets(driver)
 
 
 def _turned_by(constraint: Any, owner: PoseBone) -> list[PoseBone]:
@@ -129,7 +129,8 @@ def _shape_carriers(ob: Object) -> Iterator[Carrier]:
             yield (carrier, getattr(modifier, "subtarget", ""))
 
 
-def _driver_targets(driver: Any) -> Iterator[Carrier]:
+def driver_targets(driver: Any) -> Iterator[Carrier]:
+    """The objects and bones that a driver reads."""
     for variable in driver.variables if driver else ():
         for target in variable.targets:
             if isinstance(target.id, Object):

@@ -1,65 +1,65 @@
-"""The three ways to sample chains, cheapest first; each is exact where it says that it will do."""
+"""How chains are sampled: by arrays where these are exact, chain by chain and frame by frame, and else by stepping the
+scene."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
+import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ...rig.access import scene_of
 from ..keeping import limbs_kept
 from ..samples import Sampled
-from .curves import courses_from_curves
-from .isolation import is_separable, step_isolated
-from .results import sampled
-from .steady import steady_chains
+from .arrays import by_arrays
+from .results import Solved
+from .routes import ALL, Route
 from .stepping import step_live
 
-Way = Generator[float, None, list[Sampled] | None]
-"""Yields the fraction done and returns the samples, or None if this way will not do."""
-
-
-def by_curves(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Way:
-    """Way 1: sample F-curves and solve arrays."""
-    yield 0.0
-    chains = steady_chains(context, lowers)
-    courses = courses_from_curves(context, chains, frames) if chains else None
-    return sampled(chains, courses) if chains and courses else None
-
-
-def by_isolation(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Way:
-    """Way 2: step what the chains depend on in a scene of its own, and solve arrays."""
-    chains = steady_chains(context, lowers)
-    if not chains or not is_separable(chains):
-        return None
-    courses = yield from part_of(step_isolated(context, chains, frames), 0.0, 1.0 / len(frames))
-    return sampled(chains, courses) if courses else None
-
-
-def by_stepping(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Way:
-    """Way 3: step the scene with its chains live."""
-    live: list[Sampled] = yield from part_of(step_live(context, lowers, frames), 0.0, 1.0 / len(frames))
-    return live
-
-
-WAYS: dict[str, Callable[..., Way]] = {"curves": by_curves, "isolated": by_isolation, "stepped": by_stepping}
+__all__ = ["by_arrays", "part_of", "sample_chains"]
 
 
 def sample_chains(
-    context: Context, lowers: list[PoseBone], frames: NDArray[Any]
+    context: Context, lowers: list[PoseBone], frames: NDArray[Any], allowed: Route = ALL
 ) -> Generator[float, None, list[Sampled]]:
-    """What chains do over frames, by the cheapest way that is exact; yields the fraction done, and leaves the scene as
-    it was."""
+    """What chains do over frames; yields the fraction done, and leaves the scene as it was. Raises `Refused`.
+
+    Arrays take the routes that are ``allowed``.
+    """
     with limbs_kept(scene_of(context)):
-        for name, way in WAYS.items():
-            found = yield from way(context, lowers, frames)
-            if found is not None:
-                for chain in found:
-                    chain.way = name
-                return found
-    raise AssertionError("stepping the scene always does")
+        yield 0.0
+        solved = yield from part_of(by_arrays(context, lowers, frames, allowed), 0.0, 0.5 / len(frames))
+        left = [i for i, each in enumerate(solved) if each is None or not each.is_known.all()]
+        samples: list[Any] = [each.sample if each else None for each in solved]
+        if left:
+            are_left = np.any([~solved[i].is_known if solved[i] else np.ones(len(frames), bool) for i in left], axis=0)
+            steps = step_live(context, [lowers[i] for i in left], frames[are_left])
+            stepped = yield from part_of(steps, 0.5, 0.5 / are_left.sum())
+            for i, sample in zip(left, stepped, strict=True):
+                samples[i] = _filled(solved[i], sample, are_left)
+    for sample in samples:
+        if not sample.is_stretched:
+            sample.tracks = [track for track in sample.tracks if track.mode]
+    return samples
+
+
+def _filled(solved: Solved | None, stepped: Sampled, rows: NDArray[Any]) -> Sampled:
+    """A chain with those frames of ``rows`` that arrays do not tell as they were stepped."""
+    if solved is None:
+        return stepped
+    sample, are_left = solved.sample, ~solved.is_known
+    tracks = {(track.bone, track.channel): track.values for track in stepped.tracks}
+    joints, others = sample.joints, stepped.joints
+    pairs = [(joints.knee, others.knee), (joints.tip, others.tip)]
+    pairs += [(sample.reach, stepped.reach), (sample.gap, stepped.gap)]
+    pairs += [(track.values, tracks[track.bone, track.channel]) for track in sample.tracks]
+    for values, there in pairs:
+        values[are_left] = there[are_left[rows]]
+    sample.problem, sample.way = stepped.problem, f"{sample.way}, {are_left.sum()} frames stepped"
+    sample.is_blended = sample.is_blended or stepped.is_blended
+    return sample
 
 
 def part_of(steps: Generator[float, None, Any], start: float, share: float) -> Generator[float, None, Any]:

@@ -1,114 +1,109 @@
-"""Way 1: where things are over the frames from their F-curves alone, without evaluating a scene."""
+"""The channels and settings of objects and bones over the frames, from their F-curves or as they are set."""
 
 from __future__ import annotations
 
-from functools import cache
+from types import TracebackType
 from typing import Any
 
+import bpy
 import numpy as np
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Object
 from numpy.typing import NDArray
 
 from ...live.channels import SIZES
-from ...rig.access import bones_of, path_to_bone, scene_of, setting_path
-from ...rig.animation import curves_of
+from ...rig.access import bones_of, path_to_bone, setting_path
 from ...rig.rotation import ARRAYS, rotation_channel, to_quaternion
 from ...rig.settings import PREFIX, SWITCH
-from ..scope import curve_times
-from .gathering import Course, gather
-from .sampling import Sampler
-from .steady import Steady, carriers_of
+from ..acting import Curves, acting_curves, heeds_groups
+from .subjects import Own
 from .transforms import matrices
 
-
-def courses_from_curves(context: Context, chains: list[Steady], frames: NDArray[Any]) -> list[Course] | None:
-    """The chains over the frames, or None if something besides plain F-curves moves what they depend on."""
-    is_held = cache(_holds_bones)
-    if not all(_is_plain(*each, is_held) for each in carriers_of(chains)):
-        return None
-    with Sampler(curve_times(scene_of(context), frames)) as sampler:
-        return gather(chains, _Curves(sampler))
+SPARSE = 8
+"""How many frames Blender may sample for each that is wanted."""
 
 
-def _is_plain(ob: Object, name: str, is_held: Any) -> bool:
-    if name and ob.pose and name in ob.pose.bones:
-        return not is_held(ob) and _is_plain_bone(ob.pose.bones[name])
-    data = ob.animation_data
-    if data and (data.drivers or data.nla_tracks):
-        return False
-    if ob.constraints or ob.rigid_body or (ob.parent and not _is_plain_parent(ob)):
-        return False
-    moved: Any = ob  # the stubs don't know that vectors iterate
-    has_delta = any((*moved.delta_location, *moved.delta_rotation_euler, *(size - 1.0 for size in moved.delta_scale)))
-    has_delta = has_delta or tuple(moved.delta_rotation_quaternion) != (1.0, 0.0, 0.0, 0.0)
-    return not (has_delta or _has_animated_delta(ob))
+class Sampler:
+    """The F-curves of objects' actions over frames. A context: it samples copies, and removes them at its end."""
+
+    def __init__(self, frames: NDArray[Any]) -> None:
+        self.frames = frames
+        start, end = int(frames[0]), int(frames[-1])
+        self._is_whole = bool((frames == np.round(frames)).all()) and end - start < SPARSE * len(frames)
+        self._range = (start, end + 1)
+        self._rows = (frames - start).astype(int) if self._is_whole else None
+        self._curves: dict[Object, Curves] = {}
+        self._copies: list[Any] = []
+        self._known: dict[tuple[Object, str, int], NDArray[Any]] = {}
+
+    def __enter__(self) -> Sampler:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        bpy.data.batch_remove(self._copies)
+
+    def sample(self, ob: Object, path: str, index: int) -> NDArray[Any] | None:
+        """A number that may be animated, ``(frames,)``, or None if it is not."""
+        key = (ob, path, index)
+        if key not in self._known:
+            curve = self._curves_of(ob).get((path, index))
+            if curve is None:
+                return None
+            self._known[key] = self._sampled(curve)
+        return self._known[key]
+
+    def _curves_of(self, ob: Object) -> Curves:
+        """The curves of an object's action that act, of a copy if they are to be sampled."""
+        if ob not in self._curves:
+            data: Any = ob.animation_data  # with slots from 4.4 on
+            action, slot = (data.action, getattr(data, "action_slot", None)) if data else (None, None)
+            if action and self._is_whole:
+                action = action.copy()
+                self._copies.append(action)
+                slot = action.slots[slot.identifier] if slot else None
+            self._curves[ob] = acting_curves(action, slot, heeds_groups(ob)) if action else {}
+        return self._curves[ob]
+
+    def _sampled(self, curve: Any) -> NDArray[Any]:
+        if self._rows is None or not len(curve.keyframe_points):
+            return np.array([curve.evaluate(frame) for frame in self.frames.tolist()])
+        curve.convert_to_samples(*self._range)
+        points = np.empty((len(curve.sampled_points), 2), np.float32)
+        curve.sampled_points.foreach_get("co", points.ravel())
+        sampled: NDArray[Any] = points[self._rows, 1].astype(float)
+        return sampled
 
 
-def _is_plain_parent(ob: Object) -> bool:
-    parent: Any = ob.parent
-    is_path = parent.type == "CURVE" and parent.data.use_path  # along which it carries its children
-    return ob.parent_type == "OBJECT" and not is_path
+class Channels:
+    """Channels of some of the frames, each ``(frames, numbers)`` or one row for all of them."""
 
-
-def _holds_bones(ob: Object) -> bool:
-    """Whether more than their channels poses an armature's bones."""
-    armature: Any = ob.data
-    is_at_rest = armature.pose_position == "REST" or armature.animation_data
-    return bool(is_at_rest or any(bone.constraints for bone in bones_of(ob)))
-
-
-def _is_plain_bone(bone: PoseBone) -> bool:
-    rest = bone.bone
-    inherits = rest.use_inherit_rotation and rest.inherit_scale == "FULL" and rest.use_local_location
-    return inherits or bone.parent is None
-
-
-def _has_animated_delta(ob: Object) -> bool:
-    data = ob.animation_data
-    odd = ("delta_", "rotation_mode", "parent", "matrix_")
-    return data is not None and any(
-        curve.data_path.startswith(odd) or curve.data_path.endswith(".rotation_mode")
-        for curve in curves_of(data.action, getattr(data, "action_slot", None))
-    )
-
-
-class _Curves:
-    """A `Source` that works everything out from F-curves, once."""
-
-    def __init__(self, sampler: Sampler) -> None:
+    def __init__(self, sampler: Sampler, rows: slice) -> None:
         self._sampler = sampler
-        self._count = len(sampler.frames)
-        self.world = cache(self._world)
-        self.pose = cache(self._pose)
+        self._rows = rows
 
-    def _world(self, ob: Object) -> NDArray[Any]:
-        local = self._transform(ob, "", ob)
-        if ob.parent is None:
-            return local
-        world: NDArray[Any] = self.world(ob.parent) @ np.array(ob.matrix_parent_inverse) @ local
-        return world
+    def of(self, ob: Object, prefix: str, name: str, still: Any) -> NDArray[Any]:
+        """One channel by its path from the object, ``still`` where no F-curve moves it."""
+        sampled = [self._sampler.sample(ob, prefix + name, index) for index in range(SIZES[name])]
+        if all(numbers is None for numbers in sampled):
+            return np.array([still], float)
+        columns: list[Any] = [still[i] if numbers is None else numbers[self._rows] for i, numbers in enumerate(sampled)]
+        numbers: NDArray[Any] = np.stack(np.broadcast_arrays(*columns), axis=-1).astype(float)
+        return numbers
 
-    def _pose(self, ob: Object, name: str) -> NDArray[Any]:
-        bone = bones_of(ob)[name]
-        basis = self._transform(ob, f"{path_to_bone(name)}.", bone)
-        rest = bone.bone.matrix_local
-        pose: NDArray[Any]
-        if bone.parent is None:
-            pose = np.array(rest) @ basis
-            return pose
-        if bone.bone.use_connect:
-            basis[:, :3, 3] = 0.0
-        offset = bone.parent.bone.matrix_local.inverted() @ rest
-        pose = self.pose(ob, bone.parent.name) @ np.array(offset) @ basis
-        return pose
+    def basis(self, ob: Object, bone: str = "") -> NDArray[Any]:
+        """The transform that a thing's own channels make, ``(frames, 4, 4)`` or one."""
+        owner: Any = bones_of(ob)[bone] if bone else ob
+        prefix = f"{path_to_bone(bone)}." if bone else ""
+        names = ("location", rotation_channel(owner.rotation_mode), "scale")
+        return basis(owner.rotation_mode, *(self.of(ob, prefix, name, getattr(owner, name)) for name in names))
 
-    def origin(self, ob: Object) -> NDArray[Any]:
-        """Without a parent, the location as it is animated."""
-        return self.world(ob)[:, :3, 3] if ob.parent else self._channel(ob, "", ob, "location")
+    def own(self, ob: Object, own: Own, name: str) -> NDArray[Any]:
+        """A channel of a limb's bone, as the animator has it."""
+        return self.of(ob, f"{path_to_bone(own.name)}.", name, own.values[name])
 
     def setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
-        """As Blender sets it: within its limits, in single precision, a switch on from 1."""
+        """As Blender sets it ``(frames,)``: within its limits, in single precision, a switch on from 1."""
         values: Any = self._sampler.sample(ob, setting_path(lower, name), 0)
+        values = values[self._rows]
         if name == SWITCH:
             on: NDArray[Any] = values > 1.0 - np.finfo(np.float32).eps
             return on
@@ -116,22 +111,9 @@ class _Curves:
         within: NDArray[Any] = np.clip(values, limits.hard_min, limits.hard_max)
         return within
 
-    def rotation(self, ob: Object, bone: str) -> NDArray[Any]:
-        """The channel of the bone's rotation mode."""
-        owner = bones_of(ob)[bone]
-        return self._channel(ob, f"{path_to_bone(bone)}.", owner, rotation_channel(owner.rotation_mode))
 
-    def _transform(self, ob: Object, prefix: str, owner: Any) -> NDArray[Any]:
-        mode = owner.rotation_mode
-        rotation = to_quaternion(mode, [*self._channel(ob, prefix, owner, rotation_channel(mode)).T], ARRAYS)
-        return matrices(
-            self._channel(ob, prefix, owner, "location"), rotation, self._channel(ob, prefix, owner, "scale")
-        )
-
-    def _channel(self, ob: Object, prefix: str, owner: Any, name: str) -> NDArray[Any]:
-        values = np.tile(np.array(getattr(owner, name), float), (self._count, 1))
-        for index in range(SIZES[name]):
-            sampled = self._sampler.sample(ob, prefix + name, index)
-            if sampled is not None:
-                values[:, index] = sampled
-        return values
+def basis(mode: str, location: NDArray[Any], rotation: NDArray[Any], scale: NDArray[Any]) -> NDArray[Any]:
+    """Transforms ``(frames, 4, 4)`` of channels ``(frames, numbers)``, any of which may be one row for all frames."""
+    count = max(map(len, (location, rotation, scale)))
+    turned = to_quaternion(mode, [*np.broadcast_to(rotation, (count, rotation.shape[1])).T], ARRAYS)
+    return matrices(np.broadcast_to(location, (count, 3)), turned, np.broadcast_to(scale, (count, 3)))

@@ -1,85 +1,131 @@
-"""What of steady chains changes over the frames, as ways 1 and 2 gather it, each from a source of its own."""
+"""Where everything is that chains follow and hang on, over some of the frames, by whichever route it is followed."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Object
 from numpy.typing import NDArray
 
-from ...live.frame import SAME_SIZE
-from ...rig.anatomy import EVEN
-from .steady import Own, Steady
+from ...rig.access import bones_of
+from ...rig.settings import PREFIX
+from ...rig.targets import Target
+from .curves import Channels
+from .isolation import Evaluated
+from .routes import Route, Routes
+from .shapes import Shapes, shapes_of
+from .subjects import Own, Subject
+from .transforms import array_of, frame_of, in_armature, inherits_all, offset_of, placed
 
 
 class Course(NamedTuple):
-    """What changes of one chain: ``space`` ``(frames, 4, 4)`` takes the parent's pose to the world, the same array for
-    chains of the same parent; ``target`` and ``pole`` ``(frames, 3)`` are in the world, the pole None in the plane at
-    rest; ``settings`` ``(frames,)`` are those that are animated; ``upper`` and ``lower`` ``(frames, numbers)`` are the
-    bones' own rotation channels, or one row for all frames."""
+    """What changes of one chain. ``space`` takes the parent's pose to the world, or the frame F where ``in_space``,
+    which takes F there, is nothing: ``(frames, 4, 4)``, the same array for chains of the same parent. ``target`` and
+    ``pole`` ``(frames, 3)`` are in the world, the pole None without one; ``settings`` ``(frames,)`` are those that
+    move; ``upper`` and ``lower`` are the bones' own rotation channels, ``scales`` and ``locations`` their own of both,
+    ``(frames, numbers)``. What is the same for all frames may be one row."""
 
     space: NDArray[Any]
+    in_space: NDArray[Any]
     target: NDArray[Any]
     pole: NDArray[Any] | None
     settings: dict[str, NDArray[Any]]
     upper: NDArray[Any]
     lower: NDArray[Any]
+    scales: tuple[NDArray[Any], NDArray[Any]]
+    locations: tuple[NDArray[Any], NDArray[Any]]
+    shapes: Shapes
 
 
-class Source(Protocol):
-    """Where things are and what they are set to, frame by frame."""
+class Places:
+    """The places of things in ``rows`` of the frames, each worked out once."""
 
-    def world(self, ob: Object) -> NDArray[Any]:
-        """What takes an object to the world, ``(frames, 4, 4)``."""
+    def __init__(self, routes: Routes, channels: Channels, evaluated: Evaluated, rows: slice) -> None:
+        self.rows = rows
+        self._routes = routes
+        self._channels = channels
+        self._evaluated = evaluated
+        self._solved: dict[tuple[Object, str], NDArray[Any]] = {}
+        self.world = cache(self._world)
+        self.pose = cache(self._pose)
+        self._space = cache(self._space_of)
 
-    def pose(self, ob: Object, bone: str) -> NDArray[Any]:
-        """What takes a bone to its armature, ``(frames, 4, 4)``."""
+    def note(self, ob: Object, bone: str, basis: NDArray[Any]) -> None:
+        """Keep in mind the transform ``(frames, 4, 4)`` that the channels of a limb's bone make as its chain has it."""
+        self._solved[ob, bone] = basis
 
-    def origin(self, ob: Object) -> NDArray[Any]:
-        """An object's place in the world, ``(frames, 3)``."""
+    def course(self, subject: Subject) -> Course:
+        """What changes of a chain."""
+        ob, owns = subject.object, (subject.upper, subject.lower)
+        turns, scales, locations = (
+            [self._own(ob, own, name or own.channel) for own in owns] for name in ("", "scale", "location")
+        )
+        upper = subject.bones[0].bone
+        parent = self.pose(ob, subject.parent) if subject.parent else None
+        unturned = np.tile(np.eye(4), (len(locations[0]), 1, 1))
+        unturned[:, :3, 3] = locations[0]
+        if inherits_all(upper) and len(unturned) == 1:
+            in_space = offset_of(upper) @ placed(upper, unturned)[0]
+            space = self._space(ob, subject.parent)
+            frame = in_space[None] if parent is None else parent @ in_space
+        else:
+            frame = frame_of(upper, parent, unturned)
+            in_space, space = np.eye(4), self.world(ob) @ frame
+        return Course(
+            space,
+            in_space,
+            self._place(subject.target),
+            self._place(subject.pole) if subject.pole else None,
+            {name: self._setting(ob, subject.lower.name, name) for name in subject.moving},
+            turns[0],
+            turns[1],
+            (scales[0], scales[1]),
+            (locations[0], locations[1]),
+            shapes_of(subject, parent, frame, locations[1], scales),
+        )
 
-    def setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
-        """An animated setting of a chain, ``(frames,)``."""
+    def _world(self, ob: Object) -> NDArray[Any]:
+        if self._routes.of(ob) == Route.EVALUATION:
+            return self._evaluated.world(ob, self.rows)
+        local = self._channels.basis(ob)
+        if ob.parent is None:
+            return local
+        inverse = array_of(ob.matrix_parent_inverse)
+        parent = self.world(ob.parent)
+        if ob.parent_type == "BONE":
+            bone = bones_of(ob.parent)[ob.parent_bone]
+            tail = np.eye(4)
+            tail[1, 3] = bone.bone.length
+            parent = parent @ self.pose(ob.parent, bone.name) @ tail
+        world: NDArray[Any] = parent @ inverse @ local
+        return world
 
-    def rotation(self, ob: Object, bone: str) -> NDArray[Any]:
-        """The animated rotation channel of a bone, ``(frames, numbers)``."""
+    def _pose(self, ob: Object, name: str) -> NDArray[Any]:
+        route = self._routes.of(ob, name)
+        if route == Route.EVALUATION:
+            return self._evaluated.pose(ob, name, self.rows)
+        basis = self._solved[ob, name] if route == Route.SOLUTION else self._channels.basis(ob, name)
+        bone = bones_of(ob)[name]
+        parent = self.pose(ob, bone.parent.name) if bone.parent else None
+        return in_armature(bone.bone, parent, basis)
 
+    def _space_of(self, ob: Object, bone: str) -> NDArray[Any]:
+        return self.world(ob) @ self.pose(ob, bone) if bone else self.world(ob)
 
-def gather(chains: list[Steady], source: Source) -> list[Course] | None:
-    """The chains over the frames; None if a limb does not keep its shape after all."""
+    def _place(self, goal: Target) -> NDArray[Any]:
+        if goal.bone:
+            heads: NDArray[Any] = self.world(goal.object) @ self.pose(goal.object, goal.bone)[:, :, 3, None]
+            return heads[:, :3, 0]
+        return self.world(goal.object)[:, :3, 3]
 
-    def place(goal: Any) -> NDArray[Any]:
-        if not goal.bone:
-            return source.origin(goal.object)
-        heads: NDArray[Any] = source.world(goal.object) @ source.pose(goal.object, goal.bone)[:, :, 3, None]
-        return heads[:, :3, 0]
+    def _own(self, ob: Object, own: Own, name: str) -> NDArray[Any]:
+        if name in own.moving and self._routes.of_channel(ob, own.name, name) == Route.EVALUATION:
+            return self._evaluated.channel(ob, own.name, name, self.rows)
+        return self._channels.own(ob, own, name)
 
-    @cache
-    def space(ob: Object, bone: str) -> NDArray[Any]:
-        return source.world(ob) @ source.pose(ob, bone) if bone else source.world(ob)
-
-    def rotation(ob: Object, own: Own) -> NDArray[Any]:
-        return source.rotation(ob, own.name) if own.is_animated else np.array([own.rotation])
-
-    courses = []
-    for steady in chains:
-        chain = steady.chain
-        if steady.size is not None and not _keeps_size(source.pose(chain.object, steady.parent), steady.size):
-            return None
-        pole = place(chain.pole) if chain.pole else None
-        settings = {name: source.setting(chain.object, chain.lower, name) for name in steady.animated}
-        own = (rotation(chain.object, bone) for bone in (steady.upper, steady.lower))
-        courses.append(Course(space(chain.object, steady.parent), place(chain.target), pole, settings, *own))
-    return courses
-
-
-def _keeps_size(poses: NDArray[Any], size: float) -> bool:
-    """`Frame.has_size` for all frames."""
-    axes = poses[:, :3, :3]
-    lengths = np.linalg.norm(axes, axis=1)
-    leaning = np.abs(np.einsum("fij,fik->fjk", axes, axes)[:, [0, 1, 2], [1, 2, 0]])
-    largest = lengths.max(axis=1, keepdims=True)
-    is_even = (largest - lengths <= EVEN * largest).all() and (leaning <= EVEN * largest * largest).all()
-    return bool(is_even and (np.abs(lengths[:, 0] - size) <= SAME_SIZE * size).all())
+    def _setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
+        if self._routes.of_channel(ob, lower, PREFIX + name) == Route.EVALUATION:
+            return self._evaluated.channel(ob, lower, PREFIX + name, self.rows)
+        return self._channels.setting(ob, lower, name)

@@ -1,9 +1,10 @@
-"""Way 2: step a scene that holds only what the chains depend on."""
+"""A scene that holds only what chains depend on, and what Blender makes of it over the frames."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from typing import Any
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -11,11 +12,9 @@ from bpy.types import Context, Depsgraph, Driver, Object, Scene
 from numpy.typing import NDArray
 
 from ...live.channels import SIZES
-from ...rig.access import bones_of, chain_settings, scene_of, scene_settings
+from ...rig.access import bones_of, scene_of, scene_settings
 from ...rig.animation import animated_paths
-from ...rig.rotation import rotation_channel
-from .gathering import Course, gather
-from .steady import Steady, carriers_of
+from ...rig.dependencies import Carrier
 from .stepping import set_frame
 
 SHAPELESS = {"ARMATURE", "CAMERA", "EMPTY", "LIGHT", "LIGHT_PROBE", "SPEAKER"}
@@ -26,13 +25,23 @@ BY_SCENE = {"CAMERA_SOLVER", "FOLLOW_TRACK", "OBJECT_SOLVER"}
 """Constraints that look at the shape of their target, or at a scene's camera and clip."""
 
 
-def is_separable(chains: list[Steady]) -> bool:
-    """Whether what the chains depend on is the same in a scene of its own: it looks neither at the scene nor at shapes,
-    which may hang on anything."""
-    return all(map(_is_separable, {ob for ob, _ in carriers_of(chains)}))
+class Wanted(NamedTuple):
+    """What is to be evaluated: the places of objects and bones, and bones' channels and settings by path."""
+
+    places: set[Carrier]
+    channels: set[tuple[Object, str, str]]
+
+    def __bool__(self) -> bool:
+        return bool(self.places or self.channels)
+
+    def objects(self) -> set[Object]:
+        """The objects to which all of it belongs."""
+        return {ob for ob, _ in self.places} | {ob for ob, _, _ in self.channels}
 
 
-def _is_separable(ob: Object) -> bool:
+def is_separable(ob: Object) -> bool:
+    """Whether an object is the same in a scene of its own: it looks neither at the scene nor at shapes, which may hang
+    on anything."""
     is_carrier = ob.type in SHAPELESS or (ob.type in SHAPED and not ob.modifiers)
     if ob.rigid_body or not is_carrier or (ob.parent and not _is_carried(ob)):
         return False
@@ -67,74 +76,79 @@ def _looks_elsewhere(constraint: Any) -> bool:
     return constraint.type in BY_SHAPE | BY_SCENE or bool(is_group)
 
 
-def step_isolated(
-    context: Context, chains: list[Steady], frames: NDArray[Any]
-) -> Generator[int, None, list[Course] | None]:
-    """The chains over the frames; yields the number of frames done."""
+@contextmanager
+def isolated(context: Context, objects: Iterable[Object]) -> Iterator[Scene]:
+    """A scene that holds nothing but these objects, without live chains, in which time runs as in the context's."""
     scene = bpy.data.scenes.new("Planar IK Bake")
     try:
         scene_settings(scene).live = False
         render, given = scene.render, scene_of(context).render
         render.frame_map_old, render.frame_map_new = given.frame_map_old, given.frame_map_new
-        for ob in {ob for ob, _ in carriers_of(chains)} | {steady.chain.object for steady in chains}:
+        for ob in objects:
             scene.collection.objects.link(ob)
-        recorder = _Recorder(chains, scene, len(frames))
-        for i, frame in enumerate(frames):
-            set_frame(scene, float(frame))
-            recorder.record(i)
-            yield i + 1
+        yield scene
     finally:
         bpy.data.scenes.remove(scene)
-    return gather(chains, recorder)
 
 
-class _Recorder:
-    """A `Source` of what was read from a scene frame by frame."""
+def evaluate(context: Context, wanted: Wanted, frames: NDArray[Any]) -> Generator[int, None, Evaluated]:
+    """All that is wanted, over the frames; yields the number of frames done."""
+    with isolated(context, wanted.objects()) as scene:
+        evaluated = Evaluated(wanted, scene, len(frames))
+        for i, frame in enumerate(frames.tolist() if wanted else ()):
+            set_frame(scene, frame)
+            evaluated.record(i)
+            yield i + 1
+    return evaluated
 
-    def __init__(self, chains: list[Steady], scene: Scene, count: int) -> None:
+
+class Evaluated:
+    """What was read from a scene, frame by frame."""
+
+    def __init__(self, wanted: Wanted, scene: Scene, count: int) -> None:
         self._scene = scene
         self._index: dict[Object, int] = {}
-        self._worlds = np.zeros((count, len(scene.collection.objects), 16), np.float32)
-        self._settings: dict[tuple[Object, str, str], NDArray[Any]] = {
-            (steady.chain.object, steady.chain.lower, name): np.zeros(count)
-            for steady in chains
-            for name in steady.animated
-        }
-        names: dict[tuple[Object, str], dict[str, None]] = {}
-        for ob, bone, name in _wanted(chains):
-            names.setdefault((ob, name), {})[bone] = None
-        self._channels = {key: _Channel(*key, list(bones), count) for key, bones in names.items()}
+        has_worlds = any(not bone for _, bone in wanted.places)
+        self._worlds = np.zeros((count if has_worlds else 0, len(scene.collection.objects), 16), np.float32)
+        self._settings: dict[tuple[Object, str, str], NDArray[Any]] = {}
+        bones: dict[tuple[Object, str], list[str]] = {}
+        for ob, bone in wanted.places:
+            if bone:
+                bones.setdefault((ob, "matrix"), []).append(bone)
+        for ob, bone, path in wanted.channels:
+            if path in SIZES:
+                bones.setdefault((ob, path), []).append(bone)
+            else:
+                self._settings[ob, bone, path] = np.zeros(count)
+        self._channels = {key: _Channel(*key, names, count) for key, names in bones.items()}
 
     def record(self, i: int) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
         depsgraph: Any = self._scene.view_layers[0].depsgraph
-        objects = depsgraph.view_layer_eval.objects
-        self._index = self._index or {ob.original: k for k, ob in enumerate(objects)}
-        objects.foreach_get("matrix_world", self._worlds[i].ravel())
+        if len(self._worlds):
+            objects = depsgraph.view_layer_eval.objects
+            self._index = self._index or {ob.original: k for k, ob in enumerate(objects)}
+            objects.foreach_get("matrix_world", self._worlds[i].ravel())
         for channel in self._channels.values():
             channel.record(i, depsgraph)
-        for (ob, lower, name), values in self._settings.items():
-            values[i] = getattr(chain_settings(bones_of(ob.evaluated_get(depsgraph))[lower]), name)
+        for (ob, bone, path), values in self._settings.items():
+            owner: Any = bones_of(ob.evaluated_get(depsgraph))[bone]
+            values[i] = owner.path_resolve(path)
 
-    def world(self, ob: Object) -> NDArray[Any]:
-        """As `Source` says."""
-        return _matrices(self._worlds[:, self._index[ob]])
+    def world(self, ob: Object, rows: slice) -> NDArray[Any]:
+        """What takes an object to the world, ``(frames, 4, 4)``."""
+        return _matrices(self._worlds[rows, self._index[ob]])
 
-    def origin(self, ob: Object) -> NDArray[Any]:
-        """As `Source` says."""
-        return self._worlds[:, self._index[ob], 12:15].astype(float)
+    def pose(self, ob: Object, bone: str, rows: slice) -> NDArray[Any]:
+        """What takes a bone to its armature, ``(frames, 4, 4)``."""
+        return _matrices(self._channels[ob, "matrix"].of(bone)[rows])
 
-    def pose(self, ob: Object, bone: str) -> NDArray[Any]:
-        """As `Source` says."""
-        return _matrices(self._channels[ob, "matrix"].of(bone))
-
-    def setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
-        """As `Source` says."""
-        return self._settings[ob, lower, name]
-
-    def rotation(self, ob: Object, bone: str) -> NDArray[Any]:
-        """As `Source` says."""
-        return self._channels[ob, rotation_channel(bones_of(ob)[bone].rotation_mode)].of(bone).astype(float)
+    def channel(self, ob: Object, bone: str, path: str, rows: slice) -> NDArray[Any]:
+        """A channel of a bone ``(frames, numbers)``, or one of its chain's settings ``(frames,)``."""
+        if path in SIZES:
+            numbers: NDArray[Any] = self._channels[ob, path].of(bone)[rows].astype(float)
+            return numbers
+        return self._settings[ob, bone, path][rows]
 
 
 class _Channel:
@@ -159,17 +173,6 @@ class _Channel:
         """Of one bone, ``(frames, numbers)``."""
         values: NDArray[Any] = self._values[:, self._column[bone]]
         return values
-
-
-def _wanted(chains: list[Steady]) -> Iterator[tuple[Object, str, str]]:
-    """The armatures, their bones and the properties that are to be read."""
-    for steady in chains:
-        chain = steady.chain
-        goals = [(goal.object, goal.bone) for goal in (chain.target, chain.pole) if goal]
-        yield from ((ob, bone, "matrix") for ob, bone in [(chain.object, steady.parent), *goals] if bone)
-        for own in (steady.upper, steady.lower):
-            if own.is_animated:
-                yield chain.object, own.name, rotation_channel(own.mode)
 
 
 def _matrices(columns: NDArray[Any]) -> NDArray[Any]:

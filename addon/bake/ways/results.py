@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,48 +13,84 @@ from ...rig.stretching import stretched
 from ..samples import OFF, Joints, Sampled, Track
 from .gathering import Course
 from .solving import Posed, features_of, solve
-from .steady import Steady
+from .subjects import Subject
 
 
-def sampled(chains: list[Steady], courses: list[Course]) -> list[Sampled] | None:
-    """The chains over the frames, in their order; None if arrays can't pose one of them in some frame."""
+class Solved(NamedTuple):
+    """A chain over the frames, and where that is what it does, ``(frames,)``; elsewhere only stepping tells."""
+
+    sample: Sampled
+    is_known: NDArray[Any]
+
+
+def sampled(subjects: list[Subject], courses: list[Course], count: int) -> list[Solved]:
+    """The chains over so many frames, in their order."""
     groups: dict[Any, list[int]] = {}
-    for i, (steady, course) in enumerate(zip(chains, courses, strict=True)):
-        groups.setdefault((features_of(steady, course), course.pole is not None), []).append(i)
-    found: dict[int, Sampled] = {}
-    for (features, _), members in groups.items():
-        own = [chains[i] for i in members], [courses[i] for i in members]
-        posed = solve(*own, features)
-        if posed is None:
-            return None
-        found.update(zip(members, _samples(*own, posed), strict=True))
-    return [found[i] for i in range(len(chains))]
+    found: dict[int, Solved] = {}
+    for i, (subject, course) in enumerate(zip(subjects, courses, strict=True)):
+        is_hinged = any(body and body.hinge for body in course.shapes.bodies)
+        kind = (course.pole is not None, is_hinged, course.shapes.which is None)
+        groups.setdefault((features_of(subject, course), *kind), []).append(i)
+    for (features, *_), members in groups.items():
+        own = [subjects[i] for i in members], [courses[i] for i in members]
+        found.update(zip(members, _samples(*own, solve(*own, features, count)), strict=True))
+    return [found[i] for i in range(len(subjects))]
 
 
-def _samples(chains: list[Steady], courses: list[Course], posed: Posed) -> list[Sampled]:
+def joined(parts: list[Solved]) -> Solved:
+    """A chain over all frames, of parts one after the other."""
+    samples = [part.sample for part in parts]
+    joints = Joints(*(np.concatenate([getattr(s.joints, name) for s in samples]) for name in ("knee", "tip")))
+    sample = replace(
+        samples[0],
+        joints=joints,
+        reach=np.concatenate([s.reach for s in samples]),
+        gap=np.concatenate([s.gap for s in samples]),
+        is_blended=any(s.is_blended for s in samples),
+        is_stretched=any(s.is_stretched for s in samples),
+        tracks=_joined_tracks(samples),
+    )
+    return Solved(sample, np.concatenate([part.is_known for part in parts]))
+
+
+def _joined_tracks(samples: list[Sampled]) -> list[Track]:
+    """The channels over all frames."""
+    pairs = zip(*(s.tracks for s in samples), strict=True)
+    return [replace(tracks[0], values=np.concatenate([track.values for track in tracks])) for tracks in pairs]
+
+
+def _samples(subjects: list[Subject], courses: list[Course], posed: Posed) -> list[Solved]:
     knee, tip = _by_chain(posed.knee), _by_chain(posed.tip)
     gap = _by_chain([np.where(posed.is_on, a - b, 0.0) for a, b in zip(posed.tip, posed.target, strict=True)])
     reach = np.where(posed.is_on, posed.reach, OFF).astype(np.int8)
-    uppers, lowers = _rotations(chains, courses, posed, 0), _rotations(chains, courses, posed, 1)
+    uppers, lowers = _rotations(subjects, courses, posed, 0), _rotations(subjects, courses, posed, 1)
     samples = []
-    for i, (steady, course) in enumerate(zip(chains, courses, strict=True)):
-        chain = steady.chain
+    for i, (subject, course) in enumerate(zip(subjects, courses, strict=True)):
         tracks = [uppers[i], lowers[i]]
-        stretch, influence = (course.settings.get(name, steady.settings[name]) for name in ("stretch", "influence"))
+        stretch, influence = (course.settings.get(name, subject.settings[name]) for name in ("stretch", "influence"))
         is_on = posed.is_on[..., i]
-        if np.any(is_on & (stretch > 0.0)):
-            upper, lower = _scales(steady, posed.stretch[:, i])
+        if "stretch" in course.settings or np.any(stretch > 0.0):
+            upper, lower = _scales(subject, course, posed.stretch[:, i])
             tracks = [uppers[i], upper, lowers[i], lower]
-        sample = Sampled(chain.object, chain.lower, chain.upper, Joints(knee[i], tip[i]), reach[:, i], gap[i], tracks)
+        sample = Sampled(
+            subject.object,
+            subject.lower.name,
+            subject.upper.name,
+            Joints(knee[i], tip[i]),
+            reach[:, i],
+            gap[i],
+            tracks,
+        )
         sample.is_blended = bool(np.any(is_on & (influence > 0.0) & (influence < 1.0)))
-        samples.append(sample)
+        sample.is_stretched = bool(np.any(is_on & (stretch > 0.0)))
+        samples.append(Solved(sample, posed.is_solved[:, i]))
     return samples
 
 
-def _rotations(chains: list[Steady], courses: list[Course], posed: Posed, which: int) -> list[Track]:
+def _rotations(subjects: list[Subject], courses: list[Course], posed: Posed, which: int) -> list[Track]:
     """The upper bones' rotation channels, or the lower ones': of all ways to write them, as live chains do, the ones
     closest to the animator's, which stand there where a chain is off."""
-    bones = [(steady.upper, steady.lower)[which] for steady in chains]
+    bones = [(subject.upper, subject.lower)[which] for subject in subjects]
     rows = [(course.upper, course.lower)[which] for course in courses]
     is_on = np.broadcast_to(posed.is_on, posed.stretch.shape)
     tracks: dict[int, Track] = {}
@@ -67,18 +104,16 @@ def _rotations(chains: list[Steady], courses: list[Course], posed: Posed, which:
             written = tuple(np.where(is_on[:, members], a, b) for a, b in zip(written, near, strict=True))
         for i, values in zip(members, _by_chain(written), strict=True):
             tracks[i] = Track(bones[i].name, rotation_channel(mode), mode, values)
-    return [tracks[i] for i in range(len(chains))]
+    return [tracks[i] for i in range(len(subjects))]
 
 
-def _scales(steady: Steady, factor: NDArray[Any]) -> list[Track]:
+def _scales(subject: Subject, course: Course, factor: NDArray[Any]) -> list[Track]:
     """The bones' scales, lengthened: of both, or of the upper one alone if the lower one inherits it."""
-    chain = steady.chain
-    inherits = chain.object.data.bones[chain.lower].inherit_scale == "ALIGNED"
-    volume = chain.settings.stretch_volume
+    inherits = subject.bones[1].bone.inherit_scale == "ALIGNED"
     tracks = []
-    for bone, grows in ((steady.upper, True), (steady.lower, not inherits)):
+    for bone, own, grows in zip((subject.upper, subject.lower), course.scales, (True, not inherits), strict=True):
         lengthened: Any = factor if grows else np.ones_like(factor)
-        scales = stretched(bone.scale, lengthened, volume)
+        scales = stretched(own.T, lengthened, subject.volume)
         tracks.append(Track(bone.name, "scale", "", np.stack(np.broadcast_arrays(*scales), axis=-1).astype(np.float32)))
     return tracks
 

@@ -6,6 +6,7 @@ Positions and quaternions are tuples of arrays ``(frames, chains)``, one for eac
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,23 +17,25 @@ from ...rig import settings as rig_settings
 from ...rig.rotation import ARRAYS, to_quaternion
 from ...rig.settings import SWITCH
 from ...solver import Reach
-from ...solver.chain import IN_LINE_SQUARE, Features, tip_position
+from ...solver.chain import Features, Hinge, tip_position
 from ...solver.chain import Own as Turns
 from ...solver.chains import solve_chains
-from ...solver.limb import Limb
-from ...solver.rotation import Quaternion, Vector, cross, dot, rotate, scale
+from ...solver.limb import Limb, limb
+from ...solver.ops import FLOATS
+from ...solver.rotation import Quaternion, Vector, rotate, scale
 from ...solver.triangle import Settings
 from .gathering import Course
-from .steady import VARIABLE, Own, Steady
+from .shapes import Shapes
+from .subjects import VARIABLE, Own, Subject
 from .transforms import inverted, moved
 
-IN_LINE = 1e3 * IN_LINE_SQUARE
-"""The squared sine between pole and target below which the plane may hang on the frame before, as it does live."""
+NO_LIMB = limb((0.0, 1.0, 0.0), (0.0, 1.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), FLOATS)
+"""What stands for a limb that can't be posed."""
 
 
 class Posed(NamedTuple):
     """Chains with the same features over the frames. Joints are in the world; ``is_on`` says where the chain poses its
-    bones, True for everywhere."""
+    bones, True for everywhere, and ``is_solved`` where arrays can tell what it does."""
 
     turns: Turns
     stretch: NDArray[Any]
@@ -41,48 +44,59 @@ class Posed(NamedTuple):
     knee: Vector
     tip: Vector
     target: Vector
+    is_solved: NDArray[Any]
 
 
-def features_of(steady: Steady, course: Course) -> Features:
+def features_of(subject: Subject, course: Course) -> Features:
     """What the chain needs in any frame."""
-    if steady.chain.posing and not steady.animated:
-        return steady.chain.posing.features
-    return rig_settings.features_of(_settings([steady], [course]), np.any)
+    return rig_settings.features_of(_settings([subject], [course]), np.any)
 
 
-def solve(chains: list[Steady], courses: list[Course], features: Features) -> Posed | None:
-    """Pose chains with the same features, all with a pole or all without; None if in some frame a chain's pose depends
-    on the frame before, or has no solution."""
+def solve(subjects: list[Subject], courses: list[Course], features: Features, count: int) -> Posed:
+    """Pose chains with the same features over so many frames, all with a pole or all without, all with a hinge or all
+    without."""
     spaces = _Spaces([course.space for course in courses])
-    if spaces.is_flat:
-        return None
-    # A matrix's rows as tuples, for NumPy 1 takes ten times as long to read the matrix itself.
-    to_parent: NDArray[Any] = np.array([[row[:] for row in steady.in_parent] for steady in chains])
-    from_parent: Any = inverted(to_parent)
-    places = _columns([course.target for course in courses])
-    target = moved(from_parent, spaces.inside(places))
+    to_space = np.array([course.in_space for course in courses])
+    from_space = inverted(to_space)
+    places = _columns([course.target for course in courses], count)
+    target = moved(from_space, spaces.inside(places))
     pole = None
     if courses[0].pole is not None:
-        pole = moved(from_parent, spaces.inside(_columns([course.pole for course in courses])))
-        if _is_in_line(target, pole):
-            return None
-    limb: Limb = _stacked([steady.body.limb for steady in chains])
-    settings = _settings(chains, courses)
-    is_on = _over_frames(SWITCH, chains, courses) > 0.0
-    own = Turns(_own(chains, courses, 0), _own(chains, courses, 1)) if features.blended or not is_on.all() else Turns()
+        pole = _rows(moved(from_space, spaces.inside(_columns([course.pole for course in courses], count))))
+    body, hinge, are_limbs = _bodies([course.shapes for course in courses])
+    settings = _settings(subjects, courses)
+    is_on = _over_frames(SWITCH, subjects, courses) > 0.0
+    own = Turns(_own(subjects, courses, 0), _own(subjects, courses, 1))
+    if not features.blended and is_on.all():
+        own = Turns()
     blended_from = Turns(*map(_rows, own)) if features.blended else Turns()
-    solution = solve_chains(
-        _rows(target), limb, settings, features, None if pole is None else _rows(pole), blended_from, tolerance=ROUNDING
-    )
-    if (solution.reach == Reach.INVALID).any():
-        return None
+    hinged = None if hinge is None else Hinge(*map(_rows, hinge))
+    solution = solve_chains(_rows(target), body, settings, features, pole, blended_from, hinged, tolerance=ROUNDING)
     turns, stretch = Turns(*(_parts(q) for q in (solution.upper, solution.lower))), solution.stretch
+    is_solved = np.broadcast_to((solution.reach != Reach.INVALID) & are_limbs, solution.reach.shape)
     if not is_on.all():
         turns = Turns(*(_chosen(is_on, *each) for each in zip(turns, own, strict=True)))
         stretch = np.where(is_on, stretch, 1.0)
-    joints = rotate(turns.upper, scale(limb.axes[0], limb.r1 * stretch)), tip_position(turns, limb, stretch)
-    knee, tip = (spaces.outside(moved(to_parent, joint)) for joint in joints)
-    return Posed(turns, stretch, solution.reach, is_on, knee, tip, places)
+    joints = rotate(turns.upper, scale(body.axes[0], body.r1 * stretch)), tip_position(turns, body, stretch, hinge)
+    knee, tip = (spaces.outside(moved(to_space, joint)) for joint in joints)
+    return Posed(turns, stretch, solution.reach, is_on, knee, tip, places, is_solved)
+
+
+def _bodies(shapes: list[Shapes]) -> tuple[Limb, Hinge | None, Any]:
+    """The chains' limbs and hinges, over the frames if a limb changes its shape, and where they can be posed."""
+    limbs, hinges, are_limbs = [], [], []
+    for bodies, which in shapes:
+        known = next(filter(None, bodies), None)
+        some_limb, some_hinge = (known.limb, known.hinge or ()) if known else (NO_LIMB, ())
+        limbs.append(_picked([body.limb if body else some_limb for body in bodies], which))
+        hinges.append(_picked([body.hinge or () if body else some_hinge for body in bodies], which))
+        are_limbs.append(_picked([body is not None for body in bodies], which))
+    return _stacked(limbs), _stacked(hinges) or None, _stacked(are_limbs) > 0.0
+
+
+def _picked(trees: list[Any], which: NDArray[Any] | None) -> Any:
+    """Trees of numbers as one, of what each frame has."""
+    return trees[0] if which is None else _mapped(lambda numbers: numbers[which], _stacked(trees))
 
 
 class _Spaces:
@@ -96,7 +110,6 @@ class _Spaces:
         self._members = list(members.values())
         self._outwards = [spaces[columns[0]][:, None] for columns in self._members]
         self._inwards = [inverted(space) for space in self._outwards]
-        self.is_flat = any(space is None for space in self._inwards)
 
     def inside(self, places: Vector) -> Vector:
         """Places of the world in the parents."""
@@ -116,23 +129,25 @@ class _Spaces:
         return (x, y, z)
 
 
-def _settings(chains: list[Steady], courses: list[Course]) -> Settings:
-    values = {name: _over_frames(name, chains, courses) for name in VARIABLE}
-    sides = np.array([steady.chain.swing_side for steady in chains])
+def _settings(subjects: list[Subject], courses: list[Course]) -> Settings:
+    values = {name: _over_frames(name, subjects, courses) for name in VARIABLE}
+    sides = np.array([subject.swing_side for subject in subjects])
     return rig_settings.solver_settings(values, sides, np.cos)
 
 
-def _over_frames(name: str, chains: list[Steady], courses: list[Course]) -> NDArray[Any]:
-    """A setting of all chains; over the frames if it is animated on any of them."""
-    columns = [course.settings.get(name, steady.settings[name]) for steady, course in zip(chains, courses, strict=True)]
+def _over_frames(name: str, subjects: list[Subject], courses: list[Course]) -> NDArray[Any]:
+    """A setting of all chains; over the frames if it moves on any of them."""
+    columns = [
+        course.settings.get(name, subject.settings[name]) for subject, course in zip(subjects, courses, strict=True)
+    ]
     if not any(name in course.settings for course in courses):
         return np.array(columns)
     return np.stack(np.broadcast_arrays(*columns), axis=-1)
 
 
-def _own(chains: list[Steady], courses: list[Course], which: int) -> Quaternion:
+def _own(subjects: list[Subject], courses: list[Course], which: int) -> Quaternion:
     """The upper bones' own rotations, or the lower ones'."""
-    bones: list[Own] = [(steady.upper, steady.lower)[which] for steady in chains]
+    bones: list[Own] = [(subject.upper, subject.lower)[which] for subject in subjects]
     rows = [(course.upper, course.lower)[which] for course in courses]
     turned = [to_quaternion(bone.mode, [*numbers.T], ARRAYS) for bone, numbers in zip(bones, rows, strict=True)]
     count = max(map(len, rows))
@@ -144,9 +159,12 @@ def _chosen(is_on: NDArray[Any], solved: Quaternion, own: Quaternion) -> Any:
     return tuple(np.where(is_on, a, b) for a, b in zip(solved, own, strict=True))
 
 
-def _columns(places: list[Any]) -> Vector:
-    """Places ``(frames, 3)`` of each chain."""
-    x, y, z = np.ascontiguousarray(np.stack(places, axis=-1).transpose(1, 0, 2))
+def _columns(places: list[Any], count: int) -> Vector:
+    """Places ``(frames, 3)`` of each chain; each may be one for all frames."""
+    rows = np.empty((3, count, len(places)))
+    for i, place in enumerate(places):
+        rows[:, :, i] = place.T
+    x, y, z = rows
     return (x, y, z)
 
 
@@ -159,16 +177,18 @@ def _parts(rows: NDArray[Any]) -> Any:
     return tuple(np.moveaxis(rows, -1, 0))
 
 
-def _is_in_line(target: Vector, pole: Vector) -> bool:
-    """Whether target and pole are in line with the root in any frame, or the target at it."""
-    span = cross(target, pole)
-    return bool((dot(span, span) <= IN_LINE * dot(target, target) * dot(pole, pole)).any())
-
-
 def _stacked(trees: list[Any]) -> Any:
-    """Nested tuples of numbers, as nested tuples of arrays with a number for each chain."""
+    """Nested tuples of numbers, as nested tuples of arrays with the trees along the last axis."""
     first = trees[0]
     if not isinstance(first, tuple):
-        return np.array(trees, float)
-    branches = [_stacked(list(branch)) for branch in zip(*trees, strict=True)]
-    return type(first)(*branches) if hasattr(first, "_fields") else tuple(branches)
+        are_single = not any(isinstance(each, np.ndarray) for each in trees)
+        return np.array(trees, float) if are_single else np.stack(np.broadcast_arrays(*trees), axis=-1)
+    return _like(first, [_stacked(list(branch)) for branch in zip(*trees, strict=True)])
+
+
+def _mapped(change: Callable[[Any], Any], tree: Any) -> Any:
+    return _like(tree, [_mapped(change, branch) for branch in tree]) if isinstance(tree, tuple) else change(tree)
+
+
+def _like(tree: Any, branches: list[Any]) -> Any:
+    return type(tree)(*branches) if hasattr(tree, "_fields") else tuple(branches)

@@ -27,7 +27,8 @@ def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) ->
     recorders = _recorders(chains, len(frames), has_channels=True)
     with frame_kept(scene_of(context)), _live(scene_of(context)):
         yield from _step(context, recorders, frames)
-    return [sample for recorder in recorders for sample in recorder.finished()]
+    found = {(s.object, s.lower): s for recorder in recorders for s in recorder.samples}
+    return [found[lower.id_data, lower.name] for lower in chains]
 
 
 def step_joints(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[int, None, list[Joints]]:
@@ -99,7 +100,6 @@ class _Recorder:
         self._tips = np.array([self._index[lower.name] for lower in lowers])
         self._has_channels = has_channels
         self._targets = [Target.read(s.target, s.subtarget) for s in map(chain_settings, lowers)]
-        self._stretches = [False] * len(lowers)
         self._by_channel: dict[str, list[tuple[int, Track]]] = {}
         if has_channels:
             for sample, lower in zip(self.samples, lowers, strict=True):
@@ -125,20 +125,13 @@ class _Recorder:
                 for index, track in tracks:
                     track.values[i] = values[index]
 
-    def finished(self) -> list[Sampled]:
-        """The chains, with the scale of those only that lengthen."""
-        for sample, stretches in zip(self.samples, self._stretches, strict=True):
-            if not stretches:
-                sample.tracks = [track for track in sample.tracks if track.mode]
-        return self.samples
-
     def _record_results(self, i: int, depsgraph: Depsgraph, tips: NDArray[Any]) -> None:
-        for k, (sample, tip, target) in enumerate(zip(self.samples, tips, self._targets, strict=True)):
+        for sample, tip, target in zip(self.samples, tips, self._targets, strict=True):
             settings = chain_settings(self.object.pose.bones[sample.lower])
             if settings.enabled:
                 sample.reach[i] = status.reach(settings)
                 sample.problem = status.message(settings) or sample.problem
-                self._stretches[k] = self._stretches[k] or settings.stretch > 0.0
+                sample.is_stretched = sample.is_stretched or settings.stretch > 0.0
                 sample.is_blended = sample.is_blended or 0.0 < settings.influence < 1.0
                 if target and not target.problem():
                     place: Any = target.position(depsgraph)  # the stubs do not know that vectors iterate

@@ -1,0 +1,85 @@
+"""Chains posed by arrays, a slab of frames at a time: what they follow is gathered, then all of them are solved."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import numpy as np
+from bpy.types import Context, PoseBone
+from numpy.typing import NDArray
+
+from ...live import solve_now
+from ...live.frame import Frame
+from ...rig.access import scene_of, scene_settings, view_layer_of
+from ...rig.dependencies import Carrier
+from ..scope import curve_times
+from .curves import Channels, Sampler, basis
+from .gathering import Course, Places
+from .isolation import evaluate
+from .results import Solved, joined, sampled
+from .routes import ALL, Route, Routes
+from .subjects import Reader, Subject
+
+SLAB = 32_768
+"""Chains times frames that are solved at once: what they take beside the samples does not grow with the frames."""
+
+
+def by_arrays(
+    context: Context, lowers: list[PoseBone], frames: NDArray[Any], allowed: Route = ALL
+) -> Generator[int, None, list[Solved | None]]:
+    """What chains do over frames, in their order, None for those that arrays can't pose; yields the frames evaluated.
+
+    Raises nothing, and changes nothing but the limbs' pose in the frame at which the scene is.
+    """
+    routes = Routes(_reader(context, lowers), allowed)
+    subjects = [routes.subject(lower) for lower in lowers]
+    evaluated = yield from evaluate(context, routes.wanted, frames)
+    found: dict[Carrier, list[Solved]] = {}
+    if routes.subjects:
+        with Sampler(curve_times(scene_of(context), frames)) as sampler:
+            for rows in _slabs(len(frames), len(routes.subjects)):
+                places = Places(routes, Channels(sampler, rows), evaluated, rows)
+                for key, solved in _solve(routes, places, rows.stop - rows.start).items():
+                    found.setdefault(key, []).append(solved)
+    keys = [(subject.object, subject.lower.name) if subject else None for subject in subjects]
+    return [joined(found[key]) if key else None for key in keys]
+
+
+def _reader(context: Context, lowers: list[PoseBone]) -> Reader:
+    """What reads the chains, once all of the animator's own pose is known."""
+    if scene_settings(scene_of(context)).live:
+        view_layer_of(context).update()
+    else:
+        solve_now(context)
+    depsgraph = context.evaluated_depsgraph_get()
+    return Reader(depsgraph, Frame(lowers[0].id_data.evaluated_get(depsgraph), depsgraph, False).shows)
+
+
+def _slabs(frames: int, chains: int) -> Iterator[slice]:
+    size = max(SLAB // chains, 1)
+    return (slice(start, min(start + size, frames)) for start in range(0, frames, size))
+
+
+def _solve(routes: Routes, places: Places, count: int) -> dict[Carrier, Solved]:
+    """All chains over some frames, those first that others hang on."""
+    found: dict[Carrier, Solved] = {}
+    for level in routes.levels():
+        courses = [places.course(subject) for subject in level]
+        for subject, course, solved in zip(level, courses, sampled(level, courses, count), strict=True):
+            key = (subject.object, subject.lower.name)
+            solved.sample.way = "isolated" if key in routes.evaluated else "curves"
+            known = [found[other].is_known for other in routes.needs[key]]
+            found[key] = solved._replace(is_known=np.all([solved.is_known, *known], axis=0))
+            if routes.is_needed(key):
+                _note(places, subject, course, solved)
+    return found
+
+
+def _note(places: Places, subject: Subject, course: Course, solved: Solved) -> None:
+    """Keep in mind how a limb stands, for what hangs on it."""
+    channels = {(track.bone, track.channel): track.values for track in solved.sample.tracks}
+    for own, scale, location in zip((subject.upper, subject.lower), course.scales, course.locations, strict=True):
+        turned = channels[own.name, own.channel].astype(float)
+        lengthened = channels.get((own.name, "scale"), scale).astype(float)
+        places.note(subject.object, own.name, basis(own.mode, location, turned, lengthened))

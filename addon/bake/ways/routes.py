@@ -1,0 +1,215 @@
+"""How each object and bone that carries chains can be followed over the frames, and so which chains arrays can pose.
+
+What F-curves alone move is worked out from those, on top of its parent; so is what hangs on a limb that arrays pose.
+What else moves things is evaluated by Blender, in a scene that holds nothing but that, if it neither hangs on a chain
+nor looks at the scene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Flag, auto
+from functools import cache
+from typing import Any
+
+from bpy.types import Constraint, Object, PoseBone
+
+from ...rig.access import bones_of, is_armature, upper_of
+from ...rig.dependencies import Carrier, driver_targets
+from ...rig.problems import Mover
+from ...rig.settings import PREFIX
+from ..scope import chains_of
+from .isolation import Wanted, is_separable
+from .subjects import Reader, Subject
+
+TRANSFORMS = ("location", "rotation_", "scale")
+"""How the data paths of the channels begin that place a thing in its parent."""
+
+ODD = ("delta_", "rotation_mode", "parent", "matrix_", "hide_viewport")
+"""How those begin that place an object in other ways, or keep Blender from placing it."""
+
+
+class Route(Flag):
+    """By what a thing is followed."""
+
+    NONE = 0
+    CURVES = auto()
+    SOLUTION = auto()
+    EVALUATION = auto()
+
+
+ALL = Route.CURVES | Route.EVALUATION
+
+
+class Routes:
+    """The routes of everything that chains depend on; ``allowed`` are those that may be taken."""
+
+    def __init__(self, reader: Reader, allowed: Route = ALL) -> None:
+        self.subjects: dict[Carrier, Subject] = {}
+        """The chains that arrays pose, by their lower bones, each after those that it depends on."""
+        self.needs: dict[Carrier, set[Carrier]] = {}
+        """The chains that each of them directly or by others hangs on."""
+        self.wanted = Wanted(set(), set())
+        self.evaluated: set[Carrier] = set()
+        """Those of which something is evaluated, itself or of what it hangs on."""
+        self._reader = reader
+        self._allowed = allowed
+        self._known: dict[Any, Route] = {}
+        self._limbs: dict[Object, dict[str, PoseBone]] = {}
+        self._tried: set[Carrier] = set()
+        self._is_separable = cache(is_separable)
+
+    def subject(self, lower: PoseBone) -> Subject | None:
+        """A chain if arrays can pose it; what of it is to be evaluated is noted in ``wanted``."""
+        key = (lower.id_data, lower.name)
+        if key not in self._tried:
+            self._tried.add(key)  # before it is known: chains that depend on each other have no order
+            subject = self._reader.subject(lower)
+            if subject and self._can_follow(subject):
+                self._want(key, subject)
+                self.subjects[key] = subject
+        return self.subjects.get(key)
+
+    def of(self, ob: Object, bone: str = "") -> Route:
+        """How an object in the world is followed, or the pose of a bone in its armature."""
+        key = (ob, bone)
+        if key not in self._known:
+            self._known[key] = self._route(ob, bone)
+        return self._known[key]
+
+    def of_channel(self, ob: Object, bone: str, path: str) -> Route:
+        """The same for what moves of a bone's own channels and settings."""
+        key = (ob, bone, path)
+        if key not in self._known:
+            self._known[key] = self._channel_route(ob, bone, path)
+        return self._known[key]
+
+    def _can_follow(self, subject: Subject) -> bool:
+        is_moved = all(self.of_channel(subject.object, *each) for each in _channels(subject))
+        return is_moved and all(self.of(*each) for each in _things(subject))
+
+    def levels(self) -> Iterator[list[Subject]]:
+        """All chains that arrays pose, those together that need nothing of each other, after all that they need."""
+        levels: dict[Carrier, int] = {}
+        for key in self.subjects:
+            levels[key] = 1 + max((levels[other] for other in self.needs[key]), default=0)
+        for level in sorted(set(levels.values())):
+            yield [self.subjects[key] for key, own in levels.items() if own == level]
+
+    def is_needed(self, lower: Carrier) -> bool:
+        """Whether another chain hangs on one, by its lower bone."""
+        return any(lower in needed for needed in self.needs.values())
+
+    def _want(self, key: Carrier, subject: Subject) -> None:
+        """Note what a chain needs: what must be evaluated for it, and other chains."""
+        ob = subject.object
+        channels = [(ob, *each) for each in _channels(subject) if self.of_channel(ob, *each) == Route.EVALUATION]
+        leaves = {leaf for each in _things(subject) for leaf in self._leaves(*each)}
+        places = {leaf for leaf in leaves if self.of(*leaf) == Route.EVALUATION}
+        self.needs[key] = {(ob, self._limbs_of(ob)[bone].name) for ob, bone in leaves - places}
+        self.wanted.places.update(places)
+        self.wanted.channels.update(channels)
+        if channels or places or self.needs[key] & self.evaluated:
+            self.evaluated.add(key)
+
+    def _leaves(self, ob: Object, bone: str) -> set[Carrier]:
+        """Where what a thing hangs on is first evaluated, or solved, with what hangs on that."""
+        route = self.of(ob, bone)
+        if route == Route.EVALUATION:
+            return {(ob, bone)}
+        above = {leaf for parent in _parents(ob, bone) for leaf in self._leaves(*parent)}
+        return above | {(ob, bone)} if route == Route.SOLUTION else above
+
+    def _route(self, ob: Object, bone: str) -> Route:
+        if bone in self._limbs_of(ob):
+            may_solve = Route.CURVES in self._allowed and self._reader.is_live(ob)
+            is_solved = may_solve and self.subject(self._limbs_of(ob)[bone])
+            return Route.SOLUTION if is_solved else Route.NONE
+        by_curves = Route.CURVES in self._allowed and self._is_plain(ob, bone)
+        if by_curves and all(self.of(*parent) for parent in _parents(ob, bone)):
+            return Route.CURVES
+        if Route.EVALUATION in self._allowed and self._can_evaluate([(ob, bone)]):
+            return Route.EVALUATION
+        return Route.NONE
+
+    def _channel_route(self, ob: Object, bone: str, path: str) -> Route:
+        animation = self._reader.animation(ob)
+        if path not in animation.others(bone) and Route.CURVES in self._allowed:
+            return Route.CURVES
+        drivers = [driver for name, driver in self._reader.dependencies.drivers(ob, bone) if name == path]
+        hangs_on = [target for driver in drivers for target in driver_targets(driver)]
+        can = Route.EVALUATION in self._allowed and self._can_evaluate([(ob, ""), *hangs_on])
+        return Route.EVALUATION if can else Route.NONE
+
+    def _can_evaluate(self, things: Iterable[Carrier]) -> bool:
+        """Whether Blender gives these without the chains, in a scene of their own."""
+        carriers = self._reader.dependencies.carriers(things)
+        if any(bone in self._limbs_of(ob) for ob, bone in carriers):
+            return False
+        return all(map(self._is_separable, {ob for ob, _ in carriers}))
+
+    def _limbs_of(self, ob: Object) -> dict[str, PoseBone]:
+        """The bones of an object that chains pose, with the chains' lower bones."""
+        if ob not in self._limbs:
+            lowers = chains_of(ob) if is_armature(ob) else []
+            self._limbs[ob] = {bone.name: lower for lower in lowers for bone in (lower, upper_of(lower))}
+        return self._limbs[ob]
+
+    def _is_plain(self, ob: Object, bone: str) -> bool:
+        """Whether a thing's own channels, which at most F-curves change, are all that moves it in its parent."""
+        animation = self._reader.animation(ob)
+        if any(path.startswith(TRANSFORMS) for path in animation.others(bone)):
+            return False
+        if bone and is_armature(ob):
+            return ob.data.pose_position == "POSE" and not ob.data.animation_data and not self._is_held(ob, bone)
+        is_odd = any(path.startswith(ODD) for path in animation.paths("")) or ob.rigid_body or _has_delta(ob)
+        is_held = any(self._acts(ob, "", constraint) for constraint in ob.constraints)
+        return not (is_odd or is_held) and (ob.parent is None or _is_plain_parent(ob))
+
+    def _is_held(self, ob: Object, bone: str) -> bool:
+        """Whether constraints move a bone."""
+        own = bones_of(ob)[bone].constraints
+        solvers = self._reader.dependencies.solvers(ob, bone)
+        pairs = [*((bone, each) for each in own), *((owner.name, each) for owner, each in solvers)]
+        return any(self._acts(ob, *each) for each in pairs)
+
+    def _acts(self, ob: Object, bone: str, constraint: Constraint) -> bool:
+        """Whether a constraint may act in some frame."""
+        is_on = not constraint.mute and constraint.influence > 0.0
+        return is_on or self._reader.animation(ob).moves(Mover(bone, constraint.name, ""))
+
+
+def _things(subject: Subject) -> list[Carrier]:
+    """All that places a chain's root, target and pole in the world."""
+    return [*subject.follows(), *((ob, "") for ob, bone in subject.follows() if bone)]
+
+
+def _channels(subject: Subject) -> Iterator[tuple[str, str]]:
+    """The bones' channels and the settings that change, by bone and path from there."""
+    for own in (subject.upper, subject.lower):
+        yield from ((own.name, path) for path in own.moving)
+    yield from ((subject.lower.name, PREFIX + name) for name in subject.moving)
+
+
+def _parents(ob: Object, bone: str) -> list[Carrier]:
+    """What a thing hangs on by its own transform."""
+    if bone:
+        parent = bones_of(ob)[bone].parent
+        return [(ob, parent.name)] if parent else []
+    if ob.parent is None:
+        return []
+    return [(ob.parent, ""), *([(ob.parent, ob.parent_bone)] if ob.parent_type == "BONE" else [])]
+
+
+def _is_plain_parent(ob: Object) -> bool:
+    parent: Any = ob.parent
+    if ob.parent_type == "BONE":
+        bone = parent.data.bones.get(ob.parent_bone)
+        return bone is not None and not bone.use_relative_parent
+    is_path = parent.type == "CURVE" and parent.data.use_path  # along which it carries its children
+    return ob.parent_type == "OBJECT" and not is_path
+
+
+def _has_delta(ob: Any) -> bool:
+    has_delta = any((*ob.delta_location, *ob.delta_rotation_euler, *(size - 1.0 for size in ob.delta_scale)))
+    return has_delta or tuple(ob.delta_rotation_quaternion) != (1.0, 0.0, 0.0, 0.0)

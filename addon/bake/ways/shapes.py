@@ -1,0 +1,84 @@
+"""The limbs of chains over the frames: measured once where they keep their shape, else once for each shape."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Bone
+from mathutils import Matrix, Vector
+from numpy.typing import NDArray
+
+from ...rig.anatomy import Anatomy, Unposable, anatomy
+from .subjects import Subject
+from .transforms import axes_of
+
+SAME = 1e-6
+"""How much the numbers of a shape may differ, next to their size, and still count as unchanged."""
+
+
+class Shapes(NamedTuple):
+    """The bodies of a chain, None for one that can't be posed, and which of them it has in each frame ``(frames,)``;
+    ``which`` is None for one body in all frames."""
+
+    bodies: list[Anatomy | None]
+    which: NDArray[Any] | None
+
+
+class _Still(NamedTuple):
+    """A pose bone as it stands in one frame, as far as `anatomy` looks at it."""
+
+    name: str
+    bone: Bone
+    parent: Any
+    location: Vector
+    matrix: Matrix
+
+
+def shapes_of(
+    subject: Subject,
+    parent: NDArray[Any] | None,
+    frame: NDArray[Any],
+    location: NDArray[Any],
+    scales: list[NDArray[Any]],
+) -> Shapes:
+    """The limb of a chain under its parent's poses, with the frame F in the armature ``(frames, 4, 4)``, the lower
+    bone's location and both bones' scales ``(frames, 3)``; each may be one row for all frames."""
+    upper, lower = (bone.bone for bone in subject.bones)
+    numbers = [*scales]
+    if not lower.use_connect:
+        numbers.append(location)
+    if upper.inherit_scale == "ALIGNED" and parent is not None:
+        numbers.append(axes_of(parent))
+    if not lower.use_inherit_rotation:
+        numbers.append(frame[:, :3, :3].reshape(-1, 9))
+    elif lower.inherit_scale != "FULL":
+        axes = frame[:, :3, :3]
+        numbers.append((axes.transpose(0, 2, 1) @ axes).reshape(-1, 9))
+    count = max(map(len, numbers))
+    rows = np.concatenate([np.broadcast_to(each, (count, each.shape[1])) for each in numbers], axis=1)
+    size = np.maximum(np.abs(rows[0]), np.finfo(np.float32).tiny + np.abs(rows[0]).max())
+    if (np.abs(rows - rows[0]) <= SAME * size).all():
+        firsts, index = np.zeros(1, int), None
+    else:
+        _, firsts, index = np.unique(np.round(rows / (SAME * size)), axis=0, return_index=True, return_inverse=True)
+        index = index.reshape(-1)
+    poses = [np.eye(4)[None] if parent is None else parent, location, *scales]
+    bodies = [_body(subject, *(each[min(i, len(each) - 1)].tolist() for each in poses)) for i in firsts.tolist()]
+    return Shapes(bodies, index)
+
+
+def _body(subject: Subject, parent: Any, location: Any, upper_scale: Any, lower_scale: Any) -> Anatomy | None:
+    """The limb in one frame."""
+    upper, lower = subject.bones
+    above = upper.parent and _Still(upper.parent.name, upper.parent.bone, None, Vector(), Matrix(parent))
+    stilled: Any = _Still(upper.name, upper.bone, above, Vector(), Matrix())
+    try:
+        return anatomy(
+            stilled,
+            _Still(lower.name, lower.bone, stilled, Vector(location), Matrix()),  # type: ignore[arg-type]
+            upper_scale,
+            lower_scale,
+        )
+    except Unposable:
+        return None

@@ -1,0 +1,188 @@
+"""What is known of a chain before any frame of it is: its limb, its settings, and which of them change by what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.types import Depsgraph, Object, PoseBone
+
+from ...live.channels import SIZES
+from ...rig.access import ArmatureObject, Key, chain_settings, key_of, split_path, upper_of
+from ...rig.dependencies import Carrier, Dependencies
+from ...rig.problems import Mover, moved_by, obstacles_of
+from ...rig.rotation import CHANNELS, EULER, rotation_channel
+from ...rig.settings import IN_SHAPE, NUMBERS, PREFIX, SWITCH
+from ...rig.sides import swing_side
+from ...rig.targets import Target
+from ..acting import acting_on
+
+VARIABLE = (*(name for name in NUMBERS if name not in IN_SHAPE), SWITCH)
+"""The settings that may change from frame to frame: with others, the limb itself is another."""
+
+ROTATIONS = {EULER[0], *(channel for channel, _ in CHANNELS.values())}
+
+
+class Own(NamedTuple):
+    """A bone of a limb as the animator has it: its rotation, location and scale channels, and which of them change."""
+
+    name: str
+    mode: str
+    values: dict[str, tuple[float, ...]]
+    moving: frozenset[str]
+
+    @property
+    def channel(self) -> str:
+        """The channel of its rotation."""
+        return rotation_channel(self.mode)
+
+
+class Subject(NamedTuple):
+    """One chain that arrays may pose. ``settings`` are those of `VARIABLE` as they are now; those in
+    ``moving`` change over the frames."""
+
+    key: Key
+    object: ArmatureObject
+    upper: Own
+    lower: Own
+    parent: str
+    target: Target
+    pole: Target | None
+    settings: dict[str, float]
+    moving: frozenset[str]
+    volume: str
+    swing_side: float
+
+    @property
+    def bones(self) -> Any:
+        """The upper and the lower pose bone."""
+        bones = self.object.pose.bones
+        return bones[self.upper.name], bones[self.lower.name]
+
+    def follows(self) -> list[Carrier]:
+        """What its pose directly depends on: its targets, and what its root hangs on."""
+        goals = [(goal.object, goal.bone) for goal in (self.target, self.pole) if goal]
+        return [(self.object, self.parent), *goals]
+
+
+class Animation:
+    """What of an object and its bones is animated, and by what; the object itself is under no name."""
+
+    def __init__(self, ob: Object) -> None:
+        acting = acting_on(ob)
+        self._curves: dict[str, set[tuple[str, int]]] = {}
+        self._mixed: dict[str, set[str]] = {}
+        self._driven: dict[str, set[str]] = {}
+        for path, index in acting.curves:
+            _add(self._curves, path, index)
+        for paths, found in ((acting.mixed, self._mixed), (acting.driven, self._driven)):
+            for path in paths:
+                _add(found, path)
+
+    def moving(self, bone: PoseBone) -> frozenset[str] | None:
+        """Which channels of a limb's bone change, by F-curves or NLA strips; None if they do so in a way that only
+        stepping follows."""
+        curves, mixed = self._curves.get(bone.name, set()), self._mixed.get(bone.name, set())
+        channel = rotation_channel(bone.rotation_mode)
+        paths = {path for path, _ in curves} | mixed
+        moving = {path for path in paths if not path.startswith((PREFIX, "constraints[")) and path not in ROTATIONS}
+        parts = sum(path == channel for path, _ in curves)
+        is_partial = channel not in mixed and parts not in (0, SIZES[channel])
+        is_driven = any(not path.startswith(PREFIX) for path in self._driven.get(bone.name, ()))
+        if is_partial or is_driven or moving - {"location", "scale"}:
+            return None
+        return frozenset(moving | ({channel} & paths))
+
+    def moves(self, mover: Mover) -> bool:
+        """Whether what may move a limb besides its chain does so in some frames only."""
+        name = bpy.utils.escape_identifier(mover.constraint)
+        start = f'constraints["{name}"]' if name else PREFIX + SWITCH
+        return any(path.startswith(start) for path in self.paths(mover.bone))
+
+    def settings(self, bone: PoseBone) -> frozenset[str]:
+        """The settings of a bone's chain that change."""
+        return frozenset(path.removeprefix(PREFIX) for path in self.paths(bone.name) if path.startswith(PREFIX))
+
+    def paths(self, bone: str) -> set[str]:
+        """What is animated of a bone, from there."""
+        return {path for path, _ in self._curves.get(bone, ())} | self.others(bone)
+
+    def others(self, bone: str) -> set[str]:
+        """What of it more acts on than an F-curve, or something else."""
+        return self._mixed.get(bone, set()) | self._driven.get(bone, set())
+
+
+def _add(found: dict[str, Any], path: str, *index: int) -> None:
+    bone, rest = split_path(path)
+    if not rest.startswith("["):
+        found.setdefault(bone, set()).add((rest, *index) if index else rest)
+
+
+class Reader:
+    """Reads chains. `subject` gives None for one that arrays can't pose in every frame as they would be live."""
+
+    def __init__(self, depsgraph: Depsgraph, shows: Callable[[Object], bool]) -> None:
+        self._depsgraph = depsgraph
+        self.dependencies = Dependencies()
+        self.animation = cache(Animation)
+        self._shows = shows
+
+    def is_live(self, ob: Object) -> bool:
+        """Whether live chains of an object are surely posed in every frame."""
+        layer = self._depsgraph.view_layer
+        return layer is not None and layer.objects.get(ob.name) == ob and not ob.hide_viewport
+
+    def subject(self, lower: PoseBone) -> Subject | None:
+        """What is known of the chain of a lower bone."""
+        ob, settings = lower.id_data, chain_settings(lower)
+        target = Target.read(settings.target, settings.subtarget)
+        pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
+        if lower.parent is None or target is None or (settings.plane == "POLE" and pole is None):
+            return None
+        upper, animation = upper_of(lower), self.animation(ob)
+        own = [self._own(upper, "upper", settings), self._own(lower, "lower", settings)]
+        moving = animation.settings(lower)
+        if None in own or animation.settings(upper) or moving - {*VARIABLE}:
+            return None
+        if "stretch" in moving and not settings.own_inherit_scale:  # The limb changes with the first frame that does.
+            return None
+        if self._is_hindered(lower, target, pole, animation):
+            return None
+        return Subject(
+            key_of(lower),
+            ob,
+            own[0],  # type: ignore[arg-type]
+            own[1],  # type: ignore[arg-type]
+            upper.parent.name if upper.parent else "",
+            target,
+            pole,
+            {name: float(getattr(settings, name)) for name in VARIABLE},
+            moving,
+            settings.stretch_volume,
+            swing_side(lower.name),
+        )
+
+    def _own(self, bone: PoseBone, role: str, settings: Any) -> Own | None:
+        """What the animator has in a bone's channels: kept in the chain's settings while the chain poses the bone."""
+        moving = self.animation(bone.id_data).moving(bone)
+        if moving is None:
+            return None
+        channel = rotation_channel(bone.rotation_mode)
+        of, rotation, scale = (
+            (settings, f"own_{role}", f"own_{role}_scale") if settings.is_posed else (bone, channel, "scale")
+        )
+        values = {
+            channel: tuple(getattr(of, rotation))[: SIZES[channel]],
+            "scale": tuple(getattr(of, scale)),
+            "location": tuple(bone.location[:]),
+        }
+        return Own(bone.name, bone.rotation_mode, values, moving)
+
+    def _is_hindered(self, lower: PoseBone, target: Target, pole: Target | None, animation: Animation) -> bool:
+        """Whether something keeps the chain from being posed, or may in some frames."""
+        obstacles = obstacles_of(lower, target, pole, self._shows, self.dependencies)
+        if obstacles.lasting or obstacles.hidden or obstacles.driven_scales:
+            return True
+        return any(map(animation.moves, obstacles.movers)) or bool(moved_by(lower.id_data, obstacles.movers))
