@@ -209,10 +209,12 @@ class Chain:
         """The limb's shape, measured again if its bones' own location or scale, or what carries it, changed."""
         upper = upper_of(lower)
         scales = self.own_pose.sizes()
-        key = (*upper.location, *lower.location, *scales[0], *scales[1])  # type: ignore[misc]
+        settings = chain_settings(lower)
+        angles = (settings.hinge_angle, settings.lower_twist)
+        key = (*upper.location, *lower.location, *scales[0], *scales[1], *angles)  # type: ignore[misc]
         body = self._body
         if body is None or key != self._body_key or body.in_parent is None or body.carried:
-            body = self._body = anatomy(upper, lower, *scales)
+            body = self._body = anatomy(upper, lower, *scales, angles)
             self._body_key = key
             self.parent = upper.parent.name if upper.parent and body.in_parent else ""
             self._is_animated = self._is_animated or body.in_parent is None or body.hinge is not None

@@ -8,6 +8,7 @@ scaled unevenly, as long as the lower bone inherits all of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import cos, sin
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from bpy.types import PoseBone
 from mathutils import Matrix, Vector
 
 from ..solver.chain import Hinge
-from ..solver.limb import Limb, limb
+from ..solver.limb import Limb, limb, turned
 from ..solver.ops import FLOATS
 
 Axes = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
@@ -47,8 +48,15 @@ class Anatomy(NamedTuple):
         return Matrix(self.limb.axes).to_4x4() @ (self.in_parent or self.frame).inverted()
 
 
-def anatomy(upper: PoseBone, lower: PoseBone, upper_scale: Sequence[float], lower_scale: Sequence[float]) -> Anatomy:
-    """The limb of an evaluated upper and lower bone, with the location they have now and the scale given.
+def anatomy(
+    upper: PoseBone,
+    lower: PoseBone,
+    upper_scale: Sequence[float],
+    lower_scale: Sequence[float],
+    angles: tuple[float, float] = (0.0, 0.0),
+) -> Anatomy:
+    """The limb of an evaluated upper and lower bone, with the location they have now and the scale given; ``angles``
+    are the settings ``hinge_angle`` and ``lower_twist``.
 
     Raises `Unposable`.
     """
@@ -73,6 +81,9 @@ def anatomy(upper: PoseBone, lower: PoseBone, upper_scale: Sequence[float], lowe
     tip = in_frame.to_3x3() @ Vector((0.0, lower.bone.length * lower_scale[1], 0.0))
     axes = _axes(in_frame, upper, lower)
     shape = limb(_numbers(knee), _numbers(tip), axes, FLOATS)
+    if any(angles):
+        hinge_turn, twist = ((cos(angle / 2.0), sin(angle / 2.0)) for angle in angles)
+        shape = turned(shape, hinge_turn, twist)
     return Anatomy(shape, _in_parent(upper), frame, hinge, not follows)
 
 

@@ -79,6 +79,7 @@ def _body(subject: Subject, parent: Any, location: Any, upper_scale: Any, lower_
             _Still(lower.name, lower.bone, stilled, Vector(location), Matrix()),  # type: ignore[arg-type]
             upper_scale,
             lower_scale,
+            subject.angles,
         )
     except Unposable:
         return None

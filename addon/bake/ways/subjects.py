@@ -54,6 +54,7 @@ class Subject(NamedTuple):
     moving: frozenset[str]
     volume: str
     swing_side: float
+    angles: tuple[float, float]
 
     @property
     def bones(self) -> Any:
@@ -162,6 +163,7 @@ class Reader:
             moving,
             settings.stretch_volume,
             swing_side(lower.name),
+            (settings.hinge_angle, settings.lower_twist),
         )
 
     def _own(self, bone: PoseBone, role: str, settings: Any) -> Own | None:
