@@ -15,6 +15,7 @@ from ..rig.properties import PlanarIKChain
 from ..rig.settings import SHAPING
 from ..rig.setup import Refused, add_fitting, fit_chain, named_target
 from .codes import Code, Stop
+from .interrupt import waiting
 
 NAMES = ("object", "bone", "target", "subtarget", "pole_target", "pole_subtarget")
 LARGE = 1e38
@@ -34,7 +35,9 @@ def read_description(path: Path) -> list[dict[str, Any]]:
 def _parsed(path: Path) -> list[dict[str, Any]]:
     kind, parse = ("TOML", tomllib.loads) if path.suffix.lower() == ".toml" else ("JSON", json.loads)
     try:
-        parsed = parse(path.read_text(encoding="utf-8-sig"))  # Windows' editors begin a file with a mark.
+        with waiting():
+            text = path.read_text(encoding="utf-8-sig")  # Windows' editors begin a file with a mark.
+        parsed = parse(text)
     except FileNotFoundError as error:
         raise Stop(Code.BAD_INPUT, f"{path} does not exist") from error
     except OSError as error:
