@@ -110,6 +110,11 @@ def test_bad_input_gets_a_sentence_and_a_code(shot, tmp_path):
     assert "would be written over" in run("bake", shot, "-o", shot)[2]
 
 
+def test_the_last_frames_that_blender_has(shot):
+    code, lines, err = run("report", shot, "--frames", "1048570:1048574")
+    assert (code, lines[0]["frames"], lines[0]["way"]) == (0, 5, "curves"), err
+
+
 def test_a_file_without_a_chain(tmp_path):
     make_leg()
     shot = tmp_path / "bare.blend"
