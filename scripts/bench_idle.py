@@ -1,37 +1,45 @@
-"""What an event costs a scene that has no chain, and one that has one: the time spent in the extension's handlers."""
+"""What an event costs: where there are no chains or one, the time spent in the extension's handlers; with many chains
+the whole of an edit, also beside what it costs with Blender's IK constraints."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import bpy
+from mathutils import Vector
 
 from . import installed
-from .bench_rigs import FRAMES, Limbs, moving_limbs, new_object
+from .bench_rigs import FRAMES, Crowd, Limbs, moving_limbs, new_object, new_rig
 
 ROUNDS = 9
+EDITS = 9
+RIGS = 200
 
 
 class Stopwatch:
-    """Stands in for a handler and times it."""
+    """Times the extension's handlers of one kind of event."""
 
     def __init__(self, handlers: list[Callable[..., None]]) -> None:
-        self.handlers = handlers
-        (self.handler,) = [each for each in handlers if each.__module__.startswith(installed.MODULE)]
+        self._handlers = handlers
+        self._kept = list(handlers)
         self.spent: list[float] = []
 
     def __enter__(self) -> Stopwatch:
-        self.handlers[self.handlers.index(self.handler)] = self._timed
+        ours = [each for each in self._kept if each.__module__.startswith(installed.MODULE)]
+        self._handlers[:] = [each for each in self._kept if each not in ours]
+        self._handlers.append(partial(self._timed, ours))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.handlers[:] = [self.handler if each == self._timed else each for each in self.handlers]
+        self._handlers[:] = self._kept
 
-    def _timed(self, *arguments: Any) -> None:
+    def _timed(self, handlers: list[Callable[..., None]], *arguments: Any) -> None:
         start = time.perf_counter()
-        self.handler(*arguments)
+        for handler in handlers:
+            handler(*arguments)
         self.spent.append(time.perf_counter() - start)
 
 
@@ -47,6 +55,94 @@ def main() -> None:
     limbs = moving_limbs(1)
     limbs.pose_by_chains()
     report("one chain that moves", limbs, 25)
+    report_edits_of_one_rig()
+    report_edits_among_rigs()
+
+
+def report_edits_of_one_rig() -> None:
+    """What edits cost that concern many chains or none of them."""
+    limbs = moving_limbs(50)
+    limbs.pose_by_chains()
+    other, empty = new_rig("Other", [(Vector(), Vector((0, 0.1, 1)), Vector((0, 0, 2)))] * 20), new_object("empty")
+    base, bone = limbs.rig.pose.bones["base"], other.pose.bones["base"]
+    print(f"\n50 chains of one rig{'whole edit, ms':>38}{'bar':>6}{'handlers, us':>15}{'bar':>6}")
+    for name, edit, bar, own in (
+        ("moving an empty", partial(set_x, empty), 1.5, 100),
+        ("turning a bone of another armature", partial(turn, bone), 1.5, 100),
+        ("editing the bones of another armature", partial(set_roll, other), 1.5, 100),
+        ("moving a bone that carries the limbs", partial(set_x, base), 1.5, 1500),
+    ):
+        whole, handlers = cost_of(edit)
+        print(f"{name:40}{1e3 * whole:18.2f}{bar:6}{1e6 * handlers:15.1f}{own:6}", flush=True)
+
+
+def report_edits_among_rigs() -> None:
+    """What edits cost in a crowd, beside what they cost with constraints."""
+    costs = []
+    for has_chains in (True, False):
+        crowd = Crowd(RIGS)
+        crowd.pose(has_chains)
+        name = crowd.objects[RIGS // 2].name
+        edits = (partial(select, new_object("other").name), partial(turn_base, name), partial(undo, name))
+        costs.append([cost_of(edit) for edit in edits])
+    head = f"{'chain, ms':>34}{'handlers':>10}{'constraint, ms':>18}{'ratio':>8}{'bar':>6}"
+    print(f"\n{RIGS} rigs of 2 limbs{head}")
+    names = ("selecting an unrelated object", "turning a control bone", "undo")
+    for name, (ours, handlers), (native, _) in zip(names, *costs, strict=True):
+        print(
+            f"{name:40}{1e3 * ours:12.2f}{1e3 * handlers:10.2f}{1e3 * native:18.2f}{ours / native:8.2f}{2:6}",
+            flush=True,
+        )
+
+
+def cost_of(edit: Callable[[int], None]) -> tuple[float, float]:
+    """The median time of an edit until Blender has evaluated it, and the part of it spent in the handlers."""
+    whole = []
+    with Stopwatch(bpy.app.handlers.depsgraph_update_post) as watch:
+        for i in range(EDITS + 1):
+            start = time.perf_counter()
+            edit(i)
+            bpy.context.view_layer.update()
+            whole.append(time.perf_counter() - start)
+            if not i:  # the first may be dearer
+                watch.spent.clear()
+                whole.clear()
+    return median(whole), median(watch.spent or [0.0])
+
+
+def set_x(thing: Any, number: int) -> None:
+    """Move an object or a bone."""
+    thing.location.x = 0.01 * number
+
+
+def turn(bone: Any, number: int) -> None:
+    """Turn a bone."""
+    bone.rotation_quaternion = (1.0, 0.02 * number, 0.0, 0.0)
+
+
+def turn_base(name: str, number: int) -> None:
+    """Turn the bone that carries a rig's limbs."""
+    turn(bpy.data.objects[name].pose.bones["base"], number)
+
+
+def set_roll(rig: Any, number: int) -> None:
+    """Change how an armature is drawn, which to Blender is an edit of it."""
+    rig.data.bones["base"].bbone_x = 0.1 + 0.01 * number
+
+
+def select(name: str, number: int) -> None:
+    """Select an object, or not."""
+    bpy.data.objects[name].select_set(number % 2 == 0)
+
+
+def undo(name: str, number: int) -> None:
+    """Undo an edit of one rig, or redo it."""
+    if not number:
+        for step in range(2):
+            turn_base(name, step)
+            bpy.context.view_layer.update()
+            bpy.ops.ed.undo_push(message="turn")
+    (bpy.ops.ed.redo if number % 2 else bpy.ops.ed.undo)()
 
 
 def report(name: str, limbs: Limbs, bar: int) -> None:

@@ -36,17 +36,7 @@ class Limbs:
 
     def __init__(self, joints: list[tuple[Vector, Vector, Vector]]) -> None:
         empty_file()
-        armature = bpy.data.armatures.new("Rig")
-        self.rig = new_object("Rig", armature)
-        bpy.context.view_layer.objects.active = self.rig
-        bpy.ops.object.mode_set(mode="EDIT")
-        base = armature.edit_bones.new("base")
-        base.tail = (0.0, 0.0, 0.3)
-        for i, (root, knee, tip) in enumerate(joints):
-            upper, lower = armature.edit_bones.new(f"upper{i}"), armature.edit_bones.new(f"lower{i}")
-            upper.head, upper.tail, upper.parent = root, knee, base
-            lower.head, lower.tail, lower.parent, lower.use_connect = knee, tip, upper, True
-        bpy.ops.object.mode_set(mode="OBJECT")
+        self.rig = new_rig("Rig", joints)
         self.targets = [new_object(f"target{i}") for i in range(len(joints))]
         for target, (_, _, tip) in zip(self.targets, joints, strict=True):
             target.location = tip
@@ -109,6 +99,34 @@ class Limbs:
         return worst / 2.0
 
 
+class Crowd:
+    """Rigs of two limbs each, with a target for every limb."""
+
+    def __init__(self, count: int) -> None:
+        empty_file()
+        roots = (Vector((-0.2, 0.0, 1.0)), Vector((0.2, 0.0, 1.0)))
+        joints = [(root, root + Vector((0.0, 0.1, -0.5)), root + Vector((0.0, 0.0, -1.0))) for root in roots]
+        first = new_rig("Rig", joints)
+        self.objects = [first, *(new_object(f"Rig{i}", first.data.copy()) for i in range(1, count))]
+        for i, rig in enumerate(self.objects):
+            rig.location.x = i
+        bpy.context.view_layer.update()
+
+    def pose(self, has_chains: bool) -> None:
+        """Pose the limbs by live chains, or by Blender's IK constraints."""
+        for rig in self.objects:
+            for i in range(2):
+                target = new_object(f"{rig.name} target{i}")
+                target.location = rig.matrix_world @ Vector((0.4 * i - 0.2, 0.3, 0.2))
+                lower = rig.pose.bones[f"lower{i}"]
+                if has_chains:
+                    lower.planar_ik.target, lower.planar_ik.enabled = target, True
+                else:
+                    constraint = lower.constraints.new("IK")
+                    constraint.target, constraint.chain_count = target, 2
+        bpy.context.view_layer.update()
+
+
 def moving_limbs(count: int) -> Limbs:
     """Limbs whose targets go round in front of them, in the rest plane and within reach."""
     roots = [Vector((0.1 * (i % 25) - 1.2, 0.05 * (i // 25), 0.0)) for i in range(count)]
@@ -126,6 +144,22 @@ def bent_limb(half_bend: float) -> Limbs:
     """One limb of lengths 1 and 1 that points up, its knee towards -X by this angle at rest."""
     knee = Vector((-sin(half_bend), 0.0, cos(half_bend)))
     return Limbs([(Vector(), knee, Vector((0.0, 0.0, 2.0 * cos(half_bend))))])
+
+
+def new_rig(name: str, joints: list[tuple[Vector, Vector, Vector]]) -> Any:
+    """An armature with a limb for each root, knee and tip, all carried by one bone."""
+    armature = bpy.data.armatures.new(name)
+    rig = new_object(name, armature)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    base = armature.edit_bones.new("base")
+    base.tail = (0.0, 0.0, 0.3)
+    for i, (root, knee, tip) in enumerate(joints):
+        upper, lower = armature.edit_bones.new(f"upper{i}"), armature.edit_bones.new(f"lower{i}")
+        upper.head, upper.tail, upper.parent = root, knee, base
+        lower.head, lower.tail, lower.parent, lower.use_connect = knee, tip, upper, True
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return rig
 
 
 def new_object(name: str, data: Any = None) -> Object:

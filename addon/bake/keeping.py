@@ -10,7 +10,7 @@ import bpy
 from bpy.types import Object, PoseBone, Scene
 
 from ..live.plan import plan
-from ..rig.access import chain_settings, is_armature, key_of, scene_settings, upper_of
+from ..rig.access import chain_settings, is_armature, scene_settings, upper_of
 from ..rig.rotation import rotation_channel
 from ..rig.stretching import restore_inherit_scale
 from .samples import Sampled
@@ -69,7 +69,7 @@ class _Limb(NamedTuple):
         if not self.inherited and settings.own_inherit_scale:
             restore_inherit_scale(self.lower)
             settings.own_inherit_scale = ""
-        plan.chains.pop(key_of(self.lower), None)
+        plan.drop(self.lower)
 
 
 def _limb(lower: PoseBone) -> _Limb:

@@ -58,6 +58,8 @@ class Chain:
         """Where the plane is now that of the pole, else None."""
         self.problem = ""
         self.obstacles = Obstacles()
+        self.circle = ""
+        """What to say if the chain follows, through whatever others, what it moves."""
         self.reach = Reach.INVALID
         self.posing: Posing | None = None
         self.normal: tuple[float, ...] = (0.0, 0.0, 1.0)
@@ -95,6 +97,7 @@ class Chain:
         """Look up what the chain follows, now or in other frames, and which bones it has."""
         lower = self.object.pose.bones[self.lower]
         settings = chain_settings(lower)
+        self.circle = ""
         self.upper = lower.parent.name if lower.parent else ""
         self.target = Target.read(settings.target, settings.subtarget)
         self.swing_side = swing_side(self.lower)
@@ -113,6 +116,8 @@ class Chain:
         original = self.object.pose.bones[self.lower]
         self._body_key = ()
         self.obstacles = obstacles_of(original, self.target, self._pole, frame.shows, dependencies)
+        if self.circle:
+            self.obstacles = self.obstacles._replace(lasting=self.circle)
         is_moved = self._has_curves(dependencies.animated_paths(self.object))
         self._is_animated = is_moved or bool(self.obstacles.hidden)
         if chain_settings(original).enabled and not self.obstacles.lasting:

@@ -10,7 +10,7 @@ from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Scene
 
 from ..rig import settings, status
-from ..rig.access import view_layer_of
+from ..rig.access import key_of, view_layer_of
 from ..rig.settings import ChainSettings
 from .chain import Chain
 from .channels import Channels
@@ -63,7 +63,7 @@ def _tag_rigs() -> None:
 
 def _on_change(changed: ChainSettings, is_pointer: bool) -> None:
     """A setting was set: look at the chain anew, and if it was switched off, give the bones back at once."""
-    plan.is_stale = True
+    plan.changed.add(key_of(changed.bone))
     was_switched_off = changed.is_posed and not changed.enabled
     chain = _chain_with(changed) if is_pointer or was_switched_off else None
     if chain and is_pointer:

@@ -1,12 +1,12 @@
-"""Which chains the file has, in which order they are posed, and posing them."""
+"""Which chains the file has, in which order they are posed, and posing those that an event concerns."""
 
 from __future__ import annotations
 
 import logging
-from array import array
+from typing import Any
 
 import bpy
-from bpy.types import Context, Depsgraph, PoseBone, Scene
+from bpy.types import Context, Depsgraph, Object, PoseBone, Scene
 
 from ..rig import status
 from ..rig.access import (
@@ -22,29 +22,50 @@ from ..rig.access import (
 )
 from ..rig.dependencies import Dependencies
 from .chain import Chain
+from .edits import Edit, Seen, edit_of, has_unknown_chains, is_structural, with_settings
 from .group import Group
+from .order import levels_of
 from .pointers import Pointers
 
 log = logging.getLogger("planar_ik")
 
 
+View = tuple[int, str, str]
+"""A scene, by its session_uid, one of its view layers, and for what it is evaluated there."""
+
+
 class Plan:
-    """All chains of the file, kept between events, and what tells that it is out of date."""
+    """All chains of the file, kept between events, and what tells which of them an event concerns."""
 
     def __init__(self) -> None:
         self.chains: dict[Key, Chain] = {}
         self.pointers = Pointers()
         self.levels: list[list[Group]] = []
+        self.watchers: dict[Object, list[Group]] = {}
+        """The groups whose pose depends on where an object is, or on its pose."""
+        self.seen: dict[ArmatureObject, Seen] = {}
+        self.views: set[View] = set()
+        """Where the chains were posed since they were looked at."""
+        self.changed: set[Key] = set()
+        """The chains of which a setting was set since."""
         self.is_stale = True
         self.is_busy = False
-        self.population = b""
         self.told: dict[str, str] = {}
 
     def forget(self) -> None:
         """Drop every reference into the file."""
         self.chains.clear()
         self.levels.clear()
+        self.watchers.clear()
+        self.seen.clear()
+        self.views.clear()
+        self.changed.clear()
         status.forget()
+        self.is_stale = True
+
+    def drop(self, lower: PoseBone) -> None:
+        """Drop what is known of a lower bone's chain, which was set anew behind its back."""
+        self.chains.pop(key_of(lower), None)
         self.is_stale = True
 
 
@@ -53,20 +74,22 @@ plan = Plan()
 
 def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -> None:
     """Pose the chains of a scene's evaluated objects once; ``has_changed`` says that the frame changed."""
-    edited = Dependencies() if _find_chains(depsgraph) else None
-    if not plan.chains:
+    concerned = _concerned(depsgraph, has_changed)
+    if not concerned:
         return
-    if edited:
-        plan.levels = _levels(edited)
+    dependencies = Dependencies()
     for number, level in enumerate(plan.levels):
-        written = [group.pose(depsgraph, has_changed, edited) for group in level]
-        for group in level:
+        posed = [group for group in level if group in concerned]
+        moved = {group for group in posed if group.pose(depsgraph, has_changed, dependencies)}
+        for group in posed:
             plan.is_stale = plan.is_stale or group.has_lost
             for chain in group.chains:
                 if chain.problem:
                     _tell(chain)
-        if any(written) and number + 1 < len(plan.levels):
+        later = [group for below in plan.levels[number + 1 :] for group in below]
+        if moved and later:
             depsgraph.update()
+            concerned |= {group for group in later if group.needs & moved}
 
 
 def run(scene: Scene, depsgraph: Depsgraph, has_changed: bool) -> None:
@@ -105,58 +128,78 @@ def chain_of(context: Context, lower: PoseBone) -> Chain:
     return plan.chains[key]
 
 
-def _find_chains(depsgraph: Depsgraph) -> bool:
-    """Bring the list of chains up to date; say whether chains may have been edited since the last time."""
-    edited = depsgraph.id_type_updated("ARMATURE") or depsgraph.id_type_updated("SCENE")
-    users = array("i", bytes(4 * len(bpy.data.armatures)))
-    bpy.data.armatures.foreach_get("users", users)
-    population = users.tobytes()
-    if not (plan.is_stale or population != plan.population or (edited and plan.chains)):
+def _concerned(depsgraph: Depsgraph, has_changed: bool) -> set[Group]:
+    """The groups that must be posed because of an event. What was edited of their chains is to be looked at anew."""
+    view = _view_of(depsgraph)
+    is_new = bool(plan.chains) and view not in plan.views
+    if plan.is_stale or is_structural(depsgraph) or is_new:
+        return _look_at_all(view)
+    if (has_changed or not plan.chains) and not depsgraph.id_type_updated("ARMATURE"):
+        return _all_groups()
+    edit = edit_of(depsgraph)
+    if not _look_at_edited(edit):
+        return _look_at_all(view)
+    if has_changed:
+        return _all_groups()
+    return {group for ob in edit.objects for group in plan.watchers.get(ob, ())}
+
+
+def _view_of(depsgraph: Any) -> View:
+    """Where a dependency graph belongs to."""
+    return (depsgraph.scene.session_uid, depsgraph.view_layer.name, depsgraph.mode)
+
+
+def _all_groups() -> set[Group]:
+    return {group for level in plan.levels for group in level}
+
+
+def _look_at_edited(edit: Edit) -> bool:
+    """Have what was edited of rigs looked at anew; False if that does not do."""
+    if has_unknown_chains(edit, plan.seen):
         return False
-    plan.population = population
+    rigs = [ob for ob in edit.objects if ob in plan.seen] if edit.has_rigs else []
+    if any(plan.seen[ob].is_rewired() for ob in rigs):
+        return False
+    for ob in rigs:
+        lowers = plan.seen[ob].edited()
+        for group in plan.watchers[ob]:
+            if group.object == ob:
+                group.look_at(lowers | {name for uid, name in plan.changed if uid == ob.session_uid})
+    plan.changed.clear()
+    if edit.has_rigs and any(group.misses_others(ob) for ob in edit.objects for group in plan.watchers.get(ob, ())):
+        return False
+    return not (edit.actions and any(group.has_other_curves(edit.actions) for group in _all_groups()))
+
+
+def _look_at_all(view: View) -> set[Group]:
+    """Find all chains of the file and their order anew."""
+    if plan.is_stale or view in plan.views:
+        plan.views.clear()
+    plan.views.add(view)
     plan.chains = _chains_of_file()
-    for key, chain in plan.chains.items():
-        plan.pointers.note(key, chain.settings)
-        status.register_chain(chain)
+    plan.levels = levels_of(list(plan.chains.values()), Dependencies())
+    plan.seen = {ob: Seen(ob) for ob in {chain.object for chain in plan.chains.values()}}
+    plan.watchers = {}
+    for group in _all_groups():
+        for ob in group.watched():
+            plan.watchers.setdefault(ob, []).append(group)
+    plan.changed.clear()
     plan.is_stale = False
-    return True
+    return _all_groups()
 
 
 def _chains_of_file() -> dict[Key, Chain]:
     found = {}
     for ob in filter(is_armature, bpy.data.objects):
-        for bone in ob.pose.bones:
-            if bone.is_property_set("planar_ik"):
-                key = key_of(bone)
-                plan.pointers.give_back(key, chain_settings(bone))
-                if has_chain(bone):
-                    found[key] = plan.chains.get(key) or Chain(ob, bone.name)
+        for bone in with_settings(ob):
+            key = key_of(bone)
+            settings = chain_settings(bone)
+            plan.pointers.give_back(key, settings)
+            if has_chain(bone):
+                chain = found[key] = plan.chains.get(key) or Chain(ob, bone.name)
+                plan.pointers.note(key, settings)
+                status.register_chain(chain)
     return found
-
-
-def _levels(dependencies: Dependencies) -> list[list[Group]]:
-    """The chains in the order in which they depend on each other, those of one level grouped by object."""
-    bones = {}
-    for chain in plan.chains.values():
-        chain.read_targets(dependencies)
-        lower = chain.object.pose.bones[chain.lower]
-        for bone in (lower, lower.parent):
-            if bone:
-                bones[chain.object, bone.name] = chain
-    needs = {
-        chain: {bones[each] for each in dependencies.carriers(chain.follows()) if each in bones} - {chain}
-        for chain in plan.chains.values()
-    }
-    levels: list[list[Group]] = []
-    waiting = dict(needs)
-    while waiting:
-        ready = [chain for chain, needed in waiting.items() if not needed & waiting.keys()]
-        level: dict[ArmatureObject, list[Chain]] = {}
-        for chain in ready or waiting:
-            level.setdefault(chain.object, []).append(chain)
-        levels.append([Group(ob, chains) for ob, chains in level.items()])
-        waiting = {chain: needed for chain, needed in waiting.items() if ready and chain not in ready}
-    return levels
 
 
 def _tell(chain: Chain) -> None:

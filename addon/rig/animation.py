@@ -21,6 +21,12 @@ def animated_paths(ob: Object) -> set[str]:
     return paths
 
 
+def has_action(ob: Object, actions: set[Any]) -> bool:
+    """Whether one of these actions may act on an object."""
+    data = ob.animation_data
+    return data is not None and (data.action in actions or len(data.nla_tracks) > 0)
+
+
 def curves_of(action: Any, slot: Any) -> Iterator[Any]:
     """The F-curves of an action for a slot; before slotted actions (4.4), all of them."""
     if action is None:

@@ -41,6 +41,11 @@ class Setting(NamedTuple):
         """Whether it is one that may have any value in a range."""
         return self.make is FloatProperty
 
+    @property
+    def typecode(self) -> str:
+        """As what kind of `array.array` Blender hands out the values of many bones."""
+        return {FloatProperty: "f", BoolProperty: "b", EnumProperty: "i"}[self.make]
+
     def on_bone(self) -> Any:
         """The property as it is registered on the pose bone."""
         return self.make(default=self.default, update=_changed, override=OVERRIDABLE, **self.options)

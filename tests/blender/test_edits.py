@@ -1,0 +1,225 @@
+"""An edit has those chains posed and looked at anew that it concerns, and no others."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from scripts import installed
+from tests.blender.rigs import (
+    LEG,
+    NEAR,
+    NEXT,
+    Bone,
+    activate,
+    assert_on_target,
+    assert_refused,
+    joints,
+    key_location,
+    make_chain,
+    make_empty,
+    make_rig,
+    plane_chain,
+    update,
+)
+
+
+@pytest.fixture
+def work(monkeypatch):
+    """What is done for chains: pairs of ``pose`` or ``look`` and the name of their object."""
+    done = []
+    group, chain = installed.addon("addon.live.group").Group, installed.addon("addon.live.chain").Chain
+    pose, prepare = group.pose, chain.prepare
+
+    def posing(self, *arguments):
+        done.append(("pose", self.object.name))
+        return pose(self, *arguments)
+
+    def looking(self, *arguments):
+        done.append(("look", self.object.name))
+        return prepare(self, *arguments)
+
+    monkeypatch.setattr(group, "pose", posing)
+    monkeypatch.setattr(chain, "prepare", looking)
+    return done
+
+
+@pytest.fixture
+def legs(work):
+    """Two rigs with a chain each, a rig without, and an empty; what was done for them so far is forgotten."""
+    for name in ("a", "b"):
+        ob = make_rig(name=name)
+        plane_chain(ob, make_empty(f"target of {name}", NEAR))
+    make_rig(name="none")
+    make_empty("other")
+    update()
+    work.clear()
+    return bpy.data.objects["a"], bpy.data.objects["b"]
+
+
+def turn(ob, bone="hip", by=0.3):
+    ob.pose.bones[bone].rotation_quaternion = (1, by, 0, 0)
+    update()
+
+
+def test_an_edit_that_concerns_no_chain(legs, work):
+    bpy.data.objects["other"].location = NEXT
+    update()
+    turn(bpy.data.objects["none"])
+    bpy.data.objects["none"].data.bones["hip"].use_deform = False
+    update()
+    bpy.data.objects["other"].select_set(True)
+    update()
+    bpy.context.scene.frame_end = 99
+    update()
+    assert work == []
+
+
+def test_a_target_poses_what_follows_it(legs, work):
+    bpy.data.objects["target of b"].location = NEXT
+    update()
+    assert work == [("pose", "b")]
+    assert_on_target(legs[1], bpy.data.objects["target of b"])
+
+
+def test_what_carries_a_target_poses_what_follows_it(legs, work):
+    target, carrier = bpy.data.objects["target of b"], make_empty("carrier")
+    target.parent = carrier
+    update()
+    work.clear()
+    carrier.location.z = 0.1
+    update()
+    assert work == [("pose", "b")]
+    assert_on_target(legs[1], target)
+
+
+def test_a_bone_that_carries_the_limb_poses_it_without_a_look(legs, work):
+    turn(legs[0])  # the first time, its channels are read
+    work.clear()
+    turn(legs[0], by=0.2)
+    assert work == [("pose", "a")]
+    assert_on_target(legs[0], bpy.data.objects["target of a"])
+
+
+def test_a_setting_has_its_own_chain_looked_at(legs, work):
+    knee = joints(legs[0]).knee
+    legs[0].pose.bones["shin"].planar_ik.bend = -1
+    update()
+    assert work == [("pose", "a"), ("look", "a")]
+    assert abs(knee - joints(legs[0]).knee).max() > 0.1
+
+
+def test_what_another_chain_moves_is_posed_after_it(work):
+    ahead, behind = make_rig(name="ahead"), make_rig(name="behind")
+    rider = make_empty("rider", (0.2, 0.1, -0.2))
+    rider.parent, rider.parent_type, rider.parent_bone = behind, "BONE", "shin"
+    target = make_empty("target", NEAR)
+    plane_chain(ahead, rider)
+    plane_chain(behind, target)
+    work.clear()
+    target.location = (0.2, 0.3, -1.1)
+    update()
+    assert work == [("pose", "behind"), ("pose", "ahead")]
+    assert_on_target(behind, target)
+    assert_on_target(ahead, rider)
+
+
+def test_a_pose_set_by_hand_is_noticed_whatever_was_edited_before(legs):
+    shin, chain = legs[0].pose.bones["shin"], legs[0].pose.bones["shin"].planar_ik
+    for turned in ((0.8, 0.6, 0, 0), (0.6, 0, 0.8, 0)):
+        turn(legs[0])
+        shin.rotation_quaternion = turned
+        update()
+        assert_on_target(legs[0], bpy.data.objects["target of a"])
+        chain.enabled = False
+        update()
+        assert tuple(shin.rotation_quaternion) == pytest.approx(turned)
+        chain.enabled = True
+        update()
+
+
+@pytest.mark.parametrize("bone", ["hip", "thigh", "shin"])
+def test_the_shape_of_the_rest_pose_is_followed(legs, bone):
+    activate(legs[0])
+    bpy.ops.object.mode_set(mode="EDIT")
+    legs[0].data.edit_bones[bone].tail.x += 0.2
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
+    assert_on_target(legs[0], bpy.data.objects["target of a"])
+    assert_on_target(legs[1], bpy.data.objects["target of b"])
+
+
+def test_a_chain_is_refused_and_taken_up_as_its_rig_changes(legs):
+    ob, data = legs[0], legs[0].data
+    chain = ob.pose.bones["shin"].planar_ik
+    for change, undo in (
+        (lambda: setattr(data, "pose_position", "REST"), lambda: setattr(data, "pose_position", "POSE")),
+        (
+            lambda: ob.pose.bones["shin"].constraints.new("COPY_LOCATION"),
+            lambda: setattr(ob.pose.bones["shin"].constraints[0], "mute", True),
+        ),
+    ):
+        change()
+        update()
+        assert chain.reach == "INVALID"
+        undo()
+        update()
+        assert_on_target(ob, bpy.data.objects["target of a"])
+
+
+def test_chains_switched_on_all_at_once(legs):
+    none = bpy.data.objects["none"]
+    none.pose.bones.foreach_set("planar_ik_enabled", [bone.name == "shin" for bone in none.pose.bones])
+    none.update_tag()
+    update()
+    assert none.pose.bones["shin"].planar_ik.message == "'shin' has no target"
+
+
+def test_a_followed_bone_that_gets_another_name():
+    ob, other = make_rig(name="a"), make_rig((*LEG, Bone("free", NEAR, (0, 0, 0))), "other")
+    chain = plane_chain(ob, other, "free")
+    assert_on_target(ob, other, bone="free")
+    with_name = other.data.bones["free"]
+    with_name.name = "renamed"
+    chain.subtarget = "free"
+    update()
+    assert chain.message == "'other' has no bone 'free'"
+    with_name.name = "free"
+    update()
+    assert_on_target(ob, other, bone="free")
+
+
+def test_keys_that_are_all_deleted(legs, work):
+    ob, target = legs[0], bpy.data.objects["target of a"]
+    key_location(target, [NEAR, NEXT], 1, 10)
+    thigh = ob.pose.bones["thigh"]
+    thigh.keyframe_insert("rotation_quaternion", frame=1)
+    update()
+    thigh.keyframe_delete("rotation_quaternion", frame=1)
+    update()
+    for frame in (1, 11, 5):
+        bpy.context.scene.frame_set(frame)
+        assert_on_target(ob, target)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_chains_that_move_each_others_targets_say_so(count, capfd):
+    rigs = [make_rig(name=f"rig{i}") for i in range(count)]
+    for i, ob in enumerate(rigs):
+        target = make_empty(f"target{i}", (0, 0.2, 0))
+        target.parent, target.parent_type, target.parent_bone = rigs[i - 1], "BONE", "shin"
+        make_chain(ob, target)
+    last = make_rig(name="last")
+    rider = make_empty("rider", (0, -0.7, 0))
+    rider.parent, rider.parent_type, rider.parent_bone = rigs[0], "BONE", "shin"
+    plane_chain(last, rider)
+    for frame in (1, 2, 3):
+        bpy.context.scene.frame_set(frame)
+        for ob in rigs:
+            assert_refused(ob.pose.bones["shin"].planar_ik, "move each other's targets")
+        assert_on_target(last, rider)
+    rigs[0].pose.bones["shin"].planar_ik.enabled = False
+    update()
+    for ob in rigs[1:]:
+        assert ob.pose.bones["shin"].planar_ik.message == ""
+    assert "Traceback" not in capfd.readouterr().err
