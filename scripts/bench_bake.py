@@ -42,10 +42,8 @@ def row(name: str, case: Case) -> None:
         seconds.append(took)
     ratio = median(native) / median(seconds)
     size = f"{case.chains} x {case.frames}"
-    print(
-        f"{name:14} {size:10} | {median(native):7.3f} | {median(seconds):7.3f} | {ratio:5.1f} x, {case.bar:3.1f} | {way}",
-        flush=True,
-    )
+    took = f"{median(native):7.3f} | {median(seconds):7.3f}"
+    print(f"{name:14} {size:10} | {took} | {ratio:5.1f} x, {case.bar:3.1f} | {way}", flush=True)
 
 
 def blenders(case: Case) -> float:

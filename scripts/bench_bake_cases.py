@@ -192,7 +192,7 @@ def followers_of(rig: Any, lowers: list[Any], frames: int) -> tuple[list[Any], l
 
 
 class Case(NamedTuple):
-    """What is baked, how many chains and frames of it, and how many times as fast as Blender's own bake it should be."""
+    """What is baked, chains and frames of it, and how many times as fast as Blender's own bake that should be."""
 
     make: Callable[[int, int], Rigged]
     chains: int

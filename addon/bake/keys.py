@@ -24,6 +24,9 @@ _ENUMS: Any = bpy.types.Keyframe.bl_rna.properties
 LINEAR = _ENUMS["interpolation"].enum_items["LINEAR"].value
 BEZIER = _ENUMS["interpolation"].enum_items["BEZIER"].value
 ALIGNED = _ENUMS["handle_left_type"].enum_items["ALIGNED"].value
+SAME_FRAME = 1e-4
+"""How far apart keys may be on what counts as the same frame."""
+
 AUTOMATIC = [_ENUMS["handle_left_type"].enum_items[name].value for name in ("AUTO", "AUTO_CLAMPED")]
 
 
@@ -111,12 +114,18 @@ def _handles(keys: Keys, index: int) -> dict[str, NDArray[Any]]:
     return handles
 
 
+def _reaches_outside(curve: Any, first: float, last: float) -> bool:
+    """Whether a curve has keys that are not in a range."""
+    keys = curve.keyframe_points
+    return bool(keys) and (keys[0].co.x < first - SAME_FRAME or keys[-1].co.x > last + SAME_FRAME)
+
+
 def _outside(curve: Any, first: float, last: float) -> dict[str, NDArray[Any]]:
     """Everything about the keys of a curve that are not in a range, with the handles next to it held in place."""
     found = {name: _get(curve, name, size) for name, size in _POINT.items()}
     found |= {name: _get(curve, name, 1, np.int32) for name in _CHOICES}
     frames = found["co"][:, 0]
-    before, after = frames < first - 1e-4, frames > last + 1e-4
+    before, after = frames < first - SAME_FRAME, frames > last + SAME_FRAME
     beside = np.append(np.flatnonzero(before)[-1:], np.flatnonzero(after)[:1])
     for name in ("handle_left_type", "handle_right_type"):
         held = beside[np.isin(found[name][beside], AUTOMATIC)]
@@ -143,7 +152,7 @@ def _replace(curve: Any, points: dict[str, NDArray[Any]]) -> None:
         sampled = [int(curve.sampled_points[i].co.x) for i in (0, -1)]
         curve.convert_to_keyframes(sampled[0], sampled[1] + 1)
     frames = points["co"][:, 0]
-    if len(curve.keyframe_points):
+    if _reaches_outside(curve, frames[0], frames[-1]):
         points = _merged(_outside(curve, frames[0], frames[-1]), points)
     curve.keyframe_points.clear()
     _add(curve, points)

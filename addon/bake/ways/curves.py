@@ -10,7 +10,6 @@ import numpy as np
 from bpy.types import Object
 from numpy.typing import NDArray
 
-from ...live.channels import SIZES
 from ...rig.access import bones_of, path_to_bone, setting_path
 from ...rig.rotation import ARRAYS, rotation_channel, to_quaternion
 from ...rig.settings import PREFIX, SWITCH
@@ -51,6 +50,11 @@ class Sampler:
             self._known[key] = self._sampled(curve)
         return self._known[key]
 
+    def first(self, ob: Object, path: str, index: int, still: float) -> float:
+        """The same number as it is in the first of the frames, ``still`` if it is not animated."""
+        curve = self._curves_of(ob).get((path, index))
+        return still if curve is None else curve.evaluate(float(self.frames[0]))
+
     def _curves_of(self, ob: Object) -> Curves:
         """The curves of an object's action that act, of a copy if they are to be sampled."""
         if ob not in self._curves:
@@ -82,7 +86,7 @@ class Channels:
 
     def of(self, ob: Object, prefix: str, name: str, still: Any) -> NDArray[Any]:
         """One channel by its path from the object, ``still`` where no F-curve moves it."""
-        sampled = [self._sampler.sample(ob, prefix + name, index) for index in range(SIZES[name])]
+        sampled = [self._sampler.sample(ob, prefix + name, index) for index in range(len(still))]
         if all(numbers is None for numbers in sampled):
             return np.array([still], float)
         columns: list[Any] = [still[i] if numbers is None else numbers[self._rows] for i, numbers in enumerate(sampled)]
@@ -96,9 +100,16 @@ class Channels:
         names = ("location", rotation_channel(owner.rotation_mode), "scale")
         return basis(owner.rotation_mode, *(self.of(ob, prefix, name, getattr(owner, name)) for name in names))
 
-    def own(self, ob: Object, own: Own, name: str) -> NDArray[Any]:
-        """A channel of a limb's bone, as the animator has it."""
-        return self.of(ob, f"{path_to_bone(own.name)}.", name, own.values[name])
+    def location(self, ob: Object) -> NDArray[Any]:
+        """An object's own location, which is its place if it has no parent."""
+        return self.of(ob, "", "location", ob.location)
+
+    def own(self, ob: Object, own: Own, name: str, only_first: bool = False) -> NDArray[Any]:
+        """A channel of a limb's bone as the animator has it; ``only_first`` gives it as it is when the bake begins."""
+        path, still = f"{path_to_bone(own.name)}.{name}", own.values[name]
+        if not only_first or name not in own.moving:
+            return self.of(ob, "", path, still)
+        return np.array([self._sampler.first(ob, path, index, number) for index, number in enumerate(still)])[None]
 
     def setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
         """As Blender sets it ``(frames,)``: within its limits, in single precision, a switch on from 1."""

@@ -59,9 +59,8 @@ class Places:
     def course(self, subject: Subject) -> Course:
         """What changes of a chain."""
         ob, owns = subject.object, (subject.upper, subject.lower)
-        turns, scales, locations = (
-            [self._own(ob, own, name or own.channel) for own in owns] for name in ("", "scale", "location")
-        )
+        turns = [self._own(ob, own, own.channel, not subject.needs_own) for own in owns]
+        scales, locations = ([self._own(ob, own, name) for own in owns] for name in ("scale", "location"))
         upper = subject.bones[0].bone
         parent = self.pose(ob, subject.parent) if subject.parent else None
         unturned = np.tile(np.eye(4), (len(locations[0]), 1, 1))
@@ -118,12 +117,15 @@ class Places:
         if goal.bone:
             heads: NDArray[Any] = self.world(goal.object) @ self.pose(goal.object, goal.bone)[:, :, 3, None]
             return heads[:, :3, 0]
+        if goal.object.parent is None and self._routes.of(goal.object) == Route.CURVES:
+            return self._channels.location(goal.object)
         return self.world(goal.object)[:, :3, 3]
 
-    def _own(self, ob: Object, own: Own, name: str) -> NDArray[Any]:
+    def _own(self, ob: Object, own: Own, name: str, only_first: bool = False) -> NDArray[Any]:
+        """A channel of a limb's bone as the animator has it; ``only_first`` gives it as it is when the bake begins."""
         if name in own.moving and self._routes.of_channel(ob, own.name, name) == Route.EVALUATION:
-            return self._evaluated.channel(ob, own.name, name, self.rows)
-        return self._channels.own(ob, own, name)
+            return self._evaluated.channel(ob, own.name, name, slice(1) if only_first else self.rows)
+        return self._channels.own(ob, own, name, only_first)
 
     def _setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
         if self._routes.of_channel(ob, lower, PREFIX + name) == Route.EVALUATION:

@@ -62,6 +62,12 @@ class Subject(NamedTuple):
         bones = self.object.pose.bones
         return bones[self.upper.name], bones[self.lower.name]
 
+    @property
+    def needs_own(self) -> bool:
+        """Whether the bones' own rotation is seen in some frame: where the chain is off, or not all of the pose."""
+        is_whole = self.settings["influence"] == 1.0 and self.settings[SWITCH] == 1.0
+        return not is_whole or bool(self.moving & {"influence", SWITCH})
+
     def follows(self) -> list[Carrier]:
         """What its pose directly depends on: its targets, and what its root hangs on."""
         goals = [(goal.object, goal.bone) for goal in (self.target, self.pole) if goal]
