@@ -8,6 +8,11 @@
 
 from __future__ import annotations
 
+import signal
+
+if hasattr(signal, "pthread_sigmask"):  # A signal that comes while Blender starts waits for the program to heed it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+
 import os
 import sys
 import tempfile
@@ -23,11 +28,23 @@ def main() -> int:
     if "bpy" in sys.modules:  # Blender runs this file
         words = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
         return program().main(words)
+    keep_streams_open()
     with tempfile.TemporaryDirectory(prefix="planar-ik-user-") as folder:
         os.environ["BLENDER_USER_RESOURCES"] = folder  # Somebody's preferences must not change what comes out.
         sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)  # What Blender prints, from its import on, is no part of the program's output.
         return program().main(sys.argv[1:])
+
+
+def keep_streams_open() -> None:
+    """Stand in for standard streams that are closed, or the next file that is opened gets what is printed."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
 
 
 def program() -> ModuleType:

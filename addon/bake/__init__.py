@@ -6,7 +6,18 @@ cancelled leaves the file as it was.
 
 from ..rig.setup import Refused
 from .job import Report, Request, bake, finish
-from .scope import Span, chains_of_scene, frames_of
+from .scope import Span, chains_of_scene, frames_between, frames_of
 from .ways import sample_chains
 
-__all__ = ["Refused", "Report", "Request", "Span", "bake", "chains_of_scene", "finish", "frames_of", "sample_chains"]
+__all__ = [
+    "Refused",
+    "Report",
+    "Request",
+    "Span",
+    "bake",
+    "chains_of_scene",
+    "finish",
+    "frames_between",
+    "frames_of",
+    "sample_chains",
+]

@@ -17,6 +17,10 @@ from ..rig.setup import Refused
 SOURCES = ("SCENE", "PREVIEW", "ACTION", "GIVEN")
 
 
+MOST_FRAMES = 1_000_000
+"""How many frames one bake takes: eleven hours of film, and what gathering one chain needs half a gigabyte for."""
+
+
 class Span(NamedTuple):
     """What was asked for: where the range comes from (one of `SOURCES`), its ends if they are given, and the step."""
 
@@ -28,12 +32,19 @@ class Span(NamedTuple):
 
 def frames_of(context: Context, span: Span, chains: list[PoseBone]) -> NDArray[Any]:
     """The frames to bake, in order; both ends of the range if the step comes to them. Raises `Refused`."""
-    if not span.step > 0.0:
+    return frames_between(*_ends(context, span, chains), span.step)
+
+
+def frames_between(start: float, end: float, step: float) -> NDArray[Any]:
+    """From one frame to another by steps. Raises `Refused`."""
+    if not step > 0.0:
         raise Refused("The step is not above zero: give 1 for every frame, 0.5 for every half frame")
-    start, end = _ends(context, span, chains)
     if end < start:
         raise Refused(f"The range ends at frame {end:g}, before it starts at {start:g}")
-    return start + span.step * np.arange(1 + floor((end - start) / span.step + 1e-6))
+    count = 1 + floor((end - start) / step + 1e-6)
+    if count > MOST_FRAMES:
+        raise Refused(f"{count:,} frames are more than the {MOST_FRAMES:,} of one bake: give a shorter range")
+    return start + step * np.arange(count)
 
 
 def curve_times(scene: Scene, frames: NDArray[Any]) -> NDArray[Any]:

@@ -5,7 +5,6 @@ Standard output holds JSON, a line for each file and chain; all else goes to sta
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import bpy
@@ -14,23 +13,24 @@ from .arguments import parse
 from .codes import Code
 from .commands import run
 from .interrupt import interrupts_noted
-from .output import only_json
+from .output import only_json, say
 
 _commands: list[Any] = []
 
 
 def main(words: list[str]) -> int:
     """Run the program with these arguments and give its exit code, one of `Code`."""
-    try:
-        arguments = parse(words)
-    except SystemExit as leaving:  # how argparse ends after --help, and after a complaint
-        return Code.BAD_INPUT if leaving.code else Code.DONE
-    try:
-        with only_json() as write, interrupts_noted():
-            return run(arguments, write)
-    except KeyboardInterrupt:
-        sys.stderr.write("planar_ik: Interrupted: files that are done are whole, the others are as they were\n")
-        return Code.INTERRUPTED
+    with interrupts_noted():
+        try:
+            arguments = parse(words)
+        except SystemExit as leaving:  # how argparse ends after --help, and after a complaint
+            return Code.BAD_INPUT if leaving.code else Code.DONE
+        with only_json() as write:
+            try:
+                return run(arguments, write)
+            except KeyboardInterrupt:
+                say("Interrupted: files that are done are whole, the others are as they were")
+                return Code.INTERRUPTED
 
 
 def register() -> None:

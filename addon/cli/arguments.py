@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..bake import Span
+from ..bake import Refused, Span, frames_between
+from .help import ADD_EXAMPLE, BAKE_EXAMPLES, DESCRIPTION, EPILOG, REPORT_EXAMPLE
+from .version import VERSION
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -18,71 +20,20 @@ LAST_FRAME = 1048574
 
 SHORTEST_STEP = 0.01
 
-EPILOG = """\
-Standard output gets one line of JSON for each file and chain, all else goes to standard error. Blender itself may print
-lines before the first of them; they do not begin with a brace. In a line, "unreached" is a number of frames, and
-"max_error" the largest distance of tip and target, in scene units; "problem" says why a chain could not be posed.
-
-exit codes:
-  0  done, or nothing to do
-  1  failure: something unforeseen, its traceback is on standard error
-  2  bad input: a wrong argument, a file that is missing, not a .blend, from a newer Blender, or without a chain, a
-     chain that can't be baked; nothing was written for that file
-  3  a chain has more unreached frames than --max-unreached; nothing was written for that file
-  4  the output can't be written: no permission, disk full, or another run is writing it
-  130  interrupted with Ctrl-C or SIGTERM
-
-A file that fails does not keep the next one from being processed. The output is written beside its name and renamed
-when it is whole, so that a run may be killed at any moment."""
-
-BAKE_EXAMPLES = """\
-examples:
-  blender --command planar_ik bake shot.blend -o baked.blend
-  blender --command planar_ik bake sq1/*.blend sq2/*.blend -o baked --relative-to . --skip-existing
-"""
-
-REPORT_EXAMPLE = """\
-example:
-  blender --command planar_ik report shot.blend --frames 1:100
-"""
-
-ADD_EXAMPLE = """\
-example:
-  blender --command planar_ik add rig.blend chains.toml -o rigged.blend
-
-  where chains.toml holds, for each chain:
-    [[chains]]
-    object = "Rig"
-    bone = "shin.L"
-    target = "Foot.L"
-    softness = 0.05
-"""
-
-DESCRIPTION = (
-    'a list "chains", each with object, bone (the lower one), and if wanted target, subtarget, pole_target, '
-    "pole_subtarget (names; an empty is made for a target or pole that is not named) and any of the chain's settings: "
-    "plane, bend, influence, softness, stretch, stretch_max, stretch_volume, min_angle, max_angle (radians)"
-)
-
 
 def parse(words: list[str]) -> argparse.Namespace:
-    """Read the command line; complaints and help end in `SystemExit`, as is argparse's way."""
+    """Read the command line; complaints and help end in `SystemExit`, as is argparse's way. Paths come out whole."""
     parser = argparse.ArgumentParser("planar_ik", description="Planar IK without a window.", epilog=EPILOG)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--version", action="version", version=VERSION)
     commands = parser.add_subparsers(dest="command", required=True, metavar="bake | report | add")
     _add_bake(commands)
-    does = "say for each chain which frames reach their target; change nothing"
-    report = _command(commands, "report", does, REPORT_EXAMPLE)
-    _inputs(report)
-    _frames(report)
-    add = _command(commands, "add", "put chains on limbs, from a description", ADD_EXAMPLE)
-    add.add_argument("inputs", nargs=1, type=Path, metavar="IN.blend")
-    add.add_argument("description", type=Path, metavar="CHAINS.json|.toml", help=DESCRIPTION)
-    _outputs(add)
-    add.set_defaults(relative_to=None)
+    _add_report(commands)
+    _add_add(commands)
     arguments = parser.parse_args(words)
-    if arguments.command != "report":
-        _check_outputs(commands.choices[arguments.command], arguments)
+    chosen = commands.choices[arguments.command]
+    _check_frames(chosen, arguments)
+    _check_outputs(chosen, arguments)
     return arguments
 
 
@@ -94,6 +45,11 @@ def span_of(arguments: argparse.Namespace) -> Span:
     return Span(arguments.range.upper(), step=arguments.step)
 
 
+def names_file(output: str) -> bool:
+    """Whether an output is a file to be written, and not a folder to write into."""
+    return output.lower().endswith(".blend") and not Path(output).is_dir()
+
+
 def _add_bake(commands: Commands) -> None:
     bake = _command(commands, "bake", "turn what chains do into keys", BAKE_EXAMPLES)
     _inputs(bake)
@@ -101,7 +57,7 @@ def _add_bake(commands: Commands) -> None:
     _outputs(bake)
     bake.add_argument(
         "--relative-to",
-        type=Path,
+        type=_whole,
         metavar="FOLDER",
         help="this folder holds the inputs; OUT gets the same folders, so that shots of the same name stay apart",
     )
@@ -120,17 +76,33 @@ def _add_bake(commands: Commands) -> None:
         help="fewer keys, with knee and tip at most this far off, in scene units; 0: a key on every frame",
     )
     bake.add_argument(
-        "--max-unreached",
-        type=_count,
-        metavar="FRAMES",
-        help="end with code 3, and write nothing, if a chain has more unreached frames than this",
-    )
-    bake.add_argument(
         "--skip-existing",
         action="store_true",
         help="skip what an earlier run with this option has done, told by the content of the files, of which it keeps "
         "a note in a hidden file beside the output",
     )
+    bake.add_argument(
+        "--allow-no-chains",
+        action="store_true",
+        help="a file without a chain is a success; the output is then the file as it is",
+    )
+
+
+def _add_report(commands: Commands) -> None:
+    does = "say for each chain which frames reach their target; change nothing"
+    report = _command(commands, "report", does, REPORT_EXAMPLE)
+    _inputs(report)
+    _frames(report)
+    report.add_argument("--json", action="store_true", help="lines of JSON, which is what it always writes")
+
+
+def _add_add(commands: Commands) -> None:
+    add = _command(commands, "add", "put chains on limbs, from a description", ADD_EXAMPLE)
+    add.add_argument("inputs", nargs=1, type=_whole, metavar="IN.blend")
+    add.add_argument("description", type=_whole, metavar="CHAINS.json|.toml", help=DESCRIPTION)
+    _scripts(add)
+    _outputs(add)
+    add.set_defaults(relative_to=None, frames=None)
 
 
 def _command(commands: Commands, name: str, does: str, examples: str) -> argparse.ArgumentParser:
@@ -144,12 +116,34 @@ def _command(commands: Commands, name: str, does: str, examples: str) -> argpars
 
 
 def _inputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("inputs", nargs="+", type=Path, metavar="IN.blend")
+    parser.add_argument("inputs", nargs="+", type=_whole, metavar="IN.blend")
+    parser.add_argument("--scene", metavar="NAME", help="this scene, or all of them (default: the active one)")
     parser.add_argument(
         "--chain",
         action="append",
         metavar="OBJECT:BONE",
         help="only this chain, named by its lower bone; may be repeated",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="what is missing, left out or not evaluated is an error: exit codes 5, 6 and 7; and so are unreached "
+        "frames, unless --max-unreached says how many may be",
+    )
+    parser.add_argument(
+        "--max-unreached",
+        type=_count,
+        metavar="FRAMES",
+        help="end with code 3, and write nothing, if a chain has more unreached frames than this",
+    )
+    _scripts(parser)
+
+
+def _scripts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--enable-autoexec",
+        action="store_true",
+        help="run the Python of the files: their drivers and registered texts. Only for files that you trust",
     )
 
 
@@ -180,28 +174,46 @@ def _outputs(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="OUT",
+        type=lambda text: f"{_whole(text)}{os.sep if text.endswith(os.sep) else ''}",
         help="the .blend file to write, or the folder to write into",
     )
     parser.add_argument("--in-place", action="store_true", help="write over the input")
 
 
+def _check_frames(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    if arguments.frames:
+        try:
+            start, end = arguments.frames
+            frames_between(start, end, arguments.step)
+        except Refused as why:
+            parser.error(str(why))
+
+
 def _check_outputs(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    if arguments.command == "report":
+        return
     if arguments.in_place == (arguments.output is not None):
         parser.error("give either -o OUT or --in-place")
     below = arguments.relative_to
     if below and arguments.in_place:
         parser.error("--relative-to goes with -o: --in-place writes no other files")
     for source in arguments.inputs if below else ():
-        if not Path(os.path.abspath(source)).is_relative_to(os.path.abspath(below)):
+        if not source.is_relative_to(below):
             parser.error(f"{source} is not in {below}")
     needs_folder = below or len(arguments.inputs) > 1
     if needs_folder and arguments.output and names_file(arguments.output):
         parser.error(f"-o has to be a folder here, and {arguments.output} names a file")
 
 
-def names_file(output: str) -> bool:
-    """Whether an output is a file to be written, and not a folder to write into."""
-    return output.lower().endswith(".blend") and not Path(output).is_dir()
+def _whole(text: str) -> Path:
+    """A path from the root on: Blender takes others from $PWD, which a process keeps when it is started elsewhere."""
+    try:
+        simple, given = os.path.abspath(text), os.path.join(os.getcwd(), text)
+    except FileNotFoundError as error:
+        raise argparse.ArgumentTypeError(f"'{text}': the folder that this was started in is gone") from error
+    folder, name = os.path.split(given)
+    real = os.path.join(os.path.realpath(folder), name)
+    return Path(simple if os.path.realpath(simple) == os.path.realpath(real) else real)  # '..' out of a linked folder
 
 
 def _at_least(least: float) -> Callable[[str], float]:

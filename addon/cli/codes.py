@@ -13,6 +13,9 @@ class Code(IntEnum):
     BAD_INPUT = 2
     UNREACHED = 3
     NOT_WRITTEN = 4
+    MISSING = 5
+    LEFT_OUT = 6
+    FROZEN = 7
     INTERRUPTED = 130
 
 
@@ -26,5 +29,14 @@ class Stop(Exception):
 
 def worst(codes: list[Code]) -> Code:
     """What becomes of a run over several files."""
-    order = (Code.FAILED, Code.NOT_WRITTEN, Code.BAD_INPUT, Code.UNREACHED, Code.DONE)
+    order = (
+        Code.FAILED,
+        Code.NOT_WRITTEN,
+        Code.BAD_INPUT,
+        Code.MISSING,
+        Code.FROZEN,
+        Code.LEFT_OUT,
+        Code.UNREACHED,
+        Code.DONE,
+    )
     return min(codes, key=order.index, default=Code.DONE)

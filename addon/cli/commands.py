@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import sys
-import tomllib
 import traceback
 from argparse import Namespace
 from collections.abc import Callable, Generator
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import NamedTuple, TypeVar
 
 import bpy
-import numpy as np
-from bpy.types import PoseBone
-from numpy.typing import NDArray
+from bpy.types import PoseBone, Scene
 
 from .. import bake as baking
-from ..bake import Refused, Report, Request
-from ..bake.samples import OFF, Sampled
+from ..bake import Refused, Request
 from ..rig.access import chain_settings, scene_of
-from ..solver import Reach
 from .arguments import span_of
+from .checks import few, frozen_drivers, links
 from .codes import Code, Stop, worst
 from .describe import add_described, read_description
-from .files import Note, check_blend, digest, locked, open_blend, output_of, save_blend
+from .files import check_blend, locked, open_blend, output_of, save_blend
 from .interrupt import heed
-from .output import Progress, Write
+from .lines import Line, Told, without_chains
+from .notes import Note, digest
+from .output import Progress, Write, say
+from .scenes import ALL, choose, shown
+from .version import MADE_BY
 
-MANIFEST = Path(__file__).parents[2] / "blender_manifest.toml"
-"""Where the version stands, in the tree and in the installed extension."""
-
-Line = dict[str, Any]
 Result = TypeVar("Result")
 
 
@@ -48,34 +43,37 @@ def bake(arguments: Namespace, source: Path, write: Write) -> None:
     with locked(output):
         note = Note(source, output, _options(arguments))
         done = note.lines() if arguments.skip_existing else None
-        if done is not None:
-            for line in done:
-                write({**line, "skipped": True})
-            return
-        source_digest = digest(source)
-        open_blend(source)
-        chains = _chains(source, arguments.chain)
-        frames = baking.frames_of(bpy.context, span_of(arguments), chains)
-        request = Request(chains, frames, arguments.action == "new", arguments.keep, arguments.tolerance)
-        baked = _finished(source, baking.bake(bpy.context, request))
-        _check_baked(source, baked)
-        done = _lines(source, output, baked)
-        _check_unreached(done, arguments.max_unreached)
-        save_blend(output)
-        if arguments.skip_existing:
-            note.keep(source_digest, done)
+        if done is None:
+            made_from = digest(source) if arguments.skip_existing else ""
+            opened = _open(arguments, source)
+            done = _baked(arguments, source, output, opened)
+            if opened.chains or not arguments.in_place:
+                save_blend(output)
+            if arguments.skip_existing:
+                found = links()
+                note.keep(made_from, found.there, found.missing, done)
+        else:
+            done = [{**line, "file": str(source), "output": str(output), "skipped": True} for line in done]
     for line in done:
         write(line)
 
 
 def report(arguments: Namespace, source: Path, write: Write) -> None:
     """Say what the chains of one file do."""
-    began = perf_counter()
-    open_blend(source)
-    chains = _chains(source, arguments.chain)
-    frames = baking.frames_of(bpy.context, span_of(arguments), chains)
-    for chain in _finished(source, baking.sample_chains(bpy.context, chains, frames)):
-        write({**_line(source, chain, len(frames)), "reach": _runs(chain, frames), "seconds": _since(began)})
+    opened = _open(arguments, source)
+    lines = []
+    for scene, lowers in opened.chains.items():
+        began = perf_counter()
+        with shown(scene):
+            frames = baking.frames_of(bpy.context, span_of(arguments), lowers)
+            chains = _finished(source, baking.sample_chains(bpy.context, lowers, frames))
+        told = Told("report", source, scene, frames, perf_counter() - began, opened.warnings)
+        lines += [told.chain(chain) for chain in chains]
+    for line in lines:
+        write(line)
+    if arguments.strict:
+        _check_posed(lines)
+    _check_unreached(arguments, lines)
 
 
 def add(arguments: Namespace, source: Path, write: Write) -> None:
@@ -84,20 +82,61 @@ def add(arguments: Namespace, source: Path, write: Write) -> None:
     output = _output(arguments, source)
     check_blend(source)
     with locked(output):
-        open_blend(source)
+        open_blend(source, arguments.enable_autoexec)
         added = [add_described(bpy.context, chain) for chain in chains]
         save_blend(output)
     for lower in added:
         target = chain_settings(lower).target.name
-        write(
-            {
-                "file": str(source),
-                "output": str(output),
-                "object": lower.id_data.name,
-                "chain": lower.name,
-                "target": target,
-            }
-        )
+        line = {"command": "add", "file": str(source), "output": str(output)}
+        write({**line, "object": lower.id_data.name, "chain": lower.name, "target": target})
+
+
+class Opened(NamedTuple):
+    """A file that is open: its chains to be worked on, and what a person should know of it."""
+
+    chains: dict[Scene, list[PoseBone]]
+    warnings: list[str]
+
+
+def _open(arguments: Namespace, source: Path) -> Opened:
+    """Open a file, and say what it lacks; stop if that is an error, or if it has no chain."""
+    open_blend(source, arguments.enable_autoexec)
+    chosen = choose(source, arguments.scene, arguments.chain)
+    found: list[tuple[Code | None, str]] = []
+    lost = links().lost
+    if lost:
+        found.append((Code.MISSING, f"{source} links what is not there: {few(lost)}"))
+    frozen = [] if arguments.enable_autoexec else frozen_drivers()
+    if frozen:
+        needs = f"{source} has drivers that stand still without Python, which --enable-autoexec runs: {few(frozen)}"
+        found.append((Code.FROZEN, needs))
+    if chosen.left_out:
+        scenes = ", ".join(f"'{name}'" for name in chosen.left_out)
+        words = f"{source} has more chains in other scenes, which --scene takes by name or all at once: {scenes}"
+        found.append((None if arguments.scene else Code.LEFT_OUT, words))
+    for code, sentence in found:
+        if code and arguments.strict:
+            raise Stop(code, sentence)
+        say(sentence)
+    if not chosen.chains and not getattr(arguments, "allow_no_chains", False):
+        name = arguments.scene or scene_of(bpy.context).name
+        where = "any scene" if name == ALL else f"its scene '{name}'"
+        raise Stop(Code.BAD_INPUT, f"{source} has no chain in {where}")
+    return Opened(chosen.chains, [sentence for _, sentence in found])
+
+
+def _baked(arguments: Namespace, source: Path, output: Path, opened: Opened) -> list[Line]:
+    """Bake the chains of the file that is open, and what is told of them."""
+    lines: list[Line] = []
+    for scene, lowers in opened.chains.items():
+        with shown(scene):
+            frames = baking.frames_of(bpy.context, span_of(arguments), lowers)
+            request = Request(lowers, frames, arguments.action == "new", arguments.keep, arguments.tolerance)
+            baked = _finished(source, baking.bake(bpy.context, request))
+        lines += Told("bake", source, scene, frames, baked.seconds, opened.warnings).baked(baked, output)
+    _check_posed(lines)
+    _check_unreached(arguments, lines)
+    return lines or [without_chains("bake", source, output, opened.warnings)]
 
 
 def _guarded(command: Callable[..., None], arguments: Namespace, source: Path, write: Write) -> Code:
@@ -106,20 +145,18 @@ def _guarded(command: Callable[..., None], arguments: Namespace, source: Path, w
     try:
         command(arguments, source, write)
     except Stop as stop:
-        _say(str(stop))
+        say(str(stop))
         return stop.code
     except Refused as why:
-        _say(f"{source}: {why}")
+        say(f"{source}: {why}")
+        return Code.BAD_INPUT
+    except MemoryError:
+        say(f"{source}: so many frames of so many chains do not fit into memory: take fewer at a time")
         return Code.BAD_INPUT
     except Exception:  # noqa: BLE001 - the next file is to be processed whatever became of this one
-        _say(f"{source}: failed, which is a fault of this program\n{traceback.format_exc()}")
+        say(f"{source}: failed, which is a fault of this program\n{traceback.format_exc()}")
         return Code.FAILED
     return Code.DONE
-
-
-def _say(sentence: str) -> None:
-    sys.stderr.write(f"planar_ik: {sentence}\n")
-    sys.stderr.flush()
 
 
 def _output(arguments: Namespace, source: Path) -> Path:
@@ -136,25 +173,10 @@ def _output(arguments: Namespace, source: Path) -> Path:
 
 
 def _options(arguments: Namespace) -> Line:
-    """What the content of an output depends on, besides the input."""
-    names = ("range", "frames", "step", "chain", "action", "keep", "tolerance", "max_unreached")
-    options = {name: getattr(arguments, name) for name in names}
-    frames = options["frames"]
-    made_by = {"blender": bpy.app.version_string, "planar_ik": tomllib.loads(MANIFEST.read_text())["version"]}
-    return {**options, "frames": list(frames) if frames else None, **made_by}
-
-
-def _chains(source: Path, wanted: list[str] | None) -> list[PoseBone]:
-    chains = baking.chains_of_scene(bpy.context)
-    if not chains:
-        raise Stop(Code.BAD_INPUT, f"{source} has no chain in its scene '{scene_of(bpy.context).name}'")
-    if not wanted:
-        return chains
-    named = {f"{lower.id_data.name}:{lower.name}": lower for lower in chains}
-    for name in wanted:
-        if name not in named:
-            raise Stop(Code.BAD_INPUT, f"{source} has no chain '{name}': it has {', '.join(named)}")
-    return [named[name] for name in wanted]
+    """What the content of an output, or whether there is one, depends on besides the input."""
+    others = {"command", "inputs", "output", "in_place", "relative_to", "skip_existing"}
+    options = {name: value for name, value in vars(arguments).items() if name not in others}
+    return {**options, "frames": list(arguments.frames) if arguments.frames else None, **MADE_BY}
 
 
 def _finished(source: Path, steps: Generator[float, None, Result]) -> Result:
@@ -171,65 +193,24 @@ def _finished(source: Path, steps: Generator[float, None, Result]) -> Result:
         progress.clear()
 
 
-def _check_baked(source: Path, report: Report) -> None:
-    for chain in report.skipped:
-        if chain.problem:
-            name = f"{chain.object.name}:{chain.lower}"
+def _check_posed(lines: list[Line]) -> None:
+    """Stop if a chain could not be posed in any frame, for a reason."""
+    for line in lines:
+        if line["max_error"] is None and "problem" in line:
             raise Stop(
-                Code.BAD_INPUT,
-                f"{source}: chain '{name}' can't be baked, so nothing was written: {chain.problem}. "
-                "Mend it, switch it off, or name the others by --chain",
+                Code.LEFT_OUT,
+                f"{line['file']}: chain '{line['object']}:{line['chain']}' can't be posed: {line['problem']}. Mend it, "
+                "switch it off, or name the others by --chain",
             )
 
 
-def _check_unreached(lines: list[Line], allowed: int | None) -> None:
+def _check_unreached(arguments: Namespace, lines: list[Line]) -> None:
+    """Stop if a chain does not reach its target in more frames than may be."""
+    allowed = 0 if arguments.strict and arguments.max_unreached is None else arguments.max_unreached
     for line in lines:
         if allowed is not None and line["unreached"] > allowed:
             raise Stop(
                 Code.UNREACHED,
                 f"{line['file']}: chain '{line['object']}:{line['chain']}' does not reach its target in "
-                f"{line['unreached']} of {line['frames']} frames, and {allowed} are allowed; nothing was written",
+                f"{line['unreached']} of {line['frames']} frames, and {allowed} are allowed",
             )
-
-
-def _lines(source: Path, output: Path, report: Report) -> list[Line]:
-    lines = [
-        {
-            **_line(source, chain, report.frames),
-            "max_error": played.residual,
-            "key_error": played.error,
-            "keys": played.keys,
-            "output": str(output),
-            "seconds": round(report.seconds, 4),
-        }
-        for chain, played in zip(report.chains, report.played, strict=True)
-    ]
-    return lines + [{**_line(source, chain, report.frames), "output": str(output)} for chain in report.skipped]
-
-
-def _line(source: Path, chain: Sampled, frames: int) -> Line:
-    line = {
-        "file": str(source),
-        "object": chain.object.name,
-        "chain": chain.lower,
-        "frames": frames,
-        "way": chain.way,
-        "unreached": chain.unreached,
-        "max_error": chain.worst_residual() if chain.is_posed else None,
-    }
-    return {**line, "problem": chain.problem} if chain.problem else line
-
-
-def _runs(chain: Sampled, frames: NDArray[Any]) -> list[Line]:
-    """The reach on every frame, as runs of frames of the same."""
-    starts = np.flatnonzero(np.diff(chain.reach, prepend=chain.reach[0] + 1))
-    ends = np.append(starts[1:], len(frames)) - 1
-    names = {OFF: "OFF", **{reach.value: reach.name for reach in Reach}}
-    return [
-        {"from": float(frames[a]), "to": float(frames[b]), "is": names[int(chain.reach[a])]}
-        for a, b in zip(starts, ends, strict=True)
-    ]
-
-
-def _since(began: float) -> float:
-    return round(perf_counter() - began, 4)

@@ -15,10 +15,11 @@ from ..rig.properties import PlanarIKChain
 from ..rig.settings import SHAPING
 from ..rig.setup import Refused, add_fitting, fit_chain, named_target
 from .codes import Code, Stop
+from .interrupt import waiting
 
 NAMES = ("object", "bone", "target", "subtarget", "pole_target", "pole_subtarget")
 LARGE = 1e38
-"""A setting whose largest value is larger has no largest value."""
+"""A setting whose limits are larger has none."""
 
 
 def read_description(path: Path) -> list[dict[str, Any]]:
@@ -34,7 +35,9 @@ def read_description(path: Path) -> list[dict[str, Any]]:
 def _parsed(path: Path) -> list[dict[str, Any]]:
     kind, parse = ("TOML", tomllib.loads) if path.suffix.lower() == ".toml" else ("JSON", json.loads)
     try:
-        parsed = parse(path.read_text(encoding="utf-8-sig"))  # Windows' editors begin a file with a mark.
+        with waiting():
+            text = path.read_text(encoding="utf-8-sig")  # Windows' editors begin a file with a mark.
+        parsed = parse(text)
     except FileNotFoundError as error:
         raise Stop(Code.BAD_INPUT, f"{path} does not exist") from error
     except OSError as error:
@@ -71,8 +74,9 @@ def _wanted(setting: Any, value: Any) -> str:
     least, most = setting.hard_min, setting.hard_max
     if isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most:
         return ""
-    ends = f"from {least:g} on" if most > LARGE else f"from {least:g} to {most:g}"
-    return f"a number {ends}{', in radians' if setting.subtype == 'ANGLE' else ''}"
+    ends = f" from {least:g}" if least > -LARGE else ""
+    ends += f" to {most:g}" if most < LARGE else " on" if ends else ""
+    return f"a number{ends}{', in radians' if setting.subtype == 'ANGLE' else ''}"
 
 
 def add_described(context: Context, chain: dict[str, Any]) -> PoseBone:

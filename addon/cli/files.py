@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 import stat
@@ -11,12 +9,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import bpy
 
 from .arguments import names_file
 from .codes import Code, Stop
+from .interrupt import waiting
 
 MAGIC = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 """How a .blend file begins: plain, compressed by gzip, or by Zstandard."""
@@ -25,11 +24,15 @@ SEEK_TABLE = b"\xb1\xea\x92\x8f"
 """How one compressed by Zstandard ends: with the mark of the format's seekable form."""
 
 
-def open_blend(path: Path) -> None:
-    """Make a file the one that Blender works on."""
+ATTEMPTS = 100
+"""How often a lock is tried to get whose file another run takes away meanwhile."""
+
+
+def open_blend(path: Path, use_scripts: bool) -> None:
+    """Make a file the one that Blender works on, with its Python or without, whatever the preferences say."""
     check_blend(path)
     try:
-        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+        bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=use_scripts)
     except RuntimeError as error:
         raise Stop(Code.BAD_INPUT, f"{path} can't be opened: {_words(error)}") from error
     if tuple(bpy.data.version[:2]) > bpy.app.version[:2]:
@@ -42,7 +45,7 @@ def open_blend(path: Path) -> None:
 def check_blend(path: Path) -> None:
     """Stop if there is no .blend file of this name."""
     try:
-        with path.open("rb") as file:
+        with waiting(), path.open("rb") as file:
             begins = file.read(7)
     except FileNotFoundError as error:
         raise Stop(Code.BAD_INPUT, f"{path} does not exist") from error
@@ -66,26 +69,46 @@ def output_of(source: Path, output: str | None, below: Path | None) -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other runs from writing the same file. The lock is the system's, so that it ends with the process."""
+    """Keep other runs from writing the same file, and take away what one left that was killed. The lock is the
+    system's, so that it ends with the process."""
     if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
         raise Stop(Code.NOT_WRITTEN, f"{path} is read-only")
     beside = path.with_name(f".{path.name}.lock")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = beside.open("a+b")
-    except OSError as error:
-        raise Stop(Code.NOT_WRITTEN, f"{path.parent} can't be written to: {error.strerror}") from error
-    with file:
-        try:
-            _lock(file)
-            os.stat(beside)  # gone if the run that had it has just ended
-        except OSError as error:
-            raise Stop(Code.NOT_WRITTEN, f"Another run is writing {path}") from error
+    with _lock_file(beside, path):
+        _clean(path)
         try:
             yield
         finally:
             with suppress(OSError):
                 beside.unlink()
+
+
+def _lock_file(beside: Path, path: Path) -> IO[bytes]:
+    """The lock's file, locked; it is the one of that name, so that nobody else can lock another."""
+    for _ in range(ATTEMPTS):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = beside.open("a+b")
+        except OSError as error:
+            raise Stop(Code.NOT_WRITTEN, f"{path.parent} can't be written to: {error.strerror}") from error
+        try:
+            _lock(file)
+        except OSError:
+            file.close()
+            break
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(beside)):
+                return file
+        file.close()  # The run that had it has just ended, and its file is gone.
+    raise Stop(Code.NOT_WRITTEN, f"Another run is writing {path}")
+
+
+def _clean(path: Path) -> None:
+    """Take away what is not finished of an output, and the copies that Blender makes of that."""
+    unfinished = path.with_name(f".{path.name}.part.blend")
+    for leftover in (unfinished, *(unfinished.with_name(f"{unfinished.name}{end}") for end in "1@")):
+        with suppress(OSError):  # What can't be removed must not hide what went wrong before.
+            leftover.unlink()
 
 
 def save_blend(path: Path) -> None:
@@ -101,11 +124,9 @@ def save_blend(path: Path) -> None:
             shutil.copymode(path, unfinished)
         unfinished.replace(path)
     except (RuntimeError, OSError) as error:
-        raise _not_written(path, error) from error
+        raise not_written(path, error) from error
     finally:
-        for leftover in (unfinished, unfinished.with_name(f"{unfinished.name}@")):
-            with suppress(OSError):  # What can't be removed must not hide what went wrong before.
-                leftover.unlink()
+        _clean(path)
 
 
 def is_whole(path: Path) -> bool:
@@ -115,49 +136,6 @@ def is_whole(path: Path) -> bool:
         file.seek(-min(64, path.stat().st_size), os.SEEK_END)
         ends = file.read()
     return ends.endswith(SEEK_TABLE) if begins == MAGIC[2] else b"ENDB" in ends
-
-
-class Note:
-    """A hidden file beside an output that says what it was made from, by content."""
-
-    def __init__(self, source: Path, output: Path, options: dict[str, Any]) -> None:
-        self._source, self._output, self._options = source, output, options
-        self._path = output.with_name(f".{output.name}.planar_ik.json")
-
-    def lines(self) -> list[dict[str, Any]] | None:
-        """What was told when the output was made, if it is there and would be made no other way now."""
-        try:
-            kept = json.loads(self._path.read_text(encoding="utf-8"))
-            made = {name: digest(Path(name)) for name in kept["made_from"]}
-            is_same = kept["options"] == self._options and kept["output"] == digest(self._output)
-            knows_source = str(self._source.resolve()) in made or self._source.resolve() == self._output
-            return kept["lines"] if is_same and knows_source and made == kept["made_from"] else None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-    def keep(self, source_digest: str, lines: list[dict[str, Any]]) -> None:
-        """Note what the output was made from: the input, and the libraries that it links."""
-        made = {name: digest(Path(name)) for name in _libraries()}
-        if self._source.resolve() != self._output:
-            made[str(self._source.resolve())] = source_digest
-        kept = {"options": self._options, "made_from": made, "output": digest(self._output), "lines": lines}
-        unfinished = self._path.with_name(f"{self._path.name}.part")
-        try:
-            unfinished.write_text(json.dumps(kept), encoding="utf-8")
-            unfinished.replace(self._path)
-        except OSError as error:
-            raise _not_written(self._path, error) from error
-
-
-def digest(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _libraries() -> list[str]:
-    paths = (Path(bpy.path.abspath(library.filepath, library=library.library)) for library in bpy.data.libraries)
-    return [str(path.resolve()) for path in paths if path.exists()]
 
 
 def _lock(file: IO[bytes]) -> None:
@@ -172,7 +150,7 @@ def _lock(file: IO[bytes]) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _not_written(path: Path, error: Exception) -> Stop:
+def not_written(path: Path, error: Exception) -> Stop:
     """Blender's own words for a full disk may be others, so that the free space is told with them."""
     free = shutil.disk_usage(path.parent).free / 1e6
     return Stop(Code.NOT_WRITTEN, f"{path} can't be written ({free:,.1f} MB are free there): {_words(error)}")

@@ -14,6 +14,7 @@ from typing import Any
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _asked = Event()
+_waits = Event()
 
 
 @contextmanager
@@ -24,15 +25,30 @@ def interrupts_noted() -> Iterator[None]:
     def note(number: int, _frame: Any) -> None:
         _asked.set()
         signal.signal(number, before[signal.Signals(number)])
+        if _waits.is_set():
+            raise KeyboardInterrupt
 
     for number in SIGNALS:
         signal.signal(number, note)
+    if hasattr(signal, "pthread_sigmask"):  # scripts/bake.py holds signals back until there is somebody to note them.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     try:
         yield
     finally:
         for number in SIGNALS:
             signal.signal(number, before[number])
         _asked.clear()
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """While Python waits for others, as for a disk or who reads its output: a signal ends that at once."""
+    _waits.set()
+    try:
+        heed()
+        yield
+    finally:
+        _waits.clear()
 
 
 def heed() -> None:

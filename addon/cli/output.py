@@ -1,17 +1,19 @@
-"""Standard output for JSON only, and progress for a person."""
+"""Standard output for JSON only, the rest for a person, whether or not somebody listens."""
 
 from __future__ import annotations
 
 import ctypes
+import io
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from time import perf_counter
 from typing import Any
 
 from .codes import Code, Stop
+from .interrupt import waiting
 
 Write = Callable[[dict[str, Any]], None]
 """Writes one line of JSON."""
@@ -23,32 +25,71 @@ BAR = 30
 def only_json() -> Iterator[Write]:
     """Send to standard error what Blender prints meanwhile, which it does below Python; give what writes JSON."""
     _flush()
-    told, kept = os.dup(sys.stdout.fileno()), os.dup(1)
-    os.dup2(2, 1)
+    aside = _Aside(sys.stderr)
+    # Blender's reports come by Python's stream, the rest of what it prints does not.
+    with _diverted() as answers, redirect_stdout(aside), redirect_stderr(aside):
+        yield lambda line: _tell(answers, line)
+
+
+def say(sentence: str) -> None:
+    """Tell a person."""
+    sys.stderr.write(f"planar_ik: {sentence}\n")
+
+
+@contextmanager
+def _diverted() -> Iterator[int | None]:
+    """What the process prints goes to standard error; give where it would have gone, None if that is closed."""
+    if sys.stdout is None:  # and its number may be another file's by now
+        yield None
+        return
+    answers, kept = os.dup(sys.stdout.fileno()), os.dup(1)
+    with suppress(OSError):  # Standard error is closed.
+        os.dup2(2, 1)
     try:
-        # Blender's reports come by Python's stream, the rest of what it prints does not.
-        with os.fdopen(told, "wb", buffering=0) as lines, redirect_stdout(sys.stderr):
-
-            def write(line: dict[str, Any]) -> None:
-                try:
-                    lines.write(f"{json.dumps(line)}\n".encode())
-                except BrokenPipeError:
-                    pass  # Nobody reads on; the files are wanted all the same.
-                except OSError as error:
-                    raise Stop(Code.NOT_WRITTEN, f"Standard output can't be written to: {error.strerror}") from error
-
-            yield write
+        yield answers
     finally:
         _flush()
         os.dup2(kept, 1)
         os.close(kept)
+        os.close(answers)
+
+
+def _tell(answers: int | None, line: dict[str, Any]) -> None:
+    text = f"{json.dumps(line)}\n".encode()
+    try:
+        with waiting():
+            while text and answers is not None:
+                text = text[os.write(answers, text) :]
+    except BrokenPipeError:
+        pass  # Nobody reads on; the files are wanted all the same.
+    except OSError as error:
+        raise Stop(Code.NOT_WRITTEN, f"Standard output can't be written to: {error.strerror}") from error
 
 
 def _flush() -> None:
     """Bring out what Python and Blender still hold back, while it goes to the right place."""
-    sys.stdout.flush()
+    with suppress(AttributeError, OSError):
+        sys.stdout.flush()
     with suppress(TypeError, OSError):  # Windows has no library without a name
         ctypes.CDLL(None).fflush(None)
+
+
+class _Aside(io.TextIOBase):
+    """Standard error, whose end stops nothing: it may be closed, or nobody may read it any more."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write at once, if that can be."""
+        with suppress(AttributeError, OSError, ValueError):
+            self._stream.write(text)
+            self._stream.flush()
+        return len(text)
+
+    def isatty(self) -> bool:
+        """Whether a person sees it."""
+        return bool(self._stream and self._stream.isatty())
 
 
 class Progress:
@@ -64,10 +105,8 @@ class Progress:
         if self._is_shown and perf_counter() - self._last > 0.1:
             self._last = perf_counter()
             sys.stderr.write(f"\r{self._name} [{'#' * round(done * BAR):{BAR}}] {done:4.0%}")
-            sys.stderr.flush()
 
     def clear(self) -> None:
         """Take the bar away."""
         if self._last:
             sys.stderr.write("\r\033[K")
-            sys.stderr.flush()

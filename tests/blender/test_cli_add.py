@@ -76,6 +76,10 @@ def test_add_pulls_no_limb_into_its_rest_plane(tmp_path):
         ({"object": "leg", "bone": "shin", "stretch": math.nan}, "stretch = nan: it has to be a number from 0 to 1"),
         ({"object": "leg", "bone": "shin", "stretch": True}, "stretch = True: it has to be a number"),
         ({"object": "leg", "bone": "shin", "stretch_max": 0.5}, "stretch_max = 0.5: it has to be a number from 1 on"),
+        (
+            {"object": "leg", "bone": "shin", "hinge_angle": "90"},
+            "= '90': it has to be a number, in radians",
+        ),
         ({"object": "leg", "bone": "shin", "max_angle": 90}, "a number from 0 to 3.14159, in radians"),
         ({"object": "leg", "bone": "shin", "subtarget": "hand"}, "Name the object that bone 'hand' belongs to"),
         ({"object": "leg", "bone": "shin", "target": "prop", "subtarget": "hand"}, "'prop' has no bone 'hand'"),

@@ -33,8 +33,11 @@ def shot(tmp_path: Path) -> Path:
         (["--max-unreached=-1"], "-1 is not a number of frames"),
         (["--frames", "nan:inf"], "Blender's frames go from -1048574 to 1048574"),
         (["--frames", "1:1e9"], "Blender's frames go from -1048574 to 1048574"),
+        (["--frames", "1:1048574"], "1,048,574 frames are more than the 1,000,000 of one bake"),
+        (["--frames", "1:1000000", "--step", "0.01"], "99,999,901 frames are more than"),
+        (["--frames", "9:1"], "ends at frame 1, before it starts"),
         (["--in-place"], "give either -o OUT or --in-place"),
-        (["b.blend"], "-o has to be a folder here, and o.blend names a file"),
+        (["b.blend"], "o.blend names a file"),
     ],
 )
 def test_wrong_arguments_get_a_sentence(addon, capsys, words, sentence):
@@ -76,8 +79,8 @@ def test_a_chain_that_can_not_be_baked_is_no_success(shot):
     bpy.ops.wm.save_as_mainfile(filepath=str(shot))
     out = shot.with_name("out.blend")
     code, lines, err = run("bake", shot, "-o", out)
-    assert (code, lines, out.exists()) == (2, [], False)
-    assert "chain 'other:shin' can't be baked, so nothing was written: 'shin' has no target" in err
+    assert (code, lines, out.exists()) == (6, [], False)
+    assert "chain 'other:shin' can't be posed: 'shin' has no target" in err
     code, lines, err = run("bake", shot, "-o", out, "--chain", "leg:shin")
     assert (code, len(lines)) == (0, 1), err
     code, lines, _ = run("report", shot)
@@ -105,6 +108,11 @@ def test_bad_input_gets_a_sentence_and_a_code(shot, tmp_path):
         assert "Traceback" not in err
     assert run("bake", shot)[0] == 2
     assert "would be written over" in run("bake", shot, "-o", shot)[2]
+
+
+def test_the_last_frames_that_blender_has(shot):
+    code, lines, err = run("report", shot, "--frames", "1048570:1048574")
+    assert (code, lines[0]["frames"], lines[0]["way"]) == (0, 5, "curves"), err
 
 
 def test_a_file_without_a_chain(tmp_path):

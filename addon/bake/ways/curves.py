@@ -20,6 +20,9 @@ from .transforms import matrices
 SPARSE = 8
 """How many frames Blender may sample for each that is wanted."""
 
+LAST_FRAME = 1048574
+"""Blender's frames end here: it samples none after it, and one more than are wanted before."""
+
 
 class Sampler:
     """The F-curves of objects' actions over frames. A context: it samples copies, and removes them at its end."""
@@ -27,7 +30,8 @@ class Sampler:
     def __init__(self, frames: NDArray[Any]) -> None:
         self.frames = frames
         start, end = int(frames[0]), int(frames[-1])
-        self._is_whole = bool((frames == np.round(frames)).all()) and end - start < SPARSE * len(frames)
+        is_dense = end - start < SPARSE * len(frames) and end < LAST_FRAME
+        self._is_whole = is_dense and bool((frames == np.round(frames)).all())
         self._range = (start, end + 1)
         self._rows = (frames - start).astype(int) if self._is_whole else None
         self._curves: dict[Object, Curves] = {}

@@ -1,0 +1,91 @@
+"""Which scenes of a file are worked on, and which of their chains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import bpy
+from bpy.types import PoseBone, Scene
+
+from ..bake import chains_of_scene
+from ..bake.scope import chains_of
+from ..rig.access import Key, is_armature, key_of, scene_of
+from .codes import Code, Stop
+
+ALL = "all"
+
+
+class Chosen(NamedTuple):
+    """The chains to work on, by their scenes, none twice; and the names of other scenes that have more."""
+
+    chains: dict[Scene, list[PoseBone]]
+    left_out: list[str]
+
+
+def choose(source: Path, scene: str | None, chains: list[str] | None) -> Chosen:
+    """The chains of a scene, or of the active one, or of all; of those the ones that are named, if any are."""
+    scenes = _scenes(source, scene)
+    seen: set[Key] = set()
+    found = {each: _unseen(_chains(each), seen) for each in scenes}
+    others = [each for each in bpy.data.scenes if each not in scenes and _unseen(_chains(each), seen)]
+    if chains:
+        found = _named(source, found, chains)
+    return Chosen({each: lowers for each, lowers in found.items() if lowers}, [each.name for each in others])
+
+
+@contextmanager
+def shown(scene: Scene) -> Iterator[None]:
+    """Make a scene the active one for a while."""
+    window = bpy.context.window
+    if window is None:
+        with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+            yield
+        return
+    before = window.scene
+    if before != scene:
+        window.scene = scene
+    try:
+        yield
+    finally:
+        if before != scene:
+            window.scene = before
+
+
+def name_of(lower: PoseBone) -> str:
+    """What a chain is called on the command line."""
+    return f"{lower.id_data.name}:{lower.name}"
+
+
+def _scenes(source: Path, name: str | None) -> list[Scene]:
+    if name is None:
+        return [scene_of(bpy.context)]
+    if name == ALL:
+        return [scene for scene in bpy.data.scenes if not scene.library]
+    scene = bpy.data.scenes.get(name)
+    if scene is None:
+        names = ", ".join(f"'{scene.name}'" for scene in bpy.data.scenes)
+        raise Stop(Code.BAD_INPUT, f"{source} has no scene '{name}': it has {names}")
+    return [scene]
+
+
+def _chains(scene: Scene) -> list[PoseBone]:
+    if scene == bpy.context.scene:
+        return chains_of_scene(bpy.context)
+    return [lower for ob in scene.view_layers[0].objects if is_armature(ob) for lower in chains_of(ob)]
+
+
+def _unseen(lowers: list[PoseBone], seen: set[Key]) -> list[PoseBone]:
+    new = [lower for lower in lowers if key_of(lower) not in seen]
+    seen.update(map(key_of, new))
+    return new
+
+
+def _named(source: Path, found: dict[Scene, list[PoseBone]], wanted: list[str]) -> dict[Scene, list[PoseBone]]:
+    names = [name_of(lower) for lowers in found.values() for lower in lowers]
+    for name in wanted:
+        if name not in names:
+            raise Stop(Code.BAD_INPUT, f"{source} has no chain '{name}': it has {', '.join(names) or 'none'}")
+    return {scene: [lower for lower in lowers if name_of(lower) in wanted] for scene, lowers in found.items()}
