@@ -24,6 +24,11 @@ def forget() -> None:
     _chains.clear()
 
 
+def has_chains() -> bool:
+    """Whether the file has any chain that is posed."""
+    return bool(_chains)
+
+
 def reach(settings: Any) -> Reach:
     """The reach of the chain with these settings."""
     chain = find(settings) if settings.enabled else None

@@ -2,22 +2,25 @@
 
 import bpy
 
-from . import baking, fk_ik, menus, operators, overlay, panels
+from . import baking, fk_ik, mending, menus, operators, overlay, panels, redrawing, selecting, switching
 
-CLASSES = (*operators.CLASSES, *fk_ik.CLASSES, *baking.CLASSES, *panels.CLASSES)
+ROOMS_WITH_CLASSES = (operators, fk_ik, switching, mending, selecting, baking, menus, panels)
+CLASSES = tuple(cls for room in ROOMS_WITH_CLASSES for cls in room.CLASSES)
+REGISTERED = (selecting, menus, overlay, redrawing)
+"""What there is to register beside classes."""
 
 
 def register() -> None:
-    """Register every class in order, then the menu entries that use them."""
+    """Register every class in order, then what uses them."""
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    menus.register()
-    overlay.register()
+    for room in REGISTERED:
+        room.register()
 
 
 def unregister() -> None:
     """Undo `register` in reverse."""
-    overlay.unregister()
-    menus.unregister()
+    for room in reversed(REGISTERED):
+        room.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -11,7 +11,7 @@ from bpy.types import Context, Event, Operator, PoseBone
 
 from ..bake import Refused, Report, Request, Span, bake, chains_of_scene, finish, frames_of
 from ..rig.access import scene_of, upper_of
-from .operators import selected_chains
+from .finding import selected_chains
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems

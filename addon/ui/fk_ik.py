@@ -15,7 +15,8 @@ from ..rig.animation import animated_paths
 from ..rig.mirroring import counterpart, mirror_chain
 from ..rig.setup import Refused
 from ..rig.snapping import Match, keep_place, keep_setting, key_rotation, key_scale, match, place
-from .operators import PoseOperator, selected_chains
+from .finding import selected_chains
+from .operators import ChainOperator
 
 if TYPE_CHECKING:
     from ..live.chain import Chain
@@ -25,7 +26,7 @@ OFF_PLACE = 1e-4
 """How far a target may stay from where it was put, next to how far it is from the world's origin."""
 
 
-class RangeOperator(PoseOperator):
+class RangeOperator(ChainOperator):
     """An operator that works on the current frame, or on a range of frames with keys"""
 
     use_range: BoolProperty(name="Over a Range", description="Do it on every frame of a range, with keys")
@@ -148,7 +149,7 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
             live.solve_now(context)
 
 
-class POSE_OT_planar_ik_mirror(PoseOperator):
+class POSE_OT_planar_ik_mirror(ChainOperator):
     """Give the bones on the other side the chains of the selected ones, with mirrored targets and poles"""
 
     bl_idname = "pose.planar_ik_mirror"

@@ -1,21 +1,45 @@
-"""The entries in Pose > Inverse Kinematics."""
+"""The entries in Pose > Inverse Kinematics, and a pie menu that people can give a key of their own."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import bpy
-from bpy.types import Context
+from bpy.types import Context, Menu
 
-from . import baking, fk_ik, operators
+from . import baking, fk_ik, operators, switching
 
-ENTRIES = (*operators.CLASSES, *fk_ik.CLASSES, *baking.CLASSES)
+ENTRIES = (*operators.CLASSES, *switching.CLASSES, *fk_ik.CLASSES, *baking.CLASSES)
+
+
+class VIEW3D_MT_planar_ik_pie(Menu):
+    """What an animator does with a limb all day"""
+
+    bl_label = "Planar IK"
+
+    def draw(self, _context: Context) -> None:
+        """Eight ways, from the left around."""
+        layout: Any = self.layout
+        pie = layout.menu_pie()
+        pie.operator("pose.planar_ik_snap_target", icon="SNAP_ON")
+        pie.operator("pose.planar_ik_snap_fk", icon="SNAP_OFF")
+        pie.operator("pose.planar_ik_switch", icon="ARROW_LEFTRIGHT")
+        pie.operator("pose.planar_ik_flip", text="Flip Bend Side", icon="MOD_MIRROR")
+        for part, text, icon in (("TARGET", "Select Target", "EMPTY_AXIS"), ("LIMB", "Select Limb", "BONE_DATA")):
+            pie.operator("pose.planar_ik_select", text=text, icon=icon).part = part
+        pie.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
+        pie.operator("pose.planar_ik_bake", icon="KEY_HLT")
 
 
 def _draw(menu: Any, _context: Context) -> None:
-    menu.layout.separator()
+    layout = menu.layout
+    layout.separator()
     for cls in ENTRIES:
-        menu.layout.operator(cls.bl_idname)
+        layout.operator(cls.bl_idname)
+    layout.operator("wm.call_menu_pie", text="Planar IK Pie Menu").name = VIEW3D_MT_planar_ik_pie.__name__
+
+
+CLASSES = (VIEW3D_MT_planar_ik_pie,)
 
 
 def register() -> None:

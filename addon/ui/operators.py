@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bpy.props import EnumProperty, StringProperty
-from bpy.types import Context, Operator, PoseBone
+from bpy.types import Context, Operator
 
 from .. import live
-from ..rig.access import chain_settings, children_of, has_chain, scene_of
+from ..rig.access import chain_settings, scene_of
 from ..rig.setup import Refused, remove_chain
 from .adding import Request, add_chains
+from .finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, selected_chains
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
-
-NOTHING_SELECTED = "Select a bone with a chain: the lower bone of a limb, like a shin or a forearm"
 
 
 class PoseOperator(Operator):
@@ -46,6 +45,21 @@ class PoseOperator(Operator):
     def act(self, context: Context) -> None:
         """What the operator does; raises `Refused`."""
         raise NotImplementedError
+
+
+class ChainOperator(PoseOperator):
+    """What operators on chains that are there share: they also run in Object Mode, on what follows a selected object"""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Where a chain is selected, by a bone of it or by what it follows."""
+        if context.mode not in {"POSE", "OBJECT"}:
+            cls.poll_message_set("Go to Pose Mode, or to Object Mode")
+            return False
+        if not chains_meant(context, or_off=True):
+            cls.poll_message_set(NOTHING_SELECTED if context.mode == "POSE" else NOTHING_FOLLOWED)
+            return False
+        return True
 
 
 class POSE_OT_planar_ik_add(PoseOperator):
@@ -81,7 +95,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
             self.report({"WARNING"}, warning)
 
 
-class POSE_OT_planar_ik_remove(PoseOperator):
+class POSE_OT_planar_ik_remove(ChainOperator):
     """Take the chains off the selected bones and give them their own pose back"""
 
     bl_idname = "pose.planar_ik_remove"
@@ -94,7 +108,7 @@ class POSE_OT_planar_ik_remove(PoseOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_solve(PoseOperator):
+class POSE_OT_planar_ik_solve(ChainOperator):
     """Pose the selected chains once, for when Live is off"""
 
     bl_idname = "pose.planar_ik_solve"
@@ -109,7 +123,7 @@ class POSE_OT_planar_ik_solve(PoseOperator):
             raise Refused(problems[0])
 
 
-class POSE_OT_planar_ik_flip(PoseOperator):
+class POSE_OT_planar_ik_flip(ChainOperator):
     """Bend the selected chains to the other side"""
 
     bl_idname = "pose.planar_ik_flip"
@@ -120,22 +134,6 @@ class POSE_OT_planar_ik_flip(PoseOperator):
         for lower in selected_chains(context, or_off=True):
             chain = chain_settings(lower)
             chain.bend = -chain.bend
-
-
-def selected_chains(context: Context, or_off: bool = False) -> list[PoseBone]:
-    """The lower bones of the chains that have a selected bone, with ``or_off`` also of those that are switched off;
-    raises `Refused` if there is none."""
-    selected = list(context.selected_pose_bones or ())
-    if context.active_pose_bone and not selected:
-        selected.append(context.active_pose_bone)
-    found: dict[Any, PoseBone] = {}
-    for bone in selected:
-        for lower in (bone, *children_of(bone)):
-            if chain_settings(lower).enabled or (or_off and has_chain(lower)):
-                found[lower.id_data.name_full, lower.name] = lower
-    if not found:
-        raise Refused(NOTHING_SELECTED)
-    return list(found.values())
 
 
 CLASSES = (POSE_OT_planar_ik_add, POSE_OT_planar_ik_remove, POSE_OT_planar_ik_solve, POSE_OT_planar_ik_flip)

@@ -1,4 +1,8 @@
-"""The panel of a chain: in the 3D view's sidebar and among the bone's properties."""
+"""The panels: of the chain that is meant, of all chains of the armature, and of the scene.
+
+They are where people look: in the sidebar's Item tab, on the limb, on what it follows and on the bone below it, in Pose
+Mode and Object Mode; and among the bone's properties, beside Inverse Kinematics.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +11,27 @@ from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
-from ..rig.access import chain_settings, children_of, has_chain, scene_of, scene_settings
+from ..rig.access import chain_settings, has_chain, scene_of, scene_settings, upper_of
 from ..rig.settings import PREFIX, SWITCH
+from ..rig.setup import is_lower
+from .finding import chain_meant, goals_of
+from .mending import MENDS, mends_for
+from .redrawing import TAB
+from .selecting import armature_in_view, reach_icon
 
 LETTER = 8
 """Pixels of a panel's width for each letter of a message, the margins included."""
 
 OPERATORS = (
     (("flip", "Flip"), ("mirror", "Mirror")),
-    (("snap_target", "Target to FK"), ("snap_fk", "FK to Solution")),
-    (("bake", "Bake"), ("remove", "Remove")),
+    (("snap_target", "Snap IK to FK"), ("snap_fk", "Snap FK to IK")),
+    (("bake", "Bake…"), ("remove", "Remove")),
 )
 """The rows of buttons: operators and what is written on them."""
 
+PARTS = {"TARGET": ("Target", "EMPTY_AXIS"), "POLE": ("Pole", "CON_TRACKTO"), "LIMB": ("Limb", "BONE_DATA")}
 
-def _chain_bone(context: Context) -> PoseBone | None:
-    """The active bone's chain, or that of its child if the active bone is a chain's upper bone."""
-    bone = context.active_pose_bone
-    if bone is None or has_chain(bone):
-        return bone
-    return next(filter(has_chain, children_of(bone)), bone)
+MOST_ROWS = 6
 
 
 class _ChainPanel:
@@ -34,26 +39,24 @@ class _ChainPanel:
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.mode == "POSE"
+        return context.mode == "POSE" or (context.mode == "OBJECT" and chain_meant(context) is not None)
 
     def draw_header(self, context: Context) -> None:
-        bone = _chain_bone(context)
-        if bone and has_chain(bone):
-            self.layout.prop(bone, PREFIX + SWITCH, text="")  # type: ignore[attr-defined]
+        lower = chain_meant(context)
+        if lower:
+            self.layout.prop(lower, PREFIX + SWITCH, text="")  # type: ignore[attr-defined]
 
     def draw(self, context: Context) -> None:
         layout = self.layout  # type: ignore[attr-defined]
-        bone = _chain_bone(context)
-        if bone is None:
-            layout.label(text="Click the lower bone of a limb")
+        lower = chain_meant(context)
+        if lower is None:
+            _draw_adding(layout, context)
             return
-        if not has_chain(bone):
-            layout.operator("pose.planar_ik_add")
-            return
+        _draw_parts(layout, lower)
+        _draw_result(layout, context, lower)
         layout.use_property_split = True
-        _draw_chain(layout, bone)
-        _draw_result(layout, context, chain_settings(bone))
-        _draw_operators(layout, context)
+        _draw_settings(layout, lower)
+        _draw_operators(layout)
 
 
 class VIEW3D_PT_planar_ik(_ChainPanel, Panel):
@@ -61,7 +64,7 @@ class VIEW3D_PT_planar_ik(_ChainPanel, Panel):
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
-    bl_category = "Planar IK"
+    bl_category = TAB
 
 
 class BONE_PT_planar_ik(_ChainPanel, Panel):
@@ -69,36 +72,111 @@ class BONE_PT_planar_ik(_ChainPanel, Panel):
 
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
-    bl_context = "bone_constraint"
+    bl_context = "bone"
+    bl_options = {"DEFAULT_CLOSED"}
 
 
-def _draw_chain(layout: Any, bone: PoseBone) -> None:
-    chain = chain_settings(bone)
-    layout.label(text=f"{bone.parent.name if bone.parent else '-'} > {bone.name}", icon="CON_KINEMATIC")
-    _draw_target(layout, chain, "target", "subtarget")
-    _draw_settings(layout, bone, "plane")
+class VIEW3D_PT_planar_ik_chains(Panel):
+    """All chains of the armature"""
+
+    bl_label = "Chains"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = TAB
+    bl_parent_id = "VIEW3D_PT_planar_ik"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """An armature with chains."""
+        ob = armature_in_view(context)
+        return bool(ob and any(map(has_chain, ob.pose.bones)))
+
+    def draw(self, context: Context) -> None:
+        """The list."""
+        ob = armature_in_view(context)
+        manager = context.window_manager
+        count = sum(map(has_chain, ob.pose.bones))
+        layout: Any = self.layout
+        layout.template_list(
+            "PLANARIK_UL_chains", "", ob.pose, "bones", manager, "planar_ik_row", rows=min(count, MOST_ROWS)
+        )
+
+
+class VIEW3D_PT_planar_ik_scene(Panel):
+    """What is set for the scene and not for a chain"""
+
+    bl_label = "Scene"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = TAB
+    bl_parent_id = "VIEW3D_PT_planar_ik"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Live and overlay."""
+        scene = scene_settings(scene_of(context))
+        layout: Any = self.layout
+        layout.prop(scene, "live")
+        layout.prop(scene, "show_overlay")
+        if not scene.live:
+            layout.operator("pose.planar_ik_solve", text="Solve Once")
+
+
+def _draw_adding(layout: Any, context: Context) -> None:
+    bone = context.active_pose_bone
+    if bone is None:
+        layout.label(text="Click the lower bone of a limb", icon="INFO")
+    elif not is_lower(bone):
+        layout.label(text=f"'{bone.name}' is no lower bone", icon="INFO")
+    layout.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
+
+
+def _draw_parts(layout: Any, lower: PoseBone) -> None:
+    """What the chain is, and a button for each of its parts that selects it."""
+    upper = upper_of(lower)
+    layout.label(text=f"{upper.name if upper else '-'} > {lower.name}", icon="CON_KINEMATIC")
+    row = layout.row(align=True)
+    goals = goals_of(lower)
+    for part, (word, icon) in PARTS.items():
+        if part == "LIMB" or part in goals:
+            select = row.operator("pose.planar_ik_select", text=word, icon=icon)
+            select.part, select.object, select.bone = part, lower.id_data.name, lower.name
+
+
+def _draw_settings(layout: Any, lower: PoseBone) -> None:
+    chain = chain_settings(lower)
+    _draw_goal(layout, lower, "target", "subtarget")
+    _draw(layout, lower, "plane")
     if chain.plane == "POLE":
-        _draw_target(layout, chain, "pole_target", "pole_subtarget")
-    _draw_settings(layout, bone, "influence", "bend", "softness")
-    _draw_settings(layout, bone, "stretch", *(("stretch_max", "stretch_volume") if chain.stretch else ()))
-    _draw_settings(layout, bone, "min_angle", "max_angle")
+        _draw_goal(layout, lower, "pole_target", "pole_subtarget")
+    column = _draw(layout, lower, "influence")
+    column.operator("pose.planar_ik_switch", text="Switch to FK" if chain.influence > 0.5 else "Switch to IK")
+    _draw(layout, lower, "bend", "softness")
+    _draw(layout, lower, "stretch", *(("stretch_max", "stretch_volume") if chain.stretch else ()))
+    _draw(layout, lower, "min_angle", "max_angle")
+    _draw(layout, lower, "hinge_angle", "lower_twist")
 
 
-def _draw_target(layout: Any, chain: Any, target: str, subtarget: str) -> None:
-    layout.prop(chain.bone.planar_ik, target)
-    ob = getattr(chain, target)
+def _draw_goal(layout: Any, lower: PoseBone, target: str, subtarget: str) -> None:
+    group = lower.planar_ik  # type: ignore[attr-defined]  # addon.rig.properties adds it
+    layout.prop(group, target)
+    ob = getattr(group, target)
     if ob and ob.type == "ARMATURE":
-        layout.prop_search(chain.bone.planar_ik, subtarget, ob.data, "bones")
+        layout.prop_search(group, subtarget, ob.data, "bones")
 
 
-def _draw_settings(layout: Any, bone: PoseBone, *names: str) -> None:
+def _draw(layout: Any, lower: PoseBone, *names: str) -> Any:
     column = layout.column(align=True)
     for name in names:
-        column.row(align=True).prop(bone, PREFIX + name, expand=name == "plane")
+        column.row(align=True).prop(lower, PREFIX + name, expand=name == "plane")
+    return column
 
 
-def _draw_result(layout: Any, context: Any, chain: Any) -> None:
+def _draw_result(layout: Any, context: Any, lower: PoseBone) -> None:
+    """What became of the chain, and where something is wrong, what helps."""
+    chain = chain_settings(lower)
     if not chain.enabled:
+        layout.label(text="Switched off", icon=reach_icon(lower))
         return
     reach = chain.reach
     if reach == "INVALID":
@@ -106,23 +184,21 @@ def _draw_result(layout: Any, context: Any, chain: Any) -> None:
         column = layout.column(align=True)
         column.alert = True
         for number, line in enumerate(lines):
-            column.label(text=line, icon="BLANK1" if number else "ERROR")
+            column.label(text=line, icon="BLANK1" if number else reach_icon(lower))
+        for way in mends_for(lower):
+            layout.operator("pose.planar_ik_mend", text=MENDS[way].label, icon="TOOL_SETTINGS").way = way
     elif reach == "REACHED":
-        layout.label(text="Reached", icon="CHECKMARK")
+        layout.label(text="Reached", icon=reach_icon(lower))
     else:
-        words = chain.bl_rna.properties["reach"].enum_items[reach].name
-        layout.label(text=f"{words}: {chain.residual:.4g} from the target", icon="INFO")
+        words = lower.planar_ik.bl_rna.properties["reach"].enum_items[reach].name  # type: ignore[attr-defined]
+        layout.label(text=f"{words}: {chain.residual:.4g} from the target", icon=reach_icon(lower))
 
 
-def _draw_operators(layout: Any, context: Context) -> None:
+def _draw_operators(layout: Any) -> None:
     for buttons in OPERATORS:
         row = layout.row(align=True)
         for name, text in buttons:
             row.operator(f"pose.planar_ik_{name}", text=text)
-    scene = scene_settings(scene_of(context))
-    layout.prop(scene, "live")
-    if not scene.live:
-        layout.operator("pose.planar_ik_solve", text="Solve Once")
 
 
-CLASSES = (VIEW3D_PT_planar_ik, BONE_PT_planar_ik)
+CLASSES = (VIEW3D_PT_planar_ik, BONE_PT_planar_ik, VIEW3D_PT_planar_ik_chains, VIEW3D_PT_planar_ik_scene)

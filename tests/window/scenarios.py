@@ -57,7 +57,7 @@ def plays_with_the_panel_open(hand: Hand):
     yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
     yield from hand.choose("Add Planar IK")
     sidebar = next(region for region in area.regions if region.type == "UI")
-    sidebar.active_panel_category = "Planar IK"
+    sidebar.active_panel_category = "Item"
     target = bpy.data.objects["limb"].pose.bones["lower"].planar_ik.target
     for frame, offset in ((1, (0, 0, 0)), (8, (0, 0.4, 0.5)), (15, (0, -0.5, 0.7))):
         target.location = Vector((0, 0, 0.2)) + Vector(offset)

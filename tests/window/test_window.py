@@ -78,3 +78,19 @@ def test_the_overlay_makes_nothing_anew_while_nothing_changes(play):
     assert found["still"] == found["still"] | {"made": 0, "kept": True}
     assert found["moving"]["made"] > 0
     assert found["off"] == found["off"] | {"made": 0, "kept": False}
+
+
+def test_the_panel_is_where_people_look(play):
+    found = play("panel_scenarios.finds_the_panel_everywhere")
+    assert (found["mode"], found["active"]) == ("OBJECT", "target_lower")
+    assert found["reach_while_dragged"] == "TOO_FAR"
+    assert found["reach_after_esc"] == "REACHED"
+    assert "has no target" in found["message"]
+    assert found["mended"] == "REACHED"
+
+
+def test_switching_to_fk_with_auto_keying(play):
+    found = play("panel_scenarios.switches_with_keys")
+    assert (found["influence"], found["influence_before"], found["influence_undone"]) == (0.0, 1.0, 1.0)
+    for state in ("switched", "frame_before", "undone"):
+        assert found[state] == pytest.approx(found["before"], abs=NEAR)

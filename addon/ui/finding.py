@@ -1,0 +1,90 @@
+"""Which chains a person means: by a limb's bones, by what it follows, and by the bone below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from bpy.types import Context, Object, PoseBone
+
+from ..rig.access import ArmatureObject, chain_settings, children_of, has_chain, is_armature, view_layer_of
+from ..rig.setup import Refused
+from ..rig.targets import Target
+
+NOTHING_SELECTED = (
+    "Select a bone with a chain, the lower bone of a limb, like a shin or a forearm, or what the chain follows"
+)
+NOTHING_FOLLOWED = "Go to Pose Mode and select a bone with a chain, or select the target or pole of one"
+
+
+def chains_meant(context: Context, or_off: bool = False) -> list[PoseBone]:
+    """The lower bones of the chains that are selected, by their own bones or else by their target, their pole or the
+    bone below; with ``or_off`` also of those that are switched off. In Object Mode, by target or pole."""
+    if context.mode == "OBJECT":
+        return _by_what_they_follow(context, {(ob, "") for ob in context.selected_objects}, or_off)
+    selected = list(context.selected_pose_bones or ())
+    if context.active_pose_bone and not selected:
+        selected.append(context.active_pose_bone)
+    limbs = [lower for bone in selected for lower in (bone, *children_of(bone)) if _is_chain(lower, or_off)]
+    if not limbs:
+        goals = {(bone.id_data, bone.name) for bone in selected}
+        limbs = _by_what_they_follow(context, goals, or_off)
+    if not limbs:
+        limbs = [bone.parent for bone in selected if bone.parent and _is_chain(bone.parent, or_off)]
+    return list(dict.fromkeys(limbs))
+
+
+def selected_chains(context: Context, or_off: bool = False) -> list[PoseBone]:
+    """What `chains_meant` gives; raises `Refused` if that is none."""
+    found = chains_meant(context, or_off)
+    if not found:
+        raise Refused(NOTHING_SELECTED)
+    return found
+
+
+def chain_meant(context: Context) -> PoseBone | None:
+    """The chain of the active bone or object, also one that is switched off; where there are several, the first."""
+    if context.mode == "OBJECT":
+        ob = context.active_object
+        found = _by_what_they_follow(context, {(ob, "")}, or_off=True) if ob else []
+        return found[0] if found else None
+    bone = context.active_pose_bone
+    if bone is None:
+        return None
+    found = [lower for lower in (bone, *children_of(bone)) if has_chain(lower)]
+    found = found or _by_what_they_follow(context, {(bone.id_data, bone.name)}, or_off=True)
+    if not found and bone.parent and has_chain(bone.parent):
+        found = [bone.parent]
+    return found[0] if found else None
+
+
+def chains_of(ob: ArmatureObject) -> list[PoseBone]:
+    """The lower bones of all chains of an armature, as its bones are sorted."""
+    return [bone for bone in ob.pose.bones if has_chain(bone)]
+
+
+def goals_of(lower: PoseBone) -> dict[str, Target]:
+    """The target and the pole of a chain, those that it has, by what they are called."""
+    settings = chain_settings(lower)
+    goals = {"TARGET": Target.read(settings.target, settings.subtarget)}
+    if settings.plane == "POLE":
+        goals["POLE"] = Target.read(settings.pole_target, settings.pole_subtarget)
+    return {part: goal for part, goal in goals.items() if goal and not goal.problem()}
+
+
+def _is_chain(lower: PoseBone, or_off: bool) -> bool:
+    return bool(chain_settings(lower).enabled or (or_off and has_chain(lower)))
+
+
+def _by_what_they_follow(context: Context, goals: set[tuple[Object, str]], or_off: bool) -> list[PoseBone]:
+    return [
+        lower
+        for lower in _chains_in_view(context)
+        if _is_chain(lower, or_off) and any((goal.object, goal.bone) in goals for goal in goals_of(lower).values())
+    ]
+
+
+def _chains_in_view(context: Context) -> Iterator[PoseBone]:
+    layer: Any = view_layer_of(context)
+    for ob in filter(is_armature, layer.objects):
+        yield from (bone for bone in ob.pose.bones if bone.is_property_set("planar_ik") and has_chain(bone))

@@ -1,0 +1,82 @@
+"""The panels as a person meets them: on the limb, on the target, on what is wrong, and in the list."""
+
+from __future__ import annotations
+
+import bpy
+from hand import Hand
+from mathutils import Vector
+from scenarios import open_limb, tip
+
+ITEM = "Item"
+
+
+def finds_the_panel_everywhere(hand: Hand):
+    """Photograph the panel on the limb, in Object Mode on the target, in the list, and where something is wrong."""
+    yield from open_limb(hand)
+    area, _ = hand.view()
+    area.spaces.active.show_region_ui = True
+    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    sidebar = next(region for region in area.regions if region.type == "UI")
+    sidebar.active_panel_category = ITEM
+    yield from look(hand, "empty")
+    yield from hand.choose("Add Planar IK")
+    yield from look(hand, "limb")
+    chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
+    target = chain.target
+    bpy.ops.pose.planar_ik_select(part="TARGET")
+    yield from look(hand, "target")
+    found = {"mode": bpy.context.mode, "active": bpy.context.object.name}
+    yield from hand.move(hand.on_screen(target.matrix_world.translation))
+    yield from hand.key("G")
+    x, y = hand.mouse
+    yield from hand.move((x + 200, y + 10))
+    yield from look(hand, "dragged-out-of-reach")
+    found["reach_while_dragged"] = chain.reach
+    yield from hand.key("ESC")
+    found["reach_after_esc"] = chain.reach
+    chain.target = None
+    bpy.ops.pose.planar_ik_select(part="LIMB", object="limb", bone="lower")
+    yield from look(hand, "no-target")
+    found["message"] = chain.message
+    bpy.ops.pose.planar_ik_mend(way="TARGET")
+    yield
+    found["mended"], found["tip"] = chain.reach, tip()[:]
+    bpy.ops.wm.call_menu_pie(name="VIEW3D_MT_planar_ik_pie")
+    yield from look(hand, "pie")
+    yield from hand.key("ESC")
+    return found
+
+
+def look(hand: Hand, name: str):
+    """Photograph what has become of the last event, without touching the panel."""
+    yield
+    yield
+    hand.picture(name)
+
+
+def switches_with_keys(hand: Hand):
+    """Switch to FK from the search with Auto Keying, and undo it."""
+    yield from open_limb(hand)
+    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.choose("Add Planar IK")
+    chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
+    chain.target.location += Vector((0, 0.3, 0.4))
+    bpy.context.scene.frame_set(10)
+    bpy.ops.ed.undo_push(message="Move the target")
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    yield
+    found = {"before": tip()[:]}
+    yield from hand.choose("Switch FK/IK")
+    found["switched"], found["influence"] = tip()[:], influence()
+    bpy.context.scene.frame_set(9)
+    yield
+    found["frame_before"], found["influence_before"] = tip()[:], influence()
+    bpy.context.scene.frame_set(10)
+    yield from hand.key("Z", ctrl=True)
+    found["undone"], found["influence_undone"] = tip()[:], influence()
+    return found
+
+
+def influence() -> float:
+    """Of the limb's chain."""
+    return bpy.data.objects["limb"].pose.bones["lower"].planar_ik.influence
