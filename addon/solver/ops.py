@@ -16,13 +16,20 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
+FOLDED = 1e-90
+"""Added to what of a triangle is 0 when it is folded, so that it is folded, not undefined. Its root is far above
+`TINY`: two equal bones with the target at their root fold onto the target line."""
+
+
 class Ops(NamedTuple):
-    """Square root, smaller, larger and choice (``select(condition, if_true, if_false)``)."""
+    """Square root, smaller, larger and choice (``select(condition, if_true, if_false)``); and `FOLDED`, which is 0 for
+    what needs only the ratio of two numbers and knows what to do with 0 by 0."""
 
     sqrt: Callable[[Any], Any]
     minimum: Callable[[Any, Any], Any]
     maximum: Callable[[Any, Any], Any]
     select: Callable[[Any, Any, Any], Any]
+    folded: float = FOLDED
 
 
 # Plain functions: in Python 3.11 the built-in min and max cost twice as much.

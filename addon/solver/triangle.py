@@ -16,10 +16,6 @@ from typing import Any, NamedTuple
 from .ops import TINY, Ops
 from .reach import Reach
 
-FOLDED = 1e-90
-"""Added to B, so that a chain without it is folded, not undefined. Its root is far above `TINY`: two equal bones with
-the target at their root fold onto the target line."""
-
 REACHED, TOO_FAR, TOO_NEAR, LIMITED = Reach.REACHED, Reach.TOO_FAR, Reach.TOO_NEAR, Reach.LIMITED
 
 
@@ -136,7 +132,7 @@ def turns(reach: Any, far: Any, plus: Any, minus: Any, side: Any, m: Ops) -> Tur
     Near each limit one of the four is small: what matters of it is the relative error.
     """
     a = reach * far
-    b = plus * minus + FOLDED
+    b = plus * minus + m.folded
     both = a + b
     knee_cos, knee_sin = m.sqrt(b / both), side * m.sqrt(a / both)
     return knee_cos, knee_sin, reach * knee_cos, minus * knee_sin
