@@ -3,22 +3,24 @@
 
 def register() -> None:
     """Make the properties, operators and handlers known to Blender."""
-    from . import cli, live, ui
+    from . import cli, live, native, ui
     from .rig import legacy, properties
 
     properties.register()
     legacy.register()
     ui.register()
     live.register()
+    native.register()
     cli.register()
 
 
 def unregister() -> None:
     """Take them away again, in reverse order."""
-    from . import cli, live, ui
+    from . import cli, live, native, ui
     from .rig import legacy, properties
 
     cli.unregister()
+    native.unregister()
     live.unregister()
     ui.unregister()
     legacy.unregister()

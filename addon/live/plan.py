@@ -16,6 +16,7 @@ from ..rig.access import (
     has_chain,
     is_armature,
     key_of,
+    runs_on_rig,
     scene_of,
     scene_settings,
     view_layer_of,
@@ -195,7 +196,7 @@ def _chains_of_file() -> dict[Key, Chain]:
             key = key_of(bone)
             settings = chain_settings(bone)
             plan.pointers.give_back(key, settings)
-            if has_chain(bone):
+            if has_chain(bone) and not runs_on_rig(bone):
                 chain = found[key] = plan.chains.get(key) or Chain(ob, bone.name)
                 plan.pointers.note(key, settings)
                 status.register_chain(chain)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 import bpy
 from bpy.types import Context, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
 
-from .settings import PREFIX, ChainSettings
+from .settings import ON_RIG, PREFIX, ChainSettings
 
 if TYPE_CHECKING:
     from bpy.types import Armature, Pose
@@ -76,6 +76,11 @@ def has_chain(bone: PoseBone) -> bool:
     """Whether a bone is the lower bone of a chain, switched on or off."""
     settings = chain_settings(bone)
     return bool(settings.enabled or settings.target)
+
+
+def runs_on_rig(lower: PoseBone) -> bool:
+    """Whether a chain runs on the rig's own bones, constraints and drivers: its influence is a custom property."""
+    return ON_RIG + "influence" in lower  # type: ignore[operator]  # the stubs don't know custom properties
 
 
 def scene_settings(scene: Scene) -> PlanarIKScene:

@@ -13,12 +13,18 @@ def animated_paths(ob: Object) -> set[str]:
     data = ob.animation_data
     if data is None:
         return set()
-    paths = {curve.data_path for curve in data.drivers}
-    paths.update(curve.data_path for curve in curves_of(data.action, getattr(data, "action_slot", None)))
+    return {curve.data_path for curve in (*data.drivers, *curves_everywhere(ob))}
+
+
+def curves_everywhere(ob: Object) -> Iterator[Any]:
+    """The F-curves that act on an object, by its action or by strips of the NLA."""
+    data = ob.animation_data
+    if data is None:
+        return
+    yield from curves_of(data.action, getattr(data, "action_slot", None))
     for track in data.nla_tracks:
         for strip in track.strips:
-            paths.update(strip_paths(strip))
-    return paths
+            yield from _strip_curves(strip)
 
 
 def has_action(ob: Object, actions: set[Any]) -> bool:

@@ -11,9 +11,9 @@ from bpy.types import Context, PoseBone, PropertyGroup
 
 from ..solver import Reach
 from . import status
-from .access import bone_of
+from .access import bone_of, runs_on_rig
 from .legacy import notice, stored
-from .settings import OVERRIDABLE, PREFIX, SETTINGS, Setting, tell_changed
+from .settings import OVERRIDABLE, PREFIX, SETTINGS, ChainSettings, Setting, tell_changed
 
 
 def _named(group: Any, _context: Context) -> None:
@@ -83,6 +83,17 @@ class PlanarIKChain(PropertyGroup):
         options={"HIDDEN"},
     )
 
+    runs_on: EnumProperty(
+        name="Runs On",
+        description="What poses the chain",
+        items=[
+            ("EXTENSION", "Extension", "The extension poses the chain whenever something moves"),
+            ("RIG", "Rig", "The rig's own bones, constraints and drivers pose the chain, extension or not"),
+        ],
+        get=lambda self: int(runs_on_rig(bone_of(self))),
+        options={"HIDDEN"},
+    )
+
     is_posed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     own_upper: _kept_property((1.0, 0.0, 0.0, 0.0))
     own_lower: _kept_property((1.0, 0.0, 0.0, 0.0))
@@ -101,17 +112,16 @@ def _reached_by_path(group: Any) -> PoseBone:
 
 def _shared(setting: Setting) -> Any:
     """The property of a bone's group that reads and sets what the bone itself has."""
-    name = PREFIX + setting.name
 
     def get(group: Any) -> Any:
         before = stored(group)
         if setting.name in before:  # a library override that was saved before is being read
             return before[setting.name]
-        return setting.number_of(getattr(_reached_by_path(group), name))
+        return setting.number_of(getattr(ChainSettings(_reached_by_path(group)), setting.name))
 
     def put(group: Any, number: Any) -> None:
         stored(group).pop(setting.name, None)
-        setattr(_reached_by_path(group), name, setting.value_of(number))
+        setattr(ChainSettings(_reached_by_path(group)), setting.name, setting.value_of(number))
 
     return setting.elsewhere(get, put)
 

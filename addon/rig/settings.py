@@ -22,6 +22,9 @@ FLAT = math.pi - 1e-6
 PREFIX = "planar_ik_"
 """What a setting's name begins with on the pose bone."""
 
+ON_RIG = "planar_ik."
+"""What it begins with in the custom properties of a chain that runs on the rig, which work without the extension."""
+
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 
 on_change: list[Callable[[ChainSettings, bool], None]] = []
@@ -182,10 +185,22 @@ class ChainSettings:
         object.__setattr__(self, "bone", bone)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(*self._place(name))
+        return self._custom[ON_RIG + name] if self._is_custom(name) else getattr(*self._place(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(*self._place(name), value)
+        if not self._is_custom(name):
+            setattr(*self._place(name), value)
+            return
+        self._custom[ON_RIG + name] = value
+        self.bone.id_data.update_tag()  # which Blender does for its own properties only
+        tell_changed(self.bone, is_pointer=False)
+
+    @property
+    def _custom(self) -> Any:
+        return self.bone  # the stubs don't know custom properties
+
+    def _is_custom(self, name: str) -> bool:
+        return name in DEFAULTS and ON_RIG + name in self._custom
 
     def _place(self, name: str) -> tuple[Any, str]:
         return (self.bone, PREFIX + name) if name in DEFAULTS else (self.bone.planar_ik, name)  # type: ignore[attr-defined]  # addon.rig.properties adds it

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import bpy
+from bpy.types import Depsgraph, PoseBone
 
 from ..solver import Reach
-from .access import Key, bone_of, view_layer_of
+from .access import Key, bone_of, bones_of, runs_on_rig, view_layer_of
 from .settings import ChainSettings
 from .targets import Target
 
@@ -29,8 +31,24 @@ def has_chains() -> bool:
     return bool(_chains)
 
 
+on_rig: list[Callable[[PoseBone, Depsgraph], tuple[Reach, str]]] = []
+"""Who answers for chains that run on the rig: with their reach, and why they can't be posed."""
+
+
+def _answer(settings: Any) -> tuple[Reach, str] | None:
+    """What a chain that runs on the rig answers; None for others."""
+    bone = _bone(settings)
+    depsgraph = view_layer_of(bpy.context).depsgraph
+    if not (on_rig and depsgraph and runs_on_rig(bone)):
+        return None
+    return on_rig[0](bones_of(bone.id_data.original)[bone.name], depsgraph)
+
+
 def reach(settings: Any) -> Reach:
     """The reach of the chain with these settings."""
+    answer = _answer(settings) if settings.enabled else None
+    if answer:
+        return answer[0]
     chain = find(settings) if settings.enabled else None
     return Reach(int(chain.reach)) if chain and not chain.problem else Reach.INVALID
 
@@ -39,25 +57,32 @@ def message(settings: Any) -> str:
     """Why the chain with these settings can't be posed; empty if it can."""
     if not settings.enabled:
         return "The chain is not enabled"
+    answer = _answer(settings)
+    if answer:
+        return answer[1]
     chain = find(settings)
     return chain.problem if chain else "The chain has not been posed yet"
 
 
 def residual(settings: Any) -> float:
     """The distance from tip to target in the evaluated pose, in scene units; 0 if there is no target."""
-    chain = find(settings)
+    bone = _bone(settings)
     target = Target.read(settings.target, settings.subtarget)
-    if chain is None or target is None or target.problem():
+    if target is None or target.problem() or not (runs_on_rig(bone) or find(settings)):
         return 0.0
     depsgraph = view_layer_of(bpy.context).depsgraph
     if depsgraph is None:
         return 0.0
-    evaluated = chain.object.evaluated_get(depsgraph)
-    tip = evaluated.matrix_world @ evaluated.pose.bones[chain.lower].tail
+    evaluated = bone.id_data.original.evaluated_get(depsgraph)
+    tip = evaluated.matrix_world @ evaluated.pose.bones[bone.name].tail
     return float((tip - target.position(depsgraph)).length)
 
 
 def find(settings: Any) -> Any:
     """The chain with these settings, on its object or evaluated, or None."""
-    bone = settings.bone if isinstance(settings, ChainSettings) else bone_of(settings)
+    bone = _bone(settings)
     return _chains.get((bone.id_data.original.session_uid, bone.name))
+
+
+def _bone(settings: Any) -> PoseBone:
+    return settings.bone if isinstance(settings, ChainSettings) else bone_of(settings)

@@ -8,7 +8,8 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Operator
 
 from .. import live
-from ..rig.access import chain_settings, scene_of
+from ..native import convert
+from ..rig.access import chain_settings, runs_on_rig, scene_of
 from ..rig.setup import Refused, remove_chain
 from .adding import Request, add_chains
 from .finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, selected_chains
@@ -103,8 +104,10 @@ class POSE_OT_planar_ik_remove(ChainOperator):
 
     def act(self, context: Context) -> None:
         """Remove the selected chains."""
-        for lower in selected_chains(context, or_off=True):
-            remove_chain(lower.id_data, lower)
+        chains = selected_chains(context, or_off=True)
+        convert.make_live(context, filter(runs_on_rig, chains))
+        for ob, name in [(lower.id_data, lower.name) for lower in chains]:
+            remove_chain(ob, ob.pose.bones[name])
         live.refresh(context)
 
 

@@ -1,0 +1,172 @@
+"""Making mechanisms real, and taking them away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+from bpy.types import Context, PoseBone
+
+from ..rig.access import ArmatureObject
+from ..rig.settings import ON_RIG
+from .design import COLLECTION, MARK, Bone, Constraint, Driver, Mechanism, Property, property_path
+from .expressions import LONGEST
+from .found import collection_of, constraints_of, drivers_of, exposed, mechanism_of
+
+
+def build(context: Context, ob: ArmatureObject, mechanisms: Iterable[Mechanism]) -> None:
+    """Make mechanisms real on an armature."""
+    mechanisms = list(mechanisms)
+    with edit_mode(context, ob):
+        for mechanism in mechanisms:
+            for bone in mechanism.bones:
+                _make_bone(ob, bone)
+    collection = ob.data.collections_all.get(COLLECTION) or ob.data.collections.new(COLLECTION)
+    collection.is_visible = False
+    for mechanism in mechanisms:
+        for bone in mechanism.bones:
+            _finish_bone(ob, bone, collection)
+        for prop in mechanism.properties:
+            _make_property(ob, prop)
+        for constraint in mechanism.constraints:
+            _make_constraint(ob, constraint)
+        for driver in mechanism.drivers:
+            _make_driver(ob, driver)
+
+
+def take_away(context: Context, ob: ArmatureObject, lowers: Iterable[PoseBone]) -> None:
+    """Take the mechanisms of chains away, with all that was made for them."""
+    gone: set[str] = set()
+    for lower in lowers:
+        bones, constraints = mechanism_of(lower), constraints_of(lower)
+        for curve in drivers_of(ob, set(bones), constraints):
+            ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+        for bone, constraint in constraints:
+            bone.constraints.remove(constraint)
+        gone.update(bones)
+        for name in exposed(lower):
+            del lower[ON_RIG + name]
+    if gone:
+        with edit_mode(context, ob):
+            for name in gone:
+                ob.data.edit_bones.remove(ob.data.edit_bones[name])
+    collection = collection_of(ob)
+    if collection and not any(collection.bones_recursive):
+        ob.data.collections.remove(collection)
+    if ob.animation_data and not _is_used(ob.animation_data):
+        ob.animation_data_clear()
+
+
+def _is_used(data: Any) -> bool:
+    return bool(data.action or data.nla_tracks or data.drivers)
+
+
+@contextmanager
+def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
+    """Edit Mode of one armature, and back to what was before."""
+    layer: Any = context.view_layer
+    active, mode = layer.objects.active, context.mode
+    posed = list(context.objects_in_mode) if mode == "POSE" else []
+    if mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    selected = [each for each in layer.objects if each.select_get()]
+    for each in selected:
+        each.select_set(False)
+    layer.objects.active = ob
+    ob.select_set(True)
+    bpy.ops.object.mode_set(mode="EDIT")
+    try:
+        yield
+    finally:
+        bpy.ops.object.mode_set(mode="OBJECT")
+        ob.select_set(False)
+        for each in selected:
+            each.select_set(True)
+        layer.objects.active = active
+        if posed:
+            bpy.ops.object.mode_set(mode="POSE")
+
+
+def _make_bone(ob: ArmatureObject, bone: Bone) -> None:
+    """Make a bone in Edit Mode."""
+    made = ob.data.edit_bones.new(bone.name)
+    made.tail = (0.0, 1.0, 0.0)
+    made.matrix = bone.matrix
+    made.length = bone.length
+    made.parent = ob.data.edit_bones[bone.parent] if bone.parent else None
+    made.use_deform = False
+    made.use_inherit_rotation, made.inherit_scale, made.use_local_location = bone.inherit
+
+
+def _finish_bone(ob: ArmatureObject, bone: Bone, collection: Any) -> None:
+    """Set what a bone has in Pose Mode."""
+    made = ob.pose.bones[bone.name]
+    made.bone[MARK] = bone.role
+    for each in list(made.bone.collections):
+        each.unassign(made.bone)
+    collection.assign(made.bone)
+    made.bone.hide = made.bone.hide_select = True
+    made.rotation_mode = bone.rotation_mode
+    for channel, numbers in bone.channels.items():
+        setattr(made, channel, numbers)
+    made.lock_location = made.lock_rotation = made.lock_scale = (True, True, True)
+    made.lock_rotation_w = made.lock_rotations_4d = True
+
+
+def _make_property(ob: ArmatureObject, prop: Property) -> None:
+    bone: Any = ob.pose.bones[prop.bone]
+    name = ON_RIG + prop.setting
+    bone[name] = prop.value
+    described = _describe(bone, prop.setting)
+    bone.id_properties_ui(name).update(**described)
+    bone.property_overridable_library_set(f'["{bpy.utils.escape_identifier(name)}"]', True)
+
+
+def _describe(bone: Any, setting: str) -> dict[str, Any]:
+    """Limits, default and tooltip of a setting, as the extension's own property has them."""
+    prop = bone.planar_ik.bl_rna.properties[setting]
+    if prop.type != "FLOAT":
+        return {"default": prop.default, "description": prop.description}
+    limits = {"min": prop.hard_min, "max": prop.hard_max, "soft_min": prop.soft_min, "soft_max": prop.soft_max}
+    return {**limits, "default": prop.default, "description": prop.description, "subtype": prop.subtype}
+
+
+def _make_constraint(ob: ArmatureObject, constraint: Constraint) -> None:
+    made: Any = ob.pose.bones[constraint.bone].constraints.new(constraint.type)  # type: ignore[arg-type]
+    made.name = constraint.name
+    made.show_expanded = False
+    for name, value in constraint.settings.items():
+        setattr(made, name, value)
+
+
+def _make_driver(ob: ArmatureObject, driver: Driver) -> None:
+    """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
+    path = property_path(driver.bone, driver.path)
+    if driver.path.startswith("["):
+        holder: Any = ob.pose.bones[driver.bone]
+        holder[driver.path[2:-2]] = 0.0
+    curve: Any = ob.driver_add(path, driver.channel) if driver.channel >= 0 else ob.driver_add(path)
+    # A new driver's curve maps its value by keys (from 5.0 on, which round near 0 and 1) or by a modifier. Without
+    # either, what the expression says is what is set.
+    while curve.keyframe_points:
+        curve.keyframe_points.remove(curve.keyframe_points[0])
+    while curve.modifiers:
+        curve.modifiers.remove(curve.modifiers[0])
+    made = curve.driver
+    made.type = "SCRIPTED"
+    for variable in driver.variables:
+        each = made.variables.new()
+        each.name = variable.name
+        if variable.path.startswith("LOC_"):
+            each.type = "TRANSFORMS"
+            target = each.targets[0]
+            target.id, target.bone_target, target.transform_type = ob, variable.bone, variable.path
+            target.transform_space = "LOCAL_SPACE"
+        else:
+            each.type = "SINGLE_PROP"
+            each.targets[0].id, each.targets[0].data_path = ob, property_path(variable.bone, variable.path)
+    made.expression = driver.expression
+    if len(driver.expression) > LONGEST or made.expression != driver.expression or not made.is_simple_expression:
+        raise RuntimeError(f"Blender does not take the expression {driver.expression}")

@@ -1,0 +1,209 @@
+"""Putting live chains on the rig, and bringing them back; neither moves the limb."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from bpy.types import Context, PoseBone
+
+from ..rig.access import ArmatureObject, chain_settings, path_to_bone, runs_on_rig, setting_path, upper_of
+from ..rig.anatomy import Unposable, anatomy
+from ..rig.animation import animated_paths, curves_everywhere
+from ..rig.dependencies import Dependencies
+from ..rig.problems import hangs_on, moved_by, moved_by_driver, movers_of, unposed
+from ..rig.settings import NAMES, ON_RIG
+from ..rig.setup import Refused
+from ..rig.sides import swing_side
+from ..rig.stretching import avoid_shear, restore_inherit_scale
+from ..rig.targets import Target
+from ..solver.limb import Limb
+from ..solver.ops import FLOATS
+from ..solver.triangle import bones
+from .build import build, take_away
+from .design import ALWAYS, Wanted, design, needs_swing
+from .found import built_for, drivers_on, exposed, note_purpose
+
+FIXED = ("plane", "hinge_angle", "lower_twist", "stretch_volume")
+"""The settings that make the mechanism what it is, and so can't be animated on the rig."""
+
+
+def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
+    """Put chains on the rig; raises `Refused` before anything is changed."""
+    chains = _by_object(lowers)
+    for ob, names in chains.items():
+        for name in names:
+            check(ob.pose.bones[name])
+    for ob, names in chains.items():
+        wanted = {name: read(ob.pose.bones[name]) for name in names}
+        for name in names:
+            chain_settings(ob.pose.bones[name]).enabled = False
+        try:
+            _make(context, ob, wanted)
+        finally:
+            for name in names:
+                chain_settings(ob.pose.bones[name]).enabled = wanted[name].settings["enabled"]
+
+
+def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
+    """Bring chains back from the rig."""
+    for ob, names in _by_object(lowers).items():
+        wanted = {name: read(ob.pose.bones[name]) for name in names}
+        take_away(context, ob, [ob.pose.bones[name] for name in names])
+        for name, each in wanted.items():
+            lower = ob.pose.bones[name]
+            restore_inherit_scale(lower)
+            for setting in each.exposed:
+                setattr(chain_settings(lower), setting, each.settings[setting])
+                _carry(ob, _property_path(name, setting), setting_path(name, setting))
+        ob.update_tag()
+
+
+def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
+    """Make the mechanisms of chains anew, as they are set now."""
+    for ob, names in _by_object(lowers).items():
+        wanted = {name: read(ob.pose.bones[name]) for name in names}
+        _measure(context, ob, wanted)
+        take_away(context, ob, [ob.pose.bones[name] for name in names])
+        for name in names:
+            restore_inherit_scale(ob.pose.bones[name])
+        _make(context, ob, wanted)
+
+
+def is_outdated(lower: PoseBone, evaluated: PoseBone) -> bool:
+    """Whether the mechanism of a chain is not what its settings and its bones ask for now."""
+    built = built_for(lower)
+    return built is None or not _alike(built, _purpose(read(lower), limb_of(evaluated, lower), lower))
+
+
+def check(lower: PoseBone) -> None:
+    """Raise `Refused` if a chain can't be put on the rig."""
+    ob, settings = lower.id_data, chain_settings(lower)
+    if ob.library or ob.data.library:
+        raise Refused(f"'{ob.name}' is linked: make its chains portable in the file that it is linked from")
+    if runs_on_rig(lower):
+        raise Refused(f"The chain of '{lower.name}' runs on the rig already")
+    if lower.parent is None:
+        raise Refused(f"'{lower.name}' has no parent: a chain is a bone and its parent")
+    goals = [Target.read(settings.target, settings.subtarget)]
+    if settings.plane == "POLE":
+        goals.append(Target.read(settings.pole_target, settings.pole_subtarget))
+    dependencies = Dependencies()
+    for goal, name in zip(goals, ("target", "pole target"), strict=False):
+        problem = goal.problem() or hangs_on(ob, lower, goal, dependencies) if goal else "no"
+        if problem:
+            raise Refused(f"'{lower.name}' has no {name}" if goal is None else problem)
+    moved = moved_by(ob, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
+    if unposed(ob) or moved:
+        raise Refused(unposed(ob) or moved)
+    animated = animated_paths(ob)
+    for name in FIXED:
+        if setting_path(lower.name, name) in animated:
+            raise Refused(f"{name.replace('_', ' ').capitalize()} of '{lower.name}' is animated: remove its keys first")
+
+
+def read(lower: PoseBone) -> Wanted:
+    """What a chain is to do, as it is set."""
+    settings = chain_settings(lower)
+    animated = animated_paths(lower.id_data)
+    moving = {
+        name
+        for name in NAMES
+        if animated & {setting_path(lower.name, name), _property_path(lower.name, name)} and name not in FIXED
+    }
+    target = Target.read(settings.target, settings.subtarget)
+    pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
+    values = {name: getattr(settings, name) for name in NAMES}
+    for name in exposed(lower):
+        values[name] = lower[ON_RIG + name]
+    if target is None or (settings.plane == "POLE" and pole is None):
+        raise Refused(f"'{lower.name}' has no {'pole ' if target else ''}target")
+    return Wanted(target, pole, values, ALWAYS | moving, frozenset(moving), swing_side(lower.name))
+
+
+def _make(context: Context, ob: ArmatureObject, wanted: dict[str, Wanted]) -> None:
+    """Design and build the mechanisms of one object's chains, whose bones have their own pose."""
+    for name, each in wanted.items():
+        if each.settings["stretch"] or "stretch" in each.animated:
+            avoid_shear(ob.pose.bones[name])
+    limbs = _measure(context, ob, wanted)
+    taken = {bone.name for bone in ob.data.bones}
+    mechanisms = [design(ob.pose.bones[name], limbs[name], each, taken) for name, each in wanted.items()]
+    build(context, ob, mechanisms)
+    for name, each in wanted.items():
+        lower = ob.pose.bones[name]
+        note_purpose(lower, _purpose(each, limbs[name], lower))
+        for setting in each.exposed:
+            _carry(ob, setting_path(name, setting), _property_path(name, setting))
+    ob.update_tag()
+
+
+def _measure(context: Context, ob: ArmatureObject, wanted: dict[str, Wanted]) -> dict[str, Limb]:
+    """The shapes of limbs; raises `Refused` if one can't be posed exactly."""
+    evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+    return {name: limb_of(evaluated.pose.bones[name], ob.pose.bones[name]) for name in wanted}
+
+
+def limb_of(evaluated: PoseBone, lower: PoseBone) -> Limb:
+    """The shape of a limb, in the unit of the bone that its targets are measured in, by its evaluated lower bone and
+    the original one, whose scale is its own."""
+    upper, settings = upper_of(evaluated), chain_settings(lower)
+    angles = (settings.hinge_angle, settings.lower_twist)
+    try:
+        limb = anatomy(upper, evaluated, upper_of(lower).scale[:], lower.scale[:], angles).limb
+    except Unposable as why:
+        raise Refused(str(why)) from why
+    if upper.parent is None or upper.bone.inherit_scale != "ALIGNED":
+        return limb
+    sizes = [axis.length for axis in upper.parent.matrix.to_3x3().col]
+    if max(sizes) - min(sizes) > 1e-4 * max(sizes):
+        raise Refused(f"'{upper.name}' takes over an uneven scale axis by axis: let it inherit scale in full")
+    r1, r2 = limb.r1 / sizes[1], limb.r2 / sizes[1]
+    return limb._replace(r1=r1, r2=r2, bones=bones(r1, r2, FLOATS))
+
+
+def _purpose(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:
+    """What a mechanism is made for, in words and numbers that can be kept with it and compared."""
+    goals = [[goal.object.name_full, goal.bone] if goal else [] for goal in (wanted.target, wanted.pole)]
+    fixed = {name: value for name, value in wanted.settings.items() if name not in wanted.exposed and name != "enabled"}
+    hangs = [[bone.bone.use_inherit_rotation, bone.bone.inherit_scale] for bone in (upper_of(lower), lower)]
+    axes = [number for turn in (*limb.axes, *limb.knee_turns) for number in turn]
+    lengths = [limb.r1, limb.r2]
+    words = [goals, hangs, sorted(wanted.exposed), [fixed["plane"], fixed["stretch_volume"]], needs_swing(wanted)]
+    numbers = [value for _, value in sorted(fixed.items()) if isinstance(value, float)]
+    return {"words": words, "numbers": numbers, "axes": axes, "lengths": lengths}
+
+
+def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two mechanisms are made for the same, to within single precision."""
+    if one["words"] != other["words"] or len(one["numbers"]) != len(other["numbers"]):
+        return False
+    size = max(other["lengths"])
+    pairs = [(a, b, 1e-6 * max(1.0, abs(b))) for a, b in zip(one["numbers"], other["numbers"], strict=True)]
+    pairs += [(a, b, 1e-4) for a, b in zip(one["axes"], other["axes"], strict=True)]
+    pairs += [(a, b, 1e-5 * size) for a, b in zip(one["lengths"], other["lengths"], strict=True)]
+    return all(abs(a - b) <= within for a, b, within in pairs)
+
+
+def _property_path(lower: str, setting: str) -> str:
+    return f'{path_to_bone(lower)}["{ON_RIG}{setting}"]'
+
+
+def _carry(ob: ArmatureObject, old: str, new: str) -> None:
+    """Let what animates one property of an object animate another one."""
+    for curve in curves_everywhere(ob):
+        if curve.data_path == old:
+            curve.data_path = new
+    for curve in drivers_on(ob):
+        if curve.data_path == old:
+            drivers: Any = ob.animation_data.drivers  # type: ignore[union-attr]  # it has this one
+            drivers.from_existing(src_driver=curve).data_path = new
+            drivers.remove(curve)
+
+
+def _by_object(lowers: Iterable[PoseBone]) -> dict[ArmatureObject, list[str]]:
+    """Chains by their objects, by name: what is edited moves in memory."""
+    found: dict[ArmatureObject, list[str]] = {}
+    for lower in lowers:
+        found.setdefault(lower.id_data, []).append(lower.name)
+    return found

@@ -1,0 +1,161 @@
+"""What the drivers of a native limb say: the solver's geometry, recorded of what they measure.
+
+The variables are places in the frame F, in axes of which y is along the limb's line (or its upper bone), and z the
+plane's normal: ``x y z`` of the target, ``p q r`` of the pole. The rest are settings and pieces of the formula.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..solver.chain import IN_LINE_SQUARE
+from ..solver.ops import Ops
+from ..solver.record import RECORDER, Node
+from ..solver.triangle import Bones, Settings, extend_shaped, limited_range, turns
+from .expressions import call, constant, replaced, simplified, turn_of, variables_of, where_finite
+
+NATIVE: Ops = RECORDER._replace(folded=0.0)
+"""What the solver is recorded with: the arc tangent knows what to do with 0 by 0."""
+
+NUDGE = 1e-30
+"""Far below what single precision tells apart from nothing, next to a length; it decides the direction of nothing."""
+
+X, Y, Z = (Node("input", name) for name in "xyz")
+P, Q, R = (Node("input", name) for name in "pqr")
+FAR, STRETCH = (Node("input", name) for name in "fk")
+SETTINGS = {
+    name: Node("input", letter)
+    for name, letter in {
+        "bend": "b",
+        "influence": "t",
+        "softness": "s",
+        "stretch": "e",
+        "stretch_max": "m",
+        "min_angle": "u",
+        "max_angle": "v",
+        "enabled": "n",
+    }.items()
+}
+"""The variables of settings that are custom properties."""
+
+
+class Turned(NamedTuple):
+    """The angles by which the upper bone is off the target line and the knee off straight, in radians."""
+
+    line: Node
+    knee: Node
+
+
+def square(is_flat: bool) -> Node:
+    """Of the distance from root to target, in the plane or in space."""
+    flat: Node = X * X + Y * Y
+    across: Node = flat + Z * Z
+    return flat if is_flat else across
+
+
+def turned(of: Bones, is_flat: bool, side: Any) -> Turned:
+    """The triangle's angles for a target as far off as it is; ``side`` is a number or the node of one.
+
+    Each factor that is below 0 counts as 0, as the triangle has it; past reach, that makes the limb straight.
+    """
+    measured = square(is_flat)
+    distance = NATIVE.sqrt(measured)
+    found = _angles(of, distance, _at_least_0(of.total - distance))
+    return Turned(*(where_finite(measured, _towards(side, angle)) for angle in found))
+
+
+def turned_shaped(of: Bones, side: Any) -> Turned:
+    """The same for a limb that goes as far as the piece `FAR` says, which is how much less than r1 + r2."""
+    gone = _at_least_0(of.total - FAR)
+    return Turned(*(_towards(side, angle) for angle in _angles(of, gone, _at_least_0(FAR))))
+
+
+class Shape(NamedTuple):
+    """The pieces of a limb that is soft, limited or stretched."""
+
+    far: Node
+    stretch: Any
+
+
+def shape(of: Bones, is_flat: bool, settings: Settings) -> Shape:
+    """How far the limb goes, as how much less than r1 + r2; and by which factor it lengthens, made of `FAR`."""
+    measured = square(is_flat)
+    distance = NATIVE.sqrt(measured)
+    within = limited_range(of, settings.min_cos2, settings.max_cos2, NATIVE)
+    gone, far, factor, _ = extend_shaped(distance, of, within, settings, NATIVE)
+    if isinstance(factor, Node):
+        factor = replaced(factor, gone, of.total - FAR)
+    if isinstance(settings.influence, Node) or settings.influence != 1.0:
+        factor = 1.0 + settings.influence * (factor - 1.0)
+    return Shape(*(_where_all_finite(measured, simplified(each), other) for each, other in ((far, 0.0), (factor, 1.0))))
+
+
+def guarded(formula: Any) -> Node:
+    """A formula, or 0 where any of its variables is not finite."""
+    variables = [Node("input", name) for name in variables_of(formula)]
+    return where_finite(sum(each * each for each in variables), formula)
+
+
+def _where_all_finite(measured: Any, formula: Any, otherwise: float) -> Node:
+    """`where_finite` of what is measured and of the settings that a formula has."""
+    for each in SETTINGS.values():
+        if each.parts[0] in variables_of(formula):
+            measured = measured + each * each
+    return where_finite(measured, formula, otherwise)
+
+
+def _angles(of: Bones, gone: Any, far: Any) -> Turned:
+    """The angles for a chain that goes so far, which is ``far`` less than r1 + r2."""
+    plus, minus = _at_least_0(gone + of.difference), _at_least_0(gone - of.difference)
+    knee_cos, knee_sin, line_cos, line_sin = turns(of.total + gone, far, plus, minus, 1.0, NATIVE)
+    return Turned(turn_of(line_cos, line_sin), turn_of(knee_cos, knee_sin))
+
+
+def swung_axis(normal: Any, aside: Any, bend: Any, side: float) -> list[Any]:
+    """The components of the axis that the limb bends about, which has swung round the target line by the bend: the
+    normal's and that aside of it, numbers."""
+    bend_or = bend if isinstance(bend, Node) else constant(bend)
+    swing = NATIVE.sqrt(_at_least_0(1.0 - bend_or * bend_or))
+    parts = [along * bend_or - side * across * swing for along, across in zip(normal, aside, strict=True)]
+    return [where_finite(bend_or * bend_or, simplified(part)) for part in parts]
+
+
+def _towards(side: Any, angle: Node) -> Any:
+    """An angle to the side that a bend says: its sign, got without comparing what may be not a number."""
+    if isinstance(side, Node):
+        return (2.0 * Node("==", side, call("abs", side)) - 1.0) * angle
+    return angle if side >= 0.0 else -angle
+
+
+def _at_least_0(number: Any) -> Any:
+    return NATIVE.maximum(number, 0.0)
+
+
+def line_in_plane() -> Node:
+    """The turn of the target line about the normal, from y; a target at the root counts as along y."""
+    return call("atan2", -X, Node("+", Y, constant(0.0)))  # which makes 0 of -0
+
+
+class Line(NamedTuple):
+    """The turns that take y to the target line and z to the plane's normal: about y, then x, then z."""
+
+    about_z: Node
+    about_x: Node
+    about_y: Node
+
+
+def line_in_space(has_pole: bool) -> Line:
+    """The turns into the plane of `SWING`, or of `POLE`."""
+    ahead = Y + NUDGE if has_pole else Node("+", Y, constant(0.0))
+    flat = X * X + Y * Y
+    distance = NATIVE.sqrt(square(False))
+    swing = call("atan2", X * Z, flat + Y * distance)
+    finite = square(False)
+    if has_pole:
+        finite = finite + P * P + Q * Q + R * R
+        side = call("atan2", flat * R - Z * (X * P + ahead * Q), distance * (X * Q - ahead * P))
+        along = X * P + Y * Q + Z * R
+        spread = Node("-", constant(1.0), constant(IN_LINE_SQUARE))
+        is_off = along * along < square(False) * (P * P + Q * Q + R * R) * spread
+        swing = NATIVE.select(is_off, side, swing)
+    return Line(call("atan2", -X, ahead), call("atan2", Z, NATIVE.sqrt(flat)), where_finite(finite, swing))

@@ -1,0 +1,97 @@
+"""Which bones a chain runs on: found again by what refers to what, which outlasts renaming, joining and mirroring."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from bpy.types import PoseBone
+
+from ..rig.access import ArmatureObject, split_path, upper_of
+from ..rig.settings import ON_RIG
+from .design import COLLECTION, CONSTRAINT, MARK
+
+
+def constraints_of(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
+    """The constraints by which the visible bones copy the solution, each with its bone."""
+    visible = [lower] if lower.parent is None else [upper_of(lower), lower]
+    return [
+        (bone, each)
+        for bone in visible
+        for each in bone.constraints
+        if each.name.startswith(CONSTRAINT) and _marked(lower.id_data, getattr(each, "subtarget", ""))
+    ]
+
+
+def mechanism_of(lower: PoseBone) -> list[str]:
+    """The names of the bones that a limb's visible bones depend on and that were made for that, children first."""
+    ob: ArmatureObject = lower.id_data
+    found: dict[str, int] = {}
+    waiting = [each.subtarget for _, each in constraints_of(lower)]
+    while waiting:
+        name = waiting.pop()
+        if name not in found and _marked(ob, name):
+            found[name] = len(ob.pose.bones[name].parent_recursive)
+            waiting += _needs(ob, ob.pose.bones[name])
+    return sorted(found, key=found.__getitem__, reverse=True)
+
+
+def note_purpose(lower: PoseBone, purpose: dict[str, Any]) -> None:
+    """Keep with a mechanism what it is made for."""
+    _holder(lower)[MARK] = json.dumps(purpose)
+
+
+def built_for(lower: PoseBone) -> dict[str, Any] | None:
+    """What the mechanism of a chain was made for; None without a whole one."""
+    holder = _holder(lower)
+    purpose: dict[str, Any] | None = json.loads(holder[MARK]) if holder and MARK in holder else None
+    return purpose
+
+
+def _holder(lower: PoseBone) -> Any:
+    """The bone that measures the target of a chain; None if there is none any more."""
+    ob = lower.id_data
+    return next((ob.pose.bones[name] for name in mechanism_of(lower) if ob.data.bones[name][MARK] == "target"), None)
+
+
+def drivers_on(ob: ArmatureObject) -> list[Any]:
+    """All drivers of an object."""
+    return list(ob.animation_data.drivers) if ob.animation_data else []
+
+
+def exposed(lower: PoseBone) -> list[str]:
+    """The custom properties of a chain on the rig, by the names of the settings."""
+    keys: Any = lower.keys()  # type: ignore[func-returns-value]  # the stubs don't know custom properties
+    return [key.removeprefix(ON_RIG) for key in keys if key.startswith(ON_RIG)]
+
+
+def drivers_of(ob: ArmatureObject, bones: set[str], constraints: list[tuple[PoseBone, Any]]) -> Iterator[Any]:
+    """The drivers of bones of a mechanism, and of the constraints that copy them."""
+    paths = [each.path_from_id() for _, each in constraints]
+    for curve in drivers_on(ob):
+        if split_path(curve.data_path)[0] in bones or curve.data_path.startswith(tuple(paths)):
+            yield curve
+
+
+def collection_of(ob: ArmatureObject) -> Any:
+    """The bone collection of the mechanisms, if there is one."""
+    return ob.data.collections_all.get(COLLECTION)
+
+
+def _marked(ob: ArmatureObject, name: str) -> bool:
+    bone: Any = ob.data.bones.get(name)
+    return bone is not None and MARK in bone
+
+
+def _needs(ob: ArmatureObject, bone: PoseBone) -> Iterator[str]:
+    """What a bone of a mechanism depends on, by parent, constraints and drivers."""
+    if bone.parent:
+        yield bone.parent.name
+    for constraint in bone.constraints:
+        yield getattr(constraint, "subtarget", "")
+    for curve in drivers_on(ob):
+        if split_path(curve.data_path)[0] == bone.name:
+            for variable in curve.driver.variables:
+                target = variable.targets[0]
+                yield target.bone_target or split_path(target.data_path)[0]

@@ -1,0 +1,48 @@
+"""Keeping mechanisms what their chains are set to: what changes a mechanism makes it anew at once."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..rig import settings, status
+from ..rig.access import runs_on_rig, view_layer_of
+from ..rig.settings import ChainSettings
+from ..rig.setup import Refused
+from .convert import is_outdated, rebuild
+from .found import constraints_of
+from .status import answer
+
+_busy: list[bool] = []
+"""Not empty while a mechanism is made, which sets settings too."""
+
+
+def _on_change(changed: ChainSettings, _is_pointer: bool) -> None:
+    """A setting was set: if its chain runs on the rig, let the rig follow."""
+    lower = changed.bone
+    if _busy or lower.id_data.is_evaluated or not runs_on_rig(lower):
+        return
+    _busy.append(True)
+    try:
+        for _, constraint in constraints_of(lower):
+            constraint.mute = not changed.enabled
+        layer = view_layer_of(bpy.context)
+        layer.update()
+        evaluated = lower.id_data.evaluated_get(layer.depsgraph).pose.bones[lower.name]
+        if is_outdated(lower, evaluated):
+            rebuild(bpy.context, [lower])
+    except Refused:
+        pass  # The chain's message says what is missing.
+    finally:
+        _busy.pop()
+
+
+def register() -> None:
+    """Start to listen."""
+    settings.on_change.append(_on_change)
+    status.on_rig.append(answer)
+
+
+def unregister() -> None:
+    """Stop listening."""
+    status.on_rig.remove(answer)
+    settings.on_change.remove(_on_change)

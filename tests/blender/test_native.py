@@ -1,0 +1,286 @@
+"""Chains on the rig: the same joints as live, without the extension, and nothing left when they are taken away."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mathutils import Euler, Matrix, Vector
+
+from tests.blender.natives import make_live, make_portable, matrices, parts
+from tests.blender.rigs import (
+    HIP,
+    INHERIT_SCALE,
+    Bone,
+    expected,
+    few,
+    frame_of,
+    fresh_rig,
+    joints,
+    length,
+    make_chain,
+    make_empty,
+    make_rig,
+    select,
+    update,
+)
+
+SAME = 1e-5
+"""How far joints may be from those of a live chain, in lengths of the limb."""
+
+unit = st.floats(-1, 1, width=32)
+place = st.tuples(unit, unit, unit)
+angles = st.tuples(*[st.floats(-3, 3, width=32)] * 3)
+size = st.sampled_from([0.5, 0.8, 1.0, 1.5, -1.0])
+
+
+def assert_same(ob, live, total):
+    for a, b in zip(joints(ob), live, strict=True):
+        assert np.linalg.norm(a - b) <= SAME * total
+
+
+@st.composite
+def legs(draw):
+    root, knee, tip = (Vector(draw(place)) for _ in range(3))
+    roll = draw(st.floats(-3, 3, width=32))
+    return HIP, Bone("thigh", root, knee, "hip", roll=roll), Bone("shin", knee, tip, "thigh", True, roll / 2)
+
+
+def is_long(bones):
+    return all((Vector(bone.tail) - Vector(bone.head)).length > 0.2 for bone in bones)
+
+
+@given(
+    bones=legs(),
+    turn=angles,
+    scale=st.tuples(size, size, size),
+    share=st.floats(0.05, 1.2),
+    direction=st.floats(-3, 3),
+    plane=st.sampled_from(["REST", "POLE"]),
+    bend=st.sampled_from([1.0, -1.0, 0.3]),
+    own=angles,
+)
+@few
+def test_joints_are_those_of_a_live_chain(bones, turn, scale, share, direction, plane, bend, own):
+    if not is_long(bones):
+        return
+    ob = fresh_rig(bones)
+    ob.pose.bones["hip"].matrix_basis = Matrix.LocRotScale(None, Euler(turn), Vector(scale))
+    ob.pose.bones["thigh"].rotation_quaternion = Euler(own).to_quaternion()
+    target = make_empty(location=frame_of(ob).target(share, direction, 0.1))
+    chain = make_chain(ob, target, plane=plane, bend=bend, pole_target=make_empty("pole", (3, 5, 1)))
+    assert chain.message == ""
+    live, total = joints(ob), length(ob)
+    make_portable(ob)
+    assert chain.runs_on == "RIG"
+    assert_same(ob, live, total)
+    make_live(ob)
+    assert chain.runs_on == "EXTENSION"
+    assert_same(ob, live, total)
+
+
+@pytest.mark.parametrize("bend", [1, -1])
+def test_joints_are_where_the_law_of_cosines_has_them(bend):
+    ob = make_rig()
+    frame = frame_of(ob)
+    target = make_empty(location=frame.target(0.5, 0.3))
+    make_chain(ob, target, bend=bend)
+    make_portable(ob)
+    for share in np.linspace(0.02, 1.1, 12):
+        for direction in np.linspace(-3, 3, 11):
+            target.location = frame.target(share, direction, 0.2)
+            update()
+            for a, b in zip(joints(ob), expected(frame, target.location, bend), strict=True):
+                assert np.linalg.norm(a - b) <= SAME * length(ob)
+
+
+FEATURES = [
+    {"softness": 0.1},
+    {"stretch": 0.7, "stretch_max": 1.4},
+    {"stretch": 1.0, "stretch_volume": "UNIFORM"},
+    {"stretch": 1.0, "stretch_volume": "VOLUME", "softness": 0.05},
+    {"min_angle": 0.6, "max_angle": 2.4},
+    {"influence": 0.4},
+    {"influence": 0.0},
+    {"influence": 0.6, "stretch": 0.8, "softness": 0.1, "min_angle": 0.4, "max_angle": 2.9, "bend": 0.5},
+    {"bend": -0.4},
+    {"hinge_angle": 0.7},
+    {"hinge_angle": -1.1, "lower_twist": 0.5, "bend": 0.3},
+]
+
+
+@pytest.mark.parametrize("plane", ["REST", "POLE"])
+@pytest.mark.parametrize("features", FEATURES)
+def test_every_feature_is_that_of_a_live_chain(features, plane):
+    ob = make_rig()
+    for name in ("thigh", "shin"):
+        ob.pose.bones[name].rotation_quaternion = Euler((0.3, 0.2, -0.4)).to_quaternion()
+    frame = frame_of(ob)
+    chain = make_chain(ob, make_empty(), plane=plane, pole_target=make_empty("pole", (1, 5, 0)), **features)
+    places = [frame.target(share, 0.4, 0.05) for share in (0.02, 0.3, 0.8, 0.97, 1.05, 1.6)]
+    live = []
+    for each in places:
+        chain.target.location = each
+        update()
+        live.append((joints(ob), matrices(ob), length(ob)))
+    make_portable(ob)
+    for each, (at, whole, total) in zip(places, live, strict=True):
+        chain.target.location = each
+        update()
+        assert_same(ob, at, total)
+        assert np.allclose(matrices(ob), whole, atol=2e-5)
+
+
+@pytest.mark.parametrize("bone", ["thigh", "shin"])
+@pytest.mark.parametrize("mode", [*INHERIT_SCALE, "no rotation"])
+@pytest.mark.parametrize("influence", [1.0, 0.4])
+def test_whatever_a_bone_inherits(bone, mode, influence):
+    ob = make_rig()
+    hip = ob.pose.bones["hip"]
+    hip.matrix_basis = Matrix.LocRotScale((0.1, 0.2, 0.3), Euler((0.4, -0.7, 1.1)), (1.3, 1.3, 1.3))
+    if mode == "no rotation":
+        ob.data.bones[bone].use_inherit_rotation = False
+    else:
+        ob.data.bones[bone].inherit_scale = mode
+    ob.pose.bones["thigh"].location = (0.1, -0.05, 0.2)
+    for name in ("thigh", "shin"):
+        ob.pose.bones[name].rotation_quaternion = Euler((0.3, 0.2, -0.4)).to_quaternion()
+    chain = make_chain(ob, make_empty("target", (0.3, 0.5, -1.1)), influence=influence)
+    assert chain.message == ""
+    live, whole, total = joints(ob), matrices(ob), length(ob)
+    make_portable(ob)
+    assert_same(ob, live, total)
+    assert np.allclose(matrices(ob), whole, atol=2e-5)
+
+
+def test_making_live_and_removing_leave_the_rig_as_it_was():
+    ob = make_rig()
+    bone = ob.pose.bones["shin"]
+    bone.rotation_mode = "XZY"
+    bone["mine"] = 1.0
+    ob.data.collections.new("Mine").assign(bone.bone)
+    before = parts(ob)
+    make_chain(ob, make_empty("target", (0.3, 0.5, -1.1)), plane="POLE", pole_target=make_empty("pole", (1, 5, 0)))
+    make_portable(ob)
+    assert parts(ob) != before
+    make_live(ob)
+    assert parts(ob) == before
+    make_portable(ob)
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_remove()
+    assert parts(ob) == before
+    assert not ob.pose.bones["shin"].planar_ik.enabled
+
+
+def test_mechanism_bones_are_those_that_riggers_expect():
+    ob = make_rig()
+    make_chain(ob, make_empty("target", (0.3, 0.5, -1.1)), plane="POLE", pole_target=make_empty("pole", (1, 5, 0)))
+    make_portable(ob)
+    made = [bone for bone in ob.data.bones if bone.name not in ("hip", "thigh", "shin")]
+    assert made
+    for bone in made:
+        assert bone.name.startswith("MCH-")
+        assert not bone.use_deform
+        assert bone.hide
+        assert [each.name for each in bone.collections] == ["Planar IK"]
+        assert all(ob.pose.bones[bone.name].lock_rotation)
+    assert not ob.data.collections_all["Planar IK"].is_visible
+
+
+def test_scripts_read_and_set_the_same_names():
+    ob = make_rig()
+    frame = frame_of(ob)
+    chain = make_chain(ob, make_empty("target", frame.target(0.6, 0.3)), influence=0.5)
+    make_portable(ob)
+    assert chain.influence == pytest.approx(0.5)
+    assert ob.pose.bones["shin"]["planar_ik.influence"] == pytest.approx(0.5)
+    chain.influence = 1.0
+    chain.bend = -1.0
+    update()
+    for a, b in zip(joints(ob), expected(frame, chain.target.location, -1.0), strict=True):
+        assert np.linalg.norm(a - b) <= SAME * length(ob)
+
+
+def test_keys_carry_over_there_and_back():
+    ob = make_rig()
+    chain = make_chain(ob, make_empty("target", (0.3, 0.5, -1.1)))
+    bone = ob.pose.bones["shin"]
+    for frame, value in ((1, 0.0), (11, 1.0)):
+        chain.influence = value
+        chain.softness = value / 5
+        bone.keyframe_insert("planar_ik_influence", frame=frame)
+        bone.keyframe_insert("planar_ik_softness", frame=frame)
+    seen = []
+    for turn in (None, make_portable, make_live):
+        if turn:
+            turn(ob)
+        at = []
+        for frame in (1, 4, 6, 11):
+            bpy.context.scene.frame_set(frame)
+            at.append(np.array(joints(ob)))
+        seen.append(np.array(at))
+    assert np.allclose(seen[0], seen[1], atol=1e-5)
+    assert np.allclose(seen[0], seen[2], atol=1e-6)
+    assert {curve.data_path for curve in _curves(ob)} == {
+        'pose.bones["shin"].planar_ik_influence',
+        'pose.bones["shin"].planar_ik_softness',
+    }
+
+
+def _curves(ob):
+    action = ob.animation_data.action
+    return action.fcurves if hasattr(action, "fcurves") else action.layers[0].strips[0].channelbags[0].fcurves
+
+
+def test_what_changes_the_mechanism_makes_it_anew():
+    ob = make_rig()
+    frame = frame_of(ob)
+    chain = make_chain(ob, make_empty("target", frame.target(0.6, 0.3, 0.4)))
+    make_portable(ob)
+    chain.pole_target = make_empty("pole", (1, 5, 0))
+    chain.plane = "POLE"
+    chain.softness = 0.2
+    update()
+    assert chain.message == ""
+    got = joints(ob)
+    make_live(ob)
+    assert_same(ob, got, length(ob))
+
+
+def test_what_happened_to_the_target_is_said():
+    ob = make_rig()
+    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.3)))
+    make_portable(ob)
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    assert chain.residual < 1e-5
+    chain.target.location = frame_of(ob).target(1.5, 0.3)
+    update()
+    assert chain.reach == "TOO_FAR"
+    chain.target.location = frame_of(ob).target(0.5, 0.3, 0.2)
+    update()
+    assert chain.reach == "OFF_PLANE"
+    assert chain.residual == pytest.approx(0.2 * length(ob), rel=1e-3)
+
+
+@pytest.mark.parametrize("scale", [0.0, math.inf, math.nan, 1e30])
+def test_no_pose_of_a_parent_makes_a_driver_fail(scale):
+    ob = make_rig()
+    chain = make_chain(ob, make_empty("target", (0.3, 0.5, -1.1)), plane="POLE", pole_target=make_empty("p", (1, 5, 0)))
+    make_portable(ob)
+    before = joints(ob)
+    hip = ob.pose.bones["hip"]
+    for channel in ("scale", "location"):
+        setattr(hip, channel, (scale, scale, scale))
+        update()
+        setattr(hip, channel, (1, 1, 1) if channel == "scale" else (0, 0, 0))
+        update()
+    chain.target.location = (scale, 0, 0)
+    update()
+    chain.target.location = (0.3, 0.5, -1.1)
+    update()
+    assert all(curve.driver.is_valid for curve in ob.animation_data.drivers)
+    assert_same(ob, before, length(ob))
