@@ -5,6 +5,7 @@ cancelled leaves the file as it was.
 """
 
 from ..rig.setup import Refused
+from .game import bake_for_game
 from .job import Report, Request, bake, finish
 from .scope import Span, chains_of_scene, frames_between, frames_of
 from .ways import sample_chains
@@ -15,6 +16,7 @@ __all__ = [
     "Request",
     "Span",
     "bake",
+    "bake_for_game",
     "chains_of_scene",
     "finish",
     "frames_between",

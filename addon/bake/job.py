@@ -60,13 +60,14 @@ class Played(NamedTuple):
 
 class Report(NamedTuple):
     """What became of a bake. ``skipped`` are chains that can't be posed; each says why, and gets no keys. ``played``
-    tells of the keys of each of the others."""
+    tells of the keys of each of the others. ``warnings`` are sentences on what was left out besides."""
 
     frames: int
     chains: list[Sampled]
     skipped: list[Sampled]
     played: list[Played]
     seconds: float
+    warnings: tuple[str, ...] = ()
 
     @property
     def keys(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -67,6 +67,11 @@ class Sheet:
         """Keep a property from being animated."""
         if (path, 0) in self._curves:
             self._curves[path, 0].mute = True
+
+    def remove(self, is_left: Callable[[str], bool]) -> None:
+        """Remove the curves of these data paths."""
+        for path, index in [key for key in self._curves if is_left(key[0])]:
+            self._owner.fcurves.remove(self._curves.pop((path, index)))
 
     def _unmute(self, curve: Any) -> None:
         """Let a curve act, and no other one of its group that did not."""

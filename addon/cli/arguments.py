@@ -67,6 +67,13 @@ def _add_bake(commands: Commands) -> None:
         default="current",
         help="where keys go: the rig's action, or a copy of it",
     )
+    bake.add_argument(
+        "--for",
+        dest="purpose",
+        choices=("game",),
+        help="for a game engine: limbs, deforming bones and what these hang on are keyed in full, on every frame and "
+        "at scale 1, and lose their constraints, drivers and chains",
+    )
     bake.add_argument("--keep", action="store_true", help="leave the chains on; their stretch is then not keyed")
     bake.add_argument(
         "--tolerance",

@@ -132,8 +132,12 @@ def _baked(arguments: Namespace, source: Path, output: Path, opened: Opened) -> 
         with shown(scene):
             frames = baking.frames_of(bpy.context, span_of(arguments), lowers)
             request = Request(lowers, frames, arguments.action == "new", arguments.keep, arguments.tolerance)
-            baked = _finished(source, baking.bake(bpy.context, request))
-        lines += Told("bake", source, scene, frames, baked.seconds, opened.warnings).baked(baked, output)
+            steps = baking.bake_for_game if arguments.purpose == "game" else baking.bake
+            baked = _finished(source, steps(bpy.context, request))
+        for warning in baked.warnings:
+            say(f"{source}: {warning}")
+        warnings = [*opened.warnings, *baked.warnings]
+        lines += Told("bake", source, scene, frames, baked.seconds, warnings).baked(baked, output)
     _check_posed(lines)
     _check_unreached(arguments, lines)
     return lines or [without_chains("bake", source, output, opened.warnings)]

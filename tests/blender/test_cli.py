@@ -11,7 +11,7 @@ import pytest
 
 from scripts import installed
 
-from .bake_rigs import make_chain, make_leg, motion
+from .bake_rigs import channel, make_chain, make_leg, motion
 from .programs import make_shot, open_file, others, run, start
 
 FRAMES = range(1, 25)
@@ -53,6 +53,21 @@ def test_in_place(shot):
     assert (code, lines[0]["frames"]) == (0, 13)
     assert others(shot) == set()
     assert not open_file(shot).pose.bones["shin"].planar_ik.enabled
+
+
+def test_a_bake_for_games_keys_whole_rigs_and_tells_what_it_leaves_out(shot):
+    ob = open_file(shot)
+    ob.pose.bones["hip"].scale = (1.5, 1.5, 1.5)
+    bpy.ops.wm.save_mainfile()
+    out = shot.with_name("out.blend")
+    code, lines, err = run("bake", shot, "-o", out, "--for", "game")
+    told = "The scale of 'hip' in 'leg' is left out: games get it at 1"
+    assert (code, lines[0]["warnings"][0], lines[0]["keys_after"]) == (0, told, 24)
+    assert f"{shot}: {told}" in err
+    assert len(channel(open_file(out), "hip", "location")) == 24
+    code, lines, err = run("bake", shot, "-o", out, "--for", "game", "--tolerance", "0.1")
+    assert (code, lines) == (2, [])
+    assert "leave out keep and tolerance" in err
 
 
 def test_report_tells_the_reach_of_every_frame_and_changes_nothing(shot):

@@ -1,0 +1,195 @@
+"""Baking for game engines: deforming bones, limbs and their roots move by keys of their own alone, on every frame.
+
+What an engine reads of a rig is the bones that deform and those that they hang on. These get a location, where they are
+not connected to their parents, and a rotation on every frame, and scale 1. What moved them before is taken away, with
+the chains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from bpy.types import Context, Depsgraph, PoseBone
+from mathutils import Matrix, Vector
+from numpy.typing import NDArray
+
+from ..live.channels import SIZES
+from ..rig.access import ArmatureObject, chain_settings, has_chain, path_to_bone, scene_of, split_path, upper_of
+from ..rig.animation import animated_paths
+from ..rig.rotation import rotation_channel
+from ..rig.settings import PREFIX
+from ..rig.setup import Refused, remove_chain
+from .continuity import continuous
+from .job import Report, Request, bake
+from .keys import Keys, Sheet
+from .scope import curve_times
+from .ways import part_of
+from .ways.stepping import frame_kept, set_frame
+
+SCALED = 1e-4
+"""How far from 1 the scale of a bone may be without being told."""
+
+LEFT = ("location", "rotation_", "scale", "constraints[", PREFIX, "planar_ik.")
+"""How the data paths on a bone begin whose curves would be left over."""
+
+
+def bake_for_game(context: Context, request: Request) -> Generator[float, None, Report]:
+    """Bake as `bake` does, and whole rigs with the chains; yields the fraction done. Raises `Refused`.
+
+    The limbs do not stretch. The rigs' other bones stay, with what moves them.
+    """
+    if request.keep or request.tolerance > 0.0:
+        raise Refused("For games, chains are removed and every frame is keyed: leave out keep and tolerance")
+    with _unstretched(request.chains):
+        report: Report = yield from part_of(bake(context, request), 0.0, 0.5)
+    rigs = [_Rig(ob, len(request.frames)) for ob in {lower.id_data: None for lower in request.chains}]
+    scene = scene_of(context)
+    with frame_kept(scene):
+        for i, frame in enumerate(request.frames):
+            set_frame(scene, float(frame))
+            for rig in rigs:
+                rig.record(i, context.evaluated_depsgraph_get())
+            yield 0.5 + 0.5 * (i + 1) / len(request.frames)
+    for rig in rigs:
+        rig.write(curve_times(scene, request.frames))
+    return report._replace(warnings=tuple(warning for rig in rigs for warning in rig.warnings()))
+
+
+@contextmanager
+def _unstretched(lowers: list[PoseBone]) -> Iterator[None]:
+    """Let no limb stretch for a while."""
+    stretch = f"{PREFIX}stretch"
+    for lower in lowers:
+        if f"{path_to_bone(lower.name)}.{stretch}" in animated_paths(lower.id_data):
+            raise Refused(f"The stretch of '{lower.name}' is animated, and games get no scale: remove its keys first")
+    before = [chain_settings(lower).stretch for lower in lowers]
+    for lower in lowers:
+        chain_settings(lower).stretch = 0.0
+    try:
+        yield
+    finally:
+        for lower, value in zip(lowers, before, strict=True):
+            chain_settings(lower).stretch = value
+
+
+class _Rig:
+    """One armature's bones that a game gets, parents first, and where they are on every frame."""
+
+    def __init__(self, ob: ArmatureObject, count: int) -> None:
+        self._object = ob
+        self._bones = _bones_for_game(ob)
+        index = {bone.name: i for i, bone in enumerate(ob.pose.bones)}
+        self._rows = [index[bone.name] for bone in self._bones]
+        self._all = np.zeros((len(index), 16), np.float32)
+        self._poses = np.zeros((count, len(self._bones), 16), np.float32)
+
+    def record(self, i: int, depsgraph: Depsgraph) -> None:
+        """Read the ``i``-th frame, as it is evaluated."""
+        evaluated: Any = self._object.evaluated_get(depsgraph)
+        evaluated.pose.bones.foreach_get("matrix", self._all.ravel())
+        self._poses[i] = self._all[self._rows]
+
+    def write(self, times: NDArray[Any]) -> None:
+        """Give the bones their keys, and take away what moved them besides."""
+        channels = self._channels()
+        for bone in self._object.pose.bones:
+            if has_chain(bone):
+                remove_chain(self._object, bone)
+        _clear(self._object, self._bones)
+        sheet = Sheet(self._object, into_new=False)
+        names = {bone.name for bone in self._bones}
+        sheet.remove(lambda path: _is_left(path, names))
+        for (name, channel), values in channels.items():
+            sheet.write(name, channel, Keys(times, values))
+
+    def warnings(self) -> list[str]:
+        """Sentences on what a game does not get."""
+        axes = self._poses.reshape(*self._poses.shape[:2], 4, 4)[:, :, :3, :3]
+        off = np.abs(np.linalg.norm(axes, axis=-1) - 1.0).max(axis=(0, 2), initial=0.0)
+        is_scaled = (off > SCALED) | (np.linalg.det(axes) < 0.0).any(axis=0)
+        names = [bone.name for bone, is_one in zip(self._bones, is_scaled, strict=True) if is_one]
+        return [f"The scale of '{name}' in '{self._object.name}' is left out: games get it at 1" for name in names]
+
+    def _channels(self) -> dict[tuple[str, str], NDArray[Any]]:
+        """The bones' own channels that put unscaled bones where they are, each on top of its parent's."""
+        count = len(self._poses)
+        found: dict[tuple[str, str], NDArray[Any]] = {}
+        for bone in self._bones:
+            if not bone.bone.use_connect:
+                found[bone.name, "location"] = np.zeros((count, 3), np.float32)
+            channel = rotation_channel(bone.rotation_mode)
+            found[bone.name, channel] = np.zeros((count, SIZES[channel]), np.float32)
+        for i in range(count):
+            posed: dict[str, Matrix] = {}
+            for bone, numbers in zip(self._bones, self._poses[i], strict=True):
+                posed[bone.name] = _put(bone, Matrix(numbers.reshape(4, 4).T.tolist()), posed, found, i)
+        for bone in self._bones:
+            channel = rotation_channel(bone.rotation_mode)
+            found[bone.name, channel] = continuous(bone.rotation_mode, found[bone.name, channel])
+        return found
+
+
+def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:
+    """Deforming bones and limbs, with all that these hang on up to their roots, parents first."""
+    wanted: set[str] = set()
+    limbs = {each.name for bone in ob.pose.bones if has_chain(bone) and bone.parent for each in (bone, upper_of(bone))}
+    for bone in ob.pose.bones:
+        if bone.bone.use_deform or bone.name in limbs:
+            wanted.update(each.name for each in (bone, *bone.parent_recursive))
+    found = [bone for bone in ob.pose.bones if bone.name in wanted]
+    return sorted(found, key=lambda bone: len(bone.parent_recursive))
+
+
+def _put(
+    bone: PoseBone, pose: Matrix, posed: dict[str, Matrix], found: dict[tuple[str, str], NDArray[Any]], i: int
+) -> Matrix:
+    """Set a bone's channels in one frame so that it is where ``pose`` has it, unscaled, and give where that puts it."""
+    rest = bone.bone.matrix_local
+    above: dict[str, Any] = {}
+    if bone.parent:
+        above = {"parent_matrix": posed[bone.parent.name], "parent_matrix_local": bone.parent.bone.matrix_local}
+    unscaled = Matrix.LocRotScale(pose.translation, pose.to_quaternion(), None)
+    own: Any = bone.bone.convert_local_to_pose(unscaled, rest, invert=True, **above)
+    turn = own.to_quaternion()
+    found[bone.name, rotation_channel(bone.rotation_mode)][i] = _numbers(bone.rotation_mode, turn)
+    place = Vector() if bone.bone.use_connect else own.translation
+    if not bone.bone.use_connect:
+        found[bone.name, "location"][i] = place
+    return bone.bone.convert_local_to_pose(Matrix.LocRotScale(place, turn, None), rest, **above)
+
+
+def _numbers(mode: str, turn: Any) -> tuple[float, ...]:
+    """A rotation as a bone's rotation mode writes it."""
+    if mode == "QUATERNION":
+        return tuple(turn)
+    if mode == "AXIS_ANGLE":
+        axis, angle = turn.to_axis_angle()
+        return (angle, *axis)
+    return tuple(turn.to_euler(mode))
+
+
+def _clear(ob: ArmatureObject, bones: list[PoseBone]) -> None:
+    """Take away what would move bones besides their keys: constraints, drivers, scale, NLA strips."""
+    names = {bone.name for bone in bones}
+    for bone in bones:
+        for constraint in [*bone.constraints]:
+            bone.constraints.remove(constraint)
+        bone.scale = (1.0, 1.0, 1.0)
+        if bone.bone.use_connect:
+            bone.location = (0.0, 0.0, 0.0)
+    data = ob.animation_data
+    if data is None:
+        return
+    data.use_nla = False
+    for driver in [*data.drivers]:
+        if split_path(driver.data_path)[0] in names:
+            data.drivers.remove(driver)
+
+
+def _is_left(path: str, names: set[str]) -> bool:
+    """Whether a curve of some bones would be left over."""
+    bone, rest = split_path(path)
+    return bone in names and rest.startswith(LEFT)
