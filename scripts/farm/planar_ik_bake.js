@@ -12,6 +12,26 @@ const JOB_TYPE = {
         { key: "output_folder", type: "string", subtype: "dir_path", required: true,
           description: "Where the baked files go, in the same folders as the shots" },
         { key: "chunk_size", type: "int32", default: 20, propargs: { min: 1 }, description: "Shots in a task" },
+        { key: "range", type: "string", default: "scene",
+          description: "Which frames: scene, preview, action (from first to last key), or as in 1:250" },
+        { key: "step", type: "float", default: 1, propargs: { min: 0.01 },
+          description: "Frames from one key to the next" },
+        { key: "tolerance", type: "float", default: 0, propargs: { min: 0 },
+          description: "How far knee and tip may be off for the sake of fewer keys, in scene units; 0 keys every frame" },
+        { key: "action", type: "string", choices: ["current", "new"], default: "current",
+          description: "Where keys go: the rig's action, or a copy of it" },
+        { key: "keep", type: "bool", default: false, description: "Leave the chains on" },
+        { key: "purpose", type: "string", choices: ["animation", "game"], default: "animation",
+          description: "For a game, whole rigs are keyed and lose their constraints and chains" },
+        { key: "scene", type: "string", default: "",
+          description: "The name of the scene to bake, or all; left empty, the one that is active in the file" },
+        { key: "strict", type: "bool", default: true,
+          description: "A shot fails whose libraries are missing, or with chains in other scenes, or drivers that stand " +
+            "still without Python" },
+        { key: "allow_no_chains", type: "bool", default: false,
+          description: "A shot without chains is a success, and comes out as it is" },
+        { key: "enable_autoexec", type: "bool", default: false,
+          description: "Run the Python of the shots, which their drivers may need. Only for files that you trust" },
         { key: "max_unreached", type: "int32", default: 1000000, propargs: { min: 0 },
           description: "A shot with a chain that has more unreached frames than this fails, and with it its task" },
         { key: "command", type: "string", default: "{blender} --command planar_ik",
@@ -49,7 +69,22 @@ function bakeCommand(settings, shots) {
             ["bake"],
             shots.map((name) => (isWhole(name) ? name : `${folder}/${name}`)),
             ["-o", settings.output_folder, "--relative-to", folder],
-            ["--skip-existing", "--max-unreached", String(settings.max_unreached)],
+            bakeOptions(settings),
         ),
     });
+}
+
+function bakeOptions(settings) {
+    const isNamed = ["scene", "preview", "action"].includes(settings.range);
+    return [].concat(
+        ["--step", String(settings.step), "--tolerance", String(settings.tolerance), "--action", settings.action],
+        ["--max-unreached", String(settings.max_unreached), "--skip-existing"],
+        isNamed ? ["--range", settings.range] : [`--frames=${settings.range}`],
+        settings.scene ? [`--scene=${settings.scene}`] : [],
+        settings.purpose === "animation" ? [] : ["--for", settings.purpose],
+        settings.keep ? ["--keep"] : [],
+        settings.strict ? ["--strict"] : [],
+        settings.allow_no_chains ? ["--allow-no-chains"] : [],
+        settings.enable_autoexec ? ["--enable-autoexec"] : [],
+    );
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import bpy
 import pytest
 
+from scripts import installed
 from tests.blender.test_bake import make_chain, make_leg
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,15 +89,50 @@ def run_template(shots: Path, **parameters: Any) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n\r\n"])
-def test_the_template_bakes_every_shot_of_a_list_and_runs_again(shots, end):
-    (shots / "shots.txt").write_text("".join(f"{name}{end}" for name in SHOTS), newline="")
+def test_the_template_bakes_every_shot_of_a_list_and_runs_again(shots):
     for skipped in (0, 3):
         code, said = run_template(shots, Chunk=2, Tasks=3)
         assert code == 0, said
         assert said.count('"skipped": true') == skipped
         assert "No shot is left for task 3" in said
     assert written(shots.parent / "out") == SHOTS
+
+
+def words_of(said: str) -> list[str]:
+    """The program's arguments, where the template's command was to echo them."""
+    (line,) = (line for line in said.splitlines() if "bake sq1" in line)
+    return line[line.index("bake sq1") :].split()
+
+
+OPTIONS = {
+    "Range": "-3:20", "Step": 0.5, "Tolerance": 0.01, "Action": "new", "Keep": "yes", "Purpose": "game",
+    "Scene": "all", "Strict": "no", "MaxUnreached": 7, "AllowNoChains": "yes", "EnableAutoexec": "yes",
+}  # fmt: skip
+
+
+def parsed(words: list[str]) -> dict[str, Any]:
+    return vars(installed.addon("addon.cli.arguments").parse(words))
+
+
+def assert_options(given: dict[str, Any]) -> None:
+    """The program was given what `OPTIONS` say."""
+    names = ("frames", "step", "tolerance", "action", "keep", "purpose", "scene", "strict", "max_unreached")
+    wanted = ((-3.0, 20.0), 0.5, 0.01, "new", True, "game", "all", False, 7)
+    assert tuple(given[name] for name in names) == wanted
+    assert (given["allow_no_chains"], given["enable_autoexec"], given["skip_existing"]) == (True, True, True)
+
+
+def test_the_template_passes_its_parameters_on(shots, addon):
+    (shots / "shots.txt").write_text("sq1/anim.blend\r\n\r\nsq3/anim.blend\r\n", newline="")
+    code, said = run_template(shots, Tasks=1, Command="echo")
+    assert code == 0, said
+    given = parsed(words_of(said))
+    assert [path.name for path in given["inputs"]] == ["anim.blend", "anim.blend"]
+    assert (given["range"], given["step"], given["strict"], given["keep"]) == ("scene", 1.0, True, False)
+    assert (given["allow_no_chains"], given["enable_autoexec"], given["scene"]) == (False, False, None)
+    code, said = run_template(shots, Tasks=1, Command="echo", **OPTIONS)
+    assert code == 0, said
+    assert_options(parsed(words_of(said)))
 
 
 @pytest.mark.parametrize(
@@ -161,16 +198,22 @@ def test_the_job_type_bakes_every_shot_of_a_list_and_runs_again(shots, tmp_path)
     assert written(Path(out)) == SHOTS
 
 
-def test_the_job_type_starts_the_blender_that_flamenco_is_set_up_with(shots):
+def test_the_job_type_starts_the_blender_that_flamenco_is_set_up_with(shots, addon):
     flamenco = Flamenco()
     given = {"shot_folder": "/shots", "shot_list": str(shots / "shots.txt"), "output_folder": "/baked"}
     (task,) = flamenco.tasks(flamenco.submitted(**given))
     (command,) = task["commands"]
     assert command["parameters"]["exe"] == "{blender}"
-    assert command["parameters"]["args"] == [
-        "--command", "planar_ik", "bake", *(f"/shots/{name}" for name in SHOTS),
-        "-o", "/baked", "--relative-to", "/shots", "--skip-existing", "--max-unreached", "1000000",
-    ]  # fmt: skip
+    args = command["parameters"]["args"]
+    assert args[:2] == ["--command", "planar_ik"]
+    given_by_default = parsed(args[2:])
+    assert given_by_default["inputs"] == [Path(f"/shots/{name}") for name in SHOTS]
+    assert (given_by_default["output"], given_by_default["relative_to"]) == ("/baked", Path("/shots"))
+    assert (given_by_default["strict"], given_by_default["range"]) == (True, "scene")
+    options = {re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower(): value for name, value in OPTIONS.items()}
+    options = {name: {"yes": True, "no": False}.get(value, value) for name, value in options.items()}
+    (task,) = flamenco.tasks(flamenco.submitted(**given, **options))
+    assert_options(parsed(task["commands"][0]["parameters"]["args"][2:]))
 
 
 @pytest.mark.parametrize(
