@@ -2,9 +2,22 @@
 
 import bpy
 
-from . import baking, fk_ik, mending, menus, operators, overlay, panels, portable, redrawing, selecting, switching
+from . import (
+    baking,
+    converting,
+    fk_ik,
+    mending,
+    menus,
+    operators,
+    overlay,
+    panels,
+    portable,
+    redrawing,
+    selecting,
+    switching,
+)
 
-ROOMS_WITH_CLASSES = (operators, fk_ik, switching, mending, selecting, portable, baking, menus, panels)
+ROOMS_WITH_CLASSES = (operators, converting, fk_ik, switching, mending, selecting, portable, baking, menus, panels)
 CLASSES = tuple(cls for room in ROOMS_WITH_CLASSES for cls in room.CLASSES)
 REGISTERED = (selecting, menus, overlay, redrawing)
 """What there is to register beside classes."""

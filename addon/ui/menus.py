@@ -7,9 +7,9 @@ from typing import Any
 import bpy
 from bpy.types import Context, Menu
 
-from . import baking, fk_ik, operators, switching
+from . import baking, converting, fk_ik, operators, switching
 
-ENTRIES = (*operators.CLASSES, *switching.CLASSES, *fk_ik.CLASSES, *baking.CLASSES)
+ENTRIES = (*operators.CLASSES, *switching.CLASSES, *fk_ik.CLASSES, *baking.CLASSES, *converting.CLASSES)
 
 
 class VIEW3D_MT_planar_ik_pie(Menu):

@@ -1,0 +1,191 @@
+"""Turning Blender's IK constraints into chains, each one looked at before the constraint goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import EnumProperty
+from bpy.types import Context, PoseBone
+from mathutils import Matrix
+
+from .. import live
+from ..rig.access import is_armature, upper_of, view_layer_of
+from ..rig.converting import (
+    Solvers,
+    carry_curves,
+    conversion_of,
+    drop_drivers,
+    is_driven,
+    is_stretched,
+    limbs_with_solvers,
+    solvers_of,
+)
+from ..rig.setup import Refused, add_chain, check_limb, check_target, new_empty, pole_place, posture, remove_chain
+from ..rig.targets import Target
+from ..solver.ops import Array
+from .operators import PoseOperator
+
+MOVED = 1e-3
+"""How far a limb's matrices may change, in lengths of the limb and in its axes, for its constraint to go. The
+constraint's own error is some 1e-4."""
+
+MOVED_STRETCHED = 0.05
+"""The same for a limb that is stretched, of whose bones the constraint lengthens one more than the other."""
+
+
+class POSE_OT_planar_ik_convert(PoseOperator):
+    """Turn IK constraints of two bones into chains, without moving the limbs"""
+
+    bl_idname = "pose.planar_ik_convert"
+    bl_label = "Convert IK Constraints to Planar IK"
+
+    chains: EnumProperty(
+        name="Limbs",
+        description="Which constraints to convert",
+        items=[
+            ("ALL", "All", "Those of all bones of the armature"),
+            ("SELECTED", "Selected", "Those of the selected bones and of their children"),
+        ],
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """An armature whose pose is shown."""
+        ob = context.object
+        if ob is None or not is_armature(ob) or context.mode not in {"POSE", "OBJECT"}:
+            cls.poll_message_set("Select an armature, in Pose Mode or Object Mode")
+            return False
+        return True
+
+    def act(self, context: Context) -> None:
+        """Convert what can be, and name what can't."""
+        lowers = self._lowers(context)
+        if not lowers:
+            raise Refused("There is no IK constraint on these bones: select one that has, or choose All")
+        refused, converted = [], 0
+        for lower in lowers:
+            name = lower.name
+            try:
+                lost = convert(context, lower)
+            except Refused as why:
+                refused.append(str(why))
+                continue
+            converted += 1
+            if lost:
+                self.report({"WARNING"}, f"'{name}': not carried over: {'; '.join(lost)}")
+        if not converted:
+            raise Refused(refused[0])
+        for sentence in refused:
+            self.report({"WARNING"}, f"Left alone. {sentence}")
+        self.report({"INFO"}, f"Converted {converted} of {len(lowers)} limbs")
+
+    def _lowers(self, context: Context) -> list[PoseBone]:
+        ob: Any = context.object
+        if self.chains == "ALL":
+            return limbs_with_solvers(iter(ob.pose.bones))
+        selected = set(context.selected_pose_bones or ())
+        chosen = (bone for bone in ob.pose.bones if bone in selected or bone.parent in selected)
+        return limbs_with_solvers(chosen)
+
+
+def convert(context: Context, lower: PoseBone) -> list[str]:
+    """Put a chain in the place of a limb's IK constraints; return what was not carried over. Raises `Refused`, with
+    everything as it was."""
+    solvers = solvers_of(lower)
+    if solvers is None:
+        raise Refused(f"'{lower.name}' has no IK constraint")
+    depsgraph = context.evaluated_depsgraph_get()
+    before = _matrices(context, lower)
+    settings, place, lost = conversion_of(solvers, depsgraph)
+    posed = posture(context, lower.id_data, lower)
+    size = 0.15 * (posed.tip - posed.root).length or 0.1
+    kept = _switch_off(solvers)
+    made: Any = None
+    try:
+        check_limb(lower)
+        check_target(lower.id_data, lower, Target(settings["target"], settings["subtarget"]))
+        influence = settings.pop("influence")
+        if place is not None:
+            made = new_empty(context, f"pole_{lower.name}", place, size)
+            _hang(context, made, Target(settings["pole_target"], settings["pole_subtarget"]))
+            settings |= {"pole_target": made, "pole_subtarget": ""}
+            lost.append(f"the angle between knee and pole is held by '{made.name}', which hangs on the pole")
+        limit = MOVED_STRETCHED if is_stretched(lower, depsgraph) else MOVED
+        moved = _try(context, lower, settings, before)
+        if moved > limit and solvers.poled is None:
+            made = new_empty(context, f"pole_{lower.name}", pole_place(posed), size)
+            settings |= {"plane": "POLE", "pole_target": made, "pole_subtarget": ""}
+            lost.append(f"how the knee turned with the target: '{made.name}' says where it points now")
+            moved = _try(context, lower, settings, before)
+        if moved > limit:
+            raise Refused(f"The chain would move '{lower.name}' by {moved:.2g} of its length")
+    except Refused:
+        remove_chain(lower.id_data, lower)
+        _switch_on(kept)
+        if made:
+            bpy.data.objects.remove(made)
+        view_layer_of(context).update()
+        raise
+    _replace(context, solvers, influence)
+    return lost
+
+
+def _hang(context: Context, ob: Any, carrier: Target) -> None:
+    """Let an object hang on another or on a bone, where it is."""
+    ob.parent = carrier.object
+    if carrier.bone:
+        ob.parent_type, ob.parent_bone = "BONE", carrier.bone
+    place = ob.location.copy()
+    view_layer_of(context).update()
+    ob.matrix_world = Matrix.Translation(place)
+
+
+def _try(context: Context, lower: PoseBone, settings: dict[str, Any], before: Array) -> float:
+    """Pose the limb by a chain, and say how far that moved it."""
+    add_chain(lower.id_data, lower, settings)
+    live.refresh(context)
+    live.solve_now(context)
+    return float(np.abs(_matrices(context, lower) - before).max())
+
+
+def _replace(context: Context, solvers: Solvers, influence: float) -> None:
+    """Remove the constraints, and let the chain have what animated them."""
+    lower = solvers.lower
+    carry_curves(solvers)
+    drop_drivers(solvers)
+    for each in solvers.all:
+        lower.constraints.remove(each)
+    lower.planar_ik.influence = influence  # type: ignore[attr-defined]  # addon.rig.properties adds it
+    lower.id_data.update_tag(refresh={"OBJECT", "DATA"})
+    live.refresh(context)
+
+
+def _switch_off(solvers: Solvers) -> list[tuple[Any, str, Any]]:
+    """Let the constraints act no more, whatever drives them; return what was set."""
+    kept = []
+    for each in solvers.all:
+        name, off = ("influence", 0.0) if is_driven(solvers.lower, each, "mute") else ("mute", True)
+        kept.append((each, name, getattr(each, name)))
+        setattr(each, name, off)
+    return kept
+
+
+def _switch_on(kept: list[tuple[Any, str, Any]]) -> None:
+    for constraint, name, value in kept:
+        setattr(constraint, name, value)
+
+
+def _matrices(context: Context, lower: PoseBone) -> Array:
+    """Both bones' whole matrices, their places in lengths of the limb."""
+    view_layer_of(context).update()
+    evaluated = lower.id_data.evaluated_get(context.evaluated_depsgraph_get()).pose.bones[lower.name]
+    pair = [np.array(bone.matrix) for bone in (upper_of(evaluated), evaluated)]
+    length = upper_of(lower).bone.length + lower.bone.length
+    for matrix in pair:
+        matrix[:3, 3] /= length
+    return np.array(pair)
+
+
+CLASSES = (POSE_OT_planar_ik_convert,)

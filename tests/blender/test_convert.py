@@ -1,0 +1,252 @@
+"""Converting Blender's IK constraints: whole bone matrices before and after, on limbs made here and on Rigify's."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender.rigs import HIP, LEG, NEAR, NEXT, SHIN, Bone, assert_on_target, make_empty, make_rig, select, update
+
+SAME = 1e-4
+"""What the constraint's own iterations leave, in the bones' matrices."""
+
+BONES = (
+    HIP,
+    LEG[1]._replace(head=(0.1, 0, 0)),  # in one plane with the pole
+    SHIN,
+    Bone("foot", SHIN.tail, (0.1, 0.4, -2), "shin", connected=True),
+)
+
+
+def leg(pole=(0.1, 5, -0.5), target=NEAR, **settings):
+    """A leg with an IK constraint whose knee points at its pole, or beside it if the pole is not in its plane."""
+    ob = make_rig(BONES)
+    constraint = ob.pose.bones["shin"].constraints.new("IK")
+    constraint.target, constraint.chain_count, constraint.iterations = make_empty("target", target), 2, 500
+    if pole:
+        constraint.pole_target = make_empty("pole", pole)
+        constraint.pole_angle = pole_angle(ob, constraint.pole_target.location)
+    for name, value in settings.items():
+        setattr(constraint, name, value)
+    select(ob, "shin")
+    update()
+    return ob, constraint
+
+
+def pole_angle(ob, pole):
+    """With which a constraint leaves the roll of the upper bone as at rest."""
+    upper, lower = ob.data.bones["thigh"], ob.data.bones["shin"]
+    along = upper.tail_local - upper.head_local
+    normal = (lower.tail_local - upper.head_local).cross(pole - upper.head_local)
+    aside = normal.cross(along)
+    angle = upper.x_axis.angle(aside)
+    return angle if upper.x_axis.cross(aside).dot(along) >= 0 else -angle
+
+
+def matrices(ob, *names):
+    update()
+    bones = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    return np.array([bones[name].matrix for name in names or ("thigh", "shin", "foot")])
+
+
+def moved(ob, before, *names):
+    return np.abs(matrices(ob, *names) - before).max()
+
+
+def test_a_constraint_with_a_pole_becomes_a_chain():
+    ob, constraint = leg()
+    target, pole = constraint.target, constraint.pole_target
+    before = matrices(ob)
+    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
+    chain = ob.pose.bones["shin"].planar_ik
+    assert not ob.pose.bones["shin"].constraints
+    assert (chain.target, chain.pole_target, chain.plane) == (target, pole, "POLE")
+    assert moved(ob, before) < SAME
+    assert_on_target(ob, target)
+
+
+@pytest.mark.parametrize("angle", [None, 1.0, -2.5])
+def test_a_knee_that_does_not_point_at_its_pole_stays_where_it_is(angle):
+    ob, constraint = leg(pole=(2, 5, -0.5))
+    pole = constraint.pole_target
+    if angle is not None:
+        constraint.pole_angle = angle
+    before = matrices(ob)
+    bpy.ops.pose.planar_ik_convert()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert chain.pole_target.parent == pole
+    assert moved(ob, before) < SAME
+    pole.location.x += 1.0
+    assert moved(ob, before) > 0.01
+
+
+def test_the_chain_goes_on_as_the_constraint_would():
+    """Other targets and poles: the constraint is the oracle, on a rig of its own."""
+    ob, constraint = leg()
+    places = [(NEXT, (0.3, 5, -0.5)), ((0.5, 0.2, -1.2), (2, 4, -1)), ((-0.3, -0.3, -1.5), (-1, 4, 1))]
+    wanted = []
+    for target, pole in places:
+        constraint.target.location, constraint.pole_target.location = target, pole
+        wanted.append(matrices(ob))
+    bpy.ops.pose.planar_ik_convert()
+    chain = ob.pose.bones["shin"].planar_ik
+    for (target, pole), before in zip(places, wanted, strict=True):
+        chain.target.location, chain.pole_target.location = target, pole
+        assert moved(ob, before) < 2e-3  # the constraint's own error
+
+
+@pytest.mark.parametrize("name", ["target", "subtarget"])
+def test_a_bone_of_the_rig_can_be_the_target(name):
+    ob = make_rig((*BONES, Bone("foot_ik", NEAR, (0.2, 0.6, -1.2)), Bone("knee_ik", (0.1, 5, 0), (0.1, 6, 0))))
+    constraint = ob.pose.bones["shin"].constraints.new("IK")
+    constraint.target = constraint.pole_target = ob
+    constraint.subtarget, constraint.pole_subtarget, constraint.chain_count = "foot_ik", "knee_ik", 2
+    constraint.pole_angle = pole_angle(ob, ob.data.bones["knee_ik"].head_local)
+    select(ob, (name == "target" and "shin") or "thigh")
+    before = matrices(ob)
+    bpy.ops.pose.planar_ik_convert(chains="SELECTED")
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.subtarget, chain.pole_subtarget) == ("foot_ik", "knee_ik")
+    assert moved(ob, before) < SAME
+
+
+def test_without_a_pole():
+    ob, constraint = leg(pole=None)
+    target = constraint.target
+    before = matrices(ob)
+    bpy.ops.pose.planar_ik_convert()
+    assert moved(ob, before) < 1e-3
+    assert_on_target(ob, target)
+
+
+def test_keyed_influence_is_carried_over():
+    ob, constraint = leg()
+    for frame, influence in ((1, 0.0), (10, 1.0)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
+    before = {}
+    for frame in (1, 10):
+        bpy.context.scene.frame_set(frame)
+        before[frame] = matrices(ob)
+    bpy.ops.pose.planar_ik_convert()
+    chain = ob.pose.bones["shin"].planar_ik
+    for frame, pose in before.items():
+        bpy.context.scene.frame_set(frame)
+        assert moved(ob, pose) < SAME
+    bpy.context.scene.frame_set(5)
+    assert 0.2 < chain.influence < 0.8
+
+
+def test_stretch_is_carried_over():
+    ob, _ = leg(target=(0.1, 0.3, -2.6))
+    ob.pose.bones["thigh"].ik_stretch = ob.pose.bones["shin"].ik_stretch = 0.1
+    update()
+    bpy.ops.pose.planar_ik_convert()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert chain.stretch == 1.0
+    assert_on_target(ob, chain.target)
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"chain_count": 3}, "of 3 bones"),
+        ({"use_tail": False}, "Use Tail"),
+        ({"use_rotation": True}, "Rotation"),
+        ({"ik_type": "DISTANCE"}, "distance"),
+    ],
+)
+def test_what_can_not_be_carried_is_named_and_left_alone(settings, word):
+    ob, constraint = leg(**settings)
+    before = matrices(ob)
+    with pytest.raises(RuntimeError, match=word):
+        bpy.ops.pose.planar_ik_convert()
+    assert moved(ob, before) == 0.0
+    assert list(ob.pose.bones["shin"].constraints) == [constraint]
+    assert not constraint.mute
+    assert not ob.pose.bones["shin"].planar_ik.enabled
+
+
+def test_one_limb_that_can_not_be_carried_keeps_no_other_from_it():
+    ob = make_rig((HIP, *LEG[1:], *(bone._replace(name=f"{bone.name}2", parent=parent) for bone, parent in other())))
+    for name, count in (("shin", 2), ("shin2", 3)):
+        constraint = ob.pose.bones[name].constraints.new("IK")
+        constraint.target, constraint.chain_count = make_empty(name, NEAR), count
+    select(ob, "hip")
+    bpy.ops.pose.planar_ik_convert()
+    assert ob.pose.bones["shin"].planar_ik.enabled
+    assert not ob.pose.bones["shin2"].planar_ik.enabled
+    assert ob.pose.bones["shin2"].constraints
+
+
+def other():
+    return [(LEG[1], "hip"), (LEG[2], "thigh2")]
+
+
+# Rigify
+
+
+@pytest.fixture(scope="module")
+def rigify():
+    """Rigify, enabled for this module."""
+    import addon_utils
+
+    addon_utils.enable("rigify", default_set=True)
+    yield
+    addon_utils.disable("rigify", default_set=True)
+
+
+def generated(metarig):
+    """The rig that Rigify generates, in Pose Mode."""
+    getattr(bpy.ops.object, f"armature_{metarig}_metarig_add")()
+    bpy.ops.pose.rigify_generate()
+    ob = bpy.context.object
+    bpy.ops.object.mode_set(mode="POSE")
+    update()
+    return ob
+
+
+LIMBS = {
+    "basic_human": {"thigh": "foot_ik", "upper_arm": "hand_ik"},
+    "basic_quadruped": {"thigh": "foot_ik", "front_thigh": "front_foot_ik"},
+}
+ENDS = {"thigh": "DEF-foot.L", "upper_arm": "DEF-hand.L", "front_thigh": "DEF-front_foot.L"}
+
+
+@pytest.mark.parametrize("metarig", sorted(LIMBS))
+def test_a_rigify_rig_is_converted_and_its_controls_go_on_working(rigify, metarig):
+    ob = generated(metarig)
+    deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
+    at_rest = matrices(ob, *deforming)
+    wanted = {(name, pole): _posed(ob, name, pole, deforming) for name in LIMBS[metarig] for pole in (False, True)}
+    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
+    assert moved(ob, at_rest, *deforming) < 1e-3
+    for (name, pole), pose in wanted.items():
+        off = np.abs(_posed(ob, name, pole, deforming) - pose)
+        # The constraint turns the upper bone to the pole and not the knee, and in a free limb keeps to no plane.
+        assert off.max() < 0.2, (name, pole)
+        if metarig == "basic_human":
+            assert off[deforming.index(ENDS[name])].max() < 1e-3
+    assert np.abs(_posed(ob, "thigh", False, deforming, IK_FK=1.0) - at_rest).max() < 1e-3
+    off = _posed(ob, "thigh", False, deforming, -12.0, IK_Stretch=0.0) - _posed(ob, "thigh", False, deforming, -12.0)
+    assert np.abs(off).max() > 0.05
+
+
+def _posed(ob, name, pole, bones, far=1.0, **settings):
+    """The deforming bones with a limb's control moved and its pole on or off; then all is put back."""
+    control = ob.pose.bones[{**LIMBS["basic_human"], **LIMBS["basic_quadruped"]}[name] + ".L"]
+    switches = ob.pose.bones[f"{name}_parent.L"]
+    settings["pole_vector"] = pole
+    kept = {setting: switches[setting] for setting in settings}
+    for setting, value in settings.items():
+        switches[setting] = value
+    control.location = (0.05 * far, 0.1 * far, 0.12 * far)
+    ob.update_tag()
+    found = matrices(ob, *bones)
+    for setting, value in kept.items():
+        switches[setting] = value
+    control.location = (0, 0, 0)
+    ob.update_tag()
+    update()
+    return found
