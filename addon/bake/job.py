@@ -19,7 +19,7 @@ from ..rig.stretching import avoid_shear
 from .acting import acting_on
 from .actions import check_writable
 from .continuity import continuous
-from .keeping import limbs_kept, trial
+from .keeping import limbs_kept, own_channels, trial
 from .keys import Keys, Sheet
 from .reduction import every_frame, reduced
 from .samples import Joints, Sampled, Track
@@ -170,22 +170,29 @@ def _reduce(
     context: Context, chains: list[Sampled], request: Request, times: NDArray[Any]
 ) -> Generator[float, None, tuple[Written, list[Joints]]]:
     """The fewest keys found that are within the tolerance as Blender plays them, else all; and where they put the
-    joints."""
-    written: Written = []
+    joints. A chain that misses is tried again, with those that carry it."""
+    written: Written = [[] for _ in chains]
     found: list[Joints] = []
+    allowed = [request.tolerance] * len(chains)
+    tried = list(range(len(chains)))
     lowers = [chain.object.pose.bones[chain.lower] for chain in chains]
     for attempt in range(ATTEMPTS + 1):
-        if attempt < ATTEMPTS:
-            written = [reduced(chain, times, request.tolerance * 0.5**attempt) for chain in chains]
-        else:
-            written = [every_frame(chain, times) for chain in chains]
+        for i in tried:
+            written[i] = reduced(chains[i], times, allowed[i]) if attempt < ATTEMPTS else every_frame(chains[i], times)
         with trial(chains):
             _write(chains, written, request._replace(into_new=True))
             steps = step_joints(context, lowers, request.frames)
             found = yield from part_of(steps, 0.5, 0.5 / len(request.frames))
         errors = [chain.joints.farthest(joints) for chain, joints in zip(chains, found, strict=True)]
-        if max(errors) <= request.tolerance:
+        missed = [i for i, error in enumerate(errors) if error > request.tolerance]
+        if not missed:
             break
+        carriers = {bone.name for i in missed for bone in lowers[i].parent_recursive}
+        tried = [i for i, chain in enumerate(chains) if i in missed or chain.lower in carriers]
+        if attempt == ATTEMPTS - 1:
+            tried = list(range(len(chains)))
+        for i in tried:
+            allowed[i] *= 0.5
     return written, found
 
 
@@ -199,8 +206,9 @@ def _write(chains: list[Sampled], written: Written, request: Request) -> None:
     sheets: dict[Object, Sheet] = {}
     for chain, tracks in zip(chains, written, strict=True):
         sheet = sheets.get(chain.object) or sheets.setdefault(chain.object, Sheet(chain.object, request.into_new))
+        own = own_channels(chain.object.pose.bones[chain.lower]) if request.tolerance > 0.0 else {}
         for track, keys in tracks:
-            sheet.write(track.bone, track.channel, keys)
+            sheet.write(track.bone, track.channel, keys, own.get((track.bone, track.channel), ()))
         if any(not track.mode for track, _ in tracks):
             avoid_shear(chain.object.pose.bones[chain.lower])
         if not request.keep:

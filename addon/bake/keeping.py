@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import Object, PoseBone, Scene
 
+from ..live.channels import SIZES
 from ..live.plan import plan
 from ..rig.access import chain_settings, is_armature, scene_settings, upper_of
 from ..rig.rotation import rotation_channel
@@ -30,6 +31,18 @@ def channels_of(lower: PoseBone) -> Kept:
         for bone in (upper_of(lower), lower)
         for name in (rotation_channel(bone.rotation_mode), "scale")
     ]
+
+
+def own_channels(lower: PoseBone) -> dict[tuple[str, str], tuple[float, ...]]:
+    """The rotation and scale channels of a limb as the animator has them, by bone and name: the chain's settings keep
+    them while it poses the bones."""
+    settings, found = chain_settings(lower), {}
+    for role, bone in (("upper", upper_of(lower)), ("lower", lower)):
+        channel = rotation_channel(bone.rotation_mode)
+        for name, kept in ((channel, f"own_{role}"), ("scale", f"own_{role}_scale")):
+            own = getattr(settings, kept) if settings.is_posed else getattr(bone, name)
+            found[bone.name, name] = tuple(own)[: SIZES[name]]
+    return found
 
 
 def set_channels(channels: Kept) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -24,6 +24,9 @@ _ENUMS: Any = bpy.types.Keyframe.bl_rna.properties
 LINEAR = _ENUMS["interpolation"].enum_items["LINEAR"].value
 BEZIER = _ENUMS["interpolation"].enum_items["BEZIER"].value
 ALIGNED = _ENUMS["handle_left_type"].enum_items["ALIGNED"].value
+UNCHANGED = 1e-6
+"""How far numbers of a channel may be apart, in radians or parts of one, and still count as the same."""
+
 SAME_FRAME = 1e-4
 """How far apart keys may be on what counts as the same frame."""
 
@@ -51,11 +54,14 @@ class Sheet:
         data: Any = ob.animation_data
         self._heeds_groups = GROUPS_ARE_HEEDED or bool(data.use_nla and data.nla_tracks)
 
-    def write(self, bone: str, channel: str, keys: Keys) -> None:
-        """Replace the keys of a bone's channel from the first to the last of these, and let it act."""
+    def write(self, bone: str, channel: str, keys: Keys, still: Sequence[float] = ()) -> None:
+        """Replace the keys of a bone's channel from the first to the last of these, and let it act; leave those of its
+        numbers without that are all along as ``still`` says they are anyway."""
         path = f"{path_to_bone(bone)}.{channel}"
         for index, points in enumerate(_points(keys)):
             curve = self._curves.get((path, index))
+            if curve is None and still and (np.abs(keys.values[:, index] - still[index]) <= UNCHANGED).all():
+                continue
             if curve is None:
                 curve = self._new_curve(path, index, bone)
                 _add(curve, points)

@@ -1,12 +1,11 @@
 """Fewer keys: those that hold knee and tip within a tolerance when smooth curves go through them.
 
-All channels of a chain share their keys, for an animator moves them together. Curves are cubic, with the slopes of the
-motion itself; a key is added where a joint is farthest off until none is too far.
+All channels of a chain share their keys, for an animator moves them together.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +16,14 @@ from ..live.channels import SIZES
 from ..rig.access import upper_of
 from ..rig.rotation import ARRAYS, to_quaternion
 from ..solver.rotation import Quaternion, multiply, rotate
+from .fitting import Samples, Spline
 from .keys import Keys
 from .samples import Sampled, Track
+
+HOPE = 3.0
+"""How many times too far off a spline may be without a key, with all else the same, for the key to be worth a try."""
+
+NONE = np.array([], int)
 
 
 class Shape(NamedTuple):
@@ -36,27 +41,92 @@ def every_frame(chain: Sampled, times: NDArray[Any]) -> list[tuple[Track, Keys]]
 
 
 def reduced(chain: Sampled, times: NDArray[Any], tolerance: float) -> list[tuple[Track, Keys]]:
-    """Keys that hold the joints within ``tolerance``, in scene units, on every one of the frames."""
+    """Keys that hold the joints within ``tolerance``, in scene units, on every one of the frames; none on channels that
+    do not change."""
     if len(times) < 3:
         return every_frame(chain, times)
     shape = _shape(chain)
     tracks = chain.tracks
     values = np.concatenate([track.values for track in tracks], axis=1).astype(float)
-    slopes = np.gradient(values, times, axis=0)
     knee, tip = _joints(shape, tracks, values)
     allowed = tolerance / _scale(chain, knee, tip)
-    keys = np.array([0, len(times) - 1])
-    while True:
-        guessed = _joints(shape, tracks, _smooth(times, values, slopes, keys))
-        errors = np.maximum(*(np.linalg.norm(a - b, axis=1) for a, b in zip(guessed, (knee, tip), strict=True)))
-        worst = [a + int(errors[a : b + 1].argmax()) for a, b in pairwise(keys)]
-        more = [i for i in worst if errors[i] > allowed]
-        if not more or len(keys) == len(times):
-            break
-        keys = np.union1d(keys, more)
+
+    def errors(guessed: NDArray[Any]) -> NDArray[Any]:
+        joints = _joints(shape, tracks, guessed)
+        found: NDArray[Any] = np.maximum(
+            *(np.linalg.norm(a - b, axis=1) for a, b in zip(joints, (knee, tip), strict=True))
+        )
+        return found
+
+    spline = Search(Samples(times, values), errors, allowed).fewest(len(times))
     parts = np.cumsum([SIZES[track.channel] for track in tracks])[:-1]
-    split = zip(tracks, np.split(values, parts, axis=1), np.split(slopes, parts, axis=1), strict=True)
-    return [(track, Keys(times[keys], own[keys], slope[keys])) for track, own, slope in split]
+    split = zip(tracks, np.split(spline.values, parts, axis=1), np.split(spline.slopes, parts, axis=1), strict=True)
+    return [(track, Keys(times[spline.keys], own, slopes)) for track, own, slopes in split]
+
+
+class Search:
+    """For the fewest keys whose spline is nowhere farther off than allowed; ``errors`` says how far one is off at every
+    sample."""
+
+    def __init__(self, samples: Samples, errors: Callable[[NDArray[Any]], NDArray[Any]], allowed: float) -> None:
+        self._samples = samples
+        self._errors = errors
+        self._allowed = allowed
+
+    def fewest(self, count: int) -> Spline:
+        """Keys are added where the spline is too far off, until it is nowhere; then those are taken away that can be
+        spared."""
+        spline = self._enough(np.array([0, count - 1]))
+        while True:
+            fewer = self._thinned(self._thinned(spline, 1), 2)
+            if len(fewer.keys) == len(spline.keys):
+                return spline
+            spline = fewer
+
+    def _enough(self, keys: NDArray[Any], spare: NDArray[Any] = NONE) -> Spline:
+        """A spline close enough, with these keys and more; where it needs more, of those to ``spare`` first."""
+        while True:
+            spline = self._samples.fit(keys)
+            worst = np.maximum.reduceat(self._errors(self._samples.along(spline)), keys[:-1])
+            failed = np.flatnonzero(worst > self._allowed)
+            if not len(failed) or len(keys) == keys[-1] + 1:
+                return spline
+            more = _within(spare, keys, failed)
+            more = more if len(more) else _between(keys, failed)
+            keys = np.union1d(keys, more) if len(more) else np.arange(keys[-1] + 1)
+
+    def _thinned(self, spline: Spline, first: int) -> Spline:
+        """A spline without those that can be spared of every second key, from ``first`` on."""
+        keys = spline.keys
+        rest = np.ones(len(keys), bool)
+        rest[first:-1:2] = False
+        if rest.all():
+            return spline
+        without = Spline(*(each[rest] for each in spline))
+        worst = np.maximum.reduceat(self._errors(self._samples.along(without)), without.keys[:-1])
+        is_far = worst[np.searchsorted(without.keys, keys[~rest]) - 1] > HOPE * self._allowed
+        spared = keys[~rest][~is_far]
+        found = self._enough(np.setdiff1d(keys, spared), spared)
+        return found if len(found.keys) < len(keys) else spline
+
+
+def _within(spare: NDArray[Any], keys: NDArray[Any], segments: NDArray[Any]) -> NDArray[Any]:
+    """Which of those to spare are in these segments between keys, or beside them."""
+    own = np.searchsorted(keys, spare) - 1
+    near = np.isin(own, segments)
+    near = near if near.any() else np.isin(own, segments - 1) | np.isin(own, segments + 1)
+    return np.setdiff1d(spare[near], keys)
+
+
+def _between(keys: NDArray[Any], segments: NDArray[Any]) -> NDArray[Any]:
+    """The middles of these segments between keys, or of those beside them where they have none."""
+    for steps in ((0,), (-1, 1)):
+        chosen = np.unique(np.clip([segments + step for step in steps], 0, len(keys) - 2))
+        chosen = chosen[np.diff(keys)[chosen] > 1]
+        if len(chosen):
+            middles: NDArray[Any] = (keys[chosen] + keys[chosen + 1]) // 2
+            return middles
+    return NONE
 
 
 def _shape(chain: Sampled) -> Shape:
@@ -94,16 +164,3 @@ def _scale(chain: Sampled, knee: NDArray[Any], tip: NDArray[Any]) -> float:
     in_world = np.linalg.norm(chain.joints.tip - chain.joints.knee, axis=1)
     in_frame = np.linalg.norm(tip - knee, axis=1)
     return max(float((in_world / np.maximum(in_frame, 1e-12)).max()), 1e-12)
-
-
-def _smooth(times: NDArray[Any], values: NDArray[Any], slopes: NDArray[Any], keys: NDArray[Any]) -> NDArray[Any]:
-    """What the curves through these keys give on every frame: the cubics of Hermite, as `Keys` writes them."""
-    segment = np.clip(np.searchsorted(keys, np.arange(len(times)), "right") - 1, 0, len(keys) - 2)
-    a, b = keys[segment], keys[segment + 1]
-    span = (times[b] - times[a])[:, None]
-    t = (times - times[a])[:, None] / span
-    back = 1.0 - t
-    start = values[a] * (1.0 + 2.0 * t) + slopes[a] * span * t
-    end = values[b] * (1.0 + 2.0 * back) - slopes[b] * span * back
-    smooth: NDArray[Any] = back * back * start + t * t * end
-    return smooth

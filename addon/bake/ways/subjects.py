@@ -18,6 +18,7 @@ from ...rig.settings import IN_SHAPE, NUMBERS, PREFIX, SWITCH
 from ...rig.sides import swing_side
 from ...rig.targets import Target
 from ..acting import acting_on
+from ..keeping import own_channels
 
 VARIABLE = (*(name for name in NUMBERS if name not in IN_SHAPE), SWITCH)
 """The settings that may change from frame to frame: with others, the limb itself is another."""
@@ -149,7 +150,8 @@ class Reader:
         if lower.parent is None or target is None or (settings.plane == "POLE" and pole is None):
             return None
         upper, animation = upper_of(lower), self.animation(ob)
-        own = [self._own(upper, "upper", settings), self._own(lower, "lower", settings)]
+        kept = own_channels(lower)
+        own = [self._own(upper, kept), self._own(lower, kept)]
         moving = animation.settings(lower)
         if None in own or animation.settings(upper) or moving - {*VARIABLE}:
             return None
@@ -172,20 +174,13 @@ class Reader:
             (settings.hinge_angle, settings.lower_twist),
         )
 
-    def _own(self, bone: PoseBone, role: str, settings: Any) -> Own | None:
-        """What the animator has in a bone's channels: kept in the chain's settings while the chain poses the bone."""
+    def _own(self, bone: PoseBone, kept: dict[tuple[str, str], tuple[float, ...]]) -> Own | None:
+        """What the animator has in a bone's channels, of those of its limb."""
         moving = self.animation(bone.id_data).moving(bone)
         if moving is None:
             return None
-        channel = rotation_channel(bone.rotation_mode)
-        of, rotation, scale = (
-            (settings, f"own_{role}", f"own_{role}_scale") if settings.is_posed else (bone, channel, "scale")
-        )
-        values = {
-            channel: tuple(getattr(of, rotation))[: SIZES[channel]],
-            "scale": tuple(getattr(of, scale)),
-            "location": tuple(bone.location[:]),
-        }
+        values = {name: own for (owner, name), own in kept.items() if owner == bone.name}
+        values["location"] = tuple(bone.location[:])
         return Own(bone.name, bone.rotation_mode, values, moving)
 
     def _is_hindered(self, lower: PoseBone, target: Target, pole: Target | None, animation: Animation) -> bool:
