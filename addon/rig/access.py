@@ -123,6 +123,12 @@ def setting_path(lower: str, name: str) -> str:
     return f"{path_to_bone(lower)}.{PREFIX}{name}"
 
 
+def path_on_bone(lower: PoseBone, name: str) -> str:
+    """The data path of a chain's setting that animates from its bone, whatever the chain runs on."""
+    is_custom = ON_RIG + name in lower  # type: ignore[operator]  # the stubs don't know custom properties
+    return f'["{ON_RIG}{name}"]' if is_custom else PREFIX + name
+
+
 def key_of(lower: PoseBone) -> Key:
     """What tells a chain from all others."""
     return (lower.id_data.session_uid, lower.name)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...live.channels import SIZES
 from ...rig import status
-from ...rig.access import ArmatureObject, chain_settings, scene_of, scene_settings, upper_of
+from ...rig.access import ArmatureObject, chain_settings, runs_on_rig, scene_of, scene_settings, upper_of
 from ...rig.rotation import rotation_channel
 from ...rig.setup import Refused
 from ...rig.targets import Target
@@ -24,6 +24,11 @@ from ..samples import Joints, Sampled, Track, empty_sample
 def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[int, None, list[Sampled]]:
     """Sample chains over frames with the scene as it is; yields the number of frames done. Raises `Refused`."""
     _check_evaluated(context, chains)
+    for lower in chains:
+        if runs_on_rig(lower):
+            raise Refused(
+                f"What '{lower.name}' follows can only be stepped: bring the chain back from the rig to bake it"
+            )
     recorders = _recorders(chains, len(frames), has_channels=True)
     with frame_kept(scene_of(context)), _live(scene_of(context)):
         yield from _step(context, recorders, frames)

@@ -10,11 +10,12 @@ import bpy
 from bpy.types import Depsgraph, Object, PoseBone
 
 from ...live.channels import SIZES
-from ...rig.access import ArmatureObject, Key, chain_settings, key_of, split_path, upper_of
+from ...native.found import constraints_of
+from ...rig.access import ArmatureObject, Key, chain_settings, key_of, runs_on_rig, split_path, upper_of
 from ...rig.dependencies import Carrier, Dependencies
 from ...rig.problems import Mover, moved_by, obstacles_of
 from ...rig.rotation import CHANNELS, EULER, rotation_channel
-from ...rig.settings import IN_SHAPE, NUMBERS, PREFIX, SWITCH
+from ...rig.settings import IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH
 from ...rig.sides import swing_side
 from ...rig.targets import Target
 from ..acting import acting_on
@@ -98,7 +99,7 @@ class Animation:
         moving = {path for path in paths if not path.startswith((PREFIX, "constraints[")) and path not in ROTATIONS}
         parts = sum(path == channel for path, _ in curves)
         is_partial = channel not in mixed and parts not in (0, SIZES[channel])
-        is_driven = any(not path.startswith(PREFIX) for path in self._driven.get(bone.name, ()))
+        is_driven = any(not path.startswith((PREFIX, "constraints[")) for path in self._driven.get(bone.name, ()))
         if is_partial or is_driven or moving - {"location", "scale"}:
             return None
         return frozenset(moving | ({channel} & paths))
@@ -124,6 +125,8 @@ class Animation:
 
 def _add(found: dict[str, Any], path: str, *index: int) -> None:
     bone, rest = split_path(path)
+    if rest.startswith(f'["{ON_RIG}'):
+        rest = PREFIX + rest[2 + len(ON_RIG) : -2]  # of a chain on the rig, whose settings are custom properties
     if not rest.startswith("["):
         found.setdefault(bone, set()).add((rest, *index) if index else rest)
 
@@ -188,4 +191,6 @@ class Reader:
         obstacles = obstacles_of(lower, target, pole, self._shows, self.dependencies)
         if obstacles.lasting or obstacles.hidden or obstacles.driven_scales:
             return True
-        return any(map(animation.moves, obstacles.movers)) or bool(moved_by(lower.id_data, obstacles.movers))
+        own = {(bone.name, each.name) for bone, each in constraints_of(lower)} if runs_on_rig(lower) else set()
+        movers = [mover for mover in obstacles.movers if (mover.bone, mover.constraint) not in own]
+        return any(map(animation.moves, movers)) or bool(moved_by(lower.id_data, movers))

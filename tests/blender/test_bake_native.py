@@ -1,0 +1,39 @@
+"""Chains on the rig are baked as live ones are."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from scripts import installed
+
+from .bake_rigs import FEATURES, LENGTH, assert_same, bake_scene, key_hip, make_chain, make_leg, motion
+from .natives import make_portable
+
+SAME = 1e-5
+"""How far what runs on the rig may be from the solution, in lengths of the limb."""
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.01])
+@pytest.mark.parametrize("feature", ["plain", "pole", "bend", "influence", "moving parent", "constrained target"])
+def test_chains_on_the_rig_are_baked_by_arrays(addon, feature, tolerance):
+    ob = make_leg()
+    FEATURES[feature](ob, make_chain(ob))
+    key_hip(ob)
+    make_portable(ob)
+    wanted = motion(ob)
+    report = bake_scene(tolerance=tolerance)
+    assert report.chains[0].way in {"curves", "isolated"}
+    assert not ob.pose.bones["shin"].planar_ik.enabled
+    assert_same(motion(ob), wanted, tolerance + SAME * LENGTH)
+
+
+def test_one_that_can_only_be_stepped_is_refused(addon):
+    ob = make_leg()
+    chain = make_chain(ob)
+    chain.target.driver_add("location", 0).driver.expression = "__import__('math').sin(frame)"
+    make_portable(ob)
+    with pytest.raises(installed.addon("addon.bake").Refused, match="bring the chain back from the rig"):
+        bake_scene()
+    bpy.context.view_layer.update()
+    assert ob.pose.bones["shin"].planar_ik.enabled
