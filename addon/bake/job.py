@@ -34,6 +34,10 @@ Written = list[list[tuple[Track, Keys]]]
 """For each chain, its channels and their keys."""
 
 
+class NotPosed(Refused):
+    """None of the chains can be posed in any frame."""
+
+
 class Request(NamedTuple):
     """What to bake: the lower bones of chains and the frames, in order.
 
@@ -103,7 +107,7 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     sampled = yield from part_of(sample_chains(context, request.chains, request.frames), 0.0, share)
     posed = [chain for chain in sampled if chain.is_posed]
     if not posed:
-        raise Refused(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
+        raise NotPosed(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
     if request.keep:
         _check_unblended(posed)
     _make_ready(posed, request.keep)

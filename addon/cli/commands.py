@@ -7,24 +7,23 @@ from argparse import Namespace
 from collections.abc import Callable, Generator
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import bpy
-from bpy.types import PoseBone, Scene
 
 from .. import bake as baking
-from ..bake import Refused, Request
-from ..rig.access import chain_settings, scene_of
+from ..bake import NotPosed, Refused, Request
+from ..rig.access import chain_settings
 from .arguments import span_of
-from .checks import few, frozen_drivers, links
 from .codes import Code, Stop, worst
 from .describe import add_described, read_description
 from .files import check_blend, locked, open_blend, output_of, save_blend
 from .interrupt import heed
 from .lines import Line, Told, without_chains
 from .notes import Note, digest
+from .opening import Opened, links, open_shot
 from .output import Progress, Write, say
-from .scenes import ALL, choose, shown
+from .scenes import shown
 from .version import MADE_BY
 
 Result = TypeVar("Result")
@@ -45,7 +44,7 @@ def bake(arguments: Namespace, source: Path, write: Write) -> None:
         done = note.lines() if arguments.skip_existing else None
         if done is None:
             made_from = digest(source) if arguments.skip_existing else ""
-            opened = _open(arguments, source)
+            opened = open_shot(arguments, source)
             done = _baked(arguments, source, output, opened)
             if opened.chains or not arguments.in_place:
                 save_blend(output)
@@ -60,7 +59,7 @@ def bake(arguments: Namespace, source: Path, write: Write) -> None:
 
 def report(arguments: Namespace, source: Path, write: Write) -> None:
     """Say what the chains of one file do."""
-    opened = _open(arguments, source)
+    opened = open_shot(arguments, source)
     lines = []
     for scene, lowers in opened.chains.items():
         began = perf_counter()
@@ -91,40 +90,6 @@ def add(arguments: Namespace, source: Path, write: Write) -> None:
         write({**line, "object": lower.id_data.name, "chain": lower.name, "target": target})
 
 
-class Opened(NamedTuple):
-    """A file that is open: its chains to be worked on, and what a person should know of it."""
-
-    chains: dict[Scene, list[PoseBone]]
-    warnings: list[str]
-
-
-def _open(arguments: Namespace, source: Path) -> Opened:
-    """Open a file, and say what it lacks; stop if that is an error, or if it has no chain."""
-    open_blend(source, arguments.enable_autoexec)
-    chosen = choose(source, arguments.scene, arguments.chain)
-    found: list[tuple[Code | None, str]] = []
-    lost = links().lost
-    if lost:
-        found.append((Code.MISSING, f"{source} links what is not there: {few(lost)}"))
-    frozen = [] if arguments.enable_autoexec else frozen_drivers()
-    if frozen:
-        needs = f"{source} has drivers that stand still without Python, which --enable-autoexec runs: {few(frozen)}"
-        found.append((Code.FROZEN, needs))
-    if chosen.left_out:
-        scenes = ", ".join(f"'{name}'" for name in chosen.left_out)
-        words = f"{source} has more chains in other scenes, which --scene takes by name or all at once: {scenes}"
-        found.append((None if arguments.scene else Code.LEFT_OUT, words))
-    for code, sentence in found:
-        if code and arguments.strict:
-            raise Stop(code, sentence)
-        say(sentence)
-    if not chosen.chains and not getattr(arguments, "allow_no_chains", False):
-        name = arguments.scene or scene_of(bpy.context).name
-        where = "any scene" if name == ALL else f"its scene '{name}'"
-        raise Stop(Code.BAD_INPUT, f"{source} has no chain in {where}")
-    return Opened(chosen.chains, [sentence for _, sentence in found])
-
-
 def _baked(arguments: Namespace, source: Path, output: Path, opened: Opened) -> list[Line]:
     """Bake the chains of the file that is open, and what is told of them."""
     lines: list[Line] = []
@@ -153,7 +118,7 @@ def _guarded(command: Callable[..., None], arguments: Namespace, source: Path, w
         return stop.code
     except Refused as why:
         say(f"{source}: {why}")
-        return Code.BAD_INPUT
+        return Code.LEFT_OUT if isinstance(why, NotPosed) else Code.BAD_INPUT
     except MemoryError:
         say(f"{source}: so many frames of so many chains do not fit into memory: take fewer at a time")
         return Code.BAD_INPUT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import io
 import json
 import os
@@ -60,9 +61,9 @@ def _tell(answers: int | None, line: dict[str, Any]) -> None:
         with waiting():
             while text and answers is not None:
                 text = text[os.write(answers, text) :]
-    except BrokenPipeError:
-        pass  # Nobody reads on; the files are wanted all the same.
     except OSError as error:
+        if error.errno in {errno.EPIPE, errno.EBADF}:
+            return  # Nobody reads on, or ever did; the files are wanted all the same.
         raise Stop(Code.NOT_WRITTEN, f"Standard output can't be written to: {error.strerror}") from error
 
 

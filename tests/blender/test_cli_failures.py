@@ -81,6 +81,7 @@ def test_a_chain_that_can_not_be_baked_is_no_success(shot):
     code, lines, err = run("bake", shot, "-o", out)
     assert (code, lines, out.exists()) == (6, [], False)
     assert "chain 'other:shin' can't be posed: 'shin' has no target" in err
+    assert run("bake", shot, "-o", out, "--chain", "other:shin")[:2] == (6, [])
     code, lines, err = run("bake", shot, "-o", out, "--chain", "leg:shin")
     assert (code, len(lines)) == (0, 1), err
     code, lines, _ = run("report", shot)

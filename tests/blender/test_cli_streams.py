@@ -71,7 +71,7 @@ def test_a_signal_while_a_read_blocks_ends_the_program(shot, tmp_path, number):
         assert "Traceback" not in errors.read_text()
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", ["1</dev/null", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_stop_nothing(shot, closed):
     out = shot.with_name("out.blend")
     command = f"exec {sys.executable} {PROGRAM} bake {shot} -o {out} {closed}"

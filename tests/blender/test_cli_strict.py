@@ -110,6 +110,7 @@ def test_only_the_active_scene_is_taken_and_the_others_are_told(shot):
     assert (code, [line["scene"] for line in lines]) == (0, ["Scene"])
     assert "has more chains in other scenes, which --scene takes by name or all at once: 'Second'" in err
     assert run("report", "--strict", "--max-unreached", 99, shot)[:2] == (6, [])
+    assert run("report", "--strict", "--max-unreached", 99, "--chain", "leg:shin", shot)[0] == 0
     code, lines, _ = run("report", "--scene", "Second", shot)
     assert [(line["scene"], line["object"], line["frames"]) for line in lines] == [("Second", "other", 10)]
     code, lines, err = run("report", "--scene", "Third", shot)

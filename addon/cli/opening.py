@@ -1,19 +1,60 @@
-"""What keeps a file that was opened from being what it was when it was saved: missing libraries, Python that is off."""
+"""Opening a file to work on its chains, and telling what it lacks: libraries, Python, scenes that are left out."""
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import ID, AnimData, Library
+from bpy.types import ID, AnimData, Library, PoseBone, Scene
+
+from ..rig.access import scene_of
+from .codes import Code, Stop
+from .files import open_blend
+from .output import say
+from .scenes import ALL, choose
 
 MOVERS = ("ARMATURE", "CURVE", "KEY", "LATTICE", "MESH", "OBJECT", "SCENE")
 """Kinds of datablocks whose drivers can move a limb or what it follows."""
 
 FEW = 5
 """How many of them a sentence names."""
+
+
+class Opened(NamedTuple):
+    """A file that is open: its chains to be worked on, and what a person should know of it."""
+
+    chains: dict[Scene, list[PoseBone]]
+    warnings: list[str]
+
+
+def open_shot(arguments: Namespace, source: Path) -> Opened:
+    """Open a file, and say what it lacks; stop if that is an error, or if it has no chain."""
+    open_blend(source, arguments.enable_autoexec)
+    chosen = choose(source, arguments.scene, arguments.chain)
+    found: list[tuple[Code | None, str]] = []
+    lost = links().lost
+    if lost:
+        found.append((Code.MISSING, f"{source} links what is not there: {_few(lost)}"))
+    frozen = [] if arguments.enable_autoexec else _frozen_drivers()
+    if frozen:
+        needs = f"{source} has drivers that stand still without Python, which --enable-autoexec runs: {_few(frozen)}"
+        found.append((Code.FROZEN, needs))
+    if chosen.left_out:
+        scenes = ", ".join(f"'{name}'" for name in chosen.left_out)
+        words = f"{source} has more chains in other scenes, which --scene takes by name or all at once: {scenes}"
+        found.append((None if arguments.scene or arguments.chain else Code.LEFT_OUT, words))
+    for code, sentence in found:
+        if code and arguments.strict:
+            raise Stop(code, sentence)
+        say(sentence)
+    if not chosen.chains and not getattr(arguments, "allow_no_chains", False):
+        name = arguments.scene or scene_of(bpy.context).name
+        where = "any scene" if name == ALL else f"its scene '{name}'"
+        raise Stop(Code.BAD_INPUT, f"{source} has no chain in {where}")
+    return Opened(chosen.chains, [sentence for _, sentence in found])
 
 
 class Links(NamedTuple):
@@ -37,7 +78,7 @@ def links() -> Links:
     return Links(sorted(set(paths.values()) - set(missing.values())), sorted(set(missing.values())), sorted(set(lost)))
 
 
-def frozen_drivers() -> list[str]:
+def _frozen_drivers() -> list[str]:
     """The drivers that move something by Python, which acts only in files opened with it."""
     found = []
     for block in _blocks():
@@ -47,7 +88,7 @@ def frozen_drivers() -> list[str]:
     return found
 
 
-def few(names: list[str]) -> str:
+def _few(names: list[str]) -> str:
     """The first of some names, and how many more there are."""
     more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
     return ", ".join(names[:FEW]) + more
