@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rig.stretching import POWERS
-from ..solver.compiled import constants_of
-from ..solver.rows import bind_rows
+from ..solver.compiled import bind_rows, constants_of
 from .chain import ROUNDING, Chain
 from .channels import Channels
 from .frame import Frame
@@ -28,24 +27,23 @@ def batches_of(chains: list[Chain]) -> list[Batch]:
     alike: dict[Any, list[Chain]] = {}
     for chain in chains:
         if chain.posing and chain.is_regular:
-            alike.setdefault((chain.posing.features, chain.pole is not None), []).append(chain)
+            alike.setdefault(chain.posing.features, []).append(chain)
     return [Batch(members) for members in alike.values() if len(members) >= ENOUGH]
 
 
 class Batch:
-    """Regular chains with the same features, all with a pole or all without."""
+    """Regular chains with the same features."""
 
     def __init__(self, chains: list[Chain]) -> None:
         self.chains = chains
         self.carried = [chain for chain in chains if chain.is_carried]
         posings: list[Any] = [chain.posing for chain in chains]  # which regular chains have
-        features, has_pole = posings[0].features, chains[0].pole is not None
+        features = posings[0].features
         constants = [constants_of(each.body.limb, each.settings, ROUNDING) for each in posings]
         self._places = Places(chains)
-        self._solve = bind_rows(constants, features, has_pole)
-        self._normals: NDArray[Any] = np.array([chain.normal for chain in chains] if has_pole else []).T
+        self._solve = bind_rows(constants, features)
         own: NDArray[Any] = np.array([(*each.own.upper, *each.own.lower) for each in posings]).T
-        self._given = [*([self._normals] if has_pole else []), *([own] if features.blended else [])]
+        self._given = [own] if features.blended else []
         self._rotations = [rotation for chain in chains for rotation in chain.rotations]
         self._bones = np.array([rotation.slot.index for rotation in self._rotations])
         self._animators = np.array([rotation.own for rotation in self._rotations])
@@ -61,10 +59,6 @@ class Batch:
         self._turn(solved[:8].T.reshape(-1, 4), is_number, frame, channels)
         self._lengthening.write(solved[8], channels)
         self._tell_reach(solved[9])
-        if len(solved) > 10:
-            np.copyto(self._normals, solved[10:], where=is_number)
-            for chain, normal in zip(self.chains, self._normals.T.tolist(), strict=True):
-                chain.normal = normal
         self._pose_troubled(~is_number, frame, channels)
 
     def _turn(self, rotations: NDArray[Any], is_number: NDArray[Any], frame: Frame, channels: Channels) -> None:

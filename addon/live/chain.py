@@ -27,8 +27,9 @@ from .parts import Rotation, Scale
 
 NOT_A_PLACE = "The place of the target, or of what carries the limb, is not a number"
 
-ROUNDING = 1e-6
-"""The shortfall, as a fraction of the limb's length, that single precision leaves of a target within reach."""
+ROUNDING = 1e-5
+"""The shortfall, as a fraction of the limb's length, that counts as none: single precision leaves as much of a target
+within reach and in the plane, some lengths of the limb from the origin."""
 
 
 class Posing(NamedTuple):
@@ -62,7 +63,6 @@ class Chain:
         """What to say if the chain follows, through whatever others, what it moves."""
         self.reach = Reach.INVALID
         self.posing: Posing | None = None
-        self.normal: tuple[float, ...] = (0.0, 0.0, 1.0)
         self.rotations: tuple[Rotation, Rotation] = ()  # type: ignore[assignment]
         self.stretched: list[Scale] = []
         self.swing_side = 1.0
@@ -166,16 +166,13 @@ class Chain:
         solve = self._solve
         if solve is None:
             return
-        normal = self.normal if self.pole else ()
-        solved = solve(*self.places(frame), *normal, *self._own)
+        solved = solve(*self.places(frame), *self._own)
         if solved[0] != solved[0]:
             self.problem = NOT_A_PLACE
             self.own_pose.restore(channels)
             return
         self.problem = ""
         self.reach = solved[9]
-        if normal:
-            self.normal = solved[10:13]
         upper, lower = self.rotations
         upper.overwrite(channels, solved[0:4], frame.has_changed)
         lower.overwrite(channels, solved[4:8], frame.has_changed)
@@ -183,7 +180,7 @@ class Chain:
             scale.stretch(channels, solved[8], self.volume)
 
     def places(self, frame: Frame) -> tuple[float, ...]:
-        """Where the target and, if there is one, the pole are in the limb's axes."""
+        """Where the target and, if there is one, the pole are in the axes that the solver takes."""
         to_axes: Any = self.to_axes @ frame.space(self.parent)  # the stubs don't know that vectors are sequences
         place = (to_axes @ self.target.position(frame.depsgraph))[:]  # type: ignore[union-attr]
         return place if self.pole is None else place + (to_axes @ self.pole.position(frame.depsgraph))[:]  # type: ignore[no-any-return]
@@ -202,8 +199,9 @@ class Chain:
         rotations = self.own_pose.rotations
         body = self._read_body(lower)
         values = self._read_settings(lower)
-        features = features_of(values)
-        self._solve = bind(body.limb, values, features, self.pole is not None, ROUNDING, body.hinge)
+        features = features_of(values, chain_settings(lower).plane)
+        self._solve = bind(body.limb, values, features, ROUNDING, body.hinge)
+        self.to_axes = body.to_axes(features.plane)
         own = self.own_pose.turns()
         self._own = (*own.upper, *own.lower) if features.blended else ()
         self.posing = Posing(body, values, features, own)
@@ -225,7 +223,6 @@ class Chain:
             self._is_animated = self._is_animated or body.in_parent is None or body.hinge is not None
             self.is_carried = body.carried
             self._size = size_of(upper.parent.matrix) if upper.parent else 1.0
-            self.to_axes = body.to_axes()
         return body
 
     def _read_settings(self, lower: PoseBone) -> Settings:

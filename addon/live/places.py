@@ -28,7 +28,7 @@ Single = NDArray[np.float32]
 
 
 class Places:
-    """Where the targets and, if they have any, the poles of chains of one object are in their limbs' axes."""
+    """Where the targets and poles, if any, of one object's chains are in the axes that the solver takes."""
 
     def __init__(self, chains: Sequence[Chain]) -> None:
         self._parents = list(dict.fromkeys(chain.parent for chain in chains))

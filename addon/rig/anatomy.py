@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 from mathutils import Matrix, Vector
 
-from ..solver.chain import Hinge
+from ..solver.chain import Hinge, Plane, axes_for
 from ..solver.limb import Limb, limb, turned
 from ..solver.ops import FLOATS
 
@@ -43,9 +43,9 @@ class Anatomy(NamedTuple):
     hinge: Hinge | None
     carried: bool
 
-    def to_axes(self) -> Matrix:
-        """What takes the armature (or with ``in_parent`` the parent's pose) to the limb's axes."""
-        return Matrix(self.limb.axes).to_4x4() @ (self.in_parent or self.frame).inverted()
+    def to_axes(self, plane: Plane) -> Matrix:
+        """What takes the armature (or with ``in_parent`` the parent's pose) to the axes that places are solved in."""
+        return Matrix(axes_for(self.limb, plane)).to_4x4() @ (self.in_parent or self.frame).inverted()
 
 
 def anatomy(
@@ -83,7 +83,7 @@ def anatomy(
     shape = limb(_numbers(knee), _numbers(tip), axes, FLOATS)
     if any(angles):
         hinge_turn, twist = ((cos(angle / 2.0), sin(angle / 2.0)) for angle in angles)
-        shape = turned(shape, hinge_turn, twist)
+        shape = turned(shape, hinge_turn, twist, FLOATS)
     return Anatomy(shape, _in_parent(upper), frame, hinge, not follows)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, PoseBone
 
-from ..solver.chain import Features
+from ..solver.chain import Features, Plane
 from ..solver.triangle import Settings
 
 FLAT = math.pi - 1e-6
@@ -221,12 +221,14 @@ def solver_settings(values: Mapping[str, Any], swing_side: Any, cos: Callable[[A
     )
 
 
-def features_of(settings: Settings, is_any: Callable[[Any], Any] = bool) -> Features:
-    """Which parts of the formula these settings need; ``is_any`` says of an array whether it holds anywhere."""
+def features_of(settings: Settings, plane: str, is_any: Callable[[Any], Any] = bool) -> Features:
+    """Which parts of the formula these settings and this plane need; ``is_any`` says of an array whether it holds
+    anywhere."""
     shaped = (settings.softness > 0.0) | (settings.stretch > 0.0)
     limited = (settings.min_cos2 < 1.0) | (settings.max_cos2 > 0.0)
     return Features(
         shaped=bool(is_any(shaped | limited)),
         swung=bool(is_any(abs(settings.bend) < 1.0)),
         blended=bool(is_any(settings.influence < 1.0)),
+        plane=Plane(plane),
     )

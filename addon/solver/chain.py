@@ -6,32 +6,28 @@ Positions are in F, lengths in its unit. The chain is posed in two strokes: the 
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any, NamedTuple
 
-from .limb import Limb, in_axes
-from .ops import TINY, Ops
+from .limb import Axes, HalfAngle, Limb, in_axes
+from .ops import Ops
 from .rotation import (
     IDENTITY,
     Quaternion,
     Vector,
-    choose_vector,
     combine,
     components,
     conjugate,
-    cross,
-    dot,
-    flattened,
-    from_plane,
     half_angle,
-    length,
     multiply,
     normalised,
     rotate,
     scale,
     slerp,
-    square_to,
 )
 from .triangle import (
+    OFF_PLANE,
+    REACHED,
     TOO_FAR,
     TOO_NEAR,
     Bones,
@@ -45,7 +41,20 @@ from .triangle import (
 )
 
 IN_LINE_SQUARE = 1e-12
-"""The squared sine between pole and target below which they span no plane; float32 poses are this noisy."""
+"""The squared sine between two directions below which they are in line and span no plane; float32 poses are this
+noisy."""
+
+
+class Plane(StrEnum):
+    """The plane that a limb bends in."""
+
+    REST = "REST"
+    """The limb's own; the target is projected onto it."""
+    SWING = "SWING"
+    """The limb's own, turned with the rest line from root to tip the shortest way to the target; straight opposite,
+    half a turn about its normal."""
+    POLE = "POLE"
+    """That through root, target and pole; while these are in line, that of `SWING`."""
 
 
 class Features(NamedTuple):
@@ -55,6 +64,7 @@ class Features(NamedTuple):
     shaped: bool = False  # softness, stretch or knee limits
     swung: bool = False  # bend between -1 and 1
     blended: bool = False  # influence
+    plane: Plane = Plane.REST
 
 
 class Own(NamedTuple):
@@ -74,13 +84,6 @@ class Hinge(NamedTuple):
     now: Quaternion
 
 
-class Pole(NamedTuple):
-    """Where the knee points, in F, and the normal of the plane to keep while the pole gives none."""
-
-    position: Vector
-    last_normal: Vector
-
-
 class Solution(NamedTuple):
     """The two bones' own rotations and what they achieve."""
 
@@ -88,7 +91,6 @@ class Solution(NamedTuple):
     lower: Quaternion
     stretch: Any  # factor on the length of both bones
     reach: Any
-    normal: Vector  # of the bend plane, in F
 
 
 def solve_chain(
@@ -97,35 +99,57 @@ def solve_chain(
     settings: Settings,
     features: Features,
     m: Ops,
-    pole: Pole | None = None,
+    pole: Vector | None = None,
     own: Own = OWN_AT_REST,
     hinge: Hinge | None = None,
     tolerance: Any = 1e-12,
 ) -> Solution:
-    """Pose ``limb`` so that its tip goes to ``target``: in the plane through root, target and ``pole``, or, without a
-    pole, in the limb's own plane.
+    """Pose ``limb`` so that its tip goes to ``target``, in the plane that ``features`` name; ``pole``, for that of the
+    pole, is where the knee points.
 
     A target at the root counts as lying along the unturned upper bone. ``tolerance`` is the shortfall that still
-    counts as reached, as a fraction of r1 + r2. Numbers that are not finite are the caller's to refuse.
+    counts as reached, and how far off its plane a target still counts as in it, as a fraction of r1 + r2. Numbers that
+    are not finite are the caller's to refuse.
     """
-    shaped, swung, blended = features
-    bend = settings.bend
-    tx, ty, tz = target
-    (ax, ay, az), (bx, by, bz), normal = limb.axes
-    if pole is None:
-        x, y = tx * ax + ty * ay + tz * az, tx * bx + ty * by + tz * bz
-        distance = m.sqrt(x * x + y * y)
-    else:
-        distance = m.sqrt(tx * tx + ty * ty + tz * tz)
-    turned, stretch, reach = _triangle(distance, limb.bones, settings, shaped, 1.0 if swung else bend, tolerance, m)
-    if pole is None:
+    axes = axes_for(limb, features.plane)
+    place = components(target, axes)
+    pole = components(pole, axes) if pole and features.plane is Plane.POLE else None
+    return solve_in_axes(place, limb, settings, features, m, pole, own, hinge, tolerance)
+
+
+def axes_for(limb: Limb, plane: Plane) -> Axes:
+    """The axes that `solve_in_axes` takes places in: unit vectors in F."""
+    return limb.axes if plane is Plane.REST else limb.line_axes
+
+
+def solve_in_axes(
+    target: Vector,
+    limb: Limb,
+    settings: Settings,
+    features: Features,
+    m: Ops,
+    pole: Vector | None,
+    own: Own,
+    hinge: Hinge | None,
+    tolerance: Any,
+) -> Solution:
+    """`solve_chain` with target and pole in components along `axes_for` the plane."""
+    shaped, swung, blended, plane = features
+    x, y, z = target
+    in_rest_plane = x * x + y * y
+    distance = m.sqrt(in_rest_plane if plane is Plane.REST else in_rest_plane + z * z)
+    side = 1.0 if swung else settings.bend
+    turned, stretch, reach = _triangle(distance, limb.bones, settings, shaped, side, tolerance, m)
+    if plane is Plane.REST:
+        beside = m.select(m.maximum(-z, z) > tolerance * limb.bones.total, OFF_PLANE, REACHED)
+        reach = m.select(reach > REACHED, reach, beside)
         cosine, sine = half_angle(x, y, distance, m)
         if swung:
             upper, lower = _swung((cosine, 0.0, 0.0, sine), turned, limb, settings, m)
         else:
             upper, lower = _in_plane(cosine, sine, turned, limb, m)
     else:
-        line, normal = _line_in_pole_plane(target, distance, pole, limb, m)
+        line = _line(target, distance, limb, pole if plane is Plane.POLE else None, m)
         if swung:
             upper, lower = _swung(line, turned, limb, settings, m)
         else:
@@ -137,7 +161,7 @@ def solve_chain(
         upper = slerp(own.upper, upper, influence, m)
         lower = slerp(own.lower, lower, influence, m)
         stretch = 1.0 + influence * (stretch - 1.0)
-    return Solution(upper, lower, stretch, reach, normal)
+    return Solution(upper, lower, stretch, reach)
 
 
 def tip_position(own: Own, limb: Limb, stretch: Any = 1.0, hinge: Hinge | None = None) -> Vector:
@@ -169,24 +193,41 @@ def _triangle(
     return turns(total + gone, far, gone + difference, gone - difference, side, m), stretch, reach
 
 
-def _line_in_pole_plane(target: Vector, distance: Any, pole: Pole, limb: Limb, m: Ops) -> tuple[Quaternion, Vector]:
-    """The turn (of any length), in components along the limb's axes, that takes them to those of the plane through
-    the pole; and the plane's normal, in F."""
-    along, position = limb.axes[0], pole.position
-    size = distance + TINY
-    direction = (
-        (target[0] + TINY * along[0]) / size,
-        (target[1] + TINY * along[1]) / size,
-        (target[2] + TINY * along[2]) / size,
+def _line(target: Vector, distance: Any, limb: Limb, pole: Vector | None, m: Ops) -> Quaternion:
+    """The turn (of any length), in components along the limb's axes, that takes them to those of the bend plane, the
+    target line first: a turn about the rest line, and then the shortest one to the target.
+
+    The shortest turn to the unit vector (x, y, z) is (1 + x, 0, -z, y), where 1 + x does not cancel. Opposite the rest
+    line, a half angle of (y, z) before it makes it half a turn about the normal, but for how far off it the target is.
+    """
+    tiny, (start_x, start_y, start_z) = m.tiny, limb.start
+    size = 1.0 / (distance + tiny)
+    x, y, z = (
+        (target[0] + tiny * start_x) * size,
+        (target[1] + tiny * start_y) * size,
+        (target[2] + tiny * start_z) * size,
     )
-    span = cross(direction, position)
-    spanned = dot(span, span) > IN_LINE_SQUARE * dot(position, position)
-    kept = flattened(pole.last_normal, direction)
-    lost = dot(kept, kept) <= IN_LINE_SQUARE
-    kept = choose_vector(lost, square_to(direction, m), kept, m)
-    normal = choose_vector(spanned, span, kept, m)
-    normal = scale(normal, 1.0 / length(normal, m))
-    return from_plane(components(direction, limb.axes), components(normal, limb.axes), m), normal
+    ahead, off = 1.0 + m.maximum(-x, x), y * y + z * z
+    w = m.select(x < 0.0, off / ahead, ahead)
+    y = y + m.select(y < 0.0, -tiny, tiny)
+    opposite = w < 0.5 * IN_LINE_SQUARE
+    cosine, sine = m.select(opposite, y, 1.0), m.select(opposite, z, 0.0)
+    if pole is not None:
+        cosine, sine = _to_pole((w, y, z), pole, (cosine, sine), m)
+    return multiply(limb.line_turn, (w * cosine, w * sine, y * sine - z * cosine, z * sine + y * cosine))
+
+
+def _to_pole(shortest: Vector, pole: Vector, in_line: HalfAngle, m: Ops) -> HalfAngle:
+    """The half angle (of any length) about the rest line that puts the pole on the knee's side after the shortest turn
+    (w, 0, -z, y); ``in_line`` where the pole is in line with root and target."""
+    w, y, z = shortest
+    pole_x, pole_y, pole_z = pole
+    share = 2.0 * (w * pole_x + y * pole_y + z * pole_z) / (w * w + y * y + z * z)
+    across, up = pole_y - share * y, pole_z - share * z  # of the pole, turned back to the rest line
+    square = across * across + up * up
+    cosine, sine = half_angle(across, up, m.sqrt(square), m)
+    spanned = square > IN_LINE_SQUARE * (pole_x * pole_x + pole_y * pole_y + pole_z * pole_z) + m.tiny * m.tiny
+    return m.select(spanned, cosine, in_line[0]), m.select(spanned, sine, in_line[1])
 
 
 def _in_plane(cosine: Any, sine: Any, turned: Turns, limb: Limb, m: Ops) -> tuple[Quaternion, Quaternion]:

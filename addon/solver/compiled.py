@@ -1,64 +1,106 @@
-"""The chain's formula as one straight Python function, for the per-frame driver.
+"""The chain's formula as one straight Python function, for the per-frame driver: for one limb, or for many at once.
 
 `solve_chain` spends most of its time on floats in calls and tuples. Recorded once for a set of features and written
-out as source (as `collections.namedtuple` does), the same arithmetic takes less than half of it.
+out as source (as `collections.namedtuple` does), the same arithmetic takes less than half of it. Written with NumPy's
+functions, it poses some dozens of limbs and more for less than one after the other.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
-from .chain import Features, Hinge, Own, Pole, solve_chain
-from .limb import Limb, in_axes
-from .ops import FLOATS
+import numpy as np
+
+from .chain import OWN_AT_REST, Features, Hinge, Own, Plane, solve_in_axes
+from .limb import Limb
+from .ops import Array
 from .record import RECORDER, Node, in_order, inputs
-from .rotation import IDENTITY, conjugate, dot, from_plane, multiply, normalised
+from .rotation import IDENTITY
 from .simplify import Parted, part
 from .triangle import Bones, Settings
 
 Solve = Callable[..., tuple[Any, ...]]
-"""``solve(x, y, z)`` of a target, or ``solve(x, y, z, px, py, pz, nx, ny, nz)`` with a pole and the last normal; with
-influence, both bones' own rotations follow. Positions are in the limb's axes. Returns the upper and the lower bone's
-own rotation (w, x, y, z each), the stretch, the reach and, with a pole, the plane's normal in the limb's axes."""
+"""``solve(x, y, z)`` of a target, with a pole's place after it if the plane is the pole's, and with influence both
+bones' own rotations. Places are in `axes_for` the plane. Returns the upper and the lower bone's own rotation (w, x, y,
+z each), the stretch and the reach."""
 
-_PARTS = {"+": "({} + {})", "-": "({} - {})", "*": "({} * {})", "/": "({} / {})", "neg": "(-{})", "sqrt": "sqrt({})"}
-_PARTS |= {sign: "({} " + sign + " {})" for sign in ("<", "<=", ">", ">=")}
-_PARTS |= {
-    "select": "({1} if {0} else {2})",
-    "min": "({0} if {0} < {1} else {1})",
-    "max": "({0} if {0} > {1} else {1})",
-}
+SolveRows = Callable[[Array], Array]
+"""`Solve` by columns, each limb to the last bit: takes numbers ``(given, limbs)`` and returns ``(results, limbs)``.
+Where what is given is not finite, a limb's rotations are not numbers."""
+
+_CONSTANTS, _HINGE = 5 + 9 + 12 + 4 + 3 + len(Settings._fields) + 1, 4 + 4 + 9
+"""How many numbers the formula takes of a limb and its settings, and of a lower bone that does not inherit rotation."""
+
+_EITHER = {"+": "({} + {})", "-": "({} - {})", "*": "({} * {})", "/": "({} / {})", "neg": "(-{})", "sqrt": "sqrt({})"}
+_EITHER |= {sign: "({} " + sign + " {})" for sign in ("<", "<=", ">", ">=")}
+
+
+class _Language(NamedTuple):
+    """How a formula is written: what it imports, and each operation."""
+
+    imports: str
+    operations: dict[str, str]
+
+
+_FOR_FLOATS = _Language(
+    "from math import sqrt",
+    _EITHER
+    | {
+        "select": "({1} if {0} else {2})",
+        "min": "({0} if {0} < {1} else {1})",
+        "max": "({0} if {0} > {1} else {1})",
+    },
+)
+_FOR_ARRAYS = _Language(
+    "from numpy import maximum, minimum, sqrt, where",
+    _EITHER | {"select": "where({}, {}, {})", "min": "minimum({}, {})", "max": "maximum({}, {})"},
+)
 _REPEATS_PARTS = ("min", "max")
-_SHAPE, _SETTINGS = 26, len(Settings._fields)
-"""How many numbers of a limb's shape, and how many settings, the formula takes."""
-
-_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-def bind(
-    limb: Limb, settings: Settings, features: Features, has_pole: bool, tolerance: float, hinge: Hinge | None = None
-) -> Solve:
+def bind(limb: Limb, settings: Settings, features: Features, tolerance: float, hinge: Hinge | None = None) -> Solve:
     """The function that poses this limb with these settings."""
-    return _maker(features, has_pole, hinge is not None)(*constants_of(limb, settings, tolerance, hinge))
+    return _maker(features, hinge is not None)(*constants_of(limb, settings, tolerance, hinge))
+
+
+def bind_rows(constants: Sequence[Sequence[float]], features: Features) -> SolveRows:
+    """The function that poses many limbs with these features; ``constants`` holds `constants_of` for each."""
+    columns = np.array(constants).T
+    shared = [column[0].item() if (column == column[0]).all() else column for column in columns]
+    with np.errstate(all="ignore"):
+        solve_columns = _maker(features, False, for_arrays=True)(*shared)
+
+    def solve(given: Array) -> Array:
+        with np.errstate(all="ignore"):
+            numbers = solve_columns(*given)
+        results = np.empty((len(numbers), given.shape[1]))
+        for room, number in zip(results, numbers, strict=True):
+            room[:] = number
+        return results
+
+    return solve
 
 
 def constants_of(limb: Limb, settings: Settings, tolerance: float, hinge: Hinge | None = None) -> list[float]:
     """All that the formula takes of a limb and its settings, in order."""
-    constants = [*limb.bones, *_flat(limb.axes), *_flat(limb.knee_turns), *settings, tolerance]
-    if hinge is not None:
-        to_axes = conjugate(normalised(from_plane(limb.axes[0], limb.axes[2], FLOATS), FLOATS))
-        constants += [*multiply(to_axes, hinge.rest), *multiply(to_axes, hinge.now), *_flat(limb.lower_axes)]
-    return constants
+    shape = (limb.bones, *limb.axes, *limb.knee_turns, limb.line_turn, limb.start)
+    groups = (
+        [*shape, settings, (tolerance,)]
+        if hinge is None
+        else [*shape, settings, (tolerance,), *hinge, *limb.lower_axes]
+    )
+    return [number for group in groups for number in group]
 
 
 @cache
-def _maker(features: Features, has_pole: bool, has_hinge: bool) -> Callable[..., Solve]:
-    constants, formula = record(features, has_pole, has_hinge)
+def _maker(features: Features, has_hinge: bool, for_arrays: bool = False) -> Callable[..., Solve]:
+    constants, formula = record(features, has_hinge)
     namespace: dict[str, Any] = {}
-    source = _source([node.parts[0] for node in constants], formula)
+    source = _source([node.parts[0] for node in constants], formula, _FOR_ARRAYS if for_arrays else _FOR_FLOATS)
     exec(compile(source, "<planar_ik formula>", "exec"), namespace)  # noqa: S102 made of the formula alone
     make: Callable[..., Solve] = namespace["make"]
     return make
@@ -72,44 +114,44 @@ class Recorded(NamedTuple):
 
 
 @cache
-def record(features: Features, has_pole: bool, has_hinge: bool = False) -> Recorded:
-    """Record `solve_chain` with these features; its results are `Solve`'s."""
-    constants = inputs("constant", _SHAPE + _SETTINGS + 1 + (17 if has_hinge else 0))
-    given = inputs("given", 3 + (6 if has_pole else 0) + (8 if features.blended else 0))
-    return Recorded(constants, part(_results(constants, given, features, has_pole), given))
+def record(features: Features, has_hinge: bool = False) -> Recorded:
+    """Record `solve_in_axes` with these features; its results are `Solve`'s."""
+    constants = inputs("constant", _CONSTANTS + (_HINGE if has_hinge else 0))
+    has_pole = features.plane is Plane.POLE
+    given = inputs("given", 3 + (3 if has_pole else 0) + (8 if features.blended else 0))
+    return Recorded(constants, part(_results(iter(constants), iter(given), features, has_hinge), given))
 
 
-def _results(constants: Any, given: Any, features: Features, has_pole: bool) -> list[Any]:
-    """The nodes of `Solve`'s results; positions and the upper bone's rotation are solved in the limb's axes."""
-    lengths, axes, knee_turns = constants[:5], _rows(constants[5:14], 3), _rows(constants[14:_SHAPE], 4)
-    settings, (tolerance, *rest) = Settings(*constants[_SHAPE : _SHAPE + _SETTINGS]), constants[_SHAPE + _SETTINGS :]
-    hinge = Hinge(tuple(rest[:4]), tuple(rest[4:8])) if rest else None
-    lower_axes = _rows(tuple(rest[8:]), 3)
-    limb = Limb(None, None, Bones(*lengths), _AXES, lower_axes, IDENTITY, knee_turns)
-    pole = Pole(given[3:6], given[6:9]) if has_pole else None
-    own = Own()
-    if features.blended:
-        upper, lower = given[-8:-4], given[-4:]
-        own = Own((upper[0], *(dot(upper[1:], axis) for axis in axes)), lower)
-    solution = solve_chain(given[:3], limb, settings, features, RECORDER, pole, own, hinge, tolerance)
-    results = [*in_axes(solution.upper, axes), *solution.lower, solution.stretch, solution.reach]
-    return [*results, *solution.normal] if has_pole else results
+def _results(constants: Iterator[Any], given: Iterator[Any], features: Features, has_hinge: bool) -> list[Any]:
+    """The nodes of `Solve`'s results."""
+    bones, axes, knee_turns = Bones(*_take(constants, 5)), _rows(constants, 3), _rows(constants, 4)
+    line_turn, start = _take(constants, 4), _take(constants, 3)
+    settings, tolerance = Settings(*_take(constants, len(Settings._fields))), next(constants)
+    hinge = Hinge(_take(constants, 4), _take(constants, 4)) if has_hinge else None
+    lower_axes: Any = _rows(constants, 3) if has_hinge else None
+    limb = Limb(None, None, bones, axes, lower_axes, IDENTITY, knee_turns, axes, line_turn, start)
+    target = _take(given, 3)
+    pole = _take(given, 3) if features.plane is Plane.POLE else None
+    own = Own(_take(given, 4), _take(given, 4)) if features.blended else OWN_AT_REST
+    solution = solve_in_axes(target, limb, settings, features, RECORDER, pole, own, hinge, tolerance)
+    return [*solution.upper, *solution.lower, solution.stretch, solution.reach]
 
 
-def _flat(rows: tuple[tuple[Any, ...], ...]) -> list[Any]:
-    return [number for row in rows for number in row]
+def _take(numbers: Iterator[Any], count: int) -> Any:
+    return tuple(islice(numbers, count))
 
 
-def _rows(numbers: tuple[Any, ...], size: int) -> Any:
-    return tuple(numbers[i : i + size] for i in range(0, len(numbers), size))
+def _rows(numbers: Iterator[Any], size: int) -> Any:
+    return tuple(_take(numbers, size) for _ in range(3))
 
 
-def _source(constants: list[str], formula: Parted) -> str:
+def _source(constants: list[str], formula: Parted, language: _Language) -> str:
     """The source of ``make(constants...)``, which returns ``solve(given...)``."""
-    fixed, texts = _lines(formula.fixed, "c", "    ")
+    operations = language.operations
+    fixed, texts = _lines(formula.fixed, "c", "    ", operations)
     held = [f"    {name} = {text}" for name, text in zip(_names(formula.held), texts, strict=True)]
-    lines, results = _lines(formula.results, "v", "        ")
-    head = f"from math import sqrt\ndef make({', '.join(constants)}):"
+    lines, results = _lines(formula.results, "v", "        ", operations)
+    head = f"{language.imports}\ndef make({', '.join(constants)}):"
     solve = f"    def solve({', '.join(_names(formula.given))}):"
     return "\n".join(
         [head, *fixed, *held, solve, *lines, f"        return ({', '.join(results)},)", "    return solve\n"]
@@ -120,7 +162,7 @@ def _names(nodes: tuple[Node, ...]) -> list[str]:
     return [node.parts[0] for node in nodes]
 
 
-def _lines(results: Sequence[Any], prefix: str, indent: str) -> tuple[list[str], list[str]]:
+def _lines(results: Sequence[Any], prefix: str, indent: str, operations: dict[str, str]) -> tuple[list[str], list[str]]:
     """Lines that work out results, and the results' texts; nodes used once are written in place."""
     nodes = list(in_order([node for node in results if isinstance(node, Node)]))
     uses = Counter(id(node) for node in results)
@@ -137,7 +179,7 @@ def _lines(results: Sequence[Any], prefix: str, indent: str) -> tuple[list[str],
         elif node.operation == "constant":
             text = repr(float(node.parts[0]))
         else:
-            text = _PARTS[node.operation].format(*(written[id(each)] for each in node.parts))
+            text = operations[node.operation].format(*(written[id(each)] for each in node.parts))
             if uses[id(node)] > 1:
                 lines.append(f"{indent}{prefix}{len(lines)} = {text}")
                 text = f"{prefix}{len(lines) - 1}"

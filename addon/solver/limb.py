@@ -18,8 +18,11 @@ from .rotation import (
     cross,
     dot,
     flattened,
+    from_plane,
     length,
     multiply,
+    normalised,
+    rotate,
     scale,
     shortest,
     unit,
@@ -36,6 +39,7 @@ HalfAngle = tuple[Any, Any]
 """A turn as the cosine and sine of half of it."""
 
 NO_TURN: HalfAngle = (1.0, 0.0)
+FIRST, THIRD = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
 class Limb(NamedTuple):
@@ -49,6 +53,10 @@ class Limb(NamedTuple):
     ``knee_turns`` are three quaternions that add up to the lower bone's own rotation when weighted with the cosine of
     half the knee's turn off straight, and with its sine times the components of the turn's axis across the limb and
     along the normal.
+
+    ``line_axes`` are the axes again as the rest line has them, from root to tip: along it, across it, and the normal
+    made square to it; each a unit vector in F. ``line_turn`` takes ``axes`` to them, in components along ``axes``.
+    ``start`` is the upper bone's direction in components along ``line_axes``.
     """
 
     r1: Any
@@ -58,6 +66,9 @@ class Limb(NamedTuple):
     lower_axes: Axes
     rest_turn: Quaternion
     knee_turns: tuple[Quaternion, Quaternion, Quaternion]
+    line_axes: Axes
+    line_turn: Quaternion
+    start: Vector
 
 
 def limb(knee: Vector, lower: Vector, lower_frame: Axes, m: Ops) -> Limb:
@@ -85,10 +96,12 @@ def limb(knee: Vector, lower: Vector, lower_frame: Axes, m: Ops) -> Limb:
     lower_axes = (along_in_lower, across_in_lower, hinge_in_lower)
     rest_turn = shortest(*components(along_lower, axes), m)
     knee_turns = _knee_turns(rest_turn, lower_axes, NO_TURN)
-    return Limb(r1, r2, bones(r1, r2, m), axes, lower_axes, rest_turn, knee_turns)
+    return Limb(
+        r1, r2, bones(r1, r2, m), axes, lower_axes, rest_turn, knee_turns, *_rest_line(r1, r2, axes, rest_turn, m)
+    )
 
 
-def turned(limb: Limb, hinge: HalfAngle, twist: HalfAngle) -> Limb:
+def turned(limb: Limb, hinge: HalfAngle, twist: HalfAngle, m: Ops) -> Limb:
     """What `limb` made, with its hinge axis, the normal, turned about the upper bone, and its lower bone about its own
     length: made straight by the shortest turn, the lower bone is twisted, and then bends about the turned axis.
 
@@ -100,9 +113,9 @@ def turned(limb: Limb, hinge: HalfAngle, twist: HalfAngle) -> Limb:
     axes, lower_axes = (_turned_about_first(of, cosine, sine) for of in (limb.axes, limb.lower_axes))
     w, x, y, z = limb.rest_turn
     rest_turn = (w, x, y * cosine + z * sine, z * cosine - y * sine)
-    return limb._replace(
-        axes=axes, lower_axes=lower_axes, rest_turn=rest_turn, knee_turns=_knee_turns(rest_turn, lower_axes, twist)
-    )
+    knee_turns = _knee_turns(rest_turn, lower_axes, twist)
+    rest_line = _rest_line(limb.r1, limb.r2, axes, rest_turn, m)
+    return Limb(limb.r1, limb.r2, limb.bones, axes, lower_axes, rest_turn, knee_turns, *rest_line)
 
 
 def _turned_about_first(axes: Axes, cosine: Any, sine: Any) -> Axes:
@@ -114,6 +127,18 @@ def _knee_turns(rest_turn: Quaternion, lower_axes: Axes, twist: HalfAngle) -> tu
     bases = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
     straight_on, aside, bent = (in_axes(multiply(base, straighten), lower_axes) for base in bases)
     return (straight_on, aside, bent)
+
+
+def _rest_line(r1: Any, r2: Any, axes: Axes, rest_turn: Quaternion, m: Ops) -> tuple[Axes, Quaternion, Vector]:
+    """``line_axes``, ``line_turn`` and ``start``; a limb with its tip at its root takes the upper bone's line."""
+    x, y, z = rotate(rest_turn, (r2, 0.0, 0.0))
+    tip = (x + r1, y, z)
+    is_line = length(tip, m) > STRAIGHT * (r1 + r2)
+    line = unit(choose_vector(is_line, tip, FIRST, m), FIRST, m)
+    normal = _upright(THIRD, line, FIRST, m)
+    across = cross(normal, line)
+    line_axes = (combine(*line, axes), combine(*across, axes), combine(*normal, axes))
+    return line_axes, normalised(from_plane(line, normal, m), m), (line[0], across[0], normal[0])
 
 
 def in_axes(turn: Quaternion, axes: Axes) -> Quaternion:

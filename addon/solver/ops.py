@@ -16,20 +16,21 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
-FOLDED = 1e-90
-"""Added to what of a triangle is 0 when it is folded, so that it is folded, not undefined. Its root is far above
-`TINY`: two equal bones with the target at their root fold onto the target line."""
-
-
 class Ops(NamedTuple):
-    """Square root, smaller, larger and choice (``select(condition, if_true, if_false)``); and `FOLDED`, which is 0 for
-    what needs only the ratio of two numbers and knows what to do with 0 by 0."""
+    """Square root, smaller, larger and choice (``select(condition, if_true, if_false)``), and two numbers next to
+    nothing, by which a formula keeps clear of undefined divisions: as small as the arithmetic's precision lets them be.
+    """
 
     sqrt: Callable[[Any], Any]
     minimum: Callable[[Any, Any], Any]
     maximum: Callable[[Any, Any], Any]
     select: Callable[[Any, Any, Any], Any]
-    folded: float = FOLDED
+    tiny: float = 1e-60
+    """Stands in for a distance of nothing, so that no division or root is undefined; its fourth power is a number."""
+    folded: float = 1e-90
+    """Added to the square of a distance, so that a knee without one is folded, not undefined. Its root is far above
+    ``tiny``: two equal bones with the target at their root fold onto the target line. 0 for what needs only the ratio
+    of two numbers, and knows what to do with 0 by 0."""
 
 
 # Plain functions: in Python 3.11 the built-in min and max cost twice as much.
@@ -39,7 +40,29 @@ FLOATS = Ops(
     lambda a, b: a if a > b else b,
     lambda condition, if_true, if_false: if_true if condition else if_false,
 )
-ARRAYS = Ops(np.sqrt, np.minimum, np.maximum, np.where)
 
-TINY = 1e-60
-"""Stands in for a distance of nothing, so that no division or root is undefined; its fourth power is a number."""
+
+def _select(condition: Any, if_true: Any, if_false: Any) -> Any:
+    """`np.where` without a branch for each row, which costs ten times as much where the processor can't foresee it."""
+    if not isinstance(condition, np.ndarray):
+        return if_true if condition else if_false
+    if _is_whole(if_true) and _is_whole(if_false):  # a `Reach`
+        return condition.view(np.int8) * (if_true - if_false) + if_false
+    if isinstance(if_true, float) and isinstance(if_false, float) and (if_true - if_false) + if_false == if_true:
+        chosen = condition.astype(float)
+        chosen *= if_true - if_false
+        chosen += if_false
+        return chosen
+    mask = condition.astype(np.int64)
+    np.negative(mask, mask)
+    bits, other = np.asarray(if_true, float).view(np.int64), np.asarray(if_false, float).view(np.int64)
+    chosen = (bits ^ other) & mask
+    chosen ^= other
+    return chosen.view(float)
+
+
+def _is_whole(number: Any) -> bool:
+    return number.dtype == np.int8 if isinstance(number, np.ndarray) else isinstance(number, int)
+
+
+ARRAYS = Ops(np.sqrt, np.minimum, np.maximum, _select)

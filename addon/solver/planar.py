@@ -15,18 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .blocks import LIMIT, solve_rows
-from .ops import FLOATS, TINY, Ops
+from .ops import ARRAYS, FLOATS, Ops
 from .reach import Reach
-from .record import RECORDER
+from .slabs import LIMIT, solve_slabs
 from .triangle import TOO_FAR, TOO_NEAR, bones, judge, measure
 
 ROUNDING = 1e-15
 """The shortfall, as a fraction of r1 + r2, that is rounding and not distance."""
 
 SPECK, LEAST = 1e-100, 1e-150
-"""Added to x, so that a target at the root lies along +x, and no target is left without a direction. Far below `TINY`:
-two equal bones with the target at their root fold onto that line."""
+"""Added to x, so that a target at the root lies along +x, and no target is left without a direction. Far below
+`Ops.tiny`: two equal bones with the target at their root fold onto that line."""
 
 INVALID = ((1.0, 0.0), (1.0, 0.0), (1.0, 0.0), (0.0,), (Reach.INVALID,))
 """What comes of input that is not finite: knee, directions, residual, reach."""
@@ -78,8 +77,8 @@ def _solve(x: Any, y: Any, r1: Any, r2: Any, bend: Any, m: Ops) -> tuple[Any, ..
     x = (x + SPECK) + LEAST
     distance, rest = measure(x, y, m)
     reach = total + distance
-    far = m.maximum((total - distance) + (total_rest - TINY - rest), 0.0)
-    plus = m.maximum((distance + difference) + (rest + difference_rest), TINY)
+    far = m.maximum((total - distance) + (total_rest - m.tiny - rest), 0.0)
+    plus = m.maximum((distance + difference) + (rest + difference_rest), m.tiny)
     minus = m.maximum((distance - difference) + (rest - difference_rest), SPECK)
     a, b, p, q = reach * far, plus * minus, reach * plus, far * minus
     sine = m.select(bend < 0.0, -2.0, 2.0) * m.sqrt(p * q)
@@ -96,7 +95,7 @@ def _solve(x: Any, y: Any, r1: Any, r2: Any, bend: Any, m: Ops) -> tuple[Any, ..
 
 def _solve_arrays(target: Any, r1: Any, r2: Any, bend: Any) -> TwoBone:
     numbers = [_flagged(r1), _flagged(r2), bend]
-    knee, upper, lower, residual, reach = solve_rows(_formula, [(target, 2)], numbers, INVALID)
+    knee, upper, lower, residual, reach = solve_slabs(_formula, [(target, 2)], numbers, INVALID)
     return TwoBone(knee, upper, lower, reach[..., 0], residual[..., 0])
 
 
@@ -109,5 +108,5 @@ def _flagged(length: Any) -> Any:
 
 def _formula(given: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
     x, y, r1, r2, bend = given
-    knee_x, knee_y, upper_x, upper_y, lower_x, lower_y, reach, residual = _solve(x, y, r1, r2, bend, RECORDER)
+    knee_x, knee_y, upper_x, upper_y, lower_x, lower_y, reach, residual = _solve(x, y, r1, r2, bend, ARRAYS)
     return (knee_x, knee_y), (upper_x, upper_y), (lower_x, lower_y), (residual,), (reach,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .ops import TINY, Ops
+from .ops import Ops
 
 Vector = tuple[Any, Any, Any]
 Quaternion = tuple[Any, Any, Any, Any]
@@ -36,14 +36,6 @@ def flattened(v: Vector, direction: Vector) -> Vector:
     """What of a vector is at right angles to a unit vector."""
     part = dot(v, direction)
     return (v[0] - part * direction[0], v[1] - part * direction[1], v[2] - part * direction[2])
-
-
-def square_to(direction: Vector, m: Ops) -> Vector:
-    """Some vector at right angles to a unit vector, no shorter than 0.7."""
-    x, y, z = direction
-    about_z = m.select(x * x > z * z, 1.0, 0.0)
-    about_x = 1.0 - about_z
-    return (-about_z * y, about_z * x - about_x * z, about_x * y)
 
 
 def choose(condition: Any, if_true: Quaternion, if_false: Quaternion, m: Ops) -> Quaternion:
@@ -125,7 +117,7 @@ def half_angle(x: Any, y: Any, size: Any, m: Ops) -> tuple[Any, Any]:
     """
     both = size + m.maximum(-y, y)
     sine = both - x
-    return both + x + TINY, m.select(y < 0.0, -sine, sine)
+    return both + x + m.tiny, m.select(y < 0.0, -sine, sine)
 
 
 def from_plane(direction: Vector, normal: Vector, m: Ops) -> Quaternion:
@@ -192,6 +184,6 @@ def shortest(x: Any, y: Any, z: Any, m: Ops) -> Quaternion:
 def unit(v: Vector, fallback: Vector, m: Ops) -> Vector:
     """The direction of a vector, or ``fallback`` (a unit vector) where it has no length."""
     size = length(v, m)
-    nothing = size <= TINY
+    nothing = size <= m.tiny
     factor = 1.0 / m.select(nothing, 1.0, size)
     return choose_vector(nothing, fallback, scale(v, factor), m)

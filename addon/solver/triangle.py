@@ -13,10 +13,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .ops import TINY, Ops
+from .ops import Ops
 from .reach import Reach
 
-REACHED, TOO_FAR, TOO_NEAR, LIMITED = Reach.REACHED, Reach.TOO_FAR, Reach.TOO_NEAR, Reach.LIMITED
+REACHED, TOO_FAR, TOO_NEAR, LIMITED, OFF_PLANE = (
+    Reach.REACHED,
+    Reach.TOO_FAR,
+    Reach.TOO_NEAR,
+    Reach.LIMITED,
+    Reach.OFF_PLANE,
+)
 
 
 class Settings(NamedTuple):
@@ -65,7 +71,7 @@ def bones(r1: Any, r2: Any, m: Ops) -> Bones:
     difference = r1 - r2
     part = difference - r1
     difference_rest = (r1 - (difference - part)) - (r2 + part)
-    return Bones(total + TINY, total_rest, difference, difference_rest, m.maximum(-difference, difference))
+    return Bones(total + m.tiny, total_rest, difference, difference_rest, m.maximum(-difference, difference))
 
 
 def measure(x: Any, y: Any, m: Ops) -> tuple[Any, Any]:
@@ -115,13 +121,13 @@ def extend_shaped(distance: Any, of: Bones, within: Range, settings: Settings, m
     nearest, farthest, _, _ = within
     minimum, maximum = m.minimum, m.maximum
     softness = settings.softness * of.total
-    zone, width = 2.0 * softness, 4.0 * softness + TINY
+    zone, width = 2.0 * softness, 4.0 * softness + m.tiny
     begun = minimum(maximum(distance - farthest + softness, 0.0), zone)
     left = zone - begun
     eased = minimum(distance, farthest + softness) - begun * begun / width
     eased_gap = maximum(farthest - softness - distance, 0.0) + left * left / width
     gone = minimum(maximum(eased, nearest), farthest)
-    missing = maximum(distance / maximum(gone, TINY) - 1.0, 0.0)
+    missing = maximum(distance / maximum(gone, m.tiny) - 1.0, 0.0)
     factor = minimum(1.0 + settings.stretch * missing, settings.stretch_max)
     return gone, (of.total - farthest) + minimum(eased_gap, farthest - nearest), factor, distance - factor * gone
 

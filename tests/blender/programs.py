@@ -74,7 +74,7 @@ def others(path: Path) -> set[str]:
 
 def make_shot(folder: Path) -> Path:
     """A file with a leg whose target circles it, half of the time out of reach."""
-    make_chain(make_leg())
+    make_chain(make_leg(), plane="SWING")
     bpy.context.scene.frame_end = 24
     path = folder / "shot.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))

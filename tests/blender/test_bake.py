@@ -195,7 +195,7 @@ def test_keys_look_as_blenders_own_bake_leaves_them(bake):
 
 def test_the_report_counts_what_was_not_reached(bake):
     ob = make_leg()
-    make_chain(ob)
+    make_chain(ob, plane="SWING")
     report = bake()
     assert 0 < report.unreached < len(FRAMES)
     assert report.residual > 0.1
@@ -204,7 +204,7 @@ def test_the_report_counts_what_was_not_reached(bake):
 @pytest.mark.parametrize("feature", ["plain", "on a surface"])
 def test_what_a_chain_does_not_reach_while_it_is_off_is_not_counted(bake, feature):
     ob = make_leg()
-    chain = make_chain(ob)
+    chain = make_chain(ob, plane="SWING")
     FEATURES[feature](ob, chain)
     chain.target.animation_data_clear()
     for frame, z in ((1, -9.0), (10, -9.0), (11, -1.4)):
@@ -218,7 +218,7 @@ def test_what_a_chain_does_not_reach_while_it_is_off_is_not_counted(bake, featur
 
 def test_a_target_that_is_nowhere_is_unreached_but_no_distance_away(bake):
     ob = make_leg()
-    curve = curves(make_chain(ob).target)["location", 1]
+    curve = curves(make_chain(ob, plane="SWING").target)["location", 1]
     curve.keyframe_points[4].co[1] = float("inf")
     curve.update()
     report = bake(range(9, 13))
@@ -231,7 +231,7 @@ def test_the_report_says_what_the_live_chains_do(bake, live):
     """Its frames, those that any chain does not reach in, and how far a tip then is from its target."""
     legs = [make_leg("one"), make_leg("two")]
     for ob, away in zip(legs, (range(4), range(2, 9)), strict=True):
-        chain = make_chain(ob)
+        chain = make_chain(ob, plane="SWING")
         FEATURES[live](ob, chain)
         chain.target.animation_data_clear()
         for i in range(len(FRAMES)):

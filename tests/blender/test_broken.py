@@ -40,7 +40,7 @@ def test_what_is_missing_or_wrong_is_named(settings, word):
 
 def test_a_target_at_no_number_leaves_the_limb_alone(capfd):
     ob, target = make_rig(), make_empty("target", NEAR)
-    chain = make_chain(ob, target)
+    chain = make_chain(ob, target, plane="SWING")
     target.location.x = float("nan")
     update()
     assert_refused(chain, "not a number")

@@ -222,7 +222,7 @@ def test_use_local_location_off(bone):
 def test_a_limb_scaled_to_nothing_says_so():
     ob = make_rig()
     ob.pose.bones["hip"].scale = (0, 0, 0)
-    chain = make_chain(ob, make_empty(location=(0, 0, -1)))
+    chain = make_chain(ob, make_empty(location=(0, 0, -1)), plane="SWING")
     assert chain.reach == "INVALID"
     assert "scaled to nothing" in chain.message
     ob.pose.bones["hip"].scale = (1, 1, 1)

@@ -53,7 +53,7 @@ def close(a, b, within=1e-6):
 def test_disabling_and_influence_nil_give_it_back(mode):
     ob = rig_with_own_pose(mode)
     kept, shape = own(ob), joints(ob)
-    chain = make_chain(ob, make_empty("target", NEAR))
+    chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
     assert not close(own(ob), kept, 1e-3)
     chain.enabled = False
     assert own(ob) == kept
@@ -70,7 +70,7 @@ def test_disabling_and_influence_nil_give_it_back(mode):
 def test_disabling_works_with_live_off():
     ob = rig_with_own_pose()
     kept = own(ob)
-    chain = make_chain(ob, make_empty("target", NEAR))
+    chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
     bpy.context.scene.planar_ik.live = False
     chain.enabled = False
     update()
@@ -80,7 +80,7 @@ def test_disabling_works_with_live_off():
 def test_it_never_takes_in_the_solvers_output():
     ob = rig_with_own_pose()
     shape = joints(ob)
-    chain = make_chain(ob, make_empty("target", NEAR), influence=0.5)
+    chain = make_chain(ob, make_empty("target", NEAR), plane="SWING", influence=0.5)
     first = None
     for _ in range(20):
         chain.target.location = NEXT
@@ -97,7 +97,7 @@ def test_it_never_takes_in_the_solvers_output():
 @pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
 def test_what_the_animator_sets_becomes_the_own_pose(mode):
     ob = rig_with_own_pose(mode)
-    chain = make_chain(ob, make_empty("target", NEAR))
+    chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
     thigh = ob.pose.bones["thigh"]
     mine = {4: (0.8, -0.6, 0, 0), 3: (-1.2, 0, 0.4)}[len(rotation(thigh))]
     set_rotation(thigh, mine)
@@ -131,7 +131,7 @@ def animated(mode, influence=True):
     for frame in range(1, 22):
         bpy.context.scene.frame_set(frame)
         bare[frame] = joints(ob)
-    chain = make_chain(ob, target)
+    chain = make_chain(ob, target, plane="SWING")
     for frame, value in ((1, 1), (8, 1), (11, 0), (14, 0), (21, 1)):
         chain.influence = value
         if influence:
@@ -167,7 +167,7 @@ def test_animated_bones_follow_their_animation_once_the_chain_is_off():
 def test_influence_keyed_over_a_pose_set_by_hand():
     ob = rig_with_own_pose()
     shape = joints(ob)
-    chain = make_chain(ob, make_empty("target", NEAR))
+    chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
     for frame, value in ((1, 1), (11, 0), (21, 1)):
         chain.influence = value
         ob.keyframe_insert('pose.bones["shin"].planar_ik.influence', frame=frame)
@@ -183,7 +183,7 @@ def test_influence_keyed_over_a_pose_set_by_hand():
 def test_a_chain_that_becomes_invalid_gives_it_back_and_takes_it_up():
     ob = rig_with_own_pose()
     kept = own(ob)
-    chain = make_chain(ob, make_empty("target", NEAR))
+    chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
     solved = own(ob)
     target, chain.target = chain.target, None
     update()
@@ -197,7 +197,7 @@ def test_a_chain_that_becomes_invalid_gives_it_back_and_takes_it_up():
 def test_another_rotation_mode_keeps_it(mode):
     ob = rig_with_own_pose()
     shape = joints(ob)
-    chain = make_chain(ob, make_empty("target", NEAR))
+    chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
     for name in BONES:
         ob.pose.bones[name].rotation_mode = mode
     update()
@@ -211,7 +211,7 @@ def test_another_rotation_mode_keeps_it(mode):
 def test_a_saved_file_keeps_it(tmp_path, influence):
     ob = rig_with_own_pose()
     kept = own(ob)
-    make_chain(ob, make_empty("target", NEAR), influence=influence)
+    make_chain(ob, make_empty("target", NEAR), plane="SWING", influence=influence)
     solved = pose(ob)
     path = str(tmp_path / "posed.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
@@ -227,7 +227,7 @@ def test_a_saved_file_keeps_it(tmp_path, influence):
 def test_undo_and_redo_keep_it():
     ob = rig_with_own_pose()
     kept = own(ob)
-    make_chain(ob, make_empty("target", NEAR))
+    make_chain(ob, make_empty("target", NEAR), plane="SWING")
     select(ob, "shin")
     bpy.ops.ed.undo_push(message="chain")
     bpy.data.objects["target"].location = NEXT

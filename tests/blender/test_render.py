@@ -76,7 +76,7 @@ def dancing(kind):
             bone.keyframe_insert("rotation_quaternion", frame=frame)
     target = make_empty("target")
     key_location(target, [(0.2, 0.9, -0.2), (0.2, -0.9, -0.6), (0, 0.4, -0.9)], 1, 6)
-    make_chain(ob, target)
+    make_chain(ob, target, plane="SWING")
     if kind == "deep":
         make_chain(ob, make_empty("goal", (0.1, 0.5, -1.4)), "shin1")
     skinned(ob, *(bone.name for bone in bones[1:]))

@@ -39,6 +39,12 @@ class Rest(NamedTuple):
         return sum(self.lengths)
 
     @property
+    def line(self) -> np.ndarray:
+        """The direction from root to tip; of the upper bone if the tip is at the root."""
+        tip = self.knee + self.lower
+        return unit(tip if np.linalg.norm(tip) > 1e-4 * self.total else self.knee)
+
+    @property
     def normal(self) -> np.ndarray:
         """The normal of the limb's plane, by DESIGN.md: (c - a) x (b - a), or the lower bone's x axis if straight."""
         across = np.cross(unit(self.lower), unit(self.knee))

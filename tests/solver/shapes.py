@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 
-from addon.solver.chain import Own, Pole
+from addon.solver.chain import Own, Plane
 from addon.solver.ops import FLOATS
 from addon.solver.rotation import Quaternion, normalised
 from tests.solver.oracles import Rest, matrix, turn, unit
@@ -56,8 +56,8 @@ def in_reach(rest: Rest, rng: random.Random) -> np.ndarray:
     return unit(vector(rng)) * (low + (high - low) * rng.uniform(0.1, 0.9))
 
 
-def pole_for(rest: Rest, rng: random.Random) -> Pole:
-    return Pole(tuple((vector(rng) * rest.total).tolist()), tuple(unit(vector(rng)).tolist()))
+def pole_for(rest: Rest, rng: random.Random) -> tuple[float, float, float]:
+    return tuple((vector(rng) * rest.total).tolist())
 
 
 def own_pose(rng: random.Random) -> Own:
@@ -67,6 +67,24 @@ def own_pose(rng: random.Random) -> Own:
 def flat(rest: Rest, target: np.ndarray) -> np.ndarray:
     """The target in the limb's own plane."""
     return target - np.dot(target, rest.normal) * rest.normal
+
+
+def goal(rest: Rest, target: np.ndarray, plane: Plane) -> np.ndarray:
+    """What of the target the limb goes for."""
+    return flat(rest, target) if plane is Plane.REST else target
+
+
+def bend_normal(rest: Rest, target: np.ndarray, plane: Plane, pole=None) -> np.ndarray:
+    """The normal of the bend plane, by Rodrigues' formula."""
+    if plane is Plane.REST:
+        return rest.normal
+    if plane is Plane.POLE:
+        return unit(np.cross(target, pole))
+    line, way = rest.line, unit(target)
+    axis = np.cross(line, way)
+    if np.linalg.norm(axis) < 1e-15:
+        return rest.normal
+    return turn(axis, math.atan2(np.linalg.norm(axis), np.dot(line, way))) @ rest.normal
 
 
 def rest_turn(rest: Rest) -> np.ndarray:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.solver.chain import Features, Hinge, Own, Pole, solve_chain
+from addon.solver.chain import Features, Hinge, Own, Plane, solve_chain
 from addon.solver.fitting import fit_hinge
 from addon.solver.limb import turned
 from addon.solver.ops import FLOATS
@@ -30,7 +30,7 @@ def half(angle):
 def solve_to_tip(rest: Rest, limb, pole, bend, tip, hinge=None):
     """The limb posed through a pole, its tip where it was."""
     settings = Settings(bend=bend)
-    return solve_chain(tuple(tip.tolist()), limb, settings, Features(), FLOATS, pole, hinge=hinge)
+    return solve_chain(tuple(tip.tolist()), limb, settings, Features(plane=Plane.POLE), FLOATS, pole, hinge=hinge)
 
 
 def assert_same_rotation(q, expected, slack):
@@ -74,8 +74,8 @@ def test_a_pole_at_the_knee_reproduces_any_bent_pose(seed, shape, angle, bend, h
     aside = np.cross(fit.normal, tip)
     assert bend * np.dot(aside, knee) > 0.0
     pole = tuple((knee * rng.random() + unit(aside) * rest.total).tolist())
-    limb = turned(rest.limb, fit.hinge, fit.twist)
-    solution = solve_to_tip(rest, limb, Pole(pole, (1.0, 0.0, 0.0)), bend, tip, hinge)
+    limb = turned(rest.limb, fit.hinge, fit.twist, FLOATS)
+    solution = solve_to_tip(rest, limb, pole, bend, tip, hinge)
     # The knee's angle is as uncertain as rounding of the tip makes it near straight and folded.
     slack = EXACT * (1.0 + 1.0 / math.sin(angle) ** 2)
     assert_same_rotation(solution.upper, pose.upper, slack)
@@ -94,8 +94,8 @@ def test_a_straight_pose_keeps_the_limbs_own_hinge(seed, shape):
     assert fit.hinge == (1.0, 0.0)
     assert fit.normal == pytest.approx(matrix(pose.upper) @ rest.normal, abs=1e-9)
     knee, tip = joints(rest, *pose)
-    pole = Pole(tuple((knee + np.cross(fit.normal, tip)).tolist()), (1.0, 0.0, 0.0))
-    solution = solve_to_tip(rest, turned(rest.limb, *fit[:2]), pole, 1.0, tip)
+    pole = tuple((knee + np.cross(fit.normal, tip)).tolist())
+    solution = solve_to_tip(rest, turned(rest.limb, *fit[:2], FLOATS), pole, 1.0, tip)
     assert_same_rotation(solution.upper, pose.upper, 2e-4)
     assert_same_rotation(solution.lower, pose.lower, 2e-4)
 
@@ -114,7 +114,7 @@ def test_a_turned_hinge(seed, shape, angle, twist):
     """Made straight, the lower bone is twisted about its length, and bends about the hinge turned with it."""
     rng = random.Random(seed)
     rest = rest_shape(rng, shape, is_alike=True)
-    limb = turned(rest.limb, half(angle), half(twist))
+    limb = turned(rest.limb, half(angle), half(twist), FLOATS)
     along = unit(rest.knee)
     axis = turn(along, angle) @ rest.normal
     assert np.array(limb.axes) == pytest.approx(np.array([along, np.cross(axis, along), axis]), abs=1e-9)
@@ -130,4 +130,4 @@ def test_a_turned_hinge(seed, shape, angle, twist):
 def test_no_turn_is_the_limb_itself():
     for seed in range(20):
         limb = rest_shape(random.Random(seed)).limb
-        assert turned(limb, (1.0, 0.0), (1.0, 0.0)) == limb
+        assert turned(limb, (1.0, 0.0), (1.0, 0.0), FLOATS) == limb

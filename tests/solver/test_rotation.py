@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from addon.solver.ops import FLOATS, TINY
+from addon.solver.ops import FLOATS
 from addon.solver.rotation import (
     combine,
     components,
@@ -70,7 +70,7 @@ def check_half_angle(angle, size):
 
 
 def test_half_angle_of_nothing_is_no_turn():
-    assert half_angle(0.0, 0.0, 0.0, FLOATS) == (TINY, 0.0)
+    assert half_angle(0.0, 0.0, 0.0, FLOATS) == (FLOATS.tiny, 0.0)
 
 
 @given(seeds, st.sampled_from(["any", "ahead", "behind", "twisted", "behind and twisted"]), st.floats(-17, 0))

@@ -7,17 +7,16 @@ import numpy as np
 import pytest
 
 from addon.solver import Reach
-from addon.solver.chain import Features
-from addon.solver.compiled import bind, constants_of, record
+from addon.solver.chain import Features, Plane
+from addon.solver.compiled import bind, bind_rows, constants_of, record
 from addon.solver.limb import limb
 from addon.solver.ops import FLOATS
 from addon.solver.record import Node, inputs
-from addon.solver.rows import bind_rows
 from addon.solver.simplify import part
 from addon.solver.triangle import Settings
 from tests.solver.shapes import rest_shape
 
-FEATURES = [Features(*on) for on in product((False, True), repeat=3)]
+FEATURES = [Features(*on, plane) for on in product((False, True), repeat=3) for plane in Plane]
 TOLERANCE = 1e-6
 
 
@@ -28,29 +27,28 @@ def settings_for(rng, features):
 
 
 @pytest.mark.parametrize("features", FEATURES)
-@pytest.mark.parametrize("has_pole", [False, True])
 @pytest.mark.parametrize("is_one_shape", [False, True])
-def test_rows_are_what_each_limb_gets_alone(features, has_pole, is_one_shape):
+def test_rows_are_what_each_limb_gets_alone(features, is_one_shape):
     rng = random.Random(7)
     shapes = [rest_shape(rng).limb for _ in range(50)]
     if is_one_shape:
         shapes = shapes[:1] * 50
     set_to = [settings_for(rng, features) for _ in shapes]
-    count = len(record(features, has_pole).formula.given)
+    count = len(record(features).formula.given)
     given_to = [[rng.uniform(-2.0, 2.0) for _ in range(count)] for _ in shapes]
     alone = [
-        bind(shape, each, features, has_pole, TOLERANCE)(*numbers)
+        bind(shape, each, features, TOLERANCE)(*numbers)
         for shape, each, numbers in zip(shapes, set_to, given_to, strict=True)
     ]
     constants = [constants_of(shape, each, TOLERANCE) for shape, each in zip(shapes, set_to, strict=True)]
-    together = bind_rows(constants, features, has_pole)(np.array(given_to).T)
+    together = bind_rows(constants, features)(np.array(given_to).T)
     np.testing.assert_array_equal(together.T, np.array(alone))
 
 
 def test_a_row_that_is_not_a_number_leaves_the_others_alone():
     shape = limb((0.0, 0.2, 1.0), (0.1, -0.2, 0.9), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), FLOATS)
-    solve = bind_rows([constants_of(shape, Settings(), TOLERANCE)] * 2, Features(), False)
-    solved = solve(np.array([[float("nan"), 0.3], [0.1, 0.3], [0.2, 0.4]]))
+    solve = bind_rows([constants_of(shape, Settings(), TOLERANCE)] * 2, Features())
+    solved = solve(np.array([[float("nan"), 0.3], [0.1, 0.3], [0.2, 0.0]]))
     assert np.isnan(solved[:8, 0]).any()
     assert np.isfinite(solved[:, 1]).all()
     assert solved[9, 1] == Reach.REACHED

@@ -29,7 +29,7 @@ def sampled(subjects: list[Subject], courses: list[Course], count: int) -> list[
     found: dict[int, Solved] = {}
     for i, (subject, course) in enumerate(zip(subjects, courses, strict=True)):
         is_hinged = any(body and body.hinge for body in course.shapes.bodies)
-        kind = (course.pole is not None, is_hinged, course.shapes.which is None)
+        kind = (is_hinged, course.shapes.which is None)
         groups.setdefault((features_of(subject, course), *kind), []).append(i)
     for (features, *_), members in groups.items():
         own = [subjects[i] for i in members], [courses[i] for i in members]

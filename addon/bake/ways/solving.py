@@ -17,7 +17,7 @@ from ...rig import settings as rig_settings
 from ...rig.rotation import ARRAYS, to_quaternion
 from ...rig.settings import SWITCH
 from ...solver import Reach
-from ...solver.chain import Features, Hinge, tip_position
+from ...solver.chain import Features, Hinge, Plane, tip_position
 from ...solver.chain import Own as Turns
 from ...solver.chains import solve_chains
 from ...solver.limb import Limb, limb
@@ -49,19 +49,18 @@ class Posed(NamedTuple):
 
 def features_of(subject: Subject, course: Course) -> Features:
     """What the chain needs in any frame."""
-    return rig_settings.features_of(_settings([subject], [course]), np.any)
+    return rig_settings.features_of(_settings([subject], [course]), subject.plane, np.any)
 
 
 def solve(subjects: list[Subject], courses: list[Course], features: Features, count: int) -> Posed:
-    """Pose chains with the same features over so many frames, all with a pole or all without, all with a hinge or all
-    without."""
+    """Pose chains with the same features over so many frames, all with a hinge or all without."""
     spaces = _Spaces([course.space for course in courses])
     to_space = np.array([course.in_space for course in courses])
     from_space = inverted(to_space)
     places = _columns([course.target for course in courses], count)
     target = moved(from_space, spaces.inside(places))
     pole = None
-    if courses[0].pole is not None:
+    if features.plane is Plane.POLE:
         pole = _rows(moved(from_space, spaces.inside(_columns([course.pole for course in courses], count))))
     body, hinge, are_limbs = _bodies([course.shapes for course in courses])
     settings = _settings(subjects, courses)

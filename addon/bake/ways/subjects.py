@@ -55,6 +55,7 @@ class Subject(NamedTuple):
     settings: dict[str, float]
     moving: frozenset[str]
     volume: str
+    plane: str
     swing_side: float
     angles: tuple[float, float]
 
@@ -173,6 +174,7 @@ class Reader:
             {name: float(getattr(settings, name)) for name in VARIABLE},
             moving,
             settings.stretch_volume,
+            settings.plane,
             swing_side(lower.name),
             (settings.hinge_angle, settings.lower_twist),
         )

@@ -11,7 +11,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ...live.plan import plan
 from ...rig.access import ArmatureObject, view_layer_of
-from ...solver.chain import Own, Pole, solve_chain, tip_position
+from ...solver.chain import Own, solve_chain, tip_position
 from ...solver.ops import FLOATS, Array
 from .figure import Limbs, other_side, radii
 
@@ -162,7 +162,7 @@ def _unblended(
     frame = world @ to_armature
     inside = frame.inverted_safe()
     target, pole = _places(chain, depsgraph)
-    at = Pole((inside @ Vector(pole))[:], (0.0, 0.0, 1.0)) if pole else None
+    at = (inside @ Vector(pole))[:] if pole else None
     whole = features._replace(blended=False)
     solution = solve_chain((inside @ Vector(target))[:], body.limb, settings, whole, FLOATS, at, hinge=body.hinge)
     turns = Own(solution.upper, solution.lower)
