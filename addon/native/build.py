@@ -10,8 +10,8 @@ import bpy
 from bpy.types import Context, PoseBone
 
 from ..rig.access import ArmatureObject
-from ..rig.settings import ON_RIG
-from .design import COLLECTION, MARK, Bone, Constraint, Driver, Mechanism, Property, property_path
+from ..rig.settings import ON_RIG, PART
+from .design import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
 from .expressions import LONGEST
 from .found import collection_of, constraints_of, drivers_of, exposed, mechanism_of
 
@@ -103,7 +103,7 @@ def _make_bone(ob: ArmatureObject, bone: Bone) -> None:
 def _finish_bone(ob: ArmatureObject, bone: Bone, collection: Any) -> None:
     """Set what a bone has in Pose Mode."""
     made = ob.pose.bones[bone.name]
-    made.bone[MARK] = bone.role
+    made.bone[PART] = bone.role
     for each in list(made.bone.collections):
         each.unassign(made.bone)
     collection.assign(made.bone)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from bpy.types import Context, PoseBone
@@ -12,7 +13,7 @@ from ..rig.anatomy import Unposable, anatomy
 from ..rig.animation import animated_paths, curves_everywhere
 from ..rig.dependencies import Dependencies
 from ..rig.problems import hangs_on, moved_by, moved_by_driver, movers_of, unposed
-from ..rig.settings import NAMES, ON_RIG
+from ..rig.settings import NAMES, ON_RIG, PREFIX, SWITCH
 from ..rig.setup import Refused
 from ..rig.sides import swing_side
 from ..rig.stretching import avoid_shear, restore_inherit_scale
@@ -28,46 +29,70 @@ FIXED = ("plane", "hinge_angle", "lower_twist", "stretch_volume")
 """The settings that make the mechanism what it is, and so can't be animated on the rig."""
 
 
+making: list[bool] = []
+"""Not empty while mechanisms are made or taken away, which sets settings too."""
+
+
+@contextmanager
+def _switched_off(chains: dict[ArmatureObject, list[str]]) -> Iterator[None]:
+    """Chains switched off while they run on nothing, lest the extension poses them; what they are set to then stays."""
+    states = {(ob, name): chain_settings(ob.pose.bones[name]).enabled for ob, names in chains.items() for name in names}
+    making.append(True)
+    try:
+        for ob, name in states:
+            setattr(ob.pose.bones[name], PREFIX + SWITCH, False)
+        yield
+    finally:
+        for (ob, name), state in states.items():
+            setattr(ob.pose.bones[name], PREFIX + SWITCH, state)
+        making.pop()
+
+
 def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
     """Put chains on the rig; raises `Refused` before anything is changed."""
     chains = _by_object(lowers)
     for ob, names in chains.items():
         for name in names:
             check(ob.pose.bones[name])
-    for ob, names in chains.items():
-        wanted = {name: read(ob.pose.bones[name]) for name in names}
-        for name in names:
-            chain_settings(ob.pose.bones[name]).enabled = False
-        try:
-            _make(context, ob, wanted)
-        finally:
-            for name in names:
-                chain_settings(ob.pose.bones[name]).enabled = wanted[name].settings["enabled"]
+    wanted = {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
+    with _switched_off(chains):
+        for ob, each in wanted.items():
+            _make(context, ob, each)
 
 
 def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
     """Bring chains back from the rig."""
-    for ob, names in _by_object(lowers).items():
-        wanted = {name: read(ob.pose.bones[name]) for name in names}
-        take_away(context, ob, [ob.pose.bones[name] for name in names])
-        for name, each in wanted.items():
-            lower = ob.pose.bones[name]
-            restore_inherit_scale(lower)
-            for setting in each.exposed:
-                setattr(chain_settings(lower), setting, each.settings[setting])
-                _carry(ob, _property_path(name, setting), setting_path(name, setting))
-        ob.update_tag()
+    chains = _by_object(lowers)
+    wanted = {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
+    with _switched_off(chains):
+        for ob, each in wanted.items():
+            _unmake(context, ob, each)
+            for name, of in each.items():
+                for setting in of.exposed - {"enabled"}:
+                    setattr(chain_settings(ob.pose.bones[name]), setting, of.settings[setting])
+                for setting in of.exposed:
+                    _carry(ob, _property_path(name, setting), setting_path(name, setting))
+            ob.update_tag()
 
 
 def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
-    """Make the mechanisms of chains anew, as they are set now."""
-    for ob, names in _by_object(lowers).items():
-        wanted = {name: read(ob.pose.bones[name]) for name in names}
-        _measure(context, ob, wanted)
-        take_away(context, ob, [ob.pose.bones[name] for name in names])
-        for name in names:
-            restore_inherit_scale(ob.pose.bones[name])
-        _make(context, ob, wanted)
+    """Make the mechanisms of chains anew, as they are set now; raises `Refused` before anything is changed."""
+    chains = _by_object(lowers)
+    wanted = {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
+    for ob, each in wanted.items():
+        _measure(context, ob, each)
+    with _switched_off(chains):
+        for ob, each in wanted.items():
+            _unmake(context, ob, each)
+            _make(context, ob, each)
+
+
+def _unmake(context: Context, ob: ArmatureObject, names: Iterable[str]) -> None:
+    """Take the mechanisms of one object's chains away."""
+    names = list(names)
+    take_away(context, ob, [ob.pose.bones[name] for name in names])
+    for name in names:
+        restore_inherit_scale(ob.pose.bones[name])
 
 
 def is_outdated(lower: PoseBone, evaluated: PoseBone) -> bool:

@@ -15,7 +15,7 @@ from bpy.types import PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..rig.access import path_to_bone, upper_of
-from ..rig.settings import FLAT, ON_RIG
+from ..rig.settings import CONSTRAINT, FLAT, ON_RIG
 from ..rig.targets import Target
 from ..solver.chain import Features
 from ..solver.limb import Limb
@@ -28,14 +28,8 @@ from .formulas import NATIVE
 COLLECTION = "Planar IK"
 """The bone collection of all mechanisms."""
 
-CONSTRAINT = "Planar IK"
-"""What the constraints on the visible bones are called."""
-
 ALWAYS = frozenset(("bend", "influence"))
 """The settings that are custom properties whether or not they are animated."""
-
-MARK = "planar_ik.part"
-"""The custom property that tells the bones of mechanisms from others, and says what they are for."""
 
 
 class Inherit(NamedTuple):

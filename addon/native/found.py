@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from bpy.types import PoseBone
 
-from ..rig.access import ArmatureObject, split_path, upper_of
-from ..rig.settings import ON_RIG
-from .design import COLLECTION, CONSTRAINT, MARK
+from ..rig.access import ArmatureObject, is_part, split_path, upper_of
+from ..rig.settings import CONSTRAINT, ON_RIG, PART
+from .design import COLLECTION
 
 
 def constraints_of(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
@@ -20,7 +20,7 @@ def constraints_of(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
         (bone, each)
         for bone in visible
         for each in bone.constraints
-        if each.name.startswith(CONSTRAINT) and _marked(lower.id_data, getattr(each, "subtarget", ""))
+        if each.name.startswith(CONSTRAINT) and is_part(lower.id_data, getattr(each, "subtarget", ""))
     ]
 
 
@@ -31,28 +31,30 @@ def mechanism_of(lower: PoseBone) -> list[str]:
     waiting = [each.subtarget for _, each in constraints_of(lower)]
     while waiting:
         name = waiting.pop()
-        if name not in found and _marked(ob, name):
+        if name not in found and is_part(ob, name):
             found[name] = len(ob.pose.bones[name].parent_recursive)
             waiting += _needs(ob, ob.pose.bones[name])
+    if any(owner != lower.name for owner in _owners(ob, found)):
+        return []  # A mirrored or copied limb's constraints go on copying what the limb is posed by that it came from.
     return sorted(found, key=found.__getitem__, reverse=True)
 
 
 def note_purpose(lower: PoseBone, purpose: dict[str, Any]) -> None:
     """Keep with a mechanism what it is made for."""
-    _holder(lower)[MARK] = json.dumps(purpose)
+    _holder(lower)[PART] = json.dumps(purpose)
 
 
 def built_for(lower: PoseBone) -> dict[str, Any] | None:
     """What the mechanism of a chain was made for; None without a whole one."""
     holder = _holder(lower)
-    purpose: dict[str, Any] | None = json.loads(holder[MARK]) if holder and MARK in holder else None
+    purpose: dict[str, Any] | None = json.loads(holder[PART]) if holder and PART in holder else None
     return purpose
 
 
 def _holder(lower: PoseBone) -> Any:
     """The bone that measures the target of a chain; None if there is none any more."""
     ob = lower.id_data
-    return next((ob.pose.bones[name] for name in mechanism_of(lower) if ob.data.bones[name][MARK] == "target"), None)
+    return next((ob.pose.bones[name] for name in mechanism_of(lower) if ob.data.bones[name][PART] == "target"), None)
 
 
 def drivers_on(ob: ArmatureObject) -> list[Any]:
@@ -79,9 +81,14 @@ def collection_of(ob: ArmatureObject) -> Any:
     return ob.data.collections_all.get(COLLECTION)
 
 
-def _marked(ob: ArmatureObject, name: str) -> bool:
-    bone: Any = ob.data.bones.get(name)
-    return bone is not None and MARK in bone
+def _owners(ob: ArmatureObject, bones: Collection[str]) -> Iterator[str]:
+    """The lower bones whose settings the drivers of a mechanism read."""
+    for curve in drivers_on(ob):
+        if split_path(curve.data_path)[0] in bones:
+            for variable in curve.driver.variables:
+                name, path = split_path(variable.targets[0].data_path)
+                if path.startswith(f'["{ON_RIG}') and name not in bones:
+                    yield name
 
 
 def _needs(ob: ArmatureObject, bone: PoseBone) -> Iterator[str]:

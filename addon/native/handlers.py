@@ -8,20 +8,17 @@ from ..rig import settings, status
 from ..rig.access import runs_on_rig, view_layer_of
 from ..rig.settings import ChainSettings
 from ..rig.setup import Refused
-from .convert import is_outdated, rebuild
+from .convert import is_outdated, making, rebuild
 from .found import constraints_of
 from .status import answer
-
-_busy: list[bool] = []
-"""Not empty while a mechanism is made, which sets settings too."""
 
 
 def _on_change(changed: ChainSettings, _is_pointer: bool) -> None:
     """A setting was set: if its chain runs on the rig, let the rig follow."""
     lower = changed.bone
-    if _busy or lower.id_data.is_evaluated or not runs_on_rig(lower):
+    if making or lower.id_data.is_evaluated or not runs_on_rig(lower):
         return
-    _busy.append(True)
+    making.append(True)
     try:
         for _, constraint in constraints_of(lower):
             constraint.mute = not changed.enabled
@@ -33,7 +30,7 @@ def _on_change(changed: ChainSettings, _is_pointer: bool) -> None:
     except Refused:
         pass  # The chain's message says what is missing.
     finally:
-        _busy.pop()
+        making.pop()
 
 
 def register() -> None:

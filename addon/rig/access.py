@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 import bpy
 from bpy.types import Context, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
 
-from .settings import ON_RIG, PREFIX, ChainSettings
+from .settings import ON_RIG, PART, PREFIX, ChainSettings
 
 if TYPE_CHECKING:
     from bpy.types import Armature, Pose
@@ -83,6 +83,12 @@ def runs_on_rig(lower: PoseBone) -> bool:
     return ON_RIG + "influence" in lower  # type: ignore[operator]  # the stubs don't know custom properties
 
 
+def is_part(ob: Object, bone: str) -> bool:
+    """Whether a bone of this name was made for a chain that runs on the rig."""
+    found: Any = ob.data.bones.get(bone)  # type: ignore[union-attr]  # an armature's
+    return found is not None and PART in found
+
+
 def scene_settings(scene: Scene) -> PlanarIKScene:
     """The settings of a scene."""
     settings: PlanarIKScene = scene.planar_ik  # type: ignore[attr-defined]  # addon.rig.properties adds it
@@ -127,6 +133,12 @@ def path_on_bone(lower: PoseBone, name: str) -> str:
     """The data path of a chain's setting that animates from its bone, whatever the chain runs on."""
     is_custom = ON_RIG + name in lower  # type: ignore[operator]  # the stubs don't know custom properties
     return f'["{ON_RIG}{name}"]' if is_custom else PREFIX + name
+
+
+def path_of_setting(lower: PoseBone, name: str) -> str:
+    """The same from its object."""
+    path = path_on_bone(lower, name)
+    return f"{path_to_bone(lower.name)}{'' if path.startswith('[') else '.'}{path}"
 
 
 def key_of(lower: PoseBone) -> Key:

@@ -18,6 +18,7 @@ from mathutils import Matrix, Vector
 from ..solver.chain import Hinge, Plane, axes_for
 from ..solver.limb import Limb, limb, turned
 from ..solver.ops import FLOATS
+from ..solver.rotation import Quaternion
 
 Axes = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
 """The x, y and z axes of a bone."""
@@ -98,6 +99,14 @@ def frame_of(upper: PoseBone) -> Matrix:
         local, bone.matrix_local, parent_matrix=parent.matrix, parent_matrix_local=parent.bone.matrix_local
     )
     return frame @ Matrix.Diagonal((*(1.0 / size if size else 0.0 for size in _aligned_scale(upper)), 1.0))
+
+
+def solved(bone: PoseBone) -> tuple[Quaternion, tuple[float, ...]]:
+    """The rotation, a quaternion, and the scale that an evaluated bone has with its constraints, as if of its own."""
+    matrix: Any = bone.matrix  # the stubs don't know that these take one
+    local = bone.id_data.convert_space(pose_bone=bone, matrix=matrix, to_space="LOCAL")
+    _, turn, scale = local.decompose()
+    return turn[:], scale[:]
 
 
 def is_even(matrix: Matrix) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from bpy.types import Depsgraph, Object, PoseBone
 
-from .access import ArmatureObject, chain_settings, children_of, has_chain, upper_of
+from .access import ArmatureObject, chain_settings, children_of, has_chain, is_part, upper_of
 from .dependencies import Dependencies
 from .settings import NUMBERS
 from .targets import Target
@@ -113,6 +113,8 @@ def movers_of(lower: PoseBone, dependencies: Dependencies) -> list[Mover]:
     found = [Mover(bone.name, "", problem) for bone, problem in _rivals(lower) if has_chain(bone)]
     for bone in (upper_of(lower), lower):
         for each in bone.constraints:
+            if is_part(lower.id_data, getattr(each, "subtarget", "")):
+                continue
             problem = f"Constraint '{each.name}' moves '{bone.name}' after the chain: mute or remove it"
             found.append(Mover(bone.name, each.name, problem))
         for owner, each in dependencies.solvers(lower.id_data, bone.name):

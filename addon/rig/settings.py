@@ -25,6 +25,12 @@ PREFIX = "planar_ik_"
 ON_RIG = "planar_ik."
 """What it begins with in the custom properties of a chain that runs on the rig, which work without the extension."""
 
+PART = "planar_ik.part"
+"""The custom property that tells the bones that were made for such chains, and says what they are for."""
+
+CONSTRAINT = "Planar IK"
+"""What the names of the constraints begin with by which a limb's bones copy what such a chain makes of them."""
+
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 
 on_change: list[Callable[[ChainSettings, bool], None]] = []

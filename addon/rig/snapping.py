@@ -10,7 +10,7 @@ from bpy.types import PoseBone
 from mathutils import Matrix, Vector
 
 from ..solver.chain import Own, tip_position
-from .access import ArmatureObject, bones_of, chain_settings, setting_path, upper_of
+from .access import ArmatureObject, bones_of, chain_settings, path_of_setting, upper_of
 from .anatomy import Anatomy, Unposable, anatomy
 from .animation import animated_paths
 from .rotation import rotation_channel
@@ -77,7 +77,7 @@ def keep_place(target: Target, with_key: bool) -> None:
 
 def keep_setting(lower: PoseBone, name: str, with_key: bool) -> None:
     """The same for one of a chain's settings."""
-    path, ob = setting_path(lower.name, name), lower.id_data
+    path, ob = path_of_setting(lower, name), lower.id_data
     if with_key or path in animated_paths(ob):
         ob.keyframe_insert(path, group=lower.name)
 

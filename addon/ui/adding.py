@@ -7,6 +7,7 @@ from typing import NamedTuple
 from bpy.types import Context, PoseBone
 
 from .. import live
+from ..native.convert import make_portable
 from ..rig.setup import Refused, add_fitting, fit_chain, is_lower, named_target
 from ..rig.targets import Target
 
@@ -19,6 +20,7 @@ class Request(NamedTuple):
     subtarget: str
     pole_target: str
     pole_subtarget: str
+    on_rig: bool
 
 
 def add_chains(context: Context, request: Request) -> list[str]:
@@ -34,9 +36,19 @@ def add_chains(context: Context, request: Request) -> list[str]:
     fittings = [fit_chain(context, lower, target, pole, request.plane) for lower in lowers]
     for fitting in fittings:
         add_fitting(context, fitting, {})
+    warnings = _put_on_rig(context, [fitting.lower for fitting in fittings]) if request.on_rig else []
     live.refresh(context)
     off = [fitting for fitting in fittings if fitting.plane == "POLE" and not request.plane and not pole]
-    return [f"'{fitting.lower.name}' is posed out of its rest plane: it got a pole" for fitting in off]
+    return warnings + [f"'{fitting.lower.name}' is posed out of its rest plane: it got a pole" for fitting in off]
+
+
+def _put_on_rig(context: Context, lowers: list[PoseBone]) -> list[str]:
+    """Let new chains run on the rig; what can't stays live, with a warning."""
+    try:
+        make_portable(context, lowers)
+    except Refused as why:
+        return [f"Runs on the extension: {why}"]
+    return []
 
 
 def _selection(context: Context) -> tuple[list[PoseBone], Target | None]:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bpy.props import BoolProperty, IntProperty
 from bpy.types import Context, PoseBone
 
 from .. import live
 from ..live.channels import Channels
-from ..rig.access import bones_of, chain_settings, scene_of, upper_of, view_layer_of
+from ..native import convert
+from ..native.own import adopt, own_pose
+from ..rig.access import bones_of, chain_settings, runs_on_rig, scene_of, upper_of, view_layer_of
 from ..rig.animation import animated_paths
 from ..rig.mirroring import counterpart, mirror_chain
 from ..rig.setup import Refused
 from ..rig.snapping import Match, keep_place, keep_setting, key_rotation, key_scale, match, place
-from .finding import selected_chains
+from ..rig.targets import Target
+from .finding import goals_of, selected_chains
 from .operators import ChainOperator
-
-if TYPE_CHECKING:
-    from ..live.chain import Chain
-
 
 OFF_PLACE = 1e-4
 """How far a target may stay from where it was put, next to how far it is from the world's origin."""
@@ -79,19 +78,19 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
 
     def examine(self, context: Context, lower: PoseBone) -> None:
         """Whether some target, pole and bend show the own pose."""
-        chain = live.chain_of(context, lower)
-        problem = chain.target.problem() if chain.target else f"'{lower.name}' has no target"
+        settings = chain_settings(lower)
+        target = Target.read(settings.target, settings.subtarget)
+        problem = target.problem() if target else f"'{lower.name}' has no target"
         if problem:
             raise Refused(problem)
-        _match(context, chain)
+        _match(context, lower)
 
     def snap(self, context: Context, lower: PoseBone) -> None:
         """Match target, pole and bend to the own pose."""
-        chain = live.chain_of(context, lower)
-        found = _match(context, chain)
-        places: list[Any] = [(chain.target, found.target)]
-        if chain.pole and found.pole is not None:
-            places.append((chain.pole, found.pole))
+        found, goals = _match(context, lower), goals_of(lower)
+        places: list[Any] = [(goals["TARGET"], found.target)]
+        if found.pole is not None and "POLE" in goals:
+            places.append((goals["POLE"], found.pole))
         for target, position in places:
             place(target, position)
         settings = chain_settings(lower)
@@ -108,8 +107,12 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
                 self.report({"WARNING"}, f"Something else moves '{name}': mute its constraints and drivers, snap again")
 
 
-def _match(context: Context, chain: Chain) -> Match:
+def _match(context: Context, lower: PoseBone) -> Match:
     """The target, pole and bend that show a chain's own pose; raises `Refused`."""
+    if runs_on_rig(lower):
+        rig = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
+        return match(rig, lower.name, *own_pose(rig.pose.bones[lower.name]))
+    chain = live.chain_of(context, lower)
     chain.own_pose.ensure(Channels(chain.object))
     evaluated = chain.object.evaluated_get(context.evaluated_depsgraph_get())
     return match(evaluated, chain.lower, chain.own_pose.turns(), chain.own_pose.sizes())
@@ -123,13 +126,17 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
 
     def examine(self, context: Context, lower: PoseBone) -> None:
         """Whether there is a solution."""
-        live.chain_of(context, lower)
+        if not runs_on_rig(lower):
+            live.chain_of(context, lower)
         problem = chain_settings(lower).message
         if problem:
             raise Refused(problem)
 
     def snap(self, context: Context, lower: PoseBone) -> None:
         """Take the whole solution over, whatever the influence."""
+        if runs_on_rig(lower):
+            self._keep(lower, {bone.name for bone in adopt(context, lower)})
+            return
         chain = live.chain_of(context, lower)
         settings = chain_settings(lower)
         influence = settings.influence
@@ -139,14 +146,22 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
             chain = live.chain_of(context, lower)
         chain.own_pose.adopt(Channels(chain.object), chain.stretched)
         lengthened = {scale.slot.index for scale in chain.stretched}
-        for bone in (upper_of(lower), lower):
-            if self.use_range or _has_keys(bone):
-                key_rotation(bone)
-                if bones_of(chain.object).find(bone.name) in lengthened:
-                    key_scale(bone)
+        self._keep(lower, {bone.name for bone in (upper_of(lower), lower) if _index(bone) in lengthened})
         if influence != 1.0:
             settings.influence = influence
             live.solve_now(context)
+
+    def _keep(self, lower: PoseBone, lengthened: set[str]) -> None:
+        """Set keys on the bones' own pose, asked or not if there are some."""
+        for bone in (upper_of(lower), lower):
+            if self.use_range or _has_keys(bone):
+                key_rotation(bone)
+                if bone.name in lengthened:
+                    key_scale(bone)
+
+
+def _index(bone: PoseBone) -> int:
+    return bones_of(bone.id_data).find(bone.name)
 
 
 class POSE_OT_planar_ik_mirror(ChainOperator):
@@ -160,6 +175,8 @@ class POSE_OT_planar_ik_mirror(ChainOperator):
         pairs = [(lower, counterpart(lower)) for lower in selected_chains(context)]
         for lower, other in pairs:
             mirror_chain(context, lower, other)
+            if runs_on_rig(lower) and not runs_on_rig(other):
+                convert.make_portable(context, [other])
         live.refresh(context)
 
 

@@ -9,6 +9,7 @@ from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
 from .. import live
+from ..native.convert import rebuild
 from ..rig.access import bones_of, chain_settings
 from ..rig.dependencies import Dependencies
 from ..rig.problems import movers_of
@@ -93,12 +94,21 @@ def _inherit_all(_context: Context, lower: PoseBone) -> None:
     lower.bone.inherit_scale, lower.bone.use_inherit_rotation = "FULL", True
 
 
+def _is_changed(lower: PoseBone) -> bool:
+    return "pose.planar_ik_rebuild" in str(chain_settings(lower).message)
+
+
+def _rebuild(context: Context, lower: PoseBone) -> None:
+    rebuild(context, [lower])
+
+
 MENDS = {
     "TARGET": Mend("Make a Target", _lacks_target, _make_target),
     "POLE": Mend("Make a Pole", _lacks_pole, _make_pole),
     "MUTE": Mend("Mute What Moves It", lambda lower: bool(_moving_constraints(lower)), _mute),
     "POSE": Mend("Show Pose Position", _is_at_rest, _show_pose),
     "ALIGN": Mend("Set Inherit Scale to Aligned", _inherits_unevenly, _align_scale),
+    "REBUILD": Mend("Rebuild on the Rig", _is_changed, _rebuild),
     "INHERIT": Mend("Inherit in Full", _is_carried_unevenly, _inherit_all),
 }
 

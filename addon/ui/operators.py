@@ -81,6 +81,14 @@ class POSE_OT_planar_ik_add(PoseOperator):
             ("POLE", "Pole", "The plane through root, target and a pole"),
         ],
     )
+    runs_on: EnumProperty(
+        name="Runs On",
+        description="What poses the limb",
+        items=[
+            ("RIG", "Rig", "The rig's own bones, constraints and drivers, which leave the limb's own channels free"),
+            ("EXTENSION", "Extension", "The extension: nothing is added to the rig"),
+        ],
+    )
     target: StringProperty(
         name="Target", description="Name of the target object; empty for the selected one or a new empty"
     )
@@ -91,7 +99,8 @@ class POSE_OT_planar_ik_add(PoseOperator):
     def act(self, context: Context) -> None:
         """Check everything, then add."""
         plane = self.plane if self.properties.is_property_set("plane") else ""
-        request = Request(plane, self.target, self.subtarget, self.pole_target, self.pole_subtarget)
+        goals = (self.target, self.subtarget, self.pole_target, self.pole_subtarget)
+        request = Request(plane, *goals, on_rig=self.runs_on == "RIG")
         for warning in add_chains(context, request):
             self.report({"WARNING"}, warning)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 
-from ..rig.access import chain_settings, has_chain, scene_of, scene_settings, upper_of
-from ..rig.settings import PREFIX, SWITCH
+from ..rig.access import chain_settings, has_chain, runs_on_rig, scene_of, scene_settings, upper_of
+from ..rig.settings import ON_RIG, PREFIX, SWITCH
 from ..rig.setup import is_lower
 from .finding import chain_meant, goals_of
 from .mending import MENDS, mends_for
@@ -145,6 +145,7 @@ def _draw_parts(layout: Any, lower: PoseBone) -> None:
 
 def _draw_settings(layout: Any, lower: PoseBone) -> None:
     chain = chain_settings(lower)
+    _draw_runs_on(layout, lower)
     _draw_goal(layout, lower, "target", "subtarget")
     _draw(layout, lower, "plane")
     if chain.plane == "POLE":
@@ -155,6 +156,17 @@ def _draw_settings(layout: Any, lower: PoseBone) -> None:
     _draw(layout, lower, "stretch", *(("stretch_max", "stretch_volume") if chain.stretch else ()))
     _draw(layout, lower, "min_angle", "max_angle")
     _draw(layout, lower, "hinge_angle", "lower_twist")
+
+
+def _draw_runs_on(layout: Any, lower: PoseBone) -> None:
+    """What poses the limb, and the one click that changes it."""
+    row = layout.row(align=True)
+    if runs_on_rig(lower):
+        row.label(text="Runs on the rig", icon="OUTLINER_OB_ARMATURE")
+        row.operator("pose.planar_ik_make_live", text="Extension")
+    else:
+        row.label(text="Runs on the extension", icon="PLUGIN")
+        row.operator("pose.planar_ik_make_portable", text="Rig")
 
 
 def _draw_goal(layout: Any, lower: PoseBone, target: str, subtarget: str) -> None:
@@ -168,7 +180,12 @@ def _draw_goal(layout: Any, lower: PoseBone, target: str, subtarget: str) -> Non
 def _draw(layout: Any, lower: PoseBone, *names: str) -> Any:
     column = layout.column(align=True)
     for name in names:
-        column.row(align=True).prop(lower, PREFIX + name, expand=name == "plane")
+        custom = ON_RIG + name
+        if custom in lower:  # type: ignore[operator]  # the stubs don't know custom properties
+            label = lower.bl_rna.properties[PREFIX + name].name
+            column.row(align=True).prop(lower, f'["{custom}"]', text=label)
+        else:
+            column.row(align=True).prop(lower, PREFIX + name, expand=name == "plane")
     return column
 
 

@@ -61,7 +61,7 @@ def apart(one: list[Vector], other: list[Vector]) -> float:
 
 def add_chain(ob: Any, side: str = ".L", **options: Any) -> Any:
     select(ob, f"shin{side}")
-    bpy.ops.pose.planar_ik_add(**options)
+    bpy.ops.pose.planar_ik_add(**{"runs_on": "EXTENSION"} | options)
     return ob.pose.bones[f"shin{side}"].planar_ik
 
 

@@ -261,7 +261,7 @@ def test_a_chain_that_is_off_is_flipped_and_removed_all_the_same():
 
 def test_solve_poses_once_with_live_off():
     ob = posed_rig()
-    bpy.ops.pose.planar_ik_add(plane="POLE")
+    bpy.ops.pose.planar_ik_add(plane="POLE", runs_on="EXTENSION")
     update()
     bpy.context.scene.planar_ik.live = False
     target = chain_of(ob).target

@@ -1,0 +1,42 @@
+"""The bones' own (FK) pose of a chain on the rig, which stands in their channels, free to be posed and keyed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bpy.types import Context, PoseBone
+
+from ..rig.access import chain_settings, upper_of
+from ..rig.anatomy import solved
+from ..rig.rotation import rotation_channel, to_channels, to_quaternion
+from ..solver.chain import Own
+from .convert import rebuild
+
+
+def own_pose(evaluated: PoseBone) -> tuple[Own, tuple[Sequence[float], Sequence[float]]]:
+    """The rotations and the scales that an evaluated lower bone and its upper bone have of their own."""
+    limb = (upper_of(evaluated), evaluated)
+    turns = [to_quaternion(bone.rotation_mode, getattr(bone, rotation_channel(bone.rotation_mode))[:]) for bone in limb]
+    return Own(*turns), (limb[0].scale[:], limb[1].scale[:])
+
+
+def adopt(context: Context, lower: PoseBone) -> list[PoseBone]:
+    """Make the whole solution, whatever the influence, the bones' own pose; return those that are stretched, too."""
+    ob, chain = lower.id_data, chain_settings(lower)
+    influence = chain.influence
+    if influence != 1.0:
+        chain.influence = 1.0
+    evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+    poses = {bone: solved(evaluated.pose.bones[bone.name]) for bone in (upper_of(lower), lower)}
+    if influence != 1.0:
+        chain.influence = influence
+    stretched = []
+    for bone, (turn, scale) in poses.items():
+        channel = rotation_channel(bone.rotation_mode)
+        setattr(bone, channel, to_channels(bone.rotation_mode, turn, getattr(bone, channel)[:]))
+        if chain.stretch > 0.0 and max(abs(a - b) for a, b in zip(scale, bone.scale[:], strict=True)) > 1e-6:
+            bone.scale = scale
+            stretched.append(bone)
+    if stretched:  # a mechanism is made for bones as long as they are
+        rebuild(context, [lower])
+    return stretched

@@ -1,0 +1,164 @@
+"""What a person does with chains, done with chains that run on the rig."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler
+
+from tests.blender.natives import make_portable, matrices, parts
+from tests.blender.rigs import (
+    HIP,
+    LEG,
+    frame_of,
+    joints,
+    key_location,
+    length,
+    make_chain,
+    make_empty,
+    make_rig,
+    place_of,
+    select,
+    update,
+)
+
+
+def one_leg(**settings):
+    ob = make_rig()
+    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), **settings)
+    make_portable(ob)
+    return ob
+
+
+def test_adding_makes_a_chain_on_the_rig_and_moves_nothing():
+    ob = make_rig()
+    before, had = matrices(ob), parts(ob)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_add() == {"FINISHED"}
+    update()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.runs_on, chain.reach, chain.message) == ("RIG", "REACHED", "")
+    assert np.allclose(matrices(ob), before, atol=1e-5)
+    bpy.ops.pose.planar_ik_remove()
+    assert parts(ob) == had
+
+
+def test_adding_to_the_extension_adds_nothing_to_the_rig():
+    ob = make_rig()
+    had = parts(ob)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_add(runs_on="EXTENSION") == {"FINISHED"}
+    assert ob.pose.bones["shin"].planar_ik.runs_on == "EXTENSION"
+    assert parts(ob) == had
+
+
+@pytest.mark.parametrize("influence", [1.0, 0.3])
+def test_snapping_fk_shows_the_solution_without_the_chain(influence):
+    ob = one_leg(influence=influence)
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.influence = 1.0
+    update()
+    solved = matrices(ob)
+    chain.influence = influence
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_snap_fk() == {"FINISHED"}
+    assert chain.influence == pytest.approx(influence)
+    chain.influence = 0.0
+    update()
+    assert np.allclose(matrices(ob), solved, atol=1e-5)
+
+
+def test_snapping_the_target_shows_the_own_pose():
+    ob = one_leg(influence=0.0, plane="POLE", pole_target=make_empty("pole", (1, 4, 0)))
+    for name, angle in (("thigh", 0.5), ("shin", -0.7)):
+        ob.pose.bones[name].rotation_quaternion = Euler((angle, 0.1, 0.2)).to_quaternion()
+    update()
+    own = joints(ob)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_snap_target() == {"FINISHED"}
+    ob.pose.bones["shin"].planar_ik.influence = 1.0
+    update()
+    for a, b in zip(joints(ob), own, strict=True):
+        assert np.linalg.norm(a - b) <= 1e-5 * length(ob)
+
+
+def test_flipping_twice_is_as_before():
+    ob = one_leg()
+    before = matrices(ob)
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_flip()
+    update()
+    assert not np.allclose(matrices(ob), before, atol=1e-2)
+    assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
+    bpy.ops.pose.planar_ik_flip()
+    update()
+    assert np.allclose(matrices(ob), before, atol=1e-6)
+
+
+def test_mirroring_makes_a_chain_on_the_rig_on_the_other_side():
+    left = [LEG[1]._replace(name="thigh.L"), LEG[2]._replace(name="shin.L", parent="thigh.L")]
+    right = [
+        bone._replace(
+            name=bone.name.replace(".L", ".R"),
+            parent=bone.parent.replace(".L", ".R"),
+            head=(-bone.head[0], *bone.head[1:]),
+            tail=(-bone.tail[0], *bone.tail[1:]),
+        )
+        for bone in left
+    ]
+    ob = make_rig((HIP, *left, *right))
+    make_chain(ob, make_empty("target.L", frame_of(ob, "shin.L").target(0.6, 0.4)), "shin.L")
+    make_portable(ob, "shin.L")
+    select(ob, "shin.L")
+    assert bpy.ops.pose.planar_ik_mirror() == {"FINISHED"}
+    update()
+    other = ob.pose.bones["shin.R"].planar_ik
+    assert (other.runs_on, other.reach) == ("RIG", "REACHED")
+    for a, b in zip(joints(ob, "shin.L"), joints(ob, "shin.R"), strict=True):
+        assert np.allclose(a * (-1, 1, 1), b, atol=1e-5)
+
+
+@pytest.mark.parametrize("features", [{}, {"influence": 0.6, "softness": 0.1}, {"plane": "POLE"}, {"bend": 0.4}])
+def test_a_bake_plays_as_the_chain_did(features):
+    ob = one_leg(pole_target=make_empty("pole", (1, 4, 0)), **features)
+    ob.pose.bones["thigh"].rotation_quaternion = Euler((0.2, 0.1, 0.3)).to_quaternion()
+    frame = frame_of(ob)
+    key_location(bpy.data.objects["target"], [frame.target(0.3 + 0.08 * i, 0.3 * i, 0.1) for i in range(8)], step=3)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 22
+    played = []
+    for number in range(1, 23):
+        scene.frame_set(number)
+        played.append(matrices(ob))
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_bake(tolerance=0) == {"FINISHED"}
+    assert not ob.pose.bones["shin"].planar_ik.enabled
+    for number, each in zip(range(1, 23), played, strict=True):
+        scene.frame_set(number)
+        assert np.allclose(matrices(ob), each, atol=2e-5)
+
+
+def test_switching_off_shows_the_own_pose():
+    ob = one_leg()
+    ob.pose.bones["thigh"].rotation_quaternion = Euler((0.2, 0.1, 0.3)).to_quaternion()
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.enabled = False
+    update()
+    assert np.allclose(ob.pose.bones["thigh"].matrix_basis, Euler((0.2, 0.1, 0.3)).to_matrix().to_4x4(), atol=1e-6)
+    own = matrices(ob)
+    chain.enabled = True
+    update()
+    assert not np.allclose(matrices(ob), own, atol=1e-3)
+    assert np.linalg.norm(joints(ob).tip - place_of(chain.target)) <= 1e-5 * length(ob)
+
+
+@pytest.mark.parametrize("to", ["FK", "IK"])
+def test_switching_moves_nothing(to):
+    ob = one_leg(influence=1.0 if to == "FK" else 0.0)
+    before = matrices(ob)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_switch(to=to) == {"FINISHED"}
+    update()
+    assert ob.pose.bones["shin"].planar_ik.influence == (0.0 if to == "FK" else 1.0)
+    assert np.allclose(matrices(ob), before, atol=1e-5)

@@ -1,0 +1,249 @@
+"""Rigs that run their chains themselves: depending on each other, copied, mirrored, renamed, joined, without us."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender.natives import make_live, make_portable, matrices, parts
+from tests.blender.rigs import (
+    HIP,
+    LEG,
+    Bone,
+    activate,
+    frame_of,
+    joints,
+    key_location,
+    length,
+    make_chain,
+    make_empty,
+    make_rig,
+    place_of,
+    select,
+    update,
+)
+
+DEEP = (
+    *LEG,
+    Bone("toe", (0.1, 0, -1.9), (0.1, -0.4, -2.2), "shin", True),
+    Bone("tip", (0.1, -0.4, -2.2), (0.1, -0.2, -2.6), "toe", True),
+    Bone("arm", (0.5, 0, 0), (0.6, 0.4, -0.5), "tip"),
+    Bone("hand", (0.6, 0.4, -0.5), (0.6, 0, -1.0), "arm", True),
+    Bone("goal", (0.1, 0.3, -1.3), (0.1, 0.5, -1.3)),
+    Bone("goal2", (0.3, -0.2, -2.0), (0.3, -0.1, -2.0), "shin"),
+    Bone("goal3", (0.5, 0.1, -0.9), (0.5, 0.2, -0.9), "tip"),
+)
+
+
+def three_deep():
+    """Three chains, each of which hangs on the one before, with its target too."""
+    ob = make_rig(DEEP)
+    for lower, goal in (("shin", "goal"), ("tip", "goal2"), ("hand", "goal3")):
+        make_chain(ob, ob, lower, subtarget=goal, plane="POLE", pole_target=make_empty(f"pole {lower}", (1, 4, 1)))
+    return ob
+
+
+def test_chains_that_hang_on_each_other_are_right_in_one_pass():
+    ob = three_deep()
+    make_portable(ob, "shin", "tip", "hand")
+    goal = ob.pose.bones["goal"]
+    for place in ((0.1, 0.1, 0.1), (-0.2, 0.3, 0.1), (0.3, 0, -0.2)):
+        goal.location = place
+        update()
+        for lower, target in (("shin", "goal"), ("tip", "goal2"), ("hand", "goal3")):
+            chain = ob.pose.bones[lower].planar_ik
+            assert chain.message == ""
+            if chain.reach == "REACHED":
+                assert np.linalg.norm(joints(ob, lower).tip - place_of(ob, target)) <= 1e-5 * length(ob, lower)
+    live = matrices(ob, "shin", "tip", "hand")
+    make_live(ob, "shin", "tip", "hand")
+    assert np.allclose(matrices(ob, "shin", "tip", "hand"), live, atol=5e-5)
+
+
+def one_leg(**settings):
+    ob = make_rig()
+    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), **settings)
+    make_portable(ob)
+    return ob
+
+
+def test_a_copy_of_the_object_works_on_its_own():
+    ob = one_leg()
+    activate(ob)
+    bpy.ops.object.duplicate()
+    copy = bpy.context.object
+    update()
+    assert np.allclose(matrices(copy), matrices(ob), atol=1e-6)
+    copy.pose.bones["shin"]["planar_ik.bend"] = -1.0
+    copy.pose.bones["thigh"].rotation_quaternion = (1, 0.5, 0, 0)
+    copy.location = (0.2, 0, 0)
+    update()
+    assert copy.pose.bones["shin"].planar_ik.message == ""
+    assert not np.allclose(matrices(copy), matrices(ob), atol=1e-3)
+    assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
+    assert np.linalg.norm(joints(copy).tip - place_of(bpy.data.objects["target"])) < 1e-4 * length(ob) or (
+        copy.pose.bones["shin"].planar_ik.reach == "OFF_PLANE"
+    )
+
+
+def test_renamed_bones_go_on():
+    ob = one_leg()
+    before = matrices(ob)
+    for bone in list(ob.data.bones):
+        bone.name = f"new {bone.name}"
+    update()
+    assert np.allclose(matrices(ob, "new thigh", "new shin"), before, atol=1e-6)
+    ob.pose.bones["new shin"].planar_ik.target.location.z += 0.1
+    update()
+    assert not np.allclose(matrices(ob, "new thigh", "new shin"), before, atol=1e-3)
+    assert ob.pose.bones["new shin"].planar_ik.message == ""
+    make_live(ob, "new shin")
+    assert {bone.name for bone in ob.data.bones} == {"new hip", "new thigh", "new shin"}
+
+
+def test_a_mirrored_limb_can_be_mended():
+    leg = [bone._replace(name=bone.name + ".L", parent="hip") for bone in LEG[1:2]]
+    leg += [LEG[2]._replace(name="shin.L", parent="thigh.L")]
+    ob = make_rig((HIP, *leg))
+    bpy.context.view_layer.objects.active = ob
+    make_chain(ob, make_empty("target.L", frame_of(ob, "shin.L").target(0.6, 0.4)), "shin.L")
+    make_portable(ob, "shin.L")
+    before = matrices(ob, "thigh.L", "shin.L")
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in ob.data.edit_bones:
+        bone.select = bone.select_head = bone.select_tail = bone.name.endswith(".L")
+    bpy.ops.armature.symmetrize()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
+    assert np.allclose(matrices(ob, "thigh.L", "shin.L"), before, atol=1e-6)
+    right = ob.pose.bones["shin.R"]
+    right.planar_ik.target = make_empty("target.R", frame_of(ob, "shin.R").target(0.7, 0.2))
+    select(ob, "shin.R")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    update()
+    assert (right.planar_ik.reach, right.planar_ik.message) == ("REACHED", "")
+    assert np.linalg.norm(joints(ob, "shin.R").tip - place_of(right.planar_ik.target)) <= 1e-5 * length(ob, "shin.R")
+    assert np.allclose(matrices(ob, "thigh.L", "shin.L"), before, atol=1e-6)
+
+
+def test_joined_armatures_go_on():
+    ob = one_leg()
+    before = matrices(ob)
+    other = make_rig((Bone("lonely", (3, 0, 0), (3, 0, 1)),), "other")
+    activate(other)
+    ob.select_set(True)
+    bpy.ops.object.join()
+    update()
+    assert np.allclose(matrices(other), before, atol=1e-5)
+    other.pose.bones["shin"].planar_ik.target.location.z += 0.1
+    update()
+    assert not np.allclose(matrices(other), before, atol=1e-3)
+    assert other.pose.bones["shin"].planar_ik.message == ""
+
+
+def test_an_appended_rig_goes_on(tmp_path):
+    ob = one_leg()
+    before = matrices(ob)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "rig.blend")) as (there, here):
+        here.objects = [name for name in there.objects if name == "rig"]
+    bpy.context.scene.collection.objects.link(here.objects[0])
+    update()
+    assert np.allclose(matrices(here.objects[0]), before, atol=1e-6)
+    assert here.objects[0].pose.bones["shin"].planar_ik.message == ""
+
+
+def test_frames_in_any_order_are_the_same_to_the_bit():
+    ob = one_leg(plane="POLE", pole_target=make_empty("pole", (1, 4, 0)), softness=0.1)
+    frame = frame_of(ob)
+    key_location(bpy.data.objects["target"], [frame.target(0.2 + 0.1 * i, 0.5 * i, 0.1) for i in range(10)], step=3)
+    seen = {}
+    for number in (*range(1, 29), *reversed(range(1, 29)), 7, 3, 20, 1):
+        bpy.context.scene.frame_set(number)
+        now = matrices(ob).tobytes()
+        assert seen.setdefault(number, now) == now
+
+
+ALONE = """
+import sys
+import bpy, json
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1], use_scripts=False)
+assert not hasattr(bpy.types.PoseBone, "planar_ik")
+ob, found = bpy.data.objects["rig"], []
+for frame in range(1, 29, 3):
+    bpy.context.scene.frame_set(frame)
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    found += [list(map(list, evaluated.pose.bones[name].matrix)) for name in ("thigh", "shin")]
+open(sys.argv[2], "w").write(json.dumps(found))
+import os
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])
+def test_it_is_the_same_without_the_extension(tmp_path, plane):
+    import json
+    import os
+
+    ob = one_leg(plane=plane, pole_target=make_empty("pole", (1, 4, 0)), softness=0.1, stretch=0.5, influence=0.8)
+    frame = frame_of(ob)
+    key_location(bpy.data.objects["target"], [frame.target(0.2 + 0.1 * i, 0.5 * i, 0.1) for i in range(10)], step=3)
+    here = []
+    for number in range(1, 29, 3):
+        bpy.context.scene.frame_set(number)
+        here += list(matrices(ob))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    script = tmp_path / "alone.py"
+    script.write_text(ALONE)
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "user")}
+    Path(tmp_path / "user").mkdir()
+    subprocess.run(
+        [sys.executable, str(script), str(tmp_path / "rig.blend"), str(tmp_path / "out.json")],
+        check=True,
+        env=environment,
+        timeout=100,
+    )
+    alone = np.array(json.loads((tmp_path / "out.json").read_text()))
+    assert np.abs(alone - np.array(here)).max() <= 1e-6
+
+
+def test_undo_and_redo_lose_nothing():
+    ob = one_leg(influence=0.5)
+    bpy.ops.ed.undo_push(message="begin")
+    poses = []
+    for step in range(20):
+        ob = bpy.data.objects["rig"]
+        ob.pose.bones["thigh"].rotation_quaternion = (1, 0.05 * step, 0.02 * step, 0)
+        bpy.data.objects["target"].location.z += 0.01
+        update()
+        bpy.ops.ed.undo_push(message=str(step))
+        poses.append((tuple(ob.pose.bones["thigh"].rotation_quaternion), matrices(ob)))
+    for _ in range(5):
+        for step in reversed(range(19)):
+            bpy.ops.ed.undo()
+            ob = bpy.data.objects["rig"]
+            update()
+            assert tuple(ob.pose.bones["thigh"].rotation_quaternion) == poses[step][0]
+            assert np.array_equal(matrices(ob), poses[step][1])
+        for step in range(1, 20):
+            bpy.ops.ed.redo()
+            ob = bpy.data.objects["rig"]
+            update()
+            assert tuple(ob.pose.bones["thigh"].rotation_quaternion) == poses[step][0]
+            assert np.array_equal(matrices(ob), poses[step][1])
+
+
+def test_no_dependency_cycle_is_reported(capfd):
+    ob = three_deep()
+    make_portable(ob, "shin", "tip", "hand")
+    ob.pose.bones["goal"].location = (0.1, 0.2, 0.3)
+    update()
+    said = capfd.readouterr()
+    assert "cycle" not in (said.out + said.err).lower()
+    assert parts(ob)["bones"]
