@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
+
+from scripts import installed
 
 from .bake_rigs import assert_same, channel, curves, joints, key_setting, make_chain, make_leg, motion
 from .rigs import select
@@ -100,3 +104,17 @@ def test_the_operator_refuses_with_a_sentence(options, sentence):
     make_chain(make_leg())
     with pytest.raises(RuntimeError, match=sentence):
         bpy.ops.pose.planar_ik_bake(**options)
+
+
+def test_an_error_in_the_middle_of_a_bake_takes_its_timer_and_its_words_away(addon):
+    """Asked of the operator's own function: without a window, no operator runs on."""
+
+    def fail(_context):
+        raise ReferenceError("StructRNA of type Object has been removed")
+
+    left = []
+    operator = SimpleNamespace(_go_on=fail, _leave=left.append)
+    modal = installed.addon("addon.ui.baking").POSE_OT_planar_ik_bake.modal
+    with pytest.raises(ReferenceError):
+        modal(operator, bpy.context, SimpleNamespace(type="TIMER", value="NOTHING"))
+    assert left == [bpy.context]
