@@ -17,7 +17,17 @@ from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from ..live.channels import SIZES
-from ..rig.access import ArmatureObject, chain_settings, has_chain, path_to_bone, scene_of, split_path, upper_of
+from ..native.convert import make_live
+from ..rig.access import (
+    ArmatureObject,
+    chain_settings,
+    has_chain,
+    path_to_bone,
+    runs_on_rig,
+    scene_of,
+    split_path,
+    upper_of,
+)
 from ..rig.animation import animated_paths
 from ..rig.rotation import rotation_channel
 from ..rig.settings import PREFIX
@@ -54,7 +64,7 @@ def bake_for_game(context: Context, request: Request) -> Generator[float, None, 
                 rig.record(i, context.evaluated_depsgraph_get())
             yield 0.5 + 0.5 * (i + 1) / len(request.frames)
     for rig in rigs:
-        rig.write(curve_times(scene, request.frames))
+        rig.write(context, curve_times(scene, request.frames))
     return report._replace(warnings=tuple(warning for rig in rigs for warning in rig.warnings()))
 
 
@@ -80,11 +90,11 @@ class _Rig:
 
     def __init__(self, ob: ArmatureObject, count: int) -> None:
         self._object = ob
-        self._bones = _bones_for_game(ob)
+        self._names = [bone.name for bone in _bones_for_game(ob)]
         index = {bone.name: i for i, bone in enumerate(ob.pose.bones)}
-        self._rows = [index[bone.name] for bone in self._bones]
+        self._rows = [index[name] for name in self._names]
         self._all = np.zeros((len(index), 16), np.float32)
-        self._poses = np.zeros((count, len(self._bones), 16), np.float32)
+        self._poses = np.zeros((count, len(self._names), 16), np.float32)
 
     def record(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
@@ -92,15 +102,16 @@ class _Rig:
         evaluated.pose.bones.foreach_get("matrix", self._all.ravel())
         self._poses[i] = self._all[self._rows]
 
-    def write(self, times: NDArray[Any]) -> None:
+    def write(self, context: Context, times: NDArray[Any]) -> None:
         """Give the bones their keys, and take away what moved them besides."""
         channels = self._channels()
+        make_live(context, [bone for bone in self._object.pose.bones if runs_on_rig(bone)])
         for bone in self._object.pose.bones:
             if has_chain(bone):
                 remove_chain(self._object, bone)
-        _clear(self._object, self._bones)
+        _clear(self._object, self._names)
         sheet = Sheet(self._object, into_new=False)
-        names = {bone.name for bone in self._bones}
+        names = set(self._names)
         sheet.remove(lambda path: _is_left(path, names))
         for (name, channel), values in channels.items():
             sheet.write(name, channel, Keys(times, values))
@@ -110,23 +121,24 @@ class _Rig:
         axes = self._poses.reshape(*self._poses.shape[:2], 4, 4)[:, :, :3, :3]
         off = np.abs(np.linalg.norm(axes, axis=-1) - 1.0).max(axis=(0, 2), initial=0.0)
         is_scaled = (off > SCALED) | (np.linalg.det(axes) < 0.0).any(axis=0)
-        names = [bone.name for bone, is_one in zip(self._bones, is_scaled, strict=True) if is_one]
+        names = [name for name, is_one in zip(self._names, is_scaled, strict=True) if is_one]
         return [f"The scale of '{name}' in '{self._object.name}' is left out: games get it at 1" for name in names]
 
     def _channels(self) -> dict[tuple[str, str], NDArray[Any]]:
         """The bones' own channels that put unscaled bones where they are, each on top of its parent's."""
         count = len(self._poses)
+        bones = [self._object.pose.bones[name] for name in self._names]
         found: dict[tuple[str, str], NDArray[Any]] = {}
-        for bone in self._bones:
+        for bone in bones:
             if not bone.bone.use_connect:
                 found[bone.name, "location"] = np.zeros((count, 3), np.float32)
             channel = rotation_channel(bone.rotation_mode)
             found[bone.name, channel] = np.zeros((count, SIZES[channel]), np.float32)
         for i in range(count):
             posed: dict[str, Matrix] = {}
-            for bone, numbers in zip(self._bones, self._poses[i], strict=True):
+            for bone, numbers in zip(bones, self._poses[i], strict=True):
                 posed[bone.name] = _put(bone, Matrix(numbers.reshape(4, 4).T.tolist()), posed, found, i)
-        for bone in self._bones:
+        for bone in bones:
             channel = rotation_channel(bone.rotation_mode)
             found[bone.name, channel] = continuous(bone.rotation_mode, found[bone.name, channel])
         return found
@@ -171,10 +183,9 @@ def _numbers(mode: str, turn: Any) -> tuple[float, ...]:
     return tuple(turn.to_euler(mode))
 
 
-def _clear(ob: ArmatureObject, bones: list[PoseBone]) -> None:
+def _clear(ob: ArmatureObject, names: list[str]) -> None:
     """Take away what would move bones besides their keys: constraints, drivers, scale, NLA strips."""
-    names = {bone.name for bone in bones}
-    for bone in bones:
+    for bone in (ob.pose.bones[name] for name in names):
         for constraint in [*bone.constraints]:
             bone.constraints.remove(constraint)
         bone.scale = (1.0, 1.0, 1.0)

@@ -97,6 +97,21 @@ def test_limbs_and_deforming_bones_are_keyed_in_full_and_nothing_is_left(baked):
     assert (settings.enabled, settings.target, report.warnings) == (False, None, ())
 
 
+def test_of_a_limb_that_runs_on_the_rig_no_mechanism_is_left(addon):
+    baking = installed.addon("addon.bake")
+    ob = make_creature()
+    make_chain(ob)
+    before = {bone.name for bone in ob.data.bones}
+    installed.addon("addon.native.convert").make_portable(bpy.context, [ob.pose.bones["shin"]])
+    assert {bone.name for bone in ob.data.bones} > before
+    wanted = heads(ob, BONES)
+    request = baking.Request(baking.chains_of_scene(bpy.context), np.array(FRAMES, float))
+    baking.finish(baking.bake_for_game(bpy.context, request))
+    assert {bone.name for bone in ob.data.bones} == before
+    assert np.abs(heads(ob, BONES) - wanted).max() < SAME
+    assert not ob.pose.bones["shin"].constraints
+
+
 def test_what_a_game_does_not_get_is_told(addon):
     baking = installed.addon("addon.bake")
     ob = make_creature()
