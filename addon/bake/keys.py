@@ -27,6 +27,9 @@ ALIGNED = _ENUMS["handle_left_type"].enum_items["ALIGNED"].value
 UNCHANGED = 1e-6
 """How far numbers of a channel may be apart, in radians or parts of one, and still count as the same."""
 
+WHOLE = {"rotation_quaternion", "rotation_axis_angle"}
+"""Channels whose numbers mean nothing one by one."""
+
 SAME_FRAME = 1e-4
 """How far apart keys may be on what counts as the same frame."""
 
@@ -58,9 +61,14 @@ class Sheet:
         """Replace the keys of a bone's channel from the first to the last of these, and let it act; leave those of its
         numbers without that are all along as ``still`` says they are anyway."""
         path = f"{path_to_bone(bone)}.{channel}"
+        is_still = np.zeros(keys.values.shape[1], bool)
+        if still:
+            is_still = (np.abs(keys.values - still) <= UNCHANGED).all(axis=0)
+            if channel in WHOLE and not is_still.all():
+                is_still[:] = False
         for index, points in enumerate(_points(keys)):
             curve = self._curves.get((path, index))
-            if curve is None and still and (np.abs(keys.values[:, index] - still[index]) <= UNCHANGED).all():
+            if curve is None and is_still[index]:
                 continue
             if curve is None:
                 curve = self._new_curve(path, index, bone)

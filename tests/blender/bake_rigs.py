@@ -144,6 +144,8 @@ FEATURES: dict[str, Callable[[Any, Any], None]] = {
     "no inherited rotation": lambda ob, chain: setattr(ob.data.bones["shin"], "use_inherit_rotation", False),
     "NLA": lambda ob, chain: push_down(ob),
     "on a surface": lambda ob, chain: stick_to_a_surface(chain.target),
+    "driven by Python": lambda ob, chain: drive_by_python(chain.target),
+    "two sets of settings": lambda ob, chain: key_upper_settings(ob),
 }
 
 
@@ -161,8 +163,17 @@ def drive(target: Any) -> None:
     target.driver_add("delta_location", 0).driver.expression = "sin(frame / 5) / 3"
 
 
+def drive_by_python(target: Any) -> None:
+    """Which may read anything, also chains."""
+    target.driver_add("delta_location", 0).driver.expression = "[0.3][0] * sin(frame / 5)"
+
+
+def key_upper_settings(ob: Any) -> None:
+    """Those of a chain of the upper bone, which is none, but might be: only stepping the scene tells."""
+    ob.keyframe_insert('pose.bones["thigh"].planar_ik_influence', frame=1)
+
+
 def stick_to_a_surface(target: Any) -> None:
-    """Shapes may hang on anything, and so only stepping the scene tells."""
     mesh = bpy.data.meshes.new("surface")
     mesh.from_pydata([(-2, -2, -1.5), (2, -2, -1.4), (0, 2, -1.6)], [], [(0, 1, 2)])
     surface = bpy.data.objects.new("surface", mesh)
@@ -202,24 +213,30 @@ def bake_scene(frames: Any = FRAMES, **options: Any) -> Any:
 
 
 def by_ways(frames: Any = FRAMES, lowers: Any = None) -> dict[str, Any]:
-    """What each way gathers of the first of the chains, if it will do: from F-curves alone, from what is evaluated
-    alone, and by stepping; and what a bake gathers, of all these."""
+    """What each way gathers of the first of the chains, if it will do: from F-curves alone (1), from what is evaluated
+    in a scene of its own (2), in the scene (s) and live (l), by stepping (3); and what a bake gathers, of all these."""
     baking, ways = installed.addon("addon.bake"), installed.addon("addon.bake.ways")
-    routes = installed.addon("addon.bake.ways.routes").Route
+    routes = installed.addon("addon.bake.ways.evaluation").Route
     scene = bpy.context.scene
     frame, count = scene.frame_current, len(bpy.data.actions)
     lowers = lowers or baking.chains_of_scene(bpy.context)
     found = {}
-    for name, route in (("1", routes.CURVES), ("2", routes.EVALUATION)):
+    in_scene = routes.EVALUATION | routes.IN_SCENE
+    for name, route in (("1", routes.CURVES), ("2", routes.EVALUATION), ("s", in_scene), ("l", routes.LIVE)):
         solved = baking.finish(ways.by_arrays(bpy.context, lowers, np.asarray(frames, float), route))[0]
         if solved and solved.is_known.all():
             found[name] = solved.sample
         scene.frame_set(frame)
-    for name, allowed in (("3", routes.NONE), ("", routes.CURVES | routes.EVALUATION)):
+    for name, allowed in (("3", routes.NONE), ("", ways.ALL)):
         found[name] = baking.finish(ways.sample_chains(bpy.context, lowers, np.asarray(frames, float), allowed))[0]
         scene.frame_set(frame)
     assert (len(bpy.data.scenes), len(bpy.data.actions)) == (1, count)
     return found
+
+
+def names(found: dict[str, Any]) -> str:
+    """Which of the ways that a test knows of will do."""
+    return "".join(name for name in "123" if name in found)
 
 
 def assert_ways(ob: Any, expected: str, frames: Any = FRAMES, lowers: Any = None, size: float = 1.0) -> None:
@@ -228,7 +245,7 @@ def assert_ways(ob: Any, expected: str, frames: Any = FRAMES, lowers: Any = None
     continuous = installed.addon("addon.bake.continuity").continuous
     wanted = motion(ob, frames)
     found = by_ways(frames, lowers)
-    assert "".join(found) == expected
+    assert names(found) == expected
     live = found["3"]
     for sample in found.values():
         assert_same(sample.joints.knee, wanted[:, 1], size * EXACT * LENGTH)

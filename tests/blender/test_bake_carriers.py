@@ -195,7 +195,6 @@ def follow_a_chain_out_of_sight(ob: Any, chain: Any) -> None:
     "change",
     [
         hang_on_a_vertex,
-        stick_to_a_shape,
         follow_a_group,
         lengthen_parent,
         key_chain_of_upper_bone,
@@ -217,9 +216,15 @@ def test_what_arrays_cannot_pose_goes_by_stepping(addon, change):
 
 @pytest.mark.parametrize(
     ("change", "ways"),
-    [(key_location, "123"), (grow_parent, "123"), (drive_influence, "23"), (blend_settings, "23")],
+    [
+        (key_location, "123"),
+        (grow_parent, "123"),
+        (drive_influence, "23"),
+        (blend_settings, "23"),
+        (stick_to_a_shape, "23"),
+    ],
 )
-def test_what_changes_a_limb_goes_by_arrays(addon, change, ways):
+def test_what_changes_a_limb_or_a_surface_goes_by_arrays(addon, change, ways):
     ob = make_leg()
     change(ob, make_chain(ob))
     bpy.context.view_layer.update()

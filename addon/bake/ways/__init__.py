@@ -14,11 +14,11 @@ from ...rig.access import scene_of
 from ..keeping import limbs_kept
 from ..samples import Sampled
 from .arrays import by_arrays
+from .evaluation import ALL, Route
 from .results import Solved
-from .routes import ALL, Route
 from .stepping import step_live
 
-__all__ = ["by_arrays", "part_of", "sample_chains"]
+__all__ = ["ALL", "by_arrays", "part_of", "sample_chains"]
 
 
 def sample_chains(

@@ -15,10 +15,10 @@ from ...rig.access import scene_of, scene_settings, view_layer_of
 from ...rig.dependencies import Carrier
 from ..scope import curve_times
 from .curves import Channels, Sampler, basis
+from .evaluation import ALL, Evaluated, Route, evaluate
 from .gathering import Course, Places
-from .isolation import evaluate
 from .results import Solved, joined, sampled
-from .routes import ALL, Route, Routes
+from .routes import Routes
 from .subjects import Reader, Subject
 
 SLAB = 32_768
@@ -34,7 +34,9 @@ def by_arrays(
     """
     routes = Routes(_reader(context, lowers), allowed)
     subjects = [routes.subject(lower) for lower in lowers]
-    evaluated = yield from evaluate(context, routes.wanted, frames)
+    evaluated: dict[Route, Evaluated] = {}
+    for route, wanted in routes.wanted.items():
+        evaluated[route] = yield from evaluate(context, wanted, frames, route)
     found: dict[Carrier, list[Solved]] = {}
     if routes.subjects:
         with Sampler(curve_times(scene_of(context), frames)) as sampler:
@@ -68,7 +70,7 @@ def _solve(routes: Routes, places: Places, count: int) -> dict[Carrier, Solved]:
         courses = [places.course(subject) for subject in level]
         for subject, course, solved in zip(level, courses, sampled(level, courses, count), strict=True):
             key = (subject.object, subject.lower.name)
-            solved.sample.way = "isolated" if key in routes.evaluated else "curves"
+            solved.sample.way = routes.way(key)
             known = [found[other].is_known for other in routes.needs[key]]
             found[key] = solved._replace(is_known=np.all([solved.is_known, *known], axis=0))
             if routes.is_needed(key):

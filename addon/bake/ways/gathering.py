@@ -13,8 +13,8 @@ from ...rig.access import bones_of
 from ...rig.settings import PREFIX
 from ...rig.targets import Target
 from .curves import Channels
-from .isolation import Evaluated
-from .routes import Route, Routes
+from .evaluation import EVALUATED, Evaluated, Route
+from .routes import Routes
 from .shapes import Shapes, shapes_of
 from .subjects import Own, Subject
 from .transforms import array_of, frame_of, in_armature, inherits_all, offset_of, placed
@@ -42,7 +42,7 @@ class Course(NamedTuple):
 class Places:
     """The places of things in ``rows`` of the frames, each worked out once."""
 
-    def __init__(self, routes: Routes, channels: Channels, evaluated: Evaluated, rows: slice) -> None:
+    def __init__(self, routes: Routes, channels: Channels, evaluated: dict[Route, Evaluated], rows: slice) -> None:
         self.rows = rows
         self._routes = routes
         self._channels = channels
@@ -86,8 +86,9 @@ class Places:
         )
 
     def _world(self, ob: Object) -> NDArray[Any]:
-        if self._routes.of(ob) == Route.EVALUATION:
-            return self._evaluated.world(ob, self.rows)
+        route = self._routes.of(ob)
+        if route & EVALUATED:
+            return self._evaluated[route].world(ob, self.rows)
         local = self._channels.basis(ob)
         if ob.parent is None:
             return local
@@ -103,8 +104,8 @@ class Places:
 
     def _pose(self, ob: Object, name: str) -> NDArray[Any]:
         route = self._routes.of(ob, name)
-        if route == Route.EVALUATION:
-            return self._evaluated.pose(ob, name, self.rows)
+        if route & EVALUATED:
+            return self._evaluated[route].pose(ob, name, self.rows)
         basis = self._solved[ob, name] if route == Route.SOLUTION else self._channels.basis(ob, name)
         bone = bones_of(ob)[name]
         parent = self.pose(ob, bone.parent.name) if bone.parent else None
@@ -123,11 +124,13 @@ class Places:
 
     def _own(self, ob: Object, own: Own, name: str, only_first: bool = False) -> NDArray[Any]:
         """A channel of a limb's bone as the animator has it; ``only_first`` gives it as it is when the bake begins."""
-        if name in own.moving and self._routes.of_channel(ob, own.name, name) == Route.EVALUATION:
-            return self._evaluated.channel(ob, own.name, name, slice(1) if only_first else self.rows)
+        route = self._routes.of_channel(ob, own.name, name) if name in own.moving else Route.CURVES
+        if route & EVALUATED:
+            return self._evaluated[route].channel(ob, own.name, name, slice(1) if only_first else self.rows)
         return self._channels.own(ob, own, name, only_first)
 
     def _setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
-        if self._routes.of_channel(ob, lower, PREFIX + name) == Route.EVALUATION:
-            return self._evaluated.channel(ob, lower, PREFIX + name, self.rows)
+        route = self._routes.of_channel(ob, lower, PREFIX + name)
+        if route & EVALUATED:
+            return self._evaluated[route].channel(ob, lower, PREFIX + name, self.rows)
         return self._channels.setting(ob, lower, name)

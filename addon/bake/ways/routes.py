@@ -1,14 +1,13 @@
 """How each object and bone that carries chains can be followed over the frames, and so which chains arrays can pose.
 
 What F-curves alone move is worked out from those, on top of its parent; so is what hangs on a limb that arrays pose.
-What else moves things is evaluated by Blender, in a scene that holds nothing but that, if it neither hangs on a chain
-nor looks at the scene.
+What else moves things is evaluated by Blender: in a scene that holds nothing but that, if it neither hangs on a chain
+nor looks at the scene, or in the scene itself, with its chains live if it may hang on one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from enum import Flag, auto
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -19,7 +18,7 @@ from ...rig.dependencies import Carrier, driver_targets
 from ...rig.problems import Mover
 from ...rig.settings import PREFIX
 from ..scope import chains_of
-from .isolation import Wanted, is_separable
+from .evaluation import ALL, EVALUATED, Route, Wanted, is_foreseen, is_separable
 from .subjects import Reader, Subject
 
 TRANSFORMS = ("location", "rotation_", "scale")
@@ -27,18 +26,6 @@ TRANSFORMS = ("location", "rotation_", "scale")
 
 ODD = ("delta_", "rotation_mode", "parent", "matrix_", "hide_viewport")
 """How those begin that place an object in other ways, or keep Blender from placing it."""
-
-
-class Route(Flag):
-    """By what a thing is followed."""
-
-    NONE = 0
-    CURVES = auto()
-    SOLUTION = auto()
-    EVALUATION = auto()
-
-
-ALL = Route.CURVES | Route.EVALUATION
 
 
 class Routes:
@@ -49,7 +36,8 @@ class Routes:
         """The chains that arrays pose, by their lower bones, each after those that it depends on."""
         self.needs: dict[Carrier, set[Carrier]] = {}
         """The chains that each of them directly or by others hangs on."""
-        self.wanted = Wanted(set(), set())
+        self.wanted: dict[Route, Wanted] = {}
+        """What must be evaluated, by how."""
         self.evaluated: set[Carrier] = set()
         """Those of which something is evaluated, itself or of what it hangs on."""
         self._reader = reader
@@ -57,10 +45,10 @@ class Routes:
         self._known: dict[Any, Route] = {}
         self._limbs: dict[Object, dict[str, PoseBone]] = {}
         self._tried: set[Carrier] = set()
-        self._is_separable = cache(is_separable)
+        self._is_separable, self._is_foreseen = cache(is_separable), cache(is_foreseen)
 
     def subject(self, lower: PoseBone) -> Subject | None:
-        """A chain if arrays can pose it; what of it is to be evaluated is noted in ``wanted``."""
+        """A chain if arrays can pose it; what must be evaluated for it is noted in ``wanted``."""
         key = (lower.id_data, lower.name)
         if key not in self._tried:
             self._tried.add(key)  # before it is known: chains that depend on each other have no order
@@ -88,6 +76,12 @@ class Routes:
         is_moved = all(self.of_channel(subject.object, *each) for each in _channels(subject))
         return is_moved and all(self.of(*each) for each in _things(subject))
 
+    def way(self, lower: Carrier) -> str:
+        """How a chain is sampled, as reports say it."""
+        if lower not in self.evaluated:
+            return "curves"
+        return "isolated" if self.wanted.keys() <= {Route.EVALUATION} else "evaluated in the scene"
+
     def levels(self) -> Iterator[list[Subject]]:
         """All chains that arrays pose, those together that need nothing of each other, after all that they need."""
         levels: dict[Carrier, int] = {}
@@ -103,19 +97,24 @@ class Routes:
     def _want(self, key: Carrier, subject: Subject) -> None:
         """Note what a chain needs: what must be evaluated for it, and other chains."""
         ob = subject.object
-        channels = [(ob, *each) for each in _channels(subject) if self.of_channel(ob, *each) == Route.EVALUATION]
+        channels = [(ob, *each) for each in _channels(subject) if self.of_channel(ob, *each) & EVALUATED]
         leaves = {leaf for each in _things(subject) for leaf in self._leaves(*each)}
-        places = {leaf for leaf in leaves if self.of(*leaf) == Route.EVALUATION}
+        places = {leaf for leaf in leaves if self.of(*leaf) & EVALUATED}
         self.needs[key] = {(ob, self._limbs_of(ob)[bone].name) for ob, bone in leaves - places}
-        self.wanted.places.update(places)
-        self.wanted.channels.update(channels)
+        for leaf in places:
+            self._wanted_by(self.of(*leaf)).places.add(leaf)
+        for channel in channels:
+            self._wanted_by(self.of_channel(*channel)).channels.add(channel)
         if channels or places or self.needs[key] & self.evaluated:
             self.evaluated.add(key)
+
+    def _wanted_by(self, route: Route) -> Wanted:
+        return self.wanted.setdefault(route, Wanted(set(), set()))
 
     def _leaves(self, ob: Object, bone: str) -> set[Carrier]:
         """Where what a thing hangs on is first evaluated, or solved, with what hangs on that."""
         route = self.of(ob, bone)
-        if route == Route.EVALUATION:
+        if route & EVALUATED:
             return {(ob, bone)}
         above = {leaf for parent in _parents(ob, bone) for leaf in self._leaves(*parent)}
         return above | {(ob, bone)} if route == Route.SOLUTION else above
@@ -124,13 +123,11 @@ class Routes:
         if bone in self._limbs_of(ob):
             may_solve = Route.CURVES in self._allowed and self._reader.is_live(ob)
             is_solved = may_solve and self.subject(self._limbs_of(ob)[bone])
-            return Route.SOLUTION if is_solved else Route.NONE
+            return Route.SOLUTION if is_solved else self._evaluation([(ob, bone)])
         by_curves = Route.CURVES in self._allowed and self._is_plain(ob, bone)
         if by_curves and all(self.of(*parent) for parent in _parents(ob, bone)):
             return Route.CURVES
-        if Route.EVALUATION in self._allowed and self._can_evaluate([(ob, bone)]):
-            return Route.EVALUATION
-        return Route.NONE
+        return self._evaluation([(ob, bone)])
 
     def _channel_route(self, ob: Object, bone: str, path: str) -> Route:
         animation = self._reader.animation(ob)
@@ -138,15 +135,22 @@ class Routes:
             return Route.CURVES
         drivers = [driver for name, driver in self._reader.dependencies.drivers(ob, bone) if name == path]
         hangs_on = [target for driver in drivers for target in driver_targets(driver)]
-        can = Route.EVALUATION in self._allowed and self._can_evaluate([(ob, ""), *hangs_on])
-        return Route.EVALUATION if can else Route.NONE
+        route = self._evaluation([(ob, ""), *hangs_on])
+        # Of a limb that is posed, the channels hold the solution.
+        return route if path.startswith((PREFIX, "location")) else route & ~Route.LIVE
 
-    def _can_evaluate(self, things: Iterable[Carrier]) -> bool:
-        """Whether Blender gives these without the chains, in a scene of their own."""
+    def _evaluation(self, things: list[Carrier]) -> Route:
+        """How Blender can be asked for these."""
         carriers = self._reader.dependencies.carriers(things)
-        if any(bone in self._limbs_of(ob) for ob, bone in carriers):
-            return False
-        return all(map(self._is_separable, {ob for ob, _ in carriers}))
+        objects = {ob for ob, _ in carriers}
+        is_free = not any(bone in self._limbs_of(ob) for ob, bone in carriers)
+        if Route.EVALUATION in self._allowed and is_free and all(map(self._is_separable, objects)):
+            return Route.EVALUATION
+        if not all(self._reader.is_evaluated(ob) for ob, _ in things):
+            return Route.NONE
+        if Route.IN_SCENE in self._allowed and is_free and all(map(self._is_foreseen, objects)):
+            return Route.IN_SCENE
+        return self._allowed & Route.LIVE
 
     def _limbs_of(self, ob: Object) -> dict[str, PoseBone]:
         """The bones of an object that chains pose, with the chains' lower bones."""

@@ -30,7 +30,7 @@ def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) ->
                 f"What '{lower.name}' follows can only be stepped: bring the chain back from the rig to bake it"
             )
     recorders = _recorders(chains, len(frames), has_channels=True)
-    with frame_kept(scene_of(context)), _live(scene_of(context)):
+    with frame_kept(scene_of(context)), live_as(scene_of(context), True):
         yield from _step(context, recorders, frames)
     found = {(s.object, s.lower): s for recorder in recorders for s in recorder.samples}
     return [found[lower.id_data, lower.name] for lower in chains]
@@ -69,10 +69,10 @@ def _check_evaluated(context: Context, chains: list[PoseBone]) -> None:
 
 
 @contextmanager
-def _live(scene: Scene) -> Iterator[None]:
-    """Live on, whatever the scene has it set to."""
+def live_as(scene: Scene, is_live: bool) -> Iterator[None]:
+    """Live on or off, whatever the scene has it set to."""
     was_live = scene_settings(scene).live
-    scene_settings(scene).live = True
+    scene_settings(scene).live = is_live
     try:
         yield
     finally:

@@ -141,6 +141,10 @@ class Reader:
         self.animation = cache(Animation)
         self._shows = shows
 
+    def is_evaluated(self, ob: Object) -> bool:
+        """Whether the scene evaluates an object."""
+        return bool(ob.evaluated_get(self._depsgraph).is_evaluated)
+
     def is_live(self, ob: Object) -> bool:
         """Whether live chains of an object are surely posed in every frame."""
         layer = self._depsgraph.view_layer

@@ -1,9 +1,10 @@
-"""A scene that holds only what chains depend on, and what Blender makes of it over the frames."""
+"""What Blender makes of things that chains depend on over the frames: in a scene of their own, or in all of it."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from enum import Flag, auto
 from typing import Any, NamedTuple
 
 import bpy
@@ -16,14 +17,32 @@ from ...rig.access import bones_of, path_on_bone, scene_of, scene_settings
 from ...rig.animation import animated_paths
 from ...rig.dependencies import Carrier
 from ...rig.settings import PREFIX
-from .stepping import set_frame
+from .stepping import frame_kept, live_as, set_frame
 
 SHAPELESS = {"ARMATURE", "CAMERA", "EMPTY", "LIGHT", "LIGHT_PROBE", "SPEAKER"}
 SHAPED = {"CURVE", "FONT", "LATTICE", "MESH", "SURFACE"}
 
-BY_SHAPE = {"CLAMP_TO", "FOLLOW_PATH", "GEOMETRY_ATTRIBUTE", "SHRINKWRAP", "SPLINE_IK", "TRANSFORM_CACHE"}
-BY_SCENE = {"CAMERA_SOLVER", "FOLLOW_TRACK", "OBJECT_SOLVER"}
-"""Constraints that look at the shape of their target, or at a scene's camera and clip."""
+BY_SHAPE = {"CLAMP_TO", "FOLLOW_PATH", "SHRINKWRAP"}
+BY_OTHERS = {"CAMERA_SOLVER", "FOLLOW_TRACK", "GEOMETRY_ATTRIBUTE", "OBJECT_SOLVER", "SPLINE_IK", "TRANSFORM_CACHE"}
+"""Constraints that look at the shape of their target, or at a scene's camera and clip, or a file."""
+
+DEFORMING = {"ARMATURE", "CURVE", "HOOK", "LATTICE", "SUBSURF"}
+"""Modifiers by which a shape hangs on nothing but the object that they name, and keep nothing of other frames."""
+
+
+class Route(Flag):
+    """By what a thing is followed."""
+
+    NONE = 0
+    CURVES = auto()
+    SOLUTION = auto()
+    EVALUATION = auto()  # in a scene of its own
+    IN_SCENE = auto()  # evaluated in the scene, whose chains stand still
+    LIVE = auto()  # evaluated in the scene, with its chains live
+
+
+EVALUATED = Route.EVALUATION | Route.IN_SCENE | Route.LIVE
+ALL = Route.CURVES | EVALUATED
 
 
 class Wanted(NamedTuple):
@@ -32,33 +51,43 @@ class Wanted(NamedTuple):
     places: set[Carrier]
     channels: set[tuple[Object, str, str]]
 
-    def __bool__(self) -> bool:
-        return bool(self.places or self.channels)
-
     def objects(self) -> set[Object]:
         """The objects to which all of it belongs."""
         return {ob for ob, _ in self.places} | {ob for ob, _, _ in self.channels}
 
 
 def is_separable(ob: Object) -> bool:
-    """Whether an object is the same in a scene of its own: it looks neither at the scene nor at shapes, which may hang
-    on anything."""
+    """Whether an object is the same in a scene of its own: it looks neither at the scene nor at shapes that something
+    changes."""
     is_carrier = ob.type in SHAPELESS or (ob.type in SHAPED and not ob.modifiers)
-    if ob.rigid_body or not is_carrier or (ob.parent and not _is_carried(ob)):
+    if not is_carrier or (ob.parent and not _is_carried(ob)) or not is_foreseen(ob):
         return False
     if ob.hide_viewport or "hide_viewport" in animated_paths(ob):
         return False  # No scene evaluates it then, unless something else in it needs it.
-    posed = [*ob.pose.bones] if ob.pose else []
-    if any(_looks_elsewhere(constraint) for owner in (ob, *posed) for constraint in owner.constraints):
+    return not any(map(_reads_scene, _drivers(ob)))
+
+
+def is_foreseen(ob: Object) -> bool:
+    """Whether `Dependencies` knows all that moves an object."""
+    if ob.rigid_body or any(modifier.type not in DEFORMING for modifier in ob.modifiers):
         return False
+    if any(driver.type == "SCRIPTED" and not driver.is_simple_expression for driver in _drivers(ob)):
+        return False  # Python can read anything.
+    data: Any = ob.data
+    keys = getattr(data, "shape_keys", None)
+    if any(each and each.animation_data and each.animation_data.drivers for each in (data, keys)):
+        return False
+    posed = [*ob.pose.bones] if ob.pose else []
+    return not any(_looks_elsewhere(constraint) for owner in (ob, *posed) for constraint in owner.constraints)
+
+
+def _drivers(ob: Object) -> list[Driver]:
     curves = ob.animation_data.drivers if ob.animation_data else ()
-    return not any(_may_read_scene(curve.driver) for curve in curves if curve.driver)
+    return [curve.driver for curve in curves if curve.driver]
 
 
-def _may_read_scene(driver: Driver) -> bool:
-    """Whether a driver reads a scene, or may, as Python can read anything."""
-    if driver.type == "SCRIPTED" and not driver.is_simple_expression:
-        return True
+def _reads_scene(driver: Driver) -> bool:
+    """Whether a driver reads a scene."""
     return any(
         variable.type == "CONTEXT_PROP" or any(isinstance(target.id, Scene) for target in variable.targets)
         for variable in driver.variables
@@ -74,7 +103,7 @@ def _is_carried(ob: Object) -> bool:
 def _looks_elsewhere(constraint: Any) -> bool:
     target = getattr(constraint, "target", None)
     is_group = target and target.type != "ARMATURE" and getattr(constraint, "subtarget", "")
-    return constraint.type in BY_SHAPE | BY_SCENE or bool(is_group)
+    return constraint.type in BY_OTHERS or bool(is_group and constraint.type not in BY_SHAPE)
 
 
 @contextmanager
@@ -92,13 +121,26 @@ def isolated(context: Context, objects: Iterable[Object]) -> Iterator[Scene]:
         bpy.data.scenes.remove(scene)
 
 
-def evaluate(context: Context, wanted: Wanted, frames: NDArray[Any]) -> Generator[int, None, Evaluated]:
-    """All that is wanted, over the frames; yields the number of frames done."""
-    with isolated(context, wanted.objects()) as scene:
-        evaluated = Evaluated(wanted, scene, len(frames))
-        for i, frame in enumerate(frames.tolist() if wanted else ()):
+@contextmanager
+def stepped(context: Context, wanted: Wanted, route: Route) -> Iterator[tuple[Scene, Callable[[], Depsgraph]]]:
+    """The scene that is stepped for what is wanted by a route, and what gives its evaluated state."""
+    if route == Route.EVALUATION:
+        with isolated(context, wanted.objects()) as apart:
+            layer: Any = apart.view_layers[0]  # which has a depsgraph once it is evaluated
+            yield apart, lambda: layer.depsgraph
+        return
+    scene = scene_of(context)
+    with frame_kept(scene), live_as(scene, route == Route.LIVE):
+        yield scene, context.evaluated_depsgraph_get
+
+
+def evaluate(context: Context, wanted: Wanted, frames: NDArray[Any], route: Route) -> Generator[int, None, Evaluated]:
+    """All that is wanted by a route, over the frames; yields the number of frames done."""
+    evaluated = Evaluated(wanted, len(frames))
+    with stepped(context, wanted, route) as (scene, depsgraph):
+        for i, frame in enumerate(frames.tolist()):
             set_frame(scene, frame)
-            evaluated.record(i)
+            evaluated.record(i, depsgraph())
             yield i + 1
     return evaluated
 
@@ -106,11 +148,9 @@ def evaluate(context: Context, wanted: Wanted, frames: NDArray[Any]) -> Generato
 class Evaluated:
     """What was read from a scene, frame by frame."""
 
-    def __init__(self, wanted: Wanted, scene: Scene, count: int) -> None:
-        self._scene = scene
-        self._index: dict[Object, int] = {}
-        has_worlds = any(not bone for _, bone in wanted.places)
-        self._worlds = np.zeros((count if has_worlds else 0, len(scene.collection.objects), 16), np.float32)
+    def __init__(self, wanted: Wanted, count: int) -> None:
+        worlds = [ob for ob, bone in wanted.places if not bone]
+        self._worlds = {ob: np.zeros((count, 4, 4), np.float32) for ob in worlds}
         self._settings: dict[tuple[Object, str, str], NDArray[Any]] = {}
         bones: dict[tuple[Object, str], list[str]] = {}
         for ob, bone in wanted.places:
@@ -123,13 +163,11 @@ class Evaluated:
                 self._settings[ob, bone, path] = np.zeros(count)
         self._channels = {key: _Channel(*key, names, count) for key, names in bones.items()}
 
-    def record(self, i: int) -> None:
+    def record(self, i: int, depsgraph: Any) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
-        depsgraph: Any = self._scene.view_layers[0].depsgraph
-        if len(self._worlds):
-            objects = depsgraph.view_layer_eval.objects
-            self._index = self._index or {ob.original: k for k, ob in enumerate(objects)}
-            objects.foreach_get("matrix_world", self._worlds[i].ravel())
+        for ob, worlds in self._worlds.items():
+            matrix: Any = ob.evaluated_get(depsgraph).matrix_world
+            worlds[i] = [row[:] for row in matrix]
         for channel in self._channels.values():
             channel.record(i, depsgraph)
         for (ob, bone, path), values in self._settings.items():
@@ -138,7 +176,7 @@ class Evaluated:
 
     def world(self, ob: Object, rows: slice) -> NDArray[Any]:
         """What takes an object to the world, ``(frames, 4, 4)``."""
-        return _matrices(self._worlds[rows, self._index[ob]])
+        return self._worlds[ob][rows].astype(float)
 
     def pose(self, ob: Object, bone: str, rows: slice) -> NDArray[Any]:
         """What takes a bone to its armature, ``(frames, 4, 4)``."""
