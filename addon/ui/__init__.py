@@ -12,12 +12,25 @@ from . import (
     overlay,
     panels,
     portable,
+    presets,
     redrawing,
     selecting,
     switching,
 )
 
-ROOMS_WITH_CLASSES = (operators, converting, fk_ik, switching, mending, selecting, portable, baking, menus, panels)
+ROOMS_WITH_CLASSES = (
+    operators,
+    converting,
+    fk_ik,
+    switching,
+    mending,
+    selecting,
+    portable,
+    baking,
+    menus,
+    presets,
+    panels,
+)
 CLASSES = tuple(cls for room in ROOMS_WITH_CLASSES for cls in room.CLASSES)
 REGISTERED = (selecting, menus, overlay, redrawing)
 """What there is to register beside classes."""

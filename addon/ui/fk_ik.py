@@ -74,7 +74,7 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
     """Move target and pole of the selected chains, and set their bend, so that they show the bones' own (FK) pose"""
 
     bl_idname = "pose.planar_ik_snap_target"
-    bl_label = "Snap Target to FK"
+    bl_label = "Snap IK to FK"
 
     def examine(self, context: Context, lower: PoseBone) -> None:
         """Whether some target, pole and bend show the own pose."""
@@ -122,7 +122,7 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
     """Make the solved pose of the selected chains the bones' own (FK) pose"""
 
     bl_idname = "pose.planar_ik_snap_fk"
-    bl_label = "Snap FK to Solution"
+    bl_label = "Snap FK to IK"
 
     def examine(self, context: Context, lower: PoseBone) -> None:
         """Whether there is a solution."""

@@ -11,6 +11,9 @@ from . import baking, converting, fk_ik, operators, switching
 
 ENTRIES = (*operators.CLASSES, *switching.CLASSES, *fk_ik.CLASSES, *baking.CLASSES, *converting.CLASSES)
 
+ASKING = baking.CLASSES
+"""Those that open a dialog."""
+
 
 class VIEW3D_MT_planar_ik_pie(Menu):
     """What an animator does with a limb all day"""
@@ -28,14 +31,14 @@ class VIEW3D_MT_planar_ik_pie(Menu):
         for part, text, icon in (("TARGET", "Select Target", "EMPTY_AXIS"), ("LIMB", "Select Limb", "BONE_DATA")):
             pie.operator("pose.planar_ik_select", text=text, icon=icon).part = part
         pie.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
-        pie.operator("pose.planar_ik_bake", icon="KEY_HLT")
+        pie.operator("pose.planar_ik_bake", text="Bake Planar IK…", icon="KEY_HLT")
 
 
 def _draw(menu: Any, _context: Context) -> None:
     layout = menu.layout
     layout.separator()
     for cls in ENTRIES:
-        layout.operator(cls.bl_idname)
+        layout.operator(cls.bl_idname, text=f"{cls.bl_label}…" if cls in ASKING else cls.bl_label)
     layout.operator("wm.call_menu_pie", text="Planar IK Pie Menu").name = VIEW3D_MT_planar_ik_pie.__name__
 
 

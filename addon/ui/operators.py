@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bpy.props import EnumProperty, StringProperty
-from bpy.types import Context, Operator
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.types import Context, Event, Operator
 
 from .. import live
 from ..native import convert
 from ..rig.access import chain_settings, runs_on_rig, scene_of
 from ..rig.setup import Refused, remove_chain
 from .adding import Request, add_chains
-from .finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, selected_chains
+from .finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, selected_chains
+from .selecting import select
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -95,6 +96,24 @@ class POSE_OT_planar_ik_add(PoseOperator):
     subtarget: StringProperty(name="Target Bone", description="Name of a bone of the target")
     pole_target: StringProperty(name="Pole", description="Name of the pole object; empty for a new empty")
     pole_subtarget: StringProperty(name="Pole Bone", description="Name of a bone of the pole object")
+
+    go_to_target: BoolProperty(
+        name="Select the Target", description="Go on with the target selected, ready to move", options={"SKIP_SAVE"}
+    )
+
+    def invoke(self, context: Context, _event: Event) -> set[OperatorReturnItems]:
+        """A person wants to move the target next."""
+        self.go_to_target = True
+        return self.execute(context)
+
+    def execute(self, context: Context) -> set[OperatorReturnItems]:
+        """Add, and select the target."""
+        done = super().execute(context)
+        lowers = chains_meant(context) if self.go_to_target and done == {"FINISHED"} else []
+        if len(lowers) == 1:
+            target = goals_of(lowers[0])["TARGET"]
+            select(context, target.object, target.bone)
+        return done
 
     def act(self, context: Context) -> None:
         """Check everything, then add."""

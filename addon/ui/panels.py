@@ -16,6 +16,7 @@ from ..rig.settings import ON_RIG, PREFIX, SWITCH
 from ..rig.setup import is_lower
 from .finding import chain_meant, goals_of
 from .mending import MENDS, mends_for
+from .presets import PLANARIK_PT_presets
 from .redrawing import TAB
 from .selecting import armature_in_view, reach_icon
 
@@ -45,6 +46,10 @@ class _ChainPanel:
         lower = chain_meant(context)
         if lower:
             self.layout.prop(lower, PREFIX + SWITCH, text="")  # type: ignore[attr-defined]
+
+    def draw_header_preset(self, context: Context) -> None:
+        if chain_meant(context):
+            PLANARIK_PT_presets.draw_panel_header(self.layout)  # type: ignore[attr-defined]
 
     def draw(self, context: Context) -> None:
         layout = self.layout  # type: ignore[attr-defined]

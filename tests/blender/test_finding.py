@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 import numpy as np
 import pytest
@@ -191,3 +193,25 @@ def test_switching_refuses_with_a_sentence_and_changes_nothing():
         bpy.ops.pose.planar_ik_switch()
     assert target.location == Vector(NEAR)
     assert ob.pose.bones["shin"].planar_ik.influence == 0.0
+
+
+@pytest.mark.parametrize("preset", ["ARM", "LEG", "INSECT", "MACHINE"])
+def test_a_preset_sets_plane_softness_and_limits(preset):
+    ob, _ = leg()
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_preset(preset=preset)
+    chain = ob.pose.bones["shin"].planar_ik
+    for name, value in ui("presets").PRESETS[preset].settings().items():
+        assert getattr(chain, name) == (pytest.approx(value) if name != "plane" else value)
+
+
+def test_a_saved_preset_gives_the_settings_back():
+    ob, _ = leg(softness=0.07, max_angle=2.0)
+    select(ob, "shin")
+    chain = ob.pose.bones["shin"].planar_ik
+    bpy.ops.pose.planar_ik_preset_save(name="mine")
+    chain.softness, chain.max_angle = 0.5, 1.0
+    (path,) = (Path(folder) / "mine.py" for folder in bpy.utils.preset_paths(ui("presets").FOLDER))
+    bpy.ops.script.python_file_run(filepath=str(path))
+    assert (chain.softness, chain.max_angle) == (pytest.approx(0.07), pytest.approx(2.0))
+    bpy.ops.pose.planar_ik_preset_save(name="mine", remove_name=True)

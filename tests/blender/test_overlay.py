@@ -111,8 +111,9 @@ def test_what_is_off_has_no_extent():
 
 @pytest.mark.parametrize("bend", [1.0, -1.0, 0.6, -0.3, 0.0])
 @pytest.mark.parametrize("lower", ["shin", "shin.R"])
-def test_the_other_solution_is_the_limb_bent_the_other_way(bend, lower):
-    ob, _ = leg(lower)
+@pytest.mark.parametrize("plane", ["REST", "SWING"])
+def test_the_other_solution_is_the_limb_bent_the_other_way(bend, lower, plane):
+    ob, _ = leg(lower, plane=plane, hinge_angle=0.4)
     chain = ob.pose.bones[lower].planar_ik
     chain.bend = bend
     update()
@@ -212,3 +213,16 @@ def test_no_role_is_told_by_its_colour_alone():
     for start, _, dashes, role in figure.LEGS:
         looks.setdefault((dashes, start.split("_")[0] if dashes == figure.SOLID else ""), set()).add(role)
     assert all(len(roles) <= 2 for roles in looks.values())
+
+
+@pytest.mark.parametrize("influence", [1.0, 0.4])
+def test_a_chain_on_the_rig_is_drawn_as_one_on_the_extension(influence):
+    ob, _ = leg(softness=0.05, influence=influence)
+    ob.pose.bones["thigh"].rotation_quaternion = (1, 0.2, 0, 0.1)
+    update()
+    live = shown()
+    bpy.ops.pose.planar_ik_make_portable()
+    update()
+    rig = shown()
+    for name, of_rig, of_live in zip(live._fields, rig, live, strict=True):
+        assert np.abs(of_rig * 1.0 - of_live).max() < 1e-4, name

@@ -21,6 +21,7 @@ def shows_the_geometry(hand: Hand):
     yield from open_limb(hand)
     yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
     yield from hand.choose("Add Planar IK")
+    bpy.ops.pose.planar_ik_select(part="LIMB")
     chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
     target, found = chain.target, {}
     yield from zoom_out(hand)

@@ -20,22 +20,21 @@ def finds_the_panel_everywhere(hand: Hand):
     sidebar.active_panel_category = ITEM
     yield from look(hand, "empty")
     yield from hand.choose("Add Planar IK")
-    yield from look(hand, "limb")
     chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
     target = chain.target
-    bpy.ops.pose.planar_ik_select(part="TARGET")
     yield from look(hand, "target")
     found = {"mode": bpy.context.mode, "active": bpy.context.object.name}
     yield from hand.move(hand.on_screen(target.matrix_world.translation))
     yield from hand.key("G")
     x, y = hand.mouse
-    yield from hand.move((x + 200, y + 10))
+    yield from hand.move((x + 200, y - 80))
     yield from look(hand, "dragged-out-of-reach")
     found["reach_while_dragged"] = chain.reach
     yield from hand.key("ESC")
     found["reach_after_esc"] = chain.reach
+    bpy.ops.pose.planar_ik_select(part="LIMB")
+    yield from look(hand, "limb")
     chain.target = None
-    bpy.ops.pose.planar_ik_select(part="LIMB", object="limb", bone="lower")
     yield from look(hand, "no-target")
     found["message"] = chain.message
     bpy.ops.pose.planar_ik_mend(way="TARGET")
@@ -60,6 +59,7 @@ def switches_with_keys(hand: Hand):
     yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
     yield from hand.choose("Add Planar IK")
     chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
+    bpy.ops.pose.planar_ik_select(part="LIMB")
     chain.target.location += Vector((0, 0.3, 0.4))
     bpy.context.scene.frame_set(10)
     bpy.ops.ed.undo_push(message="Move the target")

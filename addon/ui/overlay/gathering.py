@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from bpy.types import Context, Depsgraph
 from mathutils import Matrix, Quaternion, Vector
 
-from ...live.plan import plan
 from ...rig.access import ArmatureObject, view_layer_of
+from ...rig.anatomy import frame_of
 from ...solver.chain import Own, solve_chain, tip_position
 from ...solver.ops import FLOATS, Array
 from .figure import Limbs, other_side, radii
-
-if TYPE_CHECKING:
-    from ...live.chain import Chain
+from .sights import Sight, sights
 
 MISSED = 1e-5
 """How far from its target a tip may be, in lengths of the limb, and still count as on it."""
@@ -27,40 +25,13 @@ def limbs_shown(context: Context) -> Limbs | None:
     depsgraph = view_layer_of(context).depsgraph
     if depsgraph is None:
         return None
-    shown: dict[ArmatureObject, list[Chain]] = {}
-    for chain in plan.chains.values():
-        if is_shown(chain):
-            shown.setdefault(chain.object, []).append(chain)
-    gathered = [_gather(ob, chains, depsgraph) for ob, chains in shown.items() if ob.visible_get()]
+    gathered = [_gather(ob, chains, depsgraph) for ob, chains in sights(context, depsgraph).items()]
     if not gathered:
         return None
     return Limbs(*(np.concatenate(parts).astype(np.float32) for parts in zip(*gathered, strict=True)))
 
 
-def is_shown(chain: Chain) -> bool:
-    """Whether a chain can be drawn, and it or what it follows is selected."""
-    if chain.posing is None or chain.target is None:
-        return False
-    ob = chain.object
-    if ob.mode == "POSE":
-        bones = ob.pose.bones
-        if _is_selected(bones[chain.lower]) or _is_selected(bones[chain.upper]):
-            return True
-    return any(goal and _is_goal_selected(goal) for goal in (chain.target, chain.pole))
-
-
-def _is_goal_selected(goal: Any) -> bool:
-    ob = goal.object
-    if not goal.bone:
-        return bool(ob.select_get())
-    return ob.mode == "POSE" and _is_selected(ob.pose.bones[goal.bone])
-
-
-def _is_selected(bone: Any) -> bool:
-    return bool(bone.select if hasattr(bone, "select") else bone.bone.select)  # the former from 5.0 on
-
-
-def _gather(ob: ArmatureObject, chains: list[Chain], depsgraph: Depsgraph) -> Limbs:
+def _gather(ob: ArmatureObject, chains: list[Sight], depsgraph: Depsgraph) -> Limbs:
     """Chains of one object."""
     evaluated = ob.evaluated_get(depsgraph)
     world = np.array(evaluated.matrix_world)
@@ -69,7 +40,7 @@ def _gather(ob: ArmatureObject, chains: list[Chain], depsgraph: Depsgraph) -> Li
     turned = _linear(upper.matrix for upper, _ in pairs)
     joints = np.array([(upper.head[:], lower.head[:], lower.tail[:]) for upper, lower in pairs])
     joints = joints @ world[:3, :3].T + world[:3, 3]
-    scales = np.array([upper.scale[:] for upper, _ in pairs])
+    scales = np.array([chain.scale for chain in chains])
     shapes: list[Any] = [chain.posing for chain in chains]
     axes = _bend_axes(shapes)
     plane = (world[:3, :3] @ turned) @ (axes / np.where(scales, scales, 1.0)[:, :, None])
@@ -157,10 +128,8 @@ def _unblended(
     """The bend plane, and knee and tip, of the whole solution of a chain, and knee and tip of the animator's pose."""
     upper, _ = bones
     body, settings, features, own = chain.posing
-    to_armature = (upper.matrix @ upper.matrix_basis.inverted_safe()).to_3x3().to_4x4()
-    to_armature.translation = upper.head
-    frame = world @ to_armature
-    inside = frame.inverted_safe()
+    frame = world @ frame_of(upper)
+    inside: Any = frame.inverted_safe()  # the stubs don't know how long vectors are
     target, pole = _places(chain, depsgraph)
     at = (inside @ Vector(pole))[:] if pole else None
     whole = features._replace(blended=False)
