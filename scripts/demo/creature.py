@@ -93,9 +93,18 @@ def add_chains(rig: Object, collection: Collection) -> list[Object]:
     for limb, target in zip(limbs(), targets, strict=True):
         bpy.ops.pose.select_all(action="DESELECT")
         rig.data.bones.active = rig.data.bones[f"tibia_{limb.leg.name}"]
-        bpy.ops.pose.planar_ik_add(plane="REST", target=target.name)
+        bpy.ops.pose.planar_ik_add(plane="REST", target=target.name, runs_on="EXTENSION")
     bpy.ops.object.mode_set(mode="OBJECT")
     return targets
+
+
+def make_portable(rig: Object) -> None:
+    """Put all legs on the rig itself."""
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    bpy.ops.pose.planar_ik_make_portable()
+    bpy.ops.object.mode_set(mode="OBJECT")
 
 
 def animate(rig: Object, targets: list[Object], walk: Walk, frames: range) -> None:
