@@ -1,14 +1,13 @@
 """Baking for game engines: deforming bones, limbs and their roots move by keys of their own alone, on every frame.
 
 What an engine reads of a rig is the bones that deform and those that they hang on. These get a location, where they are
-not connected to their parents, and a rotation on every frame, and scale 1. What moved them before is taken away, with
-the chains.
+not connected to their parents, and a rotation on every frame, and scale 1; below one that was lengthened they are
+parted from it, so that joints are where they were. What moved them before is taken away, with the chains.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,16 @@ from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from ..live.channels import SIZES
+from ..native.build import edit_mode
 from ..native.convert import make_live
 from ..rig.access import (
     ArmatureObject,
-    chain_settings,
     has_chain,
-    path_to_bone,
     runs_on_rig,
     scene_of,
     split_path,
     upper_of,
 )
-from ..rig.animation import animated_paths
 from ..rig.rotation import rotation_channel
 from ..rig.settings import PREFIX
 from ..rig.setup import Refused, remove_chain
@@ -42,6 +39,9 @@ from .ways.stepping import frame_kept, set_frame
 SCALED = 1e-4
 """How far from 1 the scale of a bone may be without being told."""
 
+LENGTHENED = 2e-6
+"""How far from 1 it may be with what is connected to the bone staying where it is."""
+
 LEFT = ("location", "rotation_", "scale", "constraints[", PREFIX, "planar_ik.")
 """How the data paths on a bone begin whose curves would be left over."""
 
@@ -49,12 +49,11 @@ LEFT = ("location", "rotation_", "scale", "constraints[", PREFIX, "planar_ik.")
 def bake_for_game(context: Context, request: Request) -> Generator[float, None, Report]:
     """Bake as `bake` does, and whole rigs with the chains; yields the fraction done. Raises `Refused`.
 
-    The limbs do not stretch. The rigs' other bones stay, with what moves them.
+    The rigs' other bones stay, with what moves them.
     """
     if request.keep or request.tolerance > 0.0:
         raise Refused("For games, chains are removed and every frame is keyed: leave out keep and tolerance")
-    with _unstretched(request.chains):
-        report: Report = yield from part_of(bake(context, request), 0.0, 0.5)
+    report: Report = yield from part_of(bake(context, request), 0.0, 0.5)
     rigs = [_Rig(ob, len(request.frames)) for ob in {lower.id_data: None for lower in request.chains}]
     scene = scene_of(context)
     with frame_kept(scene):
@@ -68,23 +67,6 @@ def bake_for_game(context: Context, request: Request) -> Generator[float, None, 
     return report._replace(warnings=tuple(warning for rig in rigs for warning in rig.warnings()))
 
 
-@contextmanager
-def _unstretched(lowers: list[PoseBone]) -> Iterator[None]:
-    """Let no limb stretch for a while."""
-    stretch = f"{PREFIX}stretch"
-    for lower in lowers:
-        if f"{path_to_bone(lower.name)}.{stretch}" in animated_paths(lower.id_data):
-            raise Refused(f"The stretch of '{lower.name}' is animated, and games get no scale: remove its keys first")
-    before = [chain_settings(lower).stretch for lower in lowers]
-    for lower in lowers:
-        chain_settings(lower).stretch = 0.0
-    try:
-        yield
-    finally:
-        for lower, value in zip(lowers, before, strict=True):
-            chain_settings(lower).stretch = value
-
-
 class _Rig:
     """One armature's bones that a game gets, parents first, and where they are on every frame."""
 
@@ -95,6 +77,7 @@ class _Rig:
         self._rows = [index[name] for name in self._names]
         self._all = np.zeros((len(index), 16), np.float32)
         self._poses = np.zeros((count, len(self._names), 16), np.float32)
+        self._parted: set[str] = set()
 
     def record(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
@@ -105,6 +88,10 @@ class _Rig:
     def write(self, context: Context, times: NDArray[Any]) -> None:
         """Give the bones their keys, and take away what moved them besides."""
         channels = self._channels()
+        if self._parted:
+            with edit_mode(context, self._object):
+                for name in self._parted:
+                    self._object.data.edit_bones[name].use_connect = False
         make_live(context, [bone for bone in self._object.pose.bones if runs_on_rig(bone)])
         for bone in self._object.pose.bones:
             if has_chain(bone):
@@ -118,19 +105,34 @@ class _Rig:
 
     def warnings(self) -> list[str]:
         """Sentences on what a game does not get."""
-        axes = self._poses.reshape(*self._poses.shape[:2], 4, 4)[:, :, :3, :3]
-        off = np.abs(np.linalg.norm(axes, axis=-1) - 1.0).max(axis=(0, 2), initial=0.0)
-        is_scaled = (off > SCALED) | (np.linalg.det(axes) < 0.0).any(axis=0)
+        is_scaled = self._off() > SCALED
         names = [name for name, is_one in zip(self._names, is_scaled, strict=True) if is_one]
         return [f"The scale of '{name}' in '{self._object.name}' is left out: games get it at 1" for name in names]
+
+    def _off(self) -> NDArray[Any]:
+        """How far each bone's scale is from 1 at most; 2 if it is mirrored."""
+        axes = self._poses.reshape(*self._poses.shape[:2], 4, 4)[:, :, :3, :3]
+        rest = np.array([self._object.data.bones[name].matrix_local.to_3x3().transposed() for name in self._names])
+        sizes = np.linalg.norm(axes, axis=-1) / np.linalg.norm(
+            rest, axis=-1
+        )  # Blender leans axes at rest by up to 1e-5.
+        off = np.abs(sizes - 1.0).max(axis=(0, 2), initial=0.0)
+        return np.where((np.linalg.det(axes) < 0.0).any(axis=0), 2.0, off)
+
+    def _connected_to_lengthened(self) -> set[str]:
+        """Bones that could not stay where they are while connected to what loses its scale."""
+        lengthened = {name for name, off in zip(self._names, self._off(), strict=True) if off > LENGTHENED}
+        bones = (self._object.data.bones[name] for name in self._names)
+        return {bone.name for bone in bones if bone.use_connect and bone.parent and bone.parent.name in lengthened}
 
     def _channels(self) -> dict[tuple[str, str], NDArray[Any]]:
         """The bones' own channels that put unscaled bones where they are, each on top of its parent's."""
         count = len(self._poses)
+        self._parted = self._connected_to_lengthened()
         bones = [self._object.pose.bones[name] for name in self._names]
         found: dict[tuple[str, str], NDArray[Any]] = {}
         for bone in bones:
-            if not bone.bone.use_connect:
+            if not bone.bone.use_connect or bone.name in self._parted:
                 found[bone.name, "location"] = np.zeros((count, 3), np.float32)
             channel = rotation_channel(bone.rotation_mode)
             found[bone.name, channel] = np.zeros((count, SIZES[channel]), np.float32)
@@ -167,9 +169,9 @@ def _put(
     own: Any = bone.bone.convert_local_to_pose(unscaled, rest, invert=True, **above)
     turn = own.to_quaternion()
     found[bone.name, rotation_channel(bone.rotation_mode)][i] = _numbers(bone.rotation_mode, turn)
-    place = Vector() if bone.bone.use_connect else own.translation
-    if not bone.bone.use_connect:
-        found[bone.name, "location"][i] = place
+    place = Vector()
+    if (bone.name, "location") in found:
+        place = found[bone.name, "location"][i] = own.translation
     return bone.bone.convert_local_to_pose(Matrix.LocRotScale(place, turn, None), rest, **above)
 
 
