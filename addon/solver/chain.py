@@ -200,13 +200,8 @@ def _line(target: Vector, distance: Any, limb: Limb, pole: Vector | None, m: Ops
     The shortest turn to the unit vector (x, y, z) is (1 + x, 0, -z, y), where 1 + x does not cancel. Opposite the rest
     line, a half angle of (y, z) before it makes it half a turn about the normal, but for how far off it the target is.
     """
-    tiny, (start_x, start_y, start_z) = m.tiny, limb.start
-    size = 1.0 / (distance + tiny)
-    x, y, z = (
-        (target[0] + tiny * start_x) * size,
-        (target[1] + tiny * start_y) * size,
-        (target[2] + tiny * start_z) * size,
-    )
+    tiny, size = m.tiny, 1.0 / (distance + m.tiny)
+    x, y, z = ((part + tiny * start) * size for part, start in zip(target, limb.start, strict=True))
     ahead, off = 1.0 + m.maximum(-x, x), y * y + z * z
     w = m.select(x < 0.0, off / ahead, ahead)
     y = y + m.select(y < 0.0, -tiny, tiny)
@@ -235,8 +230,8 @@ def _in_plane(cosine: Any, sine: Any, turned: Turns, limb: Limb, m: Ops) -> tupl
     any length, and each bone's off the line."""
     knee_cos, knee_sin, line_cos, line_sin = turned
     w, z = cosine * line_cos - sine * line_sin, sine * line_cos + cosine * line_sin
-    size = m.sqrt(w * w + z * z)
-    w, z = w / size, z / size
+    factor = 1.0 / m.sqrt(w * w + z * z)
+    w, z = w * factor, z * factor
     nx, ny, nz = limb.axes[2]
     return (w, z * nx, z * ny, z * nz), _bent(knee_cos, knee_sin, limb)
 

@@ -116,8 +116,7 @@ def half_angle(x: Any, y: Any, size: Any, m: Ops) -> tuple[Any, Any]:
     the same way, cancels nowhere, up to and at 180 degrees. A direction of no length counts as the first axis.
     """
     both = size + m.maximum(-y, y)
-    sine = both - x
-    return both + x + m.tiny, m.select(y < 0.0, -sine, sine)
+    return both + x + m.tiny, m.select(y < 0.0, -1.0, 1.0) * (both - x)
 
 
 def from_plane(direction: Vector, normal: Vector, m: Ops) -> Quaternion:

@@ -12,7 +12,7 @@ import numpy as np
 from .ops import Array
 from .reach import Reach
 
-ROWS = 8192
+ROWS = 16384
 """Rows in a slab: enough to outweigh the cost of a NumPy call, few enough for a dozen numbers a row in a cache."""
 
 np.empty(1 << 21)
@@ -121,7 +121,8 @@ def _slabs(shape: tuple[int, ...]) -> Iterator[Index]:
     if not axis or 0 in shape:
         yield ()
         return
-    step = max(1, ROWS // inner)
+    count = -(-shape[axis - 1] * inner // ROWS)
+    step = -(-shape[axis - 1] // count)  # all as large, or nearly
     for lead in np.ndindex(shape[: axis - 1]):
         for start in range(0, shape[axis - 1], step):
             yield (*lead, slice(start, start + step))
