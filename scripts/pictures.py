@@ -1,0 +1,57 @@
+"""The pictures of the guides, taken in Blender's real window: ``python3 -m scripts.pictures``, after ``make zip``.
+
+They are what the window's tests photograph, played again without the tests.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from .package import BUILD, ROOT
+from .tasks import APPLICATION
+
+STAGE = ROOT / "tests" / "window" / "stage.py"
+DOCS = ROOT / "docs"
+
+PICTURES = {
+    "overlay_scenarios.shows_the_geometry": {
+        "reached": "overlay",
+        "limits": "limits",
+        "missed": "missed",
+        "blended": "fk-and-ik",
+        "light": "light",
+    },
+    "panel_scenarios.finds_the_panel_everywhere": {"limb": "panel", "target": "target", "pie": "pie"},
+}
+"""For each scenario, the pictures that the guides show and their names in docs/."""
+
+
+def main() -> int:
+    if not APPLICATION.exists():
+        print(f"{APPLICATION} is missing: it is the Blender whose window is photographed")
+        return 1
+    taken = BUILD / "window"
+    taken.mkdir(parents=True, exist_ok=True)
+    for scenario, pictures in PICTURES.items():
+        play(scenario, taken)
+        for name, shown in pictures.items():
+            shutil.copy(taken / f"{scenario.rpartition('.')[2]}-{name}.png", DOCS / f"{shown}.png")
+    return 0
+
+
+def play(scenario: str, pictures: Path) -> None:
+    """Play a scenario in a new Blender with an empty home folder."""
+    with TemporaryDirectory() as home:
+        words = ["--enable-event-simulate", "--python", str(STAGE), "--"]
+        settings = {**os.environ, "BLENDER_HOME": home, "TMPDIR": home}
+        given = [scenario, f"{home}/findings.json", str(pictures)]
+        subprocess.run([str(APPLICATION), *words, *given], cwd=ROOT, env=settings, check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
