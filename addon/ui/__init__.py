@@ -16,6 +16,7 @@ from . import (
     redrawing,
     selecting,
     switching,
+    translations,
 )
 
 ROOMS_WITH_CLASSES = (
@@ -32,7 +33,7 @@ ROOMS_WITH_CLASSES = (
     panels,
 )
 CLASSES = tuple(cls for room in ROOMS_WITH_CLASSES for cls in room.CLASSES)
-REGISTERED = (selecting, menus, overlay, redrawing)
+REGISTERED = (translations, selecting, menus, overlay, redrawing)
 """What there is to register beside classes."""
 
 
