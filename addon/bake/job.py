@@ -15,7 +15,6 @@ from ..rig.access import chain_settings, path_to_bone, scene_of, upper_of
 from ..rig.animation import animated_paths
 from ..rig.legacy import take_over_paths
 from ..rig.setup import Refused
-from ..rig.stretching import avoid_shear
 from .acting import acting_on
 from .actions import check_writable
 from .continuity import continuous
@@ -213,8 +212,6 @@ def _write(chains: list[Sampled], written: Written, request: Request) -> None:
         own = own_channels(chain.object.pose.bones[chain.lower]) if request.tolerance > 0.0 else {}
         for track, keys in tracks:
             sheet.write(track.bone, track.channel, keys, own.get((track.bone, track.channel), ()))
-        if any(not track.mode for track, _ in tracks):
-            avoid_shear(chain.object.pose.bones[chain.lower])
         if not request.keep:
             sheet.mute(switch(chain.lower))
 

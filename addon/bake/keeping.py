@@ -13,7 +13,6 @@ from ..live.channels import SIZES
 from ..live.plan import plan
 from ..rig.access import chain_settings, is_armature, scene_settings, upper_of
 from ..rig.rotation import rotation_channel
-from ..rig.stretching import restore_inherit_scale
 from .samples import Sampled
 from .scope import chains_of
 
@@ -71,7 +70,6 @@ class _Limb(NamedTuple):
     lower: PoseBone
     channels: Kept
     settings: dict[str, Any]
-    inherited: str
 
     def restore(self) -> None:
         """Make it so again, and have its chain read it anew."""
@@ -79,16 +77,13 @@ class _Limb(NamedTuple):
         settings = chain_settings(self.lower)
         for name, value in self.settings.items():
             setattr(settings, name, value)
-        if not self.inherited and settings.own_inherit_scale:
-            restore_inherit_scale(self.lower)
-            settings.own_inherit_scale = ""
         plan.drop(self.lower)
 
 
 def _limb(lower: PoseBone) -> _Limb:
     settings = chain_settings(lower)
     kept = {"is_posed": settings.is_posed} | {name: tuple(getattr(settings, name)) for name in OWN}
-    return _Limb(lower, channels_of(lower), kept, settings.own_inherit_scale)
+    return _Limb(lower, channels_of(lower), kept)
 
 
 class _Before(NamedTuple):

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rig.stretching import POWERS
+from ..rig.stretching import Stretching, besides_inherited
 from ..solver.compiled import bind_rows, constants_of
+from ..solver.lengthening import Lengthening, lengthened
+from ..solver.ops import ARRAYS
 from .chain import ROUNDING, Chain
 from .channels import Channels
 from .frame import Frame
@@ -20,6 +22,11 @@ ENOUGH = 28
 """Chains from which on a batch is worth its while."""
 
 CHANNEL = "rotation_quaternion"
+
+NONE = Stretching((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), None, "")
+
+NUMBERS = ("along", "lower_axes", "own")
+"""What of a `Lengthening` differs from limb to limb."""
 
 
 def batches_of(chains: list[Chain]) -> list[Batch]:
@@ -56,8 +63,8 @@ class Batch:
         """Solve the chains for where their targets are now: to the last bit what `Chain.pose` does for each."""
         solved = self._solve(np.concatenate([self._places.read(frame), *self._given]))
         is_number = solved[0] == solved[0]
-        self._turn(solved[:8].T.reshape(-1, 4), is_number, frame, channels)
-        self._lengthening.write(solved[8], channels)
+        rotations = self._lengthening.write(solved[:8], solved[8], channels)
+        self._turn(rotations.T.reshape(-1, 4), is_number, frame, channels)
         self._tell_reach(solved[9])
         self._pose_troubled(~is_number, frame, channels)
 
@@ -90,28 +97,59 @@ class Batch:
 
 
 class _Lengthening:
-    """The scale of bones that stretch."""
+    """What it takes for chains to stretch: scales, and turns that make up for where these move a joint aside."""
 
     def __init__(self, chains: list[Chain]) -> None:
-        members = [(i, chain.volume, scale) for i, chain in enumerate(chains) for scale in chain.stretched]
+        stretchings = [chain.stretching or NONE for chain in chains]
+        members = [(i, role, scale) for i, chain in enumerate(chains) for role, scale in enumerate(chain.stretched)]
         self._scales = [scale for _, _, scale in members]
-        self._chain = [i for i, _, _ in members]
+        self._chain, self._role = [i for i, _, _ in members], [role for _, role, _ in members]
         self._bones = [scale.slot.index for scale in self._scales]
         self._animators = np.array([scale.own for scale in self._scales])
-        self._powers = np.array([POWERS[volume] for _, volume, _ in members])
+        self._powers = np.array([each[:2] for each in stretchings])
+        self._made_up = _alike(stretchings)
         self.share()
 
     def share(self) -> None:
         """Let the scales know what is written from now on."""
         self._written = _shared(self._scales)
 
-    def write(self, factors: NDArray[Any], channels: Channels) -> None:
-        """`parts.Scale.stretch` for all bones; a chain's factor is 1 where it has no solution."""
+    def write(self, rotations: NDArray[Any], factors: NDArray[Any], channels: Channels) -> NDArray[Any]:
+        """`Stretching.turn_and_scale` for all chains, whose rotations ``(8, chains)`` it returns; a chain's factor is 1
+        where it has no solution."""
         if not self._scales:
-            return
-        factor = factors[self._chain]
-        lengthened = self._animators * np.where(factor == factor, factor, 1.0)[:, None] ** self._powers
-        channels.rows("scale")[self._bones] = self._written[:] = lengthened
+            return rotations
+        factors = np.where(factors == factors, factors, 1.0)
+        sizes = factors[:, None, None] ** self._powers
+        rotations = rotations.copy()
+        for which, how, inherited in self._made_up:
+            is_long = (factors[which] != 1.0) | ~(np.array(how.own) == 1.0).all(axis=0)
+            rows = rotations[:, which]
+            upper, lower, grown, wanted = lengthened(tuple(rows[:4]), tuple(rows[4:]), factors[which], how, ARRAYS)
+            rotations[:, which] = np.where(is_long, [*upper, *lower], rows)
+            both = [grown, besides_inherited(wanted, grown, inherited)]
+            made_up = np.array([np.broadcast_arrays(*each) for each in both]).transpose(2, 0, 1)
+            sizes[which] = np.where(is_long[:, None, None], made_up, sizes[which])
+        channels.rows("scale")[self._bones] = self._written[:] = self._animators * sizes[self._chain, self._role]
+        return rotations
+
+
+def _alike(stretchings: list[Stretching]) -> list[tuple[list[int], Lengthening, str]]:
+    """Which chains make up for more than scales, those that do it alike together: the numbers of many as arrays."""
+    alike: dict[Any, list[int]] = {}
+    for i, (_, _, how, inherited) in enumerate(stretchings):
+        if how:
+            alike.setdefault((how.turns_along, how.is_passed_on, how.volume, inherited), []).append(i)
+    found = []
+    for (turns_along, is_passed_on, volume, inherited), which in alike.items():
+        along, axes, own = (_columns([getattr(stretchings[i].how, name) for i in which]) for name in NUMBERS)
+        found.append((which, Lengthening(along, axes, turns_along, is_passed_on, volume, own), inherited))
+    return found
+
+
+def _columns(numbers: Any) -> Any:
+    """Tuples of numbers, nested or not, as one with the numbers of all as arrays."""
+    return tuple(map(_columns, zip(*numbers, strict=True))) if isinstance(numbers[0], tuple) else np.array(numbers)
 
 
 def _shared(parts: Sequence[Part]) -> NDArray[Any]:

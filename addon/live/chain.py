@@ -14,7 +14,7 @@ from ..rig.dependencies import Carrier, Dependencies
 from ..rig.problems import Obstacles, obstacles_of
 from ..rig.settings import NUMBERS, ChainSettings, features_of, solver_settings
 from ..rig.sides import swing_side
-from ..rig.stretching import avoid_shear
+from ..rig.stretching import Stretching, stretching_of
 from ..rig.targets import Target
 from ..solver import Reach
 from ..solver.chain import Features, Own
@@ -66,7 +66,7 @@ class Chain:
         self.rotations: tuple[Rotation, Rotation] = ()  # type: ignore[assignment]
         self.stretched: list[Scale] = []
         self.swing_side = 1.0
-        self.volume = "LENGTH"
+        self.stretching: Stretching | None = None
         self.to_axes = Matrix()
         self.is_carried = False
         self.is_unsettled = False
@@ -174,10 +174,13 @@ class Chain:
         self.problem = ""
         self.reach = solved[9]
         upper, lower = self.rotations
-        upper.overwrite(channels, solved[0:4], frame.has_changed)
-        lower.overwrite(channels, solved[4:8], frame.has_changed)
-        for scale in self.stretched:
-            scale.stretch(channels, solved[8], self.volume)
+        upper_turn, lower_turn = solved[0:4], solved[4:8]
+        if self.stretching:
+            upper_turn, lower_turn, *sizes = self.stretching.turn_and_scale(upper_turn, lower_turn, solved[8])
+            for scale, size in zip(self.stretched, sizes, strict=False):
+                scale.stretch(channels, size)
+        upper.overwrite(channels, upper_turn, frame.has_changed)
+        lower.overwrite(channels, lower_turn, frame.has_changed)
 
     def places(self, frame: Frame) -> tuple[float, ...]:
         """Where the target and, if there is one, the pole are in the axes that the solver takes."""
@@ -206,7 +209,7 @@ class Chain:
         self._own = (*own.upper, *own.lower) if features.blended else ()
         self.posing = Posing(body, values, features, own)
         self.rotations = (rotations["upper"], rotations["lower"])
-        self._read_stretch(lower, values.stretch, channels)
+        self._read_stretch(lower, body, values, channels)
 
     def _read_body(self, lower: PoseBone) -> Anatomy:
         """The limb's shape, measured again if its bones' own location or scale, or what carries it, changed."""
@@ -214,10 +217,11 @@ class Chain:
         scales = self.own_pose.sizes()
         settings = chain_settings(lower)
         angles = (settings.hinge_angle, settings.lower_twist)
-        key = (*upper.location, *lower.location, *scales[0], *scales[1], *angles)  # type: ignore[misc]
+        is_whole = settings.influence == 1.0
+        key = (*upper.location, *lower.location, *scales[0], *scales[1], *angles, is_whole)  # type: ignore[misc]
         body = self._body
         if body is None or key != self._body_key or body.in_parent is None or body.carried:
-            body = self._body = anatomy(upper, lower, *scales, angles)
+            body = self._body = anatomy(upper, lower, *scales, angles, can_make_up=is_whole)
             self._body_key = key
             self.parent = upper.parent.name if upper.parent and body.in_parent else ""
             self._is_animated = self._is_animated or body.in_parent is None or body.hinge is not None
@@ -229,19 +233,17 @@ class Chain:
         settings = chain_settings(lower)
         return solver_settings({name: getattr(settings, name) for name in NUMBERS}, self.swing_side, cos)
 
-    def _read_stretch(self, lower: PoseBone, stretch: float, channels: Channels) -> None:
+    def _read_stretch(self, lower: PoseBone, body: Anatomy, values: Settings, channels: Channels) -> None:
         """Find out which bones' scale must lengthen them: both, or the upper one if the lower inherits it."""
-        self.volume = chain_settings(lower).stretch_volume
-        was_stretched, self.stretched = bool(self.stretched), []
-        if stretch > 0.0:
-            if not was_stretched:
-                self.is_unsettled = avoid_shear(self.object.pose.bones[self.lower])
-            inherits = self.object.data.bones[self.lower].inherit_scale == "ALIGNED"
-            stretched = {"upper": self.upper} if inherits else {"upper": self.upper, "lower": self.lower}
-            for name in stretched.values():
+        self.stretching, self.stretched = None, []
+        if values.stretch > 0.0 or body.uneven:
+            stretching = stretching_of(lower, body, values, chain_settings(lower).stretch_volume)
+            roles = ("upper", "lower") if stretching.how or any(stretching.lower) else ("upper",)
+            for name in (self.upper, self.lower)[: len(roles)]:
                 if name in self.obstacles.driven_scales:
                     raise Unposable(f"The scale of '{name}' is driven, so that it can't stretch: remove the driver")
-            self.stretched = [self.own_pose.scales[role] for role in stretched]
-        else:
-            for scale in self.own_pose.scales.values():
+            self.stretching = stretching
+            self.stretched = [self.own_pose.scales[role] for role in roles]
+        for scale in self.own_pose.scales.values():
+            if scale not in self.stretched:
                 scale.restore(channels)

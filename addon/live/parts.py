@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from operator import mul
 
 from bpy.types import PoseBone
 
 from ..rig.rotation import to_channels, to_quaternion
-from ..rig.stretching import stretched
 from ..solver.rotation import Quaternion
 from .channels import Channels, Slot, rotation_slot
 
@@ -43,9 +43,9 @@ class Scale(Part):
 
     __slots__ = ()
 
-    def stretch(self, channels: Channels, factor: float, volume: str) -> None:
-        """Lengthen the bone by a factor."""
-        self.written = stretched(self.own, factor, volume)
+    def stretch(self, channels: Channels, sizes: Sequence[float]) -> None:
+        """Lengthen the bone by factors on its own scale."""
+        self.written = tuple(map(mul, self.own, sizes))
         channels.set(self.slot, self.written)
 
 

@@ -16,6 +16,7 @@ from bpy.types import PoseBone
 from mathutils import Matrix, Vector
 
 from ..solver.chain import Hinge, Plane, axes_for
+from ..solver.lengthening import Sizes
 from ..solver.limb import Limb, limb, turned
 from ..solver.ops import FLOATS
 from ..solver.rotation import Quaternion
@@ -36,6 +37,8 @@ class Anatomy(NamedTuple):
 
     ``in_parent`` takes F to the parent's pose (to the armature for a root) when that never changes, else None and
     ``frame`` is F in the armature as it is now. ``carried`` says that the limb's shape depends on that frame.
+    ``lower_axes`` are the unturned lower bone's in F; ``uneven`` are the upper bone's sizes if the lower one takes them
+    over unevenly, which its own channels must make up for.
     """
 
     limb: Limb
@@ -43,6 +46,8 @@ class Anatomy(NamedTuple):
     frame: Matrix
     hinge: Hinge | None
     carried: bool
+    lower_axes: Axes
+    uneven: Sizes | None
 
     def to_axes(self, plane: Plane) -> Matrix:
         """What takes the armature (or with ``in_parent`` the parent's pose) to the axes that places are solved in."""
@@ -55,9 +60,11 @@ def anatomy(
     upper_scale: Sequence[float],
     lower_scale: Sequence[float],
     angles: tuple[float, float] = (0.0, 0.0),
+    can_make_up: bool = False,
 ) -> Anatomy:
     """The limb of an evaluated upper and lower bone, with the location they have now and the scale given; ``angles``
-    are the settings ``hinge_angle`` and ``lower_twist``.
+    are the settings ``hinge_angle`` and ``lower_twist``. ``can_make_up`` says that the lower bone's channels will make
+    up for an uneven scale that it takes over: it counts as scaled by that axis by axis, as when it is straight.
 
     Raises `Unposable`.
     """
@@ -68,10 +75,11 @@ def anatomy(
     if not follows and not is_even(frame):
         raise Unposable(_uneven_parent(upper, lower))
     base = Matrix() if follows else frame
+    sizes = _with(upper_scale, _aligned_scale(upper))
     unturned = lower.bone.convert_local_to_pose(
         Matrix.Translation(_location(lower)),
         lower.bone.matrix_local,
-        parent_matrix=base @ Matrix.Diagonal((*_with(upper_scale, _aligned_scale(upper)), 1.0)),
+        parent_matrix=base @ Matrix.Diagonal((*sizes, 1.0)),
         parent_matrix_local=upper.bone.matrix_local,
     )
     in_frame = base.inverted() @ unturned
@@ -79,13 +87,19 @@ def anatomy(
     if not lower.bone.use_inherit_rotation:
         in_frame, hinge = _hinged(in_frame, upper, lower)
     knee = in_frame.translation
-    tip = in_frame.to_3x3() @ Vector((0.0, lower.bone.length * lower_scale[1], 0.0))
+    length = lower.bone.length * lower_scale[1]
+    uneven = None
+    if can_make_up and follows and min(sizes) > 0.0 and max(sizes) - min(sizes) > EVEN * max(sizes):
+        uneven = (sizes[0], sizes[1], sizes[2])
+        in_frame = upper.bone.matrix_local.inverted() @ lower.bone.matrix_local
+        length *= sizes[1]
+    tip = in_frame.to_3x3() @ Vector((0.0, length, 0.0))
     axes = _axes(in_frame, upper, lower)
     shape = limb(_numbers(knee), _numbers(tip), axes, FLOATS)
     if any(angles):
         hinge_turn, twist = ((cos(angle / 2.0), sin(angle / 2.0)) for angle in angles)
         shape = turned(shape, hinge_turn, twist, FLOATS)
-    return Anatomy(shape, _in_parent(upper), frame, hinge, not follows)
+    return Anatomy(shape, _in_parent(upper), frame, hinge, not follows, axes, uneven)
 
 
 def frame_of(upper: PoseBone) -> Matrix:

@@ -1,18 +1,26 @@
-"""Letting bones lengthen without shear: what must be inherited, and what becomes of a bone's scale."""
+"""How a limb's bones lengthen: what becomes of their scale, by what the lower one inherits of the upper one's."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from bpy.types import PoseBone
 
+from ..solver.lengthening import MOST_ASIDE, Lengthening, Sizes, lengthened
+from ..solver.ops import FLOATS
+from ..solver.rotation import Quaternion
+from ..solver.triangle import Settings
 from .access import chain_settings, children_of, upper_of
+from .anatomy import Anatomy, Unposable
 
 SHEARING = {"FULL", "FIX_SHEAR"}
 """The ways to inherit scale that shear a turned bone under one that is scaled unevenly."""
 
 POWERS = {"LENGTH": (0.0, 1.0, 0.0), "UNIFORM": (1.0, 1.0, 1.0), "VOLUME": (-0.5, 1.0, -0.5)}
 """By which power of the factor that lengthens a bone each of its axes grows, for each `stretch_volume`."""
+
+UNIFORM = "set Stretch Volume to Uniform"
+ALIGNED = "set it to Aligned, or Stretch Volume to Uniform"
 
 
 def avoid_shear(lower: PoseBone) -> bool:
@@ -43,10 +51,87 @@ def restore_inherit_scale(lower: PoseBone) -> None:
             bones[name].bone.inherit_scale = mode
 
 
-def stretched(scale: Any, factor: float, volume: str) -> tuple[float, float, float]:
-    """A bone's scale channel lengthened by a factor along y."""
+EVEN = (1.0, 1.0, 1.0)
+
+ASIDE = 1e-6
+"""How far aside of its knee, as a sine, a bone in single precision may point and still count as pointing at it."""
+
+Powers = tuple[float, float, float]
+
+
+class Stretching(NamedTuple):
+    """By which powers of the factor that lengthens a limb its bones' scales grow, or, with ``how``, what else it takes
+    to put the joints where they belong; ``inherited`` is the lower bone's `inherit_scale`."""
+
+    upper: Powers
+    lower: Powers
+    how: Lengthening | None
+    inherited: str
+
+    def turn_and_scale(
+        self, upper: Quaternion, lower: Quaternion, factor: float
+    ) -> tuple[Quaternion, Quaternion, Sizes, Sizes]:
+        """The rotations and factors on the scales of the upper and the lower bone of a limb that was solved so."""
+        if self.how is None or (factor == 1.0 and self.how.own == EVEN):
+            return upper, lower, _powers_of(factor, self.upper), _powers_of(factor, self.lower)
+        upper, lower, grown, wanted = lengthened(upper, lower, factor, self.how, FLOATS)
+        return upper, lower, grown, besides_inherited(wanted, grown, self.inherited)
+
+
+def stretching_of(lower: PoseBone, body: Anatomy, settings: Settings, volume: str) -> Stretching:
+    """How the limb of an evaluated lower bone stretches; raises `Unposable` if it can't without leaving its joints."""
+    bone, upper = lower.bone, upper_of(lower)
+    mode, powers = bone.inherit_scale, POWERS[volume]
+    plain = Stretching(powers, lower_powers(mode, volume), None, mode)
+    is_passed_on, own = mode in SHEARING, body.uneven or EVEN
+    along = body.limb.axes[0]
+    if settings.stretch == 0.0:
+        along = (0.0, 1.0, 0.0)  # which knee moves aside is all the same to a limb that does not lengthen
+    points = abs(along[0]) <= ASIDE and abs(along[2]) <= ASIDE
+    if own == EVEN and (volume == "UNIFORM" or (points and not is_passed_on)):
+        return plain
+    if volume != "UNIFORM" and along[1] * along[1] < MOST_ASIDE:
+        raise Unposable(f"'{upper.name}' points away from '{lower.name}', so that it can't just get longer: {UNIFORM}")
+    if is_passed_on and (mode == "FIX_SHEAR" or not bone.use_inherit_rotation):
+        setting = "Fix Shear" if mode == "FIX_SHEAR" else "Full, without rotation"
+        raise Unposable(f"'{lower.name}' has Inherit Scale {setting}, which bends a limb that stretches: {ALIGNED}")
+    if own == EVEN and points and is_straight_where_stretched(settings):
+        return plain
+    how = Lengthening(along, body.lower_axes, bone.use_inherit_rotation, is_passed_on, volume, own)
+    return plain._replace(how=how)
+
+
+def lower_powers(inherited: str, volume: str) -> Powers:
+    """By which powers the lower bone's scale grows, with what it inherits, while it is in line with the upper one."""
     x, y, z = POWERS[volume]
-    return (scale[0] * factor**x, scale[1] * factor**y, scale[2] * factor**z)
+    if inherited == "AVERAGE":
+        mean = (x + y + z) / 3.0
+        return (x - mean, y - mean, z - mean)
+    return (0.0, 0.0, 0.0) if inherited in {*SHEARING, "ALIGNED"} else (x, y, z)
+
+
+def is_straight_where_stretched(settings: Any) -> bool:
+    """Whether a limb with these settings lengthens only while its knee is straight."""
+    return bool(settings.softness == 0.0 and settings.max_cos2 == 0.0 and settings.influence == 1.0)
+
+
+def stretched(scale: Any, factor: Any, powers: Powers) -> tuple[Any, Any, Any]:
+    """A bone's scale channel lengthened by a factor."""
+    return (scale[0] * factor ** powers[0], scale[1] * factor ** powers[1], scale[2] * factor ** powers[2])
+
+
+def _powers_of(factor: float, powers: Powers) -> Sizes:
+    return (factor ** powers[0], factor ** powers[1], factor ** powers[2])
+
+
+def besides_inherited(wanted: Sizes, upper: Sizes, mode: str) -> Sizes:
+    """What a lower bone needs to be of some sizes with what it gets of the upper one's, besides being sheared by it."""
+    x, y, z = upper
+    if mode == "AVERAGE":
+        x = y = z = (x * y * z) ** (1.0 / 3.0)
+    elif mode != "ALIGNED":
+        return wanted
+    return (wanted[0] / x, wanted[1] / y, wanted[2] / z)
 
 
 def _wanted(lower: PoseBone) -> list[tuple[PoseBone, Literal["ALIGNED", "AVERAGE"]]]:

@@ -172,7 +172,7 @@ def test_a_target_at_the_root():
     assert np.linalg.norm(joints(ob).tip - joints(ob).root) == pytest.approx(abs(np.subtract(*frame.lengths)), abs=1e-6)
 
 
-def exact_or_invalid(ob, names):
+def exact_or_invalid(ob, names, is_measured_otherwise=False):
     """The chain is exact, or says which of the settings named is in its way."""
     frame = frame_of(ob)
     target = make_empty(location=frame.target(0.6, 0.7))
@@ -180,7 +180,8 @@ def exact_or_invalid(ob, names):
     if chain.reach == "INVALID":
         assert any(name in chain.message for name in names), chain.message
         return False
-    assert_joints(joints(ob), expected(frame, target.location))
+    if not is_measured_otherwise:
+        assert_joints(joints(ob), expected(frame, target.location))
     return True
 
 
@@ -194,7 +195,8 @@ def test_every_way_to_inherit(bone, mode, inherit_rotation, scale):
     inheriting.inherit_scale, inheriting.use_inherit_rotation = mode, inherit_rotation
     hip = ob.pose.bones["hip"]
     hip.matrix_basis = Matrix.LocRotScale(Vector((0.1, 0.2, 0)), Euler((0.4, 0.8, -0.3)), Vector(scale))
-    is_exact = exact_or_invalid(ob, ["Inherit Scale", "Inherit Rotation"])
+    is_made_up_for = bone == "thigh" and mode == "ALIGNED" and scale == (0.5, 1, 1.6)  # in test_stretching
+    is_exact = exact_or_invalid(ob, ["Inherit Scale", "Inherit Rotation"], is_made_up_for)
     assert is_exact or ((bone == "shin" or mode == "ALIGNED") and scale == (0.5, 1, 1.6))
 
 
@@ -206,7 +208,8 @@ def test_every_way_to_inherit_an_upper_bones_own_scale(mode, inherit_rotation, s
     inheriting = ob.data.bones["shin"]
     inheriting.inherit_scale, inheriting.use_inherit_rotation = mode, inherit_rotation
     ob.pose.bones["thigh"].scale = scale
-    is_exact = exact_or_invalid(ob, ["Inherit Scale"])
+    is_made_up_for = (mode, inherit_rotation) == ("FULL", True) and scale[0] != scale[1]  # in test_stretching
+    is_exact = exact_or_invalid(ob, ["Inherit Scale"], is_made_up_for)
     assert is_exact or (mode in {"FULL", "FIX_SHEAR"} and scale[0] != scale[1])
 
 

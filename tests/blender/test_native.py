@@ -117,6 +117,7 @@ FEATURES = [
 @pytest.mark.parametrize("features", FEATURES)
 def test_every_feature_is_that_of_a_live_chain(features, plane):
     ob = make_rig()
+    ob.data.bones["shin"].inherit_scale = "ALIGNED"  # so that what stretches while it is bent is not sheared
     for name in ("thigh", "shin"):
         ob.pose.bones[name].rotation_quaternion = Euler((0.3, 0.2, -0.4)).to_quaternion()
     frame = frame_of(ob)

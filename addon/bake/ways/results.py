@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...rig.rotation import ARRAYS, rotation_channel, to_channels
-from ...rig.stretching import stretched
+from ...rig.stretching import POWERS, lower_powers, stretched
 from ..samples import OFF, Joints, Sampled, Track
 from .gathering import Course
 from .solving import Posed, features_of, solve
@@ -108,12 +108,11 @@ def _rotations(subjects: list[Subject], courses: list[Course], posed: Posed, whi
 
 
 def _scales(subject: Subject, course: Course, factor: NDArray[Any]) -> list[Track]:
-    """The bones' scales, lengthened: of both, or of the upper one alone if the lower one inherits it."""
-    inherits = subject.bones[1].bone.inherit_scale == "ALIGNED"
+    """The bones' scales, lengthened."""
+    powers = POWERS[subject.volume], lower_powers(subject.bones[1].bone.inherit_scale, subject.volume)
     tracks = []
-    for bone, own, grows in zip((subject.upper, subject.lower), course.scales, (True, not inherits), strict=True):
-        lengthened: Any = factor if grows else np.ones_like(factor)
-        scales = stretched(own.T, lengthened, subject.volume)
+    for bone, own, grows in zip((subject.upper, subject.lower), course.scales, powers, strict=True):
+        scales = stretched(own.T, factor, grows)
         tracks.append(Track(bone.name, "scale", "", np.stack(np.broadcast_arrays(*scales), axis=-1).astype(np.float32)))
     return tracks
 
