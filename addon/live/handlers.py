@@ -32,6 +32,7 @@ def _on_replace(*_args: Any) -> None:
     """A file was or is about to be opened, or a step undone or redone: every reference is void."""
     plan.forget()
     plan.pointers.undo()
+    plan.renaming.undo()
 
 
 @persistent
@@ -39,6 +40,7 @@ def _on_load(*_args: Any) -> None:
     plan.forget()
     plan.told.clear()
     plan.pointers.clear()
+    plan.renaming.clear()
     _run_everywhere()
 
 
@@ -61,13 +63,14 @@ def _tag_rigs() -> None:
             ob.update_tag()
 
 
-def _on_change(changed: ChainSettings, is_pointer: bool) -> None:
+def _on_change(changed: ChainSettings, is_aim: bool) -> None:
     """A setting was set: look at the chain anew, and if it was switched off, give the bones back at once."""
     plan.changed.add(key_of(changed.bone))
     was_switched_off = changed.is_posed and not changed.enabled
-    chain = _chain_with(changed) if is_pointer or was_switched_off else None
-    if chain and is_pointer:
+    chain = _chain_with(changed) if is_aim or was_switched_off else None
+    if chain and is_aim:
         plan.pointers.forget(chain.key)
+        plan.renaming.forget(changed)
     if chain and was_switched_off:
         channels = Channels(chain.object)
         chain.release(channels)

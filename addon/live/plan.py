@@ -22,6 +22,7 @@ from ..rig.access import (
     view_layer_of,
 )
 from ..rig.dependencies import Dependencies
+from ..rig.renaming import Renaming
 from .chain import Chain
 from .edits import Edit, Seen, edit_of, has_unknown_chains, is_structural, with_settings
 from .group import Group
@@ -41,6 +42,7 @@ class Plan:
     def __init__(self) -> None:
         self.chains: dict[Key, Chain] = {}
         self.pointers = Pointers()
+        self.renaming = Renaming()
         self.levels: list[list[Group]] = []
         self.watchers: dict[Object, list[Group]] = {}
         """The groups whose pose depends on where an object is, or on its pose."""
@@ -121,6 +123,19 @@ def solve_now(context: Context) -> None:
     view_layer_of(context).update()
 
 
+def solve_only(context: Context, lowers: list[PoseBone]) -> None:
+    """Pose these chains once, and no others, as they are set at this moment."""
+    view_layer_of(context).update()
+    plan.chains = _chains_of_file()
+    wanted = [plan.chains[key] for key in map(key_of, lowers) if key in plan.chains]
+    depsgraph, dependencies = context.evaluated_depsgraph_get(), Dependencies()
+    for level in levels_of(wanted, dependencies):
+        moved = [group.pose(depsgraph, False, dependencies) for group in level]
+        if any(moved):
+            depsgraph.update()
+    plan.is_stale = True
+
+
 def chain_of(context: Context, lower: PoseBone) -> Chain:
     """The chain of a lower bone, as it was last posed."""
     key = key_of(lower)
@@ -196,6 +211,7 @@ def _chains_of_file() -> dict[Key, Chain]:
             key = key_of(bone)
             settings = chain_settings(bone)
             plan.pointers.give_back(key, settings)
+            plan.renaming.follow(settings)
             if has_chain(bone) and not runs_on_rig(bone):
                 chain = found[key] = plan.chains.get(key) or Chain(ob, bone.name)
                 plan.pointers.note(key, settings)

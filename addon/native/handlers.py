@@ -13,7 +13,7 @@ from .found import constraints_of
 from .status import answer
 
 
-def _on_change(changed: ChainSettings, _is_pointer: bool) -> None:
+def _on_change(changed: ChainSettings, _is_aim: bool) -> None:
     """A setting was set: if its chain runs on the rig, let the rig follow."""
     lower = changed.bone
     if making or lower.id_data.is_evaluated or not runs_on_rig(lower):

@@ -108,7 +108,7 @@ def _before_animation(*_args: Any) -> None:
     for ob in filter(is_armature, bpy.data.objects):
         for uid, name in keys:
             if uid == ob.session_uid and name in ob.pose.bones:
-                tell_changed(ob.pose.bones[name], is_pointer=False)
+                tell_changed(ob.pose.bones[name], is_aim=False)
 
 
 HANDLERS = (

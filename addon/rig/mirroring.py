@@ -10,7 +10,7 @@ from mathutils import Matrix, Vector
 
 from .access import chain_settings, has_bone, scene_of
 from .problems import overlap
-from .settings import SHAPING
+from .settings import IN_SHAPE, SHAPING
 from .setup import Refused, add_chain
 from .targets import Target
 
@@ -36,6 +36,7 @@ def mirror_chain(context: Context, lower: PoseBone, other: PoseBone) -> None:
     """Give ``other`` the chain of ``lower``, with its target and pole mirrored."""
     ob, chain, own = lower.id_data, chain_settings(lower), chain_settings(other)
     settings: dict[str, Any] = {name: getattr(chain, name) for name in SHAPING}
+    settings |= {name: -settings[name] for name in IN_SHAPE}  # A turn's mirror image goes the other way round.
     for goal, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget")):
         target = Target.read(getattr(chain, goal), getattr(chain, bone))
         last = Target.read(getattr(own, goal), getattr(own, bone))

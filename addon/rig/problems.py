@@ -49,6 +49,7 @@ def obstacles_of(
     if lower.parent is None:
         return Obstacles(lasting)
     hidden = [goal for goal in (target, pole) if goal and not shows(goal.object)]
+    lasting = lasting or _deleted(hidden)
     return Obstacles(
         lasting,
         movers_of(lower, dependencies),
@@ -94,6 +95,14 @@ def hangs_on(ob: Object, lower: PoseBone, target: Target, dependencies: Dependen
     if dependencies.carriers([(target.object, target.bone)]) & {(ob, lower.name), (ob, upper_of(lower).name)}:
         name = f"Bone '{target.bone}'" if target.bone else f"'{target.object.name}'"
         return f"{name} hangs on the chain of '{lower.name}' itself: use one that does not move with it"
+    return ""
+
+
+def _deleted(hidden: Iterable[Target]) -> str:
+    """Which of these targets, which are not shown, was deleted: the chain alone keeps it in the file."""
+    for target in hidden:
+        if not target.object.users_collection:
+            return f"'{target.object.name}' was deleted: choose something else to follow"
     return ""
 
 

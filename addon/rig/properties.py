@@ -16,22 +16,18 @@ from .legacy import notice, stored
 from .settings import OVERRIDABLE, PREFIX, SETTINGS, ChainSettings, Setting, tell_changed
 
 
-def _named(group: Any, _context: Context) -> None:
-    tell_changed(bone_of(group), is_pointer=False)
-
-
-def _pointed(group: Any, _context: Context) -> None:
-    tell_changed(bone_of(group), is_pointer=True)
+def _aimed(group: Any, _context: Context) -> None:
+    tell_changed(bone_of(group), is_aim=True)
 
 
 def _object_property(name: str, description: str) -> Any:
     return PointerProperty(
-        type=bpy.types.Object, name=name, description=description, update=_pointed, override=OVERRIDABLE
+        type=bpy.types.Object, name=name, description=description, update=_aimed, override=OVERRIDABLE
     )
 
 
 def _bone_property(name: str, description: str) -> Any:
-    return StringProperty(name=name, description=description, update=_named, override=OVERRIDABLE)
+    return StringProperty(name=name, description=description, update=_aimed, override=OVERRIDABLE)
 
 
 def _kept_property(default: tuple[float, ...]) -> Any:

@@ -34,7 +34,7 @@ CONSTRAINT = "Planar IK"
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 
 on_change: list[Callable[[ChainSettings, bool], None]] = []
-"""Called with a chain's settings after one of them was set, and whether that one points to an object."""
+"""Called with a chain's settings after one of them was set, and whether that one says what is followed."""
 
 
 class Setting(NamedTuple):
@@ -77,14 +77,14 @@ class Setting(NamedTuple):
 
 
 def _changed(bone: PoseBone, _context: Context) -> None:
-    tell_changed(bone, is_pointer=False)
+    tell_changed(bone, is_aim=False)
 
 
-def tell_changed(bone: PoseBone, is_pointer: bool) -> None:
+def tell_changed(bone: PoseBone, is_aim: bool) -> None:
     """Tell whoever listens that a setting of a bone's chain was set."""
     settings = ChainSettings(bone)
     for listener in on_change:
-        listener(settings, is_pointer)
+        listener(settings, is_aim)
 
 
 def _factor(name: str, label: str, description: str, default: float = 0.0, least: float = 0.0) -> Setting:
@@ -199,7 +199,7 @@ class ChainSettings:
             return
         self._custom[ON_RIG + name] = value
         self.bone.id_data.update_tag()  # which Blender does for its own properties only
-        tell_changed(self.bone, is_pointer=False)
+        tell_changed(self.bone, is_aim=False)
 
     @property
     def _custom(self) -> Any:

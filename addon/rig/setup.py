@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import degrees, isfinite
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import Context, Object, PoseBone
-from mathutils import Matrix, Vector
+from bpy.types import ID, Collection, Context, Object, PoseBone, Scene
+from mathutils import Vector
 
+from ..solver.chain import Own
+from ..solver.rotation import Quaternion
 from .access import ArmatureObject, chain_settings, has_bone, scene_of, upper_of
-from .anatomy import Unposable, anatomy
+from .anatomy import Unposable
 from .dependencies import Dependencies
+from .fitting import UNTURNED, Fit, Posture, is_planar, posture
+from .limbs import doubles
 from .problems import hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from .settings import NAMES, PREFIX
 from .stretching import restore_inherit_scale
 from .targets import Target
 
-TOUCHING = 1e-3
-"""How far a bone may be from its parent's tail, in its own lengths, and still count as the lower bone of a limb."""
-
-IN_PLANE = 1e-4
-"""How far off the limb's rest plane a tip may be, in lengths of the limb, and still count as in it."""
-
-
-STRAIGHT = 1e-5
-"""How far a knee may be off the line of root and tip, in lengths of the limb, and still count as on it."""
+MADE = "planar_ik_made"
+"""The custom property of an empty that was made for a chain, and goes with it."""
 
 
 class Refused(Exception):
     """What was asked for can't be done; the message says what to select or set instead."""
-
-
-class Posture(NamedTuple):
-    """How a limb is posed now, in the world; ``aside`` points from the line of root and tip to where the knee is or
-    would bend to, ``height`` is how far off its rest plane the limb is, in its own lengths."""
-
-    root: Vector
-    knee: Vector
-    tip: Vector
-    aside: Vector
-    bend: float
-    height: float
 
 
 class Fitting(NamedTuple):
@@ -51,16 +36,16 @@ class Fitting(NamedTuple):
     target: Target | None
     pole: Target | None
     posed: Posture
-    plane: str
+    fit: Fit
+
+    def warning(self) -> str:
+        """What the chain does not keep of the limb's pose."""
+        return told_turned(upper_of(self.lower), self.fit.turned) if self.fit.turned > UNTURNED else ""
 
 
-def is_lower(bone: PoseBone) -> bool:
-    """Whether a bone looks like the lower bone of a limb: its head is on its parent's tail."""
-    parent = bone.parent
-    if parent is None:
-        return False
-    gap = (bone.bone.head_local - parent.bone.tail_local).length
-    return bone.bone.use_connect or gap <= TOUCHING * bone.bone.length
+def told_turned(upper: PoseBone, angle: float) -> str:
+    """What to say of an upper bone that turns about its length by an angle."""
+    return f"'{upper.name}' turns by {degrees(angle):.3g}° about its length: the plane Pole would keep it as it is"
 
 
 def check_limb(lower: PoseBone) -> None:
@@ -72,10 +57,25 @@ def check_limb(lower: PoseBone) -> None:
     shared = overlap(lower)
     if shared:
         raise Refused(f"{shared}: remove that chain first, or select another bone")
-    ob, dependencies = lower.id_data, Dependencies()
-    moved = moved_by(ob, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
-    if unposed(ob) or moved:
-        raise Refused(unposed(ob) or moved)
+    problem = unposed(lower.id_data) or _moved(lower)
+    if problem:
+        raise Refused(problem)
+
+
+def _moved(lower: PoseBone) -> str:
+    """What else moves the bones of a limb, and which bones of the rig to take instead, if there are such."""
+    moved = _mover(lower)
+    if not moved:
+        return ""
+    double = next((double for double in doubles(lower) if not _mover(double)), None)
+    if double is None:
+        return moved
+    return f"'{lower.name}' is moved by the rig itself: click '{double.name}', which the rig has for posing by hand"
+
+
+def _mover(lower: PoseBone) -> str:
+    dependencies = Dependencies()
+    return moved_by(lower.id_data, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
 
 
 def check_target(ob: Object, lower: PoseBone, target: Target) -> None:
@@ -85,39 +85,32 @@ def check_target(ob: Object, lower: PoseBone, target: Target) -> None:
         raise Refused(problem)
 
 
-def posture(context: Context, ob: ArmatureObject, lower: PoseBone) -> Posture:
+def posture_of(context: Context, lower: PoseBone) -> Posture:
     """How the limb of a lower bone is posed; raises `Refused` if a setting keeps it from being posed exactly."""
-    evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+    evaluated = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
     lower = evaluated.pose.bones[lower.name]
     upper = upper_of(lower)
     if not all(map(isfinite, (*upper.head[:], *lower.head[:], *lower.tail[:]))):
         raise Refused(f"The pose of '{lower.name}' is not a number: clear its transforms and its parents'")
+    own = Own(_rotation(upper), _rotation(lower))
     try:
-        body = anatomy(upper, lower, upper.scale[:], lower.scale[:])
+        return posture(evaluated, lower.name, own, (upper.scale[:], lower.scale[:]))
     except Unposable as why:
         raise Refused(str(why)) from why
-    to_axes = Matrix(body.limb.axes).to_4x4() @ body.frame.inverted()
-    knee, tip, length = to_axes @ lower.head, to_axes @ lower.tail, body.limb.bones.total
-    world = evaluated.matrix_world
-    aside = (world @ to_axes.inverted()).to_3x3() @ aside_of(knee, tip, length)
-    height = max(abs(tip.z), abs(knee.z)) / max(length, 1e-9)
-    bend = -1.0 if tip.x * knee.y < tip.y * knee.x and height <= IN_PLANE else 1.0
-    return Posture(world @ upper.head, world @ lower.head, world @ lower.tail, aside, bend, height)
 
 
-def off_line(knee: Vector, tip: Vector) -> Vector:
-    """The way to the knee from the line through root, which is the origin, and tip."""
-    return knee - tip * (knee.dot(tip) / tip.length_squared if tip.length_squared else 0.0)
-
-
-def aside_of(knee: Vector, tip: Vector, length: float) -> Vector:
-    """The way from the line of root and tip to the knee, in the limb's axes; if it is on the line, to where it bends
-    in its rest plane."""
-    off = off_line(knee, tip)
-    if off.length > STRAIGHT * length:
-        return off
-    side = Vector((-tip.y, tip.x, 0.0))
-    return side if side.length > STRAIGHT * length else Vector((0.0, 1.0, 0.0))
+def _rotation(bone: PoseBone) -> Quaternion:
+    """The own rotation that a bone would have for its evaluated pose, whatever poses it."""
+    above = bone.parent
+    rest = bone.bone.matrix_local
+    if above is None:
+        own = bone.bone.convert_local_to_pose(bone.matrix, rest, invert=True)
+    else:
+        own = bone.bone.convert_local_to_pose(
+            bone.matrix, rest, parent_matrix=above.matrix, parent_matrix_local=above.bone.matrix_local, invert=True
+        )
+    turn = own.to_quaternion()
+    return (turn.w, turn.x, turn.y, turn.z)
 
 
 def named_target(name: str, bone: str) -> Target | None:
@@ -137,38 +130,56 @@ def named_target(name: str, bone: str) -> Target | None:
 def fit_chain(context: Context, lower: PoseBone, target: Target | None, pole: Target | None, plane: str) -> Fitting:
     """Settle how a chain fits a limb as it is posed; raises `Refused` if it does not, and changes nothing.
 
-    Without a ``plane``, it is the limb's own at rest if the limb is posed in it and there is no pole.
+    Without a ``plane``, it is the hinge's on a rig that lies in one plane, else the free one, if either keeps both
+    bones as they are and there is no pole.
     """
     ob = lower.id_data
     check_limb(lower)
     for goal in (target, pole):
         if goal:
             check_target(ob, lower, goal)
-    posed = posture(context, ob, lower)
-    if plane == "REST" and target is None and posed.height > IN_PLANE:
-        raise Refused(f"'{lower.name}' is posed out of its rest plane: choose Pole, or clear its pose first")
-    return Fitting(lower, target, pole, posed, plane or ("POLE" if pole or posed.height > IN_PLANE else "REST"))
+    posed = posture_of(context, lower)
+    if plane and plane not in posed.fits:
+        if target is None:
+            raise Refused(f"'{lower.name}' is posed out of its rest plane: choose Pole, or clear its pose first")
+        # It goes elsewhere anyway.
+        return Fitting(lower, target, pole, posed, Fit(plane, 1.0, 0.0, 0.0, 0.0))
+    if plane or pole:
+        return Fitting(lower, target, pole, posed, posed.fits[plane or "POLE"])
+    wanted = ["REST", "SWING"] if is_planar(ob.data) else ["SWING"]
+    fits = [posed.fits[name] for name in (*wanted, "POLE") if name in posed.fits]
+    return Fitting(lower, target, pole, posed, next(fit for fit in fits if fit.turned <= UNTURNED))
 
 
 def add_fitting(context: Context, fitting: Fitting, settings: dict[str, Any]) -> None:
     """Add a chain with these settings and, where none is given, a new target at its tip and a new pole."""
-    lower, target, pole, posed, plane = fitting
-    size = 0.15 * (posed.tip - posed.root).length or 0.1
-    target = target or Target(new_empty(context, f"target_{lower.name}", posed.tip, size), "")
-    if plane == "POLE":
-        pole = pole or Target(new_empty(context, f"pole_{lower.name}", pole_place(posed), size), "")
-    fitted: dict[str, Any] = {"plane": plane, "bend": 1.0 if plane == "POLE" else posed.bend}
+    lower, target, pole, posed, fit = fitting
+    target = target or Target(new_empty(context, f"target_{lower.name}", posed.tip, posed.mark), "")
+    if fit.plane == "POLE":
+        pole = pole or Target(new_empty(context, f"pole_{lower.name}", posed.pole, posed.mark), "")
+    fitted: dict[str, Any] = {"plane": fit.plane, **fit.settings()}
     fitted |= {"target": target.object, "subtarget": target.bone}
     if pole:
         fitted |= {"pole_target": pole.object, "pole_subtarget": pole.bone}
     add_chain(lower.id_data, lower, fitted | settings)
 
 
+def make_pole(context: Context, lower: PoseBone) -> None:
+    """Have a chain bend towards a new pole where the knee points now, so that the limb stays where it is."""
+    posed = posture_of(context, lower)
+    fit, settings = posed.fits["POLE"], chain_settings(lower)
+    for name, value in fit.settings().items():
+        setattr(settings, name, value)
+    settings.pole_target = new_empty(context, f"pole_{lower.name}", posed.pole, posed.mark)
+    settings.pole_subtarget, settings.plane = "", fit.plane
+
+
 def add_chain(ob: Object, lower: PoseBone, settings: dict[str, Any]) -> None:
     """Switch a chain on with these settings; everything was checked before."""
     chain = chain_settings(lower)
     for name, value in settings.items():
-        setattr(chain, name, value)
+        if getattr(chain, name) != value:  # What is at its default need not be stored.
+            setattr(chain, name, value)
     chain.enabled = True
     ob.update_tag(refresh={"DATA"})
 
@@ -176,6 +187,7 @@ def add_chain(ob: Object, lower: PoseBone, settings: dict[str, Any]) -> None:
 def remove_chain(ob: ArmatureObject, lower: PoseBone) -> None:
     """Switch a chain off, which gives the bones their own pose back, and forget its settings."""
     chain = chain_settings(lower)
+    marks = {mark for mark in (chain.target, chain.pole_target) if mark and MADE in mark}
     chain.enabled = False
     restore_inherit_scale(lower)
     chain.target = chain.pole_target = None  # so that it counts as set anew, which unsetting does not
@@ -184,7 +196,16 @@ def remove_chain(ob: ArmatureObject, lower: PoseBone) -> None:
     for prop in chain.bl_rna.properties:
         if not prop.is_readonly and prop.identifier not in {"rna_type", "name", *NAMES}:
             chain.property_unset(prop.identifier)
+    for mark in marks:
+        if not mark.animation_data and not _users_of(mark):
+            bpy.data.objects.remove(mark)
     ob.update_tag(refresh={"DATA"})
+
+
+def _users_of(mark: Object) -> set[ID]:
+    """What in the file needs an object, besides the collections and scenes that show it."""
+    users: set[ID] = bpy.data.user_map(subset=[mark])[mark]  # type: ignore[call-arg]  # the others are optional
+    return {user for user in users if not isinstance(user, Collection | Scene)}
 
 
 def new_empty(context: Context, name: str, place: Vector, size: float) -> Object:
@@ -192,11 +213,6 @@ def new_empty(context: Context, name: str, place: Vector, size: float) -> Object
     empty = bpy.data.objects.new(name, None)
     empty.empty_display_size = size
     empty.location = place
+    empty[MADE] = True
     (context.collection or scene_of(context).collection).objects.link(empty)
     return empty
-
-
-def pole_place(posed: Posture) -> Vector:
-    """A place for the pole from which the knee stays where it is: beyond it, as far off as the limb is long."""
-    length = (posed.knee - posed.root).length + (posed.tip - posed.knee).length
-    return posed.knee + posed.aside.normalized() * length

@@ -7,53 +7,84 @@ from math import sqrt
 from typing import NamedTuple
 
 from bpy.types import PoseBone
-from mathutils import Matrix, Vector
+from mathutils import Vector
 
-from ..solver.chain import Own, tip_position
-from .access import ArmatureObject, bones_of, chain_settings, path_of_setting, upper_of
+from ..solver.chain import Features, Own, solve_chain, tip_position
+from ..solver.ops import FLOATS
+from ..solver.rotation import combine, conjugate, multiply
+from ..solver.triangle import Settings
+from .access import ArmatureObject, bones_of, chain_settings, children_of, path_of_setting, upper_of
 from .anatomy import Anatomy, Unposable, anatomy
 from .animation import animated_paths
+from .fitting import OFF_PLANE, UNTURNED, posture
 from .rotation import rotation_channel
-from .setup import Refused, aside_of, off_line
+from .setup import Refused
 from .sides import swing_side
 from .targets import Target
 
-OFF_PLANE = 1e-5
-"""How far off the rest plane a tip may be, in lengths of the limb, and still be matched within it."""
-
 
 class Match(NamedTuple):
-    """What makes the solution show a chain's own pose: places in the world."""
+    """What makes the solution show a chain's own pose: places in the world, settings by name, and how far the upper
+    bone turns about its length all the same, in radians."""
 
     target: Vector
     pole: Vector | None
-    bend: float
+    settings: dict[str, float]
+    turned: float = 0.0
 
 
 def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence[float], Sequence[float]]) -> Match:
-    """The target, pole and bend for a limb's own pose, given as its bones' rotations and scales by the lower bone's
-    ``name``; raises `Refused` if none shows it."""
+    """What shows a limb's own pose in the plane of its chain; the pose is given as its bones' rotations and scales by
+    the lower bone's ``name``. Raises `Refused` if nothing does."""
     lower = evaluated.pose.bones[name]
+    settings = chain_settings(lower)
     try:
-        body = anatomy(upper_of(lower), lower, *scales)
+        posed = posture(evaluated, name, own, scales, settings.hinge_angle)
+        body = anatomy(upper_of(lower), lower, *scales, (settings.hinge_angle, settings.lower_twist))
     except Unposable as why:
         raise Refused(str(why)) from why
-    limb = body.limb
-    from_axes = evaluated.matrix_world @ body.frame @ Matrix(limb.axes).transposed().to_4x4()
-    tip = Vector(_in_axes(body, tip_position(own, limb, hinge=body.hinge)))
-    knee = Vector(_in_axes(body, tip_position(own, limb._replace(r2=0.0), hinge=body.hinge)))
-    settings = chain_settings(lower)
-    length = limb.bones.total
-    goal = tip * _before_softness(tip.length / length, settings.softness, settings.stretch)
-    if settings.plane == "POLE":
-        pole = knee + aside_of(knee, tip, length).normalized() * length
-        return Match(from_axes @ goal, from_axes @ pole, 1.0)
-    if abs(tip.z) > OFF_PLANE * length:
+    tip = Vector(_in_axes(body, tip_position(own, body.limb, hinge=body.hinge)))
+    knee = Vector(_in_axes(body, tip_position(own, body.limb._replace(r2=0.0), hinge=body.hinge)))
+    length = body.limb.bones.total
+    farther = _before_softness(tip.length / length, settings.softness, settings.stretch)
+    target = posed.root + (posed.tip - posed.root) * farther
+    fit = posed.fits.get(settings.plane)
+    bend = None
+    if settings.plane == "REST" and abs(tip.z) <= OFF_PLANE * length:
+        bend = _bend(tip, off_line(knee, tip), length, swing_side(name))
+    if bend is not None and (fit is None or _shows(own, body, tip, bend, swing_side(name))):
+        return Match(target, None, {"bend": bend})
+    if fit is None:
         raise Refused(f"'{name}' is posed out of its rest plane: set its plane to Pole, then snap")
-    bend = _bend(tip, off_line(knee, tip), length, swing_side(name))
-    if bend is None:
-        raise Refused(f"The knee of '{name}' is out of the rest plane: set the chain's plane to Pole, then snap")
-    return Match(from_axes @ goal, None, bend)
+    pole = posed.pole if fit.plane == "POLE" else None
+    return Match(target, pole, fit.settings(), fit.turned)
+
+
+def _shows(own: Own, body: Anatomy, tip: Vector, bend: float, side: float) -> bool:
+    """Whether the limb as it is set, with this bend, turns both bones as they are."""
+    place = combine(tip.x, tip.y, tip.z, body.limb.axes)
+    swung = Features(swung=abs(bend) < 1.0)
+    solution = solve_chain(place, body.limb, Settings(bend, swing_side=side), swung, FLOATS, hinge=body.hinge)
+    pairs = ((own.upper, solution.upper), (own.lower, solution.lower))
+    turns = [multiply(conjugate(a), b) for a, b in pairs]
+    return all(sqrt(x * x + y * y + z * z) <= 0.5 * UNTURNED for _, x, y, z in turns)
+
+
+def off_line(knee: Vector, tip: Vector) -> Vector:
+    """The way to the knee from the line through root, which is the origin, and tip."""
+    return knee - tip * (knee.dot(tip) / tip.length_squared if tip.length_squared else 0.0)
+
+
+def check_goal(lower: PoseBone, target: Target) -> None:
+    """Raise `Refused` if a chain's target can't be put elsewhere, since it is a bone that another chain poses."""
+    problem = target.problem()
+    if problem:
+        raise Refused(problem)
+    bone = bones_of(target.object)[target.bone] if target.bone else None
+    rival = next((each for each in (bone, *children_of(bone)) if chain_settings(each).enabled), None) if bone else None
+    if rival:
+        follower = f"what '{lower.name}' follows"
+        raise Refused(f"'{target.bone}', {follower}, is posed by the chain of '{rival.name}': snap that one instead")
 
 
 def place(target: Target, position: Vector) -> None:

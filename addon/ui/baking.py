@@ -6,12 +6,14 @@ from collections.abc import Generator
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, Operator, PoseBone
 
 from ..bake import Refused, Report, Request, Span, bake, chains_of_scene, finish, frames_of
 from ..rig.access import scene_of, upper_of
 from .finding import selected_chains
+from .units import length_text
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -190,7 +192,7 @@ class POSE_OT_planar_ik_bake(Operator):
         words = (
             f"Baked {_counted(report.frames, 'frame')} of {_counted(len(report.chains), 'chain')} "
             f"in {report.seconds:.2f} s; {_counted(report.unreached, 'frame')} unreached, "
-            f"tips at most {report.residual:.4g} from their targets"
+            f"tips at most {length_text(scene_of(bpy.context), report.residual)} from their targets"
         )
         if report.error > 0.0:
             of = _counted(report.frames * len(report.chains), "key")

@@ -22,7 +22,7 @@ from ..rig.converting import (
     limbs_with_solvers,
     solvers_of,
 )
-from ..rig.setup import Refused, add_chain, check_limb, check_target, new_empty, pole_place, posture, remove_chain
+from ..rig.setup import Refused, add_chain, check_limb, check_target, new_empty, posture_of, remove_chain
 from ..rig.targets import Target
 from ..solver.ops import Array
 from .operators import PoseOperator
@@ -99,8 +99,7 @@ def convert(context: Context, lower: PoseBone) -> list[str]:
     depsgraph = context.evaluated_depsgraph_get()
     before = _matrices(context, lower)
     settings, place, lost = conversion_of(solvers, depsgraph)
-    posed = posture(context, lower.id_data, lower)
-    size = 0.15 * (posed.tip - posed.root).length or 0.1
+    posed = posture_of(context, lower)
     kept = _switch_off(solvers)
     made: Any = None
     try:
@@ -108,14 +107,14 @@ def convert(context: Context, lower: PoseBone) -> list[str]:
         check_target(lower.id_data, lower, Target(settings["target"], settings["subtarget"]))
         influence = settings.pop("influence")
         if place is not None:
-            made = new_empty(context, f"pole_{lower.name}", place, size)
+            made = new_empty(context, f"pole_{lower.name}", place, posed.mark)
             _hang(context, made, Target(settings["pole_target"], settings["pole_subtarget"]))
             settings |= {"pole_target": made, "pole_subtarget": ""}
             lost.append(f"the angle between knee and pole is held by '{made.name}', which hangs on the pole")
         limit = MOVED_STRETCHED if is_stretched(lower, depsgraph) else MOVED
         moved = _try(context, lower, settings, before)
         if moved > limit and solvers.poled is None:
-            made = new_empty(context, f"pole_{lower.name}", pole_place(posed), size)
+            made = new_empty(context, f"pole_{lower.name}", posed.pole, posed.mark)
             settings |= {"plane": "POLE", "pole_target": made, "pole_subtarget": ""}
             lost.append(f"how the knee turned with the target: '{made.name}' says where it points now")
             moved = _try(context, lower, settings, before)

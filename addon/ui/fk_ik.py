@@ -14,9 +14,10 @@ from ..native import convert
 from ..native.own import adopt, own_pose
 from ..rig.access import bones_of, chain_settings, runs_on_rig, scene_of, upper_of, view_layer_of
 from ..rig.animation import animated_paths
+from ..rig.fitting import UNTURNED
 from ..rig.mirroring import counterpart, mirror_chain
-from ..rig.setup import Refused
-from ..rig.snapping import Match, keep_place, keep_setting, key_rotation, key_scale, match, place
+from ..rig.setup import Refused, told_turned
+from ..rig.snapping import Match, check_goal, keep_place, keep_setting, key_rotation, key_scale, match, place
 from ..rig.targets import Target
 from .finding import goals_of, selected_chains
 from .operators import ChainOperator
@@ -71,7 +72,8 @@ class RangeOperator(ChainOperator):
 
 
 class POSE_OT_planar_ik_snap_target(RangeOperator):
-    """Move target and pole of the selected chains, and set their bend, so that they show the bones' own (FK) pose"""
+    """Move target and pole of the selected chains, and set bend side, hinge and twist, so that the solution (IK) is the
+    bones' own (FK) pose"""
 
     bl_idname = "pose.planar_ik_snap_target"
     bl_label = "Snap IK to FK"
@@ -80,9 +82,11 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
         """Whether some target, pole and bend show the own pose."""
         settings = chain_settings(lower)
         target = Target.read(settings.target, settings.subtarget)
-        problem = target.problem() if target else f"'{lower.name}' has no target"
-        if problem:
-            raise Refused(problem)
+        if target is None:
+            raise Refused(f"'{lower.name}' has no target")
+        check_goal(lower, target)
+        if "POLE" in goals_of(lower):
+            check_goal(lower, goals_of(lower)["POLE"])
         _match(context, lower)
 
     def snap(self, context: Context, lower: PoseBone) -> None:
@@ -94,9 +98,12 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
         for target, position in places:
             place(target, position)
         settings = chain_settings(lower)
-        if settings.bend != found.bend:
-            settings.bend = found.bend
-        keep_setting(lower, "bend", self.use_range)
+        for name, value in found.settings.items():
+            if getattr(settings, name) != value:
+                setattr(settings, name, value)
+            keep_setting(lower, name, self.use_range)
+        if found.turned > UNTURNED:
+            self.report({"WARNING"}, told_turned(upper_of(lower), found.turned))
         for target, _ in places:
             keep_place(target, self.use_range)
         view_layer_of(context).update()

@@ -13,7 +13,7 @@ from ..native.convert import rebuild
 from ..rig.access import bones_of, chain_settings
 from ..rig.dependencies import Dependencies
 from ..rig.problems import movers_of
-from ..rig.setup import Refused, new_empty, pole_place, posture
+from ..rig.setup import Refused, make_pole, new_empty, posture_of
 from .finding import selected_chains
 from .operators import ChainOperator
 
@@ -36,23 +36,14 @@ def _lacks_target(lower: PoseBone) -> bool:
 
 
 def _make_target(context: Context, lower: PoseBone) -> None:
-    posed = posture(context, lower.id_data, lower)
-    size = 0.15 * (posed.tip - posed.root).length or 0.1
+    posed = posture_of(context, lower)
     settings = chain_settings(lower)
-    settings.target, settings.subtarget = new_empty(context, f"target_{lower.name}", posed.tip, size), ""
+    settings.target, settings.subtarget = new_empty(context, f"target_{lower.name}", posed.tip, posed.mark), ""
 
 
 def _lacks_pole(lower: PoseBone) -> bool:
     settings = chain_settings(lower)
     return settings.plane == "POLE" and settings.pole_target is None
-
-
-def _make_pole(context: Context, lower: PoseBone) -> None:
-    posed = posture(context, lower.id_data, lower)
-    size = 0.15 * (posed.tip - posed.root).length or 0.1
-    settings = chain_settings(lower)
-    pole = new_empty(context, f"pole_{lower.name}", pole_place(posed), size)
-    settings.pole_target, settings.pole_subtarget = pole, ""
 
 
 def _moving_constraints(lower: PoseBone) -> list[tuple[str, str]]:
@@ -104,7 +95,7 @@ def _rebuild(context: Context, lower: PoseBone) -> None:
 
 MENDS = {
     "TARGET": Mend("Make a Target", _lacks_target, _make_target),
-    "POLE": Mend("Make a Pole", _lacks_pole, _make_pole),
+    "POLE": Mend("Make a Pole", _lacks_pole, make_pole),
     "MUTE": Mend("Mute What Moves It", lambda lower: bool(_moving_constraints(lower)), _mute),
     "POSE": Mend("Show Pose Position", _is_at_rest, _show_pose),
     "ALIGN": Mend("Set Inherit Scale to Aligned", _inherits_unevenly, _align_scale),

@@ -9,8 +9,8 @@ from bpy.types import Context, Event, Operator
 
 from .. import live
 from ..native import convert
-from ..rig.access import chain_settings, runs_on_rig, scene_of
-from ..rig.setup import Refused, remove_chain
+from ..rig.access import chain_settings, runs_on_rig
+from ..rig.setup import Refused, make_pole, remove_chain
 from .adding import Request, add_chains
 from .finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, selected_chains
 from .selecting import select
@@ -78,7 +78,8 @@ class POSE_OT_planar_ik_add(PoseOperator):
         name="Plane",
         description="The plane that the limb bends in",
         items=[
-            ("REST", "Rest", "The plane of the limb at rest, carried by its parent"),
+            ("REST", "Hinge", "The plane of the limb at rest; a target beside it is projected onto it"),
+            ("SWING", "Free", "The plane of the limb at rest, swung the shortest way to where the target is"),
             ("POLE", "Pole", "The plane through root, target and a pole"),
         ],
     )
@@ -97,6 +98,12 @@ class POSE_OT_planar_ik_add(PoseOperator):
     pole_target: StringProperty(name="Pole", description="Name of the pole object; empty for a new empty")
     pole_subtarget: StringProperty(name="Pole Bone", description="Name of a bone of the pole object")
 
+    flip: BoolProperty(
+        name="Bend Other Way", description="Turn the knees or elbows of all limbs added to the other side"
+    )
+    any_bones: BoolProperty(
+        name="Any Two Bones", description="Take the active bone and its parent, also if they do not look like a limb"
+    )
     go_to_target: BoolProperty(
         name="Select the Target", description="Go on with the target selected, ready to move", options={"SKIP_SAVE"}
     )
@@ -119,9 +126,25 @@ class POSE_OT_planar_ik_add(PoseOperator):
         """Check everything, then add."""
         plane = self.plane if self.properties.is_property_set("plane") else ""
         goals = (self.target, self.subtarget, self.pole_target, self.pole_subtarget)
-        request = Request(plane, *goals, on_rig=self.runs_on == "RIG")
+        request = Request(plane, *goals, self.runs_on == "RIG", self.flip, self.any_bones)
         for warning in add_chains(context, request):
             self.report({"WARNING"}, warning)
+
+
+class POSE_OT_planar_ik_pole(ChainOperator):
+    """Bend the selected chains towards their poles; where there is none, one is made where the knee points, so that the
+    limb stays where it is"""
+
+    bl_idname = "pose.planar_ik_pole"
+    bl_label = "Bend Towards Pole"
+
+    def act(self, context: Context) -> None:
+        """Set the plane, and make what poles it lacks."""
+        for lower in selected_chains(context, or_off=True):
+            if chain_settings(lower).pole_target is None:
+                make_pole(context, lower)
+            chain_settings(lower).plane = "POLE"
+        live.refresh(context)
 
 
 class POSE_OT_planar_ik_remove(ChainOperator):
@@ -146,9 +169,9 @@ class POSE_OT_planar_ik_solve(ChainOperator):
     bl_label = "Solve Planar IK"
 
     def act(self, context: Context) -> None:
-        """Pose the selected chains; what they depend on is posed with them."""
+        """Pose the selected chains."""
         chains = selected_chains(context, or_off=True)
-        live.solve_scene(scene_of(context), context.evaluated_depsgraph_get())
+        live.solve_only(context, chains)
         problems = [problem for lower in chains if (problem := chain_settings(lower).message)]
         if problems:
             raise Refused(problems[0])
@@ -167,4 +190,10 @@ class POSE_OT_planar_ik_flip(ChainOperator):
             chain.bend = -chain.bend
 
 
-CLASSES = (POSE_OT_planar_ik_add, POSE_OT_planar_ik_remove, POSE_OT_planar_ik_solve, POSE_OT_planar_ik_flip)
+CLASSES = (
+    POSE_OT_planar_ik_add,
+    POSE_OT_planar_ik_remove,
+    POSE_OT_planar_ik_solve,
+    POSE_OT_planar_ik_flip,
+    POSE_OT_planar_ik_pole,
+)

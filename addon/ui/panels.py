@@ -12,13 +12,14 @@ from typing import Any
 from bpy.types import Context, Panel, PoseBone
 
 from ..rig.access import chain_settings, has_chain, runs_on_rig, scene_of, scene_settings, upper_of
+from ..rig.limbs import is_limb
 from ..rig.settings import ON_RIG, PREFIX, SWITCH
-from ..rig.setup import is_lower
 from .finding import chain_meant, goals_of
 from .mending import MENDS, mends_for
 from .presets import PLANARIK_PT_presets
 from .redrawing import TAB
 from .selecting import armature_in_view, reach_icon
+from .units import length_text
 
 LETTER = 8
 """Pixels of a panel's width for each letter of a message, the margins included."""
@@ -131,7 +132,7 @@ def _draw_adding(layout: Any, context: Context) -> None:
     bone = context.active_pose_bone
     if bone is None:
         layout.label(text="Click the lower bone of a limb", icon="INFO")
-    elif not is_lower(bone):
+    elif not is_limb(bone):
         layout.label(text=f"'{bone.name}' is no lower bone", icon="INFO")
     layout.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
 
@@ -148,11 +149,23 @@ def _draw_parts(layout: Any, lower: PoseBone) -> None:
             select.part, select.object, select.bone = part, lower.id_data.name, lower.name
 
 
+def _draw_plane(layout: Any, lower: PoseBone) -> None:
+    """The plane; a pole that is not there yet is made by pressing it."""
+    chain = chain_settings(lower)
+    if chain.pole_target or chain.plane == "POLE" or runs_on_rig(lower):
+        _draw(layout, lower, "plane")
+        return
+    row = layout.row(align=True, heading="Plane")
+    for plane in ("REST", "SWING"):
+        row.prop_enum(lower, f"{PREFIX}plane", plane)
+    row.operator("pose.planar_ik_pole", text="Pole")
+
+
 def _draw_settings(layout: Any, lower: PoseBone) -> None:
     chain = chain_settings(lower)
     _draw_runs_on(layout, lower)
     _draw_goal(layout, lower, "target", "subtarget")
-    _draw(layout, lower, "plane")
+    _draw_plane(layout, lower)
     if chain.plane == "POLE":
         _draw_goal(layout, lower, "pole_target", "pole_subtarget")
     column = _draw(layout, lower, "influence")
@@ -213,7 +226,8 @@ def _draw_result(layout: Any, context: Any, lower: PoseBone) -> None:
         layout.label(text="Reached", icon=reach_icon(lower))
     else:
         words = lower.planar_ik.bl_rna.properties["reach"].enum_items[reach].name  # type: ignore[attr-defined]
-        layout.label(text=f"{words}: {chain.residual:.4g} from the target", icon=reach_icon(lower))
+        away = length_text(scene_of(context), chain.residual)
+        layout.label(text=f"{words}: {away} from the target", icon=reach_icon(lower))
 
 
 def _draw_operators(layout: Any) -> None:

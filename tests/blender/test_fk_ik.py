@@ -103,7 +103,7 @@ def test_snapped_target_and_bend_show_the_own_pose_in_the_rest_plane(hip: float,
 
 @pytest.mark.parametrize("side", [".L", ".R"])
 def test_a_knee_that_swung_out_of_the_rest_plane_is_snapped_to(legs: Any, side: str) -> None:
-    chain = add_chain(legs, side)
+    chain = add_chain(legs, side, plane="REST")
     chain.bend = 0.3
     chain.target.location.z += 0.4
     bpy.context.view_layer.update()
@@ -117,9 +117,9 @@ def test_a_knee_that_swung_out_of_the_rest_plane_is_snapped_to(legs: Any, side: 
 
 
 def test_a_pose_out_of_the_rest_plane_is_refused_without_a_pole(legs: Any) -> None:
-    chain = add_chain(legs)
+    chain = add_chain(legs, plane="REST")
     chain.influence = 0.0
-    legs.pose.bones["thigh.L"].rotation_quaternion = Euler((0.0, 0.0, 0.5)).to_quaternion()
+    legs.pose.bones["thigh.L"].rotation_quaternion = Euler((0.0, 1.0, 0.5)).to_quaternion()
     bpy.context.view_layer.update()
     place = chain.target.location.copy()
     with pytest.raises(RuntimeError, match="set its plane to Pole"):

@@ -1,0 +1,79 @@
+"""Which bones look like a limb: what a click on one of them means. Scripts may ask for any bone and its parent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bpy.types import PoseBone
+
+from .access import bones_of, children_of
+
+TOUCHING = 0.05
+"""How far a bone may be from its parent's tail, in its own lengths, and still count as going on from there."""
+
+LIKE = 0.6
+"""A pair of bones is no limb if its shorter bone is shorter than this part of the shorter one of a pair next to it."""
+
+Pair = tuple[PoseBone, PoseBone]
+"""The upper and the lower bone of a limb."""
+
+
+def is_limb(lower: PoseBone) -> bool:
+    """Whether a bone looks like the lower bone of a limb: it begins where its parent ends, and neither makes a limb of
+    clearly longer bones with its other neighbour (as the shin does with the thigh, and not with the foot)."""
+    parent = lower.parent
+    if parent is None or not _goes_on(lower):
+        return False
+    shorter = _shorter((parent, lower))
+    return all(shorter >= LIKE * _shorter(pair) for pair in _next_to(parent, lower))
+
+
+def to_click(bone: PoseBone) -> PoseBone | None:
+    """The lower bone of the limb that a bone, which is not such a one, belongs to or is next to."""
+    below = [child for child in children_of(bone) if is_limb(child) and is_shown(child)]
+    if below:
+        return max(below, key=lambda child: child.bone.length)
+    near = TOUCHING * bone.bone.length
+    ends = (above for above in bone.parent_recursive if (above.bone.tail_local - bone.bone.head_local).length <= near)
+    return next((above for above in ends if is_limb(above) and is_shown(above)), None)
+
+
+def doubles(bone: PoseBone) -> list[PoseBone]:
+    """The lower bones of limbs that run where a bone does at rest, the most alike first: rigs have several for FK, IK
+    and skin."""
+    at, length = bone.bone, bone.bone.length
+    middle = (at.head_local + at.tail_local) / 2.0
+    found = []
+    for other in bones_of(bone.id_data):
+        along = other.bone.tail_local - other.bone.head_local
+        share = (middle - other.bone.head_local).dot(along) / max(along.length_squared, length * length)
+        off = (other.bone.head_local + along * min(max(share, 0.0), 1.0) - middle).length
+        if other != bone and off <= TOUCHING * length and is_limb(other) and is_shown(other):
+            found.append((abs(other.bone.length - length), other))
+    return [other for _, other in sorted(found, key=lambda pair: pair[0])]
+
+
+def is_shown(bone: PoseBone) -> bool:
+    """Whether a bone can be clicked: neither it nor all its collections are hidden."""
+    collections = bone.bone.collections
+    return not bone.bone.hide and (not collections or any(each.is_visible_effectively for each in collections))
+
+
+def _goes_on(bone: PoseBone) -> bool:
+    """Whether a bone begins where its parent ends."""
+    if bone.parent is None:
+        return False
+    gap = (bone.bone.head_local - bone.parent.bone.tail_local).length
+    return bone.bone.use_connect or gap <= TOUCHING * bone.bone.length
+
+
+def _next_to(upper: PoseBone, lower: PoseBone) -> Iterator[Pair]:
+    """The pairs of bones that go on from each other and share one of these."""
+    if upper.parent and _goes_on(upper):
+        yield upper.parent, upper
+    for bone in (upper, lower):
+        yield from ((bone, child) for child in children_of(bone) if child != lower and _goes_on(child))
+
+
+def _shorter(pair: Pair) -> float:
+    return min(bone.bone.length for bone in pair)

@@ -1,0 +1,68 @@
+"""Following target bones that are renamed: a chain knows them by name, and Blender tells only its own constraints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import PoseBone
+
+from .access import bones_of, is_armature
+from .settings import ChainSettings
+
+GOALS = (("target", "subtarget"), ("pole_target", "pole_subtarget"))
+
+Known = tuple[int, str]
+"""The session_uid of an object and the name of a bone of it."""
+
+
+class Renaming:
+    """Where in memory the bones are that chains follow, which a new name does not change, and what names became.
+
+    A step of undo may hold a bone's new name beside the old one that a chain follows, for Blender stored it before the
+    chain could be told.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[Known, tuple[int, Any]] = {}
+        self._renamed: dict[Known, str] = {}
+
+    def follow(self, settings: ChainSettings) -> None:
+        """Let a chain follow the bones that it followed, whatever their names are now."""
+        for goal, part in GOALS:
+            ob, name = getattr(settings, goal), getattr(settings, part)
+            if not (name and ob and is_armature(ob)):
+                continue
+            known = (ob.session_uid, name)
+            bones = bones_of(ob)
+            if name in bones:
+                self._places[known] = _place_of(bones[name])
+                continue
+            bone = next((bone for bone in bones if _place_of(bone) == self._places.get(known)), None)
+            renamed = bone.name if bone else self._renamed.get(known, "")
+            if renamed in bones and ob.library is None:
+                self._renamed[known] = renamed
+                setattr(settings, part, renamed)
+                self._places[ob.session_uid, renamed] = _place_of(bones[renamed])
+
+    def forget(self, settings: ChainSettings) -> None:
+        """A chain was told anew what to follow: the names count."""
+        for goal, part in GOALS:
+            ob = getattr(settings, goal)
+            known = (ob.session_uid if ob else 0, getattr(settings, part))
+            self._places.pop(known, None)
+            self._renamed.pop(known, None)
+
+    def undo(self) -> None:
+        """Another step counts, and every place is void."""
+        self._places.clear()
+
+    def clear(self) -> None:
+        """Another file was opened."""
+        self._places.clear()
+        self._renamed.clear()
+
+
+def _place_of(bone: PoseBone) -> tuple[int, Any]:
+    """What tells a bone from others, also from one that got its place after it was deleted."""
+    rest = bone.bone
+    return bone.as_pointer(), (*rest.head_local[:], *rest.tail_local[:])
