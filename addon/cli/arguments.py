@@ -124,7 +124,9 @@ def _command(commands: Commands, name: str, does: str, examples: str) -> argpars
 
 def _inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("inputs", nargs="+", type=_whole, metavar="IN.blend")
-    parser.add_argument("--scene", metavar="NAME", help="this scene, or all of them (default: the active one)")
+    parser.add_argument(
+        "--scene", metavar="NAME|all", help="the scene of this name, or all scenes (default: the one that is active)"
+    )
     parser.add_argument(
         "--chain",
         action="append",
