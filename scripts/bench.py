@@ -14,6 +14,7 @@ from . import installed
 
 PARTS = {
     "live": "Live chains against Blender's IK constraint",
+    "native": "Chains on the rig against live ones and Blender's IK constraint",
     "idle": "What an event costs",
     "solver": "The solver on arrays",
     "faults": "Where Blender's IK constraint fails",

@@ -60,7 +60,7 @@ def is_long(bones):
     scale=st.tuples(size, size, size),
     share=st.floats(0.05, 1.2),
     direction=st.floats(-3, 3),
-    plane=st.sampled_from(["REST", "POLE"]),
+    plane=st.sampled_from(["REST", "SWING", "POLE"]),
     bend=st.sampled_from([1.0, -1.0, 0.3]),
     own=angles,
 )
@@ -113,7 +113,7 @@ FEATURES = [
 ]
 
 
-@pytest.mark.parametrize("plane", ["REST", "POLE"])
+@pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])
 @pytest.mark.parametrize("features", FEATURES)
 def test_every_feature_is_that_of_a_live_chain(features, plane):
     ob = make_rig()
@@ -285,3 +285,44 @@ def test_no_pose_of_a_parent_makes_a_driver_fail(scale):
     update()
     assert all(curve.driver.is_valid for curve in ob.animation_data.drivers)
     assert_same(ob, before, length(ob))
+
+
+@pytest.mark.parametrize("plane", ["SWING", "POLE"])
+def test_planes_in_space_are_those_of_a_live_chain_in_all_directions(plane):
+    ob = make_rig()
+    frame = frame_of(ob)
+    total = sum(frame.lengths)
+    rest_line = frame.tip / np.linalg.norm(frame.tip)
+    directions = np.random.default_rng(3).normal(size=(30, 3))
+    directions = [*directions, *np.eye(3), *-np.eye(3), rest_line, -rest_line, frame.normal, -frame.normal]
+    chain = make_chain(ob, make_empty(), plane=plane, pole_target=make_empty("pole", (3, 5, 1)))
+    live = []
+    for direction in directions:
+        chain.target.location = frame.outside(0.7 * total * direction / np.linalg.norm(direction))
+        update()
+        live.append(joints(ob))
+    make_portable(ob)
+    for direction, at in zip(directions, live, strict=True):
+        chain.target.location = frame.outside(0.7 * total * direction / np.linalg.norm(direction))
+        update()
+        assert_same(ob, at, length(ob))
+
+
+def test_a_pole_in_line_gives_the_plane_of_a_live_chain():
+    ob = make_rig()
+    frame = frame_of(ob)
+    pole = make_empty("pole")
+    chain = make_chain(ob, make_empty(), plane="POLE", pole_target=pole)
+    directions = np.random.default_rng(4).normal(size=(12, 3))
+    live = []
+    for turn in (None, make_portable):
+        if turn:
+            turn(ob)
+        for number, direction in enumerate(directions):
+            chain.target.location = frame.outside(direction / np.linalg.norm(direction))
+            pole.location = frame.outside(direction * (2.0 if number % 2 else -1.0))
+            update()
+            if turn:
+                assert_same(ob, live[number], length(ob))
+            else:
+                live.append(joints(ob))
