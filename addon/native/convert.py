@@ -22,7 +22,7 @@ from ..solver.limb import Limb
 from ..solver.ops import FLOATS
 from ..solver.triangle import bones
 from .build import build, take_away
-from .design import ALWAYS, Wanted, design, needs_swing
+from .design import ALWAYS, Wanted, design, moving_root, needs_swing
 from .found import built_for, drivers_on, exposed, note_purpose
 
 FIXED = ("plane", "hinge_angle", "lower_twist", "stretch_volume")
@@ -143,7 +143,8 @@ def read(lower: PoseBone) -> Wanted:
         values[name] = lower[ON_RIG + name]
     if target is None or (settings.plane == "POLE" and pole is None):
         raise Refused(f"'{lower.name}' has no {'pole ' if target else ''}target")
-    return Wanted(target, pole, values, ALWAYS | moving, frozenset(moving), swing_side(lower.name))
+    root = moving_root(lower, animated) if lower.parent else ()
+    return Wanted(target, pole, values, ALWAYS | moving, frozenset(moving), swing_side(lower.name), root)
 
 
 def _make(context: Context, ob: ArmatureObject, wanted: dict[str, Wanted]) -> None:
@@ -194,7 +195,14 @@ def _purpose(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:
     hangs = [[bone.bone.use_inherit_rotation, bone.bone.inherit_scale] for bone in (upper_of(lower), lower)]
     axes = [number for turn in (*limb.axes, *limb.knee_turns) for number in turn]
     lengths = [limb.r1, limb.r2]
-    words = [goals, hangs, sorted(wanted.exposed), [fixed["plane"], fixed["stretch_volume"]], needs_swing(wanted)]
+    words: list[Any] = [
+        goals,
+        hangs,
+        sorted(wanted.exposed),
+        [fixed["plane"], fixed["stretch_volume"]],
+        needs_swing(wanted),
+    ]
+    words.append(list(wanted.moving))
     numbers = [value for _, value in sorted(fixed.items()) if isinstance(value, float)]
     return {"words": words, "numbers": numbers, "axes": axes, "lengths": lengths}
 

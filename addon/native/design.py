@@ -109,6 +109,8 @@ class Wanted(NamedTuple):
     exposed: frozenset[str]
     animated: frozenset[str] = frozenset()
     swing_side: float = 1.0
+    moving: tuple[int, ...] = ()
+    """Along which of its axes the upper bone has a location of its own."""
 
 
 def design(lower: PoseBone, limb: Limb, wanted: Wanted, taken: set[str]) -> Mechanism:
@@ -154,17 +156,12 @@ class _Designer:
         """What measures hang on, and how: the upper bone's parent, if F stands still in it, else a bone of its own that
         is where the upper bone would be, unturned and unscaled."""
         parent, inherit = self.upper.parent, _inherit(self.upper)
-        is_connected = self.upper.bone.use_connect and parent is not None
-        is_fixed = is_connected or (all(self.upper.lock_location) and not any(self.upper.location[:]))
-        if is_fixed and (parent is None or inherit == Inherit()):
+        if not self.wanted.moving and (parent is None or inherit == Inherit()):
             return (parent.name if parent else ""), Inherit()
-        channels: dict[str, Any] = {} if is_connected else {"location": self.upper.location[:]}
-        matrix = self.upper.bone.matrix_local
-        name = self.add("frame", matrix, parent.name if parent else "", inherit, channels=channels)
-        for axis in range(0 if is_connected else 3):
-            if not self.upper.lock_location[axis]:
-                self.sources["l"] = (self.upper.name, f"location[{axis}]")
-                self.drive(name, "location", axis, Node("input", "l"))
+        name = self.add("frame", self.upper.bone.matrix_local, parent.name if parent else "", inherit)
+        for axis in self.wanted.moving:
+            self.sources["l"] = (self.upper.name, f"location[{axis}]")
+            self.drive(name, "location", axis, Node("input", "l"))
         return name, Inherit()
 
     def measure(self, role: str, target: Target, frame: Matrix, parent: str, inherit: Inherit, letters: str) -> None:
@@ -338,8 +335,19 @@ def features(wanted: Wanted) -> Features:
 
 
 def needs_swing(wanted: Wanted) -> bool:
-    """Whether the knee may swing between the sides. Only in the plane of `REST` does that cost anything in a frame."""
-    return wanted.settings["plane"] != "REST" or "bend" in wanted.animated or abs(wanted.settings["bend"]) < 1.0
+    """Whether the knee may swing between the sides: six drivers more, and Blender evaluates all drivers of an object
+    as soon as one of them must be."""
+    return "bend" in wanted.animated or abs(wanted.settings["bend"]) < 1.0
+
+
+def moving_root(lower: PoseBone, animated: set[str]) -> tuple[int, ...]:
+    """Along which of its axes the upper bone has a location of its own: set, or animated."""
+    upper = upper_of(lower)
+    if upper.bone.use_connect and upper.parent:
+        return ()
+    if property_path(upper.name, "location") in animated:
+        return (0, 1, 2)
+    return tuple(axis for axis, number in enumerate(upper.location[:]) if number)
 
 
 def _squared_cosine(angle: Any) -> Any:

@@ -160,5 +160,5 @@ def line_in_space(has_pole: bool) -> Line:
         swing = NATIVE.select(is_off, side, swing)
     else:
         # Opposite the rest line, to within rounding, it is half a turn about the normal.
-        swing = NATIVE.select(X * X + Z * Z > -IN_LINE_SQUARE * (Y * call("abs", Y)), swing, 0.0)
+        swing = NATIVE.select(-IN_LINE_SQUARE * (Y * call("abs", Y)) < X * X + Z * Z, swing, 0.0)
     return Line(call("atan2", -X, ahead), call("atan2", Z, NATIVE.sqrt(flat)), where_finite(finite, swing))

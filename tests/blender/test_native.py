@@ -326,3 +326,20 @@ def test_a_pole_in_line_gives_the_plane_of_a_live_chain():
                 assert_same(ob, live[number], length(ob))
             else:
                 live.append(joints(ob))
+
+
+def test_a_root_that_is_moved_later_is_noticed_and_mended():
+    ob = make_rig()
+    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.3)), pole_target=make_empty("p", (1, 5, 0)))
+    chain.plane = "POLE"
+    make_portable(ob)
+    ob.pose.bones["thigh"].location = (0.1, 0.05, -0.1)
+    update()
+    assert "pose.planar_ik_rebuild" in chain.message
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    update()
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    ob.pose.bones["thigh"].location = (0.15, 0.02, -0.3)
+    update()
+    assert (chain.reach, chain.message) == ("REACHED", "")
