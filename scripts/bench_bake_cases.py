@@ -135,6 +135,14 @@ def on_shape(count: int, frames: int) -> Rigged:
     return rigged
 
 
+def by_python(count: int, frames: int) -> Rigged:
+    """With targets that Python moves, which may read anything, so that the scene is evaluated with its chains live."""
+    rigged = plain(count, frames)
+    for target in rigged.targets:
+        target.driver_add("delta_location", 0).driver.expression = "[0.1][0] * sin(frame / 9)"
+    return rigged
+
+
 def captured(count: int, _frames: int) -> Rigged:
     """A captured walk, whose wrists and ankles are followed; some limb is straight at times."""
     empty_file()
@@ -210,5 +218,6 @@ CASES = {
     "Rigify": Case(rigified, 4, 250, 5.0),
     "captured": Case(captured, 4, 101, 8.0),
     "dependent": Case(dependent, 20, 250, 3.0),
-    "on a shape": Case(on_shape, 20, 250, 1.5),
+    "on a shape": Case(on_shape, 20, 250, 3.0),
+    "by Python": Case(by_python, 20, 250, 1.5),
 }

@@ -130,6 +130,7 @@ def key_thigh(ob: Any) -> None:
 FEATURES: dict[str, Callable[[Any, Any], None]] = {
     "plain": lambda ob, chain: None,
     "pole": lambda ob, chain: add_pole(chain),
+    "swung plane": lambda ob, chain: setattr(chain, "plane", "SWING"),
     "bend": lambda ob, chain: setattr(chain, "bend", -1.0),
     "swing": lambda ob, chain: setattr(chain, "bend", 0.3),
     "softness": lambda ob, chain: setattr(chain, "softness", 0.2),
@@ -145,7 +146,7 @@ FEATURES: dict[str, Callable[[Any, Any], None]] = {
     "NLA": lambda ob, chain: push_down(ob),
     "on a surface": lambda ob, chain: stick_to_a_surface(chain.target),
     "driven by Python": lambda ob, chain: drive_by_python(chain.target),
-    "two sets of settings": lambda ob, chain: key_upper_settings(ob),
+    "keyed constraint": lambda ob, chain: key_constraint(ob.pose.bones["thigh"]),
 }
 
 
@@ -168,9 +169,11 @@ def drive_by_python(target: Any) -> None:
     target.driver_add("delta_location", 0).driver.expression = "[0.3][0] * sin(frame / 5)"
 
 
-def key_upper_settings(ob: Any) -> None:
-    """Those of a chain of the upper bone, which is none, but might be: only stepping the scene tells."""
-    ob.keyframe_insert('pose.bones["thigh"].planar_ik_influence', frame=1)
+def key_constraint(bone: Any) -> None:
+    """One that never acts, but might in some frame: only stepping the scene tells."""
+    constraint = bone.constraints.new("LIMIT_ROTATION")
+    constraint.influence = 0.0
+    constraint.keyframe_insert("influence", frame=1)
 
 
 def stick_to_a_surface(target: Any) -> None:

@@ -13,7 +13,7 @@ from scripts import installed
 from .bake_rigs import FEATURES, FRAMES, assert_same, joints, make_chain, make_leg, motion
 from .rigs import pose
 
-WAYS = ["plain", "constrained target", "driven by Python", "two sets of settings"]
+WAYS = ["plain", "constrained target", "driven by Python", "keyed constraint"]
 """A feature for each way to gather."""
 
 

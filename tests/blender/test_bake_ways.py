@@ -29,6 +29,7 @@ from .rigs import MODES, rotation, rotation_name, set_rotation
 WAYS = {
     "plain": "123",
     "pole": "123",
+    "swung plane": "123",
     "bend": "123",
     "swing": "123",
     "softness": "123",
@@ -47,7 +48,7 @@ WAYS = {
     "no inherited rotation": "123",
     "on a surface": "23",
     "driven by Python": "3",
-    "two sets of settings": "3",
+    "keyed constraint": "3",
 }
 
 
@@ -238,3 +239,21 @@ def test_what_moves_the_limb_in_some_frames_is_stepped(is_keyed):
             constraint.keyframe_insert("influence", frame=frame)
     bpy.context.scene.frame_set(1)
     assert names(by_ways()) == ("3" if is_keyed else "123")
+
+
+@pytest.mark.parametrize("feature", ["plain", "pole", "FK", "keyed constraint"])
+def test_a_bake_depends_neither_on_the_frame_at_hand_nor_on_where_it_begins(addon, feature):
+    """The bones turn the same in the same frame: no frame hangs on the one before."""
+    ob = make_leg()
+    chain = make_chain(ob)
+    WAYS_FEATURES[feature](ob, chain)
+    key_rotation(ob, "shin", 0.5)
+    turned = []
+    for at, first in ((1, 1.0), (20, 1.0), (7, 9.0), (30, 15.0)):
+        bpy.context.scene.frame_set(at)
+        sample = by_ways(np.arange(first, 25.0))[""]
+        turned.append({track.bone: track.values[15 - int(first) :] for track in sample.tracks if track.mode})
+    for other in turned[1:]:
+        for bone, rotations in turned[0].items():
+            along = np.minimum(*(np.abs(rotations - side * other[bone]).max(axis=1) for side in (1.0, -1.0)))
+            assert along.max() < 2e-6

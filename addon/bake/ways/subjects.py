@@ -162,7 +162,7 @@ class Reader:
         kept = own_channels(lower)
         own = [self._own(upper, kept), self._own(lower, kept)]
         moving = animation.settings(lower)
-        if None in own or animation.settings(upper) or moving - {*VARIABLE}:
+        if None in own or SWITCH in animation.settings(upper) or moving - {*VARIABLE}:
             return None
         if ("stretch" in moving or settings.stretch > 0.0) and not _stretches_plainly(lower, own[1], settings, moving):
             return None
