@@ -16,8 +16,8 @@ from .environments import BLENDERS, HOME, MACHINE, ROOT, blender, environment
 FITTING = {"3.11": "4.5", "3.13": "5.2"}.get(MACHINE)
 """The version of Blender to work with on this Python: the newest LTS that has a bpy for it."""
 
-APPLICATION = ROOT.parent / "shared" / "blender-app" / "blender"
-"""Blender with its window, for machines that have none."""
+APPLICATION = Path(os.environ.get("BLENDER") or ROOT.parent / "shared" / "blender-app" / "blender")
+"""Blender with its window: the one that the variable BLENDER names, or one for machines that have none."""
 
 LIMIT = 1200
 """Seconds after which a command is taken for hung: Blender can wait for ever outside of Python's reach."""
@@ -87,9 +87,9 @@ def check() -> int:
 
 
 def window(*arguments: str) -> int:
-    """The tests that click in a real window; they take the application from ../shared."""
+    """The tests that click in a real window, of the Blender that BLENDER=/path names or that in ../shared."""
     built = package.build(_fitting())
-    if APPLICATION.exists():  # It installs itself when first started, which takes longer than a test may.
+    if APPLICATION.exists() and "BLENDER" not in os.environ:  # Ours installs itself, longer than a test may take.
         subprocess.run([str(APPLICATION), "--install"], check=True)
     return _run(environment("test"), "-m", "pytest", "tests/window", *arguments, PLANAR_IK_ZIP=str(built))
 

@@ -34,6 +34,11 @@ def ui(name):
     return installed.addon(f"addon.ui.{name}")
 
 
+def shear(ob):
+    ob.data.bones["shin"].inherit_scale = "FIX_SHEAR"
+    ob.pose.bones["thigh"].scale = (1, 2, 1)
+
+
 def meant():
     lower = ui("finding").chain_meant(bpy.context)
     return lower.name if lower else None
@@ -118,7 +123,7 @@ def test_a_click_in_the_list_selects_the_limb():
         ("POLE", lambda ob: setattr(ob.pose.bones["shin"].planar_ik, "pole_target", None)),
         ("MUTE", lambda ob: ob.pose.bones["shin"].constraints.new("LIMIT_ROTATION")),
         ("POSE", lambda ob: setattr(ob.data, "pose_position", "REST")),
-        ("ALIGN", lambda ob: setattr(ob.pose.bones["thigh"], "scale", (1, 2, 1))),
+        ("ALIGN", shear),
     ],
 )
 def test_what_is_wrong_is_mended_by_the_button_beside_it(way, spoil):

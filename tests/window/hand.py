@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 
 import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d
@@ -65,7 +66,11 @@ class Hand:
     def picture(self, name: str) -> None:
         """Photograph the screen. Blender's own screenshot is black where OpenGL is software."""
         path = self.pictures / f"{self.scenario}-{name}.png"
-        subprocess.run(["import", "-window", "root", str(path)], check=True)
+        if which("import"):
+            subprocess.run(["import", "-window", "root", str(path)], check=True)
+        else:
+            with bpy.context.temp_override(window=self.window):
+                bpy.ops.screen.screenshot(filepath=str(path))
 
     def view(self) -> tuple[bpy.types.Area, bpy.types.Region]:
         """The largest 3D view, and its region that shows the scene."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.timeout(320)
+
 NEAR = 2e-6
 """How exactly Blender's single precision lets the tip of the scenarios' limb, 1.7 units long, be anywhere."""
 
