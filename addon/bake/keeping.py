@@ -9,15 +9,12 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import Object, PoseBone, Scene
 
-from ..live.channels import SIZES
-from ..live.plan import plan
+from ..live.channels import Channels, Slot, rotation_slot
+from ..live.own_pose import NUMBERS, recall
 from ..rig.access import chain_settings, is_armature, scene_settings, upper_of
 from ..rig.rotation import rotation_channel
 from .samples import Sampled
 from .scope import chains_of
-
-OWN = ("own_upper", "own_lower", "own_upper_scale", "own_lower_scale")
-"""The settings in which a chain keeps the animator's own pose."""
 
 Kept = list[tuple[PoseBone, str, tuple[float, ...]]]
 """Channels as they were: bones, the channels' names, and their numbers."""
@@ -33,14 +30,14 @@ def channels_of(lower: PoseBone) -> Kept:
 
 
 def own_channels(lower: PoseBone) -> dict[tuple[str, str], tuple[float, ...]]:
-    """The rotation and scale channels of a limb as the animator has them, by bone and name: the chain's settings keep
-    them while it poses the bones."""
-    settings, found = chain_settings(lower), {}
-    for role, bone in (("upper", upper_of(lower)), ("lower", lower)):
-        channel = rotation_channel(bone.rotation_mode)
-        for name, kept in ((channel, f"own_{role}"), ("scale", f"own_{role}_scale")):
-            own = getattr(settings, kept) if settings.is_posed else getattr(bone, name)
-            found[bone.name, name] = tuple(own)[: SIZES[name]]
+    """The rotation and scale channels of a limb as the animator has them, by bone and name."""
+    bones = lower.id_data.pose.bones
+    channels, found = Channels(lower.id_data), {}
+    recall(lower, channels)
+    for bone in (upper_of(lower), lower):
+        index = bones.find(bone.name)
+        for slot in (rotation_slot(bone, index), Slot("scale", index)):
+            found[bone.name, slot.channel] = tuple(channels.get(slot))
     return found
 
 
@@ -72,17 +69,17 @@ class _Limb(NamedTuple):
     settings: dict[str, Any]
 
     def restore(self) -> None:
-        """Make it so again, and have its chain read it anew."""
+        """Make it so again."""
         set_channels(self.channels)
         settings = chain_settings(self.lower)
         for name, value in self.settings.items():
             setattr(settings, name, value)
-        plan.drop(self.lower)
 
 
 def _limb(lower: PoseBone) -> _Limb:
     settings = chain_settings(lower)
-    kept = {"is_posed": settings.is_posed} | {name: tuple(getattr(settings, name)) for name in OWN}
+    kept = {"is_posed": settings.is_posed, "own_modes": settings.own_modes}
+    kept |= {name: tuple(getattr(settings, name)) for name in NUMBERS}
     return _Limb(lower, channels_of(lower), kept)
 
 

@@ -1,6 +1,18 @@
 """The per-frame driver: poses all chains of a scene whenever its frame changes or something is edited."""
 
 from .handlers import register, unregister
-from .plan import chain_of, refresh, solve_now, solve_only, solve_scene
+from .own_pose import of_limb as own_pose_of
+from .plan import chain_of, refresh, solve_now, solve_only, solve_scene, solved_channels, take_over
 
-__all__ = ["chain_of", "refresh", "register", "solve_now", "solve_only", "solve_scene", "unregister"]
+__all__ = [
+    "chain_of",
+    "own_pose_of",
+    "refresh",
+    "register",
+    "solve_now",
+    "solve_only",
+    "solve_scene",
+    "solved_channels",
+    "take_over",
+    "unregister",
+]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import cos
+from operator import mul
 from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
@@ -12,18 +14,18 @@ from ..rig.access import ArmatureObject, Key, chain_settings, path_to_bone, sett
 from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
 from ..rig.dependencies import Carrier, Dependencies
 from ..rig.problems import Obstacles, obstacles_of
+from ..rig.rotation import to_channels, to_quaternion
 from ..rig.settings import NUMBERS, ChainSettings, features_of, solver_settings
 from ..rig.sides import swing_side
 from ..rig.stretching import Stretching, stretching_of
 from ..rig.targets import Target
 from ..solver import Reach
-from ..solver.chain import Features, Own
+from ..solver.chain import Features
 from ..solver.compiled import Solve, bind
+from ..solver.rotation import Quaternion
 from ..solver.triangle import Settings
-from .channels import Channels
+from .channels import Channels, Slot, rotation_slot
 from .frame import Frame
-from .own_pose import OwnPose
-from .parts import Rotation, Scale
 
 NOT_A_PLACE = "The place of the target, or of what carries the limb, is not a number"
 
@@ -32,51 +34,65 @@ ROUNDING = 1e-5
 within reach and in the plane, some lengths of the limb from the origin."""
 
 
+NO_OBSTACLES = Obstacles()
+
+
+class Turned(NamedTuple):
+    """A bone that a chain turns: where its rotation is, and in which rotation mode."""
+
+    slot: Slot
+    mode: str
+
+
+class Measured(NamedTuple):
+    """The limb's shape, and what it was measured with: location and scale of its bones, and the size of what carries
+    it. ``parent`` is the bone in whose pose the limb's axes stand still; without a name, the armature."""
+
+    body: Anatomy
+    key: tuple[float, ...]
+    size: float
+    parent: str
+
+
 class Posing(NamedTuple):
-    """What a chain is posed by, as the solver takes it."""
+    """What a chain is posed by: the limb, its settings as the solver takes them, and where its channels are.
+
+    ``to_axes`` takes places in the pose of the limb's parent to the axes that ``solve`` takes."""
 
     body: Anatomy
     settings: Settings
     features: Features
-    own: Own
+    solve: Solve
+    to_axes: Matrix
+    upper: Turned
+    lower: Turned
+    lengthened: tuple[Slot, ...]
+    stretching: Stretching | None
 
 
+@dataclass(eq=False, slots=True)
 class Chain:
-    """The chain of one lower bone of one object.
+    """The chain of one lower bone of one object, and what was read of it.
 
     `prepare` reads everything that only an edit changes, `refresh` what an animation of the chain itself changes, and
     `pose` does what is left for every frame.
     """
 
-    def __init__(self, ob: ArmatureObject, lower: str) -> None:
-        self.object = ob
-        self.lower = lower
-        self.own_pose = OwnPose(ob, lower)
-        self.upper = ""
-        self.parent = ""
-        self.target: Target | None = None
-        self.pole: Target | None = None
-        """Where the plane is now that of the pole, else None."""
-        self.problem = ""
-        self.obstacles = Obstacles()
-        self.circle = ""
-        """What to say if the chain follows, through whatever others, what it moves."""
-        self.reach = Reach.INVALID
-        self.posing: Posing | None = None
-        self.rotations: tuple[Rotation, Rotation] = ()  # type: ignore[assignment]
-        self.stretched: list[Scale] = []
-        self.swing_side = 1.0
-        self.stretching: Stretching | None = None
-        self.to_axes = Matrix()
-        self.is_carried = False
-        self.is_unsettled = False
-        self._pole: Target | None = None
-        self._is_animated = True
-        self._size = 0.0
-        self._body: Anatomy | None = None
-        self._body_key: tuple[Any, ...] = ()
-        self._solve: Solve | None = None
-        self._own: tuple[float, ...] = ()
+    object: ArmatureObject
+    lower: str
+    upper: str = ""
+    swing_side: float = 1.0
+    target: Target | None = None
+    pole: Target | None = None  # where the plane is now that of the pole
+    possible_pole: Target | None = None
+    obstacles: Obstacles = NO_OBSTACLES
+    circle: str = ""  # what to say if the chain follows, through whatever others, what it moves
+    is_animated: bool = True
+    is_unsettled: bool = False  # something was set that is evaluated only with the next update
+    measured: Measured | None = None
+    posing: Posing | None = None
+    problem: str = ""
+    reach: Reach = Reach.INVALID
 
     @property
     def name(self) -> str:
@@ -89,161 +105,190 @@ class Chain:
         return (self.object.session_uid, self.lower)
 
     @property
+    def bone(self) -> PoseBone:
+        """The lower bone on its object (not evaluated)."""
+        return self.object.pose.bones[self.lower]
+
+    @property
     def settings(self) -> ChainSettings:
         """The chain's settings on its object (not evaluated)."""
-        return chain_settings(self.object.pose.bones[self.lower])
+        return chain_settings(self.bone)
 
-    def read_targets(self, dependencies: Dependencies) -> None:
-        """Look up what the chain follows, now or in other frames, and which bones it has."""
-        lower = self.object.pose.bones[self.lower]
-        settings = chain_settings(lower)
-        self.circle = ""
-        self.upper = lower.parent.name if lower.parent else ""
-        self.target = Target.read(settings.target, settings.subtarget)
-        self.swing_side = swing_side(self.lower)
-        plane = setting_path(self.lower, "plane")
-        has_pole = settings.plane == "POLE" or plane in dependencies.animated_paths(self.object)
-        self._pole = Target.read(settings.pole_target, settings.pole_subtarget) if has_pole else None
+    @property
+    def parent(self) -> str:
+        """The bone in whose pose the limb's axes stay where they are, if there is one."""
+        return self.measured.parent if self.measured else ""
+
+    @property
+    def is_carried(self) -> bool:
+        """Whether the limb's shape depends on the size of what carries it."""
+        return bool(self.measured and self.measured.body.carried)
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether the chain can be posed together with others: as long as it is not outdated, by quaternions."""
+        posing = self.posing
+        if posing is None or posing.body.in_parent is None or self.is_animated:
+            return False
+        return posing.upper.mode == posing.lower.mode == "QUATERNION"
 
     def follows(self) -> list[Carrier]:
         """What the chain's pose directly depends on: its target, its pole, and what its root hangs on."""
         upper: PoseBone | None = self.object.pose.bones.get(self.upper)
         root = upper.parent.name if upper and upper.parent else ""
-        return [(self.object, root), *((goal.object, goal.bone) for goal in (self.target, self._pole) if goal)]
+        goals = (self.target, self.possible_pole)
+        return [(self.object, root), *((goal.object, goal.bone) for goal in goals if goal)]
 
-    def prepare(self, frame: Frame, channels: Channels, index: dict[str, int], dependencies: Dependencies) -> None:
-        """Read everything of the chain anew, because something was edited."""
-        original = self.object.pose.bones[self.lower]
-        self._body_key = ()
-        self.obstacles = obstacles_of(original, self.target, self._pole, frame.shows, dependencies)
-        if self.circle:
-            self.obstacles = self.obstacles._replace(lasting=self.circle)
-        is_moved = self._has_curves(dependencies.animated_paths(self.object))
-        self._is_animated = is_moved or bool(self.obstacles.hidden)
-        if chain_settings(original).enabled and not self.obstacles.lasting:
-            self.own_pose.read(channels, index)
-            self.own_pose.mark_posed()
-        self.refresh(frame, channels)
 
-    def is_outdated(self, frame: Frame) -> bool:
-        """Whether `refresh` must run for this frame: the chain is animated, or was set what is evaluated only now, or
-        what carries it changed its size."""
-        changes = self._is_animated or self.is_unsettled
-        return changes or (self.is_carried and not frame.has_size(self.parent, self._size))
+def read_targets(chain: Chain, dependencies: Dependencies) -> None:
+    """Look up what a chain follows, now or in other frames, and which bones it has."""
+    lower, settings = chain.bone, chain.settings
+    chain.circle = ""
+    chain.upper = lower.parent.name if lower.parent else ""
+    chain.target = Target.read(settings.target, settings.subtarget)
+    chain.swing_side = swing_side(chain.lower)
+    plane = setting_path(chain.lower, "plane")
+    has_pole = settings.plane == "POLE" or plane in dependencies.animated_paths(chain.object)
+    chain.possible_pole = Target.read(settings.pole_target, settings.pole_subtarget) if has_pole else None
 
-    @property
-    def is_regular(self) -> bool:
-        """Whether the chain can be posed together with others: as long as it is not outdated, by quaternions."""
-        is_settled = bool(self.posing and self.posing.body.in_parent) and not self._is_animated
-        return is_settled and all(rotation.mode == "QUATERNION" for rotation in self.rotations)
 
-    def refresh(self, frame: Frame, channels: Channels) -> None:
-        """Make the function that poses the chain as its settings, its own pose and its bones' shape are now."""
-        self._solve = self.posing = None
-        if self.is_unsettled:
-            self._body_key, self.is_unsettled = (), False
-        lower = frame.evaluated.pose.bones.get(self.lower)
-        if lower is None:  # renamed in Edit Mode, which the evaluated pose does not know yet
-            self.is_unsettled = True
-            return
-        has_pole = chain_settings(lower).plane == "POLE"
-        self.pole = self._pole if has_pole else None
-        lack = f"'{self.lower}' has no pole target" if has_pole and not self._pole else ""
-        self.problem = lack or self.obstacles.problem(frame.evaluated, frame.depsgraph)
-        if self.problem or not chain_settings(lower).enabled:
-            self.release(channels)
-            return
-        self.own_pose.notice(channels)
-        try:
-            self._bind(lower, channels)
-        except Unposable as why:
-            self.problem = str(why)
-            self._is_animated = True
-            self.release(channels)
+def prepare(chain: Chain, frame: Frame, channels: Channels, dependencies: Dependencies) -> None:
+    """Read everything of a chain anew, because something was edited."""
+    chain.measured = None
+    chain.obstacles = obstacles_of(chain.bone, chain.target, chain.possible_pole, frame.shows, dependencies)
+    if chain.circle:
+        chain.obstacles = chain.obstacles._replace(lasting=chain.circle)
+    moving = {chain.lower, chain.upper, *(mover.bone for mover in chain.obstacles.movers)} - {""}
+    starts = tuple(map(path_to_bone, moving))
+    has_curves = any(path.startswith(starts) for path in dependencies.animated_paths(chain.object))
+    chain.is_animated = has_curves or bool(chain.obstacles.hidden)
+    refresh(chain, frame, channels)
 
-    def pose(self, frame: Frame, channels: Channels) -> None:
-        """Solve the chain for where its target is now."""
-        solve = self._solve
-        if solve is None:
-            return
-        solved = solve(*self.places(frame), *self._own)
-        if solved[0] != solved[0]:
-            self.problem = NOT_A_PLACE
-            self.own_pose.restore(channels)
-            return
-        self.problem = ""
-        self.reach = solved[9]
-        upper, lower = self.rotations
-        upper_turn, lower_turn = solved[0:4], solved[4:8]
-        if self.stretching:
-            upper_turn, lower_turn, *sizes = self.stretching.turn_and_scale(upper_turn, lower_turn, solved[8])
-            for scale, size in zip(self.stretched, sizes, strict=False):
-                scale.stretch(channels, size)
-        upper.overwrite(channels, upper_turn, frame.has_changed)
-        lower.overwrite(channels, lower_turn, frame.has_changed)
 
-    def places(self, frame: Frame) -> tuple[float, ...]:
-        """Where the target and, if there is one, the pole are in the axes that the solver takes."""
-        to_axes: Any = self.to_axes @ frame.space(self.parent)  # the stubs don't know that vectors are sequences
-        place = (to_axes @ self.target.position(frame.depsgraph))[:]  # type: ignore[union-attr]
-        return place if self.pole is None else place + (to_axes @ self.pole.position(frame.depsgraph))[:]  # type: ignore[no-any-return]
+def is_outdated(chain: Chain, frame: Frame) -> bool:
+    """Whether `refresh` must run for this frame: the chain is animated, or was set what is evaluated only now, or what
+    carries it changed its size."""
+    if chain.is_animated or chain.is_unsettled:
+        return True
+    measured = chain.measured
+    return bool(measured and measured.body.carried and not frame.has_size(measured.parent, measured.size))
 
-    def release(self, channels: Channels) -> None:
-        """Give the bones their own pose back."""
-        self._solve = None
-        self.own_pose.release(channels)
 
-    def _has_curves(self, paths: set[str]) -> bool:
-        moving = {self.lower, self.upper, *(mover.bone for mover in self.obstacles.movers)} - {""}
-        return any(path.startswith(tuple(map(path_to_bone, moving))) for path in paths)
+def refresh(chain: Chain, frame: Frame, channels: Channels) -> None:
+    """Read what the chain is posed by as its settings, its own pose and its bones' shape are now."""
+    chain.posing = None
+    if chain.is_unsettled:
+        chain.measured, chain.is_unsettled = None, False
+    lower = frame.evaluated.pose.bones.get(chain.lower)
+    if lower is None:  # renamed in Edit Mode, which the evaluated pose does not know yet
+        chain.is_unsettled = True
+        return
+    settings = chain_settings(lower)
+    has_pole = settings.plane == "POLE"
+    chain.pole = chain.possible_pole if has_pole else None
+    lack = f"'{chain.lower}' has no pole target" if has_pole and not chain.possible_pole else ""
+    chain.problem = lack or chain.obstacles.problem(frame.evaluated, frame.depsgraph)
+    if chain.problem or not settings.enabled:
+        return
+    try:
+        chain.posing = _read(chain, lower, channels)
+    except Unposable as why:
+        chain.problem = str(why)
+        chain.is_animated = True
 
-    def _bind(self, lower: PoseBone, channels: Channels) -> None:
-        """Make the function that poses the limb of an evaluated lower bone as it is set now."""
-        rotations = self.own_pose.rotations
-        body = self._read_body(lower)
-        values = self._read_settings(lower)
-        features = features_of(values, chain_settings(lower).plane)
-        self._solve = bind(body.limb, values, features, ROUNDING, body.hinge)
-        self.to_axes = body.to_axes(features.plane)
-        own = self.own_pose.turns()
-        self._own = (*own.upper, *own.lower) if features.blended else ()
-        self.posing = Posing(body, values, features, own)
-        self.rotations = (rotations["upper"], rotations["lower"])
-        self._read_stretch(lower, body, values, channels)
 
-    def _read_body(self, lower: PoseBone) -> Anatomy:
-        """The limb's shape, measured again if its bones' own location or scale, or what carries it, changed."""
-        upper = upper_of(lower)
-        scales = self.own_pose.sizes()
-        settings = chain_settings(lower)
-        angles = (settings.hinge_angle, settings.lower_twist)
-        is_whole = settings.influence == 1.0
-        key = (*upper.location, *lower.location, *scales[0], *scales[1], *angles, is_whole)  # type: ignore[misc]
-        body = self._body
-        if body is None or key != self._body_key or body.in_parent is None or body.carried:
-            body = self._body = anatomy(upper, lower, *scales, angles, can_make_up=is_whole)
-            self._body_key = key
-            self.parent = upper.parent.name if upper.parent and body.in_parent else ""
-            self._is_animated = self._is_animated or body.in_parent is None or body.hinge is not None
-            self.is_carried = body.carried
-            self._size = size_of(upper.parent.matrix) if upper.parent else 1.0
-        return body
+def pose(chain: Chain, frame: Frame, channels: Channels) -> None:
+    """Solve a chain for where its target is now, and set its solution where the channels hold the animator's pose."""
+    posing = chain.posing
+    if posing is None:
+        return
+    upper, lower = posing.upper, posing.lower
+    own_upper, own_lower = channels.get(upper.slot), channels.get(lower.slot)
+    own: tuple[float, ...] = ()
+    if posing.features.blended:
+        own = (*to_quaternion(upper.mode, own_upper), *to_quaternion(lower.mode, own_lower))
+    solved = posing.solve(*places(chain, frame), *own)
+    if solved[0] != solved[0]:
+        chain.problem = NOT_A_PLACE
+        return
+    chain.problem = ""
+    chain.reach = solved[9]
+    upper_turn, lower_turn = solved[0:4], solved[4:8]
+    if posing.stretching:
+        upper_turn, lower_turn, *sizes = posing.stretching.turn_and_scale(upper_turn, lower_turn, solved[8])
+        for slot, size in zip(posing.lengthened, sizes, strict=False):
+            channels.set(slot, [*map(mul, channels.get(slot), size)])
+    channels.set(upper.slot, _written(upper.mode, upper_turn, own_upper))
+    channels.set(lower.slot, _written(lower.mode, lower_turn, own_lower))
 
-    def _read_settings(self, lower: PoseBone) -> Settings:
-        settings = chain_settings(lower)
-        return solver_settings({name: getattr(settings, name) for name in NUMBERS}, self.swing_side, cos)
 
-    def _read_stretch(self, lower: PoseBone, body: Anatomy, values: Settings, channels: Channels) -> None:
-        """Find out which bones' scale must lengthen them: both, or the upper one if the lower inherits it."""
-        self.stretching, self.stretched = None, []
-        if values.stretch > 0.0 or body.uneven:
-            stretching = stretching_of(lower, body, values, chain_settings(lower).stretch_volume)
-            roles = ("upper", "lower") if stretching.how or any(stretching.lower) else ("upper",)
-            for name in (self.upper, self.lower)[: len(roles)]:
-                if name in self.obstacles.driven_scales:
-                    raise Unposable(f"The scale of '{name}' is driven, so that it can't stretch: remove the driver")
-            self.stretching = stretching
-            self.stretched = [self.own_pose.scales[role] for role in roles]
-        for scale in self.own_pose.scales.values():
-            if scale not in self.stretched:
-                scale.restore(channels)
+def places(chain: Chain, frame: Frame) -> tuple[float, ...]:
+    """Where the target and, if there is one, the pole are in the axes that the solver takes."""
+    posing: Any = chain.posing  # the stubs don't know that vectors are sequences
+    to_axes = posing.to_axes @ frame.space(chain.parent)
+    place = (to_axes @ chain.target.position(frame.depsgraph))[:]  # type: ignore[union-attr]
+    return place if chain.pole is None else place + (to_axes @ chain.pole.position(frame.depsgraph))[:]  # type: ignore[no-any-return]
+
+
+def _written(mode: str, rotation: Quaternion, near: list[float]) -> tuple[float, ...]:
+    """A rotation in a rotation mode: of all ways to write it the closest to the animator's, so that it does not matter
+    which frame came before."""
+    if mode != "QUATERNION":
+        return to_channels(mode, rotation, near)
+    w, x, y, z = rotation  # as `to_channels` does, but this runs twice for each limb and frame
+    a, b, c, d = near
+    return (-w, -x, -y, -z) if w * a + x * b + y * c + z * d < 0.0 else rotation
+
+
+def _read(chain: Chain, lower: PoseBone, channels: Channels) -> Posing:
+    """What poses the limb of an evaluated lower bone as it is set now; raises `Unposable`."""
+    upper = upper_of(lower)
+    bones = chain.object.pose.bones
+    index = (bones.find(chain.upper), bones.find(chain.lower))
+    scales = (Slot("scale", index[0]), Slot("scale", index[1]))
+    body = _measure(chain, upper, lower, [*channels.get(scales[0]), *channels.get(scales[1])])
+    settings = chain_settings(lower)
+    values = solver_settings({name: getattr(settings, name) for name in NUMBERS}, chain.swing_side, cos)
+    features = features_of(values, settings.plane)
+    is_stretched = values.stretch > 0.0 or body.uneven
+    stretching = stretching_of(lower, body, values, settings.stretch_volume) if is_stretched else None
+    return Posing(
+        body,
+        values,
+        features,
+        bind(body.limb, values, features, ROUNDING, body.hinge),
+        body.to_axes(features.plane),
+        Turned(rotation_slot(upper, index[0]), upper.rotation_mode),
+        Turned(rotation_slot(lower, index[1]), lower.rotation_mode),
+        scales[: _count_of(chain, stretching)],
+        stretching,
+    )
+
+
+def _measure(chain: Chain, upper: PoseBone, lower: PoseBone, scales: list[float]) -> Anatomy:
+    """The limb's shape, measured again if its bones' own location or scale, or what carries it, changed."""
+    settings = chain_settings(lower)
+    angles = (settings.hinge_angle, settings.lower_twist)
+    is_whole = settings.influence == 1.0
+    key: Any = (*upper.location, *lower.location, *scales, *angles, is_whole)  # type: ignore[misc]
+    measured = chain.measured
+    if measured and measured.key == key and measured.body.in_parent is not None and not measured.body.carried:
+        return measured.body
+    body = anatomy(upper, lower, scales[:3], scales[3:], angles, can_make_up=is_whole)
+    chain.is_animated = chain.is_animated or body.in_parent is None or body.hinge is not None
+    size = size_of(upper.parent.matrix) if upper.parent else 1.0
+    parent = upper.parent.name if upper.parent and body.in_parent else ""
+    chain.measured = Measured(body, key, size, parent)
+    return body
+
+
+def _count_of(chain: Chain, stretching: Stretching | None) -> int:
+    """How many bones' scales must lengthen a limb: both, or the upper one's if the lower inherits it; raises
+    `Unposable`."""
+    if stretching is None:
+        return 0
+    count = 2 if stretching.how or any(stretching.lower) else 1
+    for name in (chain.upper, chain.lower)[:count]:
+        if name in chain.obstacles.driven_scales:
+            raise Unposable(f"The scale of '{name}' is driven, so that it can't stretch: remove the driver")
+    return count

@@ -46,6 +46,13 @@ class Channels:
         self._given: dict[str, bytes] = {}
         self._values: dict[str, array[float]] = {}
 
+    def copy(self) -> Channels:
+        """The same numbers, to be set apart."""
+        other = Channels(self._object)
+        other._given = dict(self._given)
+        other._values = {channel: numbers[:] for channel, numbers in self._values.items()}
+        return other
+
     def get(self, slot: Slot) -> list[float]:
         """The numbers of one bone, in single precision as Blender keeps them."""
         return self.all(slot.channel)[slot.place].tolist()
@@ -67,19 +74,35 @@ class Channels:
             self._values[channel] = numbers
         return self._values[channel]
 
-    def differ_in(self, evaluated: ArmatureObject) -> bool:
-        """Whether an evaluated pose has other numbers than were read."""
-        there = Channels(evaluated)
-        return any(there.all(channel).tobytes() != given for channel, given in self._given.items())
+    def equals(self, other: Channels) -> bool:
+        """Whether the numbers of these channels are the same as in others."""
+        return all(self.all(channel) == other.all(channel) for channel in self._values | other._values)
 
-    def write(self) -> bool:
-        """Write what differs from what was read, and say whether anything did."""
-        changed = False
+    def reset(self) -> None:
+        """Go back to what Blender has."""
+        self._values.clear()
+
+    def write(self) -> None:
+        """Write what differs from what was read, and have the pose evaluated anew."""
         for channel, numbers in self._values.items():
             if numbers.tobytes() != self._given[channel]:
-                self._bones.foreach_set(channel, numbers)
-                changed = True
-        if changed:
-            # foreach_set alone leaves the evaluated pose as it was.
-            self._object.update_tag(refresh={"DATA"})
-        return changed
+                self._set(channel, numbers)
+        # foreach_set alone leaves the evaluated pose as it was.
+        self._object.update_tag(refresh={"DATA"})
+
+    def _set(self, channel: str, numbers: array[float]) -> None:
+        if self._object.library is None:
+            self._bones.foreach_set(channel, numbers)
+            return
+        size, given = SIZES[channel], array("f", self._given[channel])
+        for i, bone in enumerate(self._bones):  # of linked objects, Blender lets bones be set only one by one
+            place = slice(i * size, (i + 1) * size)
+            if numbers[place] != given[place]:
+                setattr(bone, channel, numbers[place])
+
+    def take_back(self) -> None:
+        """Put back what was read, and leave the evaluated pose as it is: Blender is not told."""
+        for channel in self._values:
+            given = np.frombuffer(self._given[channel], np.float32).reshape(-1, SIZES[channel])
+            for i in np.flatnonzero((given != self.rows(channel)).any(axis=1)).tolist():
+                self._bones[i].path_resolve(channel, False).foreach_set(given[i])

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
+from array import array
 from typing import Any
 
 import numpy as np
-from bpy.types import Depsgraph, Object
+from bpy.types import Depsgraph, Object, PoseBone
 
 from ..rig.access import ArmatureObject, has_bone
 from ..rig.animation import animated_paths, has_action
 from ..rig.dependencies import Dependencies
+from . import own_pose
+from .animated import Lent, is_apart, lend_animation
 from .batch import Batch, batches_of
-from .chain import Chain
+from .chain import Chain, is_outdated, pose, prepare, refresh
 from .channels import Channels
 from .edits import Standing
 from .frame import Frame
-from .rendering import is_apart, keep_animation
 
 log = logging.getLogger("planar_ik")
 
@@ -29,8 +31,16 @@ class Group:
         self.chains = chains
         self.needs: set[Group] = set()
         """Those that must be posed before."""
+        self.others: list[Group] = []
+        """Those of the same object."""
+        self.beside: list[Group] = []
+        """Those of them whose solutions stand when this group is posed."""
         self.has_lost = False
         """Whether something that a chain refers to was deleted."""
+        self.solved: Channels | None = None
+        """The channels with the solutions that were last found."""
+        self._shown = b""
+        self._is_kept = False
         self._anew = set(chains)
         """Those that must be looked at anew before they are posed."""
         self._is_rig_edited = False
@@ -59,34 +69,59 @@ class Group:
         """Whether one of these actions animates something else of the rig or its targets than it did."""
         return any(has_action(ob, actions) and animated_paths(ob) != paths for ob, paths in self._paths.items())
 
-    def pose(self, depsgraph: Depsgraph, has_changed: bool, dependencies: Dependencies) -> bool:
-        """Pose the chains, and say whether that changed anything."""
+    def pose(self, depsgraph: Depsgraph, has_changed: bool, dependencies: Dependencies, lent: Lent | None) -> bool:
+        """Pose the chains, and say whether that is to be evaluated.
+
+        The solutions are ``lent`` to the channels, or without that stay in them, with the animator's own pose beside.
+        """
         evaluated = self.object.evaluated_get(depsgraph)
         if not evaluated.is_evaluated:
             return False
+        self._is_kept = lent is None or self.object.library is not None
         if self._anew:
-            find = self.object.pose.bones.find
-            self._bones = [find(name) for chain in self.chains for name in (chain.upper, chain.lower)]
-            self._followed = self._bones_followed()
-            self._paths = {ob: dependencies.animated_paths(ob) for ob in self.watched()}
-        if self._paths[self.object] and (depsgraph.mode == "RENDER" or is_apart(self.object, evaluated)):
-            keep_animation(self.object, evaluated)
+            self._prepare(dependencies)
+        paths = self._paths[self.object]
+        is_lent = bool(paths) and is_apart(self.object, evaluated, depsgraph)
+        if is_lent:
+            lend_animation(self.object, evaluated, paths, lent or Lent())
         channels = Channels(self.object)
-        frame = Frame(evaluated, depsgraph, has_changed)
+        self._recall(channels)
         touched = self._touched(channels)
+        own = channels.copy() if self._is_kept else channels
+        self._solve(Frame(evaluated, depsgraph, has_changed), channels, touched, dependencies)
+        if self._is_kept:
+            self._keep(own, channels)
+        if self._is_shown(channels, evaluated, is_lent):
+            return False
+        channels.write()
+        if lent and not self._is_kept:
+            lent.add(channels.take_back)
+        return True
+
+    def _prepare(self, dependencies: Dependencies) -> None:
+        """Take notice of what only an edit changes."""
+        find = self.object.pose.bones.find
+        self._bones = [find(name) for chain in self.chains for name in (chain.upper, chain.lower)]
+        self._followed = self._bones_followed()
+        self._paths = {ob: dependencies.animated_paths(ob) for ob in self.watched()}
+        if not self._is_kept:
+            own_pose.give_back(self.object, self._lowers())
+
+    def _solve(self, frame: Frame, channels: Channels, touched: set[Chain], dependencies: Dependencies) -> None:
         if self._anew or touched:
             self._batches, self._singles = None, self.chains
         else:
             self._pose_batches(frame, channels)
         self._pose_singles(frame, channels, touched, dependencies)
-        self._standing = Standing(self._bones, channels) if self._is_rig_edited else None
-        self._is_rig_edited = False
-        if channels.write():
-            return True
-        if channels.differ_in(evaluated):  # which is another scene's, last posed in another frame
-            self.object.update_tag(refresh={"DATA"})
-            return True
-        return False
+        for group in () if self._is_kept else self.beside:
+            group.show_again(channels)
+
+    def show_again(self, channels: Channels) -> None:
+        """Set the solutions that were last found."""
+        for chain in self.chains:
+            if chain.posing and not chain.problem and self.solved:
+                for slot in (chain.posing.upper.slot, chain.posing.lower.slot, *chain.posing.lengthened):
+                    channels.set(slot, self.solved.get(slot))
 
     def _bones_followed(self) -> dict[Object, set[tuple[str, bool]]]:
         """The bones that are followed by name, and whether they are there."""
@@ -97,13 +132,53 @@ class Group:
         return found
 
     def _touched(self, channels: Channels) -> set[Chain]:
-        """The chains whose bones somebody else turned, moved or scaled since they were posed."""
+        """The chains whose bones somebody turned, moved or scaled since they were posed."""
         if not self._is_rig_edited:
+            self._standing = None
             return set()
-        if self._standing is None:
+        last, self._standing = self._standing, Standing(self._bones, channels)
+        self._is_rig_edited = False
+        if last is None:
             return set(self.chains)
-        changed = self._standing.changed(channels).reshape(-1, 2).any(axis=1)
+        changed = last.changed(channels).reshape(-1, 2).any(axis=1)
         return {self.chains[i] for i in np.flatnonzero(changed).tolist()}
+
+    def _recall(self, channels: Channels) -> None:
+        """Read the animator's own pose where solutions are kept in the channels."""
+        if self._is_kept:
+            for lower in self._lowers():
+                own_pose.recall(lower, channels)
+
+    def settle(self) -> None:
+        """Leave the solutions in the channels that were last found, with the animator's own pose beside them."""
+        own, channels = Channels(self.object), Channels(self.object)
+        self.show_again(channels)
+        self._keep(own, channels)
+        channels.write()
+
+    def _lowers(self) -> list[PoseBone]:
+        """The lower bones that are still there, with their parents."""
+        bones = self.object.pose.bones
+        return [bones[chain.lower] for chain in self.chains if chain.lower in bones and bones[chain.lower].parent]
+
+    def _keep(self, own: Channels, solved: Channels) -> None:
+        posed = {chain.lower for chain in self.chains if chain.posing and not chain.problem}
+        for lower in self._lowers():
+            if lower.name in posed:
+                own_pose.keep(lower, own, solved)
+            else:
+                own_pose.forget(lower)
+
+    def _is_shown(self, channels: Channels, evaluated: ArmatureObject, is_apart: bool) -> bool:
+        """Whether the evaluated pose is that of the channels already."""
+        last, self.solved = self.solved, channels
+        if is_apart or last is None or not channels.equals(last):
+            return False
+        return self._shown == _matrices(evaluated)
+
+    def note_shown(self, depsgraph: Depsgraph) -> None:
+        """Take notice of how the solutions look: Blender may evaluate the animator's pose in their stead."""
+        self._shown = _matrices(self.object.evaluated_get(depsgraph))
 
     def _pose_batches(self, frame: Frame, channels: Channels) -> None:
         """Pose those chains together that were regular when last looked at, and are not outdated now."""
@@ -114,25 +189,33 @@ class Group:
             batched = {chain for batch in self._batches for chain in batch.chains}
             self._singles = [chain for chain in self.chains if chain not in batched]
         try:
-            if not any(chain.is_outdated(frame) for batch in self._batches for chain in batch.carried):
+            if not any(is_outdated(chain, frame) for batch in self._batches for chain in batch.carried):
                 for batch in self._batches:
                     batch.pose(frame, channels)
                 return
         except Exception as error:  # noqa: BLE001 - posed singly, the chain that is at fault says so
             log.debug("Posing by arrays failed: %r", error)
         self._batches, self._singles = [], self.chains
+        channels.reset()
+        self._recall(channels)
 
     def _pose_singles(self, frame: Frame, channels: Channels, touched: set[Chain], dependencies: Dependencies) -> None:
         anew, self._anew = self._anew, set()
-        index = {bone.name: i for i, bone in enumerate(self.object.pose.bones)} if anew else {}
         for chain in self._singles:
             try:
                 if chain in anew:
-                    chain.prepare(frame, channels, index, dependencies)
-                elif chain in touched or chain.is_outdated(frame):
-                    chain.refresh(frame, channels)
-                chain.pose(frame, channels)
+                    prepare(chain, frame, channels, dependencies)
+                elif chain in touched or is_outdated(chain, frame):
+                    refresh(chain, frame, channels)
+                pose(chain, frame, channels)
             except ReferenceError:
                 self.has_lost = True
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one chain must not stop the others
+                chain.posing = None
                 chain.problem = f"A fault of Planar IK, please report it: {error!r}"
+
+
+def _matrices(evaluated: ArmatureObject) -> bytes:
+    numbers = array("f", bytes(64 * len(evaluated.pose.bones)))
+    evaluated.pose.bones.foreach_get("matrix", numbers)
+    return numbers.tobytes()

@@ -9,12 +9,11 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Scene
 
-from ..rig import settings, status
-from ..rig.access import key_of, view_layer_of
+from ..rig import settings
+from ..rig.access import key_of, scene_settings, view_layer_of
 from ..rig.settings import ChainSettings
-from .chain import Chain
-from .channels import Channels
-from .plan import plan, run
+from .own_pose import give_back
+from .plan import plan, run, settle
 
 
 @persistent
@@ -60,27 +59,24 @@ def _tag_rigs() -> None:
     """Have all chains posed at the next evaluation, though nobody edited anything."""
     for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
         if ob.type == "ARMATURE":
-            ob.update_tag()
+            ob.update_tag(refresh={"DATA"})
 
 
 def _on_change(changed: ChainSettings, is_aim: bool) -> None:
     """A setting was set: look at the chain anew, and if it was switched off, give the bones back at once."""
-    plan.changed.add(key_of(changed.bone))
-    was_switched_off = changed.is_posed and not changed.enabled
-    chain = _chain_with(changed) if is_aim or was_switched_off else None
-    if chain and is_aim:
-        plan.pointers.forget(chain.key)
+    bone = changed.bone
+    plan.changed.add(key_of(bone))
+    if is_aim:
+        plan.pointers.forget(key_of(bone))
         plan.renaming.forget(changed)
-    if chain and was_switched_off:
-        channels = Channels(chain.object)
-        chain.release(channels)
-        channels.write()
+    if not changed.enabled:
+        give_back(bone.id_data, [bone])
 
 
-def _chain_with(changed: ChainSettings) -> Chain:
-    """The chain of these settings, also if it was never posed since the file was opened."""
-    known: Chain | None = status.find(changed)
-    return known or Chain(changed.bone.id_data, changed.bone.name)
+def _on_live(scene: Scene) -> None:
+    """Chains became live, or no longer are."""
+    if not scene_settings(scene).live:
+        settle(scene)
 
 
 HANDLERS: tuple[tuple[str, Callable[..., None]], ...] = (
@@ -100,12 +96,14 @@ def register() -> None:
     for name, handler in HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
     settings.on_change.append(_on_change)
+    settings.on_live.append(_on_live)
     _tag_rigs()
 
 
 def unregister() -> None:
     """Stop listening and forget."""
     settings.on_change.remove(_on_change)
+    settings.on_live.remove(_on_live)
     for name, handler in reversed(HANDLERS):
         handlers = getattr(bpy.app.handlers, name)
         if handler in handlers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..rig.access import ArmatureObject, setting_path
 from ..rig.dependencies import Carrier, Dependencies
-from .chain import Chain
+from .chain import Chain, read_targets
 from .group import Group
 
 
@@ -32,7 +32,7 @@ def _needs(chains: list[Chain], dependencies: Dependencies) -> dict[Chain, set[C
     """The chains that must be posed before each."""
     moved_by: dict[Carrier, Chain] = {}
     for chain in chains:
-        chain.read_targets(dependencies)
+        read_targets(chain, dependencies)
         if _may_act(chain, dependencies):
             moved_by |= {(chain.object, chain.lower): chain, (chain.object, chain.upper): chain}
     return {

@@ -1,128 +1,124 @@
-"""The animator's own (FK) pose of a limb, which the solver writes over: found out, kept with the file, given back."""
+"""The animator's own (FK) pose of a limb whose solution stands in the channels: kept with the file, and given back.
+
+While chains are live the channels are the animator's, and the solution is the evaluated pose's alone. It stays in the
+channels where nothing would pose the limb again: while Live is off. One rule tells whose a channel is, whenever it is
+looked at: it is ours if it still holds what was written, to single precision, and the animator's if it does not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..rig.access import ArmatureObject, chain_settings, upper_of
+from ..rig.rotation import to_channels, to_quaternion
 from ..solver.chain import Own
-from .channels import Channels
-from .parts import Rotation, Scale, read_rotation, read_scale
+from .channels import Channels, Slot, rotation_slot
 
 if TYPE_CHECKING:
     from bpy.types import PoseBone
 
-    from ..rig.settings import ChainSettings
+SAME_TURN = 1e-5
+"""How much two ways to write a rotation may differ, as quaternions, and still be the same one."""
+
+NUMBERS = tuple(
+    f"{of}_{role}{kind}" for of in ("own", "written") for role in ("upper", "lower") for kind in ("", "_scale")
+)
+"""The names of what a chain's settings keep: the animator's numbers, and what was written over them."""
 
 
-class OwnPose:
-    """The rotation and scale channels of a chain's bones, by role: ``upper`` and ``lower``.
+class _Part(NamedTuple):
+    """A channel of a limb: where it is, by what name it is kept, and for a rotation the bone's mode now and when it was
+    written over."""
 
-    The chain's settings hold what is the animator's while the solver's stands in the channels, for when the file is
-    opened or a step undone.
-    """
-
-    def __init__(self, ob: ArmatureObject, lower: str) -> None:
-        self._object = ob
-        self._lower = lower
-        self.rotations: dict[str, Rotation] = {}
-        self.scales: dict[str, Scale] = {}
-
-    def turns(self) -> Own:
-        """The animator's rotations."""
-        return Own(self.rotations["upper"].own_rotation(), self.rotations["lower"].own_rotation())
-
-    def sizes(self) -> tuple[Sequence[float], Sequence[float]]:
-        """The animator's scales of the upper and the lower bone."""
-        return self.scales["upper"].own, self.scales["lower"].own
-
-    def read(self, channels: Channels, index: dict[str, int]) -> None:
-        """Find out what is the animator's; ``index`` holds each bone's place among the pose's bones."""
-        settings, lower = self._settings, self._bone
-        if not settings.is_posed:
-            self.rotations.clear()
-            self.scales.clear()
-        for role, bone in (("upper", upper_of(lower)), ("lower", lower)):
-            i = index[bone.name]
-            kept = getattr(settings, f"own_{role}") if settings.is_posed else None
-            rotation = self.rotations[role] = read_rotation(bone, i, channels, self.rotations.get(role), kept)
-            self._keep_rotation(role, rotation)
-            kept = getattr(settings, f"own_{role}_scale") if settings.is_posed else None
-            scale = self.scales[role] = read_scale(i, channels, self.scales.get(role), kept)
-            self._keep_scale(role, scale)
-
-    def ensure(self, channels: Channels) -> None:
-        """Read it if what was read is out of date."""
-        if self._is_outdated():
-            self._read_again(channels)
-
-    def notice(self, channels: Channels) -> None:
-        """Take what was animated or set by hand since the last time as the animator's; the solver is about to write."""
-        if self._is_outdated():
-            self._read_again(channels)
-            self.mark_posed()
-            return
-        for role, rotation in self.rotations.items():
-            if rotation.notice(channels):
-                self._keep_rotation(role, rotation)
-        for role, scale in self.scales.items():
-            if scale.notice(channels):
-                self._keep_scale(role, scale)
-
-    def mark_posed(self) -> None:
-        """From now on the solver's numbers stand in the channels."""
-        if not self._settings.is_posed:
-            self._settings.is_posed = True
-
-    def adopt(self, channels: Channels, stretched: Sequence[Scale]) -> None:
-        """Make what stands in the channels the animator's; of the scales, those that are stretched."""
-        self.ensure(channels)
-        for role, rotation in self.rotations.items():
-            rotation.own = rotation.written = channels.get(rotation.slot)
-            self._keep_rotation(role, rotation)
-        for role, scale in self.scales.items():
-            if scale in stretched:
-                scale.own = scale.written = channels.get(scale.slot)
-                self._keep_scale(role, scale)
-
-    def restore(self, channels: Channels) -> None:
-        """Put the animator's numbers back where the solver's stand."""
-        for part in (*self.rotations.values(), *self.scales.values()):
-            part.restore(channels)
-
-    def release(self, channels: Channels) -> None:
-        """Give the bones back, until the solver poses them again."""
-        if self._settings.is_posed:
-            self.ensure(channels)
-            self.restore(channels)
-            self._settings.is_posed = False
-
-    @property
-    def _bone(self) -> PoseBone:
-        return self._object.pose.bones[self._lower]
-
-    @property
-    def _settings(self) -> ChainSettings:
-        return chain_settings(self._bone)
-
-    def _is_outdated(self) -> bool:
-        """Whether the bones were not posed when last read, so that anything may be new, or turn in other modes now."""
-        if not (self.rotations and self._settings.is_posed):
-            return True
-        modes = (self.rotations["upper"].mode, self.rotations["lower"].mode)
-        return modes != (upper_of(self._bone).rotation_mode, self._bone.rotation_mode)
-
-    def _read_again(self, channels: Channels) -> None:
-        self.read(channels, {bone.name: i for i, bone in enumerate(self._object.pose.bones)})
-
-    def _keep_rotation(self, role: str, rotation: Rotation) -> None:
-        _keep(self._settings, f"own_{role}", [*rotation.own, 0.0][:4])
-
-    def _keep_scale(self, role: str, scale: Scale) -> None:
-        _keep(self._settings, f"own_{role}_scale", scale.own)
+    slot: Slot
+    name: str
+    mode: str = ""
+    kept_mode: str = ""
 
 
-def _keep(settings: Any, name: str, numbers: Sequence[float]) -> None:
-    if list(getattr(settings, name)) != list(numbers):
-        setattr(settings, name, numbers)
+def of_limb(lower: PoseBone) -> tuple[Own, tuple[Sequence[float], Sequence[float]]]:
+    """The animator's rotations of a limb's bones, and their scales."""
+    channels = Channels(lower.id_data)
+    recall(lower, channels)
+    upper, upper_scale, under, lower_scale = _parts(lower)
+    turns = Own(*(to_quaternion(part.mode, channels.get(part.slot)) for part in (upper, under)))
+    return turns, (channels.get(upper_scale.slot), channels.get(lower_scale.slot))
+
+
+def recall(lower: PoseBone, channels: Channels) -> None:
+    """Have the animator's numbers in ``channels`` where a solution stands."""
+    settings = chain_settings(lower)
+    if not settings.is_posed:
+        return
+    for part in _parts(lower):
+        own = _own(settings, part, channels.get(part.slot))
+        if own is not None:
+            channels.set(part.slot, own)
+
+
+def keep(lower: PoseBone, own: Channels, solved: Channels) -> None:
+    """Keep with the file what the animator's channels were before a solution, which stays in them, and the latter."""
+    settings = chain_settings(lower)
+    for part in _parts(lower):
+        for of, channels in (("own", own), ("written", solved)):
+            _set(settings, f"{of}_{part.name}", channels.get(part.slot))
+    modes = f"{upper_of(lower).rotation_mode} {lower.rotation_mode}"
+    if settings.own_modes != modes:
+        settings.own_modes = modes
+    if not settings.is_posed:
+        settings.is_posed = True
+
+
+def forget(lower: PoseBone) -> None:
+    """Whatever stands in the channels is the animator's from now on."""
+    settings = chain_settings(lower)
+    if settings.is_posed:
+        for name in ("is_posed", "own_modes", *NUMBERS):
+            lower.planar_ik.property_unset(name)  # type: ignore[attr-defined]  # addon.rig.properties adds it
+
+
+def give_back(ob: ArmatureObject, lowers: Sequence[PoseBone]) -> None:
+    """Put the animator's numbers back where solutions stand."""
+    posed = [lower for lower in lowers if lower.parent and chain_settings(lower).is_posed]
+    if posed:
+        channels = Channels(ob)
+        for lower in posed:
+            recall(lower, channels)
+            forget(lower)
+        channels.write()
+
+
+def _parts(lower: PoseBone) -> Iterator[_Part]:
+    bones = lower.id_data.pose.bones
+    kept: list[str] = chain_settings(lower).own_modes.split()
+    for i, (role, bone) in enumerate((("upper", upper_of(lower)), ("lower", lower))):
+        index, mode = bones.find(bone.name), bone.rotation_mode
+        yield _Part(rotation_slot(bone, index), role, mode, kept[i] if kept else mode)
+        yield _Part(Slot("scale", index), f"{role}_scale")
+
+
+def _own(settings: Any, part: _Part, current: list[float]) -> Sequence[float] | None:
+    """The animator's numbers for a channel; None if it is they that stand in it."""
+    own, written = (list(getattr(settings, f"{of}_{part.name}")) for of in ("own", "written"))
+    if part.mode != part.kept_mode:
+        was, now = to_quaternion(part.kept_mode, written), to_quaternion(part.mode, current)
+        if not _is_same_turn(was, now):
+            return None
+        return to_channels(part.mode, to_quaternion(part.kept_mode, own), current)
+    is_ours = not settings.own_modes or current == written[: len(current)]  # older files have no modes
+    return own[: len(current)] if is_ours else None
+
+
+def _is_same_turn(one: Sequence[float], other: Sequence[float]) -> bool:
+    side = -1.0 if sum(a * b for a, b in zip(one, other, strict=True)) < 0.0 else 1.0
+    return all(abs(a - side * b) <= SAME_TURN for a, b in zip(one, other, strict=True))
+
+
+def _set(settings: Any, name: str, numbers: Sequence[float]) -> None:
+    """Set kept numbers, filled up with nothing, if they are others; what is at its default stays unstored."""
+    kept = list(getattr(settings, name))
+    wanted = array("f", [*numbers, 0.0][: len(kept)]).tolist()
+    if kept != wanted:
+        setattr(settings, name, wanted)

@@ -34,7 +34,7 @@ class Places:
         self._parents = list(dict.fromkeys(chain.parent for chain in chains))
         order = {parent: i for i, parent in enumerate(self._parents)}
         self._carried_by = np.array([order[chain.parent] for chain in chains])
-        self._axes = _rows([chain.to_axes for chain in chains])
+        self._axes = _rows([chain.posing.to_axes for chain in chains if chain.posing])
         self._spaces = self._to_axes = _rows([])
         targets, poles = [chain.target for chain in chains], [chain.pole for chain in chains]
         self._goals = [Positions([goal for goal in goals if goal]) for goals in (targets, poles) if all(goals)]

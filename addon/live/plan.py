@@ -23,10 +23,13 @@ from ..rig.access import (
 )
 from ..rig.dependencies import Dependencies
 from ..rig.renaming import Renaming
+from .animated import Lent
 from .chain import Chain
+from .channels import Channels, Slot
 from .edits import Edit, Seen, edit_of, has_unknown_chains, is_structural, with_settings
 from .group import Group
 from .order import levels_of
+from .own_pose import forget
 from .pointers import Pointers
 
 log = logging.getLogger("planar_ik")
@@ -53,6 +56,8 @@ class Plan:
         """The chains of which a setting was set since."""
         self.is_stale = True
         self.is_busy = False
+        self.is_kept = False
+        """Whether the solutions were left in the channels when last found."""
         self.told: dict[str, str] = {}
 
     def forget(self) -> None:
@@ -66,33 +71,76 @@ class Plan:
         status.forget()
         self.is_stale = True
 
-    def drop(self, lower: PoseBone) -> None:
-        """Drop what is known of a lower bone's chain, which was set anew behind its back."""
-        self.chains.pop(key_of(lower), None)
-        self.is_stale = True
-
 
 plan = Plan()
 
 
 def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -> None:
-    """Pose the chains of a scene's evaluated objects once; ``has_changed`` says that the frame changed."""
+    """Pose the chains of a scene's evaluated objects once; ``has_changed`` says that the frame changed.
+
+    The solutions are the evaluated pose's only: the objects' own channels stay as the animator set them. They are left
+    in these as well if nothing will pose the chains again, or if several windows would take turns to.
+    """
+    is_kept = not scene_settings(scene).live or _are_windows_apart()
+    if is_kept != plan.is_kept:
+        plan.is_kept, plan.is_stale = is_kept, True
     concerned = _concerned(depsgraph, has_changed)
     if not concerned:
         return
-    dependencies = Dependencies()
-    for number, level in enumerate(plan.levels):
-        posed = [group for group in level if group in concerned]
-        moved = {group for group in posed if group.pose(depsgraph, has_changed, dependencies)}
-        for group in posed:
-            plan.is_stale = plan.is_stale or group.has_lost
-            for chain in group.chains:
-                if chain.problem:
-                    _tell(chain)
-        later = [group for below in plan.levels[number + 1 :] for group in below]
-        if moved and later:
-            depsgraph.update()
-            concerned |= {group for group in later if group.needs & moved}
+    dependencies, lent = Dependencies(), Lent()
+    done: set[Group] = set()
+    plan.is_busy = True
+    try:
+        for number, level in enumerate(plan.levels):
+            posed = [group for group in level if group in concerned]
+            for group in posed:
+                group.beside = [other for other in group.others if other not in concerned or other in done]
+            lender = None if is_kept else lent
+            moved = {group for group in posed if group.pose(depsgraph, has_changed, dependencies, lender)}
+            done |= {*posed}
+            _look_at(posed)
+            if moved:
+                _evaluate(depsgraph, has_changed)
+                later = [group for below in plan.levels[number + 1 :] for group in below]
+                concerned |= {group for group in later if group.needs & moved}
+            for group in moved:
+                group.note_shown(depsgraph)
+    finally:
+        lent.put_back()
+        plan.is_busy = False
+
+
+def _look_at(groups: list[Group]) -> None:
+    """Take notice of what became of chains."""
+    for group in groups:
+        plan.is_stale = plan.is_stale or group.has_lost
+        for chain in group.chains:
+            if chain.problem:
+                _tell(chain)
+
+
+def _evaluate(depsgraph: Depsgraph, has_changed: bool) -> None:
+    """Have Blender evaluate what was written. A new frame does not call the handlers of edits, as it does not alone."""
+    of_edits: Any = (bpy.app.handlers.depsgraph_update_pre, bpy.app.handlers.depsgraph_update_post)
+    called = of_edits if has_changed else ()
+    waiting = [handlers[:] for handlers in called]
+    for handlers in called:
+        handlers.clear()
+    if depsgraph.id_type_updated("SCENE"):
+        # Else Blender up to 5.0 loses the list of what is in the scene, and crashes when next it looks whether it is.
+        depsgraph.scene.update_tag()  # type: ignore[union-attr]
+    try:
+        depsgraph.update()
+    finally:
+        for handlers, others in zip(called, waiting, strict=True):
+            handlers[:] = others
+
+
+def _are_windows_apart() -> bool:
+    """Whether windows show different scenes or view layers, of which each is evaluated when another's was."""
+    window_manager = bpy.context.window_manager
+    windows = window_manager.windows if window_manager else ()
+    return len(windows) > 1 and len({(window.scene, window.view_layer.name) for window in windows}) > 1
 
 
 def run(scene: Scene, depsgraph: Depsgraph, has_changed: bool) -> None:
@@ -102,11 +150,7 @@ def run(scene: Scene, depsgraph: Depsgraph, has_changed: bool) -> None:
     if not scene_settings(scene).live:
         plan.is_stale = True
         return
-    plan.is_busy = True
-    try:
-        solve_scene(scene, depsgraph, has_changed)
-    finally:
-        plan.is_busy = False
+    solve_scene(scene, depsgraph, has_changed)
 
 
 def refresh(context: Context) -> None:
@@ -129,10 +173,14 @@ def solve_only(context: Context, lowers: list[PoseBone]) -> None:
     plan.chains = _chains_of_file()
     wanted = [plan.chains[key] for key in map(key_of, lowers) if key in plan.chains]
     depsgraph, dependencies = context.evaluated_depsgraph_get(), Dependencies()
-    for level in levels_of(wanted, dependencies):
-        moved = [group.pose(depsgraph, False, dependencies) for group in level]
-        if any(moved):
-            depsgraph.update()
+    plan.is_busy = True
+    try:
+        for level in levels_of(wanted, dependencies):
+            moved = [group.pose(depsgraph, False, dependencies, None) for group in level]
+            if any(moved):
+                _evaluate(depsgraph, False)
+    finally:
+        plan.is_busy = False
     plan.is_stale = True
 
 
@@ -142,6 +190,34 @@ def chain_of(context: Context, lower: PoseBone) -> Chain:
     if key not in plan.chains:
         solve_now(context)
     return plan.chains[key]
+
+
+def solved_channels(ob: ArmatureObject) -> Channels:
+    """The channels of an object with the solutions of its chains as they were last found."""
+    groups = [group for level in plan.levels for group in level if group.object == ob and group.solved]
+    return groups[-1].solved or Channels(ob) if groups else Channels(ob)
+
+
+def take_over(chain: Chain) -> tuple[Slot, ...]:
+    """Make the solution of a chain, as it was last posed, the animator's own pose; give the channels that changed."""
+    posing = chain.posing
+    if posing is None:
+        return ()
+    solved = solved_channels(chain.object)
+    slots = (posing.upper.slot, posing.lower.slot, *posing.lengthened)
+    numbers = [solved.get(slot) for slot in slots]
+    forget(chain.bone)
+    for slot, values in zip(slots, numbers, strict=True):
+        setattr(chain.object.pose.bones[slot.index], slot.channel, values)
+    return slots
+
+
+def settle(scene: Scene) -> None:
+    """Leave the solutions in the channels of a scene's objects, because nothing will pose their chains from now on."""
+    for group in _all_groups():
+        if not plan.is_kept and group.object.name in scene.objects:
+            group.settle()
+            plan.is_stale = True
 
 
 def _concerned(depsgraph: Depsgraph, has_changed: bool) -> set[Group]:
@@ -197,6 +273,7 @@ def _look_at_all(view: View) -> set[Group]:
     plan.seen = {ob: Seen(ob) for ob in {chain.object for chain in plan.chains.values()}}
     plan.watchers = {}
     for group in _all_groups():
+        group.others = [each for each in _all_groups() if each.object == group.object and each is not group]
         for ob in group.watched():
             plan.watchers.setdefault(ob, []).append(group)
     plan.changed.clear()

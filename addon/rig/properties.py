@@ -13,7 +13,7 @@ from ..solver import Reach
 from . import status
 from .access import bone_of, runs_on_rig
 from .legacy import notice, stored
-from .settings import OVERRIDABLE, PREFIX, SETTINGS, ChainSettings, Setting, tell_changed
+from .settings import OVERRIDABLE, PREFIX, SETTINGS, ChainSettings, Setting, on_live, tell_changed
 
 
 def _aimed(group: Any, _context: Context) -> None:
@@ -95,6 +95,11 @@ class PlanarIKChain(PropertyGroup):
     own_lower: _kept_property((1.0, 0.0, 0.0, 0.0))
     own_upper_scale: _kept_property((1.0, 1.0, 1.0))
     own_lower_scale: _kept_property((1.0, 1.0, 1.0))
+    written_upper: _kept_property((1.0, 0.0, 0.0, 0.0))
+    written_lower: _kept_property((1.0, 0.0, 0.0, 0.0))
+    written_upper_scale: _kept_property((1.0, 1.0, 1.0))
+    written_lower_scale: _kept_property((1.0, 1.0, 1.0))
+    own_modes: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     own_inherit_scale: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
 
 
@@ -126,9 +131,11 @@ PlanarIKChain.__annotations__ |= {setting.name: _shared(setting) for setting in 
 
 
 def _live_changed(scene_settings: Any, _context: Context) -> None:
+    for listener in on_live:
+        listener(scene_settings.id_data)
     for ob in scene_settings.id_data.objects:
         if ob.type == "ARMATURE":
-            ob.update_tag()
+            ob.update_tag(refresh={"DATA"})
 
 
 class PlanarIKScene(PropertyGroup):

@@ -36,6 +36,9 @@ OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 on_change: list[Callable[[ChainSettings, bool], None]] = []
 """Called with a chain's settings after one of them was set, and whether that one says what is followed."""
 
+on_live: list[Callable[[Any], None]] = []
+"""Called with a scene after Live was switched on or off in it."""
+
 
 class Setting(NamedTuple):
     """One that animates: its name, the function of `bpy.props` that makes it, its default, what else that wants."""

@@ -9,7 +9,6 @@ from bpy.props import BoolProperty, IntProperty
 from bpy.types import Context, PoseBone
 
 from .. import live
-from ..live.channels import Channels
 from ..native import convert
 from ..native.own import adopt, own_pose
 from ..rig.access import bones_of, chain_settings, runs_on_rig, scene_of, upper_of, view_layer_of
@@ -119,10 +118,8 @@ def _match(context: Context, lower: PoseBone) -> Match:
     if runs_on_rig(lower):
         rig = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
         return match(rig, lower.name, *own_pose(rig.pose.bones[lower.name]))
-    chain = live.chain_of(context, lower)
-    chain.own_pose.ensure(Channels(chain.object))
-    evaluated = chain.object.evaluated_get(context.evaluated_depsgraph_get())
-    return match(evaluated, chain.lower, chain.own_pose.turns(), chain.own_pose.sizes())
+    rig = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
+    return match(rig, lower.name, *live.own_pose_of(lower))
 
 
 class POSE_OT_planar_ik_snap_fk(RangeOperator):
@@ -151,8 +148,7 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
             settings.influence = 1.0
             live.solve_now(context)
             chain = live.chain_of(context, lower)
-        chain.own_pose.adopt(Channels(chain.object), chain.stretched)
-        lengthened = {scale.slot.index for scale in chain.stretched}
+        lengthened = {slot.index for slot in live.take_over(chain) if slot.channel == "scale"}
         self._keep(lower, {bone.name for bone in (upper_of(lower), lower) if _index(bone) in lengthened})
         if influence != 1.0:
             settings.influence = influence

@@ -171,10 +171,29 @@ def set_rotation(bone: Any, numbers: Sequence[float]) -> None:
     setattr(bone, rotation_name(bone), numbers)
 
 
-def pose(ob: Any) -> bytes:
+def shown(ob: Any, name: str) -> Any:
+    """What a bone adds to what it inherits in the evaluated pose, whatever its channels hold."""
+    pose_bone = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones[name]
+    bone, parent = pose_bone.bone, pose_bone.parent
+    above = {"parent_matrix": parent.matrix, "parent_matrix_local": parent.bone.matrix_local} if parent else {}
+    return bone.convert_local_to_pose(pose_bone.matrix, bone.matrix_local, invert=True, **above)
+
+
+def shown_rotation(ob: Any, name: str) -> tuple[float, ...]:
+    """The same as a quaternion."""
+    return tuple(shown(ob, name).to_quaternion())
+
+
+def channels(ob: Any) -> bytes:
     """Every channel of every bone, bit by bit."""
     names = ("location", "scale", "rotation_quaternion", "rotation_euler", "rotation_axis_angle")
     return b"".join(np.array([getattr(bone, name)[:] for bone in ob.pose.bones], "f").tobytes() for name in names)
+
+
+def pose(ob: Any) -> bytes:
+    """Every bone as it is evaluated, and every channel of it, bit by bit."""
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array([bone.matrix for bone in evaluated.pose.bones], "f").tobytes() + channels(ob)
 
 
 def length(ob: Any, lower: str = "shin") -> float:
@@ -195,7 +214,9 @@ def assert_refused(chain: Any, word: str) -> None:
     """The chain is invalid and says so in a sentence with this word, and its bones are as they were."""
     assert chain.reach == "INVALID"
     assert word in chain.message
-    assert all(tuple(bone.rotation_quaternion) == (1, 0, 0, 0) for bone in chain.id_data.pose.bones)
+    ob = chain.id_data
+    assert all(tuple(bone.rotation_quaternion) == (1, 0, 0, 0) for bone in ob.pose.bones)
+    assert all(abs(shown_rotation(ob, bone.name)[0]) > 1 - 1e-6 for bone in ob.pose.bones)
 
 
 class Frame(NamedTuple):

@@ -11,7 +11,7 @@ import pytest
 from scripts import installed
 
 from .bake_rigs import FEATURES, FRAMES, assert_same, joints, make_chain, make_leg, motion
-from .rigs import pose
+from .rigs import channels
 
 WAYS = ["plain", "constrained target", "driven by Python", "keyed constraint"]
 """A feature for each way to gather."""
@@ -36,7 +36,7 @@ def state(ob: Any) -> Any:
     chain = ob.pose.bones["shin"].planar_ik
     own = [tuple(getattr(chain, f"own_{name}")) for name in ("upper", "lower", "upper_scale", "lower_scale")]
     inherited = [bone.inherit_scale for bone in ob.data.bones]
-    return pose(ob), chain.enabled, chain.is_posed, own, inherited, chain.own_inherit_scale
+    return channels(ob), chain.enabled, chain.is_posed, own, inherited, chain.own_inherit_scale
 
 
 @pytest.mark.parametrize("feature", WAYS)

@@ -28,19 +28,19 @@ from tests.blender.rigs import (
 def work(monkeypatch):
     """What is done for chains: pairs of ``pose`` or ``look`` and the name of their object."""
     done = []
-    group, chain = installed.addon("addon.live.group").Group, installed.addon("addon.live.chain").Chain
-    pose, prepare = group.pose, chain.prepare
+    group = installed.addon("addon.live.group")
+    pose, prepare = group.Group.pose, group.prepare
 
     def posing(self, *arguments):
         done.append(("pose", self.object.name))
         return pose(self, *arguments)
 
-    def looking(self, *arguments):
-        done.append(("look", self.object.name))
-        return prepare(self, *arguments)
+    def looking(chain, *arguments):
+        done.append(("look", chain.object.name))
+        return prepare(chain, *arguments)
 
-    monkeypatch.setattr(group, "pose", posing)
-    monkeypatch.setattr(chain, "prepare", looking)
+    monkeypatch.setattr(group.Group, "pose", posing)
+    monkeypatch.setattr(group, "prepare", looking)
     return done
 
 

@@ -23,6 +23,7 @@ from tests.blender.rigs import (
     rotation_name,
     select,
     set_rotation,
+    shown,
     update,
 )
 
@@ -54,9 +55,11 @@ def test_disabling_and_influence_nil_give_it_back(mode):
     ob = rig_with_own_pose(mode)
     kept, shape = own(ob), joints(ob)
     chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
-    assert not close(own(ob), kept, 1e-3)
-    chain.enabled = False
     assert own(ob) == kept
+    assert not np.allclose(joints(ob), shape, atol=1e-3)
+    chain.enabled = False
+    update()
+    assert close(joints(ob), shape, 2e-6)
     chain.enabled = True
     update()
     chain.influence = 0
@@ -80,7 +83,7 @@ def test_disabling_works_with_live_off():
 def test_it_never_takes_in_the_solvers_output():
     ob = rig_with_own_pose()
     shape = joints(ob)
-    chain = make_chain(ob, make_empty("target", NEAR), plane="SWING", influence=0.5)
+    chain = make_chain(ob, make_empty("target", NEAR), influence=0.5)
     first = None
     for _ in range(20):
         chain.target.location = NEXT
@@ -112,7 +115,7 @@ def test_a_stretched_limb_gets_its_scale_back():
     ob = rig_with_own_pose()
     ob.pose.bones["thigh"].scale = (1.2, 1.2, 1.2)
     chain = make_chain(ob, make_empty("target", (0, 0, -4)), stretch=1)
-    assert ob.pose.bones["thigh"].scale.y > 1.5
+    assert shown(ob, "thigh").to_scale().y > 1.5
     chain.enabled = False
     update()
     assert ob.pose.bones["thigh"].scale[:] == pytest.approx((1.2, 1.2, 1.2))
@@ -184,13 +187,13 @@ def test_a_chain_that_becomes_invalid_gives_it_back_and_takes_it_up():
     ob = rig_with_own_pose()
     kept = own(ob)
     chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
-    solved = own(ob)
+    solved = pose(ob)
     target, chain.target = chain.target, None
     update()
     assert own(ob) == kept
     chain.target = target
     update()
-    assert close(own(ob), solved)
+    assert pose(ob) == solved
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -211,7 +214,7 @@ def test_another_rotation_mode_keeps_it(mode):
 def test_a_saved_file_keeps_it(tmp_path, influence):
     ob = rig_with_own_pose()
     kept = own(ob)
-    make_chain(ob, make_empty("target", NEAR), plane="SWING", influence=influence)
+    make_chain(ob, make_empty("target", NEAR), influence=influence)
     solved = pose(ob)
     path = str(tmp_path / "posed.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)

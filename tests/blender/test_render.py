@@ -16,6 +16,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     rotation_name,
+    shown_rotation,
     update,
 )
 
@@ -91,7 +92,7 @@ def keyed_by_hand(ob, lowers):
     poses = {}
     for quarter in range(56):  # the shutter opens and closes a quarter of a frame from the middle
         scene.frame_set(quarter // 4, subframe=quarter % 4 / 4)
-        poses[quarter / 4] = [tuple(getattr(ob.pose.bones[name], rotation_name(ob.pose.bones[name]))) for name in names]
+        poses[quarter / 4] = [shown_rotation(ob, name) for name in names]
     for lower in lowers:
         ob.pose.bones[lower].planar_ik.enabled = False
     for frame, rotations in poses.items():

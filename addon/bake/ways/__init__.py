@@ -4,6 +4,7 @@ scene."""
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -63,9 +64,10 @@ def _filled(solved: Solved | None, stepped: Sampled, rows: NDArray[Any]) -> Samp
 
 
 def part_of(steps: Generator[float, None, Any], start: float, share: float) -> Generator[float, None, Any]:
-    """The same steps as a share of a whole, each unit of theirs so much of it."""
-    while True:
-        try:
-            yield start + share * next(steps)
-        except StopIteration as end:
-            return end.value
+    """The same steps as a share of a whole, each unit of theirs so much of it; closed with it."""
+    with closing(steps):
+        while True:
+            try:
+                yield start + share * next(steps)
+            except StopIteration as end:
+                return end.value

@@ -12,6 +12,7 @@ import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone, Scene
 from numpy.typing import NDArray
 
+from ...live import solved_channels
 from ...live.channels import SIZES
 from ...rig import status
 from ...rig.access import ArmatureObject, chain_settings, runs_on_rig, scene_of, scene_settings, upper_of
@@ -125,8 +126,9 @@ class _Recorder:
             sample.joints.knee[i], sample.joints.tip[i] = knee, tip
         if self._has_channels:
             self._record_results(i, depsgraph, tips)
+            solved = solved_channels(self.object)
             for channel, tracks in self._by_channel.items():
-                values = self._numbers(self.object.pose.bones, channel, SIZES[channel])
+                values = solved.rows(channel)
                 for index, track in tracks:
                     track.values[i] = values[index]
 

@@ -7,15 +7,25 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, Depsgraph, PoseBone
 
-from ...live.chain import Posing
+from ...live import own_pose_of
 from ...live.plan import plan
 from ...rig.access import ArmatureObject, chain_settings, key_of, runs_on_rig, upper_of
-from ...rig.anatomy import Unposable, anatomy, frame_of
+from ...rig.anatomy import Anatomy, Unposable, anatomy, frame_of
 from ...rig.settings import NUMBERS, features_of, solver_settings
 from ...rig.sides import swing_side
 from ...rig.targets import Target
-from ...solver.chain import Own
+from ...solver.chain import Features, Own
+from ...solver.triangle import Settings
 from ..finding import chains_meant
+
+
+class Shape(NamedTuple):
+    """What a chain is posed by, as the solver takes it."""
+
+    body: Anatomy
+    settings: Settings
+    features: Features
+    own: Own
 
 
 class Sight(NamedTuple):
@@ -26,7 +36,7 @@ class Sight(NamedTuple):
     lower: str
     target: Target
     pole: Target | None
-    posing: Posing
+    posing: Shape
     scale: tuple[float, ...]
 
 
@@ -47,7 +57,8 @@ def _live(lower: PoseBone, depsgraph: Depsgraph) -> Sight | None:
     if chain is None or chain.posing is None or chain.target is None:
         return None
     scale = _evaluated(lower, depsgraph).parent.scale[:]  # type: ignore[union-attr]
-    return Sight(chain.object, chain.upper, chain.lower, chain.target, chain.pole, chain.posing, scale)
+    shape = Shape(*chain.posing[:3], own_pose_of(lower)[0])
+    return Sight(chain.object, chain.upper, chain.lower, chain.target, chain.pole, shape, scale)
 
 
 def _on_rig(lower: PoseBone, depsgraph: Depsgraph) -> Sight | None:
@@ -73,7 +84,7 @@ def _on_rig(lower: PoseBone, depsgraph: Depsgraph) -> Sight | None:
         lower.name,
         target,
         pole,
-        Posing(body, values, features_of(values, settings.plane), own),
+        Shape(body, values, features_of(values, settings.plane), own),
         scale,
     )
 
