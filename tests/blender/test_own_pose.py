@@ -270,3 +270,42 @@ def test_a_keyed_rotation_mode_keeps_it():
     for frame in (1, 10, 1, 20, 5, 12, 25, 1):
         bpy.context.scene.frame_set(frame)
         assert np.allclose(joints(ob), wanted, atol=1e-6)
+
+
+def test_a_lower_bone_without_its_parent_says_so_and_can_be_freed():
+    ob = rig_with_own_pose()
+    chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
+    select(ob, "shin")
+    bpy.ops.object.mode_set(mode="EDIT")
+    ob.data.edit_bones["shin"].parent = None
+    bpy.ops.object.mode_set(mode="POSE")
+    update()
+    assert "has no parent" in chain.message
+    bpy.ops.pose.planar_ik_remove()
+    assert not chain.enabled
+    assert chain.target is None
+
+
+@pytest.mark.parametrize("influence", [0.0, 0.5, 1.0])
+def test_the_channels_are_the_animators_and_so_are_keys_and_undo_steps(influence):
+    ob = rig_with_own_pose()
+    kept = own(ob)
+    chain = make_chain(ob, make_empty("target", NEAR), plane="SWING", influence=influence)
+    select(ob, "shin")
+    bpy.ops.ed.undo_push(message="chain")
+    for place in (NEXT, NEAR):
+        chain.target.location = place
+        update()
+        assert own(ob) == kept
+    ob.pose.bones["thigh"].rotation_quaternion = (1, 0, 0, 0)
+    update()
+    bpy.ops.ed.undo_push(message="cleared")
+    chain.target.location = NEXT
+    update()
+    bpy.ops.ed.undo_push(message="moved")
+    bpy.ops.ed.undo()
+    rig = bpy.data.objects["rig"]
+    assert rotation(rig.pose.bones["thigh"]) == (1, 0, 0, 0)
+    bpy.ops.ed.undo()
+    rig = bpy.data.objects["rig"]
+    assert own(rig) == kept
