@@ -163,13 +163,16 @@ def test_switching_keeps_the_limb_where_it_is(to):
     assert (moved > 0.1) == (to == "IK")
 
 
-def test_switching_with_auto_keying_changes_no_frame():
+@pytest.mark.parametrize("is_on_rig", [False, True])
+def test_switching_with_auto_keying_changes_no_frame(is_on_rig):
     ob, target = leg()
     scene = bpy.context.scene
     for frame, place in ((1, NEAR), (20, NEXT)):
         target.location = place
         target.keyframe_insert("location", frame=frame)
     select(ob, "shin")
+    if is_on_rig:
+        bpy.ops.pose.planar_ik_make_portable()
     before = {frame: _at(ob, frame) for frame in range(1, 11)}
     scene.frame_set(10)
     scene.tool_settings.use_keyframe_insert_auto = True

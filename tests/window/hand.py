@@ -19,7 +19,9 @@ Steps = Iterator[None]
 Point = tuple[int, int]
 
 DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
-KEYS = {" ": "SPACE", "-": "MINUS", ".": "PERIOD"} | {str(digit): name for digit, name in enumerate(DIGITS)}
+KEYS = {" ": "SPACE", "-": "MINUS", ".": "PERIOD", "/": "SLASH"} | {
+    str(digit): name for digit, name in enumerate(DIGITS)
+}
 """Blender's names of the keys that are not named as what they type."""
 
 
@@ -59,7 +61,7 @@ class Hand:
         yield from self.key("F3")
         yield from self.write(entry)
         yield
-        self.picture(f"search-{entry.lower().replace(' ', '-')}")
+        self.picture(f"search-{entry.lower().replace(' ', '-').replace('/', '-')}")
         yield from self.key("RET")
         yield
 
