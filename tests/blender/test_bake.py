@@ -251,7 +251,7 @@ def test_the_report_says_what_the_live_chains_do(bake, live):
     assert report.residual == pytest.approx(max(gaps), abs=2e-6)
 
 
-@pytest.mark.parametrize("feature", ["constrained target", "keyed constraint"])
+@pytest.mark.parametrize("feature", ["constrained target", "driven by Python"])
 def test_a_cancelled_bake_leaves_everything(addon, feature):
     baking = installed.addon("addon.bake")
     ob = make_leg()
