@@ -104,8 +104,7 @@ def is_outdated(lower: PoseBone, evaluated: PoseBone) -> bool:
 def check(lower: PoseBone) -> None:
     """Raise `Refused` if a chain can't be put on the rig."""
     ob, settings = lower.id_data, chain_settings(lower)
-    if ob.library or ob.data.library:
-        raise Refused(f"'{ob.name}' is linked: make its chains portable in the file that it is linked from")
+    _check_editable(ob)
     if runs_on_rig(lower):
         raise Refused(f"The chain of '{lower.name}' runs on the rig already")
     if lower.parent is None:
@@ -125,6 +124,14 @@ def check(lower: PoseBone) -> None:
     for name in FIXED:
         if setting_path(lower.name, name) in animated:
             raise Refused(f"{name.replace('_', ' ').capitalize()} of '{lower.name}' is animated: remove its keys first")
+
+
+def _check_editable(ob: ArmatureObject) -> None:
+    """Raise `Refused` if no bones can be added to an armature."""
+    if ob.override_library:
+        raise Refused(f"'{ob.name}' overrides a linked rig, to whose bones none can be added: let its chains run live")
+    if ob.library or ob.data.library:
+        raise Refused(f"'{ob.name}' is linked: make its chains portable in the file that it is linked from")
 
 
 def read(lower: PoseBone) -> Wanted:
