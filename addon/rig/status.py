@@ -15,6 +15,16 @@ from .targets import Target
 
 _chains: dict[Key, Any] = {}
 
+MISSED = 1e-5
+"""How far from its target a tip may be, in lengths of the limb, and still count as on it."""
+
+ROUNDING = 1e-6
+"""What single precision makes of places far from the origin, next to how far."""
+
+MOVED = "The limb is not where its chain put it: something else moves it, or its target, after the chain"
+
+CHANNELS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
+
 
 def register_chain(chain: Any) -> None:
     """Let the properties of a chain's bone speak for it."""
@@ -50,7 +60,11 @@ def reach(settings: Any) -> Reach:
     if answer:
         return answer[0]
     chain = find(settings) if settings.enabled else None
-    return Reach(int(chain.reach)) if chain and not chain.problem else Reach.INVALID
+    if chain is None or chain.problem:
+        return Reach.INVALID
+    if chain.reach == Reach.REACHED and _is_off(settings):
+        return Reach.LIMITED if _evaluated(settings).planar_ik_influence < 1.0 else Reach.INVALID
+    return Reach(int(chain.reach))
 
 
 def message(settings: Any) -> str:
@@ -61,7 +75,9 @@ def message(settings: Any) -> str:
     if answer:
         return answer[1]
     chain = find(settings)
-    return chain.problem if chain else "The chain has not been posed yet"
+    if chain is None:
+        return "The chain has not been posed yet"
+    return chain.problem or (MOVED if reach(settings) == Reach.INVALID else "")
 
 
 def residual(settings: Any) -> float:
@@ -76,6 +92,26 @@ def residual(settings: Any) -> float:
     evaluated = bone.id_data.original.evaluated_get(depsgraph)
     tip = evaluated.matrix_world @ evaluated.pose.bones[bone.name].tail
     return float((tip - target.position(depsgraph)).length)
+
+
+def _is_off(settings: Any) -> bool:
+    """Whether the tip is evaluated off its target by more than single precision explains."""
+    posed, evaluated = bones_of(_bone(settings).id_data.original)[_bone(settings).name], _evaluated(settings)
+    for mine, there in ((posed, evaluated), (posed.parent, evaluated.parent)):
+        if mine is None or any(getattr(mine, name)[:] != getattr(there, name)[:] for name in CHANNELS):
+            return False  # what was posed is not evaluated yet
+    world = evaluated.id_data.matrix_world
+    root, knee, tip = (world @ joint for joint in (evaluated.parent.head, evaluated.head, evaluated.tail))
+    length = (knee - root).length + (tip - knee).length
+    far = max(tip.length, (world.to_3x3() @ evaluated.tail).length)
+    return bool(residual(settings) > MISSED * length + ROUNDING * far)
+
+
+def _evaluated(settings: Any) -> Any:
+    """The lower bone as it is evaluated."""
+    bone = _bone(settings)
+    depsgraph: Any = view_layer_of(bpy.context).depsgraph
+    return bones_of(bone.id_data.original.evaluated_get(depsgraph))[bone.name]
 
 
 def find(settings: Any) -> Any:

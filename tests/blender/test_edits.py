@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+import numpy as np
 import pytest
 
 from scripts import installed
@@ -19,6 +20,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    place_of,
     plane_chain,
     update,
 )
@@ -223,3 +225,28 @@ def test_chains_that_move_each_others_targets_say_so(count, capfd):
     for ob in rigs[1:]:
         assert ob.pose.bones["shin"].planar_ik.message == ""
     assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("influence", "reach"), [(1.0, "INVALID"), (0.5, "LIMITED")])
+def test_a_tip_that_something_else_takes_away_is_not_reached(legs, influence, reach):
+    """As another extension's handler may, which runs after ours."""
+    ob, target = legs[0], bpy.data.objects["target of a"]
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.influence = influence
+    update()
+
+    def turn_away(*_):
+        ob.pose.bones["shin"].rotation_quaternion = (1, 0.2, 0, 0)
+
+    bpy.app.handlers.depsgraph_update_post.append(turn_away)
+    target.location = NEXT
+    update()
+    assert np.linalg.norm(joints(ob).tip - place_of(target)) == pytest.approx(chain.residual, abs=1e-6)
+    assert chain.residual > 0.01
+    assert chain.reach == reach
+    assert ("something else moves it" in chain.message) == (reach == "INVALID")
+    bpy.app.handlers.depsgraph_update_post.remove(turn_away)
+    chain.influence = 1
+    target.location = NEAR
+    update()
+    assert_on_target(ob, target)

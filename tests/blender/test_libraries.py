@@ -86,6 +86,19 @@ def test_a_linked_rig_keeps_the_pose_of_its_library(library):
         assert_on_target(bpy.data.objects["rig"], bpy.data.objects["target"])
 
 
+def test_a_linked_rig_follows_the_animated_target_of_its_library(library):
+    bpy.ops.wm.open_mainfile(filepath=library)
+    target = bpy.data.objects["target"]
+    key_location(target, [NEAR, NEXT], 1, 10)
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.context.scene.collection.children.link(load(library, link=True))
+    ob, target = bpy.data.objects["rig"], bpy.data.objects["target"]
+    for frame in (1, 6, 11, 1):
+        bpy.context.scene.frame_set(frame)
+        assert_on_target(ob, target)
+
+
 def test_a_linked_rig_on_an_instanced_collection(library):
     instance = make_empty("instance")
     instance.instance_type, instance.instance_collection = "COLLECTION", load(library, link=True)
