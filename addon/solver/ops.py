@@ -47,7 +47,8 @@ def _select(condition: Any, if_true: Any, if_false: Any) -> Any:
     if not isinstance(condition, np.ndarray):
         return if_true if condition else if_false
     if _is_whole(if_true) and _is_whole(if_false):  # a `Reach`
-        return condition.view(np.int8) * (if_true - if_false) + if_false
+        number, other = np.asarray(if_true, np.int8), np.asarray(if_false, np.int8)
+        return condition.view(np.int8) * (number - other) + other
     if isinstance(if_true, float) and isinstance(if_false, float) and (if_true - if_false) + if_false == if_true:
         chosen = condition.astype(float)
         chosen *= if_true - if_false
@@ -55,9 +56,9 @@ def _select(condition: Any, if_true: Any, if_false: Any) -> Any:
         return chosen
     mask = condition.astype(np.int64)
     np.negative(mask, mask)
-    bits, other = np.asarray(if_true, float).view(np.int64), np.asarray(if_false, float).view(np.int64)
-    chosen = (bits ^ other) & mask
-    chosen ^= other
+    bits, others = np.asarray(if_true, float).view(np.int64), np.asarray(if_false, float).view(np.int64)
+    chosen = (bits ^ others) & mask
+    chosen ^= others
     return chosen.view(float)
 
 
