@@ -97,14 +97,20 @@ def residual(settings: Any) -> float:
 def _is_off(settings: Any) -> bool:
     """Whether the tip is evaluated off its target by more than single precision explains."""
     posed, evaluated = bones_of(_bone(settings).id_data.original)[_bone(settings).name], _evaluated(settings)
-    for mine, there in ((posed, evaluated), (posed.parent, evaluated.parent)):
-        if mine is None or any(getattr(mine, name)[:] != getattr(there, name)[:] for name in CHANNELS):
-            return False  # what was posed is not evaluated yet
+    if not (posed.parent and evaluated.parent) or _is_waiting(posed, evaluated):
+        return False
     world = evaluated.id_data.matrix_world
     root, knee, tip = (world @ joint for joint in (evaluated.parent.head, evaluated.head, evaluated.tail))
     length = (knee - root).length + (tip - knee).length
     far = max(tip.length, (world.to_3x3() @ evaluated.tail).length)
     return bool(residual(settings) > MISSED * length + ROUNDING * far)
+
+
+def _is_waiting(posed: PoseBone, evaluated: PoseBone) -> bool:
+    """Whether a solution that stands in the channels, as it does while Live is off, is not evaluated yet."""
+    pairs = ((posed, evaluated), (posed.parent, evaluated.parent))
+    is_kept = posed.planar_ik.is_posed  # type: ignore[attr-defined]  # addon.rig.properties adds it
+    return is_kept and any(getattr(a, name)[:] != getattr(b, name)[:] for a, b in pairs for name in CHANNELS)
 
 
 def _evaluated(settings: Any) -> Any:

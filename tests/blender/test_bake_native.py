@@ -14,6 +14,10 @@ SAME = 1e-5
 """How far what runs on the rig may be from the solution, in lengths of the limb."""
 
 
+BLENDED = 1e-4
+"""The same below influence 1: Blender blends by an arc cosine in single precision, and the bake by roots."""
+
+
 @pytest.mark.parametrize("tolerance", [0.0, 0.01])
 @pytest.mark.parametrize("feature", ["plain", "pole", "bend", "influence", "moving parent", "constrained target"])
 def test_chains_on_the_rig_are_baked_by_arrays(addon, feature, tolerance):
@@ -25,7 +29,7 @@ def test_chains_on_the_rig_are_baked_by_arrays(addon, feature, tolerance):
     report = bake_scene(tolerance=tolerance)
     assert report.chains[0].way in {"curves", "isolated"}
     assert not ob.pose.bones["shin"].planar_ik.enabled
-    assert_same(motion(ob), wanted, tolerance + SAME * LENGTH)
+    assert_same(motion(ob), wanted, tolerance + (BLENDED if feature == "influence" else SAME) * LENGTH)
 
 
 def test_one_that_can_only_be_stepped_is_refused(addon):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...live.chain import ROUNDING
 from ...rig import settings as rig_settings
+from ...rig import status
 from ...rig.rotation import ARRAYS, to_quaternion
 from ...rig.settings import SWITCH
 from ...solver import Reach
@@ -22,7 +23,7 @@ from ...solver.chain import Own as Turns
 from ...solver.chains import solve_chains
 from ...solver.limb import Limb, limb
 from ...solver.ops import FLOATS
-from ...solver.rotation import Quaternion, Vector, rotate, scale
+from ...solver.rotation import Quaternion, Vector, dot, rotate, scale
 from ...solver.triangle import Settings
 from .gathering import Course
 from .shapes import Shapes
@@ -78,7 +79,23 @@ def solve(subjects: list[Subject], courses: list[Course], features: Features, co
         stretch = np.where(is_on, stretch, 1.0)
     joints = rotate(turns.upper, scale(body.axes[0], body.r1 * stretch)), tip_position(turns, body, stretch, hinge)
     knee, tip = (spaces.outside(moved(to_space, joint)) for joint in joints)
-    return Posed(turns, stretch, solution.reach, is_on, knee, tip, places, is_solved)
+    reach = solution.reach
+    if features.blended:
+        root = spaces.outside(moved(to_space, scale(joints[0], 0.0)))
+        is_kept_off = (settings.influence < 1.0) & _is_off(root, knee, tip, places)
+        reach = np.where((reach == Reach.REACHED) & is_kept_off, Reach.LIMITED, reach)
+    return Posed(turns, stretch, reach, is_on, knee, tip, places, is_solved)
+
+
+def _is_off(root: Vector, knee: Vector, tip: Vector, target: Vector) -> Any:
+    """Whether a tip counts as off its target, by the rule of the status."""
+    length = _distance(root, knee) + _distance(knee, tip)
+    return _distance(tip, target) > status.MISSED * length + status.ROUNDING * np.sqrt(dot(tip, tip))
+
+
+def _distance(one: Vector, other: Vector) -> Any:
+    apart = (one[0] - other[0], one[1] - other[1], one[2] - other[2])
+    return np.sqrt(dot(apart, apart))
 
 
 def _bodies(shapes: list[Shapes]) -> tuple[Limb, Hinge | None, Any]:
