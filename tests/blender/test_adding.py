@@ -88,7 +88,7 @@ def test_no_bone_of_a_limb_posed_any_way_moves_or_turns(bones: Any, seed: int) -
     root = Vector(joints(ob).root)
     chain.target.location = root + Vector((0.3, 0.4, -0.5)) * length(ob)
     update()
-    assert_on_target(ob, chain.target)
+    assert_on_target(ob, chain.target, within=1e-5)  # on the rig, whose joints are Blender's own
 
 
 @pytest.mark.parametrize("bones", [(*LEG, FOOT), ARM], ids=["leg", "arm"])

@@ -66,6 +66,9 @@ def every_expression():
     return found
 
 
+LARGEST = float(np.finfo(np.float32).max)
+
+
 @pytest.mark.timeout(600)
 def test_no_input_makes_a_driver_invalid():
     expressions = every_expression()
@@ -96,7 +99,12 @@ def test_the_model_says_what_blender_says():
         wanted = model(rows)
         ob.animation_data_clear()
         ob["result"] = 0.0
-        driver = ob.driver_add('["result"]').driver
+        curve = ob.driver_add('["result"]')
+        while curve.keyframe_points:  # from 5.0 on, which round what is near 0
+            curve.keyframe_points.remove(curve.keyframe_points[0])
+        while curve.modifiers:
+            curve.modifiers.remove(curve.modifiers[0])
+        driver = curve.driver
         for name in names:
             ob[f"in_{name}"] = 0.0
             variable = driver.variables.new()
@@ -111,7 +119,7 @@ def test_the_model_says_what_blender_says():
             update()
             evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
             assert ob.animation_data.drivers[0].driver.is_valid
-            if np.isfinite(result):  # Blender drives nothing by what is not a number
+            if abs(result) < LARGEST:  # Blender drives nothing by what is not a number in single precision
                 assert np.isclose(evaluated["result"], np.float32(result), rtol=1e-6, atol=1e-12)
 
 
