@@ -1,4 +1,4 @@
-"""``blender --command planar_ik``: bake, report on and add chains where there is no window.
+"""``blender --command planar_ik``: bake, report on, add and convert chains where there is no window.
 
 Standard output holds JSON, a line for each file and chain; all else goes to standard error.
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..bake import Refused, Span, frames_between
-from .help import ADD_EXAMPLE, BAKE_EXAMPLES, DESCRIPTION, EPILOG, REPORT_EXAMPLE
+from .help import ADD_EXAMPLE, BAKE_EXAMPLES, DESCRIPTION, EPILOG, LIVE_EXAMPLE, PORTABLE_EXAMPLES, REPORT_EXAMPLE
 from .version import VERSION
 
 if TYPE_CHECKING:
@@ -26,10 +26,14 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser("planar_ik", description="Planar IK without a window.", epilog=EPILOG)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--version", action="version", version=VERSION)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="bake | report | add")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="bake | report | add | portable | live")
     _add_bake(commands)
     _add_report(commands)
     _add_add(commands)
+    does = "let the rig's own bones, constraints and drivers pose the limbs of live chains, without the extension"
+    _add_conversion(commands, "portable", does, PORTABLE_EXAMPLES)
+    does = "let the extension pose the limbs of chains on the rig, and take away what posed them there"
+    _add_conversion(commands, "live", does, LIVE_EXAMPLE)
     arguments = parser.parse_args(words)
     chosen = commands.choices[arguments.command]
     _check_frames(chosen, arguments)
@@ -53,14 +57,10 @@ def names_file(output: str) -> bool:
 def _add_bake(commands: Commands) -> None:
     bake = _command(commands, "bake", "turn what chains do into keys", BAKE_EXAMPLES)
     _inputs(bake)
+    _reach(bake)
     _frames(bake)
     _outputs(bake)
-    bake.add_argument(
-        "--relative-to",
-        type=_whole,
-        metavar="FOLDER",
-        help="this folder holds the inputs; OUT gets the same folders, so that shots of the same name stay apart",
-    )
+    _below(bake)
     bake.add_argument(
         "--action",
         choices=("current", "new"),
@@ -99,6 +99,7 @@ def _add_report(commands: Commands) -> None:
     does = "say for each chain which frames reach their target; change nothing"
     report = _command(commands, "report", does, REPORT_EXAMPLE)
     _inputs(report)
+    _reach(report)
     _frames(report)
     report.add_argument("--json", action="store_true", help="lines of JSON, which is what it always writes")
 
@@ -110,6 +111,19 @@ def _add_add(commands: Commands) -> None:
     _scripts(add)
     _outputs(add)
     add.set_defaults(relative_to=None, frames=None)
+
+
+def _add_conversion(commands: Commands, name: str, does: str, example: str) -> None:
+    conversion = _command(commands, name, does, example)
+    _inputs(conversion)
+    conversion.add_argument(
+        "--strict",
+        action="store_true",
+        help="what is missing, left out or not evaluated is an error: exit codes 5, 6 and 7",
+    )
+    _outputs(conversion)
+    _below(conversion)
+    conversion.set_defaults(frames=None)
 
 
 def _command(commands: Commands, name: str, does: str, examples: str) -> argparse.ArgumentParser:
@@ -133,6 +147,10 @@ def _inputs(parser: argparse.ArgumentParser) -> None:
         metavar="OBJECT:BONE",
         help="only this chain, named by its lower bone; may be repeated",
     )
+    _scripts(parser)
+
+
+def _reach(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
@@ -145,7 +163,6 @@ def _inputs(parser: argparse.ArgumentParser) -> None:
         metavar="FRAMES",
         help="end with code 3, and write nothing, if a chain has more unreached frames than this",
     )
-    _scripts(parser)
 
 
 def _scripts(parser: argparse.ArgumentParser) -> None:
@@ -187,6 +204,15 @@ def _outputs(parser: argparse.ArgumentParser) -> None:
         help="the .blend file to write, or the folder to write into",
     )
     parser.add_argument("--in-place", action="store_true", help="write over the input")
+
+
+def _below(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--relative-to",
+        type=_whole,
+        metavar="FOLDER",
+        help="this folder holds the inputs; OUT gets the same folders, so that shots of the same name stay apart",
+    )
 
 
 def _check_frames(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:

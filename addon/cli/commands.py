@@ -16,6 +16,7 @@ from ..bake import NotPosed, Refused, Request
 from ..rig.access import chain_settings
 from .arguments import span_of
 from .codes import Code, Stop, worst
+from .converting import convert_all
 from .describe import add_described, read_description
 from .files import check_blend, locked, open_blend, output_of, save_blend
 from .interrupt import heed
@@ -31,7 +32,8 @@ Result = TypeVar("Result")
 
 def run(arguments: Namespace, write: Write) -> Code:
     """Process every input; a file that fails does not keep the next one from being processed."""
-    command: Callable[[Namespace, Path, Write], None] = {"bake": bake, "report": report, "add": add}[arguments.command]
+    commands = {"bake": bake, "report": report, "add": add, "portable": convert, "live": convert}
+    command: Callable[[Namespace, Path, Write], None] = commands[arguments.command]
     return worst([_guarded(command, arguments, source, write) for source in arguments.inputs])
 
 
@@ -88,6 +90,22 @@ def add(arguments: Namespace, source: Path, write: Write) -> None:
         target = chain_settings(lower).target.name
         line = {"command": "add", "file": str(source), "output": str(output)}
         write({**line, "object": lower.id_data.name, "chain": lower.name, "target": target})
+
+
+def convert(arguments: Namespace, source: Path, write: Write) -> None:
+    """Put one file's chains on the rig, or bring them back."""
+    output = _output(arguments, source)
+    check_blend(source)
+    with locked(output):
+        opened = open_shot(arguments, source)
+        try:
+            converted = convert_all(arguments.command, opened.chains)
+        except Refused as why:
+            raise Stop(Code.LEFT_OUT, f"{source}: {why}") from why
+        save_blend(output)
+    told = {"warnings": opened.warnings} if opened.warnings else {}
+    for line in converted:
+        write({"command": arguments.command, "file": str(source), "output": str(output), **line, **told})
 
 
 def _baked(arguments: Namespace, source: Path, output: Path, opened: Opened) -> list[Line]:

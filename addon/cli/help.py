@@ -12,8 +12,8 @@ exit codes:
   3  a chain has more unreached frames than --max-unreached; nothing was written for that file
   4  the output can't be written: no permission, disk full, or another run is writing it
   5  with --strict: the file links what is not there; nothing was written for that file
-  6  a chain can't be baked; with --strict, also one that can't be posed in a report, or of a scene that is left out;
-     nothing was written for that file
+  6  a chain can't be baked, put on the rig or brought back; with --strict, also one that can't be posed in a
+     report, or of a scene that is left out; nothing was written for that file
   7  with --strict: drivers need Python, and --enable-autoexec was not given; nothing was written for that file
   130  interrupted with Ctrl-C or SIGTERM
 
@@ -43,6 +43,17 @@ example:
     bone = "shin.L"
     target = "Foot.L"
     softness = 0.05
+"""
+
+PORTABLE_EXAMPLES = """\
+examples:
+  blender --command planar_ik portable rig.blend -o portable.blend
+  blender --command planar_ik portable --in-place --chain Rig:shin.L --chain Rig:shin.R rig.blend
+"""
+
+LIVE_EXAMPLE = """\
+example:
+  blender --command planar_ik live portable.blend -o rig.blend
 """
 
 DESCRIPTION = (

@@ -14,7 +14,7 @@ from ..rig.access import scene_of
 from .codes import Code, Stop
 from .files import open_blend
 from .output import say
-from .scenes import ALL, choose
+from .scenes import ALL, SOUGHT, choose
 
 MOVERS = ("ARMATURE", "CURVE", "KEY", "LATTICE", "MESH", "OBJECT", "SCENE")
 """Kinds of datablocks whose drivers can move a limb or what it follows."""
@@ -33,7 +33,8 @@ class Opened(NamedTuple):
 def open_shot(arguments: Namespace, source: Path) -> Opened:
     """Open a file, and say what it lacks; stop if that is an error, or if it has no chain."""
     open_blend(source, arguments.enable_autoexec)
-    chosen = choose(source, arguments.scene, arguments.chain)
+    sought = SOUGHT[arguments.command]
+    chosen = choose(source, sought, arguments.scene, arguments.chain)
     found: list[tuple[Code | None, str]] = []
     lost = links().lost
     if lost:
@@ -53,7 +54,7 @@ def open_shot(arguments: Namespace, source: Path) -> Opened:
     if not chosen.chains and not getattr(arguments, "allow_no_chains", False):
         name = arguments.scene or scene_of(bpy.context).name
         where = "any scene" if name == ALL else f"its scene '{name}'"
-        raise Stop(Code.BAD_INPUT, f"{source} has no chain in {where}")
+        raise Stop(Code.BAD_INPUT, f"{source} has no chain{sought.where} in {where}")
     return Opened(chosen.chains, [sentence for _, sentence in found])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -10,12 +10,35 @@ from typing import NamedTuple
 import bpy
 from bpy.types import PoseBone, Scene
 
-from ..bake import chains_of_scene
 from ..bake.scope import chains_of
-from ..rig.access import Key, is_armature, key_of, scene_of
+from ..rig.access import ArmatureObject, Key, has_chain, is_armature, key_of, runs_on_rig, scene_of, view_layer_of
 from .codes import Code, Stop
 
 ALL = "all"
+
+
+class Sought(NamedTuple):
+    """The chains that a command is about: words for what they run on, and those of an object."""
+
+    where: str
+    of: Callable[[ArmatureObject], list[PoseBone]]
+
+
+def _live(ob: ArmatureObject) -> list[PoseBone]:
+    return [bone for bone in ob.pose.bones if has_chain(bone) and not runs_on_rig(bone)]
+
+
+def _portable(ob: ArmatureObject) -> list[PoseBone]:
+    return [bone for bone in ob.pose.bones if runs_on_rig(bone)]
+
+
+SOUGHT = {
+    "bake": Sought("", chains_of),
+    "report": Sought("", chains_of),
+    "portable": Sought(" on the extension", _live),
+    "live": Sought(" on the rig", _portable),
+}
+"""By commands; what is converted need not be switched on."""
 
 
 class Chosen(NamedTuple):
@@ -25,14 +48,14 @@ class Chosen(NamedTuple):
     left_out: list[str]
 
 
-def choose(source: Path, scene: str | None, chains: list[str] | None) -> Chosen:
+def choose(source: Path, sought: Sought, scene: str | None, chains: list[str] | None) -> Chosen:
     """The chains of a scene, or of the active one, or of all; of those the ones that are named, if any are."""
     scenes = _scenes(source, scene)
     seen: set[Key] = set()
-    found = {each: _unseen(_chains(each), seen) for each in scenes}
-    others = [each for each in bpy.data.scenes if each not in scenes and _unseen(_chains(each), seen)]
+    found = {each: _unseen(_chains(each, sought), seen) for each in scenes}
+    others = [each for each in bpy.data.scenes if each not in scenes and _unseen(_chains(each, sought), seen)]
     if chains:
-        found = _named(source, found, chains)
+        found = _named(source, sought, found, chains)
     return Chosen({each: lowers for each, lowers in found.items() if lowers}, [each.name for each in others])
 
 
@@ -71,10 +94,9 @@ def _scenes(source: Path, name: str | None) -> list[Scene]:
     return [scene]
 
 
-def _chains(scene: Scene) -> list[PoseBone]:
-    if scene == bpy.context.scene:
-        return chains_of_scene(bpy.context)
-    return [lower for ob in scene.view_layers[0].objects if is_armature(ob) for lower in chains_of(ob)]
+def _chains(scene: Scene, sought: Sought) -> list[PoseBone]:
+    layer = view_layer_of(bpy.context) if scene == bpy.context.scene else scene.view_layers[0]
+    return [lower for ob in layer.objects if is_armature(ob) for lower in sought.of(ob)]
 
 
 def _unseen(lowers: list[PoseBone], seen: set[Key]) -> list[PoseBone]:
@@ -83,9 +105,13 @@ def _unseen(lowers: list[PoseBone], seen: set[Key]) -> list[PoseBone]:
     return new
 
 
-def _named(source: Path, found: dict[Scene, list[PoseBone]], wanted: list[str]) -> dict[Scene, list[PoseBone]]:
+def _named(
+    source: Path, sought: Sought, found: dict[Scene, list[PoseBone]], wanted: list[str]
+) -> dict[Scene, list[PoseBone]]:
     names = [name_of(lower) for lowers in found.values() for lower in lowers]
     for name in wanted:
         if name not in names:
-            raise Stop(Code.BAD_INPUT, f"{source} has no chain '{name}': it has {', '.join(names) or 'none'}")
+            raise Stop(
+                Code.BAD_INPUT, f"{source} has no chain '{name}'{sought.where}: it has {', '.join(names) or 'none'}"
+            )
     return {scene: [lower for lower in lowers if name_of(lower) in wanted] for scene, lowers in found.items()}

@@ -61,8 +61,11 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
 
 
 def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
-    """Bring chains back from the rig."""
+    """Bring chains back from the rig; raises `Refused` before anything is changed."""
     chains = _by_object(lowers)
+    for ob in chains:
+        if ob.override_library or ob.library or ob.data.library:
+            raise Refused(f"'{ob.name}' is linked: bring its chains back in the file that it is linked from")
     wanted = {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
     with _switched_off(chains):
         for ob, each in wanted.items():
