@@ -141,6 +141,17 @@ def _make_constraint(ob: ArmatureObject, constraint: Constraint) -> None:
         setattr(made, name, value)
 
 
+def set_as_said(curve: Any) -> None:
+    """Have a new driver set what its expression says.
+
+    Its curve maps that by keys (from 5.0 on, which round near 0 and 1) or by a modifier, unless it has neither.
+    """
+    while curve.keyframe_points:
+        curve.keyframe_points.remove(curve.keyframe_points[0])
+    while curve.modifiers:
+        curve.modifiers.remove(curve.modifiers[0])
+
+
 def _make_driver(ob: ArmatureObject, driver: Driver) -> None:
     """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
     path = property_path(driver.bone, driver.path)
@@ -148,12 +159,7 @@ def _make_driver(ob: ArmatureObject, driver: Driver) -> None:
         holder: Any = ob.pose.bones[driver.bone]
         holder[driver.path[2:-2]] = 0.0
     curve: Any = ob.driver_add(path, driver.channel) if driver.channel >= 0 else ob.driver_add(path)
-    # A new driver's curve maps its value by keys (from 5.0 on, which round near 0 and 1) or by a modifier. Without
-    # either, what the expression says is what is set.
-    while curve.keyframe_points:
-        curve.keyframe_points.remove(curve.keyframe_points[0])
-    while curve.modifiers:
-        curve.modifiers.remove(curve.modifiers[0])
+    set_as_said(curve)
     made = curve.driver
     made.type = "SCRIPTED"
     for variable in driver.variables:

@@ -8,13 +8,11 @@ from mathutils import Matrix
 from ..rig.access import chain_settings, upper_of
 from ..rig.anatomy import Unposable, anatomy
 from ..rig.setup import Refused
+from ..rig.status import MISSED
 from ..rig.targets import Target
 from ..solver import Reach
 from .convert import is_outdated
 from .found import mechanism_of
-
-EXACT = 1e-5
-"""How far a tip may be from its target, in lengths of the limb, and still count as there."""
 
 
 def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
@@ -45,9 +43,9 @@ def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Deps
     to_axes = Matrix(limb.axes).to_4x4() @ body.frame.inverted() @ world.inverted_safe()
     place, total = to_axes @ target.position(depsgraph), limb.bones.total
     tip = to_axes @ (world @ evaluated.tail)
-    if (tip - place).length <= EXACT * total:
+    if (tip - place).length <= MISSED * total:
         return Reach.REACHED
-    if settings.plane == "REST" and abs(place.z) > EXACT * total:
+    if settings.plane == "REST" and abs(place.z) > MISSED * total:
         return Reach.OFF_PLANE
     if settings.influence < 1.0:
         return Reach.LIMITED

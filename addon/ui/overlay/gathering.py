@@ -11,13 +11,11 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ...rig.access import ArmatureObject, view_layer_of
 from ...rig.anatomy import frame_of
+from ...rig.status import MISSED
 from ...solver.chain import Own, solve_chain, tip_position
 from ...solver.ops import FLOATS, Array
 from .figure import Limbs, other_side, radii
 from .sights import Sight, sights
-
-MISSED = 1e-5
-"""How far from its target a tip may be, in lengths of the limb, and still count as on it."""
 
 
 def limbs_shown(context: Context) -> Limbs | None:
