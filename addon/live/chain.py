@@ -256,7 +256,7 @@ def _read(chain: Chain, lower: PoseBone, channels: Channels) -> Posing:
         body,
         values,
         features,
-        bind(body.limb, values, features, ROUNDING, body.hinge),
+        bind(body.limb, values, features, ROUNDING, body.uninherited),
         body.to_axes(features.plane),
         Turned(rotation_slot(upper, index[0]), upper.rotation_mode),
         Turned(rotation_slot(lower, index[1]), lower.rotation_mode),
@@ -275,7 +275,7 @@ def _measure(chain: Chain, upper: PoseBone, lower: PoseBone, scales: list[float]
     if measured and measured.key == key and measured.body.in_parent is not None and not measured.body.carried:
         return measured.body
     body = anatomy(upper, lower, scales[:3], scales[3:], angles, can_make_up=is_whole)
-    chain.is_animated = chain.is_animated or body.in_parent is None or body.hinge is not None
+    chain.is_animated = chain.is_animated or body.in_parent is None or body.uninherited is not None
     size = size_of(upper.parent.matrix) if upper.parent else 1.0
     parent = upper.parent.name if upper.parent and body.in_parent else ""
     chain.measured = Measured(body, key, size, parent)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 from mathutils import Matrix, Vector
 
-from ..solver.chain import Hinge, Plane, axes_for
+from ..solver.chain import Plane, Uninherited, axes_for
 from ..solver.lengthening import Sizes
 from ..solver.limb import Limb, limb, turned
 from ..solver.ops import FLOATS
@@ -36,7 +36,8 @@ class Anatomy(NamedTuple):
     """A limb, where its frame is, and how the lower bone hangs in it.
 
     ``in_parent`` takes F to the parent's pose (to the armature for a root) when that never changes, else None and
-    ``frame`` is F in the armature as it is now. ``carried`` says that the limb's shape depends on that frame.
+    ``frame`` is F in the armature as it is now. ``uninherited`` is for a lower bone that does not inherit rotation,
+    which ``limb`` is made as if it did. ``carried`` says that the limb's shape depends on that frame.
     ``lower_axes`` are the unturned lower bone's in F; ``uneven`` are the upper bone's sizes if the lower one takes them
     over unevenly, which its own channels must make up for.
     """
@@ -44,7 +45,7 @@ class Anatomy(NamedTuple):
     limb: Limb
     in_parent: Matrix | None
     frame: Matrix
-    hinge: Hinge | None
+    uninherited: Uninherited | None
     carried: bool
     lower_axes: Axes
     uneven: Sizes | None
@@ -83,9 +84,9 @@ def anatomy(
         parent_matrix_local=upper.bone.matrix_local,
     )
     in_frame = base.inverted() @ unturned
-    hinge = None
+    uninherited = None
     if not lower.bone.use_inherit_rotation:
-        in_frame, hinge = _hinged(in_frame, upper, lower)
+        in_frame, uninherited = _as_if_inherited(in_frame, upper, lower)
     knee = in_frame.translation
     length = lower.bone.length * lower_scale[1]
     uneven = None
@@ -99,7 +100,7 @@ def anatomy(
     if any(angles):
         hinge_turn, twist = ((cos(angle / 2.0), sin(angle / 2.0)) for angle in angles)
         shape = turned(shape, hinge_turn, twist, FLOATS)
-    return Anatomy(shape, _in_parent(upper), frame, hinge, not follows, axes, uneven)
+    return Anatomy(shape, _in_parent(upper), frame, uninherited, not follows, axes, uneven)
 
 
 def frame_of(upper: PoseBone) -> Matrix:
@@ -182,7 +183,7 @@ def _axes(in_frame: Matrix, upper: PoseBone, lower: PoseBone) -> Axes:
     return (x, y, z)
 
 
-def _hinged(now: Matrix, upper: PoseBone, lower: PoseBone) -> tuple[Matrix, Hinge]:
+def _as_if_inherited(now: Matrix, upper: PoseBone, lower: PoseBone) -> tuple[Matrix, Uninherited]:
     """The lower bone in F as if it inherited rotation, and how it turns because it does not."""
     offset = upper.bone.matrix_local.inverted() @ lower.bone.matrix_local
     sizes = Matrix.Diagonal((*(axis.length for axis in now.to_3x3().col), 1.0))
@@ -191,7 +192,7 @@ def _hinged(now: Matrix, upper: PoseBone, lower: PoseBone) -> tuple[Matrix, Hing
     if turned.determinant() < 0.0:
         # A mirrored bone is the opposite of one turned half round about its x axis, but for the sides of that axis.
         rest, turned = rest @ Matrix.Diagonal((1.0, -1.0, -1.0)), turned * -1.0
-    return inherited, Hinge(_numbers(rest.to_quaternion()), _numbers(turned.to_quaternion()))
+    return inherited, Uninherited(_numbers(rest.to_quaternion()), _numbers(turned.to_quaternion()))
 
 
 def _numbers(of: Any) -> Any:

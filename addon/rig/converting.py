@@ -87,7 +87,7 @@ def conversion_of(solvers: Solvers, depsgraph: Depsgraph) -> Conversion:
     pose = Own(_own_turn(upper), _own_turn(posed))
     frame = evaluated.matrix_world @ frame_of(upper)
     bend, pole = 1.0, None
-    fit = fit_hinge(pose, body.limb, FLOATS, body.hinge)
+    fit = fit_hinge(pose, body.limb, FLOATS, body.uninherited)
     settings: dict[str, Any] = {"plane": "POLE" if acting == solvers.poled else "SWING"}
     if solvers.poled:
         settings |= {"pole_target": solvers.poled.pole_target, "pole_subtarget": solvers.poled.pole_subtarget}
@@ -96,7 +96,7 @@ def conversion_of(solvers: Solvers, depsgraph: Depsgraph) -> Conversion:
         bend, pole = _side_of(frame, evaluated.matrix_world @ posed.tail, place, fit.normal)
     hinge_angle = _angle(fit.hinge)
     if bend < 0.0:
-        towards = fit_hinge(pose, body.limb, FLOATS, body.hinge, bend)
+        towards = fit_hinge(pose, body.limb, FLOATS, body.uninherited, bend)
         # A straight limb has no axis of its own to tell that the upper bone has turned its back to the pole.
         hinge_angle = _angle(towards.hinge) if towards.hinge != fit.hinge else hinge_angle - pi
     settings |= {"target": acting.target, "subtarget": acting.subtarget, "bend": bend}

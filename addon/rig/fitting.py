@@ -73,10 +73,10 @@ def posture(
     lower = evaluated.pose.bones[name]
     body = anatomy(upper_of(lower), lower, *scales)
     limb = body.limb
-    tip = tip_position(own, limb, hinge=body.hinge)
-    knee = tip_position(own, limb._replace(r2=0.0), hinge=body.hinge)
+    tip = tip_position(own, limb, uninherited=body.uninherited)
+    knee = tip_position(own, limb._replace(r2=0.0), uninherited=body.uninherited)
     to_world = evaluated.matrix_world @ body.frame
-    wholes = [(bend, fit_hinge(own, limb, FLOATS, body.hinge, bend)) for bend in (1.0, -1.0)]
+    wholes = [(bend, fit_hinge(own, limb, FLOATS, body.uninherited, bend)) for bend in (1.0, -1.0)]
     fits = [fit for bend, whole in wholes for fit in _fits(limb, whole, knee, tip, bend)]
     pole = Vector(knee) + _aside(wholes[0][1].normal, knee, tip, limb) * limb.bones.total
     best: dict[str, Fit] = {}

@@ -43,8 +43,8 @@ def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence
         body = anatomy(upper_of(lower), lower, *scales, (settings.hinge_angle, settings.lower_twist))
     except Unposable as why:
         raise Refused(str(why)) from why
-    tip = Vector(_in_axes(body, tip_position(own, body.limb, hinge=body.hinge)))
-    knee = Vector(_in_axes(body, tip_position(own, body.limb._replace(r2=0.0), hinge=body.hinge)))
+    tip = Vector(_in_axes(body, tip_position(own, body.limb, uninherited=body.uninherited)))
+    knee = Vector(_in_axes(body, tip_position(own, body.limb._replace(r2=0.0), uninherited=body.uninherited)))
     length = body.limb.bones.total
     farther = _before_softness(tip.length / length, settings.softness, settings.stretch)
     target = posed.root + (posed.tip - posed.root) * farther
@@ -64,7 +64,9 @@ def _shows(own: Own, body: Anatomy, tip: Vector, bend: float, side: float) -> bo
     """Whether the limb as it is set, with this bend, turns both bones as they are."""
     place = combine(tip.x, tip.y, tip.z, body.limb.axes)
     swung = Features(swung=abs(bend) < 1.0)
-    solution = solve_chain(place, body.limb, Settings(bend, swing_side=side), swung, FLOATS, hinge=body.hinge)
+    solution = solve_chain(
+        place, body.limb, Settings(bend, swing_side=side), swung, FLOATS, uninherited=body.uninherited
+    )
     pairs = ((own.upper, solution.upper), (own.lower, solution.lower))
     turns = [multiply(conjugate(a), b) for a, b in pairs]
     return all(sqrt(x * x + y * y + z * z) <= 0.5 * UNTURNED for _, x, y, z in turns)

@@ -77,8 +77,8 @@ class Own(NamedTuple):
 OWN_AT_REST = Own()
 
 
-class Hinge(NamedTuple):
-    """A lower bone that does not inherit rotation: its orientation in F, unturned, at rest and as it stands now."""
+class Uninherited(NamedTuple):
+    """The orientation in F of an unturned lower bone that does not inherit rotation: at rest and as it stands now."""
 
     rest: Quaternion
     now: Quaternion
@@ -101,7 +101,7 @@ def solve_chain(
     m: Ops,
     pole: Vector | None = None,
     own: Own = OWN_AT_REST,
-    hinge: Hinge | None = None,
+    uninherited: Uninherited | None = None,
     tolerance: Any = 1e-12,
 ) -> Solution:
     """Pose ``limb`` so that its tip goes to ``target``, in the plane that ``features`` name; ``pole``, for that of the
@@ -114,7 +114,7 @@ def solve_chain(
     axes = axes_for(limb, features.plane)
     place = components(target, axes)
     pole = components(pole, axes) if pole and features.plane is Plane.POLE else None
-    return solve_in_axes(place, limb, settings, features, m, pole, own, hinge, tolerance)
+    return solve_in_axes(place, limb, settings, features, m, pole, own, uninherited, tolerance)
 
 
 def axes_for(limb: Limb, plane: Plane) -> Axes:
@@ -130,7 +130,7 @@ def solve_in_axes(
     m: Ops,
     pole: Vector | None,
     own: Own,
-    hinge: Hinge | None,
+    uninherited: Uninherited | None,
     tolerance: Any,
 ) -> Solution:
     """`solve_chain` with target and pole in components along `axes_for` the plane."""
@@ -154,8 +154,8 @@ def solve_in_axes(
             upper, lower = _swung(line, turned, limb, settings, m)
         else:
             upper, lower = _off_the_line(line, turned, limb, m)
-    if hinge is not None:
-        lower = _unhinged(upper, lower, limb, hinge)
+    if uninherited is not None:
+        lower = _without_inheriting(upper, lower, limb, uninherited)
     if blended:
         influence = settings.influence
         upper = slerp(own.upper, upper, influence, m)
@@ -164,15 +164,15 @@ def solve_in_axes(
     return Solution(upper, lower, stretch, reach)
 
 
-def tip_position(own: Own, limb: Limb, stretch: Any = 1.0, hinge: Hinge | None = None) -> Vector:
+def tip_position(own: Own, limb: Limb, stretch: Any = 1.0, uninherited: Uninherited | None = None) -> Vector:
     """Where two rotations put the tip, in F: forward kinematics."""
     upper, lower = own
     knee = rotate(upper, scale(limb.axes[0], limb.r1 * stretch))
     pointing = combine(*rotate(limb.rest_turn, (limb.r2 * stretch, 0.0, 0.0)), limb.axes)
-    if hinge is None:
+    if uninherited is None:
         turn = multiply(upper, _lower_in_frame(lower, limb))
     else:
-        turn = multiply(multiply(hinge.now, lower), conjugate(hinge.rest))
+        turn = multiply(multiply(uninherited.now, lower), conjugate(uninherited.rest))
     reached = rotate(turn, pointing)
     return (knee[0] + reached[0], knee[1] + reached[1], knee[2] + reached[2])
 
@@ -290,7 +290,7 @@ def _lower_in_frame(lower: Quaternion, limb: Limb) -> Quaternion:
     return in_axes((lower[0], *components(lower[1:], limb.lower_axes)), limb.axes)
 
 
-def _unhinged(upper: Quaternion, lower: Quaternion, limb: Limb, hinge: Hinge) -> Quaternion:
+def _without_inheriting(upper: Quaternion, lower: Quaternion, limb: Limb, uninherited: Uninherited) -> Quaternion:
     """The lower bone's own rotation if it does not inherit the upper bone's."""
     turned = multiply(upper, _lower_in_frame(lower, limb))
-    return multiply(conjugate(hinge.now), multiply(turned, hinge.rest))
+    return multiply(conjugate(uninherited.now), multiply(turned, uninherited.rest))

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from .chain import OWN_AT_REST, Features, Hinge, Own, Plane, axes_for, solve_chain
+from .chain import OWN_AT_REST, Features, Own, Plane, Uninherited, axes_for, solve_chain
 from .limb import Limb
 from .ops import ARRAYS, Array
 from .reach import Reach
@@ -36,13 +36,13 @@ def solve_chains(
     features: Features = NOTHING,
     pole: Any = None,
     own: Own = OWN_AT_REST,
-    hinge: Hinge | None = None,
+    uninherited: Uninherited | None = None,
     tolerance: Any = 1e-12,
 ) -> Solutions:
     """Pose many chains, as `solve_chain` does one; every argument broadcasts, so that frames x chains is one call.
 
-    ``target`` and ``pole`` are positions ``(..., 3)`` in each chain's frame F, ``own`` and ``hinge`` hold quaternions
-    ``(..., 4)``, w first. Each number in ``limb`` (made with `ARRAYS` from arrays, or with `FLOATS`) and in
+    ``target`` and ``pole`` are positions ``(..., 3)`` in each chain's frame F, ``own`` and ``uninherited`` hold
+    quaternions ``(..., 4)``, w first. Each number in ``limb`` (made with `ARRAYS` from arrays, or with `FLOATS`) and in
     ``settings`` may be an array. ``features`` are the same for all.
 
     Chains with input that is not finite are `Reach.INVALID` and at rest.
@@ -50,26 +50,26 @@ def solve_chains(
     vectors = [(target, 3)]
     if features.plane is Plane.POLE:
         vectors.append((pole, 3))
-    quaternions = (own if features.blended else ()) + (() if hinge is None else hinge)
+    quaternions = (own if features.blended else ()) + (() if uninherited is None else uninherited)
     vectors += [(quaternion, 4) for quaternion in quaternions]
     axes = (*limb.axes, *axes_for(limb, features.plane), *limb.lower_axes)
     numbers = [*settings, tolerance, *_flat((limb.bones, *axes, *limb.knee_turns, limb.line_turn, limb.start))]
-    formula = partial(_formula, features, hinge is not None)
+    formula = partial(_formula, features, uninherited is not None)
     upper, lower, stretch, reach = solve_slabs(formula, vectors, numbers, INVALID)
     return Solutions(upper, lower, stretch[..., 0], reach[..., 0])
 
 
-def _formula(features: Features, has_hinge: bool, given: Sequence[Any]) -> tuple[Group, ...]:
+def _formula(features: Features, is_uninherited: bool, given: Sequence[Any]) -> tuple[Group, ...]:
     """`solve_chain` with these features, on all that it takes in one sequence."""
     rest = iter(given)
     target = _take(rest, 3)
     pole = _take(rest, 3) if features.plane is Plane.POLE else None
     own = Own(_take(rest, 4), _take(rest, 4)) if features.blended else OWN_AT_REST
-    hinge = Hinge(_take(rest, 4), _take(rest, 4)) if has_hinge else None
+    uninherited = Uninherited(_take(rest, 4), _take(rest, 4)) if is_uninherited else None
     settings, tolerance, bones = Settings(*_take(rest, len(Settings._fields))), next(rest), Bones(*_take(rest, 5))
     axes, line_axes, lower_axes, knee_turns = (tuple(_take(rest, size) for _ in range(3)) for size in (3, 3, 3, 4))
     limb = Limb(None, None, bones, axes, lower_axes, IDENTITY, knee_turns, line_axes, _take(rest, 4), _take(rest, 3))
-    solution = solve_chain(target, limb, settings, features, ARRAYS, pole, own, hinge, tolerance)
+    solution = solve_chain(target, limb, settings, features, ARRAYS, pole, own, uninherited, tolerance)
     return solution.upper, solution.lower, (solution.stretch,), (solution.reach,)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .chain import OWN_AT_REST, Features, Hinge, Own, Plane, solve_in_axes
+from .chain import OWN_AT_REST, Features, Own, Plane, Uninherited, solve_in_axes
 from .limb import Limb
 from .ops import Array
 from .record import RECORDER, Node, in_order, inputs
@@ -32,7 +32,7 @@ SolveRows = Callable[[Array], Array]
 """`Solve` by columns, each limb to the last bit: takes numbers ``(given, limbs)`` and returns ``(results, limbs)``.
 Where what is given is not finite, a limb's rotations are not numbers."""
 
-_CONSTANTS, _HINGE = 5 + 9 + 12 + 4 + 3 + len(Settings._fields) + 1, 4 + 4 + 9
+_CONSTANTS, _UNINHERITED = 5 + 9 + 12 + 4 + 3 + len(Settings._fields) + 1, 4 + 4 + 9
 """How many numbers the formula takes of a limb and its settings, and of a lower bone that does not inherit rotation."""
 
 _EITHER = {"+": "({} + {})", "-": "({} - {})", "*": "({} * {})", "/": "({} / {})", "neg": "(-{})", "sqrt": "sqrt({})"}
@@ -62,9 +62,11 @@ _FOR_ARRAYS = _Language(
 _REPEATS_PARTS = ("min", "max")
 
 
-def bind(limb: Limb, settings: Settings, features: Features, tolerance: float, hinge: Hinge | None = None) -> Solve:
+def bind(
+    limb: Limb, settings: Settings, features: Features, tolerance: float, uninherited: Uninherited | None = None
+) -> Solve:
     """The function that poses this limb with these settings."""
-    return _maker(features, hinge is not None)(*constants_of(limb, settings, tolerance, hinge))
+    return _maker(features, uninherited is not None)(*constants_of(limb, settings, tolerance, uninherited))
 
 
 def bind_rows(constants: Sequence[Sequence[float]], features: Features) -> SolveRows:
@@ -85,20 +87,22 @@ def bind_rows(constants: Sequence[Sequence[float]], features: Features) -> Solve
     return solve
 
 
-def constants_of(limb: Limb, settings: Settings, tolerance: float, hinge: Hinge | None = None) -> list[float]:
+def constants_of(
+    limb: Limb, settings: Settings, tolerance: float, uninherited: Uninherited | None = None
+) -> list[float]:
     """All that the formula takes of a limb and its settings, in order."""
     shape = (limb.bones, *limb.axes, *limb.knee_turns, limb.line_turn, limb.start)
     groups = (
         [*shape, settings, (tolerance,)]
-        if hinge is None
-        else [*shape, settings, (tolerance,), *hinge, *limb.lower_axes]
+        if uninherited is None
+        else [*shape, settings, (tolerance,), *uninherited, *limb.lower_axes]
     )
     return [number for group in groups for number in group]
 
 
 @cache
-def _maker(features: Features, has_hinge: bool, for_arrays: bool = False) -> Callable[..., Solve]:
-    constants, formula = record(features, has_hinge)
+def _maker(features: Features, is_uninherited: bool, for_arrays: bool = False) -> Callable[..., Solve]:
+    constants, formula = record(features, is_uninherited)
     namespace: dict[str, Any] = {}
     source = _source([node.parts[0] for node in constants], formula, _FOR_ARRAYS if for_arrays else _FOR_FLOATS)
     exec(compile(source, "<planar_ik formula>", "exec"), namespace)  # noqa: S102 made of the formula alone
@@ -114,26 +118,26 @@ class Recorded(NamedTuple):
 
 
 @cache
-def record(features: Features, has_hinge: bool = False) -> Recorded:
+def record(features: Features, is_uninherited: bool = False) -> Recorded:
     """Record `solve_in_axes` with these features; its results are `Solve`'s."""
-    constants = inputs("constant", _CONSTANTS + (_HINGE if has_hinge else 0))
+    constants = inputs("constant", _CONSTANTS + (_UNINHERITED if is_uninherited else 0))
     has_pole = features.plane is Plane.POLE
     given = inputs("given", 3 + (3 if has_pole else 0) + (8 if features.blended else 0))
-    return Recorded(constants, part(_results(iter(constants), iter(given), features, has_hinge), given))
+    return Recorded(constants, part(_results(iter(constants), iter(given), features, is_uninherited), given))
 
 
-def _results(constants: Iterator[Any], given: Iterator[Any], features: Features, has_hinge: bool) -> list[Any]:
+def _results(constants: Iterator[Any], given: Iterator[Any], features: Features, is_uninherited: bool) -> list[Any]:
     """The nodes of `Solve`'s results."""
     bones, axes, knee_turns = Bones(*_take(constants, 5)), _rows(constants, 3), _rows(constants, 4)
     line_turn, start = _take(constants, 4), _take(constants, 3)
     settings, tolerance = Settings(*_take(constants, len(Settings._fields))), next(constants)
-    hinge = Hinge(_take(constants, 4), _take(constants, 4)) if has_hinge else None
-    lower_axes: Any = _rows(constants, 3) if has_hinge else None
+    uninherited = Uninherited(_take(constants, 4), _take(constants, 4)) if is_uninherited else None
+    lower_axes: Any = _rows(constants, 3) if is_uninherited else None
     limb = Limb(None, None, bones, axes, lower_axes, IDENTITY, knee_turns, axes, line_turn, start)
     target = _take(given, 3)
     pole = _take(given, 3) if features.plane is Plane.POLE else None
     own = Own(_take(given, 4), _take(given, 4)) if features.blended else OWN_AT_REST
-    solution = solve_in_axes(target, limb, settings, features, RECORDER, pole, own, hinge, tolerance)
+    solution = solve_in_axes(target, limb, settings, features, RECORDER, pole, own, uninherited, tolerance)
     return [*solution.upper, *solution.lower, solution.stretch, solution.reach]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .chain import Hinge, Own
+from .chain import Own, Uninherited
 from .limb import STRAIGHT, HalfAngle, Limb
 from .ops import Ops
 from .rotation import Vector, combine, components, conjugate, half_angle, multiply, rotate
@@ -24,20 +24,20 @@ class Fit(NamedTuple):
     normal: Vector
 
 
-def fit_hinge(pose: Own, limb: Limb, m: Ops, hinge: Hinge | None = None, bend: Any = 1.0) -> Fit:
+def fit_hinge(pose: Own, limb: Limb, m: Ops, uninherited: Uninherited | None = None, bend: Any = 1.0) -> Fit:
     """The turns of hinge axis and lower bone with which ``limb``, posed in the plane of ``pose`` with this ``bend`` (1
-    or -1), has the rotations of ``pose``, both bones to rounding. ``limb`` is not `turned`; ``hinge`` is for a lower
-    bone that does not inherit rotation.
+    or -1), has the rotations of ``pose``, both bones to rounding. ``limb`` is not `turned`; ``uninherited`` is for a
+    lower bone that does not inherit rotation.
 
     Every turn of the lower bone against the upper one is one about an axis across the limb and then, first in order,
     one about the limb's length: the hinge axis and the twist. A pose that is straight to `STRAIGHT`, or as near
     to folded right over, has no axis; it keeps the limb's own, so that it goes on to bend as the limb does at rest.
     """
     upper, lower = pose
-    if hinge is None:
+    if uninherited is None:
         knee = (lower[0], *components(lower[1:], limb.lower_axes))
     else:
-        in_frame = multiply(conjugate(upper), multiply(multiply(hinge.now, lower), conjugate(hinge.rest)))
+        in_frame = multiply(conjugate(upper), multiply(multiply(uninherited.now, lower), conjugate(uninherited.rest)))
         knee = (in_frame[0], *components(in_frame[1:], limb.axes))
     w, x, y, z = multiply(knee, limb.rest_turn)  # off straight
     open_, bent = m.sqrt(w * w + x * x), m.sqrt(y * y + z * z)  # cosine and sine of half the knee's turn

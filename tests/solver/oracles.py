@@ -75,14 +75,14 @@ def turn(axis, angle: float) -> np.ndarray:
     return np.eye(3) + math.sin(angle) * across + (1 - math.cos(angle)) * across @ across
 
 
-def joints(rest: Rest, upper, lower, stretch: float = 1.0, hinge=None) -> tuple[np.ndarray, np.ndarray]:
-    """Knee and tip of a posed limb, in F, by matrices. A hinge is the lower bone's orientation at rest and now."""
+def joints(rest: Rest, upper, lower, stretch: float = 1.0, uninherited=None) -> tuple[np.ndarray, np.ndarray]:
+    """Knee and tip of a posed limb, in F, by matrices; ``uninherited`` as in the solver."""
     of_upper = matrix(upper)
     knee = of_upper @ rest.knee * stretch
-    if hinge is None:
+    if uninherited is None:
         turned = of_upper @ rest.frame @ matrix(lower) @ rest.frame.T
     else:
-        turned = matrix(hinge.now) @ matrix(lower) @ matrix(hinge.rest).T
+        turned = matrix(uninherited.now) @ matrix(lower) @ matrix(uninherited.rest).T
     return knee, knee + turned @ rest.lower * stretch
 
 

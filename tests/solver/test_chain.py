@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from addon.solver import Reach
-from addon.solver.chain import Features, Hinge, Own, Plane, solve_chain, tip_position
+from addon.solver.chain import Features, Own, Plane, Uninherited, solve_chain, tip_position
 from addon.solver.ops import FLOATS
 from addon.solver.triangle import Settings
 from tests.solver.oracles import ROUNDING, Rest, acos_error, joints, matrix, triangle, turn, unit
@@ -142,13 +142,13 @@ def test_quaternions_are_unit(seed, shape):
 
 
 @given(seeds, shapes, bends, planes, st.booleans())
-def test_tip_position_agrees_with_matrices(seed, shape, bend, plane, has_hinge):
+def test_tip_position_agrees_with_matrices(seed, shape, bend, plane, is_uninherited):
     rng = random.Random(seed)
     rest = rest_shape(rng, shape)
-    hinge = Hinge(quaternion(rng), quaternion(rng)) if has_hinge else None
-    solution = solve(rest, target_for(rest, rng), bend, plane=plane, pole=pole_for(rest, rng), hinge=hinge)
-    position = tip_position(Own(solution.upper, solution.lower), rest.limb, 1.25, hinge)
-    _, tip = joints(rest, solution.upper, solution.lower, 1.25, hinge)
+    uninherited = Uninherited(quaternion(rng), quaternion(rng)) if is_uninherited else None
+    solution = solve(rest, target_for(rest, rng), bend, plane=plane, pole=pole_for(rest, rng), uninherited=uninherited)
+    position = tip_position(Own(solution.upper, solution.lower), rest.limb, 1.25, uninherited)
+    _, tip = joints(rest, solution.upper, solution.lower, 1.25, uninherited)
     assert position == pytest.approx(tip, abs=4 * ROUNDING * rest.total)
 
 
@@ -361,13 +361,15 @@ def test_the_other_bend_is_the_mirror_image_facing_the_same_way(seed, shape, pla
 def test_a_lower_bone_that_does_not_inherit_rotation(seed, shape, bend, plane):
     rng = random.Random(seed)
     rest = rest_shape(rng, shape)
-    hinge = Hinge(quaternion(rng), quaternion(rng))
+    uninherited = Uninherited(quaternion(rng), quaternion(rng))
     target, pole = target_for(rest, rng), pole_for(rest, rng)
-    with_hinge = solve(rest, target, bend, plane=plane, pole=pole, hinge=hinge)
+    without_inheriting = solve(rest, target, bend, plane=plane, pole=pole, uninherited=uninherited)
     without = solve(rest, target, bend, plane=plane, pole=pole)
-    assert with_hinge.upper == without.upper
+    assert without_inheriting.upper == without.upper
     for joint, same in zip(
-        joints(rest, with_hinge.upper, with_hinge.lower, hinge=hinge), joints(rest, *without[:2]), strict=True
+        joints(rest, without_inheriting.upper, without_inheriting.lower, uninherited=uninherited),
+        joints(rest, *without[:2]),
+        strict=True,
     ):
         assert joint == pytest.approx(same, abs=4 * ROUNDING * rest.total)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.solver import Reach
-from addon.solver.chain import OWN_AT_REST, Features, Hinge, Own, Plane, solve_chain
+from addon.solver.chain import OWN_AT_REST, Features, Own, Plane, Uninherited, solve_chain
 from addon.solver.chains import solve_chains
 from addon.solver.limb import Limb, limb
 from addon.solver.ops import ARRAYS, FLOATS
@@ -54,8 +54,8 @@ def assert_same(solution, shape, one_at):
 @pytest.mark.parametrize(
     "features", FEATURES, ids=lambda f: "+".join((*(n for n in f._fields[:3] if getattr(f, n)), f.plane))
 )
-@pytest.mark.parametrize("has_hinge", [False, True])
-def test_frames_by_chains(features, has_hinge):
+@pytest.mark.parametrize("is_uninherited", [False, True])
+def test_frames_by_chains(features, is_uninherited):
     rng = random.Random(1)
     rests = [rest_shape(rng) for _ in range(CHAINS)]
     limbs = [rest.limb for rest in rests]
@@ -65,7 +65,7 @@ def test_frames_by_chains(features, has_hinge):
     targets = np.array([[target_for(rest, rng) for rest in rests] for _ in range(FRAMES)])
     poles = np.array([[pole_for(rest, rng) for rest in rests] for _ in range(FRAMES)])
     own = np.array([[[quaternion(rng), quaternion(rng)] for _ in rests] for _ in range(FRAMES)])
-    hinges = [Hinge(quaternion(rng), quaternion(rng)) for _ in rests]
+    apart = [Uninherited(quaternion(rng), quaternion(rng)) for _ in rests]
 
     def one_at(frame, chain):
         return solve_chain(
@@ -76,7 +76,7 @@ def test_frames_by_chains(features, has_hinge):
             FLOATS,
             tuple(poles[frame, chain].tolist()),
             Own(*map(tuple, own[frame, chain].tolist())),
-            hinges[chain] if has_hinge else None,
+            apart[chain] if is_uninherited else None,
         )
 
     solution = solve_chains(
@@ -86,7 +86,7 @@ def test_frames_by_chains(features, has_hinge):
         features,
         poles,
         Own(own[:, :, 0], own[:, :, 1]),
-        Hinge(*(np.array([hinge[i] for hinge in hinges]) for i in (0, 1))) if has_hinge else None,
+        Uninherited(*(np.array([each[i] for each in apart]) for i in (0, 1))) if is_uninherited else None,
     )
     assert_same(solution, (FRAMES, CHAINS), one_at)
 

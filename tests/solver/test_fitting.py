@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.solver.chain import Features, Hinge, Own, Plane, solve_chain
+from addon.solver.chain import Features, Own, Plane, Uninherited, solve_chain
 from addon.solver.fitting import fit_hinge
 from addon.solver.limb import turned
 from addon.solver.ops import FLOATS
@@ -27,10 +27,12 @@ def half(angle):
     return math.cos(angle / 2), math.sin(angle / 2)
 
 
-def solve_to_tip(rest: Rest, limb, pole, bend, tip, hinge=None):
+def solve_to_tip(rest: Rest, limb, pole, bend, tip, uninherited=None):
     """The limb posed through a pole, its tip where it was."""
     settings = Settings(bend=bend)
-    return solve_chain(tuple(tip.tolist()), limb, settings, Features(plane=Plane.POLE), FLOATS, pole, hinge=hinge)
+    return solve_chain(
+        tuple(tip.tolist()), limb, settings, Features(plane=Plane.POLE), FLOATS, pole, uninherited=uninherited
+    )
 
 
 def assert_same_rotation(q, expected, slack):
@@ -59,23 +61,23 @@ def from_matrix(of: np.ndarray):
 
 
 @given(seeds, shapes, st.floats(0.02, math.pi - 0.02), bends, st.booleans())
-def test_a_pole_at_the_knee_reproduces_any_bent_pose(seed, shape, angle, bend, has_hinge):
+def test_a_pole_at_the_knee_reproduces_any_bent_pose(seed, shape, angle, bend, is_uninherited):
     """Both bones, twist and all; with bend -1 the pole is on the side away from the knee."""
     rng = random.Random(seed)
     rest = rest_shape(rng, shape, is_alike=True)
     pose = bent_pose(rng, rest, angle)
-    hinge = None
-    if has_hinge:
-        hinge = Hinge(quaternion(rng), quaternion(rng))
-        whole = matrix(hinge.now).T @ lower_turn(rest, *pose) @ matrix(hinge.rest)
+    uninherited = None
+    if is_uninherited:
+        uninherited = Uninherited(quaternion(rng), quaternion(rng))
+        whole = matrix(uninherited.now).T @ lower_turn(rest, *pose) @ matrix(uninherited.rest)
         pose = pose._replace(lower=from_matrix(whole))
-    fit = fit_hinge(pose, rest.limb, FLOATS, hinge, bend)
-    knee, tip = joints(rest, *pose, hinge=hinge)
+    fit = fit_hinge(pose, rest.limb, FLOATS, uninherited, bend)
+    knee, tip = joints(rest, *pose, uninherited=uninherited)
     aside = np.cross(fit.normal, tip)
     assert bend * np.dot(aside, knee) > 0.0
     pole = tuple((knee * rng.random() + unit(aside) * rest.total).tolist())
     limb = turned(rest.limb, fit.hinge, fit.twist, FLOATS)
-    solution = solve_to_tip(rest, limb, pole, bend, tip, hinge)
+    solution = solve_to_tip(rest, limb, pole, bend, tip, uninherited)
     # The knee's angle is as uncertain as rounding of the tip makes it near straight and folded.
     slack = EXACT * (1.0 + 1.0 / math.sin(angle) ** 2)
     assert_same_rotation(solution.upper, pose.upper, slack)

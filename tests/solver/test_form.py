@@ -10,7 +10,7 @@ import pytest
 
 import addon.solver
 from addon.solver import planar
-from addon.solver.chain import Features, Hinge, Plane, axes_for, solve_chain, tip_position
+from addon.solver.chain import Features, Plane, Uninherited, axes_for, solve_chain, tip_position
 from addon.solver.compiled import bind
 from addon.solver.limb import limb
 from addon.solver.ops import FLOATS, Ops
@@ -137,10 +137,10 @@ FEATURES = [Features(*on, plane) for on in product((False, True), repeat=3) for 
 
 
 @pytest.mark.parametrize("features", FEATURES)
-@pytest.mark.parametrize("has_hinge", [False, True])
-def test_a_chain_is_a_formula(features, has_hinge):
-    def formula(target, rest, settings, pole, own, hinge, tolerance, m):
-        return solve_chain(target, rest, settings, features, m, pole, own, hinge, tolerance)
+@pytest.mark.parametrize("is_uninherited", [False, True])
+def test_a_chain_is_a_formula(features, is_uninherited):
+    def formula(target, rest, settings, pole, own, uninherited, tolerance, m):
+        return solve_chain(target, rest, settings, features, m, pole, own, uninherited, tolerance)
 
     cases = []
     for seed in range(CASES):
@@ -148,8 +148,8 @@ def test_a_chain_is_a_formula(features, has_hinge):
         rest = rest_shape(rng)
         settings = Settings(rng.uniform(-1, 1), rng.random(), rng.random(), 2.0, 0.9, 0.1, rng.random())
         pole = pole_for(rest, rng)
-        hinge = Hinge(quaternion(rng), quaternion(rng)) if has_hinge else None
-        cases.append((tuple(target_for(rest, rng)), rest.limb, settings, pole, own_pose(rng), hinge, 1e-9))
+        uninherited = Uninherited(quaternion(rng), quaternion(rng)) if is_uninherited else None
+        cases.append((tuple(target_for(rest, rng)), rest.limb, settings, pole, own_pose(rng), uninherited, 1e-9))
     assert_formula(formula, cases)
 
 
@@ -166,32 +166,32 @@ def test_a_limbs_shape_is_a_formula():
     assert_formula(limb, [(tuple(r.knee), tuple(r.lower), tuple(map(tuple, r.frame.T))) for r in rests])
 
 
-@pytest.mark.parametrize("has_hinge", [False, True])
-def test_forward_kinematics_is_a_formula(has_hinge):
+@pytest.mark.parametrize("is_uninherited", [False, True])
+def test_forward_kinematics_is_a_formula(is_uninherited):
     cases = []
     for seed in range(CASES):
         rng = random.Random(seed)
-        hinge = Hinge(quaternion(rng), quaternion(rng)) if has_hinge else None
-        cases.append((own_pose(rng), rest_shape(rng).limb, 1.2, hinge))
-    assert_formula(lambda own, rest, stretch, hinge, m: tip_position(own, rest, stretch, hinge), cases)
+        uninherited = Uninherited(quaternion(rng), quaternion(rng)) if is_uninherited else None
+        cases.append((own_pose(rng), rest_shape(rng).limb, 1.2, uninherited))
+    assert_formula(lambda own, rest, stretch, uninherited, m: tip_position(own, rest, stretch, uninherited), cases)
 
 
 @pytest.mark.parametrize("features", FEATURES)
-@pytest.mark.parametrize("has_hinge", [False, True])
-def test_the_drivers_function_is_the_same_formula(features, has_hinge):
+@pytest.mark.parametrize("is_uninherited", [False, True])
+def test_the_drivers_function_is_the_same_formula(features, is_uninherited):
     for seed in range(CASES):
         rng = random.Random(seed)
         rest = rest_shape(rng, "bent")
         settings = Settings(rng.uniform(-1, 1), rng.random(), rng.random(), 2.0, 0.9, 0.1, rng.random())
         pole = pole_for(rest, rng)
-        hinge = Hinge(quaternion(rng), quaternion(rng)) if has_hinge else None
+        uninherited = Uninherited(quaternion(rng), quaternion(rng)) if is_uninherited else None
         own, target = own_pose(rng), tuple(target_for(rest, rng).tolist())
-        solution = solve_chain(target, rest.limb, settings, features, FLOATS, pole, own, hinge)
+        solution = solve_chain(target, rest.limb, settings, features, FLOATS, pole, own, uninherited)
         axes = axes_for(rest.limb, features.plane)
         given = list(components(target, axes))
         if features.plane is Plane.POLE:
             given += components(pole, axes)
         if features.blended:
             given += [*own.upper, *own.lower]
-        solved = bind(rest.limb, settings, features, 1e-12, hinge)(*given)
+        solved = bind(rest.limb, settings, features, 1e-12, uninherited)(*given)
         assert (solved[0:4], solved[4:8], *solved[8:]) == solution

@@ -28,8 +28,8 @@ def sampled(subjects: list[Subject], courses: list[Course], count: int) -> list[
     groups: dict[Any, list[int]] = {}
     found: dict[int, Solved] = {}
     for i, (subject, course) in enumerate(zip(subjects, courses, strict=True)):
-        is_hinged = any(body and body.hinge for body in course.shapes.bodies)
-        kind = (is_hinged, course.shapes.which is None)
+        is_uninherited = any(body and body.uninherited for body in course.shapes.bodies)
+        kind = (is_uninherited, course.shapes.which is None)
         groups.setdefault((features_of(subject, course), *kind), []).append(i)
     for (features, *_), members in groups.items():
         own = [subjects[i] for i in members], [courses[i] for i in members]

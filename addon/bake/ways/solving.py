@@ -18,7 +18,7 @@ from ...rig import status
 from ...rig.rotation import ARRAYS, to_quaternion
 from ...rig.settings import SWITCH
 from ...solver import Reach
-from ...solver.chain import Features, Hinge, Plane, tip_position
+from ...solver.chain import Features, Plane, Uninherited, tip_position
 from ...solver.chain import Own as Turns
 from ...solver.chains import solve_chains
 from ...solver.limb import Limb, limb
@@ -54,7 +54,7 @@ def features_of(subject: Subject, course: Course) -> Features:
 
 
 def solve(subjects: list[Subject], courses: list[Course], features: Features, count: int) -> Posed:
-    """Pose chains with the same features over so many frames, all with a hinge or all without."""
+    """Pose chains with the same features over so many frames. Their lower bones all inherit rotation, or none does."""
     spaces = _Spaces([course.space for course in courses])
     to_space = np.array([course.in_space for course in courses])
     from_space = inverted(to_space)
@@ -63,21 +63,26 @@ def solve(subjects: list[Subject], courses: list[Course], features: Features, co
     pole = None
     if features.plane is Plane.POLE:
         pole = _rows(moved(from_space, spaces.inside(_columns([course.pole for course in courses], count))))
-    body, hinge, are_limbs = _bodies([course.shapes for course in courses])
+    body, uninherited, are_limbs = _bodies([course.shapes for course in courses])
     settings = _settings(subjects, courses)
     is_on = _over_frames(SWITCH, subjects, courses) > 0.0
     own = Turns(_own(subjects, courses, 0), _own(subjects, courses, 1))
     if not features.blended and is_on.all():
         own = Turns()
     blended_from = Turns(*map(_rows, own)) if features.blended else Turns()
-    hinged = None if hinge is None else Hinge(*map(_rows, hinge))
-    solution = solve_chains(_rows(target), body, settings, features, pole, blended_from, hinged, tolerance=ROUNDING)
+    turned_apart = None if uninherited is None else Uninherited(*map(_rows, uninherited))
+    solution = solve_chains(
+        _rows(target), body, settings, features, pole, blended_from, turned_apart, tolerance=ROUNDING
+    )
     turns, stretch = Turns(*(_parts(q) for q in (solution.upper, solution.lower))), solution.stretch
     is_solved = np.broadcast_to((solution.reach != Reach.INVALID) & are_limbs, solution.reach.shape)
     if not is_on.all():
         turns = Turns(*(_chosen(is_on, *each) for each in zip(turns, own, strict=True)))
         stretch = np.where(is_on, stretch, 1.0)
-    joints = rotate(turns.upper, scale(body.axes[0], body.r1 * stretch)), tip_position(turns, body, stretch, hinge)
+    joints = (
+        rotate(turns.upper, scale(body.axes[0], body.r1 * stretch)),
+        tip_position(turns, body, stretch, uninherited),
+    )
     knee, tip = (spaces.outside(moved(to_space, joint)) for joint in joints)
     reach = solution.reach
     if features.blended:
@@ -98,16 +103,17 @@ def _distance(one: Vector, other: Vector) -> Any:
     return np.sqrt(dot(apart, apart))
 
 
-def _bodies(shapes: list[Shapes]) -> tuple[Limb, Hinge | None, Any]:
-    """The chains' limbs and hinges, over the frames if a limb changes its shape, and where they can be posed."""
-    limbs, hinges, are_limbs = [], [], []
+def _bodies(shapes: list[Shapes]) -> tuple[Limb, Uninherited | None, Any]:
+    """The chains' limbs, how their lower bones stand that do not inherit rotation, both over the frames if a limb
+    changes its shape, and where they can be posed."""
+    limbs, apart, are_limbs = [], [], []
     for bodies, which in shapes:
         known = next(filter(None, bodies), None)
-        some_limb, some_hinge = (known.limb, known.hinge or ()) if known else (NO_LIMB, ())
+        some_limb, some_apart = (known.limb, known.uninherited or ()) if known else (NO_LIMB, ())
         limbs.append(_picked([body.limb if body else some_limb for body in bodies], which))
-        hinges.append(_picked([body.hinge or () if body else some_hinge for body in bodies], which))
+        apart.append(_picked([body.uninherited or () if body else some_apart for body in bodies], which))
         are_limbs.append(_picked([body is not None for body in bodies], which))
-    return _stacked(limbs), _stacked(hinges) or None, _stacked(are_limbs) > 0.0
+    return _stacked(limbs), _stacked(apart) or None, _stacked(are_limbs) > 0.0
 
 
 def _picked(trees: list[Any], which: NDArray[Any] | None) -> Any:

@@ -131,7 +131,9 @@ def _unblended(
     target, pole = _places(chain, depsgraph)
     at = (inside @ Vector(pole))[:] if pole else None
     whole = features._replace(blended=False)
-    solution = solve_chain((inside @ Vector(target))[:], body.limb, settings, whole, FLOATS, at, hinge=body.hinge)
+    solution = solve_chain(
+        (inside @ Vector(target))[:], body.limb, settings, whole, FLOATS, at, uninherited=body.uninherited
+    )
     turns = Own(solution.upper, solution.lower)
     plane = np.array(frame.to_3x3() @ Quaternion(solution.upper).to_matrix()) @ _bend_axes([chain.posing])[0]
     return plane, _joints(frame, turns, body, solution.stretch), _joints(frame, own, body, 1.0)
@@ -139,5 +141,5 @@ def _unblended(
 
 def _joints(frame: Matrix, turns: Own, body: Any, stretch: float) -> tuple[Any, Any]:
     """Knee and tip in the world of a limb whose bones are turned so."""
-    places = [tip_position(turns, limb, stretch, body.hinge) for limb in (body.limb._replace(r2=0.0), body.limb)]
+    places = [tip_position(turns, limb, stretch, body.uninherited) for limb in (body.limb._replace(r2=0.0), body.limb)]
     return tuple((frame @ Vector(place))[:] for place in places)  # type: ignore[return-value]
