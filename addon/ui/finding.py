@@ -79,12 +79,13 @@ def _is_chain(lower: PoseBone, or_off: bool) -> bool:
 def _by_what_they_follow(context: Context, goals: set[tuple[Object, str]], or_off: bool) -> list[PoseBone]:
     return [
         lower
-        for lower in _chains_in_view(context)
+        for lower in chains_in_view(context)
         if _is_chain(lower, or_off) and any((goal.object, goal.bone) in goals for goal in goals_of(lower).values())
     ]
 
 
-def _chains_in_view(context: Context) -> Iterator[PoseBone]:
+def chains_in_view(context: Context) -> Iterator[PoseBone]:
+    """The lower bones of all chains of the view layer's armatures, on or off."""
     layer: Any = view_layer_of(context)
     for ob in filter(is_armature, layer.objects):
         yield from (bone for bone in ob.pose.bones if bone.is_property_set("planar_ik") and has_chain(bone))

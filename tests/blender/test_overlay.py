@@ -51,13 +51,31 @@ def shown():
     return overlay("gathering").limbs_shown(bpy.context)
 
 
-def vertices_of(drawing, role):
-    return drawing.vertices[drawing.roles == role]
+def corners(limbs, role, roles=None):
+    """The places of what is drawn as lines of a role, looked up as the GPU does it."""
+    figure = overlay("figure")
+    pattern = figure.pattern(len(limbs.root), 0, frozenset(roles or figure.Role), 64)
+    is_line = (pattern.part[:, 1] == role) & np.isin(pattern.part[:, 3], (-1.0, -2.0))
+    rows = figure.table(limbs)
+    return np.array([place(rows[int(part[0])], at) for at, part in zip(pattern.at, pattern.part, strict=True)])[is_line]
 
 
-def ring(limbs, number, segments=64):
-    rings = overlay("figure").lines(limbs, segments).vertices
-    return rings[number * segments : (number + 1) * segments]
+def place(row, at):
+    place = overlay("figure").Place
+    first, second = int(at[0]), int(at[1])
+    if second >= 0:
+        way = row[second, :3] - row[first, :3]
+        return row[first, :3] + at[2] * way + at[3] * np.cross(row[place.NORMAL, :3], way)
+    spoke = at[2] * row[place.ALONG, :3] + at[3] * row[place.ACROSS, :3]
+    return row[first, :3] + row[-1 - second, 3] * spoke
+
+
+def ring(limbs, number):
+    """The points of a ring, by the number of its radius."""
+    figure = overlay("figure")
+    turns = np.linspace(0.0, 2.0 * np.pi, 64, endpoint=False)
+    row = figure.table(limbs)[0]
+    return np.array([place(row, (figure.ROOT, -1 - number, np.cos(turn), np.sin(turn))) for turn in turns])
 
 
 def test_rings_are_where_the_straight_and_the_folded_limb_end():
@@ -103,10 +121,13 @@ def test_limits_and_softness_have_rings_of_their_own():
 def test_what_is_off_has_no_extent():
     leg()
     limbs, figure = shown(), overlay("figure")
-    drawing = figure.lines(limbs, 32)
-    for role in (figure.Role.LIMIT, figure.Role.SOFT, figure.Role.OWN, figure.Role.SOLUTION, figure.Role.POLE):
-        assert np.ptp(vertices_of(drawing, role), axis=0).max() < 1e-6
-    assert np.ptp(vertices_of(drawing, figure.Role.MISS), axis=0).max() < 1e-5
+    off = {figure.Role.LIMIT, figure.Role.SOFT, figure.Role.OWN, figure.Role.SOLUTION, figure.Role.POLE}
+    assert not off & figure.roles_in(limbs, 1)
+    for role in off:
+        assert np.ptp(corners(limbs, role), axis=0).max() < 1e-6
+        assert not len(corners(limbs, role, figure.roles_in(limbs, 1)))
+    miss = corners(limbs, figure.Role.MISS)
+    assert max(np.ptp(pair, axis=0).max() for pair in (miss[:2], miss[2:])) < 1e-5
 
 
 @pytest.mark.parametrize("bend", [1.0, -1.0, 0.6, -0.3, 0.0])
@@ -151,7 +172,7 @@ def test_a_miss_is_a_line_from_the_tip_to_the_target():
     target.location = root + (target.location - root) * 5
     update()
     figure = overlay("figure")
-    miss = vertices_of(figure.lines(shown(), 32), figure.Role.MISS)
+    miss = corners(shown(), figure.Role.MISS)
     assert np.abs(miss[0] - joints(ob).tip).max() < 1e-5
     assert np.abs(miss[1] - place_of(target)).max() < 1e-5
     assert np.linalg.norm(miss[3] - miss[2]) > 0.05 * length(ob)
@@ -163,7 +184,7 @@ def test_the_line_to_the_pole_starts_at_the_knee():
     chain.pole_target, chain.plane = make_empty("pole", (0.3, 3, 0)), "POLE"
     update()
     figure = overlay("figure")
-    line = vertices_of(figure.lines(shown(), 32), figure.Role.POLE)
+    line = corners(shown(), figure.Role.POLE)
     assert np.abs(line[0] - joints(ob).knee).max() < 1e-5
     assert np.abs(line[-1] - joints(ob).knee).max() > 1.0
 
@@ -184,6 +205,36 @@ def test_shown_are_selected_chains_and_those_whose_target_or_pole_is_selected():
     assert shown() is None
 
 
+def test_bones_of_chains_that_are_not_selected_are_tinted():
+    ob, _ = leg()
+    select(ob, "hip")
+    gathering, figure = overlay("gathering"), overlay("figure")
+    limbs, count = gathering.limbs_drawn(bpy.context)
+    assert (count, len(limbs.root)) == (0, 1)
+    pattern = figure.pattern(count, 1, figure.roles_in(limbs, count), 32)
+    rows = figure.table(limbs)
+    places = [place(rows[0], at) for at in pattern.at]
+    assert set(pattern.part[:, 1]) == {figure.Role.BONE}
+    for end, corner in zip(joints(ob), (0, 2, 6), strict=True):
+        assert np.abs(places[corner] - end).max() < CLOSE * 10
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert gathering.limbs_drawn(bpy.context) == (None, 0)
+
+
+def test_what_was_found_is_found_anew_where_it_changed():
+    ob, target = leg()
+    assert shown().radii[0, 6:8].max() == 0.0
+    ob.pose.bones["shin"].planar_ik.softness = 0.05
+    update()
+    assert shown().radii[0, 6:8].min() > 0.0
+    target.location.x += 0.2
+    update()
+    assert np.abs(shown().target[0] - np.array(target.location)).max() < 1e-6
+    ob.pose.bones["shin"].planar_ik.enabled = False
+    update()
+    assert shown() is None
+
+
 def test_shown_is_a_chain_whose_target_bone_is_selected():
     ob = make_rig((*LEG, Bone("foot_ik", NEAR, (0.2, 0.6, -1.2))))
     make_chain(ob, ob, subtarget="foot_ik")
@@ -201,7 +252,7 @@ def test_lines_stand_out_from_any_background(background):
     gradient.high_gradient = background
     colours = overlay("colours")
     try:
-        for colour in colours.of_lines(theme):
+        for colour in colours.colours_of(theme):
             assert colours.contrast(colour, background) >= colours.CONTRAST - 1e-3
     finally:
         gradient.high_gradient = kept
@@ -211,7 +262,7 @@ def test_no_role_is_told_by_its_colour_alone():
     figure = overlay("figure")
     looks = {}
     for start, _, dashes, role in figure.LEGS:
-        looks.setdefault((dashes, start.split("_")[0] if dashes == figure.SOLID else ""), set()).add(role)
+        looks.setdefault((dashes, start.name.split("_")[0] if dashes == figure.SOLID else ""), set()).add(role)
     assert all(len(roles) <= 2 for roles in looks.values())
 
 

@@ -59,7 +59,7 @@ def costs_little(hand: Hand):
     hand.picture("fifty")
     drawing = installed.addon("addon.ui.overlay.drawing")
     made: list[int] = []
-    make, draw = drawing._batches, drawing.draw
+    make, draw = drawing._make, drawing.draw
     times: list[float] = []
 
     def counted(context):
@@ -72,7 +72,7 @@ def costs_little(hand: Hand):
         times.append(perf_counter() - start)
 
     drawing.unregister()
-    drawing._batches, drawing.draw = counted, timed
+    drawing._make, drawing.draw = counted, timed
     drawing.register()
     found = {}
     for name in ("still", "moving", "off"):

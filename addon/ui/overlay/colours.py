@@ -1,11 +1,14 @@
-"""The overlay's colours: the theme's own, made readable on the background that the theme has."""
+"""The overlay's colours: the theme's own, made readable on the background that the theme has; linear, as the GPU draws
+into the view."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from mathutils import Color
 
 from ...solver.ops import Array
 from .figure import Role
@@ -18,21 +21,18 @@ LINE_ALPHA, AREA_ALPHA = 0.9, {Role.REACH: 0.07, Role.LIMIT: 0.16, Role.SOFT: 0.
 Colour = tuple[float, float, float]
 
 
-def of_lines(theme: Any) -> Array:
-    """A colour with alpha for each role, from a theme (``preferences.themes[0]``)."""
-    return np.array([(*colour, LINE_ALPHA) for colour in _colours(theme)], np.float32)
+def palette(theme: Any, limbs: int) -> Array:
+    """A colour with alpha for each role, of lines and of the areas of this many limbs, ``(2, roles, 4)``; from a theme
+    (``preferences.themes[0]``). The scene is to be seen through areas, and those of reach lie over each other."""
+    found = np.array([linear(colour) for colour in colours_of(theme)], np.float32)
+    areas = np.array([AREA_ALPHA.get(role, 0.0) for role in Role], np.float32)
+    areas[Role.REACH] /= limbs
+    lines = np.full(len(Role), LINE_ALPHA, np.float32)
+    return np.stack([np.column_stack((found, alpha)) for alpha in (lines, areas)])
 
 
-def of_areas(theme: Any, limbs: int) -> Array:
-    """The same for the areas of this many limbs, through which the scene is to be seen: those of reach lie over each
-    other."""
-    colours = [(*colour, AREA_ALPHA.get(role, 0.0)) for role, colour in zip(Role, _colours(theme), strict=True)]
-    palette = np.array(colours, np.float32)
-    palette[Role.REACH, 3] /= limbs
-    return palette
-
-
-def readable(colour: Sequence[float], background: Sequence[float]) -> Colour:
+@lru_cache(maxsize=64)
+def readable(colour: tuple[float, ...], background: tuple[float, ...]) -> Colour:
     """The colour, taken as far towards white or black as it takes to stand out from the background."""
     end = 1.0 if contrast((1.0, 1.0, 1.0), background) > contrast((0.0, 0.0, 0.0), background) else 0.0
     for step in range(11):
@@ -49,14 +49,21 @@ def contrast(one: Sequence[float], other: Sequence[float]) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+@lru_cache(maxsize=64)
+def linear(colour: tuple[float, ...]) -> Colour:
+    """A colour as light, from one as themes have it (sRGB)."""
+    found: Any = Color(colour[:3]).from_srgb_to_scene_linear()  # the stubs don't know that it iterates
+    return tuple(found)
+
+
 def _luminance(colour: Sequence[float]) -> float:
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    red, green, blue = linear((*colour,))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def _colours(theme: Any) -> list[Colour]:
+def colours_of(theme: Any) -> tuple[Colour, ...]:
+    """The colour of each role, as themes have them, from a theme."""
     view, states = theme.view_3d, theme.user_interface.wcol_state
-    background = view.space.gradients.high_gradient
     # Before 4.5 the colour of errors was among the Info editor's.
     error = states.error if hasattr(states, "error") else theme.info.info_error
     sources = {
@@ -71,4 +78,5 @@ def _colours(theme: Any) -> list[Colour]:
         Role.MISS: error,
         Role.BONE: states.inner_key,  # yellow, as Blender tints bones with IK
     }
-    return [readable(sources[role], background) for role in Role]
+    background = view.space.gradients.high_gradient[:]
+    return tuple(readable(sources[role][:], background) for role in Role)

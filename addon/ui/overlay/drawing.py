@@ -1,20 +1,20 @@
-"""The overlay in the 3D view: one batch of areas and one of lines in each region, whatever the number of limbs."""
+"""The overlay in the 3D view: one batch in each region, whatever the number of limbs."""
 
 from __future__ import annotations
 
 import logging
-from functools import cache
 from typing import Any, NamedTuple
 
 import bpy
-import gpu as blender_gpu
+import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import SpaceView3D
 
+from ...live.edits import is_structural
+from ...rig import settings
 from ...rig.access import scene_of, scene_settings
-from . import colours, figure, gathering
+from . import colours, figure, gathering, shader
 
-gpu: Any = blender_gpu  # whose stubs are wrong about most of what is used here
 log = logging.getLogger("planar_ik")
 
 FEW, FINE, COARSE = 8, 64, 32
@@ -25,15 +25,18 @@ WIDTH = 1.6
 
 
 class Kept(NamedTuple):
-    """What was made of the limbs at the last change of the scene, for all regions that show it."""
+    """What was made of the limbs at the last change of the scene, for all regions that show it; without a batch there
+    is nothing to draw."""
 
     scene: tuple[int, str]
-    areas: Any
-    lines: Any
+    batch: Any
+    rows: Any
 
 
 _handle: Any = None
 _kept: Kept | None = None
+_batch: tuple[Any, Any] = (None, None)
+"""The triangles that were drawn last, and the `figure.Pattern` that they are of."""
 
 
 def draw() -> None:
@@ -46,7 +49,17 @@ def draw() -> None:
 
 
 def forget() -> None:
-    """The scene has changed, or nothing is to be drawn."""
+    """Nothing is to be drawn, or what is known of the file is not true any more: keep nothing."""
+    global _batch  # noqa: PLW0603 - one for all regions
+    _forget_places()
+    if _batch[0] is not None:
+        _batch = (None, None)
+        figure.pattern.cache_clear()
+    gathering.forget()
+
+
+def _forget_places() -> None:
+    """The scene has changed."""
     global _kept  # noqa: PLW0603 - one for all regions
     _kept = None
 
@@ -55,82 +68,94 @@ def _up_to_date(context: Any) -> Kept:
     global _kept  # noqa: PLW0603
     scene = (context.scene.session_uid, context.view_layer.name)
     if _kept is None or _kept.scene != scene:
-        _kept = Kept(scene, *_batches(context))
+        _kept = Kept(scene, *_make(context))
     return _kept
 
 
-def _batches(context: Any) -> tuple[Any, Any]:
+def _make(context: Any) -> tuple[Any, Any]:
+    """The batch and the table of limbs as they stand."""
     try:
-        limbs = gathering.limbs_shown(context)
-    except (KeyError, ReferenceError) as gone:  # renamed or deleted, of which live has not heard yet
+        limbs, shown = gathering.limbs_drawn(context)
+    except (KeyError, IndexError, ReferenceError) as gone:  # renamed or deleted, of which live has not heard yet
         log.debug("Nothing drawn: %r", gone)
+        gathering.forget()
         limbs = None
     if limbs is None:
         return None, None
-    segments = FINE if len(limbs.root) <= FEW else COARSE
+    segments = FINE if shown <= FEW else COARSE
+    pattern = figure.pattern(shown, len(limbs.root) - shown, figure.roles_in(limbs, shown), segments)
     theme = context.preferences.themes[0]
-    areas, lines = figure.areas(limbs, segments), figure.lines(limbs, segments)
-    return _batch(areas, colours.of_areas(theme, len(limbs.root)), "TRIS"), _batch(
-        lines, colours.of_lines(theme), "LINES"
-    )
+    palette = np.zeros((shader.FIRST, len(figure.Place), 4), np.float32)
+    palette[:, : len(figure.Role)] = colours.palette(theme, max(shown, 1))
+    rows = shader.texture(np.concatenate((palette, figure.table(limbs))))
+    return _batch_of(pattern), rows
 
 
-def _batch(drawing: figure.Drawing, palette: Any, kind: str) -> Any:
-    room = gpu.types.GPUVertBuf(_format(), len(drawing.vertices))
-    room.attr_fill("pos", drawing.vertices)
-    room.attr_fill("color", palette[drawing.roles])
-    return gpu.types.GPUBatch(type=kind, buf=room, elem=gpu.types.GPUIndexBuf(type=kind, seq=drawing.indices))
+def _batch_of(pattern: figure.Pattern) -> Any:
+    global _batch  # noqa: PLW0603
+    if _batch[1] is not pattern:
+        _batch = (shader.batch(pattern), pattern)
+    return _batch[0]
 
 
 def _draw(kept: Kept, width: float) -> None:
-    if kept.areas is None:
+    if kept.batch is None:
         return
+    gpu, made = shader.gpu, shader.shader()
     gpu.state.blend_set("ALPHA")
     gpu.state.depth_test_set("NONE")
     try:
-        kept.areas.draw(_shader("SMOOTH_COLOR"))
-        shader = _shader("POLYLINE_SMOOTH_COLOR")
-        shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
-        shader.uniform_float("lineWidth", width)
-        kept.lines.draw(shader)
+        made.bind()
+        made.uniform_float("toWindow", gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix())
+        made.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+        made.uniform_float("lineWidth", width)
+        made.uniform_sampler("limbRows", kept.rows)
+        kept.batch.draw(made)
     finally:
         gpu.state.blend_set("NONE")
 
 
-@cache
-def _shader(name: str) -> Any:
-    return gpu.shader.from_builtin(name)
-
-
-@cache
-def _format() -> Any:
-    made = gpu.types.GPUVertFormat()
-    made.attr_add(id="pos", comp_type="F32", len=3, fetch_mode="FLOAT")
-    made.attr_add(id="color", comp_type="F32", len=4, fetch_mode="FLOAT")
-    return made
-
-
-EVENTS = ("depsgraph_update_post", "frame_change_post", "undo_post", "redo_post", "load_post")
+@persistent
+def _on_event(_scene: Any, depsgraph: Any = None) -> None:
+    """After the scene changed; what was found in it is true no more if its structure did."""
+    _forget_places()
+    if depsgraph is not None and is_structural(depsgraph):
+        gathering.forget()
 
 
 @persistent
-def _on_event(*_event: Any) -> None:
+def _on_other_file(*_event: Any) -> None:
+    """After undo, redo or load, when all that was found is gone."""
     forget()
+
+
+def _on_setting(_settings: Any, _is_aim: bool) -> None:
+    gathering.forget()
+
+
+HANDLERS = {
+    "depsgraph_update_post": _on_event,
+    "frame_change_post": _on_event,
+    "undo_post": _on_other_file,
+    "redo_post": _on_other_file,
+    "load_post": _on_other_file,
+}
 
 
 def register() -> None:
     """Draw into every 3D view from now on."""
     global _handle  # noqa: PLW0603 - Blender's handle is all there is to keep
-    for event in EVENTS:
-        getattr(bpy.app.handlers, event).append(_on_event)
+    for event, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, event).append(handler)
+    settings.on_change.append(_on_setting)
     _handle = SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
 
 
 def unregister() -> None:
     """Draw no more, and let go of everything."""
     SpaceView3D.draw_handler_remove(_handle, "WINDOW")
-    for event in EVENTS:
-        getattr(bpy.app.handlers, event).remove(_on_event)
+    settings.on_change.remove(_on_setting)
+    for event, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, event).remove(handler)
     forget()
-    _shader.cache_clear()
-    _format.cache_clear()
+    shader.forget()

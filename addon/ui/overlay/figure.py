@@ -1,14 +1,15 @@
-"""What there is to see of limbs, as numbers: rings, areas and lines in the world, one row of arrays for each limb.
+"""What there is to see of limbs, as numbers: a table with a row of places for each limb, and a pattern of triangles
+that says of which places of its row each corner is made.
 
-Everything is there for every limb, so that all limbs are worked out at once; what a limb lacks has no extent. What
-lines mean is told by their dashes and by where they are, and not by their colour alone.
+The pattern stays as it is while limbs move; the table is all that is worked out anew, of all limbs at once. What a limb
+lacks has no extent. What lines mean is told by their dashes and by where they are, and not by their colour alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from enum import IntEnum
-from functools import cache, lru_cache
+from functools import lru_cache
+from math import cos, pi, sin
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ class Limbs(NamedTuple):
 
     ``along`` and ``across`` are two unit vectors of the frame F as they are in the world: along the solved upper bone,
     and across it in the bend plane. So a circle about the root is one in F, whatever carries the limb.
-    ``solved``, ``other`` and ``own`` are knee and tip ``(n, 2, 3)``; ``radii`` is what `radii` gives, ``(n, 11)``.
+    ``other``, ``solved`` and ``own`` are knee and tip ``(n, 2, 3)``; ``radii`` is what `radii` gives, ``(n, 11)``.
     """
 
     root: Array
@@ -54,21 +55,41 @@ class Limbs(NamedTuple):
     is_missed: Array
 
 
-class Drawing(NamedTuple):
-    """Vertices ``(v, 3)``, the role of each, and the indices that join them: in pairs, or in threes for areas."""
+class Place(IntEnum):
+    """The columns of a limb's row: places and, at the end, three directions."""
 
-    vertices: Array
-    roles: Array
-    indices: Array
+    ROOT = 0
+    KNEE = 1
+    TIP = 2
+    TARGET = 3
+    POLE = 4
+    POLED_KNEE = 5  # the root without a pole
+    OTHER_KNEE = 6
+    OTHER_TIP = 7
+    SOLVED_KNEE = 8
+    SOLVED_TIP = 9
+    OWN_KNEE = 10
+    OWN_TIP = 11
+    MISSED = 12  # the target, or the tip if that is there
+    ALONG = 13
+    ACROSS = 14
+    NORMAL = 15
 
 
-RING_ROLES = (Role.REACH,) * 2 + (Role.LIMIT,) * 4 + (Role.SOFT,) * 2 + (Role.LIMIT,)
-"""Of the rings that lines are made of: straight and folded; from and to of what the smallest and what the largest knee
-angle take away, and of softness; where hatches begin. After them come the nearest and the farthest that the tip goes.
-"""
+ROOT, KNEE, TIP, TARGET = Place.ROOT, Place.KNEE, Place.TIP, Place.TARGET
+CROSS_SIZE = 11
+"""The column that has the size of the cross in its fourth number; those before have the radii there."""
+
+RINGS = (
+    *((number, Role.REACH, 1) for number in (0, 1)),
+    *((number, Role.LIMIT, 2) for number in (2, 3, 4, 5)),
+    *((number, Role.SOFT, 3) for number in (6, 7)),
+)
+"""The rings that are drawn as lines, by the number of their radius, and of how many segments one is drawn: straight and
+folded; from and to of what the smallest and what the largest knee angle take away, and of softness."""
 
 AREAS = ((9, 10, Role.REACH), (2, 3, Role.LIMIT), (4, 5, Role.LIMIT), (6, 7, Role.SOFT))
-"""Rings between which there is an area."""
+"""Rings between which there is an area; the last two radii are the nearest and the farthest that the tip goes."""
 
 HATCHES = ((8, 3), (4, 5))
 """Rings between which limits are hatched."""
@@ -86,21 +107,160 @@ SOLID, LONG, DASHED, DOTTED = (1, 1.0), (6, 0.75), (12, 0.55), (20, 0.4)
 """How lines are broken: into how many dashes, and how much of each is drawn."""
 
 LEGS = (
-    ("root", "target", SOLID, Role.LINE),
-    ("knee", "pole", LONG, Role.POLE),
-    ("root", "other_knee", DASHED, Role.OTHER),
-    ("other_knee", "other_tip", DASHED, Role.OTHER),
-    ("root", "solved_knee", SOLID, Role.SOLUTION),
-    ("solved_knee", "solved_tip", SOLID, Role.SOLUTION),
-    ("root", "own_knee", DOTTED, Role.OWN),
-    ("own_knee", "own_tip", DOTTED, Role.OWN),
-    ("tip", "target_if_missed", SOLID, Role.MISS),
-    ("cross_a", "cross_b", SOLID, Role.MISS),
-    ("cross_c", "cross_d", SOLID, Role.MISS),
+    (ROOT, TARGET, SOLID, Role.LINE),
+    (Place.POLED_KNEE, Place.POLE, LONG, Role.POLE),
+    (ROOT, Place.OTHER_KNEE, DASHED, Role.OTHER),
+    (Place.OTHER_KNEE, Place.OTHER_TIP, DASHED, Role.OTHER),
+    (ROOT, Place.SOLVED_KNEE, SOLID, Role.SOLUTION),
+    (Place.SOLVED_KNEE, Place.SOLVED_TIP, SOLID, Role.SOLUTION),
+    (ROOT, Place.OWN_KNEE, DOTTED, Role.OWN),
+    (Place.OWN_KNEE, Place.OWN_TIP, DOTTED, Role.OWN),
+    (TIP, Place.MISSED, SOLID, Role.MISS),
 )
 """All straight lines of a limb: from where to where, how broken, and what they mean."""
 
-ENDS = tuple(dict.fromkeys(end for leg in LEGS for end in leg[:2]))
+ALWAYS = frozenset({Role.REACH, Role.LINE, Role.OTHER, Role.MISS, Role.BONE})
+"""What every limb that is shown has; the rest is drawn only where some limb has it."""
+
+
+class Pattern(NamedTuple):
+    """Triangles of all limbs, by the corners ``(v, …)`` that they are made of.
+
+    ``at`` is a corner's place and, of a line, ``to`` its other end, by four numbers: two columns of the limb's row,
+    what share of the way from one to the other it is, and how far aside in the bend plane, in lengths of that way; or a
+    circle's centre, -1 - the column of its radius, and how far the corner is along and across. ``part`` is the row, the
+    `Role`, 1 for areas, and the side of the line, -1 or 1 at its start and twice that at its end; 0 for areas.
+    """
+
+    at: Array
+    to: Array
+    part: Array
+    triangles: Array
+
+
+def table(limbs: Limbs) -> Array:
+    """The rows of limbs ``(n, columns, 4)``: places and, in the fourth numbers, radii."""
+    rows = np.zeros((len(limbs.root), len(Place), 4), np.float32)
+    for place, column in ((ROOT, limbs.root), (KNEE, limbs.knee), (TIP, limbs.tip), (TARGET, limbs.target)):
+        rows[:, place, :3] = column
+    rows[:, Place.POLE, :3] = limbs.pole
+    is_poled = (limbs.pole != limbs.root).any(axis=1, keepdims=True)
+    rows[:, Place.POLED_KNEE, :3] = np.where(is_poled, limbs.knee, limbs.root)
+    for number, pair in enumerate((limbs.other, limbs.solved, limbs.own)):
+        first = Place.OTHER_KNEE + 2 * number
+        rows[:, first : first + 2, :3] = pair
+    rows[:, Place.MISSED, :3] = np.where(limbs.is_missed[:, None], limbs.target, limbs.tip)
+    rows[:, Place.ALONG, :3], rows[:, Place.ACROSS, :3] = limbs.along, limbs.across
+    normal = cross(limbs.along, limbs.across)
+    rows[:, Place.NORMAL, :3] = normal / np.maximum(size_of(normal), 1e-12)[:, None]
+    rows[:, :CROSS_SIZE, 3] = limbs.radii
+    rows[:, CROSS_SIZE, 3] = limbs.is_missed * CROSS * limbs.radii[:, 0]
+    return rows
+
+
+def roles_in(limbs: Limbs, count: int) -> frozenset[Role]:
+    """What the first limbs have to show, as a whole."""
+    found = set(ALWAYS)
+    if limbs.radii[:count, 2:6].any():
+        found.add(Role.LIMIT)
+    if limbs.radii[:count, 7].any():
+        found.add(Role.SOFT)
+    if (limbs.own[:count] != limbs.root[:count, None]).any():
+        found |= {Role.OWN, Role.SOLUTION}
+    if (limbs.pole[:count] != limbs.root[:count]).any():
+        found.add(Role.POLE)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=1)
+def pattern(shown: int, tinted: int, roles: frozenset[Role], segments: int) -> Pattern:
+    """The triangles of as many limbs that are shown with these roles, and of as many more whose bones are tinted:
+    first all areas, then all lines over them."""
+    areas, lines = _Corners(), _Corners()
+    bones = _Corners()
+    _add_areas(areas, roles, segments)
+    for start, end in ((ROOT, KNEE), (KNEE, TIP)):
+        bones.add_kite(start, end)
+    _add_rings(lines, roles, segments)
+    for leg in LEGS:
+        if leg[3] in roles:
+            lines.add_leg(*leg)
+    for x, y in ((1.0, 1.0), (1.0, -1.0)):
+        ends = [(TARGET, -1 - CROSS_SIZE, share * x, share * y) for share in (-1.0, 1.0)]
+        lines.add_line(ends[0], ends[1], Role.MISS)
+    layers = [areas.repeated(shown), bones.repeated(shown + tinted), lines.repeated(shown)]
+    firsts = np.cumsum([0, *(len(layer.at) for layer in layers[:-1])])
+    triangles = [layer.triangles + first for layer, first in zip(layers, firsts, strict=True)]
+    at, to, part = (np.concatenate([layer[i] for layer in layers]) for i in range(3))
+    return Pattern(at, to, part, np.concatenate(triangles).astype(np.int32))
+
+
+class _Corners:
+    """What one limb's part of a pattern is made of."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[float, ...]] = []
+        self._triangles: list[tuple[int, int, int]] = []
+
+    def add_line(self, start: _At, end: _At, role: Role) -> None:
+        """A thin rectangle, as wide as the one who draws it wants."""
+        first = len(self._rows)
+        for side in (-1.0, 1.0):
+            self._rows.append((*start, *end, 0.0, role, 0.0, side))
+            self._rows.append((*end, *start, 0.0, role, 0.0, 2.0 * side))
+        self._triangles += [(first, first + 1, first + 2), (first + 2, first + 1, first + 3)]
+
+    def add_leg(self, start: Place, end: Place, look: tuple[int, float], role: Role) -> None:
+        """A straight line in dashes."""
+        dashes, drawn = look
+        for dash in range(dashes):
+            ends = [(start, end, share / dashes, 0.0) for share in (dash, dash + drawn)]
+            self.add_line(ends[0], ends[1], role)
+
+    def add_area(self, corners: list[_At], role: Role) -> None:
+        """A quadrilateral."""
+        first = len(self._rows)
+        self._rows += [(*corner, *corner, 0.0, role, 1.0, 0.0) for corner in corners]
+        self._triangles += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
+
+    def add_kite(self, head: Place, tail: Place) -> None:
+        """A bone in the bend plane."""
+        corners = ((0.0, 0.0), (0.2, WIDTH), (1.0, 0.0), (0.2, -WIDTH))
+        self.add_area([(head, tail, *corner) for corner in corners], Role.BONE)
+
+    def repeated(self, count: int) -> Pattern:
+        """The same for the first limbs of the table."""
+        rows = np.array(self._rows, np.float32).reshape(-1, 12)
+        triangles = np.array(self._triangles, np.int32).reshape(-1, 3)
+        starts = np.arange(count, dtype=np.int32)[:, None, None] * len(rows)
+        all_rows = np.tile(rows, (count, 1))
+        all_rows[:, 8] = np.repeat(np.arange(count), len(rows))
+        return Pattern(all_rows[:, :4], all_rows[:, 4:8], all_rows[:, 8:], (triangles + starts).reshape(-1, 3))
+
+
+_At = tuple[float, float, float, float]
+"""A corner, as `Pattern` has it."""
+
+
+def _on_ring(number: int, step: int, segments: int) -> _At:
+    angle = step * 2.0 * pi / segments
+    return ROOT, -1 - number, cos(angle), sin(angle)
+
+
+def _add_areas(corners: _Corners, roles: frozenset[Role], segments: int) -> None:
+    for inner, outer, role in AREAS:
+        for i in range(segments if role in roles else 0):
+            on_rings = ((inner, i), (outer, i), (outer, i + 1), (inner, i + 1))
+            corners.add_area([_on_ring(ring, step, segments) for ring, step in on_rings], role)
+
+
+def _add_rings(corners: _Corners, roles: frozenset[Role], segments: int) -> None:
+    for ring, role, every in RINGS:
+        for i in range(0, segments if role in roles else 0, every):
+            corners.add_line(_on_ring(ring, i, segments), _on_ring(ring, i + 1, segments), role)
+    for inner, outer in HATCHES:
+        for i in range(0, segments if Role.LIMIT in roles else 0, 2):
+            corners.add_line(_on_ring(inner, i, segments), _on_ring(outer, i, segments), Role.LIMIT)
 
 
 @lru_cache(maxsize=4096)
@@ -132,122 +292,18 @@ def other_side(knee: Array, tip: Array, bend: Array, swing_side: Array) -> Array
     return np.stack([onward * x - turned * y, onward * y + turned * x, raised], axis=1)
 
 
-def areas(limbs: Limbs, segments: int) -> Drawing:
-    """Translucent: the reach, what limits take from it, the soft zone, and the bones."""
-    count = len(limbs.root)
-    rings = _rings(limbs, [ring for inner, outer, _ in AREAS for ring in (inner, outer)], segments)
-    vertices = np.concatenate([rings.reshape(count, -1, 3), _kites(limbs)], axis=1)
-    return Drawing(vertices.reshape(-1, 3), *_repeated(_area_pattern, count, segments))
+def dot(one: Array, other: Array) -> Array:
+    """Of rows of vectors; as quick for few as for many."""
+    return np.einsum("ij,ij->i", one, other)  # type: ignore[no-any-return]
 
 
-def lines(limbs: Limbs, segments: int) -> Drawing:
-    """Rings and straight lines."""
-    count = len(limbs.root)
-    rings = _rings(limbs, list(range(len(RING_ROLES))), segments).reshape(count, -1, 3)
-    vertices = np.concatenate([rings, _shares() @ _ends(limbs)], axis=1)
-    return Drawing(vertices.reshape(-1, 3), *_repeated(_line_pattern, count, segments))
+def size_of(vectors: Array) -> Array:
+    """The lengths of rows of vectors."""
+    return np.sqrt(dot(vectors, vectors))
 
 
-def _rings(limbs: Limbs, which: Sequence[int], segments: int) -> Array:
-    """Points ``(n, rings, segments, 3)``."""
-    cosines, sines = _circle(segments)
-    spokes = cosines * limbs.along[:, None] + sines * limbs.across[:, None]
-    return limbs.radii[:, which, None, None] * spokes[:, None] + limbs.root[:, None, None]  # type: ignore[no-any-return]
-
-
-@cache
-def _circle(segments: int) -> tuple[Array, Array]:
-    angles = np.arange(segments) * (2.0 * np.pi / segments)
-    return np.cos(angles)[:, None].astype(np.float32), np.sin(angles)[:, None].astype(np.float32)
-
-
-def _ends(limbs: Limbs) -> Array:
-    """Where the straight lines begin and end, ``(n, len(ENDS), 3)``."""
-    missed = limbs.is_missed[:, None]
-    size = missed * CROSS * limbs.radii[:, :1]
-    one, two = size * (limbs.along + limbs.across), size * (limbs.along - limbs.across)
-    goal = limbs.target
-    places = {
-        "root": limbs.root,
-        "knee": np.where((limbs.pole == limbs.root).all(axis=1, keepdims=True), limbs.root, limbs.knee),
-        "pole": limbs.pole,
-        "target": goal,
-        "tip": limbs.tip,
-        "target_if_missed": np.where(missed, goal, limbs.tip),
-        "cross_a": goal - one,
-        "cross_b": goal + one,
-        "cross_c": goal - two,
-        "cross_d": goal + two,
-    }
-    for name in ("other", "solved", "own"):
-        pair = getattr(limbs, name)
-        places[f"{name}_knee"], places[f"{name}_tip"] = pair[:, 0], pair[:, 1]
-    return np.stack([places[end] for end in ENDS], axis=1)
-
-
-def _kites(limbs: Limbs) -> Array:
-    """The outlines of both bones in the bend plane, ``(n, 8, 3)``: head, one side, tail, the other side of each."""
-    normal = np.cross(limbs.along, limbs.across)
-    corners = []
-    for head, tail in ((limbs.root, limbs.knee), (limbs.knee, limbs.tip)):
-        aside = np.cross(normal, tail - head)
-        aside *= WIDTH / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
-        wide = head + 0.2 * (tail - head)
-        corners += [head, wide + aside, tail, wide - aside]
-    return np.stack(corners, axis=1)
-
-
-@lru_cache(maxsize=4)
-def _repeated(pattern: Callable[[int], tuple[Array, Array]], count: int, segments: int) -> tuple[Array, Array]:
-    """The roles and indices of this many limbs with the same pattern, one after the other."""
-    roles, indices = pattern(segments)
-    starts = np.arange(count, dtype=np.int32)[:, None, None] * len(roles)
-    return np.tile(roles, count), (indices + starts).reshape(-1, indices.shape[1])
-
-
-@cache
-def _shares() -> Array:
-    """What share each vertex of the straight lines has in each of `ENDS`."""
-    rows = []
-    for start, end, (dashes, drawn), _ in LEGS:
-        for share in (at / dashes for dash in range(dashes) for at in (dash, dash + drawn)):
-            row = dict.fromkeys(ENDS, 0.0)
-            row[start] += 1.0 - share
-            row[end] += share
-            rows.append(list(row.values()))
-    return np.array(rows, np.float32)
-
-
-@cache
-def _line_pattern(segments: int) -> tuple[Array, Array]:
-    """The roles of a limb's vertices and the pairs that are joined."""
-    following = [(i, (i + 1) % segments) for i in range(segments)]
-    pairs: list[tuple[int, int]] = []
-    for ring, role in enumerate(RING_ROLES[:-1]):
-        step = {Role.REACH: 1, Role.LIMIT: 2, Role.SOFT: 3}[role]
-        pairs += [(ring * segments + i, ring * segments + j) for i, j in following[::step]]
-    for inner, outer in HATCHES:
-        pairs += [(inner * segments + i, outer * segments + i) for i in range(0, segments, 2)]
-    roles = [role for role in RING_ROLES for _ in range(segments)]
-    first = len(roles)
-    for _, _, (dashes, _), role in LEGS:
-        roles += [role] * (2 * dashes)
-    pairs += [(i, i + 1) for i in range(first, len(roles), 2)]
-    return np.array(roles), np.array(pairs, np.int32)
-
-
-@cache
-def _area_pattern(segments: int) -> tuple[Array, Array]:
-    """The same for areas, joined in threes."""
-    threes: list[tuple[int, int, int]] = []
-    roles: list[Role] = []
-    for number, (_, _, role) in enumerate(AREAS):
-        inner, outer = 2 * number * segments, (2 * number + 1) * segments
-        for i in range(segments):
-            j = (i + 1) % segments
-            threes += [(inner + i, outer + i, outer + j), (inner + i, outer + j, inner + j)]
-        roles += [role] * (2 * segments)
-    first = len(roles)
-    threes += [(first + i, first + i + 1, first + i + 2) for i in (0, 4)]
-    threes += [(first + i, first + i + 2, first + i + 3) for i in (0, 4)]
-    return np.array([*roles, *[Role.BONE] * 8]), np.array(threes, np.int32)
+def cross(one: Array, other: Array) -> Array:
+    """Of rows of vectors, in a quarter of the time that NumPy's own takes for few."""
+    x, y, z = one.T
+    a, b, c = other.T
+    return np.stack((y * c - z * b, z * a - x * c, x * b - y * a), axis=1)
