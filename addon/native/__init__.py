@@ -1,5 +1,15 @@
 """Chains as Blender's own bones, constraints and drivers: they need no extension, no Python and no trust."""
 
-from .handlers import register, unregister
+from . import handlers, restoring
 
-__all__ = ["register", "unregister"]
+
+def register() -> None:
+    """Start to listen."""
+    handlers.register()
+    restoring.register()
+
+
+def unregister() -> None:
+    """Stop listening."""
+    restoring.unregister()
+    handlers.unregister()

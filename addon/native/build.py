@@ -10,53 +10,66 @@ import bpy
 from bpy.types import Context, PoseBone
 
 from ..rig.access import ArmatureObject
-from ..rig.settings import ON_RIG, PART
+from ..rig.settings import ON_RIG, PART, holder_of
+from .annex import within_reach
 from .design import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
 from .expressions import LONGEST
-from .found import collection_of, constraints_of, drivers_of, exposed, mechanism_of
+from .found import collection_of, constraints_of, drivers_of, exposed, host_of, mechanism_of
 
 
-def build(context: Context, ob: ArmatureObject, mechanisms: Iterable[Mechanism]) -> None:
-    """Make mechanisms real on an armature."""
+def build(context: Context, rig: ArmatureObject, host: ArmatureObject, mechanisms: Iterable[Mechanism]) -> None:
+    """Make the mechanisms of a rig's chains real in an armature, which is the rig itself or its annex."""
     mechanisms = list(mechanisms)
-    with edit_mode(context, ob):
+    with edit_mode(context, host):
         for mechanism in mechanisms:
             for bone in mechanism.bones:
-                _make_bone(ob, bone)
-    collection = ob.data.collections_all.get(COLLECTION) or ob.data.collections.new(COLLECTION)
+                _make_bone(host, bone)
+    collection = host.data.collections_all.get(COLLECTION) or host.data.collections.new(COLLECTION)
     collection.is_visible = False
     for mechanism in mechanisms:
         for bone in mechanism.bones:
-            _finish_bone(ob, bone, collection)
+            _finish_bone(host, bone, collection)
         for prop in mechanism.properties:
-            _make_property(ob, prop)
+            _make_property(host, prop)
         for constraint in mechanism.constraints:
-            _make_constraint(ob, constraint)
+            _make_constraint(_owner(rig, host, constraint.bone), constraint)
         for driver in mechanism.drivers:
-            _make_driver(ob, driver)
+            _make_driver(rig, host, driver)
 
 
-def take_away(context: Context, ob: ArmatureObject, lowers: Iterable[PoseBone]) -> None:
-    """Take the mechanisms of chains away, with all that was made for them."""
-    gone: set[str] = set()
+def _owner(rig: ArmatureObject, host: ArmatureObject, bone: str) -> ArmatureObject:
+    """Which of the two has a bone of this name: a mechanism has none of the rig's names."""
+    return host if bone in host.pose.bones else rig
+
+
+def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
+    """Take the mechanisms of an object's chains away, with all that was made for them."""
+    gone: dict[ArmatureObject, set[str]] = {}
     for lower in lowers:
-        bones, constraints = mechanism_of(lower), constraints_of(lower)
-        for curve in drivers_of(ob, set(bones), constraints):
-            ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+        bones, constraints, host = mechanism_of(lower), constraints_of(lower), host_of(lower)
+        for curve in drivers_of(host, set(bones), constraints if host == lower.id_data else []):
+            host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+        holder = holder_of(lower)
+        for name in exposed(lower) if bones or holder == lower else ():
+            del holder[ON_RIG + name]
         for bone, constraint in constraints:
             bone.constraints.remove(constraint)
-        gone.update(bones)
-        for name in exposed(lower):
-            del lower[ON_RIG + name]
-    if gone:
-        with edit_mode(context, ob):
-            for name in gone:
-                ob.data.edit_bones.remove(ob.data.edit_bones[name])
-    collection = collection_of(ob)
+        gone.setdefault(host, set()).update(bones)
+    for host, names in gone.items():
+        _remove_bones(context, host, names)
+        if host.animation_data and not _is_used(host.animation_data):
+            host.animation_data_clear()
+
+
+def _remove_bones(context: Context, host: ArmatureObject, names: Iterable[str]) -> None:
+    """Remove bones from an armature, and the collection of all such if it is empty then."""
+    if names:
+        with edit_mode(context, host):
+            for name in names:
+                host.data.edit_bones.remove(host.data.edit_bones[name])
+    collection = collection_of(host)
     if collection and not any(collection.bones_recursive):
-        ob.data.collections.remove(collection)
-    if ob.animation_data and not _is_used(ob.animation_data):
-        ob.animation_data_clear()
+        host.data.collections.remove(collection)
 
 
 def _is_used(data: Any) -> bool:
@@ -66,6 +79,11 @@ def _is_used(data: Any) -> bool:
 @contextmanager
 def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
     """Edit Mode of one armature, and back to what was before."""
+    with within_reach(context, ob):
+        yield from _edit_mode(context, ob)
+
+
+def _edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
     layer: Any = context.view_layer
     active, mode = layer.objects.active, context.mode
     posed = list(context.objects_in_mode) if mode == "POSE" else []
@@ -152,8 +170,9 @@ def set_as_said(curve: Any) -> None:
         curve.modifiers.remove(curve.modifiers[0])
 
 
-def _make_driver(ob: ArmatureObject, driver: Driver) -> None:
+def _make_driver(rig: ArmatureObject, host: ArmatureObject, driver: Driver) -> None:
     """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
+    ob = _owner(rig, host, driver.bone)
     path = property_path(driver.bone, driver.path)
     if driver.path.startswith("["):
         holder: Any = ob.pose.bones[driver.bone]
@@ -164,15 +183,15 @@ def _make_driver(ob: ArmatureObject, driver: Driver) -> None:
     made.type = "SCRIPTED"
     for variable in driver.variables:
         each = made.variables.new()
-        each.name = variable.name
+        each.name, owner = variable.name, _owner(rig, host, variable.bone)
         if variable.path.startswith("LOC_"):
             each.type = "TRANSFORMS"
             target = each.targets[0]
-            target.id, target.bone_target, target.transform_type = ob, variable.bone, variable.path
+            target.id, target.bone_target, target.transform_type = owner, variable.bone, variable.path
             target.transform_space = "LOCAL_SPACE"
         else:
             each.type = "SINGLE_PROP"
-            each.targets[0].id, each.targets[0].data_path = ob, property_path(variable.bone, variable.path)
+            each.targets[0].id, each.targets[0].data_path = owner, property_path(variable.bone, variable.path)
     made.expression = driver.expression
     if len(driver.expression) > LONGEST or made.expression != driver.expression or not made.is_simple_expression:
         raise RuntimeError(f"Blender does not take the expression {driver.expression}")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ..rig.access import ArmatureObject, chain_settings, path_to_bone, runs_on_rig, setting_path, upper_of
+from ..rig.access import ArmatureObject, chain_settings, path_to_bone, setting_path, upper_of
 from ..rig.anatomy import Unposable, anatomy
-from ..rig.animation import animated_paths, curves_everywhere
-from ..rig.dependencies import Dependencies
-from ..rig.problems import hangs_on, moved_by, moved_by_driver, movers_of, unposed
-from ..rig.settings import NAMES, ON_RIG, PREFIX, SWITCH
+from ..rig.animation import animated_paths
+from ..rig.carrying import carry, carry_across
+from ..rig.settings import NAMES, ON_RIG, PREFIX, SWITCH, holder_of
 from ..rig.setup import Refused
 from ..rig.sides import swing_side
 from ..rig.stretching import avoid_shear, restore_inherit_scale
@@ -21,13 +21,12 @@ from ..rig.targets import Target
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
 from ..solver.triangle import bones
+from .annex import annex_of, host_for, needs_annex, remove_if_empty
+from .apart import design_apart
 from .build import build, take_away
+from .checking import FIXED, check, check_in_reach
 from .design import ALWAYS, Wanted, design, moving_root, needs_swing
-from .found import built_for, drivers_on, exposed, note_purpose
-
-FIXED = ("plane", "hinge_angle", "lower_twist", "stretch_volume")
-"""The settings that make the mechanism what it is, and so can't be animated on the rig."""
-
+from .found import built_for, exposed, note_purpose
 
 making: list[bool] = []
 """Not empty while mechanisms are made or taken away, which sets settings too."""
@@ -58,29 +57,31 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
     with _switched_off(chains):
         for ob, each in wanted.items():
             _make(context, ob, each)
+        _carry(wanted, onto_rig=True)
 
 
 def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
     """Bring chains back from the rig; raises `Refused` before anything is changed."""
     chains = _by_object(lowers)
-    for ob in chains:
-        if ob.override_library or ob.library or ob.data.library:
-            raise Refused(f"'{ob.name}' is linked: bring its chains back in the file that it is linked from")
+    for ob, names in chains.items():
+        check_in_reach(ob, names, "bring its chains back")
     wanted = {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
     with _switched_off(chains):
+        _carry(wanted, onto_rig=False)
         for ob, each in wanted.items():
             _unmake(context, ob, each)
             for name, of in each.items():
                 for setting in of.exposed - {"enabled"}:
                     setattr(chain_settings(ob.pose.bones[name]), setting, of.settings[setting])
-                for setting in of.exposed:
-                    _carry(ob, _property_path(name, setting), setting_path(name, setting))
+            remove_if_empty(annex_of(ob))
             ob.update_tag()
 
 
 def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
     """Make the mechanisms of chains anew, as they are set now; raises `Refused` before anything is changed."""
     chains = _by_object(lowers)
+    for ob, names in chains.items():
+        check_in_reach(ob, names, "rebuild its chains")
     wanted = {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
     for ob, each in wanted.items():
         _measure(context, ob, each)
@@ -90,10 +91,25 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
             _make(context, ob, each)
 
 
+def _carry(wanted: dict[ArmatureObject, dict[str, Wanted]], onto_rig: bool) -> None:
+    """Let what animates settings animate custom properties in their stead, or the other way round."""
+    for ob, chains in wanted.items():
+        for name, each in chains.items():
+            holder = holder_of(ob.pose.bones[name])
+            for setting in each.exposed:
+                ends = [(ob, setting_path(name, setting)), (holder.id_data, _path_on(holder, setting))]
+                (source, old), (to, new) = ends if onto_rig else reversed(ends)
+                if source == to:
+                    both = {other for other, of in wanted.items() if name in of and setting in of[name].exposed}
+                    carry(ob, old, new, both)
+                else:
+                    carry_across(source, old, to, new)
+
+
 def _unmake(context: Context, ob: ArmatureObject, names: Iterable[str]) -> None:
     """Take the mechanisms of one object's chains away."""
     names = list(names)
-    take_away(context, ob, [ob.pose.bones[name] for name in names])
+    take_away(context, [ob.pose.bones[name] for name in names])
     for name in names:
         restore_inherit_scale(ob.pose.bones[name])
 
@@ -104,53 +120,21 @@ def is_outdated(lower: PoseBone, evaluated: PoseBone) -> bool:
     return built is None or not _alike(built, _purpose(read(lower), limb_of(evaluated, lower), lower))
 
 
-def check(lower: PoseBone) -> None:
-    """Raise `Refused` if a chain can't be put on the rig."""
-    ob, settings = lower.id_data, chain_settings(lower)
-    _check_editable(ob)
-    if runs_on_rig(lower):
-        raise Refused(f"The chain of '{lower.name}' runs on the rig already")
-    if lower.parent is None:
-        raise Refused(f"'{lower.name}' has no parent: a chain is a bone and its parent")
-    goals = [Target.read(settings.target, settings.subtarget)]
-    if settings.plane == "POLE":
-        goals.append(Target.read(settings.pole_target, settings.pole_subtarget))
-    dependencies = Dependencies()
-    for goal, name in zip(goals, ("target", "pole target"), strict=False):
-        problem = goal.problem() or hangs_on(ob, lower, goal, dependencies) if goal else "no"
-        if problem:
-            raise Refused(f"'{lower.name}' has no {name}" if goal is None else problem)
-    moved = moved_by(ob, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
-    if unposed(ob) or moved:
-        raise Refused(unposed(ob) or moved)
-    animated = animated_paths(ob)
-    for name in FIXED:
-        if setting_path(lower.name, name) in animated:
-            raise Refused(f"{name.replace('_', ' ').capitalize()} of '{lower.name}' is animated: remove its keys first")
-
-
-def _check_editable(ob: ArmatureObject) -> None:
-    """Raise `Refused` if no bones can be added to an armature."""
-    if ob.override_library:
-        raise Refused(f"'{ob.name}' overrides a linked rig, to whose bones none can be added: let its chains run live")
-    if ob.library or ob.data.library:
-        raise Refused(f"'{ob.name}' is linked: make its chains portable in the file that it is linked from")
-
-
 def read(lower: PoseBone) -> Wanted:
     """What a chain is to do, as it is set."""
     settings = chain_settings(lower)
-    animated = animated_paths(lower.id_data)
+    animated, holder = animated_paths(lower.id_data), holder_of(lower)
+    custom = animated if holder == lower else animated_paths(holder.id_data)
     moving = {
         name
         for name in NAMES
-        if animated & {setting_path(lower.name, name), _property_path(lower.name, name)} and name not in FIXED
+        if (setting_path(lower.name, name) in animated or _path_on(holder, name) in custom) and name not in FIXED
     }
     target = Target.read(settings.target, settings.subtarget)
     pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
     values = {name: getattr(settings, name) for name in NAMES}
     for name in exposed(lower):
-        values[name] = lower[ON_RIG + name]
+        values[name] = holder[ON_RIG + name]
     if target is None or (settings.plane == "POLE" and pole is None):
         raise Refused(f"'{lower.name}' has no {'pole ' if target else ''}target")
     root = moving_root(lower, animated) if lower.parent else ()
@@ -159,19 +143,20 @@ def read(lower: PoseBone) -> Wanted:
 
 def _make(context: Context, ob: ArmatureObject, wanted: dict[str, Wanted]) -> None:
     """Design and build the mechanisms of one object's chains, whose bones have their own pose."""
+    host = host_for(context, ob)
     for name, each in wanted.items():
-        if each.settings["stretch"] or "stretch" in each.animated:
+        if host == ob and (each.settings["stretch"] or "stretch" in each.animated):
             avoid_shear(ob.pose.bones[name])
     limbs = _measure(context, ob, wanted)
-    taken = {bone.name for bone in ob.data.bones}
-    mechanisms = [design(ob.pose.bones[name], limbs[name], each, taken) for name, each in wanted.items()]
-    build(context, ob, mechanisms)
+    taken = {bone.name for armature in (ob, host) for bone in armature.data.bones}
+    designed = design if host == ob else partial(design_apart, annex=host)
+    mechanisms = [designed(ob.pose.bones[name], limbs[name], each, taken) for name, each in wanted.items()]
+    build(context, ob, host, mechanisms)
     for name, each in wanted.items():
         lower = ob.pose.bones[name]
-        note_purpose(lower, _purpose(each, limbs[name], lower))
-        for setting in each.exposed:
-            _carry(ob, setting_path(name, setting), _property_path(name, setting))
-    ob.update_tag()
+        note_purpose(lower, _purpose(each, limbs[name], lower) | {"settings": each.settings})
+    for armature in {ob, host}:
+        armature.update_tag()
 
 
 def _measure(context: Context, ob: ArmatureObject, wanted: dict[str, Wanted]) -> dict[str, Limb]:
@@ -213,6 +198,8 @@ def _purpose(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:
         needs_swing(wanted),
     ]
     words.append(list(wanted.moving))
+    if needs_annex(lower.id_data):  # where bones turn as the limb's do
+        words.append([bone.rotation_mode for bone in (upper_of(lower), lower)])
     numbers = [value for _, value in sorted(fixed.items()) if isinstance(value, float)]
     return {"words": words, "numbers": numbers, "axes": axes, "lengths": lengths}
 
@@ -228,20 +215,8 @@ def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return all(abs(a - b) <= within for a, b, within in pairs)
 
 
-def _property_path(lower: str, setting: str) -> str:
-    return f'{path_to_bone(lower)}["{ON_RIG}{setting}"]'
-
-
-def _carry(ob: ArmatureObject, old: str, new: str) -> None:
-    """Let what animates one property of an object animate another one."""
-    for curve in curves_everywhere(ob):
-        if curve.data_path == old:
-            curve.data_path = new
-    for curve in drivers_on(ob):
-        if curve.data_path == old:
-            drivers: Any = ob.animation_data.drivers  # type: ignore[union-attr]  # it has this one
-            drivers.from_existing(src_driver=curve).data_path = new
-            drivers.remove(curve)
+def _path_on(holder: PoseBone, setting: str) -> str:
+    return f'{path_to_bone(holder.name)}["{ON_RIG}{setting}"]'
 
 
 def _by_object(lowers: Iterable[PoseBone]) -> dict[ArmatureObject, list[str]]:

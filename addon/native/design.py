@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
-from ..rig.access import path_to_bone, upper_of
+from ..rig.access import ArmatureObject, path_to_bone, upper_of
 from ..rig.settings import CONSTRAINT, FLAT, ON_RIG
 from ..rig.targets import Target
 from ..solver.chain import Features
@@ -115,20 +115,21 @@ class Wanted(NamedTuple):
 
 def design(lower: PoseBone, limb: Limb, wanted: Wanted, taken: set[str]) -> Mechanism:
     """The mechanism for a limb; ``taken`` are names of bones that it can't have, to which its own are added."""
-    return _Designer(lower, limb, wanted, taken).design()
+    return Designer(lower, limb, wanted, taken, lower.id_data).design()
 
 
-class _Designer:
+class Designer:
     """Writes down one mechanism, part by part."""
 
-    def __init__(self, lower: PoseBone, limb: Limb, wanted: Wanted, taken: set[str]) -> None:
+    def __init__(self, lower: PoseBone, limb: Limb, wanted: Wanted, taken: set[str], host: ArmatureObject) -> None:
         self.lower, self.upper = lower, upper_of(lower)
-        self.limb, self.wanted, self.taken = limb, wanted, taken
+        self.limb, self.wanted, self.taken, self.host = limb, wanted, taken, host
         self.bones: list[Bone] = []
         self.constraints: list[Constraint] = []
         self.drivers: list[Driver] = []
+        self.holder = self.add_holder()
         self.sources: dict[str, tuple[str, str]] = {
-            formulas.SETTINGS[name].parts[0]: (lower.name, f'["{ON_RIG}{name}"]')
+            formulas.SETTINGS[name].parts[0]: (self.holder, f'["{ON_RIG}{name}"]')
             for name in wanted.exposed & formulas.SETTINGS.keys()
         }
         self.letters = iter("acghijlow")
@@ -148,17 +149,25 @@ class _Designer:
         self.add_turns(axes, frame)
         self.copy_rotations(root, inherit)
         properties = tuple(
-            Property(self.lower.name, name, self.wanted.settings[name]) for name in sorted(self.wanted.exposed)
+            Property(self.holder, name, self.wanted.settings[name]) for name in sorted(self.wanted.exposed)
         )
         return Mechanism(tuple(self.bones), tuple(self.constraints), tuple(self.drivers), properties)
+
+    def add_holder(self) -> str:
+        """The bone that has the custom properties."""
+        return self.lower.name
+
+    def add_parent(self) -> str:
+        """The upper bone's parent, if it has one."""
+        return self.upper.parent.name if self.upper.parent else ""
 
     def add_frame(self) -> tuple[str, Inherit]:
         """What measures hang on, and how: the upper bone's parent, if F stands still in it, else a bone of its own that
         is where the upper bone would be, unturned and unscaled."""
-        parent, inherit = self.upper.parent, _inherit(self.upper)
-        if not self.wanted.moving and (parent is None or inherit == Inherit()):
-            return (parent.name if parent else ""), Inherit()
-        name = self.add("frame", self.upper.bone.matrix_local, parent.name if parent else "", inherit)
+        parent, inherit = self.add_parent(), _inherit(self.upper)
+        if not self.wanted.moving and (not parent or inherit == Inherit()):
+            return parent, Inherit()
+        name = self.add("frame", self.upper.bone.matrix_local, parent, inherit)
         for axis in self.wanted.moving:
             self.sources["l"] = (self.upper.name, f"location[{axis}]")
             self.drive(name, "location", axis, Node("input", "l"))
@@ -168,12 +177,16 @@ class _Designer:
         """Add a bone that measures where a target is in F, in axes given in F."""
         bone = self.add(role, self.upper.bone.matrix_local @ frame.to_4x4(), parent, inherit)
         at = {"target": target.object, "subtarget": target.bone}
-        self.constrain(bone, role, "COPY_LOCATION", at)
+        self.constrain(bone, role, "COPY_LOCATION", at | self.measuring())
         # It poses nothing. Without an IK solver that depends on what moves, Blender evaluates every bone of the
         # armature again whenever one bone's target moves; with it, only what hangs on the target.
         self.constrain(bone, f"{role} (evaluates less)", "IK", at | {"chain_count": 1, "mute": True})
         for letter, axis in zip(letters, "XYZ", strict=True):
             self.sources[letter] = (bone, f"LOC_{axis}")
+
+    def measuring(self) -> dict[str, Any]:
+        """In which space a target's place is copied, if not in the world's."""
+        return {}
 
     def add_turns(self, axes: Matrix, frame: Matrix) -> None:
         """Add the bones that hold the solution."""
@@ -233,8 +246,10 @@ class _Designer:
             self.drive(upper, "scale", 0, 1.0 / NATIVE.sqrt(NATIVE.maximum(factor, 1e-9)))
             self.drive(upper, "scale", 2, 1.0 / NATIVE.sqrt(NATIVE.maximum(factor, 1e-9)))
         self.drive(upper, "scale", 1, factor)
-        power = {"use_make_uniform": True, "power": 3.0} if self.wanted.settings["stretch_volume"] == "UNIFORM" else {}
-        inherits = self.lower.bone.inherit_scale == "ALIGNED"
+        is_even = self.wanted.settings["stretch_volume"] == "UNIFORM"
+        power = {"use_make_uniform": True, "power": 3.0} if is_even else {}
+        inherited = self.lower.bone.inherit_scale
+        inherits = inherited == "ALIGNED" or (is_even and not inherited.startswith("NONE"))
         for bone in (self.upper,) if inherits else (self.upper, self.lower):
             self.copy(bone.name, upper, "COPY_SCALE", {"use_offset": True, **power})
 
@@ -264,7 +279,7 @@ class _Designer:
 
     def copy(self, bone: str, source: str, kind: str, settings: dict[str, Any]) -> None:
         """Let a bone copy in its own space what a bone of the mechanism has in the armature's."""
-        at = {"target": self.lower.id_data, "subtarget": source, "owner_space": "LOCAL", "target_space": "POSE"}
+        at = {"target": self.host, "subtarget": source, "owner_space": "LOCAL", "target_space": "POSE"}
         if bone in (self.lower.name, self.upper.name):
             at["mute"] = not self.wanted.settings["enabled"] and "enabled" not in self.wanted.exposed
         name = CONSTRAINT if kind == "COPY_ROTATION" else f"{CONSTRAINT} Stretch"
@@ -297,6 +312,7 @@ class _Designer:
         return next(bone.name for bone in self.bones if bone.role == role)
 
     def constrain(self, bone: str, name: str, kind: str, settings: dict[str, Any]) -> None:
+        """Add a constraint."""
         self.constraints.append(Constraint(bone, name, kind, settings))
 
     def drive(self, bone: str, path: str, channel: int, formula: Any) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..rig.access import ArmatureObject, is_part, split_path, upper_of
-from ..rig.settings import CONSTRAINT, ON_RIG, PART
+from ..rig.access import ArmatureObject, copies_part, is_part, split_path, upper_of
+from ..rig.settings import CONSTRAINT, DEFAULTS, ON_RIG, PART, holder_of
+from .annex import is_annex_of
 from .design import COLLECTION
 
 
@@ -20,13 +21,21 @@ def constraints_of(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
         (bone, each)
         for bone in visible
         for each in bone.constraints
-        if each.name.startswith(CONSTRAINT) and is_part(lower.id_data, getattr(each, "subtarget", ""))
+        if each.name.startswith(CONSTRAINT) and copies_part(each)
     ]
+
+
+def host_of(lower: PoseBone) -> ArmatureObject:
+    """The armature that the mechanism of a chain on the rig is in: the rig's own, or its annex."""
+    host: ArmatureObject = holder_of(lower).id_data
+    return host
 
 
 def mechanism_of(lower: PoseBone) -> list[str]:
     """The names of the bones that a limb's visible bones depend on and that were made for that, children first."""
-    ob: ArmatureObject = lower.id_data
+    ob = host_of(lower)
+    if ob != lower.id_data and not is_annex_of(ob, lower.id_data):
+        return []  # A copied object's constraints go on copying from the annex of the one that it comes from.
     found: dict[str, int] = {}
     waiting = [each.subtarget for _, each in constraints_of(lower)]
     while waiting:
@@ -53,8 +62,16 @@ def built_for(lower: PoseBone) -> dict[str, Any] | None:
 
 def _holder(lower: PoseBone) -> Any:
     """The bone that measures the target of a chain; None if there is none any more."""
-    ob = lower.id_data
+    ob = host_of(lower)
     return next((ob.pose.bones[name] for name in mechanism_of(lower) if ob.data.bones[name][PART] == "target"), None)
+
+
+def goals_of(lower: PoseBone) -> list[tuple[Any, str]]:
+    """What the mechanism of a chain measures the places of: the target, and the pole if it has one."""
+    ob = host_of(lower)
+    roles = {ob.data.bones[name][PART]: ob.pose.bones[name] for name in mechanism_of(lower)}
+    measures = [roles[role].constraints[0] for role in ("target", "pole") if role in roles]
+    return [(each.target, each.subtarget) for each in measures]  # type: ignore[attr-defined]
 
 
 def drivers_on(ob: ArmatureObject) -> list[Any]:
@@ -64,15 +81,17 @@ def drivers_on(ob: ArmatureObject) -> list[Any]:
 
 def exposed(lower: PoseBone) -> list[str]:
     """The custom properties of a chain on the rig, by the names of the settings."""
-    keys: Any = lower.keys()  # type: ignore[func-returns-value]  # the stubs don't know custom properties
+    keys = holder_of(lower).keys()
     return [key.removeprefix(ON_RIG) for key in keys if key.startswith(ON_RIG)]
 
 
 def drivers_of(ob: ArmatureObject, bones: set[str], constraints: list[tuple[PoseBone, Any]]) -> Iterator[Any]:
-    """The drivers of bones of a mechanism, and of the constraints that copy them."""
+    """The drivers of bones of a mechanism in an armature, but for those of settings, and of the constraints there."""
     paths = [each.path_from_id() for _, each in constraints]
     for curve in drivers_on(ob):
-        if split_path(curve.data_path)[0] in bones or curve.data_path.startswith(tuple(paths)):
+        bone, path = split_path(curve.data_path)
+        is_setting = path[2 + len(ON_RIG) : -2] in DEFAULTS
+        if (bone in bones and not is_setting) or curve.data_path.startswith(tuple(paths)):
             yield curve
 
 

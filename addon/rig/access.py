@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 import bpy
 from bpy.types import Context, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
 
-from .settings import ON_RIG, PART, PREFIX, ChainSettings
+from .settings import ON_RIG, PART, PREFIX, ChainSettings, holder_of
 
 if TYPE_CHECKING:
     from bpy.types import Armature, Pose
@@ -79,14 +79,19 @@ def has_chain(bone: PoseBone) -> bool:
 
 
 def runs_on_rig(lower: PoseBone) -> bool:
-    """Whether a chain runs on the rig's own bones, constraints and drivers: its influence is a custom property."""
-    return ON_RIG + "influence" in lower  # type: ignore[operator]  # the stubs don't know custom properties
+    """Whether a chain runs on Blender's own bones, constraints and drivers: its influence is a custom property."""
+    return ON_RIG + "influence" in holder_of(lower) and not is_part(lower.id_data, lower.name)
 
 
-def is_part(ob: Object, bone: str) -> bool:
+def is_part(ob: Object | None, bone: str) -> bool:
     """Whether a bone of this name was made for a chain that runs on the rig."""
-    found: Any = ob.data.bones.get(bone)  # type: ignore[union-attr]  # an armature's
+    found: Any = ob.data.bones.get(bone) if ob and is_armature(ob) else None
     return found is not None and PART in found
+
+
+def copies_part(constraint: Any) -> bool:
+    """Whether a constraint makes a limb copy what was made for its chain."""
+    return is_part(getattr(constraint, "target", None), getattr(constraint, "subtarget", ""))
 
 
 def scene_settings(scene: Scene) -> PlanarIKScene:
@@ -129,16 +134,16 @@ def setting_path(lower: str, name: str) -> str:
     return f"{path_to_bone(lower)}.{PREFIX}{name}"
 
 
-def path_on_bone(lower: PoseBone, name: str) -> str:
-    """The data path of a chain's setting that animates from its bone, whatever the chain runs on."""
-    is_custom = ON_RIG + name in lower  # type: ignore[operator]  # the stubs don't know custom properties
-    return f'["{ON_RIG}{name}"]' if is_custom else PREFIX + name
+def place_on_bone(lower: PoseBone, name: str) -> tuple[PoseBone, str]:
+    """The bone that has a chain's setting that animates, whatever the chain runs on, and the data path from there."""
+    holder = holder_of(lower)
+    return (holder, f'["{ON_RIG}{name}"]') if ON_RIG + name in holder else (lower, PREFIX + name)
 
 
-def path_of_setting(lower: PoseBone, name: str) -> str:
-    """The same from its object."""
-    path = path_on_bone(lower, name)
-    return f"{path_to_bone(lower.name)}{'' if path.startswith('[') else '.'}{path}"
+def place_of_setting(lower: PoseBone, name: str) -> tuple[Object, str]:
+    """The same from the object."""
+    bone, path = place_on_bone(lower, name)
+    return bone.id_data, f"{path_to_bone(bone.name)}{'' if path.startswith('[') else '.'}{path}"
 
 
 def key_of(lower: PoseBone) -> Key:

@@ -14,7 +14,8 @@ from ..solver.fitting import fit_hinge
 from ..solver.ops import FLOATS
 from .access import path_to_bone, setting_path, upper_of
 from .anatomy import Unposable, anatomy, frame_of
-from .animation import curves_of
+from .animation import animated_paths
+from .carrying import carry
 from .settings import SETTINGS
 from .setup import Refused
 from .targets import Target
@@ -111,8 +112,7 @@ def carry_curves(solvers: Solvers) -> None:
     the chain's plane."""
     ob, name = solvers.lower.id_data, solvers.lower.name
     for each in solvers.all:
-        for curve in curves_on(ob, f"{path_to_bone(name)}.{path_of(each)}.influence"):
-            curve.data_path = setting_path(name, "influence")
+        carry(ob, f"{path_to_bone(name)}.{path_of(each)}.influence", setting_path(name, "influence"))
     if len(solvers.all) == 2:
         _drive_plane(ob, name, next(iter(_drivers(ob, solvers.free, name, "mute"))))
 
@@ -125,18 +125,6 @@ def drop_drivers(solvers: Solvers) -> None:
         data = ob.animation_data
         for curve in [curve for curve in data.drivers if curve.data_path.startswith(start)] if data else ():
             data.drivers.remove(curve)
-
-
-def curves_on(ob: Any, path: str) -> list[Any]:
-    """The F-curves and drivers that act on a property."""
-    data = ob.animation_data
-    if data is None:
-        return []
-    curves = [*data.drivers, *curves_of(data.action, getattr(data, "action_slot", None))]
-    strips = [strip for track in data.nla_tracks for strip in track.strips]
-    for strip in strips:
-        curves += curves_of(strip.action, getattr(strip, "action_slot", None))
-    return [curve for curve in curves if curve.data_path == path]
 
 
 def is_stretched(lower: PoseBone, depsgraph: Depsgraph) -> bool:
@@ -152,7 +140,7 @@ def path_of(constraint: Any) -> str:
 
 def is_driven(lower: PoseBone, constraint: Any, name: str) -> bool:
     """Whether a property of a constraint is keyed or driven."""
-    return bool(curves_on(lower.id_data, f"{path_to_bone(lower.name)}.{path_of(constraint)}.{name}"))
+    return f"{path_to_bone(lower.name)}.{path_of(constraint)}.{name}" in animated_paths(lower.id_data)
 
 
 def _check(lower: PoseBone, constraint: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from bpy.types import Depsgraph, Object, PoseBone
 
-from .access import ArmatureObject, chain_settings, children_of, has_chain, is_part, upper_of
+from .access import ArmatureObject, chain_settings, children_of, copies_part, has_chain, upper_of
 from .dependencies import Dependencies
 from .settings import NUMBERS
 from .targets import Target
@@ -49,7 +49,7 @@ def obstacles_of(
     if lower.parent is None:
         return Obstacles(lasting)
     hidden = [goal for goal in (target, pole) if goal and not shows(goal.object)]
-    lasting = lasting or _deleted(hidden)
+    lasting = lasting or deleted(hidden)
     return Obstacles(
         lasting,
         movers_of(lower, dependencies),
@@ -98,9 +98,9 @@ def hangs_on(ob: Object, lower: PoseBone, target: Target, dependencies: Dependen
     return ""
 
 
-def _deleted(hidden: Iterable[Target]) -> str:
-    """Which of these targets, which are not shown, was deleted: the chain alone keeps it in the file."""
-    for target in hidden:
+def deleted(targets: Iterable[Target]) -> str:
+    """Which of these targets was deleted: the chain alone keeps it in the file."""
+    for target in targets:
         if not target.object.users_collection:
             return f"'{target.object.name}' was deleted: choose something else to follow"
     return ""
@@ -122,7 +122,7 @@ def movers_of(lower: PoseBone, dependencies: Dependencies) -> list[Mover]:
     found = [Mover(bone.name, "", problem) for bone, problem in _rivals(lower) if has_chain(bone)]
     for bone in (upper_of(lower), lower):
         for each in bone.constraints:
-            if is_part(lower.id_data, getattr(each, "subtarget", "")):
+            if copies_part(each):
                 continue
             problem = f"Constraint '{each.name}' moves '{bone.name}' after the chain: mute or remove it"
             found.append(Mover(bone.name, each.name, problem))

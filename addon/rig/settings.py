@@ -183,6 +183,20 @@ IN_SHAPE = ("hinge_angle", "lower_twist")
 DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 
 
+def holder_of(lower: PoseBone) -> Any:
+    """The bone that has the custom properties of a chain that runs on the rig: the lower bone itself, or the bone of
+    another armature that it copies, if those of its own are linked."""
+    constraints: Any = lower.constraints  # of any type
+    for constraint in constraints:
+        if constraint.name.startswith(CONSTRAINT):
+            host = getattr(constraint, "target", None)
+            if host and host != lower.id_data and host.type == "ARMATURE":
+                found = host.pose.bones.get(constraint.subtarget) if host.pose else None
+                if found and PART in found.bone:
+                    return found
+    return lower
+
+
 class ChainSettings:
     """The settings of a bone's chain by their names, read and set where they are: on the bone, or in its group."""
 
@@ -194,22 +208,24 @@ class ChainSettings:
         object.__setattr__(self, "bone", bone)
 
     def __getattr__(self, name: str) -> Any:
-        return self._custom[ON_RIG + name] if self._is_custom(name) else getattr(*self._place(name))
+        holder = self._holder(name)
+        return getattr(*self._place(name)) if holder is None else holder[ON_RIG + name]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not self._is_custom(name):
+        holder = self._holder(name)
+        if holder is None:
             setattr(*self._place(name), value)
             return
-        self._custom[ON_RIG + name] = value
-        self.bone.id_data.update_tag()  # which Blender does for its own properties only
+        holder[ON_RIG + name] = value
+        holder.id_data.update_tag()  # which Blender does for its own properties only
         tell_changed(self.bone, is_aim=False)
 
-    @property
-    def _custom(self) -> Any:
-        return self.bone  # the stubs don't know custom properties
-
-    def _is_custom(self, name: str) -> bool:
-        return name in DEFAULTS and ON_RIG + name in self._custom
+    def _holder(self, name: str) -> Any:
+        """The bone of which a setting is a custom property, if it is one."""
+        if name not in DEFAULTS:
+            return None
+        holder = holder_of(self.bone)
+        return holder if ON_RIG + name in holder else None
 
     def _place(self, name: str) -> tuple[Any, str]:
         return (self.bone, PREFIX + name) if name in DEFAULTS else (self.bone.planar_ik, name)  # type: ignore[attr-defined]  # addon.rig.properties adds it

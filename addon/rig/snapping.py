@@ -13,7 +13,7 @@ from ..solver.chain import Features, Own, solve_chain, tip_position
 from ..solver.ops import FLOATS
 from ..solver.rotation import combine, conjugate, multiply
 from ..solver.triangle import Settings
-from .access import ArmatureObject, bones_of, chain_settings, children_of, path_of_setting, upper_of
+from .access import ArmatureObject, bones_of, chain_settings, children_of, place_of_setting, upper_of
 from .anatomy import Anatomy, Unposable, anatomy
 from .animation import animated_paths
 from .fitting import OFF_PLANE, UNTURNED, posture
@@ -110,7 +110,7 @@ def keep_place(target: Target, with_key: bool) -> None:
 
 def keep_setting(lower: PoseBone, name: str, with_key: bool) -> None:
     """The same for one of a chain's settings."""
-    path, ob = path_of_setting(lower, name), lower.id_data
+    ob, path = place_of_setting(lower, name)
     if with_key or path in animated_paths(ob):
         ob.keyframe_insert(path, group=lower.name)
 

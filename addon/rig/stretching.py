@@ -33,7 +33,7 @@ def avoid_shear(lower: PoseBone) -> bool:
     changed = dict(_kept(lower))
     for bone, mode in _wanted(lower):
         inherited = bone.bone.inherit_scale
-        if inherited in SHEARING or (bone == lower and inherited == "AVERAGE"):
+        if _shears(bone, lower):
             changed.setdefault(bone.name, inherited)
             bone.bone.inherit_scale = mode
     kept = "\n".join(f"{mode} {name}" for name, mode in changed.items())
@@ -41,6 +41,16 @@ def avoid_shear(lower: PoseBone) -> bool:
         return False
     chain.own_inherit_scale = kept
     return True
+
+
+def shears(lower: PoseBone) -> bool:
+    """Whether `avoid_shear` has something to set."""
+    return any(_shears(bone, lower) for bone, _ in _wanted(lower))
+
+
+def _shears(bone: PoseBone, lower: PoseBone) -> bool:
+    inherited = bone.bone.inherit_scale
+    return inherited in SHEARING or (bone == lower and inherited == "AVERAGE")
 
 
 def restore_inherit_scale(lower: PoseBone) -> None:

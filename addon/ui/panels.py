@@ -13,7 +13,7 @@ from bpy.types import Context, Panel, PoseBone
 
 from ..rig.access import chain_settings, has_chain, runs_on_rig, scene_of, scene_settings, upper_of
 from ..rig.limbs import is_limb
-from ..rig.settings import ON_RIG, PREFIX, SWITCH
+from ..rig.settings import ON_RIG, PREFIX, SWITCH, holder_of
 from .finding import chain_meant, goals_of
 from .mending import MENDS, mends_for
 from .presets import PLANARIK_PT_presets
@@ -196,12 +196,12 @@ def _draw_goal(layout: Any, lower: PoseBone, target: str, subtarget: str) -> Non
 
 
 def _draw(layout: Any, lower: PoseBone, *names: str) -> Any:
-    column = layout.column(align=True)
+    column, holder = layout.column(align=True), holder_of(lower)
     for name in names:
         custom = ON_RIG + name
-        if custom in lower:  # type: ignore[operator]  # the stubs don't know custom properties
+        if custom in holder:
             label = lower.bl_rna.properties[PREFIX + name].name
-            column.row(align=True).prop(lower, f'["{custom}"]', text=label)
+            column.row(align=True).prop(holder, f'["{custom}"]', text=label)
         else:
             column.row(align=True).prop(lower, PREFIX + name, expand=name == "plane")
     return column

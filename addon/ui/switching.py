@@ -9,7 +9,7 @@ from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
 from .. import live
-from ..rig.access import chain_settings, path_of_setting, scene_of, upper_of
+from ..rig.access import chain_settings, place_of_setting, scene_of, upper_of
 from ..rig.animation import animated_paths, curves_of
 from ..rig.setup import Refused
 from ..rig.snapping import keep_place, keep_setting, key_rotation
@@ -70,9 +70,8 @@ def _key_pose(lower: PoseBone, to: str) -> None:
 
 def _set_influence(context: Context, lower: PoseBone, influence: float, with_keys: bool) -> None:
     """Set it; keyed, it holds what it was until the frame before."""
-    settings, path = chain_settings(lower), path_of_setting(lower, "influence")
-    frame = scene_of(context).frame_current
-    ob: Any = lower.id_data
+    settings, frame = chain_settings(lower), scene_of(context).frame_current
+    ob, path = place_of_setting(lower, "influence")
     keyed = with_keys or path in animated_paths(ob)
     if keyed:
         ob.keyframe_insert(path, frame=frame - 1, group=lower.name)

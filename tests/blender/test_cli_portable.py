@@ -154,10 +154,42 @@ def test_a_linked_rig_is_refused(shot, command):
     scene = shot.with_name("scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=str(scene))
     refused(scene, command, 6, "'leg' is linked")
+    if command == "portable":
+        return
+    override(scene)  # of what runs on the rig in the library
+    refused(scene, command, 6, "'leg' is linked")
+
+
+def override(scene: Any) -> None:
+    """Override the linked rig of a file."""
     bpy.ops.wm.open_mainfile(filepath=str(scene))
     bpy.data.objects["leg"].override_create(remap_local_usages=True)
     bpy.ops.wm.save_mainfile()
-    refused(scene, command, 6, "'leg' overrides a linked rig" if command == "portable" else "'leg' is linked")
+
+
+def test_an_overridden_rig_runs_in_an_annex_and_comes_back(shot):
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(shot), link=True) as (_, linked):
+        linked.objects = ["leg", "target"]
+    for ob in linked.objects:
+        bpy.context.scene.collection.objects.link(ob)
+    scene = shot.with_name("scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    override(scene)
+
+    def opened(path: Any) -> Any:
+        bpy.ops.wm.open_mainfile(filepath=str(path))
+        return next(ob for ob in bpy.data.objects if ob.override_library and ob.type == "ARMATURE")
+
+    wanted = motion(opened(scene), FRAMES)
+    for command, on in (("portable", "RIG"), ("live", "EXTENSION")):
+        out = shot.with_name(f"{command}.blend")
+        code, _, err = run(command, scene, "-o", out)
+        assert code == 0, err
+        ob = opened(out)
+        assert ob.pose.bones["shin"].planar_ik.runs_on == on
+        assert abs(motion(ob, FRAMES) - wanted).max() < SAME
+        scene = out
 
 
 def refused(shot: Any, command: str, status: int, sentence: str, *rest: str) -> None:

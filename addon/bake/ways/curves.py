@@ -10,7 +10,7 @@ import numpy as np
 from bpy.types import Object
 from numpy.typing import NDArray
 
-from ...rig.access import bones_of, path_on_bone, path_to_bone
+from ...rig.access import bones_of, path_to_bone, place_of_setting
 from ...rig.rotation import ARRAYS, rotation_channel, to_quaternion
 from ...rig.settings import PREFIX, SWITCH
 from ..acting import Curves, acting_curves, heeds_groups
@@ -117,9 +117,7 @@ class Channels:
 
     def setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
         """As Blender sets it ``(frames,)``: within its limits, in single precision, a switch on from 1."""
-        path = path_on_bone(bones_of(ob)[lower], name)
-        joint = "" if path.startswith("[") else "."
-        values: Any = self._sampler.sample(ob, f"{path_to_bone(lower)}{joint}{path}", 0)
+        values: Any = self._sampler.sample(*place_of_setting(bones_of(ob)[lower], name), 0)
         values = values[self._rows]
         if name == SWITCH:
             on: NDArray[Any] = values > 1.0 - np.finfo(np.float32).eps

@@ -13,7 +13,7 @@ from bpy.types import Context, Depsgraph, Driver, Object, Scene
 from numpy.typing import NDArray
 
 from ...live.channels import SIZES
-from ...rig.access import bones_of, path_on_bone, scene_of, scene_settings
+from ...rig.access import bones_of, place_on_bone, scene_of, scene_settings
 from ...rig.animation import animated_paths
 from ...rig.dependencies import Carrier
 from ...rig.settings import PREFIX
@@ -172,7 +172,9 @@ class Evaluated:
             channel.record(i, depsgraph)
         for (ob, bone, path), values in self._settings.items():
             owner: Any = bones_of(ob.evaluated_get(depsgraph))[bone]
-            values[i] = owner.path_resolve(path_on_bone(owner, path.removeprefix(PREFIX)))
+            holder, setting = place_on_bone(owner, path.removeprefix(PREFIX))
+            value: Any = holder.path_resolve(setting)  # type: ignore[func-returns-value]  # the stubs think it gives none
+            values[i] = value
 
     def world(self, ob: Object, rows: slice) -> NDArray[Any]:
         """What takes an object to the world, ``(frames, 4, 4)``."""

@@ -15,7 +15,7 @@ from ...rig.access import ArmatureObject, Key, chain_settings, key_of, runs_on_r
 from ...rig.dependencies import Carrier, Dependencies
 from ...rig.problems import Mover, moved_by, obstacles_of
 from ...rig.rotation import CHANNELS, EULER, rotation_channel
-from ...rig.settings import FLAT, IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH
+from ...rig.settings import FLAT, IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, holder_of
 from ...rig.sides import swing_side
 from ...rig.stretching import ASIDE, SHEARING
 from ...rig.targets import Target
@@ -161,7 +161,8 @@ class Reader:
         upper, animation = upper_of(lower), self.animation(ob)
         kept = own_channels(lower)
         own = [self._own(upper, kept), self._own(lower, kept)]
-        moving = animation.settings(lower)
+        holder = holder_of(lower)
+        moving = self.animation(holder.id_data).settings(holder)
         if None in own or SWITCH in animation.settings(upper) or moving - {*VARIABLE}:
             return None
         if ("stretch" in moving or settings.stretch > 0.0) and not _stretches_plainly(lower, own[1], settings, moving):

@@ -1,0 +1,75 @@
+"""What keeps a chain from running on the rig, in sentences that say what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from bpy.types import PoseBone
+
+from ..rig.access import ArmatureObject, chain_settings, runs_on_rig, setting_path
+from ..rig.animation import animated_paths, strip_paths
+from ..rig.dependencies import Dependencies
+from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, unposed
+from ..rig.settings import NAMES, holder_of
+from ..rig.setup import Refused
+from ..rig.stretching import shears
+from ..rig.targets import Target
+from .annex import needs_annex
+
+FIXED = ("plane", "hinge_angle", "lower_twist", "stretch_volume")
+"""The settings that make the mechanism what it is, and so can't be animated on the rig."""
+
+
+def check(lower: PoseBone) -> None:
+    """Raise `Refused` if a chain can't be put on the rig."""
+    ob, settings = lower.id_data, chain_settings(lower)
+    check_in_reach(ob, [], "make its chains portable")
+    if runs_on_rig(lower):
+        raise Refused(f"The chain of '{lower.name}' runs on the rig already")
+    if lower.parent is None:
+        raise Refused(f"'{lower.name}' has no parent: a chain is a bone and its parent")
+    goals = [Target.read(settings.target, settings.subtarget)]
+    if settings.plane == "POLE":
+        goals.append(Target.read(settings.pole_target, settings.pole_subtarget))
+    dependencies = Dependencies()
+    for goal, name in zip(goals, ("target", "pole target"), strict=False):
+        problem = goal.problem() or deleted([goal]) or hangs_on(ob, lower, goal, dependencies) if goal else "no"
+        if problem:
+            raise Refused(f"'{lower.name}' has no {name}" if goal is None else problem)
+    moved = moved_by(ob, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
+    if unposed(ob) or moved:
+        raise Refused(unposed(ob) or moved)
+    animated = animated_paths(ob)
+    for name in FIXED:
+        if setting_path(lower.name, name) in animated:
+            raise Refused(f"{name.replace('_', ' ').capitalize()} of '{lower.name}' is animated: remove its keys first")
+    if needs_annex(ob):
+        _check_apart(lower, animated)
+
+
+def check_in_reach(ob: ArmatureObject, lowers: Iterable[str], what: str) -> None:
+    """Raise `Refused` if neither a rig nor an annex of it has the mechanisms of its chains, or could have them."""
+    is_linked = needs_annex(ob) and any(holder_of(ob.pose.bones[name]).id_data == ob for name in lowers)
+    if ob.library or is_linked:
+        raise Refused(f"'{ob.name}' is linked: {what} in the file that it is linked from")
+
+
+def _check_apart(lower: PoseBone, animated: set[str]) -> None:
+    """Raise `Refused` if a chain can't run in an annex."""
+    settings = chain_settings(lower)
+    in_strips = {path for track in _tracks(lower.id_data) for strip in track.strips for path in strip_paths(strip)}
+    for name in NAMES:
+        if setting_path(lower.name, name) in in_strips:
+            word = name.replace("_", " ").capitalize()
+            raise Refused(f"{word} of '{lower.name}' is animated by NLA strips, which act on the linked rig only")
+    stretches = settings.stretch > 0.0 or setting_path(lower.name, "stretch") in animated
+    if stretches and settings.stretch_volume != "UNIFORM" and shears(lower):
+        raise Refused(
+            f"What hangs on the limb of '{lower.name}' inherits its scale in full and is linked: set Stretch Volume to "
+            "Uniform, or Inherit Scale to Aligned in the file that the rig is linked from"
+        )
+
+
+def _tracks(ob: ArmatureObject) -> Any:
+    return ob.animation_data.nla_tracks if ob.animation_data else ()

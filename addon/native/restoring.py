@@ -1,0 +1,57 @@
+"""Settings of chains in annexes, given back when a file is opened.
+
+Of a library override Blender keeps only those settings that were there when the library was saved. What a mechanism is
+made for is kept with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.types import PoseBone
+
+from ..rig.access import chain_settings, is_armature, runs_on_rig
+from ..rig.settings import NAMES, SWITCH
+from .annex import needs_annex
+from .convert import making
+from .found import built_for, constraints_of, exposed, goals_of, host_of
+
+
+def restore(lower: PoseBone) -> None:
+    """Give a chain in an annex the settings that it was put there with, if it has lost them."""
+    chain, built = chain_settings(lower), built_for(lower)
+    if built is None or chain.target is not None:
+        return
+    settings = {name: value for name, value in built["settings"].items() if name not in exposed(lower)}
+    if SWITCH in settings:
+        settings[SWITCH] = not any(constraint.mute for _, constraint in constraints_of(lower))
+    for (ob, bone), goal in zip(goals_of(lower), ("", "pole_"), strict=False):
+        settings |= {f"{goal}target": ob, f"{goal}subtarget": bone}
+    making.append(True)
+    try:
+        for name, value in settings.items():
+            if name not in NAMES or getattr(chain, name) != value:
+                setattr(chain, name, value)
+    finally:
+        making.pop()
+
+
+@persistent
+def _on_load(*_args: Any) -> None:
+    for ob in bpy.data.objects:
+        if is_armature(ob) and needs_annex(ob):
+            for bone in ob.pose.bones:
+                if bone.parent and runs_on_rig(bone) and host_of(bone) != ob:
+                    restore(bone)
+
+
+def register() -> None:
+    """Listen."""
+    bpy.app.handlers.load_post.append(_on_load)
+
+
+def unregister() -> None:
+    """Stop listening."""
+    bpy.app.handlers.load_post.remove(_on_load)

@@ -1,0 +1,133 @@
+"""Letting what animates one property animate another one instead, and nothing else of anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import bpy
+from bpy.types import Object
+
+from .animation import curve_lists_of, curves_of
+
+_HANDLES = ("handle_left_type", "handle_right_type", "handle_left", "handle_right")
+_KEY = ("co", *_HANDLES, "interpolation", "easing", "back", "amplitude", "period", "type")
+"""What a key is: where its handles are holds once their types let them be there."""
+
+
+def carry(ob: Object, old: str, new: str, together: Collection[Object] = ()) -> None:
+    """Let F-curves and drivers of one property of an object be those of another one.
+
+    Where its actions are linked, or animate others by the same curves, the object gets copies: but not on account of
+    those of ``together``, for which the same is asked.
+    """
+    make_own(ob, old, together)
+    for curve in _curves_on(ob, old):
+        curve.data_path = new
+    _carry_drivers(ob, old, ob, new)
+
+
+def carry_across(source: Object, old: str, to: Object, new: str) -> None:
+    """The same with a property of another object, but for NLA strips, which stay. What is linked acts there as before:
+    nothing comes of that where nothing reads the property."""
+    data: Any = source.animation_data
+    action, slot = (data.action, getattr(data, "action_slot", None)) if data else (None, None)
+    for curve in [curve for curve in curves_of(action, slot) if curve.data_path == old]:
+        _copy_curve(curve, _new_curve(to, new))
+    if action and action.is_editable and not _others(action, slot, {source}):
+        for curves in curve_lists_of(action):
+            for curve in [curve for curve in curves if curve.data_path == old]:
+                curves.remove(curve)
+    _carry_drivers(source, old, to, new)
+
+
+def make_own(ob: Object, path: str, together: Collection[Object] = ()) -> None:
+    """Give an object copies of the actions that animate a property of it, in use or in its strips, where they are
+    linked or animate others than it and those of ``together`` by the same curves."""
+    copies: dict[Any, Any] = {}
+    for user in _users_of_actions(ob):
+        action, slot = user.action, getattr(user, "action_slot", None)
+        if not any(curve.data_path == path for curve in curves_of(action, slot)):
+            continue
+        if action.is_editable and not _others(action, slot, {ob, *together}):
+            continue
+        identifier = slot.identifier if slot else ""
+        user.action = copies.setdefault(action, None) or copies.setdefault(action, action.copy())
+        if identifier:
+            user.action_slot = user.action.slots[identifier]
+
+
+def _users_of_actions(ob: Object) -> Iterator[Any]:
+    """What of an object has an action: its animation data, and the strips of the NLA."""
+    data = ob.animation_data
+    if data is None:
+        return
+    waiting = [data, *(strip for track in data.nla_tracks for strip in track.strips)]
+    while waiting:
+        user: Any = waiting.pop()
+        if user.action:
+            yield user
+        waiting += getattr(user, "strips", ())
+
+
+def _others(action: Any, slot: Any, but: Collection[Any]) -> bool:
+    """Whether an action animates others than these by a slot's curves."""
+    if slot is not None:
+        return any(user not in but for user in slot.users())
+    users: Any = bpy.data.user_map  # whose other arguments have defaults
+    return any(user not in but for user in users(subset={action})[action])
+
+
+def _curves_on(ob: Object, path: str) -> list[Any]:
+    """The F-curves on a property, each once, though several strips may have the same action."""
+    found: list[Any] = []
+    for user in _users_of_actions(ob):
+        curves = curves_of(user.action, getattr(user, "action_slot", None))
+        found += [curve for curve in curves if curve.data_path == path and curve not in found]
+    return found
+
+
+def _carry_drivers(source: Object, old: str, to: Object, new: str) -> None:
+    drivers: Any = source.animation_data.drivers if source.animation_data else ()
+    for curve in [curve for curve in drivers if curve.data_path == old]:
+        there: Any = to.animation_data or to.animation_data_create()
+        there.drivers.from_existing(src_driver=curve).data_path = new
+        drivers.remove(curve)
+
+
+def _new_curve(ob: Object, path: str) -> Any:
+    """The curve of an object's action on a property that is one number, without keys."""
+    _make_editable(ob)
+    ob.keyframe_insert(path)
+    data: Any = ob.animation_data  # with an action now
+    curves = curves_of(data.action, getattr(data, "action_slot", None))
+    curve = next(curve for curve in curves if curve.data_path == path)
+    curve.keyframe_points.clear()
+    for modifier in [*curve.modifiers]:
+        curve.modifiers.remove(modifier)
+    return curve
+
+
+def _make_editable(ob: Object) -> None:
+    """Give an object a copy of its action if it can't be given keys of the object's own."""
+    data: Any = ob.animation_data
+    if data and data.action and not data.action.is_editable:
+        slot = getattr(data, "action_slot", None)
+        data.action = data.action.copy()
+        if slot:
+            data.action_slot = data.action.slots[slot.identifier]
+
+
+def _copy_curve(curve: Any, to: Any) -> None:
+    """Give a curve without keys those of another one, and all else that makes its shape."""
+    to.keyframe_points.add(len(curve.keyframe_points))
+    for key, new in zip(curve.keyframe_points, to.keyframe_points, strict=True):
+        for name in _KEY:
+            setattr(new, name, getattr(key, name))
+    to.extrapolation, to.mute = curve.extrapolation, curve.mute
+    for modifier in curve.modifiers:
+        new = to.modifiers.new(modifier.type)
+        for prop in modifier.bl_rna.properties:
+            if not prop.is_readonly and prop.type not in {"POINTER", "COLLECTION"}:
+                setattr(new, prop.identifier, getattr(modifier, prop.identifier))
+    to.update()

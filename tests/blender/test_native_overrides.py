@@ -1,0 +1,315 @@
+"""Chains on overridden rigs, to which no bones can be added: a local armature has the mechanism."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix
+
+from tests.blender.natives import make_live, make_portable, matrices
+from tests.blender.rigs import (
+    LEG,
+    Bone,
+    activate,
+    frame_of,
+    joints,
+    key_location,
+    length,
+    make_chain,
+    make_empty,
+    make_rig,
+    place_of,
+    select,
+    update,
+)
+
+SAME = 1e-5
+"""How far joints may be from those of a live chain, in lengths of the limb."""
+
+FOOT = Bone("foot", (0.1, 0, -1.9), (0.1, -0.4, -2.1), "shin", True)
+
+
+def link(path, name="rig"):
+    """A rig of a library, linked and overridden in an empty file."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(path), link=True) as (_, into):
+        into.objects = [name]
+    ob = into.objects[0].override_create(remap_local_usages=True)
+    ob.override_library.is_system_override = False
+    bpy.context.scene.collection.objects.link(ob)
+    update()
+    return ob
+
+
+@pytest.fixture(params=["plain", "animated"])
+def rig(request, tmp_path):
+    """An overridden leg, of a library that never had a chain; where it is animated, Blender keeps no new drivers."""
+    ob = make_rig((*LEG, FOOT))
+    if request.param == "animated":
+        ob.pose.bones["hip"].keyframe_insert("location", frame=1)
+        ob.driver_add('pose.bones["foot"].location', 0).driver.expression = "0.0"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    return link(tmp_path / "library.blend")
+
+
+def parent_unevenly(ob):
+    """Turn, mirror and scale what a rig hangs on, unevenly."""
+    above = make_empty("above", (0.3, -0.2, 0.5))
+    above.rotation_euler, above.scale = (0.4, 0.2, -0.3), (1.5, 0.6, -1.1)
+    ob.parent = above
+    ob.pose.bones["hip"].matrix_basis = Matrix.LocRotScale((0.1, 0, 0.2), Euler((0.2, 0.4, 0.1)), (1.2, 0.7, 1.4))
+    update()
+
+
+@pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])
+@pytest.mark.parametrize("influence", [1.0, 0.6])
+def test_joints_are_those_of_a_live_chain(rig, plane, influence):
+    parent_unevenly(rig)
+    for name in ("thigh", "shin"):
+        rig.pose.bones[name].rotation_quaternion = Euler((0.3, 0.2, -0.4)).to_quaternion()
+    frame = frame_of(rig)
+    chain = make_chain(
+        rig, make_empty(), plane=plane, pole_target=make_empty("pole", (1, 5, 0)), influence=influence, softness=0.05
+    )
+    places = [frame.target(share, angle, 0.1) for share, angle in ((0.1, 0.4), (0.5, 2.0), (0.9, -1.5), (1.3, 0.2))]
+    live = []
+    for place in places:
+        chain.target.location = place
+        update()
+        live.append(joints(rig))
+    make_portable(rig)
+    assert chain.runs_on == "RIG"
+    for place, wanted in zip(places, live, strict=True):
+        chain.target.location = place
+        update()
+        assert chain.message == ""
+        for a, b in zip(joints(rig), wanted, strict=True):
+            assert np.linalg.norm(a - b) <= SAME * length(rig)
+    make_live(rig)
+    assert chain.runs_on == "EXTENSION"
+    assert [ob.type for ob in bpy.data.objects if not ob.library].count("ARMATURE") == 1
+    for a, b in zip(joints(rig), live[-1], strict=True):
+        assert np.linalg.norm(a - b) <= SAME * length(rig)
+
+
+FEATURES = [
+    {"bend": -0.4},
+    {"min_angle": 0.6, "max_angle": 2.4, "hinge_angle": -1.1, "lower_twist": 0.5},
+    {"influence": 0.4, "stretch": 0.8, "stretch_max": 1.4, "stretch_volume": "UNIFORM"},
+]
+
+
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("mode", ["QUATERNION", "ZXY", "AXIS_ANGLE"])
+def test_features_and_rotation_modes(rig, features, mode):
+    for name, turn in (("thigh", (0.3, 0.2, -0.4)), ("shin", (-0.5, 0.1, 0.2))):
+        bone = rig.pose.bones[name]
+        bone.rotation_quaternion = Euler(turn).to_quaternion()
+        bone.rotation_mode = mode  # which carries the rotation over
+    rig.pose.bones["thigh"].location = (0.1, -0.05, 0.2)
+    frame = frame_of(rig)
+    chain = make_chain(rig, make_empty(), plane="POLE", pole_target=make_empty("pole", (1, 5, 0)), **features)
+    places = [frame.target(share, 0.4, 0.05) for share in (0.02, 0.8, 1.05, 1.6)]
+    live = []
+    for place in places:
+        chain.target.location = place
+        update()
+        live.append((joints(rig), matrices(rig, "thigh", "shin", "foot")))
+    make_portable(rig)
+    for place, (at, whole) in zip(places, live, strict=True):
+        chain.target.location = place
+        update()
+        for a, b in zip(joints(rig), at, strict=True):
+            assert np.linalg.norm(a - b) <= SAME * length(rig)
+        assert np.allclose(matrices(rig, "thigh", "shin", "foot"), whole, atol=2e-5)
+
+
+def test_what_would_shear_is_refused(rig):
+    chain = make_chain(rig, make_empty("target", frame_of(rig).target(0.6, 0.4)), stretch=0.5)
+    select(rig, "shin")
+    with pytest.raises(RuntimeError, match="Stretch Volume to Uniform"):
+        bpy.ops.pose.planar_ik_make_portable()
+    assert chain.runs_on == "EXTENSION"
+
+
+def test_adding_and_removing(rig):
+    before = matrices(rig)
+    objects, constraints = set(bpy.data.objects), [len(bone.constraints) for bone in rig.pose.bones]
+    select(rig, "shin")
+    assert bpy.ops.pose.planar_ik_add() == {"FINISHED"}
+    update()
+    chain = rig.pose.bones["shin"].planar_ik
+    assert (chain.runs_on, chain.reach, chain.message) == ("RIG", "REACHED", "")
+    assert np.allclose(matrices(rig), before, atol=1e-5)
+    assert (bpy.context.mode, bpy.context.active_pose_bone) == ("POSE", rig.pose.bones["shin"])
+    select(rig, "shin")
+    assert bpy.ops.pose.planar_ik_remove() == {"FINISHED"}
+    assert (set(bpy.data.objects), [len(bone.constraints) for bone in rig.pose.bones]) == (objects, constraints)
+    assert not [armature for armature in bpy.data.armatures if not armature.library]
+
+
+def play(ob, frames=range(1, 12, 3)):
+    """The limb's bones over frames."""
+    found = []
+    for number in frames:
+        bpy.context.scene.frame_set(number)
+        found.append(matrices(ob))
+    return np.array(found)
+
+
+def keyed(ob, **settings):
+    """A chain whose target, influence and own pose are keyed, in an action of its own."""
+    data = ob.animation_data
+    if data and data.action:
+        slot = getattr(data, "action_slot", None)
+        data.action = data.action.copy()
+        if slot:
+            data.action_slot = data.action.slots[slot.identifier]
+    frame = frame_of(ob)
+    target = make_empty("target")
+    key_location(target, [frame.target(0.3, 0.2), frame.target(0.9, 1.5)], 1, 9)
+    chain = make_chain(ob, target, **settings)
+    bone = ob.pose.bones["shin"]
+    for number, influence in ((1, 1.0), (5, 0.2), (10, 0.9)):
+        chain.influence = influence
+        bone.keyframe_insert("planar_ik_influence", frame=number)
+    thigh = ob.pose.bones["thigh"]
+    for number, angle in ((1, 0.0), (10, 0.8)):
+        thigh.rotation_quaternion = Euler((angle, 0.1, 0)).to_quaternion()
+        thigh.keyframe_insert("rotation_quaternion", frame=number)
+    return chain
+
+
+def test_keys_go_there_and_back(rig):
+    chain = keyed(rig, bend=-1)
+    live = play(rig)
+    assert np.abs(live[0] - live[1]).max() > 0.1
+    make_portable(rig)
+    assert np.allclose(play(rig), live, atol=2e-5)
+    chain.subtarget = "nothing"  # of an empty, so that it changes nothing
+    chain.softness = 0.1  # made anew
+    chain.softness = 0.0
+    assert chain.runs_on == "RIG"
+    assert np.allclose(play(rig), live, atol=2e-5)
+    make_live(rig)
+    assert np.allclose(play(rig), live, atol=2e-5)
+    assert not [curve for curve in bpy.data.objects["rig"].animation_data.drivers if "planar_ik" in curve.data_path]
+
+
+def test_a_saved_file_has_it_all(rig, tmp_path):
+    keyed(rig, plane="POLE", pole_target=make_empty("pole", (1, 4, 0)), bend=-1, softness=0.1)
+    make_portable(rig)
+    wanted = play(rig)
+    shot = str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    bpy.ops.wm.open_mainfile(filepath=shot)
+    rig = next(ob for ob in bpy.data.objects if ob.override_library)
+    assert np.abs(play(rig) - wanted).max() <= 1e-6
+    chain = rig.pose.bones["shin"].planar_ik
+    assert (chain.runs_on, chain.message, chain.enabled, chain.bend) == ("RIG", "", True, -1)
+    assert (chain.target.name, chain.pole_target.name, chain.plane) == ("target", "pole", "POLE")
+    assert chain.softness == pytest.approx(0.1)
+    chain.target = make_empty("other", chain.target.location)
+    update()
+    assert (chain.runs_on, chain.message) == ("RIG", "")
+    assert np.abs(play(rig)[-1] - wanted[-1]).max() <= 1e-5  # where the target was
+    live = play(rig)
+    make_live(rig)
+    assert np.allclose(play(rig), live, atol=2e-5)
+
+
+ALONE = """
+import json, os, sys
+import bpy
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1], use_scripts=False)
+assert not hasattr(bpy.types.PoseBone, "planar_ik")
+ob, found = next(ob for ob in bpy.data.objects if ob.override_library), []
+for frame in range(1, 12, 3):
+    bpy.context.scene.frame_set(frame)
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    found.append([list(map(list, evaluated.pose.bones[name].matrix)) for name in ("thigh", "shin")])
+open(sys.argv[2], "w").write(json.dumps(found))
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("rig", ["animated"], indirect=True)
+def test_it_is_the_same_without_the_extension(rig, tmp_path):
+    parent_unevenly(rig)
+    keyed(rig, plane="POLE", pole_target=make_empty("pole", (1, 4, 0)), softness=0.1)
+    make_portable(rig)
+    here, shot, out = play(rig), tmp_path / "shot.blend", tmp_path / "out.json"
+    bpy.ops.wm.save_as_mainfile(filepath=str(shot))
+    (tmp_path / "user").mkdir()
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "user")}
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, str(shot), str(out)],
+        check=True,
+        env=environment,
+        timeout=100,
+        capture_output=True,
+        text=True,
+    )
+    assert np.abs(np.array(json.loads(out.read_text())) - here).max() <= 1e-6
+    assert "ycle" not in done.stdout + done.stderr
+
+
+def test_what_animators_do_works(rig):
+    keyed(rig, plane="POLE", pole_target=make_empty("pole", (1, 4, 0)))
+    make_portable(rig)
+    played = play(rig)
+    bpy.context.scene.frame_set(1)
+    chain = rig.pose.bones["shin"].planar_ik
+    before = matrices(rig)
+    for to, influence in (("FK", 0.0), ("IK", 1.0)):
+        select(rig, "shin")
+        assert bpy.ops.pose.planar_ik_switch(to=to) == {"FINISHED"}
+        update()
+        assert chain.influence == influence
+        assert np.allclose(matrices(rig), before, atol=2e-5)
+    bpy.context.scene.frame_set(10)
+    bpy.ops.pose.planar_ik_flip()
+    update()
+    assert chain.bend == -1.0
+    assert not np.allclose(matrices(rig), played[-1], atol=1e-2)
+    chain.enabled = False
+    update()
+    own = Euler((0.8, 0.1, 0)).to_matrix().to_4x4()
+    assert np.allclose(rig.pose.bones["thigh"].matrix_basis, own, atol=1e-5)
+    assert np.allclose(rig.pose.bones["thigh"].matrix, rig.pose.bones["thigh"].bone.matrix_local @ own, atol=1e-5)
+
+
+def test_a_bake_plays_as_the_chain_did(rig):
+    keyed(rig, influence=0.6)
+    make_portable(rig)
+    played = play(rig, range(1, 12))
+    select(rig, "shin")
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 11
+    assert bpy.ops.pose.planar_ik_bake(tolerance=0) == {"FINISHED"}
+    assert not rig.pose.bones["shin"].planar_ik.enabled
+    assert np.allclose(play(rig, range(1, 12)), played, atol=2e-5)
+
+
+def test_a_copy_says_that_it_has_no_mechanism_and_is_mended(rig):
+    make_chain(rig, make_empty("target", frame_of(rig).target(0.6, 0.4)))
+    make_portable(rig)
+    before = matrices(rig)
+    copy = rig.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    update()
+    assert "are gone" in copy.pose.bones["shin"].planar_ik.message
+    activate(copy)
+    select(copy, "shin")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    copy.pose.bones["shin"].planar_ik.bend = -1.0
+    update()
+    for ob in (rig, copy):
+        assert (ob.pose.bones["shin"].planar_ik.message, ob.pose.bones["shin"].planar_ik.reach) == ("", "REACHED")
+        assert np.linalg.norm(joints(ob).tip - place_of(bpy.data.objects["target"])) <= SAME * length(ob)
+    assert np.allclose(matrices(rig), before, atol=1e-6)
