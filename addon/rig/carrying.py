@@ -52,7 +52,9 @@ def make_own(ob: Object, path: str, together: Collection[Object] = ()) -> None:
         if action.is_editable and not _others(action, slot, {ob, *together}):
             continue
         identifier = slot.identifier if slot else ""
-        user.action = copies.setdefault(action, None) or copies.setdefault(action, action.copy())
+        if action not in copies:
+            copies[action] = action.copy()
+        user.action = copies[action]
         if identifier:
             user.action_slot = user.action.slots[identifier]
 
