@@ -5,16 +5,15 @@ They are what the window's tests photograph, played again without the tests.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from .package import BUILD, ROOT
+from .package import ROOT
 from .tasks import APPLICATION
+from .window import PICTURES as TAKEN
+from .window import Window
 
-STAGE = ROOT / "tests" / "window" / "stage.py"
 DOCS = ROOT / "docs"
 
 VIEW = "1316x776+0+28"
@@ -37,12 +36,14 @@ def main() -> int:
     if not APPLICATION.exists():
         print(f"{APPLICATION} is missing: it is the Blender whose window is photographed")
         return 1
-    taken = BUILD / "window"
-    taken.mkdir(parents=True, exist_ok=True)
-    for scenario, pictures in PICTURES.items():
-        play(scenario, taken)
-        for name, shown in pictures.items():
-            crop(taken / f"{scenario.rpartition('.')[2]}-{name}.png", DOCS / f"{shown}.png")
+    window = Window()
+    try:
+        for scenario, pictures in PICTURES.items():
+            window.play(scenario)
+            for name, shown in pictures.items():
+                crop(TAKEN / f"{scenario.rpartition('.')[2]}-{name}.png", DOCS / f"{shown}.png")
+    finally:
+        window.close()
     return 0
 
 
@@ -50,15 +51,6 @@ def crop(taken: Path, shown: Path) -> None:
     """Keep the 3D view, in few colours. The system that the application runs in has ImageMagick."""
     words = ["convert", str(taken), "-crop", VIEW, "+repage", "-colors", "96", f"PNG8:{shown}"]
     subprocess.run([str(APPLICATION), "--exec", *words], check=True)
-
-
-def play(scenario: str, pictures: Path) -> None:
-    """Play a scenario in a new Blender with an empty home folder."""
-    with TemporaryDirectory() as home:
-        words = ["--enable-event-simulate", "--python", str(STAGE), "--"]
-        settings = {**os.environ, "BLENDER_HOME": home, "TMPDIR": home}
-        given = [scenario, f"{home}/findings.json", str(pictures)]
-        subprocess.run([str(APPLICATION), *words, *given], cwd=ROOT, env=settings, check=True)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ the steps. Positions are in pixels from the window's lower left corner.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
 
@@ -23,6 +23,9 @@ KEYS = {" ": "SPACE", "-": "MINUS", ".": "PERIOD", "/": "SLASH"} | {
     str(digit): name for digit, name in enumerate(DIGITS)
 }
 """Blender's names of the keys that are not named as what they type."""
+
+STEP = 12
+"""Pixels between two places where a field is looked for: about half a field's height."""
 
 
 class Hand:
@@ -45,23 +48,26 @@ class Hand:
         yield from self.move(point)
         yield from self.key("LEFTMOUSE", shift=shift)
 
-    def key(self, name: str, *, ctrl: bool = False, shift: bool = False, text: str | None = None) -> Steps:
-        """Press and release a key that types this text, or a button of the mouse."""
-        self._event(name, "PRESS", ctrl=ctrl, shift=shift, unicode=text)
-        self._event(name, "RELEASE", ctrl=ctrl, shift=shift)
+    def click_right(self, point: Point) -> Steps:
+        """Click there with the right button."""
+        yield from self.move(point)
+        yield from self.key("RIGHTMOUSE")
+
+    def key(self, name: str, **held: bool) -> Steps:
+        """Press and release a key, or a button of the mouse, while others are held: shift, ctrl or alt."""
+        self._press(name, **held)
         yield
 
     def write(self, text: str) -> Steps:
         """Type text into the field that has the focus."""
         for letter in text:
-            yield from self.key(KEYS.get(letter, letter.upper()), shift=letter.isupper(), text=letter)
+            self._press(KEYS.get(letter, letter.upper()), text=letter, shift=letter.isupper())
+        yield
 
     def choose(self, entry: str) -> Steps:
         """Call an entry of the menus by its name, through the search that F3 opens under the mouse."""
         yield from self.key("F3")
         yield from self.write(entry)
-        yield
-        self.picture(f"search-{entry.lower().replace(' ', '-').replace('/', '-')}")
         yield from self.key("RET")
         yield
 
@@ -74,11 +80,75 @@ class Hand:
             with bpy.context.temp_override(window=self.window):
                 bpy.ops.screen.screenshot(filepath=str(path))
 
+    def colour(self, point: Point) -> list[int]:
+        """What the screen shows there: red, green and blue, of 255."""
+        x, y = point[0], self.window.height - 1 - point[1]
+        words = ["import", "-window", "root", "-crop", f"1x1+{x}+{y}", "-depth", "8", "rgb:-"]
+        return list(subprocess.run(words, check=True, capture_output=True).stdout)
+
     def view(self) -> tuple[bpy.types.Area, bpy.types.Region]:
         """The largest 3D view, and its region that shows the scene."""
-        areas = [area for area in self.window.screen.areas if area.type == "VIEW_3D"]
-        area = max(areas, key=lambda one: one.width * one.height)
+        area = max(self._views(), key=lambda one: one.width * one.height)
         return area, next(region for region in area.regions if region.type == "WINDOW")
+
+    def make_room(self) -> Steps:
+        """Leave a quarter to the 3D view, where no picture needs more: drawing it is what takes time without a GPU."""
+        for direction in ("VERTICAL", "HORIZONTAL"):
+            area, region = self.view()
+            with bpy.context.temp_override(window=self.window, area=area, region=region):
+                bpy.ops.screen.area_split(direction=direction, factor=0.5)
+            min(self._views(), key=lambda one: (one.x, one.y)).type = "TEXT_EDITOR"
+            yield
+        _, region = self.view()
+        yield from self.move((region.x + region.width // 2, region.y + region.height // 2))
+        yield from self.key("HOME")
+
+    def _views(self) -> list[bpy.types.Area]:
+        return [area for area in self.window.screen.areas if area.type == "VIEW_3D"]
+
+    def open_sidebar(self, tab: str = "Item") -> Steps:
+        """Open the 3D view's sidebar on this tab."""
+        area, _ = self.view()
+        area.spaces.active.show_region_ui = True
+        yield
+        self._sidebar()[1].active_panel_category = tab
+        yield
+
+    def hover(self, name: str) -> Steps:
+        """Move the mouse over the field in the sidebar that shows the property of this name."""
+        return self._search(0.5, lambda: _property_under_mouse().endswith(name), name)
+
+    def hover_button(self, command: str) -> Steps:
+        """Move the mouse over the button in the right half of the sidebar that does this, as Python would."""
+        return self._search(0.85, lambda: _command_under_mouse() == command, command)
+
+    def _search(self, across: float, is_there: Callable[[], bool], name: str) -> Steps:
+        """Move the mouse up and down in the sidebar, from where it is on, until it is over what is looked for."""
+        area, region = self._sidebar()
+        x, near = region.x + round(across * region.width), self.mouse[1]
+        for y in sorted(range(region.y, region.y + region.height, STEP), key=lambda y: abs(y - near)):
+            yield from self.move((x, y))
+            with bpy.context.temp_override(window=self.window, area=area, region=region):
+                is_found = is_there()
+            if is_found:
+                yield from self.move((x, y + (STEP // 3 if y > near else -STEP // 3)))  # off its edge
+                return
+        raise LookupError(f"The sidebar does not show '{name}'")
+
+    def drag(self, by: int) -> Steps:
+        """Press the mouse's button, move to the right, and release it."""
+        x, y = self.mouse
+        self._event("LEFTMOUSE", "PRESS")
+        yield
+        for part in (4, 2, 1):
+            yield from self.move((x + by // part, y))
+        self._event("LEFTMOUSE", "RELEASE")
+        yield
+        yield from self.move((x, y))
+
+    def _sidebar(self) -> tuple[bpy.types.Area, bpy.types.Region]:
+        area, _ = self.view()
+        return area, next(region for region in area.regions if region.type == "UI")
 
     def on_screen(self, location: Vector) -> Point:
         """Where the 3D view shows this point of the world."""
@@ -91,6 +161,24 @@ class Hand:
         posed = ob.pose.bones[bone]
         return self.on_screen(ob.matrix_world @ posed.head.lerp(posed.tail, along))
 
+    def _press(self, name: str, text: str | None = None, **held: bool) -> None:
+        self._event(name, "PRESS", unicode=text, **held)
+        self._event(name, "RELEASE", **held)
+
     def _event(self, kind: str, value: str, **more) -> None:
         x, y = self.mouse
         self.window.event_simulate(type=kind, value=value, x=x, y=y, **more)
+
+
+def _property_under_mouse() -> str:
+    """The path of the property whose field the mouse is over in the context's region."""
+    shown = bpy.context.property
+    return shown[1].strip('"[]') if shown else ""
+
+
+def _command_under_mouse() -> str:
+    """What the button does that the mouse is over, as Python."""
+    if not bpy.ops.ui.copy_python_command_button.poll():
+        return ""
+    bpy.ops.ui.copy_python_command_button()
+    return bpy.context.window_manager.clipboard

@@ -64,7 +64,7 @@ def plays_with_the_panel_open(hand: Hand):
     yield
     misses, frames = [], set()
     yield from hand.key("SPACE")
-    for _ in range(40):
+    while len(frames) < 6:
         yield
         frames.add(bpy.context.scene.frame_current)
         misses.append((tip() - location(target.name)).length)
@@ -200,6 +200,12 @@ def drag_and_measure(hand: Hand, target: str):
 
 def open_limb(hand: Hand):
     """Open a file with a limb of two bones, bent to the left as seen from the right, in pose mode."""
+    yield from open_armature(hand, {"": [Vector((0, 0, 1.8)), Vector((0, -0.3, 1)), Vector((0, 0, 0.2))]})
+
+
+def open_armature(hand: Hand, limbs: dict[str, list[Vector]]):
+    """Open a file with an armature of limbs, seen from the right in pose mode; each by its root, knee and tip, and by
+    what the names of its bones, upper and lower, end in."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     yield
     data = bpy.data.armatures.new("limb")
@@ -207,11 +213,11 @@ def open_limb(hand: Hand):
     bpy.context.scene.collection.objects.link(ob)
     bpy.context.view_layer.objects.active = ob
     bpy.ops.object.mode_set(mode="EDIT")
-    joints = [Vector((0, 0, 1.8)), Vector((0, -0.3, 1)), Vector((0, 0, 0.2))]
-    for name, head, tail in zip(("upper", "lower"), joints, joints[1:], strict=False):
-        bone = data.edit_bones.new(name)
-        bone.head, bone.tail = head, tail
-        bone.parent, bone.use_connect = data.edit_bones.get("upper"), name == "lower"
+    for name, joints in limbs.items():
+        upper, lower = (data.edit_bones.new(f"{role}_{name}" if name else role) for role in ("upper", "lower"))
+        for bone, head, tail in zip((upper, lower), joints, joints[1:], strict=False):
+            bone.head, bone.tail = head, tail
+        lower.parent, lower.use_connect = upper, True
     bpy.ops.object.mode_set(mode="POSE")
     path = str(hand.pictures / "limb.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)

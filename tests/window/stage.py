@@ -1,6 +1,8 @@
-"""Runs inside Blender: installs the zip, plays one scenario step by step, writes down what it found, and quits.
+"""Runs inside Blender: installs the zip, then plays the scenarios it is asked for, and writes down what each found.
 
-blender --enable-event-simulate --python stage.py -- MODULE.SCENARIO FINDINGS.json PICTURES/
+blender --enable-event-simulate --python stage.py -- FOLDER PICTURES/
+
+The first scenario is named in FOLDER/1.scenario, and FOLDER/1.json has its findings; then the second, and so on.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections.abc import Generator
 from importlib import import_module
 from pathlib import Path
 
@@ -28,11 +31,8 @@ QUIET = 4
 
 
 def main() -> None:
-    scenario, findings, pictures = sys.argv[sys.argv.index("--") + 1 :]
-    view = bpy.context.preferences.view
-    view.show_splash = False
-    view.smooth_view = 0  # A view that turns at once needs no waiting for.
-    steps = play(scenario, Path(pictures))
+    folder, pictures = map(Path, sys.argv[sys.argv.index("--") + 1 :])
+    steps = play_all(folder, pictures)
     waited = 0
 
     def look() -> float | None:
@@ -43,29 +43,48 @@ def main() -> None:
         waited = 0
         try:
             next(steps)
-            return PAUSE
-        except StopIteration as end:
-            finish(Path(findings), end.value)
-        except Exception:  # noqa: BLE001 - whatever went wrong is what the test wants to know
-            finish(Path(findings), {"error": traceback.format_exc()})
-        return None
+        except BaseException:
+            bpy.ops.wm.quit_blender()
+            raise
+        return PAUSE
 
     bpy.app.timers.register(look, persistent=True)
 
 
-def play(scenario: str, pictures: Path):
-    """The steps of a scenario, played on the extension as installed."""
+def play_all(folder: Path, pictures: Path) -> Generator[None, None, None]:
+    """The steps of every scenario that is asked for, until the folder is gone."""
     yield
+    set_preferences()
     installed.install()
-    yield
+    number = 1
+    while folder.exists():
+        asked = folder / f"{number}.scenario"
+        if asked.exists():
+            found = yield from play(asked.read_text(), pictures)
+            written = folder / "findings"
+            written.write_text(json.dumps(found, indent=2))
+            written.rename(folder / f"{number}.json")
+            number += 1
+        yield
+
+
+def set_preferences() -> None:
+    """Nothing that has to be waited for: smooth edges are drawn in eight passes, which takes a second without a GPU."""
+    preferences = bpy.context.preferences
+    preferences.view.show_splash = False
+    preferences.view.smooth_view = 0
+    preferences.system.viewport_aa = "OFF"
+    preferences.system.use_overlay_smooth_wire = False
+
+
+def play(scenario: str, pictures: Path) -> Generator[None, None, dict]:
+    """The steps of a scenario, played on the extension as installed."""
     module, _, name = scenario.rpartition(".")
-    scenes = import_module(module or "scenarios")
-    return (yield from getattr(scenes, name)(Hand(bpy.context.window_manager.windows[0], name, pictures)))
-
-
-def finish(findings: Path, found: dict) -> None:
-    findings.write_text(json.dumps(found, indent=2))
-    bpy.ops.wm.quit_blender()
+    try:
+        scene = getattr(import_module(module or "scenarios"), name)
+        return (yield from scene(Hand(bpy.context.window_manager.windows[0], name, pictures)))
+    except Exception:  # noqa: BLE001 - whatever went wrong is what the test wants to know
+        return {"error": traceback.format_exc()}
 
 
 main()
