@@ -155,7 +155,7 @@ def _draw_plane(layout: Any, lower: PoseBone) -> None:
     if chain.pole_target or chain.plane == "POLE" or runs_on_rig(lower):
         _draw(layout, lower, "plane")
         return
-    row = layout.row(align=True, heading="Plane")
+    row = _labelled(layout, "Plane")
     for plane in ("REST", "SWING"):
         row.prop_enum(lower, f"{PREFIX}plane", plane)
     row.operator("pose.planar_ik_pole", text="Pole")
@@ -178,13 +178,24 @@ def _draw_settings(layout: Any, lower: PoseBone) -> None:
 
 def _draw_runs_on(layout: Any, lower: PoseBone) -> None:
     """What poses the limb, and the one click that changes it."""
-    row = layout.row(align=True)
+    row = _labelled(layout, "Runs On")
     if runs_on_rig(lower):
-        row.label(text="Runs on the rig", icon="OUTLINER_OB_ARMATURE")
+        row.label(text="Rig")
         row.operator("pose.planar_ik_make_live", text="Extension")
     else:
-        row.label(text="Runs on the extension", icon="PLUGIN")
+        row.label(text="Extension")
         row.operator("pose.planar_ik_make_portable", text="Rig")
+
+
+def _labelled(layout: Any, text: str) -> Any:
+    """A row with a label where those of properties are: Blender's own ``heading`` puts it beside a property only."""
+    split = layout.split(factor=0.4)
+    label = split.row()
+    label.alignment = "RIGHT"
+    label.label(text=text)
+    row = split.row(align=True)
+    row.use_property_split = False
+    return row
 
 
 def _draw_goal(layout: Any, lower: PoseBone, target: str, subtarget: str) -> None:

@@ -1,0 +1,139 @@
+"""The settings under the hand: whether keys, drivers and what else Blender offers over a field work on them."""
+
+from __future__ import annotations
+
+import bpy
+from hand import Hand
+from mathutils import Vector
+from scenarios import open_armature
+
+PATHS = {
+    "live": 'pose.bones["lower_live"].planar_ik_influence',
+    "rig": 'pose.bones["lower_rig"]["planar_ik.influence"]',
+}
+
+
+def behave_like_blenders(hand: Hand):
+    """Over the slider of Influence, of a live limb and of one on the rig: keys, colours, menu, drivers, data path."""
+    yield from open_limbs(hand)
+    found = {}
+    for name in PATHS:
+        found[name] = yield from try_slider(hand, name)
+    return found
+
+
+def try_slider(hand: Hand, name: str):
+    """What the keys and clicks over one slider do."""
+    select(name)
+    bpy.context.scene.frame_set(1)
+    yield
+    yield from hand.hover("influence")
+    slider, found = hand.mouse, {}
+    yield from hand.key("I")
+    found["after_i"] = keys(name)
+    hand.picture(f"{name}-keyed")
+    found["on_a_key"] = hand.colour(slider)
+    bpy.context.scene.frame_set(20)
+    yield from hand.move((slider[0], slider[1] - 1))
+    found["on_no_key"] = hand.colour(slider)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    yield from hand.drag(-40)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+    found["after_drag"], found["influence"] = keys(name), chain(name).influence
+    yield from hand.key("Z", ctrl=True)
+    found["undone"] = keys(name)
+    bpy.context.scene.frame_set(30)
+    yield
+    yield from hand.click_right(slider)
+    hand.picture(f"{name}-menu")
+    yield from hand.key("HOME")
+    yield from hand.key("RET")
+    found["after_menu"] = keys(name)
+    yield from hand.move(slider)
+    yield from hand.key("I", alt=True, shift=True)
+    found["cleared"] = keys(name)
+    yield from hand.key("C", shift=True, ctrl=True, alt=True)
+    found["path"] = bpy.context.window_manager.clipboard
+    yield from hand.key("D", ctrl=True)
+    found["drivers"] = drivers(name)
+    hand.picture(f"{name}-driven")
+    yield from hand.key("ESC")
+    yield from hand.move(slider)
+    yield from hand.key("D", ctrl=True, alt=True)
+    found["drivers_removed"] = drivers(name)
+    return found
+
+
+def change_what_they_run_on(hand: Hand):
+    """Click the button beside Runs On twice, and undo once, for each limb."""
+    yield from open_limbs(hand)
+    chain("live").influence = chain("rig").influence = 0.7
+    found = {}
+    for name in PATHS:
+        select(name)
+        bpy.ops.ed.undo_push(message="Select")
+        yield
+        states = found[name] = [where(name)]
+        for _ in range(2):
+            other = "portable" if states[-1]["runs_on"] == "EXTENSION" else "live"
+            yield from hand.hover_button(f"bpy.ops.pose.planar_ik_make_{other}()")
+            yield from hand.key("LEFTMOUSE")
+            states.append(where(name))
+        yield from hand.key("Z", ctrl=True)
+        states.append(where(name))
+    return found
+
+
+def where(name: str) -> dict:
+    """What a limb runs on, and its joints."""
+    posed = rig().evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    tails = [posed[f"{role}_{name}"].tail for role in ("upper", "lower")]
+    return {"runs_on": chain(name).runs_on, "joints": [number for tail in tails for number in tail]}
+
+
+def open_limbs(hand: Hand):
+    """Open a file with a live limb and one on the rig, with the sidebar open."""
+    joints = (Vector((0, 0, 1.8)), Vector((0, -0.2, 1)), Vector((0, 0, 0.2)))
+    bones = {name: [joint + Vector((0, 0.8 * i, 0)) for joint in joints] for i, name in enumerate(PATHS)}
+    yield from open_armature(hand, bones)
+    for name in PATHS:
+        target = bpy.data.objects.new(f"goal_{name}", None)
+        bpy.context.scene.collection.objects.link(target)
+        target.location = bones[name][2] + Vector((0, 0.2, 0.3))
+        chain(name).target, chain(name).enabled = target, True
+    bpy.context.view_layer.update()
+    select("rig")
+    bpy.ops.pose.planar_ik_make_portable()
+    bpy.ops.ed.undo_push(message="Add chains")
+    yield from hand.open_sidebar()
+
+
+def chain(name: str):
+    return rig().pose.bones[f"lower_{name}"].planar_ik
+
+
+def select(name: str) -> None:
+    """Select the lower bone of one limb only."""
+    for bone in rig().pose.bones:
+        bone.select = bone.name == f"lower_{name}"
+    rig().data.bones.active = rig().data.bones[f"lower_{name}"]
+
+
+def keys(name: str) -> list[tuple[float, float]]:
+    """Frame and value of each key of a limb's influence."""
+    data = rig().animation_data
+    if not (data and data.action):
+        return []
+    curves = data.action.layers[0].strips[0].channelbag(data.action_slot).fcurves
+    found = [curve for curve in curves if curve.data_path == PATHS[name]]
+    return [key.co[:] for curve in found for key in curve.keyframe_points]
+
+
+def drivers(name: str) -> list[str]:
+    """The paths of what is driven, of one limb's influence, besides what runs on the rig."""
+    data = rig().animation_data
+    return [curve.data_path for curve in (data.drivers if data else ()) if curve.data_path == PATHS[name]]
+
+
+def rig():
+    return bpy.data.objects["limb"]

@@ -1,0 +1,40 @@
+"""The settings behave like Blender's own, on a live limb and on one on the rig."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.timeout(320)
+
+NEAR = 3e-6
+"""How exactly single precision lets joints be, a few units from the world's origin."""
+
+
+def test_keys_colours_menu_and_drivers_over_a_slider(play):
+    for name, found in play("settings_scenarios.behave_like_blenders").items():
+        assert found["after_i"] == [[1, 1]], name
+        red, green, blue = found["on_a_key"]
+        assert red > green > 2 * blue, f"{name}: not yellow"
+        red, green, blue = found["on_no_key"]
+        assert green > 1.5 * max(red, blue), f"{name}: not green"
+
+        assert 0.0 < found["influence"] < 1.0
+        assert found["after_drag"] == [[1, 1], [20, found["influence"]]], name
+        assert found["undone"] == [[1, 1]], name
+        assert found["after_menu"] == [[1, 1], [30, 1]], name
+        assert found["cleared"] == [], name
+
+        path = found["path"].removeprefix('bpy.data.objects["limb"].')
+        assert path != found["path"]
+        assert found["drivers"] == [path], name
+        assert found["drivers_removed"] == [], name
+
+
+def test_one_click_in_the_panel_changes_what_a_limb_runs_on(play):
+    for name, states in play("settings_scenarios.change_what_they_run_on").items():
+        assert [state["runs_on"] for state in states] == {
+            "live": ["EXTENSION", "RIG", "EXTENSION", "RIG"],
+            "rig": ["RIG", "EXTENSION", "RIG", "EXTENSION"],
+        }[name]
+        for state in states:
+            assert state["joints"] == pytest.approx(states[0]["joints"], abs=NEAR), name
