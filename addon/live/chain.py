@@ -176,7 +176,7 @@ def is_outdated(chain: Chain, frame: Frame) -> bool:
 
 def refresh(chain: Chain, frame: Frame, channels: Channels) -> None:
     """Read what the chain is posed by as its settings, its own pose and its bones' shape are now."""
-    chain.posing = None
+    chain.posing, chain.problem = None, ""
     if chain.is_unsettled:
         chain.measured, chain.is_unsettled = None, False
     lower = frame.evaluated.pose.bones.get(chain.lower)
@@ -184,11 +184,13 @@ def refresh(chain: Chain, frame: Frame, channels: Channels) -> None:
         chain.is_unsettled = True
         return
     settings = chain_settings(lower)
+    if not settings.enabled:
+        return
     has_pole = settings.plane == "POLE"
     chain.pole = chain.possible_pole if has_pole else None
     lack = f"'{chain.lower}' has no pole target" if has_pole and not chain.possible_pole else ""
     chain.problem = lack or chain.obstacles.problem(frame.evaluated, frame.depsgraph)
-    if chain.problem or not settings.enabled:
+    if chain.problem:
         return
     try:
         chain.posing = _read(chain, lower, channels)

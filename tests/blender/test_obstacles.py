@@ -12,6 +12,7 @@ from tests.blender.rigs import (
     Bone,
     activate,
     assert_on_target,
+    assert_refused,
     joints,
     make_chain,
     make_empty,
@@ -163,3 +164,16 @@ def test_add_refuses_an_armature_in_its_rest_position():
     with pytest.raises(RuntimeError, match="rest position"):
         bpy.ops.pose.planar_ik_add()
     assert [each.name for each in bpy.data.objects] == ["rig"]
+
+
+def test_nothing_is_said_of_a_chain_that_is_off(caplog):
+    ob = make_rig()
+    chain = make_chain(ob, make_empty("target", NEAR))
+    chain.enabled = False
+    ob.pose.bones["shin"].constraints.new("COPY_ROTATION").target = ob
+    update()
+    assert caplog.messages == []
+    chain.enabled = True
+    update()
+    assert ["mute or remove it" in message for message in caplog.messages] == [True]
+    assert_refused(chain, "mute or remove it")
