@@ -141,7 +141,7 @@ def solve_in_axes(
     side = 1.0 if swung else settings.bend
     turned, stretch, reach = _triangle(distance, limb.bones, settings, shaped, side, tolerance, m)
     if plane is Plane.REST:
-        beside = m.select(m.maximum(-z, z) > tolerance * limb.bones.total, OFF_PLANE, REACHED)
+        beside = m.select(abs(z) > tolerance * limb.bones.total, OFF_PLANE, REACHED)
         reach = m.select(reach > REACHED, reach, beside)
         cosine, sine = half_angle(x, y, distance, m)
         if swung:
@@ -202,7 +202,7 @@ def _line(target: Vector, distance: Any, limb: Limb, pole: Vector | None, m: Ops
     """
     tiny, size = m.tiny, 1.0 / (distance + m.tiny)
     x, y, z = ((part + tiny * start) * size for part, start in zip(target, limb.start, strict=True))
-    ahead, off = 1.0 + m.maximum(-x, x), y * y + z * z
+    ahead, off = 1.0 + abs(x), y * y + z * z
     w = m.select(x < 0.0, off / ahead, ahead)
     y = y + m.select(y < 0.0, -tiny, tiny)
     opposite = w < 0.5 * IN_LINE_SQUARE

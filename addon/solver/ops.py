@@ -1,4 +1,4 @@
-"""The few operations beyond ``+ - * /`` that the geometry is written in, for floats and for arrays.
+"""The few operations beyond ``+ - * /`` and ``abs`` that the geometry is written in, for floats and for arrays.
 
 The formulas take one of these as their argument ``m`` and never branch on a value, so the same lines run on
 Python floats, on NumPy arrays, and on anything that records what is done to it and brings an `Ops` of its own.
@@ -47,8 +47,7 @@ def _select(condition: Any, if_true: Any, if_false: Any) -> Any:
     if not isinstance(condition, np.ndarray):
         return if_true if condition else if_false
     if _is_whole(if_true) and _is_whole(if_false):  # a `Reach`
-        number, other = np.asarray(if_true, np.int8), np.asarray(if_false, np.int8)
-        return condition.view(np.int8) * (number - other) + other
+        return _select_whole(condition.view(np.int8), if_true, if_false)
     if isinstance(if_true, float) and isinstance(if_false, float) and (if_true - if_false) + if_false == if_true:
         chosen = condition.astype(float)
         chosen *= if_true - if_false
@@ -60,6 +59,13 @@ def _select(condition: Any, if_true: Any, if_false: Any) -> Any:
     chosen = (bits ^ others) & mask
     chosen ^= others
     return chosen.view(float)
+
+
+def _select_whole(mask: Array, if_true: Any, if_false: Any) -> Any:
+    chosen = mask * (if_true - if_false)
+    if isinstance(if_false, np.ndarray) or if_false:
+        chosen += if_false
+    return chosen
 
 
 def _is_whole(number: Any) -> bool:

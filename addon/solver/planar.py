@@ -89,7 +89,7 @@ def _solve(x: Any, y: Any, r1: Any, r2: Any, bend: Any, m: Ops) -> tuple[Any, ..
     lower_x, lower_y = upper_x * cosine + upper_y * sine, upper_y * cosine - upper_x * sine
     shortfall = distance - m.minimum(m.maximum(distance, nearest), total)
     reach = judge(shortfall, -ROUNDING * total, ROUNDING * total, TOO_NEAR, TOO_FAR, m)
-    residual = m.maximum(-shortfall, shortfall)
+    residual = abs(shortfall)
     return r1 * upper_x, r1 * upper_y, upper_x, upper_y, lower_x, lower_y, reach, residual
 
 

@@ -11,8 +11,8 @@ from .ops import Ops
 class Node:
     """A number not yet known: an input by name, a constant, or an operation on others.
 
-    It answers to ``+ - * /``, ``-x`` and comparisons, and refuses to be used as a truth value, so that a formula
-    which branches on a value can't be recorded wrongly.
+    It answers to ``+ - * /``, ``-x``, ``abs`` and comparisons, and refuses to be used as a truth value, so that a
+    formula which branches on a value can't be recorded wrongly.
     """
 
     __slots__ = ("operation", "parts")
@@ -26,6 +26,9 @@ class Node:
 
     def __neg__(self) -> Node:
         return Node("neg", self)
+
+    def __abs__(self) -> Node:
+        return Node("max", -self, self)
 
     def __add__(self, other: Any) -> Any:
         return self if _is(other, 0.0) else Node("+", self, _node(other))

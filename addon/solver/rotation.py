@@ -115,7 +115,7 @@ def half_angle(x: Any, y: Any, size: Any, m: Ops) -> tuple[Any, Any]:
     (size + x, y) and (y, size - x) both point there, or away; each cancels on one side. Their sum, once both point
     the same way, cancels nowhere, up to and at 180 degrees. A direction of no length counts as the first axis.
     """
-    both = size + m.maximum(-y, y)
+    both = size + abs(y)
     return both + x + m.tiny, m.select(y < 0.0, -1.0, 1.0) * (both - x)
 
 

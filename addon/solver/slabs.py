@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,14 @@ Group = Sequence[Any]
 Formula = Callable[[Sequence[Any]], Sequence[Group]]
 
 
+class _Block(NamedTuple):
+    """Numbers that are not the same for all rows: an array ``(n, ...)``, and where they belong among those that a
+    formula takes."""
+
+    values: Array
+    place: slice
+
+
 def solve_slabs(
     formula: Formula, vectors: Sequence[tuple[Any, int]], numbers: Sequence[Any], at_rest: Sequence[Group]
 ) -> list[Array]:
@@ -37,49 +45,66 @@ def solve_slabs(
     group becomes an array ``S + (m,)``, int8 for a `Reach`; it is read-only if all chains share it. Chains with input
     that is not finite get the numbers ``at_rest``, group by group.
     """
-    given = [column for vector, size in vectors for column in _columns(vector, size)]
-    given += map(_number, numbers)
-    shape = np.broadcast_shapes(*(number.shape for number in given if isinstance(number, np.ndarray)))
-    if not shape:  # arrays all the same: dividing floats by 0 is an error
-        given = [np.full(1, number) for number in given]
-    rows = shape or (1,)
-    suspects = [isinstance(each, np.ndarray) and (each.shape == rows or not _is_valid(each)) for each in given]
+    given, blocks = _sorted_out(vectors, numbers)
+    shapes = {block.values.shape[1:] for block in blocks}
+    rows = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+    if not rows:
+        one_row = [(np.reshape(vector, (1, size)), size) for vector, size in vectors]
+        return [array[0] for array in solve_slabs(formula, one_row, numbers, at_rest)]
+    suspects = [block.values.shape[1:] == rows or not _is_valid(block.values) for block in blocks]
     arrays: list[Array] = []
     with np.errstate(all="ignore"):
         for index in _slabs(rows):
-            slab = [_part(number, index, len(rows)) for number in given]
-            groups = formula(slab)
+            slab = [_part(block.values, index, len(rows)) for block in blocks]
+            for block, part in zip(blocks, slab, strict=True):
+                given[block.place] = part
+            groups = formula(given)
             arrays = arrays or [_room(*each, rows) for each in zip(groups, at_rest, strict=True)]
-            invalid = _invalid(list(compress(slab, suspects)))
+            invalid = _invalid(compress(slab, suspects))
             for array, group, numbers_at_rest in zip(arrays, groups, at_rest, strict=True):
                 if array.flags.writeable:
                     _fill(array[(slice(None), *index)], group, invalid, numbers_at_rest)
-    last = (*range(1, len(shape) + 1), 0)
-    return [array.reshape(len(array), *shape).transpose(last) for array in arrays]
+    last = (*range(1, len(rows) + 1), 0)
+    return [array.transpose(last) for array in arrays]
 
 
-def _columns(vector: Any, size: int) -> list[Any]:
+def _sorted_out(vectors: Sequence[tuple[Any, int]], numbers: Sequence[Any]) -> tuple[list[Any], list[_Block]]:
+    """All numbers that a formula takes: floats where all rows share them, and room for what each slab has of others."""
+    given: list[Any] = []
+    blocks = []
+
+    def add(values: Array) -> None:
+        if values.ndim == 1 and _is_valid(values):
+            given.extend(values.tolist())
+        else:
+            blocks.append(_Block(values, slice(len(given), len(given) + len(values))))
+            given.extend([None] * len(values))
+
+    for vector, size in vectors:
+        add(_components(vector, size))
+    for number in numbers:
+        if type(number) is float and -LIMIT < number < LIMIT:
+            given.append(number)
+        else:
+            add(np.asarray(number, float)[None])
+    return given, blocks
+
+
+def _components(vector: Any, size: int) -> Array:
+    """The components of a vector, or of one a row, along the first axis."""
     values = np.asarray(vector, float)
     if values.shape[-1:] != (size,):
         raise ValueError(f"vectors have {size} components, along the last axis; the array's shape is {values.shape}")
-    return [_number(values[..., i]) for i in range(size)]
+    return values.transpose(-1, *range(values.ndim - 1))
 
 
-def _number(number: Any) -> Any:
-    """A float where all chains share it and it is finite, else an array."""
-    if type(number) is float and -LIMIT < number < LIMIT:
-        return number
-    values = np.asarray(number, float)
-    return values.item() if values.ndim == 0 and _is_valid(values) else values
-
-
-def _part(number: Any, index: Index, axes: int) -> Any:
-    """What of a number belongs to a slab of an array with so many axes."""
-    if not isinstance(number, np.ndarray):
-        return number
-    missing = axes - number.ndim
-    own = zip(index[missing:], number.shape, strict=False)
-    return np.ascontiguousarray(number[tuple(each if size > 1 else _FIRST[type(each)] for each, size in own)])
+def _part(values: Array, index: Index, axes: int) -> Array:
+    """What of an array ``(n, ...)`` belongs to a slab of rows along so many axes, in one run of memory for each n."""
+    missing = axes - values.ndim + 1
+    own = (
+        each if size > 1 else _FIRST[type(each)] for each, size in zip(index[missing:], values.shape[1:], strict=False)
+    )
+    return np.ascontiguousarray(values[(slice(None), *own)])
 
 
 _FIRST: dict[type, Any] = {int: 0, slice: slice(None)}
@@ -102,9 +127,9 @@ def _fill(room: Array, group: Group, invalid: Array | None, at_rest: Group) -> N
         room[:, np.broadcast_to(invalid, room.shape[1:])] = np.reshape(at_rest, (-1, 1))
 
 
-def _invalid(numbers: list[Array]) -> Array | None:
-    """Which rows have a number that is not finite, if any."""
-    wrong = [~(np.abs(number) < LIMIT) for number in numbers if not _is_valid(number)]
+def _invalid(blocks: Iterable[Array]) -> Array | None:
+    """Which rows of arrays ``(n, ...)`` have a number that is not finite, if any."""
+    wrong = [~(np.abs(numbers) < LIMIT).all(axis=0) for numbers in blocks if not _is_valid(numbers)]
     return reduce(np.logical_or, wrong) if wrong else None
 
 

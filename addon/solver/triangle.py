@@ -71,7 +71,7 @@ def bones(r1: Any, r2: Any, m: Ops) -> Bones:
     difference = r1 - r2
     part = difference - r1
     difference_rest = (r1 - (difference - part)) - (r2 + part)
-    return Bones(total + m.tiny, total_rest, difference, difference_rest, m.maximum(-difference, difference))
+    return Bones(total + m.tiny, total_rest, difference, difference_rest, abs(difference))
 
 
 def measure(x: Any, y: Any, m: Ops) -> tuple[Any, Any]:
@@ -80,7 +80,7 @@ def measure(x: Any, y: Any, m: Ops) -> tuple[Any, Any]:
     The remainder of the root is a product of differences (Borges, *An Improved Algorithm for hypot(a, b)*).
     """
     xx, yy = x * x, y * y
-    long = m.maximum(m.maximum(-x, x), m.maximum(-y, y))
+    long = m.maximum(abs(x), abs(y))
     size = m.sqrt(xx + yy)
     excess = (size - long) * (size + long) - m.minimum(xx, yy)
     return size, excess / (-2.0 * size)

@@ -68,6 +68,9 @@ class Traced:
     def __neg__(self):
         return Traced(operator.neg, self)
 
+    def __abs__(self):
+        return Traced(abs, self)
+
 
 def allow(name):
     function = getattr(operator, name)
