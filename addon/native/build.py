@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 from bpy.types import Context, PoseBone
 
+from ..rig import editing
 from ..rig.access import ArmatureObject
 from ..rig.settings import ON_RIG, PART, holder_of
 from .annex import within_reach
@@ -78,33 +79,9 @@ def _is_used(data: Any) -> bool:
 
 @contextmanager
 def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
-    """Edit Mode of one armature, and back to what was before."""
-    with within_reach(context, ob):
-        yield from _edit_mode(context, ob)
-
-
-def _edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
-    layer: Any = context.view_layer
-    active, mode = layer.objects.active, context.mode
-    posed = list(context.objects_in_mode) if mode == "POSE" else []
-    if mode != "OBJECT":
-        bpy.ops.object.mode_set(mode="OBJECT")
-    selected = [each for each in layer.objects if each.select_get()]
-    for each in selected:
-        each.select_set(False)
-    layer.objects.active = ob
-    ob.select_set(True)
-    bpy.ops.object.mode_set(mode="EDIT")
-    try:
+    """Edit Mode of one armature, and back to what was before; also of an annex that the view layer does not show."""
+    with within_reach(context, ob), editing.edit_mode(context, ob):
         yield
-    finally:
-        bpy.ops.object.mode_set(mode="OBJECT")
-        ob.select_set(False)
-        for each in selected:
-            each.select_set(True)
-        layer.objects.active = active
-        if posed:
-            bpy.ops.object.mode_set(mode="POSE")
 
 
 def _make_bone(ob: ArmatureObject, bone: Bone) -> None:

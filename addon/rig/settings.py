@@ -31,6 +31,9 @@ PART = "planar_ik.part"
 CONSTRAINT = "Planar IK"
 """What the names of the constraints begin with by which a limb's bones copy what such a chain makes of them."""
 
+MADE = "planar_ik_made"
+"""The custom property of an empty or a control bone that was made for a chain, and goes with it."""
+
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 
 on_change: list[Callable[[ChainSettings, bool], None]] = []

@@ -13,16 +13,14 @@ from ..solver.chain import Own
 from ..solver.rotation import Quaternion
 from .access import ArmatureObject, chain_settings, has_bone, scene_of, upper_of
 from .anatomy import Unposable
+from .controls import let_go_of_rotation
 from .dependencies import Dependencies
 from .fitting import UNTURNED, Fit, Posture, is_planar, posture
 from .limbs import doubles
 from .problems import hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
-from .settings import NAMES, PREFIX
+from .settings import MADE, NAMES, PREFIX
 from .stretching import restore_inherit_scale
 from .targets import Target
-
-MADE = "planar_ik_made"
-"""The custom property of an empty that was made for a chain, and goes with it."""
 
 
 class Refused(Exception):
@@ -189,6 +187,7 @@ def remove_chain(ob: ArmatureObject, lower: PoseBone) -> None:
     chain = chain_settings(lower)
     marks = {mark for mark in (chain.target, chain.pole_target) if mark and MADE in mark}
     chain.enabled = False
+    let_go_of_rotation(lower)
     restore_inherit_scale(lower)
     chain.target = chain.pole_target = None  # so that it counts as set anew, which unsetting does not
     for name in NAMES:

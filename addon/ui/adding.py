@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bpy.types import Context, Object, PoseBone
+from mathutils import Quaternion
 
 from .. import live
 from ..native.convert import make_portable
+from ..rig.access import chain_settings
+from ..rig.controls import Control, end_of, keep_rotation, make_controls, turn_of
 from ..rig.limbs import is_limb, to_click
-from ..rig.setup import Refused, add_fitting, fit_chain, named_target
+from ..rig.setup import Fitting, Refused, add_fitting, fit_chain, named_target
 from ..rig.targets import Target
 
 
@@ -24,26 +27,79 @@ class Request(NamedTuple):
     on_rig: bool
     flip: bool
     any_bones: bool
+    controls: str = "EMPTY"
+    keep_rotation: bool = False
 
 
 def add_chains(context: Context, request: Request) -> list[str]:
     """Add a chain to every selected limb; return warnings. Raises `Refused` before anything is changed."""
     target = named_target(request.target, request.subtarget)
+    pole = named_target(request.pole_target, request.pole_subtarget)
     if target and context.active_pose_bone:
         lowers = [context.active_pose_bone]
     else:
-        lowers, target = _selection(context, request.any_bones)
-    pole = named_target(request.pole_target, request.pole_subtarget)
+        lowers, target, selected_pole = _selection(context, request.any_bones)
+        pole = pole or selected_pole
     if target and len(lowers) > 1:
         raise Refused("Select one lower bone and a target, or several lower bones and no target")
     fittings = [fit_chain(context, lower, target, pole, request.plane) for lower in lowers]
+    warnings = [warning for fitting in fittings if (warning := fitting.warning())]
+    if request.controls != "EMPTY":
+        fittings = _with_controls(context, fittings, request.controls == "ROOT")
     for fitting in fittings:
         add_fitting(context, fitting, {"bend": -fitting.fit.bend} if request.flip else {})
-    warnings = [warning for fitting in fittings if (warning := fitting.warning())]
+    names = [(fitting.lower.id_data, fitting.lower.name) for fitting in fittings]
+    if request.keep_rotation:
+        warnings += _keep_rotations(context, fittings)
     if request.on_rig:
-        warnings += _put_on_rig(context, [fitting.lower for fitting in fittings])
+        warnings += _put_on_rig(context, [ob.pose.bones[name] for ob, name in names])
     live.refresh(context)
     return warnings
+
+
+def _with_controls(context: Context, fittings: list[Fitting], under_root: bool) -> list[Fitting]:
+    """The same with new bones of the rig for the targets and poles that they lack. Raises `Refused`."""
+    done: list[tuple[Fitting, Any, str]] = []
+    for ob in {fitting.lower.id_data: None for fitting in fittings}:
+        if ob.override_library or ob.library or ob.data.library:
+            raise Refused(f"No bones can be added to '{ob.name}', which is linked: make empties instead")
+        of_rig = [(fitting, fitting.lower.name) for fitting in fittings if fitting.lower.id_data == ob]
+        for fitting, name in of_rig:
+            goals = _lacking(context, fitting, name)
+            root = _root_of(ob.pose.bones[name]) if under_root else ""
+            made: Any = dict(zip(goals, make_controls(context, ob, goals.values(), root), strict=True))
+            done.append((fitting._replace(**made), ob, name))
+    return [fitting._replace(lower=ob.pose.bones[name]) for fitting, ob, name in done]
+
+
+def _root_of(lower: PoseBone) -> str:
+    """The bone at the top of a limb's rig; none if that is the limb's own, on which no target can hang."""
+    top = lower.parent_recursive[-1]
+    return "" if top == lower.parent else top.name
+
+
+def _lacking(context: Context, fitting: Fitting, name: str) -> dict[str, Control]:
+    """The target and the pole that a limb has none of, as bones."""
+    posed, lower = fitting.posed, fitting.lower.id_data.pose.bones[name]
+    found = {}
+    if fitting.target is None:
+        turn = turn_of(context, end_of(lower) or lower)
+        found["target"] = Control("target", name, posed.tip, turn, posed.mark)
+    if fitting.pole is None and fitting.fit.plane == "POLE":
+        found["pole"] = Control("pole", name, posed.pole, Quaternion(), posed.mark)
+    return found
+
+
+def _keep_rotations(context: Context, fittings: list[Fitting]) -> list[str]:
+    """Have the bones below the limbs keep their targets' rotation; new empties take theirs first."""
+    warnings = []
+    for fitting in fittings:
+        end = end_of(fitting.lower)
+        target: Any = chain_settings(fitting.lower).target
+        if end and fitting.target is None:
+            target.rotation_euler = turn_of(context, end).to_euler()
+        warnings.append(keep_rotation(context, fitting.lower))
+    return [warning for warning in warnings if warning]
 
 
 def _put_on_rig(context: Context, lowers: list[PoseBone]) -> list[str]:
@@ -55,8 +111,9 @@ def _put_on_rig(context: Context, lowers: list[PoseBone]) -> list[str]:
     return []
 
 
-def _selection(context: Context, any_bones: bool) -> tuple[list[PoseBone], Target | None]:
-    """The lower bones to get a chain, and the selected target if there is one."""
+def _selection(context: Context, any_bones: bool) -> tuple[list[PoseBone], Target | None, Target | None]:
+    """The lower bones to get a chain, and the selected target and pole if there are such: of two, the target is the one
+    nearer to the tip."""
     active = context.active_pose_bone
     bones = list(context.selected_pose_bones or ())
     if active and active not in bones:
@@ -72,9 +129,19 @@ def _selection(context: Context, any_bones: bool) -> tuple[list[PoseBone], Targe
         raise Refused(_advice(active))
     goals = [Target(bone.id_data, bone.name) for bone in others]
     goals += [Target(ob, "") for ob in context.selected_objects if ob.mode != "POSE" and not _is_skin(ob)]
-    if len(goals) > 1:
-        raise Refused("Select one target at most besides the lower bone")
-    return lowers, goals[0] if goals else None
+    if len(goals) > 2:
+        raise Refused("Select a target and a pole at most besides the lower bone")
+    if len(goals) == 2:
+        goals.sort(key=lambda goal: _away(context, goal, lowers[0]))
+    return lowers, goals[0] if goals else None, goals[1] if len(goals) == 2 else None
+
+
+def _away(context: Context, goal: Target, lower: PoseBone) -> float:
+    """How far a target is from the tip of a limb."""
+    depsgraph = context.evaluated_depsgraph_get()
+    posed: Any = lower.id_data.evaluated_get(depsgraph)
+    tip = posed.matrix_world @ posed.pose.bones[lower.name].tail
+    return float((goal.position(depsgraph) - tip).length)
 
 
 def _is_skin(ob: Object) -> bool:

@@ -10,6 +10,7 @@ from bpy.types import Context, Event, Operator
 from .. import live
 from ..native import convert
 from ..rig.access import chain_settings, runs_on_rig
+from ..rig.controls import goals_on, take_away
 from ..rig.setup import Refused, make_pole, remove_chain
 from .adding import Request, add_chains
 from .finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, selected_chains
@@ -104,6 +105,19 @@ class POSE_OT_planar_ik_add(PoseOperator):
     any_bones: BoolProperty(
         name="Any Two Bones", description="Take the active bone and its parent, also if they do not look like a limb"
     )
+    controls: EnumProperty(
+        name="New Controls",
+        description="What is made where no target or pole is selected",
+        items=[
+            ("EMPTY", "Empties", "Empties in the active collection"),
+            ("BONE", "Bones", "Control bones of the rig that hang on nothing"),
+            ("ROOT", "Bones Under the Root", "Control bones of the rig that go along with its topmost bone"),
+        ],
+    )
+    keep_rotation: BoolProperty(
+        name="Foot Keeps Target's Rotation",
+        description="Turn the bone below the limb, a foot or a hand, as the target is turned, by a Copy Rotation",
+    )
     go_to_target: BoolProperty(
         name="Select the Target", description="Go on with the target selected, ready to move", options={"SKIP_SAVE"}
     )
@@ -126,7 +140,8 @@ class POSE_OT_planar_ik_add(PoseOperator):
         """Check everything, then add."""
         plane = self.plane if self.properties.is_property_set("plane") else ""
         goals = (self.target, self.subtarget, self.pole_target, self.pole_subtarget)
-        request = Request(plane, *goals, self.runs_on == "RIG", self.flip, self.any_bones)
+        how = (self.runs_on == "RIG", self.flip, self.any_bones, self.controls, self.keep_rotation)
+        request = Request(plane, *goals, *how)
         for warning in add_chains(context, request):
             self.report({"WARNING"}, warning)
 
@@ -156,9 +171,12 @@ class POSE_OT_planar_ik_remove(ChainOperator):
     def act(self, context: Context) -> None:
         """Remove the selected chains."""
         chains = selected_chains(context, or_off=True)
+        names = [(lower.id_data, lower.name) for lower in chains]
+        goals = [goal for lower in chains for goal in goals_on(lower)]
         convert.make_live(context, filter(runs_on_rig, chains))
-        for ob, name in [(lower.id_data, lower.name) for lower in chains]:
+        for ob, name in names:
             remove_chain(ob, ob.pose.bones[name])
+        take_away(context, goals)
         live.refresh(context)
 
 

@@ -280,3 +280,67 @@ def test_a_mirrored_chain_is_the_mirror_image_hinge_and_all() -> None:
         image = across @ found[f"{name}.L"] @ across
         assert turn_between(image, found[f"{name}.R"]) <= UNTURNED
         assert (image.translation - found[f"{name}.R"].translation).length <= 1e-5
+
+
+CONTROLS = ("EMPTY", "BONE", "ROOT")
+POSED = (Bone("root", (0.3, 0.1, -0.5), (0.3, 1.1, -0.5)), HIP._replace(parent="root"), *LEG[1:], FOOT)
+
+
+@pytest.mark.parametrize("controls", CONTROLS)
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+def test_controls_are_what_was_asked_for_and_leave_the_limb_where_it_is(controls: str, runs_on: str) -> None:
+    ob = rig_at_rest(POSED)
+    ob.location, ob.rotation_euler, ob.scale = (0.4, -0.2, 0.1), (0.3, 0.5, -0.4), (1.5, 1.5, 1.5)
+    turn_at_random(ob, 3)
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_add(plane="POLE", controls=controls, keep_rotation=True, runs_on=runs_on)
+    chain, root = ob.pose.bones["shin"].planar_ik, Vector(joints(ob).root)
+    assert_unmoved(ob, before)
+    if controls == "EMPTY":
+        assert (chain.target.type, chain.pole_target.type) == ("EMPTY", "EMPTY")
+        target = chain.target
+        target.location, target.rotation_euler = root + Vector((0.3, 0.4, -0.5)), (0.1, 0.2, 0.3)
+    else:
+        bones = [ob.pose.bones[name] for name in (chain.subtarget, chain.pole_subtarget)]
+        assert [bone.parent and bone.parent.name for bone in bones] == ["root" if controls == "ROOT" else None] * 2
+        assert all(bone.custom_shape and not bone.bone.use_deform for bone in bones)
+        bones[0].location += Vector((0.1, 0.2, 0.05))
+        bones[0].rotation_mode, bones[0].rotation_euler = "XYZ", (0.1, 0.2, 0.3)
+    moved = worlds(ob)
+    goal = chain.target.matrix_world if controls == "EMPTY" else moved[chain.subtarget]
+    assert chain.reach == "REACHED"
+    assert (moved["foot"].translation - goal.translation).length < 1e-4
+    assert turn_between(moved["foot"], goal) < 1e-3
+    assert turn_between(moved["foot"], before["foot"]) > 0.1
+
+
+@pytest.mark.parametrize("controls", CONTROLS)
+def test_remove_takes_the_controls_away_again(controls: str) -> None:
+    ob = rig_at_rest(POSED)
+    bones, things = set(ob.data.bones.keys()), set(bpy.data.objects)
+    bpy.ops.pose.planar_ik_add(plane="POLE", controls=controls, keep_rotation=True)
+    assert ob.pose.bones["foot"].constraints
+    bpy.ops.pose.planar_ik_remove()
+    assert (set(ob.data.bones.keys()), set(bpy.data.objects)) == (bones, things)
+    assert not ob.pose.bones["foot"].constraints
+    assert not ob.data.collections_all.get("IK Controls")
+
+
+def test_a_control_that_is_keyed_stays() -> None:
+    ob = rig_at_rest(POSED)
+    bpy.ops.pose.planar_ik_add(controls="BONE")
+    name = ob.pose.bones["shin"].planar_ik.subtarget
+    ob.pose.bones[name].keyframe_insert("location", frame=1)
+    bpy.ops.pose.planar_ik_remove()
+    assert name in ob.data.bones
+
+
+def test_of_two_that_are_selected_the_nearer_to_the_tip_is_the_target() -> None:
+    ob = rig_at_rest((*LEG, FOOT))
+    tip = worlds(ob)["shin"] @ Vector((0, ob.data.bones["shin"].length, 0))
+    pole, target = make_empty("pole", (0.0, 4.0, -1.0)), make_empty("target", tip)
+    for each in (pole, target):
+        each.select_set(True)
+    bpy.ops.pose.planar_ik_add()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.target, chain.pole_target, chain.plane) == (target, pole, "POLE")

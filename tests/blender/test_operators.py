@@ -393,11 +393,11 @@ def test_names_that_do_not_exist(settings, word):
 
 def test_too_many_targets():
     ob = make_rig()
-    first, second = make_empty("first", NEAR), make_empty("second", NEAR)
+    others = [make_empty(f"goal{i}", NEAR) for i in range(3)]
     select(ob, "shin")
-    first.select_set(True)
-    second.select_set(True)
-    refuses(bpy.ops.pose.planar_ik_add, "one target")
+    for other in others:
+        other.select_set(True)
+    refuses(bpy.ops.pose.planar_ik_add, "a target and a pole at most")
 
 
 def test_a_limb_that_cannot_be_posed_exactly():
