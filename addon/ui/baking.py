@@ -13,6 +13,7 @@ from bpy.types import Context, Event, Operator, PoseBone
 from ..bake import Refused, Report, Request, Span, bake, chains_of_scene, finish, frames_of
 from ..rig.access import scene_of, upper_of
 from .finding import selected_chains
+from .ranges import draw_range, start_from_scene
 from .units import length_text
 
 if TYPE_CHECKING:
@@ -98,10 +99,7 @@ class POSE_OT_planar_ik_bake(Operator):
 
     def invoke(self, context: Context, _event: Event) -> set[OperatorReturnItems]:
         """Ask for the settings."""
-        scene = scene_of(context)
-        for name, frame in (("frame_start", scene.frame_start), ("frame_end", scene.frame_end)):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, frame)
+        start_from_scene(self, context)
         if context.mode == "OBJECT":
             self.chains = "ALL"
         self._is_asked = True
@@ -143,9 +141,7 @@ class POSE_OT_planar_ik_bake(Operator):
         for name in ("chains", "range"):
             layout.prop(self, name)
         if self.range == "GIVEN":
-            column = layout.column(align=True)
-            column.prop(self, "frame_start")
-            column.prop(self, "frame_end")
+            draw_range(layout, self)
         for name in ("step", "action", "keep", "tolerance"):
             layout.prop(self, name)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpy.props import BoolProperty, IntProperty
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Event, PoseBone
 
 from .. import live
 from ..native import convert
@@ -20,6 +20,10 @@ from ..rig.snapping import Match, check_goal, keep_place, keep_setting, key_rota
 from ..rig.targets import Target
 from .finding import goals_of, selected_chains
 from .operators import ChainOperator
+from .ranges import draw_range, start_from_scene
+
+if TYPE_CHECKING:
+    from bpy.stub_internal.rna_enums import OperatorReturnItems
 
 OFF_PLACE = 1e-4
 """How far a target may stay from where it was put, next to how far it is from the world's origin."""
@@ -28,10 +32,37 @@ OFF_PLACE = 1e-4
 class RangeOperator(ChainOperator):
     """An operator that works on the current frame, or on a range of frames with keys"""
 
-    use_range: BoolProperty(name="Over a Range", description="Do it on every frame of a range, with keys")
-    frame_start: IntProperty(name="Start", description="First frame; with the same end, the scene's range")
-    frame_end: IntProperty(name="End", description="Last frame")
+    use_range: BoolProperty(
+        name="Over a Range", description="Do it on every frame of a range, with keys", options={"SKIP_SAVE"}
+    )
+    frame_start: IntProperty(
+        name="Start", description="First frame; the scene's if none is given", options={"SKIP_SAVE"}
+    )
+    frame_end: IntProperty(name="End", description="Last frame; the scene's if none is given", options={"SKIP_SAVE"})
     step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1)
+
+    _is_asked = False
+
+    def invoke(self, context: Context, _event: Event) -> set[OperatorReturnItems]:
+        """Do it on the current frame, or ask for the range."""
+        start_from_scene(self, context)
+        if not self.use_range:
+            return self.execute(context)
+        self._is_asked = True
+        manager: Any = context.window_manager
+        asked: set[OperatorReturnItems] = manager.invoke_props_dialog(self, confirm_text="Snap")
+        return asked
+
+    def draw(self, _context: Context) -> None:
+        """The range, in the dialog and when the settings are adjusted afterwards."""
+        layout: Any = self.layout
+        layout.use_property_split = True
+        if not self._is_asked:
+            layout.prop(self, "use_range")
+        column = layout.column()
+        column.active = self.use_range
+        draw_range(column, self)
+        column.prop(self, "step")
 
     def act(self, context: Context) -> None:
         """Run `snap` on every frame that was asked for, if none is refused, and come back to the current one."""
@@ -62,9 +93,8 @@ class RangeOperator(ChainOperator):
     def _frames(self, context: Context) -> Sequence[int]:
         if not self.use_range:
             return (scene_of(context).frame_current,)
+        start_from_scene(self, context)
         start, end = self.frame_start, self.frame_end
-        if start == end:
-            start, end = scene_of(context).frame_start, scene_of(context).frame_end
         if end < start:
             raise Refused(f"The range ends at frame {end}, before it starts at {start}")
         return range(start, end + 1, self.step)

@@ -14,6 +14,9 @@ ENTRIES = (*operators.CLASSES, *switching.CLASSES, *fk_ik.CLASSES, *baking.CLASS
 ASKING = baking.CLASSES
 """Those that open a dialog."""
 
+OVER_RANGES = (fk_ik.POSE_OT_planar_ik_snap_target, fk_ik.POSE_OT_planar_ik_snap_fk)
+"""Those that also run on a range of frames, for which a dialog asks."""
+
 
 class VIEW3D_MT_planar_ik_pie(Menu):
     """What an animator does with a limb all day"""
@@ -39,6 +42,8 @@ def _draw(menu: Any, _context: Context) -> None:
     layout.separator()
     for cls in ENTRIES:
         layout.operator(cls.bl_idname, text=f"{cls.bl_label}…" if cls in ASKING else cls.bl_label)
+        if cls in OVER_RANGES:
+            layout.operator(cls.bl_idname, text=f"{cls.bl_label} over a Range…").use_range = True
     layout.operator("wm.call_menu_pie", text="Planar IK Pie Menu").name = VIEW3D_MT_planar_ik_pie.__name__
 
 

@@ -24,12 +24,13 @@ from .units import length_text
 LETTER = 8
 """Pixels of a panel's width for each letter of a message, the margins included."""
 
-OPERATORS = (
-    (("flip", "Flip"), ("mirror", "Mirror")),
-    (("snap_target", "Snap IK to FK"), ("snap_fk", "Snap FK to IK")),
-    (("bake", "Bake…"), ("remove", "Remove")),
+OPERATORS: tuple[tuple[tuple[str, str, dict[str, Any]], ...], ...] = (
+    (("flip", "Flip", {}), ("mirror", "Mirror", {})),
+    (("snap_target", "Snap IK to FK", {}), ("snap_fk", "Snap FK to IK", {})),
+    (("snap_target", "Range…", {"use_range": True}), ("snap_fk", "Range…", {"use_range": True})),
+    (("bake", "Bake…", {}), ("remove", "Remove", {})),
 )
-"""The rows of buttons: operators and what is written on them."""
+"""The rows of buttons: operators, what is written on them, and what is set of them."""
 
 PARTS = {"TARGET": ("Target", "EMPTY_AXIS"), "POLE": ("Pole", "CON_TRACKTO"), "LIMB": ("Limb", "BONE_DATA")}
 
@@ -244,8 +245,10 @@ def _draw_result(layout: Any, context: Any, lower: PoseBone) -> None:
 def _draw_operators(layout: Any) -> None:
     for buttons in OPERATORS:
         row = layout.row(align=True)
-        for name, text in buttons:
-            row.operator(f"pose.planar_ik_{name}", text=text)
+        for name, text, given in buttons:
+            button = row.operator(f"pose.planar_ik_{name}", text=text)
+            for setting, value in given.items():
+                setattr(button, setting, value)
 
 
 CLASSES = (VIEW3D_PT_planar_ik, BONE_PT_planar_ik, VIEW3D_PT_planar_ik_chains, VIEW3D_PT_planar_ik_scene)

@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from mathutils import Euler, Vector
 
+from tests.blender.bake_rigs import curves
+
 LENGTH = 2.0
 SIDES = [(".L", ".R"), (".l", ".r"), ("_L", "_R"), ("_l", "_r"), (".Left", ".Right"), ("-L", "-R"), (" right", " left")]
 
@@ -261,6 +263,16 @@ def test_a_target_that_something_else_moves_is_named(legs: Any, capfd: Any) -> N
     constraint.target = legs
     bpy.ops.pose.planar_ik_snap_target()
     assert f"Something else moves '{chain.target.name}'" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, [3, 4, 5, 6]), ({"frame_start": 5, "frame_end": 5}, [5])])
+def test_a_range_is_the_scenes_unless_it_is_given(legs: Any, given: dict[str, int], expected: list[int]) -> None:
+    add_chain(legs)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 3, 6
+    bpy.ops.pose.planar_ik_snap_fk(use_range=True, **given)
+    curve = curves(legs)['pose.bones["thigh.L"].rotation_quaternion', 0]
+    assert [key.co.x for key in curve.keyframe_points] == expected
 
 
 def test_a_range_that_ends_before_it_starts_is_refused(legs: Any) -> None:

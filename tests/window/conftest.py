@@ -34,6 +34,7 @@ def play(window: Window) -> Play:
         try:
             return window.play(scenario)
         except Failed as why:
-            pytest.fail(str(why), pytrace=False)
+            said = str(why)
+        pytest.fail(said, pytrace=False)
 
     return run

@@ -1,0 +1,24 @@
+"""Ranges of frames that operators ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import Context
+
+from ..rig.access import scene_of
+
+
+def start_from_scene(operator: Any, context: Context) -> None:
+    """Let a range be the scene's where it was not given, for a dialog to start from."""
+    scene = scene_of(context)
+    for name, frame in (("frame_start", scene.frame_start), ("frame_end", scene.frame_end)):
+        if not operator.properties.is_property_set(name):
+            setattr(operator, name, frame)
+
+
+def draw_range(layout: Any, operator: Any) -> None:
+    """Its first and its last frame."""
+    column = layout.column(align=True)
+    for name in ("frame_start", "frame_end"):
+        column.prop(operator, name)
