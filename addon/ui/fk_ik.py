@@ -50,7 +50,8 @@ class RangeOperator(ChainOperator):
             return self.execute(context)
         self._is_asked = True
         manager: Any = context.window_manager
-        asked: set[OperatorReturnItems] = manager.invoke_props_dialog(self, confirm_text="Snap")
+        title = f"{self.bl_label} over a Range"
+        asked: set[OperatorReturnItems] = manager.invoke_props_dialog(self, title=title, confirm_text="Snap")
         return asked
 
     def draw(self, _context: Context) -> None:
