@@ -139,7 +139,8 @@ def by_python(count: int, frames: int) -> Rigged:
     """With targets that Python moves, which may read anything, so that the scene is evaluated with its chains live."""
     rigged = plain(count, frames)
     for target in rigged.targets:
-        target.driver_add("delta_location", 0).driver.expression = "[0.1][0] * sin(frame / 9)"
+        driver = target.driver_add("delta_location", 0).driver
+        driver.expression, driver.use_self = "[0.1][0] * sin(frame / 9)", True
     return rigged
 
 

@@ -29,7 +29,7 @@ Key = tuple[int, str]
 MOST_FOUND = 10_000
 _found: dict[int, str] = {}
 
-_BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)', re.DOTALL)
+_BONE_PATH = re.compile(r'(?:pose\.)?bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)', re.DOTALL)
 
 
 def is_armature(ob: Object) -> TypeGuard[ArmatureObject]:
@@ -152,6 +152,7 @@ def key_of(lower: PoseBone) -> Key:
 
 
 def split_path(path: str) -> tuple[str, str]:
-    """The name of the pose bone that a data path leads through, and the path from there; without one, no name."""
+    """The name of the bone that a data path from an object or its armature leads through, and the path from there;
+    without one, no name."""
     named = _BONE_PATH.match(path)
     return (bpy.utils.unescape_identifier(named[1]), named[2]) if named else ("", path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from bpy.types import Constraint, Object, PoseBone
+from bpy.types import ID, Constraint, Object, PoseBone
 
 from .access import bones_of, has_bone, is_armature, split_path
 from .animation import animated_paths
@@ -26,7 +26,7 @@ class Dependencies:
     def __init__(self) -> None:
         self._direct: dict[Carrier, list[Carrier]] = {}
         self._solvers: dict[Object, dict[str, list[tuple[PoseBone, Constraint]]]] = {}
-        self._drivers: dict[Object, dict[str, list[tuple[str, Any]]]] = {}
+        self._drivers: dict[ID, dict[str, list[tuple[str, Any]]]] = {}
         self._paths: dict[Object, set[str]] = {}
 
     def carriers(self, start: Iterable[Carrier]) -> set[Carrier]:
@@ -58,15 +58,16 @@ class Dependencies:
             self._solvers[ob] = found
         return self._solvers[ob].get(bone, [])
 
-    def drivers(self, ob: Object, bone: str) -> list[tuple[str, Any]]:
-        """The drivers of a bone, or with no name those of the object itself, each with the path to what it drives."""
-        if ob not in self._drivers:
+    def drivers(self, owner: Any, bone: str) -> list[tuple[str, Any]]:
+        """The drivers of a bone, or with no name those of the object itself, each with the path to what it drives; of
+        an armature, those of its bones at rest."""
+        if owner not in self._drivers:
             found: dict[str, list[tuple[str, Any]]] = {}
-            for curve in ob.animation_data.drivers if ob.animation_data else ():
+            for curve in owner.animation_data.drivers if owner.animation_data else ():
                 name, path = split_path(curve.data_path)
                 found.setdefault(name, []).append((path, curve.driver))
-            self._drivers[ob] = found
-        return self._drivers[ob].get(bone, [])
+            self._drivers[owner] = found
+        return self._drivers[owner].get(bone, [])
 
     def _carriers_of(self, carrier: Carrier) -> list[Carrier]:
         if carrier not in self._direct:
@@ -95,8 +96,9 @@ class Dependencies:
         yield from self._targets_of_drivers(ob, bone.name)
 
     def _targets_of_drivers(self, ob: Object, bone: str) -> Iterator[Carrier]:
-        for _, driver in self.drivers(ob, bone):
-            yield from driver_targets(driver)
+        for owner in (ob, ob.data) if is_armature(ob) else (ob,):
+            for _, driver in self.drivers(owner, bone):
+                yield from driver_targets(driver)
 
 
 def _turned_by(constraint: Any, owner: PoseBone) -> list[PoseBone]:

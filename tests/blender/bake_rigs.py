@@ -140,17 +140,25 @@ FEATURES: dict[str, Callable[[Any, Any], None]] = {
     "moving parent": lambda ob, chain: key_hip(ob),
     "moving object": lambda ob, chain: key_object(ob),
     "constrained target": lambda ob, chain: constrain(chain.target),
+    "followed target": lambda ob, chain: follow(chain.target),
     "driven target": lambda ob, chain: drive(chain.target),
     "animated settings": lambda ob, chain: key_settings(ob),
     "no inherited rotation": lambda ob, chain: setattr(ob.data.bones["shin"], "use_inherit_rotation", False),
     "NLA": lambda ob, chain: push_down(ob),
     "on a surface": lambda ob, chain: stick_to_a_surface(chain.target),
+    "driven by a formula": lambda ob, chain: drive_by_formula(chain.target),
     "driven by Python": lambda ob, chain: drive_by_python(chain.target),
     "keyed constraint": lambda ob, chain: key_constraint(ob.pose.bones["thigh"]),
 }
 
 
 def constrain(target: Any) -> None:
+    """In part, so that only Blender tells where it is."""
+    follow(target)
+    target.constraints[0].influence = 0.8
+
+
+def follow(target: Any) -> None:
     other = bpy.data.objects.new("leader", None)
     bpy.context.scene.collection.objects.link(other)
     for frame, x in ((1, 0.0), (20, 0.5)):
@@ -166,6 +174,12 @@ def drive(target: Any) -> None:
 
 def drive_by_python(target: Any) -> None:
     """Which may read anything, also chains."""
+    drive_by_formula(target)
+    target.animation_data.drivers[0].driver.use_self = True
+
+
+def drive_by_formula(target: Any) -> None:
+    """Which Python evaluates, but hangs on nothing else than the frame."""
     target.driver_add("delta_location", 0).driver.expression = "[0.3][0] * sin(frame / 5)"
 
 

@@ -40,6 +40,7 @@ WAYS = {
     "bone target": "123",
     "FK": "123",
     "constrained target": "23",
+    "followed target": "123",
     "driven target": "23",
     "NLA": "23",
     "stretch": "123",
@@ -47,6 +48,7 @@ WAYS = {
     "animated settings": "123",
     "no inherited rotation": "123",
     "on a surface": "23",
+    "driven by a formula": "23",
     "driven by Python": "3",
     "keyed constraint": "3",
 }

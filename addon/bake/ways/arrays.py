@@ -32,11 +32,12 @@ def by_arrays(
 
     Raises nothing, and changes nothing but the limbs' pose in the frame at which the scene is.
     """
-    routes = Routes(_reader(context, lowers), allowed)
+    reader = _reader(context, lowers)
+    routes = Routes(reader, allowed)
     subjects = [routes.subject(lower) for lower in lowers]
     evaluated: dict[Route, Evaluated] = {}
     for route, wanted in routes.wanted.items():
-        evaluated[route] = yield from evaluate(context, wanted, frames, route)
+        evaluated[route] = yield from evaluate(context, wanted, frames, route, reader.dependencies)
     found: dict[Carrier, list[Solved]] = {}
     if routes.subjects:
         with Sampler(curve_times(scene_of(context), frames)) as sampler:

@@ -7,16 +7,17 @@ from contextlib import contextmanager
 from enum import Flag, auto
 from typing import Any, NamedTuple
 
-import bpy
 import numpy as np
 from bpy.types import Context, Depsgraph, Driver, Object, Scene
 from numpy.typing import NDArray
 
 from ...live.channels import SIZES
-from ...rig.access import bones_of, place_on_bone, scene_of, scene_settings
+from ...rig.access import bones_of, place_on_bone, scene_of
 from ...rig.animation import animated_paths
-from ...rig.dependencies import Carrier
+from ...rig.dependencies import Carrier, Dependencies
 from ...rig.settings import PREFIX
+from .expressions import hangs_on_variables
+from .isolation import isolated, stood_in
 from .stepping import frame_kept, live_as, set_frame
 
 SHAPELESS = {"ARMATURE", "CAMERA", "EMPTY", "LIGHT", "LIGHT_PROBE", "SPEAKER"}
@@ -28,6 +29,9 @@ BY_OTHERS = {"CAMERA_SOLVER", "FOLLOW_TRACK", "GEOMETRY_ATTRIBUTE", "OBJECT_SOLV
 
 DEFORMING = {"ARMATURE", "CURVE", "HOOK", "LATTICE", "SUBSURF"}
 """Modifiers by which a shape hangs on nothing but the object that they name, and keep nothing of other frames."""
+
+CROWDED = 16
+"""How many objects are read at once in the time in which one is read by itself, with something to spare."""
 
 
 class Route(Flag):
@@ -51,9 +55,9 @@ class Wanted(NamedTuple):
     places: set[Carrier]
     channels: set[tuple[Object, str, str]]
 
-    def objects(self) -> set[Object]:
-        """The objects to which all of it belongs."""
-        return {ob for ob, _ in self.places} | {ob for ob, _, _ in self.channels}
+    def owners(self) -> set[Carrier]:
+        """The objects and bones to which all of it belongs."""
+        return self.places | {(ob, bone) for ob, bone, _ in self.channels}
 
 
 def is_separable(ob: Object) -> bool:
@@ -64,26 +68,32 @@ def is_separable(ob: Object) -> bool:
         return False
     if ob.hide_viewport or "hide_viewport" in animated_paths(ob):
         return False  # No scene evaluates it then, unless something else in it needs it.
-    return not any(map(_reads_scene, _drivers(ob)))
+    return not any(map(_reads_scene, [*_drivers(ob), *_drivers(ob.data)]))
 
 
 def is_foreseen(ob: Object) -> bool:
     """Whether `Dependencies` knows all that moves an object."""
     if ob.rigid_body or any(modifier.type not in DEFORMING for modifier in ob.modifiers):
         return False
-    if any(driver.type == "SCRIPTED" and not driver.is_simple_expression for driver in _drivers(ob)):
-        return False  # Python can read anything.
-    data: Any = ob.data
-    keys = getattr(data, "shape_keys", None)
-    if any(each and each.animation_data and each.animation_data.drivers for each in (data, keys)):
+    drivers = [*_drivers(ob), *_drivers(ob.data)]
+    if not all(map(hangs_on_variables, drivers)) or any(map(_reads_driven, drivers)):
+        return False
+    if _drivers(getattr(ob.data, "shape_keys", None)) or (_drivers(ob.data) and ob.type != "ARMATURE"):
         return False
     posed = [*ob.pose.bones] if ob.pose else []
     return not any(_looks_elsewhere(constraint) for owner in (ob, *posed) for constraint in owner.constraints)
 
 
-def _drivers(ob: Object) -> list[Driver]:
-    curves = ob.animation_data.drivers if ob.animation_data else ()
-    return [curve.driver for curve in curves if curve.driver]
+def _drivers(owner: Any) -> list[Driver]:
+    """The drivers of an object or its data, if it has any."""
+    animation = getattr(owner, "animation_data", None)
+    return [curve.driver for curve in (animation.drivers if animation else ()) if curve.driver]
+
+
+def _reads_driven(driver: Driver) -> bool:
+    """Whether a driver reads what others drive in something else than an object."""
+    ids = [target.id for variable in driver.variables for target in variable.targets]
+    return any(not isinstance(each, Object) and _drivers(each) for each in ids)
 
 
 def _reads_scene(driver: Driver) -> bool:
@@ -107,25 +117,10 @@ def _looks_elsewhere(constraint: Any) -> bool:
 
 
 @contextmanager
-def isolated(context: Context, objects: Iterable[Object]) -> Iterator[Scene]:
-    """A scene that holds nothing but these objects, without live chains, in which time runs as in the context's."""
-    scene = bpy.data.scenes.new("Planar IK Bake")
-    try:
-        scene_settings(scene).live = False
-        render, given = scene.render, scene_of(context).render
-        render.frame_map_old, render.frame_map_new = given.frame_map_old, given.frame_map_new
-        for ob in objects:
-            scene.collection.objects.link(ob)
-        yield scene
-    finally:
-        bpy.data.scenes.remove(scene)
-
-
-@contextmanager
-def stepped(context: Context, wanted: Wanted, route: Route) -> Iterator[tuple[Scene, Callable[[], Depsgraph]]]:
-    """The scene that is stepped for what is wanted by a route, and what gives its evaluated state."""
+def stepped(context: Context, objects: Iterable[Object], route: Route) -> Iterator[tuple[Scene, Callable[[], Any]]]:
+    """The scene that is stepped for objects by a route, and what gives its evaluated state."""
     if route == Route.EVALUATION:
-        with isolated(context, wanted.objects()) as apart:
+        with isolated(context, objects) as apart:
             layer: Any = apart.view_layers[0]  # which has a depsgraph once it is evaluated
             yield apart, lambda: layer.depsgraph
         return
@@ -134,23 +129,28 @@ def stepped(context: Context, wanted: Wanted, route: Route) -> Iterator[tuple[Sc
         yield scene, context.evaluated_depsgraph_get
 
 
-def evaluate(context: Context, wanted: Wanted, frames: NDArray[Any], route: Route) -> Generator[int, None, Evaluated]:
+def evaluate(
+    context: Context, wanted: Wanted, frames: NDArray[Any], route: Route, dependencies: Dependencies
+) -> Generator[int, None, Evaluated]:
     """All that is wanted by a route, over the frames; yields the number of frames done."""
-    evaluated = Evaluated(wanted, len(frames))
-    with stepped(context, wanted, route) as (scene, depsgraph):
-        for i, frame in enumerate(frames.tolist()):
-            set_frame(scene, frame)
-            evaluated.record(i, depsgraph())
-            yield i + 1
+    carriers = dependencies.carriers(wanted.owners()) if route == Route.EVALUATION else set()
+    with stood_in(carriers, len(frames)) as doubles:
+        evaluated = Evaluated(wanted, len(frames), doubles)
+        objects = {doubles.get(ob, ob) for ob, _ in wanted.owners()}
+        with stepped(context, objects, route) as (scene, depsgraph):
+            for i, frame in enumerate(frames.tolist()):
+                set_frame(scene, frame)
+                evaluated.record(i, depsgraph())
+                yield i + 1
     return evaluated
 
 
 class Evaluated:
-    """What was read from a scene, frame by frame."""
+    """What was read from a scene, frame by frame, of objects or their ``doubles``."""
 
-    def __init__(self, wanted: Wanted, count: int) -> None:
-        worlds = [ob for ob, bone in wanted.places if not bone]
-        self._worlds = {ob: np.zeros((count, 4, 4), np.float32) for ob in worlds}
+    def __init__(self, wanted: Wanted, count: int, doubles: dict[Object, Object]) -> None:
+        self._doubles = doubles
+        self._worlds = _Worlds([ob for ob, bone in wanted.places if not bone], count, doubles)
         self._settings: dict[tuple[Object, str, str], NDArray[Any]] = {}
         bones: dict[tuple[Object, str], list[str]] = {}
         for ob, bone in wanted.places:
@@ -161,24 +161,22 @@ class Evaluated:
                 bones.setdefault((ob, path), []).append(bone)
             else:
                 self._settings[ob, bone, path] = np.zeros(count)
-        self._channels = {key: _Channel(*key, names, count) for key, names in bones.items()}
+        self._channels = {key: _Channel(*key, names, count, doubles) for key, names in bones.items()}
 
     def record(self, i: int, depsgraph: Any) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
-        for ob, worlds in self._worlds.items():
-            matrix: Any = ob.evaluated_get(depsgraph).matrix_world
-            worlds[i] = [row[:] for row in matrix]
+        self._worlds.record(i, depsgraph)
         for channel in self._channels.values():
             channel.record(i, depsgraph)
         for (ob, bone, path), values in self._settings.items():
-            owner: Any = bones_of(ob.evaluated_get(depsgraph))[bone]
+            owner: Any = bones_of(self._doubles.get(ob, ob).evaluated_get(depsgraph))[bone]
             holder, setting = place_on_bone(owner, path.removeprefix(PREFIX))
             value: Any = holder.path_resolve(setting)  # type: ignore[func-returns-value]  # the stubs think it gives none
             values[i] = value
 
     def world(self, ob: Object, rows: slice) -> NDArray[Any]:
         """What takes an object to the world, ``(frames, 4, 4)``."""
-        return self._worlds[ob][rows].astype(float)
+        return _matrices(self._worlds.of(ob)[rows])
 
     def pose(self, ob: Object, bone: str, rows: slice) -> NDArray[Any]:
         """What takes a bone to its armature, ``(frames, 4, 4)``."""
@@ -192,11 +190,50 @@ class Evaluated:
         return self._settings[ob, bone, path][rows]
 
 
+class _Worlds:
+    """What takes objects to the world, frame by frame; read of all objects of the view layer at once, unless there are
+    many more."""
+
+    def __init__(self, objects: list[Object], count: int, doubles: dict[Object, Object]) -> None:
+        self._doubles = [doubles.get(ob, ob) for ob in objects]
+        self._column = {ob: i for i, ob in enumerate(objects)}
+        self._values = np.zeros((count, len(objects), 16), np.float32)
+        self._rows: list[int] = []
+        self._all = np.zeros((0, 16), np.float32)
+
+    def record(self, i: int, depsgraph: Any) -> None:
+        """Read the ``i``-th frame, as it is evaluated."""
+        everyone = depsgraph.view_layer_eval.objects
+        if len(everyone) != len(self._all):
+            self._look_up(everyone)
+        if self._rows:
+            everyone.foreach_get("matrix_world", self._all.ravel())
+            self._values[i] = self._all[self._rows]
+            return
+        for column, ob in enumerate(self._doubles):
+            matrix: Any = ob.evaluated_get(depsgraph).matrix_world
+            self._values[i, column] = [number for row in matrix.col for number in row]
+
+    def of(self, ob: Object) -> NDArray[Any]:
+        """Of one object, ``(frames, 16)``."""
+        values: NDArray[Any] = self._values[:, self._column[ob]]
+        return values
+
+    def _look_up(self, everyone: Any) -> None:
+        """Where the objects are among all, if all of them are there and not too many others."""
+        self._all = np.zeros((len(everyone), 16), np.float32)
+        self._rows = []
+        if len(everyone) <= CROWDED * len(self._doubles):
+            found = {ob.original: row for row, ob in enumerate(everyone)}
+            rows = [found[ob] for ob in self._doubles if ob in found]
+            self._rows = rows if len(rows) == len(self._doubles) else []
+
+
 class _Channel:
     """One property of some bones of an armature, frame by frame; it is read of all bones at once."""
 
-    def __init__(self, ob: Object, name: str, bones: list[str], count: int) -> None:
-        self._object = ob
+    def __init__(self, ob: Object, name: str, bones: list[str], count: int, doubles: dict[Object, Object]) -> None:
+        self._object = doubles.get(ob, ob)
         self._name = name
         self._size = SIZES.get(name, 16)
         self._column = {bone: i for i, bone in enumerate(bones)}

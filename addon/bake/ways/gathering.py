@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from ...rig.access import bones_of
 from ...rig.settings import PREFIX
 from ...rig.targets import Target
+from .constraints import held, is_on
 from .curves import Channels
 from .evaluation import EVALUATED, Evaluated, Route
 from .routes import Routes
 from .shapes import Shapes, shapes_of
 from .subjects import Own, Subject
-from .transforms import array_of, frame_of, in_armature, inherits_all, offset_of, placed
+from .transforms import array_of, frame_of, in_armature, inherits_all, inverted, offset_of, placed
 
 
 class Course(NamedTuple):
@@ -89,6 +90,10 @@ class Places:
         route = self._routes.of(ob)
         if route & EVALUATED:
             return self._evaluated[route].world(ob, self.rows)
+        return self._held(ob.constraints, self._unheld(ob))
+
+    def _unheld(self, ob: Object) -> NDArray[Any]:
+        """Where an object is but for its constraints."""
         local = self._channels.basis(ob)
         if ob.parent is None:
             return local
@@ -109,7 +114,18 @@ class Places:
         basis = self._solved[ob, name] if route == Route.SOLUTION else self._channels.basis(ob, name)
         bone = bones_of(ob)[name]
         parent = self.pose(ob, bone.parent.name) if bone.parent else None
-        return in_armature(bone.bone, parent, basis)
+        posed = in_armature(bone.bone, parent, basis)
+        if route == Route.SOLUTION or not any(map(is_on, bone.constraints)):
+            return posed
+        world = self.world(ob)
+        unplaced: NDArray[Any] = inverted(world) @ self._held(bone.constraints, world @ posed)
+        return unplaced
+
+    def _held(self, constraints: Any, place: NDArray[Any]) -> NDArray[Any]:
+        """Where constraints put what is at a place in the world."""
+        for constraint in filter(is_on, constraints):
+            place = held(constraint, place, self._space(constraint.target, constraint.subtarget))
+        return place
 
     def _space_of(self, ob: Object, bone: str) -> NDArray[Any]:
         return self.world(ob) @ self.pose(ob, bone) if bone else self.world(ob)
@@ -118,7 +134,7 @@ class Places:
         if goal.bone:
             heads: NDArray[Any] = self.world(goal.object) @ self.pose(goal.object, goal.bone)[:, :, 3, None]
             return heads[:, :3, 0]
-        if goal.object.parent is None and self._routes.of(goal.object) == Route.CURVES:
+        if goal.object.parent is None and not goal.object.constraints and self._routes.of(goal.object) == Route.CURVES:
             return self._channels.location(goal.object)
         return self.world(goal.object)[:, :3, 3]
 

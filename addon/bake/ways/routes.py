@@ -7,17 +7,19 @@ nor looks at the scene, or in the scene itself, with its chains live if it may h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
 from bpy.types import Constraint, Object, PoseBone
 
-from ...rig.access import bones_of, is_armature, upper_of
+from ...rig.access import ArmatureObject, bones_of, is_armature, split_path, upper_of
+from ...rig.animation import animated_paths
 from ...rig.dependencies import Carrier, driver_targets
 from ...rig.problems import Mover
 from ...rig.settings import PREFIX
 from ..scope import chains_of
+from .constraints import carriers_of, is_followed
 from .evaluation import ALL, EVALUATED, Route, Wanted, is_foreseen, is_separable
 from .subjects import Reader, Subject
 
@@ -46,6 +48,7 @@ class Routes:
         self._limbs: dict[Object, dict[str, PoseBone]] = {}
         self._tried: set[Carrier] = set()
         self._is_separable, self._is_foreseen = cache(is_separable), cache(is_foreseen)
+        self._paths = cache(animated_paths)
 
     def subject(self, lower: PoseBone) -> Subject | None:
         """A chain if arrays can pose it; what must be evaluated for it is noted in ``wanted``."""
@@ -116,7 +119,8 @@ class Routes:
         route = self.of(ob, bone)
         if route & EVALUATED:
             return {(ob, bone)}
-        above = {leaf for parent in _parents(ob, bone) for leaf in self._leaves(*parent)}
+        parents = _parents(ob, bone, is_held=route != Route.SOLUTION)
+        above = {leaf for parent in parents for leaf in self._leaves(*parent)}
         return above | {(ob, bone)} if route == Route.SOLUTION else above
 
     def _route(self, ob: Object, bone: str) -> Route:
@@ -165,17 +169,28 @@ class Routes:
         if any(path.startswith(TRANSFORMS) for path in animation.others(bone)):
             return False
         if bone and is_armature(ob):
-            return ob.data.pose_position == "POSE" and not ob.data.animation_data and not self._is_held(ob, bone)
+            is_posed = ob.data.pose_position == "POSE" and not self._changes_at_rest(ob, bone)
+            is_turned = any(self._acts(ob, owner.name, each) for owner, each in self._solvers(ob, bone))
+            return is_posed and not is_turned and self._is_followed(ob, bone, bones_of(ob)[bone].constraints)
         is_odd = any(path.startswith(ODD) for path in animation.paths("")) or ob.rigid_body or _has_delta(ob)
-        is_held = any(self._acts(ob, "", constraint) for constraint in ob.constraints)
-        return not (is_odd or is_held) and (ob.parent is None or _is_plain_parent(ob))
+        is_whole = not is_odd and (ob.parent is None or _is_plain_parent(ob))
+        return is_whole and self._is_followed(ob, "", ob.constraints)
 
-    def _is_held(self, ob: Object, bone: str) -> bool:
-        """Whether constraints move a bone."""
-        own = bones_of(ob)[bone].constraints
-        solvers = self._reader.dependencies.solvers(ob, bone)
-        pairs = [*((bone, each) for each in own), *((owner.name, each) for owner, each in solvers)]
-        return any(self._acts(ob, *each) for each in pairs)
+    def _changes_at_rest(self, ob: ArmatureObject, bone: str) -> bool:
+        """Whether something animates a bone in its armature, or all of that."""
+        return bool({"", bone} & {split_path(path)[0] for path in self._paths(ob.data)})
+
+    def _is_followed(self, ob: Object, bone: str, constraints: Iterable[Constraint]) -> bool:
+        """Whether the constraints of a thing are known to do nothing, or else what they do."""
+        acting = [each for each in constraints if self._acts(ob, bone, each)]
+        animation = self._reader.animation(ob)
+        if any(animation.moves(Mover(bone, each.name, "")) or not is_followed(each) for each in acting):
+            return False
+        return not acting or (ob, bone) not in self._reader.dependencies.carriers(carriers_of(acting))
+
+    def _solvers(self, ob: Object, bone: str) -> list[tuple[PoseBone, Constraint]]:
+        """The IK constraints that turn a bone."""
+        return self._reader.dependencies.solvers(ob, bone)
 
     def _acts(self, ob: Object, bone: str, constraint: Constraint) -> bool:
         """Whether a constraint may act in some frame."""
@@ -195,14 +210,16 @@ def _channels(subject: Subject) -> Iterator[tuple[str, str]]:
     yield from ((subject.lower.name, PREFIX + name) for name in subject.moving)
 
 
-def _parents(ob: Object, bone: str) -> list[Carrier]:
-    """What a thing hangs on by its own transform."""
+def _parents(ob: Object, bone: str, is_held: bool = True) -> list[Carrier]:
+    """What a thing hangs on by its own transform, and if it ``is_held``, by the constraints that are followed."""
+    owner: Any = bones_of(ob)[bone] if bone else ob
+    found = carriers_of(owner.constraints) if is_held else []
     if bone:
-        parent = bones_of(ob)[bone].parent
-        return [(ob, parent.name)] if parent else []
+        above = [(ob, owner.parent.name)] if owner.parent else []
+        return [*above, *found, *([(ob, "")] if found else [])]
     if ob.parent is None:
-        return []
-    return [(ob.parent, ""), *([(ob.parent, ob.parent_bone)] if ob.parent_type == "BONE" else [])]
+        return found
+    return [(ob.parent, ""), *([(ob.parent, ob.parent_bone)] if ob.parent_type == "BONE" else []), *found]
 
 
 def _is_plain_parent(ob: Object) -> bool:
