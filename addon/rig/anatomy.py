@@ -119,7 +119,7 @@ def frame_of(upper: PoseBone) -> Matrix:
 def solved(bone: PoseBone) -> tuple[Quaternion, tuple[float, ...]]:
     """The rotation, a quaternion, and the scale that an evaluated bone has with its constraints, as if of its own."""
     matrix: Any = bone.matrix  # the stubs don't know that these take one
-    local = bone.id_data.convert_space(pose_bone=bone, matrix=matrix, to_space="LOCAL")
+    local = bone.id_data.convert_space(pose_bone=bone, matrix=matrix, from_space="POSE", to_space="LOCAL")
     _, turn, scale = local.decompose()
     return turn[:], scale[:]
 

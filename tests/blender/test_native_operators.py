@@ -69,6 +69,20 @@ def test_snapping_fk_shows_the_solution_without_the_chain(influence):
     assert np.allclose(matrices(ob), solved, atol=1e-5)
 
 
+def test_snapping_fk_moves_no_limb_of_a_rig_that_stands_elsewhere():
+    ob = make_rig()
+    ob.location, ob.rotation_euler, ob.scale = (1, 2, 3), (0.5, 0.3, 1), (2, 2, 2)
+    update()
+    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)))
+    make_portable(ob)
+    solved = matrices(ob)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_snap_fk() == {"FINISHED"}
+    chain.influence = 0.0
+    update()
+    assert np.allclose(matrices(ob), solved, atol=1e-5)
+
+
 def test_snapping_the_target_shows_the_own_pose():
     ob = one_leg(influence=0.0, plane="POLE", pole_target=make_empty("pole", (1, 4, 0)))
     for name, angle in (("thigh", 0.5), ("shin", -0.7)):
