@@ -7,24 +7,25 @@ from typing import Any
 from bpy.types import PoseBone
 from mathutils import Matrix
 
-from ..rig.access import ArmatureObject
 from ..rig.rotation import rotation_channel
+from ..rig.settings import CONSTRAINT
 from ..solver.limb import Limb
 from ..solver.record import Node
-from .design import Designer, Inherit, Mechanism, Wanted
+from .design import Designer, Place, Surroundings
+from .parts import Inherit, Mechanism
+from .wanted import Wanted
 
 
-def design_apart(lower: PoseBone, limb: Limb, wanted: Wanted, taken: set[str], annex: ArmatureObject) -> Mechanism:
-    """The mechanism for a limb in an annex; ``taken`` are names of bones, there and in the rig, that it can't have."""
-    return _Apart(lower, limb, wanted, taken, annex).design()
+def design_apart(lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundings) -> Mechanism:
+    """The mechanism for a limb in an annex."""
+    return _Apart(lower, limb, wanted, surroundings).design()
 
 
 class _Apart(Designer):
     """Writes down a mechanism in an annex, whose pose space stands for the rig's, wherever the rig is.
 
-    The share of the solution that the limb takes over is settled there: the limb's bones copy bones that have their own
-    rotation, by drivers, and copy the solution by as much as the influence. Blender blends in the world's space, which
-    is the same as the annex's: nothing there is scaled.
+    The bones that hold the solution are turned in the annex's space as the limb's in their own. So are bones with the
+    limb's own rotation, by drivers, which take the solution over by as much as the influence, and are copied.
     """
 
     def add_holder(self) -> str:
@@ -35,7 +36,20 @@ class _Apart(Designer):
     def add_own(self, role: str, bone: PoseBone) -> str:
         """Add a bone with a bone's own rotation, in the armature's space."""
         rest = Matrix.Identity(3) if bone.bone.use_inherit_rotation else bone.bone.matrix_local.to_3x3()
-        return self.add(role, self.placed(rest), rotation_mode=bone.rotation_mode)
+        return self.add(role, self.root @ rest.to_4x4(), rotation_mode=bone.rotation_mode)
+
+    @property
+    def root(self) -> Matrix:
+        """A place at the limb's root, unturned."""
+        return Matrix.Translation(self.upper.bone.head_local)
+
+    def place_upper(self) -> Place:
+        """Nothing that carries the limb matters to what holds its solution."""
+        return Place(self.root)
+
+    def place_lower(self, _upper: str) -> Place:
+        """The same."""
+        return Place(self.root)
 
     def measuring(self) -> dict[str, Any]:
         """In the rig's space."""
@@ -52,24 +66,31 @@ class _Apart(Designer):
         self.constrain(name, "parent", "COPY_TRANSFORMS", at | spaces)
         return name
 
-    def copy_rotations(self, root: str, inherit: Inherit) -> None:
-        """Let the bones with the limb's own rotation copy the solution, and the limb's bones those."""
+    def take_over(self, root: str, inherit: Inherit) -> None:
+        """Let the bones with the limb's own rotation take over the solution, and the limb's bones copy those."""
         for bone in (self.upper, self.lower):
             channel = rotation_channel(bone.rotation_mode)
             for index in range(len(getattr(bone, channel))):
                 self.sources["l"] = (bone.name, f"{channel}[{index}]")
                 self.drive(self.own[bone.name], channel, index, Node("input", "l"))
-        super().copy_rotations(root, inherit)
+        upper, lower = self.name("upper"), self.name("lower")
+        self.hand_on(self.upper.name, upper)
+        if self.lower.bone.use_inherit_rotation:
+            self.hand_on(self.lower.name, lower)
+            return
+        # It is not turned with the upper bone: what it would be if it were, two more bones say.
+        turned = self.add("carry", self.upper.bone.matrix_local, root, inherit)
+        self.copy_rotation(turned, upper)
+        bent = self.add("shin", self.lower.bone.matrix_local, turned)
+        self.copy_rotation(bent, lower)
+        self.hand_on(self.lower.name, bent, owner_space="POSE")
 
-    def influence(self, bone: str) -> dict[str, Any]:
-        """How much of the solution the bone that is copied takes over."""
-        return super().influence(self.own[bone])
+    def hand_on(self, bone: str, source: str, **spaces: str) -> None:
+        """Hand on what a bone of the mechanism holds to a bone of the limb."""
+        self.blend(self.own[bone], source)
+        self.copy_rotation(bone, self.own[bone], mute=self.is_muted, **spaces)
 
-    def copy(self, bone: str, source: str, kind: str, settings: dict[str, Any]) -> None:
-        """Let what a bone of the limb is to copy be copied by the bone that it copies."""
-        if kind == "COPY_ROTATION" and bone in self.own:
-            super().copy(self.own[bone], source, kind, settings)
-            spaces = {name: space for name, space in settings.items() if name.endswith("_space")}
-            super().copy(bone, self.own[bone], kind, spaces)
-        else:
-            super().copy(bone, source, kind, settings)
+    def copy_rotation(self, bone: str, source: str, **settings: Any) -> None:
+        """Let a bone copy in its own space what another has in the annex's."""
+        at = {"target": self.host, "subtarget": source, "owner_space": "LOCAL", "target_space": "POSE"}
+        self.constrain(bone, CONSTRAINT, "COPY_ROTATION", at | settings)

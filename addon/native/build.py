@@ -13,9 +13,9 @@ from ..rig import editing
 from ..rig.access import ArmatureObject
 from ..rig.settings import ON_RIG, PART, holder_of
 from .annex import within_reach
-from .design import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
 from .expressions import LONGEST
-from .found import collection_of, constraints_of, drivers_of, exposed, host_of, mechanism_of
+from .found import collection_of, constraints_of, drivers_of, exposed, host_of, mechanism_of, unused_worlds
+from .parts import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
 
 
 def build(context: Context, rig: ArmatureObject, host: ArmatureObject, mechanisms: Iterable[Mechanism]) -> None:
@@ -57,7 +57,7 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
             bone.constraints.remove(constraint)
         gone.setdefault(host, set()).update(bones)
     for host, names in gone.items():
-        _remove_bones(context, host, names)
+        _remove_bones(context, host, names | set(unused_worlds(host, names)))
         if host.animation_data and not _is_used(host.animation_data):
             host.animation_data_clear()
 

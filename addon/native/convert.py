@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from bpy.types import Context, PoseBone
@@ -23,10 +22,12 @@ from ..solver.ops import FLOATS
 from ..solver.triangle import bones
 from .annex import annex_of, host_for, needs_annex, remove_if_empty
 from .apart import design_apart
+from .blending import world_bone
 from .build import build, take_away
 from .checking import FIXED, check, check_in_reach
-from .design import ALWAYS, Wanted, design, moving_root, needs_swing
+from .design import design, surroundings_of
 from .found import built_for, exposed, note_purpose
+from .wanted import ALWAYS, Wanted, moving_root, needs_swing
 
 making: list[bool] = []
 """Not empty while mechanisms are made or taken away, which sets settings too."""
@@ -148,10 +149,9 @@ def _make(context: Context, ob: ArmatureObject, wanted: dict[str, Wanted]) -> No
         if host == ob and (each.settings["stretch"] or "stretch" in each.animated):
             avoid_shear(ob.pose.bones[name])
     limbs = _measure(context, ob, wanted)
-    taken = {bone.name for armature in (ob, host) for bone in armature.data.bones}
-    designed = design if host == ob else partial(design_apart, annex=host)
-    mechanisms = [designed(ob.pose.bones[name], limbs[name], each, taken) for name, each in wanted.items()]
-    build(context, ob, host, mechanisms)
+    around, designed = surroundings_of(ob, host), design if host == ob else design_apart
+    mechanisms = [designed(ob.pose.bones[name], limbs[name], each, around) for name, each in wanted.items()]
+    build(context, ob, host, [world_bone(host, around.world), *mechanisms])
     for name, each in wanted.items():
         lower = ob.pose.bones[name]
         note_purpose(lower, _purpose(each, limbs[name], lower) | {"settings": each.settings})

@@ -11,18 +11,20 @@ from bpy.types import PoseBone
 from ..rig.access import ArmatureObject, copies_part, is_part, split_path, upper_of
 from ..rig.settings import CONSTRAINT, DEFAULTS, ON_RIG, PART, holder_of
 from .annex import is_annex_of
-from .design import COLLECTION
+from .blending import WORLD
+from .parts import COLLECTION
 
 
 def constraints_of(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
-    """The constraints by which the visible bones copy the solution, each with its bone."""
+    """The constraints by which the visible bones take over the solution, each with its bone."""
     visible = [lower] if lower.parent is None else [upper_of(lower), lower]
-    return [
-        (bone, each)
-        for bone in visible
-        for each in bone.constraints
-        if each.name.startswith(CONSTRAINT) and copies_part(each)
-    ]
+    return [(bone, each) for bone in visible for each in bone.constraints if _is_ours(each)]
+
+
+def _is_ours(constraint: Any) -> bool:
+    """Whether a constraint of a visible bone was made for a chain."""
+    has_no_target = constraint.type == "LIMIT_ROTATION"
+    return constraint.name.startswith(CONSTRAINT) and (has_no_target or copies_part(constraint))
 
 
 def host_of(lower: PoseBone) -> ArmatureObject:
@@ -32,20 +34,38 @@ def host_of(lower: PoseBone) -> ArmatureObject:
 
 
 def mechanism_of(lower: PoseBone) -> list[str]:
-    """The names of the bones that a limb's visible bones depend on and that were made for that, children first."""
+    """The names of the bones that a limb's visible bones depend on and that were made for that, children first; without
+    those that mechanisms share."""
     ob = host_of(lower)
     if ob != lower.id_data and not is_annex_of(ob, lower.id_data):
         return []  # A copied object's constraints go on copying from the annex of the one that it comes from.
     found: dict[str, int] = {}
-    waiting = [each.subtarget for _, each in constraints_of(lower)]
+    waiting = [getattr(each, "subtarget", "") for _, each in constraints_of(lower)]
     while waiting:
         name = waiting.pop()
-        if name not in found and is_part(ob, name):
+        if name not in found and is_part(ob, name) and _role(ob, name) != WORLD:
             found[name] = len(ob.pose.bones[name].parent_recursive)
             waiting += _needs(ob, ob.pose.bones[name])
     if any(owner != lower.name for owner in _owners(ob, found)):
         return []  # A mirrored or copied limb's constraints go on copying what the limb is posed by that it came from.
     return sorted(found, key=found.__getitem__, reverse=True)
+
+
+def worlds_of(ob: ArmatureObject) -> list[str]:
+    """The names of the bones at the world's origin: one that mechanisms share, or more where armatures were joined."""
+    return [bone.name for bone in ob.data.bones if is_part(ob, bone.name) and _role(ob, bone.name) == WORLD]
+
+
+def unused_worlds(ob: ArmatureObject, gone: Collection[str]) -> list[str]:
+    """Those of them that no mechanism needs any more once some bones are gone."""
+    worlds = worlds_of(ob)
+    left = {bone.name for bone in ob.data.bones if is_part(ob, bone.name)} - {*gone, *worlds}
+    return [] if left else worlds
+
+
+def _role(ob: ArmatureObject, part: str) -> Any:
+    """For what a bone was made."""
+    return ob.data.bones[part][PART]
 
 
 def note_purpose(lower: PoseBone, purpose: dict[str, Any]) -> None:
@@ -63,13 +83,13 @@ def built_for(lower: PoseBone) -> dict[str, Any] | None:
 def _holder(lower: PoseBone) -> Any:
     """The bone that measures the target of a chain; None if there is none any more."""
     ob = host_of(lower)
-    return next((ob.pose.bones[name] for name in mechanism_of(lower) if ob.data.bones[name][PART] == "target"), None)
+    return next((ob.pose.bones[name] for name in mechanism_of(lower) if _role(ob, name) == "target"), None)
 
 
 def goals_of(lower: PoseBone) -> list[tuple[Any, str]]:
     """What the mechanism of a chain measures the places of: the target, and the pole if it has one."""
     ob = host_of(lower)
-    roles = {ob.data.bones[name][PART]: ob.pose.bones[name] for name in mechanism_of(lower)}
+    roles = {_role(ob, name): ob.pose.bones[name] for name in mechanism_of(lower)}
     measures = [roles[role].constraints[0] for role in ("target", "pole") if role in roles]
     return [(each.target, each.subtarget) for each in measures]  # type: ignore[attr-defined]
 

@@ -75,7 +75,8 @@ def _has_group(bone: PoseBone, group: Any) -> bool:
 def has_chain(bone: PoseBone) -> bool:
     """Whether a bone is the lower bone of a chain, switched on or off."""
     settings = chain_settings(bone)
-    return bool(settings.enabled or settings.target)
+    # To ask a bone for a group that it does not have would give it one, which costs its every evaluation a little.
+    return bool(settings.enabled or (bone.is_property_set("planar_ik") and settings.target))
 
 
 def runs_on_rig(lower: PoseBone) -> bool:

@@ -1,0 +1,83 @@
+"""What a chain is to do on the rig, and which parts of the solver's formulas that takes."""
+
+from __future__ import annotations
+
+from math import cos
+from typing import Any, NamedTuple
+
+from bpy.types import PoseBone
+
+from ..rig.access import upper_of
+from ..rig.settings import FLAT
+from ..rig.targets import Target
+from ..solver.chain import Features
+from ..solver.record import Node
+from ..solver.triangle import Settings
+from . import formulas
+from .expressions import call
+from .parts import property_path
+
+ALWAYS = frozenset(("bend", "influence"))
+"""The settings that are custom properties whether or not they are animated."""
+
+
+class Wanted(NamedTuple):
+    """What a chain is to do: its targets, its settings, and which of these are custom properties."""
+
+    target: Target
+    pole: Target | None
+    settings: dict[str, Any]
+    exposed: frozenset[str]
+    animated: frozenset[str] = frozenset()
+    swing_side: float = 1.0
+    moving: tuple[int, ...] = ()
+    """Along which of its axes the upper bone has a location of its own."""
+
+
+def solver_values(wanted: Wanted) -> Settings:
+    """The solver's settings: numbers, or the variables of custom properties."""
+    given = wanted.settings | {name: formulas.SETTINGS[name] for name in wanted.exposed & formulas.SETTINGS.keys()}
+    cosines = [_squared_cosine(given[name]) for name in ("min_angle", "max_angle")]
+    is_limited = isinstance(given["max_angle"], Node) or given["max_angle"] < FLAT
+    return Settings(
+        given["bend"],
+        given["softness"],
+        given["stretch"],
+        given["stretch_max"],
+        cosines[0],
+        cosines[1] if is_limited else 0.0,
+        given["influence"],
+        wanted.swing_side,
+    )
+
+
+def features(wanted: Wanted) -> Features:
+    """Which parts of the formula a chain needs: what is off and stays off costs nothing."""
+    given = wanted.settings
+    animated = wanted.exposed - ALWAYS
+    shaped = given["softness"] > 0.0 or given["stretch"] > 0.0 or given["min_angle"] > 0.0 or given["max_angle"] < FLAT
+    shaped = shaped or bool(animated & {"softness", "stretch", "min_angle", "max_angle"})
+    return Features(shaped, needs_swing(wanted), True)
+
+
+def needs_swing(wanted: Wanted) -> bool:
+    """Whether the knee may swing between the sides: six drivers more, and Blender evaluates all drivers of an object
+    as soon as one of them must be."""
+    return "bend" in wanted.animated or abs(wanted.settings["bend"]) < 1.0
+
+
+def moving_root(lower: PoseBone, animated: set[str]) -> tuple[int, ...]:
+    """Along which of its axes the upper bone has a location of its own: set, or animated."""
+    upper = upper_of(lower)
+    if upper.bone.use_connect and upper.parent:
+        return ()
+    if property_path(upper.name, "location") in animated:
+        return (0, 1, 2)
+    return tuple(axis for axis, number in enumerate(upper.location[:]) if number)
+
+
+def _squared_cosine(angle: Any) -> Any:
+    if not isinstance(angle, Node):
+        return cos(angle / 2.0) ** 2
+    cosine = call("cos", angle / 2.0)
+    return cosine * cosine

@@ -1,0 +1,106 @@
+"""How much of the solution a limb on the rig takes over: the slerp of its bones' own rotations, whatever carries it."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix, Quaternion, Vector
+
+from tests.blender.natives import make_portable, matrices
+from tests.blender.rigs import frame_of, joints, length, make_chain, make_empty, make_rig, update
+
+CARRIED = {
+    "plain": (1, 1, 1),
+    "mirrored": (-1, 1, 1),
+    "even": (1.7, 1.7, 1.7),
+    "nearly even": (1, 1.05, 1),
+    "uneven": (1, 1.5, 0.7),
+    "flat": (1, 1, 0.01),
+}
+"""How what carries a limb is scaled."""
+
+TURN = Euler((0.7, -1.9, 2.3))
+LIMB = ("thigh", "shin")
+
+
+def carried_rig(on: str, scale: tuple[float, float, float]):
+    """A rig whose object, or whose hip, is turned and scaled."""
+    ob = make_rig()
+    if on == "object":
+        ob.rotation_euler, ob.scale = TURN, scale
+        ob.pose.bones["hip"].rotation_quaternion = Euler((0.4, 0.2, -0.5)).to_quaternion()
+    else:
+        ob.pose.bones["hip"].matrix_basis = Matrix.LocRotScale((0.1, 0.2, 0.3), TURN, Vector(scale))
+    update()
+    return ob
+
+
+def turns_of(ob) -> list[Quaternion]:
+    """The rotations that the limb's evaluated bones have, as if of their own."""
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    bones = [evaluated.pose.bones[name] for name in LIMB]
+    return [
+        ob.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL")
+        .to_quaternion()
+        .normalized()
+        for bone in bones
+    ]
+
+
+def turn(ob, turns) -> None:
+    for name, each in zip(LIMB, turns, strict=True):
+        ob.pose.bones[name].rotation_quaternion = each
+
+
+@pytest.mark.parametrize("on", ["object", "hip"])
+@pytest.mark.parametrize("scale", CARRIED.values(), ids=CARRIED)
+def test_a_share_of_the_solution_is_that_of_the_bones_own_rotations(on, scale):
+    ob = carried_rig(on, scale)
+    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.9)), bend=-1.0)
+    make_portable(ob)
+    solved = turns_of(ob)
+    far = [Euler((0.3, 2.2, -0.4)).to_quaternion(), Euler((-1.3, 0.8, 0.9)).to_quaternion()]
+    close = [each @ Euler((0.01, -0.015, 0.005)).to_quaternion() for each in solved]
+    for own in (far, close):
+        for share in (0.0, 0.25, 0.6, 1.0):
+            chain.enabled = False
+            turn(ob, [a.slerp(b, share) for a, b in zip(own, solved, strict=True)])
+            update()
+            wanted = joints(ob), matrices(ob)
+            chain.enabled, chain.influence = True, share
+            turn(ob, own)
+            update()
+            for a, b in zip(joints(ob), wanted[0], strict=True):
+                assert np.linalg.norm(a - b) <= 1e-5 * length(ob)
+            assert np.allclose(matrices(ob), wanted[1], atol=1e-5)
+
+
+def test_a_limb_that_is_scaled_to_nothing_has_a_place_and_comes_back():
+    ob = make_rig()
+    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.9)), influence=0.5)
+    make_portable(ob)
+    before = matrices(ob)
+    hip = ob.pose.bones["hip"]
+    for scale in ((0, 0, 0), (1, 0, 1)):
+        hip.scale = scale
+        update()
+        assert np.isfinite(matrices(ob)).all()
+    hip.scale = (0, 0, 0)
+    update()
+    assert np.allclose(joints(ob), np.array(hip.head), atol=1e-5)
+    hip.scale = (1, 1, 1)
+    update()
+    assert np.array_equal(matrices(ob), before)
+    assert chain.message == ""
+
+
+def test_limbs_share_one_bone_at_the_worlds_origin():
+    ob = make_rig()
+    ob.location, ob.rotation_euler, ob.scale = (1, 2, 3), TURN, (1, 2, 0.5)
+    make_chain(ob, make_empty("target", (0.3, 0.5, -1.1)))
+    make_portable(ob)
+    world = [bone.name for bone in ob.pose.bones if bone.name.startswith("MCH-world")]
+    assert len(world) == 1
+    at = np.array(ob.matrix_world) @ matrices(ob, *world)[0]
+    assert np.allclose(at, np.eye(4), atol=1e-6)
