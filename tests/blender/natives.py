@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -50,3 +56,38 @@ def parts(ob: Any) -> dict[str, Any]:
 def own_keys(bone: Any) -> list[str]:
     """The custom properties of a bone, without what extensions registered (which these are before Blender 5.0)."""
     return sorted(key for key in bone.keys() if not key.startswith("planar_ik") or "." in key)  # noqa: SIM118
+
+
+ALONE = """
+import json, os, sys
+import bpy
+out, frames, *paths = sys.argv[1:]
+found = []
+for path in paths:
+    bpy.ops.wm.open_mainfile(filepath=path, use_scripts=False)
+    assert not hasattr(bpy.types.PoseBone, "planar_ik")
+    ob = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE" and "thigh" in ob.pose.bones and not ob.library)
+    found.append([])
+    for frame in json.loads(frames):
+        bpy.context.scene.frame_set(frame)
+        evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        found[-1].append([list(map(list, evaluated.pose.bones[name].matrix)) for name in ("thigh", "shin")])
+open(out, "w").write(json.dumps(found))
+os._exit(0)
+"""
+
+
+def played_alone(folder: Path, paths: list[str], frames: Iterable[int]) -> tuple[np.ndarray, str]:
+    """The matrices of the leg in files over frames, in a Blender without the extension and with scripts off; and what
+    that Blender said."""
+    out, user = folder / "alone.json", folder / "user"
+    user.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, str(out), json.dumps(list(frames)), *paths],
+        check=True,
+        env={**os.environ, "BLENDER_USER_RESOURCES": str(user)},
+        timeout=100,
+        capture_output=True,
+        text=True,
+    )
+    return np.array(json.loads(out.read_text())), done.stdout + done.stderr
