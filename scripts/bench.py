@@ -16,6 +16,7 @@ PARTS = {
     "live": "Live chains against Blender's IK constraint",
     "native": "Chains on the rig against live ones and Blender's IK constraint",
     "idle": "What an event costs",
+    "surroundings": "Limbs among many other objects and rigs",
     "solver": "The solver on arrays",
     "faults": "Where Blender's IK constraint fails",
     "softness": "The knee near full reach",

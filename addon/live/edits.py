@@ -10,7 +10,7 @@ import numpy as np
 from bpy.types import Action, Depsgraph, Object, PoseBone
 from numpy.typing import NDArray
 
-from ..rig.access import ArmatureObject, bones_of, children_of, has_chain, is_armature
+from ..rig.access import ArmatureObject, bones_of, children_of, has_chain, is_armature, runs_on_rig
 from ..rig.settings import PREFIX, SETTINGS, SWITCH
 from .channels import SIZES, Channels
 
@@ -60,9 +60,15 @@ def with_settings(ob: Object) -> list[PoseBone]:
 
 
 def has_unknown_chains(edit: Edit, known: Container[ArmatureObject]) -> bool:
-    """Whether an armature that had no chain has one now, as after Blender's Paste Pose."""
+    """Whether an armature that had no live chain has one now, as after Blender's Paste Pose."""
     others = [ob for ob in edit.objects if ob not in known] if edit.has_rigs else []
-    return any(any(_read(bones_of(ob), SET[:1])[0]) for ob in others if is_armature(ob))
+    return any(not runs_on_rig(bone) for ob in others if is_armature(ob) for bone in _switched_on(bones_of(ob)))
+
+
+def _switched_on(bones: Any) -> list[PoseBone]:
+    """The bones whose chains are enabled."""
+    states = _read(bones, SET[:1])[0]
+    return [bones[i] for i, state in enumerate(states) if state] if any(states) else []
 
 
 class Seen:

@@ -189,6 +189,8 @@ DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 def holder_of(lower: PoseBone) -> Any:
     """The bone that has the custom properties of a chain that runs on the rig: the lower bone itself, or the bone of
     another armature that it copies, if those of its own are linked."""
+    if f"{ON_RIG}influence" in lower:  # type: ignore[operator]  # the stubs don't know custom properties
+        return lower
     constraints: Any = lower.constraints  # of any type
     for constraint in constraints:
         if constraint.name.startswith(CONSTRAINT):

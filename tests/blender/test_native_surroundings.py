@@ -304,6 +304,19 @@ def test_nothing_of_ours_poses_or_looks_at_it(addon):
     assert (plan.chains, plan.levels, plan.watchers) == ({}, [], {})
 
 
+def test_posing_it_looks_for_no_chains(addon, monkeypatch):
+    ob = native_leg()
+    plan = addon.live.plan
+    looked: list[str] = []
+    monkeypatch.setattr(plan, "_chains_of_file", lambda: looked.append("looked") or {})
+    ob.pose.bones["hip"].rotation_quaternion = (1, 0.1, 0, 0)
+    update()
+    assert not looked
+    ob.pose.bones["thigh"].planar_ik_enabled = True  # as by Paste Pose: another chain, which is live
+    update()
+    assert looked
+
+
 @pytest.mark.parametrize("is_overridden", [False, True])
 def test_a_render_with_motion_blur(tmp_path, is_overridden):
     ob = dancing("one" if is_overridden else "deep")
