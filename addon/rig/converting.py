@@ -24,7 +24,7 @@ BESIDE_POLE = 2e-3
 """How far the knee may be off the plane of the pole, as a sine, and still count as pointing at it: the constraint
 itself is no better."""
 
-STRETCHED = 1e-3
+STRETCHED = 1e-4
 """By what part of its length a bone has to be longer, to count as stretched."""
 
 FARTHEST = 10.0
@@ -114,7 +114,8 @@ def carry_curves(solvers: Solvers) -> None:
     for each in solvers.all:
         carry(ob, f"{path_to_bone(name)}.{path_of(each)}.influence", setting_path(name, "influence"))
     if len(solvers.all) == 2:
-        _drive_plane(ob, name, next(iter(_drivers(ob, solvers.free, name, "mute"))))
+        muting = next(iter(_drivers(ob, solvers.free, name, "mute")))
+        _drive_plane(ob, name, muting)
 
 
 def drop_drivers(solvers: Solvers) -> None:
@@ -207,6 +208,8 @@ def _lost(solvers: Solvers) -> list[str]:
     if 0.0 < solvers.acting.influence < 1.0 or any(is_driven(solvers.lower, each, "influence") for each in solvers.all):
         lost.append("between 0 and 1, influence blends the bones' rotations and not the target's place")
     locked = [axis for axis in "xyz" if getattr(upper_of(solvers.lower), f"lock_ik_{axis}")]
+    if solvers.acting.use_stretch and max(solvers.lower.ik_stretch, upper_of(solvers.lower).ik_stretch) > 0.0:
+        lost.append("within reach, bones keep their lengths")
     if locked:
         lost.append(f"the IK locks of '{upper_of(solvers.lower).name}'")
     return lost
@@ -220,9 +223,20 @@ def _drivers(ob: Any, constraint: Any, name: str, prop: str) -> list[Any]:
 
 def _drive_plane(ob: Any, lower: str, muting: Any) -> None:
     """Drive the plane by what mutes the constraint without a pole."""
-    path = setting_path(lower, "plane")
+    numbers = {
+        item[0]: item[-1] for setting in SETTINGS if setting.name == "plane" for item in setting.options["items"]
+    }
+    driver = _driver_like(ob, setting_path(lower, "plane"), muting)
+    driver.expression = f"{numbers['POLE']} if {_muted(muting)} else {numbers['SWING']}"
+
+
+def _driver_like(ob: Any, path: str, muting: Any) -> Any:
+    """A new driver of a property, that reads what another one does."""
     ob.driver_remove(path)
-    driver = ob.driver_add(path).driver
+    curve = ob.driver_add(path)
+    while curve.modifiers:
+        curve.modifiers.remove(curve.modifiers[0])
+    driver = curve.driver
     driver.type = "SCRIPTED"
     for given in muting.driver.variables:
         variable = driver.variables.new()
@@ -231,21 +245,15 @@ def _drive_plane(ob: Any, lower: str, muting: Any) -> None:
             if given.type == "SINGLE_PROP":
                 target.id_type = source.id_type
             target.id, target.data_path, target.bone_target = source.id, source.data_path, source.bone_target
-    numbers = {
-        item[0]: item[-1] for setting in SETTINGS if setting.name == "plane" for item in setting.options["items"]
-    }
-    poled, free = numbers["POLE"], numbers["SWING"]
+    return driver
+
+
+def _muted(muting: Any) -> str:
+    """An expression that is true while what a driver drives is."""
+    driver = muting.driver
+    words = driver.expression if driver.type == "SCRIPTED" else " + ".join(each.name for each in driver.variables)
     is_inverted = any(modifier.type == "GENERATOR" and modifier.coefficients[0] for modifier in muting.modifiers)
-    if is_inverted:
-        poled, free = free, poled
-    driver.expression = f"{poled} if {_muted(muting.driver)} else {free}"
-
-
-def _muted(driver: Any) -> str:
-    """An expression that is true while a driver's value is."""
-    if driver.type == "SCRIPTED":
-        return f"({driver.expression})"
-    return " + ".join(variable.name for variable in driver.variables)
+    return f"not ({words})" if is_inverted else f"({words})"
 
 
 def limbs_with_solvers(bones: Iterator[PoseBone]) -> list[PoseBone]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.props import EnumProperty
+from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
@@ -27,12 +27,12 @@ from ..rig.targets import Target
 from ..solver.ops import Array
 from .operators import PoseOperator
 
-MOVED = 1e-3
-"""How far a limb's matrices may change, in lengths of the limb and in its axes, for its constraint to go. The
-constraint's own error is some 1e-4."""
+MOVED = 1e-4
+"""How far a limb's matrices may change, in lengths of the limb and in its axes, for its constraint to go."""
 
-MOVED_STRETCHED = 0.05
-"""The same for a limb that is stretched, of whose bones the constraint lengthens one more than the other."""
+
+STRETCHED = ", as the constraint changes the length of one of its bones more than of the other: bring it to rest, or"
+"""What is added for limbs that are stretched, or shortened: the constraint does so even where it could reach."""
 
 
 class POSE_OT_planar_ik_convert(PoseOperator):
@@ -48,6 +48,16 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             ("ALL", "All", "Those of all bones of the armature"),
             ("SELECTED", "Selected", "Those of the selected bones and of their children"),
         ],
+    )
+
+    most_change: FloatProperty(
+        name="Most Change",
+        description="How far a limb may move for its constraint to go, in its lengths and in the axes of its bones",
+        default=MOVED,
+        min=0.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.1,
     )
 
     @classmethod
@@ -68,7 +78,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         for lower in lowers:
             name = lower.name
             try:
-                lost = convert(context, lower)
+                lost = convert(context, lower, self.most_change)
             except Refused as why:
                 refused.append(str(why))
                 continue
@@ -90,9 +100,9 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         return limbs_with_solvers(chosen)
 
 
-def convert(context: Context, lower: PoseBone) -> list[str]:
+def convert(context: Context, lower: PoseBone, limit: float = MOVED) -> list[str]:
     """Put a chain in the place of a limb's IK constraints; return what was not carried over. Raises `Refused`, with
-    everything as it was."""
+    everything as it was, also if that would change the limb's matrices by more than ``limit``."""
     solvers = solvers_of(lower)
     if solvers is None:
         raise Refused(f"'{lower.name}' has no IK constraint")
@@ -111,7 +121,7 @@ def convert(context: Context, lower: PoseBone) -> list[str]:
             _hang(context, made, Target(settings["pole_target"], settings["pole_subtarget"]))
             settings |= {"pole_target": made, "pole_subtarget": ""}
             lost.append(f"the angle between knee and pole is held by '{made.name}', which hangs on the pole")
-        limit = MOVED_STRETCHED if is_stretched(lower, depsgraph) else MOVED
+        why = STRETCHED if is_stretched(lower, depsgraph) else ""
         moved = _try(context, lower, settings, before)
         if moved > limit and solvers.poled is None:
             made = new_empty(context, f"pole_{lower.name}", posed.pole, posed.mark)
@@ -119,7 +129,8 @@ def convert(context: Context, lower: PoseBone) -> list[str]:
             lost.append(f"how the knee turned with the target: '{made.name}' says where it points now")
             moved = _try(context, lower, settings, before)
         if moved > limit:
-            raise Refused(f"The chain would move '{lower.name}' by {moved:.2g} of its length")
+            change = f"The chain would move '{lower.name}' by {moved:.2g} of its length"
+            raise Refused(f"{change}{why or ':'} set Most Change to more")
     except Refused:
         remove_chain(lower.id_data, lower)
         _switch_on(kept)

@@ -116,7 +116,7 @@ def test_without_a_pole():
     target = constraint.target
     before = matrices(ob)
     bpy.ops.pose.planar_ik_convert()
-    assert moved(ob, before) < 1e-3
+    assert moved(ob, before) < SAME
     assert_on_target(ob, target)
 
 
@@ -141,8 +141,11 @@ def test_keyed_influence_is_carried_over():
 def test_stretch_is_carried_over():
     ob, _ = leg(target=(0.1, 0.3, -2.6))
     ob.pose.bones["thigh"].ik_stretch = ob.pose.bones["shin"].ik_stretch = 0.1
-    update()
-    bpy.ops.pose.planar_ik_convert()
+    before = matrices(ob)
+    with pytest.raises(RuntimeError, match="changes the length of one of its bones"):
+        bpy.ops.pose.planar_ik_convert()
+    assert moved(ob, before) == 0.0
+    bpy.ops.pose.planar_ik_convert(most_change=0.05)
     chain = ob.pose.bones["shin"].planar_ik
     assert chain.stretch == 1.0
     assert_on_target(ob, chain.target)
@@ -211,24 +214,32 @@ LIMBS = {
     "basic_human": {"thigh": "foot_ik", "upper_arm": "hand_ik"},
     "basic_quadruped": {"thigh": "foot_ik", "front_thigh": "front_foot_ik"},
 }
-ENDS = {"thigh": "DEF-foot.L", "upper_arm": "DEF-hand.L", "front_thigh": "DEF-front_foot.L"}
+
+
+ALIKE = {"basic_human": 3e-3, "basic_quadruped": 4e-2}
+"""How near the poses are when controls moved: what the constraint's iterations leave, more where limbs are nearly
+straight; and on the quadruped that two of its hinges are not square to their bones, by 0.8 and 1.2 degrees."""
 
 
 @pytest.mark.parametrize("metarig", sorted(LIMBS))
 def test_a_rigify_rig_is_converted_and_its_controls_go_on_working(rigify, metarig):
+    """Its constraints are the oracle, once they may not make bones shorter where they reach: by 2 % for a bent leg."""
     ob = generated(metarig)
     deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
     at_rest = matrices(ob, *deforming)
+    solved = [bone for bone in ob.pose.bones if any(each.type == "IK" for each in bone.constraints)]
+    kept = [(each, each.ik_stretch) for bone in solved for each in (bone, bone.parent)]
+    for bone, _ in kept:
+        bone.ik_stretch = 0.0
     wanted = {(name, pole): _posed(ob, name, pole, deforming) for name in LIMBS[metarig] for pole in (False, True)}
+    for bone, stretch in kept:
+        bone.ik_stretch = stretch
     assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
-    assert moved(ob, at_rest, *deforming) < 1e-3
+    assert moved(ob, at_rest, *deforming) < SAME
     for (name, pole), pose in wanted.items():
         off = np.abs(_posed(ob, name, pole, deforming) - pose)
-        # The constraint turns the upper bone to the pole and not the knee, and in a free limb keeps to no plane.
-        assert off.max() < 0.2, (name, pole)
-        if metarig == "basic_human":
-            assert off[deforming.index(ENDS[name])].max() < 1e-3
-    assert np.abs(_posed(ob, "thigh", False, deforming, IK_FK=1.0) - at_rest).max() < 1e-3
+        assert off.max() < ALIKE[metarig], (name, pole)
+    assert np.abs(_posed(ob, "thigh", False, deforming, IK_FK=1.0) - at_rest).max() < SAME
     off = _posed(ob, "thigh", False, deforming, -12.0, IK_Stretch=0.0) - _posed(ob, "thigh", False, deforming, -12.0)
     assert np.abs(off).max() > 0.05
 
