@@ -15,7 +15,7 @@ from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
 from ..rig.dependencies import Carrier, Dependencies
 from ..rig.problems import Obstacles, obstacles_of
 from ..rig.rotation import to_channels, to_quaternion
-from ..rig.settings import NUMBERS, ChainSettings, features_of, solver_settings
+from ..rig.settings import ChainSettings, features_of, solver_settings
 from ..rig.sides import swing_side
 from ..rig.stretching import Stretching, stretching_of
 from ..rig.targets import Target
@@ -250,7 +250,7 @@ def _read(chain: Chain, lower: PoseBone, channels: Channels) -> Posing:
     scales = (Slot("scale", index[0]), Slot("scale", index[1]))
     body = _measure(chain, upper, lower, [*channels.get(scales[0]), *channels.get(scales[1])])
     settings = chain_settings(lower)
-    values = solver_settings({name: getattr(settings, name) for name in NUMBERS}, chain.swing_side, cos)
+    values = solver_settings(settings.numbers(), chain.swing_side, cos)
     features = features_of(values, settings.plane)
     is_stretched = values.stretch > 0.0 or body.uneven
     stretching = stretching_of(lower, body, values, settings.stretch_volume) if is_stretched else None

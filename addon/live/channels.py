@@ -76,7 +76,8 @@ class Channels:
 
     def equals(self, other: Channels) -> bool:
         """Whether the numbers of these channels are the same as in others."""
-        return all(self.all(channel) == other.all(channel) for channel in self._values | other._values)
+        channels = self._values | other._values
+        return all(self.all(channel).tobytes() == other.all(channel).tobytes() for channel in channels)
 
     def reset(self) -> None:
         """Go back to what Blender has."""
@@ -104,5 +105,6 @@ class Channels:
         """Put back what was read, and leave the evaluated pose as it is: Blender is not told."""
         for channel in self._values:
             given = np.frombuffer(self._given[channel], np.float32).reshape(-1, SIZES[channel])
+            # Setting all bones at once, Blender would be told.
             for i in np.flatnonzero((given != self.rows(channel)).any(axis=1)).tolist():
                 self._bones[i].path_resolve(channel, False).foreach_set(given[i])

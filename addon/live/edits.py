@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Action, Depsgraph, Object, PoseBone
+from bpy.types import Action, Armature, Depsgraph, Object, PoseBone
 from numpy.typing import NDArray
 
 from ..rig.access import ArmatureObject, bones_of, children_of, has_chain, is_armature, runs_on_rig
 from ..rig.settings import PREFIX, SETTINGS, SWITCH
 from .channels import SIZES, Channels
 
-WIRING = ("target", "subtarget", "pole_target", "pole_subtarget")
+AIMS = ("target", "subtarget", "pole_target", "pole_subtarget")
 """The settings, besides those that animate, that say what a chain follows."""
 
 REST = (
@@ -34,6 +34,7 @@ class Edit(NamedTuple):
     """What Blender evaluated anew because of an edit."""
 
     objects: set[Any]
+    armatures: set[Any]
     actions: set[Any]
     has_rigs: bool
     """Whether some of these are armatures that were themselves edited, or their bones or settings."""
@@ -49,6 +50,7 @@ def edit_of(depsgraph: Depsgraph) -> Edit:
     ids = [update.id for update in depsgraph.updates]
     return Edit(
         {each.original for each in ids if isinstance(each, Object)},
+        {each.original for each in ids if isinstance(each, Armature)},
         {each.original for each in ids if isinstance(each, Action)},
         depsgraph.id_type_updated("ARMATURE"),
     )
@@ -77,39 +79,50 @@ class Seen:
     def __init__(self, ob: ArmatureObject) -> None:
         self._object = ob
         self._lowers = [bone.name for bone in with_settings(ob) if has_chain(bone)]
-        self._wiring = self._read_wiring()
+        self._parents = self._read_parents()
+        self._aims = self._read_aims()
         self._rest = self._read_rest()
         self._set = _read(ob.pose.bones, SET)
 
-    def is_rewired(self) -> bool:
-        """Whether the rig has other chains now, or they follow something else."""
-        is_same = _read(self._object.pose.bones, SET[:2]) == self._set[:2]
-        return not is_same or self._read_wiring() != self._wiring
-
-    def edited(self) -> set[str]:
-        """The bones whose chains must be looked at anew, while the rig was not rewired."""
-        rest, settings = self._read_rest(), _read(self._object.pose.bones, SET)
-        changed = set(self._lowers) if rest != self._rest else set()
-        if settings != self._set:
+    def edited(self, edit: Edit) -> set[str] | None:
+        """The bones whose chains must be looked at anew; None if the rig has other chains now, or they follow something
+        else."""
+        settings = _read(self._object.pose.bones, SET)
+        if not _are_same(settings[:2], self._set[:2]) or self._read_aims() != self._aims:
+            return None
+        changed: set[str] = set()
+        if self._object.data in edit.armatures:
+            rest = self._read_rest()
+            if self._read_parents() != self._parents:
+                return None
+            changed.update(() if _are_same(rest, self._rest) else self._lowers)
+            self._rest = rest
+        if not _are_same(settings, self._set):
             bones = self._object.pose.bones
             differ = {i for now, then in zip(settings, self._set, strict=True) for i in _differences(now, then)}
             changed.update(each.name for i in differ for each in (bones[i], *children_of(bones[i])))
-        self._rest, self._set = rest, settings
+            self._set = settings
         return changed
 
-    def _read_wiring(self) -> list[Any]:
+    def _read_parents(self) -> list[tuple[str, str] | None]:
+        """The names of each chain's upper bone and of what that hangs on; None for a lower bone that is gone."""
         bones = self._object.pose.bones
-        return [_wiring_of(bones[name]) if name in bones else () for name in self._lowers]
+        return [_parents_of(bones[name]) if name in bones else None for name in self._lowers]
 
-    def _read_rest(self) -> list[Any]:
-        return [self._object.data.pose_position, *_read(self._object.data.bones, REST)]
+    def _read_aims(self) -> list[Any]:
+        bones = self._object.pose.bones
+        groups = [bones[name].planar_ik for name in self._lowers if name in bones]  # type: ignore[attr-defined]  # addon.rig.properties adds it
+        return [getattr(group, name) for group in groups for name in AIMS]
+
+    def _read_rest(self) -> list[array[Any]]:
+        is_at_rest = self._object.data.pose_position == "REST"
+        return [array("b", [is_at_rest]), *_read(self._object.data.bones, REST)]
 
 
-def _wiring_of(lower: PoseBone) -> tuple[Any, ...]:
+def _parents_of(lower: PoseBone) -> tuple[str, str]:
     upper = lower.parent
     root = upper.parent if upper else None
-    group = lower.planar_ik  # type: ignore[attr-defined]  # addon.rig.properties adds it
-    return (upper and upper.name, root and root.name, *(getattr(group, name) for name in WIRING))
+    return (upper.name if upper else "", root.name if root else "")
 
 
 def _read(bones: Any, properties: Iterable[tuple[str, str, int]]) -> list[array[Any]]:
@@ -121,8 +134,13 @@ def _read(bones: Any, properties: Iterable[tuple[str, str, int]]) -> list[array[
     return found
 
 
+def _are_same(now: Sequence[array[Any]], then: Sequence[array[Any]]) -> bool:
+    """Whether numbers are the same to the bit; to compare arrays as such takes their numbers out one by one."""
+    return all(a.tobytes() == b.tobytes() for a, b in zip(now, then, strict=True))
+
+
 def _differences(now: array[Any], then: array[Any]) -> list[int]:
-    return [] if now == then else [i for i, (a, b) in enumerate(zip(now, then, strict=True)) if a != b]
+    return [] if _are_same([now], [then]) else [i for i, (a, b) in enumerate(zip(now, then, strict=True)) if a != b]
 
 
 class Standing:
@@ -130,11 +148,13 @@ class Standing:
 
     def __init__(self, bones: list[int], channels: Channels) -> None:
         self._bones = bones
-        self._rows = self._read(channels)
+        self._all = {name: channels.all(name).tobytes() for name in SIZES}
 
     def changed(self, channels: Channels) -> NDArray[np.bool_]:
         """For each bone whether it was turned, moved or scaled since."""
-        return (self._read(channels) != self._rows).any(axis=1)  # type: ignore[no-any-return]
-
-    def _read(self, channels: Channels) -> NDArray[Any]:
-        return np.hstack([channels.rows(name)[self._bones] for name in SIZES])
+        found = np.zeros(len(self._bones), np.bool_)
+        for name, size in SIZES.items():
+            if channels.all(name).tobytes() != self._all[name]:
+                then = np.frombuffer(self._all[name], np.float32).reshape(-1, size)
+                found |= (channels.rows(name)[self._bones] != then[self._bones]).any(axis=1)
+        return found

@@ -250,10 +250,10 @@ def _look_at_edited(edit: Edit) -> bool:
     if has_unknown_chains(edit, plan.seen):
         return False
     rigs = [ob for ob in edit.objects if ob in plan.seen] if edit.has_rigs else []
-    if any(plan.seen[ob].is_rewired() for ob in rigs):
-        return False
     for ob in rigs:
-        lowers = plan.seen[ob].edited()
+        lowers = plan.seen[ob].edited(edit)
+        if lowers is None:
+            return False
         for group in plan.watchers[ob]:
             if group.object == ob:
                 group.look_at(lowers | {name for uid, name in plan.changed if uid == ob.session_uid})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bpy.types import Depsgraph, Object, PoseBone
 
 from .access import ArmatureObject, chain_settings, children_of, copies_part, has_chain, upper_of
 from .dependencies import Dependencies
-from .settings import NUMBERS
+from .settings import ChainSettings
 from .targets import Target
 
 
@@ -168,6 +168,6 @@ def _rivals(lower: PoseBone) -> Iterator[tuple[PoseBone, str]]:
             yield bone, f"'{upper_of(bone).name}' is also in the chain of '{bone.name}'"
 
 
-def _not_a_number(settings: Any) -> str:
-    wrong = [name for name in NUMBERS if not isfinite(getattr(settings, name))]
+def _not_a_number(settings: ChainSettings) -> str:
+    wrong = [name for name, number in settings.numbers().items() if not isfinite(number)]
     return f"{wrong[0].replace('_', ' ').capitalize()} is not a number" if wrong else ""

@@ -225,6 +225,12 @@ class ChainSettings:
         holder.id_data.update_tag()  # which Blender does for its own properties only
         tell_changed(self.bone, is_aim=False)
 
+    def numbers(self) -> dict[str, float]:
+        """All settings that are numbers, by their names."""
+        bone, holder = self.bone, holder_of(self.bone)
+        on_rig = {name: holder.get(ON_RIG + name) for name in NUMBERS}
+        return {name: getattr(bone, PREFIX + name) if value is None else value for name, value in on_rig.items()}
+
     def _holder(self, name: str) -> Any:
         """The bone of which a setting is a custom property, if it is one."""
         if name not in DEFAULTS:

@@ -18,7 +18,7 @@ from ...live import own_pose_of
 from ...live.plan import plan
 from ...rig.access import ArmatureObject, bones_of, chain_settings, is_armature, key_of, runs_on_rig, upper_of
 from ...rig.anatomy import Anatomy, Unposable, anatomy
-from ...rig.settings import NUMBERS, features_of, solver_settings
+from ...rig.settings import features_of, solver_settings
 from ...rig.sides import swing_side
 from ...rig.targets import Target
 from ...solver.chain import Features, Own
@@ -170,7 +170,7 @@ def _on_rig(sight: Sight, depsgraph: Depsgraph) -> Sight:
         body = anatomy(upper, posed, upper.scale[:], posed.scale[:], angles)
     except Unposable:
         return nothing
-    values = solver_settings({name: getattr(settings, name) for name in NUMBERS}, swing_side(lower.name), cos)
+    values = solver_settings(settings.numbers(), swing_side(lower.name), cos)
     return sight._replace(target=target, pole=pole, posing=Shape(body, values, features_of(values, settings.plane)))
 
 
