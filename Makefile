@@ -3,7 +3,7 @@
 PYTHON ?= python3
 TASK = @$(PYTHON) -u -m scripts.tasks
 
-.PHONY: help test solver hunt matrix zip check window bench demo clean
+.PHONY: help test solver hunt matrix zip check window bench demo sample clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ bench: ## the benchmarks
 
 demo: ## the walking creature: build/demo.blend and its pictures
 	$(TASK) demo $(ARGS)
+
+sample: ## build/planar_ik_sample.blend: a cut-out puppet and a biped, as assets
+	$(TASK) sample $(ARGS)
 
 clean: ## remove .venvs and build
 	$(TASK) clean

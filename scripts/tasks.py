@@ -99,6 +99,11 @@ def bench(*arguments: str) -> int:
     return _script("bench", *arguments)
 
 
+def sample(*arguments: str) -> int:
+    """The sample file: build/planar_ik_sample.blend."""
+    return _script("sample", *arguments)
+
+
 def demo(*arguments: str) -> int:
     """The walking creature: build/demo.blend and its pictures."""
     return _script("demo", *arguments)
@@ -158,6 +163,7 @@ TASKS = {
     "window": window,
     "bench": bench,
     "demo": demo,
+    "sample": sample,
     "clean": clean,
 }
 
