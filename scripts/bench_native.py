@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 
-from .bench_rigs import FEATURES, Limbs, moving_limbs
+from . import installed
+from .bench_rigs import FEATURES, Limbs, moving_limbs, moving_rigs
 
 COUNTS = (50, 200, 500)
 FRAMES = range(1, 101, 5)
@@ -39,7 +40,9 @@ def main() -> None:
     for count in COUNTS:
         for case in CASES if count < 500 else CASES[:1]:
             report(count, case)
-    few_among_many()
+    few_among_many("objects")
+    few_among_many("bones of the armature")
+    many_rigs(50)
 
 
 def report(count: int, case: Case) -> None:
@@ -55,26 +58,45 @@ def report(count: int, case: Case) -> None:
     print(f"{count:4} {case.name:15}{each[0]:8.2f}{each[1]:8.2f}{each[2]:12.2f}{ratio:8.2f}{bar}", flush=True)
 
 
-def few_among_many() -> None:
-    """4 limbs in a rig of 300 other bones: whole frames."""
+def few_among_many(goals: str) -> None:
+    """4 limbs in a rig of 300 other bones, with targets of two kinds: whole frames."""
     found = []
     for pose in (Limbs.pose_by_nothing, Limbs.pose_by_constraints, Limbs.pose_by_chains, put_on_rig):
         limbs = moving_limbs(4)
         add_bones(limbs, 300)
+        if goals != "objects":
+            limbs.aim_at_bones()
         found.append(1e3 * measure(partial(pose, limbs)))
     nothing, constraint, live, rig = found
-    print(f"4 among 300 bones, whole frame in ms: nothing {nothing:.3f}, constraint {constraint:.3f}, live {live:.3f}")
-    print(f"    rig {rig:.3f}, {rig / constraint:.2f} of the constraint's (bar 0.7)", flush=True)
+    print(f"4 among 300 bones, targets {goals}, whole frame in ms: nothing {nothing:.3f}, constraint {constraint:.3f}")
+    print(f"    live {live:.3f}, rig {rig:.3f}, {rig / constraint:.2f} of the constraint's (bar 0.7)", flush=True)
+
+
+def many_rigs(count: int) -> None:
+    """So many rigs of one limb each: what is added to a frame."""
+    rigs = moving_rigs(count)
+    nothing = measure(lambda: None)
+    found = []
+    for pose in (Limbs.pose_by_constraints, Limbs.pose_by_chains, None):
+        for limbs in rigs if pose else ():
+            pose(limbs)
+        if not pose:
+            make_portable([lower for limbs in rigs for lower in limbs.lowers()])
+        found.append(1e6 * (measure(lambda: None) - nothing) / count)
+    constraint, live, rig = found
+    print(f"{count} rigs of one limb, added to each in us: rig {rig:.2f}, live {live:.2f}, constraint {constraint:.2f}")
+    print(f"    {rig / constraint:.2f} of the constraint's (bar 0.5)", flush=True)
 
 
 def put_on_rig(limbs: Limbs, **settings: object) -> None:
     """Let the limbs' chains run on the rig."""
     limbs.pose_by_chains(**settings)
-    bpy.context.view_layer.objects.active = limbs.rig
-    bpy.ops.object.mode_set(mode="POSE")
-    bpy.ops.pose.select_all(action="SELECT")
-    bpy.ops.pose.planar_ik_make_portable()
-    bpy.ops.object.mode_set(mode="OBJECT")
+    make_portable(limbs.lowers())
+
+
+def make_portable(lowers: list[Any]) -> None:
+    """Put live chains on the rig."""
+    installed.addon("addon.native.convert").make_portable(bpy.context, lowers)
     bpy.context.view_layer.update()
 
 

@@ -34,8 +34,11 @@ def empty_file() -> None:
 class Limbs:
     """Limbs of one armature, each two units long and near the origin, with a target each and a pole for all."""
 
-    def __init__(self, joints: list[tuple[Vector, Vector, Vector]]) -> None:
-        empty_file()
+    def __init__(self, joints: list[tuple[Vector, Vector, Vector]], in_empty_file: bool = True) -> None:
+        if in_empty_file:
+            empty_file()
+        self.goals: list[str] = []
+        """The bones of the rig that are targets in the objects' stead."""
         self.rig = new_rig("Rig", joints)
         self.targets = [new_object(f"target{i}") for i in range(len(joints))]
         for target, (_, _, tip) in zip(self.targets, joints, strict=True):
@@ -59,9 +62,9 @@ class Limbs:
     def pose_by_chains(self, **settings: Any) -> None:
         """Pose the limbs by live chains with these settings."""
         self.pose_by_nothing()
-        for lower, target in zip(self.lowers(), self.targets, strict=True):
+        for lower, (target, bone) in zip(self.lowers(), self.aims(), strict=True):
             chain = lower.planar_ik
-            chain.target, chain.pole_target = target, self.pole
+            chain.target, chain.subtarget, chain.pole_target = target, bone, self.pole
             for name, value in settings.items():
                 setattr(chain, name, value)
             chain.enabled = True
@@ -70,12 +73,31 @@ class Limbs:
     def pose_by_constraints(self, has_pole: bool = False) -> None:
         """Pose the limbs by Blender's IK constraints."""
         self.pose_by_nothing()
-        for lower, target in zip(self.lowers(), self.targets, strict=True):
+        for lower, (target, bone) in zip(self.lowers(), self.aims(), strict=True):
             constraint = lower.constraints.new("IK")
-            constraint.target, constraint.chain_count = target, 2
+            constraint.target, constraint.subtarget, constraint.chain_count = target, bone, 2
             if has_pole:
                 constraint.pole_target = self.pole
         bpy.context.view_layer.update()
+
+    def aims(self) -> list[tuple[Object, str]]:
+        """The target of each limb."""
+        return [(self.rig, bone) for bone in self.goals] or [(target, "") for target in self.targets]
+
+    def aim_at_bones(self) -> None:
+        """Have bones of the rig for targets, which move as the objects do."""
+        bpy.context.view_layer.objects.active = self.rig
+        bpy.ops.object.mode_set(mode="EDIT")
+        self.goals = [f"goal{i}" for i in range(len(self.targets))]
+        for name in self.goals:
+            self.rig.data.edit_bones.new(name).tail = (0.0, 0.2, 0.0)
+        bpy.ops.object.mode_set(mode="OBJECT")
+        for name, target in zip(self.goals, self.targets, strict=True):
+            for frame in range(1, FRAMES + 2, 5):
+                bpy.context.scene.frame_set(frame)
+                bone = self.rig.pose.bones[name]
+                bone.location = target.location
+                bone.keyframe_insert("location", frame=frame)
 
     def joints(self, i: int = 0) -> tuple[Vector, Vector]:
         """Where knee and tip of a limb are."""
@@ -130,14 +152,32 @@ class Crowd:
 def moving_limbs(count: int) -> Limbs:
     """Limbs whose targets go round in front of them, in the rest plane and within reach."""
     roots = [Vector((0.1 * (i % 25) - 1.2, 0.05 * (i // 25), 0.0)) for i in range(count)]
-    limbs = Limbs([(root, root + Vector((0.0, 0.1, 1.0)), root + Vector((0.0, 0.0, 2.0))) for root in roots])
+    limbs = Limbs([leg_at(root) for root in roots])
     limbs.pole.location = (0.0, 5.0, 1.0)
     for root, target in zip(roots, limbs.targets, strict=True):
-        for frame in range(1, FRAMES + 2, 5):
-            angle = 2.0 * pi * frame / (FRAMES + 1)
-            target.location = root + Vector((0.0, 0.2 + 0.9 * cos(angle), 0.9 + 0.7 * sin(angle)))
-            target.keyframe_insert("location", frame=frame)
+        circle(target, root)
     return limbs
+
+
+def moving_rigs(count: int) -> list[Limbs]:
+    """Rigs of one such limb each."""
+    rigs = [Limbs([leg_at(Vector((float(i), 0.0, 0.0)))], in_empty_file=i == 0) for i in range(count)]
+    for i, limbs in enumerate(rigs):
+        circle(limbs.targets[0], Vector((float(i), 0.0, 0.0)))
+    return rigs
+
+
+def leg_at(root: Vector) -> tuple[Vector, Vector, Vector]:
+    """Root, knee and tip of a limb that points up."""
+    return root, root + Vector((0.0, 0.1, 1.0)), root + Vector((0.0, 0.0, 2.0))
+
+
+def circle(target: Object, root: Vector) -> None:
+    """Key a target to go round in front of a limb."""
+    for frame in range(1, FRAMES + 2, 5):
+        angle = 2.0 * pi * frame / (FRAMES + 1)
+        target.location = root + Vector((0.0, 0.2 + 0.9 * cos(angle), 0.9 + 0.7 * sin(angle)))
+        target.keyframe_insert("location", frame=frame)
 
 
 def bent_limb(half_bend: float) -> Limbs:
