@@ -12,7 +12,7 @@ from ..rig.settings import CONSTRAINT
 from ..solver.limb import Limb
 from ..solver.record import Node
 from .design import Designer, Place, Surroundings
-from .parts import Inherit, Mechanism
+from .parts import Mechanism
 from .wanted import Wanted
 
 
@@ -36,20 +36,20 @@ class _Apart(Designer):
     def add_own(self, role: str, bone: PoseBone) -> str:
         """Add a bone with a bone's own rotation, in the armature's space."""
         rest = Matrix.Identity(3) if bone.bone.use_inherit_rotation else bone.bone.matrix_local.to_3x3()
-        return self.add(role, self.root @ rest.to_4x4(), rotation_mode=bone.rotation_mode)
+        return self.add(role, self.origin @ rest.to_4x4(), rotation_mode=bone.rotation_mode)
 
     @property
-    def root(self) -> Matrix:
+    def origin(self) -> Matrix:
         """A place at the limb's root, unturned."""
         return Matrix.Translation(self.upper.bone.head_local)
 
     def place_upper(self) -> Place:
         """Nothing that carries the limb matters to what holds its solution."""
-        return Place(self.root)
+        return Place(self.origin)
 
-    def place_lower(self, _upper: str) -> Place:
+    def place_lower(self, _upper: Place, _name: str) -> Place:
         """The same."""
-        return Place(self.root)
+        return Place(self.origin)
 
     def measuring(self) -> dict[str, Any]:
         """In the rig's space."""
@@ -66,7 +66,7 @@ class _Apart(Designer):
         self.constrain(name, "parent", "COPY_TRANSFORMS", at | spaces)
         return name
 
-    def take_over(self, root: str, inherit: Inherit) -> None:
+    def take_over(self) -> None:
         """Let the bones with the limb's own rotation take over the solution, and the limb's bones copy those."""
         for bone in (self.upper, self.lower):
             channel = rotation_channel(bone.rotation_mode)
@@ -79,7 +79,7 @@ class _Apart(Designer):
             self.hand_on(self.lower.name, lower)
             return
         # It is not turned with the upper bone: what it would be if it were, two more bones say.
-        turned = self.add("carry", self.upper.bone.matrix_local, root, inherit)
+        turned = self.add("carry", self.upper.bone.matrix_local, *self.root)
         self.copy_rotation(turned, upper)
         bent = self.add("shin", self.lower.bone.matrix_local, turned)
         self.copy_rotation(bent, lower)

@@ -61,3 +61,9 @@ def holding(bone: PoseBone) -> Inherit:
     """What a bone that holds a bone's solution takes over from the same parent, to be without a scale of its own."""
     of = Inherit.of(bone)
     return of._replace(scale="NONE") if of.scale == "ALIGNED" else of
+
+
+def is_mirrored(bone: PoseBone) -> bool:
+    """Whether a bone is mirrored by what carries it, as that is posed now."""
+    parent = bone.parent
+    return parent is not None and bone.bone.use_inherit_rotation and parent.matrix.determinant() < 0.0

@@ -22,7 +22,7 @@ from ..solver.ops import FLOATS
 from ..solver.triangle import bones
 from .annex import annex_of, host_for, needs_annex, remove_if_empty
 from .apart import design_apart
-from .blending import world_bone
+from .blending import is_mirrored, world_bone
 from .build import build, take_away
 from .checking import FIXED, check, check_in_reach
 from .design import design, surroundings_of
@@ -198,6 +198,8 @@ def _purpose(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:
         needs_swing(wanted),
     ]
     words.append(list(wanted.moving))
+    if not lower.bone.use_inherit_rotation:
+        words.append(is_mirrored(upper_of(lower)))
     if needs_annex(lower.id_data):  # where bones turn as the limb's do
         words.append([bone.rotation_mode for bone in (upper_of(lower), lower)])
     numbers = [value for _, value in sorted(fixed.items()) if isinstance(value, float)]

@@ -20,7 +20,7 @@ from ..rig.targets import Target
 from ..solver.limb import Limb
 from ..solver.record import Node
 from . import formulas
-from .blending import holding, takeover
+from .blending import holding, is_mirrored, takeover
 from .expressions import cut, text, variables_of
 from .formulas import NATIVE
 from .found import worlds_of
@@ -32,11 +32,12 @@ SPARSE = 5
 
 
 class Place(NamedTuple):
-    """Where a bone stands at rest, in the armature's space, what it hangs on, and how."""
+    """Where a bone stands at rest, in the armature's space, what it hangs on, and how; and how it is scaled there."""
 
     rest: Matrix
     parent: str = ""
     inherit: Inherit = FULLY
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 
 class Surroundings(NamedTuple):
@@ -66,6 +67,9 @@ def design(lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundin
 class Designer:
     """Writes down one mechanism, part by part."""
 
+    root: tuple[str, Inherit]
+    """What measures hang on, and how."""
+
     def __init__(self, lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundings) -> None:
         self.lower, self.upper = lower, upper_of(lower)
         self.limb, self.wanted, self.surroundings = limb, wanted, surroundings
@@ -88,12 +92,12 @@ class Designer:
         """The whole mechanism."""
         axes = _matrix(*self.limb.axes)
         frame = axes if self.is_flat else _line_axes(self.limb)
-        root, inherit = self.add_frame()
-        self.measure("target", self.wanted.target, frame, root, inherit, "xyz")
+        self.root = self.add_frame()
+        self.measure("target", self.wanted.target, frame, "xyz")
         if self.wanted.pole:
-            self.measure("pole", self.wanted.pole, frame, root, inherit, "pqr")
+            self.measure("pole", self.wanted.pole, frame, "pqr")
         self.add_turns(axes, frame)
-        self.take_over(root, inherit)
+        self.take_over()
         if isinstance(self.values.stretch, Node) or self.values.stretch > 0.0:
             self.stretch()
         properties = tuple(
@@ -121,9 +125,9 @@ class Designer:
             self.drive(name, "location", axis, Node("input", "l"))
         return name, Inherit()
 
-    def measure(self, role: str, target: Target, frame: Matrix, parent: str, inherit: Inherit, letters: str) -> None:
+    def measure(self, role: str, target: Target, frame: Matrix, letters: str) -> None:
         """Add a bone that measures where a target is in F, in axes given in F."""
-        bone = self.add(role, self.upper.bone.matrix_local @ frame.to_4x4(), parent, inherit)
+        bone = self.add(role, self.upper.bone.matrix_local @ frame.to_4x4(), *self.root)
         at = {"target": target.object, "subtarget": target.bone}
         self.constrain(bone, role, "COPY_LOCATION", at | self.measuring())
         if self.surroundings.is_sparse:
@@ -150,30 +154,29 @@ class Designer:
         upper = self.add_turning("upper", place, limb.axes[2], limb.axes[1])
         self.drive(upper, "rotation_axis_angle", 0, turned.line if line else formulas.line_in_plane() + turned.line)
         normal, across = (_vector(straight.conjugated() @ each) for each in (bent, aside))
-        place = self.place_lower(upper)
+        place = self.place_lower(place, upper)
         place = place._replace(rest=place.rest @ straight.to_matrix().to_4x4())
         lower = self.add_turning("lower", place, normal, across)
         self.drive(lower, "rotation_axis_angle", 0, -turned.knee)
 
     def place_upper(self) -> Place:
         """Where the bone stands that holds the upper bone's solution."""
-        return Place(self.upper.bone.matrix_local, self.add_parent(), holding(self.upper))
+        return Place(self.upper.bone.matrix_local, *self.root)
 
-    def place_lower(self, upper: str) -> Place:
+    def place_lower(self, upper: Place, name: str) -> Place:
         """The same for the lower bone. One that is not turned with the upper bone is to stand as if it were, with the
         whole solution."""
         rest = self.lower.bone.matrix_local
-        return (
-            Place(rest, self.upper.name, holding(self.lower))
-            if self.lower.bone.use_inherit_rotation
-            else Place(rest, upper)
-        )
+        if self.lower.bone.use_inherit_rotation:
+            return Place(rest, self.upper.name, holding(self.lower))
+        side = -1.0 if is_mirrored(self.upper) else 1.0  # which it does not take over either
+        return Place(upper.rest @ self.upper.bone.matrix_local.inverted() @ rest, name, scale=(side, 1.0, 1.0))
 
     def add_line(self, frame: Matrix) -> str:
         """Add the bone that turns into the plane, with its y axis on the target line; none where that is fixed."""
         if self.is_flat and not self.features.swung:
             return ""
-        rest, parent, inherit = self.place_upper()
+        rest, parent, inherit, _ = self.place_upper()
         line = self.add("line", rest @ frame.to_4x4(), parent, inherit, rotation_mode="YXZ")
         if self.is_flat:
             self.drive(line, "rotation_euler", 2, formulas.line_in_plane())
@@ -196,8 +199,8 @@ class Designer:
         if not self.features.swung:
             axis = list(normal)
         constants = [0.0 if variables_of(each) else float(text(each)) for each in axis]
-        channels = {"rotation_axis_angle": (0.0, *constants)}
-        name = self.add(role, *place, rotation_mode="AXIS_ANGLE", channels=channels)
+        channels = {"rotation_axis_angle": (0.0, *constants), "scale": place.scale}
+        name = self.add(role, *place[:3], rotation_mode="AXIS_ANGLE", channels=channels)
         for index, each in enumerate(axis, 1):
             if variables_of(each):
                 self.drive(name, "rotation_axis_angle", index, each)
@@ -219,7 +222,7 @@ class Designer:
         for bone in (self.upper,) if inherits else (self.upper, self.lower):
             self.copy_scale(bone.name, factors, power)
 
-    def take_over(self, _root: str, _inherit: Inherit) -> None:
+    def take_over(self) -> None:
         """Let the visible bones take over the solution, by as much as the influence."""
         for bone, role in ((self.upper.name, "upper"), (self.lower.name, "lower")):
             self.blend(bone, self.name(role), self.is_muted)

@@ -76,6 +76,62 @@ def test_a_share_of_the_solution_is_that_of_the_bones_own_rotations(on, scale):
             assert np.allclose(matrices(ob), wanted[1], atol=1e-5)
 
 
+NO_ROTATION = "NO_ROTATION"
+INHERITS = [
+    ("FULL", NO_ROTATION),
+    (NO_ROTATION, NO_ROTATION),
+    ("NONE", NO_ROTATION),
+    ("FIX_SHEAR", "FULL"),
+    ("AVERAGE", "NONE"),
+]
+
+
+def let_inherit(ob, bone: str, what: str) -> None:
+    """Let a bone inherit scale in a way, or no rotation."""
+    if what == NO_ROTATION:
+        ob.data.bones[bone].use_inherit_rotation = False
+    else:
+        ob.data.bones[bone].inherit_scale = what
+
+
+@pytest.mark.parametrize("plane", ["REST", "POLE"])
+@pytest.mark.parametrize("scale", [(-1.2, 1.2, 1.2), (1, 1.5, 0.7)], ids=["mirrored", "uneven"])
+@pytest.mark.parametrize(
+    "inherits",
+    [
+        ("FULL", NO_ROTATION),
+        (NO_ROTATION, NO_ROTATION),
+        ("NONE", NO_ROTATION),
+        ("FIX_SHEAR", "FULL"),
+        ("AVERAGE", "NONE"),
+    ],
+)
+def test_what_bones_inherit_of_what_carries_them_is_as_live(inherits, scale, plane):
+    ob = make_rig()
+    for bone, what in zip(LIMB, inherits, strict=True):
+        let_inherit(ob, bone, what)
+    ob.pose.bones["hip"].matrix_basis = Matrix.LocRotScale((0.1, 0.2, 0.3), Euler((0.4, -0.7, 1.1)), Vector(scale))
+    turn(ob, [Euler((0.3, 0.2, -0.4)).to_quaternion()] * 2)
+    pole = make_empty("pole", (1, 5, 1))
+    chain = make_chain(ob, make_empty("target", (0.3, 0.5, -1.1)), plane=plane, pole_target=pole)
+    if chain.message:
+        assert inherits[1] == NO_ROTATION  # which live does not pose under uneven scale
+        return
+    live = []
+    for share in (1.0, 0.4):
+        chain.influence = share
+        update()
+        live.append((joints(ob), matrices(ob)))
+    make_portable(ob)
+    for share, (at, whole) in zip((1.0, 0.4), live, strict=True):
+        chain.influence = share
+        update()
+        assert chain.message == ""
+        for a, b in zip(joints(ob), at, strict=True):
+            assert np.linalg.norm(a - b) <= 1e-5 * length(ob)
+        assert np.allclose(matrices(ob), whole, atol=3e-5)
+
+
 def test_a_limb_that_is_scaled_to_nothing_has_a_place_and_comes_back():
     ob = make_rig()
     chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.9)), influence=0.5)
