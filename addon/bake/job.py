@@ -23,8 +23,8 @@ from .keys import Keys, Sheet
 from .reduction import every_frame, reduced
 from .samples import Joints, Sampled, Track
 from .scope import curve_times, switch
-from .ways import part_of, sample_chains
-from .ways.stepping import frame_kept, step_joints
+from .ways import find_joints, part_of, sample_chains
+from .ways.stepping import frame_kept
 
 ATTEMPTS = 3
 """How often a reduction is tried, each at half the tolerance of the one before, until its measured error is in it."""
@@ -184,8 +184,7 @@ def _reduce(
             written[i] = reduced(chains[i], times, allowed[i]) if attempt < ATTEMPTS else every_frame(chains[i], times)
         with trial(chains):
             _write(chains, written, request._replace(into_new=True))
-            steps = step_joints(context, lowers, request.frames)
-            found = yield from part_of(steps, 0.5, 0.5 / len(request.frames))
+            found = yield from part_of(find_joints(context, lowers, request.frames), 0.5, 0.5)
         errors = [chain.joints.farthest(joints) for chain, joints in zip(chains, found, strict=True)]
         missed = [i for i, error in enumerate(errors) if error > request.tolerance]
         if not missed:

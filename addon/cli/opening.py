@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import ID, AnimData, Library, PoseBone, Scene
 
+from ..bake.ways.expressions import hangs_on_variables
 from ..rig.access import scene_of
 from .codes import Code, Stop
 from .files import open_blend
@@ -96,7 +97,8 @@ def _few(names: list[str]) -> str:
 
 
 def _needs_python(driver: Any) -> bool:
-    return driver is not None and driver.type == "SCRIPTED" and not driver.is_simple_expression
+    """Whether a driver reads more than what Blender lets Python evaluate in every file."""
+    return driver is not None and not (driver.is_valid and hangs_on_variables(driver))
 
 
 def _path(library: Library) -> Path:

@@ -48,6 +48,7 @@ def test_a_bake_cancelled_while_keys_are_measured_leaves_everything(addon):
     ob.pose.bones["thigh"].rotation_quaternion = Euler((0.3, 0.2, 0.1)).to_quaternion()
     chain = make_chain(ob)
     key_hip(ob)
+    ob.constraints.new("LIMIT_LOCATION")  # so that keys are played to be measured
     bpy.context.scene.frame_set(5)
     action, before = ob.animation_data.action, joints(ob)
     request = baking.Request(baking.chains_of_scene(bpy.context), FRAMES, tolerance=0.01)
@@ -95,8 +96,9 @@ def test_errors_that_add_up_along_a_rig_are_within_the_tolerance_too(addon):
 
 
 def cancel_on_trial() -> None:
-    """Begin a bake, and close it while it measures keys."""
+    """Begin a bake, and close it while it measures keys, which it plays because of a constraint."""
     baking = installed.addon("addon.bake")
+    bpy.data.objects["leg"].constraints.new("LIMIT_LOCATION")
     request = baking.Request(baking.chains_of_scene(bpy.context), FRAMES, tolerance=0.01)
     steps = baking.bake(bpy.context, request)
     while next(steps) <= 0.7:
@@ -180,6 +182,20 @@ def test_the_error_is_that_of_the_keys_as_they_play(addon):
     assert report.chains[0].worst_residual() < 1e-6
     assert max(gaps) > 1e-3
     assert report.residual == pytest.approx(max(gaps), abs=2e-6)
+
+
+def test_the_scene_is_not_stepped_to_measure_keys_that_curves_tell(addon, monkeypatch):
+    stepped = installed.addon("addon.bake.ways.stepping")
+    legs = [make_leg("one"), make_leg("two")]
+    for ob in legs:
+        make_chain(ob, stretch=1.0)
+        key_hip(ob)
+    wanted = [motion(ob, FRAMES) for ob in legs]
+    monkeypatch.setattr(stepped, "set_frame", None)
+    report = bake_scene(tolerance=1e-3)
+    gaps = [np.linalg.norm(motion(ob, FRAMES) - place, axis=-1).max() for ob, place in zip(legs, wanted, strict=True)]
+    assert report.error == pytest.approx(max(gaps), abs=2e-6)
+    assert report.keys < 48
 
 
 def test_a_limb_in_a_plane_gets_no_curves_for_what_does_not_change(addon):

@@ -149,7 +149,7 @@ def test_python_in_a_file_is_off_unless_asked_for(shot):
     ob = open_file(shot)
     target = ob.pose.bones["shin"].planar_ik.target
     target.animation_data_clear()
-    target.driver_add("location", 2).driver.expression = "-1.2 - (frame / 100) ** 2"
+    target.driver_add("location", 2).driver.expression = "-1.2 - (bpy.context.scene.frame_current / 100) ** 2"
     bpy.ops.wm.save_mainfile()
     before = shot.read_bytes()
     code, lines, err = run("report", shot)
@@ -161,6 +161,18 @@ def test_python_in_a_file_is_off_unless_asked_for(shot):
     assert (code, "Python" in err, "warnings" in lines[0]) == (0, False, False)
     assert shot.read_bytes() == before
     bpy.context.preferences.filepaths.use_scripts_auto_execute = False
+    tips = motion(open_file(shot.with_name("out.blend")), (1, 24))[:, 2]
+    assert tips[1, 2] < tips[0, 2] - 0.01
+
+
+def test_formulas_that_blender_trusts_act_and_are_no_error(shot):
+    """Though Python evaluates them."""
+    target = open_file(shot).pose.bones["shin"].planar_ik.target
+    target.animation_data_clear()
+    target.driver_add("location", 2).driver.expression = "-1.2 - (frame / 100) ** 2"
+    bpy.ops.wm.save_mainfile()
+    code, _, err = run("bake", "--strict", "--max-unreached", 99, shot, "-o", shot.with_name("out.blend"))
+    assert (code, "Python" in err) == (0, False), err
     tips = motion(open_file(shot.with_name("out.blend")), (1, 24))[:, 2]
     assert tips[1, 2] < tips[0, 2] - 0.01
 

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from ...rig.access import scene_of
 from ..keeping import limbs_kept
-from ..samples import Sampled
-from .arrays import by_arrays
+from ..samples import Joints, Sampled
+from .arrays import by_arrays, joints_by_arrays
 from .evaluation import ALL, Route
 from .results import Solved
-from .stepping import step_live
+from .stepping import step_joints, step_live
 
-__all__ = ["ALL", "by_arrays", "part_of", "sample_chains"]
+__all__ = ["ALL", "by_arrays", "find_joints", "part_of", "sample_chains"]
 
 
 def sample_chains(
@@ -44,6 +44,14 @@ def sample_chains(
         if not sample.is_stretched:
             sample.tracks = [track for track in sample.tracks if track.mode]
     return samples
+
+
+def find_joints(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Generator[float, None, list[Joints]]:
+    """Where the joints of limbs are over frames whose chains are off, in their order; yields the fraction done."""
+    found = yield from part_of(joints_by_arrays(context, lowers, frames), 0.0, 0.5 / len(frames))
+    left = [lower for lower, joints in zip(lowers, found, strict=True) if joints is None]
+    stepped = iter((yield from part_of(step_joints(context, left, frames), 0.5, 0.5 / len(frames))) if left else ())
+    return [joints or next(stepped) for joints in found]
 
 
 def _filled(solved: Solved | None, stepped: Sampled, rows: NDArray[Any]) -> Sampled:

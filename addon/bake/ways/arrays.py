@@ -13,6 +13,7 @@ from ...live import solve_now
 from ...live.frame import Frame
 from ...rig.access import scene_of, scene_settings, view_layer_of
 from ...rig.dependencies import Carrier
+from ..samples import Joints, empty_sample
 from ..scope import curve_times
 from .curves import Channels, Sampler, basis
 from .evaluation import ALL, Evaluated, Route, evaluate
@@ -32,12 +33,9 @@ def by_arrays(
 
     Raises nothing, and changes nothing but the limbs' pose in the frame at which the scene is.
     """
-    reader = _reader(context, lowers)
-    routes = Routes(reader, allowed)
+    routes = Routes(_reader(context, lowers), allowed)
     subjects = [routes.subject(lower) for lower in lowers]
-    evaluated: dict[Route, Evaluated] = {}
-    for route, wanted in routes.wanted.items():
-        evaluated[route] = yield from evaluate(context, wanted, frames, route, reader.dependencies)
+    evaluated = yield from _evaluated(context, routes, frames)
     found: dict[Carrier, list[Solved]] = {}
     if routes.subjects:
         with Sampler(curve_times(scene_of(context), frames)) as sampler:
@@ -47,6 +45,32 @@ def by_arrays(
                     found.setdefault(key, []).append(solved)
     keys = [(subject.object, subject.lower.name) if subject else None for subject in subjects]
     return [joined(found[key]) if key else None for key in keys]
+
+
+def joints_by_arrays(
+    context: Context, lowers: list[PoseBone], frames: NDArray[Any]
+) -> Generator[int, None, list[Joints | None]]:
+    """Where the joints of limbs are over frames whose chains are off, in their order, None for those of which arrays
+    can't tell; yields the frames evaluated. Raises nothing."""
+    routes = Routes(_reader(context, lowers))
+    limbs = [lower if routes.follow(lower.id_data, lower.name) else None for lower in lowers]
+    evaluated = yield from _evaluated(context, routes, frames)
+    found: list[Joints | None] = [empty_sample(lower, len(frames)).joints if lower else None for lower in limbs]
+    with Sampler(curve_times(scene_of(context), frames)) as sampler:
+        for rows in _slabs(len(frames), len(lowers)):
+            places = Places(routes, Channels(sampler, rows), evaluated, rows)
+            for lower, joints in zip(limbs, found, strict=True):
+                if lower and joints:
+                    joints.knee[rows], joints.tip[rows] = places.ends(lower.id_data, lower.name)
+    return found
+
+
+def _evaluated(context: Context, routes: Routes, frames: NDArray[Any]) -> Generator[int, None, dict[Route, Evaluated]]:
+    """All that must be evaluated, by its route."""
+    found: dict[Route, Evaluated] = {}
+    for route, wanted in routes.wanted.items():
+        found[route] = yield from evaluate(context, wanted, frames, route, routes.dependencies)
+    return found
 
 
 def _reader(context: Context, lowers: list[PoseBone]) -> Reader:

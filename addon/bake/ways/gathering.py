@@ -86,6 +86,12 @@ class Places:
             shapes_of(subject, parent, frame, locations[1], scales),
         )
 
+    def ends(self, ob: Object, bone: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Head and tail of a bone in the world, ``(frames, 3)`` or one row for all frames."""
+        placed = self._space(ob, bone)
+        head = placed[:, :3, 3]
+        return head, head + bones_of(ob)[bone].bone.length * placed[:, :3, 1]
+
     def _world(self, ob: Object) -> NDArray[Any]:
         route = self._routes.of(ob)
         if route & EVALUATED:

@@ -40,6 +40,7 @@ class Routes:
         """The chains that each of them directly or by others hangs on."""
         self.wanted: dict[Route, Wanted] = {}
         """What must be evaluated, by how."""
+        self.dependencies = reader.dependencies
         self.evaluated: set[Carrier] = set()
         """Those of which something is evaluated, itself or of what it hangs on."""
         self._reader = reader
@@ -60,6 +61,17 @@ class Routes:
                 self._want(key, subject)
                 self.subjects[key] = subject
         return self.subjects.get(key)
+
+    def follow(self, ob: Object, bone: str) -> bool:
+        """Whether a bone can be followed in the world without posing a chain for it. What must be evaluated for it is
+        noted in ``wanted``."""
+        things = [(ob, ""), (ob, bone)]
+        leaves = {leaf for each in things if self.of(*each) for leaf in self._leaves(*each)}
+        if not all(self.of(*each) for each in things) or any(self.of(*leaf) == Route.SOLUTION for leaf in leaves):
+            return False
+        for leaf in leaves:
+            self._wanted_by(self.of(*leaf)).places.add(leaf)
+        return True
 
     def of(self, ob: Object, bone: str = "") -> Route:
         """How an object in the world is followed, or the pose of a bone in its armature."""
