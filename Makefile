@@ -3,7 +3,7 @@
 PYTHON ?= python3
 TASK = @$(PYTHON) -u -m scripts.tasks
 
-.PHONY: help test solver hunt matrix zip check window bench demo sample clean
+.PHONY: help test solver hunt matrix zip check window bench demo sample pictures clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ demo: ## the walking creature: build/demo.blend and its pictures
 
 sample: ## build/planar_ik_sample.blend: a cut-out puppet and a biped, as assets
 	$(TASK) sample $(ARGS)
+
+pictures: ## the pictures of the guides in docs/, from the real window
+	$(TASK) pictures
 
 clean: ## remove .venvs and build
 	$(TASK) clean

@@ -1,10 +1,11 @@
-"""The pictures of the guides, taken in Blender's real window: ``python3 -m scripts.pictures``, after ``make zip``.
+"""The pictures of the guides, taken in Blender's real window: ``make pictures``.
 
-They are what the window's tests photograph, played again without the tests.
+What they show is set up in tests/window/picture_scenarios.py.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,41 +17,54 @@ from .window import Window
 
 DOCS = ROOT / "docs"
 
-VIEW = "1316x776+0+28"
-"""Where the 3D view is on the screen."""
+SCREEN = "1600x1100x24"
+"""High enough for the whole panel."""
+
+LIMB = "780x732+300+28"
+"""Where the limb and what the overlay draws of it are in a picture of the 3D view."""
 
 PICTURES = {
-    "overlay_scenarios.shows_the_geometry": {
-        "reached": "overlay",
-        "limits": "limits",
-        "missed": "missed",
-        "blended": "fk-and-ik",
-        "light": "light",
+    "shows_the_overlay": {
+        "reached": ("overlay", LIMB),
+        "limits": ("limits", LIMB),
+        "missed": ("missed", LIMB),
+        "blended": ("fk-and-ik", LIMB),
+        "light": ("light", LIMB),
     },
-    "panel_scenarios.finds_the_panel_everywhere": {"limb": "panel", "pie": "pie"},
+    "shows_menu_panel_and_pie": {
+        "menu": ("add", "430x430+80+70"),
+        "panel": ("panel", "264x506+0+374"),
+        "pie": ("pie", "800x440+0+0"),
+    },
+    "shows_sides_and_softness": {
+        "sides": ("bend-side", "780x420+300+270"),
+        "softness": ("softness", "860x280+270+350"),
+    },
 }
-"""For each scenario, the pictures that the guides show and their names in docs/."""
+"""For each scenario, the pictures that the guides show, their names in docs/, and what part of them is shown."""
 
 
 def main() -> int:
     if not APPLICATION.exists():
         print(f"{APPLICATION} is missing: it is the Blender whose window is photographed")
         return 1
+    os.environ.setdefault("BLENDER_SCREEN", SCREEN)
     window = Window()
     try:
         for scenario, pictures in PICTURES.items():
-            window.play(scenario)
-            for name, shown in pictures.items():
-                crop(TAKEN / f"{scenario.rpartition('.')[2]}-{name}.png", DOCS / f"{shown}.png")
+            window.play(f"picture_scenarios.{scenario}")
+            for name, (shown, part) in pictures.items():
+                reduce(TAKEN / f"{scenario}-{name}.png", DOCS / f"{shown}.png", part)
     finally:
         window.close()
     return 0
 
 
-def crop(taken: Path, shown: Path) -> None:
-    """Keep the 3D view, in few colours. The system that the application runs in has ImageMagick."""
-    words = ["convert", str(taken), "-crop", VIEW, "+repage", "-colors", "96", f"PNG8:{shown}"]
+def reduce(taken: Path, shown: Path, part: str) -> None:
+    """Keep a part of a picture, in few colours. The application's system has ImageMagick."""
+    words = ["convert", str(taken), "-crop", part, "+repage", "+dither", "-colors", "96", f"PNG8:{shown}"]
     subprocess.run([str(APPLICATION), "--exec", *words], check=True)
+    print(f"{shown.relative_to(ROOT)}: {shown.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":

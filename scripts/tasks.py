@@ -109,6 +109,11 @@ def demo(*arguments: str) -> int:
     return _script("demo", *arguments)
 
 
+def pictures() -> int:
+    """The pictures of the guides in docs/, taken anew in a real window."""
+    return _script("pictures")
+
+
 def clean() -> int:
     """Remove the environments and everything that was built."""
     for folder in (HOME, package.BUILD):
@@ -164,6 +169,7 @@ TASKS = {
     "bench": bench,
     "demo": demo,
     "sample": sample,
+    "pictures": pictures,
     "clean": clean,
 }
 

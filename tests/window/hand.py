@@ -17,6 +17,8 @@ from mathutils import Vector
 
 Steps = Iterator[None]
 Point = tuple[int, int]
+Rectangle = tuple[int, int, int, int]
+"""Its lower left corner, width and height."""
 
 DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 KEYS = {" ": "SPACE", "-": "MINUS", ".": "PERIOD", "/": "SLASH"} | {
@@ -71,25 +73,44 @@ class Hand:
         yield from self.key("RET")
         yield
 
-    def picture(self, name: str) -> None:
-        """Photograph the screen. Blender's own screenshot is black where OpenGL is software."""
+    def picture(self, name: str, part: Rectangle | None = None) -> Path:
+        """Photograph the screen, or a part of it. Blender's own screenshot is black where OpenGL is software."""
         path = self.pictures / f"{self.scenario}-{name}.png"
         if which("import"):
-            subprocess.run(["import", "-window", "root", str(path)], check=True)
+            subprocess.run(["import", "-window", "root", *self._cropping(part), str(path)], check=True)
         else:
             with bpy.context.temp_override(window=self.window):
                 bpy.ops.screen.screenshot(filepath=str(path))
+        return path
 
-    def colour(self, point: Point) -> list[int]:
-        """What the screen shows there: red, green and blue, of 255."""
-        x, y = point[0], self.window.height - 1 - point[1]
-        words = ["import", "-window", "root", "-crop", f"1x1+{x}+{y}", "-depth", "8", "rgb:-"]
-        return list(subprocess.run(words, check=True, capture_output=True).stdout)
+    def _cropping(self, part: Rectangle | None) -> list[str]:
+        if part is None:
+            return []
+        x, y, width, height = part
+        return ["-crop", f"{width}x{height}+{x}+{self.window.height - y - height}", "+repage"]
+
+    def colour(self, point: Point) -> list[float]:
+        """What the screen shows there: red, green and blue, from 0 to 1."""
+        image = bpy.data.images.load(str(self.picture("colour")))
+        start = image.channels * (point[1] * image.size[0] + point[0])
+        found = list(image.pixels[start : start + 3])
+        bpy.data.images.remove(image)
+        return found
 
     def view(self) -> tuple[bpy.types.Area, bpy.types.Region]:
         """The largest 3D view, and its region that shows the scene."""
         area = max(self._views(), key=lambda one: one.width * one.height)
         return area, next(region for region in area.regions if region.type == "WINDOW")
+
+    def place_of_view(self) -> Rectangle:
+        """Where the 3D view is."""
+        _, region = self.view()
+        return region.x, region.y, region.width, region.height
+
+    def to_the_middle(self) -> Steps:
+        """Move the mouse to the middle of the 3D view."""
+        x, y, width, height = self.place_of_view()
+        return self.move((x + width // 2, y + height // 2))
 
     def make_room(self) -> Steps:
         """Leave a quarter to the 3D view, where no picture needs more: drawing it is what takes time without a GPU."""
@@ -99,8 +120,7 @@ class Hand:
                 bpy.ops.screen.area_split(direction=direction, factor=0.5)
             min(self._views(), key=lambda one: (one.x, one.y)).type = "TEXT_EDITOR"
             yield
-        _, region = self.view()
-        yield from self.move((region.x + region.width // 2, region.y + region.height // 2))
+        yield from self.to_the_middle()
         yield from self.key("HOME")
 
     def _views(self) -> list[bpy.types.Area]:
@@ -111,7 +131,7 @@ class Hand:
         area, _ = self.view()
         area.spaces.active.show_region_ui = True
         yield
-        self._sidebar()[1].active_panel_category = tab
+        self.sidebar()[1].active_panel_category = tab
         yield
 
     def hover(self, name: str) -> Steps:
@@ -124,7 +144,7 @@ class Hand:
 
     def _search(self, across: float, is_there: Callable[[], bool], name: str) -> Steps:
         """Move the mouse up and down in the sidebar, from where it is on, until it is over what is looked for."""
-        area, region = self._sidebar()
+        area, region = self.sidebar()
         x, near = region.x + round(across * region.width), self.mouse[1]
         for y in sorted(range(region.y, region.y + region.height, STEP), key=lambda y: abs(y - near)):
             yield from self.move((x, y))
@@ -146,7 +166,8 @@ class Hand:
         yield
         yield from self.move((x, y))
 
-    def _sidebar(self) -> tuple[bpy.types.Area, bpy.types.Region]:
+    def sidebar(self) -> tuple[bpy.types.Area, bpy.types.Region]:
+        """The 3D view, and its region that has the panels."""
         area, _ = self.view()
         return area, next(region for region in area.regions if region.type == "UI")
 

@@ -143,6 +143,6 @@ def seen(hand: Hand, name: str):
     area, _ = hand.view()
     area.tag_redraw()
     yield
-    hand.picture(name)
+    hand.picture(name, hand.place_of_view())
     shown = installed.addon("addon.ui.overlay.gathering").limbs_shown(bpy.context)
     return {"limbs": 0 if shown is None else len(shown.root)}

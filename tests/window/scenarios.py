@@ -224,8 +224,7 @@ def open_armature(hand: Hand, limbs: dict[str, list[Vector]]):
     bpy.ops.wm.open_mainfile(filepath=path)
     hand.window = bpy.context.window_manager.windows[0]
     yield
-    _area, region = hand.view()
-    yield from hand.move((region.x + region.width // 2, region.y + region.height // 2))
+    yield from hand.to_the_middle()
     yield from hand.key("NUMPAD_3")
     yield from hand.key("HOME")
     yield
