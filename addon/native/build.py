@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,7 +10,7 @@ import bpy
 from bpy.types import Context, PoseBone
 
 from ..rig import editing
-from ..rig.access import ArmatureObject
+from ..rig.access import ArmatureObject, is_armature
 from ..rig.settings import ON_RIG, PART, holder_of
 from .annex import within_reach
 from .expressions import LONGEST
@@ -55,11 +55,30 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
             del holder[ON_RIG + name]
         for bone, constraint in constraints:
             bone.constraints.remove(constraint)
-        gone.setdefault(host, set()).update(bones)
+        gone.setdefault(host, set()).update(bones if _are_free(host, bones) else ())
     for host, names in gone.items():
         _remove_bones(context, host, names | set(unused_worlds(host, names)))
         if host.animation_data and not _is_used(host.animation_data):
             host.animation_data_clear()
+
+
+def _are_free(host: ArmatureObject, bones: Collection[str]) -> bool:
+    """Whether no other object of the same armature has limbs that take over what these bones hold. If one has, leave
+    them to it."""
+    for other in bpy.data.objects:
+        if other.data == host.data and other != host and is_armature(other):
+            constraints: Any = [each for bone in other.pose.bones for each in bone.constraints]
+            if any(getattr(each, "target", None) == other and each.subtarget in bones for each in constraints):
+                for name in bones:
+                    _clear(host.pose.bones[name])
+                return False
+    return True
+
+
+def _clear(bone: PoseBone) -> None:
+    """Take the constraints of a bone away."""
+    for constraint in [*bone.constraints]:
+        bone.constraints.remove(constraint)
 
 
 def _remove_bones(context: Context, host: ArmatureObject, names: Iterable[str]) -> None:

@@ -26,7 +26,7 @@ from .blending import is_mirrored, world_bone
 from .build import build, take_away
 from .checking import FIXED, check, check_in_reach
 from .design import design, surroundings_of
-from .found import built_for, exposed, note_purpose
+from .found import built_for, exposed, goals_of, is_whole, note_purpose
 from .wanted import ALWAYS, Wanted, moving_root, needs_swing
 
 making: list[bool] = []
@@ -117,8 +117,14 @@ def _unmake(context: Context, ob: ArmatureObject, names: Iterable[str]) -> None:
 
 def is_outdated(lower: PoseBone, evaluated: PoseBone) -> bool:
     """Whether the mechanism of a chain is not what its settings and its bones ask for now."""
-    built = built_for(lower)
-    return built is None or not _alike(built, _purpose(read(lower), limb_of(evaluated, lower), lower))
+    built, wanted = built_for(lower), read(lower)
+    if built is None or not is_whole(lower) or goals_of(lower) != _goals(wanted):
+        return True
+    return not _alike(built, _purpose(wanted, limb_of(evaluated, lower), lower))
+
+
+def _goals(wanted: Wanted) -> list[tuple[Any, str]]:
+    return [(goal.object, goal.bone) for goal in (wanted.target, wanted.pole) if goal]
 
 
 def read(lower: PoseBone) -> Wanted:
@@ -185,13 +191,11 @@ def limb_of(evaluated: PoseBone, lower: PoseBone) -> Limb:
 
 def _purpose(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:
     """What a mechanism is made for, in words and numbers that can be kept with it and compared."""
-    goals = [[goal.object.name_full, goal.bone] if goal else [] for goal in (wanted.target, wanted.pole)]
     fixed = {name: value for name, value in wanted.settings.items() if name not in wanted.exposed and name != "enabled"}
     hangs = [[bone.bone.use_inherit_rotation, bone.bone.inherit_scale] for bone in (upper_of(lower), lower)]
     axes = [number for turn in (*limb.axes, *limb.knee_turns) for number in turn]
     lengths = [limb.r1, limb.r2]
     words: list[Any] = [
-        goals,
         hangs,
         sorted(wanted.exposed),
         [fixed["plane"], fixed["stretch_volume"]],

@@ -51,6 +51,24 @@ def mechanism_of(lower: PoseBone) -> list[str]:
     return sorted(found, key=found.__getitem__, reverse=True)
 
 
+def is_whole(lower: PoseBone) -> bool:
+    """Whether a chain on the rig has a mechanism with all its drivers and no others, and nothing there refers to an
+    object that this one is a copy of. Blender leaves drivers behind where it joins armatures with the same names."""
+    host, built = host_of(lower), built_for(lower)
+    drivers = _drivers_within(lower)
+    if built is None or len(drivers) != built["drivers"]:
+        return False
+    copied = [each.target for _, each in constraints_of(lower) if each.type != "LIMIT_ROTATION"]
+    variables = (variable for curve in drivers for variable in curve.driver.variables)
+    read = [target.id for variable in variables for target in variable.targets]
+    return all(ob == host for ob in copied) and all(ob in (host, lower.id_data) for ob in read)
+
+
+def _drivers_within(lower: PoseBone) -> list[Any]:
+    """The drivers of a mechanism."""
+    return list(drivers_of(host_of(lower), set(mechanism_of(lower)), []))
+
+
 def worlds_of(ob: ArmatureObject) -> list[str]:
     """The names of the bones at the world's origin: one that mechanisms share, or more where armatures were joined."""
     return [bone.name for bone in ob.data.bones if is_part(ob, bone.name) and _role(ob, bone.name) == WORLD]
@@ -70,7 +88,7 @@ def _role(ob: ArmatureObject, part: str) -> Any:
 
 def note_purpose(lower: PoseBone, purpose: dict[str, Any]) -> None:
     """Keep with a mechanism what it is made for."""
-    _holder(lower)[PART] = json.dumps(purpose)
+    _holder(lower)[PART] = json.dumps(purpose | {"drivers": len(_drivers_within(lower))})
 
 
 def built_for(lower: PoseBone) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from ..rig.status import MISSED
 from ..rig.targets import Target
 from ..solver import Reach
 from .convert import is_outdated
-from .found import mechanism_of
+from .found import is_whole
 
 
 def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
@@ -23,8 +23,8 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     if target is None or target.problem():
         return Reach.INVALID, target.problem() if target else f"'{lower.name}' has no target"
     mend = "press Rebuild on the Rig (pose.planar_ik_rebuild)"
-    if not mechanism_of(lower):
-        return Reach.INVALID, f"Bones or constraints that pose '{lower.name}' are gone: {mend}"
+    if not is_whole(lower):
+        return Reach.INVALID, f"Bones or constraints that pose '{lower.name}' are gone, or another's: {mend}"
     try:
         if is_outdated(lower, evaluated):
             return Reach.INVALID, f"'{lower.name}' or its chain was changed since it was put on the rig: {mend}"

@@ -111,7 +111,7 @@ def convert(context: Context, lower: PoseBone, limit: float = MOVED) -> list[str
     settings, place, lost = conversion_of(solvers, depsgraph)
     posed = posture_of(context, lower)
     kept = _switch_off(solvers)
-    made: Any = None
+    had = set(bpy.data.objects)
     try:
         check_limb(lower)
         check_target(lower.id_data, lower, Target(settings["target"], settings["subtarget"]))
@@ -134,7 +134,7 @@ def convert(context: Context, lower: PoseBone, limit: float = MOVED) -> list[str
     except Refused:
         remove_chain(lower.id_data, lower)
         _switch_on(kept)
-        if made:
+        for made in set(bpy.data.objects) - had:  # of which some may have gone with the chain
             bpy.data.objects.remove(made)
         view_layer_of(context).update()
         raise

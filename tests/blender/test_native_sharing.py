@@ -124,6 +124,21 @@ def test_an_action_of_a_library_is_left_alone(tmp_path):
     assert np.allclose(play(one, other), before, atol=1e-5)
 
 
+def test_a_conversion_that_is_refused_leaves_nothing_behind():
+    ob = make_rig()
+    constraint = ob.pose.bones["shin"].constraints.new("IK")
+    constraint.target, constraint.chain_count = make_empty("target", frame_of(ob).target(0.6, 0.9)), 2
+    update()
+    objects, before = set(bpy.data.objects), matrices(ob)
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match="set Most Change to more"):
+        bpy.ops.pose.planar_ik_convert(most_change=0.0)
+    update()
+    assert set(bpy.data.objects) == objects
+    assert np.allclose(matrices(ob), before, atol=1e-4)
+    assert list(ob.pose.bones["shin"].constraints) == [constraint]
+
+
 def test_converting_ik_constraints_leaves_shared_keys_to_the_other():
     rigs = []
     for name in ("one", "other"):
@@ -142,7 +157,7 @@ def test_converting_ik_constraints_leaves_shared_keys_to_the_other():
     before = play(other)
     activate(one)
     select(one, "shin")
-    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
+    assert bpy.ops.pose.planar_ik_convert(most_change=0.01) == {"FINISHED"}
     update()
     assert paths(other.animation_data) == {path}
     assert not paths(one.animation_data) & {path}
