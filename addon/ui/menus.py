@@ -40,11 +40,16 @@ class VIEW3D_MT_planar_ik_pie(Menu):
 def _draw(menu: Any, _context: Context) -> None:
     layout = menu.layout
     layout.separator()
+    given, layout.operator_context = (
+        layout.operator_context,
+        "INVOKE_DEFAULT",
+    )  # a key that opens the menu gives another
     for cls in ENTRIES:
         layout.operator(cls.bl_idname, text=f"{cls.bl_label}…" if cls in ASKING else cls.bl_label)
         if cls in OVER_RANGES:
             layout.operator(cls.bl_idname, text=f"{cls.bl_label} over a Range…").use_range = True
     layout.operator("wm.call_menu_pie", text="Planar IK Pie Menu").name = VIEW3D_MT_planar_ik_pie.__name__
+    layout.operator_context = given
 
 
 CLASSES = (VIEW3D_MT_planar_ik_pie,)

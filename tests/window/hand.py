@@ -60,6 +60,11 @@ class Hand:
         self._press(name, **held)
         yield
 
+    def keys(self, *names: str) -> Steps:
+        """Press and release several keys, each when Blender is done with the one before."""
+        for name in names:
+            yield from self.key(name)
+
     def write(self, text: str) -> Steps:
         """Type text into the field that has the focus."""
         for letter in text:

@@ -26,7 +26,11 @@ def click_add_and_drag(hand: Hand):
     yield from open_limb(hand)
     yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
     found = {"clicked": bpy.context.active_pose_bone.name, "tip_at_rest": tip()[:]}
-    yield from hand.choose("Add Planar IK")
+    with bpy.context.temp_override(**in_view(hand)):
+        bpy.ops.wm.call_menu(name="VIEW3D_MT_pose_ik")
+    yield
+    hand.picture("menu")
+    yield from hand.keys("HOME", "DOWN_ARROW", "DOWN_ARROW", "RET")  # after Blender's two entries comes Add Planar IK
     hand.picture("added")
     found["added"], found["tip_after_adding"] = has_chain(), tip()[:]
 

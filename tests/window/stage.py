@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Generator
 from importlib import import_module
 from pathlib import Path
+from time import monotonic
 
 import bpy
 
@@ -28,6 +29,9 @@ PAUSE = 0.02
 
 QUIET = 4
 """Looks that it takes until Blender has handled the events of a step and drawn what became of them."""
+
+PATIENCE = 120
+"""Seconds without a scenario after which whoever asks is taken for dead."""
 
 
 def main() -> None:
@@ -52,19 +56,19 @@ def main() -> None:
 
 
 def play_all(folder: Path, pictures: Path) -> Generator[None, None, None]:
-    """The steps of every scenario that is asked for, until the folder is gone."""
+    """The steps of every scenario that is asked for, until the folder is gone or who asked has long been silent."""
     yield
     set_preferences()
     installed.install()
-    number = 1
-    while folder.exists():
+    number, since = 1, monotonic()
+    while folder.exists() and monotonic() < since + PATIENCE:
         asked = folder / f"{number}.scenario"
         if asked.exists():
             found = yield from play(asked.read_text(), pictures)
             written = folder / "findings"
             written.write_text(json.dumps(found, indent=2))
             written.rename(folder / f"{number}.json")
-            number += 1
+            number, since = number + 1, monotonic()
         yield
 
 
