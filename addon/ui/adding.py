@@ -14,6 +14,7 @@ from ..rig.controls import Control, end_of, keep_rotation, make_controls, turn_o
 from ..rig.limbs import is_limb, to_click
 from ..rig.setup import Fitting, Refused, add_fitting, fit_chain, named_target
 from ..rig.targets import Target
+from ..rig.words import rpt_
 
 
 class Request(NamedTuple):
@@ -62,7 +63,9 @@ def _with_controls(context: Context, fittings: list[Fitting], under_root: bool) 
     done: list[tuple[Fitting, Any, str]] = []
     for ob in {fitting.lower.id_data: None for fitting in fittings}:
         if ob.override_library or ob.library or ob.data.library:
-            raise Refused(f"No bones can be added to '{ob.name}', which is linked: make empties instead")
+            raise Refused(
+                rpt_("No bones can be added to '{rig}', which is linked: make empties instead").format(rig=ob.name)
+            )
         of_rig = [(fitting, fitting.lower.name) for fitting in fittings if fitting.lower.id_data == ob]
         for fitting, name in of_rig:
             goals = _lacking(context, fitting, name)
@@ -107,7 +110,7 @@ def _put_on_rig(context: Context, lowers: list[PoseBone]) -> list[str]:
     try:
         make_portable(context, lowers)
     except Refused as why:
-        return [f"Runs on the extension: {why}"]
+        return [rpt_("Runs on the extension: {why}").format(why=why)]
     return []
 
 
@@ -157,7 +160,8 @@ def _apart(lowers: list[PoseBone], active: PoseBone | None) -> list[PoseBone]:
         if rival is None:
             kept.append(lower)
         elif rival != active:
-            raise Refused(f"The limbs of '{rival.name}' and '{lower.name}' would share a bone: select one of the two")
+            sentence = rpt_("The limbs of '{one}' and '{other}' would share a bone: select one of the two")
+            raise Refused(sentence.format(one=rival.name, other=lower.name))
     return kept
 
 
@@ -165,7 +169,13 @@ def _advice(bone: PoseBone) -> str:
     """What to say of a bone that is not the lower one of a limb."""
     other = to_click(bone)
     if other and other.parent:
-        limb = f"'{other.name}', which bends with '{other.parent.name}'"
-        return f"'{bone.name}' is not the lower bone of a limb: click {limb}"
-    lack = f"and its parent '{bone.parent.name}' are no limb" if bone.parent else "has no parent"
-    return f"'{bone.name}' {lack}: select the lower of two bones that meet, like a shin or a forearm"
+        sentence = rpt_("'{bone}' is not the lower bone of a limb: click '{lower}', which bends with '{upper}'")
+        return sentence.format(bone=bone.name, lower=other.name, upper=other.parent.name)
+    if bone.parent is None:
+        sentence = rpt_("'{bone}' has no parent: select the lower of two bones that meet, like a shin or a forearm")
+        return sentence.format(bone=bone.name)
+    sentence = rpt_(
+        "'{bone}' and its parent '{parent}' are no limb: select the lower of two bones that meet, like a shin or a "
+        "forearm"
+    )
+    return sentence.format(bone=bone.name, parent=bone.parent.name)

@@ -12,6 +12,7 @@ from bpy.types import Context, Event, Operator, PoseBone
 
 from ..bake import Refused, Report, Request, Span, bake, chains_of_scene, finish, frames_of
 from ..rig.access import scene_of, upper_of
+from ..rig.words import n_, rpt_
 from .finding import selected_chains
 from .ranges import draw_range, start_from_scene
 from .units import length_text
@@ -170,7 +171,7 @@ class POSE_OT_planar_ik_bake(Operator):
         while perf_counter() < until:
             done = next(self._steps)  # type: ignore[arg-type]
         context.window_manager.progress_update(done)
-        context.workspace.status_text_set(f"Baking Planar IK: {done:.0%}   Esc: Cancel")
+        context.workspace.status_text_set(rpt_("Baking Planar IK: {share}   Esc: Cancel").format(share=f"{done:.0%}"))
 
     def _leave(self, context: Any) -> None:
         self._steps = None
@@ -184,15 +185,22 @@ class POSE_OT_planar_ik_bake(Operator):
 
     def _tell(self, report: Report) -> set[OperatorReturnItems]:
         for chain in report.skipped:
-            self.report({"WARNING"}, f"'{chain.lower}' was not baked. {chain.problem}")
-        words = (
-            f"Baked {_counted(report.frames, 'frame')} of {_counted(len(report.chains), 'chain')} "
-            f"in {report.seconds:.2f} s; {_counted(report.unreached, 'frame')} unreached, "
-            f"tips at most {length_text(scene_of(bpy.context), report.residual)} from their targets"
+            told = rpt_("'{bone}' was not baked. {why}").format(bone=chain.lower, why=chain.problem)
+            self.report({"WARNING"}, told)
+        words = rpt_(
+            "Baked {frames} of {chains} in {seconds} s; {unreached} unreached, tips at most {away} from their targets"
+        ).format(
+            frames=_counted(report.frames, "frame"),
+            chains=_counted(len(report.chains), "chain"),
+            seconds=f"{report.seconds:.2f}",
+            unreached=_counted(report.unreached, "frame"),
+            away=length_text(scene_of(bpy.context), report.residual),
         )
         if report.error > 0.0:
             of = _counted(report.frames * len(report.chains), "key")
-            words += f"; {report.keys} of {of}, at most {report.error:.3g} off"
+            words += rpt_("; {kept} of {keys}, at most {error} off").format(
+                kept=report.keys, keys=of, error=f"{report.error:.3g}"
+            )
         self.report({"INFO"}, words)
         return {"FINISHED"}
 
@@ -204,8 +212,15 @@ def _selected(context: Context) -> list[PoseBone]:
     return found or selected_chains(context)
 
 
+COUNTED = {
+    "frame": (n_("{count} frame"), n_("{count} frames")),
+    "chain": (n_("{count} chain"), n_("{count} chains")),
+    "key": (n_("{count} key"), n_("{count} keys")),
+}
+
+
 def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return rpt_(COUNTED[noun][count != 1]).format(count=count)
 
 
 CLASSES = (POSE_OT_planar_ik_bake,)

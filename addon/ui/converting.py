@@ -24,6 +24,7 @@ from ..rig.converting import (
 )
 from ..rig.setup import Refused, add_chain, check_limb, check_target, new_empty, posture_of, remove_chain
 from ..rig.targets import Target
+from ..rig.words import n_, rpt_
 from ..solver.ops import Array
 from .operators import PoseOperator
 
@@ -31,8 +32,12 @@ MOVED = 1e-4
 """How far a limb's matrices may change, in lengths of the limb and in its axes, for its constraint to go."""
 
 
-STRETCHED = ", as the constraint changes the length of one of its bones more than of the other: bring it to rest, or"
-"""What is added for limbs that are stretched, or shortened: the constraint does so even where it could reach."""
+MOVES = n_("The chain would move '{bone}' by {moved} of its length: set Most Change to more")
+STRETCHED = n_(
+    "The chain would move '{bone}' by {moved} of its length, as the constraint changes the length of one of its bones "
+    "more than of the other: bring it to rest, or set Most Change to more"
+)
+"""The latter for limbs that are stretched, or shortened: the constraint does so even where it could reach."""
 
 
 class POSE_OT_planar_ik_convert(PoseOperator):
@@ -84,12 +89,14 @@ class POSE_OT_planar_ik_convert(PoseOperator):
                 continue
             converted += 1
             if lost:
-                self.report({"WARNING"}, f"'{name}': not carried over: {'; '.join(lost)}")
+                sentence = rpt_("'{bone}': not carried over: {what}")
+                self.report({"WARNING"}, sentence.format(bone=name, what="; ".join(lost)))
         if not converted:
             raise Refused(refused[0])
         for sentence in refused:
-            self.report({"WARNING"}, f"Left alone. {sentence}")
-        self.report({"INFO"}, f"Converted {converted} of {len(lowers)} limbs")
+            self.report({"WARNING"}, rpt_("Left alone. {why}").format(why=sentence))
+        told = rpt_("Converted {count} of {all} limbs")
+        self.report({"INFO"}, told.format(count=converted, all=len(lowers)))
 
     def _lowers(self, context: Context) -> list[PoseBone]:
         ob: Any = context.object
@@ -105,7 +112,7 @@ def convert(context: Context, lower: PoseBone, limit: float = MOVED) -> list[str
     everything as it was, also if that would change the limb's matrices by more than ``limit``."""
     solvers = solvers_of(lower)
     if solvers is None:
-        raise Refused(f"'{lower.name}' has no IK constraint")
+        raise Refused(rpt_("'{bone}' has no IK constraint").format(bone=lower.name))
     depsgraph = context.evaluated_depsgraph_get()
     before = _matrices(context, lower)
     settings, place, lost = conversion_of(solvers, depsgraph)
@@ -120,17 +127,18 @@ def convert(context: Context, lower: PoseBone, limit: float = MOVED) -> list[str
             made = new_empty(context, f"pole_{lower.name}", place, posed.mark)
             _hang(context, made, Target(settings["pole_target"], settings["pole_subtarget"]))
             settings |= {"pole_target": made, "pole_subtarget": ""}
-            lost.append(f"the angle between knee and pole is held by '{made.name}', which hangs on the pole")
-        why = STRETCHED if is_stretched(lower, depsgraph) else ""
+            held = rpt_("the angle between knee and pole is held by '{name}', which hangs on the pole")
+            lost.append(held.format(name=made.name))
+        why = is_stretched(lower, depsgraph)
         moved = _try(context, lower, settings, before)
         if moved > limit and solvers.poled is None:
             made = new_empty(context, f"pole_{lower.name}", posed.pole, posed.mark)
             settings |= {"plane": "POLE", "pole_target": made, "pole_subtarget": ""}
-            lost.append(f"how the knee turned with the target: '{made.name}' says where it points now")
+            turned = rpt_("how the knee turned with the target: '{name}' says where it points now")
+            lost.append(turned.format(name=made.name))
             moved = _try(context, lower, settings, before)
         if moved > limit:
-            change = f"The chain would move '{lower.name}' by {moved:.2g} of its length"
-            raise Refused(f"{change}{why or ':'} set Most Change to more")
+            raise Refused(rpt_(STRETCHED if why else MOVES).format(bone=lower.name, moved=f"{moved:.2g}"))
     except Refused:
         remove_chain(lower.id_data, lower)
         _switch_on(kept)

@@ -18,9 +18,10 @@ from ..rig.mirroring import counterpart, mirror_chain
 from ..rig.setup import Refused, told_turned
 from ..rig.snapping import Match, check_goal, keep_place, keep_setting, key_rotation, key_scale, match, place
 from ..rig.targets import Target
+from ..rig.words import rpt_
 from .finding import goals_of, selected_chains
 from .operators import ChainOperator
-from .ranges import draw_range, start_from_scene
+from .ranges import draw_range, over_range, start_from_scene
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -50,7 +51,7 @@ class RangeOperator(ChainOperator):
             return self.execute(context)
         self._is_asked = True
         manager: Any = context.window_manager
-        title = f"{self.bl_label} over a Range"
+        title = over_range(self.bl_label)
         asked: set[OperatorReturnItems] = manager.invoke_props_dialog(self, title=title, confirm_text="Snap")
         return asked
 
@@ -97,7 +98,9 @@ class RangeOperator(ChainOperator):
         start_from_scene(self, context)
         start, end = self.frame_start, self.frame_end
         if end < start:
-            raise Refused(f"The range ends at frame {end}, before it starts at {start}")
+            raise Refused(
+                rpt_("The range ends at frame {end}, before it starts at {start}").format(end=end, start=start)
+            )
         return range(start, end + 1, self.step)
 
 
@@ -113,7 +116,7 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
         settings = chain_settings(lower)
         target = Target.read(settings.target, settings.subtarget)
         if target is None:
-            raise Refused(f"'{lower.name}' has no target")
+            raise Refused(rpt_("'{bone}' has no target").format(bone=lower.name))
         check_goal(lower, target)
         if "POLE" in goals_of(lower):
             check_goal(lower, goals_of(lower)["POLE"])
@@ -141,7 +144,8 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
             off = target.position(context.evaluated_depsgraph_get()) - position
             if off.length > OFF_PLACE * (1.0 + position.length):
                 name = target.bone or target.object.name
-                self.report({"WARNING"}, f"Something else moves '{name}': mute its constraints and drivers, snap again")
+                sentence = rpt_("Something else moves '{name}': mute its constraints and drivers, snap again")
+                self.report({"WARNING"}, sentence.format(name=name))
 
 
 def _match(context: Context, lower: PoseBone) -> Match:

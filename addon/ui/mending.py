@@ -14,6 +14,7 @@ from ..rig.access import bones_of, chain_settings
 from ..rig.dependencies import Dependencies
 from ..rig.problems import movers_of
 from ..rig.setup import Refused, make_pole, new_empty, posture_of
+from ..rig.words import rpt_
 from .finding import selected_chains
 from .operators import ChainOperator
 
@@ -121,7 +122,9 @@ class POSE_OT_planar_ik_mend(ChainOperator):
         mend = MENDS[self.way]
         lowers = [lower for lower in selected_chains(context, or_off=True) if mend.helps(lower)]
         if not lowers:
-            raise Refused(f"{mend.label}: this would not help, as nothing of the kind is in the way")
+            raise Refused(
+                rpt_("{mend}: this would not help, as nothing of the kind is in the way").format(mend=rpt_(mend.label))
+            )
         for lower in lowers:
             mend.act(context, lower)
         live.refresh(context)

@@ -7,7 +7,9 @@ from typing import Any
 import bpy
 from bpy.types import Context, Menu
 
+from ..rig.words import iface_
 from . import baking, converting, fk_ik, operators, switching
+from .ranges import over_range
 
 ENTRIES = (*operators.CLASSES, *switching.CLASSES, *fk_ik.CLASSES, *baking.CLASSES, *converting.CLASSES)
 
@@ -37,6 +39,10 @@ class VIEW3D_MT_planar_ik_pie(Menu):
         pie.operator("pose.planar_ik_bake", text="Bake Planar IK…", icon="KEY_HLT")
 
 
+def _label(cls: Any) -> str:
+    return iface_(cls.bl_label, "Operator")
+
+
 def _draw(menu: Any, _context: Context) -> None:
     layout = menu.layout
     layout.separator()
@@ -45,9 +51,9 @@ def _draw(menu: Any, _context: Context) -> None:
         "INVOKE_DEFAULT",
     )  # a key that opens the menu gives another
     for cls in ENTRIES:
-        layout.operator(cls.bl_idname, text=f"{cls.bl_label}…" if cls in ASKING else cls.bl_label)
+        layout.operator(cls.bl_idname, text=f"{_label(cls)}…" if cls in ASKING else _label(cls), translate=False)
         if cls in OVER_RANGES:
-            layout.operator(cls.bl_idname, text=f"{cls.bl_label} over a Range…").use_range = True
+            layout.operator(cls.bl_idname, text=f"{over_range(cls.bl_label)}…", translate=False).use_range = True
     layout.operator("wm.call_menu_pie", text="Planar IK Pie Menu").name = VIEW3D_MT_planar_ik_pie.__name__
     layout.operator_context = given
 

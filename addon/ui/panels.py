@@ -14,6 +14,7 @@ from bpy.types import Context, Panel, PoseBone
 from ..rig.access import chain_settings, has_chain, runs_on_rig, scene_of, scene_settings, upper_of
 from ..rig.limbs import is_limb
 from ..rig.settings import ON_RIG, PREFIX, SWITCH, holder_of
+from ..rig.words import iface_
 from .finding import chain_meant, goals_of
 from .mending import MENDS, mends_for
 from .presets import PLANARIK_PT_presets
@@ -134,7 +135,8 @@ def _draw_adding(layout: Any, context: Context) -> None:
     if bone is None:
         layout.label(text="Click the lower bone of a limb", icon="INFO")
     elif not is_limb(bone):
-        layout.label(text=f"'{bone.name}' is no lower bone", icon="INFO")
+        sentence = iface_("'{bone}' is no lower bone").format(bone=bone.name)
+        layout.label(text=sentence, icon="INFO", translate=False)
     layout.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
 
 
@@ -239,7 +241,8 @@ def _draw_result(layout: Any, context: Any, lower: PoseBone) -> None:
     else:
         words = lower.planar_ik.bl_rna.properties["reach"].enum_items[reach].name  # type: ignore[attr-defined]
         away = length_text(scene_of(context), chain.residual)
-        layout.label(text=f"{words}: {away} from the target", icon=reach_icon(lower))
+        sentence = iface_("{reach}: {away} from the target").format(reach=iface_(words), away=away)
+        layout.label(text=sentence, icon=reach_icon(lower), translate=False)
 
 
 def _draw_operators(layout: Any) -> None:

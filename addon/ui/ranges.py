@@ -7,6 +7,7 @@ from typing import Any
 from bpy.types import Context
 
 from ..rig.access import scene_of
+from ..rig.words import iface_
 
 
 def start_from_scene(operator: Any, context: Context) -> None:
@@ -22,3 +23,8 @@ def draw_range(layout: Any, operator: Any) -> None:
     column = layout.column(align=True)
     for name in ("frame_start", "frame_end"):
         column.prop(operator, name)
+
+
+def over_range(operator: str) -> str:
+    """What an operator of this label is called where it asks for a range of frames, in the interface's language."""
+    return iface_("{operator} over a Range").format(operator=iface_(operator, "Operator"))

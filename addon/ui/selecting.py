@@ -10,6 +10,7 @@ from bpy.types import Context, Object, Operator, PoseBone, UIList, WindowManager
 
 from ..rig.access import bones_of, chain_settings, has_bone, has_chain, is_armature, upper_of, view_layer_of
 from ..rig.settings import PREFIX
+from ..rig.words import rpt_
 from .finding import chain_meant, goals_of
 
 if TYPE_CHECKING:
@@ -60,10 +61,10 @@ class POSE_OT_planar_ik_select(Operator):
         lower = self._lower(context)
         part = find_part(lower, self.part) if lower else None
         if part is None:
-            self.report({"ERROR"}, f"There is no {self.part.lower()} to select")
+            self.report({"ERROR"}, rpt_("There is no {part} to select").format(part=rpt_(self.part.lower())))
             return {"CANCELLED"}
         if not part[0].visible_get():
-            self.report({"ERROR"}, f"'{part[0].name}' is hidden: show it first")
+            self.report({"ERROR"}, rpt_("'{name}' is hidden: show it first").format(name=part[0].name))
             return {"CANCELLED"}
         select(context, *part)
         return {"FINISHED"}

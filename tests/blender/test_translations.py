@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import bpy
 import pytest
 
@@ -32,3 +34,18 @@ def test_blender_says_it_in_chinese():
         assert bpy.app.translations.pgettext_iface("Switch FK/IK", "Operator") == "切换 FK/IK"
     finally:
         view.language, view.use_translate_interface = kept
+
+
+def test_what_is_filled_into_a_sentence_has_a_place_in_every_language():
+    pattern = re.compile(r"{(\w+)}")
+    for texts in translations().LANGUAGES.values():
+        for (_, text), said in texts.items():
+            assert sorted(pattern.findall(text)) == sorted(pattern.findall(said)), text
+
+
+def test_no_sentence_of_the_interface_is_composed_past_the_translation():
+    """Of reports, refusals and labels in the rooms that a person sees, none is an f-string with words of its own."""
+    composed = re.compile(r"(?:report\(\{\"\w+\"\}, |Refused\(|label\(text=)f\"([^\"]*)\"")
+    for path in sorted((ROOT / "addon" / "ui").rglob("*.py")):
+        found = composed.findall(path.read_text(encoding="utf-8"))
+        assert not [words for words in found if re.search("[a-z]{3}", re.sub("{[^}]*}", "", words))], path

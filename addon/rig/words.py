@@ -1,0 +1,20 @@
+"""Sentences in the language of the interface, under the names by which Blender's extraction finds them: what is filled
+in comes after, by `str.format`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bpy.app import translations
+
+_translations: Any = translations  # whose functions return nothing, say the stubs
+
+iface_: Callable[..., str] = _translations.pgettext_iface
+"""Of labels."""
+
+rpt_: Callable[..., str] = _translations.pgettext_rpt
+"""Of reports and messages."""
+
+n_: Callable[..., str] = _translations.pgettext_n
+"""Marks a text that is translated later, and gives it as it is."""
