@@ -8,6 +8,7 @@ scaled unevenly, as long as the lower bone inherits all of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import cos, sin
 from operator import mul
 from typing import Any, NamedTuple
@@ -21,8 +22,13 @@ from ..solver.limb import Limb, limb, turned
 from ..solver.ops import FLOATS
 from ..solver.rotation import Quaternion
 
-Axes = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
+Axis = tuple[float, float, float]
+
+Axes = tuple[Axis, Axis, Axis]
 """The x, y and z axes of a bone."""
+
+MOST_SHAPES = 1024
+"""How many shapes are kept at most. The limbs of a crowd are few shapes, and after an undo all are looked at anew."""
 
 EVEN = 1e-4
 """How much the axes of a frame may differ in length, or lean, and still count as evenly scaled."""
@@ -96,11 +102,17 @@ def anatomy(
         length *= sizes[1]
     tip = in_frame.to_3x3() @ Vector((0.0, length, 0.0))
     axes = _axes(in_frame, upper, lower)
-    shape = limb(_numbers(knee), _numbers(tip), axes, FLOATS)
-    if any(angles):
-        hinge_turn, twist = ((cos(angle / 2.0), sin(angle / 2.0)) for angle in angles)
-        shape = turned(shape, hinge_turn, twist, FLOATS)
+    shape = _shape(_numbers(knee), _numbers(tip), axes, angles)
     return Anatomy(shape, _in_parent(upper), frame, uninherited, not follows, axes, uneven)
+
+
+@lru_cache(MOST_SHAPES)
+def _shape(knee: Axis, tip: Axis, axes: Axes, angles: tuple[float, float]) -> Limb:
+    shape = limb(knee, tip, axes, FLOATS)
+    if not any(angles):
+        return shape
+    hinge_turn, twist = ((cos(angle / 2.0), sin(angle / 2.0)) for angle in angles)
+    return turned(shape, hinge_turn, twist, FLOATS)
 
 
 def frame_of(upper: PoseBone) -> Matrix:
