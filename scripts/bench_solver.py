@@ -1,7 +1,8 @@
 """How long the solver takes, beside the trigonometric form in the same run: python -m scripts.bench_solver.
 
-The trigonometric form returns the same arrays from the same input, in the same layout. It runs as NumPy code is mostly
-written, over the whole arrays, and also in the solver's own pieces, which makes it faster.
+The trigonometric form returns the same arrays from the same input, which is tried before anything is timed. It runs as
+NumPy code is mostly written, over the whole arrays, and also in the solver's own pieces and memory layout, which makes
+it faster. `numpy.hypot` would take up to 20 ns a row more. Rows that are not finite it does not look for.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def main() -> None:
     """Print every measurement, one a line."""
     print(f"NumPy {np.__version__}; ns per row, best of {ROUNDS} rounds taken in turns")
     rng = np.random.default_rng(1)
+    try_by_angles(rng.uniform(-1.5, 1.5, (1000, 3)))
     for rows in SIZES:
         points = rng.uniform(-1.5, 1.5, (rows, 3))
         flat = np.ascontiguousarray(points[:, :2])
@@ -51,6 +53,21 @@ def main() -> None:
     print("one chain on floats, us")
     for name, settings, features in feature_sets():
         print(f"  {name:28}{1e6 * on_floats(settings, features):8.2f}")
+
+
+def try_by_angles(points: np.ndarray) -> None:
+    """Raise `AssertionError` if the trigonometric forms do not give what the solver gives."""
+    flat = np.ascontiguousarray(points[:, :2])
+    in_plane = solve_two_bone(flat, R1, R2)
+    for ours, form, given in (
+        ((*in_plane[:3], in_plane.residual, in_plane.reach), plane_by_angles, flat),
+        (chains.solve_chains(points, SHAPE), chain_by_angles, points),
+    ):
+        for theirs in (whole(form, given), in_pieces(form, given)):
+            for one, other in zip(ours, theirs, strict=True):
+                # A rotation is also its opposite.
+                signs = np.sign(np.sum(one * other, axis=-1, keepdims=True)) if other.shape[-1] == 4 else 1.0
+                np.testing.assert_allclose(one, np.squeeze(signs * other), atol=1e-7)
 
 
 def compare(name: str, rows: int, *forms: Callable[[], object]) -> None:
@@ -127,8 +144,9 @@ def plane_by_angles(target: Any) -> tuple[Any, ...]:
 def chain_by_angles(target: Any, shape: Limb = SHAPE) -> tuple[Any, ...]:
     """Both bones' own rotations, stretch and reach, by the law of cosines."""
     tx, ty, tz = target
-    x, y = (tx * ax + ty * ay + tz * az for ax, ay, az in shape.axes[:2])
+    x, y, z = (tx * ax + ty * ay + tz * az for ax, ay, az in shape.axes)
     upper, knee, _, reach = by_angles(x, y)
+    reach[(reach == Reach.REACHED) & (np.abs(z) > 1e-12 * (R1 + R2))] = Reach.OFF_PLANE
     normal = shape.axes[2]
     w, z = np.cos(0.5 * upper), np.sin(0.5 * upper)
     cosine, sine = np.cos(0.5 * knee), np.sin(0.5 * knee)
@@ -138,7 +156,7 @@ def chain_by_angles(target: Any, shape: Limb = SHAPE) -> tuple[Any, ...]:
 
 def by_angles(x: Any, y: Any) -> tuple[Any, ...]:
     """The upper bone's angle, the knee's turn from it, the residual and the reach."""
-    distance = np.hypot(x, y)
+    distance = np.sqrt(x * x + y * y)
     gone = np.clip(distance, abs(R1 - R2), R1 + R2)
     square = gone * gone
     at_root = np.arccos(np.clip((square + (R1 * R1 - R2 * R2)) / (2.0 * R1 * gone), -1.0, 1.0))
