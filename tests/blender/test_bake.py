@@ -251,6 +251,23 @@ def test_the_report_says_what_the_live_chains_do(bake, live):
     assert report.residual == pytest.approx(max(gaps), abs=2e-6)
 
 
+def test_frames_off_the_plane_of_the_limb_count_as_unreached(bake):
+    """Of a hinge whose target swings through its plane."""
+    ob = make_leg()
+    chain = make_chain(ob, plane="REST")
+    reached = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(int(frame))
+        gap = np.linalg.norm(joints(ob)[2] - np.array(chain.target.matrix_world.translation))
+        reached.append(chain.reach)
+        assert (chain.reach == "REACHED") == (gap < 1e-4)
+    report = bake()
+    assert {"OFF_PLANE"} <= {*reached}
+    assert report.unreached == report.chains[0].unreached == sum(each != "REACHED" for each in reached)
+    names = {each.value: each.name for each in installed.addon("addon.solver").Reach}
+    assert [names[code] for code in report.chains[0].reach.tolist()] == reached
+
+
 @pytest.mark.parametrize("feature", ["constrained target", "driven by Python"])
 def test_a_cancelled_bake_leaves_everything(addon, feature):
     baking = installed.addon("addon.bake")

@@ -39,6 +39,7 @@ WAYS = {
     "parented object": "123",
     "bone target": "123",
     "FK": "123",
+    "turned hinge": "123",
     "constrained target": "23",
     "followed target": "123",
     "driven target": "23",
@@ -78,6 +79,10 @@ def follow_a_bone(ob: Any, chain: Any) -> None:
 WAYS_FEATURES = FEATURES | {
     "parented object": parent_all,
     "bone target": follow_a_bone,
+    "turned hinge": lambda ob, chain: (
+        key_setting(ob, "hinge_angle", 0.1, -0.6, 0.4),
+        key_setting(ob, "lower_twist", 0.0, 0.8),
+    ),
     "FK": lambda ob, chain: (
         setattr(chain, "influence", 0.4),
         setattr(ob.pose.bones["thigh"], "rotation_mode", "XYZ"),

@@ -10,7 +10,7 @@ from bpy.types import Object
 from numpy.typing import NDArray
 
 from ...rig.access import bones_of
-from ...rig.settings import PREFIX
+from ...rig.settings import IN_SHAPE, PREFIX
 from ...rig.targets import Target
 from .constraints import held, is_on
 from .curves import Channels
@@ -73,17 +73,20 @@ class Places:
         else:
             frame = frame_of(upper, parent, unturned)
             in_space, space = np.eye(4), self.world(ob) @ frame
+        settings = {name: self._setting(ob, subject.lower.name, name) for name in subject.moving}
+        pairs = zip(IN_SHAPE, subject.angles, strict=True)
+        angles = np.broadcast_arrays(*(np.atleast_1d(settings.get(name, still)) for name, still in pairs))
         return Course(
             space,
             in_space,
             self._place(subject.target),
             self._place(subject.pole) if subject.pole else None,
-            {name: self._setting(ob, subject.lower.name, name) for name in subject.moving},
+            settings,
             turns[0],
             turns[1],
             (scales[0], scales[1]),
             (locations[0], locations[1]),
-            shapes_of(subject, parent, frame, locations[1], scales),
+            shapes_of(subject, parent, frame, locations[1], scales, np.stack(angles, axis=-1)),
         )
 
     def ends(self, ob: Object, bone: str) -> tuple[NDArray[Any], NDArray[Any]]:

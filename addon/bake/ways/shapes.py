@@ -41,11 +41,13 @@ def shapes_of(
     frame: NDArray[Any],
     location: NDArray[Any],
     scales: list[NDArray[Any]],
+    angles: NDArray[Any],
 ) -> Shapes:
     """The limb of a chain under its parent's poses, with the frame F in the armature ``(frames, 4, 4)``, the lower
-    bone's location and both bones' scales ``(frames, 3)``; each may be one row for all frames."""
+    bone's location and both bones' scales ``(frames, 3)``, and the settings `IN_SHAPE` ``(frames, 2)``; each may be one
+    row for all frames."""
     upper, lower = (bone.bone for bone in subject.bones)
-    numbers = [*scales]
+    numbers = [*scales, angles]
     if not lower.use_connect:
         numbers.append(location)
     if upper.inherit_scale == "ALIGNED" and parent is not None:
@@ -63,12 +65,14 @@ def shapes_of(
     else:
         _, firsts, index = np.unique(np.round(rows / (SAME * size)), axis=0, return_index=True, return_inverse=True)
         index = index.reshape(-1)
-    poses = [np.eye(4)[None] if parent is None else parent, location, *scales]
+    poses = [np.eye(4)[None] if parent is None else parent, location, *scales, angles]
     bodies = [_body(subject, *(each[min(i, len(each) - 1)].tolist() for each in poses)) for i in firsts.tolist()]
     return Shapes(bodies, index)
 
 
-def _body(subject: Subject, parent: Any, location: Any, upper_scale: Any, lower_scale: Any) -> Anatomy | None:
+def _body(
+    subject: Subject, parent: Any, location: Any, upper_scale: Any, lower_scale: Any, angles: Any
+) -> Anatomy | None:
     """The limb in one frame."""
     upper, lower = subject.bones
     above = upper.parent and _Still(upper.parent.name, upper.parent.bone, None, Vector(), Matrix(parent))
@@ -79,7 +83,7 @@ def _body(subject: Subject, parent: Any, location: Any, upper_scale: Any, lower_
             _Still(lower.name, lower.bone, stilled, Vector(location), Matrix()),  # type: ignore[arg-type]
             upper_scale,
             lower_scale,
-            subject.angles,
+            angles,
         )
     except Unposable:
         return None

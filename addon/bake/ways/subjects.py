@@ -23,7 +23,7 @@ from ..acting import acting_on
 from ..keeping import own_channels
 
 VARIABLE = (*(name for name in NUMBERS if name not in IN_SHAPE), SWITCH)
-"""The settings that may change from frame to frame: with others, the limb itself is another."""
+"""The settings that the solver takes anew for every frame; with others, the limb itself is another."""
 
 ROTATIONS = {EULER[0], *(channel for channel, _ in CHANNELS.values())}
 
@@ -43,8 +43,8 @@ class Own(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """One chain that arrays may pose. ``settings`` are those of `VARIABLE` as they are now; those in
-    ``moving`` change over the frames."""
+    """One chain that arrays may pose. ``settings`` are those of `VARIABLE` as they are now, ``angles`` those of
+    `IN_SHAPE`; those in ``moving`` change over the frames."""
 
     key: Key
     object: ArmatureObject
@@ -163,7 +163,7 @@ class Reader:
         own = [self._own(upper, kept), self._own(lower, kept)]
         holder = holder_of(lower)
         moving = self.animation(holder.id_data).settings(holder)
-        if None in own or SWITCH in animation.settings(upper) or moving - {*VARIABLE}:
+        if None in own or SWITCH in animation.settings(upper) or moving - {*VARIABLE, *IN_SHAPE}:
             return None
         if ("stretch" in moving or settings.stretch > 0.0) and not _stretches_plainly(lower, own[1], settings, moving):
             return None
