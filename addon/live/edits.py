@@ -62,9 +62,17 @@ def with_settings(ob: Object) -> list[PoseBone]:
 
 
 def has_unknown_chains(edit: Edit, known: Container[ArmatureObject]) -> bool:
-    """Whether an armature that had no live chain has one now, as after Blender's Paste Pose."""
+    """Whether an armature that had no live chain has one now, as after Blender's Paste Pose, or a chain on the rig
+    follows a bone that has another name now."""
     others = [ob for ob in edit.objects if ob not in known] if edit.has_rigs else []
-    return any(not runs_on_rig(bone) for ob in others if is_armature(ob) for bone in _switched_on(bones_of(ob)))
+    chains = [bone for ob in others if is_armature(ob) for bone in _switched_on(bones_of(ob))]
+    return any(not runs_on_rig(bone) or _has_lost_bone(bone) for bone in chains)
+
+
+def _has_lost_bone(lower: PoseBone) -> bool:
+    chain = lower.planar_ik  # type: ignore[attr-defined]  # addon.rig.properties adds it
+    goals = ((chain.target, chain.subtarget), (chain.pole_target, chain.pole_subtarget))
+    return any(name and ob and is_armature(ob) and name not in ob.pose.bones for ob, name in goals)
 
 
 def _switched_on(bones: Any) -> list[PoseBone]:

@@ -14,7 +14,7 @@ from ..rig.access import ArmatureObject, is_armature
 from ..rig.settings import ON_RIG, PART, holder_of
 from .annex import within_reach
 from .expressions import LONGEST
-from .found import collection_of, constraints_of, drivers_of, exposed, host_of, mechanism_of, unused_worlds
+from .found import collection_of, constraints_of, drivers_of, exposed, host_of, mechanism_of, scattered, unused_worlds
 from .parts import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
 
 
@@ -48,6 +48,8 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
     gone: dict[ArmatureObject, set[str]] = {}
     for lower in lowers:
         bones, constraints, host = mechanism_of(lower), constraints_of(lower), host_of(lower)
+        if len({bone.name for bone, _ in constraints}) == 1:  # not the upper bone, which is the parent no more
+            bones, constraints = scattered(lower)
         for curve in drivers_of(host, set(bones), constraints if host == lower.id_data else []):
             host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
         holder = holder_of(lower)
@@ -106,9 +108,9 @@ def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
 def _make_bone(ob: ArmatureObject, bone: Bone) -> None:
     """Make a bone in Edit Mode."""
     made = ob.data.edit_bones.new(bone.name)
-    made.tail = (0.0, 1.0, 0.0)
-    made.matrix = bone.matrix
-    made.length = bone.length
+    made.head = bone.matrix.translation
+    made.tail = made.head + bone.matrix.to_3x3().col[1].normalized() * bone.length
+    made.roll = bone.roll
     made.parent = ob.data.edit_bones[bone.parent] if bone.parent else None
     made.use_deform = False
     made.use_inherit_rotation, made.inherit_scale, made.use_local_location = bone.inherit

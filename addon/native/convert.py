@@ -6,16 +6,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import bpy
 from bpy.types import Context, PoseBone
 
-from ..rig.access import ArmatureObject, chain_settings, path_to_bone, setting_path, upper_of
+from ..rig.access import ArmatureObject, bones_of, chain_settings, path_to_bone, setting_path, upper_of
 from ..rig.anatomy import Unposable, anatomy
 from ..rig.animation import animated_paths
 from ..rig.carrying import carry, carry_across
 from ..rig.settings import NAMES, ON_RIG, PREFIX, SWITCH, holder_of
 from ..rig.setup import Refused
 from ..rig.sides import swing_side
-from ..rig.stretching import avoid_shear, restore_inherit_scale
+from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
 from ..rig.targets import Target
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
@@ -55,6 +56,8 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
         for name in names:
             check(ob.pose.bones[name])
     wanted = {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
+    for ob, each in wanted.items():
+        _check_sharing(ob, each)
     with _switched_off(chains):
         for ob, each in wanted.items():
             _make(context, ob, each)
@@ -85,6 +88,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
         check_in_reach(ob, names, "rebuild its chains")
     wanted = {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
     for ob, each in wanted.items():
+        _check_sharing(ob, each)
         _measure(context, ob, each)
     with _switched_off(chains):
         for ob, each in wanted.items():
@@ -152,9 +156,14 @@ def _make(context: Context, ob: ArmatureObject, wanted: dict[str, Wanted]) -> No
     """Design and build the mechanisms of one object's chains, whose bones have their own pose."""
     host = host_for(context, ob)
     for name, each in wanted.items():
-        if host == ob and (each.settings["stretch"] or "stretch" in each.animated):
+        if host == ob and _stretches(each):
             avoid_shear(ob.pose.bones[name])
-    limbs = _measure(context, ob, wanted)
+    try:
+        limbs = _measure(context, ob, wanted)
+    except Refused:
+        for name in wanted:
+            restore_inherit_scale(ob.pose.bones[name])
+        raise
     around, designed = surroundings_of(ob, host), design if host == ob else design_apart
     mechanisms = [designed(ob.pose.bones[name], limbs[name], each, around) for name, each in wanted.items()]
     build(context, ob, host, [world_bone(host, around.world), *mechanisms])
@@ -163,6 +172,20 @@ def _make(context: Context, ob: ArmatureObject, wanted: dict[str, Wanted]) -> No
         note_purpose(lower, _purpose(each, limbs[name], lower) | {"settings": each.settings})
     for armature in {ob, host}:
         armature.update_tag()
+
+
+def _stretches(wanted: Wanted) -> bool:
+    return bool(wanted.settings["stretch"] or "stretch" in wanted.animated)
+
+
+def _check_sharing(ob: ArmatureObject, wanted: dict[str, Wanted]) -> None:
+    """Raise `Refused` if limbs that stretch would change what another object's bones inherit."""
+    for name in (name for name, each in wanted.items() if _stretches(each) and shears(ob.pose.bones[name])):
+        for other in bpy.data.objects if ob.data.users > 1 and not needs_annex(ob) else ():
+            if other.data == ob.data and other != ob and not chain_settings(bones_of(other)[name]).stretch:
+                what = f"Stretching '{name}' of '{ob.name}' on the rig changes what the bones of '{other.name}' inherit"
+                way = "give it an armature of its own (Make Single User), or let its chain run on the extension"
+                raise Refused(f"{what}, which has the same armature: {way}")
 
 
 def _measure(context: Context, ob: ArmatureObject, wanted: dict[str, Wanted]) -> dict[str, Limb]:

@@ -25,6 +25,7 @@ from .expressions import cut, text, variables_of
 from .formulas import NATIVE
 from .found import worlds_of
 from .parts import FULLY, Bone, Constraint, Driver, Inherit, Mechanism, Property, Variable
+from .rest import keeps_axes, roll_for
 from .wanted import Wanted, features, solver_values
 
 SPARSE = 5
@@ -114,12 +115,13 @@ class Designer:
         return self.upper.parent.name if self.upper.parent else ""
 
     def add_frame(self) -> tuple[str, Inherit]:
-        """What measures hang on, and how: the upper bone's parent, if F stands still in it, else a bone of its own that
-        is where the upper bone would be, unturned and unscaled."""
-        parent, inherit = self.add_parent(), Inherit.of(self.upper)
-        if not self.wanted.moving and (not parent or inherit == Inherit()):
-            return parent, Inherit()
-        name = self.add("frame", self.upper.bone.matrix_local, parent, inherit)
+        """What measures hang on, and how: the upper bone's parent, if F stands still in it, and Blender keeps such axes
+        below it, else a bone of its own that is where the upper bone would be, unturned and unscaled."""
+        parent, inherit, rest = self.add_parent(), Inherit.of(self.upper), self.upper.bone.matrix_local
+        is_still = not self.wanted.moving and (not parent or inherit == FULLY)
+        if is_still and keeps_axes(rest, self.rest_of(parent)):
+            return parent, FULLY
+        name = self.add("frame", rest, parent, inherit)
         for axis in self.wanted.moving:
             self.sources["l"] = (self.upper.name, f"location[{axis}]")
             self.drive(name, "location", axis, Node("input", "l"))
@@ -263,8 +265,14 @@ class Designer:
     def add(self, role: str, matrix: Matrix, parent: str = "", inherit: Inherit = FULLY, **more: Any) -> str:
         """Add a bone under a name of its own."""
         name = _free_name(role, f"-{self.lower.name}", self.surroundings.taken)
-        self.bones.append(Bone(role, name, matrix, 0.3 * self.upper.bone.length, parent, inherit, **more))
+        roll = roll_for(matrix, self.rest_of(parent))
+        self.bones.append(Bone(role, name, matrix, 0.3 * self.upper.bone.length, parent, inherit, **more, roll=roll))
         return name
+
+    def rest_of(self, name: str) -> Matrix:
+        """A bone's rest pose in the armature's space, whether the rig has it or the mechanism; without a name, that."""
+        made = next((bone.matrix for bone in self.bones if bone.name == name), None)
+        return made or (self.lower.id_data.data.bones[name].matrix_local if name else Matrix())
 
     def name(self, role: str) -> str:
         """The name of a bone by its role."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..rig.access import ArmatureObject, copies_part, is_part, split_path, upper_of
-from ..rig.settings import CONSTRAINT, DEFAULTS, ON_RIG, PART, holder_of
+from ..rig.access import ArmatureObject, is_made, is_part, split_path, upper_of
+from ..rig.settings import DEFAULTS, ON_RIG, PART, holder_of
 from .annex import is_annex_of
 from .blending import WORLD
 from .parts import COLLECTION
@@ -18,13 +18,7 @@ from .parts import COLLECTION
 def constraints_of(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
     """The constraints by which the visible bones take over the solution, each with its bone."""
     visible = [lower] if lower.parent is None else [upper_of(lower), lower]
-    return [(bone, each) for bone in visible for each in bone.constraints if _is_ours(each)]
-
-
-def _is_ours(constraint: Any) -> bool:
-    """Whether a constraint of a visible bone was made for a chain."""
-    has_no_target = constraint.type == "LIMIT_ROTATION"
-    return constraint.name.startswith(CONSTRAINT) and (has_no_target or copies_part(constraint))
+    return [(bone, each) for bone in visible for each in bone.constraints if is_made(each)]
 
 
 def host_of(lower: PoseBone) -> ArmatureObject:
@@ -39,16 +33,37 @@ def mechanism_of(lower: PoseBone) -> list[str]:
     ob = host_of(lower)
     if ob != lower.id_data and not is_annex_of(ob, lower.id_data):
         return []  # A copied object's constraints go on copying from the annex of the one that it comes from.
-    found: dict[str, int] = {}
-    waiting = [getattr(each, "subtarget", "") for _, each in constraints_of(lower)]
+    found: set[str] = set()
+    waiting = [_subtarget(each) for _, each in constraints_of(lower)]
     while waiting:
         name = waiting.pop()
         if name not in found and is_part(ob, name) and _role(ob, name) != WORLD:
-            found[name] = len(ob.pose.bones[name].parent_recursive)
+            found.add(name)
             waiting += _needs(ob, ob.pose.bones[name])
     if any(owner != lower.name for owner in _owners(ob, found)):
         return []  # A mirrored or copied limb's constraints go on copying what the limb is posed by that it came from.
-    return sorted(found, key=found.__getitem__, reverse=True)
+    return _children_first(ob, found)
+
+
+def scattered(lower: PoseBone) -> tuple[list[str], list[tuple[PoseBone, Any]]]:
+    """The mechanism of a lower bone that lost its parent, or has another one now, and the constraints that copy it."""
+    ob, host = lower.id_data, host_of(lower)
+    found, worlds = set(mechanism_of(lower)), worlds_of(host)
+    parts = {bone.name: {*_needs(host, bone)} for bone in host.pose.bones if is_part(host, bone.name)}
+    while more := {name for name, needs in parts.items() if name not in {*found, *worlds} and needs & found}:
+        found |= more
+    copying = [bone for bone in ob.pose.bones if any(_subtarget(each) in found for each in bone.constraints)]
+    constraints = [(bone, each) for bone in copying for each in bone.constraints if is_made(each)]
+    return _children_first(host, found), constraints
+
+
+def _subtarget(constraint: Any) -> str:
+    name: str = getattr(constraint, "subtarget", "")
+    return name
+
+
+def _children_first(ob: ArmatureObject, bones: Collection[str]) -> list[str]:
+    return sorted(bones, key=lambda name: len(ob.pose.bones[name].parent_recursive), reverse=True)
 
 
 def is_whole(lower: PoseBone) -> bool:
@@ -153,7 +168,7 @@ def _needs(ob: ArmatureObject, bone: PoseBone) -> Iterator[str]:
     if bone.parent:
         yield bone.parent.name
     for constraint in bone.constraints:
-        yield getattr(constraint, "subtarget", "")
+        yield _subtarget(constraint)
     for curve in drivers_on(ob):
         if split_path(curve.data_path)[0] == bone.name:
             for variable in curve.driver.variables:

@@ -31,7 +31,8 @@ FULLY = Inherit()
 
 
 class Bone(NamedTuple):
-    """A bone of the mechanism, with its rest pose in the armature's space and what is set in its channels for good."""
+    """A bone of the mechanism: its rest pose in the armature's space, its roll in Edit Mode, and what its channels hold
+    for good."""
 
     role: str
     name: str
@@ -41,6 +42,7 @@ class Bone(NamedTuple):
     inherit: Inherit = Inherit()
     rotation_mode: Any = "QUATERNION"
     channels: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+    roll: float = 0.0
 
 
 class Constraint(NamedTuple):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bpy
 from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix
 
-from ..rig.access import chain_settings, upper_of
+from ..rig.access import chain_settings, upper_of, view_layer_of
 from ..rig.anatomy import Unposable, anatomy
+from ..rig.dependencies import Dependencies
+from ..rig.problems import deleted, lacking, moved_by, movers_of
 from ..rig.setup import Refused
 from ..rig.status import MISSED
 from ..rig.targets import Target
@@ -17,20 +20,36 @@ from .found import is_whole
 
 def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     """The reach of a chain, and why it can't be posed; nothing if it can."""
-    settings = chain_settings(lower)
     evaluated = lower.id_data.evaluated_get(depsgraph).pose.bones[lower.name]
+    settings = chain_settings(lower)
     target = Target.read(settings.target, settings.subtarget)
-    if target is None or target.problem():
-        return Reach.INVALID, target.problem() if target else f"'{lower.name}' has no target"
-    mend = "press Rebuild on the Rig (pose.planar_ik_rebuild)"
-    if not is_whole(lower):
-        return Reach.INVALID, f"Bones or constraints that pose '{lower.name}' are gone, or another's: {mend}"
+    pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
+    problem = lacking(lower, target, pole) or _deleted(target, pole)
+    if target is None or problem:
+        return Reach.INVALID, problem
     try:
-        if is_outdated(lower, evaluated):
-            return Reach.INVALID, f"'{lower.name}' or its chain was changed since it was put on the rig: {mend}"
-        return _reach(lower, evaluated, target, depsgraph), ""
+        problem = _outdated(lower, evaluated)
+        reach = Reach.INVALID if problem else _reach(lower, evaluated, target, depsgraph)
     except (Refused, Unposable) as why:
         return Reach.INVALID, str(why)
+    if reach not in {Reach.REACHED, Reach.INVALID}:
+        problem = moved_by(evaluated.id_data, movers_of(lower, Dependencies()))
+    return (Reach.INVALID, problem) if problem else (reach, "")
+
+
+def _deleted(*goals: Target | None) -> str:
+    """Which of these goals was deleted; what is shown was not, and to look for the others takes longer."""
+    objects = view_layer_of(bpy.context).objects
+    return deleted(goal for goal in goals if goal and objects.get(goal.object.name) != goal.object)
+
+
+def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
+    mend = "press Rebuild on the Rig (pose.planar_ik_rebuild)"
+    if not is_whole(lower):
+        return f"Bones or constraints that pose '{lower.name}' are gone, or another's: {mend}"
+    if is_outdated(lower, evaluated):
+        return f"'{lower.name}' or its chain was changed since it was put on the rig: {mend}"
+    return ""
 
 
 def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> Reach:

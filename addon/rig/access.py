@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 import bpy
 from bpy.types import Context, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
 
-from .settings import ON_RIG, PART, PREFIX, ChainSettings, holder_of
+from .settings import CONSTRAINT, ON_RIG, PART, PREFIX, ChainSettings, holder_of
 
 if TYPE_CHECKING:
     from bpy.types import Armature, Pose
@@ -93,6 +93,12 @@ def is_part(ob: Object | None, bone: str) -> bool:
 def copies_part(constraint: Any) -> bool:
     """Whether a constraint makes a limb copy what was made for its chain."""
     return is_part(getattr(constraint, "target", None), getattr(constraint, "subtarget", ""))
+
+
+def is_made(constraint: Any) -> bool:
+    """Whether a constraint of a visible bone was made for a chain that runs on the rig."""
+    has_no_target = constraint.type == "LIMIT_ROTATION"
+    return constraint.name.startswith(CONSTRAINT) and (has_no_target or copies_part(constraint))
 
 
 def scene_settings(scene: Scene) -> PlanarIKScene:

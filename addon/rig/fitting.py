@@ -13,7 +13,7 @@ from mathutils import Vector
 from ..solver.chain import OWN_AT_REST, Own, tip_position
 from ..solver.fitting import Fit as Whole
 from ..solver.fitting import fit_hinge
-from ..solver.limb import Limb
+from ..solver.limb import STRAIGHT, Limb
 from ..solver.ops import FLOATS
 from ..solver.rotation import Vector as Numbers
 from ..solver.rotation import combine, components, cross, dot, unit
@@ -33,6 +33,11 @@ NO_LINE = 1e-6
 """How near, in lengths of the limb, a tip may be to its root and still say in which direction it lies."""
 
 
+PAST_STRAIGHT = 4e-6
+"""How far past the tip of a straight limb, in its own lengths, its target is put, which still counts as reached:
+short of the tip by no more than rounding, it would bend the limb by the root of that, some 1e-3 radians."""
+
+
 class Fit(NamedTuple):
     """How a chain shows a limb's pose in one plane: the joints stay where they are, and the whole lower bone.
     ``turned`` is how far the upper bone turns about its length all the same, in radians."""
@@ -49,18 +54,18 @@ class Fit(NamedTuple):
 
 
 class Posture(NamedTuple):
-    """How a limb is posed, in the world, where a pole has its knee there, and how chains of each plane that can do so
-    show it."""
+    """How a limb is posed, in the world, where a target and a pole have its tip and its knee there, and how chains of
+    each plane that can do so show it."""
 
     root: Vector
-    tip: Vector
+    target: Vector
     pole: Vector
     fits: dict[str, Fit]
 
     @property
     def mark(self) -> float:
         """A size for empties that mark these places."""
-        return 0.15 * (self.tip - self.root).length or 0.1
+        return 0.15 * (self.target - self.root).length or 0.1
 
 
 def posture(
@@ -84,7 +89,13 @@ def posture(
         other = best.get(fit.plane)
         if other is None or _away(fit.hinge_angle, near) < _away(other.hinge_angle, near) - UNTURNED:
             best[fit.plane] = fit
-    return Posture(to_world.translation, to_world @ Vector(tip), to_world @ pole, best)
+    farther = 1.0 + PAST_STRAIGHT if _is_straight(knee, tip) else 1.0
+    return Posture(to_world.translation, to_world @ (Vector(tip) * farther), to_world @ pole, best)
+
+
+def _is_straight(knee: Numbers, tip: Numbers) -> bool:
+    upper, lower = Vector(knee), Vector(tip) - Vector(knee)
+    return upper.cross(lower).length <= STRAIGHT * upper.dot(lower)
 
 
 def is_planar(armature: Armature) -> bool:

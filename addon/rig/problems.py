@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bpy.types import Depsgraph, Object, PoseBone
 
-from .access import ArmatureObject, chain_settings, children_of, copies_part, has_chain, upper_of
+from .access import ArmatureObject, chain_settings, children_of, has_chain, is_made, upper_of
 from .dependencies import Dependencies
 from .settings import ChainSettings
 from .targets import Target
@@ -62,21 +62,24 @@ def _problem_of(
     ob: ArmatureObject, lower: PoseBone, target: Target | None, pole: Target | None, dependencies: Dependencies
 ) -> str:
     """Why the chain can't be posed in any frame, as it is set."""
-    settings = chain_settings(lower)
-    upper = lower.parent
-    if upper is None:
-        return f"'{lower.name}' has no parent: a chain is a bone and its parent"
-    if target is None:
-        return f"'{lower.name}' has no target"
+    lack = lacking(lower, target, pole)
+    if lack or target is None:
+        return lack
     return (
-        unposed(ob)
-        or target.problem()
-        or (pole.problem() if pole else "")
-        or _not_a_number(settings)
+        _not_a_number(chain_settings(lower))
         or hangs_on(ob, lower, target, dependencies)
         or (hangs_on(ob, lower, pole, dependencies) if pole else "")
         or moved_by_driver(lower, dependencies)
     )
+
+
+def lacking(lower: PoseBone, target: Target | None, pole: Target | None) -> str:
+    """What a chain can't do without, whatever it runs on, and does not have."""
+    if lower.parent is None:
+        return f"'{lower.name}' has no parent: a chain is a bone and its parent"
+    if target is None:
+        return f"'{lower.name}' has no target"
+    return unposed(lower.id_data) or target.problem() or (pole.problem() if pole else "")
 
 
 def unposed(ob: ArmatureObject) -> str:
@@ -102,7 +105,7 @@ def deleted(targets: Iterable[Target]) -> str:
     """Which of these targets was deleted: the chain alone keeps it in the file."""
     for target in targets:
         if not target.object.users_collection:
-            return f"'{target.object.name}' was deleted: choose something else to follow"
+            return f"'{target.object.name}' is in no scene, or was deleted: choose something else to follow"
     return ""
 
 
@@ -122,7 +125,7 @@ def movers_of(lower: PoseBone, dependencies: Dependencies) -> list[Mover]:
     found = [Mover(bone.name, "", problem) for bone, problem in _rivals(lower) if has_chain(bone)]
     for bone in (upper_of(lower), lower):
         for each in bone.constraints:
-            if copies_part(each):
+            if is_made(each):
                 continue
             problem = f"Constraint '{each.name}' moves '{bone.name}' after the chain: mute or remove it"
             found.append(Mover(bone.name, each.name, problem))

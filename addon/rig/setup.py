@@ -152,7 +152,7 @@ def fit_chain(context: Context, lower: PoseBone, target: Target | None, pole: Ta
 def add_fitting(context: Context, fitting: Fitting, settings: dict[str, Any]) -> None:
     """Add a chain with these settings and, where none is given, a new target at its tip and a new pole."""
     lower, target, pole, posed, fit = fitting
-    target = target or Target(new_empty(context, f"target_{lower.name}", posed.tip, posed.mark), "")
+    target = target or Target(new_empty(context, f"target_{lower.name}", posed.target, posed.mark), "")
     if fit.plane == "POLE":
         pole = pole or Target(new_empty(context, f"pole_{lower.name}", posed.pole, posed.mark), "")
     fitted: dict[str, Any] = {"plane": fit.plane, **fit.settings()}

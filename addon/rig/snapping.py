@@ -47,7 +47,7 @@ def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence
     knee = Vector(_in_axes(body, tip_position(own, body.limb._replace(r2=0.0), uninherited=body.uninherited)))
     length = body.limb.bones.total
     farther = _before_softness(tip.length / length, settings.softness, settings.stretch)
-    target = posed.root + (posed.tip - posed.root) * farther
+    target = posed.root + (posed.target - posed.root) * farther
     fit = posed.fits.get(settings.plane)
     bend = None
     if settings.plane == "REST" and abs(tip.z) <= OFF_PLANE * length:

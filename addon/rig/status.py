@@ -84,7 +84,7 @@ def residual(settings: Any) -> float:
     """The distance from tip to target in the evaluated pose, in scene units; 0 if there is no target."""
     bone = _bone(settings)
     target = Target.read(settings.target, settings.subtarget)
-    if target is None or target.problem() or not (runs_on_rig(bone) or find(settings)):
+    if target is None or target.problem():
         return 0.0
     depsgraph = view_layer_of(bpy.context).depsgraph
     if depsgraph is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from bpy.types import PoseBone
+from bpy.utils import escape_identifier, unescape_identifier
 
 from ..solver.lengthening import MOST_ASIDE, Lengthening, Sizes, lengthened
 from ..solver.ops import FLOATS
@@ -36,7 +37,7 @@ def avoid_shear(lower: PoseBone) -> bool:
         if _shears(bone, lower):
             changed.setdefault(bone.name, inherited)
             bone.bone.inherit_scale = mode
-    kept = "\n".join(f"{mode} {name}" for name, mode in changed.items())
+    kept = "\n".join(f"{mode} {escape_identifier(name)}" for name, mode in changed.items())
     if kept == chain.own_inherit_scale:
         return False
     chain.own_inherit_scale = kept
@@ -150,5 +151,5 @@ def _wanted(lower: PoseBone) -> list[tuple[PoseBone, Literal["ALIGNED", "AVERAGE
 
 
 def _kept(lower: PoseBone) -> list[tuple[str, str]]:
-    lines = (line.split(" ", 1) for line in chain_settings(lower).own_inherit_scale.splitlines())
-    return [(name, mode) for mode, name in lines]
+    lines = (line.split(" ", 1) for line in chain_settings(lower).own_inherit_scale.split("\n") if line)
+    return [(unescape_identifier(name), mode) for mode, name in lines]

@@ -87,7 +87,7 @@ def _lacking(context: Context, fitting: Fitting, name: str) -> dict[str, Control
     found = {}
     if fitting.target is None:
         turn = turn_of(context, end_of(lower) or lower)
-        found["target"] = Control("target", name, posed.tip, turn, posed.mark)
+        found["target"] = Control("target", name, posed.target, turn, posed.mark)
     if fitting.pole is None and fitting.fit.plane == "POLE":
         found["pole"] = Control("pole", name, posed.pole, Quaternion(), posed.mark)
     return found

@@ -39,7 +39,7 @@ def _lacks_target(lower: PoseBone) -> bool:
 def _make_target(context: Context, lower: PoseBone) -> None:
     posed = posture_of(context, lower)
     settings = chain_settings(lower)
-    settings.target, settings.subtarget = new_empty(context, f"target_{lower.name}", posed.tip, posed.mark), ""
+    settings.target, settings.subtarget = new_empty(context, f"target_{lower.name}", posed.target, posed.mark), ""
 
 
 def _lacks_pole(lower: PoseBone) -> bool:

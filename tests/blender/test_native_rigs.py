@@ -153,7 +153,11 @@ def test_an_appended_rig_goes_on(tmp_path):
     bpy.context.scene.collection.objects.link(here.objects[0])
     update()
     assert np.allclose(matrices(here.objects[0]), before, atol=1e-6)
-    assert here.objects[0].pose.bones["shin"].planar_ik.message == ""
+    chain = here.objects[0].pose.bones["shin"].planar_ik
+    assert "'target' is in no scene" in chain.message  # where nobody can move it
+    bpy.context.scene.collection.objects.link(chain.target)
+    update()
+    assert (chain.reach, chain.message) == ("REACHED", "")
 
 
 def test_frames_in_any_order_are_the_same_to_the_bit():
