@@ -13,6 +13,8 @@ from ..rig.access import ArmatureObject, bones_of, chain_settings, path_to_bone,
 from ..rig.anatomy import Unposable, anatomy
 from ..rig.animation import animated_paths
 from ..rig.carrying import carry, carry_across
+from ..rig.dependencies import Dependencies
+from ..rig.problems import hangs_on
 from ..rig.settings import NAMES, ON_RIG, PREFIX, SWITCH, holder_of
 from ..rig.setup import Refused
 from ..rig.sides import swing_side
@@ -21,13 +23,13 @@ from ..rig.targets import Target
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
 from ..solver.triangle import bones
-from .annex import annex_of, host_for, needs_annex, remove_if_empty
+from .annex import annex_of, host_for, remove_if_empty
 from .apart import design_apart
 from .blending import is_mirrored, world_bone
 from .build import build, take_away
 from .checking import FIXED, check, check_in_reach
 from .design import design, surroundings_of
-from .found import built_for, exposed, goals_of, is_whole, note_purpose
+from .found import aim, built_for, exposed, goals_of, host_of, is_whole, note_purpose
 from .wanted import ALWAYS, Wanted, moving_root, needs_swing
 
 making: list[bool] = []
@@ -125,6 +127,20 @@ def is_outdated(lower: PoseBone, evaluated: PoseBone) -> bool:
     if built is None or not is_whole(lower) or goals_of(lower) != _goals(wanted):
         return True
     return not _alike(built, _purpose(wanted, limb_of(evaluated, lower), lower))
+
+
+def follow(lower: PoseBone) -> None:
+    """Let the mechanism of a chain measure what it is to follow now, which needs no other bones, and so is done on
+    linked rigs too; raises `Refused` if the chain itself carries that."""
+    wanted = read(lower)
+    goals, before = _goals(wanted), goals_of(lower)
+    if goals == before or len(goals) != len(before):
+        return
+    for goal in (wanted.target, wanted.pole):
+        problem = goal and (goal.problem() or hangs_on(lower.id_data, lower, goal, Dependencies()))
+        if problem:
+            raise Refused(problem)
+    aim(lower, goals)
 
 
 def _goals(wanted: Wanted) -> list[tuple[Any, str]]:
@@ -227,7 +243,7 @@ def _purpose(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:
     words.append(list(wanted.moving))
     if not lower.bone.use_inherit_rotation:
         words.append(is_mirrored(upper_of(lower)))
-    if needs_annex(lower.id_data):  # where bones turn as the limb's do
+    if host_of(lower) != lower.id_data:  # in an annex, where bones turn as the limb's do
         words.append([bone.rotation_mode for bone in (upper_of(lower), lower)])
     numbers = [value for _, value in sorted(fixed.items()) if isinstance(value, float)]
     return {"words": words, "numbers": numbers, "axes": axes, "lengths": lengths}

@@ -121,10 +121,22 @@ def _holder(lower: PoseBone) -> Any:
 
 def goals_of(lower: PoseBone) -> list[tuple[Any, str]]:
     """What the mechanism of a chain measures the places of: the target, and the pole if it has one."""
+    first: list[Any] = [bone.constraints[0] for bone in _measures_of(lower)]
+    return [(each.target, each.subtarget) for each in first]
+
+
+def aim(lower: PoseBone, goals: list[tuple[Any, str]]) -> None:
+    """Have the mechanism of a chain measure the places of as many other things."""
+    for bone, (ob, name) in zip(_measures_of(lower), goals, strict=True):
+        constraints: Any = bone.constraints
+        for constraint in constraints:
+            constraint.target, constraint.subtarget = ob, name
+
+
+def _measures_of(lower: PoseBone) -> list[PoseBone]:
     ob = host_of(lower)
     roles = {_role(ob, name): ob.pose.bones[name] for name in mechanism_of(lower)}
-    measures = [roles[role].constraints[0] for role in ("target", "pole") if role in roles]
-    return [(each.target, each.subtarget) for each in measures]  # type: ignore[attr-defined]
+    return [roles[role] for role in ("target", "pole") if role in roles]
 
 
 def drivers_on(ob: ArmatureObject) -> list[Any]:

@@ -8,7 +8,7 @@ from ..rig import settings, status
 from ..rig.access import runs_on_rig, view_layer_of
 from ..rig.settings import ChainSettings
 from ..rig.setup import Refused
-from .convert import is_outdated, making, rebuild
+from .convert import follow, is_outdated, making, rebuild
 from .found import constraints_of
 from .status import answer
 
@@ -22,6 +22,7 @@ def _on_change(changed: ChainSettings, _is_aim: bool) -> None:
     try:
         for _, constraint in constraints_of(lower):
             constraint.mute = not changed.enabled
+        follow(lower)
         layer = view_layer_of(bpy.context)
         layer.update()
         evaluated = lower.id_data.evaluated_get(layer.depsgraph).pose.bones[lower.name]

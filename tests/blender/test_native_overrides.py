@@ -288,3 +288,36 @@ def test_a_copy_says_that_it_has_no_mechanism_and_is_mended(rig):
         assert (ob.pose.bones["shin"].planar_ik.message, ob.pose.bones["shin"].planar_ik.reach) == ("", "REACHED")
         assert np.linalg.norm(joints(ob).tip - place_of(bpy.data.objects["target"])) <= SAME * length(ob)
     assert np.allclose(matrices(rig), before, atol=1e-6)
+
+
+def test_an_override_of_a_rig_that_runs_in_its_library_is_given_another_target(tmp_path):
+    ob = make_rig((*LEG, FOOT))
+    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING")
+    make_portable(ob)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    ob = link(tmp_path / "library.blend")
+    chain, bones = ob.pose.bones["shin"].planar_ik, len(ob.data.bones)
+    chain.target = make_empty("other", (0.3, 0.5, -0.9))
+    chain.bend = -1.0
+    update()
+    shot = str(tmp_path / "shot.blend")
+    for _ in range(2):
+        chain = ob.pose.bones["shin"].planar_ik
+        assert (chain.runs_on, chain.message, chain.reach, chain.target.name) == ("RIG", "", "REACHED", "other")
+        assert np.linalg.norm(joints(ob).tip - place_of(bpy.data.objects["other"])) <= SAME * length(ob)
+        assert (chain.bend, len(ob.data.bones)) == (-1.0, bones)
+        bpy.ops.wm.save_as_mainfile(filepath=shot)
+        bpy.ops.wm.open_mainfile(filepath=shot)
+        ob = next(each for each in bpy.data.objects if each.override_library)
+        update()
+
+
+def test_a_target_that_hangs_on_the_limb_is_not_taken(rig):
+    chain = make_chain(rig, make_empty("target", frame_of(rig).target(0.6, 0.4)))
+    make_portable(rig)
+    chain.target, chain.subtarget = rig, "foot"
+    update()
+    assert chain.reach == "INVALID"
+    chain.subtarget, chain.target = "", bpy.data.objects["target"]
+    update()
+    assert (chain.runs_on, chain.message, chain.reach) == ("RIG", "", "REACHED")
