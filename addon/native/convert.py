@@ -23,7 +23,7 @@ from ..rig.targets import Target
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
 from ..solver.triangle import bones
-from .annex import annex_of, host_for, remove_if_empty
+from .annex import annex_of, host_for, needs_annex, remove_if_empty
 from .apart import design_apart
 from .blending import is_mirrored, world_bone
 from .build import build, take_away
