@@ -102,7 +102,7 @@ def anatomy(
         length *= sizes[1]
     tip = in_frame.to_3x3() @ Vector((0.0, length, 0.0))
     axes = _axes(in_frame, upper, lower)
-    shape = _shape(_numbers(knee), _numbers(tip), axes, angles)
+    shape = _shape(_numbers(knee), _numbers(tip), axes, (angles[0], angles[1]))
     return Anatomy(shape, _in_parent(upper), frame, uninherited, not follows, axes, uneven)
 
 
