@@ -7,7 +7,7 @@ import math
 import bpy
 from hand import Hand
 from mathutils import Quaternion, Vector
-from scenarios import location, open_limb
+from scenarios import curves, location, open_limb, rig
 
 RUNS_ON = ("RIG", "EXTENSION")
 
@@ -80,7 +80,7 @@ def limb() -> dict:
 def joints() -> list[float]:
     """Where the knee and the tip are."""
     bpy.context.view_layer.update()
-    posed = bpy.data.objects["limb"].evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["lower"]
+    posed = rig().evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["lower"]
     return [*posed.head, *posed.tail]
 
 
@@ -96,12 +96,9 @@ def places() -> list[list[float]]:
 
 def keyed_frames() -> list[float]:
     """The frames on which the upper bone's rotation is keyed."""
-    data = bpy.data.objects["limb"].animation_data
-    if not (data and data.action):
-        return []
-    curves = data.action.layers[0].strips[0].channelbag(data.action_slot).fcurves
-    curve = curves.find('pose.bones["upper"].rotation_quaternion', index=1)
-    return [key.co.x for key in curve.keyframe_points] if curve else []
+    path = 'pose.bones["upper"].rotation_quaternion'
+    found = [curve for curve in curves() if (curve.data_path, curve.array_index) == (path, 1)]
+    return [key.co.x for curve in found for key in curve.keyframe_points]
 
 
 def open_posed(hand: Hand, runs_on: str):
@@ -117,4 +114,4 @@ def open_posed(hand: Hand, runs_on: str):
 
 
 def lower():
-    return bpy.data.objects["limb"].pose.bones["lower"]
+    return rig().pose.bones["lower"]

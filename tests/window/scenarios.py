@@ -234,6 +234,26 @@ def open_armature(hand: Hand, limbs: dict[str, list[Vector]]):
     yield
 
 
+def rig():
+    """The armature of `open_armature`."""
+    return bpy.data.objects["limb"]
+
+
+def select(*names: str) -> None:
+    """Select these bones only; the first becomes the active one."""
+    for bone in rig().pose.bones:
+        bone.select = bone.name in names
+    rig().data.bones.active = rig().data.bones[names[0]]
+
+
+def curves() -> list:
+    """The F-curves of the armature."""
+    data = rig().animation_data
+    if not (data and data.action):
+        return []
+    return list(data.action.layers[0].strips[0].channelbag(data.action_slot).fcurves)
+
+
 def has_chain() -> bool:
     """Whether the limb's lower bone has a chain."""
     return bpy.data.objects["limb"].pose.bones["lower"].planar_ik.enabled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 from hand import Hand
 from mathutils import Vector
-from scenarios import open_armature
+from scenarios import curves, open_armature, rig, select
 
 PATHS = {
     "live": 'pose.bones["lower_live"].planar_ik_influence',
@@ -24,7 +24,7 @@ def behave_like_blenders(hand: Hand):
 
 def try_slider(hand: Hand, name: str):
     """What the keys and clicks over one slider do."""
-    select(name)
+    select(f"lower_{name}")
     bpy.context.scene.frame_set(1)
     yield
     yield from hand.hover("influence")
@@ -70,7 +70,7 @@ def change_what_they_run_on(hand: Hand):
     chain("live").influence = chain("rig").influence = 0.7
     found = {}
     for name in PATHS:
-        select(name)
+        select(f"lower_{name}")
         bpy.ops.ed.undo_push(message="Select")
         yield
         states = found[name] = [where(name)]
@@ -102,7 +102,7 @@ def open_limbs(hand: Hand):
         target.location = bones[name][2] + Vector((0, 0.2, 0.3))
         chain(name).target, chain(name).enabled = target, True
     bpy.context.view_layer.update()
-    select("rig")
+    select("lower_rig")
     bpy.ops.pose.planar_ik_make_portable()
     bpy.ops.ed.undo_push(message="Add chains")
     yield from hand.open_sidebar()
@@ -112,28 +112,12 @@ def chain(name: str):
     return rig().pose.bones[f"lower_{name}"].planar_ik
 
 
-def select(name: str) -> None:
-    """Select the lower bone of one limb only."""
-    for bone in rig().pose.bones:
-        bone.select = bone.name == f"lower_{name}"
-    rig().data.bones.active = rig().data.bones[f"lower_{name}"]
-
-
 def keys(name: str) -> list[tuple[float, float]]:
     """Frame and value of each key of a limb's influence."""
-    data = rig().animation_data
-    if not (data and data.action):
-        return []
-    curves = data.action.layers[0].strips[0].channelbag(data.action_slot).fcurves
-    found = [curve for curve in curves if curve.data_path == PATHS[name]]
-    return [key.co[:] for curve in found for key in curve.keyframe_points]
+    return [key.co[:] for curve in curves() if curve.data_path == PATHS[name] for key in curve.keyframe_points]
 
 
 def drivers(name: str) -> list[str]:
     """The paths of what is driven, of one limb's influence, besides what runs on the rig."""
     data = rig().animation_data
     return [curve.data_path for curve in (data.drivers if data else ()) if curve.data_path == PATHS[name]]
-
-
-def rig():
-    return bpy.data.objects["limb"]

@@ -27,6 +27,10 @@ def test_turning_and_moving_a_limb_leaves_what_the_animator_set(play):
                 assert trial[state][limb]["joints"] == pytest.approx(before[limb]["joints"], abs=NEAR), f"{of}: {state}"
             for state in ("done", "redone"):
                 shown = trial[state][limb]
+                if is_dragged_aside(limb, trial):
+                    assert math.hypot(*shown["channels"][:3]) == pytest.approx(0.1, abs=1e-6), f"{of}: {state}"
+                    assert shown["channels"][3:] == channels(trial, "before", limb)[3:], f"{of}: {state}"
+                    continue
                 assert shown["channels"] == pytest.approx(expected[limb]["channels"], abs=1e-6), f"{of}: {state}"
                 assert shown["joints"] == pytest.approx(expected[limb]["joints"], abs=NEAR), f"{of}: {state}"
                 if trial["auto"]:
@@ -52,6 +56,11 @@ def test_undo_brings_back_a_cleared_rotation_whatever_came_after(play):
     for limb in found["posed"]:
         assert found["posed"][limb]["channels"] != found["cleared"][limb]["channels"]
         assert found["cleared"][limb]["channels"] == found["moved"][limb]["channels"]
+
+
+def is_dragged_aside(limb, trial):
+    """Whether Blender takes what a limb on the rig has of its solution for a parent, and drags it aside."""
+    return trial["key"] == "G" and limb.startswith("rig")
 
 
 def channels(trial, state, limb):

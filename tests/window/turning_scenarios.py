@@ -11,7 +11,7 @@ from typing import NamedTuple
 import bpy
 from hand import Hand
 from mathutils import Quaternion, Vector
-from scenarios import open_armature
+from scenarios import curves, open_armature, rig, select
 
 OWN = math.radians(20.0)
 """How far the bones of every limb are turned about their x axis, which is the world's, before each trial."""
@@ -49,7 +49,7 @@ def leaves_the_own_pose(hand: Hand):
             key_all()
         bpy.ops.ed.undo_push(message="Prepare")
         for role, key, change in (("upper", "R", turn), ("lower", "R", turn), ("upper", "G", lift)):
-            select(role)
+            select(*bones_of(role))
             trial = {"auto": auto, "role": role, "key": key, "before": state(), "expected": by_script(role, change)}
             yield from transform(hand, key, "-.1" if key == "G" else "1", trial)
             trials.append(trial)
@@ -60,7 +60,7 @@ def clears_and_undoes(hand: Hand):
     """Clear the rotation with Alt R, move the targets, and take both back one by one."""
     yield from open_limbs(hand)
     found = {"posed": state()}
-    select("upper")
+    select(*bones_of("upper"))
     yield from hand.key("R", alt=True)
     found["cleared"] = state()
     for limb in LIMBS:
@@ -96,7 +96,7 @@ def open_limbs(hand: Hand):
         chain = ob.pose.bones[f"lower_{limb.name}"].planar_ik
         chain.target, chain.influence, chain.enabled = target, limb.influence, True
     bpy.context.view_layer.update()
-    select("lower", [limb for limb in LIMBS if limb.is_on_rig])
+    select(*(f"lower_{limb.name}" for limb in LIMBS if limb.is_on_rig))
     bpy.ops.pose.planar_ik_make_portable()
     bpy.ops.ed.undo_push(message="Add chains")
     yield
@@ -122,7 +122,7 @@ def transform(hand: Hand, key: str, amount: str, trial: dict):
 
 def by_script(role: str, change) -> dict:
     """What becomes of it if a script does the same to the channels, and nothing was done."""
-    bones = [rig().pose.bones[f"{role}_{limb.name}"] for limb in LIMBS]
+    bones = [rig().pose.bones[name] for name in bones_of(role)]
     action = rig().animation_data and rig().animation_data.action
     if action:
         rig().animation_data.action = None
@@ -162,12 +162,9 @@ def key_all() -> None:
             bone.keyframe_insert("location")
 
 
-def select(role: str, limbs=LIMBS) -> None:
-    """Select these bones of these limbs only."""
-    names = [f"{role}_{limb.name}" for limb in limbs]
-    for bone in rig().pose.bones:
-        bone.select = bone.name in names
-    rig().data.bones.active = rig().data.bones[names[0]]
+def bones_of(role: str) -> list[str]:
+    """The names of the upper or the lower bones."""
+    return [f"{role}_{limb.name}" for limb in LIMBS]
 
 
 def state() -> dict:
@@ -195,15 +192,11 @@ def channels_of(bone) -> list[float]:
 
 def keys_of(bone) -> list[float]:
     """What the F-curves of location and rotation say for the current frame, if all are there."""
-    ob = rig()
-    data = ob.animation_data
-    if not (data and data.action):
-        return []
-    frame = bpy.context.scene.frame_current
+    frame, path = bpy.context.scene.frame_current, bone.path_from_id()
     rotation = "rotation_quaternion" if bone.rotation_mode == "QUATERNION" else "rotation_euler"
-    curves = data.action.layers[0].strips[0].channelbag(data.action_slot).fcurves
-    found = [curves.find(bone.path_from_id(name), index=i) for name, i in indices(rotation)]
-    return [curve.evaluate(frame) for curve in found if curve]
+    found = {(curve.data_path, curve.array_index): curve for curve in curves()}
+    wanted = [(f"{path}.{name}", i) for name, i in indices(rotation)]
+    return [found[each].evaluate(frame) for each in wanted if each in found]
 
 
 def indices(rotation: str):
@@ -213,7 +206,3 @@ def indices(rotation: str):
 
 def goal(limb: Limb):
     return bpy.data.objects[f"goal_{limb.name}"]
-
-
-def rig():
-    return bpy.data.objects["limb"]
