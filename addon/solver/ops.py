@@ -62,9 +62,10 @@ def _select(condition: Any, if_true: Any, if_false: Any) -> Any:
 
 
 def _select_whole(mask: Array, if_true: Any, if_false: Any) -> Any:
-    chosen = mask * (if_true - if_false)
-    if isinstance(if_false, np.ndarray) or if_false:
-        chosen += if_false
+    one, other = (each if isinstance(each, np.ndarray) else int(each) for each in (if_true, if_false))
+    chosen = mask * (one - other)  # NumPy 2 widens arrays for the member of an enumeration, not for an int
+    if isinstance(other, np.ndarray) or other:
+        chosen += other
     return chosen
 
 
