@@ -20,10 +20,10 @@ class Code(IntEnum):
 
 
 class Stop(Exception):
-    """A file can't be dealt with: a sentence for a person, and the exit code."""
+    """A file can't be dealt with: a sentence for a person, in one line whatever names it has, and the exit code."""
 
     def __init__(self, code: Code, sentence: str) -> None:
-        super().__init__(sentence)
+        super().__init__(sentence.replace("\n", "\\n"))
         self.code = code
 
 

@@ -99,6 +99,7 @@ def test_bad_input_gets_a_sentence_and_a_code(shot, tmp_path):
         (cut,): "can't be opened",
         (tmp_path,): "can't be read",
         (shot, "--chain", "leg:toe"): "has no chain 'leg:toe': it has leg:shin",
+        (shot, "--chain", "leg:t\no\ne"): r"has no chain 'leg:t\no\ne': it has leg:shin",
         (shot, "--frames", "9:1"): "ends at frame 1, before it starts",
         (shot, "--frames", "all"): "is not START:END",
     }
