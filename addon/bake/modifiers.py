@@ -62,7 +62,11 @@ def _copied(curve: Any, modifier: Any) -> Any:
         if not prop.is_readonly and prop.identifier not in {"name", "active"}:
             value = getattr(modifier, prop.identifier)
             setattr(copy, prop.identifier, tuple(value) if getattr(prop, "is_array", False) else value)
-    for point in getattr(modifier, "control_points", ()):
-        new = copy.control_points.add(point.frame)
-        new.min, new.max = point.min, point.max
+    if modifier.type == "ENVELOPE":
+        points = modifier.control_points
+        for point in points:
+            copy.control_points.add(point.frame)
+        for end in ("min", "max"):
+            # Set one by one, Blender takes each point for a modifier, reads past its end, and may crash by it.
+            copy.control_points.foreach_set(end, [getattr(point, end) for point in points])
     return copy

@@ -163,7 +163,9 @@ def test_modifiers_act_outside_the_range_as_before(addon, kind, change):
         curve.keyframe_points.insert(frame, 0.04 * frame).interpolation = "LINEAR"
     modifier = curve.modifiers.new(kind)
     if kind == "ENVELOPE":
-        modifier.control_points.add(3.0).max = 3.0
+        modifier.control_points.add(3.0)
+        modifier.control_points.add(9.0)
+        modifier.control_points.foreach_set("max", [3.0, 2.0])  # one by one may crash: see addon/bake/modifiers.py
     elif kind == "LIMITS":
         modifier.use_max_y, modifier.max_y = True, 0.1
     if kind != "STEPPED":
