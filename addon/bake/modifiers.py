@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..rig.fcurves import copy_modifier
+
 LAST_FRAME = 1048574.0
 """Blender's frames end here, and begin at the negative of it."""
 
@@ -22,7 +24,7 @@ def act_outside(curve: Any, first: float, last: float) -> None:
         if not parts:
             modifier.mute = True
             continue
-        others = [_copied(curve, modifier) for _ in parts[1:]]
+        others = [copy_modifier(modifier, curve) for _ in parts[1:]]
         for part, ends in zip((modifier, *others), parts, strict=True):
             _restrict(part, *ends)
 
@@ -53,20 +55,3 @@ def _restrict(modifier: Any, start: float, end: float) -> None:
     modifier.blend_in *= start == was_from
     modifier.blend_out *= end == was_to
     modifier.frame_end, modifier.frame_start, modifier.frame_end = end, start, end  # neither may pass the other
-
-
-def _copied(curve: Any, modifier: Any) -> Any:
-    """Another modifier of the curve, the same as this one."""
-    copy = curve.modifiers.new(modifier.type)
-    for prop in modifier.bl_rna.properties:
-        if not prop.is_readonly and prop.identifier not in {"name", "active"}:
-            value = getattr(modifier, prop.identifier)
-            setattr(copy, prop.identifier, tuple(value) if getattr(prop, "is_array", False) else value)
-    if modifier.type == "ENVELOPE":
-        points = modifier.control_points
-        for point in points:
-            copy.control_points.add(point.frame)
-        for end in ("min", "max"):
-            # Set one by one, Blender takes each point for a modifier, reads past its end, and may crash by it.
-            copy.control_points.foreach_set(end, [getattr(point, end) for point in points])
-    return copy

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 from bpy.types import Context, PoseBone
 
-from ..rig import editing
+from ..rig import editing, fcurves
 from ..rig.access import ArmatureObject, is_armature
 from ..rig.settings import ON_RIG, PART, holder_of
 from .annex import within_reach
@@ -157,17 +157,6 @@ def _make_constraint(ob: ArmatureObject, constraint: Constraint) -> None:
         setattr(made, name, value)
 
 
-def set_as_said(curve: Any) -> None:
-    """Have a new driver set what its expression says.
-
-    Its curve maps that by keys (from 5.0 on, which round near 0 and 1) or by a modifier, unless it has neither.
-    """
-    while curve.keyframe_points:
-        curve.keyframe_points.remove(curve.keyframe_points[0])
-    while curve.modifiers:
-        curve.modifiers.remove(curve.modifiers[0])
-
-
 def _make_driver(rig: ArmatureObject, host: ArmatureObject, driver: Driver) -> None:
     """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
     ob = _owner(rig, host, driver.bone)
@@ -176,7 +165,7 @@ def _make_driver(rig: ArmatureObject, host: ArmatureObject, driver: Driver) -> N
         holder: Any = ob.pose.bones[driver.bone]
         holder[driver.path[2:-2]] = 0.0
     curve: Any = ob.driver_add(path, driver.channel) if driver.channel >= 0 else ob.driver_add(path)
-    set_as_said(curve)
+    fcurves.clear(curve)
     made = curve.driver
     made.type = "SCRIPTED"
     for variable in driver.variables:

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 from bpy.types import Object
 
+from . import fcurves
 from .animation import curve_lists_of, curves_of
 
 _HANDLES = ("handle_left_type", "handle_right_type", "handle_left", "handle_right")
@@ -104,9 +105,7 @@ def _new_curve(ob: Object, path: str) -> Any:
     data: Any = ob.animation_data  # with an action now
     curves = curves_of(data.action, getattr(data, "action_slot", None))
     curve = next(curve for curve in curves if curve.data_path == path)
-    curve.keyframe_points.clear()
-    for modifier in [*curve.modifiers]:
-        curve.modifiers.remove(modifier)
+    fcurves.clear(curve)
     return curve
 
 
@@ -128,8 +127,6 @@ def _copy_curve(curve: Any, to: Any) -> None:
             setattr(new, name, getattr(key, name))
     to.extrapolation, to.mute = curve.extrapolation, curve.mute
     for modifier in curve.modifiers:
-        new = to.modifiers.new(modifier.type)
-        for prop in modifier.bl_rna.properties:
-            if not prop.is_readonly and prop.type not in {"POINTER", "COLLECTION"}:
-                setattr(new, prop.identifier, getattr(modifier, prop.identifier))
+        new = fcurves.copy_modifier(modifier, to)
+        new.name, new.active = modifier.name, modifier.active
     to.update()

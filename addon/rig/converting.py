@@ -12,6 +12,7 @@ from mathutils import Matrix, Vector
 from ..solver.chain import Own
 from ..solver.fitting import fit_hinge
 from ..solver.ops import FLOATS
+from . import fcurves
 from .access import path_to_bone, setting_path, upper_of
 from .anatomy import Unposable, anatomy, frame_of
 from .animation import animated_paths
@@ -234,8 +235,7 @@ def _driver_like(ob: Any, path: str, muting: Any) -> Any:
     """A new driver of a property, that reads what another one does."""
     ob.driver_remove(path)
     curve = ob.driver_add(path)
-    while curve.modifiers:
-        curve.modifiers.remove(curve.modifiers[0])
+    fcurves.clear(curve)
     driver = curve.driver
     driver.type = "SCRIPTED"
     for given in muting.driver.variables:

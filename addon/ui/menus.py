@@ -46,10 +46,8 @@ def _label(cls: Any) -> str:
 def _draw(menu: Any, _context: Context) -> None:
     layout = menu.layout
     layout.separator()
-    given, layout.operator_context = (
-        layout.operator_context,
-        "INVOKE_DEFAULT",
-    )  # a key that opens the menu gives another
+    given = layout.operator_context  # another one where a key opens the menu
+    layout.operator_context = "INVOKE_DEFAULT"
     for cls in ENTRIES:
         layout.operator(cls.bl_idname, text=f"{_label(cls)}…" if cls in ASKING else _label(cls), translate=False)
         if cls in OVER_RANGES:

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
+from scripts import installed
 from tests.blender.natives import make_live, make_portable, matrices
 from tests.blender.rigs import activate, frame_of, make_chain, make_empty, make_rig, select, update
 
@@ -162,3 +163,26 @@ def test_converting_ik_constraints_leaves_shared_keys_to_the_other():
     assert paths(other.animation_data) == {path}
     assert not paths(one.animation_data) & {path}
     assert np.allclose(play(other), before, atol=1e-6)
+
+
+def test_keys_go_to_another_object_with_all_of_their_modifiers():
+    """As they do to what holds the settings of an overridden rig."""
+    source, to = make_empty("source", (0, 0, 0)), make_empty("to", (0, 0, 0))
+    source["share"] = to["weight"] = 0.0
+    for frame, number in ((1, 0.2), (20, 0.9)):
+        source["share"] = number
+        source.keyframe_insert('["share"]', frame=frame)
+    carrying, animation = (installed.addon(f"addon.rig.{name}") for name in ("carrying", "animation"))
+    (curve,) = animation.curves_everywhere(source)
+    for kind in ("ENVELOPE", "GENERATOR", "NOISE"):
+        curve.modifiers.new(kind)
+    curve.modifiers[1].use_additive = True
+    points = curve.modifiers[0].control_points
+    for frame in (3.0, 9.0):
+        points.add(frame)
+    points.foreach_set("max", [3.0, 2.0])
+    wanted = [curve.evaluate(frame) for frame in range(30)]
+    carrying.carry_across(source, '["share"]', to, '["weight"]')
+    (curve,) = animation.curves_everywhere(to)
+    assert curve.data_path == '["weight"]'
+    assert [curve.evaluate(frame) for frame in range(30)] == pytest.approx(wanted, abs=1e-6)
