@@ -136,7 +136,7 @@ def _test_in(version: str, built: Path, *arguments: str) -> int:
     print(f"\nBlender {version}, {built.relative_to(ROOT)}", flush=True)
     python = blender(version)
     package.validate(python, built)
-    return _run(python, "-m", "pytest", "--numprocesses=auto", *arguments, PLANAR_IK_ZIP=str(built))
+    return _run(python, "-m", "pytest", "--numprocesses=auto", "--maxprocesses=8", *arguments, PLANAR_IK_ZIP=str(built))
 
 
 def _run(python: Path, *arguments: str, **variables: str) -> int:
