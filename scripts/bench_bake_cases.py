@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from math import pi, sin
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 import bpy
@@ -144,14 +146,24 @@ def by_python(count: int, frames: int) -> Rigged:
     return rigged
 
 
-def captured(count: int, _frames: int) -> Rigged:
-    """A captured walk, whose wrists and ankles are followed; some limb is straight at times."""
+def captured(count: int, frames: int) -> Rigged:
+    """A captured walk, over and over, whose wrists and ankles are followed; some limb is straight at times."""
     empty_file()
     bpy.ops.preferences.addon_enable(module="io_anim_bvh")
-    bpy.ops.import_anim.bvh(filepath=str(CAPTURE), update_scene_duration=True)
+    with NamedTemporaryFile("w", suffix=".bvh") as file:
+        file.write(repeated(CAPTURE.read_text(), frames))
+        file.flush()
+        bpy.ops.import_anim.bvh(filepath=file.name, update_scene_duration=True)
     rig: Any = bpy.context.view_layer.objects.active
     lowers = [rig.pose.bones[name] for name in CAPTURED[:count]]
-    return Rigged(rig, lowers, *followers_of(rig, lowers, int(rig.animation_data.action.frame_range[1])))
+    return Rigged(rig, lowers, *followers_of(rig, lowers, frames))
+
+
+def repeated(capture: str, frames: int) -> str:
+    """The text of a BVH file with so many frames, which begin anew after its last."""
+    head, time, motion = re.split(r"^Frames:.*\n(Frame Time:.*\n)", capture, flags=re.MULTILINE)
+    lines = motion.splitlines()
+    return f"{head}Frames: {frames}\n{time}" + "".join(f"{lines[i % len(lines)]}\n" for i in range(frames))
 
 
 def rigified(count: int, frames: int) -> Rigged:
@@ -218,6 +230,7 @@ CASES = {
     "constraints": Case(constrained, 20, 250, 6.0),
     "Rigify": Case(rigified, 4, 250, 5.0),
     "captured": Case(captured, 4, 101, 8.0),
+    "captured long": Case(captured, 4, 1010, 8.0),
     "dependent": Case(dependent, 20, 250, 3.0),
     "on a shape": Case(on_shape, 20, 250, 3.0),
     "by Python": Case(by_python, 20, 250, 1.5),
