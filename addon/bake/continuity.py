@@ -15,6 +15,10 @@ LOCKED = 1e-6
 """How close, in radians, the middle Euler angle is to a quarter turn when only the sum of the outer two counts, and a
 turn about an axis to none when the axis does not count."""
 
+NEAR = 1.2
+"""How little, in radians, three angles may change for no other way to write them to be closer: the outer two of the
+other triple are half a turn away, so that it is above ``2 * (pi - NEAR)`` off, and this one below ``3 * NEAR``."""
+
 
 def continuous(mode: str, values: NDArray[Any]) -> NDArray[Any]:
     """The same rotations ``(frames, numbers)`` in a bone's rotation mode; the first frame stays as it is."""
@@ -39,9 +43,11 @@ def _steady_axis(values: NDArray[Any]) -> None:
 def _unwound(order: str, values: NDArray[Any]) -> None:
     """Each angle within half a turn of the frame before, by whole turns or by the other triple of the same rotation."""
     first, middle, third = map("XYZ".index, order)
+    counts = np.abs(np.cos(values[:, middle])) >= LOCKED
+    if counts.all() and (np.abs(values[1:] - values[:-1]) < NEAR).all():
+        return
     sign = 1.0 if order in EVEN_ORDERS else -1.0
     side = np.where(np.sin(values[:, middle]) > 0.0, -sign, sign)
-    counts = np.abs(np.cos(values[:, middle])) >= LOCKED
     fixed = _last_that_counts(values[:, first], counts)
     values[:, third] += (values[:, first] - fixed) * side
     values[:, first] = fixed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
+from ..live.channels import Channels
 from ..rig.access import chain_settings, path_to_bone, scene_of, upper_of
 from ..rig.animation import animated_paths
 from ..rig.legacy import take_over_paths
@@ -104,7 +105,10 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     check(request)
     share = 0.5 if request.tolerance > 0.0 else 1.0
     sampled = yield from part_of(sample_chains(context, request.chains, request.frames), 0.0, share)
-    posed = [chain for chain in sampled if chain.is_posed]
+    posed: list[Sampled] = []
+    skipped: list[Sampled] = []
+    for chain in sampled:
+        (posed if chain.is_posed else skipped).append(chain)
     if not posed:
         raise NotPosed(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
     if request.keep:
@@ -112,13 +116,12 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     _make_ready(posed, request.keep)
     times = curve_times(scene_of(context), request.frames)
     written: Written = [every_frame(chain, times) for chain in posed]
-    joints = [chain.joints for chain in posed]  # A key for each frame holds what was sampled.
+    joints: Sequence[Joints | None] = [None] * len(posed)  # A key for each frame holds what was sampled.
     if request.tolerance > 0.0:
         with frame_kept(scene_of(context)), limbs_kept(scene_of(context)):
             written, joints = yield from _reduce(context, posed, request, times)
     _write(posed, written, request)
     _switch_off(posed, request)
-    skipped = [chain for chain in sampled if not chain.is_posed]
     played = [_played(*each) for each in zip(posed, written, joints, strict=True)]
     return Report(len(request.frames), posed, skipped, played, perf_counter() - began)
 
@@ -198,9 +201,12 @@ def _reduce(
     return written, found
 
 
-def _played(chain: Sampled, written: list[tuple[Track, Keys]], joints: Joints) -> Played:
-    keyed = np.unique(np.concatenate([keys.frames for _, keys in written]))
-    return Played(len(keyed), chain.joints.farthest(joints), chain.worst_residual(joints.tip))
+def _played(chain: Sampled, written: list[tuple[Track, Keys]], joints: Joints | None) -> Played:
+    """What its keys do that put the joints there, or where the chain put them."""
+    _, keys = written[0]  # All channels of a chain share their frames.
+    if joints is None:
+        return Played(len(keys.frames), 0.0, chain.worst_residual())
+    return Played(len(keys.frames), chain.joints.farthest(joints), chain.worst_residual(joints.tip))
 
 
 def _write(chains: list[Sampled], written: Written, request: Request) -> None:
@@ -208,7 +214,8 @@ def _write(chains: list[Sampled], written: Written, request: Request) -> None:
     sheets: dict[Object, Sheet] = {}
     for chain, tracks in zip(chains, written, strict=True):
         sheet = sheets.get(chain.object) or sheets.setdefault(chain.object, Sheet(chain.object, request.into_new))
-        own = own_channels(chain.object.pose.bones[chain.lower]) if request.tolerance > 0.0 else {}
+        lower = chain.object.pose.bones[chain.lower]
+        own = own_channels(lower, Channels(chain.object)) if request.tolerance > 0.0 else {}
         for track, keys in tracks:
             sheet.write(track.bone, track.channel, keys, own.get((track.bone, track.channel), ()))
         if not request.keep:

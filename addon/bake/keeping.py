@@ -29,10 +29,10 @@ def channels_of(lower: PoseBone) -> Kept:
     ]
 
 
-def own_channels(lower: PoseBone) -> dict[tuple[str, str], tuple[float, ...]]:
-    """The rotation and scale channels of a limb as the animator has them, by bone and name."""
-    bones = lower.id_data.pose.bones
-    channels, found = Channels(lower.id_data), {}
+def own_channels(lower: PoseBone, channels: Channels) -> dict[tuple[str, str], tuple[float, ...]]:
+    """The rotation and scale channels of a limb as the animator has them, by bone and name; ``channels`` are those of
+    its object, as read, and have them from then on."""
+    bones, found = lower.id_data.pose.bones, {}
     recall(lower, channels)
     for bone in (upper_of(lower), lower):
         index = bones.find(bone.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import bpy
@@ -29,7 +30,7 @@ Key = tuple[int, str]
 MOST_FOUND = 10_000
 _found: dict[int, str] = {}
 
-_BONE_PATH = re.compile(r'(?:pose\.)?bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)', re.DOTALL)
+_BONE_PATH = re.compile(r'(?:pose\.)?bones\["([^"\\]*(?:\\.[^"\\]*)*)"\]\.?(.*)', re.DOTALL)
 
 
 def is_armature(ob: Object) -> TypeGuard[ArmatureObject]:
@@ -158,6 +159,7 @@ def key_of(lower: PoseBone) -> Key:
     return (lower.id_data.session_uid, lower.name)
 
 
+@lru_cache(MOST_FOUND)
 def split_path(path: str) -> tuple[str, str]:
     """The name of the bone that a data path from an object or its armature leads through, and the path from there;
     without one, no name."""

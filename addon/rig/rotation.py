@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..solver import ops
-from ..solver.rotation import IDENTITY, Quaternion, multiply
+from ..solver.rotation import Quaternion
 
 CHANNELS = {"QUATERNION": ("rotation_quaternion", 4), "AXIS_ANGLE": ("rotation_axis_angle", 4)}
 """The property that holds the rotation, and how many numbers it has; every other mode is an Euler order."""
@@ -72,12 +72,21 @@ def to_quaternion(mode: str, channels: Sequence[Any], m: Angles = FLOATS) -> Qua
         is_none = size == 0.0
         factor = m.sin(angle / 2.0) / m.select(is_none, 1.0, size)
         return (m.select(is_none, 1.0, m.cos(angle / 2.0)), x * factor, y * factor, z * factor)
-    rotation = IDENTITY
-    for axis in map("XYZ".index, mode):
-        turn = [m.cos(channels[axis] / 2.0), 0.0, 0.0, 0.0]
-        turn[1 + axis] = m.sin(channels[axis] / 2.0)
-        rotation = multiply((turn[0], turn[1], turn[2], turn[3]), rotation)
-    return rotation
+    return _of_angles(mode, channels, m)
+
+
+def _of_angles(order: str, angles: Sequence[Any], m: Angles) -> Quaternion:
+    """Three turns one after the other, multiplied out."""
+    i, j, k = map("XYZ".index, order)
+    sign = 1.0 if order in EVEN_ORDERS else -1.0
+    halves = angles[i] / 2.0, angles[j] / 2.0 * sign, angles[k] / 2.0
+    (ci, cj, ck), (si, sj, sk) = map(m.cos, halves), map(m.sin, halves)
+    cc, cs, sc, ss = ci * ck, ci * sk, si * ck, si * sk
+    vector = [ci, ci, ci]
+    vector[i] = cj * sc - sj * cs
+    vector[j] = (cj * ss + sj * cc) * sign
+    vector[k] = cj * cs - sj * sc
+    return (cj * cc + sj * ss, vector[0], vector[1], vector[2])
 
 
 def _axis_angle(rotation: Quaternion, near: Sequence[Any], m: Angles) -> tuple[Any, ...]:

@@ -91,10 +91,11 @@ class Channels:
     def of(self, ob: Object, prefix: str, name: str, still: Any) -> NDArray[Any]:
         """One channel by its path from the object, ``still`` where no F-curve moves it."""
         sampled = [self._sampler.sample(ob, prefix + name, index) for index in range(len(still))]
-        if all(numbers is None for numbers in sampled):
+        if all(column is None for column in sampled):
             return np.array([still], float)
-        columns: list[Any] = [still[i] if numbers is None else numbers[self._rows] for i, numbers in enumerate(sampled)]
-        numbers: NDArray[Any] = np.stack(np.broadcast_arrays(*columns), axis=-1).astype(float)
+        numbers: NDArray[Any] = np.empty((self._rows.stop - self._rows.start, len(still)))
+        for index, column in enumerate(sampled):
+            numbers[:, index] = still[index] if column is None else column[self._rows]
         return numbers
 
     def basis(self, ob: Object, bone: str = "") -> NDArray[Any]:
@@ -110,8 +111,11 @@ class Channels:
 
     def own(self, ob: Object, own: Own, name: str, only_first: bool = False) -> NDArray[Any]:
         """A channel of a limb's bone as the animator has it; ``only_first`` gives it as it is when the bake begins."""
-        path, still = f"{path_to_bone(own.name)}.{name}", own.values[name]
-        if not only_first or name not in own.moving:
+        still = own.values[name]
+        if name not in own.moving:
+            return np.array([still], float)
+        path = f"{path_to_bone(own.name)}.{name}"
+        if not only_first:
             return self.of(ob, "", path, still)
         return np.array([self._sampler.first(ob, path, index, number) for index, number in enumerate(still)])[None]
 

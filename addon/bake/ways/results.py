@@ -39,6 +39,8 @@ def sampled(subjects: list[Subject], courses: list[Course], count: int) -> list[
 
 def joined(parts: list[Solved]) -> Solved:
     """A chain over all frames, of parts one after the other."""
+    if len(parts) == 1:
+        return parts[0]
     samples = [part.sample for part in parts]
     joints = Joints(*(np.concatenate([getattr(s.joints, name) for s in samples]) for name in ("knee", "tip")))
     sample = replace(

@@ -57,17 +57,24 @@ def shapes_of(
     elif lower.inherit_scale != "FULL":
         axes = frame[:, :3, :3]
         numbers.append((axes.transpose(0, 2, 1) @ axes).reshape(-1, 9))
+    firsts, which = _told_apart(numbers)
+    poses = [np.eye(4)[None] if parent is None else parent, location, *scales, angles]
+    bodies = [_body(subject, *(each[min(i, len(each) - 1)].tolist() for each in poses)) for i in firsts]
+    return Shapes(bodies, which)
+
+
+def _told_apart(numbers: list[NDArray[Any]]) -> tuple[list[int], NDArray[Any] | None]:
+    """The first frame of each shape that there is by these numbers, and which of them every frame has, if not all have
+    the same."""
     count = max(map(len, numbers))
+    if count == 1:
+        return [0], None
     rows = np.concatenate([np.broadcast_to(each, (count, each.shape[1])) for each in numbers], axis=1)
     size = np.maximum(np.abs(rows[0]), np.finfo(np.float32).tiny + np.abs(rows[0]).max())
     if (np.abs(rows - rows[0]) <= SAME * size).all():
-        firsts, index = np.zeros(1, int), None
-    else:
-        _, firsts, index = np.unique(np.round(rows / (SAME * size)), axis=0, return_index=True, return_inverse=True)
-        index = index.reshape(-1)
-    poses = [np.eye(4)[None] if parent is None else parent, location, *scales, angles]
-    bodies = [_body(subject, *(each[min(i, len(each) - 1)].tolist() for each in poses)) for i in firsts.tolist()]
-    return Shapes(bodies, index)
+        return [0], None
+    _, firsts, which = np.unique(np.round(rows / (SAME * size)), axis=0, return_index=True, return_inverse=True)
+    return firsts.tolist(), which.reshape(-1)
 
 
 def _body(

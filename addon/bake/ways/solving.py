@@ -7,6 +7,8 @@ Positions and quaternions are tuples of arrays ``(frames, chains)``, one for eac
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
+from math import cos
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +52,16 @@ class Posed(NamedTuple):
 
 def features_of(subject: Subject, course: Course) -> Features:
     """What the chain needs in any frame."""
+    if not course.settings:
+        return _features_of(subject.plane, *subject.settings.values())
     return rig_settings.features_of(_settings([subject], [course]), subject.plane, np.any)
+
+
+@lru_cache
+def _features_of(plane: str, *values: float) -> Features:
+    """What a chain needs whose `VARIABLE` settings keep these values."""
+    settings = rig_settings.solver_settings(dict(zip(VARIABLE, values, strict=True)), 1.0, cos)
+    return rig_settings.features_of(settings, plane)
 
 
 def solve(subjects: list[Subject], courses: list[Course], features: Features, count: int) -> Posed:
@@ -66,9 +77,8 @@ def solve(subjects: list[Subject], courses: list[Course], features: Features, co
     body, uninherited, are_limbs = _bodies([course.shapes for course in courses])
     settings = _settings(subjects, courses)
     is_on = _over_frames(SWITCH, subjects, courses) > 0.0
-    own = Turns(_own(subjects, courses, 0), _own(subjects, courses, 1))
-    if not features.blended and is_on.all():
-        own = Turns()
+    is_own_seen = features.blended or not is_on.all()
+    own = Turns(_own(subjects, courses, 0), _own(subjects, courses, 1)) if is_own_seen else Turns()
     blended_from = Turns(*map(_rows, own)) if features.blended else Turns()
     turned_apart = None if uninherited is None else Uninherited(*map(_rows, uninherited))
     solution = solve_chains(

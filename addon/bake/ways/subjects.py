@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import Depsgraph, Object, PoseBone
 
-from ...live.channels import SIZES
+from ...live.channels import SIZES, Channels
 from ...native.found import constraints_of
 from ...rig.access import ArmatureObject, Key, chain_settings, key_of, runs_on_rig, split_path, upper_of
 from ...rig.dependencies import Carrier, Dependencies
@@ -140,6 +140,7 @@ class Reader:
         self._depsgraph = depsgraph
         self.dependencies = Dependencies()
         self.animation = cache(Animation)
+        self._channels = cache(Channels)
         self._shows = shows
 
     def is_evaluated(self, ob: Object) -> bool:
@@ -159,7 +160,7 @@ class Reader:
         if lower.parent is None or target is None or (settings.plane == "POLE" and pole is None):
             return None
         upper, animation = upper_of(lower), self.animation(ob)
-        kept = own_channels(lower)
+        kept = own_channels(lower, self._channels(ob))
         own = [self._own(upper, kept), self._own(lower, kept)]
         holder = holder_of(lower)
         moving = self.animation(holder.id_data).settings(holder)
@@ -169,6 +170,7 @@ class Reader:
             return None
         if self._is_hindered(lower, target, pole, animation):
             return None
+        numbers = settings.numbers() | {SWITCH: settings.enabled}
         return Subject(
             key_of(lower),
             ob,
@@ -177,12 +179,12 @@ class Reader:
             upper.parent.name if upper.parent else "",
             target,
             pole,
-            {name: float(getattr(settings, name)) for name in VARIABLE},
+            {name: float(numbers[name]) for name in VARIABLE},
             moving,
             settings.stretch_volume,
             settings.plane,
             swing_side(lower.name),
-            (settings.hinge_angle, settings.lower_twist),
+            (numbers["hinge_angle"], numbers["lower_twist"]),
         )
 
     def _own(self, bone: PoseBone, kept: dict[tuple[str, str], tuple[float, ...]]) -> Own | None:
