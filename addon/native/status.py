@@ -15,7 +15,10 @@ from ..rig.status import MISSED
 from ..rig.targets import Target
 from ..solver import Reach
 from .convert import is_outdated
-from .found import is_whole
+from .found import constraints_of, is_whole
+
+MUTED = "are muted: un-mute them"
+"""How the message ends of a chain whose own constraints are muted one by one, and not by switching it off."""
 
 
 def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
@@ -47,6 +50,8 @@ def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
     mend = "press Rebuild on the Rig (pose.planar_ik_rebuild)"
     if not is_whole(lower):
         return f"Bones or constraints that pose '{lower.name}' are gone, or another's: {mend}"
+    if any(constraint.mute for _, constraint in constraints_of(lower)):
+        return f"Constraints that pose '{lower.name}' {MUTED}"
     if is_outdated(lower, evaluated):
         return f"'{lower.name}' or its chain was changed since it was put on the rig: {mend}"
     return ""

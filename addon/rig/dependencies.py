@@ -59,11 +59,12 @@ class Dependencies:
         return self._solvers[ob].get(bone, [])
 
     def drivers(self, owner: Any, bone: str) -> list[tuple[str, Any]]:
-        """The drivers of a bone, or with no name those of the object itself, each with the path to what it drives; of
-        an armature, those of its bones at rest."""
+        """The drivers of a bone that act, or with no name those of the object itself, each with the path to what it
+        drives; of an armature, those of its bones at rest."""
         if owner not in self._drivers:
             found: dict[str, list[tuple[str, Any]]] = {}
-            for curve in owner.animation_data.drivers if owner.animation_data else ():
+            curves = owner.animation_data.drivers if owner.animation_data else ()
+            for curve in (curve for curve in curves if not curve.mute):
                 name, path = split_path(curve.data_path)
                 found.setdefault(name, []).append((path, curve.driver))
             self._drivers[owner] = found

@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Depsgraph, PoseBone
 
 from ..solver import Reach
-from .access import Key, bone_of, bones_of, runs_on_rig, view_layer_of
+from .access import Key, bone_of, bones_of, runs_on_rig, scene_of, scene_settings, view_layer_of
 from .settings import ChainSettings
 from .targets import Target
 
@@ -22,6 +22,10 @@ ROUNDING = 1e-6
 """What single precision makes of places far from the origin, next to how far."""
 
 MOVED = "The limb is not where its chain put it: something else moves it, or its target, after the chain"
+
+UNPOSED = "The chain has not been posed yet"
+
+LIVE_IS_OFF = "The chain was not posed since something moved, as Live is off: switch it on, or press Solve Once"
 
 CHANNELS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
@@ -75,9 +79,10 @@ def message(settings: Any) -> str:
     if answer:
         return answer[1]
     chain = find(settings)
+    is_live = scene_settings(scene_of(bpy.context)).live
     if chain is None:
-        return "The chain has not been posed yet"
-    return chain.problem or (MOVED if reach(settings) == Reach.INVALID else "")
+        return UNPOSED if is_live else LIVE_IS_OFF
+    return chain.problem or ((MOVED if is_live else LIVE_IS_OFF) if reach(settings) == Reach.INVALID else "")
 
 
 def residual(settings: Any) -> float:

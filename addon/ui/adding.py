@@ -123,13 +123,13 @@ def _selection(context: Context, any_bones: bool) -> tuple[list[PoseBone], Targe
         bones.append(active)
     lowers = [bone for bone in bones if (bone == active if any_bones else is_limb(bone))]
     if not lowers:
-        raise Refused(_advice(active or bones[0]))
+        raise Refused(advice(active or bones[0]))
     lowers = _apart(lowers, active)
     used = {bone for lower in lowers for bone in (lower, lower.parent) if bone}
     above = {bone for each in used for bone in each.parent_recursive}
     others = [bone for bone in bones if not {bone, *bone.parent_recursive} & used and bone not in above]
     if active in others:  # The active bone is the one that gets something, not a target.
-        raise Refused(_advice(active))
+        raise Refused(advice(active))
     goals = [Target(bone.id_data, bone.name) for bone in others]
     goals += [Target(ob, "") for ob in context.selected_objects if ob.mode != "POSE" and not _is_skin(ob)]
     if len(goals) > 2:
@@ -165,7 +165,7 @@ def _apart(lowers: list[PoseBone], active: PoseBone | None) -> list[PoseBone]:
     return kept
 
 
-def _advice(bone: PoseBone) -> str:
+def advice(bone: PoseBone) -> str:
     """What to say of a bone that is not the lower one of a limb."""
     other = to_click(bone)
     if other and other.parent:

@@ -44,6 +44,14 @@ class RangeOperator(ChainOperator):
 
     _is_asked = False
 
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What a button of it says under the mouse."""
+        told = rpt_(" ".join((cls.__doc__ or "").split()))
+        if not properties.use_range:
+            return told
+        return rpt_("{what}. On every frame of a range, which a dialog asks for, with keys").format(what=told)
+
     def invoke(self, context: Context, _event: Event) -> set[OperatorReturnItems]:
         """Do it on the current frame, or ask for the range."""
         start_from_scene(self, context)

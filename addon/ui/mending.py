@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from bpy.props import EnumProperty
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Object, PoseBone
 
 from .. import live
-from ..native.convert import rebuild
-from ..rig.access import bones_of, chain_settings
+from ..native.convert import make_portable, rebuild
+from ..native.status import MUTED
+from ..rig.access import (
+    bones_of,
+    chain_settings,
+    path_to_bone,
+    runs_on_rig,
+    scene_of,
+    scene_settings,
+    upper_of,
+    view_layer_of,
+)
 from ..rig.dependencies import Dependencies
-from ..rig.problems import movers_of
+from ..rig.problems import deleted, hangs_on, movers_of
 from ..rig.setup import Refused, make_pole, new_empty, posture_of
+from ..rig.status import LIVE_IS_OFF, MOVED
+from ..rig.stretching import UNIFORM
+from ..rig.targets import Target
 from ..rig.words import rpt_
-from .finding import selected_chains
+from .finding import goals_of, selected_chains
 from .operators import ChainOperator
+
+GOALS = {"TARGET": ("target", "subtarget"), "POLE": ("pole_target", "pole_subtarget")}
+"""The settings that name what a chain follows, by what that is called."""
 
 
 class Mend(NamedTuple):
@@ -32,19 +48,31 @@ def mends_for(lower: PoseBone) -> list[str]:
     return [name for name, mend in MENDS.items() if mend.helps(lower)]
 
 
-def _lacks_target(lower: PoseBone) -> bool:
-    return chain_settings(lower).target is None
+def wrong_goals(lower: PoseBone) -> list[str]:
+    """Which of target and pole a chain lacks, or can't follow."""
+    return [part for part in GOALS if _is_wrong(lower, part)]
+
+
+def _is_wrong(lower: PoseBone, part: str) -> bool:
+    """Whether a chain lacks its target or its pole, or has one that it can't follow."""
+    settings = chain_settings(lower)
+    goal = Target.read(*(getattr(settings, name) for name in GOALS[part]))
+    if part == "POLE" and settings.plane != "POLE":
+        return False
+    if goal is None or _says("move each other's targets")(lower):
+        return True
+    return bool(goal.problem() or deleted([goal]) or hangs_on(lower.id_data, lower, goal, Dependencies()))
+
+
+def _says(words: str) -> Callable[[PoseBone], bool]:
+    """Whether the message of a chain has these words."""
+    return lambda lower: words in chain_settings(lower).message
 
 
 def _make_target(context: Context, lower: PoseBone) -> None:
     posed = posture_of(context, lower)
     settings = chain_settings(lower)
     settings.target, settings.subtarget = new_empty(context, f"target_{lower.name}", posed.target, posed.mark), ""
-
-
-def _lacks_pole(lower: PoseBone) -> bool:
-    settings = chain_settings(lower)
-    return settings.plane == "POLE" and settings.pole_target is None
 
 
 def _moving_constraints(lower: PoseBone) -> list[tuple[str, str]]:
@@ -57,9 +85,66 @@ def _moving_constraints(lower: PoseBone) -> list[tuple[str, str]]:
     return [(bone, name) for bone, name, each in acting if not each.mute and each.influence > 0.0]
 
 
+def _turning_drivers(lower: PoseBone) -> list[Any]:
+    """The F-curves of the drivers that turn or scale the limb."""
+    data = lower.id_data.animation_data
+    if not data or lower.parent is None:
+        return []
+    paths = [path_to_bone(bone.name) for bone in (lower, lower.parent)]
+    found = tuple(f"{path}.{channel}" for path in paths for channel in ("rotation", "scale"))
+    return [curve for curve in data.drivers if curve.data_path.startswith(found) and not curve.mute]
+
+
+def _rivals(lower: PoseBone) -> list[PoseBone]:
+    """The lower bones of other chains that have a bone of this one, and are switched on as it is."""
+    if lower.parent is None or not chain_settings(lower).enabled:
+        return []
+    found, bones = movers_of(lower, Dependencies()), bones_of(lower.id_data)
+    rivals = [bones[mover.bone] for mover in found if not mover.constraint]
+    return [bone for bone in rivals if chain_settings(bone).enabled]
+
+
+def _is_moved(lower: PoseBone) -> bool:
+    return bool(_moving_constraints(lower) or (_says("is driven")(lower) and _turning_drivers(lower)))
+
+
 def _mute(_context: Context, lower: PoseBone) -> None:
     for bone, name in _moving_constraints(lower):
         bones_of(lower.id_data)[bone].constraints[name].mute = True
+    for curve in _turning_drivers(lower):
+        curve.mute = True
+    lower.id_data.update_tag()
+
+
+def _switch_off_rivals(_context: Context, lower: PoseBone) -> None:
+    for rival in _rivals(lower):
+        chain_settings(rival).enabled = False
+
+
+def _switch_on(_context: Context, lower: PoseBone) -> None:
+    chain_settings(lower).enabled = True  # which has the constraints follow
+
+
+def _enable_goals(context: Context, lower: PoseBone) -> None:
+    """Have Blender evaluate what a chain follows, and go on hiding it, by the eye."""
+    view_layer: Any = view_layer_of(context)
+    for goal in goals_of(lower).values():
+        ob = goal.object
+        was_hidden = ob.hide_viewport
+        ob.hide_viewport = ob.hide_render = False
+        for layer in _layers_with(view_layer.layer_collection, ob):
+            layer.hide_viewport = layer.hide_viewport or layer.exclude or layer.collection.hide_viewport
+            layer.exclude = layer.collection.hide_viewport = layer.collection.hide_render = False
+        if was_hidden:
+            ob.hide_set(True)
+
+
+def _layers_with(layer: Any, ob: Object) -> Iterator[Any]:
+    """The collections of a view layer that an object is in, from outside in."""
+    if ob in layer.collection.all_objects.values():
+        yield layer
+        for child in layer.children:
+            yield from _layers_with(child, ob)
 
 
 def _is_at_rest(lower: PoseBone) -> bool:
@@ -70,38 +155,50 @@ def _show_pose(_context: Context, lower: PoseBone) -> None:
     lower.id_data.data.pose_position = "POSE"
 
 
-def _inherits_unevenly(lower: PoseBone) -> bool:
-    return "Inherit Scale of" in str(chain_settings(lower).message)
-
-
-def _align_scale(_context: Context, lower: PoseBone) -> None:
+def _align_scale(context: Context, lower: PoseBone) -> None:
     lower.bone.inherit_scale = "ALIGNED"
+    _rebuild(context, lower)
 
 
-def _is_carried_unevenly(lower: PoseBone) -> bool:
-    return "inherit in full" in str(chain_settings(lower).message)
+def _inherit_all(context: Context, lower: PoseBone) -> None:
+    bone = (upper_of(lower) if _says("axis by axis")(lower) else lower).bone
+    bone.inherit_scale, bone.use_inherit_rotation = "FULL", True
+    _rebuild(context, lower)
 
 
-def _inherit_all(_context: Context, lower: PoseBone) -> None:
-    lower.bone.inherit_scale, lower.bone.use_inherit_rotation = "FULL", True
-
-
-def _is_changed(lower: PoseBone) -> bool:
-    return "pose.planar_ik_rebuild" in str(chain_settings(lower).message)
+def _stretch_uniformly(_context: Context, lower: PoseBone) -> None:
+    chain_settings(lower).stretch_volume = "UNIFORM"
 
 
 def _rebuild(context: Context, lower: PoseBone) -> None:
-    rebuild(context, [lower])
+    """Have a chain that runs on the rig take notice of what its bones are now."""
+    if runs_on_rig(lower):
+        view_layer_of(context).update()
+        rebuild(context, [lower])
+
+
+def _run_on_rig(context: Context, lower: PoseBone) -> None:
+    make_portable(context, [lower])
+
+
+def _go_live(context: Context, _lower: PoseBone) -> None:
+    scene_settings(scene_of(context)).live = True
 
 
 MENDS = {
-    "TARGET": Mend("Make a Target", _lacks_target, _make_target),
-    "POLE": Mend("Make a Pole", _lacks_pole, make_pole),
-    "MUTE": Mend("Mute What Moves It", lambda lower: bool(_moving_constraints(lower)), _mute),
+    "TARGET": Mend("Make a Target", lambda lower: _is_wrong(lower, "TARGET"), _make_target),
+    "POLE": Mend("Make a Pole", lambda lower: _is_wrong(lower, "POLE"), make_pole),
+    "ENABLE": Mend("Enable What It Follows", _says("is animated, but disabled"), _enable_goals),
+    "MUTE": Mend("Mute What Moves It", _is_moved, _mute),
+    "RIVAL": Mend("Switch the Other Chain Off", lambda lower: bool(_rivals(lower)), _switch_off_rivals),
+    "UNMUTE": Mend("Un-Mute Its Constraints", _says(MUTED), _switch_on),
     "POSE": Mend("Show Pose Position", _is_at_rest, _show_pose),
-    "ALIGN": Mend("Set Inherit Scale to Aligned", _inherits_unevenly, _align_scale),
-    "REBUILD": Mend("Rebuild on the Rig", _is_changed, _rebuild),
-    "INHERIT": Mend("Inherit in Full", _is_carried_unevenly, _inherit_all),
+    "ALIGN": Mend("Set Inherit Scale to Aligned", _says("to Aligned"), _align_scale),
+    "INHERIT": Mend("Inherit in Full", _says("in full"), _inherit_all),
+    "UNIFORM": Mend("Set Stretch Volume to Uniform", _says(UNIFORM), _stretch_uniformly),
+    "REBUILD": Mend("Rebuild on the Rig", _says("pose.planar_ik_rebuild"), _rebuild),
+    "RIG": Mend("Run on the Rig", _says(MOVED), _run_on_rig),
+    "LIVE": Mend("Switch Live On", _says(LIVE_IS_OFF), _go_live),
 }
 
 
@@ -120,13 +217,15 @@ class POSE_OT_planar_ik_mend(ChainOperator):
     def act(self, context: Context) -> None:
         """Mend every selected chain that this helps."""
         mend = MENDS[self.way]
-        lowers = [lower for lower in selected_chains(context, or_off=True) if mend.helps(lower)]
-        if not lowers:
+        is_mended = False
+        for lower in selected_chains(context, or_off=True):
+            if mend.helps(lower):  # asked of each when it is its turn, as to mend one chain may have mended others
+                mend.act(context, lower)
+                is_mended = True
+        if not is_mended:
             raise Refused(
                 rpt_("{mend}: this would not help, as nothing of the kind is in the way").format(mend=rpt_(mend.label))
             )
-        for lower in lowers:
-            mend.act(context, lower)
         live.refresh(context)
 
 

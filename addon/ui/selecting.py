@@ -8,7 +8,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Object, Operator, PoseBone, UIList, WindowManager
 
-from ..rig.access import bones_of, chain_settings, has_bone, has_chain, is_armature, upper_of, view_layer_of
+from ..rig.access import bones_of, chain_settings, has_bone, has_chain, is_armature, view_layer_of
 from ..rig.settings import PREFIX
 from ..rig.words import rpt_
 from .finding import chain_meant, goals_of
@@ -128,9 +128,8 @@ class PLANARIK_UL_chains(LIST):  # type: ignore[misc]
     ) -> None:
         """A row: reach, name, plane, what it runs on, influence, and an eye that switches it."""
         settings = chain_settings(bone)
-        upper = upper_of(bone)
         row = layout.row(align=True)
-        row.label(text=f"{upper.name if upper else '-'} > {bone.name}", icon=reach_icon(bone))
+        row.label(text=bone.name, icon=reach_icon(bone), translate=False)
         side = row.row(align=True)
         side.alignment = "RIGHT"
         side.label(text="", icon=_plane_icon(settings.plane))

@@ -1,4 +1,4 @@
-"""Where people look: which chain a selection means, going to its parts, mending it, and switching FK and IK."""
+"""Where people look: which chain a selection means, going to its parts, and switching FK and IK."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from tests.blender.rigs import (
     SHIN,
     Bone,
     activate,
-    assert_on_target,
     joints,
     make_chain,
     make_empty,
@@ -32,11 +31,6 @@ CONTROL = Bone("foot_ik", NEAR, (0.2, 0.6, -1.2))
 
 def ui(name):
     return installed.addon(f"addon.ui.{name}")
-
-
-def shear(ob):
-    ob.data.bones["shin"].inherit_scale = "FIX_SHEAR"
-    ob.pose.bones["thigh"].scale = (1, 2, 1)
 
 
 def meant():
@@ -114,31 +108,6 @@ def test_a_click_in_the_list_selects_the_limb():
     manager.planar_ik_row = ob.pose.bones.find("shin")
     assert bpy.context.active_pose_bone.name == "shin"
     assert manager.planar_ik_row == ob.pose.bones.find("shin")
-
-
-@pytest.mark.parametrize(
-    ("way", "spoil"),
-    [
-        ("TARGET", lambda ob: setattr(ob.pose.bones["shin"].planar_ik, "target", None)),
-        ("POLE", lambda ob: setattr(ob.pose.bones["shin"].planar_ik, "pole_target", None)),
-        ("MUTE", lambda ob: ob.pose.bones["shin"].constraints.new("LIMIT_ROTATION")),
-        ("POSE", lambda ob: setattr(ob.data, "pose_position", "REST")),
-        ("ALIGN", shear),
-    ],
-)
-def test_what_is_wrong_is_mended_by_the_button_beside_it(way, spoil):
-    ob, _ = leg(plane="POLE", pole_target=make_empty("pole", (0.3, 5, -0.5)))
-    select(ob, "shin")
-    spoil(ob)
-    update()
-    lower = ob.pose.bones["shin"]
-    assert lower.planar_ik.reach == "INVALID"
-    assert way in ui("mending").mends_for(lower)
-    assert bpy.ops.pose.planar_ik_mend(way=way) == {"FINISHED"}
-    update()
-    assert_on_target(ob, lower.planar_ik.target)
-    with pytest.raises(RuntimeError, match="not help"):
-        bpy.ops.pose.planar_ik_mend(way=way)
 
 
 @pytest.mark.parametrize("to", ["FK", "IK"])

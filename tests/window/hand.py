@@ -151,6 +151,8 @@ class Hand:
         """Move the mouse up and down in the sidebar, from where it is on, until it is over what is looked for."""
         area, region = self.sidebar()
         x, near = region.x + round(across * region.width), self.mouse[1]
+        region.tag_redraw()  # what a script selected shows when something draws the panel
+        yield
         for y in sorted(range(region.y, region.y + region.height, STEP), key=lambda y: abs(y - near)):
             yield from self.move((x, y))
             with bpy.context.temp_override(window=self.window, area=area, region=region):

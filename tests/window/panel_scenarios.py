@@ -34,16 +34,49 @@ def finds_the_panel_everywhere(hand: Hand):
     found["reach_after_esc"] = chain.reach
     bpy.ops.pose.planar_ik_select(part="LIMB")
     yield from look(hand, "limb")
-    chain.target = None
-    yield from look(hand, "no-target")
-    found["message"] = chain.message
-    bpy.ops.pose.planar_ik_mend(way="TARGET")
-    yield
-    found["mended"], found["tip"] = chain.reach, tip()[:]
     bpy.ops.wm.call_menu_pie(name="VIEW3D_MT_planar_ik_pie")
     yield from look(hand, "pie")
     yield from hand.key("ESC")
     return found
+
+
+def mends_by_clicks(hand: Hand):
+    """Take the target away, and press what the panel offers: make one, then pick one from the search."""
+    yield from open_limb(hand)
+    yield from hand.open_sidebar()
+    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.choose("Add Planar IK")
+    chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
+    bpy.ops.pose.planar_ik_select(part="LIMB")
+    found = {"before": tip()[:]}
+    yield from take_target_away(hand, chain)
+    yield from look(hand, "no-target")
+    found["message"] = chain.message
+    yield from hand.hover_button("bpy.ops.pose.planar_ik_mend(way='TARGET')")
+    yield from hand.key("LEFTMOUSE")
+    found["made"], found["tip"], found["target"] = chain.reach, tip()[:], chain.target.name
+    other = bpy.data.objects.new("somewhere", None)
+    other.location = (0, 0.3, 0.6)
+    bpy.context.scene.collection.objects.link(other)
+    yield from take_target_away(hand, chain)
+    yield from hand.hover_button("bpy.ops.pose.planar_ik_pick(part='TARGET')")
+    yield from hand.key("LEFTMOUSE")
+    yield from hand.write("somew")
+    yield from look(hand, "search")
+    yield from hand.key("RET")
+    yield
+    found["picked"], found["reach"], found["tip_on_picked"] = chain.target.name, chain.reach, tip()[:]
+    yield from hand.key("Z", ctrl=True)
+    found["undone"] = bpy.data.objects["limb"].pose.bones["lower"].planar_ik.target is None
+    return found
+
+
+def take_target_away(hand: Hand, chain):
+    """Unset it, as the cross beside it does."""
+    chain.target = None
+    bpy.ops.ed.undo_push(message="Unset the target")
+    yield
+    yield
 
 
 def look(hand: Hand, name: str):

@@ -87,8 +87,16 @@ def test_the_panel_is_where_people_look(play):
     assert (found["mode"], found["active"]) == ("OBJECT", "target_lower")
     assert found["reach_while_dragged"] == "TOO_FAR"
     assert found["reach_after_esc"] == "REACHED"
+
+
+def test_what_is_wrong_is_mended_by_a_click(play):
+    found = play("panel_scenarios.mends_by_clicks")
     assert "has no target" in found["message"]
-    assert found["mended"] == "REACHED"
+    assert found["made"] == "REACHED"
+    assert found["tip"] == pytest.approx(found["before"], abs=NEAR)
+    assert (found["picked"], found["reach"]) == ("somewhere", "REACHED")
+    assert found["tip_on_picked"] == pytest.approx((0, 0.3, 0.6), abs=NEAR)
+    assert found["undone"]
 
 
 def test_switching_to_fk_with_auto_keying(play):

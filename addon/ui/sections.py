@@ -1,0 +1,173 @@
+"""What the panels show of a chain, from its name down to its buttons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import Context, PoseBone
+
+from ..rig.access import chain_settings, runs_on_rig, scene_of, upper_of
+from ..rig.limbs import is_limb
+from ..rig.settings import ON_RIG, PREFIX, holder_of
+from ..rig.words import iface_
+from .adding import advice
+from .finding import goals_of
+from .mending import MENDS, mends_for, wrong_goals
+from .selecting import reach_icon
+from .units import length_text
+from .wrapping import lines_of
+
+SNAPS = (("snap_target", "Snap IK to FK"), ("snap_fk", "Snap FK to IK"))
+"""Operators and what is written on them; beside each is one that does it over a range of frames."""
+
+SHORT = {"stretch_max": "Limit", "stretch_volume": "Volume", "min_angle": "Knee Min", "max_angle": "Max"}
+"""What settings are called where their names are wider than the panel, or another above says of what."""
+
+PICKS = {"TARGET": "Pick a Target…", "POLE": "Pick a Pole…"}
+
+PARTS = {"TARGET": ("Target", "EMPTY_AXIS"), "POLE": ("Pole", "CON_TRACKTO"), "LIMB": ("Limb", "BONE_DATA")}
+
+
+def draw_adding(layout: Any, context: Context) -> None:
+    """The button that adds a chain, and where that would refuse, which bone to click."""
+    bone = context.active_pose_bone
+    if bone is None:
+        _draw_lines(layout, context, iface_("Click the lower bone of a limb: a shin, a forearm"), "INFO")
+    elif not is_limb(bone):
+        _draw_lines(layout, context, advice(bone), "INFO")
+    layout.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
+
+
+def draw_parts(layout: Any, lower: PoseBone) -> None:
+    """What the chain is, and a button for each of its parts that selects it."""
+    upper = upper_of(lower)
+    name = f"{upper.name if upper else '-'} > {lower.name}"
+    layout.label(text=name, icon="CON_KINEMATIC", translate=False)
+    row = layout.row(align=True)
+    goals = goals_of(lower)
+    for part, (word, icon) in PARTS.items():
+        if part == "LIMB" or part in goals:
+            select = row.operator("pose.planar_ik_select", text=word, icon=icon)
+            select.part, select.object, select.bone = part, lower.id_data.name, lower.name
+
+
+def draw_settings(layout: Any, lower: PoseBone) -> None:
+    """What an animator sets, from the target down to stretch."""
+    chain = chain_settings(lower)
+    _draw_goal(layout, lower, "target", "subtarget")
+    _draw_plane(layout, lower)
+    if chain.plane == "POLE":
+        _draw_goal(layout, lower, "pole_target", "pole_subtarget")
+    column = draw_each(layout, lower, "influence")
+    column.operator("pose.planar_ik_switch", text="Switch to FK" if chain.influence > 0.5 else "Switch to IK")
+    draw_each(layout, lower, "bend", "softness")
+    draw_each(layout, lower, "stretch", *(("stretch_max", "stretch_volume") if chain.stretch else ()))
+    _draw_runs_on(layout, lower)
+
+
+def _draw_runs_on(layout: Any, lower: PoseBone) -> None:
+    """What poses the limb, and the one click that changes it."""
+    row = _labelled(layout, "Runs On")
+    if runs_on_rig(lower):
+        row.label(text="Rig")
+        row.operator("pose.planar_ik_make_live", text="Extension")
+    else:
+        row.label(text="Extension")
+        row.operator("pose.planar_ik_make_portable", text="Rig")
+
+
+def _draw_plane(layout: Any, lower: PoseBone) -> None:
+    """The plane; a pole that is not there yet is made by pressing it."""
+    chain = chain_settings(lower)
+    if chain.pole_target or chain.plane == "POLE":
+        draw_each(layout, lower, "plane")
+        return
+    row = _labelled(layout, "Plane")
+    for plane in ("REST", "SWING"):
+        row.prop_enum(lower, f"{PREFIX}plane", plane)
+    row.operator("pose.planar_ik_pole", text="Pole")
+
+
+def _labelled(layout: Any, text: str) -> Any:
+    """A row with a label where those of properties are: Blender's own ``heading`` puts it beside a property only."""
+    split = layout.split(factor=0.4)
+    label = split.row()
+    label.alignment = "RIGHT"
+    label.label(text=text)
+    row = split.row(align=True)
+    row.use_property_split = False
+    return row
+
+
+def _draw_goal(layout: Any, lower: PoseBone, target: str, subtarget: str) -> None:
+    group = lower.planar_ik  # type: ignore[attr-defined]  # addon.rig.properties adds it
+    column, ob = layout.column(align=True), getattr(group, target)
+    column.prop(group, target)
+    if ob and ob.type == "ARMATURE":
+        column.prop_search(group, subtarget, ob.data, "bones")
+
+
+def draw_each(layout: Any, lower: PoseBone, *names: str) -> Any:
+    """Settings of a chain, each where it is: on the bone, or on the rig; give their column."""
+    column, holder = layout.column(align=True), holder_of(lower)
+    for name in names:
+        custom, row = ON_RIG + name, column.row(align=True)
+        label = SHORT.get(name) or lower.bl_rna.properties[PREFIX + name].name
+        if custom in holder:
+            row.prop(holder, f'["{custom}"]', text=label)
+        else:
+            row.prop(lower, PREFIX + name, text=label, expand=name == "plane")
+    return column
+
+
+def draw_result(layout: Any, context: Any, lower: PoseBone) -> None:
+    """What became of the chain, and where something is wrong, what helps."""
+    chain = chain_settings(lower)
+    if not chain.enabled:
+        layout.label(text="Switched off", icon=reach_icon(lower))
+        return
+    reach = chain.reach
+    if reach == "INVALID":
+        _draw_lines(layout, context, chain.message, reach_icon(lower), alert=True)
+        _draw_mends(layout, lower)
+    elif reach == "REACHED":
+        layout.label(text="Reached", icon=reach_icon(lower))
+    else:
+        words = lower.planar_ik.bl_rna.properties["reach"].enum_items[reach].name  # type: ignore[attr-defined]
+        away = length_text(scene_of(context), chain.residual)
+        sentence = iface_("{reach}: {away} from the target").format(reach=iface_(words), away=away)
+        layout.label(text=sentence, icon=reach_icon(lower), translate=False)
+
+
+def _draw_lines(layout: Any, context: Context, sentence: str, icon: str, alert: bool = False) -> None:
+    """A sentence in as many lines as it takes, beside an icon."""
+    column = layout.column(align=True)
+    column.alert = alert
+    for number, line in enumerate(lines_of(context, sentence)):
+        column.label(text=line, icon="BLANK1" if number else icon, translate=False)
+
+
+def _draw_mends(layout: Any, lower: PoseBone) -> None:
+    """A button for each thing that helps."""
+    column = layout.column(align=True)
+    for part in wrong_goals(lower):
+        column.operator("pose.planar_ik_pick", text=PICKS[part], icon="EYEDROPPER").part = part
+    for way in mends_for(lower):
+        column.operator("pose.planar_ik_mend", text=MENDS[way].label, icon="TOOL_SETTINGS").way = way
+
+
+def draw_operators(layout: Any) -> None:
+    """What can be done with a chain."""
+    _draw_buttons(layout, ("flip", "Flip"), ("mirror", "Mirror"))
+    column = layout.column(align=True)
+    for name, text in SNAPS:
+        row = _draw_buttons(column, (name, text))
+        row.operator(f"pose.planar_ik_{name}", text="", icon="PREVIEW_RANGE").use_range = True
+    _draw_buttons(layout, ("bake", "Bake…"), ("remove", "Remove"))
+
+
+def _draw_buttons(layout: Any, *buttons: tuple[str, str]) -> Any:
+    row = layout.row(align=True)
+    for name, text in buttons:
+        row.operator(f"pose.planar_ik_{name}", text=text)
+    return row
