@@ -153,12 +153,13 @@ class Hand:
         x, near = region.x + round(across * region.width), self.mouse[1]
         region.tag_redraw()  # what a script selected shows when something draws the panel
         yield
-        for y in sorted(range(region.y, region.y + region.height, STEP), key=lambda y: abs(y - near)):
+        for y in sorted({near, *range(region.y, region.y + region.height, STEP)}, key=lambda y: abs(y - near)):
             yield from self.move((x, y))
             with bpy.context.temp_override(window=self.window, area=area, region=region):
                 is_found = is_there()
             if is_found:
-                yield from self.move((x, y + (STEP // 3 if y > near else -STEP // 3)))  # off its edge
+                off_its_edge = STEP // 3 if y > near else -(STEP // 3) if y < near else 0
+                yield from self.move((x, y + off_its_edge))
                 return
         raise LookupError(f"The sidebar does not show '{name}'")
 
