@@ -22,7 +22,6 @@ from ..solver.record import Node
 from . import formulas
 from .blending import holding, is_mirrored, takeover
 from .expressions import cut, text, variables_of
-from .formulas import NATIVE
 from .found import worlds_of
 from .parts import FULLY, Bone, Constraint, Driver, Inherit, Mechanism, Property, Variable
 from .rest import keeps_axes, roll_for
@@ -211,12 +210,9 @@ class Designer:
     def stretch(self) -> None:
         """Lengthen the bones by a factor."""
         factors = self.add("stretch", Matrix.Translation(self.upper.bone.head_local))
-        factor = self.factor
+        self.drive(factors, "scale", 1, self.factor)
         if self.wanted.settings["stretch_volume"] == "VOLUME":
-            factor = self.piece("k", factor)
-            self.drive(factors, "scale", 0, 1.0 / NATIVE.sqrt(NATIVE.maximum(factor, 1e-9)))
-            self.drive(factors, "scale", 2, 1.0 / NATIVE.sqrt(NATIVE.maximum(factor, 1e-9)))
-        self.drive(factors, "scale", 1, factor)
+            self.constrain(factors, "volume", "MAINTAIN_VOLUME", {"owner_space": "LOCAL"})
         is_even = self.wanted.settings["stretch_volume"] == "UNIFORM"
         power = {"use_make_uniform": True, "power": 3.0} if is_even else {}
         inherited = self.lower.bone.inherit_scale

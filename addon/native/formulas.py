@@ -20,9 +20,12 @@ NATIVE: Ops = RECORDER._replace(folded=0.0)
 NUDGE = 1e-30
 """Far below what single precision tells apart from nothing, next to a length; it decides the direction of nothing."""
 
+NOISE = 2e-6
+"""Up to which component of an axis counts as none: rest poses in single precision are this noisy."""
+
 X, Y, Z = (Node("input", name) for name in "xyz")
 P, Q, R = (Node("input", name) for name in "pqr")
-FAR, STRETCH = (Node("input", name) for name in "fk")
+FAR = Node("input", "f")
 SETTINGS = {
     name: Node("input", letter)
     for name, letter in {
@@ -113,11 +116,19 @@ def _angles(of: Bones, gone: Any, far: Any) -> Turned:
 
 def swung_axis(normal: Any, aside: Any, bend: Any, side: float) -> list[Any]:
     """The components of the axis that the limb bends about, which has swung round the target line by the bend: the
-    normal's and that aside of it, numbers."""
+    normal's and that aside of it, numbers.
+
+    Blender makes the axis of unit length. Here that aside of the normal has the same length for any bend, so that of a
+    bone whose own axes these are, only one component varies.
+    """
     bend_or = bend if isinstance(bend, Node) else constant(bend)
-    swing = NATIVE.sqrt(_at_least_0(1.0 - bend_or * bend_or))
-    parts = [along * bend_or - side * across * swing for along, across in zip(normal, aside, strict=True)]
-    return [where_finite(bend_or * bend_or, simplified(part)) for part in parts]
+    slope = bend_or / NATIVE.maximum(NATIVE.sqrt(_at_least_0(1.0 - bend_or * bend_or)), 1e-7)
+    return [
+        where_finite(bend_or * bend_or, simplified(along * slope - side * across))
+        if abs(along) > NOISE
+        else constant(-side * across)
+        for along, across in zip(normal, aside, strict=True)
+    ]
 
 
 def _towards(side: Any, angle: Node) -> Any:

@@ -61,8 +61,8 @@ def features(wanted: Wanted) -> Features:
 
 
 def needs_swing(wanted: Wanted) -> bool:
-    """Whether the knee may swing between the sides: six drivers more, and Blender evaluates all drivers of an object
-    as soon as one of them must be."""
+    """Whether the knee may swing between the sides: a driver more for each bone, or two, and Blender evaluates all
+    drivers of an object as soon as one of them must be."""
     return "bend" in wanted.animated or abs(wanted.settings["bend"]) < 1.0
 
 

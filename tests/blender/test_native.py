@@ -15,6 +15,7 @@ from tests.blender.natives import make_live, make_portable, matrices, parts
 from tests.blender.rigs import (
     HIP,
     INHERIT_SCALE,
+    LEG,
     Bone,
     expected,
     few,
@@ -111,6 +112,33 @@ FEATURES = [
     {"hinge_angle": 0.7},
     {"hinge_angle": -1.1, "lower_twist": 0.5, "bend": 0.3},
 ]
+
+
+IN_ITS_AXES = (HIP, Bone("thigh", (0, 0, 0), (0, -0.1, -1), "hip"), Bone("shin", (0, -0.1, -1), (0, 0, -2), "thigh"))
+"""A leg whose bones bend about an axis of their own, as riggers make them."""
+
+
+@pytest.mark.parametrize(("bones", "each"), [(IN_ITS_AXES, 1), (LEG, 2)])
+@pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])
+def test_knees_swing_as_those_of_a_live_chain_by_few_drivers(bones, each, plane):
+    ob = make_rig(bones)
+    target = make_empty(location=frame_of(ob).target(0.7, 0.4, 0.05))
+    chain = make_chain(ob, target, plane=plane, pole_target=make_empty("pole", (1, 5, 0)), bend=0.5)
+    bends = [*np.linspace(-1, 1, 9), -0.99999994, -0.9999, 1e-7, 0.9999, 0.99999994]
+    live = []
+    for bend in bends:
+        chain.bend = bend
+        update()
+        live.append(joints(ob))
+    chain.bend = 0.5
+    make_portable(ob)
+    swung = [curve for curve in ob.animation_data.drivers if "axis_angle" in curve.data_path and curve.array_index]
+    assert len(swung) == 2 * each
+    for bend, wanted in zip(bends, live, strict=True):
+        ob.pose.bones["shin"]["planar_ik.bend"] = float(bend)
+        ob.update_tag()
+        update()
+        assert_same(ob, wanted, length(ob))
 
 
 @pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])

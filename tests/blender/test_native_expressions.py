@@ -24,7 +24,7 @@ SETTINGS = [
     {"softness": 0.1},
     {"stretch": 0.7, "stretch_volume": "VOLUME", "min_angle": 0.4, "max_angle": 2.8, "softness": 0.05},
 ]
-PIECES = "fkacghijlow"
+PIECES = "facghijlow"
 ANIMATED = ("softness", "stretch", "stretch_max", "min_angle", "max_angle", "bend", "enabled")
 
 
