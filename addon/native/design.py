@@ -30,6 +30,9 @@ from .wanted import Wanted, features, solver_values
 SPARSE = 5
 """With so many bones to each limb besides its own, it pays to keep them from being evaluated."""
 
+LONGEST = 63
+"""How many bytes a bone's name may have: Blender cuts what is longer, and says nothing."""
+
 
 class Place(NamedTuple):
     """Where a bone stands at rest, in the armature's space, what it hangs on, and how; and how it is scaled there."""
@@ -289,7 +292,8 @@ class Designer:
 
 def _free_name(role: str, end: str, taken: set[str]) -> str:
     """A name for a bone by its role that no other has, which is taken from now on."""
-    name = next(name for number in count() if (name := f"MCH-{role}{number or ''}{end}") not in taken)
+    names = (f"MCH-{role}{number or ''}{end}".encode()[:LONGEST].decode(errors="ignore") for number in count())
+    name = next(name for name in names if name not in taken)
     taken.add(name)
     return name
 
