@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 from bpy.utils import escape_identifier, unescape_identifier
@@ -16,6 +16,9 @@ from .anatomy import Anatomy, Unposable
 
 SHEARING = {"FULL", "FIX_SHEAR"}
 """The ways to inherit scale that shear a turned bone under one that is scaled unevenly."""
+
+ON_LOWER, ON_OTHERS = "ALIGNED", "AVERAGE"
+"""What a limb that stretches on the rig has the lower bone, and what else hangs on it, inherit of its scale."""
 
 POWERS = {"LENGTH": (0.0, 1.0, 0.0), "UNIFORM": (1.0, 1.0, 1.0), "VOLUME": (-0.5, 1.0, -0.5)}
 """By which power of the factor that lengthens a bone each of its axes grows, for each `stretch_volume`."""
@@ -55,11 +58,13 @@ def _shears(bone: PoseBone, lower: PoseBone) -> bool:
 
 
 def restore_inherit_scale(lower: PoseBone) -> None:
-    """Undo `avoid_shear`."""
-    bones = lower.id_data.pose.bones
+    """Undo `avoid_shear`, but for what was set otherwise since, and forget it."""
+    bones, chain = lower.id_data.pose.bones, chain_settings(lower)
     for name, mode in _kept(lower):
-        if name in bones:
+        if name in bones and bones[name].bone.inherit_scale == (ON_LOWER if name == lower.name else ON_OTHERS):
             bones[name].bone.inherit_scale = mode
+    if chain.own_inherit_scale:
+        chain.own_inherit_scale = ""
 
 
 EVEN = (1.0, 1.0, 1.0)
@@ -145,9 +150,9 @@ def besides_inherited(wanted: Sizes, upper: Sizes, mode: str) -> Sizes:
     return (wanted[0] / x, wanted[1] / y, wanted[2] / z)
 
 
-def _wanted(lower: PoseBone) -> list[tuple[PoseBone, Literal["ALIGNED", "AVERAGE"]]]:
+def _wanted(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
     others = [child for bone in (lower, upper_of(lower)) for child in children_of(bone) if child != lower]
-    return [(lower, "ALIGNED"), *((bone, "AVERAGE") for bone in others)]
+    return [(lower, ON_LOWER), *((bone, ON_OTHERS) for bone in others)]
 
 
 def _kept(lower: PoseBone) -> list[tuple[str, str]]:
