@@ -25,7 +25,7 @@ def build(context: Context, rig: ArmatureObject, host: ArmatureObject, mechanism
         for mechanism in mechanisms:
             for bone in mechanism.bones:
                 _make_bone(host, bone)
-    collection = host.data.collections_all.get(COLLECTION) or host.data.collections.new(COLLECTION)
+    collection = collection_of(host) or host.data.collections.new(COLLECTION)
     collection.is_visible = False
     for mechanism in mechanisms:
         for bone in mechanism.bones:
@@ -85,11 +85,11 @@ def _clear(bone: PoseBone) -> None:
 
 def _remove_bones(context: Context, host: ArmatureObject, names: Iterable[str]) -> None:
     """Remove bones from an armature, and the collection of all such if it is empty then."""
+    collection = collection_of(host)
     if names:
         with edit_mode(context, host):
             for name in names:
                 host.data.edit_bones.remove(host.data.edit_bones[name])
-    collection = collection_of(host)
     if collection and not any(collection.bones_recursive):
         host.data.collections.remove(collection)
 

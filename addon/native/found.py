@@ -12,7 +12,6 @@ from ..rig.access import ArmatureObject, is_made, is_part, split_path, upper_of
 from ..rig.settings import DEFAULTS, ON_RIG, PART, holder_of
 from .annex import is_annex_of
 from .blending import WORLD
-from .parts import COLLECTION
 
 
 def constraints_of(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
@@ -161,8 +160,9 @@ def drivers_of(ob: ArmatureObject, bones: set[str], constraints: list[tuple[Pose
 
 
 def collection_of(ob: ArmatureObject) -> Any:
-    """The bone collection of the mechanisms, if there is one."""
-    return ob.data.collections_all.get(COLLECTION)
+    """The bone collection of the mechanisms, if there is one: it holds nothing else, whatever it is called."""
+    holding = (each for each in ob.data.collections_all if each.bones)
+    return next((each for each in holding if all(is_part(ob, bone.name) for bone in each.bones)), None)
 
 
 def _owners(ob: ArmatureObject, bones: Collection[str]) -> Iterator[str]:
