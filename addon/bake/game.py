@@ -16,7 +16,6 @@ from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from ..live.channels import SIZES
-from ..native.build import edit_mode
 from ..native.convert import make_live
 from ..rig.access import (
     ArmatureObject,
@@ -26,6 +25,7 @@ from ..rig.access import (
     split_path,
     upper_of,
 )
+from ..rig.editing import edit_mode
 from ..rig.rotation import rotation_channel
 from ..rig.settings import PREFIX
 from ..rig.setup import Refused, remove_chain

@@ -7,14 +7,12 @@ no new custom properties: all that stands in the annex.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import bpy
 from bpy.types import Collection, Context
 
-from ..rig.access import ArmatureObject, scene_of, view_layer_of
+from ..rig.access import ArmatureObject, scene_of
 from ..rig.settings import PART
 
 
@@ -68,25 +66,3 @@ def remove_if_empty(annex: ArmatureObject | None) -> None:
         bpy.data.armatures.remove(data)
         if action and not action.users:
             bpy.data.actions.remove(action)
-
-
-@contextmanager
-def within_reach(context: Context, host: ArmatureObject) -> Iterator[None]:
-    """An annex shown in the view layer, for Blender edits bones only of what it shows."""
-    if not is_annex(host):
-        yield
-        return
-    layer, scene = view_layer_of(context), scene_of(context).collection
-    host.hide_viewport = host.hide_select = False
-    is_guest = host.name not in layer.objects or not host.visible_get(view_layer=layer)
-    if is_guest and host.name not in scene.objects:
-        scene.objects.link(host)
-    else:
-        is_guest = False
-    host.hide_set(False, view_layer=layer)
-    try:
-        yield
-    finally:
-        if is_guest:
-            scene.objects.unlink(host)
-        host.hide_viewport = host.hide_select = True

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import bpy
 from bpy.types import Context, PoseBone
 
-from ..rig import editing, fcurves
+from ..rig import fcurves
 from ..rig.access import ArmatureObject, is_armature
+from ..rig.editing import edit_mode
 from ..rig.settings import ON_RIG, PART, holder_of
-from .annex import within_reach
 from .expressions import LONGEST
 from .found import collection_of, constraints_of, drivers_of, exposed, host_of, mechanism_of, scattered, unused_worlds
 from .parts import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
@@ -96,13 +95,6 @@ def _remove_bones(context: Context, host: ArmatureObject, names: Iterable[str]) 
 
 def _is_used(data: Any) -> bool:
     return bool(data.action or data.nla_tracks or data.drivers)
-
-
-@contextmanager
-def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
-    """Edit Mode of one armature, and back to what was before; also of an annex that the view layer does not show."""
-    with within_reach(context, ob), editing.edit_mode(context, ob):
-        yield
 
 
 def _make_bone(ob: ArmatureObject, bone: Bone) -> None:

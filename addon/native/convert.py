@@ -14,6 +14,7 @@ from ..rig.anatomy import Unposable, anatomy
 from ..rig.animation import animated_paths
 from ..rig.carrying import carry, carry_across
 from ..rig.dependencies import Dependencies
+from ..rig.editing import object_mode
 from ..rig.problems import hangs_on
 from ..rig.settings import NAMES, ON_RIG, PREFIX, SWITCH, holder_of
 from ..rig.setup import Refused
@@ -57,10 +58,10 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
     for ob, names in chains.items():
         for name in names:
             check(ob.pose.bones[name])
-    wanted = {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
+    wanted = _read_all(chains)
     for ob, each in wanted.items():
         _check_sharing(ob, each)
-    with _switched_off(chains):
+    with object_mode(context, chains), _switched_off(chains):
         for ob, each in wanted.items():
             _make(context, ob, each)
         _carry(wanted, onto_rig=True)
@@ -71,8 +72,8 @@ def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
     chains = _by_object(lowers)
     for ob, names in chains.items():
         check_in_reach(ob, names, "bring its chains back")
-    wanted = {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
-    with _switched_off(chains):
+    wanted = _read_all(chains)
+    with object_mode(context, chains), _switched_off(chains):
         _carry(wanted, onto_rig=False)
         for ob, each in wanted.items():
             _unmake(context, ob, each)
@@ -88,14 +89,20 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
     chains = _by_object(lowers)
     for ob, names in chains.items():
         check_in_reach(ob, names, "rebuild its chains")
-    wanted = {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
-    for ob, each in wanted.items():
-        _check_sharing(ob, each)
-        _measure(context, ob, each)
-    with _switched_off(chains):
+    wanted = _read_all(chains)
+    with object_mode(context, chains):
         for ob, each in wanted.items():
-            _unmake(context, ob, each)
-            _make(context, ob, each)
+            _check_sharing(ob, each)
+            _measure(context, ob, each)
+        with _switched_off(chains):
+            for ob, each in wanted.items():
+                _unmake(context, ob, each)
+                _make(context, ob, each)
+
+
+def _read_all(chains: dict[ArmatureObject, list[str]]) -> dict[ArmatureObject, dict[str, Wanted]]:
+    """What chains are to do, by their objects and their names."""
+    return {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
 
 
 def _carry(wanted: dict[ArmatureObject, dict[str, Wanted]], onto_rig: bool) -> None:

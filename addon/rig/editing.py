@@ -2,37 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import bpy
 from bpy.types import Context
 
-from .access import ArmatureObject
+from .access import ArmatureObject, scene_of, view_layer_of
 
 
 @contextmanager
 def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
-    """Edit Mode of one armature, and back to what was before."""
-    layer: Any = context.view_layer
-    active, mode = layer.objects.active, context.mode
-    posed = list(context.objects_in_mode) if mode == "POSE" else []
-    if mode != "OBJECT":
-        bpy.ops.object.mode_set(mode="OBJECT")
-    selected = [each for each in layer.objects if each.select_get()]
-    for each in selected:
-        each.select_set(False)
-    layer.objects.active = ob
-    ob.select_set(True)
-    bpy.ops.object.mode_set(mode="EDIT")
+    """Edit Mode of one armature, also of one that is not shown, and back to what was before."""
+    with object_mode(context, [ob]):
+        _set_mode(context, ob, "EDIT")
+        try:
+            yield
+        finally:
+            _set_mode(context, ob, "OBJECT")
+
+
+@contextmanager
+def object_mode(context: Context, needed: Iterable[ArmatureObject]) -> Iterator[None]:
+    """Object Mode with nothing selected, these armatures shown, and back to what was before."""
+    with ExitStack() as stack:
+        for ob in needed:
+            stack.enter_context(_shown(context, ob))
+        stack.enter_context(_without_modes(context))
+        yield
+
+
+@contextmanager
+def _without_modes(context: Context) -> Iterator[None]:
+    """Object Mode with nothing selected, and back to each object's mode, the selection and the active object."""
+    objects, layer = _objects_of(context), view_layer_of(context)
+    active, selected = objects.active, {ob for ob in objects if ob.select_get()}
+    in_mode: dict[str, list[Any]] = {}
+    for ob in objects:
+        if ob.mode != "OBJECT" and ob.visible_get(view_layer=layer):
+            in_mode.setdefault(ob.mode, []).append(ob)
+    first = {mode: active if active in each else each[0] for mode, each in in_mode.items()}
+    modes = sorted(in_mode, key=lambda mode: first[mode] == active)
+    for mode in modes:
+        _set_mode(context, first[mode], "OBJECT")
+    _select(context, ())
     try:
         yield
     finally:
-        bpy.ops.object.mode_set(mode="OBJECT")
-        ob.select_set(False)
-        for each in selected:
-            each.select_set(True)
-        layer.objects.active = active
-        if posed:
-            bpy.ops.object.mode_set(mode="POSE")
+        for mode in modes:  # the active object's last
+            _select(context, in_mode[mode])
+            _set_mode(context, first[mode], mode)
+        _select(context, selected)
+        objects.active = active
+
+
+def _set_mode(context: Context, active: Any, mode: Any) -> None:
+    """Set the mode of one object, and with it of all that are selected, or in the same mode."""
+    _objects_of(context).active = active
+    bpy.ops.object.mode_set(mode=mode)
+
+
+def _select(context: Context, selected: Collection[Any]) -> None:
+    for ob in _objects_of(context):
+        if ob.select_get() != (ob in selected):
+            ob.select_set(ob in selected)
+
+
+def _objects_of(context: Context) -> Any:
+    """The objects of the view layer as they are now: Blender looks when it is asked which is active, and may crash if
+    it has to while it goes through them."""
+    objects = view_layer_of(context).objects
+    _ = objects.active
+    return objects
+
+
+@contextmanager
+def _shown(context: Context, ob: ArmatureObject) -> Iterator[None]:
+    """An armature shown in the view layer, wherever it is: Blender edits the bones of no other."""
+    layer, scene, objects = view_layer_of(context), scene_of(context).collection, _objects_of(context)
+    disabled = ob.hide_viewport, ob.hide_select
+    ob.hide_viewport = ob.hide_select = False
+    is_hidden = ob in [*objects] and ob.hide_get(view_layer=layer)
+    if is_hidden:
+        ob.hide_set(False, view_layer=layer)
+    is_guest = ob not in [*scene.objects] and not ob.visible_get(view_layer=layer)
+    if is_guest:
+        scene.objects.link(ob)
+    try:
+        yield
+    finally:
+        if is_guest:
+            scene.objects.unlink(ob)
+            _objects_of(context)
+        if is_hidden:
+            ob.hide_set(True, view_layer=layer)
+        ob.hide_viewport, ob.hide_select = disabled

@@ -23,6 +23,13 @@ def runs_on(path: Any) -> str:
     return open_file(path).pose.bones["shin"].planar_ik.runs_on
 
 
+def moved(ob: Any) -> Any:
+    """The limb over frames, not in Edit Mode, which shows it at rest."""
+    if ob.mode == "EDIT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    return motion(ob, FRAMES)
+
+
 @pytest.mark.parametrize("case", ["as it is", "on a pole", "in POSE", "in EDIT", "not selectable", "off, and keyed"])
 def test_no_limb_moves_onto_the_rig_or_back(shot, case):
     ob = open_file(shot)
@@ -40,16 +47,14 @@ def test_no_limb_moves_onto_the_rig_or_back(shot, case):
     bpy.ops.wm.save_mainfile()
     before, beside = shot.read_bytes(), others(shot)
     ob = open_file(shot)
-    if ob.mode == "EDIT":  # which shows the rest pose, and is left
-        bpy.ops.object.mode_set(mode="OBJECT")
-    wanted, mode = motion(ob, FRAMES), ob.mode
+    mode, wanted = ob.mode, moved(ob)
     portable, live = shot.with_name("portable.blend"), shot.with_name("live.blend")
     for command, source, out, on in (("portable", shot, portable, "RIG"), ("live", portable, live, "EXTENSION")):
         code, lines, err = run(command, source, "-o", out)
         told = {"command": command, "file": str(source), "output": str(out)}
         assert (code, lines) == (0, [{**told, "scene": "Scene", "object": "leg", "chain": "shin"}]), err
         assert (runs_on(out), bpy.data.objects["leg"].mode) == (on, mode)
-        assert abs(motion(bpy.data.objects["leg"], FRAMES) - wanted).max() < SAME
+        assert abs(moved(bpy.data.objects["leg"]) - wanted).max() < SAME
     assert sorted(bpy.data.objects["leg"].data.bones.keys()) == ["hip", "shin", "thigh"]
     assert shot.read_bytes() == before
     assert others(shot) - beside == {"portable.blend", "live.blend"}
@@ -116,13 +121,17 @@ def hide_collection(ob: Any) -> None:
 
 
 @pytest.mark.parametrize("how", [hide, hide_for_now, hide_collection])
-@pytest.mark.parametrize("command", ["portable", "live"])
-def test_a_hidden_rig_is_refused_with_a_sentence(shot, command, how):
-    if command == "live":
-        run("portable", "--in-place", shot)
-    how(open_file(shot))
+def test_a_hidden_rig_is_converted_and_stays_hidden(shot, how):
+    wanted = motion(open_file(shot), FRAMES)
+    how(bpy.data.objects["leg"])
     bpy.ops.wm.save_mainfile()
-    refused(shot, command, 6, "'leg' is hidden in the scene 'Scene'", "show it and its collections")
+    for command, on in (("portable", "RIG"), ("live", "EXTENSION")):
+        code, _, err = run(command, "--in-place", shot)
+        assert (code, runs_on(shot)) == (0, on), err
+        ob = bpy.data.objects["leg"]
+        assert not ob.visible_get()
+        ob.hide_viewport = ob.users_collection[0].hide_viewport = False
+        assert abs(motion(ob, FRAMES) - wanted).max() < SAME
 
 
 def test_what_can_not_be_converted_is_refused_whole(shot):

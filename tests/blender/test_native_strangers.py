@@ -1,0 +1,178 @@
+"""Limbs on the rig in files as people have them: hidden, in another mode, under names of any length, sorted by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.blender.natives import make_live, make_portable, parts
+from tests.blender.rigs import (
+    FREE,
+    HIP,
+    LEG,
+    SHIN,
+    THIGH,
+    Bone,
+    activate,
+    assert_on_target,
+    frame_of,
+    make_chain,
+    make_empty,
+    make_rig,
+    select,
+    update,
+)
+
+FOOT = Bone("foot", (0.1, 0, -1.9), (0.1, -0.3, -1.9), "shin")
+SAME = 1e-5
+
+
+def leg(**settings: Any) -> Any:
+    """A leg on the rig, in Object Mode."""
+    ob = make_rig((*LEG, FOOT))
+    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING", **settings)
+    make_portable(ob)
+    activate(ob)
+    return ob
+
+
+def into_excluded(ob: Any) -> None:
+    """Put a rig into a collection that the view layer excludes."""
+    away = bpy.data.collections.new("away")
+    bpy.context.scene.collection.children.link(away)
+    away.objects.link(ob)
+    bpy.context.scene.collection.objects.unlink(ob)
+    bpy.context.view_layer.layer_collection.children["away"].exclude = True
+
+
+def into_hidden(ob: Any) -> None:
+    """Put a rig into a collection that is hidden."""
+    into_excluded(ob)
+    bpy.context.view_layer.layer_collection.children["away"].exclude = False
+    bpy.data.collections["away"].hide_viewport = True
+
+
+def into_another_scene(ob: Any) -> None:
+    """Show a rig in another scene alone."""
+    bpy.data.scenes.new("other").collection.objects.link(ob)
+    bpy.context.scene.collection.objects.unlink(ob)
+
+
+def out_of_view(ob: Any) -> None:
+    """Disable a rig in viewports while it is in Pose Mode."""
+    bpy.ops.object.mode_set(mode="POSE")
+    ob.hide_viewport = ob.hide_select = True
+
+
+def by_its_eye(ob: Any) -> None:
+    """Hide a rig for a while."""
+    ob.hide_set(True)
+
+
+def places(ob: Any) -> Any:
+    """Where a rig is shown, and how."""
+    layer = bpy.context.view_layer
+    shown = ob.name in layer.objects and (ob.hide_get(), ob.visible_get())
+    return ob.hide_viewport, ob.hide_select, shown, [each.name for each in ob.users_collection], ob.mode
+
+
+@pytest.mark.parametrize("hide", [by_its_eye, out_of_view, into_excluded, into_hidden, into_another_scene])
+def test_scripts_set_up_rigs_that_are_not_shown(hide: Callable[[Any], None]) -> None:
+    ob = leg()
+    hide(ob)
+    update()
+    before = places(ob)
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.softness = 0.1  # which takes another mechanism
+    chain.plane = "POLE"  # without a pole yet
+    chain.pole_target = make_empty("pole", (0.3, 5, -0.5))
+    assert places(ob) == before
+    bpy.context.window.scene = ob.users_scene[0] if ob.users_scene else bpy.context.scene
+    for each in (ob, bpy.data.collections.get("away")):
+        if each:
+            each.hide_viewport = False
+    for layer in bpy.context.view_layer.layer_collection.children:
+        layer.exclude = False
+    for name in ("target", "pole"):
+        if name not in bpy.context.scene.objects:
+            bpy.context.scene.collection.objects.link(bpy.data.objects[name])
+    update()
+    assert_on_target(ob, bpy.data.objects["target"], within=SAME)
+    assert {bone.name for bone in ob.pose.bones if bone.name.startswith("MCH-pole")} == {"MCH-pole-shin"}
+
+
+def test_scripts_set_up_rigs_in_edit_mode() -> None:
+    ob = leg()
+    before = {name: set(bones) for name, bones in parts(ob)["collections"].items()}
+    bpy.ops.object.mode_set(mode="EDIT")
+    ob.data.edit_bones["shin"].tail.z += 0.1
+    ob.pose.bones["shin"].planar_ik.softness = 0.1
+    assert bpy.context.mode == "EDIT_ARMATURE"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
+    assert_on_target(ob, bpy.data.objects["target"], within=SAME)
+    made = [bone for bone in ob.data.bones if bone.name.startswith("MCH-")]
+    assert all(bone.hide for bone in made)
+    assert [set(bones) for bones in parts(ob)["collections"].values()] == [{bone.name for bone in made}]
+    assert before.keys() == parts(ob)["collections"].keys()
+
+
+def test_scripts_set_up_rigs_while_weights_are_painted() -> None:
+    ob, mesh = leg(), bpy.data.meshes.new("skin")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    skin = bpy.data.objects.new("skin", mesh)
+    bpy.context.scene.collection.objects.link(skin)
+    skin.modifiers.new("Armature", "ARMATURE").object = ob
+    select(ob, "shin")
+    skin.select_set(True)
+    bpy.context.view_layer.objects.active = skin
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    ob.pose.bones["shin"].planar_ik.softness = 0.1
+    assert (skin.mode, ob.mode, bpy.context.view_layer.objects.active) == ("WEIGHT_PAINT", "POSE", skin)
+    assert {each.name for each in bpy.context.view_layer.objects if each.select_get()} == {"rig", "skin"}
+    update()
+    assert_on_target(ob, bpy.data.objects["target"], within=SAME)
+
+
+@pytest.mark.parametrize("letter", ["s", "é", "骨"])
+def test_bones_with_names_as_long_as_they_can_be(letter: str) -> None:
+    long = letter * (63 // len(letter.encode()))
+    thigh, shin = "t" + long[1:], "b" + long[1:]
+    ob = make_rig((HIP, THIGH._replace(name=thigh), SHIN._replace(name=shin, parent=thigh)))
+    target = make_empty("target", frame_of(ob, shin).target(0.6, 0.4))
+    make_chain(ob, target, shin, plane="SWING", softness=0.1, stretch=0.3)
+    had = {bone.name for bone in ob.data.bones}
+    make_portable(ob, shin)
+    assert_on_target(ob, target, shin, within=SAME)
+    make_live(ob, shin)
+    assert {bone.name for bone in ob.data.bones} == had
+    assert_on_target(ob, target, shin)
+
+
+def test_a_collection_of_the_riggers_own_is_left_alone() -> None:
+    ob = make_rig((*LEG, FREE))
+    own = ob.data.collections.new("Planar IK")
+    own.assign(ob.data.bones["free"])
+    had = parts(ob)
+    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)))
+    make_portable(ob)
+    assert own.is_visible
+    assert [bone.name for bone in own.bones] == ["free"]
+    make_live(ob)
+    assert parts(ob)["collections"] == had["collections"]
+
+
+def test_what_is_inherited_is_given_back_but_for_what_was_set_since() -> None:
+    ob = leg(stretch=1.0, softness=0.1)
+    bones = ob.data.bones
+    assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("ALIGNED", "AVERAGE")
+    bones["foot"].inherit_scale = "NONE"
+    make_live(ob)
+    assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("FULL", "NONE")
+    bones["shin"].inherit_scale = "ALIGNED"
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_remove()
+    assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("ALIGNED", "NONE")
