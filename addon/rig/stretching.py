@@ -131,11 +131,6 @@ def is_straight_where_stretched(settings: Any) -> bool:
     return bool(settings.softness == 0.0 and settings.max_cos2 == 0.0 and settings.influence == 1.0)
 
 
-def stretched(scale: Any, factor: Any, powers: Powers) -> tuple[Any, Any, Any]:
-    """A bone's scale channel lengthened by a factor."""
-    return (scale[0] * factor ** powers[0], scale[1] * factor ** powers[1], scale[2] * factor ** powers[2])
-
-
 def _powers_of(factor: float, powers: Powers) -> Sizes:
     return (factor ** powers[0], factor ** powers[1], factor ** powers[2])
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...rig.rotation import ARRAYS, rotation_channel, to_channels
-from ...rig.stretching import POWERS, lower_powers, stretched
 from ..samples import OFF, Joints, Sampled, Track
 from .gathering import Course
+from .lengths import Grown, lengthen
 from .solving import Posed, features_of, solve
 from .subjects import Subject
 
@@ -65,14 +65,16 @@ def _samples(subjects: list[Subject], courses: list[Course], posed: Posed) -> li
     knee, tip = _by_chain(posed.knee), _by_chain(posed.tip)
     gap = _by_chain([np.where(posed.is_on, a - b, 0.0) for a, b in zip(posed.tip, posed.target, strict=True)])
     reach = np.where(posed.is_on, posed.reach, OFF).astype(np.int8)
+    posed, grown = lengthen(subjects, courses, posed)
     uppers, lowers = _rotations(subjects, courses, posed, 0), _rotations(subjects, courses, posed, 1)
     samples = []
     for i, (subject, course) in enumerate(zip(subjects, courses, strict=True)):
         tracks = [uppers[i], lowers[i]]
         stretch, influence = (course.settings.get(name, subject.settings[name]) for name in ("stretch", "influence"))
         is_on = posed.is_on[..., i]
-        if "stretch" in course.settings or np.any(stretch > 0.0):
-            upper, lower = _scales(subject, course, posed.stretch[:, i])
+        own = grown[i]
+        if own is not None:
+            upper, lower = _scales(subject, course, own)
             tracks = [uppers[i], upper, lowers[i], lower]
         sample = Sampled(
             subject.object,
@@ -109,14 +111,10 @@ def _rotations(subjects: list[Subject], courses: list[Course], posed: Posed, whi
     return [tracks[i] for i in range(len(subjects))]
 
 
-def _scales(subject: Subject, course: Course, factor: NDArray[Any]) -> list[Track]:
+def _scales(subject: Subject, course: Course, grown: Grown) -> list[Track]:
     """The bones' scales, lengthened."""
-    powers = POWERS[subject.volume], lower_powers(subject.bones[1].bone.inherit_scale, subject.volume)
-    tracks = []
-    for bone, own, grows in zip((subject.upper, subject.lower), course.scales, powers, strict=True):
-        scales = stretched(own.T, factor, grows)
-        tracks.append(Track(bone.name, "scale", "", np.stack(np.broadcast_arrays(*scales), axis=-1).astype(np.float32)))
-    return tracks
+    bones = zip((subject.upper, subject.lower), course.scales, grown, strict=True)
+    return [Track(bone.name, "scale", "", (own * grows.T).astype(np.float32)) for bone, own, grows in bones]
 
 
 def _by_chain(parts: Any) -> NDArray[Any]:

@@ -15,9 +15,8 @@ from ...rig.access import ArmatureObject, Key, chain_settings, key_of, runs_on_r
 from ...rig.dependencies import Carrier, Dependencies
 from ...rig.problems import Mover, moved_by, obstacles_of
 from ...rig.rotation import CHANNELS, EULER, rotation_channel
-from ...rig.settings import FLAT, IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, holder_of
+from ...rig.settings import IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, holder_of
 from ...rig.sides import swing_side
-from ...rig.stretching import ASIDE, SHEARING
 from ...rig.targets import Target
 from ..acting import acting_on
 from ..keeping import own_channels
@@ -166,8 +165,6 @@ class Reader:
         moving = self.animation(holder.id_data).settings(holder)
         if None in own or SWITCH in animation.settings(upper) or moving - {*VARIABLE, *IN_SHAPE}:
             return None
-        if ("stretch" in moving or settings.stretch > 0.0) and not _stretches_plainly(lower, own[1], settings, moving):
-            return None
         if self._is_hindered(lower, target, pole, animation):
             return None
         numbers = settings.numbers() | {SWITCH: settings.enabled}
@@ -204,18 +201,3 @@ class Reader:
         own = {(bone.name, each.name) for bone, each in constraints_of(lower)} if runs_on_rig(lower) else set()
         movers = [mover for mover in obstacles.movers if (mover.bone, mover.constraint) not in own]
         return any(map(animation.moves, movers)) or bool(moved_by(lower.id_data, movers))
-
-
-def _stretches_plainly(lower: PoseBone, own: Any, settings: Any, moving: Any) -> bool:
-    """Whether its bones' scales lengthen a limb in proportion, with no turn to make up for what they move aside."""
-    upper, mode = upper_of(lower).bone, lower.bone.inherit_scale
-    if settings.stretch_volume == "UNIFORM":
-        return True
-    points = (lower.bone.head_local - upper.tail_local).length <= ASIDE * upper.length
-    if not lower.bone.use_connect:
-        points = points and not any(lower.location[:]) and "location" not in own.moving
-    if not points or mode not in SHEARING:
-        return points
-    if mode != "FULL" or not lower.bone.use_inherit_rotation or moving & {"softness", "max_angle", "influence"}:
-        return False
-    return bool(settings.softness == 0.0 and settings.max_angle >= FLAT and settings.influence == 1.0)
