@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import Context, PoseBone
 
 from ..rig import fcurves
 from ..rig.access import ArmatureObject, is_armature
-from ..rig.editing import edit_mode
+from ..rig.editing import at_once, edit_mode
 from ..rig.settings import ON_RIG, PART, holder_of
 from .expressions import LONGEST
 from .found import collection_of, constraints_of, drivers_of, exposed, host_of, mechanism_of, scattered, unused_worlds
 from .parts import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
 
 
-def build(context: Context, rig: ArmatureObject, host: ArmatureObject, mechanisms: Iterable[Mechanism]) -> None:
-    """Make the mechanisms of a rig's chains real in an armature, which is the rig itself or its annex."""
-    mechanisms = list(mechanisms)
-    with edit_mode(context, host):
-        for mechanism in mechanisms:
-            for bone in mechanism.bones:
-                _make_bone(host, bone)
+class Plan(NamedTuple):
+    """Mechanisms of a rig's chains, and the armature that they are to be made in: the rig itself or its annex."""
+
+    rig: ArmatureObject
+    host: ArmatureObject
+    mechanisms: list[Mechanism]
+
+
+def build(context: Context, plans: list[Plan]) -> None:
+    """Make mechanisms real, in armatures that can be edited `at_once`."""
+    with edit_mode(context, *(plan.host for plan in plans)):
+        for plan in plans:
+            for mechanism in plan.mechanisms:
+                for bone in mechanism.bones:
+                    _make_bone(plan.host, bone)
+    for plan in plans:
+        _finish(*plan)
+
+
+def _finish(rig: ArmatureObject, host: ArmatureObject, mechanisms: list[Mechanism]) -> None:
+    """Make what mechanisms have in Pose Mode."""
     collection = collection_of(host) or host.data.collections.new(COLLECTION)
     collection.is_visible = False
     for mechanism in mechanisms:
@@ -57,8 +71,23 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
         for bone, constraint in constraints:
             bone.constraints.remove(constraint)
         gone.setdefault(host, set()).update(bones if _are_free(host, bones) else ())
-    for host, names in gone.items():
-        _remove_bones(context, host, names | set(unused_worlds(host, names)))
+    _remove_bones(context, gone)
+
+
+def _remove_bones(context: Context, gone: dict[ArmatureObject, set[str]]) -> None:
+    """Remove bones from armatures, and what is empty without them."""
+    collections = {host.data: collection_of(host) for host in gone}
+    concerned = [host for host, names in gone.items() if names or unused_worlds(host, names)]
+    for hosts in at_once(concerned):
+        names = {host: gone[host].union(unused_worlds(host, gone[host])) for host in hosts}
+        with edit_mode(context, *hosts):
+            for host in hosts:
+                for name in names[host]:
+                    host.data.edit_bones.remove(host.data.edit_bones[name])
+    for armature, collection in collections.items():
+        if collection and not any(collection.bones_recursive):
+            armature.collections.remove(collection)
+    for host in gone:
         if host.animation_data and not _is_used(host.animation_data):
             host.animation_data_clear()
 
@@ -80,17 +109,6 @@ def _clear(bone: PoseBone) -> None:
     """Take the constraints of a bone away."""
     for constraint in [*bone.constraints]:
         bone.constraints.remove(constraint)
-
-
-def _remove_bones(context: Context, host: ArmatureObject, names: Iterable[str]) -> None:
-    """Remove bones from an armature, and the collection of all such if it is empty then."""
-    collection = collection_of(host)
-    if names:
-        with edit_mode(context, host):
-            for name in names:
-                host.data.edit_bones.remove(host.data.edit_bones[name])
-    if collection and not any(collection.bones_recursive):
-        host.data.collections.remove(collection)
 
 
 def _is_used(data: Any) -> bool:

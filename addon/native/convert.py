@@ -14,7 +14,7 @@ from ..rig.anatomy import Unposable, anatomy
 from ..rig.animation import animated_paths
 from ..rig.carrying import carry, carry_across
 from ..rig.dependencies import Dependencies
-from ..rig.editing import object_mode
+from ..rig.editing import at_once, object_mode
 from ..rig.problems import hangs_on
 from ..rig.settings import NAMES, ON_RIG, PREFIX, SWITCH, holder_of
 from ..rig.setup import Refused
@@ -27,11 +27,14 @@ from ..solver.triangle import bones
 from .annex import annex_of, host_for, needs_annex, remove_if_empty
 from .apart import design_apart
 from .blending import is_mirrored, world_bone
-from .build import build, take_away
+from .build import Plan, build, take_away
 from .checking import FIXED, check, check_in_reach
 from .design import design, surroundings_of
 from .found import aim, built_for, exposed, goals_of, host_of, is_whole, note_purpose
 from .wanted import ALWAYS, Wanted, moving_root, needs_swing
+
+Chains = dict[ArmatureObject, dict[str, Wanted]]
+"""What chains are to do, by their objects and the names of their lower bones."""
 
 making: list[bool] = []
 """Not empty while mechanisms are made or taken away, which sets settings too."""
@@ -62,8 +65,7 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
     for ob, each in wanted.items():
         _check_sharing(ob, each)
     with object_mode(context, chains), _switched_off(chains):
-        for ob, each in wanted.items():
-            _make(context, ob, each)
+        _make(context, wanted)
         _carry(wanted, onto_rig=True)
 
 
@@ -75,8 +77,8 @@ def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
     wanted = _read_all(chains)
     with object_mode(context, chains), _switched_off(chains):
         _carry(wanted, onto_rig=False)
+        _unmake(context, wanted)
         for ob, each in wanted.items():
-            _unmake(context, ob, each)
             for name, of in each.items():
                 for setting in of.exposed - {"enabled"}:
                     setattr(chain_settings(ob.pose.bones[name]), setting, of.settings[setting])
@@ -93,19 +95,18 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
     with object_mode(context, chains):
         for ob, each in wanted.items():
             _check_sharing(ob, each)
-            _measure(context, ob, each)
+        _measure(context, wanted)
         with _switched_off(chains):
-            for ob, each in wanted.items():
-                _unmake(context, ob, each)
-                _make(context, ob, each)
+            _unmake(context, wanted)
+            _make(context, wanted)
 
 
-def _read_all(chains: dict[ArmatureObject, list[str]]) -> dict[ArmatureObject, dict[str, Wanted]]:
+def _read_all(chains: dict[ArmatureObject, list[str]]) -> Chains:
     """What chains are to do, by their objects and their names."""
     return {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
 
 
-def _carry(wanted: dict[ArmatureObject, dict[str, Wanted]], onto_rig: bool) -> None:
+def _carry(wanted: Chains, onto_rig: bool) -> None:
     """Let what animates settings animate custom properties in their stead, or the other way round."""
     for ob, chains in wanted.items():
         for name, each in chains.items():
@@ -120,12 +121,12 @@ def _carry(wanted: dict[ArmatureObject, dict[str, Wanted]], onto_rig: bool) -> N
                     carry_across(source, old, to, new)
 
 
-def _unmake(context: Context, ob: ArmatureObject, names: Iterable[str]) -> None:
-    """Take the mechanisms of one object's chains away."""
-    names = list(names)
-    take_away(context, [ob.pose.bones[name] for name in names])
-    for name in names:
-        restore_inherit_scale(ob.pose.bones[name])
+def _unmake(context: Context, chains: Chains) -> None:
+    """Take the mechanisms of chains away."""
+    take_away(context, [ob.pose.bones[name] for ob, names in chains.items() for name in names])
+    for ob, names in chains.items():
+        for name in names:
+            restore_inherit_scale(ob.pose.bones[name])
 
 
 def is_outdated(lower: PoseBone, evaluated: PoseBone) -> bool:
@@ -175,26 +176,35 @@ def read(lower: PoseBone) -> Wanted:
     return Wanted(target, pole, values, ALWAYS | moving, frozenset(moving), swing_side(lower.name), root)
 
 
-def _make(context: Context, ob: ArmatureObject, wanted: dict[str, Wanted]) -> None:
-    """Design and build the mechanisms of one object's chains, whose bones have their own pose."""
-    host = host_for(context, ob)
-    for name, each in wanted.items():
-        if host == ob and _stretches(each):
-            avoid_shear(ob.pose.bones[name])
+def _make(context: Context, wanted: Chains) -> None:
+    """Design and build the mechanisms of chains, whose bones have their own pose."""
+    hosts = {ob: host_for(context, ob) for ob in wanted}
+    rigs = {host: ob for ob, host in hosts.items()}
+    lowers = [ob.pose.bones[name] for ob, chains in wanted.items() for name in chains]
+    for lower in lowers:
+        if hosts[lower.id_data] == lower.id_data and _stretches(wanted[lower.id_data][lower.name]):
+            avoid_shear(lower)
     try:
-        limbs = _measure(context, ob, wanted)
+        limbs = _measure(context, wanted)
     except Refused:
-        for name in wanted:
-            restore_inherit_scale(ob.pose.bones[name])
+        for lower in lowers:
+            restore_inherit_scale(lower)
         raise
+    for together in at_once(rigs):
+        build(context, [_plan(rigs[host], host, wanted[rigs[host]], limbs[rigs[host]]) for host in together])
+    for ob, chains in wanted.items():
+        for name, each in chains.items():
+            lower = ob.pose.bones[name]
+            note_purpose(lower, _purpose(each, limbs[ob][name], lower) | {"settings": each.settings})
+        for armature in {ob, hosts[ob]}:
+            armature.update_tag()
+
+
+def _plan(ob: ArmatureObject, host: ArmatureObject, chains: dict[str, Wanted], limbs: dict[str, Limb]) -> Plan:
+    """Design the mechanisms of one object's chains."""
     around, designed = surroundings_of(ob, host), design if host == ob else design_apart
-    mechanisms = [designed(ob.pose.bones[name], limbs[name], each, around) for name, each in wanted.items()]
-    build(context, ob, host, [world_bone(host, around.world), *mechanisms])
-    for name, each in wanted.items():
-        lower = ob.pose.bones[name]
-        note_purpose(lower, _purpose(each, limbs[name], lower) | {"settings": each.settings})
-    for armature in {ob, host}:
-        armature.update_tag()
+    mechanisms = [designed(ob.pose.bones[name], limbs[name], each, around) for name, each in chains.items()]
+    return Plan(ob, host, [world_bone(host, around.world), *mechanisms])
 
 
 def _stretches(wanted: Wanted) -> bool:
@@ -211,10 +221,14 @@ def _check_sharing(ob: ArmatureObject, wanted: dict[str, Wanted]) -> None:
                 raise Refused(f"{what}, which has the same armature: {way}")
 
 
-def _measure(context: Context, ob: ArmatureObject, wanted: dict[str, Wanted]) -> dict[str, Limb]:
+def _measure(context: Context, wanted: Chains) -> dict[ArmatureObject, dict[str, Limb]]:
     """The shapes of limbs; raises `Refused` if one can't be posed exactly."""
-    evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
-    return {name: limb_of(evaluated.pose.bones[name], ob.pose.bones[name]) for name in wanted}
+    depsgraph = context.evaluated_depsgraph_get()
+    found = {}
+    for ob, names in wanted.items():
+        posed = ob.evaluated_get(depsgraph).pose.bones
+        found[ob] = {name: limb_of(posed[name], ob.pose.bones[name]) for name in names}
+    return found
 
 
 def limb_of(evaluated: PoseBone, lower: PoseBone) -> Limb:

@@ -12,15 +12,30 @@ from bpy.types import Context
 from .access import ArmatureObject, scene_of, view_layer_of
 
 
+def at_once(objects: Iterable[ArmatureObject]) -> list[list[ArmatureObject]]:
+    """Objects by which of them can be in Edit Mode at once, which takes Blender hardly longer than one: each list has
+    an armature only once."""
+    lists: list[dict[Any, ArmatureObject]] = []
+    for ob in objects:
+        free = next((each for each in lists if ob.data not in each), None)
+        if free is None:
+            lists.append(free := {})
+        free[ob.data] = ob
+    return [[*each.values()] for each in lists]
+
+
 @contextmanager
-def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
-    """Edit Mode of one armature, also of one that is not shown, and back to what was before."""
-    with object_mode(context, [ob]):
-        _set_mode(context, ob, "EDIT")
+def edit_mode(context: Context, *objects: ArmatureObject) -> Iterator[None]:
+    """Edit Mode of armatures, also of those that are not shown, and back to what was before; of several only as
+    `at_once` has them."""
+    with object_mode(context, objects):
+        _select(context, objects)
+        _set_mode(context, objects[0], "EDIT")
         try:
             yield
         finally:
-            _set_mode(context, ob, "OBJECT")
+            _set_mode(context, objects[0], "OBJECT")
+            _select(context, ())
 
 
 @contextmanager
