@@ -13,7 +13,7 @@ from ..rig.access import ArmatureObject, is_armature
 from ..rig.editing import at_once, edit_mode
 from ..rig.settings import ON_RIG, PART, holder_of
 from .expressions import LONGEST
-from .found import collection_of, constraints_of, drivers_of, exposed, host_of, mechanism_of, scattered, unused_worlds
+from .found import Found, collection_of, exposed, unused_worlds
 from .parts import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
 
 
@@ -60,10 +60,11 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
     """Take the mechanisms of an object's chains away, with all that was made for them."""
     gone: dict[ArmatureObject, set[str]] = {}
     for lower in lowers:
-        bones, constraints, host = mechanism_of(lower), constraints_of(lower), host_of(lower)
+        found = Found(lower)
+        bones, constraints, host = found.bones, found.constraints, found.host
         if len({bone.name for bone, _ in constraints}) == 1:  # not the upper bone, which is the parent no more
-            bones, constraints = scattered(lower)
-        for curve in drivers_of(host, set(bones), constraints if host == lower.id_data else []):
+            bones, constraints = found.scattered()
+        for curve in found.drivers_of(bones, constraints if host == lower.id_data else []):
             host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
         holder = holder_of(lower)
         for name in exposed(lower) if bones or holder == lower else ():

@@ -30,7 +30,7 @@ from .blending import is_mirrored, world_bone
 from .build import Plan, build, take_away
 from .checking import FIXED, check, check_in_reach
 from .design import design, surroundings_of
-from .found import aim, built_for, exposed, goals_of, host_of, is_whole, note_purpose
+from .found import Found, exposed, host_of
 from .wanted import ALWAYS, Wanted, moving_root, needs_swing
 
 Chains = dict[ArmatureObject, dict[str, Wanted]]
@@ -129,26 +129,26 @@ def _unmake(context: Context, chains: Chains) -> None:
             restore_inherit_scale(ob.pose.bones[name])
 
 
-def is_outdated(lower: PoseBone, evaluated: PoseBone) -> bool:
+def is_outdated(found: Found, evaluated: PoseBone) -> bool:
     """Whether the mechanism of a chain is not what its settings and its bones ask for now."""
-    built, wanted = built_for(lower), read(lower)
-    if built is None or not is_whole(lower) or goals_of(lower) != _goals(wanted):
+    wanted = read(found.lower)
+    if found.purpose is None or not found.is_whole or found.goals != _goals(wanted):
         return True
-    return not _alike(built, _purpose(wanted, limb_of(evaluated, lower), lower))
+    return not _alike(found.purpose, _purpose(wanted, limb_of(evaluated, found.lower), found.lower))
 
 
 def follow(lower: PoseBone) -> None:
     """Let the mechanism of a chain measure what it is to follow now, which needs no other bones, and so is done on
     linked rigs too; raises `Refused` if the chain itself carries that."""
-    wanted = read(lower)
-    goals, before = _goals(wanted), goals_of(lower)
+    wanted, found = read(lower), Found(lower)
+    goals, before = _goals(wanted), found.goals
     if goals == before or len(goals) != len(before):
         return
     for goal in (wanted.target, wanted.pole):
         problem = goal and (goal.problem() or hangs_on(lower.id_data, lower, goal, Dependencies()))
         if problem:
             raise Refused(problem)
-    aim(lower, goals)
+    found.aim(goals)
 
 
 def _goals(wanted: Wanted) -> list[tuple[Any, str]]:
@@ -195,7 +195,7 @@ def _make(context: Context, wanted: Chains) -> None:
     for ob, chains in wanted.items():
         for name, each in chains.items():
             lower = ob.pose.bones[name]
-            note_purpose(lower, _purpose(each, limbs[ob][name], lower) | {"settings": each.settings})
+            Found(lower).note(_purpose(each, limbs[ob][name], lower) | {"settings": each.settings})
         for armature in {ob, hosts[ob]}:
             armature.update_tag()
 

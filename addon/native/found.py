@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
 from bpy.types import PoseBone
@@ -13,9 +14,129 @@ from ..rig.settings import DEFAULTS, ON_RIG, PART, holder_of
 from .annex import is_annex_of
 from .blending import WORLD
 
+Constraints = list[tuple[PoseBone, Any]]
+"""Constraints, each with its bone."""
 
-def constraints_of(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
-    """The constraints by which the visible bones take over the solution, each with its bone."""
+
+class Found:
+    """What a chain on the rig is made of, looked up once; good until something is edited."""
+
+    def __init__(self, lower: PoseBone) -> None:
+        self.lower, self.host = lower, host_of(lower)
+        self.constraints = constraints_of(lower)
+        self._drivers: dict[str, list[Any]] = {}
+        for curve in drivers_on(self.host):
+            self._drivers.setdefault(split_path(curve.data_path)[0], []).append(curve)
+
+    @cached_property
+    def bones(self) -> list[str]:
+        """The names of the bones that a limb's visible bones depend on and that were made for that, children first;
+        without those that mechanisms share."""
+        ob = self.host
+        if ob != self.lower.id_data and not is_annex_of(ob, self.lower.id_data):
+            return []  # A copied object's constraints go on copying from the annex of the one that it comes from.
+        found: set[str] = set()
+        waiting = [_subtarget(each) for _, each in self.constraints]
+        while waiting:
+            name = waiting.pop()
+            if name not in found and is_part(ob, name) and _role(ob, name) != WORLD:
+                found.add(name)
+                waiting += self._needs(name)
+        if any(owner != self.lower.name for owner in self._owners(found)):
+            return []  # A mirrored or copied limb's constraints go on copying what poses the limb that it came from.
+        return _children_first(ob, found)
+
+    def scattered(self) -> tuple[list[str], Constraints]:
+        """The mechanism of a lower bone that lost its parent, or has another one now, and the constraints that copy
+        it."""
+        ob, host = self.lower.id_data, self.host
+        found, worlds = set(self.bones), worlds_of(host)
+        parts = {bone.name: {*self._needs(bone.name)} for bone in host.pose.bones if is_part(host, bone.name)}
+        while more := {name for name, needs in parts.items() if name not in {*found, *worlds} and needs & found}:
+            found |= more
+        copying = [bone for bone in ob.pose.bones if any(_subtarget(each) in found for each in bone.constraints)]
+        constraints = [(bone, each) for bone in copying for each in bone.constraints if is_made(each)]
+        return _children_first(host, found), constraints
+
+    def drivers_of(self, bones: Iterable[str], constraints: Constraints) -> list[Any]:
+        """The drivers of bones of the mechanism, but for those of settings, and of constraints."""
+        own = [curve for name in bones for curve in self._drivers.get(name, ()) if not _is_of_setting(curve)]
+        paths = [(bone.name, each.path_from_id()) for bone, each in constraints]
+        of = [each for bone, path in paths for each in self._drivers.get(bone, ()) if each.data_path.startswith(path)]
+        return own + of
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether a chain on the rig has a mechanism with all its drivers and no others, and nothing there refers to an
+        object that this one is a copy of. Blender leaves drivers behind where it joins armatures with the same names.
+        """
+        drivers = self.drivers_of(self.bones, [])
+        if self.purpose is None or len(drivers) != self.purpose["drivers"]:
+            return False
+        copied = [each.target for _, each in self.constraints if each.type != "LIMIT_ROTATION"]
+        variables = (variable for curve in drivers for variable in curve.driver.variables)
+        read = [target.id for variable in variables for target in variable.targets]
+        return all(ob == self.host for ob in copied) and all(ob in (self.host, self.lower.id_data) for ob in read)
+
+    @cached_property
+    def purpose(self) -> dict[str, Any] | None:
+        """What the mechanism was made for; None without a whole one."""
+        holder = self._with_role("target")
+        purpose: dict[str, Any] | None = json.loads(holder[PART]) if holder and PART in holder else None
+        return purpose
+
+    def note(self, purpose: dict[str, Any]) -> None:
+        """Keep with the mechanism what it is made for."""
+        self._with_role("target")[PART] = json.dumps(purpose | {"drivers": len(self.drivers_of(self.bones, []))})
+
+    @property
+    def goals(self) -> list[tuple[Any, str]]:
+        """What the mechanism measures the places of: the target, and the pole if it has one."""
+        first: list[Any] = [bone.constraints[0] for bone in self._measures]
+        return [(each.target, each.subtarget) for each in first]
+
+    def aim(self, goals: list[tuple[Any, str]]) -> None:
+        """Have the mechanism measure the places of as many other things."""
+        for bone, (ob, name) in zip(self._measures, goals, strict=True):
+            constraints: Any = bone.constraints
+            for constraint in constraints:
+                constraint.target, constraint.subtarget = ob, name
+
+    @property
+    def _measures(self) -> list[PoseBone]:
+        return [bone for role in ("target", "pole") if (bone := self._with_role(role))]
+
+    def _with_role(self, role: str) -> Any:
+        """The bone of the mechanism that was made for something; None if there is none any more."""
+        ob = self.host
+        return next((ob.pose.bones[name] for name in self.bones if _role(ob, name) == role), None)
+
+    def _owners(self, bones: Collection[str]) -> Iterator[str]:
+        """The lower bones whose settings the drivers of a mechanism read."""
+        for variable in self._variables(bones):
+            name, path = split_path(variable.targets[0].data_path)
+            if path.startswith(f'["{ON_RIG}') and name not in bones:
+                yield name
+
+    def _needs(self, name: str) -> Iterator[str]:
+        """What a bone of a mechanism depends on, by parent, constraints and drivers."""
+        bone = self.host.pose.bones[name]
+        if bone.parent:
+            yield bone.parent.name
+        for constraint in bone.constraints:
+            yield _subtarget(constraint)
+        for variable in self._variables([name]):
+            target = variable.targets[0]
+            yield target.bone_target or split_path(target.data_path)[0]
+
+    def _variables(self, bones: Iterable[str]) -> Iterator[Any]:
+        for name in bones:
+            for curve in self._drivers.get(name, ()):
+                yield from curve.driver.variables
+
+
+def constraints_of(lower: PoseBone) -> Constraints:
+    """The constraints by which the visible bones take over the solution."""
     visible = [lower] if lower.parent is None else [upper_of(lower), lower]
     return [(bone, each) for bone in visible for each in bone.constraints if is_made(each)]
 
@@ -26,36 +147,6 @@ def host_of(lower: PoseBone) -> ArmatureObject:
     return host
 
 
-def mechanism_of(lower: PoseBone) -> list[str]:
-    """The names of the bones that a limb's visible bones depend on and that were made for that, children first; without
-    those that mechanisms share."""
-    ob = host_of(lower)
-    if ob != lower.id_data and not is_annex_of(ob, lower.id_data):
-        return []  # A copied object's constraints go on copying from the annex of the one that it comes from.
-    found: set[str] = set()
-    waiting = [_subtarget(each) for _, each in constraints_of(lower)]
-    while waiting:
-        name = waiting.pop()
-        if name not in found and is_part(ob, name) and _role(ob, name) != WORLD:
-            found.add(name)
-            waiting += _needs(ob, ob.pose.bones[name])
-    if any(owner != lower.name for owner in _owners(ob, found)):
-        return []  # A mirrored or copied limb's constraints go on copying what the limb is posed by that it came from.
-    return _children_first(ob, found)
-
-
-def scattered(lower: PoseBone) -> tuple[list[str], list[tuple[PoseBone, Any]]]:
-    """The mechanism of a lower bone that lost its parent, or has another one now, and the constraints that copy it."""
-    ob, host = lower.id_data, host_of(lower)
-    found, worlds = set(mechanism_of(lower)), worlds_of(host)
-    parts = {bone.name: {*_needs(host, bone)} for bone in host.pose.bones if is_part(host, bone.name)}
-    while more := {name for name, needs in parts.items() if name not in {*found, *worlds} and needs & found}:
-        found |= more
-    copying = [bone for bone in ob.pose.bones if any(_subtarget(each) in found for each in bone.constraints)]
-    constraints = [(bone, each) for bone in copying for each in bone.constraints if is_made(each)]
-    return _children_first(host, found), constraints
-
-
 def _subtarget(constraint: Any) -> str:
     name: str = getattr(constraint, "subtarget", "")
     return name
@@ -63,24 +154,6 @@ def _subtarget(constraint: Any) -> str:
 
 def _children_first(ob: ArmatureObject, bones: Collection[str]) -> list[str]:
     return sorted(bones, key=lambda name: len(ob.pose.bones[name].parent_recursive), reverse=True)
-
-
-def is_whole(lower: PoseBone) -> bool:
-    """Whether a chain on the rig has a mechanism with all its drivers and no others, and nothing there refers to an
-    object that this one is a copy of. Blender leaves drivers behind where it joins armatures with the same names."""
-    host, built = host_of(lower), built_for(lower)
-    drivers = _drivers_within(lower)
-    if built is None or len(drivers) != built["drivers"]:
-        return False
-    copied = [each.target for _, each in constraints_of(lower) if each.type != "LIMIT_ROTATION"]
-    variables = (variable for curve in drivers for variable in curve.driver.variables)
-    read = [target.id for variable in variables for target in variable.targets]
-    return all(ob == host for ob in copied) and all(ob in (host, lower.id_data) for ob in read)
-
-
-def _drivers_within(lower: PoseBone) -> list[Any]:
-    """The drivers of a mechanism."""
-    return list(drivers_of(host_of(lower), set(mechanism_of(lower)), []))
 
 
 def worlds_of(ob: ArmatureObject) -> list[str]:
@@ -100,47 +173,14 @@ def _role(ob: ArmatureObject, part: str) -> Any:
     return ob.data.bones[part][PART]
 
 
-def note_purpose(lower: PoseBone, purpose: dict[str, Any]) -> None:
-    """Keep with a mechanism what it is made for."""
-    _holder(lower)[PART] = json.dumps(purpose | {"drivers": len(_drivers_within(lower))})
-
-
-def built_for(lower: PoseBone) -> dict[str, Any] | None:
-    """What the mechanism of a chain was made for; None without a whole one."""
-    holder = _holder(lower)
-    purpose: dict[str, Any] | None = json.loads(holder[PART]) if holder and PART in holder else None
-    return purpose
-
-
-def _holder(lower: PoseBone) -> Any:
-    """The bone that measures the target of a chain; None if there is none any more."""
-    ob = host_of(lower)
-    return next((ob.pose.bones[name] for name in mechanism_of(lower) if _role(ob, name) == "target"), None)
-
-
-def goals_of(lower: PoseBone) -> list[tuple[Any, str]]:
-    """What the mechanism of a chain measures the places of: the target, and the pole if it has one."""
-    first: list[Any] = [bone.constraints[0] for bone in _measures_of(lower)]
-    return [(each.target, each.subtarget) for each in first]
-
-
-def aim(lower: PoseBone, goals: list[tuple[Any, str]]) -> None:
-    """Have the mechanism of a chain measure the places of as many other things."""
-    for bone, (ob, name) in zip(_measures_of(lower), goals, strict=True):
-        constraints: Any = bone.constraints
-        for constraint in constraints:
-            constraint.target, constraint.subtarget = ob, name
-
-
-def _measures_of(lower: PoseBone) -> list[PoseBone]:
-    ob = host_of(lower)
-    roles = {_role(ob, name): ob.pose.bones[name] for name in mechanism_of(lower)}
-    return [roles[role] for role in ("target", "pole") if role in roles]
-
-
 def drivers_on(ob: ArmatureObject) -> list[Any]:
     """All drivers of an object."""
     return list(ob.animation_data.drivers) if ob.animation_data else []
+
+
+def _is_of_setting(curve: Any) -> bool:
+    """Whether a driver is of a setting that is a custom property."""
+    return split_path(curve.data_path)[1][2 + len(ON_RIG) : -2] in DEFAULTS
 
 
 def exposed(lower: PoseBone) -> list[str]:
@@ -149,40 +189,7 @@ def exposed(lower: PoseBone) -> list[str]:
     return [key.removeprefix(ON_RIG) for key in keys if key.startswith(ON_RIG)]
 
 
-def drivers_of(ob: ArmatureObject, bones: set[str], constraints: list[tuple[PoseBone, Any]]) -> Iterator[Any]:
-    """The drivers of bones of a mechanism in an armature, but for those of settings, and of the constraints there."""
-    paths = [each.path_from_id() for _, each in constraints]
-    for curve in drivers_on(ob):
-        bone, path = split_path(curve.data_path)
-        is_setting = path[2 + len(ON_RIG) : -2] in DEFAULTS
-        if (bone in bones and not is_setting) or curve.data_path.startswith(tuple(paths)):
-            yield curve
-
-
 def collection_of(ob: ArmatureObject) -> Any:
     """The bone collection of the mechanisms, if there is one: it holds nothing else, whatever it is called."""
     holding = (each for each in ob.data.collections_all if each.bones)
     return next((each for each in holding if all(is_part(ob, bone.name) for bone in each.bones)), None)
-
-
-def _owners(ob: ArmatureObject, bones: Collection[str]) -> Iterator[str]:
-    """The lower bones whose settings the drivers of a mechanism read."""
-    for curve in drivers_on(ob):
-        if split_path(curve.data_path)[0] in bones:
-            for variable in curve.driver.variables:
-                name, path = split_path(variable.targets[0].data_path)
-                if path.startswith(f'["{ON_RIG}') and name not in bones:
-                    yield name
-
-
-def _needs(ob: ArmatureObject, bone: PoseBone) -> Iterator[str]:
-    """What a bone of a mechanism depends on, by parent, constraints and drivers."""
-    if bone.parent:
-        yield bone.parent.name
-    for constraint in bone.constraints:
-        yield _subtarget(constraint)
-    for curve in drivers_on(ob):
-        if split_path(curve.data_path)[0] == bone.name:
-            for variable in curve.driver.variables:
-                target = variable.targets[0]
-                yield target.bone_target or split_path(target.data_path)[0]

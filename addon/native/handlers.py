@@ -9,7 +9,7 @@ from ..rig.access import runs_on_rig, view_layer_of
 from ..rig.settings import ChainSettings
 from ..rig.setup import Refused
 from .convert import follow, is_outdated, making, rebuild
-from .found import constraints_of
+from .found import Found, constraints_of
 from .status import answer
 
 
@@ -26,7 +26,7 @@ def _on_change(changed: ChainSettings, _is_aim: bool) -> None:
         layer = view_layer_of(bpy.context)
         layer.update()
         evaluated = lower.id_data.evaluated_get(layer.depsgraph).pose.bones[lower.name]
-        if is_outdated(lower, evaluated):
+        if is_outdated(Found(lower), evaluated):
             rebuild(bpy.context, [lower])
     except Refused:
         pass  # The chain's message says what is missing.

@@ -16,18 +16,18 @@ from ..rig.access import chain_settings, is_armature, runs_on_rig
 from ..rig.settings import NAMES, SWITCH
 from .annex import needs_annex
 from .convert import making
-from .found import built_for, constraints_of, exposed, goals_of, host_of
+from .found import Found, exposed, host_of
 
 
 def restore(lower: PoseBone) -> None:
     """Give a chain in an annex the settings that it was put there with, if it has lost them."""
-    chain, built = chain_settings(lower), built_for(lower)
-    if built is None or chain.target is not None:
+    chain, found = chain_settings(lower), Found(lower)
+    if found.purpose is None or chain.target is not None:
         return
-    settings = {name: value for name, value in built["settings"].items() if name not in exposed(lower)}
+    settings = {name: value for name, value in found.purpose["settings"].items() if name not in exposed(lower)}
     if SWITCH in settings:
-        settings[SWITCH] = not any(constraint.mute for _, constraint in constraints_of(lower))
-    for (ob, bone), goal in zip(goals_of(lower), ("", "pole_"), strict=False):
+        settings[SWITCH] = not any(constraint.mute for _, constraint in found.constraints)
+    for (ob, bone), goal in zip(found.goals, ("", "pole_"), strict=False):
         settings |= {f"{goal}target": ob, f"{goal}subtarget": bone}
     making.append(True)
     try:

@@ -15,7 +15,7 @@ from ..rig.status import MISSED
 from ..rig.targets import Target
 from ..solver import Reach
 from .convert import is_outdated
-from .found import constraints_of, is_whole
+from .found import Found
 
 MUTED = "are muted: un-mute them"
 """How the message ends of a chain whose own constraints are muted one by one, and not by switching it off."""
@@ -48,11 +48,12 @@ def _deleted(*goals: Target | None) -> str:
 
 def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
     mend = "press Rebuild on the Rig (pose.planar_ik_rebuild)"
-    if not is_whole(lower):
+    found = Found(lower)
+    if not found.is_whole:
         return f"Bones or constraints that pose '{lower.name}' are gone, or another's: {mend}"
-    if any(constraint.mute for _, constraint in constraints_of(lower)):
+    if any(constraint.mute for _, constraint in found.constraints):
         return f"Constraints that pose '{lower.name}' {MUTED}"
-    if is_outdated(lower, evaluated):
+    if is_outdated(found, evaluated):
         return f"'{lower.name}' or its chain was changed since it was put on the rig: {mend}"
     return ""
 

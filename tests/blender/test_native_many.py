@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from scripts import installed
+from tests.blender.crowds import COUNT, make_crowd
 from tests.blender.natives import matrices, parts
 from tests.blender.rigs import frame_of, make_chain, make_empty, make_rig, update
 
@@ -88,3 +89,15 @@ def test_many_rigs_are_evaluated_no_more_often_than_few(change):
             bpy.app.handlers.depsgraph_update_pre.remove(count)
         counts.append(len(found))
     assert counts[1] <= counts[0]
+
+
+def test_a_chain_tells_what_became_of_it_by_one_look_at_the_drivers_of_its_rig(monkeypatch):
+    ob, _ = make_crowd()
+    lowers = [ob.pose.bones[f"shin{i}"] for i in range(COUNT)]
+    convert.make_portable(bpy.context, lowers)
+    update()
+    looks = []
+    found = installed.addon("addon.native.found")
+    monkeypatch.setattr(found, "drivers_on", lambda ob, of=found.drivers_on: looks.append(ob) or of(ob))
+    assert installed.addon("addon.native.status").answer(lowers[0], bpy.context.view_layer.depsgraph)[1] == ""
+    assert len(looks) == 1
