@@ -46,8 +46,8 @@ def told_turned(upper: PoseBone, angle: float) -> str:
     return f"'{upper.name}' turns by {degrees(angle):.3g}° about its length: the plane Pole would keep it as it is"
 
 
-def check_limb(lower: PoseBone) -> None:
-    """Raise `Refused` if a chain can't be put on a bone."""
+def check_limb(lower: PoseBone, has_others: bool = True) -> None:
+    """Raise `Refused` if a chain can't be put on a bone, with what to click instead if others would do as well."""
     if lower.parent is None:
         raise Refused(f"'{lower.name}' has no parent: select the lower of two bones, like a shin or a forearm")
     if chain_settings(lower).enabled:
@@ -55,7 +55,7 @@ def check_limb(lower: PoseBone) -> None:
     shared = overlap(lower)
     if shared:
         raise Refused(f"{shared}: remove that chain first, or select another bone")
-    problem = unposed(lower.id_data) or _moved(lower)
+    problem = unposed(lower.id_data) or (_moved(lower) if has_others else _mover(lower))
     if problem:
         raise Refused(problem)
 

@@ -24,6 +24,7 @@ from ..rig.converting import (
 )
 from ..rig.setup import Refused, add_chain, check_limb, check_target, new_empty, posture_of, remove_chain
 from ..rig.targets import Target
+from ..rig.turning import insert, is_turned_by_hand, take_out
 from ..rig.words import n_, rpt_
 from ..solver.ops import Array
 from .operators import PoseOperator
@@ -80,10 +81,10 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         if not lowers:
             raise Refused("There is no IK constraint on these bones: select one that has, or choose All")
         refused, converted = [], 0
-        for lower in lowers:
-            name = lower.name
+        names = [(lower.id_data, lower.name) for lower in lowers]
+        for ob, name in names:
             try:
-                lost = convert(context, lower, self.most_change)
+                lost = convert(context, ob.pose.bones[name], self.most_change)
             except Refused as why:
                 refused.append(str(why))
                 continue
@@ -110,9 +111,29 @@ class POSE_OT_planar_ik_convert(PoseOperator):
 def convert(context: Context, lower: PoseBone, limit: float = MOVED) -> list[str]:
     """Put a chain in the place of a limb's IK constraints; return what was not carried over. Raises `Refused`, with
     everything as it was, also if that would change the limb's matrices by more than ``limit``."""
-    solvers = solvers_of(lower)
-    if solvers is None:
+    solvers = _solvers(lower)
+    if not is_turned_by_hand(solvers):
+        return _convert(context, solvers, limit)
+    turned = insert(context, lower)
+    try:
+        view_layer_of(context).update()
+        return _convert(context, _solvers(turned.object.pose.bones[turned.lower]), limit)
+    except Refused:
+        take_out(context, turned)
+        view_layer_of(context).update()
+        raise
+
+
+def _solvers(lower: PoseBone) -> Solvers:
+    found = solvers_of(lower)
+    if found is None:
         raise Refused(rpt_("'{bone}' has no IK constraint").format(bone=lower.name))
+    return found
+
+
+def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
+    """The same, on a limb that has the bones that it needs."""
+    lower = solvers.lower
     depsgraph = context.evaluated_depsgraph_get()
     before = _matrices(context, lower)
     settings, place, lost = conversion_of(solvers, depsgraph)
@@ -120,7 +141,7 @@ def convert(context: Context, lower: PoseBone, limit: float = MOVED) -> list[str
     kept = _switch_off(solvers)
     had = set(bpy.data.objects)
     try:
-        check_limb(lower)
+        check_limb(lower, has_others=False)
         check_target(lower.id_data, lower, Target(settings["target"], settings["subtarget"]))
         influence = settings.pop("influence")
         if place is not None:

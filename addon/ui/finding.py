@@ -7,9 +7,10 @@ from typing import Any
 
 from bpy.types import Context, Object, PoseBone
 
-from ..rig.access import ArmatureObject, chain_settings, children_of, has_chain, is_armature, view_layer_of
+from ..rig.access import ArmatureObject, bones_of, chain_settings, children_of, has_chain, is_armature, view_layer_of
 from ..rig.setup import Refused
 from ..rig.targets import Target
+from ..rig.turning import COPY
 
 NOTHING_SELECTED = (
     "Select a bone with a chain, the lower bone of a limb, like a shin or a forearm, or what the chain follows"
@@ -31,6 +32,8 @@ def chains_meant(context: Context, or_off: bool = False) -> list[PoseBone]:
         limbs = _by_what_they_follow(context, goals, or_off)
     if not limbs:
         limbs = [bone.parent for bone in selected if bone.parent and _is_chain(bone.parent, or_off)]
+    if not limbs:
+        limbs = [lower for lower in _by_what_moves_them(selected) if _is_chain(lower, or_off)]
     return list(dict.fromkeys(limbs))
 
 
@@ -55,6 +58,7 @@ def chain_meant(context: Context) -> PoseBone | None:
     found = found or _by_what_they_follow(context, {(bone.id_data, bone.name)}, or_off=True)
     if not found and bone.parent and has_chain(bone.parent):
         found = [bone.parent]
+    found = found or _by_what_moves_them([bone])
     return found[0] if found else None
 
 
@@ -82,6 +86,30 @@ def _by_what_they_follow(context: Context, goals: set[tuple[Object, str]], or_of
         for lower in chains_in_view(context)
         if _is_chain(lower, or_off) and any((goal.object, goal.bone) in goals for goal in goals_of(lower).values())
     ]
+
+
+def _by_what_moves_them(bones: list[PoseBone]) -> list[PoseBone]:
+    """The chains of which bones of the same rig carry the target and not the limb, or copy the limb's upper bone: such
+    are an animator's controls on rigs whose limbs are hidden, as Rigify's."""
+    found = []
+    for ob in dict.fromkeys(bone.id_data for bone in bones):
+        of_rig = [bone for bone in bones if bone.id_data == ob]
+        names = {bone.name for bone in of_rig}
+        copied = {each.subtarget for bone in of_rig for each in bone.constraints if each.name == COPY}  # type: ignore[attr-defined]
+        for lower in filter(has_chain, ob.pose.bones):
+            settings = chain_settings(lower)
+            goal = bones_of(ob).get(settings.subtarget) if settings.target == ob else None
+            is_carried = goal is not None and _hangs_on(names, goal) and not _hangs_on(names, lower)
+            if is_carried or (lower.parent is not None and lower.parent.name in copied):
+                found.append(lower)
+    return found
+
+
+def _hangs_on(names: set[str], bone: PoseBone) -> bool:
+    above = bone.parent
+    while above is not None and above.name not in names:
+        above = above.parent
+    return above is not None
 
 
 def chains_in_view(context: Context) -> Iterator[PoseBone]:

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from scripts import installed
 from tests.blender.rigs import HIP, LEG, NEAR, NEXT, SHIN, Bone, assert_on_target, make_empty, make_rig, select, update
 
 SAME = 1e-4
@@ -259,3 +260,59 @@ def _posed(ob, name, pole, bones, far=1.0, **settings):
     ob.update_tag()
     update()
     return found
+
+
+TURNS = (("thigh", 0.8, 0.0), ("thigh", -0.5, 1.0), ("thigh", 1.2, 3.0), ("upper_arm", 0.9, 0.0))
+"""Which control is turned by how much, and how far that of the foot is moved."""
+
+
+def test_turning_the_upper_control_swings_the_knee_as_before(rigify):
+    """The constraints, which begin with the pose that the control has, are the oracle; also where it is turned already,
+    and played back."""
+    ob = generated("basic_human")
+    deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
+    controls = [ob.pose.bones[f"{name}_ik.L"] for name in ("thigh", "upper_arm")]
+    names = [bone.name for bone in ob.data.bones]
+    for bone in [bone for bone in ob.pose.bones if any(each.type == "IK" for each in bone.constraints)]:
+        bone.ik_stretch = bone.parent.ik_stretch = 0.0
+    wanted = [_turned(ob, *turn, deforming) for turn in TURNS]
+    controls[0].rotation_euler[1] = 0.4
+    before = matrices(ob, *deforming)
+    with pytest.raises(RuntimeError, match="would move"):
+        bpy.ops.pose.planar_ik_convert(most_change=0.0)
+    assert [bone.name for bone in ob.data.bones] == names
+    assert moved(ob, before, *deforming) < 1e-5
+    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
+    assert moved(ob, before, *deforming) < SAME
+    controls = [ob.pose.bones[f"{name}_ik.L"] for name in ("thigh", "upper_arm")]
+    controls[0].rotation_euler[1] = 0.0
+    for turn, pose in zip(TURNS, wanted, strict=True):
+        assert np.abs(_turned(ob, *turn, deforming) - pose).max() < 1e-3, turn
+    for frame, angle in ((1, 0.0), (10, 0.8)):
+        controls[0].rotation_euler[1] = angle
+        controls[0].keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_set(10)
+    assert np.abs(matrices(ob, *deforming) - wanted[0]).max() < 1e-3
+    assert installed.addon("addon.ui.finding").chain_meant(bpy.context) is None
+    for control in ("foot_ik.L", "thigh_ik.L"):
+        select(ob, control)
+        assert installed.addon("addon.ui.finding").chain_meant(bpy.context).name == "MCH-shin_ik.L"
+
+
+def _turned(ob, name, angle, far, bones):
+    """The deforming bones with a limb's upper control turned and the foot's moved; then all is put back."""
+    control = ob.pose.bones[f"{name}_ik.L"]
+    control.rotation_euler[1] = angle
+    update()
+    found = _posed(ob, "thigh", False, bones, far)
+    control.rotation_euler[1] = 0.0
+    ob.update_tag()
+    update()
+    return found
+
+
+def test_a_constraint_that_stays_is_named_and_not_bones_to_pose_by_hand(rigify):
+    ob = generated("basic_quadruped")
+    converting = installed.addon("addon.ui.converting")
+    with pytest.raises(converting.Refused, match="'Copy Scale' moves 'MCH-shin_ik3"):
+        converting.convert(bpy.context, ob.pose.bones["MCH-foot_ik3.L"])
