@@ -8,8 +8,9 @@ from ..rig import settings, status
 from ..rig.access import runs_on_rig, view_layer_of
 from ..rig.settings import ChainSettings
 from ..rig.setup import Refused
-from .convert import follow, is_outdated, making, rebuild
+from .convert import follow, making, rebuild
 from .found import Found, constraints_of
+from .purpose import is_outdated
 from .status import answer
 
 

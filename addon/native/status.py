@@ -14,8 +14,8 @@ from ..rig.setup import Refused
 from ..rig.status import MISSED
 from ..rig.targets import Target
 from ..solver import Reach
-from .convert import is_outdated
 from .found import Found
+from .purpose import changed_since
 
 MUTED = "are muted: un-mute them"
 """How the message ends of a chain whose own constraints are muted one by one, and not by switching it off."""
@@ -53,9 +53,8 @@ def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
         return f"Bones or constraints that pose '{lower.name}' are gone, or another's: {mend}"
     if any(constraint.mute for _, constraint in found.constraints):
         return f"Constraints that pose '{lower.name}' {MUTED}"
-    if is_outdated(found, evaluated):
-        return f"'{lower.name}' or its chain was changed since it was put on the rig: {mend}"
-    return ""
+    changed = changed_since(found, evaluated)
+    return f"{changed}: {mend}" if changed else ""
 
 
 def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> Reach:

@@ -7,14 +7,19 @@ from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 
-from ..rig.access import upper_of
-from ..rig.settings import FLAT
+from ..rig.access import chain_settings, setting_path, upper_of
+from ..rig.animation import animated_paths
+from ..rig.settings import FLAT, NAMES, ON_RIG, holder_of
+from ..rig.setup import Refused
+from ..rig.sides import swing_side
 from ..rig.targets import Target
 from ..solver.chain import Features
 from ..solver.record import Node
 from ..solver.triangle import Settings
 from . import formulas
+from .checking import FIXED
 from .expressions import call
+from .found import exposed
 from .parts import property_path
 
 ALWAYS = frozenset(("bend", "influence"))
@@ -81,3 +86,34 @@ def _squared_cosine(angle: Any) -> Any:
         return cos(angle / 2.0) ** 2
     cosine = call("cos", angle / 2.0)
     return cosine * cosine
+
+
+def read(lower: PoseBone) -> Wanted:
+    """What a chain is to do, as it is set."""
+    settings = chain_settings(lower)
+    animated, holder = animated_paths(lower.id_data), holder_of(lower)
+    custom = animated if holder == lower else animated_paths(holder.id_data)
+    moving = {
+        name
+        for name in NAMES
+        if (setting_path(lower.name, name) in animated or path_on(holder, name) in custom) and name not in FIXED
+    }
+    target = Target.read(settings.target, settings.subtarget)
+    pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
+    values = {name: getattr(settings, name) for name in NAMES}
+    for name in exposed(lower):
+        values[name] = holder[ON_RIG + name]
+    if target is None or (settings.plane == "POLE" and pole is None):
+        raise Refused(f"'{lower.name}' has no {'pole ' if target else ''}target")
+    root = moving_root(lower, animated) if lower.parent else ()
+    return Wanted(target, pole, values, ALWAYS | moving, frozenset(moving), swing_side(lower.name), root)
+
+
+def path_on(holder: PoseBone, setting: str) -> str:
+    """The data path of a setting that is a custom property."""
+    return property_path(holder.name, f'["{ON_RIG}{setting}"]')
+
+
+def goals_of(wanted: Wanted) -> list[tuple[Any, str]]:
+    """What a mechanism measures the places of."""
+    return [(goal.object, goal.bone) for goal in (wanted.target, wanted.pole) if goal]

@@ -176,3 +176,34 @@ def test_switching_moves_nothing(to):
     update()
     assert ob.pose.bones["shin"].planar_ik.influence == (0.0 if to == "FK" else 1.0)
     assert np.allclose(matrices(ob), before, atol=1e-5)
+
+
+def bend_between(ob):
+    ob.pose.bones["shin"]["planar_ik.bend"] = 0.3
+    ob.update_tag()
+
+
+def move_the_root(ob):
+    ob.pose.bones["thigh"].location = (0.05, 0.1, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [(bend_between, "The knee of 'shin' does not swing yet"), (move_the_root, "The location of 'thigh' was changed")],
+)
+def test_what_the_mechanism_lacks_is_said_and_mended_by_rebuilding(change, word):
+    ob, twin = one_leg(plane="SWING"), make_rig(name="twin")
+    twin.pose.bones["thigh"].location = (0.05, 0.1, 0.0) if change == move_the_root else (0, 0, 0)
+    bend = 0.3 if change == bend_between else 1.0
+    live = make_chain(twin, bpy.data.objects["target"], plane="SWING", bend=bend)
+    change(ob)
+    update()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.reach, live.message) == ("INVALID", "")
+    assert chain.message.startswith(word)
+    assert "press Rebuild on the Rig" in chain.message
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    update()
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    assert np.allclose(joints(ob), joints(twin), atol=1e-5)
