@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..rig.problems import NOT_A_PLACE
 from ..rig.rotation import ARRAYS as ANGLES
 from ..rig.rotation import to_quaternion
 from ..rig.stretching import Stretching, besides_inherited
 from ..solver.compiled import bind_rows, constants_of
 from ..solver.lengthening import Lengthening, lengthened
 from ..solver.ops import ARRAYS
-from .chain import NOT_A_PLACE, ROUNDING, Chain
+from .chain import ROUNDING, Chain
 from .channels import Channels
 from .frame import Frame
 from .places import Places

@@ -13,7 +13,7 @@ from mathutils import Matrix
 from ..rig.access import ArmatureObject, Key, chain_settings, path_to_bone, setting_path, upper_of
 from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
 from ..rig.dependencies import Carrier, Dependencies
-from ..rig.problems import Obstacles, obstacles_of
+from ..rig.problems import NOT_A_PLACE, Obstacles, obstacles_of
 from ..rig.rotation import to_channels, to_quaternion
 from ..rig.settings import ChainSettings, features_of, solver_settings
 from ..rig.sides import swing_side
@@ -26,8 +26,6 @@ from ..solver.rotation import Quaternion
 from ..solver.triangle import Settings
 from .channels import Channels, Slot, rotation_slot
 from .frame import Frame
-
-NOT_A_PLACE = "The place of the target, or of what carries the limb, is not a number"
 
 ROUNDING = 1e-5
 """The shortfall, as a fraction of the limb's length, that counts as none: single precision leaves as much of a target

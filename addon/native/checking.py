@@ -34,9 +34,10 @@ def check(lower: PoseBone) -> None:
         goals.append(Target.read(settings.pole_target, settings.pole_subtarget))
     dependencies = Dependencies()
     for goal, name in zip(goals, ("target", "pole target"), strict=False):
-        problem = goal.problem() or deleted([goal]) or hangs_on(ob, lower, goal, dependencies) if goal else "no"
+        problem = f"'{lower.name}' has no {name}" if goal is None else deleted([goal])
         if problem:
-            raise Refused(f"'{lower.name}' has no {name}" if goal is None else problem)
+            raise Refused(problem)
+    check_goals(lower, goals, dependencies)
     moved = moved_by(ob, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
     if unposed(ob) or moved:
         raise Refused(unposed(ob) or moved)
@@ -46,6 +47,14 @@ def check(lower: PoseBone) -> None:
             raise Refused(f"{name.replace('_', ' ').capitalize()} of '{lower.name}' is animated: remove its keys first")
     if needs_annex(ob):
         _check_apart(lower, animated)
+
+
+def check_goals(lower: PoseBone, goals: Iterable[Target | None], dependencies: Dependencies) -> None:
+    """Raise `Refused` if a chain can't follow one of these, as it is not there, or hangs on the chain itself."""
+    for goal in filter(None, goals):
+        problem = goal.problem() or hangs_on(lower.id_data, lower, goal, dependencies)
+        if problem:
+            raise Refused(problem)
 
 
 def check_in_reach(ob: ArmatureObject, lowers: Iterable[str], what: str) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import bpy
 from bpy.types import Context, PoseBone
 
 from ..rig.access import ArmatureObject, bones_of, chain_settings, setting_path
+from ..rig.animation import animated_paths
 from ..rig.carrying import carry, carry_across
-from ..rig.dependencies import Dependencies
 from ..rig.editing import at_once, object_mode
-from ..rig.problems import hangs_on
 from ..rig.settings import PREFIX, SWITCH, holder_of
 from ..rig.setup import Refused
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
@@ -24,8 +23,8 @@ from .build import Plan, build, take_away
 from .checking import check, check_in_reach
 from .design import design, surroundings_of
 from .found import Found
-from .purpose import limb_of, purpose_of
-from .wanted import Wanted, goals_of, path_on, read
+from .purpose import check_new_goals, limb_of, purpose_of
+from .wanted import Values, Wanted, goals_of, path_on, read, values_of
 
 Chains = dict[ArmatureObject, dict[str, Wanted]]
 """What chains are to do, by their objects and the names of their lower bones."""
@@ -68,7 +67,8 @@ def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
     chains = _by_object(lowers)
     for ob, names in chains.items():
         check_in_reach(ob, names, "bring its chains back")
-    wanted = _read_all(chains)
+    paths = {ob: animated_paths(ob) for ob in chains}
+    wanted = {ob: {name: values_of(ob.pose.bones[name], paths[ob]) for name in names} for ob, names in chains.items()}
     with object_mode(context, chains), _switched_off(chains):
         _carry(wanted, onto_rig=False)
         _unmake(context, wanted)
@@ -88,6 +88,8 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
     wanted = _read_all(chains)
     with object_mode(context, chains):
         for ob, each in wanted.items():
+            for name, of in each.items():
+                check_new_goals(Found(ob.pose.bones[name]), of)
             _check_sharing(ob, each)
         _measure(context, wanted)
         with _switched_off(chains):
@@ -100,7 +102,7 @@ def _read_all(chains: dict[ArmatureObject, list[str]]) -> Chains:
     return {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
 
 
-def _carry(wanted: Chains, onto_rig: bool) -> None:
+def _carry(wanted: Mapping[ArmatureObject, Mapping[str, Values | Wanted]], onto_rig: bool) -> None:
     """Let what animates settings animate custom properties in their stead, or the other way round."""
     for ob, chains in wanted.items():
         for name, each in chains.items():
@@ -115,7 +117,7 @@ def _carry(wanted: Chains, onto_rig: bool) -> None:
                     carry_across(source, old, to, new)
 
 
-def _unmake(context: Context, chains: Chains) -> None:
+def _unmake(context: Context, chains: Mapping[ArmatureObject, Iterable[str]]) -> None:
     """Take the mechanisms of chains away."""
     take_away(context, [ob.pose.bones[name] for ob, names in chains.items() for name in names])
     for ob, names in chains.items():
@@ -127,14 +129,10 @@ def follow(lower: PoseBone) -> None:
     """Let the mechanism of a chain measure what it is to follow now, which needs no other bones, and so is done on
     linked rigs too; raises `Refused` if the chain itself carries that."""
     wanted, found = read(lower), Found(lower)
-    goals, before = goals_of(wanted), found.goals
-    if goals == before or len(goals) != len(before):
-        return
-    for goal in (wanted.target, wanted.pole):
-        problem = goal and (goal.problem() or hangs_on(lower.id_data, lower, goal, Dependencies()))
-        if problem:
-            raise Refused(problem)
-    found.aim(goals)
+    check_new_goals(found, wanted)
+    goals = goals_of(wanted)
+    if goals != found.goals and len(goals) == len(found.goals):
+        found.aim(goals)
 
 
 def _make(context: Context, wanted: Chains) -> None:

@@ -8,11 +8,13 @@ from bpy.types import PoseBone
 
 from ..rig.access import chain_settings, upper_of
 from ..rig.anatomy import Unposable, anatomy
+from ..rig.dependencies import Dependencies
 from ..rig.setup import Refused
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
 from ..solver.triangle import bones
 from .blending import is_mirrored
+from .checking import check_goals
 from .found import Found, host_of
 from .wanted import Wanted, goals_of, needs_swing, read
 
@@ -23,8 +25,10 @@ def is_outdated(found: Found, evaluated: PoseBone) -> bool:
 
 
 def changed_since(found: Found, evaluated: PoseBone) -> str:
-    """What of a chain was changed since its mechanism, which is whole, was made: the first part of a sentence."""
+    """What of a chain was changed since its mechanism, which is whole, was made: the first part of a sentence.
+    Raises `Refused` if no mechanism can be made for it."""
     lower, wanted, built = found.lower, read(found.lower), found.purpose
+    check_new_goals(found, wanted)
     if built is None or found.goals != goals_of(wanted):
         return f"'{lower.name}' has another target or pole than when it was put on the rig"
     asked = purpose_of(wanted, limb_of(evaluated, lower), lower)
@@ -33,6 +37,12 @@ def changed_since(found: Found, evaluated: PoseBone) -> str:
     if not {*asked["words"]["moving"]} <= {*built["words"]["moving"]}:
         return f"The location of '{upper_of(lower).name}' was changed since '{lower.name}' was put on the rig"
     return "" if _alike(built, asked) else f"'{lower.name}' or its chain was changed since it was put on the rig"
+
+
+def check_new_goals(found: Found, wanted: Wanted) -> None:
+    """Raise `Refused` if a chain is to follow what its mechanism does not measure, and can't."""
+    if found.goals != goals_of(wanted):
+        check_goals(found.lower, (wanted.target, wanted.pole), Dependencies())
 
 
 def limb_of(evaluated: PoseBone, lower: PoseBone) -> Limb:

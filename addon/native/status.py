@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 import bpy
 from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix
 
-from ..rig.access import chain_settings, upper_of, view_layer_of
+from ..rig.access import ArmatureObject, chain_settings, upper_of, view_layer_of
 from ..rig.anatomy import Unposable, anatomy
 from ..rig.dependencies import Dependencies
-from ..rig.problems import deleted, lacking, moved_by, movers_of
+from ..rig.problems import NOT_A_PLACE, deleted, lacking, moved_by, movers_of, not_a_number
 from ..rig.setup import Refused
-from ..rig.status import MISSED
+from ..rig.status import MISSED, tolerance
 from ..rig.targets import Target
 from ..solver import Reach
 from .found import Found
@@ -27,7 +29,7 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     settings = chain_settings(lower)
     target = Target.read(settings.target, settings.subtarget)
     pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
-    problem = lacking(lower, target, pole) or _deleted(target, pole)
+    problem = lacking(lower, target, pole) or _deleted(target, pole) or not_a_number(settings)
     if target is None or problem:
         return Reach.INVALID, problem
     try:
@@ -36,7 +38,7 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     except (Refused, Unposable) as why:
         return Reach.INVALID, str(why)
     if reach not in {Reach.REACHED, Reach.INVALID}:
-        problem = moved_by(evaluated.id_data, movers_of(lower, Dependencies()))
+        problem = _unevaluated(evaluated.id_data) or moved_by(evaluated.id_data, movers_of(lower, Dependencies()))
     return (Reach.INVALID, problem) if problem else (reach, "")
 
 
@@ -57,18 +59,28 @@ def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
     return f"{changed}: {mend}" if changed else ""
 
 
+def _unevaluated(ob: ArmatureObject) -> str:
+    """Whether Blender leaves a rig where it is."""
+    if ob.is_evaluated:
+        return ""
+    return f"'{ob.name}' is disabled in viewports or excluded, and so is not posed: enable it, and hide it by its eye"
+
+
 def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> Reach:
-    """Whether the tip is at its target, and if not, what keeps it away."""
+    """Whether the tip is at its target, and if not, what keeps it away; raises `Refused` if either has no place."""
+    world = evaluated.id_data.matrix_world
+    away = (world @ evaluated.tail - target.position(depsgraph)).length
+    if isnan(away):
+        raise Refused(NOT_A_PLACE)
+    if away <= tolerance(evaluated):
+        return Reach.REACHED
     settings, upper = chain_settings(lower), upper_of(lower)
     angles = (settings.hinge_angle, settings.lower_twist)
     body = anatomy(upper_of(evaluated), evaluated, upper.scale[:], lower.scale[:], angles)
     limb = body.limb
-    world = lower.id_data.evaluated_get(depsgraph).matrix_world
     to_axes = Matrix(limb.axes).to_4x4() @ body.frame.inverted() @ world.inverted_safe()
     place, total = to_axes @ target.position(depsgraph), limb.bones.total
     tip = to_axes @ (world @ evaluated.tail)
-    if (tip - place).length <= MISSED * total:
-        return Reach.REACHED
     if settings.plane == "REST" and abs(place.z) > MISSED * total:
         return Reach.OFF_PLANE
     if settings.influence < 1.0:

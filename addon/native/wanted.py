@@ -26,6 +26,14 @@ ALWAYS = frozenset(("bend", "influence"))
 """The settings that are custom properties whether or not they are animated."""
 
 
+class Values(NamedTuple):
+    """What a chain's settings are, which of them are custom properties on the rig, and which are animated."""
+
+    settings: dict[str, Any]
+    exposed: frozenset[str]
+    animated: frozenset[str]
+
+
 class Wanted(NamedTuple):
     """What a chain is to do: its targets, its settings, and which of these are custom properties."""
 
@@ -88,25 +96,31 @@ def _squared_cosine(angle: Any) -> Any:
     return cosine * cosine
 
 
-def read(lower: PoseBone) -> Wanted:
-    """What a chain is to do, as it is set."""
-    settings = chain_settings(lower)
-    animated, holder = animated_paths(lower.id_data), holder_of(lower)
+def values_of(lower: PoseBone, animated: set[str]) -> Values:
+    """The settings of a chain, which it has also where it has nothing to follow; with the paths that are animated."""
+    holder = holder_of(lower)
     custom = animated if holder == lower else animated_paths(holder.id_data)
     moving = {
         name
         for name in NAMES
         if (setting_path(lower.name, name) in animated or path_on(holder, name) in custom) and name not in FIXED
     }
-    target = Target.read(settings.target, settings.subtarget)
-    pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
-    values = {name: getattr(settings, name) for name in NAMES}
+    values = {name: getattr(chain_settings(lower), name) for name in NAMES}
     for name in exposed(lower):
         values[name] = holder[ON_RIG + name]
+    return Values(values, ALWAYS | moving, frozenset(moving))
+
+
+def read(lower: PoseBone) -> Wanted:
+    """What a chain is to do, as it is set; raises `Refused` if it has nothing to follow."""
+    settings = chain_settings(lower)
+    target = Target.read(settings.target, settings.subtarget)
+    pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
     if target is None or (settings.plane == "POLE" and pole is None):
         raise Refused(f"'{lower.name}' has no {'pole ' if target else ''}target")
+    animated = animated_paths(lower.id_data)
     root = moving_root(lower, animated) if lower.parent else ()
-    return Wanted(target, pole, values, ALWAYS | moving, frozenset(moving), swing_side(lower.name), root)
+    return Wanted(target, pole, *values_of(lower, animated), swing_side(lower.name), root)
 
 
 def path_on(holder: PoseBone, setting: str) -> str:

@@ -13,6 +13,8 @@ from .dependencies import Dependencies
 from .settings import ChainSettings
 from .targets import Target
 
+NOT_A_PLACE = "The place of the target, or of what carries the limb, is not a number"
+
 
 class Mover(NamedTuple):
     """What moves a limb besides its chain when it acts: a constraint by the name of its bone and its own, or without
@@ -66,7 +68,7 @@ def _problem_of(
     if lack or target is None:
         return lack
     return (
-        _not_a_number(chain_settings(lower))
+        not_a_number(chain_settings(lower))
         or hangs_on(ob, lower, target, dependencies)
         or (hangs_on(ob, lower, pole, dependencies) if pole else "")
         or moved_by_driver(lower, dependencies)
@@ -171,6 +173,7 @@ def _rivals(lower: PoseBone) -> Iterator[tuple[PoseBone, str]]:
             yield bone, f"'{upper_of(bone).name}' is also in the chain of '{bone.name}'"
 
 
-def _not_a_number(settings: ChainSettings) -> str:
+def not_a_number(settings: ChainSettings) -> str:
+    """Which setting has no value that anything could be worked out from."""
     wrong = [name for name, number in settings.numbers().items() if not isfinite(number)]
     return f"{wrong[0].replace('_', ' ').capitalize()} is not a number" if wrong else ""

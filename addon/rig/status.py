@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Depsgraph, PoseBone
 
 from ..solver import Reach
-from .access import Key, bone_of, bones_of, runs_on_rig, scene_of, scene_settings, view_layer_of
+from .access import Key, bone_of, bones_of, runs_on_rig, scene_of, scene_settings, upper_of, view_layer_of
 from .settings import ChainSettings
 from .targets import Target
 
@@ -104,11 +104,16 @@ def _is_off(settings: Any) -> bool:
     posed, evaluated = bones_of(_bone(settings).id_data.original)[_bone(settings).name], _evaluated(settings)
     if not (posed.parent and evaluated.parent) or _is_waiting(posed, evaluated):
         return False
+    return bool(residual(settings) > tolerance(evaluated))
+
+
+def tolerance(evaluated: PoseBone) -> float:
+    """How far from its target the tip of an evaluated lower bone may be, and still count as on it, in scene units."""
     world = evaluated.id_data.matrix_world
-    root, knee, tip = (world @ joint for joint in (evaluated.parent.head, evaluated.head, evaluated.tail))
+    root, knee, tip = (world @ joint for joint in (upper_of(evaluated).head, evaluated.head, evaluated.tail))
     length = (knee - root).length + (tip - knee).length
     far = max(tip.length, (world.to_3x3() @ evaluated.tail).length)
-    return bool(residual(settings) > MISSED * length + ROUNDING * far)
+    return float(MISSED * length + ROUNDING * far)
 
 
 def _is_waiting(posed: PoseBone, evaluated: PoseBone) -> bool:

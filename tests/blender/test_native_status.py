@@ -1,0 +1,146 @@
+"""What became of a limb on the rig is told as of a live one, whatever happens to it, and it can always be taken off."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender.natives import make_portable, matrices, parts
+from tests.blender.rigs import (
+    LEG,
+    Bone,
+    activate,
+    frame_of,
+    joints,
+    make_chain,
+    make_empty,
+    make_rig,
+    place_of,
+    select,
+    update,
+)
+
+FOOT = Bone("foot", (0.1, 0, -1.9), (0.1, -0.3, -1.9), "shin")
+NAN = math.nan
+
+
+def leg(**settings: Any) -> Any:
+    """A leg on the rig, in Object Mode, its target in reach."""
+    ob = make_rig((*LEG, FOOT))
+    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), **{"plane": "SWING", **settings})
+    make_portable(ob)
+    activate(ob)
+    return ob
+
+
+@pytest.mark.parametrize("way", ["LIVE", "RIG"])
+@pytest.mark.parametrize("far", [300, 3000, 30000])
+def test_a_limb_far_from_the_origin_reaches_as_far_as_single_precision_goes(way: str, far: float) -> None:
+    ob = make_rig()
+    ob.location.x = far
+    update()
+    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING")
+    if way == "RIG":
+        make_portable(ob)
+    for step in (0.1, 0.05, -0.07):
+        chain.target.location.z += step
+        update()
+        assert (chain.reach, chain.message) == ("REACHED", "")
+    chain.target.location.z += 0.01 * far
+    update()
+    assert chain.reach in {"TOO_FAR", "TOO_NEAR"}
+    chain.target.location.z -= 0.01 * far
+    ob.pose.bones["shin"].planar_ik.influence = 0.9
+    update()
+    assert chain.reach == "LIMITED"
+
+
+def no_target(ob: Any) -> None:
+    ob.pose.bones["shin"].planar_ik.target.location.x = NAN
+
+
+def no_hip(ob: Any) -> None:
+    ob.pose.bones["hip"].location.x = NAN
+
+
+def no_bend(ob: Any) -> None:
+    ob.pose.bones["shin"].planar_ik.bend = NAN
+
+
+def no_influence(ob: Any) -> None:
+    ob.pose.bones["shin"].planar_ik.influence = NAN
+
+
+def hidden_when_its_target_moved(ob: Any) -> None:
+    ob.hide_viewport = True
+    update()
+    ob.pose.bones["shin"].planar_ik.target.location.z += 0.3
+
+
+def on_its_own_foot(ob: Any) -> None:
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.target, chain.subtarget = ob, "foot"
+
+
+SAID = {
+    no_target: "place of the target, or of what carries the limb, is not a number",
+    no_hip: "place of the target, or of what carries the limb, is not a number",
+    no_bend: "Bend is not a number",
+    no_influence: "Influence is not a number",
+    hidden_when_its_target_moved: "'rig' is disabled in viewports or excluded",
+    on_its_own_foot: "Bone 'foot' hangs on the chain of 'shin' itself",
+}
+
+
+@pytest.mark.parametrize("happen", SAID)
+def test_what_keeps_a_limb_on_the_rig_from_its_target_is_said(happen: Callable[[Any], None]) -> None:
+    ob = leg()
+    chain = ob.pose.bones["shin"].planar_ik
+    happen(ob)
+    update()
+    assert chain.reach == "INVALID"
+    assert SAID[happen] in chain.message
+
+
+def test_a_limb_is_not_rebuilt_to_follow_what_hangs_on_it() -> None:
+    ob = leg()
+    on_its_own_foot(ob)
+    before = parts(ob)
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match="hangs on the chain of 'shin' itself"):
+        bpy.ops.pose.planar_ik_rebuild()
+    assert parts(ob) == before
+
+
+@pytest.mark.parametrize("step", ["remove", "make_live"])
+@pytest.mark.parametrize("lost", ["target", "pole_target", "both"])
+def test_a_limb_that_has_nothing_to_follow_is_taken_off_the_rig(step: str, lost: str) -> None:
+    ob = make_rig()
+    had, own = parts(ob), matrices(ob)
+    pole = make_empty("pole", (0.3, 5, -0.5))
+    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="POLE", pole_target=pole, softness=0.1)
+    make_portable(ob)
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.influence = 0.25
+    for name in ("target", "pole_target") if lost == "both" else (lost,):
+        bpy.data.objects.remove(getattr(chain, name))
+    update()
+    select(ob, "shin")
+    assert getattr(bpy.ops.pose, f"planar_ik_{step}")() == {"FINISHED"}
+    update()
+    assert parts(ob) == had
+    assert np.allclose(matrices(ob), own, atol=1e-6)
+    chain = ob.pose.bones["shin"].planar_ik
+    assert chain.runs_on == "EXTENSION"
+    if step == "make_live":
+        assert (chain.enabled, chain.softness, chain.influence) == (True, pytest.approx(0.1), pytest.approx(0.25))
+        chain.target = chain.target or make_empty("other", frame_of(ob).target(0.6, 0.4))
+        chain.pole_target = chain.pole_target or make_empty("pole", (0.3, 5, -0.5))
+        chain.influence = 1.0
+        update()
+        assert np.linalg.norm(joints(ob).tip - place_of(chain.target)) < 0.1
