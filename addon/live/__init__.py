@@ -2,7 +2,7 @@
 
 from .handlers import register, unregister
 from .own_pose import of_limb as own_pose_of
-from .plan import chain_of, refresh, solve_now, solve_only, solve_scene, solved_channels, take_over
+from .solving import chain_of, refresh, solve_now, solve_only, solve_scene, solved_channels, take_over
 
 __all__ = [
     "chain_of",

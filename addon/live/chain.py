@@ -31,7 +31,6 @@ ROUNDING = 1e-5
 """The shortfall, as a fraction of the limb's length, that counts as none: single precision leaves as much of a target
 within reach and in the plane, some lengths of the limb from the origin."""
 
-
 NO_OBSTACLES = Obstacles()
 
 
@@ -134,8 +133,13 @@ class Chain:
         """What the chain's pose directly depends on: its target, its pole, and what its root hangs on."""
         upper: PoseBone | None = self.object.pose.bones.get(self.upper)
         root = upper.parent.name if upper and upper.parent else ""
-        goals = (self.target, self.possible_pole)
-        return [(self.object, root), *((goal.object, goal.bone) for goal in goals if goal)]
+        return [(self.object, root), *((goal.object, goal.bone) for goal in (self.target, self.possible_pole) if goal)]
+
+    def swap(self, to: Any) -> None:
+        """Put something else in the place of every object, or of what stands for it."""
+        self.object = to(self.object)
+        for goal in filter(None, (self.target, self.possible_pole)):
+            goal.object = to(goal.object)
 
 
 def read_targets(chain: Chain, dependencies: Dependencies) -> None:

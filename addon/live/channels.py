@@ -85,11 +85,14 @@ class Channels:
 
     def write(self) -> None:
         """Write what differs from what was read, and have the pose evaluated anew."""
-        for channel, numbers in self._values.items():
-            if numbers.tobytes() != self._given[channel]:
-                self._set(channel, numbers)
+        for channel in self._changed():
+            self._set(channel, self._values[channel])
         # foreach_set alone leaves the evaluated pose as it was.
         self._object.update_tag(refresh={"DATA"})
+
+    def _changed(self) -> list[str]:
+        """The channels in which something was set."""
+        return [name for name, numbers in self._values.items() if numbers.tobytes() != self._given[name]]
 
     def _set(self, channel: str, numbers: array[float]) -> None:
         if self._object.library is None:
@@ -103,7 +106,7 @@ class Channels:
 
     def take_back(self) -> None:
         """Put back what was read, and leave the evaluated pose as it is: Blender is not told."""
-        for channel in self._values:
+        for channel in self._changed():
             given = np.frombuffer(self._given[channel], np.float32).reshape(-1, SIZES[channel])
             # Setting all bones at once, Blender would be told.
             for i in np.flatnonzero((given != self.rows(channel)).any(axis=1)).tolist():

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
+import bpy
 import numpy as np
 from bpy.types import Action, Armature, Depsgraph, Object, PoseBone
 from numpy.typing import NDArray
@@ -33,7 +34,8 @@ SET = (
 class Edit(NamedTuple):
     """What Blender evaluated anew because of an edit."""
 
-    objects: set[Any]
+    objects: dict[int, Any]
+    """By their session_uid."""
     armatures: set[Any]
     actions: set[Any]
     has_rigs: bool
@@ -47,13 +49,20 @@ def is_structural(depsgraph: Depsgraph) -> bool:
 
 def edit_of(depsgraph: Depsgraph) -> Edit:
     """What was edited since Blender last evaluated, and what depends on it."""
-    ids = [update.id for update in depsgraph.updates]
+    updates: Any = depsgraph.updates  # which the stubs let be of nothing
+    ids = [update.id.original for update in updates]
     return Edit(
-        {each.original for each in ids if isinstance(each, Object)},
-        {each.original for each in ids if isinstance(each, Armature)},
-        {each.original for each in ids if isinstance(each, Action)},
+        {each.session_uid: each for each in ids if isinstance(each, Object)},
+        {each for each in ids if isinstance(each, Armature)},
+        {each for each in ids if isinstance(each, Action)},
         depsgraph.id_type_updated("ARMATURE"),
     )
+
+
+def edit_of_all() -> Edit:
+    """An edit of which nobody knows what it was."""
+    objects = {ob.session_uid: ob for ob in bpy.data.objects}
+    return Edit(objects, {*bpy.data.armatures}, {*bpy.data.actions}, has_rigs=True)
 
 
 def with_settings(ob: Object) -> list[PoseBone]:
@@ -61,10 +70,10 @@ def with_settings(ob: Object) -> list[PoseBone]:
     return [bone for bone in bones_of(ob) if any(map(bone.is_property_set, ("planar_ik", PREFIX + SWITCH)))]
 
 
-def has_unknown_chains(edit: Edit, known: Container[ArmatureObject]) -> bool:
+def has_unknown_chains(edit: Edit, known: Container[int]) -> bool:
     """Whether an armature that had no live chain has one now, as after Blender's Paste Pose, or a chain on the rig
     follows a bone that has another name now."""
-    others = [ob for ob in edit.objects if ob not in known] if edit.has_rigs else []
+    others = [ob for uid, ob in edit.objects.items() if uid not in known] if edit.has_rigs else []
     chains = [bone for ob in others if is_armature(ob) for bone in _switched_on(bones_of(ob))]
     return any(not runs_on_rig(bone) or _has_lost_bone(bone) for bone in chains)
 
@@ -91,6 +100,10 @@ class Seen:
         self._aims = self._read_aims()
         self._rest = self._read_rest()
         self._set = _read(ob.pose.bones, SET)
+
+    def swap(self, to: Any) -> None:
+        """Put something else in the place of the object, or of what stands for it."""
+        self._object = to(self._object)
 
     def edited(self, edit: Edit) -> set[str] | None:
         """The bones whose chains must be looked at anew; None if the rig has other chains now, or they follow something
@@ -120,7 +133,8 @@ class Seen:
     def _read_aims(self) -> list[Any]:
         bones = self._object.pose.bones
         groups = [bones[name].planar_ik for name in self._lowers if name in bones]  # type: ignore[attr-defined]  # addon.rig.properties adds it
-        return [getattr(group, name) for group in groups for name in AIMS]
+        aims = [getattr(group, name) for group in groups for name in AIMS]
+        return [aim.session_uid if isinstance(aim, Object) else aim for aim in aims]
 
     def _read_rest(self) -> list[array[Any]]:
         is_at_rest = self._object.data.pose_position == "REST"
@@ -144,7 +158,7 @@ def _read(bones: Any, properties: Iterable[tuple[str, str, int]]) -> list[array[
 
 def _are_same(now: Sequence[array[Any]], then: Sequence[array[Any]]) -> bool:
     """Whether numbers are the same to the bit; to compare arrays as such takes their numbers out one by one."""
-    return all(a.tobytes() == b.tobytes() for a, b in zip(now, then, strict=True))
+    return b"".join(now) == b"".join(then)
 
 
 def _differences(now: array[Any], then: array[Any]) -> list[int]:

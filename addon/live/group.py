@@ -52,6 +52,14 @@ class Group:
         self._batches: list[Batch] | None = None
         self._singles = chains
 
+    def swap(self, to: Any) -> None:
+        """Put something else in the place of every object, or of what stands for it; drop the rest of the file."""
+        self.object = to(self.object)
+        self._paths = {to(ob): paths for ob, paths in self._paths.items()}
+        self._followed = {to(ob): bones for ob, bones in self._followed.items()}
+        self._batches, self._singles = None, self.chains
+        self.solved = None
+
     def watched(self) -> set[Object]:
         """The objects whose place or pose matters to the chains."""
         return {ob for chain in self.chains for ob, _ in chain.follows()}

@@ -13,7 +13,8 @@ from ..rig import settings
 from ..rig.access import key_of, scene_settings, view_layer_of
 from ..rig.settings import ChainSettings
 from .own_pose import give_back
-from .plan import plan, run, settle
+from .plan import plan
+from .solving import run, settle
 
 
 @persistent
@@ -28,10 +29,19 @@ def _on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
 
 @persistent
 def _on_replace(*_args: Any) -> None:
-    """A file was or is about to be opened, or a step undone or redone: every reference is void."""
+    """A file was or is about to be opened: every reference is void."""
     plan.forget()
     plan.pointers.undo()
     plan.renaming.undo()
+
+
+@persistent
+def _on_step(*_args: Any) -> None:
+    """A step was or is about to be undone or redone: every reference is void."""
+    plan.suspend()
+    plan.renaming.undo()
+    if plan.is_stale:
+        plan.pointers.undo()
 
 
 @persistent
@@ -82,10 +92,10 @@ def _on_live(scene: Scene) -> None:
 HANDLERS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("frame_change_post", _on_frame_change),
     ("depsgraph_update_post", _on_edit),
-    ("undo_pre", _on_replace),
-    ("undo_post", _on_replace),
-    ("redo_pre", _on_replace),
-    ("redo_post", _on_replace),
+    ("undo_pre", _on_step),
+    ("undo_post", _on_step),
+    ("redo_pre", _on_step),
+    ("redo_post", _on_step),
     ("load_pre", _on_replace),
     ("load_post", _on_load),
 )

@@ -37,7 +37,7 @@ class Dependencies:
             carrier = waiting.pop()
             if carrier not in found:
                 found.add(carrier)
-                waiting.extend(self._carriers_of(carrier))
+                waiting.extend(self.direct(carrier))
         return found
 
     def animated_paths(self, ob: Object) -> set[str]:
@@ -70,7 +70,8 @@ class Dependencies:
             self._drivers[owner] = found
         return self._drivers[owner].get(bone, [])
 
-    def _carriers_of(self, carrier: Carrier) -> list[Carrier]:
+    def direct(self, carrier: Carrier) -> list[Carrier]:
+        """What an object or a bone itself moves with."""
         if carrier not in self._direct:
             ob, name = carrier
             bone = bones_of(ob).get(name) if name and ob.pose else None
@@ -83,7 +84,7 @@ class Dependencies:
             if ob.parent_type.startswith("VERTEX"):
                 yield from _shape_carriers(ob.parent)
         for constraint in ob.constraints:
-            yield from _constraint_targets(constraint)
+            yield from constraint_targets(constraint)
         yield from self._targets_of_drivers(ob, "")
 
     def _of_bone(self, ob: Object, bone: PoseBone) -> Iterator[Carrier]:
@@ -91,9 +92,9 @@ class Dependencies:
         if bone.parent:
             yield (ob, bone.parent.name)
         for constraint in bone.constraints:
-            yield from _constraint_targets(constraint)
+            yield from constraint_targets(constraint)
         for _, constraint in self.solvers(ob, bone.name):
-            yield from _constraint_targets(constraint)
+            yield from constraint_targets(constraint)
         yield from self._targets_of_drivers(ob, bone.name)
 
     def _targets_of_drivers(self, ob: Object, bone: str) -> Iterator[Carrier]:
@@ -109,7 +110,8 @@ def _turned_by(constraint: Any, owner: PoseBone) -> list[PoseBone]:
     return bones[: constraint.chain_count] if constraint.chain_count else bones
 
 
-def _constraint_targets(constraint: Any) -> Iterator[Carrier]:
+def constraint_targets(constraint: Any) -> Iterator[Carrier]:
+    """The objects and bones that a constraint refers to, and those that move the shapes of these if it needs them."""
     for of in (constraint, *getattr(constraint, "targets", ())):
         target, part = getattr(of, "target", None), getattr(of, "subtarget", "")
         if target:

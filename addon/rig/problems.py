@@ -142,8 +142,8 @@ def moved_by(ob: ArmatureObject, movers: Iterable[Mover]) -> str:
     for mover in movers:
         bone = ob.pose.bones[mover.bone]
         if mover.constraint:
-            constraint = bone.constraints[mover.constraint]
-            acts = not constraint.mute and constraint.influence > 0.0
+            constraint = bone.constraints.get(mover.constraint)  # Blender 4.2 does not tell of one that was removed
+            acts = constraint is not None and not constraint.mute and constraint.influence > 0.0
         else:
             acts = chain_settings(bone).enabled
         if acts:

@@ -308,7 +308,7 @@ def test_posing_it_looks_for_no_chains(addon, monkeypatch):
     ob = native_leg()
     plan = addon.live.plan
     looked: list[str] = []
-    monkeypatch.setattr(plan, "_chains_of_file", lambda: looked.append("looked") or {})
+    monkeypatch.setattr(plan, "chains_of_file", lambda: looked.append("looked") or {})
     ob.pose.bones["hip"].rotation_quaternion = (1, 0.1, 0, 0)
     update()
     assert not looked
