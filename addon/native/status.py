@@ -19,9 +19,6 @@ from ..solver import Reach
 from .found import Found
 from .purpose import changed_since
 
-MUTED = "are muted: un-mute them"
-"""How the message ends of a chain whose own constraints are muted one by one, and not by switching it off."""
-
 
 def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     """The reach of a chain, and why it can't be posed; nothing if it can."""
@@ -54,7 +51,7 @@ def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
     if not found.is_whole:
         return f"Bones or constraints that pose '{lower.name}' are gone, or another's: {mend}"
     if any(constraint.mute for _, constraint in found.constraints):
-        return f"Constraints that pose '{lower.name}' {MUTED}"
+        return f"Constraints that pose '{lower.name}' are muted: un-mute them"
     changed = changed_since(found, evaluated)
     return f"{changed}: {mend}" if changed else ""
 

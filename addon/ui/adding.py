@@ -15,6 +15,7 @@ from ..rig.limbs import is_limb, to_click
 from ..rig.setup import Fitting, Refused, add_fitting, fit_chain, named_target
 from ..rig.targets import Target
 from ..rig.words import rpt_
+from .translations import told
 
 
 class Request(NamedTuple):
@@ -110,7 +111,7 @@ def _put_on_rig(context: Context, lowers: list[PoseBone]) -> list[str]:
     try:
         make_portable(context, lowers)
     except Refused as why:
-        return [rpt_("Runs on the extension: {why}").format(why=why)]
+        return [rpt_("Runs on the extension: {why}").format(why=told(str(why)))]
     return []
 
 

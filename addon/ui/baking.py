@@ -15,6 +15,7 @@ from ..rig.access import scene_of, upper_of
 from ..rig.words import n_, rpt_
 from .finding import selected_chains
 from .ranges import draw_range, start_from_scene
+from .translations import told
 from .units import length_text
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class POSE_OT_planar_ik_bake(Operator):
     def poll(cls, context: Context) -> bool:
         """Pose Mode or Object Mode; the latter for all chains."""
         if context.mode not in {"POSE", "OBJECT"}:
-            cls.poll_message_set("Go to Pose Mode and select a bone with a chain")
+            cls.poll_message_set(rpt_("Go to Pose Mode and select a bone with a chain"))
             return False
         return True
 
@@ -112,7 +113,7 @@ class POSE_OT_planar_ik_bake(Operator):
         """Go on, unless Esc was pressed."""
         if event.type == "ESC" and event.value == "PRESS":
             self.cancel(context)
-            self.report({"INFO"}, "Cancelled: nothing was baked")
+            self.report({"INFO"}, rpt_("Cancelled: nothing was baked"))
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -180,13 +181,13 @@ class POSE_OT_planar_ik_bake(Operator):
         context.workspace.status_text_set(None)
 
     def _refuse(self, why: Refused) -> set[OperatorReturnItems]:
-        self.report({"ERROR"}, str(why))
+        self.report({"ERROR"}, told(str(why)))
         return {"CANCELLED"}
 
     def _tell(self, report: Report) -> set[OperatorReturnItems]:
         for chain in report.skipped:
-            told = rpt_("'{bone}' was not baked. {why}").format(bone=chain.lower, why=chain.problem)
-            self.report({"WARNING"}, told)
+            sentence = rpt_("'{bone}' was not baked. {why}")
+            self.report({"WARNING"}, sentence.format(bone=chain.lower, why=told(chain.problem)))
         words = rpt_(
             "Baked {frames} of {chains} in {seconds} s; {unreached} unreached, tips at most {away} from their targets"
         ).format(

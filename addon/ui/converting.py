@@ -28,6 +28,7 @@ from ..rig.turning import insert, is_turned_by_hand, take_out
 from ..rig.words import n_, rpt_
 from ..solver.ops import Array
 from .operators import PoseOperator
+from .translations import told
 
 MOVED = 1e-4
 """How far a limb's matrices may change, in lengths of the limb and in its axes, for its constraint to go."""
@@ -71,7 +72,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         """An armature whose pose is shown."""
         ob = context.object
         if ob is None or not is_armature(ob) or context.mode not in {"POSE", "OBJECT"}:
-            cls.poll_message_set("Select an armature, in Pose Mode or Object Mode")
+            cls.poll_message_set(rpt_("Select an armature, in Pose Mode or Object Mode"))
             return False
         return True
 
@@ -91,13 +92,13 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             converted += 1
             if lost:
                 sentence = rpt_("'{bone}': not carried over: {what}")
-                self.report({"WARNING"}, sentence.format(bone=name, what="; ".join(lost)))
+                self.report({"WARNING"}, sentence.format(bone=name, what="; ".join(map(told, lost))))
         if not converted:
             raise Refused(refused[0])
         for sentence in refused:
-            self.report({"WARNING"}, rpt_("Left alone. {why}").format(why=sentence))
-        told = rpt_("Converted {count} of {all} limbs")
-        self.report({"INFO"}, told.format(count=converted, all=len(lowers)))
+            self.report({"WARNING"}, rpt_("Left alone. {why}").format(why=told(sentence)))
+        words = rpt_("Converted {count} of {all} limbs")
+        self.report({"INFO"}, words.format(count=converted, all=len(lowers)))
 
     def _lowers(self, context: Context) -> list[PoseBone]:
         ob: Any = context.object

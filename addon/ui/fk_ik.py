@@ -22,6 +22,7 @@ from ..rig.words import rpt_
 from .finding import goals_of, selected_chains
 from .operators import ChainOperator
 from .ranges import draw_range, over_range, start_from_scene
+from .translations import told
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -144,7 +145,7 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
                 setattr(settings, name, value)
             keep_setting(lower, name, self.use_range)
         if found.turned > UNTURNED:
-            self.report({"WARNING"}, told_turned(upper_of(lower), found.turned))
+            self.report({"WARNING"}, told(told_turned(upper_of(lower), found.turned)))
         for target, _ in places:
             keep_place(target, self.use_range)
         view_layer_of(context).update()

@@ -10,7 +10,6 @@ from bpy.types import Context, Object, PoseBone
 
 from .. import live
 from ..native.convert import make_portable, rebuild
-from ..native.status import MUTED
 from ..rig.access import (
     bones_of,
     chain_settings,
@@ -191,7 +190,7 @@ MENDS = {
     "ENABLE": Mend("Enable What It Follows", _says("is animated, but disabled"), _enable_goals),
     "MUTE": Mend("Mute What Moves It", _is_moved, _mute),
     "RIVAL": Mend("Switch the Other Chain Off", lambda lower: bool(_rivals(lower)), _switch_off_rivals),
-    "UNMUTE": Mend("Un-Mute Its Constraints", _says(MUTED), _switch_on),
+    "UNMUTE": Mend("Un-Mute Its Constraints", _says("are muted"), _switch_on),
     "POSE": Mend("Show Pose Position", _is_at_rest, _show_pose),
     "ALIGN": Mend("Set Inherit Scale to Aligned", _says("to Aligned"), _align_scale),
     "INHERIT": Mend("Inherit in Full", _says("in full"), _inherit_all),

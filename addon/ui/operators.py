@@ -12,9 +12,11 @@ from ..native import convert
 from ..rig.access import chain_settings, runs_on_rig
 from ..rig.controls import goals_on, take_away
 from ..rig.setup import Refused, make_pole, remove_chain
+from ..rig.words import rpt_
 from .adding import Request, add_chains
 from .finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, selected_chains
 from .selecting import select
+from .translations import told
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -29,10 +31,10 @@ class PoseOperator(Operator):
     def poll(cls, context: Context) -> bool:
         """Pose Mode, with an active bone."""
         if context.mode != "POSE":
-            cls.poll_message_set("Go to Pose Mode and select the lower bone of a limb")
+            cls.poll_message_set(rpt_("Go to Pose Mode and select the lower bone of a limb"))
             return False
         if context.active_pose_bone is None and not context.selected_pose_bones:
-            cls.poll_message_set("Select the lower bone of a limb")
+            cls.poll_message_set(rpt_("Select the lower bone of a limb"))
             return False
         return True
 
@@ -41,7 +43,7 @@ class PoseOperator(Operator):
         try:
             self.act(context)
         except Refused as why:
-            self.report({"ERROR"}, str(why))
+            self.report({"ERROR"}, told(str(why)))
             return {"CANCELLED"}
         return {"FINISHED"}
 
@@ -57,10 +59,10 @@ class ChainOperator(PoseOperator):
     def poll(cls, context: Context) -> bool:
         """Where a chain is selected, by a bone of it or by what it follows."""
         if context.mode not in {"POSE", "OBJECT"}:
-            cls.poll_message_set("Go to Pose Mode, or to Object Mode")
+            cls.poll_message_set(rpt_("Go to Pose Mode, or to Object Mode"))
             return False
         if not chains_meant(context, or_off=True):
-            cls.poll_message_set(NOTHING_SELECTED if context.mode == "POSE" else NOTHING_FOLLOWED)
+            cls.poll_message_set(told(NOTHING_SELECTED if context.mode == "POSE" else NOTHING_FOLLOWED))
             return False
         return True
 
@@ -143,7 +145,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         how = (self.runs_on == "RIG", self.flip, self.any_bones, self.controls, self.keep_rotation)
         request = Request(plane, *goals, *how)
         for warning in add_chains(context, request):
-            self.report({"WARNING"}, warning)
+            self.report({"WARNING"}, told(warning))
 
 
 class POSE_OT_planar_ik_pole(ChainOperator):

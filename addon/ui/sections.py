@@ -14,6 +14,7 @@ from .adding import advice
 from .finding import goals_of
 from .mending import MENDS, mends_for, wrong_goals
 from .selecting import reach_icon
+from .translations import told
 from .units import length_text
 from .wrapping import lines_of
 
@@ -128,7 +129,7 @@ def draw_result(layout: Any, context: Any, lower: PoseBone) -> None:
         return
     reach = chain.reach
     if reach == "INVALID":
-        _draw_lines(layout, context, chain.message, reach_icon(lower), alert=True)
+        _draw_lines(layout, context, told(chain.message), reach_icon(lower), alert=True)
         _draw_mends(layout, lower)
     elif reach == "REACHED":
         layout.label(text="Reached", icon=reach_icon(lower))

@@ -52,7 +52,7 @@ class POSE_OT_planar_ik_select(Operator):
     def poll(cls, context: Context) -> bool:
         """Where bones and objects can be selected."""
         if context.mode not in {"POSE", "OBJECT"}:
-            cls.poll_message_set("Go to Pose Mode or Object Mode")
+            cls.poll_message_set(rpt_("Go to Pose Mode or Object Mode"))
             return False
         return True
 

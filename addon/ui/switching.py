@@ -54,7 +54,7 @@ def _snap(what: str) -> None:
     try:
         getattr(bpy.ops.pose, f"planar_ik_snap_{what}")()
     except RuntimeError as why:
-        raise Refused(str(why).removeprefix("Error: ").strip()) from why
+        raise Refused(str(why).partition(": ")[2].strip()) from why  # what comes before is Blender's word for an error
 
 
 def _key_pose(lower: PoseBone, to: str) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import blf
 from bpy.types import Context
 
-MARGINS = 60
-"""Pixels beside a line at the interface's scale 1: of the region, of the panel, and an icon."""
+MARGINS = 78
+"""Pixels beside a line at the interface's scale 1: of the panel, an icon, and the tabs of a sidebar."""
 
 FONT = 0
 """The interface's own."""

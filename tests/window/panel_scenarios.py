@@ -71,6 +71,28 @@ def mends_by_clicks(hand: Hand):
     return found
 
 
+def speaks_chinese(hand: Hand):
+    """The panel and a refusal in Chinese, with sentences that are composed in rooms that know no language."""
+    yield from open_limb(hand)
+    view = bpy.context.preferences.view
+    view.language = "zh_HANS"
+    view.use_translate_interface = view.use_translate_reports = view.use_translate_tooltips = True
+    yield from hand.open_sidebar()
+    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    bpy.ops.pose.planar_ik_add()
+    bpy.context.active_pose_bone.planar_ik.target = None
+    yield from look(hand, "no-target")
+    found = {"label": bpy.app.translations.pgettext_iface("Bend Side")}
+    try:
+        bpy.ops.pose.planar_ik_mirror()
+    except RuntimeError as why:
+        found["refusal"] = str(why)
+    view.language = "en_US"
+    view.use_translate_interface = view.use_translate_reports = view.use_translate_tooltips = False
+    yield
+    return found
+
+
 def take_target_away(hand: Hand, chain):
     """Unset it, as the cross beside it does."""
     chain.target = None

@@ -99,6 +99,12 @@ def test_what_is_wrong_is_mended_by_a_click(play):
     assert found["undone"]
 
 
+def test_the_interface_speaks_chinese(play):
+    found = play("panel_scenarios.speaks_chinese")
+    assert found["label"] == "弯曲方向"
+    assert "'lower' 的名称没有左右之分" in found["refusal"]
+
+
 def test_switching_to_fk_with_auto_keying(play):
     found = play("panel_scenarios.switches_with_keys")
     assert (found["influence"], found["influence_before"], found["influence_undone"]) == (0.0, 1.0, 1.0)
