@@ -53,7 +53,7 @@ def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
     if any(constraint.mute for _, constraint in found.constraints):
         return f"Constraints that pose '{lower.name}' are muted: un-mute them"
     changed = changed_since(found, evaluated)
-    return f"{changed}: {mend}" if changed else ""
+    return f"{changed}, so {mend}" if changed else ""
 
 
 def _unevaluated(ob: ArmatureObject) -> str:

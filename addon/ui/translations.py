@@ -32,7 +32,8 @@ def told(sentence: str) -> str:
 def _words(words: str) -> str:
     """Words of ours within a sentence: another sentence, or the name of a setting as messages write it."""
     whole = told(words)
-    return whole if whole != words else iface_(words.title()) if words.replace(" ", "").isalpha() else words
+    named = iface_(words.title())
+    return whole if whole != words or named == words.title() else named
 
 
 @lru_cache(1024)
