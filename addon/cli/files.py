@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -151,9 +152,13 @@ def _lock(file: IO[bytes]) -> None:
 
 
 def not_written(path: Path, error: Exception) -> Stop:
-    """Blender's own words for a full disk may be others, so that the free space is told with them."""
+    """What a file that can't be written is answered with: the free space, for on a full disk Blender misses the file
+    that it could not finish, and says so."""
     free = shutil.disk_usage(path.parent).free / 1e6
-    return Stop(Code.NOT_WRITTEN, f"{path} can't be written ({free:,.1f} MB are free there): {_words(error)}")
+    why = _words(error)
+    if os.strerror(errno.ENOENT) in why:  # in a folder that is there
+        why = "Blender could not finish it, as when the disk is full"
+    return Stop(Code.NOT_WRITTEN, f"{path} can't be written ({free:,.1f} MB are free there): {why}")
 
 
 def _words(error: Exception) -> str:

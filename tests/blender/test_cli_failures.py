@@ -169,6 +169,14 @@ def test_a_full_disk_leaves_the_old_file(shot):
     assert others(shot) == set()
 
 
+def test_a_full_disk_is_not_called_a_missing_file(addon, tmp_path):
+    """Blender's error for a small tmpfs, in all versions."""
+    not_written = installed.addon("addon.cli.files").not_written
+    sentence = str(not_written(tmp_path / "out.blend", RuntimeError("Error: No such file or directory\n")))
+    assert "No such file" not in sentence
+    assert "disk is full" in sentence
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_an_answer_that_can_not_be_written_gets_a_sentence(shot):
     with Path("/dev/full").open("w") as full:
