@@ -12,7 +12,8 @@ from bpy.types import Context, Object, PoseBone
 from numpy.typing import NDArray
 
 from ..live.channels import Channels
-from ..rig.access import chain_settings, path_to_bone, scene_of, upper_of
+from ..native.switching import switch_all
+from ..rig.access import path_to_bone, scene_of, upper_of
 from ..rig.animation import animated_paths
 from ..rig.legacy import take_over_paths
 from ..rig.setup import Refused
@@ -121,7 +122,8 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
         with frame_kept(scene_of(context)), limbs_kept(scene_of(context)):
             written, joints = yield from _reduce(context, posed, request, times)
     _write(posed, written, request)
-    _switch_off(posed, request)
+    if not request.keep:
+        switch_all([chain.object.pose.bones[chain.lower] for chain in posed], is_on=False)
     played = [_played(*each) for each in zip(posed, written, joints, strict=True)]
     return Report(len(request.frames), posed, skipped, played, perf_counter() - began)
 
@@ -220,9 +222,3 @@ def _write(chains: list[Sampled], written: Written, request: Request) -> None:
             sheet.write(track.bone, track.channel, keys, own.get((track.bone, track.channel), ()))
         if not request.keep:
             sheet.mute(switch(chain.lower))
-
-
-def _switch_off(chains: list[Sampled], request: Request) -> None:
-    if not request.keep:
-        for chain in chains:
-            chain_settings(chain.object.pose.bones[chain.lower]).enabled = False

@@ -11,6 +11,7 @@ from bpy.types import Object, PoseBone, Scene
 
 from ..live.channels import Channels, Slot, rotation_slot
 from ..live.own_pose import NUMBERS, recall
+from ..native.switching import switch_all
 from ..rig.access import chain_settings, is_armature, scene_settings, upper_of
 from ..rig.rotation import rotation_channel
 from .samples import Sampled
@@ -100,18 +101,16 @@ def trial(chains: list[Sampled]) -> Iterator[None]:
     The animator's own values of the bones are kept: keys on trial write over those that are not animated.
     """
     before = [_before(ob) for ob in {chain.object: None for chain in chains}]
-    was_on = {id(chain): _settings(chain).enabled for chain in chains}
-    for chain in chains:
-        _settings(chain).enabled = False
-    own = [each for chain in chains for each in channels_of(chain.object.pose.bones[chain.lower])]
+    were_on = [chain for chain in chains if chain_settings(_lower(chain)).enabled]
+    switch_all(map(_lower, chains), is_on=False)
+    own = [each for chain in chains for each in channels_of(_lower(chain))]
     try:
         yield
     finally:
         for state in before:
             _restore(state)
         set_channels(own)
-        for chain in chains:
-            _settings(chain).enabled = was_on[id(chain)]
+        switch_all(map(_lower, were_on), is_on=True)
 
 
 def _before(ob: Object) -> _Before:
@@ -136,5 +135,5 @@ def _restore(before: _Before) -> None:
         ob.animation_data_clear()
 
 
-def _settings(chain: Sampled) -> Any:
-    return chain_settings(chain.object.pose.bones[chain.lower])
+def _lower(chain: Sampled) -> PoseBone:
+    return chain.object.pose.bones[chain.lower]

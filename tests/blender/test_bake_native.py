@@ -7,7 +7,7 @@ import pytest
 
 from scripts import installed
 
-from .bake_rigs import FEATURES, LENGTH, assert_same, bake_scene, key_hip, make_chain, make_leg, motion
+from .bake_rigs import FEATURES, FRAMES, LENGTH, assert_same, bake_scene, key_hip, make_chain, make_leg, motion
 from .natives import make_portable
 
 SAME = 1e-5
@@ -40,3 +40,30 @@ def test_one_that_can_only_be_stepped_is_refused(addon):
         bake_scene()
     bpy.context.view_layer.update()
     assert ob.pose.bones["shin"].planar_ik.enabled
+
+
+def test_switching_them_off_leaves_the_scene_and_their_mechanisms_alone(addon):
+    """Setting each would have all of the scene evaluated, and its mechanism looked at."""
+    ob = make_leg()
+    make_chain(ob)
+    make_portable(ob)
+    wanted = motion(ob)
+    bones, updates = len(ob.data.bones), []
+
+    def note(*_args: object) -> None:
+        updates.append(1)
+
+    baking = installed.addon("addon.bake")
+    request = baking.Request(baking.chains_of_scene(bpy.context), FRAMES)
+    bpy.app.handlers.depsgraph_update_post.append(note)
+    try:
+        baking.finish(baking.bake(bpy.context, request))
+    finally:
+        bpy.app.handlers.depsgraph_update_post.remove(note)
+    assert not updates
+    shin = ob.pose.bones["shin"]
+    assert all(each.mute for bone in (shin, shin.parent) for each in bone.constraints)
+    ob.animation_data.action = None
+    shin.planar_ik.enabled = True
+    assert len(ob.data.bones) == bones
+    assert_same(motion(ob), wanted, SAME * LENGTH)

@@ -1,0 +1,24 @@
+"""Switching many chains on or off, wherever they run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bpy.types import PoseBone
+
+from ..rig.access import chain_settings, runs_on_rig
+from .convert import making
+from .found import constraints_of
+
+
+def switch_all(lowers: Iterable[PoseBone], is_on: bool) -> None:
+    """Switch chains on or off, and no more: to set a chain on the rig by itself has the scene evaluated and its
+    mechanism compared with its settings, which nothing has changed here."""
+    making.append(True)
+    try:
+        for lower in lowers:
+            chain_settings(lower).enabled = is_on
+            for _, constraint in constraints_of(lower) if runs_on_rig(lower) else ():
+                constraint.mute = not is_on
+    finally:
+        making.pop()
