@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -12,12 +14,16 @@ import bpy
 
 from . import installed
 from .bench_bake_cases import CASES, Case, Rigged, plain
+from .bench_rigs import new_object
 
 RUNS = int(os.environ.get("PLANAR_IK_BENCH_RUNS", "3"))
 """How often each side bakes in turn; the medians are compared."""
 
 LONG = (16_000, 64_000)
 """Frames of one limb, baked with all else the same: the second should take 4.5 times as long as the first, or less."""
+
+OTHERS = (10, 1_000)
+"""How many other objects, each with an action, are in the scene; the memory of a bake should not grow with them."""
 
 
 def main() -> None:
@@ -26,6 +32,10 @@ def main() -> None:
     for name, case in CASES.items():
         if not wanted or name in wanted.split(","):
             row(name, case)
+    if not wanted or "native" in wanted:
+        beside_native(CASES["plain"])
+    if not wanted or "surroundings" in wanted:
+        among_others(Case(plain, 4, LONG[0], 0.0))
     if not wanted or "long" in wanted:
         first, second = (median(ours(Case(plain, 4, frames, 0.0))[0] for _ in range(RUNS)) for frames in LONG)
         print(f"{LONG[0]} frames {first:.3f} s, {LONG[1]} frames {second:.3f} s: {second / first:.2f} times as long")
@@ -66,14 +76,47 @@ def blenders(case: Case) -> float:
     return perf_counter() - began
 
 
-def ours(case: Case) -> tuple[float, str]:
+def ours(case: Case, pose: Callable[[Rigged], None] = Rigged.pose_by_chains) -> tuple[float, str]:
     """Seconds that we take, and how the chains were sampled."""
     rigged = case.make(case.chains, case.frames)
-    rigged.pose_by_chains()
+    pose(rigged)
     bpy.ops.object.mode_set(mode="POSE")
     began = perf_counter()
     report = bake(rigged, case.frames)
     return perf_counter() - began, " and ".join(sorted({chain.way for chain in report.chains}))
+
+
+def beside_native(case: Case) -> None:
+    """Chains on the rig beside live ones."""
+    pairs = [(ours(case)[0], ours(case, Rigged.pose_on_rig)[0]) for _ in range(RUNS)]
+    live, native = (median(each) for each in zip(*pairs, strict=True))
+    ratio = median(b / a for a, b in pairs)
+    print(f"live chains {live:.3f} s, on the rig {native:.3f} s: {ratio:.2f} times as long", flush=True)
+
+
+def among_others(case: Case) -> None:
+    """The memory of the process at the peak of a bake beyond what it had before, among few and many other objects."""
+    for count in OTHERS:
+        rigged = case.make(case.chains, case.frames)
+        for i in range(count):
+            key_still(new_object(f"other{i}"))
+        rigged.pose_by_chains()
+        before = resident("VmRSS")
+        Path("/proc/self/clear_refs").write_text("5")
+        bake(rigged, case.frames)
+        print(f"among {count} other objects: {resident('VmHWM') - before} kB at the peak", flush=True)
+
+
+def resident(name: str) -> int:
+    """The process's resident memory now or at its peak, in kB, as Linux tells it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+
+def key_still(ob: Any) -> None:
+    """Key an object's place at two frames."""
+    for frame in (1, 250):
+        ob.keyframe_insert("location", frame=frame)
 
 
 def bake(rigged: Rigged, frames: int) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import bpy
 from mathutils import Vector
 
+from . import installed
 from .bench_rigs import Limbs, empty_file, new_object
 
 CAPTURE = Path(__file__).parents[2] / "shared" / "mocap" / "walk01.bvh"
@@ -38,6 +39,12 @@ class Rigged(NamedTuple):
             chain = lower.planar_ik
             chain.target, chain.pole_target, chain.plane = target, pole, "POLE" if pole else "REST"
             chain.enabled = True
+        bpy.context.view_layer.update()
+
+    def pose_on_rig(self) -> None:
+        """By chains on the rig."""
+        self.pose_by_chains()
+        installed.addon("addon.native.convert").make_portable(bpy.context, self.lowers)
         bpy.context.view_layer.update()
 
     def pose_by_constraints(self) -> None:
