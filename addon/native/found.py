@@ -9,7 +9,8 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..rig.access import ArmatureObject, is_made, is_part, split_path, upper_of
+from ..rig.access import ArmatureObject, copies_part, is_made, is_part, split_path, upper_of
+from ..rig.rotation import rotation_channel
 from ..rig.settings import DEFAULTS, ON_RIG, PART, holder_of
 from .annex import is_annex_of
 from .blending import WORLD
@@ -67,16 +68,46 @@ class Found:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether a chain on the rig has a mechanism with all its drivers and no others, and nothing there refers to an
-        object that this one is a copy of. Blender leaves drivers behind where it joins armatures with the same names.
-        """
-        drivers = self.drivers_of(self.bones, [])
-        if self.purpose is None or len(drivers) != self.purpose["drivers"]:
+        """Whether a chain on the rig has a mechanism as it was made, and nothing there refers to an object that this is
+        a copy of. Blender leaves drivers behind where it joins armatures with the same names."""
+        if self.purpose is None or self.made != self.purpose["made"]:
             return False
-        copied = [each.target for _, each in self.constraints if each.type != "LIMIT_ROTATION"]
-        variables = (variable for curve in drivers for variable in curve.driver.variables)
+        copying = [each for _, each in self.constraints if each.type != "LIMIT_ROTATION"]
+        variables = (variable for curve in self.drivers_of(self.bones, []) for variable in curve.driver.variables)
         read = [target.id for variable in variables for target in variable.targets]
-        return all(ob == self.host for ob in copied) and all(ob in (self.host, self.lower.id_data) for ob in read)
+        is_own = all(each.target == self.host and copies_part(each) for each in copying)
+        return is_own and all(ob in (self.host, self.lower.id_data) for ob in read)
+
+    @cached_property
+    def made(self) -> dict[str, Any]:
+        """What of a mechanism stays as it was made: how many drivers it has, by which constraints the limb takes over
+        what it holds, and what those channels of its bones hold that are not driven."""
+        return {
+            "drivers": len(self.drivers_of(self.bones, [])),
+            "constraints": [
+                [each.type, 0.0 if each.type == "LIMIT_ROTATION" else each.influence] for _, each in self.constraints
+            ],
+            "channels": {_role(self.host, name): self._held(name) for name in self.bones},
+        }
+
+    def _held(self, name: str) -> list[Any]:
+        """The rotation mode of a bone, how many constraints it has, and what its channels hold."""
+        bone = self.host.pose.bones[name]
+        driven = {(split_path(curve.data_path)[1], curve.array_index) for curve in self._drivers.get(name, ())}
+        channels = ("location", rotation_channel(bone.rotation_mode), "scale")
+        numbers = [(each, index, number) for each in channels for index, number in enumerate(getattr(bone, each))]
+        return [
+            bone.rotation_mode,
+            len(bone.constraints),
+            *(number for each, index, number in numbers if (each, index) not in driven),
+        ]
+
+    @property
+    def place(self) -> list[float]:
+        """Where the mechanism stands at rest, in the upper bone's axes."""
+        first, upper = self._measures[0].bone, upper_of(self.lower).bone
+        place: Any = upper.matrix_local.inverted() @ first.matrix_local
+        return [number for row in place for number in row]
 
     @cached_property
     def purpose(self) -> dict[str, Any] | None:
@@ -87,12 +118,12 @@ class Found:
 
     def note(self, purpose: dict[str, Any]) -> None:
         """Keep with the mechanism what it is made for."""
-        self._with_role("target")[PART] = json.dumps(purpose | {"drivers": len(self.drivers_of(self.bones, []))})
+        self._with_role("target")[PART] = json.dumps(purpose | {"made": self.made, "place": self.place})
 
     @property
     def goals(self) -> list[tuple[Any, str]]:
         """What the mechanism measures the places of: the target, and the pole if it has one."""
-        first: list[Any] = [bone.constraints[0] for bone in self._measures]
+        first: list[Any] = [bone.constraints[0] for bone in self._measures if len(bone.constraints)]
         return [(each.target, each.subtarget) for each in first]
 
     def aim(self, goals: list[tuple[Any, str]]) -> None:

@@ -36,7 +36,11 @@ def changed_since(found: Found, evaluated: PoseBone) -> str:
         return f"The knee of '{lower.name}' does not swing yet, as it does with a bend between 1 and -1"
     if not {*asked["words"]["moving"]} <= {*built["words"]["moving"]}:
         return f"The location of '{upper_of(lower).name}' was changed since '{lower.name}' was put on the rig"
-    return "" if _alike(built, asked) else f"'{lower.name}' or its chain was changed since it was put on the rig"
+    return (
+        ""
+        if _alike(built, asked | {"place": found.place})
+        else f"'{lower.name}' or its chain was changed since it was put on the rig"
+    )
 
 
 def check_new_goals(found: Found, wanted: Wanted) -> None:
@@ -92,4 +96,5 @@ def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
     pairs = [(a, b, 1e-6 * max(1.0, abs(b))) for a, b in zip(one["numbers"], other["numbers"], strict=True)]
     pairs += [(a, b, 1e-4) for a, b in zip(one["axes"], other["axes"], strict=True)]
     pairs += [(a, b, 1e-5 * size) for a, b in zip(one["lengths"], other["lengths"], strict=True)]
+    pairs += [(a, b, 1e-4 * max(1.0, size)) for a, b in zip(one["place"], other["place"], strict=True)]
     return all(abs(a - b) <= within for a, b, within in pairs)

@@ -49,7 +49,7 @@ def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
     mend = "press Rebuild on the Rig (pose.planar_ik_rebuild)"
     found = Found(lower)
     if not found.is_whole:
-        return f"Bones or constraints that pose '{lower.name}' are gone, or another's: {mend}"
+        return f"Bones or constraints that pose '{lower.name}' are gone, changed or another's: {mend}"
     if any(constraint.mute for _, constraint in found.constraints):
         return f"Constraints that pose '{lower.name}' are muted: un-mute them"
     changed = changed_since(found, evaluated)

@@ -97,9 +97,11 @@ def copies_part(constraint: Any) -> bool:
 
 
 def is_made(constraint: Any) -> bool:
-    """Whether a constraint of a visible bone was made for a chain that runs on the rig."""
-    has_no_target = constraint.type == "LIMIT_ROTATION"
-    return constraint.name.startswith(CONSTRAINT) and (has_no_target or copies_part(constraint))
+    """Whether a constraint of a limb's own bone was made for a chain that runs on the rig, whatever it is called; or,
+    by its name, if what it copied is gone."""
+    host: Any = getattr(constraint, "target", None)
+    has_lost = host is None or not has_bone(host, getattr(constraint, "subtarget", ""))
+    return copies_part(constraint) or (has_lost and constraint.name.startswith(CONSTRAINT))
 
 
 def scene_settings(scene: Scene) -> PlanarIKScene:

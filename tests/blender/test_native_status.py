@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
+from mathutils import Euler, Matrix
 
 from tests.blender.natives import make_portable, matrices, parts
 from tests.blender.rigs import (
@@ -17,6 +18,7 @@ from tests.blender.rigs import (
     activate,
     frame_of,
     joints,
+    length,
     make_chain,
     make_empty,
     make_rig,
@@ -27,6 +29,7 @@ from tests.blender.rigs import (
 
 FOOT = Bone("foot", (0.1, 0, -1.9), (0.1, -0.3, -1.9), "shin")
 NAN = math.nan
+SAME = 1e-5
 
 
 def leg(**settings: Any) -> Any:
@@ -144,3 +147,85 @@ def test_a_limb_that_has_nothing_to_follow_is_taken_off_the_rig(step: str, lost:
         chain.influence = 1.0
         update()
         assert np.linalg.norm(joints(ob).tip - place_of(chain.target)) < 0.1
+
+
+def cleared(ob: Any) -> None:
+    """What scripts do that bring all bones to rest."""
+    for bone in ob.pose.bones:
+        bone.matrix_basis.identity()
+
+
+def in_one_mode(ob: Any) -> None:
+    """What scripts do before an export."""
+    for bone in ob.pose.bones:
+        bone.rotation_mode = "XYZ"
+
+
+def weaker(ob: Any) -> None:
+    ob.pose.bones["shin"].constraints[0].influence = 0.5
+
+
+def without(bone: str, number: int) -> Callable[[Any], None]:
+    """Have a bone lose a constraint."""
+
+    def lose(ob: Any) -> None:
+        constraints = ob.pose.bones[bone].constraints
+        constraints.remove(constraints[number])
+
+    return lose
+
+
+def without_bone(name: str) -> Callable[[Any], None]:
+    """Have a rig lose a bone."""
+
+    def lose(ob: Any) -> None:
+        bpy.ops.object.mode_set(mode="EDIT")
+        ob.data.edit_bones.remove(ob.data.edit_bones[name])
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+    return lose
+
+
+def turned_at_rest(ob: Any) -> None:
+    """Turn the visible limb as a whole, in Edit Mode, where hidden bones stay."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = [ob.data.edit_bones[name] for name in ("thigh", "shin", "foot")]
+    for bone in bones:
+        bone.use_connect = False
+    for bone in bones:
+        bone.transform(Matrix.Rotation(0.7, 4, (1, 2, 3)))
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+DAMAGED = {
+    "cleared": cleared,
+    "in one mode": in_one_mode,
+    "weaker": weaker,
+    "turned at rest": turned_at_rest,
+    **{f"without {bone} {n}": without(bone, n) for bone in ("thigh", "shin") for n in range(3)},
+    "without a measure's": without("MCH-target-shin", 0),
+    **{f"without {role}": without_bone(f"MCH-{role}") for role in ("world", "line-shin", "upper-shin", "lower-shin")},
+}
+
+
+@pytest.mark.parametrize("way", DAMAGED)
+def test_a_mechanism_that_somebody_changed_is_no_whole_one_and_is_mended(way: str) -> None:
+    ob = leg(influence=0.5)
+    for name, angle in (("thigh", 0.3), ("shin", 0.5)):
+        ob.pose.bones[name].rotation_quaternion = Euler((angle, 0.2, 0.1)).to_quaternion()
+    update()
+    before = matrices(ob)
+    DAMAGED[way](ob)
+    update()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert chain.reach == "INVALID"
+    assert "press Rebuild on the Rig (pose.planar_ik_rebuild)" in chain.message
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    update()
+    assert (chain.reach, chain.message) == ("LIMITED", "")
+    if way not in ("cleared", "turned at rest"):  # by which the limb's own pose was changed as well
+        assert np.allclose(matrices(ob), before, atol=1e-5)
+    chain.influence = 1.0
+    update()
+    assert np.linalg.norm(joints(ob).tip - place_of(chain.target)) <= SAME * length(ob)
