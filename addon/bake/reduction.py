@@ -75,8 +75,16 @@ class Search:
 
     def fewest(self, count: int) -> Spline:
         """Keys are added where the spline is too far off, until it is nowhere; then those are taken away that can be
-        spared."""
-        spline = self._enough(np.array([0, count - 1]))
+        spared. Where more than half are left, as of a capture's noise, those between every second one are tried too: a
+        value and a slope hold two samples."""
+        spline = self._spared(self._enough(np.array([0, count - 1])))
+        if 2 * len(spline.keys) <= count + 2:
+            return spline
+        other = self._spared(self._enough(np.union1d(np.arange(0, count, 2), [count - 1])))
+        return min(spline, other, key=lambda found: len(found.keys))
+
+    def _spared(self, spline: Spline) -> Spline:
+        """A spline without all that is found to be spared."""
         while True:
             fewer = self._thinned(self._thinned(spline, 1), 2)
             if len(fewer.keys) == len(spline.keys):

@@ -235,3 +235,16 @@ def test_a_spline_pays_for_two_samples_with_a_key():
     assert np.abs(samples.along(samples.fit(np.arange(0, 101, 2))) - rough).max() < 0.02
     cubic = np.linspace(-1.0, 1.0, 64)[:, None] ** np.arange(4)
     assert np.abs(fitting.Samples(np.arange(64.0), cubic).fit(np.array([0, 63])).values - cubic[[0, 63]]).max() < 1e-3
+
+
+def test_every_second_sample_of_a_rough_motion_is_spared_where_it_can_be(addon):
+    """However the search comes to its keys."""
+    reduction, fitting = (installed.addon(f"addon.bake.{name}") for name in ("reduction", "fitting"))
+    rough = np.random.default_rng(7).normal(size=(101, 3))
+    samples = fitting.Samples(np.arange(101.0), rough)
+
+    def errors(guessed: np.ndarray) -> np.ndarray:
+        return np.abs(guessed - rough).max(axis=1)
+
+    every_second = errors(samples.along(samples.fit(np.arange(0, 101, 2)))).max()
+    assert len(reduction.Search(samples, errors, 1.01 * every_second).fewest(101).keys) <= 51
