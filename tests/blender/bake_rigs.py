@@ -175,12 +175,13 @@ def drive(target: Any) -> None:
 def drive_by_python(target: Any) -> None:
     """Which may read anything, also chains."""
     drive_by_formula(target)
-    target.animation_data.drivers[0].driver.use_self = True
+    target.animation_data.drivers[0].driver.expression += " + 0.0 * self.location[0]"
 
 
 def drive_by_formula(target: Any) -> None:
-    """Which Python evaluates, but hangs on nothing else than the frame."""
-    target.driver_add("delta_location", 0).driver.expression = "[0.3][0] * sin(frame / 5)"
+    """Which Python evaluates, but hangs on nothing else than the frame, though it might."""
+    driver = target.driver_add("delta_location", 0).driver
+    driver.expression, driver.use_self = "[0.3][0] * sin(frame / 5)", True
 
 
 def key_constraint(bone: Any) -> None:

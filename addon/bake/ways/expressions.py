@@ -40,7 +40,7 @@ def hangs_on_variables(driver: Driver) -> bool:
     except (SyntaxError, ValueError):
         return False
     names = {part.id for part in parts if isinstance(part, ast.Name)} - {each.name for each in driver.variables}
-    return not driver.use_self and all(isinstance(part, HARMLESS) for part in parts) and all(map(_is_known, names))
+    return all(isinstance(part, HARMLESS) for part in parts) and all(map(_is_known, names))
 
 
 def _is_known(name: str) -> bool:
