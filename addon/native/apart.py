@@ -11,8 +11,9 @@ from ..rig.rotation import rotation_channel
 from ..rig.settings import CONSTRAINT
 from ..solver.limb import Limb
 from ..solver.record import Node
-from .design import Designer, Place, Surroundings
-from .parts import Mechanism
+from .design import Designer
+from .parts import Mechanism, Place
+from .surroundings import Surroundings
 from .wanted import Wanted
 
 

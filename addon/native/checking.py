@@ -11,14 +11,19 @@ from ..rig.access import ArmatureObject, chain_settings, runs_on_rig, setting_pa
 from ..rig.animation import animated_paths, strip_paths
 from ..rig.dependencies import Dependencies
 from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, unposed
-from ..rig.settings import NAMES, holder_of
+from ..rig.settings import IN_SHAPE, NAMES, holder_of
 from ..rig.setup import Refused
 from ..rig.stretching import shears
 from ..rig.targets import Target
 from .annex import needs_annex
 
-FIXED = ("plane", "hinge_angle", "lower_twist", "stretch_volume")
+FIXED = ("plane", "stretch_volume")
 """The settings that make the mechanism what it is, and so can't be animated on the rig."""
+
+
+def fixed_on(ob: ArmatureObject) -> tuple[str, ...]:
+    """The settings that can't be animated on a rig; in an annex, nothing turns as the limb's plane does."""
+    return (*FIXED, *IN_SHAPE) if needs_annex(ob) else FIXED
 
 
 def check(lower: PoseBone) -> None:
@@ -42,7 +47,7 @@ def check(lower: PoseBone) -> None:
     if unposed(ob) or moved:
         raise Refused(unposed(ob) or moved)
     animated = animated_paths(ob)
-    for name in FIXED:
+    for name in fixed_on(ob):
         if setting_path(lower.name, name) in animated:
             raise Refused(f"{name.replace('_', ' ').capitalize()} of '{lower.name}' is animated: remove its keys first")
     if needs_annex(ob):

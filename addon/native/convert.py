@@ -21,9 +21,10 @@ from .apart import design_apart
 from .blending import world_bone
 from .build import Plan, build, take_away
 from .checking import check, check_in_reach
-from .design import design, surroundings_of
+from .design import design
 from .found import Found
 from .purpose import check_new_goals, limb_of, purpose_of
+from .surroundings import surroundings_of
 from .wanted import Values, Wanted, goals_of, path_on, read, values_of
 
 Chains = dict[ArmatureObject, dict[str, Wanted]]
@@ -95,6 +96,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
         with _switched_off(chains):
             _unmake(context, wanted)
             _make(context, wanted)
+            _carry(wanted, onto_rig=True)
 
 
 def _read_all(chains: dict[ArmatureObject, list[str]]) -> Chains:
@@ -186,7 +188,7 @@ def _measure(context: Context, wanted: Chains) -> dict[ArmatureObject, dict[str,
     found = {}
     for ob, names in wanted.items():
         posed = ob.evaluated_get(depsgraph).pose.bones
-        found[ob] = {name: limb_of(posed[name], ob.pose.bones[name]) for name in names}
+        found[ob] = {name: limb_of(posed[name], ob.pose.bones[name], each) for name, each in names.items()}
     return found
 
 

@@ -8,13 +8,12 @@ however F is scaled or mirrored.
 
 from __future__ import annotations
 
-from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 from bpy.types import PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
-from ..rig.access import ArmatureObject, has_chain, is_part, upper_of
+from ..rig.access import upper_of
 from ..rig.settings import CONSTRAINT, ON_RIG
 from ..rig.targets import Target
 from ..solver.limb import Limb
@@ -22,44 +21,10 @@ from ..solver.record import Node
 from . import formulas
 from .blending import holding, is_mirrored, takeover
 from .expressions import cut, text, variables_of
-from .found import worlds_of
-from .parts import FULLY, Bone, Constraint, Driver, Inherit, Mechanism, Property, Variable
-from .rest import keeps_axes, roll_for
+from .parts import FULLY, Bone, Constraint, Driver, Inherit, Mechanism, Place, Property, Variable
+from .rest import keeps_axes, plane_axes, roll_for
+from .surroundings import Surroundings, free_name
 from .wanted import Wanted, features, solver_values
-
-SPARSE = 5
-"""With so many bones to each limb besides its own, it pays to keep them from being evaluated."""
-
-LONGEST = 63
-"""How many bytes a bone's name may have: Blender cuts what is longer, and says nothing."""
-
-
-class Place(NamedTuple):
-    """Where a bone stands at rest, in the armature's space, what it hangs on, and how; and how it is scaled there."""
-
-    rest: Matrix
-    parent: str = ""
-    inherit: Inherit = FULLY
-    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
-
-
-class Surroundings(NamedTuple):
-    """What a mechanism finds in its armature: names of bones that are taken, to which its own are added; that of the
-    bone at the world's origin; and whether there are far more bones than those of limbs."""
-
-    host: ArmatureObject
-    taken: set[str]
-    world: str
-    is_sparse: bool
-
-
-def surroundings_of(rig: ArmatureObject, host: ArmatureObject) -> Surroundings:
-    """What the mechanisms of a rig's chains find in the armature that they are made in, which may be an annex."""
-    limbs = sum(map(has_chain, rig.pose.bones))
-    others = sum(not is_part(host, bone.name) for bone in host.data.bones) - 2 * limbs
-    taken = {bone.name for armature in (rig, host) for bone in armature.data.bones}
-    world = next(iter(worlds_of(host)), "") or _free_name("world", "", taken)
-    return Surroundings(host, taken, world, others > SPARSE * limbs)
 
 
 def design(lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundings) -> Mechanism:
@@ -90,12 +55,16 @@ class Designer:
         self.is_flat = wanted.settings["plane"] == "REST"
         self.values = solver_values(wanted)
         self.features = features(wanted)
+        self.is_hinged = "hinge_angle" in wanted.exposed
 
     def design(self) -> Mechanism:
         """The whole mechanism."""
-        axes = _matrix(*self.limb.axes)
-        frame = axes if self.is_flat else _line_axes(self.limb)
+        axes, frame = plane_axes(*self.limb.axes), plane_axes(*self.limb.line_axes)
+        if self.is_flat:
+            frame = axes
         self.root = self.add_frame()
+        if self.is_hinged:
+            self.root = self.add_hinge(frame)
         self.measure("target", self.wanted.target, frame, "xyz")
         if self.wanted.pole:
             self.measure("pole", self.wanted.pole, frame, "pqr")
@@ -162,6 +131,22 @@ class Designer:
         place = place._replace(rest=place.rest @ straight.to_matrix().to_4x4())
         lower = self.add_turning("lower", place, normal, across)
         self.drive(lower, "rotation_axis_angle", 0, -turned.knee)
+        if "lower_twist" in self.wanted.exposed:
+            along = (straight.conjugated() @ Vector(limb.lower_axes[0])).y * place.scale[0]
+            self.twist(lower, along)
+
+    def add_hinge(self, frame: Matrix) -> tuple[str, Inherit]:
+        """Add the bone that an animated hinge angle turns the plane at rest by, on which its measures hang."""
+        hinge = self.add("hinge", self.upper.bone.matrix_local @ frame.to_4x4(), *self.root, rotation_mode="XYZ")
+        x, _, z = frame.col
+        turn = formulas.HINGE if self.is_flat else formulas.hinge_turn(*self.limb.axes[1:], x, z)
+        self.drive(hinge, "rotation_euler", 1, turn)
+        return hinge, FULLY
+
+    def twist(self, lower: str, along: float) -> None:
+        """Add the bone that an animated twist turns about the length of the lower one."""
+        name = self.add("twist", self.rest_of(lower), lower, rotation_mode="XYZ")
+        self.drive(name, "rotation_euler", 1, formulas.guarded(along * formulas.TWIST))
 
     def place_upper(self) -> Place:
         """Where the bone stands that holds the upper bone's solution."""
@@ -178,14 +163,16 @@ class Designer:
 
     def add_line(self, frame: Matrix) -> str:
         """Add the bone that turns into the plane, with its y axis on the target line; none where that is fixed."""
-        if self.is_flat and not self.features.swung:
+        if self.is_flat and not (self.features.swung or self.is_hinged):
             return ""
         rest, parent, inherit, _ = self.place_upper()
         line = self.add("line", rest @ frame.to_4x4(), parent, inherit, rotation_mode="YXZ")
         if self.is_flat:
             self.drive(line, "rotation_euler", 2, formulas.line_in_plane())
+            if self.is_hinged:
+                self.drive(line, "rotation_euler", 1, formulas.guarded(-formulas.HINGE))
             return line
-        turns = formulas.line_in_space(bool(self.wanted.pole))
+        turns = formulas.line_in_space(bool(self.wanted.pole), self.is_hinged)
         for index, turn in ((2, turns.about_z), (0, turns.about_x), (1, turns.about_y)):
             self.drive(line, "rotation_euler", index, turn)
         return line
@@ -199,9 +186,11 @@ class Designer:
 
     def add_turning(self, role: str, place: Place, normal: Any, across: Any) -> str:
         """Add a bone that turns about an axis of its own: the plane's normal, or where the bend swings it."""
-        axis = formulas.swung_axis(normal, across, self.values.bend, self.wanted.swing_side)
-        if not self.features.swung:
-            axis = list(normal)
+        if self.is_hinged:
+            normal, across = formulas.hinged_axes(normal, across)
+        axis = list(normal)
+        if self.features.swung:
+            axis = formulas.swung_axis(normal, across, self.values.bend, self.wanted.swing_side)
         constants = [0.0 if variables_of(each) else float(text(each)) for each in axis]
         channels = {"rotation_axis_angle": (0.0, *constants), "scale": place.scale}
         name = self.add(role, *place[:3], rotation_mode="AXIS_ANGLE", channels=channels)
@@ -225,7 +214,8 @@ class Designer:
 
     def take_over(self) -> None:
         """Let the visible bones take over the solution, by as much as the influence."""
-        for bone, role in ((self.upper.name, "upper"), (self.lower.name, "lower")):
+        lower = "twist" if "lower_twist" in self.wanted.exposed else "lower"
+        for bone, role in ((self.upper.name, "upper"), (self.lower.name, lower)):
             self.blend(bone, self.name(role), self.is_muted)
 
     def blend(self, bone: str, source: str, is_muted: bool = False) -> None:
@@ -263,7 +253,7 @@ class Designer:
 
     def add(self, role: str, matrix: Matrix, parent: str = "", inherit: Inherit = FULLY, **more: Any) -> str:
         """Add a bone under a name of its own."""
-        name = _free_name(role, f"-{self.lower.name}", self.surroundings.taken)
+        name = free_name(role, f"-{self.lower.name}", self.surroundings.taken)
         roll = roll_for(matrix, self.rest_of(parent))
         self.bones.append(Bone(role, name, matrix, 0.3 * self.upper.bone.length, parent, inherit, **more, roll=roll))
         return name
@@ -290,30 +280,5 @@ class Designer:
         self.drivers.append(Driver(bone, path, channel, text(formula), variables))
 
 
-def _free_name(role: str, end: str, taken: set[str]) -> str:
-    """A name for a bone by its role that no other has, which is taken from now on."""
-    names = (f"MCH-{role}{number or ''}{end}".encode()[:LONGEST].decode(errors="ignore") for number in count())
-    name = next(name for name in names if name not in taken)
-    taken.add(name)
-    return name
-
-
 def _vector(quaternion: Any) -> tuple[float, ...]:
     return tuple(quaternion)[1:]
-
-
-def _matrix(along: Any, _across: Any, normal: Any) -> Matrix:
-    """The axes of F's measures, as columns: y along, z the normal."""
-    along, normal = Vector(along), Vector(normal)
-    return Matrix((along.cross(normal), along, normal)).transposed()
-
-
-def _line_axes(limb: Limb) -> Matrix:
-    """The axes in which the limb's rest line is along y, and z is the normal made square to it."""
-    along, across, normal = map(Vector, limb.axes)
-    turn = Quaternion(limb.rest_turn)
-    pointing = turn @ Vector((1.0, 0.0, 0.0))
-    tip = limb.r1 * along + limb.r2 * (pointing.x * along + pointing.y * across + pointing.z * normal)
-    line = tip.normalized() if tip.length > 1e-6 * (limb.r1 + limb.r2) else along
-    normal = (normal - line * normal.dot(line)).normalized()
-    return _matrix(line, None, normal)

@@ -37,9 +37,14 @@ SETTINGS = {
         "min_angle": "u",
         "max_angle": "v",
         "enabled": "n",
+        "hinge_angle": "d",
+        "lower_twist": "k",
     }.items()
 }
 """The variables of settings that are custom properties."""
+
+
+HINGE, TWIST = SETTINGS["hinge_angle"], SETTINGS["lower_twist"]
 
 
 class Turned(NamedTuple):
@@ -124,11 +129,35 @@ def swung_axis(normal: Any, aside: Any, bend: Any, side: float) -> list[Any]:
     bend_or = bend if isinstance(bend, Node) else constant(bend)
     slope = bend_or / NATIVE.maximum(NATIVE.sqrt(_at_least_0(1.0 - bend_or * bend_or)), 1e-7)
     return [
-        where_finite(bend_or * bend_or, simplified(along * slope - side * across))
-        if abs(along) > NOISE
+        guarded(simplified(along * slope - side * across))
+        if isinstance(along, Node) or abs(along) > NOISE
         else constant(-side * across)
         for along, across in zip(normal, aside, strict=True)
     ]
+
+
+def hinged_axes(normal: Any, aside: Any) -> tuple[list[Any], list[Any]]:
+    """The components of both axes of a bone that the hinge angle turns: the normal, and that aside of it."""
+    cosine, sine = call("cos", HINGE), call("sin", HINGE)
+    turned = [
+        (along * cosine - across * sine, across * cosine + along * sine)
+        if max(abs(along), abs(across)) > NOISE
+        else (0.0, 0.0)
+        for along, across in zip(normal, aside, strict=True)
+    ]
+    return [guarded(simplified(each)) for each, _ in turned], [simplified(each) for _, each in turned]
+
+
+def hinge_turn(across: Any, normal: Any, x: Any, z: Any) -> Node:
+    """The turn about the rest line of the plane that a hinge angle turns about the upper bone; both are given by their
+    axes without it, the plane's across and normal, and those square to the line."""
+    cosine, sine = call("cos", HINGE), call("sin", HINGE)
+    aside = -_dot(across, x) * sine
+    return guarded(call("atan2", simplified(aside), simplified(_dot(normal, z) * cosine - _dot(across, z) * sine)))
+
+
+def _dot(one: Any, other: Any) -> float:
+    return float(sum(a * b for a, b in zip(one, other, strict=True)))
 
 
 def _towards(side: Any, angle: Node) -> Any:
@@ -155,8 +184,8 @@ class Line(NamedTuple):
     about_y: Node
 
 
-def line_in_space(has_pole: bool) -> Line:
-    """The turns into the plane of `SWING`, or of `POLE`."""
+def line_in_space(has_pole: bool, is_hinged: bool) -> Line:
+    """The turns into the plane of `SWING`, or of `POLE`, but for that of a bone by its hinge angle."""
     ahead = Y + NUDGE if has_pole else Node("+", Y, constant(0.0))
     flat = X * X + Y * Y
     distance = NATIVE.sqrt(square(False))
@@ -172,4 +201,6 @@ def line_in_space(has_pole: bool) -> Line:
     else:
         # Opposite the rest line, to within rounding, it is half a turn about the normal.
         swing = NATIVE.select(-IN_LINE_SQUARE * (Y * call("abs", Y)) < X * X + Z * Z, swing, 0.0)
+    if is_hinged:
+        swing, finite = swing - HINGE, finite + HINGE * HINGE
     return Line(call("atan2", -X, ahead), call("atan2", Z, NATIVE.sqrt(flat)), where_finite(finite, swing))

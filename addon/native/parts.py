@@ -30,6 +30,15 @@ class Inherit(NamedTuple):
 FULLY = Inherit()
 
 
+class Place(NamedTuple):
+    """Where a bone stands at rest, in the armature's space, what it hangs on, and how; and how it is scaled there."""
+
+    rest: Matrix
+    parent: str = ""
+    inherit: Inherit = FULLY
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+
 class Bone(NamedTuple):
     """A bone of the mechanism: its rest pose in the armature's space, its roll in Edit Mode, and what its channels hold
     for good."""

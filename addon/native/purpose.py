@@ -6,9 +6,10 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..rig.access import chain_settings, upper_of
+from ..rig.access import upper_of
 from ..rig.anatomy import Unposable, anatomy
 from ..rig.dependencies import Dependencies
+from ..rig.settings import IN_SHAPE
 from ..rig.setup import Refused
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
@@ -31,7 +32,7 @@ def changed_since(found: Found, evaluated: PoseBone) -> str:
     check_new_goals(found, wanted)
     if built is None or found.goals != goals_of(wanted):
         return f"'{lower.name}' has another target or pole than when it was put on the rig"
-    asked = purpose_of(wanted, limb_of(evaluated, lower), lower)
+    asked = purpose_of(wanted, limb_of(evaluated, lower, wanted), lower)
     if asked["words"]["swings"] and not built["words"]["swings"]:
         return f"The knee of '{lower.name}' does not swing yet, as it does with a bend between 1 and -1"
     if not {*asked["words"]["moving"]} <= {*built["words"]["moving"]}:
@@ -49,13 +50,13 @@ def check_new_goals(found: Found, wanted: Wanted) -> None:
         check_goals(found.lower, (wanted.target, wanted.pole), Dependencies())
 
 
-def limb_of(evaluated: PoseBone, lower: PoseBone) -> Limb:
+def limb_of(evaluated: PoseBone, lower: PoseBone, wanted: Wanted) -> Limb:
     """The shape of a limb, in the unit of the bone that its targets are measured in, by its evaluated lower bone and
-    the original one, whose scale is its own."""
-    upper, settings = upper_of(evaluated), chain_settings(lower)
-    angles = (settings.hinge_angle, settings.lower_twist)
+    the original one, whose scale is its own; by no angles that are custom properties."""
+    upper = upper_of(evaluated)
+    hinge, twist = (0.0 if name in wanted.exposed else wanted.settings[name] for name in IN_SHAPE)
     try:
-        limb = anatomy(upper, evaluated, upper_of(lower).scale[:], lower.scale[:], angles).limb
+        limb = anatomy(upper, evaluated, upper_of(lower).scale[:], lower.scale[:], (hinge, twist)).limb
     except Unposable as why:
         raise Refused(str(why)) from why
     if upper.parent is None or upper.bone.inherit_scale != "ALIGNED":

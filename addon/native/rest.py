@@ -11,7 +11,7 @@ from math import atan2
 from typing import Any
 
 from bpy.types import Bone
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 ROUGH = -0.9
 """From which component along Y of the parent's axes on a bone's direction is far enough from -Y."""
@@ -44,3 +44,9 @@ def roll_for(rest: Matrix, parent: Matrix) -> float:
         aside = (Bone.MatrixFromAxisRoll(direction, roll).inverted() @ unrolled).col[2]
         roll += axis_and_roll[1] + atan2(aside.x, aside.z)
     return roll
+
+
+def plane_axes(along: Any, _across: Any, normal: Any) -> Matrix:
+    """The axes of F's measures, as columns: y along, z the normal."""
+    along, normal = Vector(along), Vector(normal)
+    return Matrix((along.cross(normal), along, normal)).transposed()

@@ -17,7 +17,7 @@ from ..solver.chain import Features
 from ..solver.record import Node
 from ..solver.triangle import Settings
 from . import formulas
-from .checking import FIXED
+from .checking import fixed_on
 from .expressions import call
 from .found import exposed
 from .parts import property_path
@@ -100,10 +100,11 @@ def values_of(lower: PoseBone, animated: set[str]) -> Values:
     """The settings of a chain, which it has also where it has nothing to follow; with the paths that are animated."""
     holder = holder_of(lower)
     custom = animated if holder == lower else animated_paths(holder.id_data)
+    fixed = fixed_on(lower.id_data)
     moving = {
         name
         for name in NAMES
-        if (setting_path(lower.name, name) in animated or path_on(holder, name) in custom) and name not in FIXED
+        if (setting_path(lower.name, name) in animated or path_on(holder, name) in custom) and name not in fixed
     }
     values = {name: getattr(chain_settings(lower), name) for name in NAMES}
     for name in exposed(lower):

@@ -26,6 +26,7 @@ SETTINGS = [
 ]
 PIECES = "facghijlow"
 ANIMATED = ("softness", "stretch", "stretch_max", "min_angle", "max_angle", "bend", "enabled")
+TURNED = ("hinge_angle", "lower_twist")
 
 
 def drivers(lengths, plane, settings, animated=()):
@@ -62,8 +63,8 @@ def every_expression():
     for lengths, plane, settings in product(SHAPES, ("REST", "SWING", "POLE"), SETTINGS):
         for driver in drivers(lengths, plane, settings):
             found.setdefault(driver.expression, [each.name for each in driver.variables])
-    for plane in ("REST", "POLE"):
-        for driver in drivers(SHAPES[0], plane, SETTINGS[-1], ANIMATED):
+    for plane, animated in product(("REST", "SWING", "POLE"), (ANIMATED, TURNED, (*ANIMATED, *TURNED))):
+        for driver in drivers(SHAPES[0], plane, SETTINGS[-1], animated):
             found.setdefault(driver.expression, [each.name for each in driver.variables])
     return found
 
