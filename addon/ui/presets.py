@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import pi, radians
 from typing import Any, NamedTuple
 
+import bpy
 from bl_operators.presets import AddPresetBase
 from bl_ui.utils import PresetPanel
 from bpy.props import EnumProperty
@@ -12,7 +13,6 @@ from bpy.types import Context, Menu, Operator, Panel
 
 from .. import live
 from ..rig.access import chain_settings
-from ..rig.settings import PREFIX
 from .finding import selected_chains
 from .operators import ChainOperator
 
@@ -87,8 +87,8 @@ class PLANARIK_OT_preset_save(PRESET_BASE, Operator):  # type: ignore[misc]
     bl_label = "Save Planar IK Preset"
     preset_menu = "PLANARIK_MT_presets"
     preset_subdir = FOLDER
-    preset_defines = ("from bpy import context", "bone = context.active_pose_bone")
-    preset_values = tuple(f"bone.{PREFIX}{name}" for name in SET_BY_PRESETS)
+    preset_defines = ("from bpy import context", "chain = context.window_manager.planar_ik_chain")
+    preset_values = tuple(f"chain.{name}" for name in SET_BY_PRESETS)
 
 
 class PLANARIK_PT_presets(PresetPanel, Panel):
@@ -105,7 +105,13 @@ class PLANARIK_PT_presets(PresetPanel, Panel):
         for name, preset in PRESETS.items():
             layout.operator("pose.planar_ik_preset", text=preset.label).preset = name
         layout.separator()
-        super().draw(context)
+        if bpy.utils.preset_paths(FOLDER):
+            super().draw(context)
+            return
+        manager: Any = context.window_manager  # Blender's own drawing would say that a path is missing
+        row = layout.row()
+        row.prop(manager, "preset_name", text="")
+        row.operator(self.preset_add_operator, text="", icon="ADD").name = manager.preset_name
 
 
 CLASSES = (POSE_OT_planar_ik_preset, PLANARIK_MT_presets, PLANARIK_OT_preset_save, PLANARIK_PT_presets)

@@ -10,8 +10,9 @@ from bpy.types import Context, Object, Operator, PoseBone, UIList, WindowManager
 
 from ..rig.access import bones_of, chain_settings, has_bone, has_chain, is_armature, view_layer_of
 from ..rig.settings import PREFIX
+from ..rig.setup import Refused
 from ..rig.words import rpt_
-from .finding import chain_meant, goals_of
+from .finding import NOTHING_SELECTED, chain_meant, goals_of
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -173,6 +174,14 @@ def _listed(_manager: Any) -> int:
     return bones_of(lower.id_data).find(lower.name) if lower else -1
 
 
+def _shown(_manager: Any) -> Any:
+    """The settings of the chain that is meant."""
+    lower = chain_meant(bpy.context)
+    if lower is None:
+        raise Refused(NOTHING_SELECTED)
+    return chain_settings(lower)
+
+
 def _click(_manager: Any, row: int) -> None:
     """A click on a row selects the limb."""
     ob = armature_in_view(bpy.context)
@@ -188,12 +197,14 @@ MANAGER: Any = WindowManager
 
 
 def register() -> None:
-    """Let Blender's list have a row that is active."""
+    """Let Blender's list have a row that is active, and saved presets the chain that the panel shows."""
     MANAGER.planar_ik_row = IntProperty(
         name="Chain", description="Select this limb", get=_listed, set=_click, options={"SKIP_SAVE"}
     )
+    MANAGER.planar_ik_chain = property(_shown)
 
 
 def unregister() -> None:
     """Take it away."""
+    del MANAGER.planar_ik_chain
     del MANAGER.planar_ik_row

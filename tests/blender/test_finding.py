@@ -182,9 +182,15 @@ def test_a_preset_sets_plane_softness_and_limits(preset):
         assert getattr(chain, name) == (pytest.approx(value) if name != "plane" else value)
 
 
-def test_a_saved_preset_gives_the_settings_back():
-    ob, _ = leg(softness=0.07, max_angle=2.0)
+@pytest.mark.parametrize("selected", ["shin", "foot", "foot_ik"])
+@pytest.mark.parametrize("is_on_rig", [False, True])
+def test_a_saved_preset_gives_the_settings_back(selected, is_on_rig):
+    """Whatever the chain runs on, and by whatever it is meant: after Add the target is what is selected."""
+    ob, _ = leg(target_bone=True, softness=0.07, max_angle=2.0)
     select(ob, "shin")
+    if is_on_rig:
+        bpy.ops.pose.planar_ik_make_portable()
+    select(ob, selected)
     chain = ob.pose.bones["shin"].planar_ik
     bpy.ops.pose.planar_ik_preset_save(name="mine")
     chain.softness, chain.max_angle = 0.5, 1.0
@@ -192,3 +198,4 @@ def test_a_saved_preset_gives_the_settings_back():
     bpy.ops.script.python_file_run(filepath=str(path))
     assert (chain.softness, chain.max_angle) == (pytest.approx(0.07), pytest.approx(2.0))
     bpy.ops.pose.planar_ik_preset_save(name="mine", remove_name=True)
+    assert not path.exists()
