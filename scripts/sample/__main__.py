@@ -13,7 +13,7 @@ def write(path: Path) -> None:
     """Build both characters in an empty file and save it; needs the extension enabled."""
     import bpy
 
-    from .building import FRAMES, build
+    from .building import FRAMES, build, show
     from .figures import FIGURES
 
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -22,6 +22,7 @@ def write(path: Path) -> None:
         build(figure)
     scene.frame_start, scene.frame_end = FRAMES[0], FRAMES[-1]
     scene.frame_set(FRAMES[0])
+    show(FIGURES)
     bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import radians
 from typing import Any
 
 import bpy
 from bpy.types import Collection, Object
-from mathutils import Vector
+from mathutils import Euler, Vector
 
 from .figures import COLOURS, Figure, Part
 
@@ -22,7 +24,7 @@ def build(figure: Figure) -> Collection:
     bpy.context.scene.collection.children.link(collection)
     rig = _armature(figure, collection)
     _mesh(figure, rig, collection)
-    _add_chains(figure, rig)
+    _add_chains(figure, rig, collection)
     _move(figure, rig)
     collection.asset_mark()
     data: Any = collection.asset_data
@@ -49,7 +51,7 @@ def _armature(figure: Figure, collection: Collection) -> Object:
         bone.align_roll(Vector((0.0, -1.0, 0.0)))
         bone.use_deform = part.name != "root"
     bpy.ops.object.mode_set(mode="OBJECT")
-    rig.show_in_front = True
+    rig.show_in_front, data.display_type = True, "STICK"
     return rig
 
 
@@ -95,7 +97,7 @@ def _material(colour: tuple[float, float, float]) -> Any:
     return material
 
 
-def _add_chains(figure: Figure, rig: Any) -> None:
+def _add_chains(figure: Figure, rig: Any, collection: Collection) -> None:
     """Limbs as a person adds them: control bones under the root, feet and hands that keep their targets' rotation."""
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
@@ -110,6 +112,9 @@ def _add_chains(figure: Figure, rig: Any) -> None:
         chain.min_angle = 0.0
         bpy.ops.pose.planar_ik_make_portable()
     bpy.ops.object.mode_set(mode="OBJECT")
+    for shape in {bone.custom_shape for bone in rig.pose.bones if bone.custom_shape} - {*collection.objects}:
+        collection.objects.link(shape)  # lest who appends the character has it lie about
+        shape.hide_viewport = shape.hide_render = True
 
 
 def _move(figure: Figure, rig: Any) -> None:
@@ -119,3 +124,21 @@ def _move(figure: Figure, rig: Any) -> None:
         hips.location.y = -figure.height * share  # along the bone, which stands upright
         hips.keyframe_insert("location", frame=frame)
     hips.location.y = 0.0
+
+
+def show(figures: Iterable[Figure]) -> None:
+    """Have the file open on both characters from in front, in Pose Mode with a target selected, ready to move."""
+    for area in (area for screen in bpy.data.screens for area in screen.areas if area.type == "VIEW_3D"):
+        view: Any = area.spaces.active.region_3d
+        view.view_location, view.view_distance = (0.4, 0.0, 0.9), 4.5
+        view.view_rotation = Euler((radians(82.0), 0.0, radians(12.0))).to_quaternion()
+    rigs: list[Any] = [bpy.data.objects[figure.name] for figure in figures]
+    for rig in rigs:
+        rig.select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="DESELECT")
+    active: Any = bpy.context.view_layer.objects.active
+    foot = active.pose.bones["shin.L"].planar_ik.subtarget
+    active.data.bones.active = active.data.bones[foot]
+    bone = active.pose.bones[foot]
+    (bone if hasattr(bone, "select") else bone.bone).select = True  # the former from 5.0 on

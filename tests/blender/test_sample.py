@@ -44,3 +44,15 @@ def test_feet_and_hands_stay_while_the_hips_sink(sample, figure):
         assert np.abs(first[foot] - second[foot]).max() < 1e-3
     assert np.abs(first["shin.L"] - second["shin.L"]).max() > 0.1
     assert first["hips"][2, 3] - second["hips"][2, 3] == pytest.approx(figure.height, abs=1e-4)
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+def test_an_appended_character_leaves_nothing_lying_about(sample, figure):
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.wm.append(directory=f"{sample}/Collection/", filename=figure.name)
+    bpy.context.view_layer.update()
+    assert not bpy.context.scene.collection.objects
+    shown = {ob.name for ob in bpy.context.view_layer.objects if ob.visible_get()}
+    assert shown == {figure.name, f"{figure.name} Skin"}
+    chain = bpy.data.objects[figure.name].pose.bones["shin.L"].planar_ik
+    assert (chain.runs_on, chain.reach) == ("RIG", "REACHED")

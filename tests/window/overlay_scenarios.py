@@ -92,7 +92,7 @@ def costs_little(hand: Hand):
         found[name] = {"made": len(made), "kept": drawing._kept is not None, "ms": median(times) * 1e3}
         yield
     drawing.unregister()
-    drawing._batches, drawing.draw = make, draw
+    drawing._make, drawing.draw = make, draw
     drawing.register()
     return found
 
