@@ -60,7 +60,7 @@ SENTENCES = {
     "Baking Planar IK: {share}   Esc: Cancel": "正在烘焙平面 IK：{share}   Esc：取消",
     "Blender does not take the expression {expression}": "Blender 不接受表达式 {expression}",
     "Bone '{bone}'": "骨骼 '{bone}'",
-    "Bones or constraints that pose '{bone}' are gone, or another's: {way}": "摆出 '{bone}' 姿态的骨骼或约束已丢失，或属于别的肢体：{way}",
+    "Bones or constraints that pose '{bone}' are gone, changed or another's: {way}": "摆出 '{bone}' 姿态的骨骼或约束已丢失、被改动，或属于别的肢体：{way}",
     "Cancelled: nothing was baked": "已取消：未烘焙任何内容",
     "Constraint '{name}' moves '{bone}' after the chain: mute or remove it": "约束 '{name}' 在链之后移动 '{bone}'：请屏蔽或移除它",
     "Constraint '{name}' of '{owner}' moves '{bone}' too: mute or remove it": "'{owner}' 的约束 '{name}' 也移动 '{bone}'：请屏蔽或移除它",
