@@ -149,7 +149,7 @@ def by_python(count: int, frames: int) -> Rigged:
     rigged = plain(count, frames)
     for target in rigged.targets:
         driver = target.driver_add("delta_location", 0).driver
-        driver.expression, driver.use_self = "0.1 * sin(frame / 9) + 0.0 * self.location[0]", True
+        driver.use_self, driver.expression = True, "0.1 * sin(frame / 9) + 0.0 * self.location[0]"
     return rigged
 
 
