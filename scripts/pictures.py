@@ -33,7 +33,7 @@ PICTURES = {
     },
     "shows_menu_panel_and_pie": {
         "menu": ("add", "430x430+80+70"),
-        "panel": ("panel", "264x506+0+374"),
+        "panel": ("panel", "264x553+0+374"),
         "pie": ("pie", "800x440+0+0"),
     },
     "shows_sides_and_softness": {
