@@ -16,7 +16,7 @@ from .anatomy import Unposable
 from .controls import let_go_of_rotation
 from .dependencies import Dependencies
 from .fitting import UNTURNED, Fit, Posture, is_planar, posture
-from .limbs import doubles
+from .limbs import doubles, is_shown
 from .problems import hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from .settings import MADE, NAMES, PREFIX
 from .stretching import restore_inherit_scale
@@ -61,13 +61,16 @@ def check_limb(lower: PoseBone, has_others: bool = True) -> None:
 
 
 def _moved(lower: PoseBone) -> str:
-    """What else moves the bones of a limb, and which bones of the rig to take instead, if there are such."""
+    """What else moves the bones of a limb, and which bones of the rig to take instead, if there are such. What moves
+    bones that are hidden is the rig's own, and nothing to mute."""
     moved = _mover(lower)
     if not moved:
         return ""
     double = next((double for double in doubles(lower) if not _mover(double)), None)
     if double is None:
-        return moved
+        name = upper_of(lower).name
+        hidden = f"'{lower.name}' hangs on '{name}', which is hidden and moved by the rig itself: select another limb"
+        return moved if is_shown(upper_of(lower)) else hidden
     return f"'{lower.name}' is moved by the rig itself: click '{double.name}', which the rig has for posing by hand"
 
 

@@ -170,6 +170,16 @@ def test_a_bone_that_is_no_lower_one_is_refused_with_the_one_to_click(clicked: A
     refuses(bpy.ops.pose.planar_ik_add, words)
 
 
+def test_what_moves_bones_that_are_hidden_is_not_to_be_muted() -> None:
+    ob = rig_at_rest(
+        (*LEG, FOOT)
+    )  # as the heel's control of a generated quadruped, whose parent an IK constraint turns
+    ob.pose.bones["thigh"].constraints.new("COPY_ROTATION").target = ob
+    assert "mute or remove it" in refuses(bpy.ops.pose.planar_ik_add, "moves 'thigh'")
+    ob.data.bones["thigh"].hide = True
+    assert "mute" not in refuses(bpy.ops.pose.planar_ik_add, "'shin' hangs on 'thigh', which is hidden")
+
+
 @pytest.mark.parametrize("clicked", [("shin", "foot"), ("foot", "shin"), ("thigh", "shin"), ("thigh", "shin", "foot")])
 def test_more_of_a_limb_selected_is_one_chain(clicked: Any) -> None:
     ob = rig_at_rest((*LEG, FOOT))

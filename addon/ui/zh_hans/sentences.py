@@ -21,6 +21,7 @@ SENTENCES = {
     "'{bone}' has no {part}": "'{bone}' 没有{part}",
     "'{bone}' has several IK constraints: leave one, or one with a pole and one without": "'{bone}' 有多个 IK 约束：请只留一个，或一个有极向、一个没有",
     "'{bone}' is also in the chain of '{other}'": "'{bone}' 也在 '{other}' 的链中",
+    "'{bone}' hangs on '{other}', which is hidden and moved by the rig itself: select another limb": "'{bone}' 挂在 '{other}' 上，后者被隐藏且由绑定自身移动：请选择另一条肢体",
     "'{bone}' is moved by the rig itself: click '{other}', which the rig has for posing by hand": "'{bone}' 由绑定自身移动：请点击 '{other}'，它供手动摆姿态之用",
     "'{bone}' is not the lower bone of a limb: click '{lower}', which bends with '{upper}'": "'{bone}' 不是肢体的下骨：请点击与 '{upper}' 一起弯曲的 '{lower}'",
     "'{bone}' is posed out of its rest plane: choose Pole, or clear its pose first": "'{bone}' 的姿态偏离静置平面：请选择极向，或先清除其姿态",
