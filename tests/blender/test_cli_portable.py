@@ -135,13 +135,13 @@ def test_a_hidden_rig_is_converted_and_stays_hidden(shot, how):
 
 
 def test_what_can_not_be_converted_is_refused_whole(shot):
-    """One limb could be, the other one's hinge is animated."""
+    """One limb could be, the other one's volume is animated."""
     open_file(shot)
     other = make_leg("other")
     make_chain(other)
-    other.keyframe_insert('pose.bones["shin"].planar_ik_hinge_angle', frame=1)
+    other.keyframe_insert('pose.bones["shin"].planar_ik_stretch_volume', frame=1)
     bpy.ops.wm.save_mainfile()
-    refused(shot, "portable", 6, "Hinge angle of 'shin' is animated: remove its keys first")
+    refused(shot, "portable", 6, "Stretch volume of 'shin' is animated: remove its keys first")
     assert run("portable", "--in-place", shot, "--chain", "leg:shin")[0] == 0
     refused(shot, "live", 2, "has no chain 'other:shin' on the rig: it has leg:shin", "--chain", "other:shin")
 
