@@ -9,11 +9,11 @@ import bpy
 from bpy.types import Context, PoseBone
 
 from ..rig import fcurves
-from ..rig.access import ArmatureObject, is_armature
+from ..rig.access import ArmatureObject, is_armature, split_path
 from ..rig.editing import at_once, edit_mode
 from ..rig.settings import ON_RIG, PART, holder_of
 from .expressions import LONGEST
-from .found import Found, collection_of, exposed, unused_worlds
+from .found import Found, collection_of, drivers_on, exposed, stranded, unused_worlds
 from .parts import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
 
 
@@ -62,7 +62,9 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
     for lower in lowers:
         found = Found(lower)
         bones, constraints, host = found.bones, found.constraints, found.host
-        if len({bone.name for bone, _ in constraints}) == 1:  # not the upper bone, which is the parent no more
+        if (
+            bones and len({bone.name for bone, _ in constraints}) == 1
+        ):  # not the upper bone, which is the parent no more
             bones, constraints = found.scattered()
         for curve in found.drivers_of(bones, constraints if host == lower.id_data else []):
             host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
@@ -78,6 +80,7 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
 def _remove_bones(context: Context, gone: dict[ArmatureObject, set[str]]) -> None:
     """Remove bones from armatures, and what is empty without them."""
     collections = {host.data: collection_of(host) for host in gone}
+    gone = {host: names | _without_drivers(host, stranded(host, names)) for host, names in gone.items()}
     concerned = [host for host, names in gone.items() if names or unused_worlds(host, names)]
     for hosts in at_once(concerned):
         names = {host: gone[host].union(unused_worlds(host, gone[host])) for host in hosts}
@@ -91,6 +94,13 @@ def _remove_bones(context: Context, gone: dict[ArmatureObject, set[str]]) -> Non
     for host in gone:
         if host.animation_data and not _is_used(host.animation_data):
             host.animation_data_clear()
+
+
+def _without_drivers(host: ArmatureObject, bones: set[str]) -> set[str]:
+    """The same bones, after what drives them was taken away."""
+    for curve in [curve for curve in drivers_on(host) if split_path(curve.data_path)[0] in bones]:
+        host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+    return bones
 
 
 def _are_free(host: ArmatureObject, bones: Collection[str]) -> bool:

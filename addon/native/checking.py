@@ -10,7 +10,7 @@ from bpy.types import PoseBone
 from ..rig.access import ArmatureObject, chain_settings, runs_on_rig, setting_path
 from ..rig.animation import animated_paths, strip_paths
 from ..rig.dependencies import Dependencies
-from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, unposed
+from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from ..rig.settings import IN_SHAPE, NAMES, holder_of
 from ..rig.setup import Refused
 from ..rig.stretching import shears
@@ -28,21 +28,17 @@ def fixed_on(ob: ArmatureObject) -> tuple[str, ...]:
 
 def check(lower: PoseBone) -> None:
     """Raise `Refused` if a chain can't be put on the rig."""
-    ob, settings = lower.id_data, chain_settings(lower)
+    ob = lower.id_data
     check_in_reach(ob, [], "make its chains portable")
     if runs_on_rig(lower):
         raise Refused(f"The chain of '{lower.name}' runs on the rig already")
     if lower.parent is None:
         raise Refused(f"'{lower.name}' has no parent: a chain is a bone and its parent")
-    goals = [Target.read(settings.target, settings.subtarget)]
-    if settings.plane == "POLE":
-        goals.append(Target.read(settings.pole_target, settings.pole_subtarget))
     dependencies = Dependencies()
-    for goal, name in zip(goals, ("target", "pole target"), strict=False):
-        problem = f"'{lower.name}' has no {name}" if goal is None else deleted([goal])
-        if problem:
-            raise Refused(problem)
-    check_goals(lower, goals, dependencies)
+    _check_followed(lower, dependencies)
+    shared = overlap(lower)
+    if shared:
+        raise Refused(f"{shared}: remove that chain first")
     moved = moved_by(ob, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
     if unposed(ob) or moved:
         raise Refused(unposed(ob) or moved)
@@ -52,6 +48,19 @@ def check(lower: PoseBone) -> None:
             raise Refused(f"{name.replace('_', ' ').capitalize()} of '{lower.name}' is animated: remove its keys first")
     if needs_annex(ob):
         _check_apart(lower, animated)
+
+
+def _check_followed(lower: PoseBone, dependencies: Dependencies) -> None:
+    """Raise `Refused` if a chain has nothing to follow, or can't follow it."""
+    settings = chain_settings(lower)
+    goals = [Target.read(settings.target, settings.subtarget)]
+    if settings.plane == "POLE":
+        goals.append(Target.read(settings.pole_target, settings.pole_subtarget))
+    for goal, name in zip(goals, ("target", "pole target"), strict=False):
+        problem = f"'{lower.name}' has no {name}" if goal is None else deleted([goal])
+        if problem:
+            raise Refused(problem)
+    check_goals(lower, goals, dependencies)
 
 
 def check_goals(lower: PoseBone, goals: Iterable[Target | None], dependencies: Dependencies) -> None:

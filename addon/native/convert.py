@@ -22,7 +22,7 @@ from .blending import world_bone
 from .build import Plan, build, take_away
 from .checking import check, check_in_reach
 from .design import design
-from .found import Found
+from .found import Found, constraints_of
 from .purpose import check_new_goals, limb_of, purpose_of
 from .surroundings import surroundings_of
 from .wanted import Values, Wanted, goals_of, path_on, read, values_of
@@ -58,7 +58,9 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
     wanted = _read_all(chains)
     for ob, each in wanted.items():
         _check_sharing(ob, each)
+    lowers = [ob.pose.bones[name] for ob, names in chains.items() for name in names]
     with object_mode(context, chains), _switched_off(chains):
+        take_away(context, filter(constraints_of, lowers))  # what a chain left whose lower bone was deleted
         _make(context, wanted)
         _carry(wanted, onto_rig=True)
 

@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
+import bpy
 from bpy.types import PoseBone
 
-from ..rig.access import ArmatureObject, copies_part, is_made, is_part, split_path, upper_of
+from ..rig.access import ArmatureObject, copies_part, is_armature, is_made, is_part, split_path, upper_of
 from ..rig.rotation import rotation_channel
 from ..rig.settings import DEFAULTS, ON_RIG, PART, holder_of
-from .annex import is_annex_of
+from .annex import is_annex, is_annex_of
 from .blending import WORLD
 
 Constraints = list[tuple[PoseBone, Any]]
@@ -25,9 +26,7 @@ class Found:
     def __init__(self, lower: PoseBone) -> None:
         self.lower, self.host = lower, host_of(lower)
         self.constraints = constraints_of(lower)
-        self._drivers: dict[str, list[Any]] = {}
-        for curve in drivers_on(self.host):
-            self._drivers.setdefault(split_path(curve.data_path)[0], []).append(curve)
+        self._drivers = _drivers_by_bone(self.host)
 
     @cached_property
     def bones(self) -> list[str]:
@@ -151,14 +150,7 @@ class Found:
 
     def _needs(self, name: str) -> Iterator[str]:
         """What a bone of a mechanism depends on, by parent, constraints and drivers."""
-        bone = self.host.pose.bones[name]
-        if bone.parent:
-            yield bone.parent.name
-        for constraint in bone.constraints:
-            yield _subtarget(constraint)
-        for variable in self._variables([name]):
-            target = variable.targets[0]
-            yield target.bone_target or split_path(target.data_path)[0]
+        return _needs(self.host.pose.bones[name], self._drivers.get(name, ()))
 
     def _variables(self, bones: Iterable[str]) -> Iterator[Any]:
         for name in bones:
@@ -176,6 +168,48 @@ def host_of(lower: PoseBone) -> ArmatureObject:
     """The armature that the mechanism of a chain on the rig is in: the rig's own, or its annex."""
     host: ArmatureObject = holder_of(lower).id_data
     return host
+
+
+def stranded(ob: ArmatureObject, gone: Collection[str]) -> set[str]:
+    """The bones made for mechanisms in an armature from which nothing takes anything over any more once some are gone,
+    as when a lower bone or its constraints were deleted. What an annex holds has settings, and is left."""
+    if is_annex(ob):
+        return set()
+    parts = {bone.name for bone in ob.data.bones if is_part(ob, bone.name)}.difference(gone, worlds_of(ob))
+    needed: set[str] = set()
+    for each in bpy.data.objects if parts else ():
+        if each.data == ob.data and is_armature(each):
+            drivers = _drivers_by_bone(each)
+            visible = [bone for bone in each.pose.bones if bone.name not in parts and bone.name not in gone]
+            waiting = [_subtarget(constraint) for bone in visible for constraint in bone.constraints]
+            found: set[str] = set()
+            while waiting:
+                name = waiting.pop()
+                if name in parts and name not in found:
+                    found.add(name)
+                    waiting += _needs(each.pose.bones[name], drivers.get(name, ()))
+            needed |= found
+    return parts - needed
+
+
+def _drivers_by_bone(ob: ArmatureObject) -> dict[str, list[Any]]:
+    """The drivers of an object by the bones that they drive something of."""
+    found: dict[str, list[Any]] = {}
+    for curve in drivers_on(ob):
+        found.setdefault(split_path(curve.data_path)[0], []).append(curve)
+    return found
+
+
+def _needs(bone: PoseBone, drivers: Iterable[Any]) -> Iterator[str]:
+    """What a bone of a mechanism depends on, by parent, constraints and these drivers of it."""
+    if bone.parent:
+        yield bone.parent.name
+    for constraint in bone.constraints:
+        yield _subtarget(constraint)
+    for curve in drivers:
+        for variable in curve.driver.variables:
+            target = variable.targets[0]
+            yield target.bone_target or split_path(target.data_path)[0]
 
 
 def _subtarget(constraint: Any) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bpy.types import Depsgraph, Object, PoseBone
 
-from .access import ArmatureObject, chain_settings, children_of, has_chain, is_made, upper_of
+from .access import ArmatureObject, chain_settings, children_of, has_chain, is_made, runs_on_rig, upper_of
 from .dependencies import Dependencies
 from .settings import ChainSettings
 from .targets import Target
@@ -91,8 +91,9 @@ def unposed(ob: ArmatureObject) -> str:
 
 
 def overlap(lower: PoseBone) -> str:
-    """Which other chain has one of this chain's bones."""
-    return next((problem for bone, problem in _rivals(lower) if chain_settings(bone).enabled), "")
+    """Which other chain has one of this chain's bones, and poses it or, on the rig, would."""
+    others = (problem for bone, problem in _rivals(lower) if chain_settings(bone).enabled or runs_on_rig(bone))
+    return next(others, "")
 
 
 def hangs_on(ob: Object, lower: PoseBone, target: Target, dependencies: Dependencies) -> str:

@@ -176,3 +176,73 @@ def test_what_is_inherited_is_given_back_but_for_what_was_set_since() -> None:
     select(ob, "shin")
     bpy.ops.pose.planar_ik_remove()
     assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("ALIGNED", "NONE")
+
+
+def without_shin(ob: Any) -> None:
+    """Delete the lower bone in Edit Mode, which leaves what the upper one copies, and make another one in its place."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = ob.data.edit_bones
+    made = bones.new("calf")
+    made.head, made.tail, made.parent = bones["shin"].head, bones["shin"].tail, bones["thigh"]
+    bones.remove(bones["shin"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_a_limb_that_gets_another_lower_bone_can_have_a_chain_again() -> None:
+    ob = leg()
+    without_shin(ob)
+    select(ob, "calf")
+    assert bpy.ops.pose.planar_ik_add() == {"FINISHED"}
+    update()
+    assert {name for name in ob.data.bones.keys() if name.endswith("shin")} == set()  # noqa: SIM118
+    chain = ob.pose.bones["calf"].planar_ik
+    chain.target.location.z += 0.1
+    update()
+    assert_on_target(ob, chain.target, "calf", within=SAME)
+    select(ob, "calf")
+    assert bpy.ops.pose.planar_ik_remove() == {"FINISHED"}
+    assert {bone.name for bone in ob.data.bones} == {"hip", "thigh", "calf", "foot"}
+    assert not any(bone.constraints for bone in ob.pose.bones)
+
+
+def drivers_gone(ob: Any) -> None:
+    ob.animation_data_clear()
+
+
+def constraints_gone(ob: Any) -> None:
+    for bone in ob.pose.bones:
+        for constraint in [*bone.constraints]:
+            bone.constraints.remove(constraint)
+
+
+@pytest.mark.parametrize("lose", [drivers_gone, constraints_gone])
+@pytest.mark.parametrize("step", ["rebuild", "make_live", "remove"])
+def test_what_a_mechanism_lost_leaves_no_bones_behind(lose: Callable[[Any], None], step: str) -> None:
+    ob = leg(stretch=0.5, softness=0.1)
+    had = parts(ob)
+    lose(ob)
+    update()
+    select(ob, "shin")
+    assert getattr(bpy.ops.pose, f"planar_ik_{step}")() == {"FINISHED"}
+    update()
+    if step == "rebuild":
+        assert parts(ob) == had
+        assert_on_target(ob, bpy.data.objects["target"], within=SAME)
+    else:
+        assert {bone.name for bone in ob.data.bones} == {"hip", "thigh", "shin", "foot"}
+        assert (parts(ob)["drivers"], parts(ob)["collections"]) == ([], {})
+
+
+def test_a_limb_on_the_rig_that_is_switched_off_is_not_taken_apart_by_another() -> None:
+    ob = leg()
+    before = parts(ob)
+    ob.pose.bones["shin"].planar_ik.enabled = False
+    make_chain(ob, make_empty("other", (0.1, -0.2, -1.8)), "foot")
+    select(ob, "foot")
+    with pytest.raises(RuntimeError, match="'shin' is the lower bone of another chain: remove that chain first"):
+        bpy.ops.pose.planar_ik_make_portable()
+    assert parts(ob) == before
+    ob.pose.bones["foot"].planar_ik.enabled = False
+    ob.pose.bones["shin"].planar_ik.enabled = True
+    update()
+    assert_on_target(ob, bpy.data.objects["target"], within=SAME)
