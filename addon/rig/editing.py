@@ -29,6 +29,9 @@ def edit_mode(context: Context, *objects: ArmatureObject) -> Iterator[None]:
     """Edit Mode of armatures, also of those that are not shown, and back to what was before; of several only as
     `at_once` has them."""
     with object_mode(context, objects):
+        mirroring = [ob.data for ob in objects if ob.data.use_mirror_x]
+        for armature in mirroring:  # which would move the bones of the other side along, by their names
+            armature.use_mirror_x = False
         _select(context, objects)
         _set_mode(context, objects[0], "EDIT")
         try:
@@ -36,6 +39,8 @@ def edit_mode(context: Context, *objects: ArmatureObject) -> Iterator[None]:
         finally:
             _set_mode(context, objects[0], "OBJECT")
             _select(context, ())
+            for armature in mirroring:
+                armature.use_mirror_x = True
 
 
 @contextmanager

@@ -246,3 +246,22 @@ def test_a_limb_on_the_rig_that_is_switched_off_is_not_taken_apart_by_another() 
     ob.pose.bones["shin"].planar_ik.enabled = True
     update()
     assert_on_target(ob, bpy.data.objects["target"], within=SAME)
+
+
+def test_a_limb_of_a_rig_that_is_edited_in_mirror_image_leaves_that_of_the_other_side() -> None:
+    def side(end: str, sign: float) -> tuple[Bone, ...]:
+        thigh = Bone(f"thigh.{end}", (0.3 * sign, 0, 0), (0.4 * sign, 0.2, -1), "hip", roll=0.3)
+        shin = Bone(f"shin.{end}", thigh.tail, (0.4 * sign, 0, -1.9), thigh.name, connected=True, roll=0.7)
+        return thigh, shin
+
+    ob = make_rig((HIP, *side("L", 1), *side("R", -1.1)))
+    targets = [make_empty(f"target.{end}", frame_of(ob, f"shin.{end}").target(0.6, 0.4)) for end in "LR"]
+    ob.data.use_mirror_x = True
+    for target, end in zip(targets, "LR", strict=True):
+        make_chain(ob, target, f"shin.{end}", plane="SWING")
+        make_portable(ob, f"shin.{end}")
+    for target, end in zip(targets, "LR", strict=True):
+        target.location.y += 0.1
+        update()
+        assert_on_target(ob, target, f"shin.{end}", within=SAME)
+    assert ob.data.use_mirror_x
