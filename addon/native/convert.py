@@ -88,6 +88,8 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
     chains = _by_object(lowers)
     for ob, names in chains.items():
         check_in_reach(ob, names, "rebuild its chains")
+        for name in names:
+            _point_again(ob.pose.bones[name])
     wanted = _read_all(chains)
     with object_mode(context, chains):
         for ob, each in wanted.items():
@@ -99,6 +101,19 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
             _unmake(context, wanted)
             _make(context, wanted)
             _carry(wanted, onto_rig=True)
+
+
+def _point_again(lower: PoseBone) -> None:
+    """Have a chain follow again what its mechanism measures, where it lost that: Paste Pose takes no pointers over."""
+    chain = chain_settings(lower)
+    making.append(True)
+    try:
+        for (ob, bone), goal in zip(Found(lower).goals, ("", "pole_"), strict=False):
+            if ob and getattr(chain, f"{goal}target") is None:
+                setattr(chain, f"{goal}target", ob)
+                setattr(chain, f"{goal}subtarget", bone)
+    finally:
+        making.pop()
 
 
 def _read_all(chains: dict[ArmatureObject, list[str]]) -> Chains:

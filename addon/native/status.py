@@ -19,6 +19,9 @@ from ..solver import Reach
 from .found import Found
 from .purpose import changed_since
 
+MEND = "press Rebuild on the Rig (pose.planar_ik_rebuild)"
+"""How the message ends of a chain that is mended so."""
+
 
 def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     """The reach of a chain, and why it can't be posed; nothing if it can."""
@@ -28,7 +31,7 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
     problem = lacking(lower, target, pole) or _deleted(target, pole) or not_a_number(settings)
     if target is None or problem:
-        return Reach.INVALID, problem
+        return Reach.INVALID, _lost(lower) or problem
     try:
         problem = _outdated(lower, evaluated)
         reach = Reach.INVALID if problem else _reach(lower, evaluated, target, depsgraph)
@@ -45,15 +48,24 @@ def _deleted(*goals: Target | None) -> str:
     return deleted(goal for goal in goals if goal and objects.get(goal.object.name) != goal.object)
 
 
+def _lost(lower: PoseBone) -> str:
+    """Whether a chain lost what its mechanism still measures, as Paste Pose takes no pointers over."""
+    chain = chain_settings(lower)
+    names = ("target", "pole_target") if chain.plane == "POLE" else ("target",)
+    for (ob, _), name in zip(Found(lower).goals, names, strict=False):
+        if ob and ob.users_collection and getattr(chain, name) is None:
+            return f"'{lower.name}' lost its {name.replace('_', ' ')} and follows '{ob.name}' still: {MEND}"
+    return ""
+
+
 def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
-    mend = "press Rebuild on the Rig (pose.planar_ik_rebuild)"
     found = Found(lower)
     if not found.is_whole:
-        return f"Bones or constraints that pose '{lower.name}' are gone, changed or another's: {mend}"
+        return f"Bones or constraints that pose '{lower.name}' are gone, changed or another's: {MEND}"
     if any(constraint.mute for _, constraint in found.constraints):
         return f"Constraints that pose '{lower.name}' are muted: un-mute them"
     changed = changed_since(found, evaluated)
-    return f"{changed}, so {mend}" if changed else ""
+    return f"{changed}, so {MEND}" if changed else ""
 
 
 def _unevaluated(ob: ArmatureObject) -> str:

@@ -229,3 +229,21 @@ def test_a_mechanism_that_somebody_changed_is_no_whole_one_and_is_mended(way: st
     chain.influence = 1.0
     update()
     assert np.linalg.norm(joints(ob).tip - place_of(chain.target)) <= SAME * length(ob)
+
+
+def test_a_pose_that_is_pasted_on_a_limb_on_the_rig_leaves_it_its_target() -> None:
+    ob = leg(plane="POLE", pole_target=make_empty("pole", (0.3, 5, -0.5)))
+    target, before = bpy.data.objects["target"], matrices(ob)
+    select(ob, "thigh", "shin")
+    bpy.ops.pose.copy()
+    bpy.ops.pose.paste()
+    update()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert np.allclose(matrices(ob), before, atol=1e-6)
+    if chain.target is None:
+        assert "lost its target and follows 'target' still: press Rebuild on the Rig" in chain.message
+        assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+        update()
+    assert (chain.target, chain.pole_target) == (target, bpy.data.objects["pole"])
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    assert np.allclose(matrices(ob), before, atol=1e-5)
