@@ -66,7 +66,8 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
             bones and len({bone.name for bone, _ in constraints}) == 1
         ):  # not the upper bone, which is the parent no more
             bones, constraints = found.scattered()
-        for curve in found.drivers_of(bones, constraints if host == lower.id_data else []):
+        of = found.drivers_of(bones, constraints if host == lower.id_data else [])
+        for curve in [*of, *found.lost_drivers()]:
             host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
         holder = holder_of(lower)
         for name in exposed(lower) if bones or holder == lower else ():

@@ -12,7 +12,7 @@ from bpy.types import PoseBone
 
 from ..rig.access import ArmatureObject, copies_part, is_armature, is_made, is_part, split_path, upper_of
 from ..rig.rotation import rotation_channel
-from ..rig.settings import DEFAULTS, ON_RIG, PART, holder_of
+from ..rig.settings import CONSTRAINT, DEFAULTS, ON_RIG, PART, holder_of
 from .annex import is_annex, is_annex_of
 from .blending import WORLD
 
@@ -64,6 +64,14 @@ class Found:
         paths = [(bone.name, each.path_from_id()) for bone, each in constraints]
         of = [each for bone, path in paths for each in self._drivers.get(bone, ()) if each.data_path.startswith(path)]
         return own + of
+
+    def lost_drivers(self) -> list[Any]:
+        """The drivers of constraints of the limb that were deleted: Blender 4.2 leaves them."""
+        limb = [bone for bone in (self.lower.parent, self.lower) if bone and bone.id_data == self.host]
+        lost = [bone.name for bone in limb if CONSTRAINT not in bone.constraints]
+        start = f'constraints["{CONSTRAINT}"]'
+        drivers = [each for name in lost for each in self._drivers.get(name, ())]
+        return [each for each in drivers if split_path(each.data_path)[1].startswith(start)]
 
     @cached_property
     def is_whole(self) -> bool:
