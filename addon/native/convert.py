@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 
 from ..rig.access import ArmatureObject, bones_of, chain_settings, setting_path
 from ..rig.animation import animated_paths
-from ..rig.carrying import carry, carry_across
+from ..rig.carrying import Property, carry, carry_across, redirect
 from ..rig.editing import at_once, object_mode
 from ..rig.settings import PREFIX, SWITCH, holder_of
 from ..rig.setup import Refused
@@ -62,7 +62,7 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
     with object_mode(context, chains), _switched_off(chains):
         take_away(context, filter(constraints_of, lowers))  # what a chain left whose lower bone was deleted
         _make(context, wanted)
-        _carry(wanted, onto_rig=True)
+        redirect(_carry(wanted, onto_rig=True))
 
 
 def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
@@ -73,8 +73,9 @@ def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
     paths = {ob: animated_paths(ob) for ob in chains}
     wanted = {ob: {name: values_of(ob.pose.bones[name], paths[ob]) for name in names} for ob, names in chains.items()}
     with object_mode(context, chains), _switched_off(chains):
-        _carry(wanted, onto_rig=False)
+        moved = _carry(wanted, onto_rig=False)
         _unmake(context, wanted)
+        redirect(moved)
         for ob, each in wanted.items():
             for name, of in each.items():
                 for setting in of.exposed - {"enabled"}:
@@ -100,7 +101,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
         with _switched_off(chains):
             _unmake(context, wanted)
             _make(context, wanted)
-            _carry(wanted, onto_rig=True)
+            redirect(_carry(wanted, onto_rig=True))
 
 
 def _point_again(lower: PoseBone) -> None:
@@ -121,19 +122,23 @@ def _read_all(chains: dict[ArmatureObject, list[str]]) -> Chains:
     return {ob: {name: read(ob.pose.bones[name]) for name in names} for ob, names in chains.items()}
 
 
-def _carry(wanted: Mapping[ArmatureObject, Mapping[str, Values | Wanted]], onto_rig: bool) -> None:
-    """Let what animates settings animate custom properties in their stead, or the other way round."""
+def _carry(wanted: Mapping[ArmatureObject, Mapping[str, Values | Wanted]], onto_rig: bool) -> dict[Property, Property]:
+    """Let what animates settings animate custom properties in their stead, or the other way round; give what is where
+    now."""
+    moved: dict[Property, Property] = {}
     for ob, chains in wanted.items():
         for name, each in chains.items():
             holder = holder_of(ob.pose.bones[name])
             for setting in each.exposed:
                 ends = [(ob, setting_path(name, setting)), (holder.id_data, path_on(holder, setting))]
                 (source, old), (to, new) = ends if onto_rig else reversed(ends)
+                moved[source, old] = to, new
                 if source == to:
                     both = {other for other, of in wanted.items() if name in of and setting in of[name].exposed}
                     carry(ob, old, new, both)
                 else:
                     carry_across(source, old, to, new)
+    return moved
 
 
 def _unmake(context: Context, chains: Mapping[ArmatureObject, Iterable[str]]) -> None:

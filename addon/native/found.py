@@ -77,7 +77,7 @@ class Found:
     def is_whole(self) -> bool:
         """Whether a chain on the rig has a mechanism as it was made, and nothing there refers to an object that this is
         a copy of. Blender leaves drivers behind where it joins armatures with the same names."""
-        if self.purpose is None or self.made != self.purpose["made"]:
+        if self.purpose is None or self.made != self.purpose.get("made"):
             return False
         copying = [each for _, each in self.constraints if each.type != "LIMIT_ROTATION"]
         variables = (variable for curve in self.drivers_of(self.bones, []) for variable in curve.driver.variables)

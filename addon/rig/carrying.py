@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import bpy
@@ -14,6 +14,9 @@ from .animation import curve_lists_of, curves_of
 _HANDLES = ("handle_left_type", "handle_right_type", "handle_left", "handle_right")
 _KEY = ("co", *_HANDLES, "interpolation", "easing", "back", "amplitude", "period", "type")
 """What a key is: where its handles are holds once their types let them be there."""
+
+Property = tuple[Object, str]
+"""A property of an object, by its data path."""
 
 
 def carry(ob: Object, old: str, new: str, together: Collection[Object] = ()) -> None:
@@ -40,6 +43,26 @@ def carry_across(source: Object, old: str, to: Object, new: str) -> None:
             for curve in [curve for curve in curves if curve.data_path == old]:
                 curves.remove(curve)
     _carry_drivers(source, old, to, new)
+
+
+def redirect(moved: Mapping[Property, Property]) -> None:
+    """Let drivers that read properties of objects read others in their place, whosever drivers they are; linked ones
+    are left."""
+    read: Any = {ob for ob, _ in moved}
+    users: set[Any] = set().union(*bpy.data.user_map(subset=read).values())  # type: ignore[call-arg]
+    for user in filter(lambda each: each.is_editable, users):
+        for owner in (user, getattr(user, "node_tree", None)):  # that of a material is not listed itself
+            for target in _read_by_drivers(owner):
+                if to := moved.get((target.id, target.data_path)):
+                    target.id, target.data_path = to
+
+
+def _read_by_drivers(owner: Any) -> Iterator[Any]:
+    """The targets of all drivers of what has animation data, or might."""
+    data = getattr(owner, "animation_data", None)
+    for curve in data.drivers if data else ():
+        for variable in curve.driver.variables:
+            yield from variable.targets
 
 
 def make_own(ob: Object, path: str, together: Collection[Object] = ()) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Euler
 
-from tests.blender.natives import make_portable, matrices, parts
+from tests.blender.natives import make_live, make_portable, matrices, parts
 from tests.blender.rigs import (
     HIP,
     LEG,
@@ -51,6 +51,33 @@ def test_adding_to_the_extension_adds_nothing_to_the_rig():
     assert bpy.ops.pose.planar_ik_add(runs_on="EXTENSION") == {"FINISHED"}
     assert ob.pose.bones["shin"].planar_ik.runs_on == "EXTENSION"
     assert parts(ob) == had
+
+
+def test_drivers_of_others_go_on_reading_a_setting():
+    ob, lamp, paint = make_rig(), make_empty("lamp"), bpy.data.materials.new("paint")
+    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)))
+    paint.use_nodes = True
+    node = paint.node_tree.nodes.new("ShaderNodeValue")
+    drivers = [lamp.driver_add("location", 2).driver, node.outputs[0].driver_add("default_value").driver]
+    path = ob.pose.bones["shin"].path_from_id("planar_ik_influence")
+    for driver in drivers:
+        driver.type = "SUM"
+        target = driver.variables.new().targets[0]
+        target.id, target.data_path = ob, path
+
+    def sets_the_lamp(influence):
+        ob.pose.bones["shin"].planar_ik.influence = influence
+        ob.update_tag()
+        update()
+        assert {driver.variables[0].targets[0].data_path for driver in drivers} == {target.data_path}
+        return place_of(lamp)[2] == pytest.approx(influence)
+
+    assert sets_the_lamp(0.25)
+    make_portable(ob)
+    assert sets_the_lamp(0.5)
+    make_live(ob)
+    assert sets_the_lamp(0.75)
+    assert target.data_path == path
 
 
 @pytest.mark.parametrize("influence", [1.0, 0.3])
