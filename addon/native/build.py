@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 
 from ..rig import fcurves
 from ..rig.access import ArmatureObject, is_armature, split_path
-from ..rig.editing import at_once, edit_mode
+from ..rig.editing import edit_mode
 from ..rig.settings import ON_RIG, PART, holder_of
 from .expressions import LONGEST
 from .found import Found, collection_of, drivers_on, exposed, stranded, unused_worlds
@@ -62,9 +62,7 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
     for lower in lowers:
         found = Found(lower)
         bones, constraints, host = found.bones, found.constraints, found.host
-        if (
-            bones and len({bone.name for bone, _ in constraints}) == 1
-        ):  # not the upper bone, which is the parent no more
+        if bones and len({bone.name for bone, _ in constraints}) == 1:  # the upper bone is the parent no more
             bones, constraints = found.scattered()
         of = found.drivers_of(bones, constraints if host == lower.id_data else [])
         for curve in [*of, *found.lost_drivers()]:
@@ -81,13 +79,16 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
 def _remove_bones(context: Context, gone: dict[ArmatureObject, set[str]]) -> None:
     """Remove bones from armatures, and what is empty without them."""
     collections = {host.data: collection_of(host) for host in gone}
-    gone = {host: names | _without_drivers(host, stranded(host, names)) for host, names in gone.items()}
-    concerned = [host for host, names in gone.items() if names or unused_worlds(host, names)]
-    for hosts in at_once(concerned):
-        names = {host: gone[host].union(unused_worlds(host, gone[host])) for host in hosts}
+    editing = {host.data: host for host in gone}  # of the objects that share an armature, one
+    bones: dict[Any, set[str]] = {armature: set() for armature in editing}
+    for host, names in gone.items():
+        bones[host.data] |= names | _without_drivers(host, stranded(host, names))
+    for armature, host in editing.items():
+        bones[armature].update(unused_worlds(host, bones[armature]))
+    if hosts := [host for armature, host in editing.items() if bones[armature]]:
         with edit_mode(context, *hosts):
             for host in hosts:
-                for name in names[host]:
+                for name in bones[host.data]:
                     host.data.edit_bones.remove(host.data.edit_bones[name])
     for armature, collection in collections.items():
         if collection and not any(collection.bones_recursive):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bpy.types import PoseBone
 
-from .access import bones_of, children_of
+from .access import bones_of, children_of, upper_of
 
 TOUCHING = 0.05
 """How far a bone may be from its parent's tail, in its own lengths, and still count as going on from there."""
@@ -29,13 +29,12 @@ def is_limb(lower: PoseBone) -> bool:
 
 
 def to_click(bone: PoseBone) -> PoseBone | None:
-    """The lower bone of the limb that a bone, which is not such a one, belongs to or is next to."""
-    below = [child for child in children_of(bone) if is_limb(child) and is_shown(child)]
-    if below:
-        return max(below, key=lambda child: child.bone.length)
+    """The lower bone of the limb that a bone, which is not such a one, belongs to or is next to: that of the longest
+    bones, so that a paw means the leg and not its toes."""
     near = TOUCHING * bone.bone.length
-    ends = (above for above in bone.parent_recursive if (above.bone.tail_local - bone.bone.head_local).length <= near)
-    return next((above for above in ends if is_limb(above) and is_shown(above)), None)
+    above = (each for each in bone.parent_recursive if (each.bone.tail_local - bone.bone.head_local).length <= near)
+    found = [each for each in (*children_of(bone), *above) if is_limb(each) and is_shown(each)]
+    return max(found, key=lambda each: _shorter((upper_of(each), each)), default=None)
 
 
 def doubles(bone: PoseBone) -> list[PoseBone]:

@@ -170,10 +170,14 @@ def test_a_bone_that_is_no_lower_one_is_refused_with_the_one_to_click(clicked: A
     refuses(bpy.ops.pose.planar_ik_add, words)
 
 
+def test_a_paw_means_the_leg_and_not_its_toes() -> None:
+    ob = rig_at_rest((*LEG, FOOT, Bone("toe", FOOT.tail, (0.1, 0.6, -2), "foot", connected=True)))
+    select(ob, "foot")
+    refuses(bpy.ops.pose.planar_ik_add, "click 'shin', which bends with 'thigh'")
+
+
 def test_what_moves_bones_that_are_hidden_is_not_to_be_muted() -> None:
-    ob = rig_at_rest(
-        (*LEG, FOOT)
-    )  # as the heel's control of a generated quadruped, whose parent an IK constraint turns
+    ob = rig_at_rest((*LEG, FOOT))  # as a generated quadruped's heel, whose parent an IK constraint turns
     ob.pose.bones["thigh"].constraints.new("COPY_ROTATION").target = ob
     assert "mute or remove it" in refuses(bpy.ops.pose.planar_ik_add, "moves 'thigh'")
     ob.data.bones["thigh"].hide = True

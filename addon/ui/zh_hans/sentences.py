@@ -29,6 +29,7 @@ SENTENCES = {
     "'{bone}' is scaled to nothing": "'{bone}' 被缩放为零",
     "'{bone}' is scaled unevenly and '{lower}' inherits it: set Inherit Scale of '{other}' to Aligned": "'{bone}' 缩放不均匀且 '{lower}' 继承它：请把 '{other}' 的继承缩放设为对齐",
     "'{bone}' is the lower bone of another chain": "'{bone}' 是另一条链的下骨",
+    "'{bone}' lost its {part} and follows '{name}' still: {way}": "'{bone}' 丢失了{part}，但仍跟随 '{name}'：{way}",
     "'{bone}' or its chain was changed since it was put on the rig": "'{bone}' 或其链在放到绑定上之后被更改",
     "The location of '{bone}' was changed since '{other}' was put on the rig": "'{bone}' 的位置在 '{other}' 放到绑定上之后被更改",
     "'{name}' is disabled in viewports or excluded, and so is not posed: enable it, and hide it by its eye": "'{name}' 在视图中被禁用或被排除，因此未摆出姿态：请启用它，并用眼睛图标隐藏",
