@@ -24,29 +24,26 @@ from .checking import check, check_in_reach
 from .design import design
 from .found import Found, constraints_of
 from .purpose import check_new_goals, limb_of, purpose_of
+from .quietly import quietly
 from .surroundings import surroundings_of
 from .wanted import Values, Wanted, goals_of, path_on, read, values_of
 
 Chains = dict[ArmatureObject, dict[str, Wanted]]
 """What chains are to do, by their objects and the names of their lower bones."""
 
-making: list[bool] = []
-"""Not empty while mechanisms are made or taken away, which sets settings too."""
-
 
 @contextmanager
 def _switched_off(chains: dict[ArmatureObject, list[str]]) -> Iterator[None]:
     """Chains switched off while they run on nothing, lest the extension poses them; what they are set to then stays."""
     states = {(ob, name): chain_settings(ob.pose.bones[name]).enabled for ob, names in chains.items() for name in names}
-    making.append(True)
-    try:
-        for ob, name in states:
-            setattr(ob.pose.bones[name], PREFIX + SWITCH, False)
-        yield
-    finally:
-        for (ob, name), state in states.items():
-            setattr(ob.pose.bones[name], PREFIX + SWITCH, state)
-        making.pop()
+    with quietly():
+        try:
+            for ob, name in states:
+                setattr(ob.pose.bones[name], PREFIX + SWITCH, False)
+            yield
+        finally:
+            for (ob, name), state in states.items():
+                setattr(ob.pose.bones[name], PREFIX + SWITCH, state)
 
 
 def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
@@ -107,14 +104,11 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
 def _point_again(lower: PoseBone) -> None:
     """Have a chain follow again what its mechanism measures, where it lost that: Paste Pose takes no pointers over."""
     chain = chain_settings(lower)
-    making.append(True)
-    try:
+    with quietly():
         for (ob, bone), goal in zip(Found(lower).goals, ("", "pole_"), strict=False):
             if ob and getattr(chain, f"{goal}target") is None:
                 setattr(chain, f"{goal}target", ob)
                 setattr(chain, f"{goal}subtarget", bone)
-    finally:
-        making.pop()
 
 
 def _read_all(chains: dict[ArmatureObject, list[str]]) -> Chains:

@@ -15,8 +15,8 @@ from bpy.types import PoseBone
 from ..rig.access import chain_settings, is_armature, runs_on_rig
 from ..rig.settings import NAMES, SWITCH
 from .annex import needs_annex
-from .convert import making
 from .found import Found, exposed, host_of
+from .quietly import quietly
 
 
 def restore(lower: PoseBone) -> None:
@@ -29,13 +29,10 @@ def restore(lower: PoseBone) -> None:
         settings[SWITCH] = not any(constraint.mute for _, constraint in found.constraints)
     for (ob, bone), goal in zip(found.goals, ("", "pole_"), strict=False):
         settings |= {f"{goal}target": ob, f"{goal}subtarget": bone}
-    making.append(True)
-    try:
+    with quietly():
         for name, value in settings.items():
             if name not in NAMES or getattr(chain, name) != value:
                 setattr(chain, name, value)
-    finally:
-        making.pop()
 
 
 @persistent

@@ -7,18 +7,15 @@ from collections.abc import Iterable
 from bpy.types import PoseBone
 
 from ..rig.access import chain_settings, runs_on_rig
-from .convert import making
 from .found import constraints_of
+from .quietly import quietly
 
 
 def switch_all(lowers: Iterable[PoseBone], is_on: bool) -> None:
     """Switch chains on or off, and no more: to set a chain on the rig by itself has the scene evaluated and its
     mechanism compared with its settings, which nothing has changed here."""
-    making.append(True)
-    try:
+    with quietly():
         for lower in lowers:
             chain_settings(lower).enabled = is_on
             for _, constraint in constraints_of(lower) if runs_on_rig(lower) else ():
                 constraint.mute = not is_on
-    finally:
-        making.pop()
