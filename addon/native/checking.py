@@ -14,7 +14,7 @@ from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_
 from ..rig.settings import IN_SHAPE, NAMES, holder_of
 from ..rig.setup import Refused
 from ..rig.stretching import shears
-from ..rig.targets import Target
+from ..rig.targets import Target, followed
 from .annex import needs_annex
 
 FIXED = ("plane", "stretch_volume")
@@ -53,9 +53,7 @@ def check(lower: PoseBone) -> None:
 def _check_followed(lower: PoseBone, dependencies: Dependencies) -> None:
     """Raise `Refused` if a chain has nothing to follow, or can't follow it."""
     settings = chain_settings(lower)
-    goals = [Target.read(settings.target, settings.subtarget)]
-    if settings.plane == "POLE":
-        goals.append(Target.read(settings.pole_target, settings.pole_subtarget))
+    goals = followed(settings)[: 2 if settings.plane == "POLE" else 1]
     for goal, name in zip(goals, ("target", "pole target"), strict=False):
         problem = f"'{lower.name}' has no {name}" if goal is None else deleted([goal])
         if problem:

@@ -14,7 +14,7 @@ from ..rig.dependencies import Dependencies
 from ..rig.problems import NOT_A_PLACE, deleted, lacking, moved_by, movers_of, not_a_number
 from ..rig.setup import Refused
 from ..rig.status import MISSED, tolerance
-from ..rig.targets import Target
+from ..rig.targets import Target, followed
 from ..solver import Reach
 from .found import Found
 from .purpose import changed_since
@@ -27,8 +27,7 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     """The reach of a chain, and why it can't be posed; nothing if it can."""
     evaluated = lower.id_data.evaluated_get(depsgraph).pose.bones[lower.name]
     settings = chain_settings(lower)
-    target = Target.read(settings.target, settings.subtarget)
-    pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
+    target, pole = followed(settings)
     problem = lacking(lower, target, pole) or _deleted(target, pole) or not_a_number(settings)
     if target is None or problem:
         return Reach.INVALID, _lost(lower) or problem

@@ -12,7 +12,7 @@ from ..rig.animation import animated_paths
 from ..rig.settings import FLAT, NAMES, ON_RIG, holder_of
 from ..rig.setup import Refused
 from ..rig.sides import swing_side
-from ..rig.targets import Target
+from ..rig.targets import Target, followed
 from ..solver.chain import Features
 from ..solver.record import Node
 from ..solver.triangle import Settings
@@ -115,8 +115,7 @@ def values_of(lower: PoseBone, animated: set[str]) -> Values:
 def read(lower: PoseBone) -> Wanted:
     """What a chain is to do, as it is set; raises `Refused` if it has nothing to follow."""
     settings = chain_settings(lower)
-    target = Target.read(settings.target, settings.subtarget)
-    pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
+    target, pole = followed(settings)
     if target is None or (settings.plane == "POLE" and pole is None):
         raise Refused(f"'{lower.name}' has no {'pole ' if target else ''}target")
     animated = animated_paths(lower.id_data)

@@ -62,3 +62,11 @@ class Target:
         if self.bone:
             return evaluated.matrix_world @ evaluated.pose.bones[self.bone].head  # type: ignore[union-attr]  # every frame
         return evaluated.matrix_world.translation
+
+
+def followed(settings: Any) -> tuple[Target | None, Target | None]:
+    """What a chain with these settings follows now, if it has that: its target, and in the plane of a pole its pole."""
+    target = Target.read(settings.target, settings.subtarget)
+    if settings.plane != "POLE":
+        return target, None
+    return target, Target.read(settings.pole_target, settings.pole_subtarget)

@@ -9,7 +9,7 @@ from bpy.types import Context, Object, PoseBone
 
 from ..rig.access import ArmatureObject, bones_of, chain_settings, children_of, has_chain, is_armature, view_layer_of
 from ..rig.setup import Refused
-from ..rig.targets import Target
+from ..rig.targets import Target, followed
 from ..rig.turning import COPY
 
 NOTHING_SELECTED = (
@@ -69,11 +69,8 @@ def chains_of(ob: ArmatureObject) -> list[PoseBone]:
 
 def goals_of(lower: PoseBone) -> dict[str, Target]:
     """The target and the pole of a chain, those that it has, by what they are called."""
-    settings = chain_settings(lower)
-    goals = {"TARGET": Target.read(settings.target, settings.subtarget)}
-    if settings.plane == "POLE":
-        goals["POLE"] = Target.read(settings.pole_target, settings.pole_subtarget)
-    return {part: goal for part, goal in goals.items() if goal and not goal.problem()}
+    goals = zip(("TARGET", "POLE"), followed(chain_settings(lower)), strict=True)
+    return {part: goal for part, goal in goals if goal and not goal.problem()}
 
 
 def _is_chain(lower: PoseBone, or_off: bool) -> bool:
@@ -106,10 +103,7 @@ def _by_what_moves_them(bones: list[PoseBone]) -> list[PoseBone]:
 
 
 def _hangs_on(names: set[str], bone: PoseBone) -> bool:
-    above = bone.parent
-    while above is not None and above.name not in names:
-        above = above.parent
-    return above is not None
+    return any(above.name in names for above in bone.parent_recursive)
 
 
 def chains_in_view(context: Context) -> Iterator[PoseBone]:

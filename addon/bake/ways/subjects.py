@@ -17,7 +17,7 @@ from ...rig.problems import Mover, moved_by, obstacles_of
 from ...rig.rotation import CHANNELS, EULER, rotation_channel
 from ...rig.settings import IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, holder_of
 from ...rig.sides import swing_side
-from ...rig.targets import Target
+from ...rig.targets import Target, followed
 from ..acting import acting_on
 from ..keeping import own_channels
 
@@ -154,8 +154,7 @@ class Reader:
     def subject(self, lower: PoseBone) -> Subject | None:
         """What is known of the chain of a lower bone."""
         ob, settings = lower.id_data, chain_settings(lower)
-        target = Target.read(settings.target, settings.subtarget)
-        pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
+        target, pole = followed(settings)
         if lower.parent is None or target is None or (settings.plane == "POLE" and pole is None):
             return None
         upper, animation = upper_of(lower), self.animation(ob)

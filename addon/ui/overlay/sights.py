@@ -20,7 +20,7 @@ from ...rig.access import ArmatureObject, bones_of, chain_settings, is_armature,
 from ...rig.anatomy import Anatomy, Unposable, anatomy
 from ...rig.settings import features_of, solver_settings
 from ...rig.sides import swing_side
-from ...rig.targets import Target
+from ...rig.targets import Target, followed
 from ...solver.chain import Features, Own
 from ...solver.triangle import Settings
 from ..finding import chains_in_view, chains_meant
@@ -159,8 +159,7 @@ def _on_rig(sight: Sight, depsgraph: Depsgraph) -> Sight:
     """Of a chain on the rig nothing is kept: it is measured."""
     lower = bones_of(sight.object)[sight.lower]
     posed, settings = bones_of(sight.object.evaluated_get(depsgraph))[sight.lower], chain_settings(lower)
-    target = Target.read(settings.target, settings.subtarget)
-    pole = Target.read(settings.pole_target, settings.pole_subtarget) if settings.plane == "POLE" else None
+    target, pole = followed(settings)
     nothing = sight._replace(posing=None)
     if target is None or any(goal.problem() for goal in (target, pole) if goal):
         return nothing
