@@ -16,6 +16,20 @@ def animated_paths(ob: Object) -> set[str]:
     return {curve.data_path for curve in (*data.drivers, *curves_everywhere(ob))}
 
 
+def with_drivers(owner: Any) -> Iterator[Any]:
+    """An ID, and the node tree that is part of it and not listed anywhere else, if they may have drivers."""
+    for each in (owner, getattr(owner, "node_tree", None)):
+        if getattr(each, "animation_data", None):
+            yield each
+
+
+def read_by_drivers(owner: Any) -> Iterator[Any]:
+    """The targets of the variables of all drivers of what has animation data."""
+    for curve in owner.animation_data.drivers:
+        for variable in curve.driver.variables if curve.driver else ():
+            yield from variable.targets
+
+
 def curves_everywhere(ob: Object) -> Iterator[Any]:
     """The F-curves that act on an object, by its action or by strips of the NLA."""
     data = ob.animation_data

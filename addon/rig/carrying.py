@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Object
 
 from . import fcurves
-from .animation import curve_lists_of, curves_of
+from .animation import curve_lists_of, curves_of, read_by_drivers, with_drivers
 
 _HANDLES = ("handle_left_type", "handle_right_type", "handle_left", "handle_right")
 _KEY = ("co", *_HANDLES, "interpolation", "easing", "back", "amplitude", "period", "type")
@@ -50,19 +50,10 @@ def redirect(moved: Mapping[Property, Property]) -> None:
     are left."""
     read: Any = {ob for ob, _ in moved}
     users: set[Any] = set().union(*bpy.data.user_map(subset=read).values())  # type: ignore[call-arg]
-    for user in filter(lambda each: each.is_editable, users):
-        for owner in (user, getattr(user, "node_tree", None)):  # that of a material is not listed itself
-            for target in _read_by_drivers(owner):
-                if to := moved.get((target.id, target.data_path)):
-                    target.id, target.data_path = to
-
-
-def _read_by_drivers(owner: Any) -> Iterator[Any]:
-    """The targets of all drivers of what has animation data, or might."""
-    data = getattr(owner, "animation_data", None)
-    for curve in data.drivers if data else ():
-        for variable in curve.driver.variables:
-            yield from variable.targets
+    owners = (owner for user in users if user.is_editable for owner in with_drivers(user))
+    for target in (target for owner in owners for target in read_by_drivers(owner)):
+        if to := moved.get((target.id, target.data_path)):
+            target.id, target.data_path = to
 
 
 def make_own(ob: Object, path: str, together: Collection[Object] = ()) -> None:

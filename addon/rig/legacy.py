@@ -12,7 +12,7 @@ from bpy.app.handlers import persistent
 from bpy.types import PoseBone
 
 from .access import ArmatureObject, Key, is_armature
-from .animation import curve_lists_of
+from .animation import curve_lists_of, read_by_drivers, with_drivers
 from .settings import NAMES, PREFIX, SETTINGS, tell_changed
 
 _PATH = re.compile(rf'(pose\.bones\["(?:[^"\\]|\\.)*"\]\.)planar_ik\.({"|".join(NAMES)})', re.DOTALL)
@@ -48,13 +48,10 @@ def take_over_paths() -> None:
         for curves in curve_lists_of(action):
             _redirect(curves)
     for owner in _animated():
-        drivers = owner.animation_data.drivers
-        _redirect(drivers)
-        for curve in drivers:
-            for variable in curve.driver.variables if curve.driver else ():
-                for target in variable.targets:
-                    if "].planar_ik." in target.data_path:
-                        target.data_path = _PATH.sub(rf"\1{PREFIX}\2", target.data_path)
+        _redirect(owner.animation_data.drivers)
+        for target in read_by_drivers(owner):
+            if "].planar_ik." in target.data_path:
+                target.data_path = _PATH.sub(rf"\1{PREFIX}\2", target.data_path)
 
 
 def _animated() -> Iterator[Any]:
@@ -62,9 +59,7 @@ def _animated() -> Iterator[Any]:
     for prop in bpy.data.bl_rna.properties:
         if prop.type == "COLLECTION":
             for owner in getattr(bpy.data, prop.identifier):
-                for each in (owner, getattr(owner, "node_tree", None)):
-                    if getattr(each, "animation_data", None):
-                        yield each
+                yield from with_drivers(owner)
 
 
 def _redirect(curves: Any) -> None:
