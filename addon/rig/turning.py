@@ -17,6 +17,7 @@ from .access import ArmatureObject, bones_of, path_to_bone, upper_of
 from .animation import animated_paths
 from .converting import Solvers
 from .editing import edit_mode
+from .rotation import rotation_channel
 
 TURN, LIMB = "MCH-turn-", "MCH-limb-"
 """What the names of the bones begin with, before that of the animator's: of the one that is turned, of the limb's."""
@@ -26,7 +27,6 @@ COPY = "Copy Limb"
 
 SAME_AT_REST = ("head", "tail", "roll", "parent", "use_connect", "inherit_scale", "use_inherit_rotation")
 SAME_IN_IK = ("ik_stretch", *(f"{kind}_{axis}" for kind in ("lock_ik", "ik_stiffness") for axis in "xyz"))
-CHANNELS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
 class Turned(NamedTuple):
@@ -108,4 +108,4 @@ def _drive(limb: Turned, channel: str, index: int) -> None:
 
 
 def _channel(bone: PoseBone) -> str:
-    return CHANNELS.get(bone.rotation_mode, "rotation_euler")
+    return rotation_channel(bone.rotation_mode)
