@@ -147,6 +147,25 @@ def joints(ob: Any, lower: str = "shin") -> Joints:
     return Joints(*(_moved(world, np.array(place)) for place in (bone.parent.head, bone.head, bone.tail)))
 
 
+def copied(ob: Any, shares_data: bool = True) -> Any:
+    """A copy of a rig by a script, in the scene, with the same armature or with one of its own."""
+    copy = ob.copy()
+    if not shares_data:
+        copy.data = ob.data.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    return copy
+
+
+def rig_and_twin() -> tuple[Any, Any]:
+    """A leg with a foot, and another object of its armature, whose thigh is longer and whose shin is bent."""
+    ob = make_rig((*LEG, Bone("foot", SHIN.tail, (0.1, 0.4, -2), "shin")))
+    twin = copied(ob)
+    twin.pose.bones["thigh"].scale = (1, 1.4, 1)
+    twin.pose.bones["shin"].rotation_quaternion = (1, 0.5, 0, 0)
+    update()
+    return ob, twin
+
+
 def place_of(ob: Any, bone: str = "") -> np.ndarray:
     """Where a target is in the evaluated scene: an object's origin or a bone's head."""
     evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())

@@ -13,6 +13,7 @@ from tests.blender.rigs import (
     Bone,
     activate,
     assert_on_target,
+    copied,
     joints,
     key_location,
     make_chain,
@@ -189,10 +190,7 @@ def rig_and_target(**settings):
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_copied_rig_is_a_chain_of_its_own(shared):
     ob, target = rig_and_target()
-    copy = ob.copy()
-    if not shared:
-        copy.data = ob.data.copy()
-    bpy.context.scene.collection.objects.link(copy)
+    copy = copied(ob, shared)
     update()
     goal = make_empty("goal", NEXT)
     copy.pose.bones["shin"].planar_ik.target = goal

@@ -9,6 +9,7 @@ import pytest
 from tests.blender.natives import make_portable, matrices
 from tests.blender.rigs import (
     activate,
+    copied,
     frame_of,
     joints,
     length,
@@ -56,10 +57,7 @@ def mend(ob, lower="shin"):
 @pytest.mark.parametrize("shares_data", [False, True])
 def test_a_copy_by_a_script(shares_data):
     ob, _ = one_leg()
-    copy = ob.copy()
-    if not shares_data:
-        copy.data = ob.data.copy()
-    bpy.context.scene.collection.objects.link(copy)
+    copy = copied(ob, shares_data)
     copy.location.x = 0.3
     update()
     if copy.pose.bones["shin"].planar_ik.message:  # Blender may leave its drivers with the original

@@ -12,7 +12,6 @@ from tests.blender.rigs import (
     LEG,
     SHIN,
     THIGH,
-    Bone,
     assert_on_target,
     assert_refused,
     joints,
@@ -21,6 +20,7 @@ from tests.blender.rigs import (
     make_rig,
     plane_chain,
     pose,
+    rig_and_twin,
     shear_of,
     update,
 )
@@ -134,12 +134,7 @@ def test_a_thigh_that_points_across_is_refused():
 
 
 def test_another_object_of_the_armature_stays_as_it_is():
-    ob = make_rig((*LEG, Bone("foot", SHIN.tail, (0.1, 0.4, -2), "shin")))
-    twin = ob.copy()
-    bpy.context.scene.collection.objects.link(twin)
-    twin.pose.bones["thigh"].scale = (1, 1.4, 1)
-    twin.pose.bones["shin"].rotation_quaternion = (1, 0.5, 0, 0)
-    update()
+    ob, twin = rig_and_twin()
     before = [bone.matrix.copy() for bone in twin.pose.bones]
     inherited = [bone.inherit_scale for bone in ob.data.bones]
     target = make_empty("target", FAR * 1.2)

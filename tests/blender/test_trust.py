@@ -31,6 +31,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    rig_and_twin,
     rotation,
     select,
     shown_rotation,
@@ -342,12 +343,7 @@ def test_a_leg_that_points_the_opposite_way_of_its_hip_is_exact_on_the_rig(bones
 
 @pytest.mark.parametrize("way", ["add", "rebuild"])
 def test_a_limb_on_the_rig_stretches_no_other_object_of_its_armature(way: str) -> None:
-    ob = make_rig((*LEG, Bone("foot", SHIN.tail, (0.1, 0.4, -2), "shin")))
-    twin = ob.copy()
-    bpy.context.scene.collection.objects.link(twin)
-    twin.pose.bones["thigh"].scale = (1, 1.4, 1)
-    twin.pose.bones["shin"].rotation_quaternion = (1, 0.5, 0, 0)
-    update()
+    ob, twin = rig_and_twin()
     before = [bone.matrix.copy() for bone in twin.pose.bones]
     chain = add_chain(ob, "EXTENSION", place=(0.1, 0.2, -2.8), stretch=float(way == "add"))
     select(ob, "shin")
