@@ -42,11 +42,6 @@ class Edit(NamedTuple):
     """Whether some of these are armatures that were themselves edited, or their bones or settings."""
 
 
-def is_structural(depsgraph: Depsgraph) -> bool:
-    """Whether Blender found out anew what depends on what: objects, parents, constraints, drivers or curves are new."""
-    return depsgraph.id_type_updated("COLLECTION")
-
-
 def edit_of(depsgraph: Depsgraph) -> Edit:
     """What was edited since Blender last evaluated, and what depends on it."""
     updates: Any = depsgraph.updates  # which the stubs let be of nothing

@@ -9,10 +9,10 @@ from bpy.types import Depsgraph
 
 from ..rig import status
 from ..rig.access import Key, chain_settings, has_chain, is_armature, key_of, runs_on_rig
-from ..rig.dependencies import Dependencies
+from ..rig.dependencies import Dependencies, is_structural
 from ..rig.renaming import Renaming
 from .chain import Chain
-from .edits import Edit, Seen, edit_of, edit_of_all, has_unknown_chains, is_structural, with_settings
+from .edits import Edit, Seen, edit_of, edit_of_all, has_unknown_chains, with_settings
 from .group import Group
 from .order import levels_of
 from .pointers import Pointers

@@ -1,15 +1,17 @@
 """Chains as Blender's own bones, constraints and drivers: they need no extension, no Python and no trust."""
 
-from . import handlers, restoring
+from . import handlers, keys, restoring
+
+_REGISTERED = (handlers, restoring, keys)
 
 
 def register() -> None:
     """Start to listen."""
-    handlers.register()
-    restoring.register()
+    for room in _REGISTERED:
+        room.register()
 
 
 def unregister() -> None:
     """Stop listening."""
-    restoring.unregister()
-    handlers.unregister()
+    for room in reversed(_REGISTERED):
+        room.unregister()

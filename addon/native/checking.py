@@ -8,10 +8,10 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..rig.access import ArmatureObject, chain_settings, runs_on_rig, setting_path
-from ..rig.animation import animated_paths, strip_paths
+from ..rig.animation import animated_paths, changing_paths, strip_paths
 from ..rig.dependencies import Dependencies
 from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
-from ..rig.settings import IN_SHAPE, NAMES, holder_of
+from ..rig.settings import IN_SHAPE, NAMES, holder_of, titled
 from ..rig.setup import Refused
 from ..rig.stretching import shears
 from ..rig.targets import Target, followed
@@ -42,12 +42,17 @@ def check(lower: PoseBone) -> None:
     moved = moved_by(ob, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
     if unposed(ob) or moved:
         raise Refused(unposed(ob) or moved)
-    animated = animated_paths(ob)
-    for name in fixed_on(ob):
-        if setting_path(lower.name, name) in animated:
-            raise Refused(f"{name.replace('_', ' ').capitalize()} of '{lower.name}' is animated: remove its keys first")
+    check_fixed(lower)
     if needs_annex(ob):
-        _check_apart(lower, animated)
+        _check_apart(lower, animated_paths(ob))
+
+
+def check_fixed(lower: PoseBone) -> None:
+    """Raise `Refused` if what makes a mechanism what it is changes over time."""
+    changing = changing_paths(lower.id_data)
+    for name in fixed_on(lower.id_data):
+        if setting_path(lower.name, name) in changing:
+            raise Refused(f"{titled(name)} of '{lower.name}' is animated: remove its keys first")
 
 
 def _check_followed(lower: PoseBone, dependencies: Dependencies) -> None:
@@ -82,8 +87,9 @@ def _check_apart(lower: PoseBone, animated: set[str]) -> None:
     in_strips = {path for track in _tracks(lower.id_data) for strip in track.strips for path in strip_paths(strip)}
     for name in NAMES:
         if setting_path(lower.name, name) in in_strips:
-            word = name.replace("_", " ").capitalize()
-            raise Refused(f"{word} of '{lower.name}' is animated by NLA strips, which act on the linked rig only")
+            raise Refused(
+                f"{titled(name)} of '{lower.name}' is animated by NLA strips, which act on the linked rig only"
+            )
     stretches = settings.stretch > 0.0 or setting_path(lower.name, "stretch") in animated
     if stretches and settings.stretch_volume != "UNIFORM" and shears(lower):
         raise Refused(

@@ -20,7 +20,7 @@ from .annex import annex_of, host_for, needs_annex, remove_if_empty
 from .apart import design_apart
 from .blending import world_bone
 from .build import Plan, build, take_away
-from .checking import check, check_in_reach
+from .checking import check, check_fixed, check_in_reach
 from .design import design
 from .found import Found, constraints_of
 from .purpose import check_new_goals, limb_of, purpose_of
@@ -87,6 +87,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
     for ob, names in chains.items():
         check_in_reach(ob, names, "rebuild its chains")
         for name in names:
+            check_fixed(ob.pose.bones[name])
             _point_again(ob.pose.bones[name])
     wanted = _read_all(chains)
     with object_mode(context, chains):

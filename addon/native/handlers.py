@@ -7,12 +7,12 @@ from contextlib import suppress
 import bpy
 
 from ..rig import settings, status
-from ..rig.access import runs_on_rig, view_layer_of
-from ..rig.settings import ChainSettings
+from ..rig.access import chain_settings, runs_on_rig, view_layer_of
+from ..rig.settings import NAMES, ChainSettings
 from ..rig.setup import Refused
 from .convert import follow, rebuild
 from .found import Found, constraints_of
-from .purpose import is_outdated
+from .purpose import is_outdated, is_set_anew
 from .quietly import is_quiet, quietly
 from .status import answer
 
@@ -26,11 +26,23 @@ def _on_change(changed: ChainSettings, _is_aim: bool) -> None:
         for _, constraint in constraints_of(lower):
             constraint.mute = not changed.enabled
         follow(lower)
-        layer = view_layer_of(bpy.context)
-        layer.update()
-        evaluated = lower.id_data.evaluated_get(layer.depsgraph).pose.bones[lower.name]
-        if is_outdated(Found(lower), evaluated):
-            rebuild(bpy.context, [lower])
+        if is_set_anew(Found(lower)):
+            _make_anew(changed)
+
+
+def _make_anew(changed: ChainSettings) -> None:
+    """Make a mechanism anew if need be. What animates settings would set these back, and whoever set them may be about
+    to key them."""
+    name, ob = changed.bone.name, changed.bone.id_data
+    set_to = {each: getattr(changed, each) for each in NAMES}
+    layer = view_layer_of(bpy.context)
+    layer.update()
+    if is_outdated(Found(changed.bone), ob.evaluated_get(layer.depsgraph).pose.bones[name]):
+        rebuild(bpy.context, [changed.bone])
+    chain = chain_settings(ob.pose.bones[name])
+    for each, value in set_to.items():
+        if getattr(chain, each) != value:
+            setattr(chain, each, value)
 
 
 def register() -> None:

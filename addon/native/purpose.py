@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from bpy.types import PoseBone
@@ -9,13 +10,13 @@ from bpy.types import PoseBone
 from ..rig.access import upper_of
 from ..rig.anatomy import Unposable, anatomy
 from ..rig.dependencies import Dependencies
-from ..rig.settings import IN_SHAPE
+from ..rig.settings import IN_SHAPE, titled
 from ..rig.setup import Refused
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
 from ..solver.triangle import bones
 from .blending import is_mirrored
-from .checking import check_goals
+from .checking import check_fixed, check_goals
 from .found import Found, host_of
 from .wanted import Wanted, goals_of, needs_swing, read
 
@@ -25,23 +26,52 @@ def is_outdated(found: Found, evaluated: PoseBone) -> bool:
     return not found.is_whole or bool(changed_since(found, evaluated))
 
 
+def is_set_anew(found: Found) -> bool:
+    """Whether it is not what its settings ask for, whatever its bones are. Raises `Refused` as `changed_since` does."""
+    return not found.is_whole or bool(_set_since(found, read(found.lower)))
+
+
 def changed_since(found: Found, evaluated: PoseBone) -> str:
     """What of a chain was changed since its mechanism, which is whole, was made: the first part of a sentence.
     Raises `Refused` if no mechanism can be made for it."""
-    lower, wanted, built = found.lower, read(found.lower), found.purpose
+    wanted = read(found.lower)
     check_new_goals(found, wanted)
+    check_fixed(found.lower)
+    return _set_since(found, wanted) or _shaped_since(found, evaluated, wanted)
+
+
+def _set_since(found: Found, wanted: Wanted) -> str:
+    """What was set otherwise."""
+    lower, built = found.lower, found.purpose
     if built is None or found.goals != goals_of(wanted):
         return f"'{lower.name}' has another target or pole than when it was put on the rig"
-    asked = purpose_of(wanted, limb_of(evaluated, lower, wanted), lower)
-    if asked["words"]["swings"] and not built["words"]["swings"]:
+    if animated := sorted(wanted.waiting | wanted.exposed.difference(built["words"]["exposed"])):
+        return f"{titled(animated[0])} of '{lower.name}' was animated since it was put on the rig"
+    words, numbers = _words(_as_built(wanted, built), lower), _numbers(_as_built(wanted, built))
+    if words["swings"] and not built["words"]["swings"]:
         return f"The knee of '{lower.name}' does not swing yet, as it does with a bend between 1 and -1"
-    if not {*asked["words"]["moving"]} <= {*built["words"]["moving"]}:
+    if not {*words["moving"]} <= {*built["words"]["moving"]}:
         return f"The location of '{upper_of(lower).name}' was changed since '{lower.name}' was put on the rig"
-    return (
-        ""
-        if _alike(built, asked | {"place": found.place})
-        else f"'{lower.name}' or its chain was changed since it was put on the rig"
-    )
+    needless = {name: built["words"][name] for name in ("swings", "moving")}  # but harmless
+    if words | needless != built["words"] or not _are_alike(built["numbers"], numbers, 1e-6):
+        return f"'{lower.name}' or its chain was changed since it was put on the rig"
+    return ""
+
+
+def _shaped_since(found: Found, evaluated: PoseBone, wanted: Wanted) -> str:
+    """Whether the limb has another shape, to within single precision."""
+    lower, built = found.lower, found.purpose or {}
+    shape = _shape(limb_of(evaluated, lower, _as_built(wanted, built))) | {"place": found.place}
+    size = max(shape["lengths"])
+    within = {"axes": 1e-4, "lengths": 1e-5 * size, "place": 1e-4 * max(1.0, size)}
+    if all(_are_alike(built[name], shape[name], limit) for name, limit in within.items()):
+        return ""
+    return f"'{lower.name}' or its chain was changed since it was put on the rig"
+
+
+def _as_built(wanted: Wanted, built: dict[str, Any]) -> Wanted:
+    """With what was animated when the mechanism was made, and need not be any more, as a custom property still."""
+    return wanted._replace(exposed=frozenset(built["words"]["exposed"]))
 
 
 def check_new_goals(found: Found, wanted: Wanted) -> None:
@@ -70,14 +100,14 @@ def limb_of(evaluated: PoseBone, lower: PoseBone, wanted: Wanted) -> Limb:
 
 def purpose_of(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:
     """What a mechanism is made for, in words and numbers that can be kept with it and compared."""
-    fixed = {name: value for name, value in wanted.settings.items() if name not in wanted.exposed and name != "enabled"}
-    hangs = [[bone.bone.use_inherit_rotation, bone.bone.inherit_scale] for bone in (upper_of(lower), lower)]
-    axes = [number for turn in (*limb.axes, *limb.knee_turns) for number in turn]
-    lengths = [limb.r1, limb.r2]
+    return {"words": _words(wanted, lower), "numbers": _numbers(wanted), **_shape(limb)}
+
+
+def _words(wanted: Wanted, lower: PoseBone) -> dict[str, Any]:
     words: dict[str, Any] = {
-        "hangs": hangs,
+        "hangs": [[bone.bone.use_inherit_rotation, bone.bone.inherit_scale] for bone in (upper_of(lower), lower)],
         "exposed": sorted(wanted.exposed),
-        "kinds": [fixed["plane"], fixed["stretch_volume"]],
+        "kinds": [wanted.settings["plane"], wanted.settings["stretch_volume"]],
         "swings": needs_swing(wanted),
         "moving": list(wanted.moving),
     }
@@ -85,17 +115,21 @@ def purpose_of(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:
         words["mirrored"] = is_mirrored(upper_of(lower))
     if host_of(lower) != lower.id_data:  # in an annex, where bones turn as the limb's do
         words["modes"] = [bone.rotation_mode for bone in (upper_of(lower), lower)]
-    numbers = [value for _, value in sorted(fixed.items()) if isinstance(value, float)]
-    return {"words": words, "numbers": numbers, "axes": axes, "lengths": lengths}
+    return words
 
 
-def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two mechanisms are made for the same, to within single precision."""
-    if one["words"] != other["words"] or len(one["numbers"]) != len(other["numbers"]):
-        return False
-    size = max(other["lengths"])
-    pairs = [(a, b, 1e-6 * max(1.0, abs(b))) for a, b in zip(one["numbers"], other["numbers"], strict=True)]
-    pairs += [(a, b, 1e-4) for a, b in zip(one["axes"], other["axes"], strict=True)]
-    pairs += [(a, b, 1e-5 * size) for a, b in zip(one["lengths"], other["lengths"], strict=True)]
-    pairs += [(a, b, 1e-4 * max(1.0, size)) for a, b in zip(one["place"], other["place"], strict=True)]
-    return all(abs(a - b) <= within for a, b, within in pairs)
+def _numbers(wanted: Wanted) -> list[float]:
+    """What the mechanism has for good."""
+    fixed = sorted(name for name in wanted.settings if name not in wanted.exposed)
+    return [wanted.settings[name] for name in fixed if isinstance(wanted.settings[name], float)]
+
+
+def _shape(limb: Limb) -> dict[str, list[float]]:
+    axes = [number for turn in (*limb.axes, *limb.knee_turns) for number in turn]
+    return {"axes": axes, "lengths": [limb.r1, limb.r2]}
+
+
+def _are_alike(one: Sequence[float], other: Sequence[float], within: float) -> bool:
+    """Whether numbers differ by no more, next to their size where that is above 1."""
+    pairs = zip(one, other, strict=True)
+    return len(one) == len(other) and all(abs(a - b) <= within * max(1.0, abs(b)) for a, b in pairs)

@@ -27,11 +27,13 @@ ALWAYS = frozenset(("bend", "influence"))
 
 
 class Values(NamedTuple):
-    """What a chain's settings are, which of them are custom properties on the rig, and which are animated."""
+    """What a chain's settings are, which of them are custom properties on the rig, which are animated, and which of
+    those where that does nothing: on the bone, though the rig has them as custom properties."""
 
     settings: dict[str, Any]
     exposed: frozenset[str]
     animated: frozenset[str]
+    waiting: frozenset[str]
 
 
 class Wanted(NamedTuple):
@@ -42,6 +44,7 @@ class Wanted(NamedTuple):
     settings: dict[str, Any]
     exposed: frozenset[str]
     animated: frozenset[str] = frozenset()
+    waiting: frozenset[str] = frozenset()
     swing_side: float = 1.0
     moving: tuple[int, ...] = ()
     """Along which of its axes the upper bone has a location of its own."""
@@ -101,15 +104,16 @@ def values_of(lower: PoseBone, animated: set[str]) -> Values:
     holder = holder_of(lower)
     custom = animated if holder == lower else animated_paths(holder.id_data)
     fixed = fixed_on(lower.id_data)
-    moving = {
-        name
-        for name in NAMES
-        if (setting_path(lower.name, name) in animated or path_on(holder, name) in custom) and name not in fixed
-    }
+    on_bone = {name for name in NAMES if setting_path(lower.name, name) in animated and name not in fixed}
+    on_rig = {name for name in NAMES if path_on(holder, name) in custom and name not in fixed}
     values = {name: getattr(chain_settings(lower), name) for name in NAMES}
-    for name in exposed(lower):
+    own = exposed(lower)
+    for name in own:
         values[name] = holder[ON_RIG + name]
-    return Values(values, ALWAYS | moving, frozenset(moving))
+    moving = frozenset(on_bone | on_rig)
+    # What is linked goes on animating the bone when it is carried to an annex.
+    waiting = frozenset(on_bone.intersection(own) - (set() if holder == lower else on_rig))
+    return Values(values, ALWAYS | moving, moving, waiting)
 
 
 def read(lower: PoseBone) -> Wanted:

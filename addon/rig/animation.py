@@ -16,6 +16,19 @@ def animated_paths(ob: Object) -> set[str]:
     return {curve.data_path for curve in (*data.drivers, *curves_everywhere(ob))}
 
 
+def changing_paths(ob: Object) -> set[str]:
+    """Those of them that give a property different values over time: importers leave curves that do not."""
+    data = ob.animation_data
+    drivers = data.drivers if data else ()
+    return {curve.data_path for curve in (*drivers, *filter(changes, curves_everywhere(ob)))}
+
+
+def changes(curve: Any) -> bool:
+    """Whether an F-curve has different values over time."""
+    values = {key.co.y for key in curve.keyframe_points}
+    return len(values) > 1 or len(curve.modifiers) > 0 or len(curve.sampled_points) > 0
+
+
 def with_drivers(owner: Any) -> Iterator[Any]:
     """An ID, and the node tree that is part of it and not listed anywhere else, if they may have drivers."""
     for each in (owner, getattr(owner, "node_tree", None)):
@@ -49,15 +62,22 @@ def has_action(ob: Object, actions: set[Any]) -> bool:
 
 def curves_of(action: Any, slot: Any) -> Iterator[Any]:
     """The F-curves of an action for a slot; before slotted actions (4.4), all of them."""
+    for curves in lists_of(action, slot):
+        yield from curves
+
+
+def lists_of(action: Any, slot: Any) -> Iterator[Any]:
+    """The collections that these are in."""
     if action is None:
         return
     if not hasattr(action, "layers"):
-        yield from action.fcurves
+        yield action.fcurves
         return
     for layer in action.layers:
         for strip in layer.strips:
             bag = strip.channelbag(slot) if slot else None
-            yield from bag.fcurves if bag else ()
+            if bag:
+                yield bag.fcurves
 
 
 def curve_lists_of(action: Any) -> Iterator[Any]:

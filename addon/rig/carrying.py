@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Object
 
 from . import fcurves
-from .animation import curve_lists_of, curves_of, read_by_drivers, with_drivers
+from .animation import curve_lists_of, curves_of, lists_of, read_by_drivers, with_drivers
 
 _HANDLES = ("handle_left_type", "handle_right_type", "handle_left", "handle_right")
 _KEY = ("co", *_HANDLES, "interpolation", "easing", "back", "amplitude", "period", "type")
@@ -20,14 +20,16 @@ Property = tuple[Object, str]
 
 
 def carry(ob: Object, old: str, new: str, together: Collection[Object] = ()) -> None:
-    """Let F-curves and drivers of one property of an object be those of another one.
+    """Let F-curves and drivers of one property of an object be those of another one, which may have some already.
 
     Where its actions are linked, or animate others by the same curves, the object gets copies: but not on account of
     those of ``together``, for which the same is asked.
     """
     make_own(ob, old, together)
-    for curve in _curves_on(ob, old):
-        curve.data_path = new
+    for user in _users_of_actions(ob):
+        for curves in lists_of(user.action, getattr(user, "action_slot", None)):
+            for curve in [curve for curve in curves if curve.data_path == old]:
+                fcurves.send(curves, curve, new)
     _carry_drivers(ob, old, ob, new)
 
 
@@ -57,21 +59,28 @@ def redirect(moved: Mapping[Property, Property]) -> None:
 
 
 def make_own(ob: Object, path: str, together: Collection[Object] = ()) -> None:
-    """Give an object copies of the actions that animate a property of it, in use or in its strips, where they are
-    linked or animate others than it and those of ``together`` by the same curves."""
+    """Give an object copies of the actions that animate a property of it together with others' than ``together``."""
     copies: dict[Any, Any] = {}
-    for user in _users_of_actions(ob):
+    for user in shared_users(ob, path, together):
         action, slot = user.action, getattr(user, "action_slot", None)
-        if not any(curve.data_path == path for curve in curves_of(action, slot)):
-            continue
-        if action.is_editable and not _others(action, slot, {ob, *together}):
-            continue
         identifier = slot.identifier if slot else ""
         if action not in copies:
             copies[action] = action.copy()
         user.action = copies[action]
         if identifier:
             user.action_slot = user.action.slots[identifier]
+
+
+def shared_users(ob: Object, path: str, together: Collection[Object] = ()) -> list[Any]:
+    """What of an object has an action that animates a property of it and is linked, or animates others than the object
+    and those of ``together`` by the same curves."""
+    found = []
+    for user in _users_of_actions(ob):
+        action, slot = user.action, getattr(user, "action_slot", None)
+        is_own = action.is_editable and not _others(action, slot, {ob, *together})
+        if not is_own and any(curve.data_path == path for curve in curves_of(action, slot)):
+            found.append(user)
+    return found
 
 
 def _users_of_actions(ob: Object) -> Iterator[Any]:
@@ -95,19 +104,15 @@ def _others(action: Any, slot: Any, but: Collection[Any]) -> bool:
     return any(user not in but for user in users(subset={action})[action])
 
 
-def _curves_on(ob: Object, path: str) -> list[Any]:
-    """The F-curves on a property, each once, though several strips may have the same action."""
-    found: list[Any] = []
-    for user in _users_of_actions(ob):
-        curves = curves_of(user.action, getattr(user, "action_slot", None))
-        found += [curve for curve in curves if curve.data_path == path and curve not in found]
-    return found
-
-
 def _carry_drivers(source: Object, old: str, to: Object, new: str) -> None:
     drivers: Any = source.animation_data.drivers if source.animation_data else ()
     for curve in [curve for curve in drivers if curve.data_path == old]:
         there: Any = to.animation_data or to.animation_data_create()
+        if before := there.drivers.find(new):
+            there.drivers.remove(before)
+        if source == to:
+            curve.data_path = new  # whoever has just made it may go on setting it up
+            continue
         there.drivers.from_existing(src_driver=curve).data_path = new
         drivers.remove(curve)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from bpy.types import ID, Constraint, Object, PoseBone
+from bpy.types import ID, Constraint, Depsgraph, Object, PoseBone
 
 from .access import bones_of, has_bone, is_armature, split_path
 from .animation import animated_paths
@@ -18,6 +18,11 @@ ON_SHAPES = {"FOLLOW_PATH", "CLAMP_TO", "SHRINKWRAP", "SPLINE_IK"}
 
 SOLVERS = {"IK", "SPLINE_IK"}
 """The constraints that turn other bones than the one that has them."""
+
+
+def is_structural(depsgraph: Depsgraph) -> bool:
+    """Whether Blender found out anew what depends on what: objects, parents, constraints, drivers or curves are new."""
+    return depsgraph.id_type_updated("COLLECTION")
 
 
 class Dependencies:

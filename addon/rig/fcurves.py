@@ -1,4 +1,4 @@
-"""What makes the shape of an F-curve: its keys and modifiers, taken away or copied."""
+"""What makes the shape of an F-curve: its keys and modifiers, taken away, copied or sent elsewhere."""
 
 from __future__ import annotations
 
@@ -15,6 +15,23 @@ def clear(curve: Any) -> None:
         curve.keyframe_points.remove(curve.keyframe_points[0])
     while curve.modifiers:
         curve.modifiers.remove(curve.modifiers[0])
+
+
+def send(curves: Any, curve: Any, path: str) -> None:
+    """Let one of these F-curves act at another path; if one acts there already, that gets its keys."""
+    there = curves.find(path, index=curve.array_index)
+    if there is None:
+        curve.data_path = path
+    elif there != curve:
+        _move_keys(curve, there)
+        curves.remove(curve)
+
+
+def _move_keys(curve: Any, to: Any) -> None:
+    for key in curve.keyframe_points:
+        moved = to.keyframe_points.insert(*key.co, keyframe_type=key.type)
+        for name in ("interpolation", "easing", "handle_left_type", "handle_right_type", "handle_left", "handle_right"):
+            setattr(moved, name, getattr(key, name))
 
 
 def copy_modifier(modifier: Any, curve: Any) -> Any:

@@ -11,6 +11,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import PoseBone
 
+from . import fcurves
 from .access import ArmatureObject, Key, is_armature
 from .animation import curve_lists_of, read_by_drivers, with_drivers
 from .settings import NAMES, PREFIX, SETTINGS, tell_changed
@@ -65,20 +66,7 @@ def _animated() -> Iterator[Any]:
 def _redirect(curves: Any) -> None:
     """Send F-curves where the settings are; if others act there already, those get their keys."""
     for curve in [curve for curve in curves if "].planar_ik." in curve.data_path]:
-        path = _PATH.sub(rf"\1{PREFIX}\2", curve.data_path)
-        there = None if path == curve.data_path else curves.find(path, index=curve.array_index)
-        if there is None:
-            curve.data_path = path
-        else:
-            _move_keys(curve, there)
-            curves.remove(curve)
-
-
-def _move_keys(curve: Any, to: Any) -> None:
-    for key in curve.keyframe_points:
-        moved = to.keyframe_points.insert(*key.co, keyframe_type=key.type)
-        for name in ("interpolation", "easing", "handle_left_type", "handle_right_type", "handle_left", "handle_right"):
-            setattr(moved, name, getattr(key, name))
+        fcurves.send(curves, curve, _PATH.sub(rf"\1{PREFIX}\2", curve.data_path))
 
 
 def _take_over_file() -> None:

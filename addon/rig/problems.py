@@ -10,7 +10,7 @@ from bpy.types import Depsgraph, Object, PoseBone
 
 from .access import ArmatureObject, chain_settings, children_of, has_chain, is_made, runs_on_rig, upper_of
 from .dependencies import Dependencies
-from .settings import ChainSettings
+from .settings import ChainSettings, titled
 from .targets import Target
 
 NOT_A_PLACE = "The place of the target, or of what carries the limb, is not a number"
@@ -177,4 +177,4 @@ def _rivals(lower: PoseBone) -> Iterator[tuple[PoseBone, str]]:
 def not_a_number(settings: ChainSettings) -> str:
     """Which setting has no value that anything could be worked out from."""
     wrong = [name for name, number in settings.numbers().items() if not isfinite(number)]
-    return f"{wrong[0].replace('_', ' ').capitalize()} is not a number" if wrong else ""
+    return f"{titled(wrong[0])} is not a number" if wrong else ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
-from bpy.types import Context, PoseBone
+from bpy.types import PoseBone
 
 from ..solver.chain import Features, Plane
 from ..solver.triangle import Settings
@@ -63,7 +63,12 @@ class Setting(NamedTuple):
 
     def on_bone(self) -> Any:
         """The property as it is registered on the pose bone."""
-        return self.make(default=self.default, update=_changed, override=OVERRIDABLE, **self.options)
+        return self.make(
+            default=self.default,
+            update=lambda bone, _context: _changed(bone, self.name),
+            override=OVERRIDABLE,
+            **self.options,
+        )
 
     def elsewhere(self, get: Callable[[Any], Any], set: Callable[[Any, Any], None]) -> Any:  # noqa: A002 as Blender's
         """A property that reads and sets it through functions."""
@@ -82,7 +87,12 @@ class Setting(NamedTuple):
         return next((item[0] for item in self.options["items"] if item[-1] == number), self.default)
 
 
-def _changed(bone: PoseBone, _context: Context) -> None:
+def _changed(bone: PoseBone, name: str) -> None:
+    """A setting was set by its name on the bone: have it where its chain reads it, and tell whoever listens."""
+    holder = holder_of(bone)
+    if ON_RIG + name in holder:
+        holder[ON_RIG + name] = getattr(bone, PREFIX + name)
+        holder.id_data.update_tag()  # which Blender does for its own properties only
     tell_changed(bone, is_aim=False)
 
 
@@ -186,6 +196,11 @@ IN_SHAPE = ("hinge_angle", "lower_twist")
 DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 
 
+def titled(name: str) -> str:
+    """The name of a setting as messages write it."""
+    return name.replace("_", " ").capitalize()
+
+
 def holder_of(lower: PoseBone) -> Any:
     """The bone that has the custom properties of a chain that runs on the rig: the lower bone itself, or the bone of
     another armature that it copies, if those of its own are linked."""
@@ -213,30 +228,17 @@ class ChainSettings:
         object.__setattr__(self, "bone", bone)
 
     def __getattr__(self, name: str) -> Any:
-        holder = self._holder(name)
-        return getattr(*self._place(name)) if holder is None else holder[ON_RIG + name]
+        holder = holder_of(self.bone) if name in DEFAULTS else {}
+        return holder[ON_RIG + name] if ON_RIG + name in holder else getattr(*self._place(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        holder = self._holder(name)
-        if holder is None:
-            setattr(*self._place(name), value)
-            return
-        holder[ON_RIG + name] = value
-        holder.id_data.update_tag()  # which Blender does for its own properties only
-        tell_changed(self.bone, is_aim=False)
+        setattr(*self._place(name), value)
 
     def numbers(self) -> dict[str, float]:
         """All settings that are numbers, by their names."""
         bone, holder = self.bone, holder_of(self.bone)
         on_rig = {name: holder.get(ON_RIG + name) for name in NUMBERS}
         return {name: getattr(bone, PREFIX + name) if value is None else value for name, value in on_rig.items()}
-
-    def _holder(self, name: str) -> Any:
-        """The bone of which a setting is a custom property, if it is one."""
-        if name not in DEFAULTS:
-            return None
-        holder = holder_of(self.bone)
-        return holder if ON_RIG + name in holder else None
 
     def _place(self, name: str) -> tuple[Any, str]:
         return (self.bone, PREFIX + name) if name in DEFAULTS else (self.bone.planar_ik, name)  # type: ignore[attr-defined]  # addon.rig.properties adds it

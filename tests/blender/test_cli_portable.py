@@ -139,7 +139,9 @@ def test_what_can_not_be_converted_is_refused_whole(shot):
     open_file(shot)
     other = make_leg("other")
     make_chain(other)
-    other.keyframe_insert('pose.bones["shin"].planar_ik_stretch_volume', frame=1)
+    for frame, volume in ((1, "LENGTH"), (9, "VOLUME")):
+        other.pose.bones["shin"].planar_ik_stretch_volume = volume
+        other.pose.bones["shin"].keyframe_insert("planar_ik_stretch_volume", frame=frame)
     bpy.ops.wm.save_mainfile()
     refused(shot, "portable", 6, "Stretch volume of 'shin' is animated: remove its keys first")
     assert run("portable", "--in-place", shot, "--chain", "leg:shin")[0] == 0

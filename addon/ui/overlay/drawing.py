@@ -10,9 +10,9 @@ import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import SpaceView3D
 
-from ...live.edits import is_structural
 from ...rig import settings
 from ...rig.access import scene_of, scene_settings
+from ...rig.dependencies import is_structural
 from . import colours, figure, gathering, shader
 
 log = logging.getLogger("planar_ik")

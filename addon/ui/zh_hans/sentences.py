@@ -33,6 +33,7 @@ SENTENCES = {
     "'{bone}' or its chain was changed since it was put on the rig": "'{bone}' 或其链在放到绑定上之后被更改",
     "The location of '{bone}' was changed since '{other}' was put on the rig": "'{bone}' 的位置在 '{other}' 放到绑定上之后被更改",
     "'{name}' is disabled in viewports or excluded, and so is not posed: enable it, and hide it by its eye": "'{name}' 在视图中被禁用或被排除，因此未摆出姿态：请启用它，并用眼睛图标隐藏",
+    "{setting} of '{bone}' was animated since it was put on the rig": "'{bone}' 的{setting}在放到绑定上之后被添加了动画",
     "The knee of '{bone}' does not swing yet, as it does with a bend between 1 and -1": "'{bone}' 的膝部尚不会像弯曲方向在 1 与 -1 之间时那样摆动",
     "'{bone}' has another target or pole than when it was put on the rig": "'{bone}' 的目标或极向与放到绑定上时不同",
     "{why}, so {way}": "{why}，{way}",

@@ -1,0 +1,208 @@
+"""Limbs on the rig whose settings are set, keyed and driven by their names on the bone: where these are custom
+properties of the rig, that comes to the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender.natives import make_live, make_portable, matrices
+from tests.blender.rigs import (
+    activate,
+    copied,
+    frame_of,
+    joints,
+    length,
+    make_chain,
+    make_empty,
+    make_rig,
+    place_of,
+    select,
+    update,
+)
+
+ON_BONE, ON_RIG = 'pose.bones["shin"].planar_ik_influence', 'pose.bones["shin"]["planar_ik.influence"]'
+
+
+def leg(**settings: Any) -> Any:
+    """A leg on the rig, its thigh turned by its own channels."""
+    ob = make_rig()
+    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING", **settings)
+    make_portable(ob)
+    ob.pose.bones["thigh"].rotation_quaternion = (1, 0.3, 0.1, 0)
+    update()
+    return ob
+
+
+def lists(action: Any) -> list[Any]:
+    """The collections of an action's F-curves."""
+    if hasattr(action, "fcurves"):
+        return [action.fcurves]
+    return [bag.fcurves for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
+
+
+def keys(ob: Any) -> list[tuple[str, list[tuple[float, ...]]]]:
+    """What an object's action animates, and the keys of that."""
+    curves = [curve for each in lists(ob.animation_data.action) for curve in each]
+    return [(curve.data_path, [tuple(key.co) for key in curve.keyframe_points]) for curve in curves]
+
+
+def away(ob: Any) -> float:
+    """How far the tip is from its target, in lengths of the limb."""
+    return float(np.linalg.norm(joints(ob).tip - place_of(bpy.data.objects["target"])) / length(ob))
+
+
+def key(ob: Any, *pairs: tuple[float, float]) -> None:
+    """Key the influence as a script does that knows no rig."""
+    bone = ob.pose.bones["shin"]
+    for frame, value in pairs:
+        bone.planar_ik_influence = value
+        bone.keyframe_insert("planar_ik_influence", frame=frame)
+
+
+def test_what_a_script_sets_on_the_bone_counts_on_the_rig() -> None:
+    ob = leg()
+    bone = ob.pose.bones["shin"]
+    bone.planar_ik_influence = 0.25
+    update()
+    assert bone.planar_ik.influence == bone["planar_ik.influence"] == 0.25
+    assert away(ob) > 0.05
+    bone.planar_ik.influence = 1.0
+    assert bone.planar_ik_influence == 1.0
+    bone.planar_ik_bend = 0.5
+    update()
+    assert bone.planar_ik.message == ""
+    assert away(ob) <= 1e-5
+
+
+def test_keys_that_a_script_sets_on_the_bone_act() -> None:
+    ob = leg()
+    key(ob, (1, 0.0), (11, 1.0))
+    at = []
+    for frame in (1, 6, 11):  # without another evaluation before, as where a script renders next
+        bpy.context.scene.frame_set(frame)
+        assert ob.pose.bones["shin"].planar_ik.message == ""
+        at.append(away(ob))
+    assert at[0] > at[1] > 0.01
+    assert at[2] <= 1e-5
+    assert keys(ob) == [(ON_RIG, [(1, 0), (11, 1)])]
+
+
+def test_keys_meet_those_that_are_there() -> None:
+    ob = leg()
+    key(ob, (1, 0.0), (11, 1.0))
+    update()
+    key(ob, (11, 0.25), (21, 1.0))
+    update()
+    assert keys(ob) == [(ON_RIG, [(1, 0), (11, 0.25), (21, 1)])]
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    assert keys(ob) == [(ON_RIG, [(1, 0), (11, 0.25), (21, 1)])]
+    make_live(ob)
+    assert keys(ob) == [(ON_BONE, [(1, 0), (11, 0.25), (21, 1)])]
+
+
+def test_a_driver_that_a_script_sets_up_step_by_step_acts() -> None:
+    ob = leg()
+    curve = ob.pose.bones["shin"].driver_add("planar_ik_influence")
+    update()
+    curve.driver.expression = "0.25"
+    while curve.modifiers or curve.keyframe_points:
+        curve.modifiers.remove(curve.modifiers[0]) if curve.modifiers else curve.keyframe_points.clear()
+    update()
+    assert curve.data_path == ON_RIG
+    assert ob.pose.bones["shin"].planar_ik.influence == 0.25
+    assert away(ob) > 0.05
+
+
+def test_keys_that_take_another_mechanism_say_so() -> None:
+    ob = leg()
+    bone = ob.pose.bones["shin"]
+    bone.planar_ik.target.location = frame_of(ob).target(1.05, 0.4)
+    for frame, value in ((1, 0.0), (11, 0.5)):
+        bone.keyframe_insert("planar_ik_softness", frame=frame)
+        lists(ob.animation_data.action)[0][0].keyframe_points[-1].co.y = value
+    bpy.context.scene.frame_set(11)
+    said = "Softness of 'shin' was animated since it was put on the rig, so press Rebuild on the Rig"
+    assert bone.planar_ik.message.startswith(said)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    update()
+    assert ob.pose.bones["shin"].planar_ik.message == ""
+    assert ob.pose.bones["shin"].planar_ik.softness == 0.5
+    assert keys(ob) == [('pose.bones["shin"]["planar_ik.softness"]', [(1, 0), (11, 0.5)])]
+    ob.animation_data.action = None  # which leaves a part that nothing moves, and does no harm
+    update()
+    assert ob.pose.bones["shin"].planar_ik.message == ""
+
+
+def test_keys_in_an_action_that_a_live_limb_has_too_wait_for_the_button() -> None:
+    ob = leg()
+    other = copied(ob, shares_data=False)
+    activate(other)
+    make_live(other)
+    key(other, (1, 0.0), (11, 1.0))
+    data = ob.animation_data or ob.animation_data_create()
+    data.action = other.animation_data.action
+    if hasattr(data, "action_slot"):
+        data.action_slot = data.action.slots[0]
+    update()
+    assert [path for path, _ in keys(other)] == [ON_BONE]
+    assert "Influence of 'shin' was animated since" in ob.pose.bones["shin"].planar_ik.message
+    activate(ob)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    update()
+    assert ob.pose.bones["shin"].planar_ik.message == ""
+    assert [path for path, _ in keys(ob)] == [ON_RIG]
+    assert [path for path, _ in keys(other)] == [ON_BONE]
+
+
+@pytest.mark.parametrize("name", ["plane", "stretch_volume"])
+def test_a_curve_that_is_constant_keeps_no_limb_from_the_rig(name: str) -> None:
+    ob = leg()
+    before = matrices(ob)
+    make_live(ob)
+    bone = ob.pose.bones["shin"]
+    for frame in (1, 5, 9):
+        bone.keyframe_insert(f"planar_ik_{name}", frame=frame)
+    make_portable(ob)
+    bpy.context.scene.frame_set(7)
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    assert np.allclose(matrices(ob), before, atol=1e-5)
+    lists(ob.animation_data.action)[0][0].keyframe_points[1].co.y += 1
+    update()
+    said = f"{name.replace('_', ' ').capitalize()} of 'shin' is animated: remove its keys first"
+    assert chain.message == said
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match=said):
+        bpy.ops.pose.planar_ik_rebuild()
+
+
+def test_a_mechanism_that_does_more_than_it_must_is_no_wrong_one() -> None:
+    ob = leg()
+    bone = ob.pose.bones["shin"]
+    bone.planar_ik.bend = 0.5
+    bone.planar_ik.bend = 1.0
+    bone["planar_ik.bend"] = 1.0  # as the slider in the panel does it
+    ob.update_tag()
+    update()
+    assert (bone.planar_ik.reach, bone.planar_ik.message) == ("REACHED", "")
+    assert away(ob) <= 1e-5
+
+
+def test_a_key_has_the_value_that_was_set_before_it() -> None:
+    """Though animation that is evaluated in between sets it back."""
+    ob = leg()
+    bone = ob.pose.bones["shin"]
+    for frame, value in ((1, 0.0), (11, 0.5), (21, 0.25)):
+        bone.planar_ik_influence = bone.planar_ik_softness = value
+        for name in ("influence", "softness"):
+            bone.keyframe_insert(f"planar_ik_{name}", frame=frame)
+    update()
+    assert [points for _, points in keys(ob)] == [[(1, 0), (11, 0.5), (21, 0.25)]] * 2
+    assert ob.pose.bones["shin"].planar_ik.message == ""
