@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from struct import Struct
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from bpy.types import PoseBone
@@ -83,12 +83,16 @@ class Channels:
         """Go back to what Blender has."""
         self._values.clear()
 
-    def write(self) -> None:
-        """Write what differs from what was read, and have the pose evaluated anew."""
+    def write(self, tag: Literal["DATA", "OBJECT"] = "DATA") -> None:
+        """Write what differs from what was read, and have the pose evaluated anew.
+
+        With the tag ``OBJECT`` it is because the object's transform is, and with it whatever hangs on that; with
+        ``DATA`` so is the armature, for which Blender goes through all that the scene evaluates.
+        """
         for channel in self._changed():
             self._set(channel, self._values[channel])
         # foreach_set alone leaves the evaluated pose as it was.
-        self._object.update_tag(refresh={"DATA"})
+        self._object.update_tag(refresh={tag})
 
     def _changed(self) -> list[str]:
         """The channels in which something was set."""

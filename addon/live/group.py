@@ -101,7 +101,9 @@ class Group:
             self._keep(own, channels)
         if self._is_shown(channels, evaluated, is_lent):
             return False
-        channels.write()
+        # The same transform again costs less than the armature; but what hangs on it may have a simulation to lose.
+        is_in_place = not has_changed and self.object.matrix_world == evaluated.matrix_world
+        channels.write("OBJECT" if is_in_place else "DATA")
         if lent and not self._is_kept:
             lent.add(channels.take_back)
         return True

@@ -111,6 +111,25 @@ def test_a_setting_has_its_own_chain_looked_at(legs, work):
     assert abs(knee - joints(legs[0]).knee).max() > 0.1
 
 
+def test_an_edit_seen_from_a_frame_in_which_the_rig_stands_elsewhere():
+    """Evaluated anew, the rig's place would be that of the frame that the window shows."""
+    ob, target = make_rig(), make_empty("target", NEAR)
+    plane_chain(ob, target)
+    key_location(ob, [(0, 0, 0), (0.3, 0, 0)], 1, 9)
+    other = bpy.data.scenes.new("other")
+    for shared in (ob, target, bpy.data.objects["pole"]):
+        other.collection.objects.link(shared)
+    other.frame_set(10)
+    bpy.context.scene.frame_set(1)
+    target.location = NEXT
+    layer = other.view_layers[0]
+    layer.update()
+    there = ob.evaluated_get(layer.depsgraph)
+    assert there.matrix_world.translation.x == pytest.approx(0.3)
+    tip = there.matrix_world @ there.pose.bones["shin"].tail
+    assert (tip - target.evaluated_get(layer.depsgraph).matrix_world.translation).length < 1e-5
+
+
 def test_what_another_chain_moves_is_posed_after_it(work):
     ahead, behind = make_rig(name="ahead"), make_rig(name="behind")
     rider = make_empty("rider", (0.2, 0.1, -0.2))

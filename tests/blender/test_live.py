@@ -115,8 +115,8 @@ def writes(addon, monkeypatch):
     written = []
     write = channels.write
 
-    def counted(self):
-        write(self)
+    def counted(self, *arguments):
+        write(self, *arguments)
         written.append(self._object.name)
 
     monkeypatch.setattr(channels, "write", counted)
