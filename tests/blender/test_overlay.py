@@ -13,6 +13,9 @@ from scripts import installed
 from tests.blender.rigs import (
     LEG,
     NEAR,
+    NEXT,
+    SHIN,
+    THIGH,
     Bone,
     expected,
     frame_of,
@@ -47,16 +50,31 @@ def leg(lower="shin", **settings):
     return ob, target
 
 
+class Shown:
+    """The limbs that are shown with all there is, by the rows that the GPU looks them up in."""
+
+    def __init__(self, rows, roles):
+        place = overlay("figure").Place
+        self.rows, self.roles = rows, roles
+        self.radii, self.is_missed = rows[:, :11, 3], rows[:, 11, 3] > 0.0
+        for name in ("root", "knee", "tip", "target", "along", "across"):
+            setattr(self, name, rows[:, place[name.upper()], :3])
+        for name in ("other", "solved", "own"):
+            first = place[f"{name.upper()}_KNEE"]
+            setattr(self, name, rows[:, first : first + 2, :3])
+
+
 def shown():
-    return overlay("gathering").limbs_shown(bpy.context)
+    cast, rows = overlay("gathering").limbs_drawn(bpy.context)
+    return Shown(rows[: len(cast.shown)].copy(), cast.roles) if cast and cast.shown else None
 
 
 def corners(limbs, role, roles=None):
     """The places of what is drawn as lines of a role, looked up as the GPU does it."""
     figure = overlay("figure")
-    pattern = figure.pattern(len(limbs.root), 0, frozenset(roles or figure.Role), 64)
+    pattern = figure.pattern(len(limbs.rows), 0, frozenset(roles or figure.Role), 64)
     is_line = (pattern.part[:, 1] == role) & np.isin(pattern.part[:, 3], (-1.0, -2.0))
-    rows = figure.table(limbs)
+    rows = limbs.rows
     return np.array([place(rows[int(part[0])], at) for at, part in zip(pattern.at, pattern.part, strict=True)])[is_line]
 
 
@@ -65,7 +83,9 @@ def place(row, at):
     first, second = int(at[0]), int(at[1])
     if second >= 0:
         way = row[second, :3] - row[first, :3]
-        return row[first, :3] + at[2] * way + at[3] * np.cross(row[place.NORMAL, :3], way)
+        normal = np.cross(row[place.ALONG, :3], row[place.ACROSS, :3])
+        aside = np.cross(normal / max(np.linalg.norm(normal), 1e-12), way)
+        return row[first, :3] + at[2] * way + at[3] * aside
     spoke = at[2] * row[place.ALONG, :3] + at[3] * row[place.ACROSS, :3]
     return row[first, :3] + row[-1 - second, 3] * spoke
 
@@ -74,7 +94,7 @@ def ring(limbs, number):
     """The points of a ring, by the number of its radius."""
     figure = overlay("figure")
     turns = np.linspace(0.0, 2.0 * np.pi, 64, endpoint=False)
-    row = figure.table(limbs)[0]
+    row = limbs.rows[0]
     return np.array([place(row, (figure.ROOT, -1 - number, np.cos(turn), np.sin(turn))) for turn in turns])
 
 
@@ -121,13 +141,35 @@ def test_limits_and_softness_have_rings_of_their_own():
 def test_what_is_off_has_no_extent():
     leg()
     limbs, figure = shown(), overlay("figure")
-    off = {figure.Role.LIMIT, figure.Role.SOFT, figure.Role.OWN, figure.Role.SOLUTION, figure.Role.POLE}
-    assert not off & figure.roles_in(limbs, 1)
-    for role in off:
-        assert np.ptp(corners(limbs, role), axis=0).max() < 1e-6
-        assert not len(corners(limbs, role, figure.roles_in(limbs, 1)))
+    assert not off_roles() & limbs.roles
+    for role in off_roles():
+        assert not len(corners(limbs, role, limbs.roles))
     miss = corners(limbs, figure.Role.MISS)
     assert max(np.ptp(pair, axis=0).max() for pair in (miss[:2], miss[2:])) < 1e-5
+
+
+def test_what_is_off_for_one_limb_of_two_has_no_extent():
+    ob = make_rig((*LEG, THIGH._replace(name="other thigh"), SHIN._replace(name="other shin", parent="other thigh")))
+    make_chain(ob, make_empty("first", NEAR))
+    features = {"softness": 0.05, "min_angle": 1.0, "influence": 0.5, "plane": "POLE"}
+    pole = make_empty("pole", (0.3, 3, 0))
+    make_chain(ob, make_empty("second", NEXT), "other shin", pole_target=pole, **features)
+    select(ob, "shin", "other shin")
+    update()
+    limbs = shown()
+    assert off_roles() <= limbs.roles
+    for role in off_roles():
+        pattern = overlay("figure").pattern(2, 0, limbs.roles, 64)
+        part = pattern.part[(pattern.part[:, 1] == role) & np.isin(pattern.part[:, 3], (-1.0, -2.0))]
+        places = corners(limbs, role, limbs.roles)
+        for number in (0, 1):
+            extent = np.ptp(places[part[:, 0] == number], axis=0).max()
+            assert (extent < 1e-6) if number == 0 else (extent > 0.01), role
+
+
+def off_roles():
+    role = overlay("figure").Role
+    return {role.LIMIT, role.SOFT, role.OWN, role.SOLUTION, role.POLE}
 
 
 @pytest.mark.parametrize("bend", [1.0, -1.0, 0.6, -0.3, 0.0])
@@ -191,16 +233,16 @@ def test_the_line_to_the_pole_starts_at_the_knee():
 
 def test_shown_are_selected_chains_and_those_whose_target_or_pole_is_selected():
     ob, target = leg()
-    assert len(shown().root) == 1
+    assert len(shown().rows) == 1
     select(ob, "hip")
     assert shown() is None
     select(ob, "thigh")
-    assert len(shown().root) == 1
+    assert len(shown().rows) == 1
     bpy.ops.object.mode_set(mode="OBJECT")
     assert shown() is None
     ob.select_set(False)
     target.select_set(True)
-    assert len(shown().root) == 1
+    assert len(shown().rows) == 1
     ob.hide_set(True)
     assert shown() is None
 
@@ -209,16 +251,15 @@ def test_bones_of_chains_that_are_not_selected_are_tinted():
     ob, _ = leg()
     select(ob, "hip")
     gathering, figure = overlay("gathering"), overlay("figure")
-    limbs, count = gathering.limbs_drawn(bpy.context)
-    assert (count, len(limbs.root)) == (0, 1)
-    pattern = figure.pattern(count, 1, figure.roles_in(limbs, count), 32)
-    rows = figure.table(limbs)
+    cast, rows = gathering.limbs_drawn(bpy.context)
+    assert (len(cast.shown), len(rows)) == (0, 1)
+    pattern = figure.pattern(0, 1, cast.roles, 32)
     places = [place(rows[0], at) for at in pattern.at]
     assert set(pattern.part[:, 1]) == {figure.Role.BONE}
     for end, corner in zip(joints(ob), (0, 2, 6), strict=True):
         assert np.abs(places[corner] - end).max() < CLOSE * 10
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert gathering.limbs_drawn(bpy.context) == (None, 0)
+    assert gathering.limbs_drawn(bpy.context)[0] is None
 
 
 def test_what_was_found_is_found_anew_where_it_changed():
@@ -239,7 +280,7 @@ def test_shown_is_a_chain_whose_target_bone_is_selected():
     ob = make_rig((*LEG, Bone("foot_ik", NEAR, (0.2, 0.6, -1.2))))
     make_chain(ob, ob, subtarget="foot_ik")
     select(ob, "foot_ik")
-    assert len(shown().root) == 1
+    assert len(shown().rows) == 1
     select(ob, "hip")
     assert shown() is None
 
@@ -275,5 +316,67 @@ def test_a_chain_on_the_rig_is_drawn_as_one_on_the_extension(influence):
     bpy.ops.pose.planar_ik_make_portable()
     update()
     rig = shown()
-    for name, of_rig, of_live in zip(live._fields, rig, live, strict=True):
-        assert np.abs(of_rig * 1.0 - of_live).max() < 1e-4, name
+    assert np.abs(rig.rows - live.rows).max() < 1e-4
+    assert rig.roles == live.roles
+
+
+@pytest.mark.parametrize("on_rig", [False, True])
+def test_what_poses_a_chain_is_looked_at_only_when_it_changes(on_rig):
+    ob, target = leg(softness=0.05)
+    if on_rig:
+        bpy.ops.pose.planar_ik_make_portable()
+        update()
+    gathering = overlay("gathering")
+    cast = gathering.limbs_drawn(bpy.context)[0]
+    for change in (lambda: setattr(target.location, "x", target.location.x + 0.1), lambda: turn(ob, "hip")):
+        change()
+        update()
+        assert gathering.limbs_drawn(bpy.context)[0] is cast
+        assert np.abs(shown().target[0] - np.array(place_of(target))).max() < 1e-6
+        assert np.abs(shown().knee[0] - joints(ob).knee).max() < CLOSE * length(ob) * 10
+    soft = shown().radii[0, 6]
+    set_without_telling(ob, "softness", 0.1, on_rig)
+    assert shown().radii[0, 6] < soft - 0.01
+
+
+@pytest.mark.parametrize("on_rig", [False, True])
+def test_the_scale_of_a_limbs_own_bones_is_not_that_of_its_rings(on_rig):
+    ob, _ = leg()
+    if on_rig:
+        bpy.ops.pose.planar_ik_make_portable()
+        update()
+    before = ring(shown(), 0)
+    ob.pose.bones["thigh"].scale = (1.5, 1.0, 1.0)
+    ob.pose.bones["shin"].bone.inherit_scale = "ALIGNED"
+    update()
+    assert np.abs(ring(shown(), 0) - before).max() < 1e-4
+
+
+def test_a_setting_on_the_rig_that_is_driven_is_seen():
+    ob, target = leg()
+    bpy.ops.pose.planar_ik_make_portable()
+    driver = ob.pose.bones["shin"].driver_add('["planar_ik.influence"]').driver
+    variable = driver.variables.new()
+    variable.targets[0].id, variable.targets[0].data_path = target, "empty_display_size"
+    driver.expression = variable.name
+    target.empty_display_size = 1.0
+    update()
+    assert overlay("figure").Role.OWN not in shown().roles
+    target.empty_display_size = 0.5
+    update()
+    assert overlay("figure").Role.OWN in shown().roles
+
+
+def turn(ob, bone):
+    ob.pose.bones[bone].rotation_quaternion = (0.8, 0.3, 0.2, -0.1)
+
+
+def set_without_telling(ob, name, value, on_rig):
+    """As a driver does, or a slider of a custom property."""
+    bone = ob.pose.bones["shin"]
+    if on_rig:
+        bone[f"planar_ik.{name}"] = value
+        ob.update_tag()
+    else:
+        setattr(bone, f"planar_ik_{name}", value)
+    update()

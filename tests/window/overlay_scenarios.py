@@ -144,5 +144,5 @@ def seen(hand: Hand, name: str):
     area.tag_redraw()
     yield
     hand.picture(name, hand.place_of_view())
-    shown = installed.addon("addon.ui.overlay.gathering").limbs_shown(bpy.context)
-    return {"limbs": 0 if shown is None else len(shown.root)}
+    cast, _ = installed.addon("addon.ui.overlay.gathering").limbs_drawn(bpy.context)
+    return {"limbs": len(cast.shown) if cast else 0}

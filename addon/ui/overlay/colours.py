@@ -20,11 +20,19 @@ LINE_ALPHA, AREA_ALPHA = 0.9, {Role.REACH: 0.07, Role.LIMIT: 0.16, Role.SOFT: 0.
 
 Colour = tuple[float, float, float]
 
+Source = tuple[float, ...]
+"""A colour as a theme has it, with or without alpha."""
+
 
 def palette(theme: Any, limbs: int) -> Array:
     """A colour with alpha for each role, of lines and of the areas of this many limbs, ``(2, roles, 4)``; from a theme
     (``preferences.themes[0]``). The scene is to be seen through areas, and those of reach lie over each other."""
-    found = np.array([linear(colour) for colour in colours_of(theme)], np.float32)
+    return _palette(*_sources(theme), limbs)
+
+
+@lru_cache(maxsize=8)
+def _palette(sources: tuple[Source, ...], background: Source, limbs: int) -> Array:
+    found = np.array([linear(readable(source, background)) for source in sources], np.float32)
     areas = np.array([AREA_ALPHA.get(role, 0.0) for role in Role], np.float32)
     areas[Role.REACH] /= limbs
     lines = np.full(len(Role), LINE_ALPHA, np.float32)
@@ -63,20 +71,26 @@ def _luminance(colour: Sequence[float]) -> float:
 
 def colours_of(theme: Any) -> tuple[Colour, ...]:
     """The colour of each role, as themes have them, from a theme."""
+    sources, background = _sources(theme)
+    return tuple(readable(source, background) for source in sources)
+
+
+def _sources(theme: Any) -> tuple[tuple[Source, ...], Source]:
+    """What of a theme each role's colour is made of, and the background."""
     view, states = theme.view_3d, theme.user_interface.wcol_state
     # Before 4.5 the colour of errors was among the Info editor's.
-    error = states.error if hasattr(states, "error") else theme.info.info_error
+    error = (states.error if hasattr(states, "error") else theme.info.info_error)[:]
+    pose, selected, key = view.bone_pose[:], view.object_selected[:], states.inner_key[:]
     sources = {
-        Role.REACH: view.bone_pose,
+        Role.REACH: pose,
         Role.LIMIT: error,
-        Role.SOFT: states.inner_key,
-        Role.LINE: view.object_selected,
-        Role.OTHER: view.bone_pose,
-        Role.SOLUTION: view.object_selected,
-        Role.OWN: states.inner_anim,
-        Role.POLE: states.inner_driven,
+        Role.SOFT: key,
+        Role.LINE: selected,
+        Role.OTHER: pose,
+        Role.SOLUTION: selected,
+        Role.OWN: states.inner_anim[:],
+        Role.POLE: states.inner_driven[:],
         Role.MISS: error,
-        Role.BONE: states.inner_key,  # yellow, as Blender tints bones with IK
+        Role.BONE: key,  # yellow, as Blender tints bones with IK
     }
-    background = view.space.gradients.high_gradient[:]
-    return tuple(readable(sources[role][:], background) for role in Role)
+    return tuple(sources[role] for role in Role), view.space.gradients.high_gradient[:]

@@ -6,7 +6,6 @@ import logging
 from typing import Any, NamedTuple
 
 import bpy
-import numpy as np
 from bpy.app.handlers import persistent
 from bpy.types import SpaceView3D
 
@@ -75,20 +74,18 @@ def _up_to_date(context: Any) -> Kept:
 def _make(context: Any) -> tuple[Any, Any]:
     """The batch and the table of limbs as they stand."""
     try:
-        limbs, shown = gathering.limbs_drawn(context)
+        cast, limbs = gathering.limbs_drawn(context)
     except (KeyError, IndexError, ReferenceError) as gone:  # renamed or deleted, of which live has not heard yet
         log.debug("Nothing drawn: %r", gone)
         gathering.forget()
-        limbs = None
-    if limbs is None:
+        cast = None
+    if cast is None:
         return None, None
-    segments = FINE if shown <= FEW else COARSE
-    pattern = figure.pattern(shown, len(limbs.root) - shown, figure.roles_in(limbs, shown), segments)
-    theme = context.preferences.themes[0]
-    palette = np.zeros((shader.FIRST, len(figure.Place), 4), np.float32)
-    palette[:, : len(figure.Role)] = colours.palette(theme, max(shown, 1))
-    rows = shader.texture(np.concatenate((palette, figure.table(limbs))))
-    return _batch_of(pattern), rows
+    shown = len(cast.shown)
+    pattern = figure.pattern(shown, len(limbs) - shown, cast.roles, FINE if shown <= FEW else COARSE)
+    palette = colours.palette(context.preferences.themes[0], max(shown, 1))
+    cast.rows[: figure.FIRST, : len(figure.Role)] = palette
+    return _batch_of(pattern), shader.texture(cast.rows)
 
 
 def _batch_of(pattern: figure.Pattern) -> Any:

@@ -33,37 +33,20 @@ class Role(IntEnum):
     BONE = 9  # the posed bones, tinted
 
 
-class Limbs(NamedTuple):
-    """Limbs as they stand. Places are in the world, ``(n, 3)``; what a limb lacks is at its root.
-
-    ``along`` and ``across`` are two unit vectors of the frame F as they are in the world: along the solved upper bone,
-    and across it in the bend plane. So a circle about the root is one in F, whatever carries the limb.
-    ``other``, ``solved`` and ``own`` are knee and tip ``(n, 2, 3)``; ``radii`` is what `radii` gives, ``(n, 11)``.
-    """
-
-    root: Array
-    knee: Array
-    tip: Array
-    target: Array
-    pole: Array
-    along: Array
-    across: Array
-    other: Array
-    solved: Array
-    own: Array
-    radii: Array
-    is_missed: Array
-
-
 class Place(IntEnum):
-    """The columns of a limb's row: places and, at the end, three directions."""
+    """The columns of a limb's row: places in the world, which of what a limb lacks matter to nobody, and at the end two
+    directions.
+
+    ``ALONG`` and ``ACROSS`` are two unit vectors of the frame F as they are in the world: along the solved upper bone,
+    and across it in the bend plane. So a circle about the root is one in F, whatever carries the limb.
+    """
 
     ROOT = 0
     KNEE = 1
     TIP = 2
     TARGET = 3
     POLE = 4
-    POLED_KNEE = 5  # the root without a pole
+    POLED_KNEE = 5  # the root, as the pole is, without a pole
     OTHER_KNEE = 6
     OTHER_TIP = 7
     SOLVED_KNEE = 8
@@ -73,8 +56,10 @@ class Place(IntEnum):
     MISSED = 12  # the target, or the tip if that is there
     ALONG = 13
     ACROSS = 14
-    NORMAL = 15
 
+
+FIRST = 2
+"""The rows of the table before the limbs': the colours of lines and of areas."""
 
 ROOT, KNEE, TIP, TARGET = Place.ROOT, Place.KNEE, Place.TIP, Place.TARGET
 CROSS_SIZE = 11
@@ -138,36 +123,16 @@ class Pattern(NamedTuple):
     triangles: Array
 
 
-def table(limbs: Limbs) -> Array:
-    """The rows of limbs ``(n, columns, 4)``: places and, in the fourth numbers, radii."""
-    rows = np.zeros((len(limbs.root), len(Place), 4), np.float32)
-    for place, column in ((ROOT, limbs.root), (KNEE, limbs.knee), (TIP, limbs.tip), (TARGET, limbs.target)):
-        rows[:, place, :3] = column
-    rows[:, Place.POLE, :3] = limbs.pole
-    is_poled = (limbs.pole != limbs.root).any(axis=1, keepdims=True)
-    rows[:, Place.POLED_KNEE, :3] = np.where(is_poled, limbs.knee, limbs.root)
-    for number, pair in enumerate((limbs.other, limbs.solved, limbs.own)):
-        first = Place.OTHER_KNEE + 2 * number
-        rows[:, first : first + 2, :3] = pair
-    rows[:, Place.MISSED, :3] = np.where(limbs.is_missed[:, None], limbs.target, limbs.tip)
-    rows[:, Place.ALONG, :3], rows[:, Place.ACROSS, :3] = limbs.along, limbs.across
-    normal = cross(limbs.along, limbs.across)
-    rows[:, Place.NORMAL, :3] = normal / np.maximum(size_of(normal), 1e-12)[:, None]
-    rows[:, :CROSS_SIZE, 3] = limbs.radii
-    rows[:, CROSS_SIZE, 3] = limbs.is_missed * CROSS * limbs.radii[:, 0]
-    return rows
-
-
-def roles_in(limbs: Limbs, count: int) -> frozenset[Role]:
-    """What the first limbs have to show, as a whole."""
+def roles_in(rings: Array, is_blended: bool, is_poled: bool) -> frozenset[Role]:
+    """What limbs with these `radii`, of which some are blended and some have a pole, have to show as a whole."""
     found = set(ALWAYS)
-    if limbs.radii[:count, 2:6].any():
+    if rings[:, 2:6].any():
         found.add(Role.LIMIT)
-    if limbs.radii[:count, 7].any():
+    if rings[:, 7].any():
         found.add(Role.SOFT)
-    if (limbs.own[:count] != limbs.root[:count, None]).any():
+    if is_blended:
         found |= {Role.OWN, Role.SOLUTION}
-    if (limbs.pole[:count] != limbs.root[:count]).any():
+    if is_poled:
         found.add(Role.POLE)
     return frozenset(found)
 
@@ -273,37 +238,3 @@ def radii(bones: Bones, settings: Settings) -> tuple[float, ...]:
     zone = settings.softness * straight
     soft = (max(far - zone, near), far + zone) if zone > 0.0 else (0.0, 0.0)
     return (straight, folded, *low, *high, *soft, low[1] + HATCH * (low[0] - low[1]), near, far)
-
-
-def other_side(knee: Array, tip: Array, bend: Array, swing_side: Array) -> Array:
-    """The knees of the solutions with the bend reversed, from knees and tips along the axes of the bend plane.
-
-    Knees and tips are ``(n, 2)``. The result is ``(n, 3)``, the third component along the plane's normal: between bends
-    of 1 and -1 the knee has swung out of the plane in which the reversed one lies.
-    """
-    x, y = tip[:, 0], tip[:, 1]
-    size = np.sqrt(x * x + y * y)
-    is_apart = size > 0.0
-    size = np.where(is_apart, size, 1.0)
-    x, y = np.where(is_apart, x / size, 1.0), np.where(is_apart, y / size, 0.0)
-    onward, aside = knee[:, 0] * x + knee[:, 1] * y, knee[:, 1] * x - knee[:, 0] * y
-    turned = aside * (1.0 - 2.0 * bend * bend)
-    raised = aside * 2.0 * bend * swing_side * np.sqrt(np.maximum(1.0 - bend * bend, 0.0))
-    return np.stack([onward * x - turned * y, onward * y + turned * x, raised], axis=1)
-
-
-def dot(one: Array, other: Array) -> Array:
-    """Of rows of vectors; as quick for few as for many."""
-    return np.einsum("ij,ij->i", one, other)  # type: ignore[no-any-return]
-
-
-def size_of(vectors: Array) -> Array:
-    """The lengths of rows of vectors."""
-    return np.sqrt(dot(vectors, vectors))
-
-
-def cross(one: Array, other: Array) -> Array:
-    """Of rows of vectors, in a quarter of the time that NumPy's own takes for few."""
-    x, y, z = one.T
-    a, b, c = other.T
-    return np.stack((y * c - z * b, z * a - x * c, x * b - y * a), axis=1)

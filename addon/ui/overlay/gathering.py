@@ -2,212 +2,231 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from bpy.types import Context, Depsgraph
 from mathutils import Matrix, Quaternion, Vector
 
+from ...live.places import Positions
 from ...rig.access import ArmatureObject, bones_of, view_layer_of
 from ...rig.anatomy import frame_of
 from ...rig.status import MISSED
 from ...rig.targets import Target
 from ...solver.chain import Own, solve_chain, tip_position
 from ...solver.ops import FLOATS, Array
-from .figure import Limbs, cross, dot, other_side, radii, size_of
+from .figure import CROSS_SIZE, FIRST, Place, radii, roles_in
+from .placing import Bends, bend_axes, place_missed, place_other, place_tinted
 from .sights import Shape, Sight, Sights
 
 sights = Sights()
 
-NO_PLANE = 1e-3
-"""The sine of a knee's turn up to which its bones do not tell in which plane they bend."""
+JOINTS = (Place.ROOT, Place.KNEE, Place.TIP)
+NOTHING = np.zeros((0, len(Place), 4), np.float32)
+
+Joints = tuple[Array, Array, Array]
+"""Roots, knees and tips ``(n, 3)``."""
+
+Pair = tuple[Any, Any]
+"""The places of a knee and a tip."""
 
 
-class Rig:
-    """Where all bones of an armature are, in the world: ``(bones, 4, 3)`` axes and heads, and tails."""
+class Bones:
+    """Where the bones of armatures are, one armature's after another's."""
 
-    def __init__(self, ob: ArmatureObject, depsgraph: Depsgraph) -> None:
-        self.evaluated = ob.evaluated_get(depsgraph)
-        bones = self.evaluated.pose.bones
-        matrices, tails = np.empty((len(bones), 4, 4), np.float32), np.empty((len(bones), 3), np.float32)
-        bones.foreach_get("matrix", matrices.ravel())  # by columns
-        bones.foreach_get("tail", tails.ravel())
-        world = np.array(self.evaluated.matrix_world)
-        turn, self._place = world[:3, :3].T, world[:3, 3]
-        self.axes = matrices[:, :3, :3] @ turn
-        self.heads, self.tails = matrices[:, 3, :3] @ turn + self._place, tails @ turn + self._place
+    def __init__(self, objects: Iterable[ArmatureObject]) -> None:
+        self._parts: dict[Any, slice] = {}
+        count = 0
+        for ob in objects:
+            self._parts[ob] = slice(count, count + len(bones_of(ob)))
+            count = self._parts[ob].stop
+        self._posed = np.empty((count, 4, 4), np.float32)
+        self.world = np.empty((count, 4, 4))
+        """Their matrices by columns: three axes, and their heads."""
 
-    def scales(self) -> Array:
+    def place(self, ob: Any, bone: str) -> int:
+        """The place of a bone among them; raises `KeyError`."""
+        return self.first(ob) + bones_of(ob).find(bone)
+
+    def first(self, ob: Any) -> int:
+        """The place of an armature's first bone."""
+        start: int = self._parts[ob].start
+        return start
+
+    def read(self, depsgraph: Depsgraph) -> None:
+        """Read where they are now; raises `IndexError` if an armature has other bones."""
+        for ob, part in self._parts.items():
+            evaluated = ob.evaluated_get(depsgraph)
+            posed = _rows_of(evaluated.pose.bones, "matrix", self._posed[part])
+            np.matmul(posed, np.array(evaluated.matrix_world.transposed()), out=self.world[part].reshape(-1, 4))
+
+    def scales(self, depsgraph: Depsgraph) -> Array:
         """What the bones' own channels scale them by, ``(bones, 3)``."""
-        found = np.empty((len(self.heads), 3), np.float32)
-        self.evaluated.pose.bones.foreach_get("scale", found.ravel())
+        found = np.empty((len(self.world), 3), np.float32)
+        for ob, part in self._parts.items():
+            _rows_of(bones_of(ob.evaluated_get(depsgraph)), "scale", found[part])
         return found
 
 
-def limbs_shown(context: Context) -> Limbs | None:
-    """The limbs of selected chains, and of chains whose target or pole is selected; None if there are none."""
-    limbs, count = limbs_drawn(context)
-    return Limbs(*(each[:count] for each in limbs)) if limbs and count else None
+def _rows_of(bones: Any, name: str, room: Array) -> Array:
+    if len(bones) != len(room):
+        raise IndexError("an armature has other bones now")
+    bones.foreach_get(name, room.reshape(-1))
+    return room.reshape(-1, room.shape[-1])
 
 
-def limbs_drawn(context: Context) -> tuple[Limbs | None, int]:
-    """All limbs that something is drawn of, and how many of them, the first ones, are shown with all there is; the
-    others have their bones tinted."""
+class Goals:
+    """Where what limbs follow is: the target, or the pole, of each that has one."""
+
+    def __init__(self, goals: Sequence[Target | None], bones: Bones) -> None:
+        on_bones = [(i, goal) for i, goal in enumerate(goals) if goal and goal.bone]
+        self._bones = bones
+        self._on_bones = [i for i, _ in on_bones]
+        self._places = [bones.place(goal.object, goal.bone) for _, goal in on_bones]
+        objects = [(i, goal) for i, goal in enumerate(goals) if goal and not goal.bone]
+        self._on_objects = [i for i, _ in objects]
+        self._objects = Positions([goal for _, goal in objects])
+
+    def read(self, found: Array, depsgraph: Depsgraph) -> Array:
+        """Put where they are now into an array ``(limbs, 3)``."""
+        if self._on_bones:
+            found[self._on_bones] = self._bones.world[self._places, 3, :3]
+        if self._on_objects:
+            found[self._on_objects] = self._objects.read(depsgraph).T
+        return found
+
+
+class Cast:
+    """All limbs that something is drawn of, for as long as they do nothing but move: the first ones are shown with all
+    there is, the others have their bones tinted."""
+
+    def __init__(self, shown: tuple[Sight, ...], tinted: dict[ArmatureObject, list[tuple[int, int]]]) -> None:
+        self.shown = shown
+        goals = [goal for each in shown for goal in (each.target, each.pole) if goal and goal.bone]
+        owners: list[Any] = [*(each.object for each in shown), *tinted, *(goal.object for goal in goals)]
+        self._bones = Bones(dict.fromkeys(owners))
+        self._targets = Goals([each.target for each in shown], self._bones)
+        self._poles = Goals([each.pole for each in shown], self._bones)
+        self._poled = [i for i, each in enumerate(shown) if each.pole]
+        pairs = [(each.object, each.bones) for each in shown] + [(ob, pair) for ob in tinted for pair in tinted[ob]]
+        self._pairs = np.array([[self._bones.first(ob) + bone for bone in pair] for ob, pair in pairs]).T
+        self._lengths = np.array([[bones_of(ob)[lower].bone.length] for ob, (_, lower) in pairs])
+        self.rows = np.zeros((FIRST + len(pairs), len(Place), 4), np.float32)
+        """The table that the GPU looks places up in: the colours of lines and of areas, then a row for each limb."""
+        self._set([_shape(each) for each in shown])
+
+    def _set(self, shapes: list[Shape]) -> None:
+        """Take notice of what does not change while limbs only move."""
+        settings = [each.settings for each in shapes]
+        self._axes = bend_axes(shapes)
+        self._bends = Bends.of(settings)
+        self._rings = np.array([radii(each.limb.bones, each.settings) for each in shapes]).reshape(-1, CROSS_SIZE)
+        self._blended = [i for i, each in enumerate(settings) if each.influence < 1.0]
+        self._stretched = [i for i, each in enumerate(self.shown) if each.is_stretched]
+        self._looks, self._axes_kept = -1, self._axes
+        self.roles = roles_in(self._rings, bool(self._blended), bool(self._poled))
+        self.rows[FIRST : FIRST + len(shapes), :CROSS_SIZE, 3] = self._rings
+
+    def place(self, depsgraph: Depsgraph) -> Array:
+        """Fill the limbs' rows, which it returns, with how they stand now."""
+        rows, count = self.rows[FIRST:], len(self.shown)
+        self._bones.read(depsgraph)
+        uppers, lowers = self._bones.world[self._pairs]
+        knees = lowers[:, 3, :3]
+        joints = (uppers[:, 3, :3], knees, knees + self._lengths * lowers[:, 1, :3])
+        for place, joint in zip(JOINTS, joints, strict=True):
+            rows[:, place, :3] = joint
+        if count < len(rows):
+            place_tinted(rows[count:], uppers[count:, 2, :3])
+        if count:
+            root, knee, tip = (joint[:count] for joint in joints)
+            self._place_shown(rows[:count], uppers[:count, :3, :3], (root, knee, tip), depsgraph)
+        return rows
+
+    def _place_shown(self, rows: Array, uppers: Array, joints: Joints, depsgraph: Depsgraph) -> None:
+        root, knee, tip = joints
+        target = self._targets.read(np.empty((len(rows), 3)), depsgraph)
+        rows[:, Place.TARGET, :3] = target
+        pole = root
+        if self._poled:
+            pole = self._poles.read(root.copy(), depsgraph)
+            rows[:, Place.POLE, :3], rows[:, Place.POLED_KNEE, :3] = pole, root
+            rows[self._poled, Place.POLED_KNEE, :3] = knee[self._poled]
+        plane = self._unscaled(depsgraph) @ uppers
+        if self._blended:
+            rows[:, Place.SOLVED_KNEE : Place.OWN_TIP + 1, :3] = root[:, None]
+            knee, tip = knee.copy(), tip.copy()
+        for i in self._blended:
+            goals = (target[i], pole[i] if self.shown[i].pole else None)
+            plane[i], solved, own = _unblended(self.shown[i], goals, depsgraph)
+            knee[i], tip[i] = solved
+            rows[i, Place.SOLVED_KNEE : Place.OWN_TIP + 1, :3] = (*solved, *own)
+        place_missed(rows, joints[2] - target, MISSED * self._rings[:, 0], plane[:, 0])
+        place_other(rows, plane, (root, knee, tip), self._bends)
+
+    def _unscaled(self, depsgraph: Depsgraph) -> Array:
+        """The axes of the bend planes without what lengthens the upper bones of the limbs that are shown: their own
+        channels, and on the rig what stretches them there."""
+        if self._looks == sights.looks and not self._stretched:
+            return self._axes_kept
+        self._looks = sights.looks
+        scales = self._bones.scales(depsgraph)[self._pairs[0, : len(self.shown)]]
+        for i in self._stretched:
+            if self.shown[i].source is None:
+                upper = bones_of(self.shown[i].object.evaluated_get(depsgraph))[self.shown[i].bones[0]]
+                inside = frame_of(upper).to_3x3().inverted_safe() @ upper.matrix.to_3x3()
+                scales[i] = [axis.length for axis in inside.col]
+        scales[scales == 0.0] = 1.0
+        self._axes_kept = self._axes / scales[:, None]
+        return self._axes_kept
+
+
+_cast: Cast | None = None
+
+
+def limbs_drawn(context: Context) -> tuple[Cast | None, Array]:
+    """All limbs that something is drawn of, and their rows of the table as they stand; nothing if there are none."""
+    global _cast  # noqa: PLW0603 - one, as the overlay has one selection
     depsgraph = view_layer_of(context).depsgraph
     if depsgraph is None:
-        return None, 0
+        return None, NOTHING
     shown = sights.look(context, depsgraph)
-    rigs = {ob: Rig(ob, depsgraph) for ob in {*(sight.object for sight in shown), *sights.tinted}}
-    gathered = [_gather(rigs, ob, list(chains), depsgraph) for ob, chains in groupby(shown, key=attrgetter("object"))]
-    gathered += [_tinted(rigs[ob], np.array(pairs)) for ob, pairs in sights.tinted.items()]
-    if not gathered:
-        return None, 0
-    return Limbs(*map(np.concatenate, zip(*gathered, strict=True))), len(shown)
-
-
-def _gather(rigs: dict[Any, Rig], ob: ArmatureObject, chains: list[Sight], depsgraph: Depsgraph) -> Limbs:
-    """Chains of one object."""
-    rig, shapes = rigs[ob], [_shape(chain) for chain in chains]
-    uppers, lowers = np.array([chain.bones for chain in chains]).T
-    root, knee, tip = rig.heads[uppers], rig.heads[lowers], rig.tails[lowers]
-    scales = _scales(rig, chains, uppers, depsgraph)
-    turned = rig.axes[uppers].transpose(0, 2, 1) / np.where(scales, scales, 1.0)[:, None]
-    axes, bends, rings, is_blended = _constants(tuple(shapes))
-    plane = turned @ axes
-    solved = np.stack((knee, tip), axis=1)
-    own = np.repeat(root[:, None], 2, axis=1)
-    target = np.array([_place(rigs, chain.target, chain.followed[0], depsgraph) for chain in chains])
-    pole = np.array(
-        [
-            _place(rigs, chain.pole, chain.followed[1], depsgraph) if chain.pole else root[i]
-            for i, chain in enumerate(chains)
-        ]
-    )
-    for i in np.flatnonzero(is_blended):
-        pair = (target[i], pole[i] if chains[i].pole else None)
-        plane[i], solved[i], own[i] = _unblended(chains[i], rig, pair, depsgraph)
-    away = tip - target
-    is_missed = dot(away, away) > (MISSED * rings[:, 0]) ** 2 * dot(plane[:, :, 0], plane[:, :, 0])
-    other = np.stack([root + _other(plane, solved - root[:, None], bends), solved[:, 1]], axis=1)
-    solved[~is_blended] = root[~is_blended, None]
-    along, across = plane[:, :, 0], plane[:, :, 1]
-    return Limbs(root, knee, tip, target, pole, along, across, other, solved, own, rings, is_missed)
-
-
-def _goals(chain: Sight) -> tuple[tuple[Target | None, int], tuple[Target | None, int]]:
-    """The target and the pole, and the places of their bones."""
-    return (chain.target, chain.followed[0]), (chain.pole, chain.followed[1])
-
-
-def _shape(chain: Sight) -> Shape:
-    return chain.posing  # type: ignore[return-value]  # which is None for those only that are not shown
-
-
-def _tinted(rig: Rig, bones: Array) -> Limbs:
-    """Limbs of which only the bones are drawn."""
-    uppers, lowers = bones.T
-    root, knee, tip = rig.heads[uppers], rig.heads[lowers], rig.tails[lowers]
-    upper, lower = knee - root, tip - knee
-    normal = cross(lower, upper)
-    least = NO_PLANE * size_of(upper) * size_of(lower)
-    normal = np.where((size_of(normal) > least)[:, None], normal, rig.axes[uppers, 0])
-    pair = np.repeat(root[:, None], 2, axis=1)
-    radii_, is_missed = np.zeros((len(root), 11), np.float32), np.zeros(len(root), bool)
-    return Limbs(root, knee, tip, root, root, upper, cross(normal, upper), pair, pair, pair, radii_, is_missed)
-
-
-_kept: tuple[tuple[Shape, ...], Any] = ((), None)
-
-
-def _constants(shapes: tuple[Shape, ...]) -> Any:
-    """What does not change while limbs only move: the axes of bend planes in the unturned upper bones, bends and the
-    sides knees swing to, the radii of rings, and which limbs are blended."""
-    global _kept  # noqa: PLW0603 - of those drawn last
-    if len(shapes) != len(_kept[0]) or any(one is not other for one, other in zip(shapes, _kept[0], strict=True)):
-        bends = np.array([(shape.settings.bend, shape.settings.swing_side) for shape in shapes]).T
-        rings = np.array([radii(shape.body.limb.bones, shape.settings) for shape in shapes], np.float32)
-        is_blended = np.array([shape.settings.influence < 1.0 for shape in shapes])
-        _kept = (shapes, (_bend_axes(shapes), bends, rings, is_blended))
-    return _kept[1]
+    if not (shown or sights.tinted):
+        return None, NOTHING
+    if _cast is None or _cast.shown is not shown:
+        _cast = Cast(shown, sights.tinted)
+    return _cast, _cast.place(depsgraph)
 
 
 def forget() -> None:
     """Let go of everything in the file."""
-    global _kept  # noqa: PLW0603
-    _kept = ((), None)
+    global _cast  # noqa: PLW0603
+    _cast = None
     sights.forget()
 
 
-def _scales(rig: Rig, chains: list[Sight], uppers: Array, depsgraph: Depsgraph) -> Array:
-    """What lengthens the upper bones: their own channels, and on the rig what stretches them there."""
-    scales = rig.scales()[uppers]
-    for i, chain in enumerate(chains):
-        if chain.source is None and _shape(chain).settings.stretch > 0.0:
-            upper = bones_of(rig.evaluated)[chain.bones[0]]
-            inside = frame_of(upper).to_3x3().inverted_safe() @ upper.matrix.to_3x3()
-            scales[i] = [axis.length for axis in inside.col]
-    return scales
+def _shape(chain: Sight) -> Shape:
+    return chain.shape  # type: ignore[return-value]  # which is None for those only that are not shown
 
 
-def _place(rigs: dict[Any, Rig], goal: Any, bone: int, depsgraph: Depsgraph) -> Any:
-    """Where a target or pole is."""
-    if bone < 0:
-        return goal.object.evaluated_get(depsgraph).matrix_world.translation[:]
-    rig = rigs.get(goal.object)
-    return rig.heads[bone] if rig else goal.position(depsgraph)[:]
-
-
-def _bend_axes(shapes: Sequence[Shape]) -> Array:
-    """Along the unturned upper bones, across them in the bend plane, and the axes that the limbs bend about, as columns
-    ``(n, 3, 3)``.
-
-    Between bends of 1 and -1 these axes have swung about the bone.
-    """
-    axes = np.array([shape.body.limb.axes for shape in shapes]).transpose(0, 2, 1)
-    bends = [(shape.settings.bend, shape.settings.swing_side) for shape in shapes]
-    bend, side = np.array(bends).T
-    swing = side * np.sqrt(np.maximum(1.0 - bend * bend, 0.0))
-    turns = np.zeros((len(shapes), 3, 3))
-    turns[:, 0, 0] = 1.0
-    turns[:, 1, 1] = turns[:, 2, 2] = bend
-    turns[:, 2, 1], turns[:, 1, 2] = swing, -swing
-    return axes @ turns
-
-
-def _other(plane: Array, solved: Array, bends: Array) -> Array:
-    """The knees of the other solutions, from the roots."""
-    knees = other_side(_in_plane(plane, solved[:, 0]), _in_plane(plane, solved[:, 1]), *bends)
-    return (plane @ knees[:, :, None])[:, :, 0]  # type: ignore[no-any-return]
-
-
-def _in_plane(plane: Array, places: Array) -> Array:
-    """Places ``(n, 3)`` by their components ``(n, 2)`` along the first two of the axes, which need not be square."""
-    along, across = plane[:, :, 0], plane[:, :, 1]
-    aa, ab, bb = dot(along, along), dot(along, across), dot(across, across)
-    a, b = dot(along, places), dot(across, places)
-    size: Array = aa * bb - ab * ab
-    size[size == 0.0] = 1.0  # a limb scaled to nothing
-    return np.stack([(bb * a - ab * b) / size, (aa * b - ab * a) / size], axis=1)
-
-
-def _unblended(chain: Sight, rig: Rig, goals: tuple[Any, Any], depsgraph: Depsgraph) -> tuple[Any, Any, Any]:
+def _unblended(chain: Sight, goals: tuple[Any, Any], depsgraph: Depsgraph) -> tuple[Array, Pair, Pair]:
     """The bend plane, and knee and tip, of the whole solution of a chain, and knee and tip of the animator's pose."""
-    shape = _shape(chain)
-    body, settings, features = shape
-    frame = rig.evaluated.matrix_world @ frame_of(bones_of(rig.evaluated)[chain.bones[0]])
+    limb, uninherited, settings, features = shape = _shape(chain)
+    evaluated = chain.object.evaluated_get(depsgraph)
+    frame = evaluated.matrix_world @ frame_of(bones_of(evaluated)[chain.bones[0]])
     inside: Any = frame.inverted_safe()  # the stubs don't know how long vectors are
     target, pole = (None if goal is None else (inside @ Vector(goal))[:] for goal in goals)
     whole = features._replace(blended=False)
-    solution = solve_chain(target, body.limb, settings, whole, FLOATS, pole, uninherited=body.uninherited)  # type: ignore[arg-type]  # a place
+    solution = solve_chain(target, limb, settings, whole, FLOATS, pole, uninherited=uninherited)  # type: ignore[arg-type]  # a place
     turns = Own(solution.upper, solution.lower)
-    plane = np.array(frame.to_3x3() @ Quaternion(solution.upper).to_matrix()) @ _bend_axes([shape])[0]
-    return plane, _joints(frame, turns, body, solution.stretch), _joints(frame, chain.own(depsgraph), body, 1.0)
+    to_world = np.array(frame.to_3x3() @ Quaternion(solution.upper).to_matrix())
+    solved = _joints(frame, turns, shape, solution.stretch)
+    return bend_axes([shape])[0] @ to_world.T, solved, _joints(frame, chain.own(depsgraph), shape, 1.0)
 
 
-def _joints(frame: Matrix, turns: Own, body: Any, stretch: float) -> tuple[Any, Any]:
+def _joints(frame: Matrix, turns: Own, shape: Shape, stretch: float) -> Pair:
     """Knee and tip in the world of a limb whose bones are turned so."""
-    places = [tip_position(turns, limb, stretch, body.uninherited) for limb in (body.limb._replace(r2=0.0), body.limb)]
+    limbs = (shape.limb._replace(r2=0.0), shape.limb)
+    places = [tip_position(turns, limb, stretch, shape.uninherited) for limb in limbs]
     return tuple((frame @ Vector(place))[:] for place in places)  # type: ignore[return-value]

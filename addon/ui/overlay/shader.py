@@ -7,12 +7,9 @@ from typing import Any
 
 import gpu as blender_gpu
 
-from .figure import Pattern, Place
+from .figure import FIRST, Pattern, Place
 
 gpu: Any = blender_gpu  # whose stubs are wrong about most of what is used here
-
-FIRST = 2
-"""The rows of the table before the limbs': the colours of lines and of areas."""
 
 CORNER = ("cornerAt", "cornerTo", "cornerPart")
 """What the shader calls a pattern's arrays. Short names could be macros of Metal's own."""
@@ -31,7 +28,12 @@ vec3 place(vec4 at, int row)
     return one + cell(row, -1.0 - at.y).w * spoke;
   }}
   vec3 way = cell(row, at.y).xyz - one;
-  return one + at.z * way + at.w * cross(cell(row, {float(Place.NORMAL)}).xyz, way);
+  vec3 aside = vec3(0.0);
+  if (at.w != 0.0) {{
+    vec3 normal = cross(cell(row, {float(Place.ALONG)}).xyz, cell(row, {float(Place.ACROSS)}).xyz);
+    aside = at.w * cross(normal / max(length(normal), 1e-12), way);
+  }}
+  return one + at.z * way + aside;
 }}
 """
 

@@ -1,13 +1,15 @@
 """Which chains the overlay shows, and what it must know of each, whatever the chain runs on.
 
-What was found is kept until the selection, the chain's settings or the file's structure change: between these, a chain
-that moves costs no look at its settings.
+What was found is kept until the selection, the chain's settings or the file's structure change: a chain that only moves
+is not looked at again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
 from math import cos
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import bpy
@@ -17,11 +19,12 @@ from bpy.types import Context, Depsgraph, PoseBone
 from ...live import own_pose_of
 from ...live.plan import plan
 from ...rig.access import ArmatureObject, bones_of, chain_settings, is_armature, key_of, runs_on_rig, upper_of
-from ...rig.anatomy import Anatomy, Unposable, anatomy
-from ...rig.settings import features_of, solver_settings
+from ...rig.anatomy import Unposable, anatomy
+from ...rig.settings import features_of, holder_of, solver_settings
 from ...rig.sides import swing_side
 from ...rig.targets import Target, followed
-from ...solver.chain import Features, Own
+from ...solver.chain import Features, Own, Uninherited
+from ...solver.limb import Limb
 from ...solver.triangle import Settings
 from ..finding import chains_in_view, chains_meant
 
@@ -32,26 +35,33 @@ IS_SELECTED_IN_POSE = bpy.app.version >= (5, 0, 0)
 class Shape(NamedTuple):
     """What a chain is posed by, as the solver takes it."""
 
-    body: Anatomy
+    limb: Limb
+    uninherited: Uninherited | None
     settings: Settings
     features: Features
 
 
-class Sight(NamedTuple):
-    """A chain to be drawn, and the places of its bones, and of those that it follows, among those of their rigs.
+@dataclass(eq=False, slots=True)
+class Sight:
+    """A chain to be drawn, and the places of its bones among those of its rig.
 
-    ``source`` is the live chain, None on the rig; ``state`` is what the rest was made of.
+    ``source`` is the live chain, None on the rig; ``state`` is what posed that when it was last looked at. Without
+    ``shape`` the chain can't be posed.
     """
 
     object: ArmatureObject
     lower: str
     source: Any
-    state: Any
     bones: tuple[int, int]
+    state: Any = None
     target: Target | None = None
     pole: Target | None = None
-    followed: tuple[int, int] = (-1, -1)
-    posing: Shape | None = None
+    shape: Shape | None = None
+
+    @property
+    def is_stretched(self) -> bool:
+        """Whether its bones' sizes change while it moves."""
+        return self.shape is not None and self.shape.settings.stretch > 0.0
 
     def own(self, depsgraph: Depsgraph) -> Own:
         """The animator's own rotations of both bones."""
@@ -60,6 +70,20 @@ class Sight(NamedTuple):
         posed = bones_of(self.object.evaluated_get(depsgraph))[self.lower]
         return Own(_turn(upper_of(posed)), _turn(posed))
 
+    def look(self, depsgraph: Depsgraph) -> bool:
+        """Take notice of how the chain is set now, and say whether that is otherwise than it was."""
+        before = (self.target, self.pole, self.shape)
+        if self.source is not None:
+            self.state, seen = self.source.posing, _live(self.source)
+        else:
+            seen = _on_rig(self, depsgraph)
+        self.target, self.pole, self.shape = seen
+        return seen != before
+
+
+Seen = tuple[Target | None, Target | None, Shape | None]
+NOTHING: Seen = (None, None, None)
+
 
 class Sights:
     """The chains that are shown, and the bones of all others in view that are tinted."""
@@ -67,37 +91,82 @@ class Sights:
     def __init__(self) -> None:
         self._view: Any = None
         self._found: list[Sight] = []
+        self._live: list[Sight] = []
+        self._on_rig: list[_OnRig] = []
+        self._visible: list[bool] = []
+        self._shown: tuple[Sight, ...] = ()
+        self.looks = 0
+        """How often the settings, or the sizes of bones, of any chain were found to be others."""
         self.tinted: dict[ArmatureObject, list[tuple[int, int]]] = {}
         """Upper and lower bones of the chains in Pose Mode that are not shown, by their places."""
 
     def forget(self) -> None:
         """Let go of everything in the file."""
-        self._view = None
-        self._found.clear()
-        self.tinted.clear()
+        self.__init__()  # type: ignore[misc]
 
-    def look(self, context: Context, depsgraph: Depsgraph) -> list[Sight]:
-        """The chains that are selected, or whose target or pole is, and can be posed; those of a rig together."""
+    def look(self, context: Context, depsgraph: Depsgraph) -> tuple[Sight, ...]:
+        """The chains that are selected, or whose target or pole is, and can be posed; the very same ones for as long as
+        these do nothing but move."""
         view = _view_of(context)
-        if view != self._view:
+        is_new = view != self._view
+        if is_new:
             self._find(context)
             self._view = view
-        for number, sight in enumerate(self._found):
-            state = _state_of(sight, depsgraph)
-            if state is None or (state is not sight.state and state != sight.state):
-                self._found[number] = _look_at(sight, state, depsgraph)
-        seen = {ob for ob in {sight.object for sight in self._found} if ob.visible_get()}
-        return [sight for sight in self._found if sight.posing and sight.object in seen]
+        others = [each for each in self._live if each.state is not each.source.posing]
+        others += [each for rig in self._on_rig for each in rig.changed(depsgraph)]
+        self.looks += bool(others)
+        changed = [each.look(depsgraph) for each in others]
+        visible = [ob.visible_get() for ob in {sight.object: None for sight in self._found}]
+        if is_new or any(changed) or visible != self._visible:
+            self._visible = visible
+            self._shown = tuple(sight for sight in self._found if sight.shape and sight.object.visible_get())
+        return self._shown
 
     def _find(self, context: Context) -> None:
         shown = [lower for lower in chains_meant(context) if lower.parent]
         self._found = [_sight(lower) for lower in sorted(shown, key=lambda lower: lower.id_data.name)]
+        self._live = [sight for sight in self._found if sight.source is not None]
+        on_rig = [sight for sight in self._found if sight.source is None]
+        self._on_rig = [_OnRig(ob, [*chains]) for ob, chains in groupby(on_rig, attrgetter("object"))]
         self.tinted = {}
         for lower in chains_in_view(context):
             ob: ArmatureObject = lower.id_data
             is_posed = ob.mode == "POSE" and ob.visible_get() and chain_settings(lower).enabled
             if is_posed and lower.parent and lower not in shown:
                 self.tinted.setdefault(ob, []).append(_places(lower))
+
+
+class _OnRig:
+    """The chains of one object that run on the rig, of which nobody tells what is set: custom properties, and the
+    channels that a limb's shape is made by."""
+
+    def __init__(self, ob: ArmatureObject, sights: list[Sight]) -> None:
+        self._object = ob
+        self._sights = sights
+        holders = [holder_of(bones_of(ob)[sight.lower]) for sight in sights]
+        self._holders = [(holder.id_data, holder.name) for holder in holders]
+        self._hosts = {host: None for host, _ in self._holders}
+        self._bones = np.array([sight.bones for sight in sights])
+        is_loose = any(not bones_of(ob)[sight.lower].bone.use_connect for sight in sights)
+        self._channels = ("scale", "location") if is_loose else ("scale",)
+        self._state: tuple[bytes, list[Any]] | None = None
+
+    def changed(self, depsgraph: Depsgraph) -> list[Sight]:
+        """Those that are set otherwise than they were. Blender writes what it evaluates to the originals as well, in
+        which it is found more quickly."""
+        bones = bones_of(self._object.evaluated_get(depsgraph))
+        numbers = np.empty((len(self._channels), len(bones), 3), np.float32)
+        for channel, room in zip(self._channels, numbers, strict=True):
+            bones.foreach_get(channel, room.reshape(-1))
+        hosts = {host: bones_of(host) for host in self._hosts}
+        values = [hosts[host][name].id_properties_ensure().to_dict() for host, name in self._holders]
+        channels = numbers[:, self._bones].tobytes()
+        before, self._state = self._state, (channels, values)
+        if before is None or channels != before[0]:
+            return self._sights
+        if values == before[1]:
+            return []
+        return [each for each, now, then in zip(self._sights, values, before[1], strict=True) if now != then]
 
 
 def _view_of(context: Any) -> Any:
@@ -120,7 +189,7 @@ def _selection(ob: Any) -> bytes:
 
 def _sight(lower: PoseBone) -> Sight:
     source = None if runs_on_rig(lower) else plan.chains.get(key_of(lower), _Unknown())
-    return Sight(lower.id_data, lower.name, source, None, _places(lower))
+    return Sight(lower.id_data, lower.name, source, _places(lower))
 
 
 class _Unknown:
@@ -134,48 +203,30 @@ def _places(lower: PoseBone) -> tuple[int, int]:
     return bones.find(upper_of(lower).name), bones.find(lower.name)
 
 
-def _state_of(sight: Sight, depsgraph: Depsgraph) -> Any:
-    """What changes when a chain is set or scaled, and not when it only moves."""
-    if sight.source is not None:
-        return sight.source.posing
-    posed = bones_of(sight.object.evaluated_get(depsgraph))[sight.lower]
-    numbers: Iterator[Any] = (value for value in posed.values() if isinstance(value, float | int))  # type: ignore[attr-defined]  # the stubs don't know custom properties
-    return *numbers, *upper_of(posed).scale, *posed.scale  # type: ignore[misc]
+def _live(source: Any) -> Seen:
+    """What a live chain follows, and is posed by."""
+    posing = source.posing
+    if posing is None or source.target is None:
+        return NOTHING
+    body = posing.body
+    return source.target, source.pole, Shape(body.limb, body.uninherited, posing.settings, posing.features)
 
 
-def _look_at(sight: Sight, state: Any, depsgraph: Depsgraph) -> Sight:
-    """A sight as its chain is set now; without what poses it if that can't be posed."""
-    if sight.source is None:
-        seen = _on_rig(sight, depsgraph)
-    elif state is None or sight.source.target is None:
-        seen = sight._replace(posing=None)
-    else:
-        seen = sight._replace(target=sight.source.target, pole=sight.source.pole, posing=Shape(*state[:3]))
-    followed = (_place_of(seen.target), _place_of(seen.pole))
-    return seen._replace(state=state if seen.posing else None, followed=followed)
-
-
-def _on_rig(sight: Sight, depsgraph: Depsgraph) -> Sight:
-    """Of a chain on the rig nothing is kept: it is measured."""
+def _on_rig(sight: Sight, depsgraph: Depsgraph) -> Seen:
+    """The same of a chain on the rig, of which nothing is kept: it is measured."""
     lower = bones_of(sight.object)[sight.lower]
     posed, settings = bones_of(sight.object.evaluated_get(depsgraph))[sight.lower], chain_settings(lower)
     target, pole = followed(settings)
-    nothing = sight._replace(posing=None)
     if target is None or any(goal.problem() for goal in (target, pole) if goal):
-        return nothing
+        return NOTHING
     upper = upper_of(posed)
     try:
         angles = (settings.hinge_angle, settings.lower_twist)
         body = anatomy(upper, posed, upper.scale[:], posed.scale[:], angles)
     except Unposable:
-        return nothing
+        return NOTHING
     values = solver_settings(settings.numbers(), swing_side(lower.name), cos)
-    return sight._replace(target=target, pole=pole, posing=Shape(body, values, features_of(values, settings.plane)))
-
-
-def _place_of(goal: Target | None) -> int:
-    """The place of a bone that is followed among those of its rig; -1 for an object."""
-    return bones_of(goal.object).find(goal.bone) if goal and goal.bone else -1
+    return target, pole, Shape(body.limb, body.uninherited, values, features_of(values, settings.plane))
 
 
 def _turn(posed: PoseBone) -> Any:
