@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 from bpy.types import PoseBone
 
-from ..rig.access import ArmatureObject, copies_part, is_armature, is_made, is_part, split_path, upper_of
+from ..rig.access import ArmatureObject, copies_part, is_armature, is_part, made_on, split_path, upper_of
 from ..rig.rotation import rotation_channel
 from ..rig.settings import CONSTRAINT, DEFAULTS, ON_RIG, PART, holder_of
 from .annex import is_annex, is_annex_of
@@ -55,7 +55,7 @@ class Found:
         while more := {name for name, needs in parts.items() if name not in {*found, *worlds} and needs & found}:
             found |= more
         copying = [bone for bone in ob.pose.bones if any(_subtarget(each) in found for each in bone.constraints)]
-        constraints = [(bone, each) for bone in copying for each in bone.constraints if is_made(each)]
+        constraints = [(bone, each) for bone in copying for each in made_on(bone)]
         return _children_first(host, found), constraints
 
     def drivers_of(self, bones: Iterable[str], constraints: Constraints) -> list[Any]:
@@ -78,6 +78,8 @@ class Found:
         """Whether a chain on the rig has a mechanism as it was made, and nothing there refers to an object that this is
         a copy of. Blender leaves drivers behind where it joins armatures with the same names."""
         if self.purpose is None or self.made != self.purpose.get("made"):
+            return False
+        if not {*self.purpose["words"]["exposed"]} <= {*exposed(self.lower)}:
             return False
         copying = [each for _, each in self.constraints if each.type != "LIMIT_ROTATION"]
         variables = (variable for curve in self.drivers_of(self.bones, []) for variable in curve.driver.variables)
@@ -169,7 +171,7 @@ class Found:
 def constraints_of(lower: PoseBone) -> Constraints:
     """The constraints by which the visible bones take over the solution."""
     visible = [lower] if lower.parent is None else [upper_of(lower), lower]
-    return [(bone, each) for bone in visible for each in bone.constraints if is_made(each)]
+    return [(bone, each) for bone in visible for each in made_on(bone)]
 
 
 def host_of(lower: PoseBone) -> ArmatureObject:

@@ -84,18 +84,17 @@ def limb_of(evaluated: PoseBone, lower: PoseBone, wanted: Wanted) -> Limb:
     """The shape of a limb, in the unit of the bone that its targets are measured in, by its evaluated lower bone and
     the original one, whose scale is its own; by no angles that are custom properties."""
     upper = upper_of(evaluated)
+    parent = upper.parent if upper.bone.inherit_scale == "ALIGNED" else None
+    sizes = [axis.length for axis in parent.matrix.to_3x3().col] if parent else [1.0]
+    if max(sizes) - min(sizes) > 1e-4 * max(sizes):
+        raise Refused(f"'{upper.name}' takes over an uneven scale axis by axis: let it inherit scale in full")
     hinge, twist = (0.0 if name in wanted.exposed else wanted.settings[name] for name in IN_SHAPE)
     try:
         limb = anatomy(upper, evaluated, upper_of(lower).scale[:], lower.scale[:], (hinge, twist)).limb
     except Unposable as why:
         raise Refused(str(why)) from why
-    if upper.parent is None or upper.bone.inherit_scale != "ALIGNED":
-        return limb
-    sizes = [axis.length for axis in upper.parent.matrix.to_3x3().col]
-    if max(sizes) - min(sizes) > 1e-4 * max(sizes):
-        raise Refused(f"'{upper.name}' takes over an uneven scale axis by axis: let it inherit scale in full")
-    r1, r2 = limb.r1 / sizes[1], limb.r2 / sizes[1]
-    return limb._replace(r1=r1, r2=r2, bones=bones(r1, r2, FLOATS))
+    r1, r2 = limb.r1 / sizes[0], limb.r2 / sizes[0]
+    return limb._replace(r1=r1, r2=r2, bones=bones(r1, r2, FLOATS)) if parent else limb
 
 
 def purpose_of(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:

@@ -81,8 +81,14 @@ def has_chain(bone: PoseBone) -> bool:
 
 
 def runs_on_rig(lower: PoseBone) -> bool:
-    """Whether a chain runs on Blender's own bones, constraints and drivers: its influence is a custom property."""
-    return ON_RIG + "influence" in holder_of(lower) and not is_part(lower.id_data, lower.name)
+    """Whether a chain runs on Blender's own bones, constraints and drivers: its influence is a custom property, or was
+    one before somebody deleted that."""
+    is_held = ON_RIG + "influence" in holder_of(lower) or any(map(_copies_lower, lower.constraints))
+    return is_held and not is_part(lower.id_data, lower.name)
+
+
+def _copies_lower(constraint: Any) -> bool:
+    return copies_part(constraint) and constraint.target.data.bones[constraint.subtarget][PART] in {"lower", "twist"}
 
 
 def is_part(ob: Object | None, bone: str) -> bool:
@@ -96,12 +102,23 @@ def copies_part(constraint: Any) -> bool:
     return is_part(getattr(constraint, "target", None), getattr(constraint, "subtarget", ""))
 
 
-def is_made(constraint: Any) -> bool:
-    """Whether a constraint of a limb's own bone was made for a chain that runs on the rig, whatever it is called; or,
-    by its name, if what it copied is gone."""
+def made_on(bone: PoseBone) -> list[Any]:
+    """The constraints of a limb's own bone that were made for a chain on the rig, whatever they are called."""
+    found: list[Any] = [*bone.constraints]
+    around = zip([None, *found], found, [*found[1:], None], strict=False)
+    return [each for before, each, after in around if _is_made(each) or _is_enclosed(before, each, after)]
+
+
+def _is_made(constraint: Any) -> bool:
+    """Whether a constraint copies what was made for a chain; or, by its name, if what it copied is gone."""
     host: Any = getattr(constraint, "target", None)
     has_lost = host is None or not has_bone(host, getattr(constraint, "subtarget", ""))
     return copies_part(constraint) or (has_lost and constraint.name.startswith(CONSTRAINT))
+
+
+def _is_enclosed(before: Any, constraint: Any, after: Any) -> bool:
+    """Whether it is the one of the made ones that copies nothing, under another name."""
+    return constraint.type == "LIMIT_ROTATION" and copies_part(before) and copies_part(after)
 
 
 def scene_settings(scene: Scene) -> PlanarIKScene:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bpy.types import Depsgraph, Object, PoseBone
 
-from .access import ArmatureObject, chain_settings, children_of, has_chain, is_made, runs_on_rig, upper_of
+from .access import ArmatureObject, chain_settings, children_of, has_chain, made_on, runs_on_rig, upper_of
 from .dependencies import Dependencies
 from .settings import ChainSettings, titled
 from .targets import Target
@@ -127,9 +127,8 @@ def movers_of(lower: PoseBone, dependencies: Dependencies) -> list[Mover]:
     """The constraints and other chains that move the limb, whether or not they act now."""
     found = [Mover(bone.name, "", problem) for bone, problem in _rivals(lower) if has_chain(bone)]
     for bone in (upper_of(lower), lower):
-        for each in bone.constraints:
-            if is_made(each):
-                continue
+        made = made_on(bone)
+        for each in (each for each in bone.constraints if each not in made):
             problem = f"Constraint '{each.name}' moves '{bone.name}' after the chain: mute or remove it"
             found.append(Mover(bone.name, each.name, problem))
         for owner, each in dependencies.solvers(lower.id_data, bone.name):

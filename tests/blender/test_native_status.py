@@ -165,6 +165,16 @@ def weaker(ob: Any) -> None:
     ob.pose.bones["shin"].constraints[0].influence = 0.5
 
 
+def without_property(name: str) -> Callable[[Any], None]:
+    """Have a limb lose a custom property."""
+
+    def lose(ob: Any) -> None:
+        del ob.pose.bones["shin"][f"planar_ik.{name}"]
+        ob.update_tag()
+
+    return lose
+
+
 def without(bone: str, number: int) -> Callable[[Any], None]:
     """Have a bone lose a constraint."""
 
@@ -202,6 +212,7 @@ DAMAGED = {
     "in one mode": in_one_mode,
     "weaker": weaker,
     "turned at rest": turned_at_rest,
+    **{f"without {name}": without_property(name) for name in ("influence", "bend")},
     **{f"without {bone} {n}": without(bone, n) for bone in ("thigh", "shin") for n in range(3)},
     "without a measure's": without("MCH-target-shin", 0),
     **{f"without {role}": without_bone(f"MCH-{role}") for role in ("world", "line-shin", "upper-shin", "lower-shin")},
