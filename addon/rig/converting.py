@@ -234,18 +234,11 @@ def _drive_plane(ob: Any, lower: str, muting: Any) -> None:
 def _driver_like(ob: Any, path: str, muting: Any) -> Any:
     """A new driver of a property, that reads what another one does."""
     ob.driver_remove(path)
-    curve = ob.driver_add(path)
+    curve = ob.animation_data.drivers.from_existing(src_driver=muting)
+    curve.data_path = path
     fcurves.clear(curve)
-    driver = curve.driver
-    driver.type = "SCRIPTED"
-    for given in muting.driver.variables:
-        variable = driver.variables.new()
-        variable.name, variable.type = given.name, given.type
-        for target, source in zip(variable.targets, given.targets, strict=True):
-            if given.type == "SINGLE_PROP":
-                target.id_type = source.id_type
-            target.id, target.data_path, target.bone_target = source.id, source.data_path, source.bone_target
-    return driver
+    curve.driver.type = "SCRIPTED"
+    return curve.driver
 
 
 def _muted(muting: Any) -> str:

@@ -121,6 +121,28 @@ def test_without_a_pole():
     assert_on_target(ob, target)
 
 
+def test_a_pole_that_a_bone_switches_by_where_it_is():
+    ob, poled = leg()
+    free = ob.pose.bones["shin"].constraints.new("IK")
+    free.target, free.chain_count, free.iterations = poled.target, 2, 500
+    for constraint, expression in ((free, "y < 0.05"), (poled, "y >= 0.05")):
+        driver = constraint.driver_add("mute").driver
+        variable = driver.variables.new()
+        variable.name, variable.type = "y", "TRANSFORMS"
+        source = variable.targets[0]
+        source.id, source.bone_target = ob, "hip"
+        source.transform_type, source.transform_space = "LOC_Y", "LOCAL_SPACE"
+        driver.expression = expression
+    before = matrices(ob)
+    bpy.ops.pose.planar_ik_convert()
+    assert moved(ob, before) < SAME
+    chain = ob.pose.bones["shin"].planar_ik
+    for place, plane in ((0.1, "SWING"), (0.0, "POLE")):
+        ob.pose.bones["hip"].location.y = place
+        update()
+        assert chain.plane == plane
+
+
 def test_keyed_influence_is_carried_over():
     ob, constraint = leg()
     for frame, influence in ((1, 0.0), (10, 1.0)):
