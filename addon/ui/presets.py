@@ -109,7 +109,8 @@ class PLANARIK_PT_presets(PresetPanel, Panel):
             super().draw(context)
             return
         manager: Any = context.window_manager  # Blender's own drawing would say that a path is missing
-        row = layout.row()
+        layout.operator_context = "EXEC_DEFAULT"  # as Blender does, or a dialog would ask for the name once more
+        row = layout.row(align=True)
         row.prop(manager, "preset_name", text="")
         row.operator(self.preset_add_operator, text="", icon="ADD").name = manager.preset_name
 

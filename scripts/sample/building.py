@@ -110,11 +110,19 @@ def _add_chains(figure: Figure, rig: Any, collection: Collection) -> None:
         bpy.ops.pose.planar_ik_preset(preset=preset)
         chain.plane = plane  # a puppet's limbs are hinges, whatever kind they are
         chain.min_angle = 0.0
+        if plane == "REST":
+            _keep_in_plane(rig.pose.bones[chain.subtarget])
         bpy.ops.pose.planar_ik_make_portable()
     bpy.ops.object.mode_set(mode="OBJECT")
     for shape in {bone.custom_shape for bone in rig.pose.bones if bone.custom_shape} - {*collection.objects}:
         collection.objects.link(shape)  # lest who appends the character has it lie about
         shape.hide_viewport = shape.hide_render = True
+
+
+def _keep_in_plane(control: Any) -> None:
+    """Lock how deep a puppet's control is: dragged in a view from aside, it stays where its limb can follow."""
+    axes = control.bone.matrix_local.to_3x3().col
+    control.lock_location = [abs(axis.y) == max(abs(each.y) for each in axes) for axis in axes]
 
 
 def _move(figure: Figure, rig: Any) -> None:

@@ -47,6 +47,18 @@ def test_feet_and_hands_stay_while_the_hips_sink(sample, figure):
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+def test_controls_of_a_puppet_can_not_be_dragged_out_of_its_plane(sample, figure):
+    bpy.ops.wm.open_mainfile(filepath=str(sample))
+    rig = bpy.data.objects[figure.name]
+    for lower in figure.limbs:
+        chain = rig.pose.bones[lower].planar_ik
+        control = rig.pose.bones[chain.subtarget]
+        axes = control.bone.matrix_local.to_3x3().col
+        locked = [axis for axis, is_locked in zip(axes, control.lock_location, strict=True) if is_locked]
+        assert [abs(axis.y) > 0.999 for axis in locked] == ([True] if chain.plane == "REST" else [])
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
 def test_an_appended_character_leaves_nothing_lying_about(sample, figure):
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     bpy.ops.wm.append(directory=f"{sample}/Collection/", filename=figure.name)

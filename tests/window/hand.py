@@ -139,9 +139,9 @@ class Hand:
         self.sidebar()[1].active_panel_category = tab
         yield
 
-    def hover(self, name: str) -> Steps:
+    def hover(self, name: str, across: float = 0.5) -> Steps:
         """Move the mouse over the field in the sidebar that shows the property of this name."""
-        return self._search(0.5, lambda: _property_under_mouse().endswith(name), name)
+        return self._search(across, lambda: _property_under_mouse().endswith(name), name)
 
     def hover_button(self, command: str) -> Steps:
         """Move the mouse over the button in the right half of the sidebar that does this, as Python would."""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+
 import bpy
 from hand import Hand
 from mathutils import Vector
 from scenarios import open_limb, tip
 
 ITEM = "Item"
+
+PRESETS, NEW_PRESET = (("insect", 103), ("machine", 77), ("leg", 129)), 40
+"""Some buttons of the presets, and the field for the name of a new one, by how far they are above their icon."""
 
 
 def finds_the_panel_everywhere(hand: Hand):
@@ -68,6 +74,37 @@ def mends_by_clicks(hand: Hand):
     found["picked"], found["reach"], found["tip_on_picked"] = chain.target.name, chain.reach, tip()[:]
     yield from hand.key("Z", ctrl=True)
     found["undone"] = bpy.data.objects["limb"].pose.bones["lower"].planar_ik.target is None
+    return found
+
+
+def chooses_and_saves_presets(hand: Hand):
+    """Open the presets in the panel's header, click some, and save one's own under a name."""
+    yield from open_limb(hand)
+    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.choose("Add Planar IK")
+    bpy.ops.pose.planar_ik_select(part="LIMB")
+    chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
+    yield from hand.open_sidebar()
+    yield from hand.hover("planar_ik_enabled", across=0.13)
+    region, y = hand.sidebar()[1], hand.mouse[1]
+    icon, found = region.x + region.width - 70, {}
+    for name, above in PRESETS:
+        yield from hand.click((icon, y))
+        yield from look(hand, name)
+        yield from hand.click((icon, y + above))
+        yield from hand.key("ESC")
+        found[name] = [chain.plane, chain.softness, math.degrees(chain.min_angle)]
+    yield from hand.click((icon, y))
+    yield from hand.click((icon, y + NEW_PRESET))
+    yield from hand.key("A", ctrl=True)
+    yield from hand.write("my leg")
+    yield from hand.key("RET")
+    yield from hand.click((icon + 95, y + NEW_PRESET))
+    yield from look(hand, "saved")
+    yield from hand.key("ESC")
+    found["saved"] = [
+        path.name for folder in bpy.utils.preset_paths("planar_ik/chain") for path in Path(folder).iterdir()
+    ]
     return found
 
 

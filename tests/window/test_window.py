@@ -99,6 +99,14 @@ def test_what_is_wrong_is_mended_by_a_click(play):
     assert found["undone"]
 
 
+def test_presets_are_chosen_and_saved_by_clicks(play):
+    found = play("panel_scenarios.chooses_and_saves_presets")
+    assert (found["insect"][0], found["insect"][1:]) == ("REST", pytest.approx([0.01, 20]))
+    assert found["machine"] == ["REST", 0, 0]
+    assert (found["leg"][0], found["leg"][1:]) == ("SWING", pytest.approx([0.04, 30]))
+    assert found["saved"] == ["my_leg.py"]
+
+
 def test_the_interface_speaks_chinese(play):
     found = play("panel_scenarios.speaks_chinese")
     assert found["label"] == "弯曲方向"
