@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bpy.app import translations
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy.types import Context, Event, Operator
 
@@ -93,6 +94,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
             ("RIG", "Rig", "The rig's own bones, constraints and drivers, which leave the limb's own channels free"),
             ("EXTENSION", "Extension", "The extension: nothing is added to the rig"),
         ],
+        translation_context=translations.contexts.operator_default,  # elsewhere it is that of a file's name
     )
     target: StringProperty(
         name="Target", description="Name of the target object; empty for the selected one or a new empty"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bpy.app import translations
 from bpy.types import Context, PoseBone
 
 from ..rig.access import chain_settings, runs_on_rig, scene_of, upper_of
@@ -25,6 +26,9 @@ SHORT = {"stretch_max": "Limit", "stretch_volume": "Volume", "min_angle": "Knee 
 """What settings are called where their names are wider than the panel, or another above says of what."""
 
 PICKS = {"TARGET": "Pick a Target…", "POLE": "Pick a Pole…"}
+
+OPERATOR = translations.contexts.operator_default
+"""The context of words on buttons; elsewhere "Extension" is that of a file's name, to Blender's translators."""
 
 PARTS = {"TARGET": ("Target", "EMPTY_AXIS"), "POLE": ("Pole", "CON_TRACKTO"), "LIMB": ("Limb", "BONE_DATA")}
 
@@ -73,7 +77,7 @@ def _draw_runs_on(layout: Any, lower: PoseBone) -> None:
         row.label(text="Rig")
         row.operator("pose.planar_ik_make_live", text="Extension")
     else:
-        row.label(text="Extension")
+        row.label(text="Extension", text_ctxt=OPERATOR)
         row.operator("pose.planar_ik_make_portable", text="Rig")
 
 

@@ -9,8 +9,8 @@ TOOLTIPS = {
     (
         "Bend the selected chains towards their poles; where there is none, one is made where the knee "
         "points, so that the limb stays where it is"
-    ): "使选中的链朝各自的极向弯曲；没有极向时，在膝部所指处创建一个，肢体保持不动",
-    "Bone of the pole's armature that the knee points to": "极向骨架中膝部所指的骨骼",
+    ): "使选中的链朝各自的极点弯曲；没有极点时会在膝部所指处创建一个，肢体保持不动",
+    "Bone of the pole's armature that the knee points to": "极点骨架中膝部所指的骨骼",
     "Bone of the target armature that the tip goes to": "目标骨架中末端要到达的骨骼",
     "Choose what the selected chains follow, from a list of the bones and objects that there are": "从现有的骨骼和物体列表中选择选中的链所跟随的对象",
     "Control bones of the rig that go along with its topmost bone": "随绑定的最上层骨骼移动的控制骨",
@@ -30,7 +30,7 @@ TOOLTIPS = {
     "Free, soft near full reach; folds as far as a calf lets it": "自由，接近伸直时柔和；弯曲到小腿所能及的程度",
     "Free, soft near full reach; stops short of straight": "自由，接近伸直时柔和；不会完全伸直",
     "From the first to the last key of the rig and its targets": "从绑定及其目标的第一个关键帧到最后一个",
-    "Give the bones on the other side the chains of the selected ones, with mirrored targets and poles": "把选中的链连同镜像的目标和极向赋予另一侧的骨骼",
+    "Give the bones on the other side the chains of the selected ones, with mirrored targets and poles": "把选中的链连同镜像的目标和极点赋予另一侧的骨骼",
     "Go on with the target selected, ready to move": "随后选中目标，以便移动",
     "Hinge, hardly soft; always well bent": "铰链，几乎不柔和；始终保持弯曲",
     "Hinge, without softness or limits: goes where it is told": "铰链，无柔和与限制：指向哪里就到哪里",
@@ -52,12 +52,12 @@ TOOLTIPS = {
     (
         "Move target and pole of the selected chains, and set bend side, hinge and twist, so that the "
         "solution (IK) is the bones' own (FK) pose"
-    ): "移动选中链的目标和极向，并设置弯曲方向、铰链和扭转，使解（IK）等于骨骼自身的（FK）姿态",
-    "Name of a bone of the pole object": "极向物体的骨骼名称",
+    ): "移动选中链的目标和极点，并设置弯曲方向、铰链和扭转，使解（IK）等于骨骼自身的（FK）姿态",
+    "Name of a bone of the pole object": "极点物体的骨骼名称",
     "Name of a bone of the target": "目标的骨骼名称",
     "Name of the chain's armature; empty for the active chain": "链所在骨架的名称；留空为活动链",
     "Name of the chain's lower bone": "链的下骨名称",
-    "Name of the pole object; empty for a new empty": "极向物体的名称；留空则新建空物体",
+    "Name of the pole object; empty for a new empty": "极点物体的名称；留空则新建空物体",
     "Name of the target object; empty for the selected one or a new empty": "目标物体的名称；留空则用选中的物体或新建空物体",
     "Object that the knee points to": "膝部所指的物体",
     "Object that the tip goes to; an armature's bone is named below": "末端要到达的物体；骨架的骨骼在下方指定",
@@ -68,7 +68,7 @@ TOOLTIPS = {
         "Pose the active bone and its parent so that its tail follows a target: the other selected object or "
         "bone, or a new empty. The limb stays where it is"
     ): "使活动骨骼及其父级的尾端跟随目标：另一个选中的物体或骨骼，或新建的空物体。肢体保持不动",
-    "Pose the selected chains once, for when Live is off": "求解选中的链一次，用于“实时”关闭时",
+    "Pose the selected chains once, for when Live is off": "解算选中的链一次，用于“实时”关闭时",
     "Pose this bone and its parent so that this bone's tail goes to the target": "摆出此骨骼及其父级的姿态，使其尾端到达目标",
     "Put a chain on every selected limb": "为每个选中的肢体添加链",
     "Save the settings of the active chain as a preset, or remove one": "把活动链的设置保存为预设，或删除预设",
@@ -78,24 +78,24 @@ TOOLTIPS = {
     (
         "Side of the line from root to target on which the knee lies: 1 as at rest or towards the pole, -1 "
         "the mirror image; between them the knee swings round the line"
-    ): "膝部位于根到目标连线的哪一侧：1 与静置时相同或朝向极向，-1 为其镜像；两者之间膝部绕该线摆动",
+    ): "膝部位于根到目标连线的哪一侧：1 与静置时相同或朝向极点，-1 为其镜像；两者之间膝部绕该线摆动",
     "Smallest inner angle of the knee": "膝部的最小内角",
     (
         "Switch the selected chains between FK and IK without moving the limb: FK takes the solution over, "
         "or target and pole go to where the limb is. With Auto Keying, keys are set that hold the old state "
         "up to this frame"
     ): (
-        "在 FK 与 IK 之间切换选中的链而不移动肢体：FK 接管解，或目标和极向移到肢体所在处。开启自动插帧时，会"
+        "在 FK 与 IK 之间切换选中的链而不移动肢体：FK 接管解，或目标和极点移到肢体所在处。开启自动插帧时，会"
         "插入保持旧状态到此帧的关键帧"
     ),
-    "Take away what keeps the selected chains from being posed": "除去使选中的链无法求解的原因",
+    "Take away what keeps the selected chains from being posed": "消除使选中的链无法解算的原因",
     "Take the active bone and its parent, also if they do not look like a limb": "使用活动骨骼及其父级，即使它们不像肢体",
     "Take the chains off the selected bones and give them their own pose back": "从选中的骨骼移除链，并恢复其自身的姿态",
     "The action of the rig; keys outside the range and on other channels stay": "绑定的动作；范围外和其他通道上的关键帧保留",
     "The bones get thinner and keep their volume": "骨骼变细并保持体积",
     "The bones' own pose": "骨骼自身的姿态",
-    "The chain can't be posed; its message says why": "链无法求解；原因见其消息",
-    "The extension poses the chain whenever something moves": "有东西移动时由扩展求解链",
+    "The chain can't be posed; its message says why": "链无法解算；原因见其消息",
+    "The extension poses the chain whenever something moves": "有东西移动时由扩展解算链",
     "The extension: nothing is added to the rig": "扩展：不向绑定添加任何内容",
     "The kind of limb": "肢体的种类",
     "The lower bone": "下骨",
@@ -103,10 +103,10 @@ TOOLTIPS = {
     "The plane of the limb at rest, swung the shortest way to where the target is": "肢体静置时的平面，以最短路径摆向目标",
     "The plane of the limb at rest; a target beside it is projected onto it": "肢体静置时的平面；平面外的目标会投影到其上",
     "The plane that the limb bends in": "肢体弯曲所在的平面",
-    "The plane through root, target and a pole": "经过根、目标和极向的平面",
-    "The plane through root, target and pole": "经过根、目标和极向的平面",
+    "The plane through root, target and a pole": "经过根、目标和极点的平面",
+    "The plane through root, target and pole": "经过根、目标和极点的平面",
     "The range given below": "下面给出的范围",
-    "The rig's own bones, constraints and drivers pose the chain, extension or not": "由绑定自身的骨骼、约束和驱动器求解链，无论有无扩展",
+    "The rig's own bones, constraints and drivers pose the chain, extension or not": "由绑定自身的骨骼、约束和驱动器解算链，无论有无扩展",
     "The rig's own bones, constraints and drivers, which leave the limb's own channels free": "绑定自身的骨骼、约束和驱动器，肢体自身的通道保持自由",
     "The scene's frame range": "场景的帧范围",
     "The scene's preview range": "场景的预览范围",
@@ -126,8 +126,8 @@ TOOLTIPS = {
     "Turn the knees or elbows of all limbs added to the other side": "把所有新加肢体的膝或肘转到另一侧",
     "Turn what the chains do into keys on their bones. Esc cancels and leaves everything as it was": "把链的结果变为骨骼上的关键帧。按 Esc 取消，一切保持原样",
     "What becomes of the bones' width while they lengthen": "骨骼伸长时宽度如何变化",
-    "What is made where no target or pole is selected": "未选择目标或极向时创建什么",
-    "What poses the chain": "由什么求解链",
+    "What is made where no target or pole is selected": "未选择目标或极点时创建什么",
+    "What poses the chain": "由什么解算链",
     "What poses the limb": "由什么摆出肢体的姿态",
     "What the knee points to": "膝部所指的对象",
     "What the tip goes to": "末端要到达的对象",
@@ -140,6 +140,6 @@ TOOLTIPS = {
     "Which constraints to convert": "转换哪些约束",
     "Which frames to bake": "烘焙哪些帧",
     "Which of the two to switch to": "切换到哪一种",
-    "Why the chain can't be posed": "链无法求解的原因",
+    "Why the chain can't be posed": "链无法解算的原因",
     "{what}. On every frame of a range, which a dialog asks for, with keys": "{what}。在对话框所询问的帧范围的每一帧上执行，并插入关键帧",
 }
