@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import json
+import re
+
 import bpy
 import numpy as np
 import pytest
@@ -338,3 +342,67 @@ def test_a_constraint_that_stays_is_named_and_not_bones_to_pose_by_hand(rigify):
     converting = installed.addon("addon.ui.converting")
     with pytest.raises(converting.Refused, match="'Copy Scale' moves 'MCH-shin_ik3"):
         converting.convert(bpy.context, ob.pose.bones["MCH-foot_ik3.L"])
+
+
+SNAPPED = {"ik2fk": 5e-3, "generic_snap": 1e-5, "toggle_pole": 5e-3}
+"""How near Rigify's own operators leave the pose, by what they snap: with its constraints, 5e-3, 1e-6 and 2e-3."""
+
+
+@pytest.mark.parametrize("limb", ["thigh", "upper_arm"])
+@pytest.mark.parametrize("pole", [False, True])
+def test_rigifys_own_snapping_works_on_what_was_converted(rigify, limb, pole):
+    """The buttons of its panel: IK to FK, FK to IK, and the pole switched without moving the limb."""
+    ob = generated("basic_human")
+    deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
+    calls, switches = calls_of_its_panel(ob), ob.pose.bones[f"{limb}_parent.L"]
+    bpy.ops.pose.planar_ik_convert()
+    switches["pole_vector"], switches["IK_FK"] = pole, 1.0
+    turns = (-0.4, 0.7, 0.2) if limb == "thigh" else (0.3, 0.7, 0.2)
+    fk, control = FK[limb], ob.pose.bones[LIMBS["basic_human"][limb] + ".L"]
+    for name, angle in zip(fk, turns, strict=True):
+        bone = ob.pose.bones[f"{name}.L"]
+        bone.rotation_mode = "XYZ"
+        bone.rotation_euler = (angle, 0.1 if name == fk[0] else 0.0, 0.0)
+    ob.update_tag()
+    found = {"ik2fk": snapped(ob, calls["limb_ik2fk", switches.name], deforming, switches, IK_FK=0.0)}
+    control.location = [number + 0.05 for number in control.location]
+    ob.update_tag()
+    found["generic_snap"] = snapped(ob, calls["generic_snap", f"{fk[0]}.L"], deforming, switches, IK_FK=1.0)
+    switches["IK_FK"] = 0.0
+    ob.update_tag()
+    for to in (not pole, pole):
+        toggle = calls["limb_toggle_pole", switches.name]
+        found["toggle_pole"] = snapped(ob, (toggle[0], toggle[1] | {"use_pole": to}), deforming, switches)
+        assert bool(switches["pole_vector"]) == to
+        assert {name: off for name, off in found.items() if off > SNAPPED[name]} == {}
+
+
+FK = {"thigh": ("thigh_fk", "shin_fk", "foot_fk"), "upper_arm": ("upper_arm_fk", "forearm_fk", "hand_fk")}
+
+
+def snapped(ob, call, bones, switches, **switched):
+    """How far an operator of Rigify's panel moves bones, once what it prepares is switched."""
+    before = matrices(ob, *bones)
+    name, arguments = call
+    assert getattr(bpy.ops.pose, name)(**arguments) == {"FINISHED"}
+    for setting, value in switched.items():
+        switches[setting] = value
+    ob.update_tag()
+    return float(np.abs(matrices(ob, *bones) - before).max())
+
+
+def calls_of_its_panel(ob):
+    """The operators that Rigify's panel calls for the left side and their arguments, by what they are called and the
+    limb's switches or its first bone."""
+    text = next(text for text in bpy.data.texts if "rig_ui" in text.name).as_string()
+    found, name, arguments = {}, "", {}
+    for line in text.splitlines():
+        if called := re.search(r"operator\('pose\.(rigify_\w+)'", line):
+            name, arguments = called[1], {}
+        elif given := re.fullmatch(r"\s+props\.(\w+) = (.+)", line):
+            arguments[given[1]] = ast.literal_eval(given[2])
+            of = arguments.get("prop_bone") or json.loads(arguments.get("output_bones") or '[""]')[0]
+            short = re.sub(r"^rigify_|_[a-z0-9]+$", "", name)
+            if of.endswith(".L"):
+                found[short, of] = (name, arguments)
+    return found
