@@ -13,6 +13,7 @@ from mathutils import Matrix
 from ..rig.access import ArmatureObject, Key, chain_settings, path_to_bone, setting_path, upper_of
 from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
 from ..rig.dependencies import Carrier, Dependencies
+from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, Obstacles, obstacles_of
 from ..rig.rotation import to_channels, to_quaternion
 from ..rig.settings import ChainSettings, features_of, solver_settings
@@ -197,7 +198,7 @@ def refresh(chain: Chain, frame: Frame, channels: Channels) -> None:
     try:
         chain.posing = _read(chain, lower, channels)
     except Unposable as why:
-        chain.problem = str(why)
+        chain.problem = why.args[0]
         chain.is_animated = True
 
 
@@ -294,5 +295,6 @@ def _count_of(chain: Chain, stretching: Stretching | None) -> int:
     count = 2 if stretching.how or any(stretching.lower) else 1
     for name in (chain.upper, chain.lower)[:count]:
         if name in chain.obstacles.driven_scales:
-            raise Unposable(f"The scale of '{name}' is driven, so that it can't stretch: remove the driver")
+            sentence = f"The scale of '{name}' is driven, so that it can't stretch: remove the driver"
+            raise Unposable(Problem(Kind.DRIVEN, sentence))
     return count

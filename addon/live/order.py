@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..rig.access import ArmatureObject, setting_path
 from ..rig.dependencies import Carrier, Dependencies
+from ..rig.kinds import Kind, Problem
 from .chain import Chain, read_targets
 from .group import Group
 
@@ -54,7 +55,8 @@ def _untie(waiting: list[Chain], needs: dict[Chain, set[Chain]]) -> list[Chain]:
     for chain in tied:
         rival = next(each for each in needs[chain] if chain in reached[each])
         whose = f"'{rival.lower}' ('{rival.object.name}')"
-        chain.circle = f"This chain and that of {whose} move each other's targets: let one follow something else"
+        sentence = f"This chain and that of {whose} move each other's targets: let one follow something else"
+        chain.circle = Problem(Kind.CIRCLE, sentence)
     for chain in tied:
         needs[chain] = set()
     return tied

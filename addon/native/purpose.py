@@ -10,6 +10,7 @@ from bpy.types import PoseBone
 from ..rig.access import upper_of
 from ..rig.anatomy import Unposable, anatomy
 from ..rig.dependencies import Dependencies
+from ..rig.kinds import Kind, Problem
 from ..rig.settings import IN_SHAPE, titled
 from ..rig.setup import Refused
 from ..solver.limb import Limb
@@ -37,7 +38,8 @@ def changed_since(found: Found, evaluated: PoseBone) -> str:
     wanted = read(found.lower)
     check_new_goals(found, wanted)
     check_fixed(found.lower)
-    return _set_since(found, wanted) or _shaped_since(found, evaluated, wanted)
+    shaped = _shaped_since(found, evaluated, wanted)
+    return _set_since(found, wanted) or shaped
 
 
 def _set_since(found: Found, wanted: Wanted) -> str:
@@ -87,12 +89,13 @@ def limb_of(evaluated: PoseBone, lower: PoseBone, wanted: Wanted) -> Limb:
     parent = upper.parent if upper.bone.inherit_scale == "ALIGNED" else None
     sizes = [axis.length for axis in parent.matrix.to_3x3().col] if parent else [1.0]
     if max(sizes) - min(sizes) > 1e-4 * max(sizes):
-        raise Refused(f"'{upper.name}' takes over an uneven scale axis by axis: let it inherit scale in full")
+        sentence = f"'{upper.name}' takes over an uneven scale axis by axis: let it inherit scale in full"
+        raise Refused(Problem(Kind.UPPER_INHERITS, sentence))
     hinge, twist = (0.0 if name in wanted.exposed else wanted.settings[name] for name in IN_SHAPE)
     try:
         limb = anatomy(upper, evaluated, upper_of(lower).scale[:], lower.scale[:], (hinge, twist)).limb
     except Unposable as why:
-        raise Refused(str(why)) from why
+        raise Refused(*why.args) from why
     r1, r2 = limb.r1 / sizes[0], limb.r2 / sizes[0]
     return limb._replace(r1=r1, r2=r2, bones=bones(r1, r2, FLOATS)) if parent else limb
 

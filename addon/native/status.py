@@ -8,10 +8,11 @@ import bpy
 from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix
 
-from ..rig.access import ArmatureObject, chain_settings, upper_of, view_layer_of
+from ..rig.access import chain_settings, upper_of, view_layer_of
 from ..rig.anatomy import Unposable, anatomy
 from ..rig.dependencies import Dependencies
-from ..rig.problems import NOT_A_PLACE, deleted, lacking, moved_by, movers_of, not_a_number
+from ..rig.kinds import Kind, Problem
+from ..rig.problems import NOT_A_PLACE, deleted, lacking, moved_by, movers_of, not_a_number, unevaluated
 from ..rig.setup import Refused
 from ..rig.status import MISSED, tolerance
 from ..rig.targets import Target, followed
@@ -35,9 +36,9 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
         problem = _outdated(lower, evaluated)
         reach = Reach.INVALID if problem else _reach(lower, evaluated, target, depsgraph)
     except (Refused, Unposable) as why:
-        return Reach.INVALID, str(why)
+        return Reach.INVALID, why.args[0]
     if reach not in {Reach.REACHED, Reach.INVALID}:
-        problem = _unevaluated(evaluated.id_data) or moved_by(evaluated.id_data, movers_of(lower, Dependencies()))
+        problem = unevaluated(evaluated.id_data) or moved_by(evaluated.id_data, movers_of(lower, Dependencies()))
     return (Reach.INVALID, problem) if problem else (reach, "")
 
 
@@ -53,25 +54,20 @@ def _lost(lower: PoseBone) -> str:
     names = ("target", "pole_target") if chain.plane == "POLE" else ("target",)
     for (ob, _), name in zip(Found(lower).goals, names, strict=False):
         if ob and ob.users_collection and getattr(chain, name) is None:
-            return f"'{lower.name}' lost its {name.replace('_', ' ')} and follows '{ob.name}' still: {MEND}"
+            sentence = f"'{lower.name}' lost its {name.replace('_', ' ')} and follows '{ob.name}' still: {MEND}"
+            return Problem(Kind.OUTDATED, sentence)
     return ""
 
 
 def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
     found = Found(lower)
     if not found.is_whole:
-        return f"Bones or constraints that pose '{lower.name}' are gone, changed or another's: {MEND}"
+        sentence = f"Bones or constraints that pose '{lower.name}' are gone, changed or another's: {MEND}"
+        return Problem(Kind.OUTDATED, sentence)
     if any(constraint.mute for _, constraint in found.constraints):
-        return f"Constraints that pose '{lower.name}' are muted: un-mute them"
+        return Problem(Kind.MUTED, f"Constraints that pose '{lower.name}' are muted: un-mute them")
     changed = changed_since(found, evaluated)
-    return f"{changed}, so {MEND}" if changed else ""
-
-
-def _unevaluated(ob: ArmatureObject) -> str:
-    """Whether Blender leaves a rig where it is."""
-    if ob.is_evaluated:
-        return ""
-    return f"'{ob.name}' is disabled in viewports or excluded, and so is not posed: enable it, and hide it by its eye"
+    return Problem(Kind.OUTDATED, f"{changed}, so {MEND}") if changed else ""
 
 
 def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> Reach:

@@ -21,6 +21,7 @@ from ..solver.lengthening import Sizes
 from ..solver.limb import Limb, limb, turned
 from ..solver.ops import FLOATS
 from ..solver.rotation import Quaternion
+from .kinds import Kind, Problem
 
 Axis = tuple[float, float, float]
 
@@ -77,7 +78,7 @@ def anatomy(
     """
     frame = frame_of(upper)
     if abs(frame.determinant()) < 1e-30:
-        raise Unposable(f"'{upper.name}' is scaled to nothing")
+        raise Unposable(_nothing(upper))
     follows = _inherits_all(lower)
     if not follows and not is_even(frame):
         raise Unposable(_uneven_parent(upper, lower))
@@ -184,13 +185,14 @@ def _axes(in_frame: Matrix, upper: PoseBone, lower: PoseBone) -> Axes:
     """The lower bone's axes in F as unit vectors."""
     axes = in_frame.to_3x3().col
     if min(axis.length for axis in axes) < 1e-12:
-        raise Unposable(f"'{upper.name}' is scaled to nothing")
+        raise Unposable(_nothing(upper))
     # Only these two turn a bone before they scale it, so that its length would change with its rotation.
     if lower.bone.inherit_scale in {"FULL", "FIX_SHEAR"} and not is_even(in_frame):
-        raise Unposable(
+        sentence = (
             f"'{upper.name}' is scaled unevenly and '{lower.name}' inherits it: "
             f"set Inherit Scale of '{lower.name}' to Aligned"
         )
+        raise Unposable(Problem(Kind.UNEVEN, sentence))
     x, y, z = (_numbers(axis.normalized()) for axis in axes)
     return (x, y, z)
 
@@ -212,7 +214,15 @@ def _numbers(of: Any) -> Any:
     return tuple(of)
 
 
-def _uneven_parent(upper: PoseBone, lower: PoseBone) -> str:
+def _nothing(upper: PoseBone) -> Problem:
+    sentence = f"'{upper.name}', or what carries it, is scaled to nothing: set its scale to more than 0"
+    return Problem(Kind.NOTHING, sentence)
+
+
+def _uneven_parent(upper: PoseBone, lower: PoseBone) -> Problem:
     bone = lower.bone
     setting = "Inherit Rotation off" if not bone.use_inherit_rotation else f"Inherit Scale set to {bone.inherit_scale}"
-    return f"What carries '{upper.name}' is scaled unevenly, and '{lower.name}' has {setting}: let it inherit in full"
+    sentence = (
+        f"What carries '{upper.name}' is scaled unevenly, and '{lower.name}' has {setting}: let it inherit in full"
+    )
+    return Problem(Kind.LOWER_INHERITS, sentence)

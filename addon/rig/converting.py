@@ -85,7 +85,7 @@ def conversion_of(solvers: Solvers, depsgraph: Depsgraph) -> Conversion:
     try:
         body = anatomy(upper, posed, upper.scale[:], posed.scale[:])
     except Unposable as why:
-        raise Refused(str(why)) from why
+        raise Refused(*why.args) from why
     pose = Own(_own_turn(upper), _own_turn(posed))
     frame = evaluated.matrix_world @ frame_of(upper)
     bend, pole = 1.0, None

@@ -10,10 +10,13 @@ from bpy.types import Depsgraph, Object, PoseBone
 
 from .access import ArmatureObject, chain_settings, children_of, has_chain, made_on, runs_on_rig, upper_of
 from .dependencies import Dependencies
+from .kinds import Kind, Problem
 from .settings import ChainSettings, titled
 from .targets import Target
 
-NOT_A_PLACE = "The place of the target, or of what carries the limb, is not a number"
+NOT_A_PLACE = Problem(
+    Kind.NOT_A_NUMBER, "The place of the target, or of what carries the limb, is not a number: set it to one"
+)
 
 
 class Mover(NamedTuple):
@@ -90,6 +93,16 @@ def unposed(ob: ArmatureObject) -> str:
     return f"'{ob.name}' shows its rest position: set its armature to Pose Position" if is_at_rest else ""
 
 
+def unevaluated(ob: ArmatureObject) -> str:
+    """Whether Blender leaves an armature where it is, as an evaluated object tells."""
+    if ob.is_evaluated:
+        return ""
+    sentence = (
+        f"'{ob.name}' is disabled in viewports or excluded, and so is not posed: enable it, and hide it by its eye"
+    )
+    return Problem(Kind.DISABLED, sentence)
+
+
 def overlap(lower: PoseBone) -> str:
     """Which other chain has one of this chain's bones, and poses it or, on the rig, would."""
     others = (problem for bone, problem in _rivals(lower) if chain_settings(bone).enabled or runs_on_rig(bone))
@@ -117,9 +130,10 @@ def _left_behind(hidden: Iterable[Target], depsgraph: Depsgraph) -> str:
     for target in hidden:
         if target.is_left_behind(depsgraph):
             name = f"'{target.object.name}'"
+            sentence = f"{name} is animated, but disabled in viewports or excluded: enable it, and hide it by its eye"
             if depsgraph.mode == "RENDER":
-                return f"{name} is animated, but disabled in renders: enable it"
-            return f"{name} is animated, but disabled in viewports or excluded: enable it, and hide it by its eye"
+                sentence = f"{name} is animated, but disabled in renders: enable it"
+            return Problem(Kind.DISABLED, sentence)
     return ""
 
 
@@ -155,7 +169,7 @@ def moved_by_driver(lower: PoseBone, dependencies: Dependencies) -> str:
     """Which of the limb's bones a driver turns besides the chain."""
     for bone in (upper_of(lower), lower):
         if _is_driven(bone, "rotation", dependencies):
-            return f"The rotation of '{bone.name}' is driven: remove the driver"
+            return Problem(Kind.DRIVEN, f"The rotation of '{bone.name}' is driven: remove the driver")
     return ""
 
 
@@ -176,4 +190,4 @@ def _rivals(lower: PoseBone) -> Iterator[tuple[PoseBone, str]]:
 def not_a_number(settings: ChainSettings) -> str:
     """Which setting has no value that anything could be worked out from."""
     wrong = [name for name, number in settings.numbers().items() if not isfinite(number)]
-    return f"{titled(wrong[0])} is not a number" if wrong else ""
+    return Problem(Kind.NOT_A_NUMBER, f"{titled(wrong[0])} is not a number: set it to one") if wrong else ""

@@ -97,7 +97,7 @@ def posture_of(context: Context, lower: PoseBone) -> Posture:
     try:
         return posture(evaluated, lower.name, own, (upper.scale[:], lower.scale[:]))
     except Unposable as why:
-        raise Refused(str(why)) from why
+        raise Refused(*why.args) from why
 
 
 def _rotation(bone: PoseBone) -> Quaternion:

@@ -42,7 +42,7 @@ def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence
         posed = posture(evaluated, name, own, scales, settings.hinge_angle)
         body = anatomy(upper_of(lower), lower, *scales, (settings.hinge_angle, settings.lower_twist))
     except Unposable as why:
-        raise Refused(str(why)) from why
+        raise Refused(*why.args) from why
     tip = Vector(_in_axes(body, tip_position(own, body.limb, uninherited=body.uninherited)))
     knee = Vector(_in_axes(body, tip_position(own, body.limb._replace(r2=0.0), uninherited=body.uninherited)))
     length = body.limb.bones.total

@@ -10,6 +10,8 @@ from bpy.types import Depsgraph, PoseBone
 
 from ..solver import Reach
 from .access import Key, bone_of, bones_of, runs_on_rig, scene_of, scene_settings, upper_of, view_layer_of
+from .kinds import Kind, Problem
+from .problems import unevaluated
 from .settings import ChainSettings
 from .targets import Target
 
@@ -21,11 +23,15 @@ MISSED = 1e-5
 ROUNDING = 1e-6
 """What single precision makes of places far from the origin, next to how far."""
 
-MOVED = "The limb is not where its chain put it: something else moves it, or its target, after the chain"
+MOVED = Problem(
+    Kind.MOVED, "The limb is not where its chain put it: something else moves it, or its target, after the chain"
+)
 
 UNPOSED = "The chain has not been posed yet"
 
-LIVE_IS_OFF = "The chain was not posed since something moved, as Live is off: switch it on, or press Solve Once"
+LIVE_IS_OFF = Problem(
+    Kind.LIVE_IS_OFF, "The chain was not posed since something moved, as Live is off: switch it on, or press Solve Once"
+)
 
 CHANNELS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
 
@@ -82,7 +88,10 @@ def message(settings: Any) -> str:
     is_live = scene_settings(scene_of(bpy.context)).live
     if chain is None:
         return UNPOSED if is_live else LIVE_IS_OFF
-    return chain.problem or ((MOVED if is_live else LIVE_IS_OFF) if reach(settings) == Reach.INVALID else "")
+    if chain.problem or reach(settings) != Reach.INVALID:
+        problem: str = chain.problem
+        return problem
+    return unevaluated(_evaluated(settings).id_data) or (MOVED if is_live else LIVE_IS_OFF)
 
 
 def residual(settings: Any) -> float:

@@ -13,6 +13,7 @@ from ..solver.rotation import Quaternion
 from ..solver.triangle import Settings
 from .access import chain_settings, children_of, upper_of
 from .anatomy import Anatomy, Unposable
+from .kinds import Kind, Problem
 
 SHEARING = {"FULL", "FIX_SHEAR"}
 """The ways to inherit scale that shear a turned bone under one that is scaled unevenly."""
@@ -107,10 +108,12 @@ def stretching_of(lower: PoseBone, body: Anatomy, settings: Settings, volume: st
     if own == EVEN and (volume == "UNIFORM" or (points and not is_passed_on)):
         return plain
     if volume != "UNIFORM" and along[1] * along[1] < MOST_ASIDE:
-        raise Unposable(f"'{upper.name}' points away from '{lower.name}', so that it can't just get longer: {UNIFORM}")
+        sentence = f"'{upper.name}' points away from '{lower.name}', so that it can't just get longer: {UNIFORM}"
+        raise Unposable(Problem(Kind.STRETCHED_ASIDE, sentence))
     if is_passed_on and (mode == "FIX_SHEAR" or not bone.use_inherit_rotation):
         setting = "Fix Shear" if mode == "FIX_SHEAR" else "Full, without rotation"
-        raise Unposable(f"'{lower.name}' has Inherit Scale {setting}, which bends a limb that stretches: {ALIGNED}")
+        sentence = f"'{lower.name}' has Inherit Scale {setting}, which bends a limb that stretches: {ALIGNED}"
+        raise Unposable(Problem(Kind.STRETCHED_BENT, sentence))
     if own == EVEN and points and is_straight_where_stretched(settings):
         return plain
     how = Lengthening(along, body.lower_axes, bone.use_inherit_rotation, is_passed_on, volume, own)

@@ -10,6 +10,7 @@ from bpy.types import Context, Object, PoseBone
 
 from .. import live
 from ..native.convert import make_portable, rebuild
+from ..rig import status
 from ..rig.access import (
     bones_of,
     chain_settings,
@@ -21,51 +22,58 @@ from ..rig.access import (
     view_layer_of,
 )
 from ..rig.dependencies import Dependencies
+from ..rig.kinds import Kind, kind_of
 from ..rig.problems import deleted, hangs_on, movers_of
 from ..rig.setup import Refused, make_pole, new_empty, posture_of
-from ..rig.status import LIVE_IS_OFF, MOVED
-from ..rig.stretching import UNIFORM
 from ..rig.targets import Target
 from ..rig.words import rpt_
 from .finding import goals_of, selected_chains
 from .operators import ChainOperator
+from .resetting import no_numbers, reset_numbers, reset_scales, settings_of_no_number, zero_scales
 
 GOALS = {"TARGET": ("target", "subtarget"), "POLE": ("pole_target", "pole_subtarget")}
 """The settings that name what a chain follows, by what that is called."""
 
 
 class Mend(NamedTuple):
-    """What a button says, when it helps, and what it does."""
+    """What a button says, when it helps a chain that has a problem of this kind, and what it does."""
 
     label: str
-    helps: Callable[[PoseBone], bool]
+    helps: Callable[[PoseBone, Kind | None], bool]
     act: Callable[[Context, PoseBone], None]
 
 
 def mends_for(lower: PoseBone) -> list[str]:
     """The names of the mends that help a chain now."""
-    return [name for name, mend in MENDS.items() if mend.helps(lower)]
+    kind = _kind_of(lower)
+    return [name for name, mend in MENDS.items() if mend.helps(lower, kind)]
+
+
+def _kind_of(lower: PoseBone) -> Kind | None:
+    """Which problem a chain has; as Blender's property its message would not tell any more."""
+    return kind_of(status.message(chain_settings(lower)))
 
 
 def wrong_goals(lower: PoseBone) -> list[str]:
     """Which of target and pole a chain lacks, or can't follow."""
-    return [part for part in GOALS if _is_wrong(lower, part)]
+    kind = _kind_of(lower)
+    return [part for part in GOALS if _is_wrong(lower, part, kind)]
 
 
-def _is_wrong(lower: PoseBone, part: str) -> bool:
+def _is_wrong(lower: PoseBone, part: str, kind: Kind | None) -> bool:
     """Whether a chain lacks its target or its pole, or has one that it can't follow."""
     settings = chain_settings(lower)
     goal = Target.read(*(getattr(settings, name) for name in GOALS[part]))
     if part == "POLE" and settings.plane != "POLE":
         return False
-    if goal is None or _says("move each other's targets")(lower):
+    if goal is None or kind is Kind.CIRCLE:
         return True
     return bool(goal.problem() or deleted([goal]) or hangs_on(lower.id_data, lower, goal, Dependencies()))
 
 
-def _says(words: str) -> Callable[[PoseBone], bool]:
-    """Whether the message of a chain has these words."""
-    return lambda lower: words in chain_settings(lower).message
+def _is(*kinds: Kind) -> Callable[[PoseBone, Kind | None], bool]:
+    """Whether the problem is one of these."""
+    return lambda _, kind: kind in kinds
 
 
 def _make_target(context: Context, lower: PoseBone) -> None:
@@ -103,8 +111,8 @@ def _rivals(lower: PoseBone) -> list[PoseBone]:
     return [bone for bone in rivals if chain_settings(bone).enabled]
 
 
-def _is_moved(lower: PoseBone) -> bool:
-    return bool(_moving_constraints(lower) or (_says("is driven")(lower) and _turning_drivers(lower)))
+def _is_moved(lower: PoseBone, kind: Kind | None) -> bool:
+    return bool(_moving_constraints(lower) or (kind is Kind.DRIVEN and _turning_drivers(lower)))
 
 
 def _mute(_context: Context, lower: PoseBone) -> None:
@@ -124,11 +132,10 @@ def _switch_on(_context: Context, lower: PoseBone) -> None:
     chain_settings(lower).enabled = True  # which has the constraints follow
 
 
-def _enable_goals(context: Context, lower: PoseBone) -> None:
-    """Have Blender evaluate what a chain follows, and go on hiding it, by the eye."""
+def _enable(context: Context, lower: PoseBone) -> None:
+    """Have Blender evaluate a rig and what its chain follows, and go on hiding them, by the eye."""
     view_layer: Any = view_layer_of(context)
-    for goal in goals_of(lower).values():
-        ob = goal.object
+    for ob in (lower.id_data, *(goal.object for goal in goals_of(lower).values())):
         was_hidden = ob.hide_viewport
         ob.hide_viewport = ob.hide_render = False
         for layer in _layers_with(view_layer.layer_collection, ob):
@@ -146,7 +153,7 @@ def _layers_with(layer: Any, ob: Object) -> Iterator[Any]:
             yield from _layers_with(child, ob)
 
 
-def _is_at_rest(lower: PoseBone) -> bool:
+def _is_at_rest(lower: PoseBone, _kind: Kind | None) -> bool:
     return bool(lower.id_data.data.pose_position == "REST")
 
 
@@ -160,7 +167,7 @@ def _align_scale(context: Context, lower: PoseBone) -> None:
 
 
 def _inherit_all(context: Context, lower: PoseBone) -> None:
-    bone = (upper_of(lower) if _says("axis by axis")(lower) else lower).bone
+    bone = (upper_of(lower) if _kind_of(lower) is Kind.UPPER_INHERITS else lower).bone
     bone.inherit_scale, bone.use_inherit_rotation = "FULL", True
     _rebuild(context, lower)
 
@@ -184,20 +191,39 @@ def _go_live(context: Context, _lower: PoseBone) -> None:
     scene_settings(scene_of(context)).live = True
 
 
+def _reset_scales(_context: Context, lower: PoseBone) -> None:
+    reset_scales(lower)
+
+
+def _reset_numbers(context: Context, lower: PoseBone) -> None:
+    reset_numbers(lower)
+    _rebuild(context, lower)
+
+
 MENDS = {
-    "TARGET": Mend("Make a Target", lambda lower: _is_wrong(lower, "TARGET"), _make_target),
-    "POLE": Mend("Make a Pole", lambda lower: _is_wrong(lower, "POLE"), make_pole),
-    "ENABLE": Mend("Enable What It Follows", _says("is animated, but disabled"), _enable_goals),
+    "TARGET": Mend("Make a Target", lambda lower, kind: _is_wrong(lower, "TARGET", kind), _make_target),
+    "POLE": Mend("Make a Pole", lambda lower, kind: _is_wrong(lower, "POLE", kind), make_pole),
+    "ENABLE": Mend("Enable in Viewports", _is(Kind.DISABLED), _enable),
     "MUTE": Mend("Mute What Moves It", _is_moved, _mute),
-    "RIVAL": Mend("Switch the Other Chain Off", lambda lower: bool(_rivals(lower)), _switch_off_rivals),
-    "UNMUTE": Mend("Un-Mute Its Constraints", _says("are muted"), _switch_on),
+    "RIVAL": Mend("Switch the Other Chain Off", lambda lower, _: bool(_rivals(lower)), _switch_off_rivals),
+    "UNMUTE": Mend("Un-Mute Its Constraints", _is(Kind.MUTED), _switch_on),
     "POSE": Mend("Show Pose Position", _is_at_rest, _show_pose),
-    "ALIGN": Mend("Set Inherit Scale to Aligned", _says("to Aligned"), _align_scale),
-    "INHERIT": Mend("Inherit in Full", _says("in full"), _inherit_all),
-    "UNIFORM": Mend("Set Stretch Volume to Uniform", _says(UNIFORM), _stretch_uniformly),
-    "REBUILD": Mend("Rebuild on the Rig", _says("pose.planar_ik_rebuild"), _rebuild),
-    "RIG": Mend("Run on the Rig", _says(MOVED), _run_on_rig),
-    "LIVE": Mend("Switch Live On", _says(LIVE_IS_OFF), _go_live),
+    "ALIGN": Mend("Set Inherit Scale to Aligned", _is(Kind.UNEVEN, Kind.STRETCHED_BENT), _align_scale),
+    "INHERIT": Mend("Inherit in Full", _is(Kind.LOWER_INHERITS, Kind.UPPER_INHERITS), _inherit_all),
+    "UNIFORM": Mend(
+        "Set Stretch Volume to Uniform", _is(Kind.STRETCHED_ASIDE, Kind.STRETCHED_BENT), _stretch_uniformly
+    ),
+    "SCALE": Mend(
+        "Reset Scale of Zero", lambda lower, kind: kind is Kind.NOTHING and bool(zero_scales(lower)), _reset_scales
+    ),
+    "NUMBER": Mend(
+        "Reset What Is Not a Number",
+        lambda lower, kind: kind is Kind.NOT_A_NUMBER and bool(no_numbers(lower) or settings_of_no_number(lower)),
+        _reset_numbers,
+    ),
+    "REBUILD": Mend("Rebuild on the Rig", _is(Kind.OUTDATED), _rebuild),
+    "RIG": Mend("Run on the Rig", _is(Kind.MOVED), _run_on_rig),
+    "LIVE": Mend("Switch Live On", _is(Kind.LIVE_IS_OFF), _go_live),
 }
 
 
@@ -218,7 +244,8 @@ class POSE_OT_planar_ik_mend(ChainOperator):
         mend = MENDS[self.way]
         is_mended = False
         for lower in selected_chains(context, or_off=True):
-            if mend.helps(lower):  # asked of each when it is its turn, as to mend one chain may have mended others
+            # Asked of each when it is its turn, as to mend one chain may have mended others.
+            if mend.helps(lower, _kind_of(lower)):
                 mend.act(context, lower)
                 is_mended = True
         if not is_mended:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import bpy
@@ -134,6 +135,36 @@ def add_while_live_is_off(ob, lower):
     make_chain(ob, target, plane="SWING")
 
 
+def scale_to_nothing(name):
+    def spoil(ob, _lower):
+        ob.pose.bones[name].scale = (0, 0, 0)
+
+    return spoil
+
+
+def no_place(of):
+    def spoil(ob, lower):
+        carrier = make_empty("carrier")
+        lower.planar_ik.target.parent = carrier
+        {"target": lower.planar_ik.target, "carrier": carrier, "hip": ob.pose.bones["hip"]}[of].location.x = math.nan
+
+    return spoil
+
+
+def no_number(name):
+    return lambda _ob, lower: setattr(lower.planar_ik, name, math.nan)
+
+
+def disable_the_rig(ob, lower):
+    """In Object Mode, where its target is moved then."""
+    bpy.ops.object.mode_set(mode="OBJECT")
+    ob.hide_viewport = True
+    target = lower.planar_ik.target
+    target.location = (0.1, -0.5, -1.0)
+    target.select_set(True)
+    bpy.context.view_layer.objects.active = target
+
+
 EVERYWHERE = [
     ("TARGET", unset("target")),
     ("TARGET", delete("target")),
@@ -144,6 +175,13 @@ EVERYWHERE = [
     ("MUTE", constrain),
     ("POSE", show_rest),
     ("ALIGN", shear),
+    ("SCALE", scale_to_nothing("thigh")),
+    ("NUMBER", no_place("target")),
+    ("NUMBER", no_place("carrier")),
+    ("NUMBER", no_place("hip")),
+    ("NUMBER", no_number("bend")),
+    ("NUMBER", no_number("softness")),
+    ("ENABLE", disable_the_rig),
 ]
 LIVE = [
     ("MUTE", drive("rotation_quaternion", 1)),
@@ -153,9 +191,10 @@ LIVE = [
     ("ENABLE", animate_and_exclude),
     ("INHERIT", carry_unevenly),
     ("ALIGN", bend_while_stretching),
+    ("UNIFORM", bend_while_stretching),
     ("LIVE", add_while_live_is_off),
 ]
-ON_RIG = [("UNMUTE", mute_its_own), ("REBUILD", take_its_constraints_away)]
+ON_RIG = [("SCALE", scale_to_nothing("hip")), ("UNMUTE", mute_its_own), ("REBUILD", take_its_constraints_away)]
 CASES = [(False, *case) for case in EVERYWHERE + LIVE] + [(True, *case) for case in EVERYWHERE + ON_RIG]
 
 

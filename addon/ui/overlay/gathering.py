@@ -71,7 +71,7 @@ class Bones:
 
 def _rows_of(bones: Any, name: str, room: Array) -> Array:
     if len(bones) != len(room):
-        raise IndexError("an armature has other bones now")
+        raise IndexError(len(bones))
     bones.foreach_get(name, room.reshape(-1))
     return room.reshape(-1, room.shape[-1])
 

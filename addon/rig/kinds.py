@@ -1,0 +1,44 @@
+"""Which problem a sentence tells of: what mends it is found by that, whatever the words."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+
+class Kind(Enum):
+    """The problems that something else can mend than another target or pole, and other than showing the pose."""
+
+    CIRCLE = auto()  # chains move each other's targets
+    DISABLED = auto()  # what is followed, or the rig, is not evaluated
+    DRIVEN = auto()  # what a chain would set
+    LIVE_IS_OFF = auto()
+    LOWER_INHERITS = auto()  # the lower bone not in full what it has to
+    MOVED = auto()  # by something that nothing tells of
+    MUTED = auto()  # the limb's own constraints
+    NOT_A_NUMBER = auto()
+    NOTHING = auto()  # what the limb is scaled to
+    OUTDATED = auto()  # mechanism on the rig
+    STRETCHED_ASIDE = auto()  # by a volume that lets the bones only get longer
+    STRETCHED_BENT = auto()  # by a scale that the lower bone inherits
+    UNEVEN = auto()  # scale that the lower bone inherits
+    UPPER_INHERITS = auto()  # axis by axis what it must not
+
+
+class Problem(str):
+    """A sentence that knows which problem it tells of. What makes a plain string of it, as Blender's properties do and
+    `str` of an exception, loses that."""
+
+    __slots__ = ("kind",)
+
+    kind: Kind
+
+    def __new__(cls, kind: Kind, sentence: str) -> Problem:
+        """A sentence of this kind."""
+        made = super().__new__(cls, sentence)
+        made.kind = kind
+        return made
+
+
+def kind_of(sentence: str) -> Kind | None:
+    """Which problem a sentence tells of; None for one that nobody has to tell from others."""
+    return sentence.kind if isinstance(sentence, Problem) else None
