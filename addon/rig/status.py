@@ -70,10 +70,16 @@ def reach(settings: Any) -> Reach:
     if answer:
         return answer[0]
     chain = find(settings) if settings.enabled else None
+    return judged(chain, lambda: _is_off(settings), lambda: _evaluated(settings))
+
+
+def judged(chain: Any, is_off: Callable[[], bool], evaluated: Callable[[], Any]) -> Reach:
+    """The reach of a live chain, or of none. Whether its tip is off its target, and its lower bone as it is evaluated,
+    are asked for only where that matters."""
     if chain is None or chain.problem:
         return Reach.INVALID
-    if chain.reach == Reach.REACHED and _is_off(settings):
-        return Reach.LIMITED if _evaluated(settings).planar_ik_influence < 1.0 else Reach.INVALID
+    if chain.reach == Reach.REACHED and is_off():
+        return Reach.LIMITED if evaluated().planar_ik_influence < 1.0 else Reach.INVALID
     return Reach(int(chain.reach))
 
 
@@ -142,7 +148,12 @@ def _evaluated(settings: Any) -> Any:
 def find(settings: Any) -> Any:
     """The chain with these settings, on its object or evaluated, or None."""
     bone = _bone(settings)
-    return _chains.get((bone.id_data.original.session_uid, bone.name))
+    return of_key((bone.id_data.original.session_uid, bone.name))
+
+
+def of_key(key: Key) -> Any:
+    """The same by what tells a chain from all others."""
+    return _chains.get(key)
 
 
 def _bone(settings: Any) -> PoseBone:
