@@ -24,6 +24,7 @@ _ENUMS: Any = bpy.types.Keyframe.bl_rna.properties
 LINEAR = _ENUMS["interpolation"].enum_items["LINEAR"].value
 BEZIER = _ENUMS["interpolation"].enum_items["BEZIER"].value
 ALIGNED = _ENUMS["handle_left_type"].enum_items["ALIGNED"].value
+VECTOR = _ENUMS["handle_left_type"].enum_items["VECTOR"].value
 UNCHANGED = 1e-6
 """How far numbers of a channel may be apart, in radians or parts of one, and still count as the same."""
 
@@ -120,9 +121,13 @@ def _points(keys: Keys) -> Iterator[dict[str, NDArray[Any]]]:
 
 
 def _handles(keys: Keys, index: int) -> dict[str, NDArray[Any]]:
-    """The handles of one number's keys, if it has slopes: a third of the way to the next key."""
+    """The handles of one number's keys: a third of the way to the next key, where it has slopes. Else they point at the
+    next key, but for the first, to which an older one may lead: Blender would smooth them all, which shows nowhere on
+    straight lines and takes longer than everything else about a key."""
     if keys.slopes is None:
-        return {}
+        kinds = np.full(len(keys.frames), VECTOR, np.uint8)
+        kinds[0] = AUTOMATIC[1]
+        return {"handle_left_type": kinds, "handle_right_type": kinds}
     thirds = np.diff(keys.frames) / 3.0
     handles: dict[str, NDArray[Any]] = {}
     for name, sizes in (("left", -np.append(thirds[:1], thirds)), ("right", np.append(thirds, thirds[-1:]))):
