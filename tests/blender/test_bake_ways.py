@@ -127,12 +127,45 @@ def test_pairs_of_what_is_animated(addon, pair):
     assert_ways(ob, "123")
 
 
-def test_a_rotation_keyed_in_part_goes_by_stepping(addon):
-    """The other parts are what the chain itself left there the frame before."""
+def key_in_part(ob: Any) -> None:
+    """What is not keyed stays as the animator has it."""
+    thigh = ob.pose.bones["thigh"]
+    thigh.rotation_euler = (0.3, 0.2, -0.1)
+    for frame, turn in ((1, 0.3), (20, -0.4)):
+        thigh.rotation_euler.x = turn
+        thigh.keyframe_insert("rotation_euler", index=0, frame=frame)
+
+
+def drive_in_part(ob: Any) -> None:
+    """The rotation itself, so that it is not the chain that turns the bone."""
+    drive_bone(ob, "thigh", "rotation_euler", 1)
+    ob.pose.bones["thigh"].rotation_euler.z = 0.2
+
+
+def drive_location(ob: Any) -> None:
+    ob.data.bones["thigh"].use_local_location = False
+    drive_bone(ob, "thigh", "location", 2)
+
+
+def drive_and_key(ob: Any) -> None:
+    key_in_part(ob)
+    drive_bone(ob, "thigh", "rotation_euler", 2)
+
+
+def drive_bone(ob: Any, bone: str, path: str, index: int) -> None:
+    ob.pose.bones[bone].driver_add(path, index).driver.expression = "sin(frame / 5) / 3"
+
+
+@pytest.mark.parametrize(
+    ("act", "ways"), [(key_in_part, "123"), (drive_location, "23"), (drive_in_part, "3"), (drive_and_key, "3")]
+)
+@pytest.mark.parametrize("influence", [1.0, 0.5])
+def test_channels_keyed_and_driven_in_part(addon, act, ways, influence):
     ob = make_leg(mode="XYZ")
-    make_chain(ob, influence=0.5)
-    ob.pose.bones["thigh"].keyframe_insert("rotation_euler", index=0, frame=1)
-    assert names(by_ways()) == "3"
+    make_chain(ob, influence=influence)
+    act(ob)
+    bpy.context.view_layer.update()
+    assert_ways(ob, ways)
 
 
 def act_beyond_limits(ob: Any, chain: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import Depsgraph, Object, PoseBone
 
-from ...live.channels import SIZES, Channels
+from ...live.channels import Channels
 from ...native.found import constraints_of
 from ...rig.access import ArmatureObject, Key, chain_settings, key_of, runs_on_rig, split_path, upper_of
 from ...rig.dependencies import Carrier, Dependencies
@@ -82,28 +82,20 @@ class Animation:
 
     def __init__(self, ob: Object) -> None:
         acting = acting_on(ob)
-        self._curves: dict[str, set[tuple[str, int]]] = {}
+        self._curves: dict[str, set[str]] = {}
         self._mixed: dict[str, set[str]] = {}
         self._driven: dict[str, set[str]] = {}
-        for path, index in acting.curves:
-            _add(self._curves, path, index)
-        for paths, found in ((acting.mixed, self._mixed), (acting.driven, self._driven)):
+        curves = {path for path, _ in acting.curves}
+        for paths, found in ((curves, self._curves), (acting.mixed, self._mixed), (acting.driven, self._driven)):
             for path in paths:
                 _add(found, path)
 
     def moving(self, bone: PoseBone) -> frozenset[str] | None:
-        """Which channels of a limb's bone change, by F-curves or NLA strips; None if they do so in a way that only
-        stepping follows."""
-        curves, mixed = self._curves.get(bone.name, set()), self._mixed.get(bone.name, set())
+        """Which channels of a limb's bone change; None if something else does, which only stepping follows."""
+        acting = {path for path in self.paths(bone.name) if not path.startswith((PREFIX, "constraints["))}
         channel = rotation_channel(bone.rotation_mode)
-        paths = {path for path, _ in curves} | mixed
-        moving = {path for path in paths if not path.startswith((PREFIX, "constraints[")) and path not in ROTATIONS}
-        parts = sum(path == channel for path, _ in curves)
-        is_partial = channel not in mixed and parts not in (0, SIZES[channel])
-        is_driven = any(not path.startswith((PREFIX, "constraints[")) for path in self._driven.get(bone.name, ()))
-        if is_partial or is_driven or moving - {"location", "scale"}:
-            return None
-        return frozenset(moving | ({channel} & paths))
+        others = acting - {channel, "location", "scale"}
+        return None if others - ROTATIONS else frozenset(acting - others)
 
     def moves(self, mover: Mover) -> bool:
         """Whether what may move a limb besides its chain does so in some frames only."""
@@ -117,19 +109,19 @@ class Animation:
 
     def paths(self, bone: str) -> set[str]:
         """What is animated of a bone, from there."""
-        return {path for path, _ in self._curves.get(bone, ())} | self.others(bone)
+        return self._curves.get(bone, set()) | self.others(bone)
 
     def others(self, bone: str) -> set[str]:
         """What of it more acts on than an F-curve, or something else."""
         return self._mixed.get(bone, set()) | self._driven.get(bone, set())
 
 
-def _add(found: dict[str, Any], path: str, *index: int) -> None:
+def _add(found: dict[str, set[str]], path: str) -> None:
     bone, rest = split_path(path)
     if rest.startswith(f'["{ON_RIG}'):
         rest = PREFIX + rest[2 + len(ON_RIG) : -2]  # of a chain on the rig, whose settings are custom properties
     if not rest.startswith("["):
-        found.setdefault(bone, set()).add((rest, *index) if index else rest)
+        found.setdefault(bone, set()).add(rest)
 
 
 class Reader:
