@@ -91,7 +91,8 @@ class ChainRecorder(Recorder):
 
     def _are_off(self, i: int, evaluated: ArmatureObject, gaps: NDArray[Any]) -> NDArray[Any]:
         """Which tips count as off their targets, by the rule of the status."""
-        root, (knee, tip) = self.places(evaluated, "head", self._uppers), self.joints[:, :, i]
+        root = self.places(evaluated, "head", self._uppers)
+        knee, tip = self.joints[:, :, i].astype(float)
         length = np.linalg.norm(knee - root, axis=1) + np.linalg.norm(tip - knee, axis=1)
         far = np.maximum(np.linalg.norm(tip, axis=1), np.linalg.norm(tip - self.world[:3, 3], axis=1))
         are_off: NDArray[Any] = np.linalg.norm(gaps, axis=1) > status.MISSED * length + status.ROUNDING * far
