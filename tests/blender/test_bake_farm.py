@@ -98,6 +98,17 @@ def test_the_template_bakes_every_shot_of_a_list_and_runs_again(shots):
     assert written(shots.parent / "out") == SHOTS
 
 
+def test_names_may_hold_what_bash_would_read_as_its_own_words(shots):
+    folder = shots.rename(shots.parent / "Bob's $(exit 9) shots")
+    out = shots.parent / 'Bob\'s "out"'
+    code, said = run_template(folder, Tasks=1, OutputFolder=out)
+    assert code == 0, said
+    assert written(out) == SHOTS
+    code, said = run_template(folder, Tasks=1, OutputFolder=out, Command="echo", Scene="Bob's")
+    assert code == 0, said
+    assert "--scene=Bob's" in words_of(said)
+
+
 def words_of(said: str) -> list[str]:
     """The program's arguments, where the template's command was to echo them."""
     (line,) = (line for line in said.splitlines() if "bake sq1" in line)
