@@ -51,7 +51,7 @@ def span_of(arguments: argparse.Namespace) -> Span:
 
 def names_file(output: str) -> bool:
     """Whether an output is a file to be written, and not a folder to write into."""
-    return output.lower().endswith(".blend") and not Path(output).is_dir()
+    return output.lower().endswith(".blend") and not os.path.isdir(output)
 
 
 def _add_bake(commands: Commands) -> None:

@@ -72,7 +72,7 @@ def output_of(source: Path, output: str | None, below: Path | None) -> Path:
 def locked(path: Path) -> Iterator[None]:
     """Keep other runs from writing the same file, and take away what one left that was killed. The lock is the
     system's, so that it ends with the process."""
-    if path.exists() and not path.stat().st_mode & stat.S_IWUSR:
+    if os.path.exists(path) and not path.stat().st_mode & stat.S_IWUSR:
         raise Stop(Code.NOT_WRITTEN, f"{path} is read-only")
     beside = path.with_name(f".{path.name}.lock")
     with _lock_file(beside, path):
@@ -121,7 +121,7 @@ def save_blend(path: Path) -> None:
             os.fsync(file.fileno())
         if not is_whole(unfinished):
             raise OSError("what Blender wrote was cut short, as when the disk is full")
-        if path.exists():
+        if os.path.exists(path):
             shutil.copymode(path, unfinished)
         unfinished.replace(path)
     except (RuntimeError, OSError) as error:

@@ -30,7 +30,7 @@ class Note:
             made = {name: digest(self._whole(name)) for name in kept["made_from"]}
             is_same = kept["options"] == self._options and kept["output"] == digest(self._output)
             knows_source = self._source.name in made or self._is_in_place()
-            is_missing = not any(self._whole(name).exists() for name in kept["missing"])
+            is_missing = not any(os.path.exists(self._whole(name)) for name in kept["missing"])
             lines: Lines = kept["lines"]
             return lines if is_same and knows_source and is_missing and made == kept["made_from"] else None
         except (OSError, ValueError, KeyError, TypeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,7 +72,7 @@ class Links(NamedTuple):
 def links() -> Links:
     """What the file that is open links, also through others."""
     paths = {library: _path(library) for library in bpy.data.libraries if not library.packed_file}
-    missing = {library: path for library, path in paths.items() if not path.exists()}
+    missing = {library: path for library, path in paths.items() if not os.path.exists(path)}
     lost = [str(path) for path in missing.values()]
     for block in _blocks():
         library = block.library

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import resource
@@ -145,6 +146,36 @@ def test_a_read_only_file_is_not_written_over(shot):
     assert code == 4
     assert "is read-only" in err
     assert shot.read_bytes() == before
+
+
+def give_up_privileges() -> None:
+    """Folders are closed for this process and those that it becomes, also to root."""
+    dropped, capabilities = 24, (1, 2)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    for capability in capabilities:
+        ctypes.CDLL(None).prctl(dropped, capability, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        (0o500, ["bake", "SHOT", "-o", "closed/out.blend"]),
+        (0o500, ["bake", "SHOT", "-o", "closed"]),
+        (0o000, ["bake", "SHOT", "-o", "closed/out.blend"]),
+        (0o000, ["bake", "SHOT", "-o", "closed/deeper/"]),
+        (0o000, ["report", "closed/shot.blend"]),
+    ],
+)
+def test_folders_that_may_not_be_written_to_or_entered(shot, mode, words):
+    closed = shot.with_name("closed")
+    closed.mkdir(mode)
+    given = [word.replace("SHOT", shot.name) for word in words]
+    process = start(*given, cwd=shot.parent, preexec_fn=give_up_privileges)
+    out, err = process.communicate(timeout=100)
+    closed.chmod(0o700)
+    assert (process.returncode, out) == (2 if words[0] == "report" else 4, ""), err
+    assert ": Permission denied" in err
+    assert "Traceback" not in err
+    assert list(closed.iterdir()) == []
 
 
 def test_a_name_too_long_for_what_is_written_beside_it(shot):
