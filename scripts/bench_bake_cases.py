@@ -153,6 +153,16 @@ def by_python(count: int, frames: int) -> Rigged:
     return rigged
 
 
+def hindered(count: int, frames: int) -> Rigged:
+    """With constraints that might act in some frame, so that the scene is stepped, and what the chains do is read."""
+    rigged = plain(count, frames)
+    for lower in rigged.lowers:
+        constraint = lower.parent.constraints.new("LIMIT_ROTATION")
+        constraint.influence = 0.0
+        constraint.keyframe_insert("influence", frame=1)
+    return rigged
+
+
 def captured(count: int, frames: int) -> Rigged:
     """A captured walk, over and over, whose wrists and ankles are followed; some limb is straight at times."""
     empty_file()
@@ -241,4 +251,5 @@ CASES = {
     "dependent": Case(dependent, 20, 250, 3.0),
     "on a shape": Case(on_shape, 20, 250, 3.0),
     "by Python": Case(by_python, 20, 250, 1.5),
+    "hindered": Case(hindered, 20, 250, 1.5),
 }
