@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import bpy
@@ -276,3 +277,15 @@ def test_strips_that_are_not_evaluated_refuse_nothing(addon):
     wanted = motion(ob)
     bake_scene()
     assert_same(motion(ob), wanted)
+
+
+def test_handles_lie_on_the_straight_lines_that_are_played(addon):
+    """But for those of the first key, to which an older one may lead."""
+    ob = make_leg()
+    make_chain(ob)
+    bake_scene()
+    points = curves(ob)['pose.bones["thigh"].rotation_quaternion', 1].keyframe_points
+    kinds = [(point.interpolation, point.handle_left_type, point.handle_right_type) for point in points]
+    assert kinds == [("LINEAR", "AUTO_CLAMPED", "AUTO_CLAMPED")] + [("LINEAR", "VECTOR", "VECTOR")] * (len(FRAMES) - 1)
+    for point, following in pairwise([*points][1:]):
+        assert (point.handle_right - point.co.lerp(following.co, 1.0 / 3.0)).length < 1e-5
