@@ -159,7 +159,8 @@ class Cast:
             knee, tip = knee.copy(), tip.copy()
         for i in self._blended:
             goals = (target[i], pole[i] if self.shown[i].pole else None)
-            plane[i], solved, own = _unblended(self.shown[i], goals, depsgraph)
+            to_world, solved, own = _unblended(self.shown[i], goals, depsgraph)
+            plane[i] = self._axes[i] @ to_world
             knee[i], tip[i] = solved
             rows[i, Place.SOLVED_KNEE : Place.OWN_TIP + 1, :3] = (*solved, *own)
         place_missed(rows, joints[2] - target, MISSED * self._rings[:, 0], plane[:, 0])
@@ -211,7 +212,8 @@ def _shape(chain: Sight) -> Shape:
 
 
 def _unblended(chain: Sight, goals: tuple[Any, Any], depsgraph: Depsgraph) -> tuple[Array, Pair, Pair]:
-    """The bend plane, and knee and tip, of the whole solution of a chain, and knee and tip of the animator's pose."""
+    """The upper bone's axes in the world, as rows, and knee and tip, of the whole solution of a chain, and knee and tip
+    of the animator's pose."""
     limb, uninherited, settings, features = shape = _shape(chain)
     evaluated = chain.object.evaluated_get(depsgraph)
     frame = evaluated.matrix_world @ frame_of(bones_of(evaluated)[chain.bones[0]])
@@ -220,9 +222,9 @@ def _unblended(chain: Sight, goals: tuple[Any, Any], depsgraph: Depsgraph) -> tu
     whole = features._replace(blended=False)
     solution = solve_chain(target, limb, settings, whole, FLOATS, pole, uninherited=uninherited)  # type: ignore[arg-type]  # a place
     turns = Own(solution.upper, solution.lower)
-    to_world = np.array(frame.to_3x3() @ Quaternion(solution.upper).to_matrix())
+    axes = np.array((frame.to_3x3() @ Quaternion(solution.upper).to_matrix()).transposed())
     solved = _joints(frame, turns, shape, solution.stretch)
-    return bend_axes([shape])[0] @ to_world.T, solved, _joints(frame, chain.own(depsgraph), shape, 1.0)
+    return axes, solved, _joints(frame, chain.own(depsgraph), shape, 1.0)
 
 
 def _joints(frame: Matrix, turns: Own, shape: Shape, stretch: float) -> Pair:

@@ -65,9 +65,9 @@ class Sight:
 
     def own(self, depsgraph: Depsgraph) -> Own:
         """The animator's own rotations of both bones."""
-        if self.source is not None:
-            return own_pose_of(bones_of(self.object)[self.lower])[0]
-        posed = bones_of(self.object.evaluated_get(depsgraph))[self.lower]
+        posed = bones_of(self.object if self.source else self.object.evaluated_get(depsgraph))[self.lower]
+        if self.source and chain_settings(posed).is_posed:
+            return own_pose_of(posed)[0]
         return Own(_turn(upper_of(posed)), _turn(posed))
 
     def look(self, depsgraph: Depsgraph) -> bool:
