@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from struct import Struct
 from typing import Any, Literal
 
@@ -102,16 +102,26 @@ class Channels:
         if self._object.library is None:
             self._bones.foreach_set(channel, numbers)
             return
-        size, given = SIZES[channel], array("f", self._given[channel])
-        for i, bone in enumerate(self._bones):  # of linked objects, Blender lets bones be set only one by one
-            place = slice(i * size, (i + 1) * size)
-            if numbers[place] != given[place]:
-                setattr(bone, channel, numbers[place])
+        for bone, place in self._bones_changed(channel):  # of linked objects, Blender lets bones be set only one by one
+            setattr(bone, channel, numbers[place])
 
     def take_back(self) -> None:
         """Put back what was read, and leave the evaluated pose as it is: Blender is not told."""
         for channel in self._changed():
-            given = np.frombuffer(self._given[channel], np.float32).reshape(-1, SIZES[channel])
-            # Setting all bones at once, Blender would be told.
-            for i in np.flatnonzero((given != self.rows(channel)).any(axis=1)).tolist():
-                self._bones[i].path_resolve(channel, False).foreach_set(given[i])
+            given = array("f", self._given[channel])
+            for bone, place in self._bones_changed(channel):  # setting all at once, Blender would be told
+                bone.path_resolve(channel, False).foreach_set(given[place])
+
+    def _bones_changed(self, channel: str) -> list[tuple[Any, slice]]:
+        """The bones of which something was set in a channel, and where in its numbers theirs are."""
+        count, size = len(self._bones), SIZES[channel]
+        which = differing(channel, self._values[channel].tobytes(), self._given[channel], range(count))
+        # For a bone by its number, Blender goes through all before it.
+        bones: Any = self._bones.values() if len(which) > count // 4 else self._bones
+        return [(bones[i], slice(i * size, (i + 1) * size)) for i in which]
+
+
+def differing(channel: str, numbers: bytes, others: bytes, bones: Iterable[int]) -> list[int]:
+    """Those of the bones whose numbers of a channel are others."""
+    size = 4 * SIZES[channel]
+    return [i for i in bones if numbers[i * size : (i + 1) * size] != others[i * size : (i + 1) * size]]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import bpy
-import numpy as np
 from bpy.types import Action, Armature, Depsgraph, Object, PoseBone
-from numpy.typing import NDArray
 
 from ..rig.access import ArmatureObject, bones_of, children_of, has_chain, is_armature, runs_on_rig
-from ..rig.settings import PREFIX, SETTINGS, SWITCH
-from .channels import SIZES, Channels
+from ..rig.settings import NAMES, PREFIX, SWITCH
+from .channels import Channels, differing
 
-AIMS = ("target", "subtarget", "pole_target", "pole_subtarget")
+AIMS = attrgetter("target", "pole_target", "subtarget", "pole_subtarget")
 """The settings, besides those that animate, that say what a chain follows."""
+
+SHAPING = attrgetter(*(PREFIX + name for name in NAMES))
+"""The settings that animate, of a bone."""
 
 REST = (
     *(("matrix_local", "f", 16), ("length", "f", 1), ("inherit_scale", "i", 1), ("use_inherit_rotation", "b", 1)),
@@ -24,10 +26,7 @@ REST = (
 )
 """What of an armature's bones makes a limb's shape: the property, its type and how many numbers it has."""
 
-SET = (
-    *((PREFIX + setting.name, setting.typecode, 1) for setting in SETTINGS),
-    ("rotation_mode", "i", 1),
-)
+ENABLED, MODE = (PREFIX + SWITCH, "b", 1), ("rotation_mode", "i", 1)
 """What of a pose's bones is set, likewise."""
 
 
@@ -81,7 +80,7 @@ def _has_lost_bone(lower: PoseBone) -> bool:
 
 def _switched_on(bones: Any) -> list[PoseBone]:
     """The bones whose chains are enabled."""
-    states = _read(bones, SET[:1])[0]
+    (states,) = _read(bones, [ENABLED])
     return [bones[i] for i, state in enumerate(states) if state] if any(states) else []
 
 
@@ -92,9 +91,9 @@ class Seen:
         self._object = ob
         self._lowers = [bone.name for bone in with_settings(ob) if has_chain(bone)]
         self._parents = self._read_parents()
-        self._aims = self._read_aims()
+        self._settings = self._read_settings()
         self._rest = self._read_rest()
-        self._set = _read(ob.pose.bones, SET)
+        self._bones = _read(ob.pose.bones, (ENABLED, MODE))
 
     def swap(self, to: Any) -> None:
         """Put something else in the place of the object, or of what stands for it."""
@@ -103,8 +102,9 @@ class Seen:
     def edited(self, edit: Edit) -> set[str] | None:
         """The bones whose chains must be looked at anew; None if the rig has other chains now, or they follow something
         else."""
-        settings = _read(self._object.pose.bones, SET)
-        if not _are_same(settings[:2], self._set[:2]) or self._read_aims() != self._aims:
+        bones = self._object.pose.bones
+        (enabled, modes), (aims, shaping) = _read(bones, (ENABLED, MODE)), self._read_settings()
+        if not _are_same([enabled], self._bones[:1]) or aims != self._settings[0]:
             return None
         changed: set[str] = set()
         if self._object.data in edit.armatures:
@@ -113,11 +113,12 @@ class Seen:
                 return None
             changed.update(() if _are_same(rest, self._rest) else self._lowers)
             self._rest = rest
-        if not _are_same(settings, self._set):
-            bones = self._object.pose.bones
-            differ = {i for now, then in zip(settings, self._set, strict=True) for i in _differences(now, then)}
-            changed.update(each.name for i in differ for each in (bones[i], *children_of(bones[i])))
-            self._set = settings
+        changed.update(
+            name for name, now, then in zip(self._lowers, shaping, self._settings[1], strict=True) if now != then
+        )
+        turned = [bones[i] for i in _differences(modes, self._bones[1])]
+        changed.update(each.name for bone in turned for each in (bone, *children_of(bone)))
+        self._bones, self._settings = [enabled, modes], (aims, shaping)
         return changed
 
     def _read_parents(self) -> list[tuple[str, str] | None]:
@@ -125,15 +126,21 @@ class Seen:
         bones = self._object.pose.bones
         return [_parents_of(bones[name]) if name in bones else None for name in self._lowers]
 
-    def _read_aims(self) -> list[Any]:
+    def _read_settings(self) -> tuple[list[Any], list[Any]]:
+        """What each chain follows, and how it is posed: bone by bone, as most bones of a rig have no chain."""
         bones = self._object.pose.bones
-        groups = [bones[name].planar_ik for name in self._lowers if name in bones]  # type: ignore[attr-defined]  # addon.rig.properties adds it
-        aims = [getattr(group, name) for group in groups for name in AIMS]
-        return [aim.session_uid if isinstance(aim, Object) else aim for aim in aims]
+        lowers: Any = [bones[name] for name in self._lowers if name in bones]
+        return [_aims(lower) for lower in lowers], [SHAPING(lower) for lower in lowers]
 
     def _read_rest(self) -> list[array[Any]]:
         is_at_rest = self._object.data.pose_position == "REST"
         return [array("b", [is_at_rest]), *_read(self._object.data.bones, REST)]
+
+
+def _aims(lower: Any) -> tuple[Any, ...]:
+    """What the chain of a lower bone follows."""
+    target, pole, *parts = AIMS(lower.planar_ik)
+    return (lower.planar_ik_plane, target and target.session_uid, pole and pole.session_uid, *parts)
 
 
 def _parents_of(lower: PoseBone) -> tuple[str, str]:
@@ -163,15 +170,15 @@ def _differences(now: array[Any], then: array[Any]) -> list[int]:
 class Standing:
     """What stood in the channels of a rig's limbs after they were posed, to tell what somebody else puts there."""
 
-    def __init__(self, bones: list[int], channels: Channels) -> None:
+    def __init__(self, bones: list[int], names: Iterable[str], channels: Channels) -> None:
         self._bones = bones
-        self._all = {name: channels.all(name).tobytes() for name in SIZES}
+        self._all = {name: channels.all(name).tobytes() for name in names}
 
-    def changed(self, channels: Channels) -> NDArray[np.bool_]:
-        """For each bone whether it was turned, moved or scaled since."""
-        found = np.zeros(len(self._bones), np.bool_)
-        for name, size in SIZES.items():
-            if channels.all(name).tobytes() != self._all[name]:
-                then = np.frombuffer(self._all[name], np.float32).reshape(-1, size)
-                found |= (channels.rows(name)[self._bones] != then[self._bones]).any(axis=1)
+    def changed(self, channels: Channels) -> set[int]:
+        """The bones that were turned, moved or scaled since."""
+        found: set[int] = set()
+        for name, given in self._all.items():
+            numbers = channels.all(name).tobytes()
+            if numbers != given:
+                found.update(differing(name, numbers, given, self._bones))
         return found

@@ -6,12 +6,12 @@ import logging
 from array import array
 from typing import Any
 
-import numpy as np
 from bpy.types import Depsgraph, Object, PoseBone
 
 from ..rig.access import ArmatureObject, has_bone
 from ..rig.animation import animated_paths, has_action
 from ..rig.dependencies import Dependencies
+from ..rig.rotation import rotation_channel
 from . import own_pose
 from .animated import Lent, is_apart, lend_animation
 from .batch import Batch, batches_of
@@ -46,6 +46,8 @@ class Group:
         self._is_rig_edited = False
         self._bones: list[int] = []
         """Where among the pose's bones the upper and the lower bone of each chain are."""
+        self._channels: set[str] = set()
+        """The channels in which these have their place."""
         self._standing: Standing | None = None
         self._paths: dict[Object, set[str]] = {}
         self._followed: dict[Object, set[tuple[str, bool]]] = {}
@@ -112,6 +114,8 @@ class Group:
         """Take notice of what only an edit changes."""
         find = self.object.pose.bones.find
         self._bones = [find(name) for chain in self.chains for name in (chain.upper, chain.lower)]
+        modes = {self.object.pose.bones[i].rotation_mode for i in self._bones if i >= 0}
+        self._channels = {"location", "scale", *map(rotation_channel, modes)}
         self._followed = self._bones_followed()
         self._paths = {ob: dependencies.animated_paths(ob) for ob in self.watched()}
         if not self._is_kept:
@@ -146,12 +150,12 @@ class Group:
         if not self._is_rig_edited:
             self._standing = None
             return set()
-        last, self._standing = self._standing, Standing(self._bones, channels)
+        last, self._standing = self._standing, Standing(self._bones, self._channels, channels)
         self._is_rig_edited = False
         if last is None:
             return set(self.chains)
-        changed = last.changed(channels).reshape(-1, 2).any(axis=1)
-        return {self.chains[i] for i in np.flatnonzero(changed).tolist()}
+        changed = last.changed(channels)
+        return {self.chains[i // 2] for i, bone in enumerate(self._bones) if bone in changed}
 
     def _recall(self, channels: Channels) -> None:
         """Read the animator's own pose where solutions are kept in the channels."""

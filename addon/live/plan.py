@@ -16,7 +16,7 @@ from .edits import Edit, Seen, edit_of, edit_of_all, has_unknown_chains, with_se
 from .group import Group
 from .order import levels_of
 from .pointers import Pointers
-from .undo import Kept
+from .undo import Kept, Outlines
 
 View = tuple[int, str, str]
 """A scene, by its session_uid, one of its view layers, and for what it is evaluated there."""
@@ -44,12 +44,14 @@ class Plan:
         self.told: dict[str, str] = {}
         self.kept: Kept | None = None
         """What was found out before a step that was undone or redone."""
+        self.outlines: Outlines | None = None
+        """What the file was when that was taken up again, if nothing was edited since."""
 
     def suspend(self) -> None:
         """A step is undone or redone: keep what was found out, but drop every reference into the file."""
         kept = self.kept
         if self.chains and not self.is_stale and len(self.views) == 1:
-            kept = Kept.of(self.chains, self.levels, self.seen, self.watchers)
+            kept = Kept.of(self.chains, self.levels, self.seen, self.watchers, self.outlines)
         self.forget()
         self.kept, self.is_stale = kept, kept is None
 
@@ -59,12 +61,19 @@ class Plan:
         if kept is None or not kept.revive():
             return False
         self.chains, self.levels, self.seen, self.watchers = kept.chains, kept.levels, kept.seen, kept.watchers
+        self.outlines = kept.outlines
         return True
+
+    def is_idle(self, depsgraph: Depsgraph) -> bool:
+        """Whether there are no chains, and an event is not one that can have brought some."""
+        if self.chains or self.is_stale or self.kept:
+            return False
+        return not (depsgraph.id_type_updated("ARMATURE") or is_structural(depsgraph))
 
     def forget(self) -> None:
         """Drop every reference into the file."""
         self.chains, self.levels, self.watchers, self.seen = {}, [], {}, {}
-        self.kept = None
+        self.kept = self.outlines = None
         self.views.clear()
         self.changed.clear()
         status.forget()
@@ -80,10 +89,11 @@ def groups_concerned(depsgraph: Depsgraph, has_changed: bool) -> set[Group]:
     if plan.kept and not plan.is_stale and _is_as_before():
         plan.views.add(view)
         return all_groups()
+    plan.outlines = None
     is_new = bool(plan.chains) and view not in plan.views
     if plan.is_stale or is_structural(depsgraph) or is_new:
         return _look_at_all(view)
-    if (has_changed or not plan.chains) and not depsgraph.id_type_updated("ARMATURE"):
+    if has_changed and not depsgraph.id_type_updated("ARMATURE"):
         return all_groups()
     edit = edit_of(depsgraph)
     if not _look_at_edited(edit):

@@ -91,7 +91,7 @@ def _are_windows_apart() -> bool:
 
 def run(scene: Scene, depsgraph: Depsgraph, has_changed: bool) -> None:
     """Pose the chains of a scene once, if they are live and this is not a consequence of posing them."""
-    if plan.is_busy:
+    if plan.is_busy or plan.is_idle(depsgraph):
         return
     if not scene_settings(scene).live:
         plan.is_stale = True

@@ -18,6 +18,9 @@ from .chain import Chain
 from .edits import Seen
 from .group import Group
 
+Outlines = dict[int, str]
+"""What `_outlines` says of each object, by its session_uid."""
+
 
 class Kept:
     """The chains of a file in their order, without a reference into it, and what the file was when that was found."""
@@ -28,12 +31,13 @@ class Kept:
         levels: list[list[Group]],
         seen: dict[int, Seen],
         watchers: dict[int, list[Group]],
+        outlines: Outlines | None,
     ) -> None:
         self.chains = chains
         self.levels = levels
         self.seen = seen
         self.watchers = watchers
-        self._outlines = _outlines()
+        self.outlines = outlines or _outlines()
         self._swap(lambda ob: ob.session_uid)
 
     @classmethod
@@ -47,7 +51,7 @@ class Kept:
 
     def revive(self) -> bool:
         """Refer to the objects of the file again; False if these hang together otherwise than they did."""
-        if _outlines() != self._outlines:
+        if _outlines() != self.outlines:
             return False
         self._swap({ob.session_uid: ob for ob in bpy.data.objects}.__getitem__)
         return True
@@ -59,7 +63,7 @@ class Kept:
             each.swap(to)
 
 
-def _outlines() -> dict[int, str]:
+def _outlines() -> Outlines:
     """Of each object what decides which chains there are, what they follow and what is in their way, in names and
     numbers; what an edit is known by need not be in it. As texts, for thousands of tuples start Python's collector."""
     dependencies = Dependencies()

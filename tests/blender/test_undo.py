@@ -209,6 +209,20 @@ def test_a_step_back_and_forth_shows_what_was_there(edit: str) -> None:
         look_anew()
 
 
+@pytest.mark.parametrize("edit", [*EDITS, *LINKS])
+def test_an_edit_between_two_steps_is_undone(edit: str) -> None:
+    """What was found out is taken up again by the first, but no longer holds after the edit."""
+    scene()
+    bpy.ops.ed.undo_push(message="start")
+    stored("turn", 0.2)
+    bpy.ops.ed.undo()
+    before = shown_again()
+    stored(edit, 0.3)
+    bpy.ops.ed.undo()
+    assert_same(shown_again(), before)
+    assert_same(shown_again(), look_anew())
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_kept_is_what_would_be_found_anew(seed: int) -> None:
     chosen = random.Random(seed)
