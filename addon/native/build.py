@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Context, PoseBone
 
 from ..rig import fcurves
-from ..rig.access import ArmatureObject, is_armature, split_path
+from ..rig.access import ArmatureObject, is_armature, made_on, split_path
 from ..rig.editing import edit_mode
 from ..rig.settings import ON_RIG, PART, holder_of
 from .expressions import LONGEST
@@ -73,6 +73,20 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
         for bone, constraint in constraints:
             bone.constraints.remove(constraint)
         gone.setdefault(host, set()).update(bones if _are_free(host, bones) else ())
+    _remove_bones(context, gone)
+
+
+def take_away_left(context: Context, bones: Iterable[PoseBone]) -> None:
+    """Take away what still poses bones whose chain is gone, as its lower bone was deleted."""
+    gone: dict[ArmatureObject, set[str]] = {}
+    for bone in bones:
+        host, found = bone.id_data, Found(bone)
+        left = [(bone, each) for each in made_on(bone)]
+        for curve in [*found.drivers_of([], left), *found.drivers_of_nothing()]:
+            host.animation_data.drivers.remove(curve)
+        for _, constraint in left:
+            bone.constraints.remove(constraint)
+        gone[host] = set()
     _remove_bones(context, gone)
 
 

@@ -19,7 +19,7 @@ from ..solver.limb import Limb
 from .annex import annex_of, host_for, needs_annex, remove_if_empty
 from .apart import design_apart
 from .blending import world_bone
-from .build import Plan, build, take_away
+from .build import Plan, build, take_away, take_away_left
 from .checking import check, check_fixed, check_in_reach
 from .design import design
 from .found import Found, constraints_of
@@ -60,6 +60,16 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
         take_away(context, filter(constraints_of, lowers))  # what a chain left whose lower bone was deleted
         _make(context, wanted)
         redirect(_carry(wanted, onto_rig=True))
+
+
+def clear(context: Context, bones: Iterable[PoseBone]) -> None:
+    """Give bones their own pose back that a mechanism poses though its chain is gone; raises `Refused` before anything
+    is changed."""
+    left = _by_object(bones)
+    for ob in left:
+        check_in_reach(ob, [], "take away what its chains left")
+    with object_mode(context, left):
+        take_away_left(context, [ob.pose.bones[name] for ob, names in left.items() for name in names])
 
 
 def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:

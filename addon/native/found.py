@@ -66,12 +66,18 @@ class Found:
         return own + of
 
     def lost_drivers(self) -> list[Any]:
-        """The drivers of constraints of the limb that were deleted: Blender 4.2 leaves them."""
+        """The drivers of constraints of the limb that were deleted, which Blender 4.2 leaves, or whose bone was."""
         limb = [bone for bone in (self.lower.parent, self.lower) if bone and bone.id_data == self.host]
         lost = [bone.name for bone in limb if CONSTRAINT not in bone.constraints]
-        start = f'constraints["{CONSTRAINT}"]'
-        drivers = [each for name in lost for each in self._drivers.get(name, ())]
-        return [each for each in drivers if split_path(each.data_path)[1].startswith(start)]
+        drivers = _of_constraints([each for name in lost for each in self._drivers.get(name, ())])
+        own = [each for each in self.drivers_of_nothing() if self.lower.name in self._owners([_bone_of(each)])]
+        return drivers + own
+
+    def drivers_of_nothing(self) -> list[Any]:
+        """The drivers of constraints of bones that were deleted."""
+        bones = self.host.pose.bones
+        gone = [name for name in self._drivers if name and name not in bones]
+        return _of_constraints([each for name in gone for each in self._drivers[name]])
 
     @cached_property
     def is_whole(self) -> bool:
@@ -90,14 +96,26 @@ class Found:
     @cached_property
     def made(self) -> dict[str, Any]:
         """What of a mechanism stays as it was made: how many drivers it has, by which constraints the limb takes over
-        what it holds, and what those channels of its bones hold that are not driven."""
+        what it holds, what its bones hang on, and what those channels of them hold that are not driven."""
         return {
             "drivers": len(self.drivers_of(self.bones, [])),
             "constraints": [
                 [each.type, 0.0 if each.type == "LIMIT_ROTATION" else each.influence] for _, each in self.constraints
             ],
+            "carriers": {_role(self.host, name): self._carrier(name) for name in self.bones},
             "channels": {_role(self.host, name): self._held(name) for name in self.bones},
         }
+
+    def _carrier(self, name: str) -> str:
+        """What a bone of the mechanism hangs on, by what that is to the limb; in an annex, what it copies stands for
+        that."""
+        bone = self.host.pose.bones[name]
+        copied: Any = [each for each in bone.constraints if each.type == "COPY_TRANSFORMS"]
+        carrier = copied[0].target.pose.bones.get(copied[0].subtarget) if copied else bone.parent
+        upper = upper_of(self.lower)
+        if carrier in (upper, upper.parent):
+            return "limb" if carrier == upper else "above"
+        return _role(self.host, carrier.name) if carrier and is_part(self.host, carrier.name) else ""
 
     def _held(self, name: str) -> list[Any]:
         """The rotation mode of a bone, how many constraints it has, and what its channels hold."""
@@ -200,6 +218,16 @@ def stranded(ob: ArmatureObject, gone: Collection[str]) -> set[str]:
                     waiting += _needs(each.pose.bones[name], drivers.get(name, ()))
             needed |= found
     return parts - needed
+
+
+def _of_constraints(drivers: list[Any]) -> list[Any]:
+    """Those drivers of bones that are of a constraint made for a chain, by its name."""
+    start = f'constraints["{CONSTRAINT}"]'
+    return [each for each in drivers if split_path(each.data_path)[1].startswith(start)]
+
+
+def _bone_of(curve: Any) -> str:
+    return split_path(curve.data_path)[0]
 
 
 def _drivers_by_bone(ob: ArmatureObject) -> dict[str, list[Any]]:

@@ -7,7 +7,17 @@ from typing import Any
 
 from bpy.types import Context, Object, PoseBone
 
-from ..rig.access import ArmatureObject, bones_of, chain_settings, children_of, has_chain, is_armature, view_layer_of
+from ..rig.access import (
+    ArmatureObject,
+    bones_of,
+    chain_settings,
+    children_of,
+    has_chain,
+    is_armature,
+    made_on,
+    runs_on_rig,
+    view_layer_of,
+)
 from ..rig.setup import Refused
 from ..rig.targets import Target, followed
 from ..rig.turning import COPY
@@ -43,6 +53,13 @@ def selected_chains(context: Context, or_off: bool = False) -> list[PoseBone]:
     if not found:
         raise Refused(NOTHING_SELECTED)
     return found
+
+
+def left_behind(context: Context) -> list[PoseBone]:
+    """The selected bones that a mechanism on the rig poses though its chain is gone, as its lower bone was deleted."""
+    bones = context.selected_pose_bones or () if context.mode == "POSE" else ()
+    left = [bone for bone in bones if made_on(bone)]
+    return [bone for bone in left if not any(map(runs_on_rig, (bone, *children_of(bone))))]
 
 
 def chain_meant(context: Context) -> PoseBone | None:

@@ -15,7 +15,7 @@ from ..rig.controls import goals_on, take_away
 from ..rig.setup import Refused, make_pole, remove_chain
 from ..rig.words import rpt_
 from .adding import Request, add_chains
-from .finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, selected_chains
+from .finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, left_behind, selected_chains
 from .selecting import select
 from .translations import told
 
@@ -172,9 +172,16 @@ class POSE_OT_planar_ik_remove(ChainOperator):
     bl_idname = "pose.planar_ik_remove"
     bl_label = "Remove Planar IK"
 
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Also where a chain that is gone left something."""
+        return super().poll(context) or bool(left_behind(context))
+
     def act(self, context: Context) -> None:
         """Remove the selected chains."""
-        chains = selected_chains(context, or_off=True)
+        left = left_behind(context)
+        convert.clear(context, left)
+        chains = chains_meant(context, or_off=True) if left else selected_chains(context, or_off=True)
         names = [(lower.id_data, lower.name) for lower in chains]
         goals = [goal for lower in chains for goal in goals_on(lower)]
         convert.make_live(context, filter(runs_on_rig, chains))

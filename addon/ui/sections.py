@@ -12,7 +12,7 @@ from ..rig.limbs import is_limb
 from ..rig.settings import ON_RIG, PREFIX, holder_of
 from ..rig.words import iface_
 from .adding import advice
-from .finding import goals_of
+from .finding import goals_of, left_behind
 from .mending import MENDS, mends_for, wrong_goals
 from .selecting import reach_icon
 from .translations import told
@@ -41,6 +41,9 @@ def draw_adding(layout: Any, context: Context) -> None:
     elif not is_limb(bone):
         _draw_lines(layout, context, advice(bone), "INFO")
     layout.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
+    if left_behind(context):
+        _draw_lines(layout, context, iface_("What a chain that is gone left still moves this bone"), "ERROR")
+        layout.operator("pose.planar_ik_remove")
 
 
 def draw_parts(layout: Any, lower: PoseBone) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import bpy
 import pytest
 
-from tests.blender.natives import make_portable, parts
+from tests.blender.natives import make_live, make_portable, parts
 from tests.blender.rigs import (
     LEG,
     Bone,
@@ -32,6 +33,72 @@ def leg(**settings: Any) -> Any:
     make_portable(ob)
     activate(ob)
     return ob
+
+
+def edit(ob: Any, change: Callable[[Any], None]) -> None:
+    """Change an armature in Edit Mode."""
+    activate(ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    change(ob.data.edit_bones)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
+
+
+def of_nothing(bones: Any) -> None:
+    bones["thigh"].parent = None
+
+
+def of_another(bones: Any) -> None:
+    bones["thigh"].parent = bones["other"]
+
+
+def of_one_between(bones: Any) -> None:
+    bones["other"].parent = bones["hip"]
+    bones["thigh"].parent = bones["other"]
+
+
+@pytest.mark.parametrize("change", [of_nothing, of_another, of_one_between])
+@pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])
+def test_a_limb_that_hangs_on_something_else_now_says_so(change: Callable[[Any], None], plane: str) -> None:
+    ob = make_rig((*LEG, FOOT, Bone("other", (0, 0, 0.3), (0, 0.2, 0.3))))
+    pole = make_empty("pole", (0.3, 5, -0.5))
+    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane=plane, pole_target=pole)
+    make_portable(ob)
+    edit(ob, change)
+    for name, turn in (("hip", (1, 0.1, 0.2, 0.1)), ("other", (1, 0.1, -0.2, 0.3))):
+        ob.pose.bones[name].rotation_quaternion = turn
+    update()
+    assert "press Rebuild on the Rig" in ob.pose.bones["shin"].planar_ik.message
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.target.location = frame_of(ob).target(0.6, 0.4)
+    update()
+    assert_on_target(ob, chain.target, within=SAME)
+    edit(ob, lambda bones: setattr(bones["thigh"], "parent", bones["hip"]))
+    assert "press Rebuild on the Rig" in ob.pose.bones["shin"].planar_ik.message
+
+
+def test_nothing_is_left_of_an_upper_bone_that_was_deleted() -> None:
+    ob = leg()
+    edit(ob, lambda bones: bones.remove(bones["thigh"]))
+    make_live(ob)
+    assert {bone.name for bone in ob.data.bones} == {"hip", "shin", "foot"}
+    assert (parts(ob)["drivers"], any(bone.constraints for bone in ob.pose.bones)) == ([], False)
+
+
+def test_what_a_deleted_lower_bone_leaves_is_removed() -> None:
+    had, own = parts(make_rig((*LEG, FOOT), "plain")), leg(softness=0.1, influence=0.5)
+    edit(own, lambda bones: bones.remove(bones["shin"]))
+    select(own, "thigh")
+    assert bpy.ops.pose.planar_ik_remove() == {"FINISHED"}
+    assert {bone.name for bone in own.data.bones} == {"hip", "thigh", "foot"}
+    left = parts(own)
+    for name in ("drivers", "animation", "collections"):
+        assert left[name] == had[name]
+    assert not any(bone.constraints for bone in own.pose.bones)
+    with pytest.raises(RuntimeError, match="Select a bone with a chain"):
+        bpy.ops.pose.planar_ik_remove()
 
 
 @pytest.mark.parametrize("step", ["rebuild", "make_live", "remove"])

@@ -17,6 +17,7 @@ LABELS = {
     "Bones Under the Root": "根骨下的骨骼",
     "Chain": "链",
     "Chains": "链",
+    "What a chain that is gone left still moves this bone": "已不存在的链留下的部分仍在移动此骨骼",
     "Click the lower bone of a limb: a shin, a forearm": "请点击肢体的下骨：小腿或前臂",
     "Current": "当前",
     "Distance from tip to target": "末端到目标的距离",
