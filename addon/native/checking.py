@@ -76,9 +76,14 @@ def check_goals(lower: PoseBone, goals: Iterable[Target | None], dependencies: D
 
 def check_in_reach(ob: ArmatureObject, lowers: Iterable[str], what: str) -> None:
     """Raise `Refused` if neither a rig nor an annex of it has the mechanisms of its chains, or could have them."""
-    is_linked = needs_annex(ob) and any(holder_of(ob.pose.bones[name]).id_data == ob for name in lowers)
-    if ob.library or is_linked:
+    if ob.library or any(is_out_of_reach(ob.pose.bones[name]) for name in lowers):
         raise Refused(f"'{ob.name}' is linked: {what} in the file that it is linked from")
+
+
+def is_out_of_reach(lower: PoseBone) -> bool:
+    """Whether the mechanism of a chain is part of an armature that is linked."""
+    ob = lower.id_data
+    return ob.library is not None or (needs_annex(ob) and holder_of(lower).id_data == ob)
 
 
 def _check_apart(lower: PoseBone, animated: set[str]) -> None:

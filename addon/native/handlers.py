@@ -8,7 +8,7 @@ import bpy
 
 from ..rig import settings, status
 from ..rig.access import chain_settings, runs_on_rig, view_layer_of
-from ..rig.settings import NAMES, ChainSettings
+from ..rig.settings import NAMES, PREFIX, ChainSettings
 from ..rig.setup import Refused
 from .convert import follow, rebuild
 from .found import Found, constraints_of
@@ -39,10 +39,10 @@ def _make_anew(changed: ChainSettings) -> None:
     layer.update()
     if is_outdated(Found(changed.bone), ob.evaluated_get(layer.depsgraph).pose.bones[name]):
         rebuild(bpy.context, [changed.bone])
-    chain = chain_settings(ob.pose.bones[name])
+    lower = ob.pose.bones[name]
     for each, value in set_to.items():
-        if getattr(chain, each) != value:
-            setattr(chain, each, value)
+        if not value == getattr(chain_settings(lower), each) == getattr(lower, PREFIX + each):
+            setattr(chain_settings(lower), each, value)
 
 
 def register() -> None:

@@ -34,6 +34,7 @@ def carry_over() -> None:
         for ob in objects:
             if not shared_users(ob, old, objects):
                 carry(ob, old, new, objects)
+                ob.update_tag(refresh={"TIME"})  # so that this frame has it
 
 
 def _waiting(ob: ArmatureObject) -> Iterator[tuple[str, str]]:
@@ -46,11 +47,18 @@ def _waiting(ob: ArmatureObject) -> Iterator[tuple[str, str]]:
                 yield path, path_on(lower, setting)
 
 
+_is_due: list[bool] = []
+"""Whether something was edited while mechanisms were made."""
+
+
 @persistent
 def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
     """Something was edited, or a frame shown: there are new keys or drivers only where Blender found out anew what
     depends on what."""
-    if is_structural(depsgraph) and not is_quiet():
+    if is_structural(depsgraph):
+        _is_due[:] = [True]
+    if _is_due and not is_quiet():
+        _is_due.clear()
         carry_over()
 
 

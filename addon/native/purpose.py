@@ -28,8 +28,9 @@ def is_outdated(found: Found, evaluated: PoseBone) -> bool:
 
 
 def is_set_anew(found: Found) -> bool:
-    """Whether it is not what its settings ask for, whatever its bones are. Raises `Refused` as `changed_since` does."""
-    return not found.is_whole or bool(_set_since(found, read(found.lower)))
+    """Whether it is not what its settings ask for, whatever its bones are, and but for keys that are carried over when
+    Blender evaluates next. Raises `Refused` as `changed_since` does."""
+    return not found.is_whole or bool(_set_since(found, read(found.lower)._replace(waiting=frozenset())))
 
 
 def changed_since(found: Found, evaluated: PoseBone) -> str:

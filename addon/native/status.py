@@ -17,11 +17,15 @@ from ..rig.setup import Refused
 from ..rig.status import MISSED, tolerance
 from ..rig.targets import Target, followed
 from ..solver import Reach
+from .checking import is_out_of_reach
 from .found import Found
 from .purpose import changed_since
 
 MEND = "press Rebuild on the Rig (pose.planar_ik_rebuild)"
 """How the message ends of a chain that is mended so."""
+
+MEND_ELSEWHERE = "rebuild it in the file that its rig is linked from"
+"""The same of one whose mechanism is part of a linked armature."""
 
 
 def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
@@ -54,20 +58,33 @@ def _lost(lower: PoseBone) -> str:
     names = ("target", "pole_target") if chain.plane == "POLE" else ("target",)
     for (ob, _), name in zip(Found(lower).goals, names, strict=False):
         if ob and ob.users_collection and getattr(chain, name) is None:
-            sentence = f"'{lower.name}' lost its {name.replace('_', ' ')} and follows '{ob.name}' still: {MEND}"
-            return Problem(Kind.OUTDATED, sentence)
+            mend = _mend(lower)
+            return _outdated_as(
+                mend, f"'{lower.name}' lost its {name.replace('_', ' ')} and follows '{ob.name}' still: {mend}"
+            )
     return ""
 
 
 def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
-    found = Found(lower)
+    found, mend = Found(lower), _mend(lower)
     if not found.is_whole:
-        sentence = f"Bones or constraints that pose '{lower.name}' are gone, changed or another's: {MEND}"
-        return Problem(Kind.OUTDATED, sentence)
+        return _outdated_as(
+            mend, f"Bones or constraints that pose '{lower.name}' are gone, changed or another's: {mend}"
+        )
     if any(constraint.mute for _, constraint in found.constraints):
         return Problem(Kind.MUTED, f"Constraints that pose '{lower.name}' are muted: un-mute them")
     changed = changed_since(found, evaluated)
-    return Problem(Kind.OUTDATED, f"{changed}, so {MEND}") if changed else ""
+    return _outdated_as(mend, f"{changed}, so {mend}") if changed else ""
+
+
+def _mend(lower: PoseBone) -> str:
+    """What makes a mechanism anew."""
+    return MEND_ELSEWHERE if is_out_of_reach(lower) else MEND
+
+
+def _outdated_as(mend: str, sentence: str) -> str:
+    """A sentence that ends with that, as a problem that is mended here if it is."""
+    return Problem(Kind.OUTDATED, sentence) if mend == MEND else sentence
 
 
 def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> Reach:

@@ -3,6 +3,7 @@ properties of the rig, that comes to the same."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -195,14 +196,41 @@ def test_a_mechanism_that_does_more_than_it_must_is_no_wrong_one() -> None:
     assert away(ob) <= 1e-5
 
 
-def test_a_key_has_the_value_that_was_set_before_it() -> None:
+@pytest.mark.parametrize("names", [("influence",), ("softness",), ("influence", "softness")])
+@pytest.mark.parametrize("mode", ["POSE", "OBJECT"])
+def test_a_key_has_the_value_that_was_set_before_it(names: tuple[str, ...], mode: Any) -> None:
     """Though animation that is evaluated in between sets it back."""
     ob = leg()
+    bpy.ops.object.mode_set(mode=mode)
     bone = ob.pose.bones["shin"]
     for frame, value in ((1, 0.0), (11, 0.5), (21, 0.25)):
-        bone.planar_ik_influence = bone.planar_ik_softness = value
-        for name in ("influence", "softness"):
+        for name in names:
+            setattr(bone, f"planar_ik_{name}", value)
+        for name in names:
             bone.keyframe_insert(f"planar_ik_{name}", frame=frame)
     update()
-    assert [points for _, points in keys(ob)] == [[(1, 0), (11, 0.5), (21, 0.25)]] * 2
+    assert [points for _, points in keys(ob)] == [[(1, 0), (11, 0.5), (21, 0.25)]] * len(names)
     assert ob.pose.bones["shin"].planar_ik.message == ""
+
+
+def test_keys_that_an_override_of_a_rig_is_given_act_and_what_takes_its_library_says_so(tmp_path: Path) -> None:
+    leg()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
+        into.objects = ["rig"]
+    ob = into.objects[0].override_create(remap_local_usages=True)
+    ob.override_library.is_system_override = False
+    for each in (ob, bpy.data.objects["target"]):
+        bpy.context.scene.collection.objects.link(each)
+    update()
+    bone = ob.pose.bones["shin"]
+    bone.keyframe_insert("planar_ik_influence", frame=1)
+    bone.planar_ik.softness = 0.1  # which the mechanism can't have here
+    assert bone.planar_ik.message.endswith("so rebuild it in the file that its rig is linked from")
+    bone.planar_ik.softness = 0.0
+    key(ob, (11, 0.5))
+    update()
+    assert keys(ob) == [(ON_RIG, [(1, 1), (11, 0.5)])]
+    bpy.context.scene.frame_set(11)
+    assert (bone.planar_ik.message, bone.planar_ik.influence) == ("", 0.5)
