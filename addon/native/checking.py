@@ -49,9 +49,13 @@ def check(lower: PoseBone) -> None:
 
 def check_fixed(lower: PoseBone) -> None:
     """Raise `Refused` if what makes a mechanism what it is changes over time."""
-    changing = changing_paths(lower.id_data)
-    for name in fixed_on(lower.id_data):
-        if setting_path(lower.name, name) in changing:
+    ob = lower.id_data
+    changing = changing_paths(ob)
+    for name in fixed_on(ob):
+        path = setting_path(lower.name, name)
+        if path in changing and ob.animation_data.drivers.find(path):
+            raise Refused(f"{titled(name)} of '{lower.name}' is driven: remove its driver, or stay on the extension")
+        if path in changing:
             raise Refused(f"{titled(name)} of '{lower.name}' is animated: remove its keys first")
 
 

@@ -184,6 +184,16 @@ def test_a_curve_that_is_constant_keeps_no_limb_from_the_rig(name: str) -> None:
         bpy.ops.pose.planar_ik_rebuild()
 
 
+def test_a_driver_on_the_plane_is_told_from_keys() -> None:
+    ob = leg()
+    make_live(ob)
+    ob.pose.bones["shin"].driver_add("planar_ik_plane").driver.expression = "2"
+    update()
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match="Plane of 'shin' is driven: remove its driver, or stay on the extension"):
+        bpy.ops.pose.planar_ik_make_portable()
+
+
 def test_a_mechanism_that_does_more_than_it_must_is_no_wrong_one() -> None:
     ob = leg()
     bone = ob.pose.bones["shin"]
