@@ -26,6 +26,10 @@ ALWAYS = frozenset(("bend", "influence"))
 """The settings that are custom properties whether or not they are animated."""
 
 
+ROUNDING = 1e-6
+"""Up to what part of its length a bone's own location is what rounding left, as of Apply Visual Transform."""
+
+
 class Values(NamedTuple):
     """What a chain's settings are, which of them are custom properties on the rig, which are animated, and which of
     those where that does nothing: on the bone, though the rig has them as custom properties."""
@@ -89,7 +93,7 @@ def moving_root(lower: PoseBone, animated: set[str]) -> tuple[int, ...]:
         return ()
     if property_path(upper.name, "location") in animated:
         return (0, 1, 2)
-    return tuple(axis for axis, number in enumerate(upper.location[:]) if number)
+    return tuple(axis for axis, number in enumerate(upper.location[:]) if abs(number) > ROUNDING * upper.bone.length)
 
 
 def _squared_cosine(angle: Any) -> Any:

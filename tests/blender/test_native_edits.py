@@ -79,6 +79,21 @@ def test_a_limb_that_hangs_on_something_else_now_says_so(change: Callable[[Any],
     assert "press Rebuild on the Rig" in ob.pose.bones["shin"].planar_ik.message
 
 
+def test_a_pose_that_is_applied_as_it_looks_is_no_damage() -> None:
+    ob = leg(influence=0.5)
+    ob.pose.bones["hip"].rotation_quaternion = (1, 0.1, 0.2, 0.3)
+    select(ob, "thigh", "shin")
+    bpy.ops.pose.visual_transform_apply()
+    update()
+    assert 0 < max(map(abs, ob.pose.bones["thigh"].location)) < 1e-6  # what makes it a test
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.reach, chain.message) == ("LIMITED", "")
+    chain.influence = 1.0
+    chain.target.location = frame_of(ob).target(0.6, 0.4)
+    update()
+    assert_on_target(ob, chain.target, within=SAME)
+
+
 def test_nothing_is_left_of_an_upper_bone_that_was_deleted() -> None:
     ob = leg()
     edit(ob, lambda bones: bones.remove(bones["thigh"]))
