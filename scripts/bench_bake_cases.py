@@ -158,8 +158,7 @@ def hindered(count: int, frames: int) -> Rigged:
     rigged = plain(count, frames)
     for lower in rigged.lowers:
         constraint = lower.parent.constraints.new("LIMIT_ROTATION")
-        constraint.influence = 0.0
-        constraint.keyframe_insert("influence", frame=1)
+        constraint.driver_add("influence").driver.expression = "frame < 0"
     return rigged
 
 

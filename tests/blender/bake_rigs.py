@@ -149,6 +149,7 @@ FEATURES: dict[str, Callable[[Any, Any], None]] = {
     "driven by a formula": lambda ob, chain: drive_by_formula(chain.target),
     "driven by Python": lambda ob, chain: drive_by_python(chain.target),
     "keyed constraint": lambda ob, chain: key_constraint(ob.pose.bones["thigh"]),
+    "driven constraint": lambda ob, chain: drive_constraint(ob.pose.bones["thigh"]),
 }
 
 
@@ -185,10 +186,15 @@ def drive_by_formula(target: Any) -> None:
 
 
 def key_constraint(bone: Any) -> None:
-    """One that never acts, but might in some frame: only stepping the scene tells."""
+    """One that never acts, but might in some frame."""
     constraint = bone.constraints.new("LIMIT_ROTATION")
     constraint.influence = 0.0
     constraint.keyframe_insert("influence", frame=1)
+
+
+def drive_constraint(bone: Any) -> None:
+    """One of which only stepping the scene tells that it never acts."""
+    bone.constraints.new("LIMIT_ROTATION").driver_add("influence").driver.expression = "frame < -10"
 
 
 def stick_to_a_surface(target: Any) -> None:

@@ -56,7 +56,7 @@ def test_a_stretch_that_ends_before_the_last_frame(bake):
     """With what only stepping the scene follows."""
     ob = make_leg()
     chain = make_chain(ob, stretch=1.0)
-    FEATURES["keyed constraint"](ob, chain)
+    FEATURES["driven constraint"](ob, chain)
     bpy.context.view_layer.update()
     key_setting(ob, "stretch", 1.0, 0.0)
     wanted = motion(ob)
@@ -113,7 +113,7 @@ def test_a_chain_that_is_kept_gives_the_same_pose(bake, stretch):
     assert_same(motion(ob), wanted)
 
 
-@pytest.mark.parametrize("feature", ["plain", "keyed constraint"])
+@pytest.mark.parametrize("feature", ["plain", "driven constraint"])
 def test_a_chain_that_is_kept_may_be_switched_by_its_influence(bake, feature):
     ob = make_leg()
     chain = make_chain(ob)
@@ -127,7 +127,7 @@ def test_a_chain_that_is_kept_may_be_switched_by_its_influence(bake, feature):
     assert_same(motion(ob), wanted)
 
 
-@pytest.mark.parametrize("feature", ["plain", "keyed constraint"])
+@pytest.mark.parametrize("feature", ["plain", "driven constraint"])
 def test_a_chain_that_is_kept_would_blend_twice(bake, feature):
     ob = make_leg()
     chain = make_chain(ob)
@@ -201,7 +201,7 @@ def test_the_report_counts_what_was_not_reached(bake):
     assert report.residual > 0.1
 
 
-@pytest.mark.parametrize("feature", ["plain", "keyed constraint"])
+@pytest.mark.parametrize("feature", ["plain", "driven constraint"])
 def test_what_a_chain_does_not_reach_while_it_is_off_is_not_counted(bake, feature):
     ob = make_leg()
     chain = make_chain(ob, plane="SWING")

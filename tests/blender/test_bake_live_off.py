@@ -13,7 +13,7 @@ from scripts import installed
 from .bake_rigs import FEATURES, FRAMES, assert_same, joints, make_chain, make_leg, motion
 from .rigs import channels
 
-WAYS = ["plain", "constrained target", "driven by Python", "keyed constraint"]
+WAYS = ["plain", "constrained target", "driven by Python", "driven constraint"]
 """A feature for each way to gather."""
 
 

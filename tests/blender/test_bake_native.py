@@ -34,7 +34,7 @@ def test_chains_on_the_rig_are_baked_by_arrays(addon, feature, tolerance):
 
 def test_one_that_can_only_be_stepped_is_refused(addon):
     ob = make_leg()
-    FEATURES["keyed constraint"](ob, make_chain(ob))
+    FEATURES["driven constraint"](ob, make_chain(ob))
     make_portable(ob)
     with pytest.raises(installed.addon("addon.bake").Refused, match="bring the chain back from the rig"):
         bake_scene()

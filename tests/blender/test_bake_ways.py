@@ -9,6 +9,8 @@ import bpy
 import numpy as np
 import pytest
 
+from scripts import installed
+
 from .bake_rigs import (
     FEATURES,
     FRAMES,
@@ -51,7 +53,8 @@ WAYS = {
     "on a surface": "23",
     "driven by a formula": "23",
     "driven by Python": "3",
-    "keyed constraint": "3",
+    "keyed constraint": "123",
+    "driven constraint": "3",
 }
 
 
@@ -276,7 +279,7 @@ def test_what_moves_the_limb_in_some_frames_is_stepped(is_keyed):
     assert names(by_ways()) == ("3" if is_keyed else "123")
 
 
-@pytest.mark.parametrize("feature", ["plain", "pole", "FK", "keyed constraint"])
+@pytest.mark.parametrize("feature", ["plain", "pole", "FK", "driven constraint"])
 def test_a_bake_depends_neither_on_the_frame_at_hand_nor_on_where_it_begins(addon, feature):
     """The bones turn the same in the same frame: no frame hangs on the one before."""
     ob = make_leg()
@@ -292,3 +295,21 @@ def test_a_bake_depends_neither_on_the_frame_at_hand_nor_on_where_it_begins(addo
         for bone, rotations in turned[0].items():
             along = np.minimum(*(np.abs(rotations - side * other[bone]).max(axis=1) for side in (1.0, -1.0)))
             assert along.max() < 2e-6
+
+
+@pytest.mark.parametrize("name", ["influence", "mute"])
+def test_only_those_frames_are_stepped_in_which_a_keyed_constraint_acts(addon, name):
+    ob = make_leg()
+    make_chain(ob)
+    constraint = ob.pose.bones["shin"].constraints.new("LIMIT_ROTATION")
+    constraint.use_limit_x, constraint.owner_space = True, "LOCAL"
+    for frame, acts in ((1, False), (12, False), (15, True), (18, False)):
+        setattr(constraint, name, acts if name == "influence" else not acts)
+        constraint.keyframe_insert(name, frame=frame)
+    wanted = motion(ob)
+    sample = by_ways()[""]
+    stepped = {"influence": 5, "mute": 3}[name]
+    assert sample.way == f"curves, {stepped} frames stepped"
+    assert (sample.reach == installed.addon("addon.solver").Reach.INVALID).sum() == stepped
+    assert_same(sample.joints.tip, wanted[:, 2])
+    assert "moves 'shin' after the chain" in sample.problem

@@ -97,7 +97,8 @@ def _solve(routes: Routes, places: Places, count: int) -> dict[Carrier, Solved]:
             key = (subject.object, subject.lower.name)
             solved.sample.way = routes.way(key)
             known = [found[other].is_known for other in routes.needs[key]]
-            found[key] = solved._replace(is_known=np.all([solved.is_known, *known], axis=0))
+            are_known = np.broadcast_arrays(solved.is_known, places.is_free(subject), *known)
+            found[key] = solved._replace(is_known=np.all(are_known, axis=0))
             if routes.is_needed(key):
                 _note(places, subject, course, solved)
     return found

@@ -89,6 +89,12 @@ class Places:
             shapes_of(subject, parent, frame, locations[1], scales, np.stack(angles, axis=-1)),
         )
 
+    def is_free(self, subject: Subject) -> NDArray[Any]:
+        """Where nothing else moves a chain's limb, ``(frames,)`` or one for all of them."""
+        acting = [self._channels.acts(subject.object, mover) for mover in subject.movers]
+        is_free: NDArray[Any] = ~np.any(np.broadcast_arrays(*acting, False), axis=0)
+        return is_free
+
     def ends(self, ob: Object, bone: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """Head and tail of a bone in the world, ``(frames, 3)`` or one row for all frames."""
         placed = self._space(ob, bone)

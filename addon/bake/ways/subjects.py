@@ -42,8 +42,8 @@ class Own(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """One chain that arrays may pose. ``settings`` are those of `VARIABLE` as they are now, ``angles`` those of
-    `IN_SHAPE`; those in ``moving`` change over the frames."""
+    """One chain that arrays may pose, except where one of ``movers`` acts. ``settings`` are those of `VARIABLE` as they
+    are now, ``angles`` those of `IN_SHAPE`; those in ``moving`` change over the frames."""
 
     key: Key
     object: ArmatureObject
@@ -58,6 +58,7 @@ class Subject(NamedTuple):
     plane: str
     swing_side: float
     angles: tuple[float, float]
+    movers: list[Mover]
 
     @property
     def bones(self) -> Any:
@@ -102,6 +103,14 @@ class Animation:
         name = bpy.utils.escape_identifier(mover.constraint)
         start = f'constraints["{name}"]' if name else PREFIX + SWITCH
         return any(path.startswith(start) for path in self.paths(mover.bone))
+
+    def is_keyed(self, mover: Mover) -> bool:
+        """Whether it is a constraint of which F-curves alone say in which frames it does. Chains that share a bone are
+        posed one after the other."""
+        start = f'constraints["{bpy.utils.escape_identifier(mover.constraint)}"].'
+        paths = {path for path in self.paths(mover.bone) if path.startswith(start)}
+        told = {start + "influence", start + "mute"} - self.others(mover.bone)
+        return bool(mover.constraint) and paths <= told
 
     def settings(self, bone: PoseBone) -> frozenset[str]:
         """The settings of a bone's chain that change."""
@@ -156,7 +165,8 @@ class Reader:
         moving = self.animation(holder.id_data).settings(holder)
         if None in own or SWITCH in animation.settings(upper) or moving - {*VARIABLE, *IN_SHAPE}:
             return None
-        if self._is_hindered(lower, target, pole, animation):
+        movers = self._movers(lower, target, pole, animation)
+        if movers is None:
             return None
         numbers = settings.numbers() | {SWITCH: settings.enabled}
         return Subject(
@@ -173,6 +183,7 @@ class Reader:
             settings.plane,
             swing_side(lower.name),
             (numbers["hinge_angle"], numbers["lower_twist"]),
+            movers,
         )
 
     def _own(self, bone: PoseBone, kept: dict[tuple[str, str], tuple[float, ...]]) -> Own | None:
@@ -184,11 +195,14 @@ class Reader:
         values["location"] = tuple(bone.location[:])
         return Own(bone.name, bone.rotation_mode, values, moving)
 
-    def _is_hindered(self, lower: PoseBone, target: Target, pole: Target | None, animation: Animation) -> bool:
-        """Whether something keeps the chain from being posed, or may in some frames."""
+    def _movers(self, lower: PoseBone, target: Target, pole: Target | None, animation: Animation) -> list[Mover] | None:
+        """What keeps the chain from being posed in the frames in which it acts; None if that is more than F-curves
+        tell, or something does in all of them."""
         obstacles = obstacles_of(lower, target, pole, self._shows, self.dependencies)
         if obstacles.lasting or obstacles.hidden or obstacles.driven_scales:
-            return True
+            return None
         own = {(bone.name, each.name) for bone, each in constraints_of(lower)} if runs_on_rig(lower) else set()
         movers = [mover for mover in obstacles.movers if (mover.bone, mover.constraint) not in own]
-        return any(map(animation.moves, movers)) or bool(moved_by(lower.id_data, movers))
+        moving = [mover for mover in movers if animation.moves(mover)]
+        is_free = not moved_by(lower.id_data, [mover for mover in movers if mover not in moving])
+        return moving if is_free and all(map(animation.is_keyed, moving)) else None
