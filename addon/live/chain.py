@@ -89,6 +89,7 @@ class Chain:
     is_unsettled: bool = False  # something was set that is evaluated only with the next update
     measured: Measured | None = None
     posing: Posing | None = None
+    read: tuple[Any, Posing] | None = None  # what it was last posed by, and by what that was told
     problem: str = ""
     reach: Reach = Reach.INVALID
 
@@ -189,14 +190,15 @@ def refresh(chain: Chain, frame: Frame, channels: Channels) -> None:
     settings = chain_settings(lower)
     if not settings.enabled:
         return
-    has_pole = settings.plane == "POLE"
+    plane = settings.plane
+    has_pole = plane == "POLE"
     chain.pole = chain.possible_pole if has_pole else None
     lack = f"'{chain.lower}' has no pole target" if has_pole and not chain.possible_pole else ""
     chain.problem = lack or chain.obstacles.problem(frame.evaluated, frame.depsgraph)
     if chain.problem:
         return
     try:
-        chain.posing = _read(chain, lower, channels)
+        chain.posing = _read(chain, lower, plane, channels)
     except Unposable as why:
         chain.problem = why.args[0]
         chain.is_animated = True
@@ -245,36 +247,43 @@ def _written(mode: str, rotation: Quaternion, near: list[float]) -> tuple[float,
     return (-w, -x, -y, -z) if w * a + x * b + y * c + z * d < 0.0 else rotation
 
 
-def _read(chain: Chain, lower: PoseBone, channels: Channels) -> Posing:
-    """What poses the limb of an evaluated lower bone as it is set now; raises `Unposable`."""
+def _read(chain: Chain, lower: PoseBone, plane: str, channels: Channels) -> Posing:
+    """What poses the limb of an evaluated lower bone as it is set now, the same as before if that tells nothing else;
+    raises `Unposable`."""
     upper = upper_of(lower)
     bones = chain.object.pose.bones
     index = (bones.find(chain.upper), bones.find(chain.lower))
     scales = (Slot("scale", index[0]), Slot("scale", index[1]))
-    body = _measure(chain, upper, lower, [*channels.get(scales[0]), *channels.get(scales[1])])
     settings = chain_settings(lower)
-    values = solver_settings(settings.numbers(), chain.swing_side, cos)
-    features = features_of(values, settings.plane)
-    is_stretched = values.stretch > 0.0 or body.uneven
-    stretching = stretching_of(lower, body, values, settings.stretch_volume) if is_stretched else None
-    return Posing(
+    numbers = settings.numbers()
+    body = _measure(chain, upper, lower, [*channels.get(scales[0]), *channels.get(scales[1])], numbers)
+    volume = settings.stretch_volume if numbers["stretch"] > 0.0 or body.uneven else ""
+    modes = (upper.rotation_mode, lower.rotation_mode)
+    told = (*index, *modes, plane, volume, *numbers.values())
+    if chain.read and chain.read[0] == told and chain.read[1].body is body:
+        return chain.read[1]
+    values = solver_settings(numbers, chain.swing_side, cos)
+    features = features_of(values, plane)
+    stretching = stretching_of(lower, body, values, volume) if volume else None
+    posing = Posing(
         body,
         values,
         features,
         bind(body.limb, values, features, ROUNDING, body.uninherited),
         body.to_axes(features.plane),
-        Turned(rotation_slot(upper, index[0]), upper.rotation_mode),
-        Turned(rotation_slot(lower, index[1]), lower.rotation_mode),
+        Turned(rotation_slot(upper, index[0]), modes[0]),
+        Turned(rotation_slot(lower, index[1]), modes[1]),
         scales[: _count_of(chain, stretching)],
         stretching,
     )
+    chain.read = (told, posing)
+    return posing
 
 
-def _measure(chain: Chain, upper: PoseBone, lower: PoseBone, scales: list[float]) -> Anatomy:
+def _measure(chain: Chain, upper: PoseBone, lower: PoseBone, scales: list[float], numbers: dict[str, float]) -> Anatomy:
     """The limb's shape, measured again if its bones' own location or scale, or what carries it, changed."""
-    settings = chain_settings(lower)
-    angles = (settings.hinge_angle, settings.lower_twist)
-    is_whole = settings.influence == 1.0
+    angles = (numbers["hinge_angle"], numbers["lower_twist"])
+    is_whole = numbers["influence"] == 1.0
     key: Any = (*upper.location, *lower.location, *scales, *angles, is_whole)  # type: ignore[misc]
     measured = chain.measured
     if measured and measured.key == key and measured.body.in_parent is not None and not measured.body.carried:
