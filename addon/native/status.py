@@ -8,9 +8,9 @@ import bpy
 from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix
 
-from ..rig.access import chain_settings, upper_of, view_layer_of
+from ..rig.access import chain_settings, children_of, upper_of, view_layer_of
 from ..rig.anatomy import Unposable, anatomy
-from ..rig.dependencies import Dependencies
+from ..rig.dependencies import SOLVERS, Dependencies
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, deleted, lacking, moved_by, movers_of, not_a_number, unevaluated
 from ..rig.setup import Refused
@@ -41,7 +41,7 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
         reach = Reach.INVALID if problem else _reach(lower, evaluated, target, depsgraph)
     except (Refused, Unposable) as why:
         return Reach.INVALID, why.args[0]
-    if reach not in {Reach.REACHED, Reach.INVALID}:
+    if reach != Reach.INVALID and (reach != Reach.REACHED or _is_solved_too(lower)):
         problem = unevaluated(evaluated.id_data) or moved_by(evaluated.id_data, movers_of(lower, Dependencies()))
     return (Reach.INVALID, problem) if problem else (reach, "")
 
@@ -75,6 +75,13 @@ def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
         return Problem(Kind.MUTED, f"Constraints that pose '{lower.name}' are muted: un-mute them")
     changed = changed_since(found, evaluated)
     return _outdated_as(mend, f"{changed}, so {mend}") if changed else ""
+
+
+def _is_solved_too(lower: PoseBone) -> bool:
+    """Whether the limb, or a bone on it, has an IK constraint of Blender's: even where both agree, each waits for the
+    other, of which Blender's log tells as of a dependency cycle."""
+    bones = (upper_of(lower), lower, *children_of(lower))
+    return any(each.type in SOLVERS for bone in bones for each in bone.constraints)
 
 
 def _mend(lower: PoseBone) -> str:

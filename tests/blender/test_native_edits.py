@@ -94,6 +94,22 @@ def test_a_pose_that_is_applied_as_it_looks_is_no_damage() -> None:
     assert_on_target(ob, chain.target, within=SAME)
 
 
+@pytest.mark.parametrize(("owner", "count"), [("shin", 2), ("foot", 3), ("foot", 0)])
+def test_an_ik_constraint_on_a_limb_on_the_rig_is_said_even_where_both_agree(owner: str, count: int) -> None:
+    ob = leg()
+    added = ob.pose.bones[owner].constraints.new("IK")
+    added.target, added.chain_count = bpy.data.objects["target"], count
+    added.use_tail = owner == "shin"
+    update()
+    chain = ob.pose.bones["shin"].planar_ik
+    said = f"Constraint 'IK' of '{owner}' moves 'thigh' too: mute or remove it"
+    assert (chain.reach, chain.message) == ("INVALID", said)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_mend(way="MUTE") == {"FINISHED"}
+    update()
+    assert_on_target(ob, bpy.data.objects["target"], within=SAME)
+
+
 def test_nothing_is_left_of_an_upper_bone_that_was_deleted() -> None:
     ob = leg()
     edit(ob, lambda bones: bones.remove(bones["thigh"]))
