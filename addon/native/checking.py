@@ -50,13 +50,11 @@ def check(lower: PoseBone) -> None:
 def check_fixed(lower: PoseBone) -> None:
     """Raise `Refused` if what makes a mechanism what it is changes over time."""
     ob = lower.id_data
-    changing = changing_paths(ob)
-    for name in fixed_on(ob):
-        path = setting_path(lower.name, name)
-        if path in changing and ob.animation_data.drivers.find(path):
-            raise Refused(f"{titled(name)} of '{lower.name}' is driven: remove its driver, or stay on the extension")
-        if path in changing:
-            raise Refused(f"{titled(name)} of '{lower.name}' is animated: remove its keys first")
+    fixed = {setting_path(lower.name, name): titled(name) for name in fixed_on(ob)}
+    for path in sorted(changing_paths(ob, fixed)):
+        if ob.animation_data.drivers.find(path):
+            raise Refused(f"{fixed[path]} of '{lower.name}' is driven: remove its driver, or stay on the extension")
+        raise Refused(f"{fixed[path]} of '{lower.name}' is animated: remove its keys first")
 
 
 def _check_followed(lower: PoseBone, dependencies: Dependencies) -> None:

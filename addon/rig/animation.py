@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from bpy.types import Object
@@ -16,11 +16,13 @@ def animated_paths(ob: Object) -> set[str]:
     return {curve.data_path for curve in (*data.drivers, *curves_everywhere(ob))}
 
 
-def changing_paths(ob: Object) -> set[str]:
-    """Those of them that give a property different values over time: importers leave curves that do not."""
+def changing_paths(ob: Object, among: Collection[str]) -> set[str]:
+    """Those among these data paths at which something gives a property different values over time: importers leave
+    curves that do not."""
     data = ob.animation_data
     drivers = data.drivers if data else ()
-    return {curve.data_path for curve in (*drivers, *filter(changes, curves_everywhere(ob)))}
+    found = {curve.data_path for curve in drivers}.intersection(among)
+    return found | {curve.data_path for curve in curves_everywhere(ob) if curve.data_path in among and changes(curve)}
 
 
 def changes(curve: Any) -> bool:
