@@ -8,6 +8,7 @@ parted from it, so that joints are where they were. What moved them before is ta
 from __future__ import annotations
 
 from collections.abc import Generator
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ def bake_for_game(context: Context, request: Request) -> Generator[float, None, 
     """
     if request.keep or request.tolerance > 0.0:
         raise Refused("For games, chains are removed and every frame is keyed: leave out keep and tolerance")
+    began = perf_counter()
     report: Report = yield from part_of(bake(context, request), 0.0, 0.5)
     rigs = [_Rig(ob, len(request.frames)) for ob in {lower.id_data: None for lower in request.chains}]
     scene = scene_of(context)
@@ -64,7 +66,8 @@ def bake_for_game(context: Context, request: Request) -> Generator[float, None, 
             yield 0.5 + 0.5 * (i + 1) / len(request.frames)
     for rig in rigs:
         rig.write(context, curve_times(scene, request.frames))
-    return report._replace(warnings=tuple(warning for rig in rigs for warning in rig.warnings()))
+    warnings = tuple(warning for rig in rigs for warning in rig.warnings())
+    return report._replace(seconds=perf_counter() - began, warnings=warnings)
 
 
 class _Rig:
