@@ -166,16 +166,31 @@ class Designer:
         if self.is_flat and not (self.features.swung or self.is_hinged):
             return ""
         rest, parent, inherit, _ = self.place_upper()
-        line = self.add("line", rest @ frame.to_4x4(), parent, inherit, rotation_mode="YXZ")
+        rest = rest @ frame.to_4x4()
+        if not (self.is_flat or self.wanted.pole):
+            return self.add_swinging(rest, parent, inherit)
+        line = self.add("line", rest, parent, inherit, rotation_mode="YXZ")
         if self.is_flat:
             self.drive(line, "rotation_euler", 2, formulas.line_in_plane())
             if self.is_hinged:
                 self.drive(line, "rotation_euler", 1, formulas.guarded(-formulas.HINGE))
             return line
-        turns = formulas.line_in_space(bool(self.wanted.pole), self.is_hinged)
+        turns = formulas.line_in_space(self.is_hinged)
         for index, turn in ((2, turns.about_z), (0, turns.about_x), (1, turns.about_y)):
             self.drive(line, "rotation_euler", index, turn)
         return line
+
+    def add_swinging(self, rest: Matrix, parent: str, inherit: Inherit) -> str:
+        """Add the bone that turns the shortest way to the target line, and one that an animated hinge angle turns back
+        about it."""
+        line = self.add("line", rest, parent, inherit)
+        for index, part in zip((1, 3), formulas.shortest_way(), strict=True):
+            self.drive(line, "rotation_quaternion", index, part)
+        if not self.is_hinged:
+            return line
+        back = self.add("back", rest, line, rotation_mode="YXZ")
+        self.drive(back, "rotation_euler", 1, formulas.guarded(-formulas.HINGE))
+        return back
 
     def add_shape(self, side: Any) -> formulas.Turned:
         """Add the pieces that softness, stretch and limits need."""

@@ -176,6 +176,13 @@ def line_in_plane() -> Node:
     return call("atan2", -X, Node("+", Y, constant(0.0)))  # which makes 0 of -0
 
 
+LEAST = 1e-60
+"""What is divided by in the stead of nothing."""
+
+HALF_A_TURN = 1e7
+"""The tangent of a quarter of a turn, but for less than single precision makes of it."""
+
+
 class Line(NamedTuple):
     """The turns that take y to the target line and z to the plane's normal: about y, then x, then z."""
 
@@ -184,23 +191,30 @@ class Line(NamedTuple):
     about_y: Node
 
 
-def line_in_space(has_pole: bool, is_hinged: bool) -> Line:
-    """The turns into the plane of `SWING`, or of `POLE`, but for that of a bone by its hinge angle."""
-    ahead = Y + NUDGE if has_pole else Node("+", Y, constant(0.0))
+def shortest_way() -> tuple[Node, Node]:
+    """The quaternion's x and z that take y to the target line of `SWING` the shortest way; its w is 1, and its y 0.
+
+    Opposite the rest line, to within rounding, it is half a turn about the normal.
+    """
+    aside = X * X + Z * Z
+    ahead = NATIVE.maximum(NATIVE.sqrt(square(False)) + Y, LEAST)
+    is_opposite = aside < -IN_LINE_SQUARE * (Y * call("abs", Y))
+    x, z = NATIVE.select(is_opposite, 0.0, Z / ahead), NATIVE.select(is_opposite, HALF_A_TURN, -X / ahead)
+    return where_finite(square(False), x), where_finite(square(False), z)
+
+
+def line_in_space(is_hinged: bool) -> Line:
+    """The turns into the plane of `POLE`, but for that of a bone by its hinge angle; with a pole in line, into that of
+    `SWING`."""
+    ahead = Y + NUDGE
     flat = X * X + Y * Y
     distance = NATIVE.sqrt(square(False))
-    swing = call("atan2", X * Z, flat + Y * distance)
-    finite = square(False)
-    if has_pole:
-        finite = finite + P * P + Q * Q + R * R
-        side = call("atan2", flat * R - Z * (X * P + ahead * Q), distance * (X * Q - ahead * P))
-        along = X * P + Y * Q + Z * R
-        spread = Node("-", constant(1.0), constant(IN_LINE_SQUARE))
-        is_off = along * along < square(False) * (P * P + Q * Q + R * R) * spread
-        swing = NATIVE.select(is_off, side, swing)
-    else:
-        # Opposite the rest line, to within rounding, it is half a turn about the normal.
-        swing = NATIVE.select(-IN_LINE_SQUARE * (Y * call("abs", Y)) < X * X + Z * Z, swing, 0.0)
+    finite = square(False) + P * P + Q * Q + R * R
+    side = call("atan2", flat * R - Z * (X * P + ahead * Q), distance * (X * Q - ahead * P))
+    along = X * P + Y * Q + Z * R
+    spread = Node("-", constant(1.0), constant(IN_LINE_SQUARE))
+    is_off = along * along < square(False) * (P * P + Q * Q + R * R) * spread
+    swing = NATIVE.select(is_off, side, call("atan2", X * Z, flat + Y * distance))
     if is_hinged:
         swing, finite = swing - HINGE, finite + HINGE * HINGE
     return Line(call("atan2", -X, ahead), call("atan2", Z, NATIVE.sqrt(flat)), where_finite(finite, swing))

@@ -26,6 +26,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    place_of,
     select,
     update,
 )
@@ -334,6 +335,19 @@ def test_planes_in_space_are_those_of_a_live_chain_in_all_directions(plane):
         chain.target.location = frame.outside(0.7 * total * direction / np.linalg.norm(direction))
         update()
         assert_same(ob, at, length(ob))
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-7, 1e-6, 3e-6, 1e-5, 1e-4, 1e-3])
+def test_a_swinging_limb_reaches_what_is_almost_opposite_its_rest_line(off):
+    ob = make_rig()
+    frame = frame_of(ob)
+    aside = np.cross(frame.tip, frame.normal) + 2.0 * frame.normal
+    target = make_empty(location=frame.outside(off * aside - 0.7 * frame.tip))
+    make_chain(ob, target, plane="SWING")
+    make_portable(ob)
+    line_drivers = [curve for curve in ob.animation_data.drivers if "MCH-line" in curve.data_path]
+    assert len(line_drivers) == 2
+    assert np.linalg.norm(joints(ob).tip - place_of(target)) <= SAME * length(ob)
 
 
 def test_a_pole_in_line_gives_the_plane_of_a_live_chain():
