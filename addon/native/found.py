@@ -82,8 +82,10 @@ class Found:
     @cached_property
     def is_whole(self) -> bool:
         """Whether a chain on the rig has a mechanism as it was made, and nothing there refers to an object that this is
-        a copy of. Blender leaves drivers behind where it joins armatures with the same names."""
-        if self.purpose is None or self.made != self.purpose.get("made"):
+        a copy of. Blender leaves drivers behind where it joins armatures with the same names. Of what older files
+        do not say of it, nothing is asked."""
+        built = (self.purpose or {}).get("made")
+        if self.purpose is None or not built or any(self.made.get(name) != each for name, each in built.items()):
             return False
         if not {*self.purpose["words"]["exposed"]} <= {*exposed(self.lower)}:
             return False

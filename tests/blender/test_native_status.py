@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -258,3 +259,17 @@ def test_a_pose_that_is_pasted_on_a_limb_on_the_rig_leaves_it_its_target() -> No
     assert (chain.target, chain.pole_target) == (target, bpy.data.objects["pole"])
     assert (chain.reach, chain.message) == ("REACHED", "")
     assert np.allclose(matrices(ob), before, atol=1e-5)
+
+
+def test_a_file_that_says_less_of_how_a_limb_was_made_is_taken_as_it_is():
+    ob = leg()
+    chain = ob.pose.bones["shin"].planar_ik
+    measure = ob.pose.bones["MCH-target-shin"]
+    (key,) = (key for key in measure.keys() if "made" in str(measure[key]))  # noqa: SIM118
+    said = json.loads(measure[key])
+    del said["made"]["carriers"]
+    measure[key] = json.dumps(said)
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    said["made"]["drivers"] += 1
+    measure[key] = json.dumps(said)
+    assert chain.reach == "INVALID"
