@@ -119,17 +119,31 @@ class Found:
             return "limb" if carrier == upper else "above"
         return _role(self.host, carrier.name) if carrier and is_part(self.host, carrier.name) else ""
 
+    def put_back(self) -> bool:
+        """Set the channels of the mechanism's bones to what they were made with, and return whether any was not."""
+        channels = (self.purpose or {}).get("made", {}).get("channels")
+        if not channels or self.made["channels"] == channels:
+            return False
+        for name in self.bones:
+            bone = self.host.pose.bones[name]
+            bone.rotation_mode, _, *numbers = channels[_role(self.host, name)]
+            for (channel, index), number in zip(self._held_channels(name), numbers, strict=False):
+                getattr(bone, channel)[index] = number
+        return True
+
     def _held(self, name: str) -> list[Any]:
         """The rotation mode of a bone, how many constraints it has, and what its channels hold."""
         bone = self.host.pose.bones[name]
+        numbers = (getattr(bone, channel)[index] for channel, index in self._held_channels(name))
+        return [bone.rotation_mode, len(bone.constraints), *numbers]
+
+    def _held_channels(self, name: str) -> list[tuple[str, int]]:
+        """The channels of a bone that are not driven, and which of their numbers."""
+        bone = self.host.pose.bones[name]
         driven = {(split_path(curve.data_path)[1], curve.array_index) for curve in self._drivers.get(name, ())}
         channels = ("location", rotation_channel(bone.rotation_mode), "scale")
-        numbers = [(each, index, number) for each in channels for index, number in enumerate(getattr(bone, each))]
-        return [
-            bone.rotation_mode,
-            len(bone.constraints),
-            *(number for each, index, number in numbers if (each, index) not in driven),
-        ]
+        numbers = [(channel, index) for channel in channels for index in range(len(getattr(bone, channel)))]
+        return [each for each in numbers if each not in driven]
 
     @property
     def place(self) -> list[float]:
