@@ -13,8 +13,9 @@ from ..rig.access import ArmatureObject, is_armature, made_on, split_path
 from ..rig.editing import edit_mode
 from ..rig.settings import ON_RIG, PART, holder_of
 from .expressions import LONGEST
-from .found import Found, collection_of, drivers_on, exposed, stranded, unused_worlds
+from .found import Found, exposed
 from .parts import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
+from .references import collection_of, drivers_on, stranded, unused_worlds
 
 
 class Plan(NamedTuple):

@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-import bpy
 from bpy.types import PoseBone
 
-from ..rig.access import ArmatureObject, copies_part, is_armature, is_part, made_on, split_path, upper_of
+from ..rig.access import ArmatureObject, copies_part, is_part, made_on, split_path, upper_of
 from ..rig.rotation import rotation_channel
 from ..rig.settings import CONSTRAINT, DEFAULTS, ON_RIG, PART, holder_of
-from .annex import is_annex, is_annex_of
+from .annex import is_annex_of
 from .blending import WORLD
+from .references import drivers_by_bone, needs_of, role_of, subtarget_of, worlds_of
 
 Constraints = list[tuple[PoseBone, Any]]
 """Constraints, each with its bone."""
@@ -26,7 +26,7 @@ class Found:
     def __init__(self, lower: PoseBone) -> None:
         self.lower, self.host = lower, host_of(lower)
         self.constraints = constraints_of(lower)
-        self._drivers = _drivers_by_bone(self.host)
+        self._drivers = drivers_by_bone(self.host)
 
     @cached_property
     def bones(self) -> list[str]:
@@ -36,10 +36,10 @@ class Found:
         if ob != self.lower.id_data and not is_annex_of(ob, self.lower.id_data):
             return []  # A copied object's constraints go on copying from the annex of the one that it comes from.
         found: set[str] = set()
-        waiting = [_subtarget(each) for _, each in self.constraints]
+        waiting = [subtarget_of(each) for _, each in self.constraints]
         while waiting:
             name = waiting.pop()
-            if name not in found and is_part(ob, name) and _role(ob, name) != WORLD:
+            if name not in found and is_part(ob, name) and role_of(ob, name) != WORLD:
                 found.add(name)
                 waiting += self._needs(name)
         if any(owner != self.lower.name for owner in self._owners(found)):
@@ -54,7 +54,7 @@ class Found:
         parts = {bone.name: {*self._needs(bone.name)} for bone in host.pose.bones if is_part(host, bone.name)}
         while more := {name for name, needs in parts.items() if name not in {*found, *worlds} and needs & found}:
             found |= more
-        copying = [bone for bone in ob.pose.bones if any(_subtarget(each) in found for each in bone.constraints)]
+        copying = [bone for bone in ob.pose.bones if any(subtarget_of(each) in found for each in bone.constraints)]
         constraints = [(bone, each) for bone in copying for each in made_on(bone)]
         return _children_first(host, found), constraints
 
@@ -104,8 +104,8 @@ class Found:
             "constraints": [
                 [each.type, 0.0 if each.type == "LIMIT_ROTATION" else each.influence] for _, each in self.constraints
             ],
-            "carriers": {_role(self.host, name): self._carrier(name) for name in self.bones},
-            "channels": {_role(self.host, name): self._held(name) for name in self.bones},
+            "carriers": {role_of(self.host, name): self._carrier(name) for name in self.bones},
+            "channels": {role_of(self.host, name): self._held(name) for name in self.bones},
         }
 
     def _carrier(self, name: str) -> str:
@@ -117,7 +117,7 @@ class Found:
         upper = upper_of(self.lower)
         if carrier in (upper, upper.parent):
             return "limb" if carrier == upper else "above"
-        return _role(self.host, carrier.name) if carrier and is_part(self.host, carrier.name) else ""
+        return role_of(self.host, carrier.name) if carrier and is_part(self.host, carrier.name) else ""
 
     def put_back(self) -> bool:
         """Set the channels of the mechanism's bones to what they were made with, and return whether any was not."""
@@ -126,7 +126,7 @@ class Found:
             return False
         for name in self.bones:
             bone = self.host.pose.bones[name]
-            bone.rotation_mode, _, *numbers = channels[_role(self.host, name)]
+            bone.rotation_mode, _, *numbers = channels[role_of(self.host, name)]
             for (channel, index), number in zip(self._held_channels(name), numbers, strict=False):
                 getattr(bone, channel)[index] = number
         return True
@@ -183,7 +183,7 @@ class Found:
     def _with_role(self, role: str) -> Any:
         """The bone of the mechanism that was made for something; None if there is none any more."""
         ob = self.host
-        return next((ob.pose.bones[name] for name in self.bones if _role(ob, name) == role), None)
+        return next((ob.pose.bones[name] for name in self.bones if role_of(ob, name) == role), None)
 
     def _owners(self, bones: Collection[str]) -> Iterator[str]:
         """The lower bones whose settings the drivers of a mechanism read."""
@@ -194,7 +194,7 @@ class Found:
 
     def _needs(self, name: str) -> Iterator[str]:
         """What a bone of a mechanism depends on, by parent, constraints and drivers."""
-        return _needs(self.host.pose.bones[name], self._drivers.get(name, ()))
+        return needs_of(self.host.pose.bones[name], self._drivers.get(name, ()))
 
     def _variables(self, bones: Iterable[str]) -> Iterator[Any]:
         for name in bones:
@@ -214,28 +214,6 @@ def host_of(lower: PoseBone) -> ArmatureObject:
     return host
 
 
-def stranded(ob: ArmatureObject, gone: Collection[str]) -> set[str]:
-    """The bones made for mechanisms in an armature from which nothing takes anything over any more once some are gone,
-    as when a lower bone or its constraints were deleted. What an annex holds has settings, and is left."""
-    if is_annex(ob):
-        return set()
-    parts = {bone.name for bone in ob.data.bones if is_part(ob, bone.name)}.difference(gone, worlds_of(ob))
-    needed: set[str] = set()
-    for each in bpy.data.objects if parts else ():
-        if each.data == ob.data and is_armature(each):
-            drivers = _drivers_by_bone(each)
-            visible = [bone for bone in each.pose.bones if bone.name not in parts and bone.name not in gone]
-            waiting = [_subtarget(constraint) for bone in visible for constraint in bone.constraints]
-            found: set[str] = set()
-            while waiting:
-                name = waiting.pop()
-                if name in parts and name not in found:
-                    found.add(name)
-                    waiting += _needs(each.pose.bones[name], drivers.get(name, ()))
-            needed |= found
-    return parts - needed
-
-
 def _of_constraints(drivers: list[Any]) -> list[Any]:
     """Those drivers of bones that are of a constraint made for a chain, by its name."""
     start = f'constraints["{CONSTRAINT}"]'
@@ -246,55 +224,8 @@ def _bone_of(curve: Any) -> str:
     return split_path(curve.data_path)[0]
 
 
-def _drivers_by_bone(ob: ArmatureObject) -> dict[str, list[Any]]:
-    """The drivers of an object by the bones that they drive something of."""
-    found: dict[str, list[Any]] = {}
-    for curve in drivers_on(ob):
-        found.setdefault(split_path(curve.data_path)[0], []).append(curve)
-    return found
-
-
-def _needs(bone: PoseBone, drivers: Iterable[Any]) -> Iterator[str]:
-    """What a bone of a mechanism depends on, by parent, constraints and these drivers of it."""
-    if bone.parent:
-        yield bone.parent.name
-    for constraint in bone.constraints:
-        yield _subtarget(constraint)
-    for curve in drivers:
-        for variable in curve.driver.variables:
-            target = variable.targets[0]
-            yield target.bone_target or split_path(target.data_path)[0]
-
-
-def _subtarget(constraint: Any) -> str:
-    name: str = getattr(constraint, "subtarget", "")
-    return name
-
-
 def _children_first(ob: ArmatureObject, bones: Collection[str]) -> list[str]:
     return sorted(bones, key=lambda name: len(ob.pose.bones[name].parent_recursive), reverse=True)
-
-
-def worlds_of(ob: ArmatureObject) -> list[str]:
-    """The names of the bones at the world's origin: one that mechanisms share, or more where armatures were joined."""
-    return [bone.name for bone in ob.data.bones if is_part(ob, bone.name) and _role(ob, bone.name) == WORLD]
-
-
-def unused_worlds(ob: ArmatureObject, gone: Collection[str]) -> list[str]:
-    """Those of them that no mechanism needs any more once some bones are gone."""
-    worlds = worlds_of(ob)
-    left = {bone.name for bone in ob.data.bones if is_part(ob, bone.name)} - {*gone, *worlds}
-    return [] if left else worlds
-
-
-def _role(ob: ArmatureObject, part: str) -> Any:
-    """For what a bone was made."""
-    return ob.data.bones[part][PART]
-
-
-def drivers_on(ob: ArmatureObject) -> list[Any]:
-    """All drivers of an object."""
-    return list(ob.animation_data.drivers) if ob.animation_data else []
 
 
 def _is_of_setting(curve: Any) -> bool:
@@ -306,9 +237,3 @@ def exposed(lower: PoseBone) -> list[str]:
     """The custom properties of a chain on the rig, by the names of the settings."""
     keys = holder_of(lower).keys()
     return [key.removeprefix(ON_RIG) for key in keys if key.startswith(ON_RIG)]
-
-
-def collection_of(ob: ArmatureObject) -> Any:
-    """The bone collection of the mechanisms, if there is one: it holds nothing else, whatever it is called."""
-    holding = (each for each in ob.data.collections_all if each.bones)
-    return next((each for each in holding if all(is_part(ob, bone.name) for bone in each.bones)), None)

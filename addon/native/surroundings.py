@@ -6,7 +6,7 @@ from itertools import count
 from typing import NamedTuple
 
 from ..rig.access import ArmatureObject, has_chain, is_part
-from .found import worlds_of
+from .references import worlds_of
 
 SPARSE = 5
 """With so many bones to each limb besides its own, it pays to keep them from being evaluated."""

@@ -97,7 +97,7 @@ def test_a_chain_tells_what_became_of_it_by_one_look_at_the_drivers_of_its_rig(m
     convert.make_portable(bpy.context, lowers)
     update()
     looks = []
-    found = installed.addon("addon.native.found")
-    monkeypatch.setattr(found, "drivers_on", lambda ob, of=found.drivers_on: looks.append(ob) or of(ob))
+    references = installed.addon("addon.native.references")
+    monkeypatch.setattr(references, "drivers_on", lambda ob, of=references.drivers_on: looks.append(ob) or of(ob))
     assert installed.addon("addon.native.status").answer(lowers[0], bpy.context.view_layer.depsgraph)[1] == ""
     assert len(looks) == 1
