@@ -1,5 +1,8 @@
-"""Channels of mechanisms that somebody else set, set back: Blender's FBX exporter, and scripts that reset poses, set
-those of all bones, and the axes by which the solution turns are among them."""
+"""Channels of mechanisms that somebody else set, set back.
+
+Blender's glTF and FBX exporters, and scripts that reset poses, set those of all bones; the axes by which the solution
+turns are among them.
+"""
 
 from __future__ import annotations
 
