@@ -54,6 +54,7 @@ def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
 @persistent
 def _on_load(*_args: Any) -> None:
     _axes.clear()
+    heal()  # which has nothing to compare yet
 
 
 HANDLERS = ("depsgraph_update_post", "frame_change_post")

@@ -67,12 +67,19 @@ FORMS: dict[str, dict[str, Any]] = {"fbx": {"bake_anim_simplify_factor": 0.0, "a
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_action_comes_out_right_and_the_limb_stays_as_it_was(form: str, leg: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_opened", [False, True])
+def test_every_action_comes_out_right_and_the_limb_stays_as_it_was(
+    is_opened: bool, form: str, leg: Any, tmp_path: Path
+) -> None:
     wanted = {}
     for name in ACTIONS:
         play(leg, bpy.data.actions[name])
         wanted[name] = knees(leg)
     bpy.context.scene.frame_set(1)
+    if is_opened:
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "leg.blend"))
+        bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+        leg = bpy.data.objects["rig"]
     before, size = joints(leg), length(leg)
     addon_utils.enable({"fbx": "io_scene_fbx", "gltf": "io_scene_gltf2"}[form])
     path = str(tmp_path / {"fbx": "leg.fbx", "gltf": "leg.glb"}[form])
