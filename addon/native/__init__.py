@@ -1,8 +1,8 @@
 """Chains as Blender's own bones, constraints and drivers: they need no extension, no Python and no trust."""
 
-from . import handlers, healing, keys, restoring
+from . import edits, handlers, restoring
 
-_REGISTERED = (handlers, restoring, keys, healing)
+_REGISTERED = (handlers, restoring, edits)
 
 
 def register() -> None:

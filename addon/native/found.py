@@ -14,7 +14,7 @@ from ..rig.rotation import rotation_channel
 from ..rig.settings import CONSTRAINT, DEFAULTS, ON_RIG, PART, holder_of
 from .annex import is_annex_of
 from .blending import WORLD
-from .references import drivers_by_bone, needs_of, role_of, subtarget_of, worlds_of
+from .references import bone_of_driver, drivers_by_bone, needs_of, role_of, subtarget_of, worlds_of
 
 Constraints = list[tuple[PoseBone, Any]]
 """Constraints, each with its bone."""
@@ -70,7 +70,7 @@ class Found:
         limb = [bone for bone in (self.lower.parent, self.lower) if bone and bone.id_data == self.host]
         lost = [bone.name for bone in limb if CONSTRAINT not in bone.constraints]
         drivers = _of_constraints([each for name in lost for each in self._drivers.get(name, ())])
-        own = [each for each in self.drivers_of_nothing() if self.lower.name in self._owners([_bone_of(each)])]
+        own = [each for each in self.drivers_of_nothing() if self.lower.name in self._owners([bone_of_driver(each)])]
         return drivers + own
 
     def drivers_of_nothing(self) -> list[Any]:
@@ -218,10 +218,6 @@ def _of_constraints(drivers: list[Any]) -> list[Any]:
     """Those drivers of bones that are of a constraint made for a chain, by its name."""
     start = f'constraints["{CONSTRAINT}"]'
     return [each for each in drivers if split_path(each.data_path)[1].startswith(start)]
-
-
-def _bone_of(curve: Any) -> str:
-    return split_path(curve.data_path)[0]
 
 
 def _children_first(ob: ArmatureObject, bones: Collection[str]) -> list[str]:

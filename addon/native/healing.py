@@ -6,15 +6,10 @@ turns are among them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
-from bpy.types import Depsgraph, Scene
 
 from ..rig.access import ArmatureObject, is_armature, runs_on_rig
-from ..rig.dependencies import is_structural
 from .found import Found, host_of
 from .quietly import is_quiet
 
@@ -44,33 +39,6 @@ def _heal(ob: ArmatureObject) -> None:
             ob.update_tag(refresh={"DATA"})
 
 
-@persistent
-def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
-    """Something was edited, or a frame shown: looked at is what may be an exporter's work, who sets other actions."""
-    if is_structural(depsgraph):
-        heal()
-
-
-@persistent
-def _on_load(*_args: Any) -> None:
+def forget() -> None:
+    """Let go of what was looked at, as when another file is opened."""
     _axes.clear()
-    heal()  # which has nothing to compare yet
-
-
-HANDLERS = ("depsgraph_update_post", "frame_change_post")
-
-
-def register() -> None:
-    """Listen."""
-    handlers: Any = bpy.app.handlers
-    handlers.load_post.append(_on_load)
-    for name in HANDLERS:
-        getattr(handlers, name).append(_on_edit)
-
-
-def unregister() -> None:
-    """Stop listening."""
-    handlers: Any = bpy.app.handlers
-    handlers.load_post.remove(_on_load)
-    for name in HANDLERS:
-        getattr(handlers, name).remove(_on_edit)

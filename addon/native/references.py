@@ -42,11 +42,16 @@ def drivers_on(ob: ArmatureObject) -> list[Any]:
     return list(ob.animation_data.drivers) if ob.animation_data else []
 
 
+def bone_of_driver(curve: Any) -> str:
+    """The name of the bone that a driver drives something of."""
+    return split_path(curve.data_path)[0]
+
+
 def drivers_by_bone(ob: ArmatureObject) -> dict[str, list[Any]]:
     """The drivers of an object by the bones that they drive something of."""
     found: dict[str, list[Any]] = {}
     for curve in drivers_on(ob):
-        found.setdefault(split_path(curve.data_path)[0], []).append(curve)
+        found.setdefault(bone_of_driver(curve), []).append(curve)
     return found
 
 
