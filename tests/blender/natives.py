@@ -13,7 +13,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from tests.blender.rigs import select, update
+from tests.blender.rigs import LEG, Bone, activate, frame_of, make_chain, make_empty, make_rig, select, update
+
+FOOT = Bone("foot", (0.1, 0, -1.9), (0.1, -0.3, -1.9), "shin")
 
 
 def make_portable(ob: Any, *lowers: str) -> None:
@@ -28,6 +30,15 @@ def make_live(ob: Any, *lowers: str) -> None:
     select(ob, *(lowers or ("shin",)))
     assert bpy.ops.pose.planar_ik_make_live() == {"FINISHED"}
     update()
+
+
+def leg_with_foot(**settings: Any) -> Any:
+    """A leg with a foot on the rig, in Object Mode."""
+    ob = make_rig((*LEG, FOOT))
+    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING", **settings)
+    make_portable(ob)
+    activate(ob)
+    return ob
 
 
 def matrices(ob: Any, *names: str) -> np.ndarray:

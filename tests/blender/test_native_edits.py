@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.blender.natives import make_live, make_portable, parts
+from tests.blender.natives import FOOT, leg_with_foot, make_live, make_portable, parts
 from tests.blender.rigs import (
     LEG,
     Bone,
@@ -22,17 +22,7 @@ from tests.blender.rigs import (
     update,
 )
 
-FOOT = Bone("foot", (0.1, 0, -1.9), (0.1, -0.3, -1.9), "shin")
 SAME = 1e-5
-
-
-def leg(**settings: Any) -> Any:
-    """A leg on the rig, in Object Mode."""
-    ob = make_rig((*LEG, FOOT))
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING", **settings)
-    make_portable(ob)
-    activate(ob)
-    return ob
 
 
 def edit(ob: Any, change: Callable[[Any], None]) -> None:
@@ -80,7 +70,7 @@ def test_a_limb_that_hangs_on_something_else_now_says_so(change: Callable[[Any],
 
 
 def test_a_pose_that_is_applied_as_it_looks_is_no_damage() -> None:
-    ob = leg(influence=0.5)
+    ob = leg_with_foot(influence=0.5)
     ob.pose.bones["hip"].rotation_quaternion = (1, 0.1, 0.2, 0.3)
     select(ob, "thigh", "shin")
     bpy.ops.pose.visual_transform_apply()
@@ -96,7 +86,7 @@ def test_a_pose_that_is_applied_as_it_looks_is_no_damage() -> None:
 
 @pytest.mark.parametrize(("owner", "count"), [("shin", 2), ("foot", 3), ("foot", 0)])
 def test_an_ik_constraint_on_a_limb_on_the_rig_is_said_even_where_both_agree(owner: str, count: int) -> None:
-    ob = leg()
+    ob = leg_with_foot()
     added = ob.pose.bones[owner].constraints.new("IK")
     added.target, added.chain_count = bpy.data.objects["target"], count
     added.use_tail = owner == "shin"
@@ -111,7 +101,7 @@ def test_an_ik_constraint_on_a_limb_on_the_rig_is_said_even_where_both_agree(own
 
 
 def test_nothing_is_left_of_an_upper_bone_that_was_deleted() -> None:
-    ob = leg()
+    ob = leg_with_foot()
     edit(ob, lambda bones: bones.remove(bones["thigh"]))
     make_live(ob)
     assert {bone.name for bone in ob.data.bones} == {"hip", "shin", "foot"}
@@ -119,7 +109,7 @@ def test_nothing_is_left_of_an_upper_bone_that_was_deleted() -> None:
 
 
 def test_what_a_deleted_lower_bone_leaves_is_removed() -> None:
-    had, own = parts(make_rig((*LEG, FOOT), "plain")), leg(softness=0.1, influence=0.5)
+    had, own = parts(make_rig((*LEG, FOOT), "plain")), leg_with_foot(softness=0.1, influence=0.5)
     edit(own, lambda bones: bones.remove(bones["shin"]))
     select(own, "thigh")
     assert bpy.ops.pose.planar_ik_remove() == {"FINISHED"}
@@ -134,7 +124,7 @@ def test_what_a_deleted_lower_bone_leaves_is_removed() -> None:
 
 @pytest.mark.parametrize("step", ["rebuild", "make_live", "remove"])
 def test_constraints_that_somebody_renamed_are_known(step: str) -> None:
-    ob = leg()
+    ob = leg_with_foot()
     had = parts(ob)
     for bone in ob.pose.bones:
         for number, constraint in enumerate(bone.constraints):

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.blender.natives import make_live, make_portable, parts
+from tests.blender.natives import leg_with_foot, make_live, make_portable, parts
 from tests.blender.rigs import (
     FREE,
     HIP,
@@ -16,7 +16,6 @@ from tests.blender.rigs import (
     SHIN,
     THIGH,
     Bone,
-    activate,
     assert_on_target,
     frame_of,
     make_chain,
@@ -26,17 +25,7 @@ from tests.blender.rigs import (
     update,
 )
 
-FOOT = Bone("foot", (0.1, 0, -1.9), (0.1, -0.3, -1.9), "shin")
 SAME = 1e-5
-
-
-def leg(**settings: Any) -> Any:
-    """A leg on the rig, in Object Mode."""
-    ob = make_rig((*LEG, FOOT))
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING", **settings)
-    make_portable(ob)
-    activate(ob)
-    return ob
 
 
 def into_excluded(ob: Any) -> None:
@@ -81,7 +70,7 @@ def places(ob: Any) -> Any:
 
 @pytest.mark.parametrize("hide", [by_its_eye, out_of_view, into_excluded, into_hidden, into_another_scene])
 def test_scripts_set_up_rigs_that_are_not_shown(hide: Callable[[Any], None]) -> None:
-    ob = leg()
+    ob = leg_with_foot()
     hide(ob)
     update()
     before = places(ob)
@@ -105,7 +94,7 @@ def test_scripts_set_up_rigs_that_are_not_shown(hide: Callable[[Any], None]) -> 
 
 
 def test_scripts_set_up_rigs_in_edit_mode() -> None:
-    ob = leg()
+    ob = leg_with_foot()
     before = {name: set(bones) for name, bones in parts(ob)["collections"].items()}
     bpy.ops.object.mode_set(mode="EDIT")
     ob.data.edit_bones["shin"].tail.z += 0.1
@@ -121,7 +110,7 @@ def test_scripts_set_up_rigs_in_edit_mode() -> None:
 
 
 def test_scripts_set_up_rigs_while_weights_are_painted() -> None:
-    ob, mesh = leg(), bpy.data.meshes.new("skin")
+    ob, mesh = leg_with_foot(), bpy.data.meshes.new("skin")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
     skin = bpy.data.objects.new("skin", mesh)
     bpy.context.scene.collection.objects.link(skin)
@@ -166,7 +155,7 @@ def test_a_collection_of_the_riggers_own_is_left_alone() -> None:
 
 
 def test_what_is_inherited_is_given_back_but_for_what_was_set_since() -> None:
-    ob = leg(stretch=1.0, softness=0.1)
+    ob = leg_with_foot(stretch=1.0, softness=0.1)
     bones = ob.data.bones
     assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("ALIGNED", "AVERAGE")
     bones["foot"].inherit_scale = "NONE"
@@ -189,7 +178,7 @@ def without_shin(ob: Any) -> None:
 
 
 def test_a_limb_that_gets_another_lower_bone_can_have_a_chain_again() -> None:
-    ob = leg()
+    ob = leg_with_foot()
     without_shin(ob)
     select(ob, "calf")
     assert bpy.ops.pose.planar_ik_add() == {"FINISHED"}
@@ -218,7 +207,7 @@ def constraints_gone(ob: Any) -> None:
 @pytest.mark.parametrize("lose", [drivers_gone, constraints_gone])
 @pytest.mark.parametrize("step", ["rebuild", "make_live", "remove"])
 def test_what_a_mechanism_lost_leaves_no_bones_behind(lose: Callable[[Any], None], step: str) -> None:
-    ob = leg(stretch=0.5, softness=0.1)
+    ob = leg_with_foot(stretch=0.5, softness=0.1)
     had = parts(ob)
     lose(ob)
     update()
@@ -234,7 +223,7 @@ def test_what_a_mechanism_lost_leaves_no_bones_behind(lose: Callable[[Any], None
 
 
 def test_a_limb_on_the_rig_that_is_switched_off_is_not_taken_apart_by_another() -> None:
-    ob = leg()
+    ob = leg_with_foot()
     before = parts(ob)
     ob.pose.bones["shin"].planar_ik.enabled = False
     make_chain(ob, make_empty("other", (0.1, -0.2, -1.8)), "foot")
