@@ -15,6 +15,7 @@ from ..rig.editing import at_once, object_mode
 from ..rig.settings import PREFIX, SWITCH, holder_of
 from ..rig.setup import Refused
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
+from ..rig.unkeyed import unkeyed_kept
 from ..solver.limb import Limb
 from .annex import annex_of, host_for, needs_annex, remove_if_empty
 from .apart import design_apart
@@ -56,7 +57,7 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
     for ob, each in wanted.items():
         _check_sharing(ob, each)
     lowers = [ob.pose.bones[name] for ob, names in chains.items() for name in names]
-    with object_mode(context, chains), _switched_off(chains):
+    with object_mode(context, chains), _switched_off(chains), unkeyed_kept(context, chains):
         take_away(context, filter(constraints_of, lowers))  # what a chain left whose lower bone was deleted
         _make(context, wanted)
         redirect(_carry(wanted, onto_rig=True))
@@ -79,7 +80,7 @@ def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
         check_in_reach(ob, names, "bring its chains back")
     paths = {ob: animated_paths(ob) for ob in chains}
     wanted = {ob: {name: values_of(ob.pose.bones[name], paths[ob]) for name in names} for ob, names in chains.items()}
-    with object_mode(context, chains), _switched_off(chains):
+    with object_mode(context, chains), _switched_off(chains), unkeyed_kept(context, chains):
         moved = _carry(wanted, onto_rig=False)
         _unmake(context, wanted)
         redirect(moved)
@@ -106,7 +107,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
                 check_new_goals(Found(ob.pose.bones[name]), of)
             _check_sharing(ob, each)
         _measure(context, wanted)
-        with _switched_off(chains):
+        with _switched_off(chains), unkeyed_kept(context, chains):
             _unmake(context, wanted)
             _make(context, wanted)
             redirect(_carry(wanted, onto_rig=True))

@@ -10,6 +10,7 @@ import bpy
 from bpy.types import Context
 
 from .access import ArmatureObject, scene_of, view_layer_of
+from .unkeyed import unkeyed_kept
 
 
 def at_once(objects: Iterable[ArmatureObject]) -> list[list[ArmatureObject]]:
@@ -28,7 +29,7 @@ def at_once(objects: Iterable[ArmatureObject]) -> list[list[ArmatureObject]]:
 def edit_mode(context: Context, *objects: ArmatureObject) -> Iterator[None]:
     """Edit Mode of armatures, also of those that are not shown, and back to what was before; of several only as
     `at_once` has them."""
-    with object_mode(context, objects):
+    with object_mode(context, objects), unkeyed_kept(context, objects):
         mirroring = [ob.data for ob in objects if ob.data.use_mirror_x]
         for armature in mirroring:  # which would move the bones of the other side along, by their names
             armature.use_mirror_x = False

@@ -1,0 +1,48 @@
+"""What an animator set on animated properties and has not keyed, kept where Blender would set it to the animation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bpy.types import Context, Object
+
+from .animation import curves_everywhere
+
+
+@contextmanager
+def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
+    """Let objects be in Edit Mode, or get or lose drivers: Blender sets all of them that is animated to its animation
+    then, as if the frame changed."""
+    before = {ob: {path: _value(ob, path) for path in _paths(ob)} for ob in objects}
+    yield
+    if any(before.values()):
+        context.evaluated_depsgraph_get()
+    for ob, values in before.items():
+        for path, value in values.items():
+            if None not in (value, now := _value(ob, path)) and now != value:
+                _set(ob, path, value)
+
+
+def _paths(ob: Object) -> set[str]:
+    """The data paths of all F-curves that act on an object; what drivers set is nobody's to keep."""
+    return {curve.data_path for curve in curves_everywhere(ob)}
+
+
+def _value(ob: Object, path: str) -> Any:
+    """What the property at a path holds; None if there is none."""
+    try:
+        value: Any = ob.path_resolve(path)  # type: ignore[func-returns-value]  # the stubs think it gives none
+    except ValueError:
+        return None
+    return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+
+
+def _set(ob: Object, path: str, value: Any) -> None:
+    owner, _, name = path.rpartition("[" if path.endswith("]") else ".")
+    holder: Any = ob.path_resolve(owner) if owner else ob  # type: ignore[func-returns-value]
+    if path.endswith("]"):
+        holder[name[1:-2]] = value
+    else:
+        setattr(holder, name, value)

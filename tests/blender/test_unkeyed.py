@@ -1,0 +1,78 @@
+"""A pose that is not keyed: Blender sets all that is animated to its animation where bones or drivers come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender.rigs import LEG, make_rig, select, update
+
+TURNED = (0.1, 0.5, -0.3)
+"""How the hip is turned, which is keyed at rest."""
+
+EXACT = 1e-5
+
+
+def posed(runs_on: str | None) -> Any:
+    """A leg whose hip is keyed at rest, with a limb on it if asked for, and the hip turned without a key."""
+    ob = make_rig(LEG)
+    hip = ob.pose.bones["hip"]
+    hip.rotation_mode = "XYZ"
+    hip.keyframe_insert("rotation_euler", frame=1)
+    ob["mood"] = 1.0
+    ob.keyframe_insert('["mood"]', frame=1)
+    bpy.context.scene.frame_set(1)
+    select(ob, "shin")
+    if runs_on:
+        bpy.ops.pose.planar_ik_add(runs_on=runs_on)
+    hip.rotation_euler = TURNED
+    ob["mood"] = 0.5
+    update()
+    return ob
+
+
+def matrices(ob: Any) -> np.ndarray:
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array([evaluated.pose.bones[bone.name].matrix for bone in LEG])
+
+
+def soften(ob: Any) -> None:
+    ob.pose.bones["shin"].planar_ik.softness = 1e-6
+
+
+DONE = {
+    "add": (None, lambda ob: bpy.ops.pose.planar_ik_add()),
+    "add with bones": (None, lambda ob: bpy.ops.pose.planar_ik_add(controls="BONE")),
+    "add, live": (None, lambda ob: bpy.ops.pose.planar_ik_add(runs_on="EXTENSION")),
+    "on the rig": ("EXTENSION", lambda ob: bpy.ops.pose.planar_ik_make_portable()),
+    "live": ("RIG", lambda ob: bpy.ops.pose.planar_ik_make_live()),
+    "rebuild": ("RIG", lambda ob: bpy.ops.pose.planar_ik_rebuild()),
+    "soften": ("RIG", soften),
+}
+
+
+@pytest.mark.parametrize("what", DONE)
+def test_a_pose_without_keys_stays(what: str) -> None:
+    runs_on, do = DONE[what]
+    ob = posed(runs_on)
+    before = matrices(ob)
+    do(ob)
+    update()
+    assert tuple(ob.pose.bones["hip"].rotation_euler) == pytest.approx(TURNED)
+    assert ob["mood"] == 0.5
+    assert matrices(ob) == pytest.approx(before, abs=EXACT)
+    bpy.context.scene.frame_set(1)  # which is when Blender gives it up
+    assert tuple(ob.pose.bones["hip"].rotation_euler) == (0.0, 0.0, 0.0)
+    assert ob["mood"] == 1.0
+
+
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("operator", ["planar_ik_remove", "planar_ik_snap_target"])
+def test_what_moves_the_limb_leaves_it_as_well(operator: str, runs_on: str) -> None:
+    ob = posed(runs_on)
+    getattr(bpy.ops.pose, operator)()
+    update()
+    assert tuple(ob.pose.bones["hip"].rotation_euler) == pytest.approx(TURNED)
