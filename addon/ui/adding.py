@@ -17,6 +17,8 @@ from ..rig.targets import Target
 from ..rig.words import rpt_
 from .translations import told
 
+NO_BONE = "Go to Pose Mode and select the lower bone of a limb"
+
 
 class Request(NamedTuple):
     """What the caller asked for by name; empty strings leave it to the selection and the pose."""
@@ -40,7 +42,8 @@ def add_chains(context: Context, request: Request) -> list[str]:
     if target and context.active_pose_bone:
         lowers = [context.active_pose_bone]
     else:
-        lowers, target, selected_pole = _selection(context, request.any_bones)
+        lowers, goals = _selection(context, request.any_bones)
+        target, selected_pole = _told_apart(context, goals, lowers[0])
         pole = pole or selected_pole
     if target and len(lowers) > 1:
         raise Refused("Select one lower bone and a target, or several lower bones and no target")
@@ -115,13 +118,24 @@ def _put_on_rig(context: Context, lowers: list[PoseBone]) -> list[str]:
     return []
 
 
-def _selection(context: Context, any_bones: bool) -> tuple[list[PoseBone], Target | None, Target | None]:
-    """The lower bones to get a chain, and the selected target and pole if there are such: of two, the target is the one
-    nearer to the tip."""
+def refusal(context: Context) -> str:
+    """Why nothing can be added to what is selected; nothing if it can."""
+    try:
+        _selection(context, any_bones=False)
+    except Refused as why:
+        return str(why)
+    return ""
+
+
+def _selection(context: Context, any_bones: bool) -> tuple[list[PoseBone], list[Target]]:
+    """The lower bones to get a chain, and the targets and poles that are selected, in whatever order: two at most.
+    Raises `Refused`."""
     active = context.active_pose_bone
     bones = list(context.selected_pose_bones or ())
     if active and active not in bones:
         bones.append(active)
+    if not bones:
+        raise Refused(NO_BONE)
     lowers = [bone for bone in bones if (bone == active if any_bones else is_limb(bone))]
     if not lowers:
         raise Refused(advice(active or bones[0]))
@@ -129,15 +143,20 @@ def _selection(context: Context, any_bones: bool) -> tuple[list[PoseBone], Targe
     used = {bone for lower in lowers for bone in (lower, lower.parent) if bone}
     above = {bone for each in used for bone in each.parent_recursive}
     others = [bone for bone in bones if not {bone, *bone.parent_recursive} & used and bone not in above]
-    if active in others:  # The active bone is the one that gets something, not a target.
+    if active in others and len(lowers) > 1:  # Of several limbs it is none's target, but was meant to get something.
         raise Refused(advice(active))
     goals = [Target(bone.id_data, bone.name) for bone in others]
     goals += [Target(ob, "") for ob in context.selected_objects if ob.mode != "POSE" and not _is_skin(ob)]
     if len(goals) > 2:
         raise Refused("Select a target and a pole at most besides the lower bone")
+    return lowers, goals
+
+
+def _told_apart(context: Context, goals: list[Target], lower: PoseBone) -> tuple[Target | None, Target | None]:
+    """The target and the pole among them: of two, the target is the one nearer to the tip."""
     if len(goals) == 2:
-        goals.sort(key=lambda goal: _away(context, goal, lowers[0]))
-    return lowers, goals[0] if goals else None, goals[1] if len(goals) == 2 else None
+        goals = sorted(goals, key=lambda goal: _away(context, goal, lower))
+    return goals[0] if goals else None, goals[1] if len(goals) == 2 else None
 
 
 def _away(context: Context, goal: Target, lower: PoseBone) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bpy.app import translations
 from bpy.props import BoolProperty, EnumProperty, StringProperty
@@ -14,13 +14,16 @@ from ..rig.access import chain_settings, runs_on_rig
 from ..rig.controls import goals_on, take_away
 from ..rig.setup import Refused, make_pole, remove_chain
 from ..rig.words import rpt_
-from .adding import Request, add_chains
+from .adding import NO_BONE, Request, add_chains
 from .finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, left_behind, selected_chains
 from .selecting import select
 from .translations import told
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
+
+FOR_SCRIPTS: Any = {"HIDDEN", "SKIP_SAVE"}
+"""Options of what is not shown among an operator's settings, nor kept from one call to the next."""
 
 
 class PoseOperator(Operator):
@@ -32,7 +35,7 @@ class PoseOperator(Operator):
     def poll(cls, context: Context) -> bool:
         """Pose Mode, with an active bone."""
         if context.mode != "POSE":
-            cls.poll_message_set(rpt_("Go to Pose Mode and select the lower bone of a limb"))
+            cls.poll_message_set(rpt_(NO_BONE))
             return False
         if context.active_pose_bone is None and not context.selected_pose_bones:
             cls.poll_message_set(rpt_("Select the lower bone of a limb"))
@@ -74,7 +77,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
     bl_idname = "pose.planar_ik_add"
     bl_label = "Add Planar IK"
     bl_description = (
-        "Pose the active bone and its parent so that its tail follows a target: the other selected object or bone, "
+        "Pose the selected bone and its parent so that its tail follows a target: the other selected object or bone, "
         "or a new empty. The limb stays where it is"
     )
 
@@ -82,32 +85,20 @@ class POSE_OT_planar_ik_add(PoseOperator):
         name="Plane",
         description="The plane that the limb bends in",
         items=[
+            (
+                "AUTO",
+                "Automatic",
+                "Hinge on a rig that lies in one plane; Pole with a pole, or if the limb is twisted; else Free",
+            ),
             ("REST", "Hinge", "The plane of the limb at rest; a target beside it is projected onto it"),
             ("SWING", "Free", "The plane of the limb at rest, swung the shortest way to where the target is"),
             ("POLE", "Pole", "The plane through root, target and a pole"),
         ],
     )
-    runs_on: EnumProperty(
-        name="Runs On",
-        description="What poses the limb",
-        items=[
-            ("RIG", "Rig", "The rig's own bones, constraints and drivers, which leave the limb's own channels free"),
-            ("EXTENSION", "Extension", "The extension: nothing is added to the rig"),
-        ],
-        translation_context=translations.contexts.operator_default,  # elsewhere it is that of a file's name
-    )
-    target: StringProperty(
-        name="Target", description="Name of the target object; empty for the selected one or a new empty"
-    )
-    subtarget: StringProperty(name="Target Bone", description="Name of a bone of the target")
-    pole_target: StringProperty(name="Pole", description="Name of the pole object; empty for a new empty")
-    pole_subtarget: StringProperty(name="Pole Bone", description="Name of a bone of the pole object")
-
     flip: BoolProperty(
-        name="Bend Other Way", description="Turn the knees or elbows of all limbs added to the other side"
-    )
-    any_bones: BoolProperty(
-        name="Any Two Bones", description="Take the active bone and its parent, also if they do not look like a limb"
+        name="Bend Other Way",
+        description="Turn the knees or elbows of all limbs added to the other side",
+        options={"SKIP_SAVE"},
     )
     controls: EnumProperty(
         name="New Controls",
@@ -119,12 +110,45 @@ class POSE_OT_planar_ik_add(PoseOperator):
         ],
     )
     keep_rotation: BoolProperty(
-        name="Foot Keeps Target's Rotation",
+        name="Foot Turns with Target",
         description="Turn the bone below the limb, a foot or a hand, as the target is turned, by a Copy Rotation",
+    )
+    runs_on: EnumProperty(
+        name="Runs On",
+        description="What poses the limb",
+        items=[
+            ("RIG", "Rig", "The rig's own bones, constraints and drivers, which leave the limb's own channels free"),
+            ("EXTENSION", "Extension", "The extension: nothing is added to the rig"),
+        ],
+        translation_context=translations.contexts.operator_default,  # elsewhere it is that of a file's name
+    )
+    any_bones: BoolProperty(
+        name="Any Two Bones",
+        description="Take the active bone and its parent, also if they do not look like a limb",
+        options={"SKIP_SAVE"},
     )
     go_to_target: BoolProperty(
         name="Select the Target", description="Go on with the target selected, ready to move", options={"SKIP_SAVE"}
     )
+
+    # For scripts; a person selects them.
+    target: StringProperty(
+        name="Target",
+        description="Name of the target object; empty for the selected one or a new empty",
+        options=FOR_SCRIPTS,
+    )
+    subtarget: StringProperty(name="Target Bone", description="Name of a bone of the target", options=FOR_SCRIPTS)
+    pole_target: StringProperty(
+        name="Pole", description="Name of the pole object; empty for a new empty", options=FOR_SCRIPTS
+    )
+    pole_subtarget: StringProperty(
+        name="Pole Bone", description="Name of a bone of the pole object", options=FOR_SCRIPTS
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Also right after it selected an empty: only what could run again has its settings shown, bottom left."""
+        return _was_last(cls, context) or super().poll(context)
 
     def invoke(self, context: Context, _event: Event) -> set[OperatorReturnItems]:
         """A person wants to move the target next."""
@@ -142,12 +166,19 @@ class POSE_OT_planar_ik_add(PoseOperator):
 
     def act(self, context: Context) -> None:
         """Check everything, then add."""
-        plane = self.plane if self.properties.is_property_set("plane") else ""
+        plane = "" if self.plane == "AUTO" else self.plane
         goals = (self.target, self.subtarget, self.pole_target, self.pole_subtarget)
         how = (self.runs_on == "RIG", self.flip, self.any_bones, self.controls, self.keep_rotation)
         request = Request(plane, *goals, *how)
         for warning in add_chains(context, request):
             self.report({"WARNING"}, told(warning))
+
+
+def _was_last(cls: type[Operator], context: Context) -> bool:
+    """Whether an operator was the last to be called, and left Pose Mode."""
+    manager: Any = context.window_manager
+    done = manager.operators
+    return context.mode == "OBJECT" and len(done) > 0 and done[-1].bl_idname == cls.__name__
 
 
 class POSE_OT_planar_ik_pole(ChainOperator):

@@ -8,10 +8,9 @@ from bpy.app import translations
 from bpy.types import Context, PoseBone
 
 from ..rig.access import chain_settings, runs_on_rig, scene_of, upper_of
-from ..rig.limbs import is_limb
 from ..rig.settings import ON_RIG, PREFIX, holder_of
 from ..rig.words import iface_
-from .adding import advice
+from .adding import refusal
 from .finding import goals_of, left_behind
 from .mending import MENDS, mends_for, wrong_goals
 from .selecting import reach_icon
@@ -35,11 +34,10 @@ PARTS = {"TARGET": ("Target", "EMPTY_AXIS"), "POLE": ("Pole", "CON_TRACKTO"), "L
 
 def draw_adding(layout: Any, context: Context) -> None:
     """The button that adds a chain, and where that would refuse, which bone to click."""
-    bone = context.active_pose_bone
-    if bone is None:
+    if context.active_pose_bone is None:
         _draw_lines(layout, context, iface_("Click the lower bone of a limb: a shin, a forearm"), "INFO")
-    elif not is_limb(bone):
-        _draw_lines(layout, context, advice(bone), "INFO")
+    elif why := refusal(context):
+        _draw_lines(layout, context, told(why), "INFO")
     layout.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
     if left_behind(context):
         _draw_lines(layout, context, iface_("What a chain that is gone left still moves this bone"), "ERROR")

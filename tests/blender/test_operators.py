@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mathutils import Vector
 
+from scripts import installed
 from tests.blender.rigs import (
     FREE,
     HIP,
@@ -167,9 +168,13 @@ def test_add_with_the_other_selected_object():
     assert chain_of(ob).target == target
 
 
-def test_add_with_a_bone_of_the_same_armature():
+@pytest.mark.parametrize("names", [("free", "shin"), ("shin", "free")])
+def test_add_with_a_bone_of_the_same_armature(names):
+    """Whichever was clicked first, as the other is the active one then."""
     ob = make_rig((*LEG, FREE))
-    select(ob, "free", "shin")
+    select(ob, *names)
+    assert bpy.context.active_pose_bone.name == names[-1]
+    assert installed.addon("addon.ui.adding").refusal(bpy.context) == ""
     bpy.ops.pose.planar_ik_add(plane="POLE")
     update()
     assert (chain_of(ob).target, chain_of(ob).subtarget) == (ob, "free")
@@ -202,9 +207,11 @@ def test_add_by_name():
     assert_on_target(ob, ob, bone="free")
 
 
+TWO_LEGS = [b._replace(name=b.name + side, parent=b.parent and b.parent + side) for side in (".L", ".R") for b in LEG]
+
+
 def test_add_to_several_limbs():
-    bones = [b._replace(name=b.name + side, parent=b.parent and b.parent + side) for side in (".L", ".R") for b in LEG]
-    ob = make_rig(bones)
+    ob = make_rig(TWO_LEGS)
     select(ob, "shin.L", "shin.R")
     before = [joints(ob, lower) for lower in ("shin.L", "shin.R")]
     bpy.ops.pose.planar_ik_add()
@@ -426,8 +433,8 @@ def test_a_pose_that_is_not_a_number():
 
 
 def test_one_limb_refused_adds_none():
-    ob = make_rig((*LEG, Bone("lone", (1, 0, 0), (1, 0, 1))))
-    select(ob, "shin", "lone")
+    ob = make_rig((*TWO_LEGS, Bone("lone", (1, 0, 0), (1, 0, 1))))
+    select(ob, "shin.L", "shin.R", "lone")
     refuses(bpy.ops.pose.planar_ik_add, "no parent")
 
 

@@ -8,12 +8,41 @@ from pathlib import Path
 import bpy
 from hand import Hand
 from mathutils import Vector
-from scenarios import open_limb, tip
+from scenarios import empties, has_chain, knee, open_limb, tip
 
 ITEM = "Item"
 
 PRESETS, NEW_PRESET = (("insect", 103), ("machine", 77), ("leg", 129)), 40
 """Some buttons of the presets, and the field for the name of a new one, by how far they are above their icon."""
+
+OTHER_WAY = (138, -74)
+"""The box of Bend Other Way among the settings that F9 opens, off where the mouse was."""
+
+
+def adjusts_what_was_added(hand: Hand):
+    """Add to a limb, which leaves Pose Mode for the target, and press F9: turn its knee, then undo it all."""
+    yield from open_limb(hand)
+    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.choose("Add Planar IK")
+    found = {"mode": bpy.context.mode, "selected": bpy.context.object.name, "bend": bend(), "knee": knee()[:]}
+    yield from hand.to_the_middle()
+    x, y = hand.mouse
+    yield from hand.key("F9")
+    yield from look(hand, "settings")
+    yield from hand.click((x + OTHER_WAY[0], y + OTHER_WAY[1]))
+    yield from look(hand, "turned")
+    found |= {"bend_turned": bend(), "knee_turned": knee()[:], "tip_turned": tip()[:]}
+    found |= {"mode_turned": bpy.context.mode, "selected_turned": bpy.context.object.name}
+    yield from hand.key("ESC")
+    yield from hand.to_the_middle()
+    yield from hand.key("Z", ctrl=True)
+    found["undone"] = (bpy.context.mode, has_chain(), empties())
+    return found
+
+
+def bend() -> float:
+    """The side that the limb's knee is on."""
+    return bpy.data.objects["limb"].pose.bones["lower"].planar_ik.bend
 
 
 def finds_the_panel_everywhere(hand: Hand):

@@ -273,3 +273,9 @@ def tip() -> Vector:
     """Where the limb's tip is in the world."""
     ob = bpy.data.objects["limb"].evaluated_get(bpy.context.evaluated_depsgraph_get())
     return ob.matrix_world @ ob.pose.bones["lower"].tail
+
+
+def knee() -> Vector:
+    """Where the limb's knee is in the world."""
+    ob = bpy.data.objects["limb"].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return ob.matrix_world @ ob.pose.bones["lower"].head

@@ -38,6 +38,17 @@ def test_clicking_a_bone_adding_a_chain_and_dragging_its_target(play):
     assert found["tip_after_redo"] == pytest.approx(found["tip_after_drag"], abs=NEAR)
 
 
+def test_what_was_added_is_adjusted_with_its_target_selected(play):
+    found = play("panel_scenarios.adjusts_what_was_added")
+    for state in ("", "_turned"):
+        assert (found[f"mode{state}"], found[f"selected{state}"]) == ("OBJECT", "target_lower")
+    assert (found["bend"], found["bend_turned"]) == (1.0, -1.0)
+    assert found["knee"] == pytest.approx((0, -0.3, 1), abs=NEAR)
+    assert found["knee_turned"] == pytest.approx((0, 0.3, 1), abs=NEAR)
+    assert found["tip_turned"] == pytest.approx((0, 0, 0.2), abs=NEAR)
+    assert found["undone"] == ["POSE", False, []]
+
+
 def test_playback_with_the_panel_open(play):
     found = play("plays_with_the_panel_open")
     assert len(found["frames"]) > 3

@@ -32,6 +32,9 @@ TOOLTIPS = {
     "From the first to the last key of the rig and its targets": "从绑定及其目标的第一个关键帧到最后一个",
     "Give the bones on the other side the chains of the selected ones, with mirrored targets and poles": "把选中的链连同镜像的目标和极点赋予另一侧的骨骼",
     "Go on with the target selected, ready to move": "随后选中目标，以便移动",
+    "Hinge on a rig that lies in one plane; Pole with a pole, or if the limb is twisted; else Free": (
+        "绑定处于同一平面时为铰链；有极点或肢体扭转时为极点；否则为自由"
+    ),
     "Hinge, hardly soft; always well bent": "铰链，几乎不柔和；始终保持弯曲",
     "Hinge, without softness or limits: goes where it is told": "铰链，无柔和与限制：指向哪里就到哪里",
     "How far a limb may move for its constraint to go, in its lengths and in the axes of its bones": "去除约束时肢体允许的变化，以其长度及骨骼的轴计",
@@ -65,9 +68,9 @@ TOOLTIPS = {
     "Part of the limb's length over which it eases into full extension": "肢体平缓地完全伸直所经过的长度比例",
     "Pose all chains whenever the frame changes or something is edited": "帧改变或有编辑时摆出所有链的姿态",
     (
-        "Pose the active bone and its parent so that its tail follows a target: the other selected object or "
+        "Pose the selected bone and its parent so that its tail follows a target: the other selected object or "
         "bone, or a new empty. The limb stays where it is"
-    ): "使活动骨骼及其父级的尾端跟随目标：另一个选中的物体或骨骼，或新建的空物体。肢体保持不动",
+    ): "使选中的骨骼及其父级的尾端跟随目标：另一个选中的物体或骨骼，或新建的空物体。肢体保持不动",
     "Pose the selected chains once, for when Live is off": "解算选中的链一次，用于“实时”关闭时",
     "Pose this bone and its parent so that this bone's tail goes to the target": "摆出此骨骼及其父级的姿态，使其尾端到达目标",
     "Put a chain on every selected limb": "为每个选中的肢体添加链",
