@@ -33,15 +33,19 @@ PARTS = {"TARGET": ("Target", "EMPTY_AXIS"), "POLE": ("Pole", "CON_TRACKTO"), "L
 
 
 def draw_adding(layout: Any, context: Context) -> None:
-    """The button that adds a chain, and where that would refuse, which bone to click."""
+    """The button that adds a chain, and where that would refuse, which bone to click; first, what a chain that is gone
+    left is to be taken away."""
+    if left_behind(context):
+        _draw_lines(
+            layout, context, iface_("Parts of a chain whose lower bone was deleted still move this bone"), "ERROR"
+        )
+        layout.operator("pose.planar_ik_remove", text="Remove These Parts")
+        return
     if context.active_pose_bone is None:
         _draw_lines(layout, context, iface_("Click the lower bone of a limb: a shin, a forearm"), "INFO")
     elif why := refusal(context):
         _draw_lines(layout, context, told(why), "INFO")
     layout.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
-    if left_behind(context):
-        _draw_lines(layout, context, iface_("What a chain that is gone left still moves this bone"), "ERROR")
-        layout.operator("pose.planar_ik_remove")
 
 
 def draw_parts(layout: Any, lower: PoseBone) -> None:
