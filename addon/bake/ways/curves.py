@@ -11,7 +11,6 @@ from bpy.types import Object
 from numpy.typing import NDArray
 
 from ...rig.access import bones_of, path_to_bone, place_of_setting
-from ...rig.problems import Mover
 from ...rig.rotation import ARRAYS, rotation_channel, to_quaternion
 from ...rig.settings import PREFIX, SWITCH
 from ..acting import Curves, acting_curves, heeds_groups
@@ -125,23 +124,13 @@ class Channels:
         values: Any = self._sampler.sample(*place_of_setting(bones_of(ob)[lower], name), 0)
         values = values[self._rows]
         if name == SWITCH:
-            return _as_switch(values)
+            return as_switch(values)
         limits: Any = bones_of(ob)[lower].bl_rna.properties[PREFIX + name]
         within: NDArray[Any] = np.clip(values, limits.hard_min, limits.hard_max)
         return within
 
-    def acts(self, ob: Object, mover: Mover) -> NDArray[Any]:
-        """Whether a constraint does, ``(frames,)`` or one for all of them."""
-        constraint = bones_of(ob)[mover.bone].constraints[mover.constraint]
-        path = f'{path_to_bone(mover.bone)}.constraints["{bpy.utils.escape_identifier(mover.constraint)}"].'
-        influence, mute = (
-            self.of(ob, path, name, (getattr(constraint, name),))[:, 0] for name in ("influence", "mute")
-        )
-        acts: NDArray[Any] = (influence > 0.0) & ~_as_switch(mute)
-        return acts
 
-
-def _as_switch(values: NDArray[Any]) -> NDArray[Any]:
+def as_switch(values: NDArray[Any]) -> NDArray[Any]:
     """As Blender sets what is on or off: on from 1."""
     are_on: NDArray[Any] = values > 1.0 - np.finfo(np.float32).eps
     return are_on

@@ -50,7 +50,7 @@ ALL = Route.CURVES | EVALUATED
 
 
 class Wanted(NamedTuple):
-    """What is to be evaluated: the places of objects and bones, and bones' channels and settings by path."""
+    """What is to be evaluated: the places of objects and bones, and what bones have by path."""
 
     places: set[Carrier]
     channels: set[tuple[Object, str, str]]
@@ -170,9 +170,9 @@ class Evaluated:
             channel.record(i, depsgraph)
         for (ob, bone, path), values in self._settings.items():
             owner: Any = bones_of(self._doubles.get(ob, ob).evaluated_get(depsgraph))[bone]
-            holder, setting = place_on_bone(owner, path.removeprefix(PREFIX))
-            value: Any = holder.path_resolve(setting)  # type: ignore[func-returns-value]  # the stubs think it gives none
-            values[i] = value
+            is_setting = path.startswith(PREFIX)
+            holder, found = place_on_bone(owner, path.removeprefix(PREFIX)) if is_setting else (owner, path)
+            values[i] = holder.path_resolve(found)
 
     def world(self, ob: Object, rows: slice) -> NDArray[Any]:
         """What takes an object to the world, ``(frames, 4, 4)``."""
@@ -183,7 +183,7 @@ class Evaluated:
         return _matrices(self._channels[ob, "matrix"].of(bone)[rows])
 
     def channel(self, ob: Object, bone: str, path: str, rows: slice) -> NDArray[Any]:
-        """A channel of a bone ``(frames, numbers)``, or one of its chain's settings ``(frames,)``."""
+        """A channel of a bone ``(frames, numbers)``, or a number that its chain or a constraint has ``(frames,)``."""
         if path in SIZES:
             numbers: NDArray[Any] = self._channels[ob, path].of(bone)[rows].astype(float)
             return numbers

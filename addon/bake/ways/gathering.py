@@ -9,15 +9,16 @@ import numpy as np
 from bpy.types import Object
 from numpy.typing import NDArray
 
-from ...rig.access import bones_of
+from ...rig.access import bones_of, path_to_bone
+from ...rig.problems import Mover
 from ...rig.settings import IN_SHAPE, PREFIX
 from ...rig.targets import Target
 from .constraints import held, is_on
-from .curves import Channels
+from .curves import Channels, as_switch
 from .evaluation import EVALUATED, Evaluated, Route
 from .routes import Routes
 from .shapes import Shapes, shapes_of
-from .subjects import Own, Subject
+from .subjects import ACTS, Own, Subject, path_of
 from .transforms import array_of, frame_of, in_armature, inherits_all, inverted, offset_of, placed
 
 
@@ -91,7 +92,7 @@ class Places:
 
     def is_free(self, subject: Subject) -> NDArray[Any]:
         """Where nothing else moves a chain's limb, ``(frames,)`` or one for all of them."""
-        acting = [self._channels.acts(subject.object, mover) for mover in subject.movers]
+        acting = [self._acts(subject.object, mover) for mover in subject.movers]
         is_free: NDArray[Any] = ~np.any(np.broadcast_arrays(*acting, False), axis=0)
         return is_free
 
@@ -159,6 +160,20 @@ class Places:
         if route & EVALUATED:
             return self._evaluated[route].channel(ob, own.name, name, slice(1) if only_first else self.rows)
         return self._channels.own(ob, own, name, only_first)
+
+    def _acts(self, ob: Object, mover: Mover) -> NDArray[Any]:
+        """Whether a constraint does, ``(frames,)`` or one for all of them."""
+        influence, mute = (self._property_of(ob, mover, name) for name in ACTS)
+        acts: NDArray[Any] = (influence > 0.0) & ~as_switch(mute)
+        return acts
+
+    def _property_of(self, ob: Object, mover: Mover, name: str) -> NDArray[Any]:
+        path = path_of(mover) + name
+        route = self._routes.of_channel(ob, mover.bone, path)
+        if route & EVALUATED:
+            return self._evaluated[route].channel(ob, mover.bone, path, self.rows)
+        still = getattr(bones_of(ob)[mover.bone].constraints[mover.constraint], name)
+        return self._channels.of(ob, f"{path_to_bone(mover.bone)}.", path, (still,))[:, 0]
 
     def _setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
         route = self._routes.of_channel(ob, lower, PREFIX + name)

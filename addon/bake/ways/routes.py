@@ -13,6 +13,7 @@ from typing import Any
 
 from bpy.types import Constraint, Object, PoseBone
 
+from ...live.channels import SIZES
 from ...rig.access import ArmatureObject, bones_of, is_armature, split_path, upper_of
 from ...rig.animation import animated_paths
 from ...rig.dependencies import Carrier, driver_targets
@@ -21,7 +22,7 @@ from ...rig.settings import PREFIX
 from ..scope import chains_of
 from .constraints import carriers_of, is_followed
 from .evaluation import ALL, EVALUATED, Route, Wanted, is_foreseen, is_separable
-from .subjects import Reader, Subject
+from .subjects import ACTS, Reader, Subject, path_of
 
 TRANSFORMS = ("location", "rotation_", "scale")
 """How the data paths of the channels begin that place a thing in its parent."""
@@ -152,8 +153,8 @@ class Routes:
         drivers = [driver for name, driver in self._reader.dependencies.drivers(ob, bone) if name == path]
         hangs_on = [target for driver in drivers for target in driver_targets(driver)]
         route = self._evaluation([(ob, ""), *hangs_on])
-        # Of a limb that is posed, the channels hold the solution.
-        return route if path.startswith((PREFIX, "location")) else route & ~Route.LIVE
+        # Of a limb that is posed, the rotation and scale hold the solution.
+        return route & ~Route.LIVE if path in SIZES and path != "location" else route
 
     def _evaluation(self, things: list[Carrier]) -> Route:
         """How Blender can be asked for these."""
@@ -216,10 +217,12 @@ def _things(subject: Subject) -> list[Carrier]:
 
 
 def _channels(subject: Subject) -> Iterator[tuple[str, str]]:
-    """The bones' channels and the settings that change, by bone and path from there."""
+    """The bones' channels and the settings that change, and what says whether a constraint acts, by bone and path from
+    there."""
     for own in (subject.upper, subject.lower):
         yield from ((own.name, path) for path in own.moving)
     yield from ((subject.lower.name, PREFIX + name) for name in subject.moving)
+    yield from ((mover.bone, path_of(mover) + name) for mover in subject.movers for name in ACTS)
 
 
 def _parents(ob: Object, bone: str, is_held: bool = True) -> list[Carrier]:

@@ -24,6 +24,9 @@ from ..keeping import own_channels
 VARIABLE = (*(name for name in NUMBERS if name not in IN_SHAPE), SWITCH)
 """The settings that the solver takes anew for every frame; with others, the limb itself is another."""
 
+ACTS = ("influence", "mute")
+"""The properties of a constraint that say whether it acts."""
+
 ROTATIONS = {EULER[0], *(channel for channel, _ in CHANNELS.values())}
 
 
@@ -100,17 +103,15 @@ class Animation:
 
     def moves(self, mover: Mover) -> bool:
         """Whether what may move a limb besides its chain does so in some frames only."""
-        name = bpy.utils.escape_identifier(mover.constraint)
-        start = f'constraints["{name}"]' if name else PREFIX + SWITCH
+        start = path_of(mover) if mover.constraint else PREFIX + SWITCH
         return any(path.startswith(start) for path in self.paths(mover.bone))
 
-    def is_keyed(self, mover: Mover) -> bool:
-        """Whether it is a constraint of which F-curves alone say in which frames it does. Chains that share a bone are
+    def is_told(self, mover: Mover) -> bool:
+        """Whether it is a constraint of which `ACTS` alone say in which frames it does. Chains that share a bone are
         posed one after the other."""
-        start = f'constraints["{bpy.utils.escape_identifier(mover.constraint)}"].'
+        start = path_of(mover)
         paths = {path for path in self.paths(mover.bone) if path.startswith(start)}
-        told = {start + "influence", start + "mute"} - self.others(mover.bone)
-        return bool(mover.constraint) and paths <= told
+        return bool(mover.constraint) and paths <= {start + name for name in ACTS}
 
     def settings(self, bone: PoseBone) -> frozenset[str]:
         """The settings of a bone's chain that change."""
@@ -123,6 +124,11 @@ class Animation:
     def others(self, bone: str) -> set[str]:
         """What of it more acts on than an F-curve, or something else."""
         return self._mixed.get(bone, set()) | self._driven.get(bone, set())
+
+
+def path_of(mover: Mover) -> str:
+    """How the data paths of a constraint's properties begin from its bone."""
+    return f'constraints["{bpy.utils.escape_identifier(mover.constraint)}"].'
 
 
 def _add(found: dict[str, set[str]], path: str) -> None:
@@ -196,8 +202,8 @@ class Reader:
         return Own(bone.name, bone.rotation_mode, values, moving)
 
     def _movers(self, lower: PoseBone, target: Target, pole: Target | None, animation: Animation) -> list[Mover] | None:
-        """What keeps the chain from being posed in the frames in which it acts; None if that is more than F-curves
-        tell, or something does in all of them."""
+        """What keeps the chain from being posed in the frames in which it acts; None if something else may, or does in
+        all of them."""
         obstacles = obstacles_of(lower, target, pole, self._shows, self.dependencies)
         if obstacles.lasting or obstacles.hidden or obstacles.driven_scales:
             return None
@@ -205,4 +211,4 @@ class Reader:
         movers = [mover for mover in obstacles.movers if (mover.bone, mover.constraint) not in own]
         moving = [mover for mover in movers if animation.moves(mover)]
         is_free = not moved_by(lower.id_data, [mover for mover in movers if mover not in moving])
-        return moving if is_free and all(map(animation.is_keyed, moving)) else None
+        return moving if is_free and all(map(animation.is_told, moving)) else None
