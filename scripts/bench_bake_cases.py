@@ -154,11 +154,21 @@ def by_python(count: int, frames: int) -> Rigged:
 
 
 def hindered(count: int, frames: int) -> Rigged:
-    """With constraints that might act in some frame, so that the scene is stepped, and what the chains do is read."""
+    """With constraints that might act in some frame, of which only a driver tells."""
     rigged = plain(count, frames)
     for lower in rigged.lowers:
         constraint = lower.parent.constraints.new("LIMIT_ROTATION")
         constraint.driver_add("influence").driver.expression = "frame < 0"
+    return rigged
+
+
+def handled(count: int, frames: int) -> Rigged:
+    """With somebody's handler, which might move anything, so that the scene is stepped, and what the chains do is read.
+
+    It is gone with the file.
+    """
+    rigged = plain(count, frames)
+    bpy.app.handlers.frame_change_pre.append(lambda *_: None)
     return rigged
 
 
@@ -250,5 +260,6 @@ CASES = {
     "dependent": Case(dependent, 20, 250, 3.0),
     "on a shape": Case(on_shape, 20, 250, 3.0),
     "by Python": Case(by_python, 20, 250, 1.5),
-    "hindered": Case(hindered, 20, 250, 1.5),
+    "hindered": Case(hindered, 20, 250, 3.0),
+    "by a handler": Case(handled, 20, 250, 1.5),
 }

@@ -9,8 +9,10 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
+from ..rig import status
 from ..rig.access import ArmatureObject
 from ..solver import Reach
+from ..solver.rotation import Vector, dot
 
 OFF = -1
 """Stands for `Reach` in frames in which a chain is switched off."""
@@ -100,3 +102,15 @@ def empty_sample(lower: PoseBone, count: int) -> Sampled:
     reach = np.full(count, OFF, np.int8)
     upper = lower.parent.name if lower.parent else ""
     return Sampled(lower.id_data, lower.name, upper, joints, reach, np.zeros((count, 3), np.float32))
+
+
+def is_off(root: Vector, knee: Vector, tip: Vector, target: Vector, far: Any) -> Any:
+    """Whether a tip counts as off its target, by the rule of the status; all are arrays for each number, ``far`` how
+    far from the origin these are, which were rounded."""
+    length = _distance(root, knee) + _distance(knee, tip)
+    return _distance(tip, target) > status.MISSED * length + status.ROUNDING * far
+
+
+def _distance(one: Vector, other: Vector) -> Any:
+    apart = (one[0] - other[0], one[1] - other[1], one[2] - other[2])
+    return np.sqrt(dot(apart, apart))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -203,6 +204,27 @@ def stick_to_a_surface(target: Any) -> None:
     surface = bpy.data.objects.new("surface", mesh)
     bpy.context.scene.collection.objects.link(surface)
     target.constraints.new("SHRINKWRAP").target = surface
+
+
+def circling(target: Any) -> Callable[..., None]:
+    """A handler that moves a target."""
+    name = target.name
+
+    def move(scene: Any, *_args: Any) -> None:
+        turn = scene.frame_current_final / 4.0
+        bpy.data.objects[name].location = (0.3 * math.sin(turn), 0.2, -1.2 - 0.5 * math.cos(turn))
+
+    return move
+
+
+@contextmanager
+def handled(handler: Callable[..., None]) -> Iterator[None]:
+    """Whenever the frame is about to change."""
+    bpy.app.handlers.frame_change_pre.append(handler)
+    try:
+        yield
+    finally:
+        bpy.app.handlers.frame_change_pre.remove(handler)
 
 
 def key_settings(ob: Any) -> None:

@@ -111,7 +111,7 @@ def test_two_that_hold_each_other_are_evaluated(addon):
     hold(chain.target, other, "parent")
     hold(other, chain.target, "parent")
     routes, arrays = (installed.addon(f"addon.bake.ways.{name}") for name in ("routes", "arrays"))
-    found = routes.Routes(arrays._reader(bpy.context, [ob.pose.bones["shin"]]))
+    found = routes.Routes(arrays._reader(bpy.context, [ob.pose.bones["shin"]]), arrays.ALL)
     assert found.of(chain.target) == routes.Route.EVALUATION
 
 

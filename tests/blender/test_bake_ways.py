@@ -12,13 +12,18 @@ import pytest
 from scripts import installed
 
 from .bake_rigs import (
+    EXACT,
     FEATURES,
     FRAMES,
+    LENGTH,
     add_pole,
     assert_same,
     assert_ways,
+    bake_scene,
     by_ways,
+    circling,
     curves,
+    handled,
     key_hip,
     key_setting,
     make_chain,
@@ -353,3 +358,17 @@ def test_only_those_frames_are_stepped_in_which_an_animated_constraint_acts(addo
     assert (sample.reach == installed.addon("addon.solver").Reach.INVALID).sum() == stepped
     assert_same(sample.joints.tip, wanted[:, 2])
     assert "mute or remove it" in sample.problem
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.01])
+def test_what_a_handler_does_as_frames_change_is_stepped(addon, tolerance):
+    """It may move anything: curves were all that was looked at, and the target stood still."""
+    ob = make_leg()
+    chain = make_chain(ob)
+    chain.target.animation_data_clear()
+    with handled(circling(chain.target)):
+        wanted = motion(ob)
+        assert np.ptp(wanted[:, 2], axis=0).max() > 0.5
+        report = bake_scene(tolerance=tolerance)
+        assert report.chains[0].way == "stepped"
+        assert_same(motion(ob), wanted, tolerance + EXACT * LENGTH)

@@ -17,7 +17,7 @@ from ..samples import Joints, Sampled
 from .arrays import by_arrays, joints_by_arrays
 from .evaluation import ALL, Route
 from .results import Solved
-from .stepping import step_joints, step_live
+from .stepping import others_listen, step_joints, step_live
 
 __all__ = ["ALL", "by_arrays", "find_joints", "part_of", "sample_chains"]
 
@@ -27,8 +27,9 @@ def sample_chains(
 ) -> Generator[float, None, list[Sampled]]:
     """What chains do over frames; yields the fraction done, and leaves the scene as it was. Raises `Refused`.
 
-    Arrays take the routes that are ``allowed``.
+    Arrays take the routes that are ``allowed``, none if something else may move things as frames change.
     """
+    allowed = Route.NONE if others_listen() else allowed
     with limbs_kept(scene_of(context)):
         yield 0.0
         solved = yield from part_of(by_arrays(context, lowers, frames, allowed), 0.0, 0.5 / len(frames))
@@ -48,7 +49,8 @@ def sample_chains(
 
 def find_joints(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Generator[float, None, list[Joints]]:
     """Where the joints of limbs are over frames whose chains are off, in their order; yields the fraction done."""
-    found = yield from part_of(joints_by_arrays(context, lowers, frames), 0.0, 0.5 / len(frames))
+    allowed = Route.NONE if others_listen() else ALL
+    found = yield from part_of(joints_by_arrays(context, lowers, frames, allowed), 0.0, 0.5 / len(frames))
     left = [lower for lower, joints in zip(lowers, found, strict=True) if joints is None]
     stepped = iter((yield from part_of(step_joints(context, left, frames), 0.5, 0.5 / len(frames))) if left else ())
     return [joints or next(stepped) for joints in found]

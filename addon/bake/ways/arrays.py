@@ -48,11 +48,11 @@ def by_arrays(
 
 
 def joints_by_arrays(
-    context: Context, lowers: list[PoseBone], frames: NDArray[Any]
+    context: Context, lowers: list[PoseBone], frames: NDArray[Any], allowed: Route
 ) -> Generator[int, None, list[Joints | None]]:
     """Where the joints of limbs are over frames whose chains are off, in their order, None for those of which arrays
-    can't tell; yields the frames evaluated. Raises nothing."""
-    routes = Routes(_reader(context, lowers))
+    can't tell by the routes ``allowed``; yields the frames evaluated. Raises nothing."""
+    routes = Routes(_reader(context, lowers), allowed)
     limbs = [lower if routes.follow(lower.id_data, lower.name) else None for lower in lowers]
     evaluated = yield from _evaluated(context, routes, frames)
     found: list[Joints | None] = [empty_sample(lower, len(frames)).joints if lower else None for lower in limbs]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,19 @@ from ...live import solved_channels
 from ...live.channels import SIZES
 from ...live.places import Positions
 from ...rig import status
-from ...rig.access import ArmatureObject, Key, bones_of, chain_settings, key_of, upper_of
-from ...rig.rotation import rotation_channel
+from ...rig.access import ArmatureObject, bones_of, chain_settings, key_of, upper_of
+from ...rig.anatomy import solved
+from ...rig.dependencies import Dependencies
+from ...rig.problems import moved_by, movers_of
+from ...rig.rotation import rotation_channel, to_channels
 from ...rig.settings import PREFIX, SWITCH
+from ...rig.setup import Refused
 from ...rig.targets import Target
 from ...solver import Reach
-from ..samples import Joints, Sampled, Track, empty_sample
+from ..samples import Joints, Track, empty_sample, is_off
 from .transforms import array_of
+
+ROOT, KNEE, TIP = range(3)
 
 
 class Recorder:
@@ -28,11 +33,12 @@ class Recorder:
     def __init__(self, lowers: list[PoseBone], count: int) -> None:
         self.object: ArmatureObject = lowers[0].id_data
         self.samples = [empty_sample(lower, count) for lower in lowers]
-        self.joints = np.zeros((2, len(lowers), count, 3), np.float32)
-        for sample, knee, tip in zip(self.samples, *self.joints, strict=True):
+        self.joints = np.zeros((3, len(lowers), count, 3), np.float32)
+        for sample, knee, tip in zip(self.samples, self.joints[KNEE], self.joints[TIP], strict=True):
             sample.joints = Joints(knee, tip)
-        self.lowers = self.rows_of(lowers)
+        self.lowers, self.uppers = self.rows_of(lowers), self.rows_of([upper_of(lower) for lower in lowers])
         self.world = np.eye(4)
+        self._places = np.zeros((len(self.object.pose.bones), 3), np.float32)
 
     def rows_of(self, bones: list[PoseBone]) -> NDArray[Any]:
         """Where bones are among those of the pose."""
@@ -42,16 +48,10 @@ class Recorder:
         """Read the ``i``-th frame, as it is evaluated."""
         evaluated = self.object.evaluated_get(depsgraph)
         self.world = array_of(evaluated.matrix_world)
-        for joints, name in zip(self.joints, ("head", "tail"), strict=True):
-            joints[:, i] = self.places(evaluated, name, self.lowers)
-
-    def places(self, evaluated: ArmatureObject, name: str, rows: NDArray[Any]) -> NDArray[Any]:
-        """Where heads or tails of some bones are in the world."""
-        numbers = array("f", bytes(12 * len(evaluated.pose.bones)))
-        evaluated.pose.bones.foreach_get(name, numbers)
-        places = np.frombuffer(numbers, np.float32).reshape(-1, 3)[rows]
-        world: NDArray[Any] = places @ self.world[:3, :3].T + self.world[:3, 3]
-        return world
+        for name, parts in (("head", ((ROOT, self.uppers), (KNEE, self.lowers))), ("tail", ((TIP, self.lowers),))):
+            evaluated.pose.bones.foreach_get(name, self._places.ravel())
+            for joint, rows in parts:
+                self.joints[joint, :, i] = self._places[rows] @ self.world[:3, :3].T + self.world[:3, 3]
 
 
 class ChainRecorder(Recorder):
@@ -59,59 +59,91 @@ class ChainRecorder(Recorder):
 
     def __init__(self, lowers: list[PoseBone], count: int) -> None:
         super().__init__(lowers, count)
-        self._uppers = self.rows_of([upper_of(lower) for lower in lowers])
         self._keys = [key_of(lower) for lower in lowers]
         targets = [Target.read(s.target, s.subtarget) for s in map(chain_settings, lowers)]
         goals = {k: target for k, target in enumerate(targets) if target and not target.problem()}
         self._followers, self._goals = list(goals), Positions(list(goals.values()))
-        self._tracks: dict[str, list[tuple[int, Track]]] = {}
-        for sample, lower in zip(self.samples, lowers, strict=True):
-            for bone in (upper_of(lower), lower):
-                self._add_track(sample, bone, rotation_channel(bone.rotation_mode), bone.rotation_mode)
-                self._add_track(sample, bone, "scale", "")
+        self._gaps = np.zeros((len(lowers), 3))
+        limbs = [bone for lower in lowers for bone in (upper_of(lower), lower)]
+        self._values: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
+        """By channels, which of the pose's bones are read, and their numbers ``(bones, frames, numbers)``."""
+        tracks: dict[tuple[str, str], Track] = {}
+        for channel in {"scale", *(rotation_channel(bone.rotation_mode) for bone in limbs)}:
+            owners = [bone for bone in limbs if channel in {"scale", rotation_channel(bone.rotation_mode)}]
+            values = np.zeros((len(owners), count, SIZES[channel]), np.float32)
+            self._values[channel] = (self.rows_of(owners), values)
+            for bone, own in zip(owners, values, strict=True):
+                mode = "" if channel == "scale" else bone.rotation_mode
+                tracks[bone.name, channel] = Track(bone.name, channel, mode, own)
+        for sample in self.samples:
+            for name in (sample.upper, sample.lower):
+                rotation = rotation_channel(self.object.pose.bones[name].rotation_mode)
+                sample.tracks = [*sample.tracks, tracks[name, rotation], tracks[name, "scale"]]
 
     def record(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
         super().record(i, depsgraph)
-        self._record_results(i, depsgraph)
-        solved = solved_channels(self.object)
-        for channel, tracks in self._tracks.items():
-            values = solved.rows(channel)
-            for index, track in tracks:
-                track.values[i] = values[index]
+        tips = self.joints[TIP, :, i].astype(float)
+        self._gaps[self._followers] = tips[self._followers] - self._goals.read(depsgraph).T
+        bones = bones_of(self.object.evaluated_get(depsgraph))
+        for number, has_missed in enumerate(self._are_off(i, tips).tolist()):
+            bone: Any = bones[self.samples[number].lower]
+            if getattr(bone, PREFIX + SWITCH):
+                reach, problem = self.judged(number, bone, has_missed, depsgraph)
+                self._record_result(i, number, bone, reach, problem)
+        self.record_channels(i, depsgraph)
 
-    def _record_results(self, i: int, depsgraph: Depsgraph) -> None:
-        evaluated = self.object.evaluated_get(depsgraph)
-        gaps = np.zeros((len(self.samples), 3))
-        gaps[self._followers] = self.joints[1, self._followers, i] - self._goals.read(depsgraph).T
-        are_off = self._are_off(i, evaluated, gaps)
-        bones = bones_of(evaluated)
-        for sample, key, gap, is_off in zip(self.samples, self._keys, gaps, are_off, strict=True):
-            _record_result(sample, i, key, bones[sample.lower], gap, is_off)
+    def record_channels(self, i: int, depsgraph: Depsgraph) -> None:
+        """Read the channels of the limbs' bones in the ``i``-th frame."""
+        channels = solved_channels(self.object)
+        for channel, (rows, values) in self._values.items():
+            values[:, i] = channels.rows(channel)[rows]
 
-    def _are_off(self, i: int, evaluated: ArmatureObject, gaps: NDArray[Any]) -> NDArray[Any]:
+    def judged(self, number: int, bone: Any, has_missed: bool, depsgraph: Depsgraph) -> tuple[Reach, str]:
+        """The reach of a chain, and why it could not be posed, with its lower bone as it is evaluated."""
+        chain = status.of_key(self._keys[number])
+        reach = status.judged(chain, lambda: has_missed, lambda: bone)
+        problem = (chain.problem or status.MOVED) if chain else status.UNPOSED
+        return reach, problem if reach == Reach.INVALID else ""
+
+    def _record_result(self, i: int, number: int, bone: Any, reach: Reach, problem: str) -> None:
+        sample = self.samples[number]
+        sample.reach[i], sample.gap[i] = reach, self._gaps[number]
+        sample.problem = problem or sample.problem
+        sample.is_stretched = sample.is_stretched or bone.planar_ik_stretch > 0.0
+        sample.is_blended = sample.is_blended or 0.0 < bone.planar_ik_influence < 1.0
+
+    def _are_off(self, i: int, tips: NDArray[Any]) -> NDArray[Any]:
         """Which tips count as off their targets, by the rule of the status."""
-        root = self.places(evaluated, "head", self._uppers)
-        knee, tip = self.joints[:, :, i].astype(float)
-        length = np.linalg.norm(knee - root, axis=1) + np.linalg.norm(tip - knee, axis=1)
-        far = np.maximum(np.linalg.norm(tip, axis=1), np.linalg.norm(tip - self.world[:3, 3], axis=1))
-        are_off: NDArray[Any] = np.linalg.norm(gaps, axis=1) > status.MISSED * length + status.ROUNDING * far
+        root, knee, tip = (tuple(part.T) for part in self.joints[:, :, i].astype(float))
+        far = np.maximum(np.linalg.norm(tips, axis=1), np.linalg.norm(tips - self.world[:3, 3], axis=1))
+        are_off: NDArray[Any] = is_off(root, knee, tip, tuple((tips - self._gaps).T), far)
         return are_off
 
-    def _add_track(self, sample: Sampled, bone: PoseBone, channel: str, mode: str) -> None:
-        track = Track(bone.name, channel, mode, np.zeros((len(sample.reach), SIZES[channel]), np.float32))
-        sample.tracks.append(track)
-        self._tracks.setdefault(channel, []).append((self.object.pose.bones.find(bone.name), track))
 
+class RigRecorder(ChainRecorder):
+    """Chains on the rig of one object: their bones' channels as they are evaluated, joints and reach."""
 
-def _record_result(sample: Sampled, i: int, key: Key, bone: Any, gap: NDArray[Any], is_off: bool) -> None:
-    """What became in the ``i``-th frame of a chain whose lower bone is evaluated as ``bone``."""
-    if not getattr(bone, PREFIX + SWITCH):
-        return
-    chain = status.of_key(key)
-    reach = status.judged(chain, lambda: is_off, lambda: bone)
-    sample.reach[i], sample.gap[i] = reach, gap
-    if reach == Reach.INVALID:
-        sample.problem = (chain.problem or status.MOVED) if chain else status.UNPOSED
-    sample.is_stretched = sample.is_stretched or bone.planar_ik_stretch > 0.0
-    sample.is_blended = sample.is_blended or 0.0 < bone.planar_ik_influence < 1.0
+    def __init__(self, lowers: list[PoseBone], count: int) -> None:
+        super().__init__(lowers, count)
+        dependencies = Dependencies()
+        self._movers = [movers_of(lower, dependencies) for lower in lowers]
+
+    def judged(self, number: int, bone: Any, has_missed: bool, depsgraph: Depsgraph) -> tuple[Reach, str]:
+        """The reach of a chain, and why it could not be posed. Raises `Refused` where something else moves it: what its
+        mechanism makes of it is not to be seen."""
+        if not has_missed:
+            return Reach.REACHED, ""
+        problem = moved_by(bone.id_data, self._movers[number])
+        if problem:
+            raise Refused(problem)
+        return status.on_rig[0](self.object.pose.bones[bone.name], depsgraph)
+
+    def record_channels(self, i: int, depsgraph: Depsgraph) -> None:
+        """Read what turns and scales the limbs' bones in the ``i``-th frame."""
+        bones = bones_of(self.object.evaluated_get(depsgraph))
+        for sample in self.samples:
+            for track in sample.tracks:
+                turn, scale = solved(bones[track.bone])
+                near = getattr(bones[track.bone], track.channel)[:]
+                track.values[i] = to_channels(track.mode, turn, near) if track.mode else scale

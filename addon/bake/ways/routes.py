@@ -21,7 +21,7 @@ from ...rig.problems import Mover
 from ...rig.settings import PREFIX
 from ..scope import chains_of
 from .constraints import carriers_of, is_followed
-from .evaluation import ALL, EVALUATED, Route, Wanted, is_foreseen, is_separable
+from .evaluation import EVALUATED, Route, Wanted, is_foreseen, is_separable
 from .subjects import ACTS, Reader, Subject, path_of
 
 TRANSFORMS = ("location", "rotation_", "scale")
@@ -34,7 +34,7 @@ ODD = ("delta_", "rotation_mode", "parent", "matrix_", "hide_viewport")
 class Routes:
     """The routes of everything that chains depend on; ``allowed`` are those that may be taken."""
 
-    def __init__(self, reader: Reader, allowed: Route = ALL) -> None:
+    def __init__(self, reader: Reader, allowed: Route) -> None:
         self.subjects: dict[Carrier, Subject] = {}
         """The chains that arrays pose, by their lower bones, each after those that it depends on."""
         self.needs: dict[Carrier, set[Carrier]] = {}

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ...live.chain import ROUNDING
 from ...rig import settings as rig_settings
-from ...rig import status
 from ...rig.rotation import ARRAYS, to_quaternion
 from ...rig.settings import SWITCH
 from ...solver import Reach
@@ -27,6 +26,7 @@ from ...solver.limb import Limb, limb
 from ...solver.ops import FLOATS
 from ...solver.rotation import Quaternion, Vector, dot, rotate, scale
 from ...solver.triangle import Settings
+from ..samples import is_off
 from .gathering import Course
 from .shapes import Shapes
 from .subjects import VARIABLE, Own, Subject
@@ -97,20 +97,9 @@ def solve(subjects: list[Subject], courses: list[Course], features: Features, co
     reach = solution.reach
     if features.blended:
         root = spaces.outside(moved(to_space, scale(joints[0], 0.0)))
-        is_kept_off = (settings.influence < 1.0) & _is_off(root, knee, tip, places)
+        is_kept_off = (settings.influence < 1.0) & is_off(root, knee, tip, places, np.sqrt(dot(tip, tip)))
         reach = np.where((reach == Reach.REACHED) & is_kept_off, Reach.LIMITED, reach)
     return Posed(turns, stretch, reach, is_on, knee, tip, places, is_solved)
-
-
-def _is_off(root: Vector, knee: Vector, tip: Vector, target: Vector) -> Any:
-    """Whether a tip counts as off its target, by the rule of the status."""
-    length = _distance(root, knee) + _distance(knee, tip)
-    return _distance(tip, target) > status.MISSED * length + status.ROUNDING * np.sqrt(dot(tip, tip))
-
-
-def _distance(one: Vector, other: Vector) -> Any:
-    apart = (one[0] - other[0], one[1] - other[1], one[2] - other[2])
-    return np.sqrt(dot(apart, apart))
 
 
 def _bodies(shapes: list[Shapes]) -> tuple[Limb, Uninherited | None, Any]:

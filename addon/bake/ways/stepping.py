@@ -7,24 +7,24 @@ from contextlib import contextmanager
 from math import floor
 from typing import Any
 
+import bpy
 from bpy.types import Context, PoseBone, Scene
 from numpy.typing import NDArray
 
 from ...rig.access import ArmatureObject, runs_on_rig, scene_of, scene_settings
 from ...rig.setup import Refused
 from ..samples import Joints, Sampled
-from .recording import ChainRecorder, Recorder
+from .recording import ChainRecorder, Recorder, RigRecorder
 
 
 def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[int, None, list[Sampled]]:
     """Sample chains over frames with the scene as it is; yields the number of frames done. Raises `Refused`."""
     _check_evaluated(context, chains)
-    for lower in chains:
-        if runs_on_rig(lower):
-            raise Refused(
-                f"What '{lower.name}' follows can only be stepped: bring the chain back from the rig to bake it"
-            )
-    recorders = [ChainRecorder(lowers, len(frames)) for lowers in _by_object(chains)]
+    recorders = [
+        kind(lowers, len(frames))
+        for kind, is_on_rig in ((ChainRecorder, False), (RigRecorder, True))
+        for lowers in _by_object([lower for lower in chains if runs_on_rig(lower) == is_on_rig])
+    ]
     with frame_kept(scene_of(context)), live_as(scene_of(context), True):
         yield from _step(context, recorders, frames)
     return _in_order(chains, recorders)
@@ -41,6 +41,14 @@ def set_frame(scene: Scene, frame: float) -> None:
     """Go to a frame, or between two."""
     whole = floor(frame)
     scene.frame_set(whole, subframe=frame - whole)
+
+
+def others_listen() -> bool:
+    """Whether others do something as frames change, as what moves things by Python does: what becomes of a chain then
+    only stepping the scene tells."""
+    root = __name__.partition(".addon.")[0]
+    handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
+    return any(not (getattr(each, "__module__", "") or "").startswith(f"{root}.") for each in handlers)
 
 
 @contextmanager
