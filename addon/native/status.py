@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import cos, isnan
 
 import bpy
 from bpy.types import Depsgraph, PoseBone
-from mathutils import Matrix
 
 from ..rig.access import chain_settings, children_of, upper_of, view_layer_of
 from ..rig.anatomy import Unposable, anatomy
 from ..rig.dependencies import SOLVERS, Dependencies
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, deleted, lacking, moved_by, movers_of, not_a_number, unevaluated
+from ..rig.settings import features_of, solver_settings
 from ..rig.setup import Refused
 from ..rig.status import MISSED, tolerance
 from ..rig.targets import Target, followed
 from ..solver import Reach
+from ..solver.chain import solve_chain
+from ..solver.ops import FLOATS
 from .checking import is_out_of_reach
 from .found import Found
 from .purpose import changed_since
@@ -41,8 +43,11 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
         reach = Reach.INVALID if problem else _reach(lower, evaluated, target, depsgraph)
     except (Refused, Unposable) as why:
         return Reach.INVALID, why.args[0]
-    if reach != Reach.INVALID and (reach != Reach.REACHED or _is_solved_too(lower)):
+    if not problem and (reach != Reach.REACHED or _is_solved_too(lower)):
         problem = unevaluated(evaluated.id_data) or moved_by(evaluated.id_data, movers_of(lower, Dependencies()))
+        if reach == Reach.INVALID and not problem:
+            mend = _mend(lower)
+            problem = _outdated_as(mend, f"'{lower.name}' is not where its settings put it: {mend}")
     return (Reach.INVALID, problem) if problem else (reach, "")
 
 
@@ -95,7 +100,8 @@ def _outdated_as(mend: str, sentence: str) -> str:
 
 
 def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> Reach:
-    """Whether the tip is at its target, and if not, what keeps it away; raises `Refused` if either has no place."""
+    """Whether the tip is at its target, and if not, what keeps it away: `INVALID` if the solver does not. Raises
+    `Refused` if either has no place."""
     world = evaluated.id_data.matrix_world
     away = (world @ evaluated.tail - target.position(depsgraph)).length
     if isnan(away):
@@ -104,16 +110,11 @@ def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Deps
         return Reach.REACHED
     settings, upper = chain_settings(lower), upper_of(lower)
     angles = (settings.hinge_angle, settings.lower_twist)
-    body = anatomy(upper_of(evaluated), evaluated, upper.scale[:], lower.scale[:], angles)
-    limb = body.limb
-    to_axes = Matrix(limb.axes).to_4x4() @ body.frame.inverted() @ world.inverted_safe()
-    place, total = to_axes @ target.position(depsgraph), limb.bones.total
-    tip = to_axes @ (world @ evaluated.tail)
-    if settings.plane == "REST" and abs(place.z) > MISSED * total:
-        return Reach.OFF_PLANE
-    if settings.influence < 1.0:
-        return Reach.LIMITED
-    is_far = place.length > tip.length
-    if settings.max_angle < 3.14159 if is_far else settings.min_angle > 0.0:
-        return Reach.LIMITED
-    return Reach.TOO_FAR if is_far else Reach.TOO_NEAR
+    limb, _, frame, *_ = anatomy(upper_of(evaluated), evaluated, upper.scale[:], lower.scale[:], angles)
+    place = (world @ frame).inverted_safe() @ target.position(depsgraph)
+    numbers = solver_settings(settings.numbers(), 1.0, cos)
+    features = features_of(numbers, settings.plane)
+    reach = solve_chain(place[:], limb, numbers, features, FLOATS, tolerance=MISSED).reach
+    if reach != Reach.REACHED:
+        return Reach(int(reach))
+    return Reach.LIMITED if settings.influence < 1.0 else Reach.INVALID

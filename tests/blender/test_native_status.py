@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Callable
@@ -109,6 +110,37 @@ def test_what_keeps_a_limb_on_the_rig_from_its_target_is_said(happen: Callable[[
     update()
     assert chain.reach == "INVALID"
     assert SAID[happen] in chain.message
+
+
+ASKED: list[dict[str, Any]] = [
+    {},
+    {"influence": 0.3},
+    {"influence": 0.0},
+    {"softness": 0.1},
+    {"softness": 0.1, "influence": 0.5},
+    {"stretch": 1.0, "stretch_max": 1.2},
+    {"stretch": 0.3, "influence": 0.2},
+    {"min_angle": 1.0},
+    {"max_angle": 2.0},
+    {"min_angle": 1.0, "max_angle": 2.0, "softness": 0.1, "influence": 0.7},
+]
+
+
+@pytest.mark.parametrize("plane", ["REST", "SWING"])
+@pytest.mark.parametrize("settings", ASKED, ids=str)
+def test_it_is_told_on_the_rig_as_live(plane: str, settings: dict[str, Any]) -> None:
+    ob = leg(plane=plane, **settings)
+    shin, frame = ob.pose.bones["shin"], frame_of(ob)
+    answers: dict[str, list[str]] = {}
+    for way in ("RIG", "EXTENSION"):
+        for share, height in itertools.product((-0.5, 0.1, 0.5, 0.9, 0.98, 1.1, 2.0), (0.0, 0.3)):
+            shin.planar_ik.target.location = frame.target(share, 0.4, height)
+            update()
+            answers.setdefault(way, []).append(f"{share} {height} {shin.planar_ik.reach} {shin.planar_ik.message}")
+        if way == "RIG":
+            select(ob, "shin")
+            bpy.ops.pose.planar_ik_make_live()
+    assert answers["RIG"] == answers["EXTENSION"]
 
 
 def test_a_limb_is_not_rebuilt_to_follow_what_hangs_on_it() -> None:

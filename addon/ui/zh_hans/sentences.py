@@ -29,6 +29,7 @@ SENTENCES = {
     "'{bone}', or what carries it, is scaled to nothing: set its scale to more than 0": "'{bone}' 或承载它的父级缩放为零：请将其缩放设为大于 0",
     "'{bone}' is scaled unevenly and '{lower}' inherits it: set Inherit Scale of '{other}' to Aligned": "'{bone}' 缩放不均匀且 '{lower}' 继承它：请把 '{other}' 的继承缩放设为对齐",
     "'{bone}' is the lower bone of another chain": "'{bone}' 是另一条链的下骨",
+    "'{bone}' is not where its settings put it: {way}": "'{bone}' 不在其设置所定的位置：{way}",
     "'{bone}' lost its {part} and follows '{name}' still: {way}": "'{bone}' 丢失了{part}，但仍跟随 '{name}'：{way}",
     "'{bone}' or its chain was changed since it was put on the rig": "'{bone}' 或其链在转到绑定上运行之后被更改",
     "The location of '{bone}' was changed since '{other}' was put on the rig": "'{bone}' 的位置在 '{other}' 转到绑定上运行之后被更改",
