@@ -17,8 +17,8 @@ from ..rig.settings import PART
 
 
 def needs_annex(rig: ArmatureObject) -> bool:
-    """Whether the bones of a rig that can be posed here are linked."""
-    return rig.library is None and rig.data.library is not None
+    """Whether the bones of a rig that can be posed here are linked, or their armature is overridden as well."""
+    return rig.library is None and bool(rig.data.library or rig.data.override_library)
 
 
 def annex_of(rig: ArmatureObject) -> ArmatureObject | None:
