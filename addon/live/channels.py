@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from struct import Struct
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from ..rig.access import ArmatureObject
 from ..rig.rotation import CHANNELS, EULER, rotation_channel
 
 SIZES = dict((*CHANNELS.values(), EULER)) | {"location": 3, "scale": 3}
+_ROWS = {size: np.dtype(f"V{4 * size}") for size in SIZES.values()}
 _PACKED = {size: Struct(f"{size}f") for size in SIZES.values()}
 
 
@@ -42,6 +43,7 @@ class Channels:
 
     def __init__(self, ob: ArmatureObject) -> None:
         self._bones = ob.pose.bones
+        self._count = len(self._bones)  # for which Blender goes through all
         self._object = ob
         self._given: dict[str, bytes] = {}
         self._values: dict[str, array[float]] = {}
@@ -68,11 +70,15 @@ class Channels:
     def all(self, channel: str) -> array[float]:
         """The numbers of all bones, one after the other."""
         if channel not in self._values:
-            numbers = array("f", bytes(4 * SIZES[channel] * len(self._bones)))
+            numbers = array("f", bytes(4 * SIZES[channel] * self._count))
             self._bones.foreach_get(channel, numbers)
             self._given[channel] = numbers.tobytes()
             self._values[channel] = numbers
         return self._values[channel]
+
+    def bytes_of(self, channel: str) -> bytes:
+        """The numbers of all bones as they are stored."""
+        return self.all(channel).tobytes()
 
     def equals(self, other: Channels) -> bool:
         """Whether the numbers of these channels are the same as in others."""
@@ -89,14 +95,11 @@ class Channels:
         With the tag ``OBJECT`` it is because the object's transform is, and with it whatever hangs on that; with
         ``DATA`` so is the armature, for which Blender goes through all that the scene evaluates.
         """
-        for channel in self._changed():
-            self._set(channel, self._values[channel])
+        for channel, numbers in self._values.items():
+            if numbers.tobytes() != self._given[channel]:
+                self._set(channel, numbers)
         # foreach_set alone leaves the evaluated pose as it was.
         self._object.update_tag(refresh={tag})
-
-    def _changed(self) -> list[str]:
-        """The channels in which something was set."""
-        return [name for name, numbers in self._values.items() if numbers.tobytes() != self._given[name]]
 
     def _set(self, channel: str, numbers: array[float]) -> None:
         if self._object.library is None:
@@ -107,21 +110,22 @@ class Channels:
 
     def take_back(self) -> None:
         """Put back what was read, and leave the evaluated pose as it is: Blender is not told."""
-        for channel in self._changed():
+        for channel in self._values:
             given = array("f", self._given[channel])
             for bone, place in self._bones_changed(channel):  # setting all at once, Blender would be told
                 bone.path_resolve(channel, False).foreach_set(given[place])
 
     def _bones_changed(self, channel: str) -> list[tuple[Any, slice]]:
         """The bones of which something was set in a channel, and where in its numbers theirs are."""
-        count, size = len(self._bones), SIZES[channel]
-        which = differing(channel, self._values[channel].tobytes(), self._given[channel], range(count))
+        numbers, given, size = self._values[channel].tobytes(), self._given[channel], SIZES[channel]
+        which = differing(channel, numbers, given) if numbers != given else []
         # For a bone by its number, Blender goes through all before it.
-        bones: Any = self._bones.values() if len(which) > count // 4 else self._bones
+        bones: Any = self._bones.values() if len(which) > self._count // 4 else self._bones
         return [(bones[i], slice(i * size, (i + 1) * size)) for i in which]
 
 
-def differing(channel: str, numbers: bytes, others: bytes, bones: Iterable[int]) -> list[int]:
-    """Those of the bones whose numbers of a channel are others."""
-    size = 4 * SIZES[channel]
-    return [i for i in bones if numbers[i * size : (i + 1) * size] != others[i * size : (i + 1) * size]]
+def differing(channel: str, numbers: bytes, others: bytes) -> list[int]:
+    """The bones whose numbers of a channel are others, to the bit."""
+    row = _ROWS[SIZES[channel]]
+    different: list[int] = (np.frombuffer(numbers, row) != np.frombuffer(others, row)).nonzero()[0].tolist()
+    return different

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Container, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
 from bpy.types import Action, Armature, Depsgraph, Object, PoseBone
+from numpy.typing import NDArray
 
 from ..rig.access import ArmatureObject, bones_of, children_of, has_chain, is_armature, runs_on_rig
-from ..rig.settings import NAMES, PREFIX, SWITCH
+from ..rig.settings import PREFIX, SHAPING, SWITCH
 from .channels import Channels, differing
 
 AIMS = attrgetter("target", "pole_target", "subtarget", "pole_subtarget")
 """The settings, besides those that animate, that say what a chain follows."""
 
-SHAPING = attrgetter(*(PREFIX + name for name in NAMES))
+VALUES = attrgetter(*(PREFIX + name for name in SHAPING))
 """The settings that animate, of a bone."""
 
+PLANE = SHAPING.index("plane")
+"""Where among these the plane is, which decides whether a chain follows a pole."""
+
 REST = (
-    *(("matrix_local", "f", 16), ("length", "f", 1), ("inherit_scale", "i", 1), ("use_inherit_rotation", "b", 1)),
-    *(("use_connect", "b", 1), ("use_local_location", "b", 1)),
+    *(("matrix_local", np.float32, 16), ("length", np.float32, 1), ("inherit_scale", np.int32, 1)),
+    *((name, np.bool_, 1) for name in ("use_inherit_rotation", "use_connect", "use_local_location")),
 )
 """What of an armature's bones makes a limb's shape: the property, its type and how many numbers it has."""
 
-ENABLED, MODE = (PREFIX + SWITCH, "b", 1), ("rotation_mode", "i", 1)
+ENABLED, MODE = (PREFIX + SWITCH, np.bool_, 1), ("rotation_mode", np.int32, 1)
 """What of a pose's bones is set, likewise."""
 
 
@@ -81,104 +85,83 @@ def _has_lost_bone(lower: PoseBone) -> bool:
 def _switched_on(bones: Any) -> list[PoseBone]:
     """The bones whose chains are enabled."""
     (states,) = _read(bones, [ENABLED])
-    return [bones[i] for i, state in enumerate(states) if state] if any(states) else []
+    return [bones[i] for i in states.nonzero()[0].tolist()]
 
 
 class Seen:
-    """What a rig and the settings of its chains were when last looked at."""
+    """What a rig and the settings of its chains were when last looked at.
+
+    Which bones hang on which is not in it: of that, Blender finds out anew what depends on what.
+    """
 
     def __init__(self, ob: ArmatureObject) -> None:
         self._object = ob
         self._lowers = [bone.name for bone in with_settings(ob) if has_chain(bone)]
-        self._parents = self._read_parents()
-        self._settings = self._read_settings()
+        self._aims, self._values = self._read_settings()
         self._rest = self._read_rest()
-        self._bones = _read(ob.pose.bones, (ENABLED, MODE))
+        self._enabled, self._modes = _read(ob.pose.bones, (ENABLED, MODE))
 
     def swap(self, to: Any) -> None:
-        """Put something else in the place of the object, or of what stands for it."""
+        """Put something else in the place of every object, or of what stands for it."""
         self._object = to(self._object)
+        self._aims = [(*(ob and to(ob) for ob in aims[:2]), *aims[2:]) for aims in self._aims]
 
     def edited(self, edit: Edit) -> set[str] | None:
         """The bones whose chains must be looked at anew; None if the rig has other chains now, or they follow something
         else."""
         bones = self._object.pose.bones
-        (enabled, modes), (aims, shaping) = _read(bones, (ENABLED, MODE)), self._read_settings()
-        if not _are_same([enabled], self._bones[:1]) or aims != self._settings[0]:
+        (enabled, modes), (aims, values) = _read(bones, (ENABLED, MODE)), self._read_settings()
+        if enabled.tobytes() != self._enabled.tobytes() or aims != self._aims:
             return None
         changed: set[str] = set()
+        if values != self._values:
+            pairs = [pair for pair in zip(self._lowers, values, self._values, strict=True) if pair[1] != pair[2]]
+            if any(now[PLANE] != then[PLANE] for _, now, then in pairs):
+                return None
+            changed.update(name for name, _, _ in pairs)
         if self._object.data in edit.armatures:
             rest = self._read_rest()
-            if self._read_parents() != self._parents:
-                return None
-            changed.update(() if _are_same(rest, self._rest) else self._lowers)
+            changed.update(() if rest == self._rest else self._lowers)
             self._rest = rest
-        changed.update(
-            name for name, now, then in zip(self._lowers, shaping, self._settings[1], strict=True) if now != then
-        )
-        turned = [bones[i] for i in _differences(modes, self._bones[1])]
-        changed.update(each.name for bone in turned for each in (bone, *children_of(bone)))
-        self._bones, self._settings = [enabled, modes], (aims, shaping)
+        if modes.tobytes() != self._modes.tobytes():
+            turned = [bones[i] for i in np.flatnonzero(modes != self._modes).tolist()]
+            changed.update(each.name for bone in turned for each in (bone, *children_of(bone)))
+        self._modes, self._values = modes, values
         return changed
-
-    def _read_parents(self) -> list[tuple[str, str] | None]:
-        """The names of each chain's upper bone and of what that hangs on; None for a lower bone that is gone."""
-        bones = self._object.pose.bones
-        return [_parents_of(bones[name]) if name in bones else None for name in self._lowers]
 
     def _read_settings(self) -> tuple[list[Any], list[Any]]:
         """What each chain follows, and how it is posed: bone by bone, as most bones of a rig have no chain."""
         bones = self._object.pose.bones
-        lowers: Any = [bones[name] for name in self._lowers if name in bones]
-        return [_aims(lower) for lower in lowers], [SHAPING(lower) for lower in lowers]
+        lowers: Any = [bone for bone in map(bones.get, self._lowers) if bone]
+        return [AIMS(lower.planar_ik) for lower in lowers], [*map(VALUES, lowers)]
 
-    def _read_rest(self) -> list[array[Any]]:
+    def _read_rest(self) -> list[bytes]:
         is_at_rest = self._object.data.pose_position == "REST"
-        return [array("b", [is_at_rest]), *_read(self._object.data.bones, REST)]
+        return [bytes([is_at_rest]), *(each.tobytes() for each in _read(self._object.data.bones, REST))]
 
 
-def _aims(lower: Any) -> tuple[Any, ...]:
-    """What the chain of a lower bone follows."""
-    target, pole, *parts = AIMS(lower.planar_ik)
-    return (lower.planar_ik_plane, target and target.session_uid, pole and pole.session_uid, *parts)
-
-
-def _parents_of(lower: PoseBone) -> tuple[str, str]:
-    upper = lower.parent
-    root = upper.parent if upper else None
-    return (upper.name if upper else "", root.name if root else "")
-
-
-def _read(bones: Any, properties: Iterable[tuple[str, str, int]]) -> list[array[Any]]:
-    """Properties of all bones."""
+def _read(bones: Any, properties: Iterable[tuple[str, Any, int]]) -> list[NDArray[Any]]:
+    """Properties of all bones, into arrays of Blender's own types: into others it would write one by one."""
+    count = len(bones)
     found = []
-    for name, typecode, size in properties:
-        found.append(array(typecode, [0]) * (size * len(bones)))
+    for name, kind, size in properties:
+        found.append(np.zeros(size * count, kind))
         bones.foreach_get(name, found[-1])
     return found
-
-
-def _are_same(now: Sequence[array[Any]], then: Sequence[array[Any]]) -> bool:
-    """Whether numbers are the same to the bit; to compare arrays as such takes their numbers out one by one."""
-    return b"".join(now) == b"".join(then)
-
-
-def _differences(now: array[Any], then: array[Any]) -> list[int]:
-    return [] if _are_same([now], [then]) else [i for i, (a, b) in enumerate(zip(now, then, strict=True)) if a != b]
 
 
 class Standing:
     """What stood in the channels of a rig's limbs after they were posed, to tell what somebody else puts there."""
 
-    def __init__(self, bones: list[int], names: Iterable[str], channels: Channels) -> None:
-        self._bones = bones
-        self._all = {name: channels.all(name).tobytes() for name in names}
+    def __init__(self, bones: Sequence[int], names: Iterable[str], channels: Channels) -> None:
+        self._bones = {*bones}
+        self._all = {name: channels.bytes_of(name) for name in names}
 
     def changed(self, channels: Channels) -> set[int]:
         """The bones that were turned, moved or scaled since."""
         found: set[int] = set()
         for name, given in self._all.items():
-            numbers = channels.all(name).tobytes()
+            numbers = channels.bytes_of(name)
             if numbers != given:
-                found.update(differing(name, numbers, given, self._bones))
-        return found
+                found.update(differing(name, numbers, given))
+        return found & self._bones

@@ -99,6 +99,11 @@ def run(scene: Scene, depsgraph: Depsgraph, has_changed: bool) -> None:
     solve_scene(scene, depsgraph, has_changed)
 
 
+def is_posing() -> bool:
+    """Whether chains are being posed, so that what Blender evaluates is a consequence of it."""
+    return plan.is_busy
+
+
 def refresh(context: Context) -> None:
     """Take notice of chains that were added or removed, and if Live is on, pose them now."""
     plan.is_stale = True

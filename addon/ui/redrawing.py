@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
+from ..live import is_posing
 from ..rig import status
 
 TAB = "Item"
@@ -32,6 +33,8 @@ def _shows_tab(region: Any) -> bool:
 
 @persistent
 def _on_event(*_event: Any) -> None:
+    if is_posing():  # because of an event of which this was told before
+        return
     screen = bpy.context.screen
     if status.has_chains() and not (screen and screen.is_animation_playing):  # whose editors Blender itself chooses
         _tag_panels()
