@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 
 from ..rig.access import ArmatureObject, bones_of, chain_settings, setting_path
 from ..rig.animation import animated_paths
-from ..rig.carrying import Property, carry, carry_across, redirect
+from ..rig.carrying import Property, carry, carry_across, redirect, revive
 from ..rig.editing import at_once, object_mode
 from ..rig.settings import PREFIX, SWITCH, holder_of
 from ..rig.setup import Refused
@@ -111,6 +111,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
             _unmake(context, wanted)
             _make(context, wanted)
             redirect(_carry(wanted, onto_rig=True))
+        revive({host for ob in chains for host in (ob, annex_of(ob)) if host})
 
 
 def _point_again(lower: PoseBone) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import bpy
@@ -50,12 +50,27 @@ def carry_across(source: Object, old: str, to: Object, new: str) -> None:
 def redirect(moved: Mapping[Property, Property]) -> None:
     """Let drivers that read properties of objects read others in their place, whosever drivers they are; linked ones
     are left."""
-    read: Any = {ob for ob, _ in moved}
-    users: set[Any] = set().union(*bpy.data.user_map(subset=read).values())  # type: ignore[call-arg]
-    owners = (owner for user in users if user.is_editable for owner in with_drivers(user))
-    for target in (target for owner in owners for target in read_by_drivers(owner)):
+    readers = _with_drivers_of({ob for ob, _ in moved})
+    for target in (target for owner in readers for target in read_by_drivers(owner)):
         if to := moved.get((target.id, target.data_path)):
             target.id, target.data_path = to
+
+
+def revive(objects: Iterable[Object]) -> None:
+    """Let drivers be evaluated again that failed while properties of objects that they drive or read were gone: Blender
+    takes such for failed for good."""
+    for owner in _with_drivers_of(set(objects)):
+        for curve in owner.animation_data.drivers:
+            if curve.driver and not curve.driver.is_valid:
+                curve.driver.type = curve.driver.type  # to set it is enough
+
+
+def _with_drivers_of(objects: set[Object]) -> Iterator[Any]:
+    """What has drivers that may read or drive properties of objects; but for what is linked."""
+    users: Any = bpy.data.user_map(subset=objects).values()  # type: ignore[call-arg]  # the others are optional
+    for user in objects.union(*users):
+        if user.is_editable:
+            yield from with_drivers(user)
 
 
 def make_own(ob: Object, path: str, together: Collection[Object] = ()) -> None:

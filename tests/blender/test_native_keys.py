@@ -162,6 +162,28 @@ def test_keys_in_an_action_that_a_live_limb_has_too_wait_for_the_button() -> Non
     assert [path for path, _ in keys(other)] == [ON_BONE]
 
 
+def test_what_is_driven_goes_on_where_the_mechanism_is_made_anew() -> None:
+    """Though its custom property is gone meanwhile, and what reads that finds nothing."""
+    ob = leg()
+    bone, source, reader = ob.pose.bones["shin"], make_empty("source"), make_empty("reader")
+    source.location.x = 0.25
+    for driver, of, path in (
+        (bone.driver_add("planar_ik_influence").driver, source, "location.x"),
+        (reader.driver_add("location", 0).driver, ob, ON_RIG),
+    ):
+        driver.type = "SUM"
+        target = driver.variables.new().targets[0]
+        target.id, target.data_path = of, path
+    update()
+    bone.planar_ik.softness = 0.1
+    for value in (0.75, 0.25):
+        source.location.x = value
+        update()
+        assert ob.pose.bones["shin"].planar_ik.influence == pytest.approx(value)
+        assert reader.location.x == pytest.approx(value)
+        assert ob.pose.bones["shin"].planar_ik.message == ""
+
+
 @pytest.mark.parametrize("name", ["plane", "stretch_volume"])
 def test_a_curve_that_is_constant_keeps_no_limb_from_the_rig(name: str) -> None:
     ob = leg()
