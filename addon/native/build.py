@@ -11,7 +11,7 @@ from bpy.types import Context, PoseBone
 from ..rig import fcurves
 from ..rig.access import ArmatureObject, is_armature, made_on, split_path
 from ..rig.editing import edit_mode
-from ..rig.settings import ON_RIG, PART, holder_of
+from ..rig.settings import BY_NAME, ON_RIG, PART, holder_of
 from .expressions import LONGEST
 from .found import Found, exposed
 from .parts import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
@@ -179,12 +179,15 @@ def _make_property(ob: ArmatureObject, prop: Property) -> None:
 
 
 def _describe(bone: Any, setting: str) -> dict[str, Any]:
-    """Limits, default and tooltip of a setting, as the extension's own property has them."""
-    prop = bone.planar_ik.bl_rna.properties[setting]
-    if prop.type != "FLOAT":
-        return {"default": prop.default, "description": prop.description}
+    """Limits or choices, default and tooltip of a setting, as the extension's own property has them."""
+    made, prop = BY_NAME[setting], bone.planar_ik.bl_rna.properties[setting]
+    described = {"default": made.number_of(made.default), "description": prop.description}
+    if made.is_choice:
+        return described | {"items": made.options["items"]}
+    if not made.is_number:
+        return described
     limits = {"min": prop.hard_min, "max": prop.hard_max, "soft_min": prop.soft_min, "soft_max": prop.soft_max}
-    return {**limits, "default": prop.default, "description": prop.description, "subtype": prop.subtype}
+    return described | limits | {"subtype": prop.subtype}
 
 
 def _make_constraint(ob: ArmatureObject, constraint: Constraint) -> None:

@@ -11,19 +11,12 @@ from ..rig.access import ArmatureObject, chain_settings, runs_on_rig, setting_pa
 from ..rig.animation import animated_paths, changing_paths, strip_paths
 from ..rig.dependencies import Dependencies
 from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
-from ..rig.settings import IN_SHAPE, NAMES, holder_of, titled
+from ..rig.settings import NAMES, holder_of, titled
 from ..rig.setup import Refused
 from ..rig.stretching import shears
-from ..rig.targets import Target, followed
+from ..rig.targets import Target
 from .annex import needs_annex
-
-FIXED = ("plane", "stretch_volume")
-"""The settings that make the mechanism what it is, and so can't be animated on the rig."""
-
-
-def fixed_on(ob: ArmatureObject) -> tuple[str, ...]:
-    """The settings that can't be animated on a rig; in an annex, nothing turns as the limb's plane does."""
-    return (*FIXED, *IN_SHAPE) if needs_annex(ob) else FIXED
+from .wanted import fixed_on, read
 
 
 def check(lower: PoseBone) -> None:
@@ -59,12 +52,10 @@ def check_fixed(lower: PoseBone) -> None:
 
 def _check_followed(lower: PoseBone, dependencies: Dependencies) -> None:
     """Raise `Refused` if a chain has nothing to follow, or can't follow it."""
-    settings = chain_settings(lower)
-    goals = followed(settings)[: 2 if settings.plane == "POLE" else 1]
-    for goal, name in zip(goals, ("target", "pole target"), strict=False):
-        problem = f"'{lower.name}' has no {name}" if goal is None else deleted([goal])
-        if problem:
-            raise Refused(problem)
+    wanted = read(lower)
+    goals = [goal for goal in (wanted.target, wanted.pole) if goal]
+    if problem := deleted(goals):
+        raise Refused(problem)
     check_goals(lower, goals, dependencies)
 
 

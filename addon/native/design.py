@@ -14,7 +14,7 @@ from bpy.types import PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..rig.access import upper_of
-from ..rig.settings import CONSTRAINT, ON_RIG
+from ..rig.settings import BY_NAME, CONSTRAINT, ON_RIG
 from ..rig.targets import Target
 from ..solver.limb import Limb
 from ..solver.record import Node
@@ -50,7 +50,7 @@ class Designer:
             formulas.SETTINGS[name].parts[0]: (self.holder, f'["{ON_RIG}{name}"]')
             for name in wanted.exposed & formulas.SETTINGS.keys()
         }
-        self.letters = iter("acghijlow")
+        self.letters = iter("acghijlo")
         """For pieces of formulas that are too long for one driver."""
         self.is_flat = wanted.settings["plane"] == "REST"
         self.values = solver_values(wanted)
@@ -73,7 +73,8 @@ class Designer:
         if isinstance(self.values.stretch, Node) or self.values.stretch > 0.0:
             self.stretch()
         properties = tuple(
-            Property(self.holder, name, self.wanted.settings[name]) for name in sorted(self.wanted.exposed)
+            Property(self.holder, name, BY_NAME[name].number_of(self.wanted.settings[name]))
+            for name in sorted(self.wanted.exposed)
         )
         return Mechanism(tuple(self.bones), tuple(self.constraints), tuple(self.drivers), properties)
 
@@ -175,7 +176,7 @@ class Designer:
             if self.is_hinged:
                 self.drive(line, "rotation_euler", 1, formulas.guarded(-formulas.HINGE))
             return line
-        turns = formulas.line_in_space(self.is_hinged)
+        turns = formulas.line_in_space(self.is_hinged, "plane" in self.wanted.exposed)
         for index, turn in ((2, turns.about_z), (0, turns.about_x), (1, turns.about_y)):
             self.drive(line, "rotation_euler", index, turn)
         return line

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..rig.settings import BY_NAME
 from ..solver.chain import IN_LINE_SQUARE
 from ..solver.ops import Ops
 from ..solver.record import RECORDER, Node
@@ -39,12 +40,13 @@ SETTINGS = {
         "enabled": "n",
         "hinge_angle": "d",
         "lower_twist": "k",
+        "plane": "w",
     }.items()
 }
 """The variables of settings that are custom properties."""
 
 
-HINGE, TWIST = SETTINGS["hinge_angle"], SETTINGS["lower_twist"]
+HINGE, TWIST, PLANE = (SETTINGS[name] for name in ("hinge_angle", "lower_twist", "plane"))
 
 
 class Turned(NamedTuple):
@@ -203,9 +205,9 @@ def shortest_way() -> tuple[Node, Node]:
     return where_finite(square(False), x), where_finite(square(False), z)
 
 
-def line_in_space(is_hinged: bool) -> Line:
-    """The turns into the plane of `POLE`, but for that of a bone by its hinge angle; with a pole in line, into that of
-    `SWING`."""
+def line_in_space(is_hinged: bool, is_switched: bool) -> Line:
+    """The turns into the plane of `POLE`, but for that of a bone by its hinge angle; into that of `SWING` with a pole
+    in line, or where a plane that is switched says so."""
     ahead = Y + NUDGE
     flat = X * X + Y * Y
     distance = NATIVE.sqrt(square(False))
@@ -213,6 +215,8 @@ def line_in_space(is_hinged: bool) -> Line:
     side = call("atan2", flat * R - Z * (X * P + ahead * Q), distance * (X * Q - ahead * P))
     along = X * P + Y * Q + Z * R
     spread = Node("-", constant(1.0), constant(IN_LINE_SQUARE))
+    if is_switched:
+        spread = spread * Node("==", PLANE, constant(BY_NAME["plane"].number_of("POLE")))
     is_off = along * along < square(False) * (P * P + Q * Q + R * R) * spread
     swing = NATIVE.select(is_off, side, call("atan2", X * Z, flat + Y * distance))
     if is_hinged:

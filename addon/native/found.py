@@ -233,3 +233,8 @@ def exposed(lower: PoseBone) -> list[str]:
     """The custom properties of a chain on the rig, by the names of the settings."""
     keys = holder_of(lower).keys()
     return [key.removeprefix(ON_RIG) for key in keys if key.startswith(ON_RIG)]
+
+
+def may_switch(lower: PoseBone) -> bool:
+    """Whether a chain has its pole measured whatever its plane is now."""
+    return f"{ON_RIG}plane" in holder_of(lower)

@@ -19,7 +19,7 @@ from ..solver.triangle import bones
 from .blending import is_mirrored
 from .checking import check_fixed, check_goals
 from .found import Found, host_of
-from .wanted import Wanted, goals_of, needs_swing, read
+from .wanted import SWITCHED, Wanted, goals_of, needs_swing, read
 
 
 def is_outdated(found: Found, evaluated: PoseBone) -> bool:
@@ -46,10 +46,11 @@ def changed_since(found: Found, evaluated: PoseBone) -> str:
 def _set_since(found: Found, wanted: Wanted) -> str:
     """What was set otherwise."""
     lower, built = found.lower, found.purpose
+    animated = sorted(wanted.waiting | wanted.exposed.difference(built["words"]["exposed"])) if built else []
+    if animated:
+        return f"{titled(animated[0])} of '{lower.name}' was animated since it was put on the rig"
     if built is None or found.goals != goals_of(wanted):
         return f"'{lower.name}' has another target or pole than when it was put on the rig"
-    if animated := sorted(wanted.waiting | wanted.exposed.difference(built["words"]["exposed"])):
-        return f"{titled(animated[0])} of '{lower.name}' was animated since it was put on the rig"
     words, numbers = _words(_as_built(wanted, built), lower), _numbers(_as_built(wanted, built))
     if words["swings"] and not built["words"]["swings"]:
         return f"The knee of '{lower.name}' does not swing yet, as it does with a bend between 1 and -1"
@@ -110,7 +111,7 @@ def _words(wanted: Wanted, lower: PoseBone) -> dict[str, Any]:
     words: dict[str, Any] = {
         "hangs": [[bone.bone.use_inherit_rotation, bone.bone.inherit_scale] for bone in (upper_of(lower), lower)],
         "exposed": sorted(wanted.exposed),
-        "kinds": [wanted.settings["plane"], wanted.settings["stretch_volume"]],
+        "kinds": [_kind_of_plane(wanted), wanted.settings["stretch_volume"]],
         "swings": needs_swing(wanted),
         "moving": list(wanted.moving),
     }
@@ -119,6 +120,11 @@ def _words(wanted: Wanted, lower: PoseBone) -> dict[str, Any]:
     if host_of(lower) != lower.id_data:  # in an annex, where bones turn as the limb's do
         words["modes"] = [bone.rotation_mode for bone in (upper_of(lower), lower)]
     return words
+
+
+def _kind_of_plane(wanted: Wanted) -> str:
+    plane: str = wanted.settings["plane"]
+    return "SWITCHED" if "plane" in wanted.exposed and plane in SWITCHED else plane
 
 
 def _numbers(wanted: Wanted) -> list[float]:

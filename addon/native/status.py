@@ -20,7 +20,7 @@ from ..solver import Reach
 from ..solver.chain import solve_chain
 from ..solver.ops import FLOATS
 from .checking import is_out_of_reach
-from .found import Found
+from .found import Found, may_switch
 from .purpose import changed_since
 
 MEND = "press Rebuild on the Rig (pose.planar_ik_rebuild)"
@@ -34,7 +34,7 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     """The reach of a chain, and why it can't be posed; nothing if it can."""
     evaluated = lower.id_data.evaluated_get(depsgraph).pose.bones[lower.name]
     settings = chain_settings(lower)
-    target, pole = followed(settings)
+    target, pole = followed(settings, may_switch(lower))
     problem = lacking(lower, target, pole) or _deleted(target, pole) or not_a_number(settings)
     if target is None or problem:
         return Reach.INVALID, _lost(lower) or problem
@@ -60,7 +60,7 @@ def _deleted(*goals: Target | None) -> str:
 def _lost(lower: PoseBone) -> str:
     """Whether a chain lost what its mechanism still measures, as Paste Pose takes no pointers over."""
     chain = chain_settings(lower)
-    names = ("target", "pole_target") if chain.plane == "POLE" else ("target",)
+    names = ("target", "pole_target") if chain.plane == "POLE" or may_switch(lower) else ("target",)
     for (ob, _), name in zip(Found(lower).goals, names, strict=False):
         if ob and ob.users_collection and getattr(chain, name) is None:
             mend = _mend(lower)

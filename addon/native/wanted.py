@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 
-from ..rig.access import chain_settings, setting_path, upper_of
-from ..rig.animation import animated_paths
-from ..rig.settings import FLAT, NAMES, ON_RIG, holder_of
+from ..rig.access import ArmatureObject, chain_settings, place_of_setting, setting_path, upper_of
+from ..rig.animation import animated_paths, changing_paths, curves_everywhere
+from ..rig.settings import BY_NAME, CHOICES, FLAT, IN_SHAPE, NAMES, ON_RIG, holder_of
 from ..rig.setup import Refused
 from ..rig.sides import swing_side
 from ..rig.targets import Target, followed
@@ -17,7 +17,7 @@ from ..solver.chain import Features
 from ..solver.record import Node
 from ..solver.triangle import Settings
 from . import formulas
-from .checking import fixed_on
+from .annex import needs_annex
 from .expressions import call
 from .found import exposed
 from .parts import property_path
@@ -25,6 +25,11 @@ from .parts import property_path
 ALWAYS = frozenset(("bend", "influence"))
 """The settings that are custom properties whether or not they are animated."""
 
+SWITCHED = frozenset(("SWING", "POLE"))
+"""The planes between which one that is animated may go."""
+
+FIXED = ("stretch_volume",)
+"""The settings that make the mechanism what it is, and so can't be animated on the rig."""
 
 ROUNDING = 1e-6
 """Up to what part of its length a bone's own location is what rounding left, as of Apply Visual Transform."""
@@ -103,32 +108,58 @@ def _squared_cosine(angle: Any) -> Any:
     return cosine * cosine
 
 
+def fixed_on(ob: ArmatureObject) -> tuple[str, ...]:
+    """The settings that can't be animated on a rig; in an annex, nothing turns as the limb's plane does."""
+    return (*FIXED, *IN_SHAPE) if needs_annex(ob) else FIXED
+
+
 def values_of(lower: PoseBone, animated: set[str]) -> Values:
     """The settings of a chain, which it has also where it has nothing to follow; with the paths that are animated."""
     holder = holder_of(lower)
     custom = animated if holder == lower else animated_paths(holder.id_data)
     fixed = fixed_on(lower.id_data)
-    on_bone = {name for name in NAMES if setting_path(lower.name, name) in animated and name not in fixed}
+    on_bone = _animated_by_name(lower, animated).difference(fixed)
     on_rig = {name for name in NAMES if path_on(holder, name) in custom and name not in fixed}
     values = {name: getattr(chain_settings(lower), name) for name in NAMES}
     own = exposed(lower)
-    for name in own:
-        values[name] = holder[ON_RIG + name]
     moving = frozenset(on_bone | on_rig)
     # What is linked goes on animating the bone when it is carried to an annex.
     waiting = frozenset(on_bone.intersection(own) - (set() if holder == lower else on_rig))
-    return Values(values, ALWAYS | moving, moving, waiting)
+    stays = {"plane"}.intersection(own) if values["plane"] in SWITCHED else set()  # for the pole is measured for it
+    return Values(values, ALWAYS | moving | stays, moving, waiting)
+
+
+def _animated_by_name(lower: PoseBone, animated: set[str]) -> set[str]:
+    """The settings of a chain that something animates by their names on the bone. Choices count only where they
+    change: importers leave curves that do not."""
+    found = {name for name in NAMES if setting_path(lower.name, name) in animated}
+    choices = {setting_path(lower.name, name): name for name in found.intersection(CHOICES)}
+    return found.difference(CHOICES) | {choices[path] for path in changing_paths(lower.id_data, choices)}
+
+
+def _check_plane(lower: PoseBone) -> None:
+    """Raise `Refused` if a plane that is animated is one that the rig can't switch to."""
+    ob, path = place_of_setting(lower, "plane")
+    curves = [curve for curve in curves_everywhere(ob) if curve.data_path == path]
+    keyed = {BY_NAME["plane"].value_of(round(key.co.y)) for curve in curves for key in curve.keyframe_points}
+    if not {*keyed, chain_settings(lower).plane} <= SWITCHED:
+        raise Refused(
+            f"Plane of '{lower.name}' is animated and at times Hinge: make that Free, or stay on the extension"
+        )
 
 
 def read(lower: PoseBone) -> Wanted:
     """What a chain is to do, as it is set; raises `Refused` if it has nothing to follow."""
-    settings = chain_settings(lower)
-    target, pole = followed(settings)
-    if target is None or (settings.plane == "POLE" and pole is None):
+    settings, animated = chain_settings(lower), animated_paths(lower.id_data)
+    values = values_of(lower, animated)
+    if "plane" in values.animated:
+        _check_plane(lower)
+    has_pole = settings.plane == "POLE" or "plane" in values.exposed
+    target, pole = followed(settings, has_pole)
+    if target is None or (has_pole and pole is None):
         raise Refused(f"'{lower.name}' has no {'pole ' if target else ''}target")
-    animated = animated_paths(lower.id_data)
     root = moving_root(lower, animated) if lower.parent else ()
-    return Wanted(target, pole, *values_of(lower, animated), swing_side(lower.name), root)
+    return Wanted(target, pole, *values, swing_side(lower.name), root)
 
 
 def path_on(holder: PoseBone, setting: str) -> str:

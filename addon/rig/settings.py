@@ -57,6 +57,11 @@ class Setting(NamedTuple):
         return self.make is FloatProperty
 
     @property
+    def is_choice(self) -> bool:
+        """Whether it is one that has one of several values, each of which Blender stores as a number."""
+        return self.make is EnumProperty
+
+    @property
     def typecode(self) -> str:
         """As what kind of `array.array` Blender hands out the values of many bones."""
         return {FloatProperty: "f", BoolProperty: "b", EnumProperty: "i"}[self.make]
@@ -76,13 +81,13 @@ class Setting(NamedTuple):
 
     def number_of(self, value: Any) -> Any:
         """What Blender stores for a value: for one of several choices, its number."""
-        if self.make is not EnumProperty:
+        if not self.is_choice:
             return value
         return next(item[-1] for item in self.options["items"] if item[0] == value)
 
     def value_of(self, number: Any) -> Any:
         """The value of what Blender stores."""
-        if self.make is not EnumProperty:
+        if not self.is_choice:
             return number
         return next((item[0] for item in self.options["items"] if item[-1] == number), self.default)
 
@@ -91,7 +96,7 @@ def _changed(bone: PoseBone, name: str) -> None:
     """A setting was set by its name on the bone: have it where its chain reads it, and tell whoever listens."""
     holder = holder_of(bone)
     if ON_RIG + name in holder:
-        holder[ON_RIG + name] = getattr(bone, PREFIX + name)
+        holder[ON_RIG + name] = BY_NAME[name].number_of(getattr(bone, PREFIX + name))
         holder.id_data.update_tag()  # which Blender does for its own properties only
     tell_changed(bone, is_aim=False)
 
@@ -190,8 +195,13 @@ SHAPING = NAMES[1:]
 NUMBERS = tuple(setting.name for setting in SETTINGS if setting.is_number)
 """The names of those that may have any value in a range."""
 
+CHOICES = tuple(setting.name for setting in SETTINGS if setting.is_choice)
+"""The names of those that have one of several values."""
+
 IN_SHAPE = ("hinge_angle", "lower_twist")
 """The names of those that are part of the limb's shape; the other numbers are the solver's `Settings`."""
+
+BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 
@@ -229,7 +239,9 @@ class ChainSettings:
 
     def __getattr__(self, name: str) -> Any:
         holder = holder_of(self.bone) if name in DEFAULTS else {}
-        return holder[ON_RIG + name] if ON_RIG + name in holder else getattr(*self._place(name))
+        if ON_RIG + name not in holder:
+            return getattr(*self._place(name))
+        return BY_NAME[name].value_of(holder[ON_RIG + name])
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(*self._place(name), value)

@@ -64,9 +64,10 @@ class Target:
         return evaluated.matrix_world.translation
 
 
-def followed(settings: Any) -> tuple[Target | None, Target | None]:
-    """What a chain with these settings follows now, if it has that: its target, and in the plane of a pole its pole."""
+def followed(settings: Any, or_will: bool = False) -> tuple[Target | None, Target | None]:
+    """What a chain with these settings follows now, if it has that: its target, and in the plane of a pole, or if it
+    may be in that in other frames, its pole."""
     target = Target.read(settings.target, settings.subtarget)
-    if settings.plane != "POLE":
+    if settings.plane != "POLE" and not or_will:
         return target, None
     return target, Target.read(settings.pole_target, settings.pole_subtarget)

@@ -10,6 +10,7 @@ from bpy.types import Context, Object, PoseBone
 
 from .. import live
 from ..native.convert import make_portable, rebuild
+from ..native.found import may_switch
 from ..rig import status
 from ..rig.access import (
     bones_of,
@@ -64,7 +65,7 @@ def _is_wrong(lower: PoseBone, part: str, kind: Kind | None) -> bool:
     """Whether a chain lacks its target or its pole, or has one that it can't follow."""
     settings = chain_settings(lower)
     goal = Target.read(*(getattr(settings, name) for name in GOALS[part]))
-    if part == "POLE" and settings.plane != "POLE":
+    if part == "POLE" and settings.plane != "POLE" and not may_switch(lower):
         return False
     if goal is None or kind is Kind.CIRCLE:
         return True

@@ -72,29 +72,32 @@ def own_keys(bone: Any) -> list[str]:
 ALONE = """
 import json, os, sys
 import bpy
-out, frames, *paths = sys.argv[1:]
+out, frames, bones, *paths = sys.argv[1:]
+bones = json.loads(bones)
 found = []
 for path in paths:
     bpy.ops.wm.open_mainfile(filepath=path, use_scripts=False)
     assert not hasattr(bpy.types.PoseBone, "planar_ik")
-    ob = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE" and "thigh" in ob.pose.bones and not ob.library)
+    ob = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE" and bones[0] in ob.pose.bones and not ob.library)
     found.append([])
     for frame in json.loads(frames):
         bpy.context.scene.frame_set(frame)
         evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        found[-1].append([list(map(list, evaluated.pose.bones[name].matrix)) for name in ("thigh", "shin")])
+        found[-1].append([list(map(list, evaluated.pose.bones[name].matrix)) for name in bones])
 open(out, "w").write(json.dumps(found))
 os._exit(0)
 """
 
 
-def played_alone(folder: Path, paths: list[str], frames: Iterable[int]) -> tuple[np.ndarray, str]:
+def played_alone(
+    folder: Path, paths: list[str], frames: Iterable[int], bones: Iterable[str] = ("thigh", "shin")
+) -> tuple[np.ndarray, str]:
     """The matrices of the leg in files over frames, in a Blender without the extension and with scripts off; and what
     that Blender said."""
     out, user = folder / "alone.json", folder / "user"
     user.mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", ALONE, str(out), json.dumps(list(frames)), *paths],
+        [sys.executable, "-c", ALONE, str(out), json.dumps(list(frames)), json.dumps(list(bones)), *paths],
         check=True,
         env={**os.environ, "BLENDER_USER_RESOURCES": str(user)},
         timeout=100,

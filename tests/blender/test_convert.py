@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from scripts import installed
+from tests.blender.rigify import generated
 from tests.blender.rigs import HIP, LEG, NEAR, NEXT, SHIN, Bone, assert_on_target, make_empty, make_rig, select, update
 
 SAME = 1e-4
@@ -217,24 +218,6 @@ def other():
 # Rigify
 
 
-@pytest.fixture(scope="module")
-def rigify():
-    """Rigify, enabled from now on: a handler of files opened stays when it is disabled, and fails (5.2)."""
-    import addon_utils
-
-    addon_utils.enable("rigify", default_set=True)
-
-
-def generated(metarig):
-    """The rig that Rigify generates, in Pose Mode."""
-    getattr(bpy.ops.object, f"armature_{metarig}_metarig_add")()
-    bpy.ops.pose.rigify_generate()
-    ob = bpy.context.object
-    bpy.ops.object.mode_set(mode="POSE")
-    update()
-    return ob
-
-
 LIMBS = {
     "basic_human": {"thigh": "foot_ik", "upper_arm": "hand_ik"},
     "basic_quadruped": {"thigh": "foot_ik", "front_thigh": "front_foot_ik"},
@@ -247,7 +230,7 @@ straight; and on the quadruped that two of its hinges are not square to their bo
 
 
 @pytest.mark.parametrize("metarig", sorted(LIMBS))
-def test_a_rigify_rig_is_converted_and_its_controls_go_on_working(rigify, metarig):
+def test_a_rigify_rig_is_converted_and_its_controls_go_on_working(metarig):
     """Its constraints are the oracle, once they may not make bones shorter where they reach: by 2 % for a bent leg."""
     ob = generated(metarig)
     deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
@@ -292,7 +275,7 @@ TURNS = (("thigh", 0.8, 0.0), ("thigh", -0.5, 1.0), ("thigh", 1.2, 3.0), ("upper
 """Which control is turned by how much, and how far that of the foot is moved."""
 
 
-def test_turning_the_upper_control_swings_the_knee_as_before(rigify):
+def test_turning_the_upper_control_swings_the_knee_as_before():
     """The constraints, which begin with the pose that the control has, are the oracle; also where it is turned already,
     and played back."""
     ob = generated("basic_human")
@@ -337,7 +320,7 @@ def _turned(ob, name, angle, far, bones):
     return found
 
 
-def test_a_constraint_that_stays_is_named_and_not_bones_to_pose_by_hand(rigify):
+def test_a_constraint_that_stays_is_named_and_not_bones_to_pose_by_hand():
     ob = generated("basic_quadruped")
     converting = installed.addon("addon.ui.converting")
     with pytest.raises(converting.Refused, match="'Copy Scale' moves 'MCH-shin_ik3"):
@@ -350,7 +333,7 @@ SNAPPED = {"ik2fk": 5e-3, "generic_snap": 1e-5, "toggle_pole": 5e-3}
 
 @pytest.mark.parametrize("limb", ["thigh", "upper_arm"])
 @pytest.mark.parametrize("pole", [False, True])
-def test_rigifys_own_snapping_works_on_what_was_converted(rigify, limb, pole):
+def test_rigifys_own_snapping_works_on_what_was_converted(limb, pole):
     """The buttons of its panel: IK to FK, FK to IK, and the pole switched without moving the limb."""
     ob = generated("basic_human")
     deforming = [bone.name for bone in ob.data.bones if bone.use_deform]

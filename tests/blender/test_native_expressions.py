@@ -24,9 +24,10 @@ SETTINGS = [
     {"softness": 0.1},
     {"stretch": 0.7, "stretch_volume": "VOLUME", "min_angle": 0.4, "max_angle": 2.8, "softness": 0.05},
 ]
-PIECES = "facghijlow"
+PIECES = "facghijlo"
 ANIMATED = ("softness", "stretch", "stretch_max", "min_angle", "max_angle", "bend", "enabled")
 TURNED = ("hinge_angle", "lower_twist")
+SWITCHED = ("plane",)
 
 
 def drivers(lengths, plane, settings, animated=()):
@@ -36,6 +37,9 @@ def drivers(lengths, plane, settings, animated=()):
     chain = make_chain(ob, make_empty(), plane=plane, pole_target=make_empty("pole", (1, 5, 0)), **settings)
     for name in animated:
         ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=1)
+        if name in SWITCHED:
+            chain.plane = "POLE" if plane == "SWING" else "SWING"
+            ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=2)
     make_portable(ob)
     assert chain.runs_on == "RIG"
     return [curve.driver for curve in ob.animation_data.drivers]
@@ -66,6 +70,10 @@ def every_expression():
     for plane, animated in product(("REST", "SWING", "POLE"), (ANIMATED, TURNED, (*ANIMATED, *TURNED))):
         for driver in drivers(SHAPES[0], plane, SETTINGS[-1], animated):
             found.setdefault(driver.expression, [each.name for each in driver.variables])
+    for settings, animated in ((SETTINGS[1], ()), (SETTINGS[-1], (*ANIMATED, *TURNED))):
+        for driver in drivers(SHAPES[0], "SWING", settings, (*animated, *SWITCHED)):
+            found.setdefault(driver.expression, [each.name for each in driver.variables])
+    assert any("w==1" in expression for expression in found)
     return found
 
 

@@ -162,6 +162,23 @@ def test_keys_in_an_action_that_a_live_limb_has_too_wait_for_the_button() -> Non
     assert [path for path, _ in keys(other)] == [ON_BONE]
 
 
+@pytest.mark.parametrize("name", ["plane", "stretch_volume"])
+def test_a_curve_that_is_constant_keeps_no_limb_from_the_rig(name: str) -> None:
+    ob = leg()
+    before = matrices(ob)
+    make_live(ob)
+    bone = ob.pose.bones["shin"]
+    for frame in (1, 5, 9):
+        bone.keyframe_insert(f"planar_ik_{name}", frame=frame)
+    make_portable(ob)
+    bpy.context.scene.frame_set(7)
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    assert np.allclose(matrices(ob), before, atol=1e-5)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_bake(frame_start=1, frame_end=3, keep=True) == {"FINISHED"}
+
+
 def test_what_is_driven_goes_on_where_the_mechanism_is_made_anew() -> None:
     """Though its custom property is gone meanwhile, and what reads that finds nothing."""
     ob = leg()
@@ -184,35 +201,22 @@ def test_what_is_driven_goes_on_where_the_mechanism_is_made_anew() -> None:
         assert ob.pose.bones["shin"].planar_ik.message == ""
 
 
-@pytest.mark.parametrize("name", ["plane", "stretch_volume"])
-def test_a_curve_that_is_constant_keeps_no_limb_from_the_rig(name: str) -> None:
+@pytest.mark.parametrize(
+    "way", ["is driven: remove its driver, or stay on the extension", "is animated: remove its keys"]
+)
+def test_a_driver_on_the_volume_is_told_from_keys(way: str) -> None:
     ob = leg()
-    before = matrices(ob)
     make_live(ob)
     bone = ob.pose.bones["shin"]
-    for frame in (1, 5, 9):
-        bone.keyframe_insert(f"planar_ik_{name}", frame=frame)
-    make_portable(ob)
-    bpy.context.scene.frame_set(7)
-    chain = ob.pose.bones["shin"].planar_ik
-    assert (chain.reach, chain.message) == ("REACHED", "")
-    assert np.allclose(matrices(ob), before, atol=1e-5)
-    lists(ob.animation_data.action)[0][0].keyframe_points[1].co.y += 1
-    update()
-    said = f"{name.replace('_', ' ').capitalize()} of 'shin' is animated: remove its keys first"
-    assert chain.message == said
-    select(ob, "shin")
-    with pytest.raises(RuntimeError, match=said):
-        bpy.ops.pose.planar_ik_rebuild()
-
-
-def test_a_driver_on_the_plane_is_told_from_keys() -> None:
-    ob = leg()
-    make_live(ob)
-    ob.pose.bones["shin"].driver_add("planar_ik_plane").driver.expression = "2"
+    if "driven" in way:
+        bone.driver_add("planar_ik_stretch_volume").driver.expression = "2"
+    else:
+        for frame, value in ((1, "LENGTH"), (5, "VOLUME")):
+            bone.planar_ik_stretch_volume = value
+            bone.keyframe_insert("planar_ik_stretch_volume", frame=frame)
     update()
     select(ob, "shin")
-    with pytest.raises(RuntimeError, match="Plane of 'shin' is driven: remove its driver, or stay on the extension"):
+    with pytest.raises(RuntimeError, match=f"Stretch volume of 'shin' {way}"):
         bpy.ops.pose.planar_ik_make_portable()
 
 

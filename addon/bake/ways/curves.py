@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...rig.access import bones_of, path_to_bone, place_of_setting
 from ...rig.rotation import ARRAYS, rotation_channel, to_quaternion
-from ...rig.settings import PREFIX, SWITCH
+from ...rig.settings import CHOICES, PREFIX, SWITCH
 from ..acting import Curves, acting_curves, heeds_groups
 from .subjects import Own
 from .transforms import matrices
@@ -125,6 +125,9 @@ class Channels:
         values = values[self._rows]
         if name == SWITCH:
             return as_switch(values)
+        if name in CHOICES:
+            chosen: NDArray[Any] = np.floor(values + np.finfo(np.float32).eps)
+            return chosen
         limits: Any = bones_of(ob)[lower].bl_rna.properties[PREFIX + name]
         within: NDArray[Any] = np.clip(values, limits.hard_min, limits.hard_max)
         return within

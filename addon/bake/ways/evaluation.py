@@ -12,10 +12,10 @@ from bpy.types import Context, Depsgraph, Driver, Object, Scene
 from numpy.typing import NDArray
 
 from ...live.channels import SIZES
-from ...rig.access import bones_of, place_on_bone, scene_of
+from ...rig.access import bones_of, chain_settings, scene_of
 from ...rig.animation import animated_paths
 from ...rig.dependencies import Carrier, Dependencies
-from ...rig.settings import PREFIX
+from ...rig.settings import BY_NAME, PREFIX
 from .expressions import hangs_on_variables
 from .isolation import isolated, stood_in
 from .stepping import frame_kept, live_as, set_frame
@@ -170,9 +170,7 @@ class Evaluated:
             channel.record(i, depsgraph)
         for (ob, bone, path), values in self._settings.items():
             owner: Any = bones_of(self._doubles.get(ob, ob).evaluated_get(depsgraph))[bone]
-            is_setting = path.startswith(PREFIX)
-            holder, found = place_on_bone(owner, path.removeprefix(PREFIX)) if is_setting else (owner, path)
-            values[i] = holder.path_resolve(found)
+            values[i] = _number_at(owner, path)
 
     def world(self, ob: Object, rows: slice) -> NDArray[Any]:
         """What takes an object to the world, ``(frames, 4, 4)``."""
@@ -188,6 +186,14 @@ class Evaluated:
             numbers: NDArray[Any] = self._channels[ob, path].of(bone)[rows].astype(float)
             return numbers
         return self._settings[ob, bone, path][rows]
+
+
+def _number_at(owner: Any, path: str) -> Any:
+    """The number at a path from an evaluated bone, that of its chain's settings wherever they are."""
+    if not path.startswith(PREFIX):
+        return owner.path_resolve(path)
+    name = path.removeprefix(PREFIX)
+    return BY_NAME[name].number_of(getattr(chain_settings(owner), name))
 
 
 class _Worlds:

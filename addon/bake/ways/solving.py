@@ -73,7 +73,8 @@ def solve(subjects: list[Subject], courses: list[Course], features: Features, co
     target = moved(from_space, spaces.inside(places))
     pole = None
     if features.plane is Plane.POLE:
-        pole = _rows(moved(from_space, spaces.inside(_columns([course.pole for course in courses], count))))
+        pole = moved(from_space, spaces.inside(_columns([course.pole for course in courses], count)))
+        pole = _rows(_where_towards_it(pole, courses))
     body, uninherited, are_limbs = _bodies([course.shapes for course in courses])
     settings = _settings(subjects, courses)
     is_on = _over_frames(SWITCH, subjects, courses) > 0.0
@@ -85,7 +86,8 @@ def solve(subjects: list[Subject], courses: list[Course], features: Features, co
         _rows(target), body, settings, features, pole, blended_from, turned_apart, tolerance=ROUNDING
     )
     turns, stretch = Turns(*(_parts(q) for q in (solution.upper, solution.lower))), solution.stretch
-    is_solved = np.broadcast_to((solution.reach != Reach.INVALID) & are_limbs, solution.reach.shape)
+    is_known = are_limbs & (_plane(courses) != _number("REST") if features.plane is Plane.POLE else True)
+    is_solved = np.broadcast_to((solution.reach != Reach.INVALID) & is_known, solution.reach.shape)
     if not is_on.all():
         turns = Turns(*(_chosen(is_on, *each) for each in zip(turns, own, strict=True)))
         stretch = np.where(is_on, stretch, 1.0)
@@ -164,6 +166,24 @@ def _over_frames(name: str, subjects: list[Subject], courses: list[Course]) -> N
     if not any(name in course.settings for course in courses):
         return np.array(columns)
     return np.stack(np.broadcast_arrays(*columns), axis=-1)
+
+
+def _plane(courses: list[Course]) -> NDArray[Any]:
+    """The numbers of the planes of chains that have a pole: in frames in which that is not theirs, another."""
+    return np.stack(
+        np.broadcast_arrays(*(course.settings.get("plane", _number("POLE")) for course in courses)), axis=-1
+    )
+
+
+def _where_towards_it(pole: Vector, courses: list[Course]) -> Vector:
+    """The poles of chains in their limbs' own spaces, at the root where the plane is another: one that is in line with
+    root and target leaves the limb in the plane of `SWING`."""
+    is_towards = _plane(courses) == _number("POLE")
+    return (pole[0] * is_towards, pole[1] * is_towards, pole[2] * is_towards)
+
+
+def _number(plane: str) -> int:
+    return int(rig_settings.BY_NAME["plane"].number_of(plane))
 
 
 def _own(subjects: list[Subject], courses: list[Course], which: int) -> Quaternion:

@@ -11,11 +11,21 @@ from bpy.types import Depsgraph, Object, PoseBone
 
 from ...live.channels import Channels
 from ...native.found import constraints_of
-from ...rig.access import ArmatureObject, Key, chain_settings, key_of, runs_on_rig, split_path, upper_of
+from ...rig.access import (
+    ArmatureObject,
+    Key,
+    chain_settings,
+    key_of,
+    place_of_setting,
+    runs_on_rig,
+    split_path,
+    upper_of,
+)
+from ...rig.animation import changing_paths
 from ...rig.dependencies import Carrier, Dependencies
 from ...rig.problems import Mover, moved_by, obstacles_of
 from ...rig.rotation import CHANNELS, EULER, rotation_channel
-from ...rig.settings import IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, holder_of
+from ...rig.settings import CHOICES, IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, holder_of
 from ...rig.sides import swing_side
 from ...rig.targets import Target, followed
 from ..acting import acting_on
@@ -46,7 +56,8 @@ class Own(NamedTuple):
 
 class Subject(NamedTuple):
     """One chain that arrays may pose, except where one of ``movers`` acts. ``settings`` are those of `VARIABLE` as they
-    are now, ``angles`` those of `IN_SHAPE`; those in ``moving`` change over the frames."""
+    are now, ``angles`` those of `IN_SHAPE`; those in ``moving`` change over the frames. A plane that does is said to be
+    that of the pole."""
 
     key: Key
     object: ArmatureObject
@@ -161,15 +172,15 @@ class Reader:
     def subject(self, lower: PoseBone) -> Subject | None:
         """What is known of the chain of a lower bone."""
         ob, settings = lower.id_data, chain_settings(lower)
-        target, pole = followed(settings)
-        if lower.parent is None or target is None or (settings.plane == "POLE" and pole is None):
+        moving = self._moving(lower)
+        has_pole = settings.plane == "POLE" or "plane" in moving
+        target, pole = followed(settings, has_pole)
+        if lower.parent is None or target is None or (has_pole and pole is None):
             return None
         upper, animation = upper_of(lower), self.animation(ob)
         kept = own_channels(lower, self._channels(ob))
         own = [self._own(upper, kept), self._own(lower, kept)]
-        holder = holder_of(lower)
-        moving = self.animation(holder.id_data).settings(holder)
-        if None in own or SWITCH in animation.settings(upper) or moving - {*VARIABLE, *IN_SHAPE}:
+        if None in own or SWITCH in animation.settings(upper) or moving - {*VARIABLE, *IN_SHAPE, "plane"}:
             return None
         movers = self._movers(lower, target, pole, animation)
         if movers is None:
@@ -186,11 +197,18 @@ class Reader:
             {name: float(numbers[name]) for name in VARIABLE},
             moving,
             settings.stretch_volume,
-            settings.plane,
+            "POLE" if has_pole else settings.plane,
             swing_side(lower.name),
             (numbers["hinge_angle"], numbers["lower_twist"]),
             movers,
         )
+
+    def _moving(self, lower: PoseBone) -> frozenset[str]:
+        """The settings of a chain that change. Importers leave curves on choices that do not."""
+        holder = holder_of(lower)
+        moving = self.animation(holder.id_data).settings(holder)
+        places = {name: place_of_setting(lower, name) for name in moving.intersection(CHOICES)}
+        return moving.difference(name for name, (ob, path) in places.items() if not changing_paths(ob, {path}))
 
     def _own(self, bone: PoseBone, kept: dict[tuple[str, str], tuple[float, ...]]) -> Own | None:
         """What the animator has in a bone's channels, of those of its limb."""

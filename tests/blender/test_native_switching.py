@@ -1,0 +1,451 @@
+"""Limbs on the rig whose plane is switched: keyed or driven between Free and Pole, as that of limbs converted from
+Rigify is."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix, Vector
+
+from tests.blender.natives import make_live, make_portable, matrices, played_alone
+from tests.blender.rigs import (
+    HIP,
+    SHIN,
+    THIGH,
+    Bone,
+    activate,
+    expected,
+    frame_of,
+    joints,
+    length,
+    make_chain,
+    make_empty,
+    make_rig,
+    select,
+    update,
+)
+
+SWITCH = Bone("switch", (1, 0, 0), (1, 0, 0.3))
+ON_BONE, ON_RIG = 'pose.bones["shin"].planar_ik_plane', 'pose.bones["shin"]["planar_ik.plane"]'
+NUMBERS = {"REST": 0, "POLE": 1, "SWING": 2}
+POLES = {1: "POLE", 0: "SWING"}
+
+
+def leg(**settings: Any) -> Any:
+    """A leg that bends towards its pole or freely."""
+    ob = make_rig((HIP, THIGH, SHIN, SWITCH))
+    target, pole = make_empty("target", frame_of(ob).target(0.6, 0.4)), make_empty("pole", (4, 2, 0.5))
+    make_chain(ob, target, **({"plane": "SWING", "pole_target": pole} | settings))
+    return ob
+
+
+def driven_leg(**settings: Any) -> Any:
+    """One whose plane a custom property of a bone drives."""
+    ob = leg(**settings)
+    ob.pose.bones["switch"]["pole"] = False
+    drive(ob)
+    return ob
+
+
+def drive(ob: Any) -> None:
+    """Let that drive the plane."""
+    driver = ob.pose.bones["shin"].driver_add("planar_ik_plane").driver
+    variable = driver.variables.new()
+    variable.name, variable.targets[0].id = "var", ob
+    variable.targets[0].data_path = 'pose.bones["switch"]["pole"]'
+    driver.expression = "1 if (var) else 2"
+    update()
+
+
+def switch(ob: Any, to: bool) -> None:
+    """Switch what drives the plane."""
+    ob.pose.bones["switch"]["pole"] = to
+    ob.update_tag()
+    update()
+
+
+def places(count: int, seed: int) -> list[Vector]:
+    """Places round the leg's root, beside its rest plane too."""
+    rng = random.Random(seed)
+    return [Vector([rng.uniform(-1.1, 1.1) for _ in range(3)]) for _ in range(count)]
+
+
+def knee_towards(frame: Any, target: Any, pole: Any) -> np.ndarray:
+    """Where the knee is in the plane of the pole, by the law of cosines."""
+    r1, r2 = frame.lengths
+    way, aside = np.array(frame.inside(target)), np.array(frame.inside(pole))
+    distance = float(np.linalg.norm(way))
+    along = way / distance
+    aside = aside - along * (along @ aside)
+    x = (distance**2 + r1**2 - r2**2) / (2 * distance)
+    return np.array(frame.outside(along * x + aside / np.linalg.norm(aside) * np.sqrt(r1**2 - x**2)))
+
+
+def knee_of_swing(frame: Any, target: Any) -> np.ndarray:
+    """Where it is in the rest plane, turned the shortest way by Blender."""
+    line, way = Vector(frame.tip), Vector(frame.inside(target))
+    turn = line.rotation_difference(way)
+    in_rest_plane = frame.outside(np.array(line.normalized() * way.length))
+    return np.array(frame.outside(np.array(turn @ Vector(frame.inside(expected(frame, in_rest_plane).knee)))))
+
+
+def test_the_knee_goes_where_the_switch_says() -> None:
+    """Worked out from the joints at rest; by a driver on the plane that is copied whole."""
+    ob = driven_leg()
+    frame = frame_of(ob)
+    make_portable(ob)
+    chain, pole = ob.pose.bones["shin"].planar_ik, bpy.data.objects["pole"]
+    within = [place for place in places(30, 1) if 0.3 < (place - Vector(frame.outside(np.zeros(3)))).length < 1.7]
+    assert len(within) > 10
+    for place in within:
+        chain.target.location = place
+        for to in (True, False):
+            switch(ob, to)
+            knee = knee_towards(frame, place, pole.location) if to else knee_of_swing(frame, place)
+            at = joints(ob)
+            assert np.linalg.norm(at.knee - knee) < 2e-5 * length(ob)
+            assert np.linalg.norm(at.tip - np.array(place)) < 1e-5 * length(ob)
+            assert (chain.plane, chain.reach, chain.message) == (POLES[to], "REACHED", "")
+
+
+FEATURES: list[dict[str, Any]] = [
+    {},
+    {"bend": -1.0, "influence": 0.6},
+    {"bend": 0.3, "hinge_angle": 0.7, "lower_twist": -0.4},
+    {"softness": 0.1, "stretch": 0.5, "stretch_volume": "UNIFORM", "min_angle": 0.5, "max_angle": 2.7},
+]
+
+
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("animated", [(), ("bend", "hinge_angle", "softness")])
+def test_both_planes_are_those_of_live(features: dict[str, Any], animated: tuple[str, ...]) -> None:
+    ob = driven_leg(**features)
+    ob.pose.bones["hip"].matrix_basis = Matrix.LocRotScale((0.1, 0, 0.2), Euler((0.2, 0.4, 0.1)), (1.2, 1.2, 1.2))
+    for name in ("thigh", "shin"):
+        ob.pose.bones[name].rotation_quaternion = Euler((0.3, 0.2, -0.4)).to_quaternion()
+    for name in animated:
+        ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=1)
+    in_line = joints(ob).root + 0.5 * (np.array(bpy.data.objects["pole"].location) - joints(ob).root) / 5
+    wanted = poses(ob, [*places(12, 2), Vector(in_line)])
+    make_portable(ob)
+    assert ob.pose.bones["shin"].planar_ik.runs_on == "RIG"
+    found = poses(ob, [*places(12, 2), Vector(in_line)])
+    assert np.abs(found - wanted).max() < 2e-5
+    make_live(ob)
+    assert np.abs(poses(ob, [*places(12, 2), Vector(in_line)]) - wanted).max() == 0.0
+
+
+def poses(ob: Any, at: list[Vector]) -> np.ndarray:
+    """The limb's matrices with its target at places, in both planes."""
+    found = []
+    for place in at:
+        bpy.data.objects["target"].location = place
+        for to in (True, False):
+            switch(ob, to)
+            found.append(matrices(ob))
+            assert ob.pose.bones["shin"].planar_ik.message == ""
+    return np.array(found)
+
+
+def test_a_limb_that_is_not_switched_has_nothing_of_it() -> None:
+    ob = leg(plane="POLE")
+    bone = ob.pose.bones["shin"]
+    for frame in (1, 5):  # constant, as importers leave curves
+        bone.keyframe_insert("planar_ik_plane", frame=frame)
+    make_portable(ob)
+    assert "planar_ik.plane" not in bone.keys()  # noqa: SIM118
+    read = [
+        target.data_path
+        for curve in ob.animation_data.drivers
+        for each in curve.driver.variables
+        for target in each.targets
+    ]
+    assert ON_RIG not in read
+
+
+def keyed_leg() -> Any:
+    """A leg whose plane is keyed."""
+    ob = leg()
+    for frame, plane in ((1, "SWING"), (5, "POLE"), (9, "SWING")):
+        ob.pose.bones["shin"].planar_ik_plane = plane
+        ob.pose.bones["shin"].keyframe_insert("planar_ik_plane", frame=frame)
+    return ob
+
+
+def keys(ob: Any) -> list[tuple[str, list[tuple[float, float, str]]]]:
+    """What an object's action animates, and the keys of that."""
+    action = ob.animation_data.action
+    lists = (
+        [action.fcurves]
+        if hasattr(action, "fcurves")
+        else [bag.fcurves for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
+    )
+    return [
+        (curve.data_path, [(*key.co, key.interpolation) for key in curve.keyframe_points])
+        for each in lists
+        for curve in each
+    ]
+
+
+POINTS = [(1, 2, "CONSTANT"), (5, 1, "CONSTANT"), (9, 2, "CONSTANT")]
+
+
+def played(ob: Any) -> np.ndarray:
+    """The limb's matrices over the frames, and what its plane is said to be."""
+    found = []
+    for frame in range(12):
+        bpy.context.scene.frame_set(frame)
+        found.append(matrices(ob))
+        chain = ob.pose.bones["shin"].planar_ik
+        assert (chain.plane, chain.message) == ("POLE" if 5 <= frame < 9 else "SWING", "")
+    return np.array(found)
+
+
+def test_keys_are_carried_over_there_and_back() -> None:
+    ob = keyed_leg()
+    wanted = played(ob)
+    make_portable(ob)
+    assert keys(ob) == [(ON_RIG, POINTS)]
+    assert np.abs(played(ob) - wanted).max() < 1e-5
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    assert keys(ob) == [(ON_RIG, POINTS)]
+    assert np.abs(played(ob) - wanted).max() < 1e-5
+    make_live(ob)
+    assert keys(ob) == [(ON_BONE, POINTS)]
+    assert np.abs(played(ob) - wanted).max() == 0.0
+
+
+def test_keys_that_a_script_sets_later_act() -> None:
+    """By the setting's name on the bone; between whole choices, nothing is interpolated."""
+    ob = keyed_leg()
+    make_portable(ob)
+    bone = ob.pose.bones["shin"]
+    bone.planar_ik_plane = "POLE"
+    bone.keyframe_insert("planar_ik_plane", frame=12)
+    bone["planar_ik.plane"] = NUMBERS["SWING"]
+    bone.keyframe_insert('["planar_ik.plane"]', frame=15)
+    update()
+    assert keys(ob) == [(ON_RIG, [*POINTS, (12, 1, "CONSTANT"), (15, 2, "CONSTANT")])]
+    for frame, plane in ((11, "SWING"), (12, "POLE"), (14, "POLE"), (15, "SWING")):
+        bpy.context.scene.frame_set(frame)
+        assert (bone.planar_ik.plane, bone.planar_ik.message) == (plane, "")
+
+
+def test_a_plane_that_is_keyed_on_the_rig_is_switched_once_it_is_rebuilt() -> None:
+    ob = leg(plane="POLE")
+    make_portable(ob)
+    for frame, plane in ((1, "POLE"), (5, "SWING")):
+        bone = ob.pose.bones["shin"]
+        bone.planar_ik_plane = plane  # which makes the mechanism anew, and so the bone another one
+        ob.pose.bones["shin"].keyframe_insert("planar_ik_plane", frame=frame)
+    bpy.context.scene.frame_set(1)
+    said = "Plane of 'shin' was animated since it was put on the rig, so press Rebuild on the Rig"
+    assert ob.pose.bones["shin"].planar_ik.message.startswith(said)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    on_rig = []
+    for frame, plane in ((1, "POLE"), (5, "SWING")):
+        bpy.context.scene.frame_set(frame)
+        chain = ob.pose.bones["shin"].planar_ik
+        assert (chain.plane, chain.reach, chain.message) == (plane, "REACHED", "")
+        on_rig.append(matrices(ob))
+    make_live(ob)
+    for frame, pose in zip((1, 5), on_rig, strict=True):
+        bpy.context.scene.frame_set(frame)
+        assert np.abs(matrices(ob) - pose).max() < 1e-5
+
+
+def test_without_its_driver_it_is_switched_by_hand() -> None:
+    ob = driven_leg()
+    make_portable(ob)
+    bone = ob.pose.bones["shin"]
+    bone.driver_remove('["planar_ik.plane"]')
+    bone.keyframe_insert("planar_ik_influence", frame=1)
+    before = {}
+    for plane in ("POLE", "SWING"):
+        bone.planar_ik.plane = plane
+        update()
+        before[plane] = matrices(ob)
+        assert (bone.planar_ik_plane, bone["planar_ik.plane"]) == (plane, NUMBERS[plane])
+        assert bone.path_resolve('["planar_ik.plane"]') == plane
+        assert (bone.planar_ik.reach, bone.planar_ik.message) == ("REACHED", "")
+    assert np.abs(before["POLE"] - before["SWING"]).max() > 0.1
+    bone.planar_ik_plane = "REST"  # which is another mechanism
+    update()
+    assert "planar_ik.plane" not in ob.pose.bones["shin"].keys()  # noqa: SIM118
+    assert ob.pose.bones["shin"].planar_ik.message == ""
+
+
+def test_a_switch_to_the_hinge_is_refused() -> None:
+    ob = leg()
+    bone = ob.pose.bones["shin"]
+    for frame, plane in ((1, "REST"), (5, "POLE")):
+        bone.planar_ik_plane = plane
+        bone.keyframe_insert("planar_ik_plane", frame=frame)
+    select(ob, "shin")
+    said = "Plane of 'shin' is animated and at times Hinge: make that Free, or stay on the extension"
+    with pytest.raises(RuntimeError, match=said):
+        bpy.ops.pose.planar_ik_make_portable()
+    ob.animation_data_clear()
+    bone.driver_add("planar_ik_plane").driver.expression = "2 if frame < 9 else 0"
+    bpy.context.scene.frame_set(1)
+    make_portable(ob)
+    assert bone.planar_ik.message == ""
+    bpy.context.scene.frame_set(9)
+    assert (bone.planar_ik.reach, bone.planar_ik.message) == ("INVALID", said)
+
+
+def test_a_chain_that_is_switched_needs_its_pole_always() -> None:
+    ob = driven_leg()
+    ob.pose.bones["shin"].planar_ik.pole_target = None
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match="'shin' has no pole target"):
+        bpy.ops.pose.planar_ik_make_portable()
+    ob.pose.bones["shin"].planar_ik.pole_target = bpy.data.objects["pole"]
+    make_portable(ob)
+    bpy.data.objects.remove(bpy.data.objects["pole"])
+    update()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.reach, chain.message) == ("INVALID", "'shin' has no pole target")
+    chain.pole_target = make_empty("other", (3, 1, -1))
+    update()
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    switch(ob, True)
+    frame = frame_of_rig(ob)
+    knee = knee_towards(frame, bpy.data.objects["target"].location, (3, 1, -1))
+    assert np.linalg.norm(joints(ob).knee - knee) < 1e-5 * length(ob)
+
+
+def frame_of_rig(ob: Any) -> Any:
+    """`frame_of` a limb that runs on the rig."""
+    make_live(ob)
+    frame = frame_of(ob)
+    make_portable(ob)
+    return frame
+
+
+def test_drivers_that_read_the_plane_go_on_reading_it() -> None:
+    ob = driven_leg()
+    reader = make_empty("reader")
+    driver = reader.driver_add("location", 0).driver
+    variable = driver.variables.new()
+    variable.name, variable.targets[0].id, variable.targets[0].data_path = "plane", ob, ON_BONE
+    driver.expression = "plane"
+    for change in (make_portable, make_live):
+        change(ob)
+        for to in (True, False):
+            switch(ob, to)
+            assert reader.location.x == NUMBERS[POLES[to]]
+
+
+@pytest.mark.parametrize("to", [True, False])
+def test_snapping_and_flipping_in_both_planes(to: bool) -> None:
+    ob = driven_leg()
+    make_portable(ob)
+    switch(ob, to)
+    select(ob, "shin")
+    before = matrices(ob)
+    assert bpy.ops.pose.planar_ik_snap_fk() == {"FINISHED"}
+    ob.pose.bones["shin"].planar_ik.influence = 0.0
+    update()
+    assert np.abs(matrices(ob) - before).max() < 1e-5
+    ob.pose.bones["thigh"].rotation_quaternion = (1, 0.2, 0.1, -0.1)
+    update()
+    posed, tip = matrices(ob), joints(ob).tip
+    assert bpy.ops.pose.planar_ik_snap_target() == {"FINISHED"}
+    ob.pose.bones["shin"].planar_ik.influence = 1.0
+    update()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.plane, chain.message) == (POLES[to], "")
+    assert np.linalg.norm(joints(ob).tip - tip) < 1e-5 * length(ob)
+    assert not to or np.abs(matrices(ob) - posed).max() < 1e-4
+    knee = joints(ob).knee
+    assert bpy.ops.pose.planar_ik_flip() == {"FINISHED"}
+    update()
+    assert np.linalg.norm(joints(ob).tip - tip) < 1e-5 * length(ob)
+    assert np.linalg.norm(joints(ob).knee - knee) > 0.1
+
+
+def test_its_mirror_image_has_the_plane_that_it_has_now() -> None:
+    ob = driven_leg()
+    ob.data.bones["thigh"].name, ob.data.bones["shin"].name = "thigh.L", "shin.L"
+    activate(ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in ("thigh", "shin"):
+        bone, made = ob.data.edit_bones[f"{name}.L"], ob.data.edit_bones.new(f"{name}.R")
+        made.head, made.tail, made.roll = bone.head, bone.tail, bone.roll
+    ob.data.edit_bones["shin.R"].parent = ob.data.edit_bones["thigh.R"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    make_portable(ob, "shin.L")
+    switch(ob, True)
+    select(ob, "shin.L")
+    assert bpy.ops.pose.planar_ik_mirror() == {"FINISHED"}
+    update()
+    chain = ob.pose.bones["shin.R"].planar_ik
+    assert (chain.plane, chain.reach, chain.message) == ("POLE", "REACHED", "")
+
+
+def test_an_overridden_rig_is_switched_by_its_library_s_property(tmp_path: Path) -> None:
+    """The driver goes to the armature that holds what poses the limb, and reads the rig from there."""
+    ob = leg()
+    ob.pose.bones["switch"]["pole"] = False
+    ob.pose.bones["switch"].property_overridable_library_set('["pole"]', True)
+    ob.pose.bones["hip"].keyframe_insert("location", frame=1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
+        into.objects = ["rig"]
+    ob = into.objects[0].override_create(remap_local_usages=True)
+    ob.override_library.is_system_override = False
+    bpy.context.scene.collection.objects.link(ob)
+    target, pole = make_empty("target"), make_empty("pole", (4, 2, 0.5))
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.target, chain.pole_target = target, pole
+    drive(ob)
+    wanted = poses(ob, places(6, 3))
+    make_portable(ob)
+    assert (chain.runs_on, chain.message) == ("RIG", "")
+    assert np.abs(poses(ob, places(6, 3)) - wanted).max() < 2e-5
+    make_live(ob)
+    assert np.abs(poses(ob, places(6, 3)) - wanted).max() < 1e-6
+
+
+def switched_by_keys() -> Any:
+    """A leg whose switch is keyed."""
+    ob = driven_leg()
+    for frame, to in ((1, False), (5, True), (9, False)):
+        ob.pose.bones["switch"]["pole"] = to
+        ob.pose.bones["switch"].keyframe_insert('["pole"]', frame=frame)
+    return ob
+
+
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("make", ["keyed", "driven"])
+def test_a_bake_follows_the_switch(make: str, runs_on: str) -> None:
+    ob = keyed_leg() if make == "keyed" else switched_by_keys()
+    if runs_on == "RIG":
+        make_portable(ob)
+    wanted = played(ob)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_bake(frame_start=0, frame_end=11) == {"FINISHED"}
+    for frame, pose in enumerate(wanted):
+        bpy.context.scene.frame_set(frame)
+        assert np.abs(matrices(ob) - pose).max() < 1e-5
+
+
+@pytest.mark.parametrize("make", [switched_by_keys, keyed_leg])
+def test_without_the_extension_it_is_the_same(make: Any, tmp_path: Path) -> None:
+    ob = make()
+    make_portable(ob)
+    wanted = played(ob)
+    path = str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    found, said = played_alone(tmp_path, [path], range(12))
+    assert np.abs(found[0] - wanted).max() < 1e-6
+    assert "cycle" not in said.lower()
