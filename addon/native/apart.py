@@ -48,7 +48,7 @@ class _Apart(Designer):
         """Nothing that carries the limb matters to what holds its solution."""
         return Place(self.origin)
 
-    def place_lower(self, _upper: Place, _name: str) -> Place:
+    def place_lower(self, _upper: str) -> Place:
         """The same."""
         return Place(self.origin)
 

@@ -163,8 +163,6 @@ def _finish_bone(ob: ArmatureObject, bone: Bone, collection: Any) -> None:
     collection.assign(made.bone)
     made.bone.hide = made.bone.hide_select = True
     made.rotation_mode = bone.rotation_mode
-    for channel, numbers in bone.channels.items():
-        setattr(made, channel, numbers)
     made.lock_location = made.lock_rotation = made.lock_scale = (True, True, True)
     made.lock_rotation_w = made.lock_rotations_4d = True
 

@@ -20,11 +20,14 @@ from ..solver.limb import Limb
 from ..solver.record import Node
 from . import formulas
 from .blending import holding, is_mirrored, takeover
-from .expressions import cut, text, variables_of
+from .expressions import constant, cut, text, variables_of
 from .parts import FULLY, Bone, Constraint, Driver, Inherit, Mechanism, Place, Property, Variable
-from .rest import keeps_axes, plane_axes, roll_for
+from .rest import keeps_axes, own_axis, plane_axes, roll_for
 from .surroundings import Surroundings, free_name
 from .wanted import Wanted, features, solver_values
+
+FIRST = ("XYZ", "YXZ", "ZXY")
+"""Orders of Euler angles by the axis that comes first: a turn about that alone is never said by the other angles."""
 
 
 def design(lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundings) -> Mechanism:
@@ -125,20 +128,19 @@ class Designer:
         place = self.place_upper()
         if line:
             place = Place(place.rest @ (frame @ axes.inverted()).to_4x4(), line)
-        upper = self.add_turning("upper", place, limb.axes[2], limb.axes[1])
-        self.drive(upper, "rotation_axis_angle", 0, turned.line if line else formulas.line_in_plane() + turned.line)
+        turn = turned.line if line else formulas.line_in_plane() + turned.line
+        upper = self.add_turning("upper", place, limb.axes[2], limb.axes[1], turn)
         normal, across = (_vector(straight.conjugated() @ each) for each in (bent, aside))
-        place = self.place_lower(place, upper)
+        place = self.place_lower(upper)
         place = place._replace(rest=place.rest @ straight.to_matrix().to_4x4())
-        lower = self.add_turning("lower", place, normal, across)
-        self.drive(lower, "rotation_axis_angle", 0, -turned.knee)
+        lower = self.add_turning("lower", place, normal, across, -turned.knee)
         if "lower_twist" in self.wanted.exposed:
-            along = (straight.conjugated() @ Vector(limb.lower_axes[0])).y * place.scale[0]
-            self.twist(lower, along)
+            along = (straight.conjugated() @ Vector(limb.lower_axes[0])).y
+            self.twist(lower, -along if place.is_mirrored else along)
 
     def add_hinge(self, frame: Matrix) -> tuple[str, Inherit]:
         """Add the bone that an animated hinge angle turns the plane at rest by, on which its measures hang."""
-        hinge = self.add("hinge", self.upper.bone.matrix_local @ frame.to_4x4(), *self.root, rotation_mode="XYZ")
+        hinge = self.add("hinge", self.upper.bone.matrix_local @ frame.to_4x4(), *self.root, rotation_mode="YXZ")
         x, _, z = frame.col
         turn = formulas.HINGE if self.is_flat else formulas.hinge_turn(*self.limb.axes[1:], x, z)
         self.drive(hinge, "rotation_euler", 1, turn)
@@ -146,21 +148,21 @@ class Designer:
 
     def twist(self, lower: str, along: float) -> None:
         """Add the bone that an animated twist turns about the length of the lower one."""
-        name = self.add("twist", self.rest_of(lower), lower, rotation_mode="XYZ")
+        name = self.add("twist", self.rest_of(lower), lower, rotation_mode="YXZ")
         self.drive(name, "rotation_euler", 1, formulas.guarded(along * formulas.TWIST))
 
     def place_upper(self) -> Place:
         """Where the bone stands that holds the upper bone's solution."""
         return Place(self.upper.bone.matrix_local, *self.root)
 
-    def place_lower(self, upper: Place, name: str) -> Place:
+    def place_lower(self, upper: str) -> Place:
         """The same for the lower bone. One that is not turned with the upper bone is to stand as if it were, with the
         whole solution."""
         rest = self.lower.bone.matrix_local
         if self.lower.bone.use_inherit_rotation:
             return Place(rest, self.upper.name, holding(self.lower))
-        side = -1.0 if is_mirrored(self.upper) else 1.0  # which it does not take over either
-        return Place(upper.rest @ self.upper.bone.matrix_local.inverted() @ rest, name, scale=(side, 1.0, 1.0))
+        rest = self.rest_of(upper) @ self.upper.bone.matrix_local.inverted() @ rest
+        return Place(rest, upper, is_mirrored=is_mirrored(self.upper))  # which it does not take over either
 
     def add_line(self, frame: Matrix) -> str:
         """Add the bone that turns into the plane, with its y axis on the target line; none where that is fixed."""
@@ -175,6 +177,7 @@ class Designer:
             self.drive(line, "rotation_euler", 2, formulas.line_in_plane())
             if self.is_hinged:
                 self.drive(line, "rotation_euler", 1, formulas.guarded(-formulas.HINGE))
+                self.drive(line, "rotation_euler", 0, constant(0.0))
             return line
         turns = formulas.line_in_space(self.is_hinged, "plane" in self.wanted.exposed)
         for index, turn in ((2, turns.about_z), (0, turns.about_x), (1, turns.about_y)):
@@ -185,7 +188,7 @@ class Designer:
         """Add the bone that turns the shortest way to the target line, and one that an animated hinge angle turns back
         about it."""
         line = self.add("line", rest, parent, inherit)
-        for index, part in zip((1, 3), formulas.shortest_way(), strict=True):
+        for index, part in zip((0, 1, 3), (constant(1.0), *formulas.shortest_way()), strict=True):
             self.drive(line, "rotation_quaternion", index, part)
         if not self.is_hinged:
             return line
@@ -200,19 +203,43 @@ class Designer:
         self.factor = shape.stretch
         return formulas.turned_shaped(self.limb.bones, side)
 
-    def add_turning(self, role: str, place: Place, normal: Any, across: Any) -> str:
-        """Add a bone that turns about an axis of its own: the plane's normal, or where the bend swings it."""
-        if self.is_hinged:
-            normal, across = formulas.hinged_axes(normal, across)
-        axis = list(normal)
-        if self.features.swung:
-            axis = formulas.swung_axis(normal, across, self.values.bend, self.wanted.swing_side)
-        constants = [0.0 if variables_of(each) else float(text(each)) for each in axis]
-        channels = {"rotation_axis_angle": (0.0, *constants), "scale": place.scale}
-        name = self.add(role, *place[:3], rotation_mode="AXIS_ANGLE", channels=channels)
-        for index, each in enumerate(axis, 1):
-            if variables_of(each):
-                self.drive(name, "rotation_axis_angle", index, each)
+    def add_turning(self, role: str, place: Place, normal: Any, across: Any, turn: Node) -> str:
+        """Add what turns by the solution about the plane's normal, or where bend and hinge angle take that, and return
+        the bone that holds the solution then: the same one, if it turns about an axis of its own, else one below it."""
+        index = own_axis(normal)
+        if index is None or place.is_mirrored or self.features.swung or self.is_hinged:
+            return self.add_holding(role, place, self.add_axis(role, place, normal, across, turn))
+        name = self.add(role, *place[:3], rotation_mode=FIRST[index])
+        self.drive(name, "rotation_euler", index, formulas.towards(normal[index], turn))
+        return name
+
+    def add_axis(self, role: str, place: Place, normal: Any, across: Any, turn: Node) -> str:
+        """Add a bone whose Y axis is the normal, and Z across the limb, so that it turns about these."""
+        rest, parent, inherit, _ = place
+        if inherit.is_by_own_axes:
+            parent, inherit = self.add(f"{role}-seat", rest, parent, inherit), FULLY
+        y, z, side = Vector(normal), Vector(across), 1.0
+        if (rest.to_3x3() @ y).dot(self.rest_of(parent).col[1].to_3d()) < 0.0:  # where its axes would be rough
+            y, side = -y, -1.0
+        rest = rest @ Matrix([each[:] for each in (y.cross(z), y, z)]).transposed().to_4x4()
+        is_still = not (self.features.swung or self.is_hinged)
+        name = self.add(f"{role}-axis", rest, parent, inherit, rotation_mode=FIRST[1] if is_still else "AXIS_ANGLE")
+        if is_still:
+            self.drive(name, "rotation_euler", 1, formulas.towards(side, turn))
+            return name
+        bend = self.values.bend if self.features.swung else 1.0
+        axis = formulas.axis(bend, self.wanted.swing_side, self.is_hinged)
+        for index, each in ((0, turn), (2, formulas.towards(side, axis.normal)), (3, axis.across)):
+            self.drive(name, "rotation_axis_angle", index, each)
+        return name
+
+    def add_holding(self, role: str, place: Place, axis: str) -> str:
+        """Add a bone that stands as a limb's bone does with the solution, below one that turns about another axis."""
+        if not place.is_mirrored:
+            return self.add(role, place.rest, axis)
+        name = self.add(role, place.rest @ Matrix.Diagonal((1.0, -1.0, -1.0, 1.0)), axis)
+        for index in range(3):
+            self.drive(name, "scale", index, -1.0)
         return name
 
     def stretch(self) -> None:

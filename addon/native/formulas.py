@@ -71,13 +71,13 @@ def turned(of: Bones, is_flat: bool, side: Any) -> Turned:
     measured = square(is_flat)
     distance = NATIVE.sqrt(measured)
     found = _angles(of, distance, _at_least_0(of.total - distance))
-    return Turned(*(where_finite(measured, _towards(side, angle)) for angle in found))
+    return Turned(*(where_finite(measured, towards(side, angle)) for angle in found))
 
 
 def turned_shaped(of: Bones, side: Any) -> Turned:
     """The same for a limb that goes as far as the piece `FAR` says, which is how much less than r1 + r2."""
     gone = _at_least_0(of.total - FAR)
-    return Turned(*(_towards(side, angle) for angle in _angles(of, gone, _at_least_0(FAR))))
+    return Turned(*(towards(side, angle) for angle in _angles(of, gone, _at_least_0(FAR))))
 
 
 class Shape(NamedTuple):
@@ -121,33 +121,25 @@ def _angles(of: Bones, gone: Any, far: Any) -> Turned:
     return Turned(turn_of(line_cos, line_sin), turn_of(knee_cos, knee_sin))
 
 
-def swung_axis(normal: Any, aside: Any, bend: Any, side: float) -> list[Any]:
-    """The components of the axis that the limb bends about, which has swung round the target line by the bend: the
-    normal's and that aside of it, numbers.
+class Axis(NamedTuple):
+    """Components of the axis that a limb bends about, along the plane's normal and across the limb in the plane."""
 
-    Blender makes the axis of unit length. Here that aside of the normal has the same length for any bend, so that of a
-    bone whose own axes these are, only one component varies.
+    normal: Any
+    across: Any
+
+
+def axis(bend: Any, side: float, is_hinged: bool) -> Axis:
+    """The axis when it has swung round the limb's line by the bend, and is turned about it by the hinge angle.
+
+    A bend that is no variable is 1: to the other side, the limb bends by other angles about the same axis.
     """
-    bend_or = bend if isinstance(bend, Node) else constant(bend)
-    slope = bend_or / NATIVE.maximum(NATIVE.sqrt(_at_least_0(1.0 - bend_or * bend_or)), 1e-7)
-    return [
-        guarded(simplified(along * slope - side * across))
-        if isinstance(along, Node) or abs(along) > NOISE
-        else constant(-side * across)
-        for along, across in zip(normal, aside, strict=True)
-    ]
-
-
-def hinged_axes(normal: Any, aside: Any) -> tuple[list[Any], list[Any]]:
-    """The components of both axes of a bone that the hinge angle turns: the normal, and that aside of it."""
-    cosine, sine = call("cos", HINGE), call("sin", HINGE)
-    turned = [
-        (along * cosine - across * sine, across * cosine + along * sine)
-        if max(abs(along), abs(across)) > NOISE
-        else (0.0, 0.0)
-        for along, across in zip(normal, aside, strict=True)
-    ]
-    return [guarded(simplified(each)) for each, _ in turned], [simplified(each) for _, each in turned]
+    normal, across = bend, 0.0
+    if isinstance(bend, Node):
+        across = -side * NATIVE.sqrt(_at_least_0(1.0 - bend * bend))
+    if is_hinged:
+        cosine, sine = call("cos", HINGE), call("sin", HINGE)
+        normal, across = normal * cosine + across * sine, across * cosine - normal * sine
+    return Axis(*(guarded(simplified(each)) for each in (normal, across)))
 
 
 def hinge_turn(across: Any, normal: Any, x: Any, z: Any) -> Node:
@@ -162,7 +154,7 @@ def _dot(one: Any, other: Any) -> float:
     return float(sum(a * b for a, b in zip(one, other, strict=True)))
 
 
-def _towards(side: Any, angle: Node) -> Any:
+def towards(side: Any, angle: Node) -> Any:
     """An angle to the side that a bend says: its sign, got without comparing what may be not a number."""
     if isinstance(side, Node):
         return (2.0 * Node("==", side, call("abs", side)) - 1.0) * angle

@@ -20,6 +20,10 @@ Constraints = list[tuple[PoseBone, Any]]
 """Constraints, each with its bone."""
 
 
+ROUNDING = 1e-5
+"""Up to how much numbers in single precision differ that were meant to be the same."""
+
+
 class Found:
     """What a chain on the rig is made of, looked up once; good until something is edited."""
 
@@ -85,7 +89,9 @@ class Found:
         a copy of. Blender leaves drivers behind where it joins armatures with the same names. Of what older files
         do not say of it, nothing is asked."""
         built = (self.purpose or {}).get("made")
-        if self.purpose is None or not built or any(self.made.get(name) != each for name, each in built.items()):
+        if self.purpose is None or not built:
+            return False
+        if not all(_is_as(self.made.get(name), each) for name, each in built.items()):
             return False
         if not {*self.purpose["words"]["exposed"]} <= {*exposed(self.lower)}:
             return False
@@ -119,31 +125,15 @@ class Found:
             return "limb" if carrier == upper else "above"
         return role_of(self.host, carrier.name) if carrier and is_part(self.host, carrier.name) else ""
 
-    def put_back(self) -> bool:
-        """Set the channels of the mechanism's bones to what they were made with, and return whether any was not."""
-        channels = (self.purpose or {}).get("made", {}).get("channels")
-        if not channels or self.made["channels"] == channels:
-            return False
-        for name in self.bones:
-            bone = self.host.pose.bones[name]
-            bone.rotation_mode, _, *numbers = channels[role_of(self.host, name)]
-            for (channel, index), number in zip(self._held_channels(name), numbers, strict=False):
-                getattr(bone, channel)[index] = number
-        return True
-
     def _held(self, name: str) -> list[Any]:
-        """The rotation mode of a bone, how many constraints it has, and what its channels hold."""
-        bone = self.host.pose.bones[name]
-        numbers = (getattr(bone, channel)[index] for channel, index in self._held_channels(name))
-        return [bone.rotation_mode, len(bone.constraints), *numbers]
-
-    def _held_channels(self, name: str) -> list[tuple[str, int]]:
-        """The channels of a bone that are not driven, and which of their numbers."""
+        """The rotation mode of a bone, how many constraints it has, and what those of its channels hold that are not
+        driven."""
         bone = self.host.pose.bones[name]
         driven = {(split_path(curve.data_path)[1], curve.array_index) for curve in self._drivers.get(name, ())}
         channels = ("location", rotation_channel(bone.rotation_mode), "scale")
         numbers = [(channel, index) for channel in channels for index in range(len(getattr(bone, channel)))]
-        return [each for each in numbers if each not in driven]
+        held = (getattr(bone, channel)[index] for channel, index in numbers if (channel, index) not in driven)
+        return [bone.rotation_mode, len(bone.constraints), *held]
 
     @property
     def place(self) -> list[float]:
@@ -212,6 +202,15 @@ def host_of(lower: PoseBone) -> ArmatureObject:
     """The armature that the mechanism of a chain on the rig is in: the rig's own, or its annex."""
     host: ArmatureObject = holder_of(lower).id_data
     return host
+
+
+def _is_as(one: Any, other: Any) -> bool:
+    """Whether what was kept is the same, but for what a bone's channels lose where its matrix is read and set."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_is_as(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_as, one, other))
+    return abs(one - other) < ROUNDING if isinstance(one, float) and isinstance(other, float) else bool(one == other)
 
 
 def _of_constraints(drivers: list[Any]) -> list[Any]:

@@ -20,6 +20,11 @@ class Inherit(NamedTuple):
     scale: Any = "FULL"
     local_location: bool = True
 
+    @property
+    def is_by_own_axes(self) -> bool:
+        """Whether what a bone takes over depends on the orientation that it has itself."""
+        return self.scale in ("FIX_SHEAR", "ALIGNED")
+
     @classmethod
     def of(cls, pose_bone: PoseBone) -> Inherit:
         """What a bone of the rig takes over."""
@@ -31,17 +36,21 @@ FULLY = Inherit()
 
 
 class Place(NamedTuple):
-    """Where a bone stands at rest, in the armature's space, what it hangs on, and how; and how it is scaled there."""
+    """Where a bone stands at rest, in the armature's space, what it hangs on, and how; and whether it is mirrored there
+    along its X axis."""
 
     rest: Matrix
     parent: str = ""
     inherit: Inherit = FULLY
-    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    is_mirrored: bool = False
 
 
 class Bone(NamedTuple):
-    """A bone of the mechanism: its rest pose in the armature's space, its roll in Edit Mode, and what its channels hold
-    for good."""
+    """A bone of the mechanism: its rest pose in the armature's space, and its roll in Edit Mode.
+
+    Only channels that are driven say anything of it. Whoever resets the pose of all bones, as exporters do, then
+    changes nothing.
+    """
 
     role: str
     name: str
@@ -50,7 +59,6 @@ class Bone(NamedTuple):
     parent: str = ""
     inherit: Inherit = Inherit()
     rotation_mode: Any = "QUATERNION"
-    channels: dict[str, Any] = {}  # noqa: RUF012 (never changed)
     roll: float = 0.0
 
 

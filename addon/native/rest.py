@@ -13,6 +13,8 @@ from typing import Any
 from bpy.types import Bone
 from mathutils import Matrix, Vector
 
+from .formulas import NOISE
+
 ROUGH = -0.9
 """From which component along Y of the parent's axes on a bone's direction is far enough from -Y."""
 
@@ -44,6 +46,12 @@ def roll_for(rest: Matrix, parent: Matrix) -> float:
         aside = (Bone.MatrixFromAxisRoll(direction, roll).inverted() @ unrolled).col[2]
         roll += axis_and_roll[1] + atan2(aside.x, aside.z)
     return roll
+
+
+def own_axis(axis: Any) -> int | None:
+    """Which of a bone's own axes a unit vector in these is along, to either side; None if it is along none."""
+    aside = [index for index in range(3) if abs(axis[index]) > NOISE]
+    return aside[0] if len(aside) == 1 else None
 
 
 def plane_axes(along: Any, _across: Any, normal: Any) -> Matrix:

@@ -38,6 +38,9 @@ THIGH = Bone("thigh", (0, 0, 0), (0.1, 0.2, -1), "hip")
 SHIN = Bone("shin", (0.1, 0.2, -1), (0.1, 0, -1.9), "thigh", connected=True)
 LEG = (HIP, THIGH, SHIN)
 
+IN_ITS_AXES = (HIP, Bone("thigh", (0, 0, 0), (0, -0.1, -1), "hip"), Bone("shin", (0, -0.1, -1), (0, 0, -2), "thigh"))
+"""A leg whose bones bend about an axis of their own, as riggers make them."""
+
 NEAR, NEXT = (0.2, 0.4, -1.2), (0.1, -0.5, -1.0)
 """Places within the leg's reach."""
 

@@ -101,6 +101,22 @@ def test_joints_are_those_of_a_live_chain(rig, plane, influence):
         assert np.linalg.norm(a - b) <= SAME * length(rig)
 
 
+@pytest.mark.parametrize("inherits", [True, False])
+def test_a_reset_of_all_bones_of_the_annex_changes_nothing(rig, inherits):
+    rig.data.bones["shin"].use_inherit_rotation = inherits
+    place = frame_of(rig).target(0.6, 0.7, 0.1)
+    make_chain(rig, make_empty(location=place), plane="SWING", bend=0.4)
+    make_portable(rig)
+    wanted = joints(rig)
+    (annex,) = [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and not ob.override_library and not ob.library]
+    for keep in (False, True):
+        for bone in annex.pose.bones:
+            bone.matrix_basis = bone.matrix_basis.copy() if keep else Matrix()
+        update()
+        for a, b in zip(joints(rig), wanted, strict=True):
+            assert np.linalg.norm(a - b) <= 1e-6 * length(rig)
+
+
 FEATURES = [
     {"bend": -0.4},
     {"min_angle": 0.6, "max_angle": 2.4, "hinge_angle": -1.1, "lower_twist": 0.5},
