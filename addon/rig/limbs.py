@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from bpy.types import PoseBone
 
@@ -13,6 +14,9 @@ TOUCHING = 0.05
 
 LIKE = 0.6
 """A pair of bones is no limb if its shorter bone is shorter than this part of the shorter one of a pair next to it."""
+
+FAR = 3.0
+"""Bones so many times as long as from joint to joint, or as short, were not drawn so: an importer made them."""
 
 Pair = tuple[PoseBone, PoseBone]
 """The upper and the lower bone of a limb."""
@@ -50,6 +54,27 @@ def doubles(bone: PoseBone) -> list[PoseBone]:
         if other != bone and off <= TOUCHING * length and is_limb(other) and is_shown(other):
             found.append((abs(other.bone.length - length), other))
     return [other for _, other in sorted(found, key=lambda pair: pair[0])]
+
+
+def times_too_long(bone: PoseBone) -> float:
+    """How many times as long as the way to the next joint the bones of a bone's rig are, if most are so by the same
+    factor, as imports from glTF can leave them; 1 if that is not what is wrong with the bone and its parent."""
+    if _is_near(_times(bone.bone)):
+        return 1.0
+    found: list[float] = sorted(filter(None, map(_times, bone.id_data.data.bones)))
+    middle = found[len(found) // 2]
+    alike = [times for times in found if abs(times - middle) <= TOUCHING * middle]
+    return 1.0 if _is_near(middle) or 2 * len(alike) < len(found) else middle
+
+
+def _times(bone: Any) -> float:
+    """How many times as long a bone's parent is as the way from its head to the bone's; 0 if there is none."""
+    way = (bone.head_local - bone.parent.head_local).length if bone.parent else 0.0
+    return bone.parent.length / way if way else 0.0
+
+
+def _is_near(times: float) -> bool:
+    return times == 0.0 or 1.0 / FAR < times < FAR
 
 
 def is_shown(bone: PoseBone) -> bool:

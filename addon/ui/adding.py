@@ -11,7 +11,7 @@ from .. import live
 from ..native.convert import make_portable
 from ..rig.access import chain_settings
 from ..rig.controls import Control, end_of, keep_rotation, make_controls, turn_of
-from ..rig.limbs import is_limb, to_click
+from ..rig.limbs import is_limb, times_too_long, to_click
 from ..rig.setup import Fitting, Refused, add_fitting, fit_chain, named_target
 from ..rig.targets import Target
 from ..rig.words import rpt_
@@ -48,7 +48,7 @@ def add_chains(context: Context, request: Request) -> list[str]:
     if target and len(lowers) > 1:
         raise Refused("Select one lower bone and a target, or several lower bones and no target")
     fittings = [fit_chain(context, lower, target, pole, request.plane) for lower in lowers]
-    warnings = [warning for fitting in fittings if (warning := fitting.warning())]
+    warnings = [warning for fitting in fittings if (warning := fitting.warning() or misfit(fitting.lower))]
     if request.controls != "EMPTY":
         fittings = _with_controls(context, fittings, request.controls == "ROOT")
     for fitting in fittings:
@@ -185,8 +185,23 @@ def _apart(lowers: list[PoseBone], active: PoseBone | None) -> list[PoseBone]:
     return kept
 
 
+def misfit(bone: PoseBone) -> str:
+    """What to say of a rig whose bones do not end where the next ones begin, if that is what is wrong."""
+    times = times_too_long(bone)
+    if times == 1.0:
+        return ""
+    sentence = rpt_(
+        "The bones of '{rig}' are {times} times as long as from joint to joint: scale them all in Edit Mode by "
+        "{factor} about Individual Origins, or import the glTF file with Temperance for Bone Dir"
+    )
+    return sentence.format(rig=bone.id_data.name, times=f"{times:.3g}", factor=f"{1.0 / times:.3g}")
+
+
 def advice(bone: PoseBone) -> str:
     """What to say of a bone that is not the lower one of a limb."""
+    wrong = misfit(bone)
+    if wrong:
+        return wrong
     other = to_click(bone)
     if other and other.parent:
         sentence = rpt_("'{bone}' is not the lower bone of a limb: click '{lower}', which bends with '{upper}'")

@@ -200,6 +200,41 @@ def test_any_two_bones_can_be_asked_for() -> None:
     assert ob.pose.bones["foot"].planar_ik.reach == "REACHED"
 
 
+def longer(bone: Bone, times: float) -> Bone:
+    """The same bone, so many times as long, as importers leave bones below a scaled armature."""
+    head = Vector(bone.head)
+    return bone._replace(tail=head + times * (Vector(bone.tail) - head), connected=False)
+
+
+@pytest.mark.parametrize("times", [16.0, 0.0625])
+def test_bones_as_an_importer_left_them_are_mended_as_the_refusal_says(times: float, capfd: Any) -> None:
+    ob = rig_at_rest([longer(bone, times) for bone in (*LEG, FOOT)])
+    factor = f"{1.0 / times:.3g}"
+    words = f"are {times:.3g} times as long as from joint to joint: scale them all in Edit Mode by {factor}"
+    assert "Individual Origins" in refuses(bpy.ops.pose.planar_ik_add, words)
+    bpy.ops.pose.planar_ik_add(any_bones=True)
+    assert words in capfd.readouterr().out
+    bpy.ops.pose.planar_ik_remove()
+    before = worlds(ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in ob.data.edit_bones:
+        bone.length *= float(factor)
+    bpy.ops.object.mode_set(mode="POSE")
+    assert_unmoved(ob, before)
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_add()
+    assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
+    drawn = sum((Vector(bone.tail) - Vector(bone.head)).length for bone in LEG[1:])
+    assert length(ob, "shin") == pytest.approx(drawn, rel=1e-5)
+
+
+def test_bones_between_joints_are_not_taken_for_an_importers() -> None:
+    twist = Bone("twist", (0.02, 0.04, -0.2), (0.03, 0.06, -0.3), "thigh")
+    ob = rig_at_rest((*LEG, FOOT, twist), "twist")
+    select(ob, "twist")
+    refuses(bpy.ops.pose.planar_ik_add, "'twist' and its parent 'thigh' are no limb")
+
+
 def test_of_bones_of_like_length_the_active_one_counts() -> None:
     places = [(0.0, i, 0.1 * i * i) for i in range(6)]
     tail = [Bone(f"tail{i}", *places[i : i + 2], f"tail{i - 1}" if i else "", i > 0) for i in range(5)]

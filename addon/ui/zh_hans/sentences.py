@@ -6,6 +6,10 @@ in braces stand for anything, and `WORDS` among them for a sentence or words of 
 
 SENTENCES = {
     (
+        "The bones of '{rig}' are {times} times as long as from joint to joint: scale them all in Edit Mode by {factor} "
+        "about Individual Origins, or import the glTF file with Temperance for Bone Dir"
+    ): "'{rig}' 的骨骼长度是关节间距的 {times} 倍：请在编辑模式下以各自的原点为轴心把它们全部缩放 {factor} 倍，或重新导入 glTF 文件并把骨骼方向设为 Temperance",
+    (
         "'{bone}' and its parent '{parent}' are no limb: select the lower of two bones that meet, like a "
         "shin or a forearm"
     ): "'{bone}' 与其父级 '{parent}' 不是肢体：请选择相接的两根骨骼中的下骨，例如小腿或前臂",
@@ -134,7 +138,6 @@ SENTENCES = {
     "There is no object '{name}'": "没有物体 '{name}'",
     "There is no {part} to select": "没有可选择的{part}",
     "This chain and that of {whose} move each other's targets: let one follow something else": "此链与 {whose} 的链互相移动对方的目标：请让其中之一跟随别的对象",
-    "What '{bone}' follows can only be stepped: bring the chain back from the rig to bake it": "'{bone}' 所跟随的对象只能逐帧求值：请先把链从绑定取回再烘焙",
     "What carries '{bone}' is scaled unevenly, and '{lower}' has {setting}: let it inherit in full": "'{bone}' 的父级缩放不均匀，而 '{lower}' {setting}：请让它完整继承",
     (
         "What hangs on the limb of '{bone}' inherits its scale in full and is linked: set Stretch Volume to "
