@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from .chain import OWN_AT_REST, Features, Own, Plane, Uninherited, axes_for, solve_chain
 from .limb import Limb
@@ -79,3 +81,21 @@ def _take(given: Iterator[Any], size: int) -> Any:
 
 def _flat(rows: Sequence[Sequence[Any]]) -> list[Any]:
     return [number for row in rows for number in row]
+
+
+def stacked(trees: Sequence[Any]) -> Any:
+    """Nested tuples of numbers, as nested tuples of arrays with the trees along the last axis."""
+    first = trees[0]
+    if not isinstance(first, tuple):
+        are_single = not any(isinstance(each, np.ndarray) for each in trees)
+        return np.array(trees, float) if are_single else np.stack(np.broadcast_arrays(*trees), axis=-1)
+    return _like(first, [stacked(branch) for branch in zip(*trees, strict=True)])
+
+
+def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
+    """Nested tuples with everything in them changed."""
+    return _like(tree, [mapped(change, branch) for branch in tree]) if isinstance(tree, tuple) else change(tree)
+
+
+def _like(tree: Any, branches: list[Any]) -> Any:
+    return type(tree)(*branches) if hasattr(tree, "_fields") else tuple(branches)

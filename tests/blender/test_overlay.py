@@ -208,6 +208,43 @@ def test_the_ghosts_of_a_limb_between_fk_and_ik():
     assert np.abs(limbs.other[0] - np.array(mirrored[1:])).max() < 1e-5 * size
 
 
+def test_blended_limbs_of_several_kinds_are_drawn_together_as_each_alone():
+    """With a pole and without, soft, stretched, not inheriting rotation, and some that are not blended; two of each."""
+    kinds = [
+        {"plane": "POLE"},
+        {"plane": "SWING", "softness": 0.2},
+        {},
+        {"stretch": 1.0},
+        {"plane": "SWING"},
+        {"bend": -1.0},
+    ] * 2
+    bones = [
+        bone._replace(name=f"{bone.name}{i}", parent=bone.parent and f"{bone.parent}{i}")
+        for i in range(len(kinds)) for bone in LEG
+    ]  # fmt: skip
+    ob = make_rig(bones)
+    ob.data.bones["shin4"].use_inherit_rotation = ob.data.bones["shin10"].use_inherit_rotation = False
+    for i, settings in enumerate(kinds):
+        ob.pose.bones[f"thigh{i}"].rotation_quaternion = (1, 0.3, 0.1 * i, -0.1)
+        pole = make_empty(f"pole{i}", (1, 3, -1 + i))
+        target = make_empty(f"target{i}", (0.1 * i, 0.4 - 0.1 * i, -1.3 - 0.4 * (i % 6 == 3)))
+        chain = make_chain(ob, target, f"shin{i}", pole_target=pole, **settings)
+        chain.influence = 1.0 if i % 6 == 2 else 0.3 + 0.05 * i
+    alone = []
+    for i in range(len(kinds)):
+        select(ob, f"shin{i}")
+        update()
+        alone.append(shown().rows[0])
+    select(ob, *(f"shin{i}" for i in range(len(kinds))))
+    update()
+    place = overlay("figure").Place
+    together = shown().rows
+    for one, row in zip(alone, together, strict=True):
+        drawn = [each for each in place if each not in {place.POLE, place.POLED_KNEE} and (one[each, :3] != 0.0).any()]
+        assert {place.KNEE, place.OTHER_KNEE, place.ALONG} <= {*drawn}
+        assert np.abs(row[drawn, :3] - one[drawn, :3]).max() < 1e-5
+
+
 def test_a_miss_is_a_line_from_the_tip_to_the_target():
     ob, target = leg()
     root = Vector(joints(ob).root)

@@ -6,7 +6,6 @@ Positions and quaternions are tuples of arrays ``(frames, chains)``, one for eac
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from math import cos
 from typing import Any, NamedTuple
@@ -21,7 +20,7 @@ from ...rig.settings import SWITCH
 from ...solver import Reach
 from ...solver.chain import Features, Plane, Uninherited, tip_position
 from ...solver.chain import Own as Turns
-from ...solver.chains import solve_chains
+from ...solver.chains import mapped, solve_chains, stacked
 from ...solver.limb import Limb, limb
 from ...solver.ops import FLOATS
 from ...solver.rotation import Quaternion, Vector, dot, rotate, scale
@@ -114,12 +113,12 @@ def _bodies(shapes: list[Shapes]) -> tuple[Limb, Uninherited | None, Any]:
         limbs.append(_picked([body.limb if body else some_limb for body in bodies], which))
         apart.append(_picked([body.uninherited or () if body else some_apart for body in bodies], which))
         are_limbs.append(_picked([body is not None for body in bodies], which))
-    return _stacked(limbs), _stacked(apart) or None, _stacked(are_limbs) > 0.0
+    return stacked(limbs), stacked(apart) or None, stacked(are_limbs) > 0.0
 
 
 def _picked(trees: list[Any], which: NDArray[Any] | None) -> Any:
     """Trees of numbers as one, of what each frame has."""
-    return trees[0] if which is None else _mapped(lambda numbers: numbers[which], _stacked(trees))
+    return trees[0] if which is None else mapped(lambda numbers: numbers[which], stacked(trees))
 
 
 class _Spaces:
@@ -216,20 +215,3 @@ def _rows(parts: Any) -> Any:
 
 def _parts(rows: NDArray[Any]) -> Any:
     return tuple(np.moveaxis(rows, -1, 0))
-
-
-def _stacked(trees: list[Any]) -> Any:
-    """Nested tuples of numbers, as nested tuples of arrays with the trees along the last axis."""
-    first = trees[0]
-    if not isinstance(first, tuple):
-        are_single = not any(isinstance(each, np.ndarray) for each in trees)
-        return np.array(trees, float) if are_single else np.stack(np.broadcast_arrays(*trees), axis=-1)
-    return _like(first, [_stacked(list(branch)) for branch in zip(*trees, strict=True)])
-
-
-def _mapped(change: Callable[[Any], Any], tree: Any) -> Any:
-    return _like(tree, [_mapped(change, branch) for branch in tree]) if isinstance(tree, tuple) else change(tree)
-
-
-def _like(tree: Any, branches: list[Any]) -> Any:
-    return type(tree)(*branches) if hasattr(tree, "_fields") else tuple(branches)

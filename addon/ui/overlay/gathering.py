@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 from bpy.types import Context, Depsgraph
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Vector
 
 from ...live.places import Positions
 from ...rig.access import ArmatureObject, bones_of, view_layer_of
 from ...rig.anatomy import frame_of
 from ...rig.status import MISSED
 from ...rig.targets import Target
-from ...solver.chain import Own, solve_chain, tip_position
-from ...solver.ops import FLOATS, Array
+from ...solver.ops import Array
+from .blending import alike
 from .figure import CROSS_SIZE, FIRST, Place, radii, roles_in
 from .placing import Bends, bend_axes, place_missed, place_other, place_tinted
 from .sights import Shape, Sight, Sights
@@ -27,9 +27,6 @@ NOTHING = np.zeros((0, len(Place), 4), np.float32)
 
 Joints = tuple[Array, Array, Array]
 """Roots, knees and tips ``(n, 3)``."""
-
-Pair = tuple[Any, Any]
-"""The places of a knee and a tip."""
 
 
 class Bones:
@@ -122,7 +119,8 @@ class Cast:
         self._axes = bend_axes(shapes)
         self._bends = Bends.of(settings)
         self._rings = np.array([radii(each.limb.bones, each.settings) for each in shapes]).reshape(-1, CROSS_SIZE)
-        self._blended = [i for i, each in enumerate(settings) if each.influence < 1.0]
+        between = [i for i, each in enumerate(settings) if each.influence < 1.0]
+        self._blended = alike(between, self.shown, self._axes)
         self._stretched = [i for i, each in enumerate(self.shown) if each.is_stretched]
         self._looks, self._axes_kept = -1, self._axes
         self.roles = roles_in(self._rings, bool(self._blended), bool(self._poled))
@@ -157,12 +155,12 @@ class Cast:
         if self._blended:
             rows[:, Place.SOLVED_KNEE : Place.OWN_TIP + 1, :3] = root[:, None]
             knee, tip = knee.copy(), tip.copy()
-        for i in self._blended:
-            goals = (target[i], pole[i] if self.shown[i].pole else None)
-            to_world, solved, own = _unblended(self.shown[i], goals, depsgraph)
-            plane[i] = self._axes[i] @ to_world
-            knee[i], tip[i] = solved
-            rows[i, Place.SOLVED_KNEE : Place.OWN_TIP + 1, :3] = (*solved, *own)
+        for blended in self._blended:
+            which = blended.which
+            goals = zip(map(Vector, target[which].tolist()), map(Vector, pole[which].tolist()), strict=True)
+            parts = blended.place(goals, depsgraph)
+            knee[which], tip[which], plane[which] = parts.knee, parts.tip, parts.plane
+            rows[which, Place.SOLVED_KNEE : Place.OWN_TIP + 1, :3] = np.stack(parts[:4], axis=1)
         place_missed(rows, joints[2] - target, MISSED * self._rings[:, 0], plane[:, 0])
         place_other(rows, plane, (root, knee, tip), self._bends)
 
@@ -209,26 +207,3 @@ def forget() -> None:
 
 def _shape(chain: Sight) -> Shape:
     return chain.shape  # type: ignore[return-value]  # which is None for those only that are not shown
-
-
-def _unblended(chain: Sight, goals: tuple[Any, Any], depsgraph: Depsgraph) -> tuple[Array, Pair, Pair]:
-    """The upper bone's axes in the world, as rows, and knee and tip, of the whole solution of a chain, and knee and tip
-    of the animator's pose."""
-    limb, uninherited, settings, features = shape = _shape(chain)
-    evaluated = chain.object.evaluated_get(depsgraph)
-    frame = evaluated.matrix_world @ frame_of(bones_of(evaluated)[chain.bones[0]])
-    inside: Any = frame.inverted_safe()  # the stubs don't know how long vectors are
-    target, pole = (None if goal is None else (inside @ Vector(goal))[:] for goal in goals)
-    whole = features._replace(blended=False)
-    solution = solve_chain(target, limb, settings, whole, FLOATS, pole, uninherited=uninherited)  # type: ignore[arg-type]  # a place
-    turns = Own(solution.upper, solution.lower)
-    axes = np.array((frame.to_3x3() @ Quaternion(solution.upper).to_matrix()).transposed())
-    solved = _joints(frame, turns, shape, solution.stretch)
-    return axes, solved, _joints(frame, chain.own(depsgraph), shape, 1.0)
-
-
-def _joints(frame: Matrix, turns: Own, shape: Shape, stretch: float) -> Pair:
-    """Knee and tip in the world of a limb whose bones are turned so."""
-    limbs = (shape.limb._replace(r2=0.0), shape.limb)
-    places = [tip_position(turns, limb, stretch, shape.uninherited) for limb in limbs]
-    return tuple((frame @ Vector(place))[:] for place in places)  # type: ignore[return-value]
