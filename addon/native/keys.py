@@ -1,16 +1,18 @@
-"""Keys and drivers that scripts, and Blender's own menus, give a setting by its name on the bone while it is a custom
-property of the rig: they are carried over there, where they act."""
+"""Keys and drivers of settings where these are not: by the name on the bone that scripts and Blender's own menus know,
+while it is a custom property of the rig; or by that of the custom property in an action of a limb that is live by now.
+They are carried over to where they act."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import bpy
 
-from ..rig.access import ArmatureObject, is_armature, runs_on_rig, split_path
+from ..rig.access import ArmatureObject, has_chain, is_armature, runs_on_rig, setting_path, split_path
 from ..rig.animation import animated_paths
 from ..rig.carrying import carry, shared_users
-from ..rig.settings import ON_RIG, PREFIX
+from ..rig.settings import BY_NAME, ON_RIG, PREFIX
 from .wanted import path_on
 
 Waiting = dict[tuple[str, str], list[ArmatureObject]]
@@ -34,9 +36,17 @@ def carry_over() -> None:
 
 def _waiting(ob: ArmatureObject) -> Iterator[tuple[str, str]]:
     for path in animated_paths(ob):
-        if f"].{PREFIX}" in path:
-            name, setting = split_path(path)
-            lower = ob.pose.bones.get(name)
-            setting = setting.removeprefix(PREFIX)
-            if lower and runs_on_rig(lower) and ON_RIG + setting in lower:
+        if f"].{PREFIX}" in path or f'["{ON_RIG}' in path:
+            name, rest = split_path(path)
+            lower, on_rig = ob.pose.bones.get(name), _ON_RIG.fullmatch(rest)
+            setting = on_rig[1] if on_rig else rest.removeprefix(PREFIX)
+            if lower is None or setting not in BY_NAME:
+                continue
+            has_it = ON_RIG + setting in lower
+            if on_rig and not has_it and has_chain(lower):
+                yield path, setting_path(name, setting)
+            elif not on_rig and has_it and runs_on_rig(lower):
                 yield path, path_on(lower, setting)
+
+
+_ON_RIG = re.compile(rf'\["{re.escape(ON_RIG)}(\w+)"\]')

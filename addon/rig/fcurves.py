@@ -22,6 +22,7 @@ def send(curves: Any, curve: Any, path: str) -> None:
     there = curves.find(path, index=curve.array_index)
     if there is None:
         curve.data_path = path
+        curve.is_valid = True  # which an editor may have found that it is not where it was
     elif there != curve:
         _move_keys(curve, there)
         curves.remove(curve)

@@ -270,3 +270,30 @@ def test_keys_that_an_override_of_a_rig_is_given_act_and_what_takes_its_library_
     assert keys(ob) == [(ON_RIG, [(1, 1), (11, 0.5)])]
     bpy.context.scene.frame_set(11)
     assert (bone.planar_ik.message, bone.planar_ik.influence) == ("", 0.5)
+
+
+def test_actions_of_a_limb_that_was_on_the_rig_act_on_the_live_one_and_back() -> None:
+    """An animator switches between actions: those that were not the object's when its limb changed are carried over
+    once they are."""
+    ob = leg(softness=0.1)
+    actions = []
+    for least in (0.0, 0.5):
+        key(ob, (1, least), (11, 1.0))
+        ob.pose.bones["shin"].keyframe_insert('["planar_ik.bend"]', frame=1)
+        update()
+        actions.append(ob.animation_data.action)
+        actions[-1].use_fake_user = True
+        ob.animation_data.action = None
+    for change in (make_live, make_portable):
+        change(ob)
+        for action, least in zip(actions, (0.0, 0.5), strict=True):
+            ob.animation_data_create().action = action
+            if hasattr(ob.animation_data, "action_slot"):
+                ob.animation_data.action_slot = action.slots[0]
+            update()
+            bpy.context.scene.frame_set(1)
+            assert keys(ob)[0][0] == (ON_BONE if change is make_live else ON_RIG)
+            chain = ob.pose.bones["shin"].planar_ik
+            assert (chain.influence, chain.message) == (least, "")
+            assert away(ob) > 0.02
+        ob.animation_data.action = None
