@@ -7,8 +7,9 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..rig.access import upper_of
+from ..rig.access import setting_path, upper_of
 from ..rig.anatomy import Unposable, anatomy
+from ..rig.animation import changing_paths
 from ..rig.dependencies import Dependencies
 from ..rig.kinds import Kind, Problem
 from ..rig.settings import IN_SHAPE, titled
@@ -19,7 +20,7 @@ from ..solver.triangle import bones
 from .blending import is_mirrored
 from .checking import check_fixed, check_goals
 from .found import Found, host_of
-from .wanted import SWITCHED, Wanted, goals_of, needs_swing, read
+from .wanted import SWITCHED, Wanted, goals_of, needs_swing, read, swings
 
 
 def is_outdated(found: Found, evaluated: PoseBone) -> bool:
@@ -46,13 +47,12 @@ def changed_since(found: Found, evaluated: PoseBone) -> str:
 def _set_since(found: Found, wanted: Wanted) -> str:
     """What was set otherwise."""
     lower, built = found.lower, found.purpose
-    animated = sorted(wanted.waiting | wanted.exposed.difference(built["words"]["exposed"])) if built else []
-    if animated:
+    if animated := sorted(wanted.waiting | (_animated_since(lower, wanted, built) if built else set())):
         return f"{titled(animated[0])} of '{lower.name}' was animated since it was put on the rig"
     if built is None or found.goals != goals_of(wanted):
         return f"'{lower.name}' has another target or pole than when it was put on the rig"
     words, numbers = _words(_as_built(wanted, built), lower), _numbers(_as_built(wanted, built))
-    if words["swings"] and not built["words"]["swings"]:
+    if words["swings"] and not built["words"]["swings"] and swings(lower, wanted):
         return f"The knee of '{lower.name}' does not swing yet, as it does with a bend between 1 and -1"
     if not {*words["moving"]} <= {*built["words"]["moving"]}:
         return f"The location of '{upper_of(lower).name}' was changed since '{lower.name}' was put on the rig"
@@ -60,6 +60,13 @@ def _set_since(found: Found, wanted: Wanted) -> str:
     if words | needless != built["words"] or not _are_alike(built["numbers"], numbers, 1e-6):
         return f"'{lower.name}' or its chain was changed since it was put on the rig"
     return ""
+
+
+def _animated_since(lower: PoseBone, wanted: Wanted, built: dict[str, Any]) -> set[str]:
+    """The settings that something gives other values over time that the mechanism has for good: keys on all of them may
+    well give each the value that it has."""
+    paths = {setting_path(lower.name, name): name for name in wanted.exposed.difference(built["words"]["exposed"])}
+    return {paths[path] for path in changing_paths(lower.id_data, paths)} if paths else set()
 
 
 def _shaped_since(found: Found, evaluated: PoseBone, wanted: Wanted) -> str:

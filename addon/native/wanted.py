@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import cos
+from math import cos, inf
 from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 
 from ..rig.access import ArmatureObject, chain_settings, place_of_setting, setting_path, upper_of
-from ..rig.animation import animated_paths, changing_paths, curves_everywhere
+from ..rig.animation import animated_paths, changing_paths, curves_on, has_strips, is_driven
 from ..rig.settings import BY_NAME, CHOICES, FLAT, IN_SHAPE, NAMES, ON_RIG, holder_of
 from ..rig.setup import Refused
 from ..rig.sides import swing_side
@@ -92,13 +92,32 @@ def needs_swing(wanted: Wanted) -> bool:
 
 
 def moving_root(lower: PoseBone, animated: set[str]) -> tuple[int, ...]:
-    """Along which of its axes the upper bone has a location of its own: set, or animated."""
+    """Along which of its axes the upper bone has a location of its own: set, driven, or keyed to anything but none, as
+    keys on all channels are."""
     upper = upper_of(lower)
     if upper.bone.use_connect and upper.parent:
         return ()
-    if property_path(upper.name, "location") in animated:
-        return (0, 1, 2)
-    return tuple(axis for axis, number in enumerate(upper.location[:]) if abs(number) > ROUNDING * upper.bone.length)
+    places = [{number} for number in upper.location[:]]
+    path = property_path(upper.name, "location")
+    if path in animated:
+        if is_driven(lower.id_data, path):
+            return (0, 1, 2)
+        for curve in curves_on(lower.id_data, path):
+            places[curve.array_index] |= {inf} if curve.modifiers else {key.co.y for key in curve.keyframe_points}
+    least = ROUNDING * upper.bone.length
+    return tuple(axis for axis, numbers in enumerate(places) if max(map(abs, numbers)) > least)
+
+
+def swings(lower: PoseBone, wanted: Wanted) -> bool:
+    """Whether the knee is between the sides in some frame, as far as keys tell."""
+    if abs(wanted.settings["bend"]) < 1.0:
+        return True
+    ob, path = place_of_setting(lower, "bend")
+    curves = curves_on(ob, path)
+    keys = [key for curve in curves for key in curve.keyframe_points]
+    sides = {key.co.y for key in keys}
+    jumps = len(sides) == 1 or (not has_strips(ob) and all(key.interpolation == "CONSTANT" for key in keys))
+    return is_driven(ob, path) or any(curve.modifiers for curve in curves) or not (sides <= {-1.0, 1.0} and jumps)
 
 
 def _squared_cosine(angle: Any) -> Any:
@@ -140,8 +159,8 @@ def _animated_by_name(lower: PoseBone, animated: set[str]) -> set[str]:
 def _check_plane(lower: PoseBone) -> None:
     """Raise `Refused` if a plane that is animated is one that the rig can't switch to."""
     ob, path = place_of_setting(lower, "plane")
-    curves = [curve for curve in curves_everywhere(ob) if curve.data_path == path]
-    keyed = {BY_NAME["plane"].value_of(round(key.co.y)) for curve in curves for key in curve.keyframe_points}
+    numbers = {round(key.co.y) for curve in curves_on(ob, path) for key in curve.keyframe_points}
+    keyed = {BY_NAME["plane"].value_of(number) for number in numbers}
     if not {*keyed, chain_settings(lower).plane} <= SWITCHED:
         raise Refused(
             f"Plane of '{lower.name}' is animated and at times Hinge: make that Free, or stay on the extension"

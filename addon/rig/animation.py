@@ -56,6 +56,23 @@ def curves_everywhere(ob: Object) -> Iterator[Any]:
             yield from _strip_curves(strip)
 
 
+def curves_on(ob: Object, path: str) -> list[Any]:
+    """The F-curves that act on one property of an object."""
+    return [curve for curve in curves_everywhere(ob) if curve.data_path == path]
+
+
+def is_driven(ob: Object, path: str) -> bool:
+    """Whether a property of an object, or one of its numbers, has a driver."""
+    data = ob.animation_data
+    return data is not None and any(curve.data_path == path for curve in data.drivers)
+
+
+def has_strips(ob: Object) -> bool:
+    """Whether the NLA may blend what acts on an object."""
+    data = ob.animation_data
+    return data is not None and any(track.strips for track in data.nla_tracks)
+
+
 def has_action(ob: Object, actions: set[Any]) -> bool:
     """Whether one of these actions may act on an object."""
     data = ob.animation_data

@@ -297,3 +297,36 @@ def test_actions_of_a_limb_that_was_on_the_rig_act_on_the_live_one_and_back() ->
             assert (chain.influence, chain.message) == (least, "")
             assert away(ob) > 0.02
         ob.animation_data.action = None
+
+
+def test_keys_on_all_channels_and_properties_leave_a_limb_right() -> None:
+    """As *I* sets them on location, rotation and scale, and the keying set *Whole Character* on all that a bone has."""
+    ob = leg(softness=0.1)
+    before = matrices(ob)
+    for frame in (1, 11):
+        for bone in (ob.pose.bones["thigh"], ob.pose.bones["shin"]):
+            for name in ("location", "rotation_quaternion", "scale"):
+                bone.keyframe_insert(name, frame=frame)
+        for name in ("bend", "influence"):
+            bone.keyframe_insert(f'["planar_ik.{name}"]', frame=frame)
+        for name in ("plane", "softness", "stretch", "min_angle", "hinge_angle", "lower_twist"):
+            bone.keyframe_insert(f"planar_ik_{name}", frame=frame)
+    bpy.context.scene.frame_set(5)
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    assert np.abs(matrices(ob) - before).max() < 1e-5
+    curves = {curve.data_path: curve for each in lists(ob.animation_data.action) for curve in each}
+    bend = curves['pose.bones["shin"]["planar_ik.bend"]'].keyframe_points
+    for key in bend:
+        key.interpolation = "CONSTANT"
+    bend[1].co.y = -1.0
+    bpy.context.scene.frame_set(11)
+    assert (chain.bend, chain.reach, chain.message) == (-1.0, "REACHED", "")
+    assert away(ob) <= 1e-5
+    bend[0].interpolation = "LINEAR"
+    bpy.context.scene.frame_set(1)
+    assert "does not swing yet" in chain.message
+    bend[0].interpolation = "CONSTANT"
+    lists(ob.animation_data.action)[0].find('pose.bones["thigh"].location', index=1).keyframe_points[1].co.y = 0.1
+    bpy.context.scene.frame_set(2)
+    assert "The location of 'thigh' was changed" in chain.message
