@@ -13,7 +13,7 @@ from ..rig.words import iface_
 from .adding import refusal
 from .finding import goals_of, left_behind
 from .mending import MENDS, mends_for, wrong_goals
-from .selecting import reach_icon
+from .selecting import is_held_back, reach_icon
 from .translations import told
 from .units import length_text
 from .wrapping import lines_of
@@ -143,10 +143,19 @@ def draw_result(layout: Any, context: Any, lower: PoseBone) -> None:
     elif reach == "REACHED":
         layout.label(text="Reached", icon=reach_icon(lower))
     else:
-        words = lower.planar_ik.bl_rna.properties["reach"].enum_items[reach].name  # type: ignore[attr-defined]
+        words = _how_far(lower, reach)
         away = length_text(scene_of(context), chain.residual)
         sentence = iface_("{reach}: {away} from the target").format(reach=iface_(words), away=away)
         layout.label(text=sentence, icon=reach_icon(lower), translate=False)
+
+
+def _how_far(lower: PoseBone, reach: str) -> str:
+    """What is said of a tip that is not on its target."""
+    chain = chain_settings(lower)
+    if is_held_back(chain):
+        return "Between FK and IK" if chain.influence else "FK"
+    name: str = lower.planar_ik.bl_rna.properties["reach"].enum_items[reach].name  # type: ignore[attr-defined]
+    return name
 
 
 def _draw_lines(layout: Any, context: Context, sentence: str, icon: str, alert: bool = False) -> None:

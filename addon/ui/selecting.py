@@ -27,6 +27,9 @@ REACH_ICONS = {
 }
 """An icon of its own shape for each `Reach`."""
 
+BETWEEN = "ARROW_LEFTRIGHT"
+"""The same where influence is what keeps a tip from its target."""
+
 OFF = "RADIOBUT_OFF"
 
 
@@ -152,7 +155,14 @@ class PLANARIK_UL_chains(LIST):  # type: ignore[misc]
 def reach_icon(bone: PoseBone) -> Any:
     """The icon of what became of a chain."""
     settings = chain_settings(bone)
-    return REACH_ICONS[settings.reach] if settings.enabled else OFF
+    if not settings.enabled:
+        return OFF
+    return BETWEEN if is_held_back(settings) else REACH_ICONS[settings.reach]
+
+
+def is_held_back(settings: Any) -> bool:
+    """Whether a tip is off its target as the pose is not all of the solution."""
+    return bool(settings.influence < 1.0 and settings.reach == "LIMITED")
 
 
 def _plane_icon(plane: str) -> str:

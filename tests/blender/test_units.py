@@ -64,3 +64,28 @@ def test_a_bake_says_in_the_unit_of_the_scene_how_far_tips_are_away(capfd: Any) 
     select(ob, "shin")
     bpy.ops.pose.planar_ik_bake()
     assert f"tips at most {away:.4g} in from their targets" in capfd.readouterr().out
+
+
+class Labels:
+    """A layout that notes what is written on it."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def label(self, text: str, **_: Any) -> None:
+        self.said.append(text)
+
+
+@pytest.mark.parametrize(
+    ("influence", "limit", "wanted"), [(0.0, 0, "FK"), (0.4, 0, "Between FK and IK"), (1.0, 2.5, "Limited")]
+)
+def test_the_panel_says_what_keeps_a_tip_from_its_target(influence: float, limit: float, wanted: str) -> None:
+    ob = make_rig()
+    chain = make_chain(ob, make_empty("target", (0.1, 0.4, -1.2)), plane="SWING", min_angle=limit)
+    chain.influence = influence
+    select(ob, "shin")
+    bpy.context.view_layer.update()
+    layout = Labels()
+    installed.addon("addon.ui.sections").draw_result(layout, bpy.context, ob.pose.bones["shin"])
+    assert chain.reach == "LIMITED"
+    assert [text.split(":")[0] for text in layout.said] == [wanted]

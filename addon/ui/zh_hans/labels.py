@@ -13,6 +13,7 @@ LABELS = {
     "Bake": "烘焙",
     "Bend Other Way": "反向弯曲",
     "Bend Side": "弯曲方向",
+    "Between FK and IK": "FK 与 IK 之间",
     "Bone": "骨骼",
     "Bones": "骨骼",
     "Bones Under the Root": "根骨下的骨骼",
