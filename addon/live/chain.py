@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 from mathutils import Matrix
 
-from ..rig.access import ArmatureObject, Key, chain_settings, path_to_bone, setting_path, upper_of
+from ..rig.access import ArmatureObject, Key, chain_settings, path_to_bone, setting_path, split_path, upper_of
 from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
 from ..rig.dependencies import Carrier, Dependencies
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, Obstacles, obstacles_of
-from ..rig.rotation import to_channels, to_quaternion
+from ..rig.rotation import ROTATIONS, to_channels, to_quaternion
 from ..rig.settings import ChainSettings, features_of, solver_settings
 from ..rig.sides import swing_side
 from ..rig.stretching import Stretching, stretching_of
@@ -164,7 +164,8 @@ def prepare(chain: Chain, frame: Frame, channels: Channels, dependencies: Depend
         chain.obstacles = chain.obstacles._replace(lasting=chain.circle)
     moving = {chain.lower, chain.upper, *(mover.bone for mover in chain.obstacles.movers)} - {""}
     starts = tuple(map(path_to_bone, moving))
-    has_curves = any(path.startswith(starts) for path in dependencies.animated_paths(chain.object))
+    paths = [path for path in dependencies.animated_paths(chain.object) if path.startswith(starts)]
+    has_curves = any(split_path(path)[1] not in ROTATIONS for path in paths)  # which every frame takes as they stand
     chain.is_animated = has_curves or bool(chain.obstacles.hidden)
     refresh(chain, frame, channels)
 

@@ -20,6 +20,9 @@ CHANNELS = {"QUATERNION": ("rotation_quaternion", 4), "AXIS_ANGLE": ("rotation_a
 
 EULER = ("rotation_euler", 3)
 
+ROTATIONS = {EULER[0], *(name for name, _ in CHANNELS.values())}
+"""The properties that hold rotations, of whatever mode."""
+
 EVEN_ORDERS = {"XYZ", "YZX", "ZXY"}
 
 TURNLESS = 1e-12

@@ -79,8 +79,13 @@ def judged(chain: Any, is_off: Callable[[], bool], evaluated: Callable[[], Any])
     if chain is None or chain.problem:
         return Reach.INVALID
     if chain.reach == Reach.REACHED and is_off():
-        return Reach.LIMITED if evaluated().planar_ik_influence < 1.0 else Reach.INVALID
+        return off(evaluated().planar_ik_influence)
     return Reach(int(chain.reach))
+
+
+def off(influence: float) -> Reach:
+    """The reach of a live chain whose solution comes to its target, and whose tip is off it all the same."""
+    return Reach.LIMITED if influence < 1.0 else Reach.INVALID
 
 
 def message(settings: Any) -> str:

@@ -17,14 +17,13 @@ from ...rig.anatomy import solved
 from ...rig.dependencies import Dependencies
 from ...rig.problems import moved_by, movers_of
 from ...rig.rotation import rotation_channel, to_channels
-from ...rig.settings import PREFIX, SWITCH
 from ...rig.setup import Refused
 from ...rig.targets import Target
 from ...solver import Reach
-from ..samples import Joints, Track, empty_sample, is_off
+from ..samples import OFF, Joints, Sampled, Track, empty_sample, is_off
 from .transforms import array_of
 
-ROOT, KNEE, TIP = range(3)
+HEAD, TAIL = "head", "tail"
 
 
 class Recorder:
@@ -33,11 +32,9 @@ class Recorder:
     def __init__(self, lowers: list[PoseBone], count: int) -> None:
         self.object: ArmatureObject = lowers[0].id_data
         self.samples = [empty_sample(lower, count) for lower in lowers]
-        self.joints = np.zeros((3, len(lowers), count, 3), np.float32)
-        for sample, knee, tip in zip(self.samples, self.joints[KNEE], self.joints[TIP], strict=True):
-            sample.joints = Joints(knee, tip)
-        self.lowers, self.uppers = self.rows_of(lowers), self.rows_of([upper_of(lower) for lower in lowers])
-        self.world = np.eye(4)
+        self._rows = {HEAD: self.rows_of([upper_of(lower) for lower in lowers] + lowers), TAIL: self.rows_of(lowers)}
+        self._joints = {name: np.zeros((count, len(rows), 3), np.float32) for name, rows in self._rows.items()}
+        self._worlds = np.zeros((count, 4, 4))
         self._places = np.zeros((len(self.object.pose.bones), 3), np.float32)
 
     def rows_of(self, bones: list[PoseBone]) -> NDArray[Any]:
@@ -47,11 +44,24 @@ class Recorder:
     def record(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
         evaluated = self.object.evaluated_get(depsgraph)
-        self.world = array_of(evaluated.matrix_world)
-        for name, parts in (("head", ((ROOT, self.uppers), (KNEE, self.lowers))), ("tail", ((TIP, self.lowers),))):
+        self._worlds[i] = array_of(evaluated.matrix_world)
+        for name, rows in self._rows.items():
             evaluated.pose.bones.foreach_get(name, self._places.ravel())
-            for joint, rows in parts:
-                self.joints[joint, :, i] = self._places[rows] @ self.world[:3, :3].T + self.world[:3, 3]
+            self._joints[name][i] = self._places[rows]
+
+    def joints(self, frames: slice) -> Any:
+        """Roots, knees and tips in the world, each ``(frames, limbs, 3)``."""
+        places = np.concatenate([self._joints[HEAD][frames], self._joints[TAIL][frames]], axis=1)
+        worlds = self._worlds[frames]
+        moved = places @ worlds[:, :3, :3].transpose(0, 2, 1) + worlds[:, None, :3, 3]
+        return np.split(moved, 3, axis=1)
+
+    def finish(self) -> list[Sampled]:
+        """What was read of each limb."""
+        _, knees, tips = self.joints(slice(None))
+        for sample, knee, tip in zip(self.samples, knees.swapaxes(0, 1), tips.swapaxes(0, 1), strict=True):
+            sample.joints = Joints(knee.astype(np.float32), tip.astype(np.float32))
+        return self.samples
 
 
 class ChainRecorder(Recorder):
@@ -63,35 +73,31 @@ class ChainRecorder(Recorder):
         targets = [Target.read(s.target, s.subtarget) for s in map(chain_settings, lowers)]
         goals = {k: target for k, target in enumerate(targets) if target and not target.problem()}
         self._followers, self._goals = list(goals), Positions(list(goals.values()))
-        self._gaps = np.zeros((len(lowers), 3))
-        limbs = [bone for lower in lowers for bone in (upper_of(lower), lower)]
+        self._targets = np.zeros((count, len(goals), 3), np.float32)
+        self.reach = np.full((count, len(lowers)), OFF, np.int8)
+        self.influence = np.ones((count, len(lowers)))
         self._values: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
         """By channels, which of the pose's bones are read, and their numbers ``(bones, frames, numbers)``."""
-        tracks: dict[tuple[str, str], Track] = {}
-        for channel in {"scale", *(rotation_channel(bone.rotation_mode) for bone in limbs)}:
-            owners = [bone for bone in limbs if channel in {"scale", rotation_channel(bone.rotation_mode)}]
-            values = np.zeros((len(owners), count, SIZES[channel]), np.float32)
-            self._values[channel] = (self.rows_of(owners), values)
-            for bone, own in zip(owners, values, strict=True):
-                mode = "" if channel == "scale" else bone.rotation_mode
-                tracks[bone.name, channel] = Track(bone.name, channel, mode, own)
-        for sample in self.samples:
-            for name in (sample.upper, sample.lower):
-                rotation = rotation_channel(self.object.pose.bones[name].rotation_mode)
-                sample.tracks = [*sample.tracks, tracks[name, rotation], tracks[name, "scale"]]
+        self._add_tracks([bone for lower in lowers for bone in (upper_of(lower), lower)])
 
     def record(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
         super().record(i, depsgraph)
-        tips = self.joints[TIP, :, i].astype(float)
-        self._gaps[self._followers] = tips[self._followers] - self._goals.read(depsgraph).T
-        bones = bones_of(self.object.evaluated_get(depsgraph))
-        for number, has_missed in enumerate(self._are_off(i, tips).tolist()):
-            bone: Any = bones[self.samples[number].lower]
-            if getattr(bone, PREFIX + SWITCH):
-                reach, problem = self.judged(number, bone, has_missed, depsgraph)
-                self._record_result(i, number, bone, reach, problem)
+        self._targets[i] = self._goals.read(depsgraph).T
+        self.record_results(i, depsgraph)
         self.record_channels(i, depsgraph)
+
+    def record_results(self, i: int, depsgraph: Depsgraph) -> None:
+        """Read what became of the chains in the ``i``-th frame, wherever their tips are."""
+        for number, (sample, key) in enumerate(zip(self.samples, self._keys, strict=True)):
+            chain = status.of_key(key)
+            posing = chain and chain.posing
+            if posing or chain is None or chain.problem:
+                settings = posing.settings if posing else chain_settings(self.object.pose.bones[sample.lower])
+                self.influence[i, number] = settings.influence
+                sample.is_stretched = sample.is_stretched or settings.stretch > 0.0
+                self.reach[i, number] = Reach.INVALID if chain is None or chain.problem else chain.reach
+                sample.problem = (chain.problem if chain else status.UNPOSED) or sample.problem
 
     def record_channels(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the channels of the limbs' bones in the ``i``-th frame."""
@@ -99,26 +105,43 @@ class ChainRecorder(Recorder):
         for channel, (rows, values) in self._values.items():
             values[:, i] = channels.rows(channel)[rows]
 
-    def judged(self, number: int, bone: Any, has_missed: bool, depsgraph: Depsgraph) -> tuple[Reach, str]:
-        """The reach of a chain, and why it could not be posed, with its lower bone as it is evaluated."""
-        chain = status.of_key(self._keys[number])
-        reach = status.judged(chain, lambda: has_missed, lambda: bone)
-        problem = (chain.problem or status.MOVED) if chain else status.UNPOSED
-        return reach, problem if reach == Reach.INVALID else ""
+    def missed(self, frames: slice) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What leads from the targets to the tips ``(frames, limbs, 3)``, 0 without a target, and which tips count as
+        off them, by the rule of the status."""
+        root, knee, tip = self.joints(frames)
+        gaps = np.zeros_like(tip)
+        gaps[:, self._followers] = tip[:, self._followers] - self._targets[frames]
+        far = np.maximum(np.linalg.norm(tip, axis=2), np.linalg.norm(tip - self._worlds[frames, None, :3, 3], axis=2))
+        columns: Any = [tuple(np.moveaxis(places, -1, 0)) for places in (root, knee, tip, tip - gaps)]
+        return gaps, is_off(columns[0], columns[1], columns[2], columns[3], far)
 
-    def _record_result(self, i: int, number: int, bone: Any, reach: Reach, problem: str) -> None:
-        sample = self.samples[number]
-        sample.reach[i], sample.gap[i] = reach, self._gaps[number]
-        sample.problem = problem or sample.problem
-        sample.is_stretched = sample.is_stretched or bone.planar_ik_stretch > 0.0
-        sample.is_blended = sample.is_blended or 0.0 < bone.planar_ik_influence < 1.0
+    def finish(self) -> list[Sampled]:
+        """What was read of each limb."""
+        gaps, are_off = self.missed(slice(None))
+        are_off &= self.reach == Reach.REACHED
+        self.reach[are_off] = [status.off(influence) for influence in self.influence[are_off]]
+        for number, sample in enumerate(super().finish()):
+            reach, influence = self.reach[:, number], self.influence[:, number]
+            sample.reach, sample.gap = reach, np.where((reach == OFF)[:, None], 0.0, gaps[:, number]).astype(np.float32)
+            sample.is_blended = bool(((reach != OFF) & (influence > 0.0) & (influence < 1.0)).any())
+            if not sample.problem and (reach == Reach.INVALID).any():
+                sample.problem = status.MOVED
+        return self.samples
 
-    def _are_off(self, i: int, tips: NDArray[Any]) -> NDArray[Any]:
-        """Which tips count as off their targets, by the rule of the status."""
-        root, knee, tip = (tuple(part.T) for part in self.joints[:, :, i].astype(float))
-        far = np.maximum(np.linalg.norm(tips, axis=1), np.linalg.norm(tips - self.world[:3, 3], axis=1))
-        are_off: NDArray[Any] = is_off(root, knee, tip, tuple((tips - self._gaps).T), far)
-        return are_off
+    def _add_tracks(self, bones: list[PoseBone]) -> None:
+        """Room for the channels of the limbs' bones: numbers of all that have a channel are read at once."""
+        found: dict[tuple[str, str], Track] = {}
+        modes = {bone.name: bone.rotation_mode for bone in bones}
+        for channel in {"scale", *map(rotation_channel, modes.values())}:
+            owners = [bone for bone in bones if channel in {"scale", rotation_channel(bone.rotation_mode)}]
+            values = np.zeros((len(owners), len(self.reach), SIZES[channel]), np.float32)
+            self._values[channel] = (self.rows_of(owners), values)
+            for bone, own in zip(owners, values, strict=True):
+                mode = "" if channel == "scale" else modes[bone.name]
+                found[bone.name, channel] = Track(bone.name, channel, mode, own)
+        for sample in self.samples:
+            pairs = [(name, channel) for name in (sample.upper, sample.lower) for channel in (modes[name], "scale")]
+            sample.tracks = [found[name, c if c == "scale" else rotation_channel(c)] for name, c in pairs]
 
 
 class RigRecorder(ChainRecorder):
@@ -129,15 +152,27 @@ class RigRecorder(ChainRecorder):
         dependencies = Dependencies()
         self._movers = [movers_of(lower, dependencies) for lower in lowers]
 
-    def judged(self, number: int, bone: Any, has_missed: bool, depsgraph: Depsgraph) -> tuple[Reach, str]:
-        """The reach of a chain, and why it could not be posed. Raises `Refused` where something else moves it: what its
-        mechanism makes of it is not to be seen."""
-        if not has_missed:
-            return Reach.REACHED, ""
-        problem = moved_by(bone.id_data, self._movers[number])
+    def record_results(self, i: int, depsgraph: Depsgraph) -> None:
+        """Read what became of the chains in the ``i``-th frame. Raises `Refused` where something else moves a limb:
+        what its mechanism makes of it is not to be seen."""
+        bones = bones_of(self.object.evaluated_get(depsgraph))
+        _, are_off = self.missed(slice(i, i + 1))
+        for number, (sample, has_missed) in enumerate(zip(self.samples, are_off[0].tolist(), strict=True)):
+            settings = chain_settings(bones[sample.lower])
+            if settings.enabled:
+                self.influence[i, number] = settings.influence
+                sample.is_stretched = sample.is_stretched or settings.stretch > 0.0
+                self.reach[i, number] = self._judged(number, depsgraph) if has_missed else Reach.REACHED
+
+    def _judged(self, number: int, depsgraph: Depsgraph) -> Reach:
+        """The reach of a chain whose tip is off its target."""
+        problem = moved_by(self.object.evaluated_get(depsgraph), self._movers[number])
         if problem:
             raise Refused(problem)
-        return status.on_rig[0](self.object.pose.bones[bone.name], depsgraph)
+        sample = self.samples[number]
+        reach, problem = status.on_rig[0](self.object.pose.bones[sample.lower], depsgraph)
+        sample.problem = problem or sample.problem
+        return reach
 
     def record_channels(self, i: int, depsgraph: Depsgraph) -> None:
         """Read what turns and scales the limbs' bones in the ``i``-th frame."""

@@ -97,5 +97,5 @@ def _by_object(chains: list[PoseBone]) -> list[list[PoseBone]]:
 
 
 def _in_order(chains: list[PoseBone], recorders: Sequence[Recorder]) -> list[Sampled]:
-    found = {(s.object, s.lower): s for recorder in recorders for s in recorder.samples}
+    found = {(s.object, s.lower): s for recorder in recorders for s in recorder.finish()}
     return [found[lower.id_data, lower.name] for lower in chains]

@@ -24,7 +24,7 @@ from ...rig.access import (
 from ...rig.animation import changing_paths
 from ...rig.dependencies import Carrier, Dependencies
 from ...rig.problems import Mover, moved_by, obstacles_of
-from ...rig.rotation import CHANNELS, EULER, rotation_channel
+from ...rig.rotation import ROTATIONS, rotation_channel
 from ...rig.settings import CHOICES, IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, holder_of
 from ...rig.sides import swing_side
 from ...rig.targets import Target, followed
@@ -36,8 +36,6 @@ VARIABLE = (*(name for name in NUMBERS if name not in IN_SHAPE), SWITCH)
 
 ACTS = ("influence", "mute")
 """The properties of a constraint that say whether it acts."""
-
-ROTATIONS = {EULER[0], *(channel for channel, _ in CHANNELS.values())}
 
 
 class Own(NamedTuple):
