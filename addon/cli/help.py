@@ -14,7 +14,7 @@ exit codes:
   5  with --strict: the file links what is not there; nothing was written for that file
   6  a chain can't be baked, put on the rig or brought back; with --strict, also one that can't be posed in a
      report, or of a scene that is left out; nothing was written for that file
-  7  with --strict: drivers need Python, and --enable-autoexec was not given; nothing was written for that file
+  7  with --strict: drivers or texts need Python, and --enable-autoexec was not given; nothing was written for that file
   130  interrupted with Ctrl-C or SIGTERM
 
 Without --strict, what would end with 5 or 7 is a word on standard error, and in the lines' "warnings".

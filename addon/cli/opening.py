@@ -45,6 +45,10 @@ def open_shot(arguments: Namespace, source: Path) -> Opened:
     if frozen:
         needs = f"{source} has drivers that stand still without Python, which --enable-autoexec runs: {_few(frozen)}"
         found.append((Code.FROZEN, needs))
+    texts = [] if arguments.enable_autoexec else _moving_texts()
+    if texts:
+        needs = f"{source} has texts that may move things as frames change, which --enable-autoexec runs: {_few(texts)}"
+        found.append((Code.FROZEN, needs))
     if chosen.left_out:
         scenes = ", ".join(f"'{name}'" for name in chosen.left_out)
         words = f"{source} has more chains in other scenes, which --scene takes by name or all at once: {scenes}"
@@ -88,7 +92,13 @@ def _frozen_drivers() -> list[str]:
         data: AnimData | None = getattr(block, "animation_data", None)
         if data and block.id_type in MOVERS:
             found += [f"{block.name}: {curve.data_path}" for curve in data.drivers if _needs_python(curve.driver)]
-    return found
+    return [*dict.fromkeys(found)]
+
+
+def _moving_texts() -> list[str]:
+    """The texts that Blender runs as it opens a file, if it may, and by which something is done whenever the frame
+    changes."""
+    return [text.name for text in bpy.data.texts if text.use_module and "frame_change" in text.as_string()]
 
 
 def _few(names: list[str]) -> str:

@@ -165,6 +165,32 @@ def test_python_in_a_file_is_off_unless_asked_for(shot):
     assert tips[1, 2] < tips[0, 2] - 0.01
 
 
+MOVING_TEXT = """import bpy
+def move(scene, *_):
+    bpy.data.objects["target"].location = (0.0, 0.2, -1.2 - 0.01 * scene.frame_current)
+bpy.app.handlers.frame_change_pre.append(move)
+"""
+
+
+def test_a_text_that_moves_things_as_frames_change_is_told(shot):
+    """The target stands where it was saved, in every frame, without the text."""
+    target = open_file(shot).pose.bones["shin"].planar_ik.target
+    target.animation_data_clear()
+    text = bpy.data.texts.new("move.py")
+    text.use_module = True
+    text.write(MOVING_TEXT)
+    bpy.ops.wm.save_mainfile()
+    told = "texts that may move things as frames change, which --enable-autoexec runs: move.py"
+    code, lines, err = run("report", "--max-unreached", 99, shot)
+    assert (code, told in err, told in lines[0]["warnings"][0]) == (0, True, True)
+    assert run("report", "--strict", "--max-unreached", 99, shot)[:2] == (7, [])
+    out = shot.with_name("out.blend")
+    code, lines, err = run("bake", shot, "-o", out, "--enable-autoexec")
+    assert (code, "texts" in err, lines[0]["way"]) == (0, False, "stepped")
+    tips = motion(open_file(out), (1, 24))[:, 2]
+    assert tips[1, 2] < tips[0, 2] - 0.2
+
+
 def test_formulas_that_blender_trusts_act_and_are_no_error(shot):
     """Though Python evaluates them."""
     target = open_file(shot).pose.bones["shin"].planar_ik.target
