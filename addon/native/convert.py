@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import bpy
-from bpy.types import Context, PoseBone
+from bpy.types import Bone, Context, PoseBone
 
 from ..rig.access import ArmatureObject, bones_of, chain_settings, setting_path
 from ..rig.animation import animated_paths
 from ..rig.carrying import Property, carry, carry_across, redirect, revive
-from ..rig.editing import at_once, object_mode
+from ..rig.editing import at_once, edit_mode, object_mode
 from ..rig.settings import PREFIX, SWITCH, holder_of
 from ..rig.setup import Refused
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
@@ -28,6 +28,9 @@ from .purpose import check_new_goals, limb_of, purpose_of
 from .quietly import quietly
 from .surroundings import surroundings_of
 from .wanted import Values, Wanted, goals_of, path_on, read, values_of
+
+ASKEW = 1e-3
+"""How far from 1 an axis of a bone at rest may be long and be left as it is."""
 
 Chains = dict[ArmatureObject, dict[str, Wanted]]
 """What chains are to do, by their objects and the names of their lower bones."""
@@ -174,6 +177,9 @@ def _make(context: Context, wanted: Chains) -> None:
     for lower in lowers:
         if hosts[lower.id_data] == lower.id_data and _stretches(wanted[lower.id_data][lower.name]):
             avoid_shear(lower)
+    for together in at_once({host for host in rigs if any(map(_is_askew, host.data.bones))}):
+        with edit_mode(context, *together):
+            pass  # Blender makes unit vectors of them, and the limbs other ones
     try:
         limbs = _measure(context, wanted)
     except Refused:
@@ -188,6 +194,11 @@ def _make(context: Context, wanted: Chains) -> None:
             Found(lower).note(purpose_of(each, limbs[ob][name], lower) | {"settings": each.settings})
         for armature in {ob, hosts[ob]}:
             armature.update_tag()
+
+
+def _is_askew(bone: Bone) -> bool:
+    """Whether the axes of a bone at rest are no unit vectors, as in files of old, by more than rounding."""
+    return any(abs(axis.length - 1.0) > ASKEW for axis in bone.matrix_local.to_3x3().col)
 
 
 def _plan(ob: ArmatureObject, host: ArmatureObject, chains: dict[str, Wanted], limbs: dict[str, Limb]) -> Plan:

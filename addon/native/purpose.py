@@ -8,7 +8,7 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..rig.access import setting_path, upper_of
-from ..rig.anatomy import Unposable, anatomy
+from ..rig.anatomy import EVEN, Unposable, anatomy
 from ..rig.animation import changing_paths
 from ..rig.dependencies import Dependencies
 from ..rig.kinds import Kind, Problem
@@ -70,11 +70,12 @@ def _animated_since(lower: PoseBone, wanted: Wanted, built: dict[str, Any]) -> s
 
 
 def _shaped_since(found: Found, evaluated: PoseBone, wanted: Wanted) -> str:
-    """Whether the limb has another shape, to within single precision."""
+    """Whether the limb has another shape, to within single precision. With scale taken over by axes, its length varies
+    with the pose where those above it are not quite square, as Blender leaves axes of bones that point along -Y."""
     lower, built = found.lower, found.purpose or {}
     shape = _shape(limb_of(evaluated, lower, _as_built(wanted, built))) | {"place": found.place}
     size = max(shape["lengths"])
-    within = {"axes": 1e-4, "lengths": 1e-5 * size, "place": 1e-4 * max(1.0, size)}
+    within = {"axes": 1e-4, "lengths": EVEN * size, "place": 1e-4 * max(1.0, size)}
     if all(_are_alike(built[name], shape[name], limit) for name, limit in within.items()):
         return ""
     return f"'{lower.name}' or its chain was changed since it was put on the rig"

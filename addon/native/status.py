@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Depsgraph, PoseBone
 
 from ..rig.access import chain_settings, children_of, upper_of, view_layer_of
-from ..rig.anatomy import Unposable, anatomy
+from ..rig.anatomy import EVEN, Unposable, anatomy
 from ..rig.dependencies import SOLVERS, Dependencies
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, deleted, lacking, moved_by, movers_of, not_a_number, unevaluated
@@ -100,8 +100,9 @@ def _outdated_as(mend: str, sentence: str) -> str:
 
 
 def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> Reach:
-    """Whether the tip is at its target, and if not, what keeps it away: `INVALID` if the solver does not. Raises
-    `Refused` if either has no place."""
+    """Whether the tip is at its target, and if not, what keeps it away: `INVALID` if the solver does not, nor axes of
+    the rig that are not quite square, as Blender leaves those that point along -Y. Raises `Refused` if either has no
+    place."""
     world = evaluated.id_data.matrix_world
     away = (world @ evaluated.tail - target.position(depsgraph)).length
     if isnan(away):
@@ -117,4 +118,5 @@ def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Deps
     reach = solve_chain(place[:], limb, numbers, features, FLOATS, tolerance=MISSED).reach
     if reach != Reach.REACHED:
         return Reach(int(reach))
-    return Reach.LIMITED if settings.influence < 1.0 else Reach.INVALID
+    is_near = away <= EVEN * (world.to_3x3() @ evaluated.vector).length
+    return Reach.LIMITED if settings.influence < 1.0 or is_near else Reach.INVALID

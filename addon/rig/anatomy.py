@@ -82,7 +82,7 @@ def anatomy(
     follows = _inherits_all(lower)
     if not follows and not is_even(frame):
         raise Unposable(_uneven_parent(upper, lower))
-    base = Matrix() if follows else frame
+    base = Matrix() if follows else frame.to_3x3().to_4x4()  # of its place only rounding would be left
     sizes = _with(upper_scale, _aligned_scale(upper))
     unturned = lower.bone.convert_local_to_pose(
         Matrix.Translation(_location(lower)),

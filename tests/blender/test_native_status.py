@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -307,3 +308,38 @@ def test_a_file_that_says_less_of_how_a_limb_was_made_is_taken_as_it_is():
     said["made"]["drivers"] += 1
     measure[key] = json.dumps(said)
     assert chain.reach == "INVALID"
+
+
+FAR = (40.0, -120.0, 90.0)
+"""Where a hand is in an armature that is in centimetres."""
+
+
+def test_a_limb_of_small_bones_that_stretches_is_no_changed_one_in_other_poses() -> None:
+    far = np.array(FAR)
+    knee, tip = far + np.array((0.0, 1.0, 0.02)), far + np.array((0.0, 2.0, 0.03))
+    hand = Bone("hand", far - np.array((0.3, 0.2, -1.0)), far)
+    ob = make_rig((hand, Bone("thigh", far, knee, "hand", True), Bone("shin", knee, tip, "thigh", True)))
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_add()
+    ob.pose.bones["shin"].planar_ik.stretch = 0.5
+    for angles in itertools.product((-1.0, 0.5, 2.0), repeat=3):
+        for bone in ("hand", "thigh", "shin"):
+            ob.pose.bones[bone].rotation_quaternion = Euler(angles).to_quaternion()
+        update()
+        assert ob.pose.bones["shin"].planar_ik.message == ""
+
+
+def test_a_limb_whose_bones_have_axes_that_are_no_unit_vectors_is_no_changed_one(tmp_path: Path) -> None:
+    """As in files from before Blender 2.8; where Edit Mode is left, Blender makes unit vectors of them."""
+    rest = np.array(make_rig().data.bones["thigh"].matrix_local.transposed(), "f")
+    file = tmp_path / "old.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(file), compress=False)
+    shortened = rest * [[0.99], [0.99], [0.99], [1]]
+    file.write_bytes(file.read_bytes().replace(rest.tobytes(), shortened.astype("f").tobytes()))
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    ob = bpy.data.objects["rig"]
+    assert ob.data.bones["thigh"].matrix_local.col[0].length == pytest.approx(0.99)
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_add()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.reach, chain.message) == ("REACHED", "")
