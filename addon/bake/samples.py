@@ -108,7 +108,7 @@ def is_off(root: Vector, knee: Vector, tip: Vector, target: Vector, far: Any) ->
     """Whether a tip counts as off its target, by the rule of the status; all are arrays for each number, ``far`` how
     far from the origin these are, which were rounded."""
     length = _distance(root, knee) + _distance(knee, tip)
-    return _distance(tip, target) > status.MISSED * length + status.ROUNDING * far
+    return _distance(tip, target) > status.allowed(length, far)
 
 
 def _distance(one: Vector, other: Vector) -> Any:

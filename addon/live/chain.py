@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 from mathutils import Matrix
 
-from ..rig.access import ArmatureObject, Key, chain_settings, path_to_bone, setting_path, split_path, upper_of
+from ..rig.access import ArmatureObject, Key, chain_settings, path_to_bone, split_path, upper_of
 from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
 from ..rig.dependencies import Carrier, Dependencies
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, Obstacles, obstacles_of
 from ..rig.rotation import ROTATIONS, to_channels, to_quaternion
 from ..rig.settings import ChainSettings, features_of, solver_settings
-from ..rig.sides import swing_side
 from ..rig.stretching import Stretching, stretching_of
 from ..rig.targets import Target
 from ..solver import Reach
@@ -142,18 +141,6 @@ class Chain:
         self.object = to(self.object)
         for goal in filter(None, (self.target, self.possible_pole)):
             goal.object = to(goal.object)
-
-
-def read_targets(chain: Chain, dependencies: Dependencies) -> None:
-    """Look up what a chain follows, now or in other frames, and which bones it has."""
-    lower, settings = chain.bone, chain.settings
-    chain.circle = ""
-    chain.upper = lower.parent.name if lower.parent else ""
-    chain.target = Target.read(settings.target, settings.subtarget)
-    chain.swing_side = swing_side(chain.lower)
-    plane = setting_path(chain.lower, "plane")
-    has_pole = settings.plane == "POLE" or plane in dependencies.animated_paths(chain.object)
-    chain.possible_pole = Target.read(settings.pole_target, settings.pole_subtarget) if has_pole else None
 
 
 def prepare(chain: Chain, frame: Frame, channels: Channels, dependencies: Dependencies) -> None:

@@ -1,16 +1,24 @@
-"""What the chains of one object share in one evaluated frame."""
+"""One object in one evaluated frame: what its chains share there, and what of it is animated.
+
+The window keeps an object's animated values both evaluated and on the object itself. A render evaluates apart and does
+not, nor does a scene that no window shows yet; and Blender takes a fresh copy of an object that was written to:
+whatever is animated would fall back to the window's frame, and so is lent to the object until it was evaluated.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from array import array
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import Any
 
+import numpy as np
 from bpy.types import Depsgraph, Object
 from mathutils import Matrix
 
+from ..rig.access import ArmatureObject, split_path
 from ..rig.anatomy import is_even, size_of
-
-if TYPE_CHECKING:
-    from ..rig.access import ArmatureObject
+from .channels import SIZES, Channels
 
 SAME_SIZE = 1e-6
 """How much the size of what carries a limb may differ, in single precision, and still count as unchanged."""
@@ -50,3 +58,49 @@ class Frame:
             matrix = self._bones[bone].matrix if bone else Matrix()
             self._sizes[bone] = size_of(matrix) if is_even(matrix) else 0.0
         return abs(self._sizes[bone] - size) <= SAME_SIZE * size
+
+
+def is_apart(ob: ArmatureObject, evaluated: ArmatureObject, depsgraph: Depsgraph) -> bool:
+    """Whether the object itself does not stand in the frame that is evaluated."""
+    if depsgraph.mode == "RENDER":
+        return True
+    here, there = (array("f", bytes(12 * len(of.pose.bones))) for of in (ob, evaluated))
+    ob.pose.bones.foreach_get("tail", here)
+    evaluated.pose.bones.foreach_get("tail", there)
+    return here.tobytes() != there.tobytes()
+
+
+def lend_animation(ob: ArmatureObject, evaluated: ArmatureObject, paths: set[str], lent: ExitStack) -> None:
+    """Bring the animated values of the evaluated frame to an object that does not have them itself."""
+    bones: dict[str, list[str]] = {channel: [] for channel in SIZES}
+    for path in paths:
+        bone, channel = split_path(path)
+        if channel in SIZES:
+            bones[channel].append(bone)
+        else:
+            _copy(path, ob, evaluated)
+    channels, there = Channels(ob), Channels(evaluated)
+    for channel, names in bones.items():
+        if names:
+            rows = _rows_of(ob, names)
+            channels.rows(channel)[rows] = there.rows(channel)[rows]
+    channels.write()
+    lent.callback(channels.take_back)
+
+
+def _rows_of(ob: ArmatureObject, names: Iterable[str]) -> Any:
+    found = {ob.pose.bones.find(name) for name in names} - {-1}
+    return np.array(sorted(found), np.intp)
+
+
+def _copy(path: str, ob: Any, evaluated: Any) -> None:
+    try:
+        value = evaluated.path_resolve(path)
+        if path.endswith("]"):
+            owner, _, key = path.rpartition("[")
+            ob.path_resolve(owner)[key[1:-2]] = value
+        else:
+            owner, _, name = path.rpartition(".")
+            setattr(ob.path_resolve(owner) if owner else ob, name, value)
+    except (ValueError, AttributeError, TypeError, KeyError):
+        return  # a curve left over from something that is gone animates nothing

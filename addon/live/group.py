@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from array import array
+from contextlib import ExitStack
 from typing import Any
 
 from bpy.types import Depsgraph, Object, PoseBone
@@ -13,12 +14,11 @@ from ..rig.animation import animated_paths, has_action
 from ..rig.dependencies import Dependencies
 from ..rig.rotation import rotation_channel
 from . import own_pose
-from .animated import Lent, is_apart, lend_animation
 from .batch import Batch, batches_of
 from .chain import Chain, is_outdated, pose, prepare, refresh
 from .channels import Channels
 from .edits import Standing
-from .frame import Frame
+from .frame import Frame, is_apart, lend_animation
 
 log = logging.getLogger("planar_ik")
 
@@ -79,7 +79,7 @@ class Group:
         """Whether one of these actions animates something else of the rig or its targets than it did."""
         return any(has_action(ob, actions) and animated_paths(ob) != paths for ob, paths in self._paths.items())
 
-    def pose(self, depsgraph: Depsgraph, has_changed: bool, dependencies: Dependencies, lent: Lent | None) -> bool:
+    def pose(self, depsgraph: Depsgraph, has_changed: bool, dependencies: Dependencies, lent: ExitStack | None) -> bool:
         """Pose the chains, and say whether that is to be evaluated.
 
         The solutions are ``lent`` to the channels, or without that stay in them, with the animator's own pose beside.
@@ -93,7 +93,7 @@ class Group:
         paths = self._paths[self.object]
         is_lent = bool(paths) and is_apart(self.object, evaluated, depsgraph)
         if is_lent:
-            lend_animation(self.object, evaluated, paths, lent or Lent())
+            lend_animation(self.object, evaluated, paths, lent or ExitStack())
         channels = Channels(self.object)
         self._recall(channels)
         touched = self._touched(channels)
@@ -107,7 +107,7 @@ class Group:
         is_in_place = not has_changed and self.object.matrix_world == evaluated.matrix_world
         channels.write("OBJECT" if is_in_place else "DATA")
         if lent and not self._is_kept:
-            lent.add(channels.take_back)
+            lent.callback(channels.take_back)
         return True
 
     def _prepare(self, dependencies: Dependencies) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
 from typing import Any
 
 import bpy
@@ -10,13 +11,11 @@ from bpy.types import Context, Depsgraph, PoseBone, Scene
 
 from ..rig.access import ArmatureObject, key_of, scene_of, scene_settings, view_layer_of
 from ..rig.dependencies import Dependencies
-from .animated import Lent
 from .chain import Chain
 from .channels import Channels, Slot
 from .group import Group
-from .order import levels_of
 from .own_pose import forget
-from .plan import all_groups, chains_of_file, groups_concerned, plan
+from .plan import all_groups, chains_of_file, groups_concerned, levels_of, plan
 
 log = logging.getLogger("planar_ik")
 
@@ -33,7 +32,7 @@ def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -
     concerned = groups_concerned(depsgraph, has_changed)
     if not concerned:
         return
-    dependencies, lent = Dependencies(), Lent()
+    dependencies, lent = Dependencies(), ExitStack()
     done: set[Group] = set()
     plan.is_busy = True
     try:
@@ -52,7 +51,7 @@ def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -
             for group in moved:
                 group.note_shown(depsgraph)
     finally:
-        lent.put_back()
+        lent.close()
         plan.is_busy = False
 
 

@@ -133,7 +133,12 @@ def tolerance(evaluated: PoseBone) -> float:
     root, knee, tip = (world @ joint for joint in (upper_of(evaluated).head, evaluated.head, evaluated.tail))
     length = (knee - root).length + (tip - knee).length
     far = max(tip.length, (world.to_3x3() @ evaluated.tail).length)
-    return float(MISSED * length + ROUNDING * far)
+    return float(allowed(length, far))
+
+
+def allowed(length: Any, far: Any) -> Any:
+    """The same of a limb of this length, or of many, whose joints were rounded so far from the origin."""
+    return MISSED * length + ROUNDING * far
 
 
 def _is_waiting(posed: PoseBone, evaluated: PoseBone) -> bool:
