@@ -7,8 +7,9 @@ from typing import Any
 from bpy.app import translations
 from bpy.types import Context, PoseBone
 
-from ..rig.access import chain_settings, runs_on_rig, scene_of, upper_of
-from ..rig.settings import ON_RIG, PREFIX, holder_of
+from ..rig.access import chain_settings, place_of_setting, place_on_bone, runs_on_rig, scene_of, upper_of
+from ..rig.animation import animated_paths
+from ..rig.settings import ON_RIG, PREFIX
 from ..rig.words import iface_
 from .adding import refusal
 from .finding import goals_of, left_behind
@@ -119,15 +120,21 @@ def _draw_goal(layout: Any, lower: PoseBone, target: str, subtarget: str) -> Non
 
 def draw_each(layout: Any, lower: PoseBone, *names: str) -> Any:
     """Settings of a chain, each where it is: on the bone, or on the rig; give their column."""
-    column, holder = layout.column(align=True), holder_of(lower)
+    column = layout.column(align=True)
     for name in names:
-        custom, row = ON_RIG + name, column.row(align=True)
         label = SHORT.get(name) or lower.bl_rna.properties[PREFIX + name].name
-        if custom in holder:
-            row.prop(holder, f'["{custom}"]', text=label)
-        else:
-            row.prop(lower, PREFIX + name, text=label, expand=name == "plane")
+        column.row(align=True).prop(*place_drawn(lower, name), text=label, expand=name == "plane")
     return column
+
+
+def place_drawn(lower: PoseBone, name: str) -> tuple[PoseBone, str]:
+    """The bone whose property the panel shows as a setting, and the data path from there. Of a bend on the rig that
+    nothing animates it is that by its name: to set that makes a mechanism anew in which the knee does not swing yet."""
+    holder, path = place_on_bone(lower, name)
+    if name != "bend" or holder.get(f"{ON_RIG}bend") != getattr(lower, f"{PREFIX}bend"):
+        return holder, path
+    is_animated = place_of_setting(lower, name)[1] in animated_paths(holder.id_data)
+    return (holder, path) if is_animated else (lower, f"{PREFIX}bend")
 
 
 def draw_result(layout: Any, context: Any, lower: PoseBone) -> None:

@@ -64,6 +64,29 @@ def try_slider(hand: Hand, name: str):
     return found
 
 
+def drag_the_bend(hand: Hand):
+    """Over the slider of Bend Side: twice to the left, and undo once."""
+    yield from open_limbs(hand)
+    found = {}
+    for name in PATHS:
+        select(f"lower_{name}")
+        yield
+        states = found[name] = [bent(name)]
+        for _ in range(2):
+            yield from hand.hover("bend")
+            yield from hand.drag(-40)
+            states.append(bent(name))
+        hand.picture(f"{name}-bent")
+        yield from hand.key("Z", ctrl=True)
+        states.append(bent(name))
+    return found
+
+
+def bent(name: str) -> dict:
+    """How a limb is bent, and what is said of it."""
+    return {"bend": chain(name).bend, "reach": chain(name).reach, "message": chain(name).message, **where(name)}
+
+
 def change_what_they_run_on(hand: Hand):
     """Click the button beside Runs On twice, and undo once, for each limb."""
     yield from open_limbs(hand)

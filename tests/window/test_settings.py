@@ -38,3 +38,14 @@ def test_one_click_in_the_panel_changes_what_a_limb_runs_on(play):
         }[name]
         for state in states:
             assert state["joints"] == pytest.approx(states[0]["joints"], abs=NEAR), name
+
+
+def test_a_knee_swings_as_its_slider_is_dragged(play):
+    """On the rig, where the mechanism has to be made anew for that, as live."""
+    found = play("settings_scenarios.drag_the_bend")
+    for name, states in found.items():
+        first, once, twice, undone = (state["bend"] for state in states)
+        assert first == 1.0 > once > twice > -1.0, name
+        assert undone == once, name
+        assert [(state["reach"], state["message"]) for state in states] == [("REACHED", "")] * 4, name
+        assert states[2]["joints"] != pytest.approx(states[0]["joints"], abs=0.01), name
