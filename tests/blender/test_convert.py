@@ -360,6 +360,48 @@ def test_rigifys_own_snapping_works_on_what_was_converted(limb, pole):
         assert {name: off for name, off in found.items() if off > SNAPPED[name]} == {}
 
 
+BAKED = (1, 5, 10)
+"""The frames that are keyed, and so are baked."""
+
+
+@pytest.mark.parametrize("pole", [False, True])
+def test_rigifys_own_bakes_work_on_what_was_converted(pole):
+    """IK from FK and FK from IK, on all keyed frames of the scene's range."""
+    ob = generated("basic_human")
+    deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
+    calls, switches = calls_of_its_panel(ob), ob.pose.bones["thigh_parent.L"]
+    bpy.ops.pose.planar_ik_convert()
+    switches["pole_vector"], switches["IK_FK"] = pole, 1.0
+    for number, frame in enumerate(BAKED):
+        for name, angle in zip(FK["thigh"], (-0.4, 0.7, 0.2), strict=True):
+            bone = ob.pose.bones[f"{name}.L"]
+            bone.rotation_mode = "XYZ"
+            bone.rotation_euler = (angle * (1.0 + 0.2 * number), 0.1 * number * (name == FK["thigh"][0]), 0.0)
+            bone.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = BAKED[0], BAKED[-1]
+    wanted = over_frames(ob, deforming)
+    assert np.abs(wanted[0] - wanted[-1]).max() > 0.1
+    for bake, of, is_fk, near in (
+        ("limb_ik2fk_bake", switches.name, 0.0, SNAPPED["ik2fk"]),
+        ("generic_snap_bake", f"{FK['thigh'][0]}.L", 1.0, SNAPPED["generic_snap"]),
+    ):
+        before = over_frames(ob, deforming)
+        name, arguments = calls[bake, of]
+        assert getattr(bpy.ops.pose, name)(**arguments) == {"FINISHED"}
+        switches["IK_FK"] = is_fk
+        ob.update_tag()
+        assert np.abs(over_frames(ob, deforming) - before).max() < near, bake
+
+
+def over_frames(ob, bones):
+    """Whole matrices of bones on the frames that are baked."""
+    found = []
+    for frame in BAKED:
+        bpy.context.scene.frame_set(frame)
+        found.append(matrices(ob, *bones))
+    return np.array(found)
+
+
 FK = {"thigh": ("thigh_fk", "shin_fk", "foot_fk"), "upper_arm": ("upper_arm_fk", "forearm_fk", "hand_fk")}
 
 
