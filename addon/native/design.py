@@ -297,8 +297,9 @@ class Designer:
     def add(self, role: str, matrix: Matrix, parent: str = "", inherit: Inherit = FULLY, **more: Any) -> str:
         """Add a bone under a name of its own."""
         name = free_name(role, f"-{self.lower.name}", self.surroundings.taken)
-        roll = roll_for(matrix, self.rest_of(parent))
-        self.bones.append(Bone(role, name, matrix, 0.3 * self.upper.bone.length, parent, inherit, **more, roll=roll))
+        length = 0.3 * self.upper.bone.length
+        roll = roll_for(matrix, self.rest_of(parent), length)
+        self.bones.append(Bone(role, name, matrix, length, parent, inherit, **more, roll=roll))
         return name
 
     def rest_of(self, name: str) -> Matrix:

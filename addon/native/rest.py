@@ -32,16 +32,20 @@ def keeps_axes(rest: Matrix, parent: Matrix) -> bool:
     return bool(is_square and (parent.inverted() @ rest).col[1].y > ROUGH)
 
 
-def roll_for(rest: Matrix, parent: Matrix) -> float:
+def roll_for(rest: Matrix, parent: Matrix, length: float) -> float:
     """The roll in Edit Mode of a bone that is to have these axes at rest below this parent, whose axes may lean.
 
-    Blender takes over the angle, seen along the bone in the axes of Edit Mode, from its Z axis without a roll in the
+    Its direction is that from head to tail, both rounded, which near -Y turns a roll by much more than itself. Blender
+    takes over the angle, seen along the bone in the axes of Edit Mode, from its Z axis without a roll in the
     parent's axes to the one that it has there (armature_finalize_restpose).
     """
     within = (parent.inverted() @ rest).to_3x3().normalized()
     axis_and_roll: Any = Bone.AxisRollFromMatrix(within)  # the stubs don't know what it returns
-    unrolled = parent.to_3x3() @ Bone.MatrixFromAxisRoll(within.col[1], 0.0)
-    roll, direction = 0.0, rest.to_3x3().col[1].normalized()
+    head = rest.translation
+    direction = ((head + rest.to_3x3().col[1].normalized() * length) - head).normalized()
+    axes = parent.to_3x3()
+    unrolled = axes @ Bone.MatrixFromAxisRoll((axes.inverted() @ direction).normalized(), 0.0)
+    roll = 0.0
     for _ in range(STEPS):
         aside = (Bone.MatrixFromAxisRoll(direction, roll).inverted() @ unrolled).col[2]
         roll += axis_and_roll[1] + atan2(aside.x, aside.z)

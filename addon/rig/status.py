@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import bpy
@@ -106,7 +107,8 @@ def message(settings: Any) -> str:
 
 
 def residual(settings: Any) -> float:
-    """The distance from tip to target in the evaluated pose, in scene units; 0 if there is no target."""
+    """The distance from tip to target in the evaluated pose, in scene units; 0 if there is no target, or the tip is not
+    a number, as Blender makes it by any constraint in local space below some bones that are scaled to nothing."""
     bone = _bone(settings)
     target = Target.read(settings.target, settings.subtarget)
     if target is None or target.problem():
@@ -116,7 +118,8 @@ def residual(settings: Any) -> float:
         return 0.0
     evaluated = bone.id_data.original.evaluated_get(depsgraph)
     tip = evaluated.matrix_world @ evaluated.pose.bones[bone.name].tail
-    return float((tip - target.position(depsgraph)).length)
+    distance = float((tip - target.position(depsgraph)).length)
+    return distance if isfinite(distance) else 0.0
 
 
 def _is_off(settings: Any) -> bool:

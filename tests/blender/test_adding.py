@@ -200,6 +200,18 @@ def test_any_two_bones_can_be_asked_for() -> None:
     assert ob.pose.bones["foot"].planar_ik.reach == "REACHED"
 
 
+@pytest.mark.parametrize(("size", "aside"), [(0.05, (0.003, -1, -0.002)), (0.1, (0.003, -1, -0.002))])
+def test_a_small_limb_along_minus_y_away_from_the_origin_keeps_its_twist(size: float, aside: Any) -> None:
+    root = Vector((0.7, 1.1, -1.3))
+    knee = root + size * Vector(aside).normalized()
+    tip = knee + size * Vector((0.1, -1.0, 0.4)).normalized()
+    shin = Bone("shin", knee, tip, "thigh", connected=True, roll=-0.7)
+    ob = rig_at_rest([HIP, Bone("thigh", root, knee, "hip", roll=0.4), shin])
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_add()
+    assert_unmoved(ob, before)
+
+
 def longer(bone: Bone, times: float) -> Bone:
     """The same bone, so many times as long, as importers leave bones below a scaled armature."""
     head = Vector(bone.head)

@@ -3,6 +3,7 @@ extension and on the rig, by where the evaluated tip is."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,21 @@ def test_bones_that_are_scaled_to_nothing_on_one_axis(way: str) -> None:
             ob.pose.bones[bone].scale[axis] = 1.0
             update()
             assert told(ob) == "REACHED"
+
+
+@on_both
+def test_a_tip_that_blender_makes_not_a_number_has_no_distance(way: str) -> None:
+    thigh = Bone("thigh", (0, 0, 0), (0, -1, 0), "hip")
+    ob = make_rig((HIP, thigh, Bone("shin", (0, -1, 0), (0, -1.6, 0.7), "thigh", connected=True)))
+    chain = add_chain(ob, way, place=(0.2, 0.4, -0.9))
+    for axis in range(3):  # below the second, Blender 4.5 makes it so by Limit Rotation in local space alone
+        ob.pose.bones["thigh"].scale[axis] = 0.0
+        update()
+        assert math.isfinite(chain.residual)
+        assert (chain.reach == "INVALID") == bool(chain.message)
+        ob.pose.bones["thigh"].scale[axis] = 1.0
+        update()
+        assert told(ob) == "REACHED"
 
 
 @on_both
