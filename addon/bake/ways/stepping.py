@@ -46,9 +46,9 @@ def set_frame(scene: Scene, frame: float) -> None:
 def others_listen() -> bool:
     """Whether others do something as frames change, as what moves things by Python does: what becomes of a chain then
     only stepping the scene tells."""
-    root = __name__.partition(".addon.")[0]
+    ours = __name__.removesuffix("bake.ways.stepping")  # wherever that is: as an extension, or run from the tree
     handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
-    return any(not (getattr(each, "__module__", "") or "").startswith(f"{root}.") for each in handlers)
+    return any(not (getattr(each, "__module__", "") or "").startswith(ours) for each in handlers)
 
 
 @contextmanager
