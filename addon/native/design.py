@@ -22,7 +22,7 @@ from . import formulas
 from .blending import holding, is_mirrored, takeover
 from .expressions import constant, cut, text, variables_of
 from .parts import FULLY, Bone, Constraint, Driver, Inherit, Mechanism, Place, Property, Variable
-from .rest import keeps_axes, own_axis, plane_axes, roll_for
+from .rest import keeps_axes, own_axis, plane_axes, roll_for, smooth_side
 from .surroundings import Surroundings, free_name
 from .wanted import Wanted, features, solver_values
 
@@ -218,9 +218,8 @@ class Designer:
         rest, parent, inherit, _ = place
         if inherit.is_by_own_axes:
             parent, inherit = self.add(f"{role}-seat", rest, parent, inherit), FULLY
-        y, z, side = Vector(normal), Vector(across), 1.0
-        if (rest.to_3x3() @ y).dot(self.rest_of(parent).col[1].to_3d()) < 0.0:  # where its axes would be rough
-            y, side = -y, -1.0
+        side = smooth_side(rest.to_3x3() @ Vector(normal), self.rest_of(parent))
+        y, z = side * Vector(normal), Vector(across)
         rest = rest @ Matrix([each[:] for each in (y.cross(z), y, z)]).transposed().to_4x4()
         is_still = not (self.features.swung or self.is_hinged)
         name = self.add(f"{role}-axis", rest, parent, inherit, rotation_mode=FIRST[1] if is_still else "AXIS_ANGLE")

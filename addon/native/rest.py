@@ -52,6 +52,12 @@ def roll_for(rest: Matrix, parent: Matrix, length: float) -> float:
     return roll
 
 
+def smooth_side(direction: Vector, parent: Matrix) -> float:
+    """To which side a bone along a line is to point, lest that be -Y of the armature's or its parent's axes."""
+    along = (direction.y, direction.dot(parent.col[1].to_3d()))
+    return -1.0 if min(along) < ROUGH and max(along) < -ROUGH else 1.0
+
+
 def own_axis(axis: Any) -> int | None:
     """Which of a bone's own axes a unit vector in these is along, to either side; None if it is along none."""
     aside = [index for index in range(3) if abs(axis[index]) > NOISE]
