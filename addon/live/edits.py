@@ -91,7 +91,7 @@ def _switched_on(bones: Any) -> list[PoseBone]:
 class Seen:
     """What a rig and the settings of its chains were when last looked at.
 
-    Which bones hang on which is not in it: of that, Blender finds out anew what depends on what.
+    Which bones hang on which is not in it: of that, Blender finds out anew what depends on what. Their names are.
     """
 
     def __init__(self, ob: ArmatureObject) -> None:
@@ -133,11 +133,18 @@ class Seen:
         """What each chain follows, and how it is posed: bone by bone, as most bones of a rig have no chain."""
         bones = self._object.pose.bones
         lowers: Any = [bone for bone in map(bones.get, self._lowers) if bone]
-        return [AIMS(lower.planar_ik) for lower in lowers], [*map(VALUES, lowers)]
+        return [(*AIMS(lower.planar_ik), *_names_above(lower)) for lower in lowers], [*map(VALUES, lowers)]
 
     def _read_rest(self) -> list[bytes]:
         is_at_rest = self._object.data.pose_position == "REST"
         return [bytes([is_at_rest]), *(each.tobytes() for each in _read(self._object.data.bones, REST))]
+
+
+def _names_above(lower: PoseBone) -> tuple[str, str]:
+    """What the upper bone is called, and what that hangs on: a renamed bone hangs on the same as before."""
+    upper = lower.parent
+    root = upper.parent if upper else None
+    return (upper.name if upper else "", root.name if root else "")
 
 
 def _read(bones: Any, properties: Iterable[tuple[str, Any, int]]) -> list[NDArray[Any]]:
