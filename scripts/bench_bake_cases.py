@@ -153,6 +153,17 @@ def by_python(count: int, frames: int) -> Rigged:
     return rigged
 
 
+def by_function(count: int, frames: int) -> Rigged:
+    """With targets that a function moves which a text of the file registers, as rigs have them."""
+    rigged = plain(count, frames)
+    text = bpy.data.texts.new("wiggle.py")
+    text.write("from math import sin\ndef wiggle(frame, seed):\n    return 0.1 * sin(frame / 9 + seed)\n")
+    bpy.app.driver_namespace["wiggle"] = text.as_module().wiggle
+    for i, target in enumerate(rigged.targets):
+        target.driver_add("delta_location", 0).driver.expression = f"wiggle(frame, {i})"
+    return rigged
+
+
 def hindered(count: int, frames: int) -> Rigged:
     """With constraints that might act in some frame, of which only a driver tells."""
     rigged = plain(count, frames)
@@ -260,6 +271,7 @@ CASES = {
     "dependent": Case(dependent, 20, 250, 3.0),
     "on a shape": Case(on_shape, 20, 250, 3.0),
     "by Python": Case(by_python, 20, 250, 1.5),
+    "by a function": Case(by_function, 20, 250, 3.0),
     "hindered": Case(hindered, 20, 250, 3.0),
     "by a handler": Case(handled, 20, 250, 1.5),
 }

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import ID, AnimData, Library, PoseBone, Scene
 
-from ..bake.ways.expressions import hangs_on_variables
+from ..bake.ways.expressions import is_trusted
 from ..rig.access import scene_of
 from .codes import Code, Stop
 from .files import open_blend
@@ -109,7 +109,7 @@ def _few(names: list[str]) -> str:
 
 def _needs_python(driver: Any) -> bool:
     """Whether a driver reads more than what Blender lets Python evaluate in every file."""
-    return driver is not None and not (driver.is_valid and hangs_on_variables(driver))
+    return driver is not None and not (driver.is_valid and is_trusted(driver))
 
 
 def _path(library: Library) -> Path:

@@ -182,6 +182,61 @@ def drive_by_python(ob: Any, chain: Any) -> None:
     chain.target.driver_add("delta_location", 0).driver.expression = "now() / 50"
 
 
+SOURCE = """
+import math
+from math import sin
+import bpy
+from mathutils import noise
+SIZE, SEEN, HERE = 0.3, [0.0], bpy.data.objects
+def plain(frame): return SIZE * sin(frame / 5)
+def by_others(frame, turns=2): return plain(frame) + math.cos(turns) if frame > 3 else noise.noise((frame / 9, 0, 0))
+def by_itself(frame): return by_itself(frame - 1) + 0.01 if frame > 1 else 0.0
+def by_state(frame):
+    SEEN[0] += 0.01
+    return SEEN[0]
+def by_setting(frame):
+    global SIZE
+    SIZE += 0.01
+    return SIZE
+def by_import(frame):
+    import bpy
+    return bpy.context.scene.frame_current / 50
+def by_name(frame): return getattr(bpy.context, "scene").frame_current / 50
+def by_objects(frame): return 0.1 * HERE["leg"].pose.bones["shin"].tail.x
+def by_default(frame, here=HERE): return 0.1 * here["leg"].pose.bones["shin"].tail.x
+def by_lambda(frame): return (lambda: bpy.context.scene.frame_current)() / 50
+def caller(frame): return by_objects(frame)
+"""
+
+
+@pytest.mark.parametrize("name", ["plain", "by_others"])
+def test_what_a_function_moves_that_reads_nothing_else_is_evaluated_apart(addon, name):
+    ob = make_leg()
+    drive_by_function(make_chain(ob).target, name)
+    assert_ways(ob, "23")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["by_itself", "by_state", "by_setting", "by_import", "by_name", "by_objects", "by_default", "by_lambda", "caller"],
+)
+def test_a_function_that_may_read_anything_is_not_trusted(addon, name):
+    ob = make_leg()
+    target = make_chain(ob).target
+    drive_by_function(target, name)
+    hangs_on_variables = installed.addon("addon.bake.ways.expressions").hangs_on_variables
+    assert not hangs_on_variables(target.animation_data.drivers[0].driver)
+
+
+def drive_by_function(target: Any, name: str) -> None:
+    """One that a text of the file registers."""
+    text = bpy.data.texts.new("functions.py")
+    text.write(SOURCE)
+    bpy.app.driver_namespace[name] = getattr(text.as_module(), name)
+    target.driver_add("delta_location", 0).driver.expression = f"{name}(frame)"
+    bpy.context.view_layer.update()
+
+
 def follow_a_chain(ob: Any, chain: Any) -> None:
     leader = make_leg("leader")
     leader.location.z = -0.4
