@@ -20,7 +20,8 @@ from ..solver.triangle import bones
 from .blending import is_mirrored
 from .checking import check_fixed, check_goals
 from .found import Found, host_of
-from .wanted import SWITCHED, Wanted, goals_of, needs_swing, read, swings
+from .keyed import SWITCHED, leaves_sides
+from .wanted import Wanted, goals_of, needs_swing, read
 
 
 def is_outdated(found: Found, evaluated: PoseBone) -> bool:
@@ -52,7 +53,7 @@ def _set_since(found: Found, wanted: Wanted) -> str:
     if built is None or found.goals != goals_of(wanted):
         return f"'{lower.name}' has another target or pole than when it was put on the rig"
     words, numbers = _words(_as_built(wanted, built), lower), _numbers(_as_built(wanted, built))
-    if words["swings"] and not built["words"]["swings"] and swings(lower, wanted):
+    if words["swings"] and not built["words"]["swings"] and leaves_sides(lower):
         return f"The knee of '{lower.name}' does not swing yet, as it does with a bend between 1 and -1"
     if not {*words["moving"]} <= {*built["words"]["moving"]}:
         return f"The location of '{upper_of(lower).name}' was changed since '{lower.name}' was put on the rig"

@@ -27,8 +27,12 @@ def changing_paths(ob: Object, among: Collection[str]) -> set[str]:
 
 def changes(curve: Any) -> bool:
     """Whether an F-curve has different values over time."""
-    values = {key.co.y for key in curve.keyframe_points}
-    return len(values) > 1 or len(curve.modifiers) > 0 or len(curve.sampled_points) > 0
+    return len({key.co.y for key in curve.keyframe_points}) > 1 or is_shaped(curve)
+
+
+def is_shaped(curve: Any) -> bool:
+    """Whether an F-curve has other values than its keys tell."""
+    return len(curve.modifiers) > 0 or len(curve.sampled_points) > 0
 
 
 def with_drivers(owner: Any) -> Iterator[Any]:

@@ -1,0 +1,70 @@
+"""What the keys and drivers of a chain say over all frames, as far as that takes another mechanism.
+
+Keys on all channels and properties, as Blender sets them and importers leave them, often give each the value it has.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from bpy.types import PoseBone
+
+from ..rig.access import chain_settings, place_of_setting, setting_path, upper_of
+from ..rig.animation import changing_paths, curves_on, has_strips, is_driven, is_shaped
+from ..rig.settings import BY_NAME, CHOICES, NAMES
+from ..rig.setup import Refused
+from .parts import property_path
+
+SWITCHED = frozenset(("SWING", "POLE"))
+"""The planes between which one that is animated may go."""
+
+ROUNDING = 1e-6
+"""Up to what part of its length a bone's own location is what rounding left, as of Apply Visual Transform."""
+
+
+def animated_by_name(lower: PoseBone, animated: set[str]) -> set[str]:
+    """The settings of a chain that something animates by their names on the bone. Choices count only where they
+    change: importers leave curves that do not."""
+    found = {name for name in NAMES if setting_path(lower.name, name) in animated}
+    choices = {setting_path(lower.name, name): name for name in found.intersection(CHOICES)}
+    return found.difference(CHOICES) | {choices[path] for path in changing_paths(lower.id_data, choices)}
+
+
+def check_plane(lower: PoseBone) -> None:
+    """Raise `Refused` if a plane that is animated is one that the rig can't switch to."""
+    ob, path = place_of_setting(lower, "plane")
+    numbers = {round(key.co.y) for curve in curves_on(ob, path) for key in curve.keyframe_points}
+    keyed = {BY_NAME["plane"].value_of(number) for number in numbers}
+    if not {*keyed, chain_settings(lower).plane} <= SWITCHED:
+        raise Refused(
+            f"Plane of '{lower.name}' is animated and at times Hinge: make that Free, or stay on the extension"
+        )
+
+
+def moving_root(lower: PoseBone, animated: set[str]) -> tuple[int, ...]:
+    """Along which of its axes the upper bone has a location of its own: set, driven, or keyed to anything but none, as
+    keys on all channels are."""
+    upper = upper_of(lower)
+    if upper.bone.use_connect and upper.parent:
+        return ()
+    places = [{number} for number in upper.location[:]]
+    path = property_path(upper.name, "location")
+    if path in animated:
+        if is_driven(lower.id_data, path):
+            return (0, 1, 2)
+        for curve in curves_on(lower.id_data, path):
+            places[curve.array_index] |= {inf} if is_shaped(curve) else {key.co.y for key in curve.keyframe_points}
+    least = ROUNDING * upper.bone.length
+    return tuple(axis for axis, numbers in enumerate(places) if max(map(abs, numbers)) > least)
+
+
+def leaves_sides(lower: PoseBone) -> bool:
+    """Whether the bend of a chain is between the sides, or what animates it puts it there in some frame."""
+    if abs(chain_settings(lower).bend) < 1.0:
+        return True
+    ob, path = place_of_setting(lower, "bend")
+    curves = curves_on(ob, path)
+    keys = [key for curve in curves for key in curve.keyframe_points]
+    sides = {key.co.y for key in keys}
+    jumps = len(sides) == 1 or (not has_strips(ob) and all(key.interpolation == "CONSTANT" for key in keys))
+    return is_driven(ob, path) or any(map(is_shaped, curves)) or not (sides <= {-1.0, 1.0} and jumps)
