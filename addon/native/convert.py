@@ -87,10 +87,7 @@ def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
         moved = _carry(wanted, onto_rig=False)
         _unmake(context, wanted)
         redirect(moved)
-        for ob, each in wanted.items():
-            for name, of in each.items():
-                for setting in of.exposed - {"enabled"}:
-                    setattr(chain_settings(ob.pose.bones[name]), setting, of.settings[setting])
+        for ob in wanted:
             remove_if_empty(annex_of(ob))
             ob.update_tag()
 
@@ -151,12 +148,16 @@ def _carry(wanted: Mapping[ArmatureObject, Mapping[str, Values | Wanted]], onto_
     return moved
 
 
-def _unmake(context: Context, chains: Mapping[ArmatureObject, Iterable[str]]) -> None:
-    """Take the mechanisms of chains away."""
+def _unmake(context: Context, chains: Mapping[ArmatureObject, Mapping[str, Values | Wanted]]) -> None:
+    """Take the mechanisms of chains away, and leave what these are set to on their bones."""
     take_away(context, [ob.pose.bones[name] for ob, names in chains.items() for name in names])
-    for ob, names in chains.items():
-        for name in names:
-            restore_inherit_scale(ob.pose.bones[name])
+    for ob, each in chains.items():
+        for name, of in each.items():
+            lower = ob.pose.bones[name]
+            restore_inherit_scale(lower)
+            for setting, value in of.settings.items():
+                if setting != SWITCH and getattr(lower, PREFIX + setting) != value:
+                    setattr(lower, PREFIX + setting, value)
 
 
 def follow(lower: PoseBone) -> None:

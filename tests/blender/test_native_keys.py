@@ -330,3 +330,22 @@ def test_keys_on_all_channels_and_properties_leave_a_limb_right() -> None:
     lists(ob.animation_data.action)[0].find('pose.bones["thigh"].location', index=1).keyframe_points[1].co.y = 0.1
     bpy.context.scene.frame_set(2)
     assert "The location of 'thigh' was changed" in chain.message
+
+
+@pytest.mark.parametrize("change", [make_live, lambda ob: bpy.ops.pose.planar_ik_rebuild()])
+def test_a_custom_property_that_nothing_animates_any_more_is_not_lost(change: Any) -> None:
+    ob = leg()
+    make_live(ob)
+    ob.pose.bones["shin"].keyframe_insert("planar_ik_softness", frame=1)
+    make_portable(ob)
+    ob.animation_data.action = None
+    ob.pose.bones["shin"]["planar_ik.softness"] = 0.25  # as the slider in the panel does it
+    ob.update_tag()
+    bpy.data.objects["target"].location = frame_of(ob).target(0.97, 0.4)
+    update()
+    before = matrices(ob)
+    change(ob)
+    update()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.softness, chain.message) == (0.25, "")
+    assert np.abs(matrices(ob) - before).max() < 1e-5
