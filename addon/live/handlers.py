@@ -45,6 +45,17 @@ def _on_step(*_args: Any) -> None:
 
 
 @persistent
+def _on_save(*_args: Any) -> None:
+    """Let the bones that overridden ones stem from have groups as well: one without is nothing that Blender 5.2 can
+    override, and loses the target when the file is opened."""
+    for ob in bpy.data.objects:
+        linked: Any = ob.override_library.reference if ob.type == "ARMATURE" and ob.override_library else None
+        for bone in ob.pose.bones if linked and linked.pose and ob.pose else ():
+            if bone.is_property_set("planar_ik") and bone.name in linked.pose.bones:
+                _ = linked.pose.bones[bone.name].planar_ik  # to ask for it makes it
+
+
+@persistent
 def _on_load(*_args: Any) -> None:
     plan.forget()
     plan.told.clear()
@@ -98,6 +109,7 @@ HANDLERS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("redo_post", _on_step),
     ("load_pre", _on_replace),
     ("load_post", _on_load),
+    ("save_pre", _on_save),
 )
 
 

@@ -292,3 +292,29 @@ def test_many_rigs_of_one_armature_are_all_posed():
     for rig in rigs:
         assert_on_target(rig, rig.pose.bones["shin"].planar_ik.target, within=3e-6)
     assert LEG[2].name in ob.data.bones
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_a_chain_on_an_override_of_a_rig_without_chains_is_kept_with_its_file(is_whole, tmp_path):
+    make_rig()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
+        into.objects = ["rig"]
+    rig = into.objects[0].override_create(remap_local_usages=True)
+    rig.override_library.is_system_override = False
+    bpy.context.scene.collection.objects.link(rig)
+    update()
+    rig.pose.bones["thigh"].rotation_quaternion = (0.96, 0.28, 0, 0)
+    make_chain(rig, make_empty("target", NEAR), plane="SWING", influence=1.0 if is_whole else 0.5)
+    before = joints(rig)
+    for _ in range(2):
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+        (rig,) = (ob for ob in bpy.data.objects if ob.override_library)
+        assert rig.pose.bones["shin"].planar_ik.target == bpy.data.objects["target"]
+        for now, then in zip(joints(rig), before, strict=True):
+            assert now == pytest.approx(then, abs=1e-5)
+    rig.pose.bones["shin"].planar_ik.enabled = False
+    update()
+    assert rotation(rig.pose.bones["thigh"]) == pytest.approx((0.96, 0.28, 0, 0), abs=1e-6)
