@@ -349,3 +349,18 @@ def test_a_custom_property_that_nothing_animates_any_more_is_not_lost(change: An
     chain = ob.pose.bones["shin"].planar_ik
     assert (chain.softness, chain.message) == (0.25, "")
     assert np.abs(matrices(ob) - before).max() < 1e-5
+
+
+def test_a_root_that_keys_move_later_is_followed_on_the_rig():
+    ob = make_rig()
+    thigh = ob.pose.bones["thigh"]
+    thigh.keyframe_insert("location", frame=1)
+    thigh.location = (0.1, -0.05, 0.2)
+    thigh.keyframe_insert("location", frame=11)
+    bpy.context.scene.frame_set(1)
+    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING")
+    make_portable(ob)
+    for frame in (1, 11, 6):
+        bpy.context.scene.frame_set(frame)
+        away = np.linalg.norm(joints(ob).tip - np.array(chain.target.location))
+        assert (chain.reach, away) == ("REACHED", pytest.approx(0.0, abs=1e-5))
