@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import Object
 
-from ..rig.animation import curves_of, strip_paths
+from ..rig.data.animation import curves_of, strip_paths
 
 GROUPS_ARE_HEEDED = bpy.app.version < (4, 4)
 """Whether a muted group silences its curves; with slots it does so only where there are NLA strips."""

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 from bpy.types import Object
 
-from ..rig.setup import Refused
+from ..rig.tasks.setup import Refused
 
 
 def check_writable(objects: list[Object], into_new: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..rig.rotation import EVEN_ORDERS
+from ..rig.data.rotation import EVEN_ORDERS
 
 TURN = 2.0 * np.pi
 

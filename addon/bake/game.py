@@ -18,18 +18,11 @@ from numpy.typing import NDArray
 
 from ..live.channels import SIZES
 from ..native.convert import make_live
-from ..rig.access import (
-    ArmatureObject,
-    has_chain,
-    runs_on_rig,
-    scene_of,
-    split_path,
-    upper_of,
-)
-from ..rig.editing import edit_mode
-from ..rig.rotation import rotation_channel
+from ..rig.data.access import ArmatureObject, has_chain, runs_on_rig, scene_of, split_path, upper_of
+from ..rig.data.editing import edit_mode
+from ..rig.data.rotation import rotation_channel
 from ..rig.settings import PREFIX
-from ..rig.setup import Refused, remove_chain
+from ..rig.tasks.setup import Refused, remove_chain
 from .continuity import continuous
 from .job import Report, Request, bake
 from .keys import Keys, Sheet

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ..live.channels import Channels
 from ..native.switching import switch_all
-from ..rig.access import path_to_bone, scene_of, upper_of
-from ..rig.animation import animated_paths
+from ..rig.data.access import path_to_bone, scene_of, upper_of
+from ..rig.data.animation import animated_paths
 from ..rig.legacy import take_over_paths
-from ..rig.setup import Refused
+from ..rig.tasks.setup import Refused
 from .acting import acting_on
 from .actions import check_writable
 from .continuity import continuous

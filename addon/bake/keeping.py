@@ -12,8 +12,8 @@ from bpy.types import Object, PoseBone, Scene
 from ..live.channels import Channels, Slot, rotation_slot
 from ..live.own_pose import NUMBERS, recall
 from ..native.switching import switch_all
-from ..rig.access import chain_settings, is_armature, scene_settings, upper_of
-from ..rig.rotation import rotation_channel
+from ..rig.data.access import chain_settings, is_armature, scene_settings, upper_of
+from ..rig.data.rotation import rotation_channel
 from .samples import Sampled
 from .scope import chains_of
 

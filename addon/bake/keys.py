@@ -11,8 +11,8 @@ import numpy as np
 from bpy.types import Object
 from numpy.typing import NDArray
 
-from ..rig.access import path_to_bone
-from ..rig.animation import curves_of
+from ..rig.data.access import path_to_bone
+from ..rig.data.animation import curves_of
 from .acting import GROUPS_ARE_HEEDED
 from .actions import action_of, layer_of
 from .modifiers import act_outside

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rig.fcurves import copy_modifier
+from ..rig.data.fcurves import copy_modifier
 
 LAST_FRAME = 1048574.0
 """Blender's frames end here, and begin at the negative of it."""

@@ -13,8 +13,8 @@ from mathutils import Vector
 from numpy.typing import NDArray
 
 from ..live.channels import SIZES
-from ..rig.access import upper_of
-from ..rig.rotation import ARRAYS, to_quaternion
+from ..rig.data.access import upper_of
+from ..rig.data.rotation import ARRAYS, to_quaternion
 from ..solver.rotation import Quaternion, multiply, rotate
 from .fitting import Samples, Spline
 from .keys import Keys

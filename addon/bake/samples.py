@@ -10,7 +10,7 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..rig import status
-from ..rig.access import ArmatureObject
+from ..rig.data.access import ArmatureObject
 from ..solver import Reach
 from ..solver.rotation import Vector, dot
 

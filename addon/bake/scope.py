@@ -10,9 +10,9 @@ import numpy as np
 from bpy.types import Context, Object, PoseBone, Scene
 from numpy.typing import NDArray
 
-from ..rig.access import ArmatureObject, chain_settings, is_armature, scene_of, setting_path, view_layer_of
-from ..rig.animation import animated_paths, curves_of
-from ..rig.setup import Refused
+from ..rig.data.access import ArmatureObject, chain_settings, is_armature, scene_of, setting_path, view_layer_of
+from ..rig.data.animation import animated_paths, curves_of
+from ..rig.tasks.setup import Refused
 
 SOURCES = ("SCENE", "PREVIEW", "ACTION", "GIVEN")
 

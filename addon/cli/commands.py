@@ -13,7 +13,7 @@ import bpy
 
 from .. import bake as baking
 from ..bake import NotPosed, Refused, Request
-from ..rig.access import chain_settings
+from ..rig.data.access import chain_settings
 from .arguments import span_of
 from .codes import Code, Stop, worst
 from .converting import convert_all

@@ -6,7 +6,7 @@ import bpy
 from bpy.types import PoseBone, Scene
 
 from ..native.convert import make_live, make_portable
-from ..rig.access import view_layer_of
+from ..rig.data.access import view_layer_of
 from .interrupt import heed
 from .lines import Line
 from .scenes import shown

@@ -10,10 +10,10 @@ from typing import Any
 import bpy
 from bpy.types import Context, Object, PoseBone
 
-from ..rig.access import scene_of, view_layer_of
+from ..rig.data.access import scene_of, view_layer_of
 from ..rig.properties import PlanarIKChain
 from ..rig.settings import SHAPING
-from ..rig.setup import Refused, add_fitting, fit_chain, named_target
+from ..rig.tasks.setup import Refused, add_fitting, fit_chain, named_target
 from .codes import Code, Stop
 from .interrupt import waiting
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import ID, AnimData, Library, PoseBone, Scene
 
-from ..bake.ways.expressions import is_trusted
-from ..rig.access import scene_of
+from ..bake.ways.courses.expressions import is_trusted
+from ..rig.data.access import scene_of
 from .codes import Code, Stop
 from .files import open_blend
 from .output import say

@@ -11,7 +11,7 @@ import bpy
 from bpy.types import PoseBone, Scene
 
 from ..bake.scope import chains_of
-from ..rig.access import ArmatureObject, Key, has_chain, is_armature, key_of, runs_on_rig, scene_of, view_layer_of
+from ..rig.data.access import ArmatureObject, Key, has_chain, is_armature, key_of, runs_on_rig, scene_of, view_layer_of
 from .codes import Code, Stop
 
 ALL = "all"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..rig.data.rotation import ARRAYS as ANGLES
+from ..rig.data.rotation import to_quaternion
 from ..rig.problems import NOT_A_PLACE
-from ..rig.rotation import ARRAYS as ANGLES
-from ..rig.rotation import to_quaternion
 from ..rig.stretching import Stretching, besides_inherited
 from ..solver.compiled import bind_rows, constants_of
 from ..solver.lengthening import Lengthening, lengthened

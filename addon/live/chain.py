@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 from mathutils import Matrix
 
-from ..rig.access import ArmatureObject, Key, chain_settings, path_to_bone, split_path, upper_of
 from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
-from ..rig.dependencies import Carrier, Dependencies
+from ..rig.data.access import ArmatureObject, Key, chain_settings, path_to_bone, split_path, upper_of
+from ..rig.data.dependencies import Carrier, Dependencies
+from ..rig.data.rotation import ROTATIONS, to_channels, to_quaternion
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, Obstacles, obstacles_of
-from ..rig.rotation import ROTATIONS, to_channels, to_quaternion
 from ..rig.settings import ChainSettings, features_of, solver_settings
 from ..rig.stretching import Stretching, stretching_of
 from ..rig.targets import Target

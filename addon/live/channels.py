@@ -11,8 +11,8 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..rig.access import ArmatureObject
-from ..rig.rotation import CHANNELS, EULER, rotation_channel
+from ..rig.data.access import ArmatureObject
+from ..rig.data.rotation import CHANNELS, EULER, rotation_channel
 
 SIZES = dict((*CHANNELS.values(), EULER)) | {"location": 3, "scale": 3}
 _ROWS = {size: np.dtype(f"V{4 * size}") for size in SIZES.values()}

@@ -11,7 +11,7 @@ import numpy as np
 from bpy.types import Action, Armature, Depsgraph, Object, PoseBone
 from numpy.typing import NDArray
 
-from ..rig.access import ArmatureObject, bones_of, children_of, has_chain, is_armature, runs_on_rig
+from ..rig.data.access import ArmatureObject, bones_of, children_of, has_chain, is_armature, runs_on_rig
 from ..rig.settings import PREFIX, SHAPING, SWITCH
 from .channels import Channels, differing
 

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.types import PoseBone
 
-from ..rig.access import Key, bones_of, is_armature
+from ..rig.data.access import Key, bones_of, is_armature
 from ..rig.settings import ChainSettings
 
 GOALS = (("target", "subtarget"), ("pole_target", "pole_subtarget"))

@@ -16,8 +16,8 @@ import numpy as np
 from bpy.types import Depsgraph, Object
 from mathutils import Matrix
 
-from ..rig.access import ArmatureObject, split_path
 from ..rig.anatomy import is_even, size_of
+from ..rig.data.access import ArmatureObject, split_path
 from .channels import SIZES, Channels
 
 SAME_SIZE = 1e-6

@@ -9,10 +9,10 @@ from typing import Any
 
 from bpy.types import Depsgraph, Object, PoseBone
 
-from ..rig.access import ArmatureObject, has_bone
-from ..rig.animation import animated_paths, has_action
-from ..rig.dependencies import Dependencies
-from ..rig.rotation import rotation_channel
+from ..rig.data.access import ArmatureObject, has_bone
+from ..rig.data.animation import animated_paths, has_action
+from ..rig.data.dependencies import Dependencies
+from ..rig.data.rotation import rotation_channel
 from . import own_pose
 from .batch import Batch, batches_of
 from .chain import Chain, is_outdated, pose, prepare, refresh

@@ -10,7 +10,7 @@ from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Scene
 
 from ..rig import settings
-from ..rig.access import key_of, scene_settings, view_layer_of
+from ..rig.data.access import key_of, scene_settings, view_layer_of
 from ..rig.settings import ChainSettings
 from .own_pose import give_back
 from .plan import plan

@@ -11,8 +11,8 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..rig.access import ArmatureObject, chain_settings, upper_of
-from ..rig.rotation import to_channels, to_quaternion
+from ..rig.data.access import ArmatureObject, chain_settings, upper_of
+from ..rig.data.rotation import to_channels, to_quaternion
 from ..solver.chain import Own
 from .channels import Channels, Slot, rotation_slot
 

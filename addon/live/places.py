@@ -11,7 +11,7 @@ from bpy.types import Depsgraph, Object
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..rig.access import bones_of
+from ..rig.data.access import bones_of
 
 if TYPE_CHECKING:
     from ..rig.targets import Target

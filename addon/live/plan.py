@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Depsgraph
 
 from ..rig import status
-from ..rig.access import (
+from ..rig.data.access import (
     ArmatureObject,
     Key,
     chain_settings,
@@ -18,9 +18,9 @@ from ..rig.access import (
     runs_on_rig,
     setting_path,
 )
-from ..rig.dependencies import Carrier, Dependencies, is_structural
+from ..rig.data.dependencies import Carrier, Dependencies, is_structural
+from ..rig.data.sides import swing_side
 from ..rig.kinds import Kind, Problem
-from ..rig.sides import swing_side
 from ..rig.targets import Target
 from .chain import Chain
 from .edits import Edit, Seen, edit_of, edit_of_all, has_unknown_chains, with_settings

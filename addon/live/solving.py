@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 from bpy.types import Context, Depsgraph, PoseBone, Scene
 
-from ..rig.access import ArmatureObject, key_of, scene_of, scene_settings, view_layer_of
-from ..rig.dependencies import Dependencies
+from ..rig.data.access import ArmatureObject, key_of, scene_of, scene_settings, view_layer_of
+from ..rig.data.dependencies import Dependencies
 from .chain import Chain
 from .channels import Channels, Slot
 from .group import Group

@@ -12,8 +12,8 @@ from typing import Any
 import bpy
 from bpy.types import Armature, Object
 
-from ..rig.access import Key, is_armature
-from ..rig.dependencies import SOLVERS, Carrier, Dependencies, constraint_targets, driver_targets
+from ..rig.data.access import Key, is_armature
+from ..rig.data.dependencies import SOLVERS, Carrier, Dependencies, constraint_targets, driver_targets
 from .chain import Chain
 from .edits import Seen
 from .group import Group

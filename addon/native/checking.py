@@ -7,15 +7,15 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..rig.access import ArmatureObject, chain_settings, runs_on_rig, setting_path
-from ..rig.animation import animated_paths, changing_paths, strip_paths
-from ..rig.dependencies import Dependencies
+from ..rig.data.access import ArmatureObject, chain_settings, runs_on_rig, setting_path
+from ..rig.data.animation import animated_paths, changing_paths, strip_paths
+from ..rig.data.dependencies import Dependencies
 from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from ..rig.settings import NAMES, holder_of, titled
-from ..rig.setup import Refused
 from ..rig.stretching import shears
 from ..rig.targets import Target
-from .annex import needs_annex
+from ..rig.tasks.setup import Refused
+from .mechanism.annex import needs_annex
 from .wanted import fixed_on, read
 
 

@@ -8,25 +8,25 @@ from contextlib import contextmanager
 import bpy
 from bpy.types import Bone, Context, PoseBone
 
-from ..rig.access import ArmatureObject, bones_of, chain_settings, setting_path
-from ..rig.animation import animated_paths
-from ..rig.carrying import Property, carry, carry_across, redirect, revive
-from ..rig.editing import at_once, edit_mode, object_mode
+from ..rig.data.access import ArmatureObject, bones_of, chain_settings, setting_path
+from ..rig.data.animation import animated_paths
+from ..rig.data.carrying import Property, carry, carry_across, redirect, revive
+from ..rig.data.editing import at_once, edit_mode, object_mode
+from ..rig.data.unkeyed import unkeyed_kept
 from ..rig.settings import PREFIX, SWITCH, holder_of
-from ..rig.setup import Refused
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
-from ..rig.unkeyed import unkeyed_kept
+from ..rig.tasks.setup import Refused
 from ..solver.limb import Limb
-from .annex import annex_of, host_for, needs_annex, remove_if_empty
-from .apart import design_apart
-from .blending import world_bone
-from .build import Plan, build, take_away, take_away_left
 from .checking import check, check_fixed, check_in_reach
-from .design import design
-from .found import Found, constraints_of
+from .mechanism.annex import annex_of, host_for, needs_annex, remove_if_empty
+from .mechanism.apart import design_apart
+from .mechanism.blending import world_bone
+from .mechanism.build import Plan, build, take_away, take_away_left
+from .mechanism.design import design
+from .mechanism.found import Found, constraints_of
+from .mechanism.surroundings import surroundings_of
 from .purpose import check_new_goals, limb_of, purpose_of
 from .quietly import quietly
-from .surroundings import surroundings_of
 from .wanted import Values, Wanted, goals_of, path_on, read, values_of
 
 ASKEW = 1e-3

@@ -7,7 +7,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Scene
 
-from ..rig.dependencies import is_structural
+from ..rig.data.dependencies import is_structural
 from .keys import carry_over
 from .quietly import is_quiet
 

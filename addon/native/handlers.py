@@ -7,11 +7,11 @@ from contextlib import suppress
 import bpy
 
 from ..rig import settings, status
-from ..rig.access import chain_settings, runs_on_rig, view_layer_of
+from ..rig.data.access import chain_settings, runs_on_rig, view_layer_of
 from ..rig.settings import NAMES, PREFIX, ChainSettings
-from ..rig.setup import Refused
+from ..rig.tasks.setup import Refused
 from .convert import follow, rebuild
-from .found import Found, constraints_of
+from .mechanism.found import Found, constraints_of
 from .purpose import is_outdated, is_set_anew
 from .quietly import is_quiet, quietly
 from .status import answer

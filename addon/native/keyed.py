@@ -9,11 +9,11 @@ from math import inf
 
 from bpy.types import PoseBone
 
-from ..rig.access import chain_settings, place_of_setting, setting_path, upper_of
-from ..rig.animation import changing_paths, curves_on, has_strips, is_driven, is_shaped
+from ..rig.data.access import chain_settings, place_of_setting, setting_path, upper_of
+from ..rig.data.animation import changing_paths, curves_on, has_strips, is_driven, is_shaped
 from ..rig.settings import BY_NAME, CHOICES, NAMES
-from ..rig.setup import Refused
-from .parts import property_path
+from ..rig.tasks.setup import Refused
+from .mechanism.parts import property_path
 
 SWITCHED = frozenset(("SWING", "POLE"))
 """The planes between which one that is animated may go."""

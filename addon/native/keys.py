@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import bpy
 
-from ..rig.access import ArmatureObject, has_chain, is_armature, runs_on_rig, setting_path, split_path
-from ..rig.animation import animated_paths
-from ..rig.carrying import carry, shared_users
+from ..rig.data.access import ArmatureObject, has_chain, is_armature, runs_on_rig, setting_path, split_path
+from ..rig.data.animation import animated_paths
+from ..rig.data.carrying import carry, shared_users
 from ..rig.settings import BY_NAME, ON_RIG, PREFIX
 from .wanted import path_on
 

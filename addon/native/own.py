@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from bpy.types import Context, PoseBone
 
-from ..rig.access import chain_settings, upper_of
 from ..rig.anatomy import solved
-from ..rig.rotation import rotation_channel, to_channels, to_quaternion
+from ..rig.data.access import chain_settings, upper_of
+from ..rig.data.rotation import rotation_channel, to_channels, to_quaternion
 from ..solver.chain import Own
 from .convert import rebuild
 

@@ -7,20 +7,20 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..rig.access import setting_path, upper_of
 from ..rig.anatomy import EVEN, Unposable, anatomy
-from ..rig.animation import changing_paths
-from ..rig.dependencies import Dependencies
+from ..rig.data.access import setting_path, upper_of
+from ..rig.data.animation import changing_paths
+from ..rig.data.dependencies import Dependencies
 from ..rig.kinds import Kind, Problem
 from ..rig.settings import IN_SHAPE, titled
-from ..rig.setup import Refused
+from ..rig.tasks.setup import Refused
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
 from ..solver.triangle import bones
-from .blending import is_mirrored
 from .checking import check_fixed, check_goals
-from .found import Found, host_of
 from .keyed import SWITCHED, leaves_sides
+from .mechanism.blending import is_mirrored
+from .mechanism.found import Found, host_of
 from .wanted import Wanted, goals_of, needs_swing, read
 
 

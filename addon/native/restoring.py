@@ -12,10 +12,10 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import PoseBone
 
-from ..rig.access import chain_settings, is_armature, runs_on_rig
+from ..rig.data.access import chain_settings, is_armature, runs_on_rig
 from ..rig.settings import NAMES, SWITCH
-from .annex import needs_annex
-from .found import Found, exposed, host_of
+from .mechanism.annex import needs_annex
+from .mechanism.found import Found, exposed, host_of
 from .quietly import quietly
 
 

@@ -7,20 +7,20 @@ from math import cos, isnan
 import bpy
 from bpy.types import Depsgraph, PoseBone
 
-from ..rig.access import chain_settings, children_of, upper_of, view_layer_of
 from ..rig.anatomy import EVEN, Unposable, anatomy
-from ..rig.dependencies import SOLVERS, Dependencies
+from ..rig.data.access import chain_settings, children_of, upper_of, view_layer_of
+from ..rig.data.dependencies import SOLVERS, Dependencies
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, deleted, lacking, moved_by, movers_of, not_a_number, unevaluated
 from ..rig.settings import features_of, solver_settings
-from ..rig.setup import Refused
 from ..rig.status import MISSED, tolerance
 from ..rig.targets import Target, followed
+from ..rig.tasks.setup import Refused
 from ..solver import Reach
 from ..solver.chain import solve_chain
 from ..solver.ops import FLOATS
 from .checking import is_out_of_reach
-from .found import Found, may_switch
+from .mechanism.found import Found, may_switch
 from .purpose import changed_since
 
 MEND = "press Rebuild on the Rig (pose.planar_ik_rebuild)"

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from bpy.types import PoseBone
 
-from ..rig.access import chain_settings, runs_on_rig
-from .found import constraints_of
+from ..rig.data.access import chain_settings, runs_on_rig
+from .mechanism.found import constraints_of
 from .quietly import quietly
 
 

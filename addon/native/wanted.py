@@ -7,21 +7,21 @@ from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 
-from ..rig.access import ArmatureObject, chain_settings
-from ..rig.animation import animated_paths
+from ..rig.data.access import ArmatureObject, chain_settings
+from ..rig.data.animation import animated_paths
+from ..rig.data.sides import swing_side
 from ..rig.settings import FLAT, IN_SHAPE, NAMES, ON_RIG, holder_of
-from ..rig.setup import Refused
-from ..rig.sides import swing_side
 from ..rig.targets import Target, followed
+from ..rig.tasks.setup import Refused
 from ..solver.chain import Features
 from ..solver.record import Node
 from ..solver.triangle import Settings
-from . import formulas
-from .annex import needs_annex
-from .expressions import call
-from .found import exposed
 from .keyed import SWITCHED, animated_by_name, check_plane, moving_root
-from .parts import property_path
+from .mechanism import formulas
+from .mechanism.annex import needs_annex
+from .mechanism.expressions import call
+from .mechanism.found import exposed
+from .mechanism.parts import property_path
 
 ALWAYS = frozenset(("bend", "influence"))
 """The settings that are custom properties whether or not they are animated."""

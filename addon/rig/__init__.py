@@ -1,1 +1,1 @@
-"""The only code that reads and writes poses, actions and settings in Blender."""
+"""What a limb is: its bones, its settings, what it follows, and what keeps it from being posed."""

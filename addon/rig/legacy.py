@@ -11,9 +11,9 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import PoseBone
 
-from . import fcurves
-from .access import ArmatureObject, Key, is_armature
-from .animation import curve_lists_of, read_by_drivers, with_drivers
+from .data import fcurves
+from .data.access import ArmatureObject, Key, is_armature
+from .data.animation import curve_lists_of, read_by_drivers, with_drivers
 from .settings import NAMES, PREFIX, SETTINGS, tell_changed
 
 _PATH = re.compile(rf'(pose\.bones\["(?:[^"\\]|\\.)*"\]\.)planar_ik\.({"|".join(NAMES)})', re.DOTALL)

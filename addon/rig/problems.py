@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from bpy.types import Depsgraph, Object, PoseBone
 
-from .access import ArmatureObject, chain_settings, children_of, has_chain, made_on, runs_on_rig, upper_of
-from .dependencies import Dependencies
+from .data.access import ArmatureObject, chain_settings, children_of, has_chain, made_on, runs_on_rig, upper_of
+from .data.dependencies import Dependencies
 from .kinds import Kind, Problem
 from .settings import ChainSettings, titled
 from .targets import Target

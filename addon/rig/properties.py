@@ -11,7 +11,7 @@ from bpy.types import Context, PoseBone, PropertyGroup
 
 from ..solver import Reach
 from . import status
-from .access import bone_of, runs_on_rig
+from .data.access import bone_of, runs_on_rig
 from .legacy import notice, stored
 from .settings import OVERRIDABLE, PREFIX, SETTINGS, ChainSettings, Setting, on_live, tell_changed
 

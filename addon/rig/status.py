@@ -10,7 +10,7 @@ import bpy
 from bpy.types import Depsgraph, PoseBone
 
 from ..solver import Reach
-from .access import Key, bone_of, bones_of, runs_on_rig, scene_of, scene_settings, upper_of, view_layer_of
+from .data.access import Key, bone_of, bones_of, runs_on_rig, scene_of, scene_settings, upper_of, view_layer_of
 from .kinds import Kind, Problem
 from .problems import unevaluated
 from .settings import ChainSettings

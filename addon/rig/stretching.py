@@ -11,8 +11,8 @@ from ..solver.lengthening import MOST_ASIDE, Lengthening, Sizes, lengthened
 from ..solver.ops import FLOATS
 from ..solver.rotation import Quaternion
 from ..solver.triangle import Settings
-from .access import chain_settings, children_of, upper_of
 from .anatomy import Anatomy, Unposable
+from .data.access import chain_settings, children_of, upper_of
 from .kinds import Kind, Problem
 
 SHEARING = {"FULL", "FIX_SHEAR"}

@@ -7,8 +7,8 @@ from typing import Any
 from bpy.types import Depsgraph, Object
 from mathutils import Vector
 
-from .access import has_bone, path_to_bone
-from .animation import curves_of
+from .data.access import has_bone, path_to_bone
+from .data.animation import curves_of
 
 AWAY = 1e-4
 """How far a location may be from what its F-curve says, next to its size."""

@@ -2,26 +2,12 @@
 
 import bpy
 
-from . import (
-    baking,
-    converting,
-    fk_ik,
-    mending,
-    menus,
-    operators,
-    overlay,
-    panels,
-    picking,
-    portable,
-    presets,
-    redrawing,
-    selecting,
-    switching,
-    translations,
-)
+from . import overlay, translations
+from .operators import baking, chains, converting, fk_ik, mending, picking, portable, presets, selecting, switching
+from .panels import menus, panels, redrawing
 
 ROOMS_WITH_CLASSES = (
-    operators,
+    chains,
     converting,
     fk_ik,
     switching,

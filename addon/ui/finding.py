@@ -7,7 +7,7 @@ from typing import Any
 
 from bpy.types import Context, Object, PoseBone
 
-from ..rig.access import (
+from ..rig.data.access import (
     ArmatureObject,
     bones_of,
     chain_settings,
@@ -18,9 +18,9 @@ from ..rig.access import (
     runs_on_rig,
     view_layer_of,
 )
-from ..rig.setup import Refused
 from ..rig.targets import Target, followed
-from ..rig.turning import COPY
+from ..rig.tasks.setup import Refused
+from ..rig.tasks.turning import COPY
 
 NOTHING_SELECTED = (
     "Select a bone with a chain, the lower bone of a limb, like a shin or a forearm, or what the chain follows"

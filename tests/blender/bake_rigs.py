@@ -262,7 +262,7 @@ def by_ways(frames: Any = FRAMES, lowers: Any = None) -> dict[str, Any]:
     """What each way gathers of the first of the chains, if it will do: from F-curves alone (1), from what is evaluated
     in a scene of its own (2), in the scene (s) and live (l), by stepping (3); and what a bake gathers, of all these."""
     baking, ways = installed.addon("addon.bake"), installed.addon("addon.bake.ways")
-    routes = installed.addon("addon.bake.ways.evaluation").Route
+    routes = installed.addon("addon.bake.ways.courses.evaluation").Route
     scene = bpy.context.scene
     frame, count = scene.frame_current, len(bpy.data.actions)
     lowers = lowers or baking.chains_of_scene(bpy.context)

@@ -11,11 +11,11 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ...rig.access import scene_of
+from ...rig.data.access import scene_of
 from ..keeping import limbs_kept
 from ..samples import Joints, Sampled
 from .arrays import by_arrays, joints_by_arrays
-from .evaluation import ALL, Route
+from .courses.evaluation import ALL, Route
 from .results import Solved
 from .stepping import others_listen, step_joints, step_live
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from ...live import solve_now
 from ...live.frame import Frame
-from ...rig.access import scene_of, scene_settings, view_layer_of
-from ...rig.dependencies import Carrier
+from ...rig.data.access import scene_of, scene_settings, view_layer_of
+from ...rig.data.dependencies import Carrier
 from ..samples import Joints, empty_sample
 from ..scope import curve_times
-from .curves import Channels, Sampler, basis
-from .evaluation import ALL, Evaluated, Route, evaluate
-from .gathering import Course, Places
+from .courses.curves import Channels, Sampler, basis
+from .courses.evaluation import ALL, Evaluated, Route, evaluate
+from .courses.gathering import Course, Places
 from .results import Solved, joined, sampled
 from .routes import Routes
 from .subjects import Reader, Subject

@@ -16,7 +16,7 @@ from ...solver.chain import Own as Turns
 from ...solver.lengthening import lengthened
 from ...solver.ops import ARRAYS
 from ...solver.triangle import Settings
-from .gathering import Course
+from .courses.gathering import Course
 from .solving import Posed
 from .subjects import Subject
 

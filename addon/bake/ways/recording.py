@@ -12,16 +12,16 @@ from ...live import solved_channels
 from ...live.channels import SIZES
 from ...live.places import Positions
 from ...rig import status
-from ...rig.access import ArmatureObject, bones_of, chain_settings, key_of, upper_of
 from ...rig.anatomy import solved
-from ...rig.dependencies import Dependencies
+from ...rig.data.access import ArmatureObject, bones_of, chain_settings, key_of, upper_of
+from ...rig.data.dependencies import Dependencies
+from ...rig.data.rotation import rotation_channel, to_channels
 from ...rig.problems import moved_by, movers_of
-from ...rig.rotation import rotation_channel, to_channels
-from ...rig.setup import Refused
 from ...rig.targets import Target
+from ...rig.tasks.setup import Refused
 from ...solver import Reach
 from ..samples import OFF, Joints, Sampled, Track, empty_sample, is_off
-from .transforms import array_of
+from .courses.transforms import array_of
 
 HEAD, TAIL = "head", "tail"
 

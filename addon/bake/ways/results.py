@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...rig.rotation import ARRAYS, rotation_channel, to_channels
+from ...rig.data.rotation import ARRAYS, rotation_channel, to_channels
 from ..samples import OFF, Joints, Sampled, Track
-from .gathering import Course
+from .courses.gathering import Course
 from .lengths import Grown, lengthen
 from .solving import Posed, features_of, solve
 from .subjects import Subject

@@ -14,14 +14,14 @@ from typing import Any
 from bpy.types import Constraint, Object, PoseBone
 
 from ...live.channels import SIZES
-from ...rig.access import ArmatureObject, bones_of, is_armature, split_path, upper_of
-from ...rig.animation import animated_paths
-from ...rig.dependencies import Carrier, driver_targets
+from ...rig.data.access import ArmatureObject, bones_of, is_armature, split_path, upper_of
+from ...rig.data.animation import animated_paths
+from ...rig.data.dependencies import Carrier, driver_targets
 from ...rig.problems import Mover
 from ...rig.settings import PREFIX
 from ..scope import chains_of
-from .constraints import carriers_of, is_followed
-from .evaluation import EVALUATED, Route, Wanted, is_foreseen, is_separable
+from .courses.constraints import carriers_of, is_followed
+from .courses.evaluation import EVALUATED, Route, Wanted, is_foreseen, is_separable
 from .subjects import ACTS, Reader, Subject, path_of
 
 TRANSFORMS = ("location", "rotation_", "scale")

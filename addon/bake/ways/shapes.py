@@ -10,8 +10,8 @@ from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from ...rig.anatomy import Anatomy, Unposable, anatomy
+from .courses.transforms import axes_of
 from .subjects import Subject
-from .transforms import axes_of
 
 SAME = 1e-6
 """How much the numbers of a shape may differ, next to their size, and still count as unchanged."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...live.chain import ROUNDING
 from ...rig import settings as rig_settings
-from ...rig.rotation import ARRAYS, to_quaternion
+from ...rig.data.rotation import ARRAYS, to_quaternion
 from ...rig.settings import SWITCH
 from ...solver import Reach
 from ...solver.chain import Features, Plane, Uninherited, tip_position
@@ -26,10 +26,10 @@ from ...solver.ops import FLOATS
 from ...solver.rotation import Quaternion, Vector, dot, rotate, scale
 from ...solver.triangle import Settings
 from ..samples import is_off
-from .gathering import Course
+from .courses.gathering import Course
+from .courses.transforms import inverted, moved
 from .shapes import Shapes
 from .subjects import VARIABLE, Own, Subject
-from .transforms import inverted, moved
 
 NO_LIMB = limb((0.0, 1.0, 0.0), (0.0, 1.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), FLOATS)
 """What stands for a limb that can't be posed."""

@@ -11,8 +11,8 @@ import bpy
 from bpy.types import Context, PoseBone, Scene
 from numpy.typing import NDArray
 
-from ...rig.access import ArmatureObject, runs_on_rig, scene_of, scene_settings
-from ...rig.setup import Refused
+from ...rig.data.access import ArmatureObject, runs_on_rig, scene_of, scene_settings
+from ...rig.tasks.setup import Refused
 from ..samples import Joints, Sampled
 from .recording import ChainRecorder, Recorder, RigRecorder
 

@@ -10,8 +10,8 @@ import bpy
 from bpy.types import Depsgraph, Object, PoseBone
 
 from ...live.channels import Channels
-from ...native.found import constraints_of
-from ...rig.access import (
+from ...native.mechanism.found import constraints_of
+from ...rig.data.access import (
     ArmatureObject,
     Key,
     chain_settings,
@@ -21,12 +21,12 @@ from ...rig.access import (
     split_path,
     upper_of,
 )
-from ...rig.animation import changing_paths
-from ...rig.dependencies import Carrier, Dependencies
+from ...rig.data.animation import changing_paths
+from ...rig.data.dependencies import Carrier, Dependencies
+from ...rig.data.rotation import ROTATIONS, rotation_channel
+from ...rig.data.sides import swing_side
 from ...rig.problems import Mover, moved_by, obstacles_of
-from ...rig.rotation import ROTATIONS, rotation_channel
 from ...rig.settings import CHOICES, IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, holder_of
-from ...rig.sides import swing_side
 from ...rig.targets import Target, followed
 from ..acting import acting_on
 from ..keeping import own_channels

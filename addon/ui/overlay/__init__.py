@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 from bpy.types import Context
 
-from ...rig.access import scene_of, scene_settings
+from ...rig.data.access import scene_of, scene_settings
 from . import drawing
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from bpy.types import Depsgraph
 from mathutils import Vector
 
-from ...rig.access import bones_of
 from ...rig.anatomy import frame_of
+from ...rig.data.access import bones_of
 from ...solver.chain import Own, Uninherited, solve_chain, tip_position
 from ...solver.chains import stacked
 from ...solver.limb import Limb

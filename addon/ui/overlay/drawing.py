@@ -10,8 +10,8 @@ from bpy.app.handlers import persistent
 from bpy.types import SpaceView3D
 
 from ...rig import settings
-from ...rig.access import scene_of, scene_settings
-from ...rig.dependencies import is_structural
+from ...rig.data.access import scene_of, scene_settings
+from ...rig.data.dependencies import is_structural
 from . import colours, figure, gathering, shader
 
 log = logging.getLogger("planar_ik")

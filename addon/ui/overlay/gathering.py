@@ -10,8 +10,8 @@ from bpy.types import Context, Depsgraph
 from mathutils import Vector
 
 from ...live.places import Positions
-from ...rig.access import ArmatureObject, bones_of, view_layer_of
 from ...rig.anatomy import frame_of
+from ...rig.data.access import ArmatureObject, bones_of, view_layer_of
 from ...rig.status import MISSED
 from ...rig.targets import Target
 from ...solver.ops import Array

@@ -18,10 +18,10 @@ from bpy.types import Context, Depsgraph, PoseBone
 
 from ...live import own_pose_of
 from ...live.plan import plan
-from ...rig.access import ArmatureObject, bones_of, chain_settings, is_armature, key_of, runs_on_rig, upper_of
 from ...rig.anatomy import Unposable, anatomy
+from ...rig.data.access import ArmatureObject, bones_of, chain_settings, is_armature, key_of, runs_on_rig, upper_of
+from ...rig.data.sides import swing_side
 from ...rig.settings import features_of, holder_of, solver_settings
-from ...rig.sides import swing_side
 from ...rig.targets import Target, followed
 from ...solver.chain import Features, Own, Uninherited
 from ...solver.limb import Limb

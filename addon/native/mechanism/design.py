@@ -1,0 +1,327 @@
+"""What a limb needs to run on the rig itself, as plain data: bones, constraints, drivers and properties.
+
+Two bones of the mechanism hold the solution: they hang on what the limb's own bones hang on, and are turned by the
+solution as these would be, which take it over by as much as the influence (`blending`). What they are turned by is
+measured in the frame F by a bone that copies the target's place (``MCH-target``): its own location is in F's axes,
+however F is scaled or mirrored.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import PoseBone
+from mathutils import Matrix, Quaternion, Vector
+
+from ...rig.data.access import upper_of
+from ...rig.settings import BY_NAME, CONSTRAINT, ON_RIG
+from ...rig.targets import Target
+from ...solver.limb import Limb
+from ...solver.record import Node
+from ..wanted import Wanted, features, solver_values
+from . import formulas
+from .blending import holding, is_mirrored, takeover
+from .expressions import constant, cut, text, variables_of
+from .parts import FULLY, Bone, Constraint, Driver, Inherit, Mechanism, Place, Property, Variable
+from .rest import keeps_axes, own_axis, plane_axes, roll_for, smooth_side
+from .surroundings import Surroundings, free_name
+
+FIRST = ("XYZ", "YXZ", "ZXY")
+"""Orders of Euler angles by the axis that comes first: a turn about that alone is never said by the other angles."""
+
+
+def design(lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundings) -> Mechanism:
+    """The mechanism for a limb."""
+    return Designer(lower, limb, wanted, surroundings).design()
+
+
+class Designer:
+    """Writes down one mechanism, part by part."""
+
+    root: tuple[str, Inherit]
+    """What measures hang on, and how."""
+
+    def __init__(self, lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundings) -> None:
+        self.lower, self.upper = lower, upper_of(lower)
+        self.limb, self.wanted, self.surroundings = limb, wanted, surroundings
+        self.host = surroundings.host
+        self.bones: list[Bone] = []
+        self.constraints: list[Constraint] = []
+        self.drivers: list[Driver] = []
+        self.holder = self.add_holder()
+        self.sources: dict[str, tuple[str, str]] = {
+            formulas.SETTINGS[name].parts[0]: (self.holder, f'["{ON_RIG}{name}"]')
+            for name in wanted.exposed & formulas.SETTINGS.keys()
+        }
+        self.letters = iter("acghijlo")
+        """For pieces of formulas that are too long for one driver."""
+        self.is_flat = wanted.settings["plane"] == "REST"
+        self.values = solver_values(wanted)
+        self.features = features(wanted)
+        self.is_hinged = "hinge_angle" in wanted.exposed
+
+    def design(self) -> Mechanism:
+        """The whole mechanism."""
+        axes, frame = plane_axes(*self.limb.axes), plane_axes(*self.limb.line_axes)
+        if self.is_flat:
+            frame = axes
+        self.root = self.add_frame()
+        if self.is_hinged:
+            self.root = self.add_hinge(frame)
+        self.measure("target", self.wanted.target, frame, "xyz")
+        if self.wanted.pole:
+            self.measure("pole", self.wanted.pole, frame, "pqr")
+        self.add_turns(axes, frame)
+        self.take_over()
+        if isinstance(self.values.stretch, Node) or self.values.stretch > 0.0:
+            self.stretch()
+        properties = tuple(
+            Property(self.holder, name, BY_NAME[name].number_of(self.wanted.settings[name]))
+            for name in sorted(self.wanted.exposed)
+        )
+        return Mechanism(tuple(self.bones), tuple(self.constraints), tuple(self.drivers), properties)
+
+    def add_holder(self) -> str:
+        """The bone that has the custom properties."""
+        return self.lower.name
+
+    def add_parent(self) -> str:
+        """The upper bone's parent, if it has one."""
+        return self.upper.parent.name if self.upper.parent else ""
+
+    def add_frame(self) -> tuple[str, Inherit]:
+        """What measures hang on, and how: the upper bone's parent, if F stands still in it, and Blender keeps such axes
+        below it, else a bone of its own that is where the upper bone would be, unturned and unscaled."""
+        parent, inherit, rest = self.add_parent(), Inherit.of(self.upper), self.upper.bone.matrix_local
+        is_still = not self.wanted.moving and (not parent or inherit == FULLY)
+        if is_still and keeps_axes(rest, self.rest_of(parent)):
+            return parent, FULLY
+        name = self.add("frame", rest, parent, inherit)
+        for axis in self.wanted.moving:
+            self.sources["l"] = (self.upper.name, f"location[{axis}]")
+            self.drive(name, "location", axis, Node("input", "l"))
+        return name, Inherit()
+
+    def measure(self, role: str, target: Target, frame: Matrix, letters: str) -> None:
+        """Add a bone that measures where a target is in F, in axes given in F."""
+        bone = self.add(role, self.upper.bone.matrix_local @ frame.to_4x4(), *self.root)
+        at = {"target": target.object, "subtarget": target.bone}
+        self.constrain(bone, role, "COPY_LOCATION", at | self.measuring())
+        if self.surroundings.is_sparse:
+            # It poses nothing. Without an IK solver that depends on what moves, Blender evaluates every bone of the
+            # armature again whenever one bone's target moves; with it, only what hangs on the target.
+            self.constrain(bone, f"{role} (evaluates less)", "IK", at | {"chain_count": 1, "mute": True})
+        for letter, axis in zip(letters, "XYZ", strict=True):
+            self.sources[letter] = (bone, f"LOC_{axis}")
+
+    def measuring(self) -> dict[str, Any]:
+        """In which space a target's place is copied, if not in the world's."""
+        return {}
+
+    def add_turns(self, axes: Matrix, frame: Matrix) -> None:
+        """Add the bones that hold the solution."""
+        limb, swung = self.limb, self.features.swung
+        side = 1.0 if swung else self.values.bend
+        line = self.add_line(frame)
+        turned = self.add_shape(side) if self.features.shaped else formulas.turned(limb.bones, self.is_flat, side)
+        straight, aside, bent = (Quaternion(turn) for turn in limb.knee_turns)
+        place = self.place_upper()
+        if line:
+            place = Place(place.rest @ (frame @ axes.inverted()).to_4x4(), line)
+        turn = turned.line if line else formulas.line_in_plane() + turned.line
+        upper = self.add_turning("upper", place, limb.axes[2], limb.axes[1], turn)
+        normal, across = (_vector(straight.conjugated() @ each) for each in (bent, aside))
+        place = self.place_lower(upper)
+        place = place._replace(rest=place.rest @ straight.to_matrix().to_4x4())
+        lower = self.add_turning("lower", place, normal, across, -turned.knee)
+        if "lower_twist" in self.wanted.exposed:
+            along = (straight.conjugated() @ Vector(limb.lower_axes[0])).y
+            self.twist(lower, -along if place.is_mirrored else along)
+
+    def add_hinge(self, frame: Matrix) -> tuple[str, Inherit]:
+        """Add the bone that an animated hinge angle turns the plane at rest by, on which its measures hang."""
+        hinge = self.add("hinge", self.upper.bone.matrix_local @ frame.to_4x4(), *self.root, rotation_mode="YXZ")
+        x, _, z = frame.col
+        turn = formulas.HINGE if self.is_flat else formulas.hinge_turn(*self.limb.axes[1:], x, z)
+        self.drive(hinge, "rotation_euler", 1, turn)
+        return hinge, FULLY
+
+    def twist(self, lower: str, along: float) -> None:
+        """Add the bone that an animated twist turns about the length of the lower one."""
+        name = self.add("twist", self.rest_of(lower), lower, rotation_mode="YXZ")
+        self.drive(name, "rotation_euler", 1, formulas.guarded(along * formulas.TWIST))
+
+    def place_upper(self) -> Place:
+        """Where the bone stands that holds the upper bone's solution."""
+        return Place(self.upper.bone.matrix_local, *self.root)
+
+    def place_lower(self, upper: str) -> Place:
+        """The same for the lower bone. One that is not turned with the upper bone is to stand as if it were, with the
+        whole solution."""
+        rest = self.lower.bone.matrix_local
+        if self.lower.bone.use_inherit_rotation:
+            return Place(rest, self.upper.name, holding(self.lower))
+        rest = self.rest_of(upper) @ self.upper.bone.matrix_local.inverted() @ rest
+        return Place(rest, upper, is_mirrored=is_mirrored(self.upper))  # which it does not take over either
+
+    def add_line(self, frame: Matrix) -> str:
+        """Add the bone that turns into the plane, with its y axis on the target line; none where that is fixed."""
+        if self.is_flat and not (self.features.swung or self.is_hinged):
+            return ""
+        rest, parent, inherit, _ = self.place_upper()
+        rest = rest @ frame.to_4x4()
+        if not (self.is_flat or self.wanted.pole):
+            return self.add_swinging(rest, parent, inherit)
+        line = self.add("line", rest, parent, inherit, rotation_mode="YXZ")
+        if self.is_flat:
+            self.drive(line, "rotation_euler", 2, formulas.line_in_plane())
+            if self.is_hinged:
+                self.drive(line, "rotation_euler", 1, formulas.guarded(-formulas.HINGE))
+                self.drive(line, "rotation_euler", 0, constant(0.0))
+            return line
+        turns = formulas.line_in_space(self.is_hinged, "plane" in self.wanted.exposed)
+        for index, turn in ((2, turns.about_z), (0, turns.about_x), (1, turns.about_y)):
+            self.drive(line, "rotation_euler", index, turn)
+        return line
+
+    def add_swinging(self, rest: Matrix, parent: str, inherit: Inherit) -> str:
+        """Add the bone that turns the shortest way to the target line, and one that an animated hinge angle turns back
+        about it."""
+        line = self.add("line", rest, parent, inherit)
+        for index, part in zip((0, 1, 3), (constant(1.0), *formulas.shortest_way()), strict=True):
+            self.drive(line, "rotation_quaternion", index, part)
+        if not self.is_hinged:
+            return line
+        back = self.add("back", rest, line, rotation_mode="YXZ")
+        self.drive(back, "rotation_euler", 1, formulas.guarded(-formulas.HINGE))
+        return back
+
+    def add_shape(self, side: Any) -> formulas.Turned:
+        """Add the pieces that softness, stretch and limits need."""
+        shape = formulas.shape(self.limb.bones, self.is_flat, self.values)
+        self.piece("f", shape.far)
+        self.factor = shape.stretch
+        return formulas.turned_shaped(self.limb.bones, side)
+
+    def add_turning(self, role: str, place: Place, normal: Any, across: Any, turn: Node) -> str:
+        """Add what turns by the solution about the plane's normal, or where bend and hinge angle take that, and return
+        the bone that holds the solution then: the same one, if it turns about an axis of its own, else one below it."""
+        index = own_axis(normal)
+        if index is None or place.is_mirrored or self.features.swung or self.is_hinged:
+            return self.add_holding(role, place, self.add_axis(role, place, normal, across, turn))
+        name = self.add(role, *place[:3], rotation_mode=FIRST[index])
+        self.drive(name, "rotation_euler", index, formulas.towards(normal[index], turn))
+        return name
+
+    def add_axis(self, role: str, place: Place, normal: Any, across: Any, turn: Node) -> str:
+        """Add a bone whose Y axis is the normal, and Z across the limb, so that it turns about these."""
+        rest, parent, inherit, _ = place
+        if inherit.is_by_own_axes:
+            parent, inherit = self.add(f"{role}-seat", rest, parent, inherit), FULLY
+        side = smooth_side(rest.to_3x3() @ Vector(normal), self.rest_of(parent))
+        y, z = side * Vector(normal), Vector(across)
+        rest = rest @ Matrix([each[:] for each in (y.cross(z), y, z)]).transposed().to_4x4()
+        is_still = not (self.features.swung or self.is_hinged)
+        name = self.add(f"{role}-axis", rest, parent, inherit, rotation_mode=FIRST[1] if is_still else "AXIS_ANGLE")
+        if is_still:
+            self.drive(name, "rotation_euler", 1, formulas.towards(side, turn))
+            return name
+        bend = self.values.bend if self.features.swung else 1.0
+        axis = formulas.axis(bend, self.wanted.swing_side, self.is_hinged)
+        for index, each in ((0, turn), (2, formulas.towards(side, axis.normal)), (3, axis.across)):
+            self.drive(name, "rotation_axis_angle", index, each)
+        return name
+
+    def add_holding(self, role: str, place: Place, axis: str) -> str:
+        """Add a bone that stands as a limb's bone does with the solution, below one that turns about another axis."""
+        if not place.is_mirrored:
+            return self.add(role, place.rest, axis)
+        name = self.add(role, place.rest @ Matrix.Diagonal((1.0, -1.0, -1.0, 1.0)), axis)
+        for index in range(3):
+            self.drive(name, "scale", index, -1.0)
+        return name
+
+    def stretch(self) -> None:
+        """Lengthen the bones by a factor."""
+        factors = self.add("stretch", Matrix.Translation(self.upper.bone.head_local))
+        self.drive(factors, "scale", 1, self.factor)
+        if self.wanted.settings["stretch_volume"] == "VOLUME":
+            self.constrain(factors, "volume", "MAINTAIN_VOLUME", {"owner_space": "LOCAL"})
+        is_even = self.wanted.settings["stretch_volume"] == "UNIFORM"
+        power = {"use_make_uniform": True, "power": 3.0} if is_even else {}
+        inherited = self.lower.bone.inherit_scale
+        inherits = inherited == "ALIGNED" or (is_even and not inherited.startswith("NONE"))
+        for bone in (self.upper,) if inherits else (self.upper, self.lower):
+            self.copy_scale(bone.name, factors, power)
+
+    def take_over(self) -> None:
+        """Let the visible bones take over the solution, by as much as the influence."""
+        lower = "twist" if "lower_twist" in self.wanted.exposed else "lower"
+        for bone, role in ((self.upper.name, "upper"), (self.lower.name, lower)):
+            self.blend(bone, self.name(role), self.is_muted)
+
+    def blend(self, bone: str, source: str, is_muted: bool = False) -> None:
+        """Let a bone take over what another holds."""
+        share = self.influence(bone)
+        self.constraints += takeover(self.host, bone, source, self.surroundings.world, share, is_muted)
+
+    @property
+    def is_muted(self) -> bool:
+        """Whether the chain is switched off for good."""
+        return not self.wanted.settings["enabled"] and "enabled" not in self.wanted.exposed
+
+    def influence(self, bone: str) -> dict[str, Any]:
+        """How much of the solution a visible bone takes over: a setting for its constraint, or a driver."""
+        if "influence" not in self.wanted.exposed:
+            return {"influence": self.wanted.settings["influence"]}
+        share = formulas.SETTINGS["influence"]
+        if "enabled" in self.wanted.exposed:
+            share = formulas.guarded(share * formulas.SETTINGS["enabled"])
+        self.drive(bone, f'constraints["{CONSTRAINT}"].influence', -1, share)
+        return {}
+
+    def copy_scale(self, bone: str, source: str, settings: dict[str, Any]) -> None:
+        """Let a bone be scaled in its own space by what a bone of the mechanism is scaled by in the armature's."""
+        at = {"target": self.host, "subtarget": source, "owner_space": "LOCAL", "target_space": "POSE"}
+        also = {"use_offset": True, "mute": self.is_muted}
+        self.constrain(bone, f"{CONSTRAINT} Stretch", "COPY_SCALE", at | also | settings)
+
+    def piece(self, letter: str, formula: Any) -> Node:
+        """Work out a part of a formula once, in a custom property of the bone that measures the target."""
+        holder, path = self.name("target"), f'["{ON_RIG}{letter}"]'
+        self.sources[letter] = (holder, path)
+        self.drive(holder, path, -1, formula)
+        return Node("input", letter)
+
+    def add(self, role: str, matrix: Matrix, parent: str = "", inherit: Inherit = FULLY, **more: Any) -> str:
+        """Add a bone under a name of its own."""
+        name = free_name(role, f"-{self.lower.name}", self.surroundings.taken)
+        length = 0.3 * self.upper.bone.length
+        roll = roll_for(matrix, self.rest_of(parent), length)
+        self.bones.append(Bone(role, name, matrix, length, parent, inherit, **more, roll=roll))
+        return name
+
+    def rest_of(self, name: str) -> Matrix:
+        """A bone's rest pose in the armature's space, whether the rig has it or the mechanism; without a name, that."""
+        made = next((bone.matrix for bone in self.bones if bone.name == name), None)
+        return made or (self.lower.id_data.data.bones[name].matrix_local if name else Matrix())
+
+    def name(self, role: str) -> str:
+        """The name of a bone by its role."""
+        return next(bone.name for bone in self.bones if bone.role == role)
+
+    def constrain(self, bone: str, name: str, kind: str, settings: dict[str, Any]) -> None:
+        """Add a constraint."""
+        self.constraints.append(Constraint(bone, name, kind, settings))
+
+    def drive(self, bone: str, path: str, channel: int, formula: Any) -> None:
+        """Drive a property by a formula of what is measured."""
+        formula, pieces = cut(formula, self.letters)
+        for letter, piece in pieces:
+            self.piece(letter, formulas.guarded(piece))
+        variables = tuple(Variable(letter, *self.sources[letter]) for letter in variables_of(formula))
+        self.drivers.append(Driver(bone, path, channel, text(formula), variables))
+
+
+def _vector(quaternion: Any) -> tuple[float, ...]:
+    return tuple(quaternion)[1:]

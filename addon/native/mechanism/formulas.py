@@ -1,0 +1,216 @@
+"""What the drivers of a native limb say: the solver's geometry, recorded of what they measure.
+
+The variables are places in the frame F, in axes of which y is along the limb's line (or its upper bone), and z the
+plane's normal: ``x y z`` of the target, ``p q r`` of the pole. The rest are settings and pieces of the formula.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...rig.settings import BY_NAME
+from ...solver.chain import IN_LINE_SQUARE
+from ...solver.ops import Ops
+from ...solver.record import RECORDER, Node
+from ...solver.triangle import Bones, Settings, extend_shaped, limited_range, turns
+from .expressions import call, constant, replaced, simplified, turn_of, variables_of, where_finite
+
+NATIVE: Ops = RECORDER._replace(folded=0.0)
+"""What the solver is recorded with: the arc tangent knows what to do with 0 by 0."""
+
+NUDGE = 1e-30
+"""Far below what single precision tells apart from nothing, next to a length; it decides the direction of nothing."""
+
+NOISE = 2e-6
+"""Up to which component of an axis counts as none: rest poses in single precision are this noisy."""
+
+X, Y, Z = (Node("input", name) for name in "xyz")
+P, Q, R = (Node("input", name) for name in "pqr")
+FAR = Node("input", "f")
+SETTINGS = {
+    name: Node("input", letter)
+    for name, letter in {
+        "bend": "b",
+        "influence": "t",
+        "softness": "s",
+        "stretch": "e",
+        "stretch_max": "m",
+        "min_angle": "u",
+        "max_angle": "v",
+        "enabled": "n",
+        "hinge_angle": "d",
+        "lower_twist": "k",
+        "plane": "w",
+    }.items()
+}
+"""The variables of settings that are custom properties."""
+
+
+HINGE, TWIST, PLANE = (SETTINGS[name] for name in ("hinge_angle", "lower_twist", "plane"))
+
+
+class Turned(NamedTuple):
+    """The angles by which the upper bone is off the target line and the knee off straight, in radians."""
+
+    line: Node
+    knee: Node
+
+
+def square(is_flat: bool) -> Node:
+    """Of the distance from root to target, in the plane or in space."""
+    flat: Node = X * X + Y * Y
+    across: Node = flat + Z * Z
+    return flat if is_flat else across
+
+
+def turned(of: Bones, is_flat: bool, side: Any) -> Turned:
+    """The triangle's angles for a target as far off as it is; ``side`` is a number or the node of one.
+
+    Each factor that is below 0 counts as 0, as the triangle has it; past reach, that makes the limb straight.
+    """
+    measured = square(is_flat)
+    distance = NATIVE.sqrt(measured)
+    found = _angles(of, distance, _at_least_0(of.total - distance))
+    return Turned(*(where_finite(measured, towards(side, angle)) for angle in found))
+
+
+def turned_shaped(of: Bones, side: Any) -> Turned:
+    """The same for a limb that goes as far as the piece `FAR` says, which is how much less than r1 + r2."""
+    gone = _at_least_0(of.total - FAR)
+    return Turned(*(towards(side, angle) for angle in _angles(of, gone, _at_least_0(FAR))))
+
+
+class Shape(NamedTuple):
+    """The pieces of a limb that is soft, limited or stretched."""
+
+    far: Node
+    stretch: Any
+
+
+def shape(of: Bones, is_flat: bool, settings: Settings) -> Shape:
+    """How far the limb goes, as how much less than r1 + r2; and by which factor it lengthens, made of `FAR`."""
+    measured = square(is_flat)
+    distance = NATIVE.sqrt(measured)
+    within = limited_range(of, settings.min_cos2, settings.max_cos2, NATIVE)
+    gone, far, factor, _ = extend_shaped(distance, of, within, settings, NATIVE)
+    if isinstance(factor, Node):
+        factor = replaced(factor, gone, of.total - FAR)
+    if isinstance(settings.influence, Node) or settings.influence != 1.0:
+        factor = 1.0 + settings.influence * (factor - 1.0)
+    return Shape(*(_where_all_finite(measured, simplified(each), other) for each, other in ((far, 0.0), (factor, 1.0))))
+
+
+def guarded(formula: Any) -> Node:
+    """A formula, or 0 where any of its variables is not finite."""
+    variables = [Node("input", name) for name in variables_of(formula)]
+    return where_finite(sum(each * each for each in variables), formula)
+
+
+def _where_all_finite(measured: Any, formula: Any, otherwise: float) -> Node:
+    """`where_finite` of what is measured and of the settings that a formula has."""
+    for each in SETTINGS.values():
+        if each.parts[0] in variables_of(formula):
+            measured = measured + each * each
+    return where_finite(measured, formula, otherwise)
+
+
+def _angles(of: Bones, gone: Any, far: Any) -> Turned:
+    """The angles for a chain that goes so far, which is ``far`` less than r1 + r2."""
+    plus, minus = _at_least_0(gone + of.difference), _at_least_0(gone - of.difference)
+    knee_cos, knee_sin, line_cos, line_sin = turns(of.total + gone, far, plus, minus, 1.0, NATIVE)
+    return Turned(turn_of(line_cos, line_sin), turn_of(knee_cos, knee_sin))
+
+
+class Axis(NamedTuple):
+    """Components of the axis that a limb bends about, along the plane's normal and across the limb in the plane."""
+
+    normal: Any
+    across: Any
+
+
+def axis(bend: Any, side: float, is_hinged: bool) -> Axis:
+    """The axis when it has swung round the limb's line by the bend, and is turned about it by the hinge angle.
+
+    A bend that is no variable is 1: to the other side, the limb bends by other angles about the same axis.
+    """
+    normal, across = bend, 0.0
+    if isinstance(bend, Node):
+        across = -side * NATIVE.sqrt(_at_least_0(1.0 - bend * bend))
+    if is_hinged:
+        cosine, sine = call("cos", HINGE), call("sin", HINGE)
+        normal, across = normal * cosine + across * sine, across * cosine - normal * sine
+    return Axis(*(guarded(simplified(each)) for each in (normal, across)))
+
+
+def hinge_turn(across: Any, normal: Any, x: Any, z: Any) -> Node:
+    """The turn about the rest line of the plane that a hinge angle turns about the upper bone; both are given by their
+    axes without it, the plane's across and normal, and those square to the line."""
+    cosine, sine = call("cos", HINGE), call("sin", HINGE)
+    aside = -_dot(across, x) * sine
+    return guarded(call("atan2", simplified(aside), simplified(_dot(normal, z) * cosine - _dot(across, z) * sine)))
+
+
+def _dot(one: Any, other: Any) -> float:
+    return float(sum(a * b for a, b in zip(one, other, strict=True)))
+
+
+def towards(side: Any, angle: Node) -> Any:
+    """An angle to the side that a bend says: its sign, got without comparing what may be not a number."""
+    if isinstance(side, Node):
+        return (2.0 * Node("==", side, call("abs", side)) - 1.0) * angle
+    return angle if side >= 0.0 else -angle
+
+
+def _at_least_0(number: Any) -> Any:
+    return NATIVE.maximum(number, 0.0)
+
+
+def line_in_plane() -> Node:
+    """The turn of the target line about the normal, from y; a target at the root counts as along y."""
+    return call("atan2", -X, Node("+", Y, constant(0.0)))  # which makes 0 of -0
+
+
+LEAST = 1e-60
+"""What is divided by in the stead of nothing."""
+
+HALF_A_TURN = 1e7
+"""The tangent of a quarter of a turn, but for less than single precision makes of it."""
+
+
+class Line(NamedTuple):
+    """The turns that take y to the target line and z to the plane's normal: about y, then x, then z."""
+
+    about_z: Node
+    about_x: Node
+    about_y: Node
+
+
+def shortest_way() -> tuple[Node, Node]:
+    """The quaternion's x and z that take y to the target line of `SWING` the shortest way; its w is 1, and its y 0.
+
+    Opposite the rest line, to within rounding, it is half a turn about the normal.
+    """
+    aside = X * X + Z * Z
+    ahead = NATIVE.maximum(NATIVE.sqrt(square(False)) + Y, LEAST)
+    is_opposite = aside < -IN_LINE_SQUARE * (Y * call("abs", Y))
+    x, z = NATIVE.select(is_opposite, 0.0, Z / ahead), NATIVE.select(is_opposite, HALF_A_TURN, -X / ahead)
+    return where_finite(square(False), x), where_finite(square(False), z)
+
+
+def line_in_space(is_hinged: bool, is_switched: bool) -> Line:
+    """The turns into the plane of `POLE`, but for that of a bone by its hinge angle; into that of `SWING` with a pole
+    in line, or where a plane that is switched says so."""
+    ahead = Y + NUDGE
+    flat = X * X + Y * Y
+    distance = NATIVE.sqrt(square(False))
+    finite = square(False) + P * P + Q * Q + R * R
+    side = call("atan2", flat * R - Z * (X * P + ahead * Q), distance * (X * Q - ahead * P))
+    along = X * P + Y * Q + Z * R
+    spread = Node("-", constant(1.0), constant(IN_LINE_SQUARE))
+    if is_switched:
+        spread = spread * Node("==", PLANE, constant(BY_NAME["plane"].number_of("POLE")))
+    is_off = along * along < square(False) * (P * P + Q * Q + R * R) * spread
+    swing = NATIVE.select(is_off, side, call("atan2", X * Z, flat + Y * distance))
+    if is_hinged:
+        swing, finite = swing - HINGE, finite + HINGE * HINGE
+    return Line(call("atan2", -X, ahead), call("atan2", Z, NATIVE.sqrt(flat)), where_finite(finite, swing))

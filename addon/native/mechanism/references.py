@@ -1,0 +1,95 @@
+"""What bones of mechanisms refer to, and which of them nothing refers to any more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+import bpy
+from bpy.types import PoseBone
+
+from ...rig.data.access import ArmatureObject, is_armature, is_part, split_path
+from ...rig.settings import PART
+from .annex import is_annex
+from .blending import WORLD
+
+
+def needs_of(bone: PoseBone, drivers: Iterable[Any]) -> Iterator[str]:
+    """What a bone of a mechanism depends on, by parent, constraints and these drivers of it."""
+    if bone.parent:
+        yield bone.parent.name
+    for constraint in bone.constraints:
+        yield subtarget_of(constraint)
+    for curve in drivers:
+        for variable in curve.driver.variables:
+            target = variable.targets[0]
+            yield target.bone_target or split_path(target.data_path)[0]
+
+
+def subtarget_of(constraint: Any) -> str:
+    """The name of the bone that a constraint refers to; empty without one."""
+    name: str = getattr(constraint, "subtarget", "")
+    return name
+
+
+def role_of(ob: ArmatureObject, part: str) -> Any:
+    """For what a bone was made."""
+    return ob.data.bones[part][PART]
+
+
+def drivers_on(ob: ArmatureObject) -> list[Any]:
+    """All drivers of an object."""
+    return list(ob.animation_data.drivers) if ob.animation_data else []
+
+
+def bone_of_driver(curve: Any) -> str:
+    """The name of the bone that a driver drives something of."""
+    return split_path(curve.data_path)[0]
+
+
+def drivers_by_bone(ob: ArmatureObject) -> dict[str, list[Any]]:
+    """The drivers of an object by the bones that they drive something of."""
+    found: dict[str, list[Any]] = {}
+    for curve in drivers_on(ob):
+        found.setdefault(bone_of_driver(curve), []).append(curve)
+    return found
+
+
+def worlds_of(ob: ArmatureObject) -> list[str]:
+    """The names of the bones at the world's origin: one that mechanisms share, or more where armatures were joined."""
+    return [bone.name for bone in ob.data.bones if is_part(ob, bone.name) and role_of(ob, bone.name) == WORLD]
+
+
+def unused_worlds(ob: ArmatureObject, gone: Collection[str]) -> list[str]:
+    """Those of them that no mechanism needs any more once some bones are gone."""
+    worlds = worlds_of(ob)
+    left = {bone.name for bone in ob.data.bones if is_part(ob, bone.name)} - {*gone, *worlds}
+    return [] if left else worlds
+
+
+def stranded(ob: ArmatureObject, gone: Collection[str]) -> set[str]:
+    """The bones made for mechanisms in an armature from which nothing takes anything over any more once some are gone,
+    as when a lower bone or its constraints were deleted. What an annex holds has settings, and is left."""
+    if is_annex(ob):
+        return set()
+    parts = {bone.name for bone in ob.data.bones if is_part(ob, bone.name)}.difference(gone, worlds_of(ob))
+    needed: set[str] = set()
+    for each in bpy.data.objects if parts else ():
+        if each.data == ob.data and is_armature(each):
+            drivers = drivers_by_bone(each)
+            visible = [bone for bone in each.pose.bones if bone.name not in parts and bone.name not in gone]
+            waiting = [subtarget_of(constraint) for bone in visible for constraint in bone.constraints]
+            found: set[str] = set()
+            while waiting:
+                name = waiting.pop()
+                if name in parts and name not in found:
+                    found.add(name)
+                    waiting += needs_of(each.pose.bones[name], drivers.get(name, ()))
+            needed |= found
+    return parts - needed
+
+
+def collection_of(ob: ArmatureObject) -> Any:
+    """The bone collection of the mechanisms, if there is one: it holds nothing else, whatever it is called."""
+    holding = (each for each in ob.data.collections_all if each.bones)
+    return next((each for each in holding if all(is_part(ob, bone.name) for bone in each.bones)), None)

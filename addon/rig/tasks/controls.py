@@ -1,0 +1,180 @@
+"""Controls that are made for a chain: bones of the rig as target and pole, and the foot or hand that is turned as the
+target is. They go with the chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import degrees, tau
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.types import Context, Object, PoseBone
+from mathutils import Matrix, Quaternion, Vector
+
+from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, is_armature, path_to_bone
+from ..data.animation import curves_everywhere
+from ..data.editing import edit_mode
+from ..settings import MADE
+from ..targets import Target
+
+COLLECTION = "IK Controls"
+"""The bone collection of all of them."""
+
+ENDING = "Planar IK Target's Rotation"
+"""What the constraint is called that turns a foot or hand as the target is turned."""
+
+NEAR = 0.05
+"""How far from a limb's tip the bone below may begin, in lengths of the lower bone."""
+
+STILL = 1e-3
+"""Radians by which an end may turn to its target's rotation, and not be said to."""
+
+CUBE = (
+    [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)],
+    [(a, a | bit) for a in range(8) for bit in (1, 2, 4) if not a & bit],
+)
+DIAMOND = (
+    [(0.5, 0, 0), (-0.5, 0, 0), (0, 0.5, 0), (0, -0.5, 0), (0, 0, 0.5), (0, 0, -0.5)],
+    [(a, b) for a in range(6) for b in range(a + 1, 6) if a // 2 != b // 2],
+)
+SHAPES = {"target": ("WGT-planar_ik_target", CUBE), "pole": ("WGT-planar_ik_pole", DIAMOND)}
+"""What controls look like, by what they are for: the shape's name, its corners and edges."""
+
+
+class Control(NamedTuple):
+    """A bone to be made: for which limb and as what, where in the world, and how large."""
+
+    kind: str
+    lower: str
+    place: Vector
+    turn: Quaternion
+    size: float
+
+
+def make_controls(context: Context, ob: ArmatureObject, wanted: Iterable[Control], parent: str = "") -> list[Target]:
+    """Make bones that are controls, where they are wanted as the rig is posed."""
+    wanted = list(wanted)
+    evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+    to_rest = Matrix()
+    if parent:
+        posed = evaluated.pose.bones[parent]
+        to_rest = posed.bone.matrix_local @ posed.matrix.inverted_safe()
+    to_rest = to_rest @ evaluated.matrix_world.inverted_safe()
+    names = []
+    with edit_mode(context, ob):
+        for control in wanted:
+            made = ob.data.edit_bones.new(f"{control.kind}_{control.lower}")
+            made.tail = (0.0, 1.0, 0.0)
+            at, turn, _ = (to_rest @ Matrix.LocRotScale(control.place, control.turn, None)).decompose()
+            made.matrix = Matrix.LocRotScale(at, turn, None)
+            made.length = control.size * to_rest.median_scale
+            made.parent = ob.data.edit_bones[parent] if parent else None
+            made.use_deform = False
+            names.append(made.name)
+    for control, name in zip(wanted, names, strict=True):
+        _finish(ob, name, control.kind)
+    return [Target(ob, name) for name in names]
+
+
+def _finish(ob: ArmatureObject, name: str, kind: str) -> None:
+    """Give a new control its shape and its collection."""
+    bone: Any = ob.pose.bones[name]
+    bone.bone[MADE] = True
+    bone.custom_shape, bone.bone.show_wire = _shape(*SHAPES[kind]), True
+    for each in list(bone.bone.collections):
+        each.unassign(bone.bone)
+    (ob.data.collections_all.get(COLLECTION) or ob.data.collections.new(COLLECTION)).assign(bone.bone)
+
+
+def _shape(name: str, of: tuple[list[Any], list[Any]]) -> Object:
+    """An object of edges that bones can be drawn as; it is in no scene."""
+    found = bpy.data.objects.get(name)
+    if found is None:
+        mesh = bpy.data.meshes.new(name)
+        mesh.from_pydata(of[0], of[1], [])
+        found = bpy.data.objects.new(name, mesh)
+    return found
+
+
+def take_away(context: Context, goals: Iterable[Target]) -> None:
+    """Remove those of the controls that were made for chains and that nothing needs any more."""
+    named: list[tuple[Any, str]] = [(goal.object, goal.bone) for goal in goals if goal.bone]
+    unused = [(ob, bone) for ob, bone in named if _is_unused(ob, bone)]
+    for ob in {ob for ob, _ in unused}:
+        with edit_mode(context, ob):
+            for name in {bone for other, bone in unused if other == ob}:
+                ob.data.edit_bones.remove(ob.data.edit_bones[name])
+        collection = ob.data.collections_all.get(COLLECTION)
+        if collection and not any(collection.bones_recursive):
+            ob.data.collections.remove(collection)
+    for name, _ in SHAPES.values():
+        shape = bpy.data.objects.get(name)
+        if shape and not shape.users:
+            bpy.data.meshes.remove(shape.data)  # with which its object goes
+
+
+def _is_unused(ob: Any, name: str) -> bool:
+    bone = ob.pose.bones.get(name)
+    if bone is None or MADE not in bone.bone or bone.children:
+        return False
+    path = path_to_bone(name)
+    if any(curve.data_path.startswith(path) for curve in curves_everywhere(ob)):
+        return False
+    return not any(
+        _follows(other, ob, name) for rig in filter(is_armature, bpy.data.objects) for other in rig.pose.bones
+    )
+
+
+def _follows(bone: PoseBone, ob: Object, name: str) -> bool:
+    """Whether a chain or a constraint of a bone follows another."""
+    pairs = [(getattr(each, "target", None), getattr(each, "subtarget", "")) for each in bone.constraints]
+    if bone.is_property_set("planar_ik"):
+        chain = chain_settings(bone)
+        pairs += [(chain.target, chain.subtarget), (chain.pole_target, chain.pole_subtarget)]
+    return (ob, name) in pairs
+
+
+def end_of(lower: PoseBone) -> PoseBone | None:
+    """The foot or hand of a limb: the bone that begins at its tip."""
+    near = NEAR * lower.bone.length
+    found = [child for child in children_of(lower) if (child.bone.head_local - lower.bone.tail_local).length <= near]
+    return next((child for child in found if child.bone.use_connect), found[0] if found else None)
+
+
+def turn_of(context: Context, bone: PoseBone) -> Quaternion:
+    """How a bone is turned in the world."""
+    evaluated = bone.id_data.evaluated_get(context.evaluated_depsgraph_get())
+    turn: Quaternion = (evaluated.matrix_world @ evaluated.pose.bones[bone.name].matrix).to_quaternion()
+    return turn
+
+
+def keep_rotation(context: Context, lower: PoseBone) -> str:
+    """Have the bone below a limb keep the rotation of its chain's target; return a warning, if there is one."""
+    end, chain = end_of(lower), chain_settings(lower)
+    if end is None:
+        return f"No bone begins at the tip of '{lower.name}', to keep the target's rotation"
+    before = turn_of(context, end)
+    made: Any = end.constraints.new("COPY_ROTATION")
+    made.name, made.target, made.subtarget = ENDING, chain.target, chain.subtarget
+    context.view_layer.update()  # type: ignore[union-attr]
+    turned = before.rotation_difference(turn_of(context, end)).angle
+    turned = min(turned, tau - turned)
+    if turned <= STILL:
+        return ""
+    return f"'{end.name}' turns by {degrees(turned):.3g}° to the rotation of its target"
+
+
+def let_go_of_rotation(lower: PoseBone) -> None:
+    """Take away what `keep_rotation` made."""
+    chain = chain_settings(lower)
+    for child in children_of(lower):
+        for each in [each for each in child.constraints if each.name.startswith(ENDING)]:
+            if (each.target, each.subtarget) == (chain.target, chain.subtarget):  # type: ignore[attr-defined]
+                child.constraints.remove(each)
+
+
+def goals_on(lower: PoseBone) -> list[Target]:
+    """The bones that a chain follows."""
+    chain = chain_settings(lower)
+    pairs = ((chain.target, chain.subtarget), (chain.pole_target, chain.pole_subtarget))
+    return [Target(ob, bone) for ob, bone in pairs if ob and bone and bone in bones_of(ob)]

@@ -1,0 +1,254 @@
+"""Reading Blender's own IK constraints of two bones as chains: what they follow, how they bend, what can't be had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import atan2, pi
+from typing import Any, NamedTuple
+
+from bpy.types import Depsgraph, PoseBone
+from mathutils import Matrix, Vector
+
+from ...solver.chain import Own
+from ...solver.fitting import fit_hinge
+from ...solver.ops import FLOATS
+from ..anatomy import Unposable, anatomy, frame_of
+from ..data import fcurves
+from ..data.access import path_to_bone, setting_path, upper_of
+from ..data.animation import animated_paths
+from ..data.carrying import carry
+from ..settings import SETTINGS
+from ..targets import Target
+from .setup import Refused
+
+BESIDE_POLE = 2e-3
+"""How far the knee may be off the plane of the pole, as a sine, and still count as pointing at it: the constraint
+itself is no better."""
+
+STRETCHED = 1e-4
+"""By what part of its length a bone has to be longer, to count as stretched."""
+
+FARTHEST = 10.0
+"""The limit for a stretch that has none."""
+
+
+class Solvers(NamedTuple):
+    """The IK constraints of a limb: one, or as in Rigify one without a pole and one with, of which drivers mute one."""
+
+    lower: PoseBone
+    free: Any
+    poled: Any
+
+    @property
+    def acting(self) -> Any:
+        """The one that poses the limb now."""
+        return next((each for each in self.all if not each.mute), self.all[0])
+
+    @property
+    def all(self) -> list[Any]:
+        """One or two."""
+        return [each for each in (self.free, self.poled) if each]
+
+
+class Conversion(NamedTuple):
+    """What a chain must be set to, to pose the limb as its constraints do; where a new pole has to be, carried by the
+    old one, as the knee does not point at that; and what was lost on the way."""
+
+    settings: dict[str, Any]
+    pole: Vector | None
+    lost: list[str]
+
+
+def solvers_of(lower: PoseBone) -> Solvers | None:
+    """The IK constraints of a bone that are a limb's; None without any, and `Refused` where they are something else."""
+    found: list[Any] = [each for each in lower.constraints if each.type == "IK"]
+    if not found:
+        return None
+    free = [each for each in found if each.pole_target is None]
+    poled = [each for each in found if each.pole_target is not None]
+    if len(free) > 1 or len(poled) > 1:
+        raise Refused(f"'{lower.name}' has several IK constraints: leave one, or one with a pole and one without")
+    pair = Solvers(lower, free[0] if free else None, poled[0] if poled else None)
+    for each in pair.all:
+        _check(lower, each)
+    if len(pair.all) == 2:
+        _check_pair(pair)
+    return pair
+
+
+def conversion_of(solvers: Solvers, depsgraph: Depsgraph) -> Conversion:
+    """The settings with which a chain poses the limb as it is evaluated; raises `Refused` if none do."""
+    lower, acting = solvers.lower, solvers.acting
+    evaluated = lower.id_data.evaluated_get(depsgraph)
+    posed = evaluated.pose.bones[lower.name]
+    upper = upper_of(posed)
+    try:
+        body = anatomy(upper, posed, upper.scale[:], posed.scale[:])
+    except Unposable as why:
+        raise Refused(*why.args) from why
+    pose = Own(_own_turn(upper), _own_turn(posed))
+    frame = evaluated.matrix_world @ frame_of(upper)
+    bend, pole = 1.0, None
+    fit = fit_hinge(pose, body.limb, FLOATS, body.uninherited)
+    settings: dict[str, Any] = {"plane": "POLE" if acting == solvers.poled else "SWING"}
+    if solvers.poled:
+        settings |= {"pole_target": solvers.poled.pole_target, "pole_subtarget": solvers.poled.pole_subtarget}
+    if acting == solvers.poled:
+        place = Target(acting.pole_target, acting.pole_subtarget).position(depsgraph)
+        bend, pole = _side_of(frame, evaluated.matrix_world @ posed.tail, place, fit.normal)
+    hinge_angle = _angle(fit.hinge)
+    if bend < 0.0:
+        towards = fit_hinge(pose, body.limb, FLOATS, body.uninherited, bend)
+        # A straight limb has no axis of its own to tell that the upper bone has turned its back to the pole.
+        hinge_angle = _angle(towards.hinge) if towards.hinge != fit.hinge else hinge_angle - pi
+    settings |= {"target": acting.target, "subtarget": acting.subtarget, "bend": bend}
+    settings |= {"hinge_angle": hinge_angle, "lower_twist": _angle(fit.twist), "influence": acting.influence}
+    if acting.use_stretch and max(lower.ik_stretch, upper_of(lower).ik_stretch) > 0.0:
+        settings |= {"stretch": 1.0, "stretch_max": FARTHEST, "stretch_volume": "UNIFORM"}
+    return Conversion(settings, pole, _lost(solvers))
+
+
+def carry_curves(solvers: Solvers) -> None:
+    """Let the keys and drivers of the constraint's influence be those of the chain's, and what toggles the pole toggle
+    the chain's plane."""
+    ob, name = solvers.lower.id_data, solvers.lower.name
+    for each in solvers.all:
+        carry(ob, f"{path_to_bone(name)}.{path_of(each)}.influence", setting_path(name, "influence"))
+    if len(solvers.all) == 2:
+        muting = next(iter(_drivers(ob, solvers.free, name, "mute")))
+        _drive_plane(ob, name, muting)
+
+
+def drop_drivers(solvers: Solvers) -> None:
+    """Remove the drivers of constraints that are going to be removed."""
+    ob, name = solvers.lower.id_data, solvers.lower.name
+    for each in solvers.all:
+        start = f"{path_to_bone(name)}.{path_of(each)}."
+        data = ob.animation_data
+        for curve in [curve for curve in data.drivers if curve.data_path.startswith(start)] if data else ():
+            data.drivers.remove(curve)
+
+
+def is_stretched(lower: PoseBone, depsgraph: Depsgraph) -> bool:
+    """Whether a constraint lengthens a limb now."""
+    posed = lower.id_data.evaluated_get(depsgraph).pose.bones[lower.name]
+    return any(abs(bone.length / bone.bone.length - 1.0) > STRETCHED for bone in (upper_of(posed), posed))
+
+
+def path_of(constraint: Any) -> str:
+    """The data path of a constraint from its bone."""
+    return f'constraints["{constraint.name}"]'
+
+
+def is_driven(lower: PoseBone, constraint: Any, name: str) -> bool:
+    """Whether a property of a constraint is keyed or driven."""
+    return f"{path_to_bone(lower.name)}.{path_of(constraint)}.{name}" in animated_paths(lower.id_data)
+
+
+def _check(lower: PoseBone, constraint: Any) -> None:
+    """Raise `Refused` if a constraint is not that of a limb of two bones."""
+    what = f"IK constraint '{constraint.name}' of '{lower.name}'"
+    length = constraint.chain_count or 1 + len(lower.parent_recursive)
+    if not constraint.use_tail:
+        raise Refused(f"{what} has Use Tail off: the chain's tip is the tail of its lower bone")
+    if length != 2:
+        raise Refused(f"{what} is of {length} bones, and chains are of two")
+    if constraint.target is None:
+        raise Refused(f"{what} has no target")
+    if constraint.use_rotation:
+        raise Refused(
+            f"{what} also turns the bone as its target is turned, which a chain does not: switch Rotation off"
+        )
+    if constraint.ik_type != "COPY_POSE":
+        raise Refused(f"{what} keeps a distance, which a chain does not")
+    if constraint.target.type != "ARMATURE" and constraint.subtarget:
+        raise Refused(f"{what} follows a vertex group, which a chain does not")
+    for bone in (upper_of(lower), lower):
+        if any(getattr(bone, f"use_ik_limit_{axis}") for axis in "xyz"):
+            raise Refused(f"{what} keeps to IK limits of '{bone.name}': switch them off, or set Min and Max Knee Angle")
+
+
+def _check_pair(pair: Solvers) -> None:
+    """Raise `Refused` if two constraints are not one limb's with and without its pole."""
+    lower, (free, poled) = pair.lower, pair.all
+    if (free.target, free.subtarget) != (poled.target, poled.subtarget):
+        raise Refused(f"The two IK constraints of '{lower.name}' follow different targets")
+    if not _drivers(lower.id_data, free, lower.name, "mute"):
+        raise Refused(f"Of the two IK constraints of '{lower.name}' nothing switches one off: leave one")
+
+
+def _own_turn(posed: PoseBone) -> Any:
+    """The rotation that a bone's channels would need for the pose that it has."""
+    bone, parent = posed.bone, posed.parent
+    carried: dict[str, Matrix] = {}
+    if parent:
+        carried = {"parent_matrix": parent.matrix, "parent_matrix_local": parent.bone.matrix_local}
+    local = bone.convert_local_to_pose(posed.matrix, bone.matrix_local, **carried, invert=True)
+    return tuple(local.to_quaternion())  # type: ignore[arg-type]
+
+
+def _side_of(frame: Matrix, tip: Vector, pole: Vector, normal: Any) -> tuple[float, Vector | None]:
+    """1 where the knee is on the pole's side of the line from root to tip, -1 on the other; where it is beside the
+    plane of the pole, 1 and the place in the world that the pole comes to if it is swung round the line to the knee."""
+    inside = frame.inverted_safe()
+    line, towards, axis = (inside @ tip).normalized(), inside @ pole, Vector(normal)
+    onward = line * towards.dot(line)
+    aside, to_knee = towards - onward, axis.cross(line)
+    if abs(aside.dot(axis)) <= BESIDE_POLE * aside.length:
+        return (1.0 if to_knee.dot(aside) >= 0.0 else -1.0), None
+    return 1.0, frame @ (onward + to_knee.normalized() * aside.length)
+
+
+def _angle(half: tuple[Any, Any]) -> float:
+    return 2.0 * atan2(half[1], half[0])
+
+
+def _lost(solvers: Solvers) -> list[str]:
+    """What of a constraint no chain has."""
+    lost = []
+    if 0.0 < solvers.acting.influence < 1.0 or any(is_driven(solvers.lower, each, "influence") for each in solvers.all):
+        lost.append("between 0 and 1, influence blends the bones' rotations and not the target's place")
+    locked = [axis for axis in "xyz" if getattr(upper_of(solvers.lower), f"lock_ik_{axis}")]
+    if solvers.acting.use_stretch and max(solvers.lower.ik_stretch, upper_of(solvers.lower).ik_stretch) > 0.0:
+        lost.append("within reach, bones keep their lengths")
+    if locked:
+        lost.append(f"the IK locks of '{upper_of(solvers.lower).name}'")
+    return lost
+
+
+def _drivers(ob: Any, constraint: Any, name: str, prop: str) -> list[Any]:
+    path = f"{path_to_bone(name)}.{path_of(constraint)}.{prop}"
+    data = ob.animation_data
+    return [curve for curve in data.drivers if curve.data_path == path] if data else []
+
+
+def _drive_plane(ob: Any, lower: str, muting: Any) -> None:
+    """Drive the plane by what mutes the constraint without a pole."""
+    numbers = {
+        item[0]: item[-1] for setting in SETTINGS if setting.name == "plane" for item in setting.options["items"]
+    }
+    driver = _driver_like(ob, setting_path(lower, "plane"), muting)
+    driver.expression = f"{numbers['POLE']} if {_muted(muting)} else {numbers['SWING']}"
+
+
+def _driver_like(ob: Any, path: str, muting: Any) -> Any:
+    """A new driver of a property, that reads what another one does."""
+    ob.driver_remove(path)
+    curve = ob.animation_data.drivers.from_existing(src_driver=muting)
+    curve.data_path = path
+    fcurves.clear(curve)
+    curve.driver.type = "SCRIPTED"
+    return curve.driver
+
+
+def _muted(muting: Any) -> str:
+    """An expression that is true while what a driver drives is."""
+    driver = muting.driver
+    words = driver.expression if driver.type == "SCRIPTED" else " + ".join(each.name for each in driver.variables)
+    is_inverted = any(modifier.type == "GENERATOR" and modifier.coefficients[0] for modifier in muting.modifiers)
+    return f"not ({words})" if is_inverted else f"({words})"
+
+
+def limbs_with_solvers(bones: Iterator[PoseBone]) -> list[PoseBone]:
+    """Those of the bones that have an IK constraint, as bones are sorted: from parents to children."""
+    return [bone for bone in bones if any(each.type == "IK" for each in bone.constraints)]

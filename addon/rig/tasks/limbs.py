@@ -1,0 +1,103 @@
+"""Which bones look like a limb: what a click on one of them means. Scripts may ask for any bone and its parent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from bpy.types import PoseBone
+
+from ..data.access import bones_of, children_of, upper_of
+
+TOUCHING = 0.05
+"""How far a bone may be from its parent's tail, in its own lengths, and still count as going on from there."""
+
+LIKE = 0.6
+"""A pair of bones is no limb if its shorter bone is shorter than this part of the shorter one of a pair next to it."""
+
+FAR = 3.0
+"""Bones so many times as long as from joint to joint, or as short, were not drawn so: an importer made them."""
+
+Pair = tuple[PoseBone, PoseBone]
+"""The upper and the lower bone of a limb."""
+
+
+def is_limb(lower: PoseBone) -> bool:
+    """Whether a bone looks like the lower bone of a limb: it begins where its parent ends, and neither makes a limb of
+    clearly longer bones with its other neighbour (as the shin does with the thigh, and not with the foot)."""
+    parent = lower.parent
+    if parent is None or not _goes_on(lower):
+        return False
+    shorter = _shorter((parent, lower))
+    return all(shorter >= LIKE * _shorter(pair) for pair in _next_to(parent, lower))
+
+
+def to_click(bone: PoseBone) -> PoseBone | None:
+    """The lower bone of the limb that a bone, which is not such a one, belongs to or is next to: that of the longest
+    bones, so that a paw means the leg and not its toes."""
+    near = TOUCHING * bone.bone.length
+    above = (each for each in bone.parent_recursive if (each.bone.tail_local - bone.bone.head_local).length <= near)
+    found = [each for each in (*children_of(bone), *above) if is_limb(each) and is_shown(each)]
+    return max(found, key=lambda each: _shorter((upper_of(each), each)), default=None)
+
+
+def doubles(bone: PoseBone) -> list[PoseBone]:
+    """The lower bones of limbs that run where a bone does at rest, the most alike first: rigs have several for FK, IK
+    and skin."""
+    at, length = bone.bone, bone.bone.length
+    middle = (at.head_local + at.tail_local) / 2.0
+    found = []
+    for other in bones_of(bone.id_data):
+        along = other.bone.tail_local - other.bone.head_local
+        share = (middle - other.bone.head_local).dot(along) / max(along.length_squared, length * length)
+        off = (other.bone.head_local + along * min(max(share, 0.0), 1.0) - middle).length
+        if other != bone and off <= TOUCHING * length and is_limb(other) and is_shown(other):
+            found.append((abs(other.bone.length - length), other))
+    return [other for _, other in sorted(found, key=lambda pair: pair[0])]
+
+
+def times_too_long(bone: PoseBone) -> float:
+    """How many times as long as the way to the next joint the bones of a bone's rig are, if most are so by the same
+    factor, as imports from glTF can leave them; 1 if that is not what is wrong with the bone and its parent."""
+    if _is_near(_times(bone.bone)):
+        return 1.0
+    found: list[float] = sorted(filter(None, map(_times, bone.id_data.data.bones)))
+    middle = found[len(found) // 2]
+    alike = [times for times in found if abs(times - middle) <= TOUCHING * middle]
+    return 1.0 if _is_near(middle) or 2 * len(alike) < len(found) else middle
+
+
+def _times(bone: Any) -> float:
+    """How many times as long a bone's parent is as the way from its head to the bone's; 0 if there is none."""
+    way = (bone.head_local - bone.parent.head_local).length if bone.parent else 0.0
+    return bone.parent.length / way if way else 0.0
+
+
+def _is_near(times: float) -> bool:
+    return times == 0.0 or 1.0 / FAR < times < FAR
+
+
+def is_shown(bone: PoseBone) -> bool:
+    """Whether a bone can be clicked: neither it nor all its collections are hidden."""
+    collections = bone.bone.collections
+    return not bone.bone.hide and (not collections or any(each.is_visible_effectively for each in collections))
+
+
+def _goes_on(bone: PoseBone) -> bool:
+    """Whether a bone begins where its parent ends."""
+    if bone.parent is None:
+        return False
+    gap = (bone.bone.head_local - bone.parent.bone.tail_local).length
+    return bone.bone.use_connect or gap <= TOUCHING * bone.bone.length
+
+
+def _next_to(upper: PoseBone, lower: PoseBone) -> Iterator[Pair]:
+    """The pairs of bones that go on from each other and share one of these."""
+    if upper.parent and _goes_on(upper):
+        yield upper.parent, upper
+    for bone in (upper, lower):
+        yield from ((bone, child) for child in children_of(bone) if child != lower and _goes_on(child))
+
+
+def _shorter(pair: Pair) -> float:
+    return min(bone.bone.length for bone in pair)

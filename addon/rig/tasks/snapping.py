@@ -1,0 +1,147 @@
+"""Carrying a pose over between a chain's own (FK) pose and its target, pole and bend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple
+
+from bpy.types import PoseBone
+from mathutils import Vector
+
+from ...solver.chain import Features, Own, solve_chain, tip_position
+from ...solver.ops import FLOATS
+from ...solver.rotation import combine, conjugate, multiply
+from ...solver.triangle import Settings
+from ..anatomy import Anatomy, Unposable, anatomy
+from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, place_of_setting, upper_of
+from ..data.animation import animated_paths
+from ..data.rotation import rotation_channel
+from ..data.sides import swing_side
+from ..targets import Target
+from .fitting import OFF_PLANE, UNTURNED, posture
+from .setup import Refused
+
+
+class Match(NamedTuple):
+    """What makes the solution show a chain's own pose: places in the world, settings by name, and how far the upper
+    bone turns about its length all the same, in radians."""
+
+    target: Vector
+    pole: Vector | None
+    settings: dict[str, float]
+    turned: float = 0.0
+
+
+def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence[float], Sequence[float]]) -> Match:
+    """What shows a limb's own pose in the plane of its chain; the pose is given as its bones' rotations and scales by
+    the lower bone's ``name``. Raises `Refused` if nothing does."""
+    lower = evaluated.pose.bones[name]
+    settings = chain_settings(lower)
+    try:
+        posed = posture(evaluated, name, own, scales, settings.hinge_angle)
+        body = anatomy(upper_of(lower), lower, *scales, (settings.hinge_angle, settings.lower_twist))
+    except Unposable as why:
+        raise Refused(*why.args) from why
+    tip = Vector(_in_axes(body, tip_position(own, body.limb, uninherited=body.uninherited)))
+    knee = Vector(_in_axes(body, tip_position(own, body.limb._replace(r2=0.0), uninherited=body.uninherited)))
+    length = body.limb.bones.total
+    farther = _before_softness(tip.length / length, settings.softness, settings.stretch)
+    target = posed.root + (posed.target - posed.root) * farther
+    fit = posed.fits.get(settings.plane)
+    bend = None
+    if settings.plane == "REST" and abs(tip.z) <= OFF_PLANE * length:
+        bend = _bend(tip, off_line(knee, tip), length, swing_side(name))
+    if bend is not None and (fit is None or _shows(own, body, tip, bend, swing_side(name))):
+        return Match(target, None, {"bend": bend})
+    if fit is None:
+        raise Refused(f"'{name}' is posed out of its rest plane: set its plane to Pole, then snap")
+    pole = posed.pole if fit.plane == "POLE" else None
+    return Match(target, pole, fit.settings(), fit.turned)
+
+
+def _shows(own: Own, body: Anatomy, tip: Vector, bend: float, side: float) -> bool:
+    """Whether the limb as it is set, with this bend, turns both bones as they are."""
+    place = combine(tip.x, tip.y, tip.z, body.limb.axes)
+    swung = Features(swung=abs(bend) < 1.0)
+    solution = solve_chain(
+        place, body.limb, Settings(bend, swing_side=side), swung, FLOATS, uninherited=body.uninherited
+    )
+    pairs = ((own.upper, solution.upper), (own.lower, solution.lower))
+    turns = [multiply(conjugate(a), b) for a, b in pairs]
+    return all(sqrt(x * x + y * y + z * z) <= 0.5 * UNTURNED for _, x, y, z in turns)
+
+
+def off_line(knee: Vector, tip: Vector) -> Vector:
+    """The way to the knee from the line through root, which is the origin, and tip."""
+    return knee - tip * (knee.dot(tip) / tip.length_squared if tip.length_squared else 0.0)
+
+
+def check_goal(lower: PoseBone, target: Target) -> None:
+    """Raise `Refused` if a chain's target can't be put elsewhere, since it is a bone that another chain poses."""
+    problem = target.problem()
+    if problem:
+        raise Refused(problem)
+    bone = bones_of(target.object)[target.bone] if target.bone else None
+    rival = next((each for each in (bone, *children_of(bone)) if chain_settings(each).enabled), None) if bone else None
+    if rival:
+        follower = f"what '{lower.name}' follows"
+        raise Refused(f"'{target.bone}', {follower}, is posed by the chain of '{rival.name}': snap that one instead")
+
+
+def place(target: Target, position: Vector) -> None:
+    """Move a target to a place in the world."""
+    if target.bone:
+        bone = bones_of(target.object)[target.bone]
+        matrix = bone.matrix.copy()
+        matrix.translation = target.object.matrix_world.inverted_safe() @ position
+        bone.matrix = matrix
+    else:
+        matrix = target.object.matrix_world.copy()
+        matrix.translation = position
+        target.object.matrix_world = matrix
+
+
+def keep_place(target: Target, with_key: bool) -> None:
+    """Set a key on where a target is, asked or not if there are some, lest the next frame moves it back."""
+    if with_key or target.path in animated_paths(target.object):
+        target.object.keyframe_insert(target.path, group=target.bone)
+
+
+def keep_setting(lower: PoseBone, name: str, with_key: bool) -> None:
+    """The same for one of a chain's settings."""
+    ob, path = place_of_setting(lower, name)
+    if with_key or path in animated_paths(ob):
+        ob.keyframe_insert(path, group=lower.name)
+
+
+def key_rotation(bone: PoseBone) -> None:
+    """Set a key on a bone's rotation, in its rotation mode."""
+    bone.keyframe_insert(rotation_channel(bone.rotation_mode), group=bone.name)
+
+
+def key_scale(bone: PoseBone) -> None:
+    """Set a key on a bone's scale."""
+    bone.keyframe_insert("scale", group=bone.name)
+
+
+def _in_axes(body: Anatomy, v: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(sum(a * b for a, b in zip(v, axis, strict=True)) for axis in body.limb.axes)
+
+
+def _before_softness(reach: float, softness: float, stretch: float) -> float:
+    """How much farther than the tip the target is, for softness to leave the tip where it is; both in lengths."""
+    gap = min(max(1.0 - reach, 0.0), 1.0)
+    if stretch > 0.0 or gap >= softness or reach <= 0.0:
+        return 1.0
+    return (1.0 + softness - sqrt(4.0 * softness * gap)) / reach
+
+
+def _bend(tip: Vector, off: Vector, length: float, swing_side: float) -> float | None:
+    """The bend whose swing puts the knee on ``off``, its way from the root-tip line; None if no swing does."""
+    if abs(off.z) <= OFF_PLANE * length:
+        return 1.0 if tip.x * off.y - tip.y * off.x >= 0.0 else -1.0
+    if off.z * swing_side < 0.0:
+        return None
+    side = Vector((-tip.y, tip.x, 0.0)).normalized()
+    return float(off.normalized().dot(side))

@@ -1,0 +1,1 @@
+"""What a person can do: every operator, and what its selection means."""

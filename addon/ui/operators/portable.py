@@ -1,0 +1,61 @@
+"""Putting chains on the rig, and bringing them back."""
+
+from __future__ import annotations
+
+from bpy.types import Context, PoseBone
+
+from ... import live
+from ...native import convert
+from ...rig.data.access import runs_on_rig
+from ...rig.tasks.setup import Refused
+from ..finding import selected_chains
+from .chains import ChainOperator
+
+
+class POSE_OT_planar_ik_make_portable(ChainOperator):
+    """Let the rig's own bones, constraints and drivers pose the selected limbs: without the extension, and with their
+    own channels free"""
+
+    bl_idname = "pose.planar_ik_make_portable"
+    bl_label = "Run on the Rig"
+
+    def act(self, context: Context) -> None:
+        """Put the selected chains that are live on the rig."""
+        chains = [lower for lower in selected_chains(context, or_off=True) if not runs_on_rig(lower)]
+        if not chains:
+            raise Refused("The selected chains run on the rig already")
+        convert.make_portable(context, chains)
+        live.refresh(context)
+
+
+class POSE_OT_planar_ik_make_live(ChainOperator):
+    """Let the extension pose the selected limbs, and take away what ran on the rig"""
+
+    bl_idname = "pose.planar_ik_make_live"
+    bl_label = "Run on the Extension"
+
+    def act(self, context: Context) -> None:
+        """Bring the selected chains that run on the rig back."""
+        convert.make_live(context, _on_rig(context))
+        live.refresh(context)
+
+
+class POSE_OT_planar_ik_rebuild(ChainOperator):
+    """Make what poses the selected limbs on the rig anew, as their chains are set now"""
+
+    bl_idname = "pose.planar_ik_rebuild"
+    bl_label = "Rebuild on the Rig"
+
+    def act(self, context: Context) -> None:
+        """Mend the selected chains that run on the rig."""
+        convert.rebuild(context, _on_rig(context))
+
+
+def _on_rig(context: Context) -> list[PoseBone]:
+    chains = [lower for lower in selected_chains(context, or_off=True) if runs_on_rig(lower)]
+    if not chains:
+        raise Refused("The selected chains run on the extension")
+    return chains
+
+
+CLASSES = (POSE_OT_planar_ik_make_portable, POSE_OT_planar_ik_make_live, POSE_OT_planar_ik_rebuild)

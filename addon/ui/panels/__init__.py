@@ -1,0 +1,1 @@
+"""What a person sees beside the view: panels and menus, and their sentences in lines."""

@@ -1,0 +1,130 @@
+"""Chains on the rig are baked as live ones are."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import bpy
+import pytest
+
+from scripts import installed
+from tests.blender.bake_rigs import (
+    FEATURES,
+    FRAMES,
+    LENGTH,
+    assert_same,
+    bake_scene,
+    circling,
+    handled,
+    key_hip,
+    key_setting,
+    make_chain,
+    make_leg,
+    motion,
+)
+from tests.blender.natives import make_portable
+
+SAME = 1e-5
+"""How far what runs on the rig may be from the solution, in lengths of the limb."""
+
+
+BLENDED = 1e-4
+"""The same below influence 1: Blender blends by an arc cosine in single precision, and the bake by roots."""
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.01])
+@pytest.mark.parametrize("feature", ["plain", "pole", "bend", "influence", "moving parent", "constrained target"])
+def test_chains_on_the_rig_are_baked_by_arrays(addon, feature, tolerance):
+    ob = make_leg()
+    FEATURES[feature](ob, make_chain(ob))
+    key_hip(ob)
+    make_portable(ob)
+    wanted = motion(ob)
+    report = bake_scene(tolerance=tolerance)
+    assert report.chains[0].way in {"curves", "isolated"}
+    assert not ob.pose.bones["shin"].planar_ik.enabled
+    assert_same(motion(ob), wanted, tolerance + (BLENDED if feature == "influence" else SAME) * LENGTH)
+
+
+STEPPED = ["plain", "pole", "influence", "moving parent", "stretch", "keyed", "no inherited rotation"]
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "ZXY"])
+@pytest.mark.parametrize("feature", STEPPED)
+def test_chains_on_the_rig_are_stepped_as_they_are_evaluated(addon, feature, mode):
+    """What moves as frames change, by a handler of somebody, no curve tells."""
+    ob = make_leg(mode=mode)
+    chain = make_chain(ob)
+    if feature == "keyed":
+        key_setting(ob, "influence", 1.0, 0.3)
+        key_setting(ob, "bend", 1.0, -1.0)
+    else:
+        FEATURES[feature](ob, chain)
+    make_portable(ob)
+    chain.target.animation_data_clear()
+    with handled(circling(chain.target)):
+        wanted = motion(ob)
+        sample = sampled_by_arrays(ob)
+        report = bake_scene()
+        assert report.chains[0].way == "stepped"
+        assert_same(motion(ob), wanted, SAME * LENGTH)
+    assert (report.chains[0].reach == sample.reach).all()
+    assert_same(report.chains[0].gap, sample.gap, SAME * LENGTH)
+
+
+def sampled_by_arrays(ob: Any) -> Any:
+    """The same with a target that is keyed as the handler moves it."""
+    target = ob.pose.bones["shin"].planar_ik.target
+    for frame in FRAMES.astype(int).tolist():
+        bpy.context.scene.frame_set(frame)
+        circling(target)(bpy.context.scene)
+        target.keyframe_insert("location", frame=frame)
+    ways = installed.addon("addon.bake.ways")
+    lowers = [ob.pose.bones["shin"]]
+    found = installed.addon("addon.bake").finish(ways.by_arrays(bpy.context, lowers, FRAMES))[0]
+    target.animation_data_clear()
+    return found.sample
+
+
+@pytest.mark.parametrize("is_stepped", [False, True])
+def test_one_that_a_constraint_moves_besides_is_refused(addon, is_stepped):
+    ob = make_leg()
+    chain = make_chain(ob)
+    make_portable(ob)
+    limit = ob.pose.bones["shin"].constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.owner_space = True, "LOCAL"
+    limit.driver_add("influence").driver.expression = "frame > 20"
+    with handled(circling(chain.target)) if is_stepped else nullcontext():
+        refused = installed.addon("addon.bake").Refused
+        with pytest.raises(refused, match="'Limit Rotation' moves 'shin' after the chain: mute or remove it"):
+            bake_scene()
+    bpy.context.view_layer.update()
+    assert ob.pose.bones["shin"].planar_ik.enabled
+
+
+def test_switching_them_off_leaves_the_scene_and_their_mechanisms_alone(addon):
+    """Setting each would have all of the scene evaluated, and its mechanism looked at."""
+    ob = make_leg()
+    make_chain(ob)
+    make_portable(ob)
+    wanted = motion(ob)
+    bones, updates = len(ob.data.bones), []
+
+    def note(*_args: object) -> None:
+        updates.append(1)
+
+    baking = installed.addon("addon.bake")
+    request = baking.Request(baking.chains_of_scene(bpy.context), FRAMES)
+    bpy.app.handlers.depsgraph_update_post.append(note)
+    try:
+        baking.finish(baking.bake(bpy.context, request))
+    finally:
+        bpy.app.handlers.depsgraph_update_post.remove(note)
+    assert not updates
+    shin = ob.pose.bones["shin"]
+    assert all(each.mute for bone in (shin, shin.parent) for each in bone.constraints)
+    ob.animation_data.action = None
+    shin.planar_ik.enabled = True
+    assert len(ob.data.bones) == bones
+    assert_same(motion(ob), wanted, SAME * LENGTH)

@@ -1,0 +1,220 @@
+"""What the program without a window says of files that are not what they were, and what is an error with --strict."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.blender.bake_rigs import make_chain, make_leg, motion
+from tests.blender.programs import make_shot, open_file, others, run
+
+
+@pytest.fixture
+def shot(tmp_path: Path) -> Path:
+    return make_shot(tmp_path)
+
+
+def link_prop(shot: Path) -> Path:
+    """Link an object from a library into a file, and give the library."""
+    library = shot.parent / "lib" / "prop.blend"
+    library.parent.mkdir()
+    prop = bpy.data.objects.new("prop", None)
+    bpy.data.libraries.write(str(library), {prop})
+    bpy.data.objects.remove(prop)
+    open_file(shot)
+    with bpy.data.libraries.load("//lib/prop.blend", link=True, relative=True) as (_, linked):
+        linked.objects = ["prop"]
+    bpy.context.scene.collection.objects.link(linked.objects[0])
+    bpy.ops.wm.save_mainfile()
+    return library
+
+
+def test_a_missing_library_is_told_and_with_strict_an_error(shot):
+    library = link_prop(shot)
+    library.rename(library.with_name("away.blend"))
+    out = shot.with_name("out.blend")
+    for command in (("report", shot), ("bake", shot, "-o", out)):
+        code, lines, err = run(*command, "--strict", "--max-unreached", 99)
+        assert (code, lines, out.exists()) == (5, [], False), err
+        code, lines, err = run(*command)
+        assert code == 0
+        assert f"links what is not there: {library}" in err
+        assert lines[0]["warnings"] == [f"{shot} links what is not there: {library}"]
+
+
+def test_what_a_library_no_longer_holds_is_missing_too(shot):
+    library = link_prop(shot)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.data.libraries.write(str(library), {bpy.data.objects.new("other", None)})
+    code, _, err = run("report", "--strict", shot)
+    assert code == 5
+    assert f"Object 'prop' in {library}" in err
+
+
+def test_what_was_baked_without_its_library_is_baked_again_with_it(shot, tmp_path_factory):
+    library = link_prop(shot)
+    away = library.with_name("away.blend")
+    library.rename(away)
+    words = ("bake", shot, "-o", shot.with_name("out.blend"), "--skip-existing")
+    assert "skipped" not in run(*words)[1][0]
+    assert json.loads((shot.parent / ".out.blend.planar_ik.json").read_text())["missing"] == ["lib/prop.blend"]
+    assert "skipped" in run(*words)[1][0]
+    away.rename(library)
+    assert "skipped" not in run(*words)[1][0]
+    assert "skipped" in run(*words)[1][0]
+    moved = Path(shutil.copytree(shot.parent, tmp_path_factory.mktemp("moved") / "there"))
+    words = ("bake", moved / shot.name, "-o", moved / "out.blend", "--skip-existing")
+    (line,) = run(*words)[1]
+    assert (line["skipped"], line["output"]) == (True, str(moved / "out.blend"))
+    (moved / "lib" / "prop.blend").unlink()
+    assert "skipped" not in run(*words)[1][0]
+
+
+def test_strict_allows_no_unreached_frame_unless_told(shot):
+    code, lines, err = run("report", "--strict", shot)
+    assert (code, len(lines)) == (3, 1)
+    unreached = lines[0]["unreached"]
+    assert f"{unreached} of 24 frames, and 0 are allowed" in err
+    assert run("report", "--strict", "--max-unreached", unreached, shot)[0] == 0
+
+
+def test_a_chain_that_can_not_be_posed_is_left_out_of_no_strict_report(shot):
+    open_file(shot)
+    make_chain(make_leg("other")).target = None
+    bpy.ops.wm.save_mainfile()
+    code, lines, err = run("report", "--strict", "--max-unreached", 99, shot)
+    assert (code, len(lines)) == (6, 2)
+    assert "chain 'other:shin' can't be posed: 'shin' has no target" in err
+
+
+def add_scene(shot: Path, *objects: Any) -> None:
+    """A second scene, with a leg of its own."""
+    window = bpy.context.window
+    first = window.scene
+    window.scene = bpy.data.scenes.new("Second")
+    make_chain(make_leg("other"))
+    bpy.context.scene.frame_end = 10
+    window.scene = first
+    bpy.ops.wm.save_mainfile()
+
+
+def test_only_the_active_scene_is_taken_and_the_others_are_told(shot):
+    open_file(shot)
+    add_scene(shot)
+    code, lines, err = run("report", shot)
+    assert (code, [line["scene"] for line in lines]) == (0, ["Scene"])
+    assert "has more chains in other scenes, which --scene takes by name or all at once: 'Second'" in err
+    assert run("report", "--strict", "--max-unreached", 99, shot)[:2] == (6, [])
+    assert run("report", "--strict", "--max-unreached", 99, "--chain", "leg:shin", shot)[0] == 0
+    code, lines, _ = run("report", "--scene", "Second", shot)
+    assert [(line["scene"], line["object"], line["frames"]) for line in lines] == [("Second", "other", 10)]
+    code, lines, err = run("report", "--scene", "Third", shot)
+    assert (code, lines) == (2, [])
+    assert "has no scene 'Third': it has 'Scene', 'Second'" in err
+
+
+def test_all_scenes_are_baked_and_the_active_one_stays(shot):
+    open_file(shot)
+    add_scene(shot)
+    bpy.context.window.scene = bpy.data.scenes["Second"]
+    wanted = motion(bpy.data.objects["other"], range(1, 11))
+    bpy.context.window.scene = bpy.data.scenes["Scene"]
+    out = shot.with_name("out.blend")
+    code, lines, err = run("bake", shot, "-o", out, "--scene", "all", "--strict", "--max-unreached", 99)
+    assert code == 0, err
+    assert [(line["scene"], line["object"], line["frames"]) for line in lines] == [
+        ("Scene", "leg", 24),
+        ("Second", "other", 10),
+    ]
+    open_file(out)
+    assert bpy.context.scene.name == "Scene"
+    bpy.context.window.scene = bpy.data.scenes["Second"]
+    bpy.context.scene.planar_ik.live = False
+    assert not bpy.data.objects["other"].pose.bones["shin"].planar_ik.enabled
+    assert abs(motion(bpy.data.objects["other"], range(1, 11)) - wanted).max() < 2e-6
+
+
+def test_a_chain_named_twice_is_one_chain(shot):
+    code, lines, _ = run("report", shot, "--chain", "leg:shin", "--chain", "leg:shin")
+    assert (code, len(lines)) == (0, 1)
+
+
+def test_python_in_a_file_is_off_unless_asked_for(shot):
+    """A driver by Python moves the target here; without it the target stands."""
+    ob = open_file(shot)
+    target = ob.pose.bones["shin"].planar_ik.target
+    target.animation_data_clear()
+    target.driver_add("location", 2).driver.expression = "-1.2 - (bpy.context.scene.frame_current / 100) ** 2"
+    bpy.ops.wm.save_mainfile()
+    before = shot.read_bytes()
+    code, lines, err = run("report", shot)
+    assert code == 0
+    assert "drivers that stand still without Python, which --enable-autoexec runs: target: location" in err
+    assert len(lines[0]["warnings"]) == 1
+    assert run("report", "--strict", "--max-unreached", 99, shot)[:2] == (7, [])
+    code, lines, err = run("bake", shot, "-o", shot.with_name("out.blend"), "--enable-autoexec")
+    assert (code, "Python" in err, "warnings" in lines[0]) == (0, False, False)
+    assert shot.read_bytes() == before
+    bpy.context.preferences.filepaths.use_scripts_auto_execute = False
+    tips = motion(open_file(shot.with_name("out.blend")), (1, 24))[:, 2]
+    assert tips[1, 2] < tips[0, 2] - 0.01
+
+
+MOVING_TEXT = """import bpy
+def move(scene, *_):
+    bpy.data.objects["target"].location = (0.0, 0.2, -1.2 - 0.01 * scene.frame_current)
+bpy.app.handlers.frame_change_pre.append(move)
+"""
+
+
+def test_a_text_that_moves_things_as_frames_change_is_told(shot):
+    """The target stands where it was saved, in every frame, without the text."""
+    target = open_file(shot).pose.bones["shin"].planar_ik.target
+    target.animation_data_clear()
+    text = bpy.data.texts.new("move.py")
+    text.use_module = True
+    text.write(MOVING_TEXT)
+    bpy.ops.wm.save_mainfile()
+    told = "texts that may move things as frames change, which --enable-autoexec runs: move.py"
+    code, lines, err = run("report", "--max-unreached", 99, shot)
+    assert (code, told in err, told in lines[0]["warnings"][0]) == (0, True, True)
+    assert run("report", "--strict", "--max-unreached", 99, shot)[:2] == (7, [])
+    out = shot.with_name("out.blend")
+    code, lines, err = run("bake", shot, "-o", out, "--enable-autoexec")
+    assert (code, "texts" in err, lines[0]["way"]) == (0, False, "stepped")
+    tips = motion(open_file(out), (1, 24))[:, 2]
+    assert tips[1, 2] < tips[0, 2] - 0.2
+
+
+def test_formulas_that_blender_trusts_act_and_are_no_error(shot):
+    """Though Python evaluates them."""
+    target = open_file(shot).pose.bones["shin"].planar_ik.target
+    target.animation_data_clear()
+    target.driver_add("location", 2).driver.expression = "-1.2 - (frame / 100) ** 2"
+    bpy.ops.wm.save_mainfile()
+    code, _, err = run("bake", "--strict", "--max-unreached", 99, shot, "-o", shot.with_name("out.blend"))
+    assert (code, "Python" in err) == (0, False), err
+    tips = motion(open_file(shot.with_name("out.blend")), (1, 24))[:, 2]
+    assert tips[1, 2] < tips[0, 2] - 0.01
+
+
+def test_a_file_without_a_chain_is_a_success_where_that_is_asked_for(tmp_path):
+    make_leg()
+    shot, out = tmp_path / "bare.blend", tmp_path / "out.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(shot))
+    words = ("bake", shot, "-o", out, "--strict", "--skip-existing")
+    assert run(*words)[:2] == (2, [])
+    for skipped in (False, True):
+        code, lines, err = run(*words, "--allow-no-chains")
+        assert (code, [line["chain"] for line in lines]) == (0, [None]), err
+        assert lines[0].get("skipped", False) == skipped
+    assert open_file(out).name == "leg"
+    before = shot.read_bytes()
+    assert run("bake", "--in-place", shot, "--allow-no-chains")[0] == 0
+    assert shot.read_bytes() == before
+    assert others(shot) == {"out.blend", ".out.blend.planar_ik.json"}

@@ -1,0 +1,88 @@
+"""Blender's dependency graph of limbs on the rig: no cycle, and nothing that it can't find; by what it says itself."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender.native.test_overrides import link
+from tests.blender.native.test_rigs import three_deep
+from tests.blender.natives import make_live, make_portable, matrices
+from tests.blender.rigs import HIP, LEG, Bone, joints, length, make_chain, make_empty, make_rig, place_of, update
+
+GOALS = (("shin", "goal"), ("tip", "goal2"), ("hand", "goal3"))
+
+
+@pytest.fixture
+def complaints(capfd):
+    """What Blender has said of its graph since the test began."""
+
+    def said() -> list[str]:
+        out, err = capfd.readouterr()
+        lines = [line for line in (out + err).splitlines() if "ycle" in line or "ailed to add" in line]
+        return [line for line in lines if "cycles" not in line.lower()]  # the renderer
+
+    return said
+
+
+def test_blender_says_of_a_cycle(complaints):
+    one, other = make_empty("one"), make_empty("other")
+    one.constraints.new("COPY_LOCATION").target = other
+    other.constraints.new("COPY_LOCATION").target = one
+    update()
+    assert complaints()
+
+
+def test_three_chains_that_hang_on_each_other(complaints):
+    ob = three_deep()
+    make_portable(ob, "shin", "tip", "hand")
+    ob.pose.bones["goal"].location = (0.1, 0.2, 0.3)
+    update()
+    assert not complaints()
+
+
+@pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])
+@pytest.mark.parametrize("bone", ["", "thigh", "shin"])
+def test_target_and_pole_of_the_same_armature(complaints, plane, bone):
+    """With a root that moves of its own, and a bone that does not inherit rotation."""
+    goals = (Bone("goal", (0.2, 0.4, -1.2), (0.2, 0.5, -1.2), "hip"), Bone("pole", (0.3, 5, -1), (0.3, 5, -0.9)))
+    ob = make_rig((*LEG, *goals))
+    ob.pose.bones["thigh"].location = (0.1, 0.05, 0.02)
+    if bone:
+        ob.data.bones[bone].use_inherit_rotation = False
+    settings = {"subtarget": "goal", "pole_target": ob, "pole_subtarget": "pole", "softness": 0.1, "influence": 0.7}
+    make_chain(ob, ob, plane=plane, bend=0.5, **settings)
+    make_portable(ob)
+    assert ob.pose.bones["shin"].planar_ik.message == ""
+    for name in ("goal", "pole", "hip"):
+        ob.pose.bones[name].location = (0.1, -0.2, 0.1)
+        update()
+    assert not complaints()
+
+
+def test_three_chains_of_an_overridden_rig(complaints, tmp_path):
+    three_deep()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    ob = link(tmp_path / "library.blend")
+    for lower, goal in GOALS:
+        pole = make_empty(f"pole of {lower}", (1, 4, 1))
+        make_chain(ob, ob, lower, subtarget=goal, plane="POLE", pole_target=pole)
+    complaints()
+    make_portable(ob, "shin", "tip", "hand")
+    for place in ((0.1, 0.1, 0.1), (-0.2, 0.3, 0.1), (0.3, 0, -0.2)):
+        ob.pose.bones["goal"].location = place
+        update()
+        reached = 0
+        for lower, target in GOALS:
+            chain = ob.pose.bones[lower].planar_ik
+            assert (chain.runs_on, chain.message) == ("RIG", "")
+            if chain.reach == "REACHED":
+                reached += 1
+                assert np.linalg.norm(joints(ob, lower).tip - place_of(ob, target)) <= 1e-5 * length(ob, lower)
+        assert reached
+    assert not complaints()
+    posed = matrices(ob, "shin", "tip", "hand")
+    make_live(ob, "shin", "tip", "hand")
+    assert np.allclose(matrices(ob, "shin", "tip", "hand"), posed, atol=5e-5)
+    assert HIP.name in ob.data.bones

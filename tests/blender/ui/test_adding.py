@@ -1,0 +1,407 @@
+"""Adding chains: bones keep their whole pose, what is no limb is refused, and what was made is taken away again."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import bpy
+import pytest
+from mathutils import Matrix, Quaternion, Vector
+
+from tests.blender.rigs import (
+    HIP,
+    LEG,
+    SHIN,
+    THIGH,
+    Bone,
+    assert_on_target,
+    joints,
+    length,
+    make_empty,
+    make_rig,
+    select,
+    update,
+)
+from tests.blender.ui.test_operators import refuses
+
+UNTURNED = 1e-4
+"""Radians by which a bone may turn when a chain is added."""
+
+FOOT = Bone("foot", SHIN.tail, (0.1, 0.3, -2), "shin", connected=True)
+ARM = (
+    HIP,
+    Bone("thigh", (0, 0, 0), (1, 0, 0), "hip", roll=0.4),
+    Bone("shin", (1, 0, 0), (1.9, 0, 0), "thigh", connected=True, roll=-0.2),
+    Bone("hand", (1.9, 0, 0), (2.1, 0.1, 0), "shin", connected=True),
+)
+"""A limb that is straight at rest, as captured motion has them, under the names of the leg's bones."""
+
+
+def worlds(ob: Any) -> dict[str, Matrix]:
+    """The matrices of all bones of the evaluated pose, in the world."""
+    update()
+    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return {bone.name: evaluated.matrix_world @ bone.matrix for bone in evaluated.pose.bones}
+
+
+def turn_between(one: Matrix, other: Matrix) -> float:
+    """The angle from one orientation to another; that of a quaternion, which loses nothing when it is small."""
+    between = (one.to_3x3().normalized().transposed() @ other.to_3x3().normalized()).to_quaternion()
+    return 2.0 * math.atan2(Vector((between.x, between.y, between.z)).length, abs(between.w))
+
+
+def assert_unmoved(ob: Any, before: dict[str, Matrix]) -> None:
+    after = worlds(ob)
+    for name, matrix in before.items():
+        assert turn_between(matrix, after[name]) <= UNTURNED, name
+        assert (matrix.translation - after[name].translation).length <= 1e-5, name
+
+
+def rig_at_rest(bones: Any, *clicked: str) -> Any:
+    """In Pose Mode, with these bones selected, the last one active."""
+    ob = make_rig(bones)
+    select(ob, *(clicked or ("shin",)))
+    update()
+    return ob
+
+
+def turn_at_random(ob: Any, seed: int) -> None:
+    """Turn every bone any way."""
+    rng = random.Random(seed)
+    for bone in ob.pose.bones:
+        bone.rotation_mode = "QUATERNION"
+        bone.rotation_quaternion = Quaternion([rng.gauss(0.0, 1.0) for _ in range(4)]).normalized()
+
+
+@pytest.mark.parametrize("bones", [(*LEG, FOOT), ARM], ids=["leg", "arm"])
+@pytest.mark.parametrize("seed", range(8))
+def test_no_bone_of_a_limb_posed_any_way_moves_or_turns(bones: Any, seed: int) -> None:
+    ob = rig_at_rest(bones)
+    turn_at_random(ob, seed)
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_add()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.plane, chain.reach) == ("POLE", "REACHED")
+    assert_unmoved(ob, before)
+    root = Vector(joints(ob).root)
+    chain.target.location = root + Vector((0.3, 0.4, -0.5)) * length(ob)
+    update()
+    assert_on_target(ob, chain.target, within=1e-5)  # on the rig, whose joints are Blender's own
+
+
+@pytest.mark.parametrize("bones", [(*LEG, FOOT), ARM], ids=["leg", "arm"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_limb_bent_about_any_axis_from_rest_stays_free_of_a_pole(bones: Any, seed: int) -> None:
+    rng = random.Random(seed)
+    ob = rig_at_rest(bones)
+    if bones is ARM:  # of a straight limb, any hinge will do
+        axis = Vector([rng.gauss(0.0, 1.0) for _ in range(3)])
+        rest = ob.data.bones["shin"].matrix_local.to_3x3()
+        axis = (rest.transposed() @ axis).cross(Vector((0, 1, 0))).normalized()
+        ob.pose.bones["shin"].rotation_quaternion = Quaternion(axis, rng.uniform(0.2, 2.5))
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_add()
+    assert ob.pose.bones["shin"].planar_ik.plane == "SWING"
+    assert_unmoved(ob, before)
+
+
+def test_each_plane_that_is_asked_for_keeps_the_joints() -> None:
+    for plane in ("SWING", "POLE"):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        ob = rig_at_rest((*LEG, FOOT))
+        turn_at_random(ob, 5)
+        before = worlds(ob)
+        bpy.ops.pose.planar_ik_add(plane=plane)
+        after = worlds(ob)
+        for name in before:
+            assert (before[name].translation - after[name].translation).length <= 1e-5
+        assert turn_between(before["shin"], after["shin"]) <= UNTURNED
+        assert ob.pose.bones["shin"].planar_ik.plane == plane
+
+
+def test_what_a_plane_does_not_keep_is_named(capfd: Any) -> None:
+    ob = rig_at_rest((*LEG, FOOT))
+    turn_at_random(ob, 5)
+    bpy.ops.pose.planar_ik_add(plane="SWING")
+    assert "'thigh' turns by" in capfd.readouterr().out
+
+
+def test_a_rig_in_one_plane_gets_hinges() -> None:
+    flat = [Bone(b.name, (0, *b.head[1:]), (0, *b.tail[1:]), b.parent, b.connected) for b in (*LEG, FOOT)]
+    ob = rig_at_rest(flat)
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_add()
+    assert ob.pose.bones["shin"].planar_ik.plane == "REST"
+    assert_unmoved(ob, before)
+
+
+def test_straight_limbs_bend_the_same_way_and_all_the_other_by_one_click() -> None:
+    rng = random.Random(3)
+    noise = [tuple(rng.uniform(-2e-5, 2e-5) for _ in range(3)) for _ in range(8)]
+    bones = [HIP]
+    for i, (x, y, z) in enumerate(noise):
+        bones.append(Bone(f"thigh{i}", (i, 0, 0), (i + x, y, -1 + z), "hip"))
+        bones.append(Bone(f"shin{i}", (i + x, y, -1 + z), (i, 0, -2), f"thigh{i}", connected=True))
+    for flip, bend in ((False, 1.0), (True, -1.0)):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        names = [f"shin{i}" for i in range(len(noise))]
+        ob = rig_at_rest(bones, *names)
+        bpy.ops.pose.planar_ik_add(flip=flip)
+        assert [ob.pose.bones[name].planar_ik.bend for name in names] == [bend] * len(names)
+
+
+LONG_LEG = (*LEG, FOOT, Bone("ik_foot", (0, 0.4, -2), (0, 0.6, -2), "root"), Bone("root", (0, 0, -3), (0, 1, -3)))
+
+
+@pytest.mark.parametrize(
+    ("clicked", "words"),
+    [
+        (("thigh",), "click 'shin', which bends with 'thigh'"),
+        (("foot",), "click 'shin', which bends with 'thigh'"),
+        (("ik_foot",), "'ik_foot' and its parent 'root' are no limb"),
+        (("root",), "'root' has no parent"),
+    ],
+)
+def test_a_bone_that_is_no_lower_one_is_refused_with_the_one_to_click(clicked: Any, words: str) -> None:
+    ob = rig_at_rest(sorted(LONG_LEG, key=lambda bone: bone.name != "root"))
+    select(ob, *clicked)
+    refuses(bpy.ops.pose.planar_ik_add, words)
+
+
+def test_a_paw_means_the_leg_and_not_its_toes() -> None:
+    ob = rig_at_rest((*LEG, FOOT, Bone("toe", FOOT.tail, (0.1, 0.6, -2), "foot", connected=True)))
+    select(ob, "foot")
+    refuses(bpy.ops.pose.planar_ik_add, "click 'shin', which bends with 'thigh'")
+
+
+def test_what_moves_bones_that_are_hidden_is_not_to_be_muted() -> None:
+    ob = rig_at_rest((*LEG, FOOT))  # as a generated quadruped's heel, whose parent an IK constraint turns
+    ob.pose.bones["thigh"].constraints.new("COPY_ROTATION").target = ob
+    assert "mute or remove it" in refuses(bpy.ops.pose.planar_ik_add, "moves 'thigh'")
+    ob.data.bones["thigh"].hide = True
+    assert "mute" not in refuses(bpy.ops.pose.planar_ik_add, "'shin' hangs on 'thigh', which is hidden")
+
+
+@pytest.mark.parametrize("clicked", [("shin", "foot"), ("foot", "shin"), ("thigh", "shin"), ("thigh", "shin", "foot")])
+def test_more_of_a_limb_selected_is_one_chain(clicked: Any) -> None:
+    ob = rig_at_rest((*LEG, FOOT))
+    select(ob, *clicked)
+    bpy.ops.pose.planar_ik_add()
+    assert [bone.name for bone in ob.pose.bones if bone.planar_ik.enabled] == ["shin"]
+    assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
+
+
+def test_any_two_bones_can_be_asked_for() -> None:
+    ob = rig_at_rest((*LEG, FOOT))
+    select(ob, "foot")
+    bpy.ops.pose.planar_ik_add(any_bones=True)
+    assert ob.pose.bones["foot"].planar_ik.reach == "REACHED"
+
+
+@pytest.mark.parametrize(("size", "aside"), [(0.05, (0.003, -1, -0.002)), (0.1, (0.003, -1, -0.002))])
+def test_a_small_limb_along_minus_y_away_from_the_origin_keeps_its_twist(size: float, aside: Any) -> None:
+    root = Vector((0.7, 1.1, -1.3))
+    knee = root + size * Vector(aside).normalized()
+    tip = knee + size * Vector((0.1, -1.0, 0.4)).normalized()
+    shin = Bone("shin", knee, tip, "thigh", connected=True, roll=-0.7)
+    ob = rig_at_rest([HIP, Bone("thigh", root, knee, "hip", roll=0.4), shin])
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_add()
+    assert_unmoved(ob, before)
+
+
+def longer(bone: Bone, times: float) -> Bone:
+    """The same bone, so many times as long, as importers leave bones below a scaled armature."""
+    head = Vector(bone.head)
+    return bone._replace(tail=head + times * (Vector(bone.tail) - head), connected=False)
+
+
+@pytest.mark.parametrize("times", [16.0, 0.0625])
+def test_bones_as_an_importer_left_them_are_mended_as_the_refusal_says(times: float, capfd: Any) -> None:
+    ob = rig_at_rest([longer(bone, times) for bone in (*LEG, FOOT)])
+    factor = f"{1.0 / times:.3g}"
+    words = f"are {times:.3g} times as long as from joint to joint: scale them all in Edit Mode by {factor}"
+    assert "Individual Origins" in refuses(bpy.ops.pose.planar_ik_add, words)
+    bpy.ops.pose.planar_ik_add(any_bones=True)
+    assert words in capfd.readouterr().out
+    bpy.ops.pose.planar_ik_remove()
+    before = worlds(ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in ob.data.edit_bones:
+        bone.length *= float(factor)
+    bpy.ops.object.mode_set(mode="POSE")
+    assert_unmoved(ob, before)
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_add()
+    assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
+    drawn = sum((Vector(bone.tail) - Vector(bone.head)).length for bone in LEG[1:])
+    assert length(ob, "shin") == pytest.approx(drawn, rel=1e-5)
+
+
+def test_bones_between_joints_are_not_taken_for_an_importers() -> None:
+    twist = Bone("twist", (0.02, 0.04, -0.2), (0.03, 0.06, -0.3), "thigh")
+    ob = rig_at_rest((*LEG, FOOT, twist), "twist")
+    select(ob, "twist")
+    refuses(bpy.ops.pose.planar_ik_add, "'twist' and its parent 'thigh' are no limb")
+
+
+def test_of_bones_of_like_length_the_active_one_counts() -> None:
+    places = [(0.0, i, 0.1 * i * i) for i in range(6)]
+    tail = [Bone(f"tail{i}", *places[i : i + 2], f"tail{i - 1}" if i else "", i > 0) for i in range(5)]
+    ob = rig_at_rest(tail, "tail2", "tail3", "tail1")
+    bpy.ops.pose.planar_ik_add()
+    assert [bone.name for bone in ob.pose.bones if bone.planar_ik.enabled] == ["tail1", "tail3"]
+
+
+def test_a_skin_that_is_selected_too_is_no_target() -> None:
+    ob = rig_at_rest((*LEG, FOOT))
+    skin = bpy.data.objects.new("skin", bpy.data.meshes.new("skin"))
+    bpy.context.scene.collection.objects.link(skin)
+    skin.modifiers.new("rig", "ARMATURE").object = ob
+    skin.select_set(True)
+    bpy.ops.pose.planar_ik_add()
+    assert ob.pose.bones["shin"].planar_ik.target not in (None, skin)
+
+
+def test_what_was_made_for_a_chain_goes_with_it() -> None:
+    ob = rig_at_rest((*LEG, FOOT))
+    turn_at_random(ob, 1)
+    own = make_empty("own")
+    bpy.ops.pose.planar_ik_add()
+    assert len(bpy.data.objects) == 4
+    bpy.ops.pose.planar_ik_remove()
+    assert {each.name for each in bpy.data.objects} == {ob.name, own.name}
+
+
+@pytest.mark.parametrize("use", ["a constraint", "a child", "keys"])
+def test_what_is_used_otherwise_stays(use: str) -> None:
+    ob = rig_at_rest((*LEG, FOOT))
+    bpy.ops.pose.planar_ik_add()
+    target = ob.pose.bones["shin"].planar_ik.target
+    if use == "a constraint":
+        ob.pose.bones["foot"].constraints.new("COPY_ROTATION").target = target
+    elif use == "a child":
+        make_empty("child").parent = target
+    else:
+        target.keyframe_insert("location", frame=1)
+    bpy.ops.pose.planar_ik_remove()
+    assert target.name in bpy.data.objects
+
+
+def test_a_pole_is_made_where_the_knee_points() -> None:
+    ob = rig_at_rest((*LEG, FOOT))
+    bpy.ops.pose.planar_ik_add(plane="SWING")
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.target.location += Vector((0.3, -0.2, 0.5))
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_pole()
+    assert chain.plane == "POLE"
+    assert_unmoved(ob, before)
+    chain.plane = "SWING"
+    pole = chain.pole_target
+    bpy.ops.pose.planar_ik_pole()
+    assert (chain.plane, chain.pole_target) == ("POLE", pole)
+
+
+def test_a_target_posed_by_another_chain_is_not_snapped() -> None:
+    away = Vector((1, 0, 0))
+    other = [
+        Bone(f"{name}2", Vector(head) + away, Vector(tail) + away, f"{parent}2" if parent else "", connected)
+        for name, head, tail, parent, connected, _ in (*LEG, FOOT)
+    ]
+    ob = rig_at_rest((*LEG, FOOT, *other), "shin2")
+    bpy.ops.pose.planar_ik_add()
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_add(target=ob.name, subtarget="shin2")
+    own = worlds(ob)["shin2"]
+    refuses(bpy.ops.pose.planar_ik_snap_target, "is posed by the chain of 'shin2'")
+    assert turn_between(own, worlds(ob)["shin2"]) <= 1e-6
+
+
+def test_a_mirrored_chain_is_the_mirror_image_hinge_and_all() -> None:
+    def mirrored(bone: Bone, side: str) -> Bone:
+        head, tail = ((-x, y, z) if side == ".R" else (x, y, z) for x, y, z in (bone.head, bone.tail))
+        roll = -bone.roll if side == ".R" else bone.roll
+        name, parent = (f"{each}{side}" if each not in ("", "hip") else each for each in (bone.name, bone.parent))
+        return Bone(name, head, tail, parent, bone.connected, roll)
+
+    legs = [
+        mirrored(bone, side) for side in (".L", ".R") for bone in (THIGH._replace(roll=0.3), SHIN._replace(roll=0.7))
+    ]
+    ob = rig_at_rest((HIP, *legs), "shin.L")
+    turn_at_random(ob, 4)
+    ob.pose.bones["hip"].rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
+    bpy.ops.pose.planar_ik_add()
+    bpy.ops.pose.planar_ik_mirror()
+    found = worlds(ob)
+    across = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
+    for name in ("thigh", "shin"):
+        image = across @ found[f"{name}.L"] @ across
+        assert turn_between(image, found[f"{name}.R"]) <= UNTURNED
+        assert (image.translation - found[f"{name}.R"].translation).length <= 1e-5
+
+
+CONTROLS = ("EMPTY", "BONE", "ROOT")
+POSED = (Bone("root", (0.3, 0.1, -0.5), (0.3, 1.1, -0.5)), HIP._replace(parent="root"), *LEG[1:], FOOT)
+
+
+@pytest.mark.parametrize("controls", CONTROLS)
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+def test_controls_are_what_was_asked_for_and_leave_the_limb_where_it_is(controls: str, runs_on: str) -> None:
+    ob = rig_at_rest(POSED)
+    ob.location, ob.rotation_euler, ob.scale = (0.4, -0.2, 0.1), (0.3, 0.5, -0.4), (1.5, 1.5, 1.5)
+    turn_at_random(ob, 3)
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_add(plane="POLE", controls=controls, keep_rotation=True, runs_on=runs_on)
+    chain, root = ob.pose.bones["shin"].planar_ik, Vector(joints(ob).root)
+    assert_unmoved(ob, before)
+    if controls == "EMPTY":
+        assert (chain.target.type, chain.pole_target.type) == ("EMPTY", "EMPTY")
+        target = chain.target
+        target.location, target.rotation_euler = root + Vector((0.3, 0.4, -0.5)), (0.1, 0.2, 0.3)
+    else:
+        bones = [ob.pose.bones[name] for name in (chain.subtarget, chain.pole_subtarget)]
+        assert [bone.parent and bone.parent.name for bone in bones] == ["root" if controls == "ROOT" else None] * 2
+        assert all(bone.custom_shape and not bone.bone.use_deform for bone in bones)
+        bones[0].location += Vector((0.1, 0.2, 0.05))
+        bones[0].rotation_mode, bones[0].rotation_euler = "XYZ", (0.1, 0.2, 0.3)
+    moved = worlds(ob)
+    goal = chain.target.matrix_world if controls == "EMPTY" else moved[chain.subtarget]
+    assert chain.reach == "REACHED"
+    assert (moved["foot"].translation - goal.translation).length < 1e-4
+    assert turn_between(moved["foot"], goal) < 1e-3
+    assert turn_between(moved["foot"], before["foot"]) > 0.1
+
+
+@pytest.mark.parametrize("controls", CONTROLS)
+def test_remove_takes_the_controls_away_again(controls: str) -> None:
+    ob = rig_at_rest(POSED)
+    bones, things = set(ob.data.bones.keys()), set(bpy.data.objects)
+    bpy.ops.pose.planar_ik_add(plane="POLE", controls=controls, keep_rotation=True)
+    assert ob.pose.bones["foot"].constraints
+    bpy.ops.pose.planar_ik_remove()
+    assert (set(ob.data.bones.keys()), set(bpy.data.objects)) == (bones, things)
+    assert not ob.pose.bones["foot"].constraints
+    assert not ob.data.collections_all.get("IK Controls")
+
+
+def test_a_control_that_is_keyed_stays() -> None:
+    ob = rig_at_rest(POSED)
+    bpy.ops.pose.planar_ik_add(controls="BONE")
+    name = ob.pose.bones["shin"].planar_ik.subtarget
+    ob.pose.bones[name].keyframe_insert("location", frame=1)
+    bpy.ops.pose.planar_ik_remove()
+    assert name in ob.data.bones
+
+
+def test_of_two_that_are_selected_the_nearer_to_the_tip_is_the_target() -> None:
+    ob = rig_at_rest((*LEG, FOOT))
+    tip = worlds(ob)["shin"] @ Vector((0, ob.data.bones["shin"].length, 0))
+    pole, target = make_empty("pole", (0.0, 4.0, -1.0)), make_empty("target", tip)
+    for each in (pole, target):
+        each.select_set(True)
+    bpy.ops.pose.planar_ik_add()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.target, chain.pole_target, chain.plane) == (target, pole, "POLE")

@@ -1,0 +1,433 @@
+"""Converting Blender's IK constraints: whole bone matrices before and after, on limbs made here and on Rigify's."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+
+import bpy
+import numpy as np
+import pytest
+
+from scripts import installed
+from tests.blender.rigify import generated
+from tests.blender.rigs import HIP, LEG, NEAR, NEXT, SHIN, Bone, assert_on_target, make_empty, make_rig, select, update
+
+SAME = 1e-4
+"""What the constraint's own iterations leave, in the bones' matrices."""
+
+BONES = (
+    HIP,
+    LEG[1]._replace(head=(0.1, 0, 0)),  # in one plane with the pole
+    SHIN,
+    Bone("foot", SHIN.tail, (0.1, 0.4, -2), "shin", connected=True),
+)
+
+
+def leg(pole=(0.1, 5, -0.5), target=NEAR, **settings):
+    """A leg with an IK constraint whose knee points at its pole, or beside it if the pole is not in its plane."""
+    ob = make_rig(BONES)
+    constraint = ob.pose.bones["shin"].constraints.new("IK")
+    constraint.target, constraint.chain_count, constraint.iterations = make_empty("target", target), 2, 500
+    if pole:
+        constraint.pole_target = make_empty("pole", pole)
+        constraint.pole_angle = pole_angle(ob, constraint.pole_target.location)
+    for name, value in settings.items():
+        setattr(constraint, name, value)
+    select(ob, "shin")
+    update()
+    return ob, constraint
+
+
+def pole_angle(ob, pole):
+    """With which a constraint leaves the roll of the upper bone as at rest."""
+    upper, lower = ob.data.bones["thigh"], ob.data.bones["shin"]
+    along = upper.tail_local - upper.head_local
+    normal = (lower.tail_local - upper.head_local).cross(pole - upper.head_local)
+    aside = normal.cross(along)
+    angle = upper.x_axis.angle(aside)
+    return angle if upper.x_axis.cross(aside).dot(along) >= 0 else -angle
+
+
+def matrices(ob, *names):
+    update()
+    bones = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    return np.array([bones[name].matrix for name in names or ("thigh", "shin", "foot")])
+
+
+def moved(ob, before, *names):
+    return np.abs(matrices(ob, *names) - before).max()
+
+
+def test_a_constraint_with_a_pole_becomes_a_chain():
+    ob, constraint = leg()
+    target, pole = constraint.target, constraint.pole_target
+    before = matrices(ob)
+    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
+    chain = ob.pose.bones["shin"].planar_ik
+    assert not ob.pose.bones["shin"].constraints
+    assert (chain.target, chain.pole_target, chain.plane) == (target, pole, "POLE")
+    assert moved(ob, before) < SAME
+    assert_on_target(ob, target)
+
+
+@pytest.mark.parametrize("angle", [None, 1.0, -2.5])
+def test_a_knee_that_does_not_point_at_its_pole_stays_where_it_is(angle):
+    ob, constraint = leg(pole=(2, 5, -0.5))
+    pole = constraint.pole_target
+    if angle is not None:
+        constraint.pole_angle = angle
+    before = matrices(ob)
+    bpy.ops.pose.planar_ik_convert()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert chain.pole_target.parent == pole
+    assert moved(ob, before) < SAME
+    pole.location.x += 1.0
+    assert moved(ob, before) > 0.01
+
+
+def test_the_chain_goes_on_as_the_constraint_would():
+    """Other targets and poles: the constraint is the oracle, on a rig of its own."""
+    ob, constraint = leg()
+    places = [(NEXT, (0.3, 5, -0.5)), ((0.5, 0.2, -1.2), (2, 4, -1)), ((-0.3, -0.3, -1.5), (-1, 4, 1))]
+    wanted = []
+    for target, pole in places:
+        constraint.target.location, constraint.pole_target.location = target, pole
+        wanted.append(matrices(ob))
+    bpy.ops.pose.planar_ik_convert()
+    chain = ob.pose.bones["shin"].planar_ik
+    for (target, pole), before in zip(places, wanted, strict=True):
+        chain.target.location, chain.pole_target.location = target, pole
+        assert moved(ob, before) < 2e-3  # the constraint's own error
+
+
+@pytest.mark.parametrize("name", ["target", "subtarget"])
+def test_a_bone_of_the_rig_can_be_the_target(name):
+    ob = make_rig((*BONES, Bone("foot_ik", NEAR, (0.2, 0.6, -1.2)), Bone("knee_ik", (0.1, 5, 0), (0.1, 6, 0))))
+    constraint = ob.pose.bones["shin"].constraints.new("IK")
+    constraint.target = constraint.pole_target = ob
+    constraint.subtarget, constraint.pole_subtarget, constraint.chain_count = "foot_ik", "knee_ik", 2
+    constraint.pole_angle = pole_angle(ob, ob.data.bones["knee_ik"].head_local)
+    select(ob, (name == "target" and "shin") or "thigh")
+    before = matrices(ob)
+    bpy.ops.pose.planar_ik_convert(chains="SELECTED")
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.subtarget, chain.pole_subtarget) == ("foot_ik", "knee_ik")
+    assert moved(ob, before) < SAME
+
+
+def test_without_a_pole():
+    ob, constraint = leg(pole=None)
+    target = constraint.target
+    before = matrices(ob)
+    bpy.ops.pose.planar_ik_convert()
+    assert moved(ob, before) < SAME
+    assert_on_target(ob, target)
+
+
+def test_a_pole_that_a_bone_switches_by_where_it_is():
+    ob, poled = leg()
+    free = ob.pose.bones["shin"].constraints.new("IK")
+    free.target, free.chain_count, free.iterations = poled.target, 2, 500
+    for constraint, expression in ((free, "y < 0.05"), (poled, "y >= 0.05")):
+        driver = constraint.driver_add("mute").driver
+        variable = driver.variables.new()
+        variable.name, variable.type = "y", "TRANSFORMS"
+        source = variable.targets[0]
+        source.id, source.bone_target = ob, "hip"
+        source.transform_type, source.transform_space = "LOC_Y", "LOCAL_SPACE"
+        driver.expression = expression
+    before = matrices(ob)
+    bpy.ops.pose.planar_ik_convert()
+    assert moved(ob, before) < SAME
+    chain = ob.pose.bones["shin"].planar_ik
+    for place, plane in ((0.1, "SWING"), (0.0, "POLE")):
+        ob.pose.bones["hip"].location.y = place
+        update()
+        assert chain.plane == plane
+
+
+def test_keyed_influence_is_carried_over():
+    ob, constraint = leg()
+    for frame, influence in ((1, 0.0), (10, 1.0)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
+    before = {}
+    for frame in (1, 10):
+        bpy.context.scene.frame_set(frame)
+        before[frame] = matrices(ob)
+    bpy.ops.pose.planar_ik_convert()
+    chain = ob.pose.bones["shin"].planar_ik
+    for frame, pose in before.items():
+        bpy.context.scene.frame_set(frame)
+        assert moved(ob, pose) < SAME
+    bpy.context.scene.frame_set(5)
+    assert 0.2 < chain.influence < 0.8
+
+
+def test_stretch_is_carried_over():
+    ob, _ = leg(target=(0.1, 0.3, -2.6))
+    ob.pose.bones["thigh"].ik_stretch = ob.pose.bones["shin"].ik_stretch = 0.1
+    before = matrices(ob)
+    with pytest.raises(RuntimeError, match="changes the length of one of its bones"):
+        bpy.ops.pose.planar_ik_convert()
+    assert moved(ob, before) == 0.0
+    bpy.ops.pose.planar_ik_convert(most_change=0.05)
+    chain = ob.pose.bones["shin"].planar_ik
+    assert chain.stretch == 1.0
+    assert_on_target(ob, chain.target)
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"chain_count": 3}, "of 3 bones"),
+        ({"use_tail": False}, "Use Tail"),
+        ({"use_rotation": True}, "Rotation"),
+        ({"ik_type": "DISTANCE"}, "distance"),
+    ],
+)
+def test_what_can_not_be_carried_is_named_and_left_alone(settings, word):
+    ob, constraint = leg(**settings)
+    before = matrices(ob)
+    with pytest.raises(RuntimeError, match=word):
+        bpy.ops.pose.planar_ik_convert()
+    assert moved(ob, before) == 0.0
+    assert list(ob.pose.bones["shin"].constraints) == [constraint]
+    assert not constraint.mute
+    assert not ob.pose.bones["shin"].planar_ik.enabled
+
+
+def test_one_limb_that_can_not_be_carried_keeps_no_other_from_it():
+    ob = make_rig((HIP, *LEG[1:], *(bone._replace(name=f"{bone.name}2", parent=parent) for bone, parent in other())))
+    for name, count in (("shin", 2), ("shin2", 3)):
+        constraint = ob.pose.bones[name].constraints.new("IK")
+        constraint.target, constraint.chain_count = make_empty(name, NEAR), count
+    select(ob, "hip")
+    bpy.ops.pose.planar_ik_convert()
+    assert ob.pose.bones["shin"].planar_ik.enabled
+    assert not ob.pose.bones["shin2"].planar_ik.enabled
+    assert ob.pose.bones["shin2"].constraints
+
+
+def other():
+    return [(LEG[1], "hip"), (LEG[2], "thigh2")]
+
+
+# Rigify
+
+
+LIMBS = {
+    "basic_human": {"thigh": "foot_ik", "upper_arm": "hand_ik"},
+    "basic_quadruped": {"thigh": "foot_ik", "front_thigh": "front_foot_ik"},
+}
+
+
+ALIKE = {"basic_human": 3e-3, "basic_quadruped": 4e-2}
+"""How near the poses are when controls moved: what the constraint's iterations leave, more where limbs are nearly
+straight; and on the quadruped that two of its hinges are not square to their bones, by 0.8 and 1.2 degrees."""
+
+
+@pytest.mark.parametrize("metarig", sorted(LIMBS))
+def test_a_rigify_rig_is_converted_and_its_controls_go_on_working(metarig):
+    """Its constraints are the oracle, once they may not make bones shorter where they reach: by 2 % for a bent leg."""
+    ob = generated(metarig)
+    deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
+    at_rest = matrices(ob, *deforming)
+    solved = [bone for bone in ob.pose.bones if any(each.type == "IK" for each in bone.constraints)]
+    kept = [(each, each.ik_stretch) for bone in solved for each in (bone, bone.parent)]
+    for bone, _ in kept:
+        bone.ik_stretch = 0.0
+    wanted = {(name, pole): _posed(ob, name, pole, deforming) for name in LIMBS[metarig] for pole in (False, True)}
+    for bone, stretch in kept:
+        bone.ik_stretch = stretch
+    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
+    assert moved(ob, at_rest, *deforming) < SAME
+    for (name, pole), pose in wanted.items():
+        off = np.abs(_posed(ob, name, pole, deforming) - pose)
+        assert off.max() < ALIKE[metarig], (name, pole)
+    assert np.abs(_posed(ob, "thigh", False, deforming, IK_FK=1.0) - at_rest).max() < SAME
+    off = _posed(ob, "thigh", False, deforming, -12.0, IK_Stretch=0.0) - _posed(ob, "thigh", False, deforming, -12.0)
+    assert np.abs(off).max() > 0.05
+
+
+def _posed(ob, name, pole, bones, far=1.0, **settings):
+    """The deforming bones with a limb's control moved and its pole on or off; then all is put back."""
+    control = ob.pose.bones[{**LIMBS["basic_human"], **LIMBS["basic_quadruped"]}[name] + ".L"]
+    switches = ob.pose.bones[f"{name}_parent.L"]
+    settings["pole_vector"] = pole
+    kept = {setting: switches[setting] for setting in settings}
+    for setting, value in settings.items():
+        switches[setting] = value
+    control.location = (0.05 * far, 0.1 * far, 0.12 * far)
+    ob.update_tag()
+    found = matrices(ob, *bones)
+    for setting, value in kept.items():
+        switches[setting] = value
+    control.location = (0, 0, 0)
+    ob.update_tag()
+    update()
+    return found
+
+
+TURNS = (("thigh", 0.8, 0.0), ("thigh", -0.5, 1.0), ("thigh", 1.2, 3.0), ("upper_arm", 0.9, 0.0))
+"""Which control is turned by how much, and how far that of the foot is moved."""
+
+
+def test_turning_the_upper_control_swings_the_knee_as_before():
+    """The constraints, which begin with the pose that the control has, are the oracle; also where it is turned already,
+    and played back."""
+    ob = generated("basic_human")
+    deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
+    controls = [ob.pose.bones[f"{name}_ik.L"] for name in ("thigh", "upper_arm")]
+    names = [bone.name for bone in ob.data.bones]
+    for bone in [bone for bone in ob.pose.bones if any(each.type == "IK" for each in bone.constraints)]:
+        bone.ik_stretch = bone.parent.ik_stretch = 0.0
+    wanted = [_turned(ob, *turn, deforming) for turn in TURNS]
+    controls[0].rotation_euler[1] = 0.4
+    before = matrices(ob, *deforming)
+    with pytest.raises(RuntimeError, match="would move"):
+        bpy.ops.pose.planar_ik_convert(most_change=0.0)
+    assert [bone.name for bone in ob.data.bones] == names
+    assert moved(ob, before, *deforming) < 1e-5
+    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
+    assert moved(ob, before, *deforming) < SAME
+    controls = [ob.pose.bones[f"{name}_ik.L"] for name in ("thigh", "upper_arm")]
+    controls[0].rotation_euler[1] = 0.0
+    for turn, pose in zip(TURNS, wanted, strict=True):
+        assert np.abs(_turned(ob, *turn, deforming) - pose).max() < 1e-3, turn
+    for frame, angle in ((1, 0.0), (10, 0.8)):
+        controls[0].rotation_euler[1] = angle
+        controls[0].keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_set(10)
+    assert np.abs(matrices(ob, *deforming) - wanted[0]).max() < 1e-3
+    assert installed.addon("addon.ui.finding").chain_meant(bpy.context) is None
+    for control in ("foot_ik.L", "thigh_ik.L"):
+        select(ob, control)
+        assert installed.addon("addon.ui.finding").chain_meant(bpy.context).name == "MCH-shin_ik.L"
+
+
+def _turned(ob, name, angle, far, bones):
+    """The deforming bones with a limb's upper control turned and the foot's moved; then all is put back."""
+    control = ob.pose.bones[f"{name}_ik.L"]
+    control.rotation_euler[1] = angle
+    update()
+    found = _posed(ob, "thigh", False, bones, far)
+    control.rotation_euler[1] = 0.0
+    ob.update_tag()
+    update()
+    return found
+
+
+def test_a_constraint_that_stays_is_named_and_not_bones_to_pose_by_hand():
+    ob = generated("basic_quadruped")
+    converting = installed.addon("addon.ui.operators.converting")
+    with pytest.raises(converting.Refused, match="'Copy Scale' moves 'MCH-shin_ik3"):
+        converting.convert(bpy.context, ob.pose.bones["MCH-foot_ik3.L"])
+
+
+SNAPPED = {"ik2fk": 5e-3, "generic_snap": 1e-5, "toggle_pole": 5e-3}
+"""How near Rigify's own operators leave the pose, by what they snap: with its constraints, 5e-3, 1e-6 and 2e-3."""
+
+
+@pytest.mark.parametrize("limb", ["thigh", "upper_arm"])
+@pytest.mark.parametrize("pole", [False, True])
+def test_rigifys_own_snapping_works_on_what_was_converted(limb, pole):
+    """The buttons of its panel: IK to FK, FK to IK, and the pole switched without moving the limb."""
+    ob = generated("basic_human")
+    deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
+    calls, switches = calls_of_its_panel(ob), ob.pose.bones[f"{limb}_parent.L"]
+    bpy.ops.pose.planar_ik_convert()
+    switches["pole_vector"], switches["IK_FK"] = pole, 1.0
+    turns = (-0.4, 0.7, 0.2) if limb == "thigh" else (0.3, 0.7, 0.2)
+    fk, control = FK[limb], ob.pose.bones[LIMBS["basic_human"][limb] + ".L"]
+    for name, angle in zip(fk, turns, strict=True):
+        bone = ob.pose.bones[f"{name}.L"]
+        bone.rotation_mode = "XYZ"
+        bone.rotation_euler = (angle, 0.1 if name == fk[0] else 0.0, 0.0)
+    ob.update_tag()
+    found = {"ik2fk": snapped(ob, calls["limb_ik2fk", switches.name], deforming, switches, IK_FK=0.0)}
+    control.location = [number + 0.05 for number in control.location]
+    ob.update_tag()
+    found["generic_snap"] = snapped(ob, calls["generic_snap", f"{fk[0]}.L"], deforming, switches, IK_FK=1.0)
+    switches["IK_FK"] = 0.0
+    ob.update_tag()
+    for to in (not pole, pole):
+        toggle = calls["limb_toggle_pole", switches.name]
+        found["toggle_pole"] = snapped(ob, (toggle[0], toggle[1] | {"use_pole": to}), deforming, switches)
+        assert bool(switches["pole_vector"]) == to
+        assert {name: off for name, off in found.items() if off > SNAPPED[name]} == {}
+
+
+BAKED = (1, 5, 10)
+"""The frames that are keyed, and so are baked."""
+
+
+@pytest.mark.parametrize("pole", [False, True])
+def test_rigifys_own_bakes_work_on_what_was_converted(pole):
+    """IK from FK and FK from IK, on all keyed frames of the scene's range."""
+    ob = generated("basic_human")
+    deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
+    calls, switches = calls_of_its_panel(ob), ob.pose.bones["thigh_parent.L"]
+    bpy.ops.pose.planar_ik_convert()
+    switches["pole_vector"], switches["IK_FK"] = pole, 1.0
+    for number, frame in enumerate(BAKED):
+        for name, angle in zip(FK["thigh"], (-0.4, 0.7, 0.2), strict=True):
+            bone = ob.pose.bones[f"{name}.L"]
+            bone.rotation_mode = "XYZ"
+            bone.rotation_euler = (angle * (1.0 + 0.2 * number), 0.1 * number * (name == FK["thigh"][0]), 0.0)
+            bone.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = BAKED[0], BAKED[-1]
+    wanted = over_frames(ob, deforming)
+    assert np.abs(wanted[0] - wanted[-1]).max() > 0.1
+    for bake, of, is_fk, near in (
+        ("limb_ik2fk_bake", switches.name, 0.0, SNAPPED["ik2fk"]),
+        ("generic_snap_bake", f"{FK['thigh'][0]}.L", 1.0, SNAPPED["generic_snap"]),
+    ):
+        before = over_frames(ob, deforming)
+        name, arguments = calls[bake, of]
+        assert getattr(bpy.ops.pose, name)(**arguments) == {"FINISHED"}
+        switches["IK_FK"] = is_fk
+        ob.update_tag()
+        assert np.abs(over_frames(ob, deforming) - before).max() < near, bake
+
+
+def over_frames(ob, bones):
+    """Whole matrices of bones on the frames that are baked."""
+    found = []
+    for frame in BAKED:
+        bpy.context.scene.frame_set(frame)
+        found.append(matrices(ob, *bones))
+    return np.array(found)
+
+
+FK = {"thigh": ("thigh_fk", "shin_fk", "foot_fk"), "upper_arm": ("upper_arm_fk", "forearm_fk", "hand_fk")}
+
+
+def snapped(ob, call, bones, switches, **switched):
+    """How far an operator of Rigify's panel moves bones, once what it prepares is switched."""
+    before = matrices(ob, *bones)
+    name, arguments = call
+    assert getattr(bpy.ops.pose, name)(**arguments) == {"FINISHED"}
+    for setting, value in switched.items():
+        switches[setting] = value
+    ob.update_tag()
+    return float(np.abs(matrices(ob, *bones) - before).max())
+
+
+def calls_of_its_panel(ob):
+    """The operators that Rigify's panel calls for the left side and their arguments, by what they are called and the
+    limb's switches or its first bone."""
+    text = next(text for text in bpy.data.texts if "rig_ui" in text.name).as_string()
+    found, name, arguments = {}, "", {}
+    for line in text.splitlines():
+        if called := re.search(r"operator\('pose\.(rigify_\w+)'", line):
+            name, arguments = called[1], {}
+        elif given := re.fullmatch(r"\s+props\.(\w+) = (.+)", line):
+            arguments[given[1]] = ast.literal_eval(given[2])
+            of = arguments.get("prop_bone") or json.loads(arguments.get("output_bones") or '[""]')[0]
+            short = re.sub(r"^rigify_|_[a-z0-9]+$", "", name)
+            if of.endswith(".L"):
+                found[short, of] = (name, arguments)
+    return found

@@ -1,0 +1,201 @@
+"""Where people look: which chain a selection means, going to its parts, and switching FK and IK."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from scripts import installed
+from tests.blender.rigs import (
+    LEG,
+    NEAR,
+    NEXT,
+    SHIN,
+    Bone,
+    activate,
+    joints,
+    make_chain,
+    make_empty,
+    make_rig,
+    select,
+    update,
+)
+
+FOOT = Bone("foot", SHIN.tail, (0.1, 0.4, -2), "shin", connected=True)
+CONTROL = Bone("foot_ik", NEAR, (0.2, 0.6, -1.2))
+
+
+def ui(name):
+    return installed.addon(f"addon.ui.{name}")
+
+
+def meant():
+    lower = ui("finding").chain_meant(bpy.context)
+    return lower.name if lower else None
+
+
+def leg(target_bone=False, **settings):
+    ob = make_rig((*LEG, FOOT, CONTROL))
+    if target_bone:
+        make_chain(ob, ob, subtarget="foot_ik", **settings)
+        return ob, None
+    target = make_empty(location=NEAR)
+    make_chain(ob, target, **settings)
+    return ob, target
+
+
+@pytest.mark.parametrize("bone", ["thigh", "shin", "foot", "foot_ik"])
+def test_a_chain_is_meant_by_its_bones_by_its_control_and_by_the_bone_below(bone):
+    ob, _ = leg(target_bone=True)
+    select(ob, bone)
+    assert meant() == "shin"
+    assert bpy.ops.pose.planar_ik_flip() == {"FINISHED"}
+    assert ob.pose.bones["shin"].planar_ik.bend == -1.0
+
+
+def test_no_chain_is_meant_by_other_bones():
+    ob, _ = leg()
+    select(ob, "hip")
+    assert meant() is None
+    select(ob, "foot_ik")
+    assert meant() is None
+
+
+def test_a_chain_is_meant_by_its_target_or_pole_in_object_mode():
+    ob, target = leg()
+    pole = make_empty("pole", (0, 3, 0))
+    activate(ob)
+    assert meant() is None
+    activate(target)
+    assert meant() == "shin"
+    assert bpy.ops.pose.planar_ik_flip() == {"FINISHED"}
+    activate(pole)
+    assert meant() is None
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.pole_target, chain.plane = pole, "POLE"
+    assert meant() == "shin"
+
+
+def test_every_part_of_a_chain_is_selected_in_the_mode_in_which_it_moves():
+    ob, target = leg()
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_select(part="TARGET")
+    assert (bpy.context.mode, bpy.context.selected_objects, bpy.context.object) == ("OBJECT", [target], target)
+    bpy.ops.pose.planar_ik_select(part="LIMB")
+    assert (bpy.context.mode, bpy.context.active_pose_bone.name) == ("POSE", "shin")
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["shin"]
+    with pytest.raises(RuntimeError, match="no pole"):
+        bpy.ops.pose.planar_ik_select(part="POLE")
+
+
+def test_a_control_bone_is_selected_without_leaving_pose_mode():
+    ob, _ = leg(target_bone=True)
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_select(part="TARGET")
+    assert (bpy.context.mode, bpy.context.active_pose_bone.name) == ("POSE", "foot_ik")
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["foot_ik"]
+
+
+def test_a_click_in_the_list_selects_the_limb():
+    ob, _ = leg(target_bone=True)
+    select(ob, "hip")
+    manager = bpy.context.window_manager
+    assert manager.planar_ik_row == -1
+    manager.planar_ik_row = ob.pose.bones.find("shin")
+    assert bpy.context.active_pose_bone.name == "shin"
+    assert manager.planar_ik_row == ob.pose.bones.find("shin")
+
+
+@pytest.mark.parametrize("to", ["FK", "IK"])
+def test_switching_keeps_the_limb_where_it_is(to):
+    ob, target = leg()
+    chain = ob.pose.bones["shin"].planar_ik
+    if to == "IK":
+        chain.influence = 0.0
+        ob.pose.bones["thigh"].rotation_quaternion = (1, 0.2, 0, 0)
+        ob.pose.bones["shin"].rotation_quaternion = (1, -0.3, 0, 0)
+        chain.pole_target, chain.plane = make_empty("pole", (0, 3, 0)), "POLE"
+        update()
+    select(ob, "shin")
+    before = joints(ob)
+    bpy.ops.pose.planar_ik_switch()
+    update()
+    assert chain.influence == (0.0 if to == "FK" else 1.0)
+    assert max(np.abs(a - b).max() for a, b in zip(joints(ob), before, strict=True)) < 1e-5
+    target.location = NEXT
+    update()
+    moved = max(np.abs(a - b).max() for a, b in zip(joints(ob), before, strict=True))
+    assert (moved > 0.1) == (to == "IK")
+
+
+@pytest.mark.parametrize("is_on_rig", [False, True])
+def test_switching_with_auto_keying_changes_no_frame(is_on_rig):
+    ob, target = leg()
+    scene = bpy.context.scene
+    for frame, place in ((1, NEAR), (20, NEXT)):
+        target.location = place
+        target.keyframe_insert("location", frame=frame)
+    select(ob, "shin")
+    if is_on_rig:
+        bpy.ops.pose.planar_ik_make_portable()
+    before = {frame: _at(ob, frame) for frame in range(1, 11)}
+    scene.frame_set(10)
+    scene.tool_settings.use_keyframe_insert_auto = True
+    bpy.ops.pose.planar_ik_switch()
+    for frame in range(1, 11):
+        assert np.abs(_at(ob, frame) - before[frame]).max() < 1e-5, frame
+    assert np.abs(_at(ob, 15) - before[10]).max() < 1e-5  # FK stands still
+    scene.frame_set(15)
+    bpy.ops.pose.planar_ik_switch()
+    assert np.abs(_at(ob, 14) - before[10]).max() < 1e-5
+    assert np.abs(_at(ob, 15) - before[10]).max() < 1e-5
+
+
+def _at(ob, frame):
+    bpy.context.scene.frame_set(frame)
+    return np.array(joints(ob))
+
+
+def test_switching_refuses_with_a_sentence_and_changes_nothing():
+    ob, _ = leg(influence=0.0)
+    ob.pose.bones["thigh"].rotation_quaternion = (1, 0, 0.2, 0.3)
+    update()
+    select(ob, "shin")
+    target = ob.pose.bones["shin"].planar_ik.target
+    with pytest.raises(RuntimeError, match="plane"):
+        bpy.ops.pose.planar_ik_switch()
+    assert target.location == Vector(NEAR)
+    assert ob.pose.bones["shin"].planar_ik.influence == 0.0
+
+
+@pytest.mark.parametrize("preset", ["ARM", "LEG", "INSECT", "MACHINE"])
+def test_a_preset_sets_plane_softness_and_limits(preset):
+    ob, _ = leg()
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_preset(preset=preset)
+    chain = ob.pose.bones["shin"].planar_ik
+    for name, value in ui("operators.presets").PRESETS[preset].settings().items():
+        assert getattr(chain, name) == (pytest.approx(value) if name != "plane" else value)
+
+
+@pytest.mark.parametrize("selected", ["shin", "foot", "foot_ik"])
+@pytest.mark.parametrize("is_on_rig", [False, True])
+def test_a_saved_preset_gives_the_settings_back(selected, is_on_rig):
+    """Whatever the chain runs on, and by whatever it is meant: after Add the target is what is selected."""
+    ob, _ = leg(target_bone=True, softness=0.07, max_angle=2.0)
+    select(ob, "shin")
+    if is_on_rig:
+        bpy.ops.pose.planar_ik_make_portable()
+    select(ob, selected)
+    chain = ob.pose.bones["shin"].planar_ik
+    bpy.ops.pose.planar_ik_preset_save(name="mine")
+    chain.softness, chain.max_angle = 0.5, 1.0
+    (path,) = (Path(folder) / "mine.py" for folder in bpy.utils.preset_paths(ui("operators.presets").FOLDER))
+    bpy.ops.script.python_file_run(filepath=str(path))
+    assert (chain.softness, chain.max_angle) == (pytest.approx(0.07), pytest.approx(2.0))
+    bpy.ops.pose.planar_ik_preset_save(name="mine", remove_name=True)
+    assert not path.exists()

@@ -1,0 +1,285 @@
+"""What a person can press where a chain can't be posed: each mend is offered where it helps, and mends."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+import pytest
+
+from scripts import installed
+from tests.blender.rigs import LEG, NEAR, SHIN, THIGH, Bone, assert_on_target, make_chain, make_empty, make_rig, select
+from tests.blender.rigs import update as evaluate
+
+FOOT = Bone("foot", SHIN.tail, (0.1, 0.6, -1.9), "shin", connected=True)
+TOE = Bone("toe", FOOT.tail, (0.1, 1.0, -1.9), "foot", connected=True)
+ASIDE = (LEG[0], THIGH._replace(tail=(1, 0, -0.1)), SHIN._replace(connected=False))
+"""A thigh that points across, away from the knee."""
+
+
+def mending() -> Any:
+    return installed.addon("addon.ui.operators.mending")
+
+
+def leg(is_on_rig: bool, bones=(*LEG, FOOT, TOE), **settings):
+    """A leg with a pole, on its target, its shin selected."""
+    ob = make_rig(bones)
+    pole = make_empty("pole", (0.3, 5, -0.5))
+    make_chain(ob, make_empty("target", NEAR), **{"plane": "POLE", "pole_target": pole, **settings})
+    select(ob, "shin")
+    if is_on_rig:
+        bpy.ops.pose.planar_ik_make_portable()
+    evaluate()
+    return ob, ob.pose.bones["shin"]
+
+
+def unset(name):
+    return lambda _ob, lower: setattr(lower.planar_ik, name, None)
+
+
+def delete(name):
+    def spoil(_ob, lower):
+        bpy.context.scene.collection.objects.unlink(getattr(lower.planar_ik, name))
+
+    return spoil
+
+
+def follow_its_own_foot(ob, lower):
+    lower.planar_ik.subtarget, lower.planar_ik.target = "foot", ob
+
+
+def follow_a_bone_that_is_not_there(ob, lower):
+    lower.planar_ik.target, lower.planar_ik.subtarget = ob, "gone"
+
+
+def move_each_others_targets(ob, lower):
+    """The target hangs on the toe's chain, whose target hangs on the limb."""
+    other = make_empty("other")
+    other.parent, other.parent_type, other.parent_bone = ob, "BONE", "foot"
+    make_chain(ob, make_empty("of other", (0, 1, -2)), lower="toe")
+    lower.planar_ik.target.parent = other
+
+
+def animate_and_disable(_ob, lower):
+    target = lower.planar_ik.target
+    for frame, place in ((1, NEAR), (20, (0.1, -0.5, -1.0))):
+        target.location = place
+        target.keyframe_insert("location", frame=frame)
+    target.hide_viewport = True
+    bpy.context.scene.frame_set(10)
+
+
+def animate_and_exclude(_ob, lower):
+    target, scene = lower.planar_ik.target, bpy.context.scene
+    animate_and_disable(_ob, lower)
+    target.hide_viewport = False
+    away = bpy.data.collections.new("away")
+    scene.collection.children.link(away)
+    scene.collection.objects.unlink(target)
+    away.objects.link(target)
+    bpy.context.view_layer.layer_collection.children["away"].exclude = True
+    scene.frame_set(11)
+
+
+def constrain(_ob, lower):
+    limit = lower.constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.min_x, limit.max_x = True, 0.5, 0.6
+
+
+def drive(channel, index):
+    def spoil(_ob, lower):
+        lower.driver_add(channel, index).driver.expression = "1"
+
+    return spoil
+
+
+def add_a_rival(ob, _lower):
+    make_chain(ob, make_empty("of foot"), lower="foot")
+
+
+def mute_its_own(ob, _lower):
+    for bone in ("thigh", "shin"):
+        for constraint in ob.pose.bones[bone].constraints:
+            constraint.mute = True
+
+
+def show_rest(ob, _lower):
+    ob.data.pose_position = "REST"
+
+
+def shear(ob, _lower):
+    ob.data.bones["shin"].inherit_scale = "FIX_SHEAR"
+    ob.pose.bones["thigh"].scale = (1, 2, 1)
+
+
+def carry_unevenly(ob, _lower):
+    ob.data.bones["shin"].use_inherit_rotation = False
+    ob.pose.bones["hip"].scale = (1, 2, 1)
+
+
+def bend_while_stretching(ob, lower):
+    ob.data.bones["shin"].inherit_scale = "FIX_SHEAR"
+    lower.planar_ik.stretch, lower.planar_ik.softness = 1.0, 0.1
+
+
+def take_its_constraints_away(_ob, lower):
+    for constraint in list(lower.constraints):
+        lower.constraints.remove(constraint)
+
+
+def add_while_live_is_off(ob, lower):
+    target = lower.planar_ik.target
+    bpy.ops.pose.planar_ik_remove()
+    bpy.context.scene.planar_ik.live = False
+    make_chain(ob, target, plane="SWING")
+
+
+def scale_to_nothing(name):
+    def spoil(ob, _lower):
+        ob.pose.bones[name].scale = (0, 0, 0)
+
+    return spoil
+
+
+def no_place(of):
+    def spoil(ob, lower):
+        carrier = make_empty("carrier")
+        lower.planar_ik.target.parent = carrier
+        {"target": lower.planar_ik.target, "carrier": carrier, "hip": ob.pose.bones["hip"]}[of].location.x = math.nan
+
+    return spoil
+
+
+def no_number(name):
+    return lambda _ob, lower: setattr(lower.planar_ik, name, math.nan)
+
+
+def disable_the_rig(ob, lower):
+    """In Object Mode, where its target is moved then."""
+    bpy.ops.object.mode_set(mode="OBJECT")
+    ob.hide_viewport = True
+    target = lower.planar_ik.target
+    target.location = (0.1, -0.5, -1.0)
+    target.select_set(True)
+    bpy.context.view_layer.objects.active = target
+
+
+EVERYWHERE = [
+    ("TARGET", unset("target")),
+    ("TARGET", delete("target")),
+    ("TARGET", follow_its_own_foot),
+    ("TARGET", follow_a_bone_that_is_not_there),
+    ("POLE", unset("pole_target")),
+    ("POLE", delete("pole_target")),
+    ("MUTE", constrain),
+    ("POSE", show_rest),
+    ("ALIGN", shear),
+    ("SCALE", scale_to_nothing("thigh")),
+    ("NUMBER", no_place("target")),
+    ("NUMBER", no_place("carrier")),
+    ("NUMBER", no_place("hip")),
+    ("NUMBER", no_number("bend")),
+    ("NUMBER", no_number("softness")),
+    ("ENABLE", disable_the_rig),
+]
+LIVE = [
+    ("MUTE", drive("rotation_quaternion", 1)),
+    ("RIVAL", add_a_rival),
+    ("TARGET", move_each_others_targets),
+    ("ENABLE", animate_and_disable),
+    ("ENABLE", animate_and_exclude),
+    ("INHERIT", carry_unevenly),
+    ("ALIGN", bend_while_stretching),
+    ("UNIFORM", bend_while_stretching),
+    ("LIVE", add_while_live_is_off),
+]
+ON_RIG = [("SCALE", scale_to_nothing("hip")), ("UNMUTE", mute_its_own), ("REBUILD", take_its_constraints_away)]
+CASES = [(False, *case) for case in EVERYWHERE + LIVE] + [(True, *case) for case in EVERYWHERE + ON_RIG]
+
+
+@pytest.mark.parametrize(("is_on_rig", "way", "spoil"), CASES)
+def test_what_is_wrong_is_mended_by_the_button_beside_it(is_on_rig, way, spoil):
+    ob, lower = leg(is_on_rig)
+    spoil(ob, lower)
+    evaluate()
+    lower = ob.pose.bones["shin"]
+    assert lower.planar_ik.reach == "INVALID"
+    assert lower.planar_ik.message
+    assert way in mending().mends_for(lower), lower.planar_ik.message
+    assert bpy.ops.pose.planar_ik_mend(way=way) == {"FINISHED"}
+    evaluate()
+    lower = ob.pose.bones["shin"]
+    assert (lower.planar_ik.reach, lower.planar_ik.message) == ("REACHED", "")
+    assert_on_target(ob, lower.planar_ik.target)
+    with pytest.raises(RuntimeError, match="not help"):
+        bpy.ops.pose.planar_ik_mend(way=way)
+
+
+@pytest.mark.parametrize("is_on_rig", [False, True])
+@pytest.mark.parametrize(("part", "goal"), [("TARGET", "new"), ("TARGET", "control"), ("POLE", "new")])
+def test_what_is_picked_is_followed(is_on_rig, part, goal):
+    ob, lower = leg(is_on_rig, bones=(*LEG, FOOT, Bone("control", (0.1, -0.5, -1.0), (0.1, -0.3, -1.0))))
+    name = "target" if part == "TARGET" else "pole_target"
+    new = make_empty("new", (0.1, -0.5, -1.0))
+    unset(name)(ob, lower)
+    evaluate()
+    assert lower.planar_ik.reach == "INVALID"
+    assert mending().wrong_goals(lower) == [part]
+    picked = f"{ob.name}\ncontrol" if goal == "control" else "new\n"
+    assert bpy.ops.pose.planar_ik_pick(part=part, goal=picked) == {"FINISHED"}
+    evaluate()
+    lower = ob.pose.bones["shin"]
+    assert lower.planar_ik.reach == "REACHED"
+    if part == "TARGET":
+        assert_on_target(ob, ob if goal == "control" else new, bone="control" if goal == "control" else "")
+
+
+def test_what_can_be_picked_is_told_apart_and_none_of_it_is_the_limb_or_made_for_it():
+    ob, _ = leg(is_on_rig=True)
+    (_, *rest) = installed.addon("addon.ui.operators.picking")._items(None, bpy.context)
+    found = [identifier for identifier, _, _ in rest]
+    assert len(found) == len(set(found))
+    assert {f"{ob.name}\ntoe", "target\n", "pole\n"} <= set(found)
+    assert not [name for name in found if name.split("\n")[1] in {"thigh", "shin"} or "MCH" in name]
+
+
+def test_what_the_chain_itself_carries_is_refused_when_it_is_picked():
+    ob, lower = leg(is_on_rig=False)
+    with pytest.raises(RuntimeError, match="hangs on the chain"):
+        bpy.ops.pose.planar_ik_pick(part="TARGET", goal=f"{ob.name}\nfoot")
+    assert lower.planar_ik.target.name == "target"
+
+
+def test_a_limb_that_is_moved_after_its_chain_is_put_on_the_rig():
+    """What moves the bones' own pose, as another extension's handler may, moves no limb that runs on the rig."""
+    ob, lower = leg(is_on_rig=False)
+    target = lower.planar_ik.target
+
+    def turn_away(*_):
+        ob.pose.bones["shin"].rotation_quaternion = (1, 0.2, 0, 0)
+
+    bpy.app.handlers.depsgraph_update_post.append(turn_away)
+    target.location = (0.1, -0.5, -1.0)
+    evaluate()
+    assert lower.planar_ik.reach == "INVALID"
+    assert "RIG" in mending().mends_for(lower)
+    assert bpy.ops.pose.planar_ik_mend(way="RIG") == {"FINISHED"}
+    evaluate()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.runs_on, chain.reach) == ("RIG", "REACHED")
+    target.location = NEAR
+    evaluate()
+    assert_on_target(ob, target)
+
+
+def test_a_limb_that_can_not_get_just_longer_stretches_uniformly():
+    ob = make_rig(ASIDE)
+    chain = make_chain(ob, make_empty("target", (0, 0.3, -3)), plane="SWING", stretch=1)
+    select(ob, "shin")
+    evaluate()
+    assert "UNIFORM" in mending().mends_for(ob.pose.bones["shin"])
+    assert bpy.ops.pose.planar_ik_mend(way="UNIFORM") == {"FINISHED"}
+    evaluate()
+    assert chain.reach == "REACHED"
+    assert_on_target(ob, chain.target)
