@@ -13,7 +13,6 @@ from typing import Any
 from bpy.types import PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
-from ...rig.data.access import upper_of
 from ...rig.settings import BY_NAME, CONSTRAINT, ON_RIG
 from ...rig.targets import Target
 from ...solver.limb import Limb
@@ -21,10 +20,11 @@ from ...solver.record import Node
 from ..wanted import Wanted, features, solver_values
 from . import formulas
 from .blending import holding, is_mirrored, takeover
-from .expressions import constant, cut, text, variables_of
-from .parts import FULLY, Bone, Constraint, Driver, Inherit, Mechanism, Place, Property, Variable
-from .rest import keeps_axes, own_axis, plane_axes, roll_for, smooth_side
-from .surroundings import Surroundings, free_name
+from .draft import Draft
+from .expressions import constant
+from .parts import FULLY, Inherit, Mechanism, Place, Property
+from .rest import keeps_axes, own_axis, plane_axes, smooth_side
+from .surroundings import Surroundings
 
 FIRST = ("XYZ", "YXZ", "ZXY")
 """Orders of Euler angles by the axis that comes first: a turn about that alone is never said by the other angles."""
@@ -35,26 +35,20 @@ def design(lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundin
     return Designer(lower, limb, wanted, surroundings).design()
 
 
-class Designer:
-    """Writes down one mechanism, part by part."""
+class Designer(Draft):
+    """Decides what one mechanism is made of."""
 
     root: tuple[str, Inherit]
     """What measures hang on, and how."""
 
     def __init__(self, lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundings) -> None:
-        self.lower, self.upper = lower, upper_of(lower)
-        self.limb, self.wanted, self.surroundings = limb, wanted, surroundings
-        self.host = surroundings.host
-        self.bones: list[Bone] = []
-        self.constraints: list[Constraint] = []
-        self.drivers: list[Driver] = []
+        super().__init__(lower, surroundings)
+        self.limb, self.wanted = limb, wanted
         self.holder = self.add_holder()
-        self.sources: dict[str, tuple[str, str]] = {
+        self.sources |= {
             formulas.SETTINGS[name].parts[0]: (self.holder, f'["{ON_RIG}{name}"]')
             for name in wanted.exposed & formulas.SETTINGS.keys()
         }
-        self.letters = iter("acghijlo")
-        """For pieces of formulas that are too long for one driver."""
         self.is_flat = wanted.settings["plane"] == "REST"
         self.values = solver_values(wanted)
         self.features = features(wanted)
@@ -285,42 +279,6 @@ class Designer:
         at = {"target": self.host, "subtarget": source, "owner_space": "LOCAL", "target_space": "POSE"}
         also = {"use_offset": True, "mute": self.is_muted}
         self.constrain(bone, f"{CONSTRAINT} Stretch", "COPY_SCALE", at | also | settings)
-
-    def piece(self, letter: str, formula: Any) -> Node:
-        """Work out a part of a formula once, in a custom property of the bone that measures the target."""
-        holder, path = self.name("target"), f'["{ON_RIG}{letter}"]'
-        self.sources[letter] = (holder, path)
-        self.drive(holder, path, -1, formula)
-        return Node("input", letter)
-
-    def add(self, role: str, matrix: Matrix, parent: str = "", inherit: Inherit = FULLY, **more: Any) -> str:
-        """Add a bone under a name of its own."""
-        name = free_name(role, f"-{self.lower.name}", self.surroundings.taken)
-        length = 0.3 * self.upper.bone.length
-        roll = roll_for(matrix, self.rest_of(parent), length)
-        self.bones.append(Bone(role, name, matrix, length, parent, inherit, **more, roll=roll))
-        return name
-
-    def rest_of(self, name: str) -> Matrix:
-        """A bone's rest pose in the armature's space, whether the rig has it or the mechanism; without a name, that."""
-        made = next((bone.matrix for bone in self.bones if bone.name == name), None)
-        return made or (self.lower.id_data.data.bones[name].matrix_local if name else Matrix())
-
-    def name(self, role: str) -> str:
-        """The name of a bone by its role."""
-        return next(bone.name for bone in self.bones if bone.role == role)
-
-    def constrain(self, bone: str, name: str, kind: str, settings: dict[str, Any]) -> None:
-        """Add a constraint."""
-        self.constraints.append(Constraint(bone, name, kind, settings))
-
-    def drive(self, bone: str, path: str, channel: int, formula: Any) -> None:
-        """Drive a property by a formula of what is measured."""
-        formula, pieces = cut(formula, self.letters)
-        for letter, piece in pieces:
-            self.piece(letter, formulas.guarded(piece))
-        variables = tuple(Variable(letter, *self.sources[letter]) for letter in variables_of(formula))
-        self.drivers.append(Driver(bone, path, channel, text(formula), variables))
 
 
 def _vector(quaternion: Any) -> tuple[float, ...]:
