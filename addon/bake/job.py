@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..live.channels import Channels
@@ -150,7 +150,8 @@ def check(request: Request) -> None:
         for bone in (lower, upper_of(lower)):
             if f"{path_to_bone(bone.name)}.rotation_mode" in animated(lower.id_data):
                 raise Refused(f"The rotation mode of '{bone.name}' is animated: remove its keys first")
-        if not request.keep and switch(lower.name) in besides(lower.id_data).others:
+        ob, path = switch(lower)
+        if not request.keep and path in besides(ob).others:
             raise Refused(f"A driver or NLA strip would switch the chain of '{lower.name}' on again: remove that first")
 
 
@@ -213,12 +214,13 @@ def _played(chain: Sampled, written: list[tuple[Track, Keys]], joints: Joints | 
 
 def _write(chains: list[Sampled], written: Written, request: Request) -> None:
     """Write the keys, and let bones that they lengthen do so without shear, as the chains do."""
-    sheets: dict[Object, Sheet] = {}
+    sheet_of, animated = cache(lambda ob: Sheet(ob, request.into_new)), cache(animated_paths)
     for chain, tracks in zip(chains, written, strict=True):
-        sheet = sheets.get(chain.object) or sheets.setdefault(chain.object, Sheet(chain.object, request.into_new))
+        sheet = sheet_of(chain.object)
         lower = chain.object.pose.bones[chain.lower]
         own = own_channels(lower, Channels(chain.object)) if request.tolerance > 0.0 else {}
         for track, keys in tracks:
             sheet.write(track.bone, track.channel, keys, own.get((track.bone, track.channel), ()))
-        if not request.keep:
-            sheet.mute(switch(chain.lower))
+        ob, path = switch(lower)
+        if not request.keep and path in animated(ob):
+            sheet_of(ob).mute(path)

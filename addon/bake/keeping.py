@@ -15,7 +15,7 @@ from ..native.switching import switch_all
 from ..rig.data.access import chain_settings, is_armature, scene_settings, upper_of
 from ..rig.data.rotation import rotation_channel
 from .samples import Sampled
-from .scope import chains_of
+from .scope import chains_of, switch
 
 Kept = list[tuple[PoseBone, str, tuple[float, ...]]]
 """Channels as they were: bones, the channels' names, and their numbers."""
@@ -100,7 +100,8 @@ def trial(chains: list[Sampled]) -> Iterator[None]:
 
     The animator's own values of the bones are kept: keys on trial write over those that are not animated.
     """
-    before = [_before(ob) for ob in {chain.object: None for chain in chains}]
+    switches = [switch(_lower(chain))[0] for chain in chains]
+    before = [_before(ob) for ob in dict.fromkeys([*(chain.object for chain in chains), *switches])]
     were_on = [chain for chain in chains if chain_settings(_lower(chain)).enabled]
     switch_all(map(_lower, chains), is_on=False)
     own = [each for chain in chains for each in channels_of(_lower(chain))]

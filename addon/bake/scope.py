@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from math import ceil, floor
 from typing import Any, NamedTuple
 
@@ -10,7 +11,15 @@ import numpy as np
 from bpy.types import Context, Object, PoseBone, Scene
 from numpy.typing import NDArray
 
-from ..rig.data.access import ArmatureObject, chain_settings, is_armature, scene_of, setting_path, view_layer_of
+from ..rig.data.access import (
+    ArmatureObject,
+    chain_settings,
+    has_chain,
+    is_armature,
+    place_of_setting,
+    scene_of,
+    view_layer_of,
+)
 from ..rig.data.animation import animated_paths, curves_of
 from ..rig.tasks.setup import Refused
 
@@ -98,12 +107,16 @@ def chains_of_scene(context: Context) -> list[PoseBone]:
 
 def chains_of(ob: ArmatureObject) -> list[PoseBone]:
     """Those of one object."""
-    paths = animated_paths(ob)
-    return [
-        bone for bone in ob.pose.bones if bone.parent and (chain_settings(bone).enabled or switch(bone.name) in paths)
-    ]
+    animated = cache(animated_paths)
+
+    def may_come_on(lower: PoseBone) -> bool:
+        owner, path = switch(lower)
+        return path in animated(owner)
+
+    bones = [bone for bone in ob.pose.bones if bone.parent and has_chain(bone)]
+    return [bone for bone in bones if chain_settings(bone).enabled or may_come_on(bone)]
 
 
-def switch(lower: str) -> str:
-    """The data path of what switches a chain on and off."""
-    return setting_path(lower, "enabled")
+def switch(lower: PoseBone) -> tuple[Object, str]:
+    """The object that has what switches a chain on and off, and the data path of that."""
+    return place_of_setting(lower, "enabled")

@@ -1,1 +1,1 @@
-"""Blender's data, read and changed: what any add-on for rigs could need, and nothing of chains."""
+"""Blender's data, read and changed: bones by their types, animation, Edit Mode, rotations, what hangs on what."""

@@ -23,6 +23,7 @@ from tests.blender.bake_rigs import (
     make_leg,
     motion,
 )
+from tests.blender.native.test_overrides import link
 from tests.blender.natives import make_portable
 
 SAME = 1e-5
@@ -128,3 +129,36 @@ def test_switching_them_off_leaves_the_scene_and_their_mechanisms_alone(addon):
     shin.planar_ik.enabled = True
     assert len(ob.data.bones) == bones
     assert_same(motion(ob), wanted, SAME * LENGTH)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.01])
+@pytest.mark.parametrize("is_overridden", [False, True])
+def test_a_chain_on_the_rig_that_is_keyed_on_and_off_is_baked_and_stays_off(addon, is_overridden, tolerance, tmp_path):
+    ob = make_leg()
+    if is_overridden:
+        bpy.data.libraries.write(str(tmp_path / "rig.blend"), {ob})
+        ob = link(tmp_path / "rig.blend", ob.name)
+    make_chain(ob)
+    key_setting(ob, "enabled", False, True, False)
+    make_portable(ob)
+    bpy.context.scene.frame_set(1)
+    shin = ob.pose.bones["shin"]
+    assert not shin.planar_ik.enabled
+    wanted = motion(ob)
+    report = bake_scene(tolerance=tolerance)
+    assert report.chains
+    assert not report.skipped
+    assert_same(motion(ob), wanted, tolerance + SAME * LENGTH)
+    for frame in (1, 11, 20):
+        bpy.context.scene.frame_set(frame)
+        assert not shin.planar_ik.enabled
+
+
+def test_a_chain_on_the_rig_that_a_driver_switches_is_refused(addon):
+    ob = make_leg()
+    make_chain(ob)
+    ob.driver_add('pose.bones["shin"].planar_ik_enabled').driver.expression = "1"
+    make_portable(ob)
+    refused = installed.addon("addon.bake").Refused
+    with pytest.raises(refused, match="would switch the chain of 'shin' on again"):
+        bake_scene()
