@@ -148,12 +148,12 @@ def turn_of(context: Context, bone: PoseBone) -> Quaternion:
     return turn
 
 
-def keep_rotation(context: Context, lower: PoseBone) -> str:
-    """Have the bone below a limb keep the rotation of its chain's target; return a warning, if there is one."""
+def keep_rotation(context: Context, lower: PoseBone, before: Quaternion) -> str:
+    """Have the bone below a limb, which was turned so, keep the rotation of its chain's target; return a warning, if
+    there is one."""
     end, chain = end_of(lower), chain_settings(lower)
     if end is None:
         return f"No bone begins at the tip of '{lower.name}', to keep the target's rotation"
-    before = turn_of(context, end)
     made: Any = end.constraints.new("COPY_ROTATION")
     made.name, made.target, made.subtarget = ENDING, chain.target, chain.subtarget
     context.view_layer.update()  # type: ignore[union-attr]

@@ -51,11 +51,13 @@ def add_chains(context: Context, request: Request) -> list[str]:
     warnings = [warning for fitting in fittings if (warning := fitting.warning() or misfit(fitting.lower))]
     if request.controls != "EMPTY":
         fittings = _with_controls(context, fittings, request.controls == "ROOT")
+    ends = fittings if request.keep_rotation else []
+    turns = [_turn_of_end(context, fitting.lower) for fitting in ends]
     for fitting in fittings:
         add_fitting(context, fitting, {"bend": -fitting.fit.bend} if request.flip else {})
     names = [(fitting.lower.id_data, fitting.lower.name) for fitting in fittings]
     if request.keep_rotation:
-        warnings += _keep_rotations(context, fittings)
+        warnings += _keep_rotations(context, fittings, turns)
     if request.on_rig:
         warnings += _put_on_rig(context, [ob.pose.bones[name] for ob, name in names])
     live.refresh(context)
@@ -97,15 +99,20 @@ def _lacking(context: Context, fitting: Fitting, name: str) -> dict[str, Control
     return found
 
 
-def _keep_rotations(context: Context, fittings: list[Fitting]) -> list[str]:
-    """Have the bones below the limbs keep their targets' rotation; new empties take theirs first."""
+def _turn_of_end(context: Context, lower: PoseBone) -> Quaternion:
+    """How the bone below a limb is turned in the world; without one, not at all."""
+    end = end_of(lower)
+    return turn_of(context, end) if end else Quaternion()
+
+
+def _keep_rotations(context: Context, fittings: list[Fitting], turns: list[Quaternion]) -> list[str]:
+    """Have the bones below the limbs, which were turned so, keep their targets' rotation; new empties take theirs."""
     warnings = []
-    for fitting in fittings:
-        end = end_of(fitting.lower)
+    for fitting, turn in zip(fittings, turns, strict=True):
         target: Any = chain_settings(fitting.lower).target
-        if end and fitting.target is None:
-            target.rotation_euler = turn_of(context, end).to_euler()
-        warnings.append(keep_rotation(context, fitting.lower))
+        if fitting.target is None and end_of(fitting.lower):
+            target.rotation_euler = turn.to_euler()
+        warnings.append(keep_rotation(context, fitting.lower, turn))
     return [warning for warning in warnings if warning]
 
 

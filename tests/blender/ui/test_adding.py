@@ -375,6 +375,21 @@ def test_controls_are_what_was_asked_for_and_leave_the_limb_where_it_is(controls
     assert turn_between(moved["foot"], before["foot"]) > 0.1
 
 
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("controls", CONTROLS)
+def test_a_foot_stays_as_it_was_turned_where_the_knee_bends_the_other_way(
+    controls: str, runs_on: str, capfd: Any
+) -> None:
+    ob = rig_at_rest(POSED)
+    turn_at_random(ob, 3)
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_add(controls=controls, keep_rotation=True, flip=True, runs_on=runs_on)
+    update()
+    assert turn_between(worlds(ob)["shin"], before["shin"]) > 0.1
+    assert turn_between(worlds(ob)["foot"], before["foot"]) <= UNTURNED
+    assert "'foot' turns by" not in capfd.readouterr().out
+
+
 @pytest.mark.parametrize("controls", CONTROLS)
 def test_remove_takes_the_controls_away_again(controls: str) -> None:
     ob = rig_at_rest(POSED)
