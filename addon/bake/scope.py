@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ..rig.data.access import (
     ArmatureObject,
     chain_settings,
-    has_chain,
     is_armature,
     place_of_setting,
     scene_of,
@@ -113,7 +112,7 @@ def chains_of(ob: ArmatureObject) -> list[PoseBone]:
         owner, path = switch(lower)
         return path in animated(owner)
 
-    bones = [bone for bone in ob.pose.bones if bone.parent and has_chain(bone)]
+    bones = (bone for bone in ob.pose.bones if bone.parent)
     return [bone for bone in bones if chain_settings(bone).enabled or may_come_on(bone)]
 
 

@@ -18,6 +18,7 @@ from mathutils import Matrix
 
 from ..rig.anatomy import is_even, size_of
 from ..rig.data.access import ArmatureObject, split_path
+from ..rig.data.animation import set_at
 from .channels import SIZES, Channels
 
 SAME_SIZE = 1e-6
@@ -95,12 +96,6 @@ def _rows_of(ob: ArmatureObject, names: Iterable[str]) -> Any:
 
 def _copy(path: str, ob: Any, evaluated: Any) -> None:
     try:
-        value = evaluated.path_resolve(path)
-        if path.endswith("]"):
-            owner, _, key = path.rpartition("[")
-            ob.path_resolve(owner)[key[1:-2]] = value
-        else:
-            owner, _, name = path.rpartition(".")
-            setattr(ob.path_resolve(owner) if owner else ob, name, value)
+        set_at(ob, path, evaluated.path_resolve(path))
     except (ValueError, AttributeError, TypeError, KeyError):
         return  # a curve left over from something that is gone animates nothing

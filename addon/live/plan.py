@@ -21,7 +21,7 @@ from ..rig.data.access import (
 from ..rig.data.dependencies import Carrier, Dependencies, is_structural
 from ..rig.data.sides import swing_side
 from ..rig.kinds import Kind, Problem
-from ..rig.targets import Target
+from ..rig.targets import followed
 from .chain import Chain
 from .edits import Edit, Seen, edit_of, edit_of_all, has_unknown_chains, with_settings
 from .following import Pointers, Renaming
@@ -232,11 +232,9 @@ def _read_targets(chain: Chain, dependencies: Dependencies) -> None:
     lower, settings = chain.bone, chain.settings
     chain.circle = ""
     chain.upper = lower.parent.name if lower.parent else ""
-    chain.target = Target.read(settings.target, settings.subtarget)
     chain.swing_side = swing_side(chain.lower)
-    plane = setting_path(chain.lower, "plane")
-    has_pole = settings.plane == "POLE" or plane in dependencies.animated_paths(chain.object)
-    chain.possible_pole = Target.read(settings.pole_target, settings.pole_subtarget) if has_pole else None
+    may_switch = setting_path(chain.lower, "plane") in dependencies.animated_paths(chain.object)
+    chain.target, chain.possible_pole = followed(settings, may_switch)
 
 
 def _may_act(chain: Chain, dependencies: Dependencies) -> bool:

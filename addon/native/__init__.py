@@ -1,8 +1,8 @@
 """Chains as Blender's own bones, constraints and drivers: they need no extension, no Python and no trust."""
 
-from . import edits, handlers, restoring
+from . import handlers, keys, restoring
 
-_REGISTERED = (handlers, restoring, edits)
+_REGISTERED = (handlers, restoring, keys)
 
 
 def register() -> None:

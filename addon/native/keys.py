@@ -8,12 +8,19 @@ import re
 from collections.abc import Iterator
 
 import bpy
+from bpy.app.handlers import persistent
+from bpy.types import Depsgraph, Scene
 
 from ..rig.data.access import ArmatureObject, has_chain, is_armature, runs_on_rig, setting_path, split_path
 from ..rig.data.animation import animated_paths
 from ..rig.data.carrying import carry, shared_users
+from ..rig.data.dependencies import is_structural
 from ..rig.settings import BY_NAME, ON_RIG, PREFIX
+from .quietly import is_quiet
 from .wanted import path_on
+
+_ON_RIG = re.compile(rf'\["{re.escape(ON_RIG)}(\w+)"\]')
+"""The data path of a custom property from its bone."""
 
 Waiting = dict[tuple[str, str], list[ArmatureObject]]
 """Objects by the data path of what animates them, and the one where that acts."""
@@ -49,4 +56,31 @@ def _waiting(ob: ArmatureObject) -> Iterator[tuple[str, str]]:
                 yield path, path_on(lower, setting)
 
 
-_ON_RIG = re.compile(rf'\["{re.escape(ON_RIG)}(\w+)"\]')
+_is_due: list[bool] = []
+"""Whether something was edited while mechanisms were made."""
+
+
+@persistent
+def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
+    """Something was edited, or a frame shown: there are new keys or drivers only where Blender found out anew what
+    depends on what."""
+    if is_structural(depsgraph):
+        _is_due[:] = [True]
+    if _is_due and not is_quiet():
+        _is_due.clear()
+        carry_over()
+
+
+HANDLERS = (bpy.app.handlers.depsgraph_update_post, bpy.app.handlers.frame_change_post)
+
+
+def register() -> None:
+    """Listen."""
+    for listeners in HANDLERS:
+        listeners.append(_on_edit)
+
+
+def unregister() -> None:
+    """Stop listening."""
+    for listeners in HANDLERS:
+        listeners.remove(_on_edit)

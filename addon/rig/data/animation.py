@@ -65,6 +65,16 @@ def curves_on(ob: Object, path: str) -> list[Any]:
     return [curve for curve in curves_everywhere(ob) if curve.data_path == path]
 
 
+def set_at(ob: Any, path: str, value: Any) -> None:
+    """Set the property of an object at a data path."""
+    owner, _, name = path.rpartition("[" if path.endswith("]") else ".")
+    holder = ob.path_resolve(owner) if owner else ob
+    if path.endswith("]"):
+        holder[name[1:-2]] = value
+    else:
+        setattr(holder, name, value)
+
+
 def is_driven(ob: Object, path: str) -> bool:
     """Whether a property of an object, or one of its numbers, has a driver."""
     data = ob.animation_data

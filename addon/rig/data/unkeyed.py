@@ -8,7 +8,7 @@ from typing import Any
 
 from bpy.types import Context, Object
 
-from .animation import curves_everywhere
+from .animation import curves_everywhere, set_at
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
     for ob, values in before.items():
         for path, value in values.items():
             if None not in (value, now := _value(ob, path)) and now != value:
-                _set(ob, path, value)
+                set_at(ob, path, value)
 
 
 def _paths(ob: Object) -> set[str]:
@@ -37,12 +37,3 @@ def _value(ob: Object, path: str) -> Any:
     except ValueError:
         return None
     return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
-
-
-def _set(ob: Object, path: str, value: Any) -> None:
-    owner, _, name = path.rpartition("[" if path.endswith("]") else ".")
-    holder: Any = ob.path_resolve(owner) if owner else ob  # type: ignore[func-returns-value]
-    if path.endswith("]"):
-        holder[name[1:-2]] = value
-    else:
-        setattr(holder, name, value)
