@@ -21,7 +21,7 @@ from .checking import check, check_fixed, check_in_reach
 from .mechanism.annex import annex_of, host_for, needs_annex, remove_if_empty
 from .mechanism.apart import design_apart
 from .mechanism.blending import world_bone
-from .mechanism.build import Plan, build, take_away, take_away_left
+from .mechanism.build import Plan, build, demolish, take_away, take_away_left
 from .mechanism.design import design
 from .mechanism.found import Found, constraints_of
 from .mechanism.surroundings import surroundings_of
@@ -62,8 +62,7 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
     lowers = [ob.pose.bones[name] for ob, names in chains.items() for name in names]
     with object_mode(context, chains), _switched_off(chains), unkeyed_kept(context, chains):
         take_away(context, filter(constraints_of, lowers))  # what a chain left whose lower bone was deleted
-        _make(context, wanted)
-        redirect(_carry(wanted, onto_rig=True))
+        _put_on_rig(context, wanted)
 
 
 def clear(context: Context, bones: Iterable[PoseBone]) -> None:
@@ -84,12 +83,28 @@ def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
     paths = {ob: animated_paths(ob) for ob in chains}
     wanted = {ob: {name: values_of(ob.pose.bones[name], paths[ob]) for name in names} for ob, names in chains.items()}
     with object_mode(context, chains), _switched_off(chains), unkeyed_kept(context, chains):
-        moved = _carry(wanted, onto_rig=False)
-        _unmake(context, wanted)
-        redirect(moved)
-        for ob in wanted:
-            remove_if_empty(annex_of(ob))
-            ob.update_tag()
+        _bring_back(context, wanted)
+
+
+def _put_on_rig(context: Context, wanted: Chains) -> None:
+    """Make the mechanisms of chains, and let what animates these animate them; if something keeps Blender from it,
+    leave the chains on the extension, whole."""
+    try:
+        _make(context, wanted)
+        redirect(_carry(wanted, onto_rig=True))
+    except Exception:
+        _bring_back(context, wanted)
+        raise
+
+
+def _bring_back(context: Context, wanted: Mapping[ArmatureObject, Mapping[str, Values | Wanted]]) -> None:
+    """Let the extension pose chains, and what animates them animate what it reads."""
+    moved = _carry(wanted, onto_rig=False)
+    _unmake(context, wanted)
+    redirect(moved)
+    for ob in wanted:
+        remove_if_empty(annex_of(ob))
+        ob.update_tag()
 
 
 def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
@@ -109,8 +124,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
         _measure(context, wanted)
         with _switched_off(chains), unkeyed_kept(context, chains):
             _unmake(context, wanted)
-            _make(context, wanted)
-            redirect(_carry(wanted, onto_rig=True))
+            _put_on_rig(context, wanted)
         revive({host for ob in chains for host in (ob, annex_of(ob)) if host})
 
 
@@ -181,14 +195,16 @@ def _make(context: Context, wanted: Chains) -> None:
     for together in at_once({host for host in rigs if any(map(_is_askew, host.data.bones))}):
         with edit_mode(context, *together):
             pass  # Blender makes unit vectors of them, and the limbs other ones
+    plans: list[Plan] = []
     try:
         limbs = _measure(context, wanted)
-    except Refused:
-        for lower in lowers:
-            restore_inherit_scale(lower)
+        for together in at_once(rigs):
+            begun = len(plans)
+            plans += (_plan(rigs[host], host, wanted[rigs[host]], limbs[rigs[host]]) for host in together)
+            build(context, plans[begun:])
+    except Exception:
+        demolish(context, plans)
         raise
-    for together in at_once(rigs):
-        build(context, [_plan(rigs[host], host, wanted[rigs[host]], limbs[rigs[host]]) for host in together])
     for ob, chains in wanted.items():
         for name, each in chains.items():
             lower = ob.pose.bones[name]

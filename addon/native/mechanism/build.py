@@ -37,6 +37,31 @@ def build(context: Context, plans: list[Plan]) -> None:
         _finish(*plan)
 
 
+def demolish(context: Context, plans: list[Plan]) -> None:
+    """Take away again what was made of plans before something kept them from being carried out."""
+    gone: dict[ArmatureObject, set[str]] = {}
+    for rig, host, mechanisms in plans:
+        for driver in (each for mechanism in mechanisms for each in mechanism.drivers):
+            ob, path = _owner(rig, host, driver.bone), property_path(driver.bone, driver.path)
+            drivers: Any = ob.animation_data.drivers if ob.animation_data else None
+            if drivers and (curve := drivers.find(path, index=max(driver.channel, 0))):
+                drivers.remove(curve)
+        for constraint in (each for mechanism in mechanisms for each in mechanism.constraints):
+            bone = _owner(rig, host, constraint.bone).pose.bones.get(constraint.bone)
+            if bone and constraint.name in bone.constraints:
+                bone.constraints.remove(bone.constraints[constraint.name])
+        for prop in (each for mechanism in mechanisms for each in mechanism.properties):
+            if prop.bone in host.pose.bones:
+                host.pose.bones[prop.bone].pop(ON_RIG + prop.setting, None)
+        names = {bone.name for mechanism in mechanisms for bone in mechanism.bones}
+        gone.setdefault(host, set()).update(names.intersection(bone.name for bone in host.data.bones))
+    _remove_bones(context, gone)
+    for host in gone:
+        collection: Any = host.data.collections.get(COLLECTION)
+        if collection and not any(collection.bones_recursive):
+            host.data.collections.remove(collection)
+
+
 def _finish(rig: ArmatureObject, host: ArmatureObject, mechanisms: list[Mechanism]) -> None:
     """Make what mechanisms have in Pose Mode."""
     collection = collection_of(host) or host.data.collections.new(COLLECTION)

@@ -16,13 +16,15 @@ def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
     """Let objects be in Edit Mode, or get or lose drivers: Blender sets all of them that is animated to its animation
     then, as if the frame changed."""
     before = {ob: {path: _value(ob, path) for path in _paths(ob)} for ob in objects}
-    yield
-    if any(before.values()):
-        context.evaluated_depsgraph_get()
-    for ob, values in before.items():
-        for path, value in values.items():
-            if None not in (value, now := _value(ob, path)) and now != value:
-                set_at(ob, path, value)
+    try:
+        yield
+    finally:
+        if any(before.values()):
+            context.evaluated_depsgraph_get()
+        for ob, values in before.items():
+            for path, value in values.items():
+                if None not in (value, now := _value(ob, path)) and now != value:
+                    set_at(ob, path, value)
 
 
 def _paths(ob: Object) -> set[str]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
+from scripts import installed
 from tests.blender.natives import make_live, make_portable, matrices, played_alone
 from tests.blender.rigs import (
     LEG,
@@ -155,6 +156,19 @@ def test_what_would_shear_is_refused(rig):
     with pytest.raises(RuntimeError, match="Stretch Volume to Uniform"):
         bpy.ops.pose.planar_ik_make_portable()
     assert chain.runs_on == "EXTENSION"
+
+
+def test_an_annex_that_breaks_off_is_gone(rig, monkeypatch):
+    chain = make_chain(rig, make_empty("target", frame_of(rig).target(0.6, 0.4)), plane="SWING")
+    before, objects, armatures = matrices(rig), set(bpy.data.objects), set(bpy.data.armatures)
+    monkeypatch.setattr(installed.addon("addon.native.mechanism.build"), "LONGEST", 60)
+    select(rig, "shin")
+    with pytest.raises(RuntimeError, match="does not take"):
+        bpy.ops.pose.planar_ik_make_portable()
+    update()
+    assert (set(bpy.data.objects), set(bpy.data.armatures), chain.runs_on) == (objects, armatures, "EXTENSION")
+    assert not any(len(bone.constraints) for bone in rig.pose.bones)
+    assert matrices(rig) == pytest.approx(before, abs=1e-6)
 
 
 def test_adding_and_removing(rig):
