@@ -1,4 +1,4 @@
-"""``planar_ik`` (bake, report, add) where the extension is not installed: the same program, run from the tree.
+"""``planar_ik`` where the extension is not installed: the same program, run from the tree.
 
     blender -b --python-exit-code 1 --python scripts/bake.py -- bake IN.blend -o OUT.blend
     python scripts/bake.py bake IN.blend -o OUT.blend        (where bpy is a module of that Python)
@@ -18,10 +18,16 @@ import sys
 import tempfile
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
+
+NO_BLENDER = """\
+planar_ik: this Python has no Blender in it. Let Blender run the program:
+    blender -b --python-exit-code 1 --python scripts/bake.py -- bake IN.blend -o OUT.blend
+or a Python that has Blender as a module (pip install bpy)"""
 
 
 def main() -> int:
@@ -29,6 +35,8 @@ def main() -> int:
         words = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
         return program().main(words)
     keep_streams_open()
+    if find_spec("bpy") is None:
+        raise SystemExit(NO_BLENDER)
     with tempfile.TemporaryDirectory(prefix="planar-ik-user-") as folder:
         os.environ["BLENDER_USER_RESOURCES"] = folder  # Somebody's preferences must not change what comes out.
         sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")

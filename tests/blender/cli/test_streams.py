@@ -121,3 +121,12 @@ def test_a_lock_whose_file_another_run_replaces_is_not_had(addon, shot, monkeypa
 def test_the_version_is_told(addon, capsys):
     assert installed.addon("addon.cli").main(["--version"]) == 0
     assert capsys.readouterr().out == f"planar_ik 0.1.0 (Blender {bpy.app.version_string})\n"
+
+
+def test_a_python_without_blender_is_told_what_it_lacks():
+    """Without its installed packages, as a person's own Python is."""
+    words = [sys.executable, "-S", str(PROGRAM), "report", "shot.blend"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "this Python has no Blender in it" in done.stderr
+    assert "Traceback" not in done.stderr
