@@ -89,7 +89,8 @@ def _check_apart(lower: PoseBone, animated: set[str]) -> None:
                 f"{titled(name)} of '{lower.name}' is animated by NLA strips, which act on the linked rig only"
             )
     stretches = settings.stretch > 0.0 or setting_path(lower.name, "stretch") in animated
-    if stretches and settings.stretch_volume != "UNIFORM" and shears(lower):
+    is_even = settings.stretch_volume == "UNIFORM" and setting_path(lower.name, "stretch_volume") not in animated
+    if stretches and not is_even and shears(lower):
         raise Refused(
             f"What hangs on the limb of '{lower.name}' inherits its scale in full and is linked: set Stretch Volume to "
             "Uniform, or Inherit Scale to Aligned in the file that the rig is linked from"

@@ -10,13 +10,12 @@ from math import inf
 from bpy.types import PoseBone
 
 from ..rig.data.access import chain_settings, place_of_setting, setting_path, upper_of
-from ..rig.data.animation import changing_paths, curves_on, has_strips, is_driven, is_shaped
+from ..rig.data.animation import changing_paths, curves_on, has_strips, is_driven, is_shaped, outcomes_of
 from ..rig.settings import BY_NAME, CHOICES, NAMES
-from ..rig.tasks.setup import Refused
 from .mechanism.parts import property_path
 
 SWITCHED = frozenset(("SWING", "POLE"))
-"""The planes between which one that is animated may go."""
+"""The planes between which one goes that is animated, most of the time: that of limbs converted from Rigify."""
 
 ROUNDING = 1e-6
 """Up to what part of its length a bone's own location is what rounding left, as of Apply Visual Transform."""
@@ -30,15 +29,19 @@ def animated_by_name(lower: PoseBone, animated: set[str]) -> set[str]:
     return found.difference(CHOICES) | {choices[path] for path in changing_paths(lower.id_data, choices)}
 
 
-def check_plane(lower: PoseBone) -> None:
-    """Raise `Refused` if a plane that is animated is one that the rig can't switch to."""
+def planes_of(lower: PoseBone) -> frozenset[str]:
+    """The planes that a chain has now and in other frames, as far as what animates its plane tells; of a driver that
+    may say anything, all that it has what it takes for."""
     ob, path = place_of_setting(lower, "plane")
-    numbers = {round(key.co.y) for curve in curves_on(ob, path) for key in curve.keyframe_points}
-    keyed = {BY_NAME["plane"].value_of(number) for number in numbers}
-    if not {*keyed, chain_settings(lower).plane} <= SWITCHED:
-        raise Refused(
-            f"Plane of '{lower.name}' is animated and at times Hinge: make that Free, or stay on the extension"
-        )
+    planes, settings = BY_NAME["plane"], chain_settings(lower)
+    found = {settings.plane}
+    for curve in curves_on(ob, path):
+        found |= {planes.value_of(round(key.co.y)) for key in curve.keyframe_points}
+    if is_driven(ob, path):
+        outcomes = outcomes_of(ob.animation_data.drivers.find(path).driver)  # type: ignore[union-attr]
+        others = {"REST", "SWING", *(["POLE"] if settings.pole_target else [])}
+        found |= {planes.value_of(round(number)) for number in outcomes} or others
+    return frozenset(found)
 
 
 def moving_root(lower: PoseBone, animated: set[str]) -> tuple[int, ...]:

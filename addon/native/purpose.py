@@ -57,6 +57,8 @@ def _set_since(found: Found, wanted: Wanted) -> str:
         return f"The knee of '{lower.name}' does not swing yet, as it does with a bend between 1 and -1"
     if not {*words["moving"]} <= {*built["words"]["moving"]}:
         return f"The location of '{upper_of(lower).name}' was changed since '{lower.name}' was put on the rig"
+    if _planes_in(words["kinds"][0]) <= _planes_in(built["words"]["kinds"][0]):
+        words["kinds"][0] = built["words"]["kinds"][0]
     needless = {name: built["words"][name] for name in ("swings", "moving")}  # but harmless
     if words | needless != built["words"] or not _are_alike(built["numbers"], numbers, 1e-6):
         return f"'{lower.name}' or its chain was changed since it was put on the rig"
@@ -117,10 +119,11 @@ def purpose_of(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:
 
 
 def _words(wanted: Wanted, lower: PoseBone) -> dict[str, Any]:
+    volume = wanted.settings["stretch_volume"]
     words: dict[str, Any] = {
         "hangs": [[bone.bone.use_inherit_rotation, bone.bone.inherit_scale] for bone in (upper_of(lower), lower)],
         "exposed": sorted(wanted.exposed),
-        "kinds": [_kind_of_plane(wanted), wanted.settings["stretch_volume"]],
+        "kinds": [_kind_of_plane(wanted), "" if "stretch_volume" in wanted.exposed else volume],
         "swings": needs_swing(wanted),
         "moving": list(wanted.moving),
     }
@@ -132,8 +135,12 @@ def _words(wanted: Wanted, lower: PoseBone) -> dict[str, Any]:
 
 
 def _kind_of_plane(wanted: Wanted) -> str:
-    plane: str = wanted.settings["plane"]
-    return "SWITCHED" if "plane" in wanted.exposed and plane in SWITCHED else plane
+    return "SWITCHED" if wanted.planes == SWITCHED else " ".join(sorted(wanted.planes))
+
+
+def _planes_in(kind: str) -> set[str]:
+    """The planes of which a mechanism of some kind has one or another."""
+    return {*SWITCHED} if kind == "SWITCHED" else {*kind.split()}
 
 
 def _numbers(wanted: Wanted) -> list[float]:

@@ -16,18 +16,15 @@ from ..rig.tasks.setup import Refused
 from ..solver.chain import Features
 from ..solver.record import Node
 from ..solver.triangle import Settings
-from .keyed import SWITCHED, animated_by_name, check_plane, moving_root
+from .keyed import SWITCHED, animated_by_name, moving_root, planes_of
 from .mechanism import formulas
 from .mechanism.annex import needs_annex
 from .mechanism.expressions import call
-from .mechanism.found import exposed
+from .mechanism.found import exposed, may_switch
 from .mechanism.parts import property_path
 
 ALWAYS = frozenset(("bend", "influence"))
 """The settings that are custom properties whether or not they are animated."""
-
-FIXED = ("stretch_volume",)
-"""The settings that make the mechanism what it is, and so can't be animated on the rig."""
 
 
 class Values(NamedTuple):
@@ -52,6 +49,8 @@ class Wanted(NamedTuple):
     swing_side: float = 1.0
     moving: tuple[int, ...] = ()
     """Along which of its axes the upper bone has a location of its own."""
+    planes: frozenset[str] = frozenset()
+    """The planes that the limb is to bend in, now or at other times."""
 
 
 def solver_values(wanted: Wanted) -> Settings:
@@ -95,7 +94,7 @@ def _squared_cosine(angle: Any) -> Any:
 
 def fixed_on(ob: ArmatureObject) -> tuple[str, ...]:
     """The settings that can't be animated on a rig; in an annex, nothing turns as the limb's plane does."""
-    return (*FIXED, *IN_SHAPE) if needs_annex(ob) else FIXED
+    return IN_SHAPE if needs_annex(ob) else ()
 
 
 def values_of(lower: PoseBone, animated: set[str]) -> Values:
@@ -118,14 +117,21 @@ def read(lower: PoseBone) -> Wanted:
     """What a chain is to do, as it is set; raises `Refused` if it has nothing to follow."""
     settings, animated = chain_settings(lower), animated_paths(lower.id_data)
     values = values_of(lower, animated)
-    if "plane" in values.animated:
-        check_plane(lower)
-    has_pole = settings.plane == "POLE" or "plane" in values.exposed
+    planes = _planes(lower, values)
+    has_pole = "POLE" in planes
     target, pole = followed(settings, has_pole)
     if target is None or (has_pole and pole is None):
         raise Refused(f"'{lower.name}' has no {'pole ' if target else ''}target")
     root = moving_root(lower, animated) if lower.parent else ()
-    return Wanted(target, pole, *values, swing_side(lower.name), root)
+    return Wanted(target, pole, *values, swing_side(lower.name), root, planes)
+
+
+def _planes(lower: PoseBone, values: Values) -> frozenset[str]:
+    """The planes that a chain's mechanism is to have: those that it may be switched to, as long as it has a pole."""
+    if "plane" in values.animated:
+        return planes_of(lower)
+    may_be = "plane" in values.exposed and may_switch(lower) and chain_settings(lower).pole_target
+    return SWITCHED if may_be else frozenset((values.settings["plane"],))
 
 
 def path_on(holder: PoseBone, setting: str) -> str:

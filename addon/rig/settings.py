@@ -240,7 +240,8 @@ class ChainSettings:
     def __getattr__(self, name: str) -> Any:
         holder = holder_of(self.bone) if name in DEFAULTS else {}
         if ON_RIG + name not in holder:
-            return getattr(*self._place(name))
+            value = getattr(*self._place(name))
+            return DEFAULTS.get(name, "") if value == "" else value  # a choice that a driver takes beyond its items
         return BY_NAME[name].value_of(holder[ON_RIG + name])
 
     def __setattr__(self, name: str, value: Any) -> None:

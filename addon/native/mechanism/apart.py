@@ -46,7 +46,8 @@ class _Apart(Designer):
 
     def place_upper(self) -> Place:
         """Nothing that carries the limb matters to what holds its solution."""
-        return Place(self.origin)
+        place = Place(self.origin)
+        return Place(self.origin, *self.add_tilt("slope", place)) if self.may_be_flat else place
 
     def place_lower(self, _upper: str) -> Place:
         """The same."""
@@ -80,7 +81,7 @@ class _Apart(Designer):
             self.hand_on(self.lower.name, lower)
             return
         # It is not turned with the upper bone: what it would be if it were, two more bones say.
-        turned = self.add("carry", self.upper.bone.matrix_local, *self.root)
+        turned = self.add("carry", self.upper.bone.matrix_local, *self.base)
         self.copy_rotation(turned, upper)
         bent = self.add("shin", self.lower.bone.matrix_local, turned)
         self.copy_rotation(bent, lower)

@@ -2,8 +2,7 @@
 
 Two bones of the mechanism hold the solution: they hang on what the limb's own bones hang on, and are turned by the
 solution as these would be, which take it over by as much as the influence (`blending`). What they are turned by is
-measured in the frame F by a bone that copies the target's place (``MCH-target``): its own location is in F's axes,
-however F is scaled or mirrored.
+measured in the frame F (`measuring`).
 """
 
 from __future__ import annotations
@@ -13,17 +12,16 @@ from typing import Any
 from bpy.types import PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
-from ...rig.settings import BY_NAME, CONSTRAINT, ON_RIG
-from ...rig.targets import Target
+from ...rig.settings import BY_NAME, CONSTRAINT
 from ...solver.limb import Limb
 from ...solver.record import Node
-from ..wanted import Wanted, features, solver_values
+from ..wanted import Wanted
 from . import formulas
 from .blending import holding, is_mirrored, takeover
-from .draft import Draft
 from .expressions import constant
+from .measuring import Measurer
 from .parts import FULLY, Inherit, Mechanism, Place, Property
-from .rest import keeps_axes, own_axis, plane_axes, smooth_side
+from .rest import own_axis, plane_axes, smooth_side
 from .surroundings import Surroundings
 
 FIRST = ("XYZ", "YXZ", "ZXY")
@@ -35,36 +33,14 @@ def design(lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundin
     return Designer(lower, limb, wanted, surroundings).design()
 
 
-class Designer(Draft):
+class Designer(Measurer):
     """Decides what one mechanism is made of."""
-
-    root: tuple[str, Inherit]
-    """What measures hang on, and how."""
-
-    def __init__(self, lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundings) -> None:
-        super().__init__(lower, surroundings)
-        self.limb, self.wanted = limb, wanted
-        self.holder = self.add_holder()
-        self.sources |= {
-            formulas.SETTINGS[name].parts[0]: (self.holder, f'["{ON_RIG}{name}"]')
-            for name in wanted.exposed & formulas.SETTINGS.keys()
-        }
-        self.is_flat = wanted.settings["plane"] == "REST"
-        self.values = solver_values(wanted)
-        self.features = features(wanted)
-        self.is_hinged = "hinge_angle" in wanted.exposed
 
     def design(self) -> Mechanism:
         """The whole mechanism."""
-        axes, frame = plane_axes(*self.limb.axes), plane_axes(*self.limb.line_axes)
-        if self.is_flat:
-            frame = axes
-        self.root = self.add_frame()
-        if self.is_hinged:
-            self.root = self.add_hinge(frame)
-        self.measure("target", self.wanted.target, frame, "xyz")
-        if self.wanted.pole:
-            self.measure("pole", self.wanted.pole, frame, "pqr")
+        axes = plane_axes(*self.limb.axes)
+        frame = axes if self.is_flat else plane_axes(*self.limb.line_axes)
+        self.measure_goals(frame)
         self.add_turns(axes, frame)
         self.take_over()
         if isinstance(self.values.stretch, Node) or self.values.stretch > 0.0:
@@ -75,51 +51,14 @@ class Designer(Draft):
         )
         return Mechanism(tuple(self.bones), tuple(self.constraints), tuple(self.drivers), properties)
 
-    def add_holder(self) -> str:
-        """The bone that has the custom properties."""
-        return self.lower.name
-
-    def add_parent(self) -> str:
-        """The upper bone's parent, if it has one."""
-        return self.upper.parent.name if self.upper.parent else ""
-
-    def add_frame(self) -> tuple[str, Inherit]:
-        """What measures hang on, and how: the upper bone's parent, if F stands still in it, and Blender keeps such axes
-        below it, else a bone of its own that is where the upper bone would be, unturned and unscaled."""
-        parent, inherit, rest = self.add_parent(), Inherit.of(self.upper), self.upper.bone.matrix_local
-        is_still = not self.wanted.moving and (not parent or inherit == FULLY)
-        if is_still and keeps_axes(rest, self.rest_of(parent)):
-            return parent, FULLY
-        name = self.add("frame", rest, parent, inherit)
-        for axis in self.wanted.moving:
-            self.sources["l"] = (self.upper.name, f"location[{axis}]")
-            self.drive(name, "location", axis, Node("input", "l"))
-        return name, Inherit()
-
-    def measure(self, role: str, target: Target, frame: Matrix, letters: str) -> None:
-        """Add a bone that measures where a target is in F, in axes given in F."""
-        bone = self.add(role, self.upper.bone.matrix_local @ frame.to_4x4(), *self.root)
-        at = {"target": target.object, "subtarget": target.bone}
-        self.constrain(bone, role, "COPY_LOCATION", at | self.measuring())
-        if self.surroundings.is_sparse:
-            # It poses nothing. Without an IK solver that depends on what moves, Blender evaluates every bone of the
-            # armature again whenever one bone's target moves; with it, only what hangs on the target.
-            self.constrain(bone, f"{role} (evaluates less)", "IK", at | {"chain_count": 1, "mute": True})
-        for letter, axis in zip(letters, "XYZ", strict=True):
-            self.sources[letter] = (bone, f"LOC_{axis}")
-
-    def measuring(self) -> dict[str, Any]:
-        """In which space a target's place is copied, if not in the world's."""
-        return {}
-
     def add_turns(self, axes: Matrix, frame: Matrix) -> None:
         """Add the bones that hold the solution."""
         limb, swung = self.limb, self.features.swung
         side = 1.0 if swung else self.values.bend
-        line = self.add_line(frame)
+        place = self.place_upper()
+        line = self.add_line(place, frame)
         turned = self.add_shape(side) if self.features.shaped else formulas.turned(limb.bones, self.is_flat, side)
         straight, aside, bent = (Quaternion(turn) for turn in limb.knee_turns)
-        place = self.place_upper()
         if line:
             place = Place(place.rest @ (frame @ axes.inverted()).to_4x4(), line)
         turn = turned.line if line else formulas.line_in_plane() + turned.line
@@ -131,14 +70,6 @@ class Designer(Draft):
         if "lower_twist" in self.wanted.exposed:
             along = (straight.conjugated() @ Vector(limb.lower_axes[0])).y
             self.twist(lower, -along if place.is_mirrored else along)
-
-    def add_hinge(self, frame: Matrix) -> tuple[str, Inherit]:
-        """Add the bone that an animated hinge angle turns the plane at rest by, on which its measures hang."""
-        hinge = self.add("hinge", self.upper.bone.matrix_local @ frame.to_4x4(), *self.root, rotation_mode="YXZ")
-        x, _, z = frame.col
-        turn = formulas.HINGE if self.is_flat else formulas.hinge_turn(*self.limb.axes[1:], x, z)
-        self.drive(hinge, "rotation_euler", 1, turn)
-        return hinge, FULLY
 
     def twist(self, lower: str, along: float) -> None:
         """Add the bone that an animated twist turns about the length of the lower one."""
@@ -158,12 +89,12 @@ class Designer(Draft):
         rest = self.rest_of(upper) @ self.upper.bone.matrix_local.inverted() @ rest
         return Place(rest, upper, is_mirrored=is_mirrored(self.upper))  # which it does not take over either
 
-    def add_line(self, frame: Matrix) -> str:
+    def add_line(self, place: Place, frame: Matrix) -> str:
         """Add the bone that turns into the plane, with its y axis on the target line; none where that is fixed."""
         if self.is_flat and not (self.features.swung or self.is_hinged):
             return ""
-        rest, parent, inherit, _ = self.place_upper()
-        rest = rest @ frame.to_4x4()
+        parent, inherit = place.parent, place.inherit
+        rest = place.rest @ frame.to_4x4()
         if not (self.is_flat or self.wanted.pole):
             return self.add_swinging(rest, parent, inherit)
         line = self.add("line", rest, parent, inherit, rotation_mode="YXZ")
@@ -238,10 +169,15 @@ class Designer(Draft):
     def stretch(self) -> None:
         """Lengthen the bones by a factor."""
         factors = self.add("stretch", Matrix.Translation(self.upper.bone.head_local))
+        if is_switched := "stretch_volume" in self.wanted.exposed:
+            self.factor = self.piece(next(self.letters), self.factor)
+            for index in (0, 2):
+                self.drive(factors, "scale", index, formulas.width(self.factor))
         self.drive(factors, "scale", 1, self.factor)
-        if self.wanted.settings["stretch_volume"] == "VOLUME":
+        volume = "" if is_switched else self.wanted.settings["stretch_volume"]
+        if volume == "VOLUME":
             self.constrain(factors, "volume", "MAINTAIN_VOLUME", {"owner_space": "LOCAL"})
-        is_even = self.wanted.settings["stretch_volume"] == "UNIFORM"
+        is_even = volume == "UNIFORM"
         power = {"use_make_uniform": True, "power": 3.0} if is_even else {}
         inherited = self.lower.bone.inherit_scale
         inherits = inherited == "ALIGNED" or (is_even and not inherited.startswith("NONE"))

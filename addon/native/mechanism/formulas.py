@@ -41,12 +41,13 @@ SETTINGS = {
         "hinge_angle": "d",
         "lower_twist": "k",
         "plane": "w",
+        "stretch_volume": "V",
     }.items()
 }
 """The variables of settings that are custom properties."""
 
 
-HINGE, TWIST, PLANE = (SETTINGS[name] for name in ("hinge_angle", "lower_twist", "plane"))
+HINGE, TWIST, PLANE, VOLUME = (SETTINGS[name] for name in ("hinge_angle", "lower_twist", "plane", "stretch_volume"))
 
 
 class Turned(NamedTuple):
@@ -169,6 +170,22 @@ def line_in_plane() -> Node:
     """The turn of the target line about the normal, from y; a target at the root counts as along y."""
     return call("atan2", -X, Node("+", Y, constant(0.0)))  # which makes 0 of -0
 
+
+def where(setting: str, value: str, formula: Any, otherwise: Any) -> Node:
+    """One formula or another, by whether a choice among several is a certain one."""
+    number = constant(BY_NAME[setting].number_of(value))
+    chosen: Node = NATIVE.select(Node("==", SETTINGS[setting], number), formula, otherwise)
+    return chosen
+
+
+def width(factor: Node) -> Node:
+    """By which factor bones widen that lengthen by one, where `stretch_volume` is a variable."""
+    thinner = 1.0 / NATIVE.sqrt(NATIVE.maximum(factor, THINNEST))
+    return where("stretch_volume", "UNIFORM", factor, where("stretch_volume", "VOLUME", thinner, 1.0))
+
+
+THINNEST = 1e-6
+"""What a bone shortens to at most, if a script sets an influence by which it does."""
 
 LEAST = 1e-60
 """What is divided by in the stead of nothing."""

@@ -236,4 +236,4 @@ def exposed(lower: PoseBone) -> list[str]:
 
 def may_switch(lower: PoseBone) -> bool:
     """Whether a chain has its pole measured whatever its plane is now."""
-    return f"{ON_RIG}plane" in holder_of(lower)
+    return f"{ON_RIG}plane" in holder_of(lower) and len(Found(lower).goals) > 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -79,6 +80,24 @@ def is_driven(ob: Object, path: str) -> bool:
     """Whether a property of an object, or one of its numbers, has a driver."""
     data = ob.animation_data
     return data is not None and any(curve.data_path == path for curve in data.drivers)
+
+
+def outcomes_of(driver: Any) -> set[float]:
+    """The numbers of which an expression gives one or another, whatever it reads; none if it may give any."""
+    try:
+        waiting = [ast.parse(driver.expression.strip(), mode="eval").body] if driver.type == "SCRIPTED" else []
+    except SyntaxError:
+        return set()
+    found: set[float] = set()
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ast.IfExp):
+            waiting += [part.body, part.orelse]
+        elif isinstance(part, ast.Constant) and isinstance(part.value, int | float):
+            found.add(float(part.value))
+        else:
+            return set()
+    return found
 
 
 def has_strips(ob: Object) -> bool:

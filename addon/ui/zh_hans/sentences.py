@@ -178,7 +178,6 @@ SENTENCES = {
     "{setting} is not a number: set it to one": "{setting}不是有效数值：请改为有效数值",
     "{setting} of '{bone}' is animated by NLA strips, which act on the linked rig only": "'{bone}' 的{setting}由 NLA 片段设置动画，而它们只作用于关联的绑定",
     "{setting} of '{bone}' is driven: remove its driver, or stay on the extension": "'{bone}' 的{setting}由驱动器控制：请移除其驱动器，或留在扩展上运行",
-    "Plane of '{bone}' is animated and at times Hinge: make that Free, or stay on the extension": "'{bone}' 的平面有动画，且有时为铰链：请将其改为自由，或留在扩展上运行",
     "{setting} of '{bone}' is animated: remove its keys first": "'{bone}' 的{setting}有动画：请先移除其关键帧",
     "{what} also turns the bone as its target is turned, which a chain does not: switch Rotation off": "{what}还使骨骼随目标旋转，而链不会：请关闭旋转",
     "{what} follows a vertex group, which a chain does not": "{what}跟随顶点组，而链不能",

@@ -135,15 +135,13 @@ def test_a_hidden_rig_is_converted_and_stays_hidden(shot, how):
 
 
 def test_what_can_not_be_converted_is_refused_whole(shot):
-    """One limb could be, the other one's volume is animated."""
+    """One limb could be, the other one has an IK constraint."""
     open_file(shot)
     other = make_leg("other")
     make_chain(other)
-    for frame, volume in ((1, "LENGTH"), (9, "VOLUME")):
-        other.pose.bones["shin"].planar_ik_stretch_volume = volume
-        other.pose.bones["shin"].keyframe_insert("planar_ik_stretch_volume", frame=frame)
+    other.pose.bones["shin"].constraints.new("IK").target = bpy.data.objects["target"]
     bpy.ops.wm.save_mainfile()
-    refused(shot, "portable", 6, "Stretch volume of 'shin' is animated: remove its keys first")
+    refused(shot, "portable", 6, "Constraint 'IK' of 'shin' moves 'thigh' too: mute or remove it")
     assert run("portable", "--in-place", shot, "--chain", "leg:shin")[0] == 0
     refused(shot, "live", 2, "has no chain 'other:shin' on the rig: it has leg:shin", "--chain", "other:shin")
 

@@ -28,6 +28,8 @@ PIECES = "facghijlo"
 ANIMATED = ("softness", "stretch", "stretch_max", "min_angle", "max_angle", "bend", "enabled")
 TURNED = ("hinge_angle", "lower_twist")
 SWITCHED = ("plane",)
+OTHERS = {"plane": {"SWING": "POLE", "POLE": "SWING", "REST": "POLE"}, "stretch_volume": {"VOLUME": "UNIFORM"}}
+"""To what other choices those are keyed that are animated."""
 
 
 def drivers(lengths, plane, settings, animated=()):
@@ -37,8 +39,8 @@ def drivers(lengths, plane, settings, animated=()):
     chain = make_chain(ob, make_empty(), plane=plane, pole_target=make_empty("pole", (1, 5, 0)), **settings)
     for name in animated:
         ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=1)
-        if name in SWITCHED:
-            chain.plane = "POLE" if plane == "SWING" else "SWING"
+        if name in OTHERS:
+            setattr(chain, name, OTHERS[name][getattr(chain, name)])
             ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=2)
     make_portable(ob)
     assert chain.runs_on == "RIG"
@@ -71,10 +73,12 @@ def every_expression():
     for plane, animated in product(("REST", "SWING", "POLE"), (ANIMATED, TURNED, (*ANIMATED, *TURNED))):
         for driver in drivers(SHAPES[0], plane, SETTINGS[-1], animated):
             found.setdefault(driver.expression, [each.name for each in driver.variables])
-    for settings, animated in ((SETTINGS[1], ()), (SETTINGS[-1], (*ANIMATED, *TURNED))):
-        for driver in drivers(SHAPES[0], "SWING", settings, (*animated, *SWITCHED)):
+    every = (SETTINGS[-1], (*ANIMATED, *TURNED, "stretch_volume"))
+    for plane, (settings, animated) in product(("SWING", "REST"), ((SETTINGS[1], ()), every)):
+        for driver in drivers(SHAPES[0], plane, settings, (*animated, *SWITCHED)):
             found.setdefault(driver.expression, [each.name for each in driver.variables])
-    assert any("w==1" in expression for expression in found)
+    for piece in ("w==1", "w==0", "V==2"):
+        assert any(piece in expression for expression in found)
     return {expression: names for expression, names in found.items() if names}
 
 

@@ -201,23 +201,55 @@ def test_what_is_driven_goes_on_where_the_mechanism_is_made_anew() -> None:
         assert ob.pose.bones["shin"].planar_ik.message == ""
 
 
-@pytest.mark.parametrize(
-    "way", ["is driven: remove its driver, or stay on the extension", "is animated: remove its keys"]
-)
-def test_a_driver_on_the_volume_is_told_from_keys(way: str) -> None:
-    ob = leg()
-    make_live(ob)
+VOLUMES = ("LENGTH", "VOLUME", "UNIFORM")
+
+
+def stretched(ob: Any) -> tuple[np.ndarray, list[str]]:
+    """The matrices of a limb that is stretched by the way, over the frames; and the volumes that it is said to keep."""
+    found, volumes = [], []
+    for frame in range(1, 10):
+        bpy.context.scene.frame_set(frame)
+        found.append(matrices(ob))
+        chain = ob.pose.bones["shin"].planar_ik
+        volumes.append(chain.stretch_volume)
+        assert chain.message == ""
+    return np.array(found), volumes
+
+
+@pytest.mark.parametrize("is_driven", [False, True])
+@pytest.mark.parametrize("inherits", ["ALIGNED", "NONE"])
+@pytest.mark.parametrize("settings", [{}, {"influence": 0.6, "softness": 0.1, "plane": "REST"}])
+def test_a_volume_that_is_animated_is_that_of_live(is_driven: bool, inherits: Any, settings: dict[str, Any]) -> None:
+    ob = make_rig()
+    ob.data.bones["shin"].inherit_scale = inherits
+    target = make_empty("target", frame_of(ob).target(1.7, 0.4))
+    make_chain(ob, target, **({"plane": "SWING", "stretch": 0.8} | settings))
     bone = ob.pose.bones["shin"]
-    if "driven" in way:
-        bone.driver_add("planar_ik_stretch_volume").driver.expression = "2"
+    if is_driven:
+        bone.driver_add("planar_ik_stretch_volume").driver.expression = "(frame - 1) % 3 if 0 else floor((frame-1)/3)"
     else:
-        for frame, value in ((1, "LENGTH"), (5, "VOLUME")):
-            bone.planar_ik_stretch_volume = value
+        for frame, volume in zip((1, 4, 7), VOLUMES, strict=True):
+            bone.planar_ik_stretch_volume = volume
             bone.keyframe_insert("planar_ik_stretch_volume", frame=frame)
-    update()
-    select(ob, "shin")
-    with pytest.raises(RuntimeError, match=f"Stretch volume of 'shin' {way}"):
-        bpy.ops.pose.planar_ik_make_portable()
+    live = stretched(ob)
+    assert {*live[1]} == {*VOLUMES}
+    make_portable(ob)
+    on_rig = stretched(ob)
+    assert bone.planar_ik.runs_on == "RIG"
+    assert np.abs(on_rig[0] - live[0]).max() < 1e-5
+    assert on_rig[1] == live[1]
+    widths = [np.linalg.norm(pose[0][:3, 0]) for pose in on_rig[0]]
+    assert max(widths) > 1.1
+    assert min(widths) < 0.9
+    make_live(ob)
+    assert np.abs(stretched(ob)[0] - live[0]).max() < 1e-6
+
+
+def test_a_volume_that_is_set_by_hand_costs_nothing() -> None:
+    ob = leg(stretch=0.5, stretch_volume="VOLUME")
+    assert not [
+        curve for curve in ob.animation_data.drivers if curve.data_path.endswith("scale") and curve.array_index != 1
+    ]
 
 
 def test_a_mechanism_that_does_more_than_it_must_is_no_wrong_one() -> None:

@@ -150,8 +150,33 @@ def test_features_and_rotation_modes(rig, features, mode):
         assert np.allclose(matrices(rig, "thigh", "shin", "foot"), whole, atol=2e-5)
 
 
-def test_what_would_shear_is_refused(rig):
+@pytest.mark.parametrize("settings", [{"hinge_angle": 0.6, "influence": 0.7}, {"bend": 0.3}])
+def test_planes_and_volumes_that_are_animated(rig, settings):
+    parent_unevenly(rig)
+    own_action(rig)
+    rig.pose.bones["thigh"].rotation_quaternion = Euler((0.3, 0.2, -0.4)).to_quaternion()
+    pole = make_empty("pole", (1, 5, 0))
+    make_chain(rig, make_empty("target"), plane="SWING", pole_target=pole, **settings)
+    frame, shin = frame_of(rig), rig.pose.bones["shin"]
+    for number, plane in enumerate(("REST", "POLE", "SWING", "REST"), 1):
+        shin.planar_ik_plane = plane
+        shin.keyframe_insert("planar_ik_plane", frame=number)
+        bpy.data.objects["target"].location = frame.target(0.6 + 0.05 * number, 0.3 * number, 0.2)
+        bpy.data.objects["target"].keyframe_insert("location", frame=number)
+    wanted = play(rig, range(1, 5))
+    make_portable(rig)
+    assert shin.planar_ik.runs_on == "RIG"
+    assert any("slope" in bone.name for armature in bpy.data.armatures for bone in armature.bones)
+    assert np.allclose(play(rig, range(1, 5)), wanted, atol=SAME * length(rig))
+
+
+@pytest.mark.parametrize("is_animated", [False, True])
+def test_what_would_shear_is_refused(rig, is_animated):
+    own_action(rig)
     chain = make_chain(rig, make_empty("target", frame_of(rig).target(0.6, 0.4)), stretch=0.5)
+    for frame, volume in enumerate(("LENGTH", "UNIFORM") if is_animated else (), 1):
+        chain.stretch_volume = volume
+        rig.pose.bones["shin"].keyframe_insert("planar_ik_stretch_volume", frame=frame)
     select(rig, "shin")
     with pytest.raises(RuntimeError, match="Stretch Volume to Uniform"):
         bpy.ops.pose.planar_ik_make_portable()
@@ -196,14 +221,19 @@ def play(ob, frames=range(1, 12, 3)):
     return np.array(found)
 
 
-def keyed(ob, **settings):
-    """A chain whose target, influence and own pose are keyed, in an action of its own."""
+def own_action(ob):
+    """Give an object a copy of its library's action, to key."""
     data = ob.animation_data
     if data and data.action:
         slot = getattr(data, "action_slot", None)
         data.action = data.action.copy()
         if slot:
             data.action_slot = data.action.slots[slot.identifier]
+
+
+def keyed(ob, **settings):
+    """A chain whose target, influence and own pose are keyed, in an action of its own."""
+    own_action(ob)
     frame = frame_of(ob)
     target = make_empty("target")
     key_location(target, [frame.target(0.3, 0.2), frame.target(0.9, 1.5)], 1, 9)

@@ -1,5 +1,5 @@
-"""Limbs on the rig whose plane is switched: keyed or driven between Free and Pole, as that of limbs converted from
-Rigify is."""
+"""Limbs on the rig whose plane is switched, by keys or a driver: between Free and Pole, as that of limbs converted from
+Rigify is, or to the hinge and back."""
 
 from __future__ import annotations
 
@@ -282,23 +282,117 @@ def test_without_its_driver_it_is_switched_by_hand() -> None:
     assert ob.pose.bones["shin"].planar_ik.message == ""
 
 
-def test_a_switch_to_the_hinge_is_refused() -> None:
+PLANES = ("REST", "SWING", "POLE")
+
+
+def keyed_through(ob: Any, *planes: str) -> list[Vector]:
+    """Key a plane in each frame from 1 on, the target at other places meanwhile, which are returned."""
+    at = places(4 * len(planes), 3)
+    for frame, place in enumerate(at, 1):
+        ob.pose.bones["shin"].planar_ik_plane = planes[frame % len(planes)]
+        ob.pose.bones["shin"].keyframe_insert("planar_ik_plane", frame=frame)
+        bpy.data.objects["target"].location = place
+        bpy.data.objects["target"].keyframe_insert("location", frame=frame)
+    return at
+
+
+def shown(ob: Any, count: int) -> tuple[np.ndarray, list[tuple[str, str, str]]]:
+    """The limb's matrices in so many frames, and what is said of it."""
+    found, said = [], []
+    for frame in range(1, count + 1):
+        bpy.context.scene.frame_set(frame)
+        chain = ob.pose.bones["shin"].planar_ik
+        found.append(matrices(ob))
+        said.append((chain.plane, chain.reach, chain.message))
+    return np.array(found), said
+
+
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("animated", [(), ("bend", "hinge_angle", "softness")])
+@pytest.mark.parametrize("planes", [PLANES, PLANES[:2]])
+def test_hinges_at_times_are_those_of_live(
+    features: dict[str, Any], animated: tuple[str, ...], planes: tuple[str, ...]
+) -> None:
+    ob = leg(plane="REST", **features)
+    if "POLE" not in planes:
+        ob.pose.bones["shin"].planar_ik.pole_target = None
+    ob.pose.bones["hip"].matrix_basis = Matrix.LocRotScale((0.1, 0, 0.2), Euler((0.2, 0.4, 0.1)), (1.2, 1.2, 1.2))
+    for name in ("thigh", "shin"):
+        ob.pose.bones[name].rotation_quaternion = Euler((0.3, 0.2, -0.4)).to_quaternion()
+    for name in animated:
+        ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=1)
+        setattr(ob.pose.bones["shin"], f"planar_ik_{name}", 0.4)
+        ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=9)
+    at = keyed_through(ob, *planes)
+    wanted, said = shown(ob, len(at))
+    make_portable(ob)
+    assert ob.pose.bones["shin"].planar_ik.runs_on == "RIG"
+    found, on_rig = shown(ob, len(at))
+    assert np.abs(found - wanted).max() < 2e-5
+    assert on_rig == said
+    assert {plane for plane, *_ in said} == {*planes}
+    assert all(curve.driver.is_valid for curve in ob.animation_data.drivers)
+    make_live(ob)
+    assert np.abs(shown(ob, len(at))[0] - wanted).max() < 1e-6
+
+
+def test_the_knee_of_a_hinge_at_times_is_in_its_plane() -> None:
+    """Worked out from the joints at rest."""
+    ob = leg(plane="REST")
+    frame, pole = frame_of(ob), bpy.data.objects["pole"].location
+    at = keyed_through(ob, "POLE", "REST")
+    make_portable(ob)
+    for number, place in enumerate(at, 1):
+        bpy.context.scene.frame_set(number)
+        if number % 2:  # a hinge
+            assert np.linalg.norm(joints(ob).knee - expected(frame, place).knee) < 1e-5 * length(ob)
+            assert np.linalg.norm(joints(ob).tip - expected(frame, place).tip) < 1e-5 * length(ob)
+        elif 0.3 < (place - Vector(joints(ob).root)).length < 1.7:
+            assert np.linalg.norm(joints(ob).knee - knee_towards(frame, place, pole)) < 2e-5 * length(ob)
+
+
+@pytest.mark.parametrize(
+    "expression", ["2 if frame < 9 else 0", "2 - 2 * (frame >= 9)", "min(2, max(0, 18 - 2 * frame))"]
+)
+def test_a_driver_may_switch_to_the_hinge(expression: str) -> None:
+    """Whether or not its expression tells beforehand which planes there will be."""
+    ob = leg(softness=0.1)
+    ob.pose.bones["shin"].driver_add("planar_ik_plane").driver.expression = expression
+    wanted, _ = shown(ob, 12)
+    make_portable(ob)
+    found, said = shown(ob, 12)
+    assert np.abs(found - wanted).max() < 1e-5
+    assert [plane for plane, *_ in said][7:9] == ["SWING", "REST"]
+    assert not any(message for *_, message in said)
+
+
+def test_a_driver_that_says_no_plane_gives_the_first() -> None:
     ob = leg()
     bone = ob.pose.bones["shin"]
-    for frame, plane in ((1, "REST"), (5, "POLE")):
-        bone.planar_ik_plane = plane
-        bone.keyframe_insert("planar_ik_plane", frame=frame)
-    select(ob, "shin")
-    said = "Plane of 'shin' is animated and at times Hinge: make that Free, or stay on the extension"
-    with pytest.raises(RuntimeError, match=said):
-        bpy.ops.pose.planar_ik_make_portable()
-    ob.animation_data_clear()
-    bone.driver_add("planar_ik_plane").driver.expression = "2 if frame < 9 else 0"
-    bpy.context.scene.frame_set(1)
+    bone.driver_add("planar_ik_plane").driver.expression = "7"
+    update()
+    assert (bone.planar_ik.plane, bone.planar_ik.message) == ("REST", "")
+    assert np.linalg.norm(joints(ob).knee - expected(frame_of(ob), bpy.data.objects["target"].location).knee) < 1e-5
+
+
+def test_a_plane_whose_driver_tells_that_it_is_never_the_hinge_costs_nothing_for_it() -> None:
+    ob = driven_leg()
     make_portable(ob)
-    assert bone.planar_ik.message == ""
-    bpy.context.scene.frame_set(9)
-    assert (bone.planar_ik.reach, bone.planar_ik.message) == ("INVALID", said)
+    assert not [bone.name for bone in ob.pose.bones if "tilt" in bone.name]
+    assert '["planar_ik.z"]' not in "".join(curve.data_path for curve in ob.animation_data.drivers)
+
+
+def test_a_hinge_at_times_outlasts_its_keys() -> None:
+    """The mechanism does more than it must then, and is no wrong one."""
+    ob = leg(plane="REST")
+    keyed_through(ob, "REST", "SWING")
+    make_portable(ob)
+    ob.animation_data.action = None
+    for plane in ("SWING", "REST"):
+        ob.pose.bones["shin"].planar_ik.plane = plane
+        update()
+        chain = ob.pose.bones["shin"].planar_ik
+        assert (chain.plane, chain.message) == (plane, "")
 
 
 def test_a_chain_that_is_switched_needs_its_pole_always() -> None:
