@@ -26,10 +26,12 @@ def start(*words: Any, **options: Any) -> subprocess.Popen:
 
 
 def run(*words: Any, **options: Any) -> tuple[int, list[dict[str, Any]], str]:
-    """Exit code, the lines of standard output, standard error; of a process forked after Blender's start."""
+    """Exit code, the lines of standard output, standard error; of a process forked after Blender's start, with the
+    options that `forked` takes."""
     with TemporaryDirectory() as folder:
         out, err = (Path(folder) / name for name in ("out", "err"))
-        forks().start(*words, stdout=str(out), stderr=str(err), **options)
+        out.touch()
+        forks().start(*words, **{"stdout": str(out), "stderr": str(err)} | options)
         code = forks().end()
         return code, [json.loads(line) for line in out.read_text("utf-8").splitlines()], err.read_text("utf-8")
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import random
-import resource
 import signal
 import time
 from pathlib import Path
@@ -147,13 +145,6 @@ def test_a_read_only_file_is_not_written_over(shot):
     assert shot.read_bytes() == before
 
 
-def give_up_privileges() -> None:
-    """Folders are closed for this process and those that it becomes, also to root."""
-    dropped, capabilities = 24, (1, 2)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
-    for capability in capabilities:
-        ctypes.CDLL(None).prctl(dropped, capability, 0, 0, 0)
-
-
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
@@ -168,10 +159,9 @@ def test_folders_that_may_not_be_written_to_or_entered(shot, mode, words):
     closed = shot.with_name("closed")
     closed.mkdir(mode)
     given = [word.replace("SHOT", shot.name) for word in words]
-    process = start(*given, cwd=shot.parent, preexec_fn=give_up_privileges)
-    out, err = process.communicate(timeout=100)
+    code, lines, err = run(*given, cwd=str(shot.parent), unprivileged=True)
     closed.chmod(0o700)
-    assert (process.returncode, out) == (2 if words[0] == "report" else 4, ""), err
+    assert (code, lines) == (2 if words[0] == "report" else 4, []), err
     assert ": Permission denied" in err
     assert "Traceback" not in err
     assert list(closed.iterdir()) == []
@@ -187,12 +177,8 @@ def test_a_name_too_long_for_what_is_written_beside_it(shot):
 
 def test_a_full_disk_leaves_the_old_file(shot):
     before = shot.read_bytes()
-    limit = len(before) // 2
-    process = start(
-        "bake", "--in-place", shot, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    )
-    out, err = process.communicate(timeout=100)
-    assert (process.returncode, out) == (4, ""), err
+    code, lines, err = run("bake", "--in-place", shot, space=len(before) // 2)
+    assert (code, lines) == (4, []), err
     assert "can't be written" in err
     assert "MB are free there" in err
     assert shot.read_bytes() == before
@@ -209,10 +195,8 @@ def test_a_full_disk_is_not_called_a_missing_file(addon, tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_an_answer_that_can_not_be_written_gets_a_sentence(shot):
-    with Path("/dev/full").open("w") as full:
-        process = start("report", shot, stdout=full)
-        _, err = process.communicate(timeout=100)
-    assert process.returncode == 4
+    code, _, err = run("report", shot, stdout="/dev/full")
+    assert code == 4
     assert "Standard output can't be written to: No space left on device" in err
     assert "Traceback" not in err
 
@@ -220,10 +204,8 @@ def test_an_answer_that_can_not_be_written_gets_a_sentence(shot):
 def test_an_answer_that_nobody_reads_on_stops_nothing(shot):
     second = shot.with_name("second.blend")
     second.write_bytes(shot.read_bytes())
-    process = start("bake", shot, second, "-o", shot.with_name("baked"))
-    process.stdout.close()
-    _, err = process.communicate(timeout=100)
-    assert process.returncode == 0, err
+    code, _, err = run("bake", shot, second, "-o", shot.with_name("baked"), unread=True)
+    assert code == 0, err
     assert {path.name for path in shot.with_name("baked").iterdir()} == {"shot.blend", "second.blend"}
 
 

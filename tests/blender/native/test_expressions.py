@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import bpy
@@ -10,7 +11,7 @@ import pytest
 
 from scripts import installed
 from tests.blender.natives import make_portable
-from tests.blender.rigs import HIP, Bone, make_chain, make_empty, make_rig, update
+from tests.blender.rigs import HIP, Bone, fresh_rig, make_chain, make_empty, update
 from tests.blender.simple_expressions import Model
 
 ROWS = 1_000_000
@@ -33,9 +34,10 @@ OTHERS = {"plane": {"SWING": "POLE", "POLE": "SWING", "REST": "POLE"}, "stretch_
 
 
 def drivers(lengths, plane, settings, animated=()):
-    """The drivers of a chain with bones of these lengths."""
+    """The drivers of a chain with bones of these lengths, in a file that has nothing else: each limb more in it would
+    be evaluated with every one that is made after it."""
     knee, tip = (0, 0.1, -lengths[0]), (0, 0, -sum(lengths))
-    ob = make_rig((HIP, Bone("thigh", (0, 0, 0), knee, "hip"), Bone("shin", knee, tip, "thigh", True)))
+    ob = fresh_rig((HIP, Bone("thigh", (0, 0, 0), knee, "hip"), Bone("shin", knee, tip, "thigh", True)))
     chain = make_chain(ob, make_empty(), plane=plane, pole_target=make_empty("pole", (1, 5, 0)), **settings)
     for name in animated:
         ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=1)
@@ -64,6 +66,7 @@ def hostile(names, count, seed):
     return rows
 
 
+@cache
 def every_expression():
     """The expressions that say something of variables, with the names of these."""
     found = {}
