@@ -79,7 +79,7 @@ def anatomy(
     frame = frame_of(upper)
     if abs(frame.determinant()) < 1e-30:
         raise Unposable(_nothing(upper))
-    follows = _inherits_all(lower)
+    follows = hangs_as_child(lower)
     if not follows and not is_even(frame):
         raise Unposable(_uneven_parent(upper, lower))
     base = Matrix() if follows else frame.to_3x3().to_4x4()  # of its place only rounding would be left
@@ -167,7 +167,8 @@ def _with(scale: Sequence[float], other: Sequence[float]) -> list[float]:
     return list(map(mul, scale, other))
 
 
-def _inherits_all(pose_bone: PoseBone) -> bool:
+def hangs_as_child(pose_bone: PoseBone) -> bool:
+    """Whether a bone is carried by its parent in full."""
     return pose_bone.bone.use_inherit_rotation and pose_bone.bone.inherit_scale == "FULL"
 
 
@@ -175,7 +176,7 @@ def _in_parent(upper: PoseBone) -> Matrix | None:
     bone = upper.bone
     if upper.parent is None:
         return frame_of(upper)
-    if _inherits_all(upper) and bone.use_local_location:
+    if hangs_as_child(upper) and bone.use_local_location:
         offset = upper.parent.bone.matrix_local.inverted() @ bone.matrix_local
         return offset @ Matrix.Translation(_location(upper))
     return None

@@ -69,12 +69,12 @@ def bind(
     return _maker(features, uninherited is not None)(*constants_of(limb, settings, tolerance, uninherited))
 
 
-def bind_rows(constants: Sequence[Sequence[float]], features: Features) -> SolveRows:
+def bind_rows(constants: Sequence[Sequence[float]], features: Features, is_uninherited: bool = False) -> SolveRows:
     """The function that poses many limbs with these features; ``constants`` holds `constants_of` for each."""
     columns = np.array(constants).T
     shared = [column[0].item() if (column == column[0]).all() else column for column in columns]
     with np.errstate(all="ignore"):
-        solve_columns = _maker(features, False, for_arrays=True)(*shared)
+        solve_columns = _maker(features, is_uninherited, for_arrays=True)(*shared)
 
     def solve(given: Array) -> Array:
         with np.errstate(all="ignore"):

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from bpy.types import Context, Depsgraph
-from mathutils import Vector
 
-from ...live.places import Positions
 from ...rig.anatomy import frame_of
 from ...rig.data.access import ArmatureObject, bones_of, view_layer_of
 from ...rig.status import MISSED
-from ...rig.targets import Target
 from ...solver.ops import Array
 from .blending import alike
+from .bones import Bones, Goals
 from .figure import CROSS_SIZE, FIRST, Place, radii, roles_in
 from .placing import Bends, bend_axes, place_missed, place_other, place_tinted
 from .sights import Shape, Sight, Sights
@@ -29,71 +26,6 @@ Joints = tuple[Array, Array, Array]
 """Roots, knees and tips ``(n, 3)``."""
 
 
-class Bones:
-    """Where the bones of armatures are, one armature's after another's."""
-
-    def __init__(self, objects: Iterable[ArmatureObject]) -> None:
-        self._parts: dict[Any, slice] = {}
-        count = 0
-        for ob in objects:
-            self._parts[ob] = slice(count, count + len(bones_of(ob)))
-            count = self._parts[ob].stop
-        self._posed = np.empty((count, 4, 4), np.float32)
-        self.world = np.empty((count, 4, 4))
-        """Their matrices by columns: three axes, and their heads."""
-
-    def place(self, ob: Any, bone: str) -> int:
-        """The place of a bone among them; raises `KeyError`."""
-        return self.first(ob) + bones_of(ob).find(bone)
-
-    def first(self, ob: Any) -> int:
-        """The place of an armature's first bone."""
-        start: int = self._parts[ob].start
-        return start
-
-    def read(self, depsgraph: Depsgraph) -> None:
-        """Read where they are now; raises `IndexError` if an armature has other bones."""
-        for ob, part in self._parts.items():
-            evaluated = ob.evaluated_get(depsgraph)
-            posed = _rows_of(evaluated.pose.bones, "matrix", self._posed[part])
-            np.matmul(posed, np.array(evaluated.matrix_world.transposed()), out=self.world[part].reshape(-1, 4))
-
-    def scales(self, depsgraph: Depsgraph) -> Array:
-        """What the bones' own channels scale them by, ``(bones, 3)``."""
-        found = np.empty((len(self.world), 3), np.float32)
-        for ob, part in self._parts.items():
-            _rows_of(bones_of(ob.evaluated_get(depsgraph)), "scale", found[part])
-        return found
-
-
-def _rows_of(bones: Any, name: str, room: Array) -> Array:
-    if len(bones) != len(room):
-        raise IndexError(len(bones))
-    bones.foreach_get(name, room.reshape(-1))
-    return room.reshape(-1, room.shape[-1])
-
-
-class Goals:
-    """Where what limbs follow is: the target, or the pole, of each that has one."""
-
-    def __init__(self, goals: Sequence[Target | None], bones: Bones) -> None:
-        on_bones = [(i, goal) for i, goal in enumerate(goals) if goal and goal.bone]
-        self._bones = bones
-        self._on_bones = [i for i, _ in on_bones]
-        self._places = [bones.place(goal.object, goal.bone) for _, goal in on_bones]
-        objects = [(i, goal) for i, goal in enumerate(goals) if goal and not goal.bone]
-        self._on_objects = [i for i, _ in objects]
-        self._objects = Positions([goal for _, goal in objects])
-
-    def read(self, found: Array, depsgraph: Depsgraph) -> Array:
-        """Put where they are now into an array ``(limbs, 3)``."""
-        if self._on_bones:
-            found[self._on_bones] = self._bones.world[self._places, 3, :3]
-        if self._on_objects:
-            found[self._on_objects] = self._objects.read(depsgraph).T
-        return found
-
-
 class Cast:
     """All limbs that something is drawn of, for as long as they do nothing but move: the first ones are shown with all
     there is, the others have their bones tinted."""
@@ -103,8 +35,7 @@ class Cast:
         goals = [goal for each in shown for goal in (each.target, each.pole) if goal and goal.bone]
         owners: list[Any] = [*(each.object for each in shown), *tinted, *(goal.object for goal in goals)]
         self._bones = Bones(dict.fromkeys(owners))
-        self._targets = Goals([each.target for each in shown], self._bones)
-        self._poles = Goals([each.pole for each in shown], self._bones)
+        self._goals = Goals([goal for each in shown for goal in (each.target, each.pole)], self._bones)
         self._poled = [i for i, each in enumerate(shown) if each.pole]
         pairs = [(each.object, each.bones) for each in shown] + [(ob, pair) for ob in tinted for pair in tinted[ob]]
         self._pairs = np.array([[self._bones.first(ob) + bone for bone in pair] for ob, pair in pairs]).T
@@ -120,7 +51,7 @@ class Cast:
         self._bends = Bends.of(settings)
         self._rings = np.array([radii(each.limb.bones, each.settings) for each in shapes]).reshape(-1, CROSS_SIZE)
         between = [i for i, each in enumerate(settings) if each.influence < 1.0]
-        self._blended = alike(between, self.shown, self._axes)
+        self._blended = alike(between, self.shown, self._axes, self._bones)
         self._stretched = [i for i, each in enumerate(self.shown) if each.is_stretched]
         self._looks, self._axes_kept = -1, self._axes
         self.roles = roles_in(self._rings, bool(self._blended), bool(self._poled))
@@ -144,11 +75,10 @@ class Cast:
 
     def _place_shown(self, rows: Array, uppers: Array, joints: Joints, depsgraph: Depsgraph) -> None:
         root, knee, tip = joints
-        target = self._targets.read(np.empty((len(rows), 3)), depsgraph)
+        goals = root.repeat(2, axis=0)  # where there is no pole
+        target, pole = self._goals.read(goals, depsgraph).reshape(-1, 2, 3).transpose(1, 0, 2)
         rows[:, Place.TARGET, :3] = target
-        pole = root
         if self._poled:
-            pole = self._poles.read(root.copy(), depsgraph)
             rows[:, Place.POLE, :3], rows[:, Place.POLED_KNEE, :3] = pole, root
             rows[self._poled, Place.POLED_KNEE, :3] = knee[self._poled]
         plane = self._unscaled(depsgraph) @ uppers
@@ -157,8 +87,7 @@ class Cast:
             knee, tip = knee.copy(), tip.copy()
         for blended in self._blended:
             which = blended.which
-            goals = zip(map(Vector, target[which].tolist()), map(Vector, pole[which].tolist()), strict=True)
-            parts = blended.place(goals, depsgraph)
+            parts = blended.place(root[which], goals.reshape(-1, 2, 3)[which], depsgraph)
             knee[which], tip[which], plane[which] = parts.knee, parts.tip, parts.plane
             rows[which, Place.SOLVED_KNEE : Place.OWN_TIP + 1, :3] = np.stack(parts[:4], axis=1)
         place_missed(rows, joints[2] - target, MISSED * self._rings[:, 0], plane[:, 0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 from math import cos
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import bpy
@@ -21,7 +21,7 @@ from ...live.plan import plan
 from ...rig.anatomy import Unposable, anatomy
 from ...rig.data.access import ArmatureObject, bones_of, chain_settings, is_armature, key_of, runs_on_rig, upper_of
 from ...rig.data.sides import swing_side
-from ...rig.settings import features_of, holder_of, solver_settings
+from ...rig.settings import ON_RIG, features_of, holder_of, solver_settings
 from ...rig.targets import Target, followed
 from ...solver.chain import Features, Own, Uninherited
 from ...solver.limb import Limb
@@ -144,8 +144,12 @@ class _OnRig:
         self._object = ob
         self._sights = sights
         holders = [holder_of(bones_of(ob)[sight.lower]) for sight in sights]
-        self._holders = [(holder.id_data, holder.name) for holder in holders]
-        self._hosts = {host: None for host, _ in self._holders}
+        names = [[*filter(_is_setting, holder.keys())] for holder in holders]
+        self._holders = [
+            (sight, holder.id_data, holder.name, itemgetter(*of))
+            for sight, holder, of in zip(sights, holders, names, strict=True) if of
+        ]  # fmt: skip
+        self._hosts = {host: None for _, host, _, _ in self._holders}
         self._bones = np.array([sight.bones for sight in sights])
         is_loose = any(not bones_of(ob)[sight.lower].bone.use_connect for sight in sights)
         self._channels = ("scale", "location") if is_loose else ("scale",)
@@ -159,14 +163,20 @@ class _OnRig:
         for channel, room in zip(self._channels, numbers, strict=True):
             bones.foreach_get(channel, room.reshape(-1))
         hosts = {host: bones_of(host) for host in self._hosts}
-        values = [hosts[host][name].id_properties_ensure().to_dict() for host, name in self._holders]
+        values = [read(hosts[host][name]) for _, host, name, read in self._holders]
         channels = numbers[:, self._bones].tobytes()
         before, self._state = self._state, (channels, values)
         if before is None or channels != before[0]:
             return self._sights
         if values == before[1]:
             return []
-        return [each for each, now, then in zip(self._sights, values, before[1], strict=True) if now != then]
+        pairs = zip(self._holders, values, before[1], strict=True)
+        return [sight for (sight, *_), now, then in pairs if now != then]
+
+
+def _is_setting(name: str) -> bool:
+    """Whether a custom property is a setting of a chain on the rig."""
+    return name.startswith(ON_RIG)
 
 
 def _view_of(context: Any) -> Any:

@@ -187,8 +187,13 @@ def test_the_other_solution_is_the_limb_bent_the_other_way(bend, lower, plane):
     assert np.abs(ghost - np.array(other[1:])).max() < 3 * CLOSE * length(ob, lower)
 
 
-def test_the_ghosts_of_a_limb_between_fk_and_ik():
+@pytest.mark.parametrize("on_rig", [False, True])
+@pytest.mark.parametrize("hung", ["FULL", "ALIGNED", "without a parent", "by Euler angles"])
+def test_the_ghosts_of_a_limb_between_fk_and_ik(hung, on_rig):
     ob, target = leg()
+    hang(ob, hung)
+    if on_rig:
+        bpy.ops.pose.planar_ik_make_portable()
     ob.pose.bones["thigh"].rotation_quaternion = (1, 0.2, 0.1, -0.3)
     chain = ob.pose.bones["shin"].planar_ik
     update()
@@ -206,6 +211,20 @@ def test_the_ghosts_of_a_limb_between_fk_and_ik():
     assert np.abs(limbs.knee[0] - solved.knee).max() > 0.01
     mirrored = expected(frame_of(ob), place_of(target), -1.0)
     assert np.abs(limbs.other[0] - np.array(mirrored[1:])).max() < 1e-5 * size
+
+
+def hang(ob, how):
+    """Have the thigh hang otherwise on the hip, or turn otherwise, than by default."""
+    if how == "without a parent":
+        bpy.ops.object.mode_set(mode="EDIT")
+        ob.data.edit_bones["thigh"].parent = None
+        bpy.ops.object.mode_set(mode="POSE")
+        select(ob, "shin")
+    elif how == "by Euler angles":
+        ob.pose.bones["thigh"].rotation_mode, ob.pose.bones["thigh"].rotation_euler = "ZXY", (0.3, -0.2, 0.4)
+    else:
+        ob.data.bones["thigh"].inherit_scale = how
+    update()
 
 
 def test_blended_limbs_of_several_kinds_are_drawn_together_as_each_alone():
@@ -361,6 +380,7 @@ def test_a_chain_on_the_rig_is_drawn_as_one_on_the_extension(influence):
 def test_what_poses_a_chain_is_looked_at_only_when_it_changes(on_rig):
     ob, target = leg(softness=0.05)
     if on_rig:
+        ob.pose.bones["shin"].keyframe_insert("planar_ik_softness")  # or the rig would have no such property
         bpy.ops.pose.planar_ik_make_portable()
         update()
     gathering = overlay("gathering")
