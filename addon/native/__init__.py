@@ -1,8 +1,8 @@
 """Chains as Blender's own bones, constraints and drivers: they need no extension, no Python and no trust."""
 
-from . import handlers, keys, restoring
+from . import handlers, keys, modes, restoring
 
-_REGISTERED = (handlers, restoring, keys)
+_REGISTERED = (handlers, restoring, keys, modes)
 
 
 def register() -> None:

@@ -134,3 +134,31 @@ def test_a_reset_of_all_bones_changes_nothing(does: str, bones: Any, carry: Any,
         assert np.abs(np.array(again) - wanted).max() < SAME * length(ob)
     installed.enable()
     assert ob.pose.bones["shin"].planar_ik.reach != "INVALID"
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "QUATERNION", "AXIS_ANGLE"])
+@pytest.mark.parametrize("carry", [carried, mirrored])
+@pytest.mark.parametrize("does", BEHAVIOURS)
+def test_one_rotation_mode_for_all_bones_changes_nothing(does: str, carry: Any, mode: Any) -> None:
+    """As scripts set it; the extension gives the mechanism its own again as soon as Blender evaluates that."""
+    ob = make_rig(LEG)
+    carry(ob)
+    update()
+    target = make_empty()
+    frame = frame_of(ob)
+    places = [frame.target(share, angle, 0.1) for share, angle in ((0.4, 0.4), (0.7, 2.9), (0.9, -2.0), (1.3, 0.2))]
+    settings, animated = BEHAVIOURS[does]
+    make_chain(ob, target, pole_target=make_empty("pole", (1, 5, 0)), **settings)
+    for name in animated:
+        ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=1)
+    make_portable(ob)
+    chain = ob.pose.bones["shin"].planar_ik
+    before = played(ob, target, places)
+    said = (chain.reach, chain.message)
+    for bone in ob.pose.bones:
+        bone.rotation_mode = mode
+    update()
+    update()  # what the extension set is evaluated
+    assert np.abs(np.array(played(ob, target, places)) - before).max() < SAME * length(ob)
+    assert (chain.reach, chain.message) == said
+    assert {bone.rotation_mode for bone in ob.pose.bones if not bone.name.startswith("MCH-")} == {mode}

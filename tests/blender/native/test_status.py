@@ -188,12 +188,6 @@ def moved(ob: Any) -> None:
     ob.pose.bones["MCH-upper-shin"].location = (0.1, 0.0, 0.0)
 
 
-def in_one_mode(ob: Any) -> None:
-    """What scripts do before an export."""
-    for bone in ob.pose.bones:
-        bone.rotation_mode = "XYZ"
-
-
 def weaker(ob: Any) -> None:
     ob.pose.bones["shin"].constraints[0].influence = 0.5
 
@@ -242,7 +236,6 @@ def turned_at_rest(ob: Any) -> None:
 
 DAMAGED = {
     "moved": moved,
-    "in one mode": in_one_mode,
     "weaker": weaker,
     "turned at rest": turned_at_rest,
     **{f"without {name}": without_property(name) for name in ("influence", "bend")},
