@@ -13,11 +13,13 @@ exit codes:
   4  the output can't be written: no permission, disk full, or another run is writing it
   5  with --strict: the file links what is not there; nothing was written for that file
   6  a chain can't be baked, put on the rig or brought back; with --strict, also one that can't be posed in a
-     report, or of a scene that is left out; nothing was written for that file
+     report, of a scene that is left out, or of an object that is linked and not overridden; nothing was written for
+     that file
   7  with --strict: drivers or texts need Python, and --enable-autoexec was not given; nothing was written for that file
   130  interrupted with Ctrl-C or SIGTERM
 
-Without --strict, what would end with 5 or 7 is a word on standard error, and in the lines' "warnings".
+Without --strict, what is left out, and what would end with 5 or 7, is a word on standard error, and in the lines'
+"warnings".
 
 A file that fails does not keep the next one from being processed. The output is written beside its name and renamed
 when it is whole, so that a run may be killed at any moment."""

@@ -18,10 +18,12 @@ ALL = "all"
 
 
 class Sought(NamedTuple):
-    """The chains that a command is about: words for what they run on, and those of an object."""
+    """The chains that a command is about: words for what they run on, those of an object, and whether it writes to
+    them."""
 
     where: str
     of: Callable[[ArmatureObject], list[PoseBone]]
+    writes: bool = True
 
 
 def _live(ob: ArmatureObject) -> list[PoseBone]:
@@ -34,7 +36,7 @@ def _portable(ob: ArmatureObject) -> list[PoseBone]:
 
 SOUGHT = {
     "bake": Sought("", chains_of),
-    "report": Sought("", chains_of),
+    "report": Sought("", chains_of, writes=False),
     "portable": Sought(" on the extension", _live),
     "live": Sought(" on the rig", _portable),
 }
@@ -42,21 +44,27 @@ SOUGHT = {
 
 
 class Chosen(NamedTuple):
-    """The chains to work on, by their scenes, none twice; and the names of other scenes that have more."""
+    """The chains to work on, by their scenes, none twice; the names of other scenes that have more, and of linked
+    objects whose chains can't be written to."""
 
     chains: dict[Scene, list[PoseBone]]
     left_out: list[str]
+    linked: list[str]
 
 
 def choose(source: Path, sought: Sought, scene: str | None, chains: list[str] | None) -> Chosen:
-    """The chains of a scene, or of the active one, or of all; of those the ones that are named, if any are."""
+    """The chains of a scene, or of the active one, or of all; of those the ones that are named, if any are, or else if
+    any can, those that can be written to."""
     scenes = _scenes(source, scene)
     seen: set[Key] = set()
     found = {each: _unseen(_chains(each, sought), seen) for each in scenes}
     others = [each for each in bpy.data.scenes if each not in scenes and _unseen(_chains(each, sought), seen)]
+    linked: list[str] = []
     if chains:
         found = _named(source, sought, found, chains)
-    return Chosen({each: lowers for each, lowers in found.items() if lowers}, [each.name for each in others])
+    elif sought.writes:
+        found, linked = _editable(found)
+    return Chosen({each: lowers for each, lowers in found.items() if lowers}, [each.name for each in others], linked)
 
 
 @contextmanager
@@ -103,6 +111,13 @@ def _unseen(lowers: list[PoseBone], seen: set[Key]) -> list[PoseBone]:
     new = [lower for lower in lowers if key_of(lower) not in seen]
     seen.update(map(key_of, new))
     return new
+
+
+def _editable(found: dict[Scene, list[PoseBone]]) -> tuple[dict[Scene, list[PoseBone]], list[str]]:
+    """The chains without those of linked objects, and the names of these; all, if there are no others."""
+    own = {scene: [lower for lower in lowers if lower.id_data.is_editable] for scene, lowers in found.items()}
+    linked = [lower.id_data.name for lowers in found.values() for lower in lowers if not lower.id_data.is_editable]
+    return (own, [*dict.fromkeys(linked)]) if any(own.values()) else (found, [])
 
 
 def _named(

@@ -118,6 +118,40 @@ def test_only_the_active_scene_is_taken_and_the_others_are_told(shot):
     assert "has no scene 'Third': it has 'Scene', 'Second'" in err
 
 
+def link_rig(shot: Path) -> None:
+    """Link a leg that has a chain from a library into a file, without an override."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    make_chain(make_leg("guest"))
+    library = shot.with_name("guest.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=str(library))
+    open_file(shot)
+    with bpy.data.libraries.load(str(library), link=True) as (_, linked):
+        linked.objects = ["guest"]
+    bpy.context.scene.collection.objects.link(linked.objects[0])
+    bpy.ops.wm.save_mainfile()
+
+
+@pytest.mark.parametrize("command", ["bake", "portable"])
+def test_a_linked_rig_is_told_and_left_out(shot, command):
+    """Among others; by itself, or by its name, it is refused. It can be reported on."""
+    link_rig(shot)
+    out = shot.with_name("out.blend")
+    told = f"{shot} has chains of objects that are linked, not overridden, and left out: guest"
+    code, lines, err = run(command, shot, "-o", out)
+    assert (code, [line["object"] for line in lines]) == (0, ["leg"]), err
+    assert told in err
+    assert lines[0]["warnings"] == [told]
+    out.unlink()
+    strict = ("--strict", "--max-unreached", 99) if command == "bake" else ("--strict",)
+    assert run(command, shot, "-o", out, *strict)[:2] == (6, [])
+    assert run(command, shot, "-o", out, *strict, "--chain", "leg:shin")[0] == 0
+    out.unlink()
+    code, lines, err = run(command, shot, "-o", out, "--chain", "guest:shin")
+    assert (code != 0, lines, out.exists()) == (True, [], False), err
+    assert "'guest' is linked" in err or "make a library override" in err
+    assert {line["object"] for line in run("report", shot)[1]} == {"leg", "guest"}
+
+
 def test_all_scenes_are_baked_and_the_active_one_stays(shot):
     open_file(shot)
     add_scene(shot)
