@@ -61,7 +61,8 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
         _check_sharing(ob, each)
     lowers = [ob.pose.bones[name] for ob, names in chains.items() for name in names]
     with object_mode(context, chains), _switched_off(chains), unkeyed_kept(context, chains):
-        take_away(context, filter(constraints_of, lowers))  # what a chain left whose lower bone was deleted
+        left = filter(constraints_of, lowers)  # by a chain whose lower bone was deleted
+        take_away(context, dict.fromkeys(left, ()))
         _put_on_rig(context, wanted)
 
 
@@ -123,7 +124,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
             _check_sharing(ob, each)
         _measure(context, wanted)
         with _switched_off(chains), unkeyed_kept(context, chains):
-            _unmake(context, wanted)
+            _unmake(context, wanted, for_good=False)
             _put_on_rig(context, wanted)
         revive({host for ob in chains for host in (ob, annex_of(ob)) if host})
 
@@ -162,9 +163,13 @@ def _carry(wanted: Mapping[ArmatureObject, Mapping[str, Values | Wanted]], onto_
     return moved
 
 
-def _unmake(context: Context, chains: Mapping[ArmatureObject, Mapping[str, Values | Wanted]]) -> None:
-    """Take the mechanisms of chains away, and leave what these are set to on their bones."""
-    take_away(context, [ob.pose.bones[name] for ob, names in chains.items() for name in names])
+def _unmake(
+    context: Context, chains: Mapping[ArmatureObject, Mapping[str, Values | Wanted]], for_good: bool = True
+) -> None:
+    """Take the mechanisms of chains away, and leave what these are set to on their bones. If others are to come, what
+    drives settings or reads them finds these meanwhile, and Blender does not say that it doesn't."""
+    every = [(ob.pose.bones[name], of) for ob, each in chains.items() for name, of in each.items()]
+    take_away(context, {lower: () if for_good else of.exposed for lower, of in every})
     for ob, each in chains.items():
         for name, of in each.items():
             lower = ob.pose.bones[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import bpy
@@ -82,10 +82,11 @@ def _owner(rig: ArmatureObject, host: ArmatureObject, bone: str) -> ArmatureObje
     return host if bone in host.pose.bones else rig
 
 
-def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
-    """Take the mechanisms of an object's chains away, with all that was made for them."""
+def take_away(context: Context, lowers: Mapping[PoseBone, Collection[str]]) -> None:
+    """Take the mechanisms of an object's chains away, with all that was made for them; but for the custom properties of
+    those settings, if bones of the rig itself have them, for which the next mechanism will have them as well."""
     gone: dict[ArmatureObject, set[str]] = {}
-    for lower in lowers:
+    for lower, kept in lowers.items():
         found = Found(lower)
         bones, constraints, host = found.bones, found.constraints, found.host
         if bones and len({bone.name for bone, _ in constraints}) == 1:  # the upper bone is the parent no more
@@ -95,7 +96,8 @@ def take_away(context: Context, lowers: Iterable[PoseBone]) -> None:
             host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
         holder = holder_of(lower)
         for name in exposed(lower) if bones or holder == lower else ():
-            del holder[ON_RIG + name]
+            if name not in kept:
+                del holder[ON_RIG + name]
         for bone, constraint in constraints:
             bone.constraints.remove(constraint)
         gone.setdefault(host, set()).update(bones if _are_free(host, bones) else ())

@@ -201,6 +201,29 @@ def test_what_is_driven_goes_on_where_the_mechanism_is_made_anew() -> None:
         assert ob.pose.bones["shin"].planar_ik.message == ""
 
 
+def test_a_driver_finds_its_setting_while_the_limb_is_rebuilt(capfd: pytest.CaptureFixture[str]) -> None:
+    """So that Blender's log says nothing of it, nor of drivers of others that read settings."""
+    ob = make_rig()
+    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING", softness=0.05)
+    for owner, path in ((ob.pose.bones["shin"], "planar_ik_softness"), (make_empty("reader"), "location")):
+        driver = (owner.driver_add(path) if owner.id_data == ob else owner.driver_add(path, 0)).driver
+        variable = driver.variables.new()
+        variable.name, variable.targets[0].id = "v", ob
+        variable.targets[0].data_path = ON_BONE
+        driver.expression = "v * 0.1"
+    make_portable(ob)
+    select(ob, "shin")
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    update()
+    ob.pose.bones["shin"].planar_ik.stretch = 0.5  # which makes the mechanism anew, too
+    update()
+    make_live(ob)
+    said = capfd.readouterr()
+    assert "nvalid driver" not in said.out + said.err
+    assert bpy.data.objects["reader"].location.x == pytest.approx(0.1)
+    assert ob.pose.bones["shin"].planar_ik.softness == pytest.approx(0.1)
+
+
 VOLUMES = ("LENGTH", "VOLUME", "UNIFORM")
 
 
