@@ -105,7 +105,7 @@ def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Deps
     place."""
     world = evaluated.id_data.matrix_world
     away = (world @ evaluated.tail - target.position(depsgraph)).length
-    if isnan(away):
+    if isnan(away) or isnan(evaluated.matrix.determinant()):  # as Blender inverts what is scaled to nothing, or almost
         raise Refused(NOT_A_PLACE)
     if away <= tolerance(evaluated):
         return Reach.REACHED

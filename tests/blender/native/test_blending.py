@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 
 from tests.blender.natives import make_portable, matrices
-from tests.blender.rigs import frame_of, joints, length, make_chain, make_empty, make_rig, update
+from tests.blender.rigs import frame_of, joints, length, make_chain, make_empty, make_rig, select, update
 
 CARRIED = {
     "plain": (1, 1, 1),
@@ -149,6 +151,26 @@ def test_a_limb_that_is_scaled_to_nothing_has_a_place_and_comes_back():
     update()
     assert np.array_equal(matrices(ob), before)
     assert chain.message == ""
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("inherits", ["NONE", "AVERAGE"])
+def test_a_pose_that_is_not_a_number_is_said(axis, inherits):
+    """As that of a lower bone may be below an upper one that is scaled to nothing along one axis: Blender inverts what
+    is almost flat then."""
+    ob = make_rig()
+    ob.data.bones["shin"].inherit_scale = inherits
+    thigh = ob.pose.bones["thigh"]
+    thigh.rotation_quaternion = Euler((0.3, 0.2, -0.4)).to_quaternion()
+    thigh.scale[axis] = 0.0
+    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING", influence=0.5)
+    select(ob, "shin")
+    with suppress(RuntimeError):  # a limb of no length
+        bpy.ops.pose.planar_ik_make_portable()
+    for number in range(4):
+        chain.target.location = Vector((0.3 * number - 0.4, 0.5 - 0.2 * number, -1))
+        update()
+        assert np.isfinite(matrices(ob)).all() or chain.reach == "INVALID"
 
 
 def test_limbs_share_one_bone_at_the_worlds_origin():
