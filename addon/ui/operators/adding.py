@@ -12,7 +12,7 @@ from ...native.convert import make_portable
 from ...rig.data.access import chain_settings
 from ...rig.targets import Target
 from ...rig.tasks.controls import Control, end_of, keep_rotation, make_controls, turn_of
-from ...rig.tasks.limbs import is_limb, times_too_long, to_click
+from ...rig.tasks.limbs import is_limb, points_astray, times_too_long, to_click
 from ...rig.tasks.setup import Fitting, Refused, add_fitting, fit_chain, named_target
 from ...rig.words import rpt_
 from ..translations import told
@@ -196,12 +196,20 @@ def misfit(bone: PoseBone) -> str:
     """What to say of a rig whose bones do not end where the next ones begin, if that is what is wrong."""
     times = times_too_long(bone)
     if times == 1.0:
-        return ""
+        return _astray(bone) if points_astray(bone) else ""
     sentence = rpt_(
         "The bones of '{rig}' are {times} times as long as from joint to joint: scale them all in Edit Mode by "
         "{factor} about Individual Origins, or import the glTF file with Temperance for Bone Dir"
     )
     return sentence.format(rig=bone.id_data.name, times=f"{times:.3g}", factor=f"{1.0 / times:.3g}")
+
+
+def _astray(bone: PoseBone) -> str:
+    sentence = rpt_(
+        "The bones of '{rig}' do not point at the next joints: import the file again with Automatic Bone Orientation "
+        "(in the older FBX importer), Temperance for Bone Dir (glTF) or Auto Connect (COLLADA)"
+    )
+    return sentence.format(rig=bone.id_data.name)
 
 
 def advice(bone: PoseBone) -> str:

@@ -10,6 +10,10 @@ SENTENCES = {
         "about Individual Origins, or import the glTF file with Temperance for Bone Dir"
     ): "'{rig}' 的骨骼长度是关节间距的 {times} 倍：请在编辑模式下以各自的原点为轴心把它们全部缩放 {factor} 倍，或重新导入 glTF 文件并把骨骼方向设为 Temperance",
     (
+        "The bones of '{rig}' do not point at the next joints: import the file again with Automatic Bone Orientation (in "
+        "the older FBX importer), Temperance for Bone Dir (glTF) or Auto Connect (COLLADA)"
+    ): "'{rig}' 的骨骼没有指向下一个关节：请重新导入文件，FBX 用旧版导入器并勾选 Automatic Bone Orientation，glTF 把骨骼方向设为 Temperance，COLLADA 勾选 Auto Connect",
+    (
         "'{bone}' and its parent '{parent}' are no limb: select the lower of two bones that meet, like a "
         "shin or a forearm"
     ): "'{bone}' 与其父级 '{parent}' 不是肢体：请选择相接的两根骨骼中的下骨，例如小腿或前臂",

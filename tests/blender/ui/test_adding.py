@@ -240,6 +240,18 @@ def test_bones_as_an_importer_left_them_are_mended_as_the_refusal_says(times: fl
     assert length(ob, "shin") == pytest.approx(drawn, rel=1e-5)
 
 
+@pytest.mark.parametrize("size", [0.01, 0.5])
+def test_bones_that_do_not_point_at_the_next_joints_are_told_how_to_be_imported(size: float, capfd: Any) -> None:
+    across = [
+        bone._replace(tail=Vector(bone.head) + Vector((size, 0.0, 0.0)), connected=False) for bone in (*LEG, FOOT)
+    ]
+    rig_at_rest(across)
+    words = "do not point at the next joints: import the file again with Automatic Bone Orientation"
+    refuses(bpy.ops.pose.planar_ik_add, words)
+    bpy.ops.pose.planar_ik_add(any_bones=True)
+    assert words in capfd.readouterr().out
+
+
 def test_bones_between_joints_are_not_taken_for_an_importers() -> None:
     twist = Bone("twist", (0.02, 0.04, -0.2), (0.03, 0.06, -0.3), "thigh")
     ob = rig_at_rest((*LEG, FOOT, twist), "twist")
