@@ -23,7 +23,7 @@ from addon.solver.triangle import Settings
 
 R1, R2 = 1.0, 1.2
 POLE = (0.1, 1.0, 0.2)
-SIZES = 10_000, 1_000_000
+SIZES = 1_000, 10_000, 100_000, 1_000_000
 ROUNDS = 7
 SHAPE = limb((0.0, 0.0, R1), (0.0, 0.72, 0.96), ((1.0, 0.0, 0.0), (0.0, 0.6, 0.8), (0.0, -0.8, 0.6)), FLOATS)
 

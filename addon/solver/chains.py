@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -11,10 +11,10 @@ import numpy as np
 
 from .chain import OWN_AT_REST, Features, Own, Plane, Uninherited, axes_for, solve_chain
 from .limb import Limb
-from .ops import ARRAYS, Array
+from .ops import Array, Ops
 from .reach import Reach
 from .rotation import IDENTITY
-from .slabs import Group, solve_slabs
+from .slabs import Formula, Group, solve_slabs
 from .triangle import Bones, Settings
 
 AS_IT_IS, NOTHING = Settings(), Features()
@@ -56,12 +56,18 @@ def solve_chains(
     vectors += [(quaternion, 4) for quaternion in quaternions]
     axes = (*limb.axes, *axes_for(limb, features.plane), *limb.lower_axes)
     numbers = [*settings, tolerance, *_flat((limb.bones, *axes, *limb.knee_turns, limb.line_turn, limb.start))]
-    formula = partial(_formula, features, uninherited is not None)
+    formula = _formula_with(features, uninherited is not None)
     upper, lower, stretch, reach = solve_slabs(formula, vectors, numbers, INVALID)
     return Solutions(upper, lower, stretch[..., 0], reach[..., 0])
 
 
-def _formula(features: Features, is_uninherited: bool, given: Sequence[Any]) -> tuple[Group, ...]:
+@cache
+def _formula_with(features: Features, is_uninherited: bool) -> Formula:
+    """The same one each time, for `solve_slabs` records it."""
+    return partial(_formula, features, is_uninherited)
+
+
+def _formula(features: Features, is_uninherited: bool, given: Sequence[Any], m: Ops) -> tuple[Group, ...]:
     """`solve_chain` with these features, on all that it takes in one sequence."""
     rest = iter(given)
     target = _take(rest, 3)
@@ -71,7 +77,7 @@ def _formula(features: Features, is_uninherited: bool, given: Sequence[Any]) -> 
     settings, tolerance, bones = Settings(*_take(rest, len(Settings._fields))), next(rest), Bones(*_take(rest, 5))
     axes, line_axes, lower_axes, knee_turns = (tuple(_take(rest, size) for _ in range(3)) for size in (3, 3, 3, 4))
     limb = Limb(None, None, bones, axes, lower_axes, IDENTITY, knee_turns, line_axes, _take(rest, 4), _take(rest, 3))
-    solution = solve_chain(target, limb, settings, features, ARRAYS, pole, own, uninherited, tolerance)
+    solution = solve_chain(target, limb, settings, features, m, pole, own, uninherited, tolerance)
     return solution.upper, solution.lower, (solution.stretch,), (solution.reach,)
 
 

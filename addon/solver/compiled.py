@@ -1,13 +1,12 @@
 """The chain's formula as one straight Python function, for the per-frame driver: for one limb, or for many at once.
 
 `solve_chain` spends most of its time on floats in calls and tuples. Recorded once for a set of features and written
-out as source (as `collections.namedtuple` does), the same arithmetic takes less than half of it. Written with NumPy's
-functions, it poses some dozens of limbs and more for less than one after the other.
+out as source (as `collections.namedtuple` does), the same arithmetic takes less than half of it. As `columns`, it poses
+some dozens of limbs and more for less than one after the other.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import islice
@@ -16,11 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .chain import OWN_AT_REST, Features, Own, Plane, Uninherited, solve_in_axes
+from .columns import Columns, columns
 from .limb import Limb
 from .ops import Array
-from .record import RECORDER, Node, in_order, inputs
+from .record import RECORDER, Node, inputs
 from .rotation import IDENTITY
 from .simplify import Parted, part
+from .source import EITHER, lines, names
 from .triangle import Bones, Settings
 
 Solve = Callable[..., tuple[Any, ...]]
@@ -35,31 +36,13 @@ Where what is given is not finite, a limb's rotations are not numbers."""
 _CONSTANTS, _UNINHERITED = 5 + 9 + 12 + 4 + 3 + len(Settings._fields) + 1, 4 + 4 + 9
 """How many numbers the formula takes of a limb and its settings, and of a lower bone that does not inherit rotation."""
 
-_EITHER = {"+": "({} + {})", "-": "({} - {})", "*": "({} * {})", "/": "({} / {})", "neg": "(-{})", "sqrt": "sqrt({})"}
-_EITHER |= {sign: "({} " + sign + " {})" for sign in ("<", "<=", ">", ">=")}
+_RESULTS = 10
 
-
-class _Language(NamedTuple):
-    """How a formula is written: what it imports, and each operation."""
-
-    imports: str
-    operations: dict[str, str]
-
-
-_FOR_FLOATS = _Language(
-    "from math import sqrt",
-    _EITHER
-    | {
-        "select": "({1} if {0} else {2})",
-        "min": "({0} if {0} < {1} else {1})",
-        "max": "({0} if {0} > {1} else {1})",
-    },
-)
-_FOR_ARRAYS = _Language(
-    "from numpy import maximum, minimum, sqrt, where",
-    _EITHER | {"select": "where({}, {}, {})", "min": "minimum({}, {})", "max": "maximum({}, {})"},
-)
-_REPEATS_PARTS = ("min", "max")
+_OPERATIONS = EITHER | {
+    "select": "({1} if {0} else {2})",
+    "min": "({0} if {0} < {1} else {1})",
+    "max": "({0} if {0} > {1} else {1})",
+}
 
 
 def bind(
@@ -71,20 +54,25 @@ def bind(
 
 def bind_rows(constants: Sequence[Sequence[float]], features: Features, is_uninherited: bool = False) -> SolveRows:
     """The function that poses many limbs with these features; ``constants`` holds `constants_of` for each."""
-    columns = np.array(constants).T
-    shared = [column[0].item() if (column == column[0]).all() else column for column in columns]
+    make, count = _columns(features, is_uninherited)
+    buffers = np.empty((count, len(constants)))
     with np.errstate(all="ignore"):
-        solve_columns = _maker(features, is_uninherited, for_arrays=True)(*shared)
+        step, same = make(*np.ascontiguousarray(np.transpose(constants)))
 
     def solve(given: Array) -> Array:
+        results = np.empty((_RESULTS, given.shape[1]))
         with np.errstate(all="ignore"):
-            numbers = solve_columns(*given)
-        results = np.empty((len(numbers), given.shape[1]))
-        for room, number in zip(results, numbers, strict=True):
-            room[:] = number
+            step(*given, buffers, results)
+        for i, number in same.items():
+            results[i] = number
         return results
 
     return solve
+
+
+@cache
+def _columns(features: Features, is_uninherited: bool) -> Columns:
+    return columns(*record(features, is_uninherited))
 
 
 def constants_of(
@@ -101,10 +89,9 @@ def constants_of(
 
 
 @cache
-def _maker(features: Features, is_uninherited: bool, for_arrays: bool = False) -> Callable[..., Solve]:
-    constants, formula = record(features, is_uninherited)
+def _maker(features: Features, is_uninherited: bool) -> Callable[..., Solve]:
     namespace: dict[str, Any] = {}
-    source = _source([node.parts[0] for node in constants], formula, _FOR_ARRAYS if for_arrays else _FOR_FLOATS)
+    source = _source(*record(features, is_uninherited))
     exec(compile(source, "<planar_ik formula>", "exec"), namespace)  # noqa: S102 made of the formula alone
     make: Callable[..., Solve] = namespace["make"]
     return make
@@ -149,43 +136,13 @@ def _rows(numbers: Iterator[Any], size: int) -> Any:
     return tuple(_take(numbers, size) for _ in range(3))
 
 
-def _source(constants: list[str], formula: Parted, language: _Language) -> str:
+def _source(constants: tuple[Node, ...], formula: Parted) -> str:
     """The source of ``make(constants...)``, which returns ``solve(given...)``."""
-    operations = language.operations
-    fixed, texts = _lines(formula.fixed, "c", "    ", operations)
-    held = [f"    {name} = {text}" for name, text in zip(_names(formula.held), texts, strict=True)]
-    lines, results = _lines(formula.results, "v", "        ", operations)
-    head = f"{language.imports}\ndef make({', '.join(constants)}):"
-    solve = f"    def solve({', '.join(_names(formula.given))}):"
+    fixed, texts = lines(formula.fixed, "c", "    ", _OPERATIONS)
+    held = [f"    {name} = {text}" for name, text in zip(names(formula.held), texts, strict=True)]
+    worked_out, results = lines(formula.results, "v", "        ", _OPERATIONS)
+    head = f"from math import sqrt\ndef make({', '.join(names(constants))}):"
+    solve = f"    def solve({', '.join(names(formula.given))}):"
     return "\n".join(
-        [head, *fixed, *held, solve, *lines, f"        return ({', '.join(results)},)", "    return solve\n"]
+        [head, *fixed, *held, solve, *worked_out, f"        return ({', '.join(results)},)", "    return solve\n"]
     )
-
-
-def _names(nodes: tuple[Node, ...]) -> list[str]:
-    return [node.parts[0] for node in nodes]
-
-
-def _lines(results: Sequence[Any], prefix: str, indent: str, operations: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Lines that work out results, and the results' texts; nodes used once are written in place."""
-    nodes = list(in_order([node for node in results if isinstance(node, Node)]))
-    uses = Counter(id(node) for node in results)
-    for node in nodes:
-        weight = 2 if node.operation in _REPEATS_PARTS else 1
-        for each in node.parts:
-            if isinstance(each, Node):
-                uses[id(each)] += weight
-    written: dict[int, str] = {}
-    lines: list[str] = []
-    for node in nodes:
-        if node.operation == "input":
-            text = node.parts[0]
-        elif node.operation == "constant":
-            text = repr(float(node.parts[0]))
-        else:
-            text = operations[node.operation].format(*(written[id(each)] for each in node.parts))
-            if uses[id(node)] > 1:
-                lines.append(f"{indent}{prefix}{len(lines)} = {text}")
-                text = f"{prefix}{len(lines) - 1}"
-        written[id(node)] = text
-    return lines, [written[id(node)] if isinstance(node, Node) else repr(float(node)) for node in results]

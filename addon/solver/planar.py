@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .ops import ARRAYS, FLOATS, Ops
+from .ops import FLOATS, Ops
 from .reach import Reach
 from .slabs import LIMIT, solve_slabs
 from .triangle import TOO_FAR, TOO_NEAR, bones, judge, measure
@@ -106,7 +106,7 @@ def _flagged(length: Any) -> Any:
     return np.where(np.asarray(length, float) >= 0.0, length, np.nan)
 
 
-def _formula(given: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
+def _formula(given: Sequence[Any], m: Ops) -> tuple[tuple[Any, ...], ...]:
     x, y, r1, r2, bend = given
-    knee_x, knee_y, upper_x, upper_y, lower_x, lower_y, reach, residual = _solve(x, y, r1, r2, bend, ARRAYS)
+    knee_x, knee_y, upper_x, upper_y, lower_x, lower_y, reach, residual = _solve(x, y, r1, r2, bend, m)
     return (knee_x, knee_y), (upper_x, upper_y), (lower_x, lower_y), (residual,), (reach,)

@@ -1,16 +1,19 @@
-"""Running a formula over arrays, in slabs that stay in the processor's cache."""
+"""Running a formula over arrays, in slabs that stay in the processor's cache, as `columns`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import reduce
-from itertools import compress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, reduce
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .ops import Array
+from .columns import Columns, columns
+from .ops import Array, Ops
 from .reach import Reach
+from .record import RECORDER, inputs
+from .simplify import part
 
 ROWS = 16384
 """Rows in a slab: enough to outweigh the cost of a NumPy call, few enough for a dozen numbers a row in a cache."""
@@ -24,7 +27,7 @@ LIMIT = 1e60
 
 Index = tuple[Any, ...]
 Group = Sequence[Any]
-Formula = Callable[[Sequence[Any]], Sequence[Group]]
+Formula = Callable[[Sequence[Any], Ops], Sequence[Group]]
 
 
 class _Block(NamedTuple):
@@ -43,7 +46,7 @@ def solve_slabs(
 
     ``formula`` takes everything as one sequence of numbers, the vectors' first, and returns groups of m numbers. Each
     group becomes an array ``S + (m,)``, int8 for a `Reach`; it is read-only if all chains share it. Chains with input
-    that is not finite get the numbers ``at_rest``, group by group.
+    that is not finite get the numbers ``at_rest``, group by group. It is recorded once for each way to share numbers.
     """
     given, blocks = _sorted_out(vectors, numbers)
     shapes = {block.values.shape[1:] for block in blocks}
@@ -52,20 +55,34 @@ def solve_slabs(
         one_row = [(np.reshape(vector, (1, size)), size) for vector, size in vectors]
         return [array[0] for array in solve_slabs(formula, one_row, numbers, at_rest)]
     suspects = [block.values.shape[1:] == rows or not _is_valid(block.values) for block in blocks]
-    arrays: list[Array] = []
+    (make, count), sizes = _recorded(formula, tuple(number is None for number in given))
     with np.errstate(all="ignore"):
+        step, shared = make(*np.array([number for number in given if number is not None]))
+        arrays, rooms = _rooms(shared, sizes, at_rest, rows)
+        buffers = np.empty((count, 0))
         for index in _slabs(rows):
             slab = [_part(block.values, index, len(rows)) for block in blocks]
-            for block, part in zip(blocks, slab, strict=True):
-                given[block.place] = part
-            groups = formula(given)
-            arrays = arrays or [_room(*each, rows) for each in zip(groups, at_rest, strict=True)]
+            places = [room[index] for room in rooms]
+            shape = places[-1].shape
+            if buffers.shape[1:] != shape:
+                buffers = np.empty((count, *shape))
+            step(*chain.from_iterable(slab), buffers, places)
             invalid = _invalid(compress(slab, suspects))
-            for array, group, numbers_at_rest in zip(arrays, groups, at_rest, strict=True):
-                if array.flags.writeable:
-                    _fill(array[(slice(None), *index)], group, invalid, numbers_at_rest)
+            if invalid is not None:
+                for array, numbers_at_rest in zip(arrays, at_rest, strict=True):
+                    _put_at_rest(array, index, invalid, numbers_at_rest)
     last = (*range(1, len(rows) + 1), 0)
     return [array.transpose(last) for array in arrays]
+
+
+@lru_cache(maxsize=64)
+def _recorded(formula: Formula, are_rows: tuple[bool, ...]) -> tuple[Columns, tuple[int, ...]]:
+    """A formula for numbers of which these are not the same for all rows, and how many it returns in each group."""
+    numbers = inputs("number", len(are_rows))
+    groups = formula(numbers, RECORDER)
+    results = [result for group in groups for result in group]
+    shared = [number for number, is_row in zip(numbers, are_rows, strict=True) if not is_row]
+    return columns(shared, part(results, tuple(compress(numbers, are_rows)))), tuple(map(len, groups))
 
 
 def _sorted_out(vectors: Sequence[tuple[Any, int]], numbers: Sequence[Any]) -> tuple[list[Any], list[_Block]]:
@@ -111,19 +128,29 @@ _FIRST: dict[type, Any] = {int: 0, slice: slice(None)}
 """In place of a slab's index along an axis that all its rows share."""
 
 
-def _room(group: Group, at_rest: Group, rows: tuple[int, ...]) -> Array:
-    """Room for each number of a group in one run of memory; if all chains share them, just these."""
-    kind = np.int8 if isinstance(at_rest[0], Reach) else float
-    if any(isinstance(number, np.ndarray) for number in group):
-        return np.empty((len(group), *rows), kind)
-    shared: Array = np.array(group, kind).reshape(-1, *(1 for _ in rows))
-    return np.broadcast_to(shared, (len(group), *rows))
+def _rooms(
+    shared: Mapping[int, Any], sizes: Sequence[int], at_rest: Sequence[Group], rows: tuple[int, ...]
+) -> tuple[list[Array], list[Array]]:
+    """An array for each group, with each number's rows in one run of memory; and these, one after the other."""
+    arrays: list[Array] = []
+    rooms: list[Array] = []
+    for size, numbers_at_rest in zip(sizes, at_rest, strict=True):
+        kind = np.int8 if isinstance(numbers_at_rest[0], Reach) else float
+        own = range(len(rooms), len(rooms) + size)
+        if all(i in shared for i in own):
+            same = np.array([shared[i] for i in own], kind).reshape(-1, *(1 for _ in rows))
+            arrays.append(np.broadcast_to(same, (size, *rows)))
+        else:
+            arrays.append(np.empty((size, *rows), kind))
+            for i in shared.keys() & {*own}:
+                arrays[-1][i - own.start] = shared[i]
+        rooms.extend(arrays[-1])
+    return arrays, rooms
 
 
-def _fill(room: Array, group: Group, invalid: Array | None, at_rest: Group) -> None:
-    for row, number in zip(room, group, strict=True):
-        row[...] = number
-    if invalid is not None:
+def _put_at_rest(array: Array, index: Index, invalid: Array, at_rest: Group) -> None:
+    if array.flags.writeable:  # else it is what all rows share
+        room = array[(slice(None), *index)]
         room[:, np.broadcast_to(invalid, room.shape[1:])] = np.reshape(at_rest, (-1, 1))
 
 

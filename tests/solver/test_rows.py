@@ -8,10 +8,11 @@ import pytest
 
 from addon.solver import Reach
 from addon.solver.chain import Features, Plane
+from addon.solver.columns import columns
 from addon.solver.compiled import bind, bind_rows, constants_of, record
 from addon.solver.limb import limb
 from addon.solver.ops import FLOATS
-from addon.solver.record import Node, inputs
+from addon.solver.record import RECORDER, Node, inputs
 from addon.solver.simplify import part
 from addon.solver.triangle import Settings
 from tests.solver.shapes import rest_shape
@@ -62,3 +63,32 @@ def test_parting_keeps_kinds_and_signs_apart():
     assert formula.fixed == [formula.fixed[0]]
     assert [type(node.parts[1].parts[0]) for node in formula.results[:2]] == [float, Reach]
     assert len({id(node) for node in formula.results[:4]}) == 4
+
+
+def test_numbers_that_are_needed_again_are_still_there():
+    """Results that are used further, given twice, given as they came, the same for all; choices in place."""
+    constant, x, y = inputs("number", 3)
+    select = RECORDER.select
+    square, size = x * x, abs(y)
+    side = select(y < 0.0, -1.0, 1.0)
+    chosen = select(x > y, square + y, side * size)
+    reach = select(x > 0.0, select(y > 0.0, Reach.TOO_FAR, Reach.REACHED), Reach.LIMITED)
+    results = [square, square, y, chosen * square + size, select(chosen > 1.0, chosen, square), constant * 2.0, reach]
+    make, count = columns([constant], part(results, (x, y)))
+    step, shared = make(np.float64(0.75))
+    given_x, given_y = np.random.default_rng(3).uniform(-2.0, 2.0, (2, 500))
+    rooms = np.full((len(results), 500), np.nan)
+    step(given_x, given_y, np.full((count, 500), np.nan), rooms)
+    assert shared == {5: 1.5}
+    chosen = np.where(given_x > given_y, given_x * given_x + given_y, given_y)
+    wanted = [given_x**2] * 2 + [
+        given_y,
+        chosen * given_x**2 + abs(given_y),
+        np.where(chosen > 1.0, chosen, given_x**2),
+    ]
+    np.testing.assert_array_equal(rooms[:5], wanted)
+    reaches = [
+        Reach.LIMITED if a <= 0.0 else Reach.TOO_FAR if b > 0.0 else Reach.REACHED
+        for a, b in zip(given_x, given_y, strict=True)
+    ]
+    np.testing.assert_array_equal(rooms[6], reaches)
