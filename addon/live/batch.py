@@ -70,6 +70,8 @@ class Batch:
         self._tell_trouble(~is_number)
 
     def _tell_reach(self, reaches: NDArray[Any]) -> None:
+        if reaches.tobytes() == self._reaches.tobytes():
+            return
         for i in np.flatnonzero(reaches != self._reaches).tolist():
             self.chains[i].reach = reaches[i].item()
         self._reaches[:] = reaches

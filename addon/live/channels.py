@@ -105,23 +105,24 @@ class Channels:
         if self._object.library is None:
             self._bones.foreach_set(channel, numbers)
             return
-        for bone, place in self._bones_changed(channel):  # of linked objects, Blender lets bones be set only one by one
-            setattr(bone, channel, numbers[place])
+        bones, which, size = *self._changed(channel), SIZES[channel]
+        for i in which:  # of linked objects, Blender lets bones be set only one by one
+            setattr(bones[i], channel, numbers[i * size : (i + 1) * size])
 
     def take_back(self) -> None:
         """Put back what was read, and leave the evaluated pose as it is: Blender is not told."""
         for channel in self._values:
+            bones, which, size = *self._changed(channel), SIZES[channel]
             given = array("f", self._given[channel])
-            for bone, place in self._bones_changed(channel):  # setting all at once, Blender would be told
-                bone.path_resolve(channel, False).foreach_set(given[place])
+            for i in which:  # setting all at once, Blender would be told
+                bones[i].path_resolve(channel, False).foreach_set(given[i * size : (i + 1) * size])
 
-    def _bones_changed(self, channel: str) -> list[tuple[Any, slice]]:
-        """The bones of which something was set in a channel, and where in its numbers theirs are."""
-        numbers, given, size = self._values[channel].tobytes(), self._given[channel], SIZES[channel]
+    def _changed(self, channel: str) -> tuple[Any, list[int]]:
+        """The pose's bones, and which are those of which something was set in a channel."""
+        numbers, given = self._values[channel].tobytes(), self._given[channel]
         which = differing(channel, numbers, given) if numbers != given else []
         # For a bone by its number, Blender goes through all before it.
-        bones: Any = self._bones.values() if len(which) > self._count // 4 else self._bones
-        return [(bones[i], slice(i * size, (i + 1) * size)) for i in which]
+        return self._bones.values() if len(which) > self._count // 4 else self._bones, which
 
 
 def differing(channel: str, numbers: bytes, others: bytes) -> list[int]:

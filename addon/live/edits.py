@@ -33,6 +33,9 @@ REST = (
 ENABLED, MODE = (PREFIX + SWITCH, np.bool_, 1), ("rotation_mode", np.int32, 1)
 """What of a pose's bones is set, likewise."""
 
+CROWDED = 8
+"""Reading the names of all bones costs less than asking each limb's if there is a limb for so many of them."""
+
 
 class Edit(NamedTuple):
     """What Blender evaluated anew because of an edit."""
@@ -97,6 +100,10 @@ class Seen:
     def __init__(self, ob: ArmatureObject) -> None:
         self._object = ob
         self._lowers = [bone.name for bone in with_settings(ob) if has_chain(bone)]
+        self._is_crowded = len(self._lowers) * CROWDED > len(ob.pose.bones)
+        self._names = self._read_names()
+        order = {name: place for place, name in enumerate(ob.pose.bones.keys())}
+        self._places: list[Any] = [*map(order.get, self._lowers)] if self._is_crowded else self._lowers
         self._aims, self._values = self._read_settings()
         self._rest = self._read_rest()
         self._enabled, self._modes = _read(ob.pose.bones, (ENABLED, MODE))
@@ -109,6 +116,8 @@ class Seen:
     def edited(self, edit: Edit) -> set[str] | None:
         """The bones whose chains must be looked at anew; None if the rig has other chains now, or they follow something
         else."""
+        if self._read_names() != self._names:
+            return None
         bones = self._object.pose.bones
         (enabled, modes), (aims, values) = _read(bones, (ENABLED, MODE)), self._read_settings()
         if enabled.tobytes() != self._enabled.tobytes() or aims != self._aims:
@@ -129,11 +138,19 @@ class Seen:
         self._modes, self._values = modes, values
         return changed
 
+    def _read_names(self) -> list[Any]:
+        """What the bones are called: all of them at once, if that is sooner done than to ask the limbs' own."""
+        bones = self._object.pose.bones
+        if self._is_crowded:
+            return bones.keys()
+        return [_names_above(bones[name]) if name in bones else None for name in self._lowers]
+
     def _read_settings(self) -> tuple[list[Any], list[Any]]:
         """What each chain follows, and how it is posed: bone by bone, as most bones of a rig have no chain."""
         bones = self._object.pose.bones
-        lowers: Any = [bone for bone in map(bones.get, self._lowers) if bone]
-        return [(*AIMS(lower.planar_ik), *_names_above(lower)) for lower in lowers], [*map(VALUES, lowers)]
+        found: Any = bones.values() if self._is_crowded else bones
+        lowers = [found[place] for place in self._places]
+        return [AIMS(lower.planar_ik) for lower in lowers], [*map(VALUES, lowers)]
 
     def _read_rest(self) -> list[bytes]:
         is_at_rest = self._object.data.pose_position == "REST"

@@ -42,7 +42,7 @@ class Places:
     def read(self, frame: Frame) -> NDArray[np.float64]:
         """The places as columns ``(3 or 6, chains)``, to the last bit as `Chain.places` gives each."""
         spaces = _rows([frame.space(parent) for parent in self._parents])
-        if not np.array_equal(spaces, self._spaces):
+        if spaces.tobytes() != self._spaces.tobytes():
             self._spaces = spaces
             self._to_axes = _product(self._axes, spaces[:, :, self._carried_by] if len(self._parents) > 1 else spaces)
         places = [_transformed(self._to_axes, goals.read(frame.depsgraph)) for goals in self._goals]

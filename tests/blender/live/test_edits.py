@@ -210,6 +210,23 @@ def test_a_followed_bone_that_gets_another_name():
     assert_on_target(ob, other, bone="free")
 
 
+@pytest.mark.parametrize("others", [0, 30])
+@pytest.mark.parametrize("name", ["hip", "thigh", "shin"])
+def test_a_limb_whose_bones_get_other_names(name, others):
+    bones = [Bone(f"other{i}", (i, 1, 0), (i, 1, 1)) for i in range(others)]
+    ob, target = make_rig((*LEG, *bones)), make_empty("target", NEAR)
+    plane_chain(ob, target)
+    if others:  # two that change their names
+        ob.data.bones["other1"].name, ob.data.bones[name].name = "free", "other1"
+    ob.data.bones["other1" if others else name].name = "renamed"
+    update()
+    target.location = NEXT
+    update()
+    bpy.context.scene.frame_set(2)
+    lower = "renamed" if name == "shin" else "shin"
+    assert_on_target(ob, target, lower)
+
+
 def test_keys_that_are_all_deleted(legs, work):
     ob, target = legs[0], bpy.data.objects["target of a"]
     key_location(target, [NEAR, NEXT], 1, 10)
