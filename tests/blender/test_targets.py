@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
+from tests.blender.bake_rigs import curves
 from tests.blender.rigs import (
     FREE,
     HIP,
@@ -195,3 +196,12 @@ def test_a_hidden_target_that_blender_leaves_behind(way):
     target.hide_viewport = True
     update()
     assert chain.message == ""
+
+
+def test_a_hidden_target_whose_curves_are_muted_stands_still():
+    """Blender leaves it behind, and its curves say nothing of where it is."""
+    ob, target = hidden("screen")
+    for curve in curves(target).values():
+        curve.mute = True
+    bpy.context.scene.frame_set(6)
+    assert ob.pose.bones["shin"].planar_ik.message == ""

@@ -181,7 +181,7 @@ def wrong_in(what, rest, wrong, rng):
     return numbers["target"], shape, settings, numbers["pole"], Own(upper, lower)
 
 
-@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 1e300])
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 1e100, 1e300])
 @pytest.mark.parametrize("what", ["target", "pole", "own", "limb", *Settings._fields])
 def test_rows_that_are_not_finite_are_flagged(what, wrong):
     rest = rest_shape(random.Random(6), "bent")

@@ -163,6 +163,27 @@ def test_knee_limits(seed, shape, fraction, low, high, bend, has_pole):
         assert solution.reach is Reach.REACHED
 
 
+@given(seeds, shapes, st.floats(0.0, 1.3), st.floats(0.2, 0.9), bends)
+def test_of_limits_that_cross_the_largest_prevails(seed, shape, fraction, high, bend):
+    rng = random.Random(seed)
+    rest = rest_shape(rng, shape, is_alike=True)
+    largest = high * math.pi
+    target = along(rest, rng, fraction * rest.total)
+    solution = solve(rest, target, EVERY, bend=bend, **limits(largest + 0.2, largest))
+    knee, tip = posed(rest, solution)
+    assert inner_angle(knee, tip) == pytest.approx(largest, abs=1e-6)
+    assert solution.reach is Reach.LIMITED
+
+
+@given(seeds, shapes, st.floats(1.0, 3.0), st.sampled_from([1.0, -1.0]))
+def test_a_bend_past_a_side_is_that_side(seed, shape, size, side):
+    rng = random.Random(seed)
+    rest = rest_shape(rng, shape)
+    target = target_for(rest, rng)
+    past, at = (solve(rest, target, Features(swung=True), bend=bend) for bend in (size * side, side))
+    assert past == at
+
+
 @given(seeds, shapes, st.floats(0.0, 3.0), st.floats(0.2, 1.0), fractions, fractions)
 def test_limits_and_stretch(seed, shape, fraction, high, stretch, softness):
     """The limb stops at the limit, eases into it, and stretches from there; the inner angle stays within."""

@@ -56,9 +56,11 @@ def test_a_row_that_is_not_a_number_leaves_the_others_alone():
 
 
 def test_parting_keeps_kinds_and_signs_apart():
+    """Of numbers that are equal: what is worked out once for both would be one kind, and of one sign."""
+    assert (Reach.TOO_FAR, -0.0) == (1.0, 0.0)
     (constant,) = inputs("constant", 1)
     (given_,) = inputs("given", 1)
-    nodes = [given_ * Node("constant", value) for value in (3.0, Reach.TOO_FAR, 0.5, -0.5)]
+    nodes = [given_ * Node("constant", value) for value in (1.0, Reach.TOO_FAR, 0.0, -0.0)]
     formula = part([*nodes, given_ + constant * constant, given_ - constant * constant], (given_,))
     assert formula.fixed == [formula.fixed[0]]
     assert [type(node.parts[1].parts[0]) for node in formula.results[:2]] == [float, Reach]

@@ -163,6 +163,22 @@ def test_keys_outside_the_range_and_other_channels_stay(bake):
     assert np.allclose(again, values, atol=1e-6)
 
 
+@pytest.mark.parametrize(("end", "step", "count"), [(1.7, 0.1, 8), (24.0, 1.0, 24), (2.0, 0.3, 4), (1.0, 7.0, 1)])
+def test_both_ends_are_frames_where_the_step_comes_to_them(addon, end, step, count):
+    """Which steps of a tenth do by rounding only."""
+    frames = installed.addon("addon.bake").frames_between(1.0, end, step)
+    assert (len(frames), frames[0]) == (count, 1.0)
+    assert frames[-1] <= end + 1e-6
+
+
+def test_what_keys_do_where_a_chain_is_off_is_no_error_of_it(addon):
+    """Of two frames it is off in the first."""
+    samples = installed.addon("addon.bake.samples")
+    sample = samples.empty_sample(make_leg().pose.bones["shin"], 2)
+    sample.reach[1] = 0
+    assert sample.worst_residual(np.array([[5.0, 0.0, 0.0], [0.25, 0.0, 0.0]])) == 0.25
+
+
 def test_a_new_action_leaves_the_current_one_alone(bake):
     ob = make_leg()
     make_chain(ob)

@@ -49,6 +49,11 @@ def follow_a_bone_that_inherits_otherwise(ob: Any, chain: Any) -> None:
     other.data.bones["thigh"].inherit_scale = "AVERAGE"
 
 
+def drive_by_what_is_muted(ob: Any, chain: Any) -> None:
+    driver = chain.target.driver_add("location", 0)
+    driver.driver.expression, driver.mute = "frame", True
+
+
 def follow_a_bone_that_moves_otherwise(ob: Any, chain: Any) -> None:
     other = follow_a_posed_bone(ob, chain)
     other.data.bones["thigh"].use_local_location = False
@@ -72,8 +77,10 @@ def test_what_curves_alone_do_not_tell_goes_by_a_scene_of_its_own(addon, change)
     assert_ways(ob, "23")
 
 
-@pytest.mark.parametrize("change", [follow_a_bone_that_inherits_otherwise, follow_a_bone_that_moves_otherwise])
-def test_curves_tell_where_a_bone_is_however_it_inherits(addon, change):
+@pytest.mark.parametrize(
+    "change", [follow_a_bone_that_inherits_otherwise, follow_a_bone_that_moves_otherwise, drive_by_what_is_muted]
+)
+def test_curves_tell_where_it_is_all_the_same(addon, change):
     ob = make_leg()
     change(ob, make_chain(ob))
     bpy.context.view_layer.update()

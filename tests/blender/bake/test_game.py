@@ -124,6 +124,36 @@ def test_joints_of_a_limb_that_stretches_stay_where_they_are_without_scale(addon
     assert report.warnings == tuple(f"The scale of '{name}' in 'leg' is left out: games get it at 1" for name in limb)
 
 
+def test_a_mirrored_bone_is_told(addon):
+    """Whose axes are as long as ever."""
+    baking = installed.addon("addon.bake")
+    ob = make_creature()
+    make_chain(ob)
+    ob.pose.bones["patch"].scale = (-1.0, 1.0, 1.0)
+    request = baking.Request(baking.chains_of_scene(bpy.context), np.array(FRAMES, float))
+    report = baking.finish(baking.bake_for_game(bpy.context, request))
+    assert report.warnings == ("The scale of 'patch' in 'leg' is left out: games get it at 1",)
+
+
+def test_strips_that_scale_bones_act_no_more(addon):
+    baking = installed.addon("addon.bake")
+    ob = make_creature()
+    make_chain(ob)
+    data, kept = ob.animation_data, ob.animation_data.action
+    ob.animation_data.action = None
+    patch = ob.pose.bones["patch"]
+    patch.scale = (1.5, 1.5, 1.5)
+    patch.keyframe_insert("scale", frame=1)
+    data.nla_tracks.new().strips.new("scaled", 1, data.action).frame_end = 24
+    data.action = kept
+    request = baking.Request(baking.chains_of_scene(bpy.context), np.array(FRAMES, float))
+    report = baking.finish(baking.bake_for_game(bpy.context, request))
+    assert report.warnings == ("The scale of 'patch' in 'leg' is left out: games get it at 1",)
+    bpy.context.scene.frame_set(12)
+    posed = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["patch"]
+    assert tuple(posed.matrix.to_scale()) == pytest.approx((1.0, 1.0, 1.0), abs=1e-6)
+
+
 ROUNDED = 2e-6
 """What exporters make of scale 1 where they take matrices apart: poses, or the bones at rest."""
 

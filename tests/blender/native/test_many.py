@@ -51,6 +51,8 @@ def test_rigs_of_all_kinds_keep_their_pose_there_and_back(set_aside):
     add_chain(twin)
     rigs.append(twin)
     set_aside(rigs[2])
+    set_so = [(ob.hide_get(), ob.hide_select) for ob in rigs]
+    assert any(map(any, set_so))
     update()
     before = [matrices(ob) for ob in rigs]
     convert.make_portable(bpy.context, lowers_of(rigs))
@@ -66,6 +68,7 @@ def test_rigs_of_all_kinds_keep_their_pose_there_and_back(set_aside):
         assert ob.pose.bones["shin"].planar_ik.runs_on == "EXTENSION"
         assert set(parts(ob)["bones"]) == {"hip", "thigh", "shin"}
         assert np.allclose(matrices(ob), pose, atol=1e-5)
+    assert [(ob.hide_get(), ob.hide_select) for ob in rigs] == set_so
 
 
 @pytest.mark.parametrize("change", ["make_portable", "rebuild", "make_live"])

@@ -8,6 +8,7 @@ import pytest
 from mathutils import Euler, Matrix
 
 from scripts import installed
+from tests.blender.bake_rigs import curves
 from tests.blender.natives import make_live, make_portable, matrices, played_alone
 from tests.blender.rigs import (
     LEG,
@@ -386,3 +387,54 @@ def test_a_target_that_hangs_on_the_limb_is_not_taken(rig):
     chain.subtarget, chain.target = "", bpy.data.objects["target"]
     update()
     assert (chain.runs_on, chain.message, chain.reach) == ("RIG", "", "REACHED")
+
+
+@pytest.fixture
+def plain_rig(tmp_path):
+    """An overridden leg of a library without animation, which takes keys of its own."""
+    make_rig()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    return link(tmp_path / "library.blend")
+
+
+def test_another_override_of_the_same_action_keeps_its_keys(plain_rig):
+    """Whose chain stays live: it is still animated by the setting's name on the bone."""
+    first = plain_rig
+    second = first.override_library.reference.override_create(remap_local_usages=False)
+    bpy.context.scene.collection.objects.link(second)
+    for ob in (first, second):
+        make_chain(ob, make_empty(f"target of {ob.name}", frame_of(ob).target(0.6, 0.4)), plane="SWING")
+    for frame, influence in ((1, 0.0), (11, 1.0)):
+        first.pose.bones["shin"].planar_ik.influence = influence
+        first.pose.bones["shin"].keyframe_insert("planar_ik_influence", frame=frame)
+    data = second.animation_data_create()
+    data.action = first.animation_data.action
+    if hasattr(data, "action_slot"):
+        data.action_slot = first.animation_data.action_slot
+    wanted = over_frames(first, second)
+    make_portable(first)
+    assert [ob.pose.bones["shin"].planar_ik.runs_on for ob in (first, second)] == ["RIG", "EXTENSION"]
+    assert abs(over_frames(first, second) - wanted).max() < SAME
+
+
+def over_frames(*rigs):
+    """The matrices of legs in some frames."""
+    found = []
+    for frame in (1, 6, 11):
+        bpy.context.scene.frame_set(frame)
+        found.append([matrices(ob) for ob in rigs])
+    return np.array(found)
+
+
+def test_an_angle_that_only_a_modifier_changes_is_animated(plain_rig):
+    """One key says nothing over time, but noise on it does."""
+    chain = make_chain(plain_rig, make_empty("target", frame_of(plain_rig).target(0.6, 0.4)), plane="SWING")
+    path = 'pose.bones["shin"].planar_ik_hinge_angle'
+    plain_rig.keyframe_insert(path, frame=1)
+    make_portable(plain_rig)
+    assert chain.runs_on == "RIG"
+    make_live(plain_rig)
+    curves(plain_rig)[path, 0].modifiers.new("NOISE")
+    with pytest.raises(RuntimeError, match="Hinge angle of 'shin' is animated"):
+        make_portable(plain_rig)
+    assert chain.runs_on == "EXTENSION"

@@ -423,6 +423,18 @@ def test_a_control_that_is_keyed_stays() -> None:
     assert name in ob.data.bones
 
 
+def test_a_control_on_which_something_hangs_stays() -> None:
+    ob = rig_at_rest(POSED)
+    bpy.ops.pose.planar_ik_add(controls="BONE")
+    name = ob.pose.bones["shin"].planar_ik.subtarget
+    bpy.ops.object.mode_set(mode="EDIT")
+    heel = ob.data.edit_bones.new("heel")
+    heel.tail, heel.parent = (0, 0, 1), ob.data.edit_bones[name]
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_remove()
+    assert ob.data.bones["heel"].parent.name == name
+
+
 def test_of_two_that_are_selected_the_nearer_to_the_tip_is_the_target() -> None:
     ob = rig_at_rest((*LEG, FOOT))
     tip = worlds(ob)["shin"] @ Vector((0, ob.data.bones["shin"].length, 0))

@@ -118,6 +118,36 @@ def test_a_knee_that_swung_out_of_the_rest_plane_is_snapped_to(legs: Any, side: 
     assert apart(joints(legs, side), own) < 1e-5 * LENGTH
 
 
+@pytest.mark.parametrize("side", [".L", ".R"])
+def test_a_knee_that_swung_to_the_other_side_is_refused_without_a_pole(legs: Any, side: str) -> None:
+    """To which no bend of a hinge swings it: the bones' x axes are its normal."""
+    chain = add_chain(legs, side, plane="REST")
+    chain.bend = 0.3
+    chain.target.location.z += 0.4
+    bpy.context.view_layer.update()
+    bpy.ops.pose.planar_ik_snap_fk()
+    chain.influence = 0.0
+    for name in (f"thigh{side}", f"shin{side}"):
+        w, x, y, z = legs.pose.bones[name].rotation_quaternion
+        legs.pose.bones[name].rotation_quaternion = (w, x, -y, -z)
+    bpy.context.view_layer.update()
+    with pytest.raises(RuntimeError, match="set its plane to Pole"):
+        bpy.ops.pose.planar_ik_snap_target()
+    assert chain.bend == pytest.approx(0.3)
+
+
+def test_a_target_snapped_for_a_limb_that_stretches_is_at_its_tip(legs: Any) -> None:
+    """For then softness leaves the tip behind nowhere: the bones make up for it."""
+    chain = add_chain(legs, plane="POLE")
+    chain.softness, chain.stretch, chain.influence = 0.2, 1.0, 0.0
+    own = joints(legs)
+    bpy.ops.pose.planar_ik_snap_target()
+    chain.influence = 1.0
+    tip = joints(legs)[1]
+    assert (tip - own[1]).length < 1e-5 * LENGTH
+    assert (chain.target.matrix_world.translation - tip).length < 1e-5 * LENGTH
+
+
 def test_a_pose_out_of_the_rest_plane_is_refused_without_a_pole(legs: Any) -> None:
     chain = add_chain(legs, plane="REST")
     chain.influence = 0.0
@@ -314,6 +344,17 @@ def test_mirroring_twice_moves_nothing_and_adds_nothing(legs: Any) -> None:
     bpy.ops.pose.planar_ik_mirror()
     assert apart(joints(legs, ".R"), posed) < 1e-6
     assert len(bpy.data.objects) == count
+
+
+def test_the_mirror_image_of_a_keyed_target_stays_on_its_side(legs: Any) -> None:
+    """The keys say where the other one is."""
+    chain = add_chain(legs)
+    chain.target.keyframe_insert("location", frame=1)
+    bpy.ops.pose.planar_ik_mirror()
+    before = joints(legs, ".R")
+    bpy.context.scene.frame_set(2)
+    assert apart(joints(legs, ".R"), before) == 0.0
+    assert apart(joints(legs, ".R"), joints(legs, ".L")) > 0.5
 
 
 def test_a_bone_without_a_side_has_no_mirror(legs: Any) -> None:
