@@ -15,6 +15,7 @@ from ..rig.data.editing import at_once, edit_mode, object_mode
 from ..rig.data.unkeyed import unkeyed_kept
 from ..rig.settings import PREFIX, SWITCH, holder_of
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
+from ..rig.targets import Target
 from ..rig.tasks.setup import Refused
 from ..solver.limb import Limb
 from .checking import check, check_fixed, check_in_reach
@@ -66,14 +67,14 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
         _put_on_rig(context, wanted)
 
 
-def clear(context: Context, bones: Iterable[PoseBone]) -> None:
-    """Give bones their own pose back that a mechanism poses though its chain is gone; raises `Refused` before anything
-    is changed."""
+def clear(context: Context, bones: Iterable[PoseBone]) -> list[Target]:
+    """Give bones their own pose back that a mechanism poses though its chain is gone, and say what that followed;
+    raises `Refused` before anything is changed."""
     left = _by_object(bones)
     for ob in left:
         check_in_reach(ob, [], "take away what its chains left")
     with object_mode(context, left):
-        take_away_left(context, [ob.pose.bones[name] for ob, names in left.items() for name in names])
+        return take_away_left(context, [ob.pose.bones[name] for ob, names in left.items() for name in names])
 
 
 def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:

@@ -12,10 +12,11 @@ from ...rig.data import fcurves
 from ...rig.data.access import ArmatureObject, is_armature, made_on, split_path
 from ...rig.data.editing import edit_mode
 from ...rig.settings import BY_NAME, ON_RIG, PART, holder_of
+from ...rig.targets import Target
 from .expressions import LONGEST
 from .found import Found, exposed
 from .parts import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
-from .references import collection_of, drivers_on, stranded, unused_worlds
+from .references import collection_of, drivers_on, goals_on, stranded, unused_worlds
 
 
 class Plan(NamedTuple):
@@ -104,8 +105,8 @@ def take_away(context: Context, lowers: Mapping[PoseBone, Collection[str]]) -> N
     _remove_bones(context, gone)
 
 
-def take_away_left(context: Context, bones: Iterable[PoseBone]) -> None:
-    """Take away what still poses bones whose chain is gone, as its lower bone was deleted."""
+def take_away_left(context: Context, bones: Iterable[PoseBone]) -> list[Target]:
+    """Take away what still poses bones whose chain is gone, as its lower bone was deleted; give what it followed."""
     gone: dict[ArmatureObject, set[str]] = {}
     for bone in bones:
         host, found = bone.id_data, Found(bone)
@@ -115,7 +116,9 @@ def take_away_left(context: Context, bones: Iterable[PoseBone]) -> None:
         for _, constraint in left:
             bone.constraints.remove(constraint)
         gone[host] = set()
+    goals = [goal for host in gone for name in stranded(host, ()) for goal in goals_on(host.pose.bones[name])]
     _remove_bones(context, gone)
+    return goals
 
 
 def _remove_bones(context: Context, gone: dict[ArmatureObject, set[str]]) -> None:

@@ -10,6 +10,7 @@ from bpy.types import PoseBone
 
 from ...rig.data.access import ArmatureObject, is_armature, is_part, split_path
 from ...rig.settings import PART
+from ...rig.targets import Target
 from .annex import is_annex
 from .blending import WORLD
 
@@ -87,6 +88,13 @@ def stranded(ob: ArmatureObject, gone: Collection[str]) -> set[str]:
                     waiting += needs_of(each.pose.bones[name], drivers.get(name, ()))
             needed |= found
     return parts - needed
+
+
+def goals_on(part: PoseBone) -> list[Target]:
+    """What a part of a mechanism measures the place of, which is no part itself."""
+    at = [(getattr(each, "target", None), subtarget_of(each)) for each in part.constraints]
+    found = [Target(ob, bone) for ob, bone in at if ob and (bone or not is_armature(ob))]
+    return [goal for goal in found if not (goal.bone and is_part(goal.object, goal.bone))]
 
 
 def collection_of(ob: ArmatureObject) -> Any:

@@ -69,14 +69,19 @@ class Posture(NamedTuple):
 
 
 def posture(
-    evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence[float], Sequence[float]], near: float = 0.0
+    evaluated: ArmatureObject,
+    name: str,
+    own: Own,
+    scales: tuple[Sequence[float], Sequence[float]],
+    near: float = 0.0,
+    can_make_up: bool = False,
 ) -> Posture:
     """The limb of the lower bone of this name, posed by these rotations and scales; raises `Unposable`.
 
-    Of the two sides, each fit takes the one whose hinge angle is nearer to ``near``.
+    Of the two sides, each fit takes the one whose hinge angle is nearer to ``near``; ``can_make_up`` as in `anatomy`.
     """
     lower = evaluated.pose.bones[name]
-    body = anatomy(upper_of(lower), lower, *scales)
+    body = anatomy(upper_of(lower), lower, *scales, can_make_up=can_make_up)
     limb = body.limb
     tip = tip_position(own, limb, uninherited=body.uninherited)
     knee = tip_position(own, limb._replace(r2=0.0), uninherited=body.uninherited)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import degrees, isfinite
 from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import ID, Collection, Context, Object, PoseBone, Scene
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ...solver.chain import Own
 from ...solver.rotation import Quaternion
 from ..anatomy import Unposable
-from ..data.access import ArmatureObject, chain_settings, has_bone, scene_of, upper_of
+from ..data.access import ArmatureObject, chain_settings, has_bone, runs_on_rig, scene_of, upper_of
 from ..data.dependencies import Dependencies
 from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from ..settings import MADE, NAMES, PREFIX
@@ -86,31 +87,40 @@ def check_target(ob: Object, lower: PoseBone, target: Target) -> None:
         raise Refused(problem)
 
 
-def posture_of(context: Context, lower: PoseBone) -> Posture:
-    """How the limb of a lower bone is posed; raises `Refused` if a setting keeps it from being posed exactly."""
+def posture_of(context: Context, lower: PoseBone, is_stretched: bool = False) -> Posture:
+    """How the limb of a lower bone is posed; raises `Refused` if a setting keeps it from being posed exactly.
+
+    With ``is_stretched`` its chain may have lengthened the upper bone, and made up for what the lower one inherits.
+    """
     evaluated = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
     lower = evaluated.pose.bones[lower.name]
     upper = upper_of(lower)
     if not all(map(isfinite, (*upper.head[:], *lower.head[:], *lower.tail[:]))):
         raise Refused(f"The pose of '{lower.name}' is not a number: clear its transforms and its parents'")
-    own = Own(_rotation(upper), _rotation(lower))
+    own = Own(_rotation(upper), _rotation(lower, upper.scale if is_stretched else None))
     try:
-        return posture(evaluated, lower.name, own, (upper.scale[:], lower.scale[:]))
+        return posture(evaluated, lower.name, own, (upper.scale[:], lower.scale[:]), can_make_up=is_stretched)
     except Unposable as why:
         raise Refused(*why.args) from why
 
 
-def _rotation(bone: PoseBone) -> Quaternion:
-    """The own rotation that a bone would have for its evaluated pose, whatever poses it."""
+def _rotation(bone: PoseBone, lengthened: Any = None) -> Quaternion:
+    """The own rotation that a bone would have for its evaluated pose, whatever poses it; if its parent is
+    ``lengthened``, below that as it would be without."""
     above = bone.parent
     rest = bone.bone.matrix_local
     if above is None:
         own = bone.bone.convert_local_to_pose(bone.matrix, rest, invert=True)
     else:
+        carrier = above.matrix
+        if lengthened and min(lengthened) > 0.0:
+            carrier = carrier @ Matrix.Diagonal((*(1.0 / size for size in lengthened), 1.0))
         own = bone.bone.convert_local_to_pose(
-            bone.matrix, rest, parent_matrix=above.matrix, parent_matrix_local=above.bone.matrix_local, invert=True
+            bone.matrix, rest, parent_matrix=carrier, parent_matrix_local=above.bone.matrix_local, invert=True
         )
     turn = own.to_quaternion()
+    if lengthened:  # and so sheared; but the tip is where it is
+        turn = (turn @ Vector((0.0, 1.0, 0.0))).rotation_difference(own.col[1].xyz) @ turn
     return (turn.w, turn.x, turn.y, turn.z)
 
 
@@ -167,8 +177,9 @@ def add_fitting(context: Context, fitting: Fitting, settings: dict[str, Any]) ->
 
 def make_pole(context: Context, lower: PoseBone) -> None:
     """Have a chain bend towards a new pole where the knee points now, so that the limb stays where it is."""
-    posed = posture_of(context, lower)
-    fit, settings = posed.fits["POLE"], chain_settings(lower)
+    settings = chain_settings(lower)
+    posed = posture_of(context, lower, is_stretched=settings.stretch > 0.0 and not runs_on_rig(lower))
+    fit = posed.fits["POLE"]
     for name, value in fit.settings().items():
         setattr(settings, name, value)
     settings.pole_target = new_empty(context, f"pole_{lower.name}", posed.pole, posed.mark)
@@ -188,7 +199,7 @@ def add_chain(ob: Object, lower: PoseBone, settings: dict[str, Any]) -> None:
 def remove_chain(ob: ArmatureObject, lower: PoseBone) -> None:
     """Switch a chain off, which gives the bones their own pose back, and forget its settings."""
     chain = chain_settings(lower)
-    marks = {mark for mark in (chain.target, chain.pole_target) if mark and MADE in mark}
+    marks = {mark for mark in (chain.target, chain.pole_target) if mark}
     chain.enabled = False
     let_go_of_rotation(lower)
     restore_inherit_scale(lower)
@@ -198,10 +209,15 @@ def remove_chain(ob: ArmatureObject, lower: PoseBone) -> None:
     for prop in chain.bl_rna.properties:
         if not prop.is_readonly and prop.identifier not in {"rna_type", "name", *NAMES}:
             chain.property_unset(prop.identifier)
-    for mark in marks:
-        if not mark.animation_data and not _users_of(mark):
-            bpy.data.objects.remove(mark)
+    remove_unused(marks)
     ob.update_tag(refresh={"DATA"})
+
+
+def remove_unused(marks: Iterable[Any]) -> None:
+    """Remove those of the objects that were made for chains, are not animated, and nothing needs any more."""
+    for mark in {*marks}:
+        if MADE in mark and not mark.animation_data and not _users_of(mark):
+            bpy.data.objects.remove(mark)
 
 
 def _users_of(mark: Object) -> set[ID]:

@@ -12,7 +12,7 @@ from ... import live
 from ...native import convert
 from ...rig.data.access import chain_settings, runs_on_rig
 from ...rig.tasks.controls import goals_on, take_away
-from ...rig.tasks.setup import Refused, make_pole, remove_chain
+from ...rig.tasks.setup import Refused, make_pole, remove_chain, remove_unused
 from ...rig.words import rpt_
 from ..finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, left_behind, selected_chains
 from ..translations import told
@@ -211,14 +211,15 @@ class POSE_OT_planar_ik_remove(ChainOperator):
     def act(self, context: Context) -> None:
         """Remove the selected chains."""
         left = left_behind(context)
-        convert.clear(context, left)
+        forsaken = convert.clear(context, left)
         chains = chains_meant(context, or_off=True) if left else selected_chains(context, or_off=True)
         names = [(lower.id_data, lower.name) for lower in chains]
-        goals = [goal for lower in chains for goal in goals_on(lower)]
+        goals = [*forsaken, *(goal for lower in chains for goal in goals_on(lower))]
         convert.make_live(context, filter(runs_on_rig, chains))
         for ob, name in names:
             remove_chain(ob, ob.pose.bones[name])
         take_away(context, goals)
+        remove_unused(goal.object for goal in forsaken)
         live.refresh(context)
 
 

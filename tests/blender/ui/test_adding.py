@@ -317,6 +317,26 @@ def test_a_pole_is_made_where_the_knee_points() -> None:
     assert (chain.plane, chain.pole_target) == ("POLE", pole)
 
 
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("volume", ["LENGTH", "UNIFORM", "VOLUME"])
+@pytest.mark.parametrize("place", [(0.2, 0.4, -3.5), (0.3, 0.9, -1.6)])
+def test_a_limb_that_is_stretched_gets_a_pole_where_its_knee_points(runs_on: str, volume: str, place: Any) -> None:
+    ob = rig_at_rest((*LEG, FOOT))
+    target = make_empty("target", place)
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_add(plane="SWING", runs_on=runs_on, target=target.name)
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.stretch, chain.softness, chain.stretch_volume = 1.0, 0.3, volume
+    before = worlds(ob)
+    assert (before["shin"].translation - before["thigh"].translation).length > 1.001 * length(ob) / 2.0
+    bpy.ops.pose.planar_ik_pole()
+    after = joints(ob)
+    assert chain.plane == "POLE"
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    assert (before["shin"].translation - Vector(after.knee)).length <= 1e-5
+    assert (Vector(place) - Vector(after.tip)).length <= 1e-5
+
+
 def test_a_target_posed_by_another_chain_is_not_snapped() -> None:
     away = Vector((1, 0, 0))
     other = [
@@ -412,6 +432,36 @@ def test_remove_takes_the_controls_away_again(controls: str) -> None:
     assert (set(ob.data.bones.keys()), set(bpy.data.objects)) == (bones, things)
     assert not ob.pose.bones["foot"].constraints
     assert not ob.data.collections_all.get("IK Controls")
+
+
+@pytest.mark.parametrize("controls", CONTROLS)
+def test_what_was_made_for_a_chain_goes_with_what_is_left_of_it(controls: str) -> None:
+    ob = rig_at_rest(POSED)
+    bones, things = set(ob.data.bones.keys()), set(bpy.data.objects)
+    bpy.ops.pose.planar_ik_add(plane="POLE", controls=controls)
+    bpy.ops.object.mode_set(mode="EDIT")
+    ob.data.edit_bones.remove(ob.data.edit_bones["shin"])
+    bpy.ops.object.mode_set(mode="POSE")
+    select(ob, "thigh")
+    bpy.ops.pose.planar_ik_remove()
+    assert (set(ob.data.bones.keys()), set(bpy.data.objects)) == (bones - {"shin"}, things)
+
+
+@pytest.mark.parametrize("controls", CONTROLS)
+def test_of_what_is_left_of_a_chain_a_target_stays_that_is_keyed_or_was_there_before(controls: str) -> None:
+    ob = rig_at_rest(POSED)
+    bpy.ops.pose.planar_ik_add(controls=controls)
+    chain = ob.pose.bones["shin"].planar_ik
+    target = chain.target.pose.bones[chain.subtarget] if chain.subtarget else chain.target
+    target.keyframe_insert("location", frame=1)
+    name, own = target.name, make_empty("own")
+    bpy.ops.object.mode_set(mode="EDIT")
+    ob.data.edit_bones.remove(ob.data.edit_bones["shin"])
+    bpy.ops.object.mode_set(mode="POSE")
+    select(ob, "thigh")
+    bpy.ops.pose.planar_ik_remove()
+    assert name in (ob.data.bones if controls != "EMPTY" else bpy.data.objects)
+    assert own.name in bpy.data.objects
 
 
 def test_a_control_that_is_keyed_stays() -> None:
