@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rig.data.fcurves import copy_modifier
-
-LAST_FRAME = 1048574.0
-"""Blender's frames end here, and begin at the negative of it."""
+from ..rig.data.fcurves import LAST_FRAME, copy_modifier
 
 
 def act_outside(curve: Any, first: float, last: float) -> None:

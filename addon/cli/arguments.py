@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..bake import Refused, Span, frames_between
+from ..rig.data.fcurves import LAST_FRAME
 from .help import ADD_EXAMPLE, BAKE_EXAMPLES, DESCRIPTION, EPILOG, LIVE_EXAMPLE, PORTABLE_EXAMPLES, REPORT_EXAMPLE
 from .version import VERSION
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
-
-LAST_FRAME = 1048574
-"""Blender's frames end here, and begin at the negative of it."""
 
 SHORTEST_STEP = 0.01
 

@@ -2,7 +2,7 @@
 
 EPILOG = """\
 Standard output gets one line of JSON for each file and chain, all else goes to standard error. Blender itself may print
-lines before the first of them; they do not begin with a brace. docs/json.md says what the lines hold.
+lines before the first of them; they do not begin with a brace. What the answers hold is in the sources' docs/json.md.
 
 exit codes:
   0  done, or nothing to do

@@ -61,11 +61,6 @@ class Setting(NamedTuple):
         """Whether it is one that has one of several values, each of which Blender stores as a number."""
         return self.make is EnumProperty
 
-    @property
-    def typecode(self) -> str:
-        """As what kind of `array.array` Blender hands out the values of many bones."""
-        return {FloatProperty: "f", BoolProperty: "b", EnumProperty: "i"}[self.make]
-
     def on_bone(self) -> Any:
         """The property as it is registered on the pose bone."""
         return self.make(

@@ -28,9 +28,8 @@ UNIFORM = "set Stretch Volume to Uniform"
 ALIGNED = "set it to Aligned, or Stretch Volume to Uniform"
 
 
-def avoid_shear(lower: PoseBone) -> bool:
-    """Set what the bones below must inherit, and keep in the chain's settings what was set before; say whether
-    anything had to be set.
+def avoid_shear(lower: PoseBone) -> None:
+    """Set what the bones below must inherit, and keep in the chain's settings what was set before.
 
     The lower bone takes over the upper bone's lengthening along its own axes; other children keep an even scale.
     """
@@ -42,10 +41,8 @@ def avoid_shear(lower: PoseBone) -> bool:
             changed.setdefault(bone.name, inherited)
             bone.bone.inherit_scale = mode
     kept = "\n".join(f"{mode} {escape_identifier(name)}" for name, mode in changed.items())
-    if kept == chain.own_inherit_scale:
-        return False
-    chain.own_inherit_scale = kept
-    return True
+    if kept != chain.own_inherit_scale:
+        chain.own_inherit_scale = kept
 
 
 def shears(lower: PoseBone) -> bool:
@@ -68,7 +65,7 @@ def restore_inherit_scale(lower: PoseBone) -> None:
         chain.own_inherit_scale = ""
 
 
-EVEN = (1.0, 1.0, 1.0)
+UNSCALED = (1.0, 1.0, 1.0)
 
 ASIDE = 1e-6
 """How far aside of its knee, as a sine, a bone in single precision may point and still count as pointing at it."""
@@ -89,7 +86,7 @@ class Stretching(NamedTuple):
         self, upper: Quaternion, lower: Quaternion, factor: float
     ) -> tuple[Quaternion, Quaternion, Sizes, Sizes]:
         """The rotations and factors on the scales of the upper and the lower bone of a limb that was solved so."""
-        if self.how is None or (factor == 1.0 and self.how.own == EVEN):
+        if self.how is None or (factor == 1.0 and self.how.own == UNSCALED):
             return upper, lower, _powers_of(factor, self.upper), _powers_of(factor, self.lower)
         upper, lower, grown, wanted = lengthened(upper, lower, factor, self.how, FLOATS)
         return upper, lower, grown, besides_inherited(wanted, grown, self.inherited)
@@ -100,12 +97,12 @@ def stretching_of(lower: PoseBone, body: Anatomy, settings: Settings, volume: st
     bone, upper = lower.bone, upper_of(lower)
     mode, powers = bone.inherit_scale, POWERS[volume]
     plain = Stretching(powers, lower_powers(mode, volume), None, mode)
-    is_passed_on, own = mode in SHEARING, body.uneven or EVEN
+    is_passed_on, own = mode in SHEARING, body.uneven or UNSCALED
     along = body.limb.axes[0]
     if settings.stretch == 0.0:
         along = (0.0, 1.0, 0.0)  # which knee moves aside is all the same to a limb that does not lengthen
     points = abs(along[0]) <= ASIDE and abs(along[2]) <= ASIDE
-    if own == EVEN and (volume == "UNIFORM" or (points and not is_passed_on)):
+    if own == UNSCALED and (volume == "UNIFORM" or (points and not is_passed_on)):
         return plain
     if volume != "UNIFORM" and along[1] * along[1] < MOST_ASIDE:
         sentence = f"'{upper.name}' points away from '{lower.name}', so that it can't just get longer: {UNIFORM}"
@@ -114,7 +111,7 @@ def stretching_of(lower: PoseBone, body: Anatomy, settings: Settings, volume: st
         setting = "Fix Shear" if mode == "FIX_SHEAR" else "Full, without rotation"
         sentence = f"'{lower.name}' has Inherit Scale {setting}, which bends a limb that stretches: {ALIGNED}"
         raise Unposable(Problem(Kind.STRETCHED_BENT, sentence))
-    if own == EVEN and points and is_straight_where_stretched(settings):
+    if own == UNSCALED and points and is_straight_where_stretched(settings):
         return plain
     how = Lengthening(along, body.lower_axes, bone.use_inherit_rotation, is_passed_on, volume, own)
     return plain._replace(how=how)

@@ -26,7 +26,7 @@ def render(scene: Scene, frames: Sequence[int], folder: Path, seconds: float) ->
     end, spent_besides = time.monotonic() + seconds, 1.0
     paths = []
     for done, frame in enumerate(frames):
-        progress("Rendering", done, len(frames), f"{end - time.monotonic():4.0f} s left at most")
+        progress("Rendering", done, len(frames), f"{max(0.0, end - time.monotonic()):4.0f} s left")
         start = time.monotonic()
         scene.cycles.time_limit = max(0.4, (end - start) / (len(frames) - done) - spent_besides)
         paths.append(folder / f"{frame:04d}.png")

@@ -23,7 +23,7 @@ from .subjects import Subject
 MOST = {"stretch": np.max, "softness": np.max, "max_angle": np.min, "influence": np.min}
 """Which of a setting's values over the frames bends and lengthens a limb the most."""
 
-EVEN = np.ones((3, 1))
+UNSCALED = np.ones((3, 1))
 
 
 class Grown(NamedTuple):
@@ -86,4 +86,6 @@ def _grown(stretching: Stretching, turns: list[NDArray[Any]], factor: NDArray[An
     upper, lower, grown, wanted = lengthened(upper, lower, factor, stretching.how, ARRAYS)
     found = upper, lower, grown, besides_inherited(wanted, grown, stretching.inherited)
     whole = [np.array(np.broadcast_arrays(*each)) for each in found]
-    return [np.where(factor != 1.0, each, still) for each, still in zip(whole, (*turns, EVEN, EVEN), strict=True)]
+    return [
+        np.where(factor != 1.0, each, still) for each, still in zip(whole, (*turns, UNSCALED, UNSCALED), strict=True)
+    ]

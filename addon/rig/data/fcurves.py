@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+LAST_FRAME = 1048574
+"""Blender's frames end here, and begin at the negative of it."""
+
 
 def clear(curve: Any) -> None:
     """Take a curve's keys and modifiers away.

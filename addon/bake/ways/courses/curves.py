@@ -11,6 +11,7 @@ from bpy.types import Object
 from numpy.typing import NDArray
 
 from ....rig.data.access import bones_of, path_to_bone, place_of_setting
+from ....rig.data.fcurves import LAST_FRAME
 from ....rig.data.rotation import ARRAYS, rotation_channel, to_quaternion
 from ....rig.settings import CHOICES, PREFIX, SWITCH
 from ...acting import Curves, acting_curves, heeds_groups
@@ -20,9 +21,6 @@ from .transforms import matrices
 SPARSE = 8
 """How many frames Blender may sample for each that is wanted."""
 
-LAST_FRAME = 1048574
-"""Blender's frames end here: it samples none after it, and one more than are wanted before."""
-
 
 class Sampler:
     """The F-curves of objects' actions over frames. A context: it samples copies, and removes them at its end."""
@@ -30,6 +28,7 @@ class Sampler:
     def __init__(self, frames: NDArray[Any]) -> None:
         self.frames = frames
         start, end = int(frames[0]), int(frames[-1])
+        # Blender samples nothing past the last frame that it has, and one frame more than is wanted before.
         is_dense = end - start < SPARSE * len(frames) and end < LAST_FRAME
         self._is_whole = is_dense and bool((frames == np.round(frames)).all())
         self._range = (start, end + 1)
