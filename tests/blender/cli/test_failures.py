@@ -52,8 +52,7 @@ def test_ctrl_c_and_sigterm_end_with_their_own_code_and_leave_nothing(shot, tmp_
     before = shot.read_bytes()
     folder = tmp_path_factory.mktemp("temporary")
     process = start("bake", "--in-place", shot, env={**os.environ, "TMPDIR": str(folder)})
-    while "Read blend" not in process.stderr.readline():
-        pass
+    assert any("Read blend" in line for line in iter(process.stderr.readline, ""))
     process.send_signal(number)
     out, err = process.communicate(timeout=100)
     assert (process.returncode, out) == (130, ""), err
