@@ -6,11 +6,12 @@ cancelled leaves the file as it was.
 
 from ..rig.tasks.setup import Refused
 from .game import bake_for_game
-from .job import NotPosed, Report, Request, bake, finish
+from .job import NO_CHAIN, NotPosed, Report, Request, bake, finish
 from .scope import Span, chains_of_scene, frames_between, frames_of
 from .ways import sample_chains
 
 __all__ = [
+    "NO_CHAIN",
     "NotPosed",
     "Refused",
     "Report",

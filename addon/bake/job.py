@@ -28,6 +28,8 @@ from .scope import curve_times, switch
 from .ways import find_joints, part_of, sample_chains
 from .ways.stepping import frame_kept
 
+NO_CHAIN = "There is no chain to bake: add one with Pose > Inverse Kinematics > Add Planar IK"
+
 ATTEMPTS = 3
 """How often a reduction is tried, each at half the tolerance of the one before, until its measured error is in it."""
 
@@ -141,7 +143,7 @@ def finish(steps: Generator[float, None, Report]) -> Report:
 def check(request: Request) -> None:
     """Raise `Refused` if these chains can't be baked."""
     if not request.chains:
-        raise Refused("There is no chain to bake: add one with Pose > Inverse Kinematics > Add Planar IK")
+        raise Refused(NO_CHAIN)
     if request.keep and request.tolerance > 0.0:
         raise Refused("Fewer keys can only be measured with the chains switched off: set the tolerance to 0")
     check_writable(list({lower.id_data: None for lower in request.chains}), request.into_new)

@@ -47,6 +47,10 @@ def click_add_and_drag(hand: Hand):
     for _ in range(2):
         yield from hand.key("Z", ctrl=True, shift=True)
     found["chain_after_redo"], found["tip_after_redo"] = has_chain(), tip()[:]
+    yield from hand.to_the_middle()
+    yield from hand.choose("Flip Planar IK")
+    found["mode_of_the_search"] = bpy.context.mode
+    found["bend_after_search"] = bpy.data.objects["limb"].pose.bones["lower"].planar_ik.bend
     return found
 
 

@@ -36,6 +36,7 @@ def test_clicking_a_bone_adding_a_chain_and_dragging_its_target(play):
     assert found["empties_after_undo"] == []
     assert found["chain_after_redo"]
     assert found["tip_after_redo"] == pytest.approx(found["tip_after_drag"], abs=NEAR)
+    assert (found["mode_of_the_search"], found["bend_after_search"]) == ("OBJECT", -1.0)
 
 
 def test_what_was_added_is_adjusted_with_its_target_selected(play):

@@ -14,7 +14,7 @@ from ...solver.fitting import fit_hinge
 from ...solver.ops import FLOATS
 from ..anatomy import Unposable, anatomy, frame_of
 from ..data import fcurves
-from ..data.access import path_to_bone, setting_path, upper_of
+from ..data.access import is_part, path_to_bone, setting_path, upper_of
 from ..data.animation import animated_paths
 from ..data.carrying import carry
 from ..settings import SETTINGS
@@ -250,5 +250,7 @@ def _muted(muting: Any) -> str:
 
 
 def limbs_with_solvers(bones: Iterator[PoseBone]) -> list[PoseBone]:
-    """Those of the bones that have an IK constraint, as bones are sorted: from parents to children."""
-    return [bone for bone in bones if any(each.type == "IK" for each in bone.constraints)]
+    """Those of the bones that have an IK constraint, as bones are sorted: from parents to children. The parts of limbs
+    on the rig may have some too, which pose nothing."""
+    found = [bone for bone in bones if any(each.type == "IK" for each in bone.constraints)]
+    return [bone for bone in found if not is_part(bone.id_data, bone.name)]

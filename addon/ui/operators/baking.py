@@ -10,10 +10,10 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, Operator, PoseBone
 
-from ...bake import Refused, Report, Request, Span, bake, chains_of_scene, finish, frames_of
+from ...bake import NO_CHAIN, Refused, Report, Request, Span, bake, chains_of_scene, finish, frames_of
 from ...rig.data.access import scene_of, upper_of
 from ...rig.words import n_, rpt_
-from ..finding import selected_chains
+from ..finding import chains_in_view, selected_chains
 from ..translations import told
 from ..units import length_text
 from .ranges import draw_range, start_from_scene
@@ -82,9 +82,12 @@ class POSE_OT_planar_ik_bake(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Pose Mode or Object Mode; the latter for all chains."""
+        """Pose Mode or Object Mode, the latter for all chains; where there are any."""
         if context.mode not in {"POSE", "OBJECT"}:
             cls.poll_message_set(rpt_("Go to Pose Mode and select a bone with a chain"))
+            return False
+        if next(chains_in_view(context), None) is None:
+            cls.poll_message_set(told(NO_CHAIN))
             return False
         return True
 

@@ -69,10 +69,13 @@ class POSE_OT_planar_ik_convert(PoseOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """An armature whose pose is shown."""
+        """An armature whose pose is shown, with something to convert."""
         ob = context.object
         if ob is None or not is_armature(ob) or context.mode not in {"POSE", "OBJECT"}:
             cls.poll_message_set(rpt_("Select an armature, in Pose Mode or Object Mode"))
+            return False
+        if not limbs_with_solvers(iter(ob.pose.bones)):
+            cls.poll_message_set(rpt_("No bone of this armature has an IK constraint to convert"))
             return False
         return True
 

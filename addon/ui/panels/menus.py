@@ -1,4 +1,5 @@
-"""The entries in Pose > Inverse Kinematics, and a pie menu that people can give a key of their own."""
+"""The entries in Pose > Inverse Kinematics, and in the Object menu of what chains follow; and a pie menu that
+people can give a key of their own."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import bpy
 from bpy.types import Context, Menu
 
 from ...rig.words import iface_
+from ..finding import chains_meant
 from ..operators import baking, chains, converting, fk_ik, switching
 from ..operators.ranges import over_range
 
@@ -43,9 +45,29 @@ def _label(cls: Any) -> str:
     return iface_(cls.bl_label, "Operator")
 
 
-def _draw(menu: Any, _context: Context) -> None:
-    layout = menu.layout
-    layout.separator()
+class VIEW3D_MT_planar_ik(Menu):
+    """What can be done with the chains that follow the selected objects"""
+
+    bl_label = "Planar IK"
+
+    def draw(self, _context: Context) -> None:
+        """All there is."""
+        _draw_entries(self.layout)
+
+
+def _draw_in_object_mode(menu: Any, context: Context) -> None:
+    """There, where the search under F3 finds it too."""
+    if chains_meant(context, or_off=True):
+        menu.layout.separator()
+        menu.layout.menu(VIEW3D_MT_planar_ik.__name__, icon="CON_KINEMATIC")
+
+
+def _draw_in_pose_mode(menu: Any, _context: Context) -> None:
+    menu.layout.separator()
+    _draw_entries(menu.layout)
+
+
+def _draw_entries(layout: Any) -> None:
     given = layout.operator_context  # another one where a key opens the menu
     layout.operator_context = "INVOKE_DEFAULT"
     for cls in ENTRIES:
@@ -56,14 +78,16 @@ def _draw(menu: Any, _context: Context) -> None:
     layout.operator_context = given
 
 
-CLASSES = (VIEW3D_MT_planar_ik_pie,)
+CLASSES = (VIEW3D_MT_planar_ik_pie, VIEW3D_MT_planar_ik)
 
 
 def register() -> None:
     """Append the entries."""
-    bpy.types.VIEW3D_MT_pose_ik.append(_draw)
+    bpy.types.VIEW3D_MT_pose_ik.append(_draw_in_pose_mode)
+    bpy.types.VIEW3D_MT_object.append(_draw_in_object_mode)
 
 
 def unregister() -> None:
     """Remove them."""
-    bpy.types.VIEW3D_MT_pose_ik.remove(_draw)
+    bpy.types.VIEW3D_MT_object.remove(_draw_in_object_mode)
+    bpy.types.VIEW3D_MT_pose_ik.remove(_draw_in_pose_mode)

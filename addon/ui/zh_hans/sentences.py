@@ -94,6 +94,7 @@ SENTENCES = {
     "Name the object that bone '{bone}' belongs to as well": "请同时指定骨骼 '{bone}' 所属的物体",
     "Neither the rig nor its targets have an action: bake the scene's range, or give a range": "绑定及其目标都没有动作：请烘焙场景的范围，或给出范围",
     "No bone begins at the tip of '{bone}', to keep the target's rotation": "'{bone}' 的末端没有骨骼可保持目标的旋转",
+    "No bone of this armature has an IK constraint to convert": "此骨架没有带可转换 IK 约束的骨骼",
     "No bones can be added to '{rig}', which is linked: make empties instead": "'{rig}' 是关联的，无法添加骨骼：请改用空物体",
     "No chain is on in any frame": "任何帧都没有打开的链",
     "Of the two IK constraints of '{bone}' nothing switches one off: leave one": "'{bone}' 的两个 IK 约束没有可关闭其一的开关：请只留一个",

@@ -321,6 +321,19 @@ def test_refused_outside_pose_mode(name):
     refuses(getattr(bpy.ops.pose, name), "Pose Mode")
 
 
+def test_entries_that_have_nothing_to_work_on_are_greyed_out_and_say_why():
+    others = [Bone(f"other{i}", (i, 0, 0), (i, 0, 1)) for i in range(30)]
+    ob = make_rig((*LEG, *others))  # a limb among so many has IK constraints among its parts
+    select(ob, "shin")
+    refuses(bpy.ops.pose.planar_ik_bake, "There is no chain to bake")
+    refuses(bpy.ops.pose.planar_ik_convert, "No bone of this armature has an IK constraint")
+    make_chain(ob, make_empty("target", NEAR))
+    assert bpy.ops.pose.planar_ik_bake.poll()
+    bpy.ops.pose.planar_ik_make_portable()
+    assert any(constraint.type == "IK" for bone in ob.pose.bones for constraint in bone.constraints)
+    assert not bpy.ops.pose.planar_ik_convert.poll()
+
+
 @pytest.mark.parametrize("name", OPERATORS)
 def test_refused_with_nothing_selected(name):
     ob = make_rig()
