@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
+from unicodedata import category
 
 import blf
 from bpy.types import Context
@@ -14,7 +16,10 @@ FONT = 0
 """The interface's own."""
 
 FIRST_WIDE = "\u2e80"
-"""From this letter on come scripts that are written without spaces, and may break anywhere."""
+"""From this letter on come scripts without spaces, that may break anywhere but beside brackets, quotes and stops."""
+
+OPENING, CLOSING = {"Ps", "Pi"}, {"Pe", "Pf", "Po"}
+"""Unicode's categories of what may not stand at the end, and at the start of a line."""
 
 
 def lines_of(context: Context, sentence: str) -> list[str]:
@@ -25,7 +30,7 @@ def lines_of(context: Context, sentence: str) -> list[str]:
     blf.size(FONT, preferences.ui_styles[0].widget.points * scale)
     room = region.width - MARGINS * scale
     lines = [""]
-    for piece in _pieces(sentence):
+    for piece in pieces_of(sentence):
         size: Any = blf.dimensions(FONT, (lines[-1] + piece).rstrip())
         if lines[-1] and size[0] > room:
             lines.append("")
@@ -33,11 +38,13 @@ def lines_of(context: Context, sentence: str) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _pieces(sentence: str) -> list[str]:
+def pieces_of(sentence: str) -> list[str]:
     """What a line may break between: words with the spaces after them, and letters that need none."""
-    pieces = [""]
-    for letter in sentence:
-        if letter >= FIRST_WIDE or (pieces[-1] and (pieces[-1][-1] == " " or pieces[-1][-1] >= FIRST_WIDE)):
+    pieces = [sentence[:1]]
+    for last, letter in pairwise(sentence):
+        is_wide = letter >= FIRST_WIDE or last == " " or last >= FIRST_WIDE
+        is_bound = (not letter.isascii() and category(letter) in CLOSING) or category(last) in OPENING
+        if is_wide and not is_bound:
             pieces.append("")
         pieces[-1] += letter
     return pieces

@@ -148,3 +148,10 @@ def test_no_sentence_of_the_interface_is_composed_past_the_translation():
     for path in sorted((ROOT / "addon" / "ui").rglob("*.py")):
         found = composed.findall(path.read_text(encoding="utf-8"))
         assert not [words for words in found if re.search("[a-z]{3}", re.sub("{[^}]*}", "", words))], path
+
+
+def test_lines_break_between_words_and_beside_no_chinese_bracket():
+    pieces = installed.addon("addon.ui.panels.wrapping").pieces_of
+    assert pieces("follows it: press") == ["follows ", "it: ", "press"]
+    assert pieces("跟随：请按“重建”（pose.x）。") == ["跟", "随：", "请", "按", "“重", "建”", "（pose.x）。"]
+    assert "".join(pieces("")) == ""
