@@ -45,8 +45,9 @@ class Recorder:
         """Read the ``i``-th frame, as it is evaluated."""
         evaluated = self.object.evaluated_get(depsgraph)
         self._worlds[i] = array_of(evaluated.matrix_world)
+        bones = evaluated.pose.bones
         for name, rows in self._rows.items():
-            evaluated.pose.bones.foreach_get(name, self._places.ravel())
+            bones.foreach_get(name, self._places.ravel())
             self._joints[name][i] = self._places[rows]
 
     def joints(self, frames: slice) -> Any:
@@ -76,6 +77,7 @@ class ChainRecorder(Recorder):
         self._targets = np.zeros((count, len(goals), 3), np.float32)
         self.reach = np.full((count, len(lowers)), OFF, np.int8)
         self.influence = np.ones((count, len(lowers)))
+        self._told: list[Any] = []
         self._values: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
         """By channels, which of the pose's bones are read, and their numbers ``(bones, frames, numbers)``."""
         self._add_tracks([bone for lower in lowers for bone in (upper_of(lower), lower)])
@@ -88,9 +90,15 @@ class ChainRecorder(Recorder):
         self.record_channels(i, depsgraph)
 
     def record_results(self, i: int, depsgraph: Depsgraph) -> None:
-        """Read what became of the chains in the ``i``-th frame, wherever their tips are."""
-        for number, (sample, key) in enumerate(zip(self.samples, self._keys, strict=True)):
-            chain = status.of_key(key)
+        """Read what became of the chains in the ``i``-th frame, wherever their tips are: most became what they did in
+        the frame before."""
+        chains = [status.of_key(key) for key in self._keys]
+        told = [(chain.posing, chain.problem, chain.reach) if chain and chain.posing else None for chain in chains]
+        if i and None not in told and told == self._told:
+            self.reach[i], self.influence[i] = self.reach[i - 1], self.influence[i - 1]
+            return
+        self._told = told
+        for number, (sample, chain) in enumerate(zip(self.samples, chains, strict=True)):
             posing = chain and chain.posing
             if posing or chain is None or chain.problem:
                 settings = posing.settings if posing else chain_settings(self.object.pose.bones[sample.lower])

@@ -41,12 +41,14 @@ def _on_event(*_event: Any) -> None:
 
 
 def register() -> None:
-    """Listen."""
-    for event in EVENTS:
+    """Listen, where there is a window."""
+    for event in () if bpy.app.background else EVENTS:
         getattr(bpy.app.handlers, event).append(_on_event)
 
 
 def unregister() -> None:
     """Stop listening."""
     for event in EVENTS:
-        getattr(bpy.app.handlers, event).remove(_on_event)
+        handlers = getattr(bpy.app.handlers, event)
+        if _on_event in handlers:
+            handlers.remove(_on_event)
