@@ -309,3 +309,23 @@ def test_the_channels_are_the_animators_and_so_are_keys_and_undo_steps(influence
     bpy.ops.ed.undo()
     rig = bpy.data.objects["rig"]
     assert own(rig) == kept
+
+
+@pytest.mark.parametrize("then", ["LIVE", "OFF"])
+def test_a_pose_set_over_a_solution_while_live_is_off_stays(then):
+    """It is what the animator set last, whether chains come on again or the chain is switched off."""
+    ob = make_rig()
+    chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
+    bpy.context.scene.planar_ik.live = False
+    update()
+    thigh, turn = ob.pose.bones["thigh"], Quaternion((1.0, 0.2, 0.1, -0.3)).normalized()
+    assert thigh.rotation_quaternion.rotation_difference(turn).angle > 0.1
+    thigh.rotation_quaternion = turn
+    update()
+    if then == "LIVE":
+        bpy.context.scene.planar_ik.live = True
+    else:
+        chain.enabled = False
+    update()
+    assert tuple(thigh.rotation_quaternion) == tuple(turn)
+    assert rotation(ob.pose.bones["shin"]) == (1.0, 0.0, 0.0, 0.0)

@@ -485,6 +485,15 @@ def test_a_control_on_which_something_hangs_stays() -> None:
     assert ob.data.bones["heel"].parent.name == name
 
 
+def test_under_the_root_of_a_rig_whose_topmost_bone_is_the_limb_s_own_a_control_hangs_on_nothing() -> None:
+    """On the limb itself it would be carried along."""
+    ob = rig_at_rest((THIGH._replace(parent=""), SHIN))
+    bpy.ops.pose.planar_ik_add(controls="ROOT")
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    assert ob.data.bones[chain.subtarget].parent is None
+
+
 def test_of_two_that_are_selected_the_nearer_to_the_tip_is_the_target() -> None:
     ob = rig_at_rest((*LEG, FOOT))
     tip = worlds(ob)["shin"] @ Vector((0, ob.data.bones["shin"].length, 0))

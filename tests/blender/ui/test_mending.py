@@ -283,3 +283,18 @@ def test_a_limb_that_can_not_get_just_longer_stretches_uniformly():
     evaluate()
     assert chain.reach == "REACHED"
     assert_on_target(ob, chain.target)
+
+
+def test_what_was_disabled_is_hidden_by_its_eye_once_it_is_enabled():
+    """So that it stays out of the view, and is evaluated."""
+    ob, lower = leg(False)
+    target = lower.planar_ik.target
+    target.keyframe_insert("location", frame=1)
+    target.location.x += 0.2
+    target.keyframe_insert("location", frame=11)
+    target.hide_viewport = True
+    bpy.context.scene.frame_set(6)
+    assert bpy.ops.pose.planar_ik_mend(way="ENABLE") == {"FINISHED"}
+    evaluate()
+    assert (target.hide_viewport, target.hide_get(), lower.planar_ik.message) == (False, True, "")
+    assert not ob.hide_get()
