@@ -52,7 +52,7 @@ class Measurer(Draft):
 
     def measure_goals(self, frame: Matrix) -> None:
         """Add all that measures target and pole, in axes given in F."""
-        self.base = self.root = self.add_frame()
+        self.base = self.root = self.add_frame(frame)
         if self.may_be_flat:
             self.root = self.add_tilt("tilt", Place(self.upper.bone.matrix_local, *self.base))
         if self.is_hinged:
@@ -68,12 +68,12 @@ class Measurer(Draft):
         """The upper bone's parent, if it has one."""
         return self.upper.parent.name if self.upper.parent else ""
 
-    def add_frame(self) -> tuple[str, Inherit]:
+    def add_frame(self, frame: Matrix) -> tuple[str, Inherit]:
         """What measures hang on, and how: the upper bone's parent, if F stands still in it, and Blender keeps such axes
-        below it, else a bone of its own that is where the upper bone would be, unturned and unscaled."""
+        below it as they have, else a bone of its own that is where the upper bone would be, unturned and unscaled."""
         parent, inherit, rest = self.add_parent(), Inherit.of(self.upper), self.upper.bone.matrix_local
         is_still = not self.wanted.moving and (not parent or inherit == FULLY)
-        if is_still and keeps_axes(rest, self.rest_of(parent)):
+        if is_still and all(keeps_axes(each, self.rest_of(parent)) for each in (rest, rest @ frame.to_4x4())):
             return parent, FULLY
         name = self.add("frame", rest, parent, inherit)
         for axis in self.wanted.moving:

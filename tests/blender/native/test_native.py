@@ -367,6 +367,38 @@ def test_a_pole_in_line_gives_the_plane_of_a_live_chain():
                 live.append(joints(ob))
 
 
+BESIDE_MINUS_Y = (
+    (
+        Bone("hip", (-0.2545, -0.4064, -0.2193), (0.1161, -0.2728, -0.2884)),
+        Bone("thigh", (-0.1331, -0.6576, -0.1898), (-1.3974, -0.8019, -0.6654), "hip"),
+        Bone("shin", (-1.3974, -0.8019, -0.6654), (-2.1612, -1.5926, 0.0474), "thigh", True),
+    ),
+    (
+        Bone("hip", (-0.2901, -0.1146, -0.3049), (-0.2788, -0.1089, -0.7047)),
+        Bone("thigh", (-0.4707, 0.0244, -0.3877), (-0.7204, 0.3526, 0.2909), "hip"),
+        Bone("shin", (-0.7204, 0.3526, 0.2909), (-0.4816, 0.136, 1.1548), "thigh", True),
+    ),
+)
+"""Legs whose line from root to tip points almost along -Y of the hip, but neither bone."""
+
+
+@pytest.mark.parametrize("plane", ["SWING", "POLE"])
+@pytest.mark.parametrize("bones", BESIDE_MINUS_Y)
+def test_the_axes_of_a_mechanism_are_square(bones, plane):
+    """Blender leaves those that point almost along -Y of their parent's leaning, by up to 7e-5."""
+    ob = make_rig(bones)
+    frame = frame_of(ob)
+    chain = make_chain(ob, make_empty("target"), plane=plane, pole_target=make_empty("pole", (1, 5, 0)))
+    make_portable(ob)
+    for bone in ob.data.bones:
+        axes = np.array(bone.matrix_local.to_3x3())
+        assert axes.T @ axes == pytest.approx(np.eye(3), abs=1e-5)
+    for direction in np.random.default_rng(2).normal(size=(12, 3)):
+        chain.target.location = frame.outside(direction / np.linalg.norm(direction))
+        update()
+        assert np.linalg.norm(joints(ob).tip - place_of(chain.target)) <= SAME * length(ob)
+
+
 def test_a_root_that_is_moved_later_is_noticed_and_mended():
     ob = make_rig()
     chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.3)), pole_target=make_empty("p", (1, 5, 0)))
