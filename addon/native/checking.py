@@ -7,8 +7,9 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..rig.data.access import ArmatureObject, chain_settings, runs_on_rig, setting_path
-from ..rig.data.animation import animated_paths, changing_paths, strip_paths
+from ..rig.anatomy import EVEN
+from ..rig.data.access import ArmatureObject, chain_settings, runs_on_rig, setting_path, upper_of
+from ..rig.data.animation import animated_paths, changing_paths, curves_on, is_driven, is_shaped, strip_paths
 from ..rig.data.dependencies import Dependencies
 from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from ..rig.settings import NAMES, holder_of, titled
@@ -16,6 +17,7 @@ from ..rig.stretching import shears
 from ..rig.targets import Target
 from ..rig.tasks.setup import Refused
 from .mechanism.annex import needs_annex
+from .mechanism.parts import property_path
 from .wanted import fixed_on, read
 
 
@@ -36,6 +38,7 @@ def check(lower: PoseBone) -> None:
     if unposed(ob) or moved:
         raise Refused(unposed(ob) or moved)
     check_fixed(lower)
+    check_lengths(lower)
     if needs_annex(ob):
         _check_apart(lower, animated_paths(ob))
 
@@ -45,9 +48,33 @@ def check_fixed(lower: PoseBone) -> None:
     ob = lower.id_data
     fixed = {setting_path(lower.name, name): titled(name) for name in fixed_on(ob)}
     for path in sorted(changing_paths(ob, fixed)):
-        if ob.animation_data.drivers.find(path):
-            raise Refused(f"{fixed[path]} of '{lower.name}' is driven: remove its driver, or stay on the extension")
-        raise Refused(f"{fixed[path]} of '{lower.name}' is animated: remove its keys first")
+        say = _driven if is_driven(ob, path) else _animated
+        raise Refused(say(fixed[path], lower.name))
+
+
+def check_lengths(lower: PoseBone) -> None:
+    """Raise `Refused` if a limb's own channels give it other lengths over time, by more than rounding: a mechanism has
+    them for good."""
+    ob: Any = lower.id_data
+    own = [(upper_of(lower), "scale", {1}, 1.0), (lower, "scale", {1}, 1.0)]
+    if not lower.bone.use_connect:
+        own.append((lower, "location", {0, 1, 2}, lower.bone.length))
+    for bone, channel, axes, size in own:
+        path = property_path(bone.name, channel)
+        if is_driven(ob, path) and any(ob.animation_data.drivers.find(path, index=axis) for axis in axes):
+            raise Refused(_driven(titled(channel), bone.name))
+        for curve in (curve for curve in curves_on(ob, path) if curve.array_index in axes):
+            numbers = [key.co.y for key in curve.keyframe_points]
+            if is_shaped(curve) or (numbers and max(numbers) - min(numbers) > EVEN * size):
+                raise Refused(_animated(titled(channel), bone.name))
+
+
+def _driven(setting: str, bone: str) -> str:
+    return f"{setting} of '{bone}' is driven: remove its driver, or stay on the extension"
+
+
+def _animated(setting: str, bone: str) -> str:
+    return f"{setting} of '{bone}' is animated: remove its keys first"
 
 
 def _check_followed(lower: PoseBone, dependencies: Dependencies) -> None:

@@ -17,7 +17,7 @@ from ..rig.tasks.setup import Refused
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
 from ..solver.triangle import bones
-from .checking import check_fixed, check_goals
+from .checking import check_fixed, check_goals, check_lengths
 from .keyed import SWITCHED, leaves_sides
 from .mechanism.blending import is_mirrored
 from .mechanism.found import Found, host_of
@@ -41,7 +41,8 @@ def changed_since(found: Found, evaluated: PoseBone) -> str:
     wanted = read(found.lower)
     check_new_goals(found, wanted)
     check_fixed(found.lower)
-    shaped = _shaped_since(found, evaluated, wanted)
+    if shaped := _shaped_since(found, evaluated, wanted):
+        check_lengths(found.lower)
     return _set_since(found, wanted) or shaped
 
 

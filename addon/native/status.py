@@ -11,7 +11,7 @@ from ..rig.anatomy import EVEN, Unposable, anatomy
 from ..rig.data.access import chain_settings, children_of, upper_of, view_layer_of
 from ..rig.data.dependencies import SOLVERS, Dependencies
 from ..rig.kinds import Kind, Problem
-from ..rig.problems import NOT_A_PLACE, deleted, lacking, moved_by, movers_of, not_a_number, unevaluated
+from ..rig.problems import NOT_A_PLACE, deleted, hangs_on, lacking, moved_by, movers_of, not_a_number, unevaluated
 from ..rig.settings import features_of, solver_settings
 from ..rig.status import MISSED, tolerance
 from ..rig.targets import Target, followed
@@ -44,7 +44,9 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     except (Refused, Unposable) as why:
         return Reach.INVALID, why.args[0]
     if not problem and (reach != Reach.REACHED or _is_solved_too(lower)):
-        problem = unevaluated(evaluated.id_data) or moved_by(evaluated.id_data, movers_of(lower, Dependencies()))
+        dependencies = Dependencies()
+        problem = unevaluated(evaluated.id_data) or moved_by(evaluated.id_data, movers_of(lower, dependencies))
+        problem = problem or _circle(lower, dependencies, target, pole)
         if reach == Reach.INVALID and not problem:
             mend = _mend(lower)
             problem = _outdated_as(mend, f"'{lower.name}' is not where its settings put it: {mend}")
@@ -55,6 +57,12 @@ def _deleted(*goals: Target | None) -> str:
     """Which of these goals was deleted; what is shown was not, and to look for the others takes longer."""
     objects = view_layer_of(bpy.context).objects
     return deleted(goal for goal in goals if goal and objects.get(goal.object.name) != goal.object)
+
+
+def _circle(lower: PoseBone, dependencies: Dependencies, *goals: Target | None) -> str:
+    """Whether what a chain follows was made to hang on it since."""
+    found = (hangs_on(lower.id_data, lower, goal, dependencies) for goal in goals if goal)
+    return next(filter(None, found), "")
 
 
 def _lost(lower: PoseBone) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
-from tests.blender.natives import make_portable, matrices, parts
+from tests.blender.natives import make_live, make_portable, matrices, parts
 from tests.blender.rigs import (
     LEG,
     Bone,
@@ -336,3 +336,66 @@ def test_a_limb_whose_bones_have_axes_that_are_no_unit_vectors_is_no_changed_one
     bpy.ops.pose.planar_ik_add()
     chain = ob.pose.bones["shin"].planar_ik
     assert (chain.reach, chain.message) == ("REACHED", "")
+
+
+def keyed(ob: Any, bone: str, channel: str, value: tuple[float, float, float]) -> None:
+    """Key a channel of a bone, as it is and to something else."""
+    for frame, each in ((1, tuple(getattr(ob.pose.bones[bone], channel))), (9, value)):
+        setattr(ob.pose.bones[bone], channel, each)
+        ob.pose.bones[bone].keyframe_insert(channel, frame=frame)
+    bpy.context.scene.frame_set(1)
+
+
+LENGTHENED = {
+    "Scale of 'thigh'": ("thigh", "scale", (1.3, 1.3, 1.3)),
+    "Scale of 'shin'": ("shin", "scale", (1.0, 1.2, 1.0)),
+    "Location of 'shin'": ("shin", "location", (0.1, 0.2, 0.0)),
+}
+
+
+@pytest.mark.parametrize("what", LENGTHENED)
+def test_a_limb_whose_lengths_are_animated_stays_live(what: str) -> None:
+    """The rig would have those of the frame in which it was put there."""
+    ob = leg()
+    make_live(ob)
+    activate(ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    ob.data.edit_bones["shin"].use_connect = False
+    bpy.ops.object.mode_set(mode="OBJECT")
+    keyed(ob, *LENGTHENED[what])
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match=f"{what} is animated: remove its keys first"):
+        bpy.ops.pose.planar_ik_make_portable()
+    bpy.context.scene.frame_set(9)
+    assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
+    bpy.context.scene.frame_set(1)
+    ob.animation_data.action = None
+    make_portable(ob)
+    keyed(ob, *LENGTHENED[what])
+    bpy.context.scene.frame_set(1)
+    bpy.context.scene.frame_set(5)
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.reach, chain.message) == ("INVALID", f"{what} is animated: remove its keys first")
+
+
+def test_scale_that_is_keyed_and_only_rounded_is_none() -> None:
+    """As importers leave it; nor is that across the bone."""
+    ob = leg()
+    make_live(ob)
+    keyed(ob, "thigh", "scale", (1.0, 1.0000002, 1.0))
+    keyed(ob, "shin", "scale", (1.2, 1.0, 1.2))
+    make_portable(ob)
+    bpy.context.scene.frame_set(5)
+    assert (ob.pose.bones["shin"].planar_ik.runs_on, ob.pose.bones["shin"].planar_ik.message) == ("RIG", "")
+
+
+def test_a_target_that_was_hung_on_the_limb_later_is_said() -> None:
+    ob = leg()
+    target = ob.pose.bones["shin"].planar_ik.target
+    target.parent, target.parent_type, target.parent_bone = ob, "BONE", "foot"
+    update()
+    ob.pose.bones["hip"].location = (0.2, 0.1, 0.3)
+    update()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert chain.reach == "INVALID"
+    assert chain.message.startswith(f"'{target.name}' hangs on the chain of 'shin' itself")
