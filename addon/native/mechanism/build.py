@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import Context, PoseBone
+from mathutils import Vector
 
 from ...rig.data import fcurves
 from ...rig.data.access import ArmatureObject, is_armature, made_on, split_path
@@ -17,6 +18,7 @@ from .expressions import LONGEST
 from .found import Found, exposed
 from .parts import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
 from .references import collection_of, drivers_on, goals_on, stranded, unused_worlds
+from .rest import shift_below
 
 
 class Plan(NamedTuple):
@@ -32,8 +34,9 @@ def build(context: Context, plans: list[Plan]) -> None:
     with edit_mode(context, *(plan.host for plan in plans)):
         for plan in plans:
             for mechanism in plan.mechanisms:
+                shifts: dict[str, Vector] = {}
                 for bone in mechanism.bones:
-                    _make_bone(plan.host, bone)
+                    _make_bone(plan.host, bone, shifts)
     for plan in plans:
         _finish(*plan)
 
@@ -173,10 +176,12 @@ def _is_used(data: Any) -> bool:
     return bool(data.action or data.nla_tracks or data.drivers)
 
 
-def _make_bone(ob: ArmatureObject, bone: Bone) -> None:
-    """Make a bone in Edit Mode."""
+def _make_bone(ob: ArmatureObject, bone: Bone, shifts: dict[str, Vector]) -> None:
+    """Make a bone in Edit Mode; ``shifts`` are those of what hangs on the mechanism's bones made before."""
     made = ob.data.edit_bones.new(bone.name)
-    made.head = bone.matrix.translation
+    shift = shifts[bone.parent] if bone.parent in shifts else shift_below(ob.data.bones.get(bone.parent))
+    shifts[bone.name] = shift
+    made.head = bone.matrix.translation - shift
     made.tail = made.head + bone.matrix.to_3x3().col[1].normalized() * bone.length
     made.roll = bone.roll
     made.parent = ob.data.edit_bones[bone.parent] if bone.parent else None

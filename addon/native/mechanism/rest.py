@@ -52,6 +52,17 @@ def roll_for(rest: Matrix, parent: Matrix, length: float) -> float:
     return roll
 
 
+def shift_below(parent: Bone | None) -> Vector:
+    """By how much what hangs on a bone stands off the place that it is given in Edit Mode.
+
+    Blender keeps that from the parent's tail, and goes out from where its axes have this; of a bone within a thousandth
+    of -Y they are so rough that it may be by 3e-4 of its length.
+    """
+    if parent is None:
+        return Vector()
+    return parent.matrix_local @ Vector((0.0, parent.length, 0.0)) - parent.tail_local
+
+
 def smooth_side(direction: Vector, parent: Matrix) -> float:
     """To which side a bone along a line is to point, lest that be -Y of the armature's or its parent's axes."""
     along = (direction.y, direction.dot(parent.col[1].to_3d()))

@@ -212,6 +212,20 @@ def test_a_small_limb_along_minus_y_away_from_the_origin_keeps_its_twist(size: f
     assert_unmoved(ob, before)
 
 
+@pytest.mark.parametrize("aside", [(1.6e-4, -1, -1.3e-4), (0, -1, 3e-4), (2e-5, -1, -5e-5), (-1e-3, -1, 0)])
+def test_a_limb_below_a_bone_all_but_along_minus_y_stays(aside: Any) -> None:
+    """Of such a bone Blender keeps axes that are not along it."""
+    head, root = Vector((-0.8, -1.1, -0.5)), Vector((-1.1, -1.4, -0.4))
+    knee = root + Vector((0.0, -1.6, 0.01))
+    hip = Bone("hip", head, head + 1.6 * Vector(aside), roll=-1.7)
+    shin = Bone("shin", knee, knee + Vector((-0.5, -1.5, 0.3)), "thigh", connected=True, roll=-0.5)
+    ob = rig_at_rest([hip, Bone("thigh", root, knee, "hip", roll=-1.5), shin])
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_add()
+    assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
+    assert_unmoved(ob, before)
+
+
 def longer(bone: Bone, times: float) -> Bone:
     """The same bone, so many times as long, as importers leave bones below a scaled armature."""
     head = Vector(bone.head)
