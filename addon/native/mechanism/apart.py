@@ -13,6 +13,7 @@ from ...solver.limb import Limb
 from ...solver.record import Node
 from ..wanted import Wanted
 from .design import Designer
+from .measuring import SIDEWAYS
 from .parts import Mechanism, Place
 from .surroundings import Surroundings
 
@@ -48,6 +49,16 @@ class _Apart(Designer):
         """Nothing that carries the limb matters to what holds its solution."""
         place = Place(self.origin)
         return Place(self.origin, *self.add_tilt("slope", place)) if self.may_be_flat else place
+
+    def carry_line(self, place: Place, frame: Matrix) -> str:
+        """Add a bone that turns as what measures the target does."""
+        rest = place.rest @ (frame @ SIDEWAYS).to_4x4()
+        line = self.add("swing", rest, place.parent, place.inherit)
+        spaces = {"owner_space": "LOCAL", "target_space": "LOCAL"}
+        self.constrain(
+            line, "line", "COPY_TRANSFORMS", {"target": self.host, "subtarget": self.name("target")} | spaces
+        )
+        return line
 
     def place_lower(self, _upper: str) -> Place:
         """The same."""

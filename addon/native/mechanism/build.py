@@ -16,7 +16,7 @@ from ...rig.settings import BY_NAME, ON_RIG, PART, holder_of
 from ...rig.targets import Target
 from .expressions import LONGEST
 from .found import Found, exposed
-from .parts import COLLECTION, Bone, Constraint, Driver, Mechanism, Property, property_path
+from .parts import COLLECTION, DISTANCE, Bone, Constraint, Driver, Mechanism, Property, property_path
 from .references import collection_of, drivers_on, goals_on, stranded, unused_worlds
 from .rest import shift_below
 
@@ -245,7 +245,11 @@ def _make_driver(rig: ArmatureObject, host: ArmatureObject, driver: Driver) -> N
     for variable in driver.variables:
         each = made.variables.new()
         each.name, owner = variable.name, _owner(rig, host, variable.bone)
-        if variable.path.startswith("LOC_"):
+        if variable.path == DISTANCE:
+            each.type = DISTANCE
+            for target, space in zip(each.targets, ("LOCAL_SPACE", "TRANSFORM_SPACE"), strict=True):
+                target.id, target.bone_target, target.transform_space = owner, variable.bone, space
+        elif variable.path.startswith("LOC_"):
             each.type = "TRANSFORMS"
             target = each.targets[0]
             target.id, target.bone_target, target.transform_type = owner, variable.bone, variable.path

@@ -20,7 +20,7 @@ from . import formulas
 from .blending import holding, is_mirrored, takeover
 from .expressions import constant
 from .measuring import Measurer
-from .parts import FULLY, Inherit, Mechanism, Place, Property
+from .parts import FULLY, Mechanism, Place, Property
 from .rest import own_axis, plane_axes, smooth_side
 from .surroundings import Surroundings
 
@@ -59,10 +59,13 @@ class Designer(Measurer):
         line = self.add_line(place, frame)
         turned = self.add_shape(side) if self.features.shaped else formulas.turned(limb.bones, self.is_flat, side)
         straight, aside, bent = (Quaternion(turn) for turn in limb.knee_turns)
+        roll = None if self.is_flat else self.roll()
+        if roll is not None and not self.rolls_itself:
+            line, roll = self.add_roll(line, roll), None
         if line:
             place = Place(place.rest @ (frame @ axes.inverted()).to_4x4(), line)
         turn = turned.line if line else formulas.line_in_plane() + turned.line
-        upper = self.add_turning("upper", place, limb.axes[2], limb.axes[1], turn)
+        upper = self.add_turning("upper", place, limb.axes[2], limb.axes[1], turn, roll)
         normal, across = (_vector(straight.conjugated() @ each) for each in (bent, aside))
         place = self.place_lower(upper)
         place = place._replace(rest=place.rest @ straight.to_matrix().to_4x4())
@@ -90,36 +93,40 @@ class Designer(Measurer):
         return Place(rest, upper, is_mirrored=is_mirrored(self.upper))  # which it does not take over either
 
     def add_line(self, place: Place, frame: Matrix) -> str:
-        """Add the bone that turns into the plane, with its y axis on the target line; none where that is fixed."""
-        if self.is_flat and not (self.features.swung or self.is_hinged):
+        """What turns the limb's plane at rest, with its y axis on the target line; none where that is fixed."""
+        if not self.is_flat:
+            return self.carry_line(place, frame)
+        if not (self.features.swung or self.is_hinged):
             return ""
-        parent, inherit = place.parent, place.inherit
-        rest = place.rest @ frame.to_4x4()
-        if not (self.is_flat or self.wanted.pole):
-            return self.add_swinging(rest, parent, inherit)
-        line = self.add("line", rest, parent, inherit, rotation_mode="YXZ")
-        if self.is_flat:
-            self.drive(line, "rotation_euler", 2, formulas.line_in_plane())
-            if self.is_hinged:
-                self.drive(line, "rotation_euler", 1, formulas.guarded(-formulas.HINGE))
-                self.drive(line, "rotation_euler", 0, constant(0.0))
-            return line
-        turns = formulas.line_in_space(self.is_hinged, "plane" in self.wanted.exposed)
-        for index, turn in ((2, turns.about_z), (0, turns.about_x), (1, turns.about_y)):
-            self.drive(line, "rotation_euler", index, turn)
+        line = self.add("line", place.rest @ frame.to_4x4(), place.parent, place.inherit, rotation_mode="YXZ")
+        self.drive(line, "rotation_euler", 2, formulas.line_in_plane())
+        if self.is_hinged:
+            self.drive(line, "rotation_euler", 1, formulas.guarded(-formulas.HINGE))
+            self.drive(line, "rotation_euler", 0, constant(0.0))
         return line
 
-    def add_swinging(self, rest: Matrix, parent: str, inherit: Inherit) -> str:
-        """Add the bone that turns the shortest way to the target line, and one that an animated hinge angle turns back
-        about it."""
-        line = self.add("line", rest, parent, inherit)
-        for index, part in zip((0, 1, 3), (constant(1.0), *formulas.shortest_way()), strict=True):
-            self.drive(line, "rotation_quaternion", index, part)
-        if not self.is_hinged:
-            return line
-        back = self.add("back", rest, line, rotation_mode="YXZ")
-        self.drive(back, "rotation_euler", 1, formulas.guarded(-formulas.HINGE))
-        return back
+    def carry_line(self, _place: Place, _frame: Matrix) -> str:
+        """What turns to the target line as the plane of `SWING` does. It is where the target is, but where a bone
+        stands that holds a solution does not matter to those that take it over."""
+        return self.name("target")
+
+    def roll(self) -> Node | None:
+        """The turn about the target line that puts the limb into its plane, if anything does."""
+        is_switched = "plane" in self.wanted.exposed
+        return formulas.roll(self.limb.bones, self.wanted.pole is not None, self.is_hinged, is_switched)
+
+    @property
+    def rolls_itself(self) -> bool:
+        """Whether what turns by the solution can also turn about the target line."""
+        along, _, normal = self.limb.axes
+        is_along = own_axis(along) == 1 and along[1] > 0.0
+        return not (self.features.swung or self.is_hinged) and (is_along or own_axis(normal) is None)
+
+    def add_roll(self, line: str, turn: Node) -> str:
+        """Add a bone that turns about the target line."""
+        name = self.add("line", self.rest_of(line), line, rotation_mode="YXZ")
+        self.drive(name, "rotation_euler", 1, turn)
+        return name
 
     def add_shape(self, side: Any) -> formulas.Turned:
         """Add the pieces that softness, stretch and limits need."""
@@ -128,17 +135,22 @@ class Designer(Measurer):
         self.factor = shape.stretch
         return formulas.turned_shaped(self.limb.bones, side)
 
-    def add_turning(self, role: str, place: Place, normal: Any, across: Any, turn: Node) -> str:
+    def add_turning(
+        self, role: str, place: Place, normal: Any, across: Any, turn: Node, roll: Node | None = None
+    ) -> str:
         """Add what turns by the solution about the plane's normal, or where bend and hinge angle take that, and return
-        the bone that holds the solution then: the same one, if it turns about an axis of its own, else one below it."""
+        the bone that holds the solution then: the same one, if it turns about an axis of its own, else one below it.
+        Before that it turns about its length by ``roll``."""
         index = own_axis(normal)
         if index is None or place.is_mirrored or self.features.swung or self.is_hinged:
-            return self.add_holding(role, place, self.add_axis(role, place, normal, across, turn))
+            return self.add_holding(role, place, self.add_axis(role, place, normal, across, turn, roll))
         name = self.add(role, *place[:3], rotation_mode=FIRST[index])
         self.drive(name, "rotation_euler", index, formulas.towards(normal[index], turn))
+        if roll is not None:
+            self.drive(name, "rotation_euler", 1, roll)
         return name
 
-    def add_axis(self, role: str, place: Place, normal: Any, across: Any, turn: Node) -> str:
+    def add_axis(self, role: str, place: Place, normal: Any, across: Any, turn: Node, roll: Node | None) -> str:
         """Add a bone whose Y axis is the normal, and Z across the limb, so that it turns about these."""
         rest, parent, inherit, _ = place
         if inherit.is_by_own_axes:
@@ -150,6 +162,8 @@ class Designer(Measurer):
         name = self.add(f"{role}-axis", rest, parent, inherit, rotation_mode=FIRST[1] if is_still else "AXIS_ANGLE")
         if is_still:
             self.drive(name, "rotation_euler", 1, formulas.towards(side, turn))
+            if roll is not None:
+                self.drive(name, "rotation_euler", 0, formulas.towards(-side, roll))
             return name
         bend = self.values.bend if self.features.swung else 1.0
         axis = formulas.axis(bend, self.wanted.swing_side, self.is_hinged)

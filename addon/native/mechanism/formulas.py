@@ -1,7 +1,9 @@
 """What the drivers of a native limb say: the solver's geometry, recorded of what they measure.
 
-The variables are places in the frame F, in axes of which y is along the limb's line (or its upper bone), and z the
-plane's normal: ``x y z`` of the target, ``p q r`` of the pole. The rest are settings and pieces of the formula.
+The variables of `REST` are where the target is in the frame F: ``y`` along the upper bone, ``x`` across it in the
+plane. Those of the planes in space are ``y``, how far off the target is, and ``p q r``, where the pole is from there in
+axes that swing with the target line: the plane's normal, the line, and square to both. The rest are settings and
+pieces of the formula.
 """
 
 from __future__ import annotations
@@ -18,13 +20,10 @@ from .expressions import call, constant, replaced, simplified, turn_of, variable
 NATIVE: Ops = RECORDER._replace(folded=0.0)
 """What the solver is recorded with: the arc tangent knows what to do with 0 by 0."""
 
-NUDGE = 1e-30
-"""Far below what single precision tells apart from nothing, next to a length; it decides the direction of nothing."""
-
 NOISE = 2e-6
 """Up to which component of an axis counts as none: rest poses in single precision are this noisy."""
 
-X, Y, Z = (Node("input", name) for name in "xyz")
+X, Y = (Node("input", name) for name in "xy")
 P, Q, R = (Node("input", name) for name in "pqr")
 FAR = Node("input", "f")
 SETTINGS = {
@@ -57,11 +56,10 @@ class Turned(NamedTuple):
     knee: Node
 
 
-def square(is_flat: bool) -> Node:
-    """Of the distance from root to target, in the plane or in space."""
-    flat: Node = X * X + Y * Y
-    across: Node = flat + Z * Z
-    return flat if is_flat else across
+def distance(is_flat: bool) -> tuple[Node, Node]:
+    """From root to target, in the plane or in space, and its square."""
+    square = X * X + Y * Y if is_flat else Y * Y
+    return NATIVE.sqrt(square) if is_flat else Y, square
 
 
 def turned(of: Bones, is_flat: bool, side: Any) -> Turned:
@@ -69,9 +67,8 @@ def turned(of: Bones, is_flat: bool, side: Any) -> Turned:
 
     Each factor that is below 0 counts as 0, as the triangle has it; past reach, that makes the limb straight.
     """
-    measured = square(is_flat)
-    distance = NATIVE.sqrt(measured)
-    found = _angles(of, distance, _at_least_0(of.total - distance))
+    far, measured = distance(is_flat)
+    found = _angles(of, far, _at_least_0(of.total - far))
     return Turned(*(where_finite(measured, towards(side, angle)) for angle in found))
 
 
@@ -90,10 +87,9 @@ class Shape(NamedTuple):
 
 def shape(of: Bones, is_flat: bool, settings: Settings) -> Shape:
     """How far the limb goes, as how much less than r1 + r2; and by which factor it lengthens, made of `FAR`."""
-    measured = square(is_flat)
-    distance = NATIVE.sqrt(measured)
+    off, measured = distance(is_flat)
     within = limited_range(of, settings.min_cos2, settings.max_cos2, NATIVE)
-    gone, far, factor, _ = extend_shaped(distance, of, within, settings, NATIVE)
+    gone, far, factor, _ = extend_shaped(off, of, within, settings, NATIVE)
     if isinstance(factor, Node):
         factor = replaced(factor, gone, of.total - FAR)
     if isinstance(settings.influence, Node) or settings.influence != 1.0:
@@ -187,47 +183,18 @@ def width(factor: Node) -> Node:
 THINNEST = 1e-6
 """What a bone shortens to at most, if a script sets an influence by which it does."""
 
-LEAST = 1e-60
-"""What is divided by in the stead of nothing."""
 
-HALF_A_TURN = 1e7
-"""The tangent of a quarter of a turn, but for less than single precision makes of it."""
-
-
-class Line(NamedTuple):
-    """The turns that take y to the target line and z to the plane's normal: about y, then x, then z."""
-
-    about_z: Node
-    about_x: Node
-    about_y: Node
-
-
-def shortest_way() -> tuple[Node, Node]:
-    """The quaternion's x and z that take y to the target line of `SWING` the shortest way; its w is 1, and its y 0.
-
-    Opposite the rest line, to within rounding, it is half a turn about the normal.
-    """
-    aside = X * X + Z * Z
-    ahead = NATIVE.maximum(NATIVE.sqrt(square(False)) + Y, LEAST)
-    is_opposite = aside < -IN_LINE_SQUARE * (Y * call("abs", Y))
-    x, z = NATIVE.select(is_opposite, 0.0, Z / ahead), NATIVE.select(is_opposite, HALF_A_TURN, -X / ahead)
-    return where_finite(square(False), x), where_finite(square(False), z)
-
-
-def line_in_space(is_hinged: bool, is_switched: bool) -> Line:
-    """The turns into the plane of `POLE`, but for that of a bone by its hinge angle; into that of `SWING` with a pole
-    in line, or where a plane that is switched says so."""
-    ahead = Y + NUDGE
-    flat = X * X + Y * Y
-    distance = NATIVE.sqrt(square(False))
-    finite = square(False) + P * P + Q * Q + R * R
-    side = call("atan2", flat * R - Z * (X * P + ahead * Q), distance * (X * Q - ahead * P))
-    along = X * P + Y * Q + Z * R
-    spread = Node("-", constant(1.0), constant(IN_LINE_SQUARE))
+def roll(of: Bones, has_pole: bool, is_hinged: bool, is_switched: bool) -> Node | None:
+    """The turn about the target line from the plane of `SWING` into that of `POLE`, but for that of a bone by its hinge
+    angle; none about a pole in line, or where a plane that is switched says so. None if nothing turns it."""
+    if not has_pole:
+        return guarded(-HINGE) if is_hinged else None
+    off: Any = P * P + R * R
     if is_switched:
-        spread = spread * Node("==", PLANE, constant(BY_NAME["plane"].number_of("POLE")))
-    is_off = along * along < square(False) * (P * P + Q * Q + R * R) * spread
-    swing = NATIVE.select(is_off, side, call("atan2", X * Z, flat + Y * distance))
+        off = off * Node("==", PLANE, constant(BY_NAME["plane"].number_of("POLE")))
+    finite = P * P + Q * Q + R * R
+    in_line = IN_LINE_SQUARE * (finite + of.total * of.total)
+    turn = NATIVE.select(in_line < off, call("atan2", P, R), 0.0)
     if is_hinged:
-        swing, finite = swing - HINGE, finite + HINGE * HINGE
-    return Line(call("atan2", -X, ahead), call("atan2", Z, NATIVE.sqrt(flat)), where_finite(finite, swing))
+        turn, finite = turn - HINGE, finite + HINGE * HINGE
+    return where_finite(finite, turn)

@@ -163,7 +163,7 @@ class Found:
         """Have the mechanism measure the places of as many other things."""
         for bone, (ob, name) in zip(self._measures, goals, strict=True):
             constraints: Any = bone.constraints
-            for constraint in constraints:
+            for constraint in (each for each in constraints if each.type in ("COPY_LOCATION", "IK")):
                 constraint.target, constraint.subtarget = ob, name
 
     @property

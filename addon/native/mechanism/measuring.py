@@ -2,6 +2,11 @@
 
 The upper bone's frame F is its pose with its own channels at identity. What stands in it is measured by a bone that
 copies its place: the own location of that is in F's axes, however F is scaled or mirrored.
+
+For planes in space, the bone that measures the target also turns the shortest way to the target line, as `SWING` does,
+by constraints: these cost a tenth of what drivers do. Damped Track turns the right way, but by an angle that is off by
+up to 3e-4; Locked Track brings the axis onto the line, about one other axis and then the third. It keeps what it finds
+where the target is at the root, and opposite the rest line it is half a turn about the bone's X axis: the normal.
 """
 
 from __future__ import annotations
@@ -19,9 +24,15 @@ from ..wanted import Wanted, features, solver_values
 from . import formulas
 from .draft import Draft
 from .formulas import NOISE
-from .parts import FULLY, Inherit, Place
+from .parts import DISTANCE, FULLY, Inherit, Place
 from .rest import keeps_axes, plane_axes
 from .surroundings import Surroundings
+
+FLAT = "flat"
+"""The name of the constraint that keeps a target in the plane at rest."""
+
+SIDEWAYS = Matrix(((0.0, 0.0, -1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)))
+"""Turns axes about Y so that X is where Z was."""
 
 
 class Measurer(Draft):
@@ -57,12 +68,17 @@ class Measurer(Draft):
             self.root = self.add_tilt("tilt", Place(self.upper.bone.matrix_local, *self.base))
         if self.is_hinged:
             self.root = self.add_hinge(frame)
-        self.measure("target", self.wanted.target, frame, "xyz")
+        if self.is_flat:
+            self.measure("target", self.wanted.target, frame, "xyz", *self.root)
+            return
+        frame = frame @ SIDEWAYS
+        target = self.measure("target", self.wanted.target, frame, "", *self.root)
+        self.sources["y"] = (target, DISTANCE)
         if self.may_be_flat:
-            self.sources["Z"] = self.sources["z"]
-            self.piece("z", formulas.where("plane", "REST", 0.0, Node("input", "Z")))
+            self.flatten(target)
+        self.swing(target)
         if self.wanted.pole:
-            self.measure("pole", self.wanted.pole, frame, "pqr")
+            self.measure("pole", self.wanted.pole, frame, "pqr", target)
 
     def add_parent(self) -> str:
         """The upper bone's parent, if it has one."""
@@ -81,17 +97,35 @@ class Measurer(Draft):
             self.drive(name, "location", axis, Node("input", "l"))
         return name, Inherit()
 
-    def measure(self, role: str, target: Target, frame: Matrix, letters: str) -> None:
-        """Add a bone that measures where a target is in F, in axes given in F."""
-        bone = self.add(role, self.upper.bone.matrix_local @ frame.to_4x4(), *self.root)
+    def measure(
+        self, role: str, target: Target, frame: Matrix, letters: str, parent: str, inherit: Inherit = FULLY
+    ) -> str:
+        """Add a bone that measures where a target is, in axes given in F, and what each of three letters stands for."""
+        bone = self.add(role, self.upper.bone.matrix_local @ frame.to_4x4(), parent, inherit)
         at = {"target": target.object, "subtarget": target.bone}
         self.constrain(bone, role, "COPY_LOCATION", at | self.measuring())
         if self.surroundings.is_sparse:
             # It poses nothing. Without an IK solver that depends on what moves, Blender evaluates every bone of the
             # armature again whenever one bone's target moves; with it, only what hangs on the target.
             self.constrain(bone, f"{role} (evaluates less)", "IK", at | {"chain_count": 1, "mute": True})
-        for letter, axis in zip(letters, "XYZ", strict=True):
+        for letter, axis in zip(letters, "XYZ", strict=False):
             self.sources[letter] = (bone, f"LOC_{axis}")
+        return bone
+
+    def flatten(self, bone: str) -> None:
+        """Keep a bone in the plane at rest while the limb bends in that."""
+        limits: dict[str, Any] = {"use_min_x": True, "use_max_x": True, "owner_space": "LOCAL"}
+        self.constrain(bone, FLAT, "LIMIT_LOCATION", limits)
+        self.drive(bone, f'constraints["{FLAT}"].influence', -1, formulas.where("plane", "REST", 1.0, 0.0))
+
+    def swing(self, bone: str) -> None:
+        """Let a bone turn the shortest way that has its Y axis point away from the root, which is where it rests."""
+        world = {"subtarget": self.surroundings.world, "target_space": "CUSTOM", "space_object": self.host}
+        rest = {"target": self.host, "owner_space": "LOCAL", **world, "space_subtarget": self.surroundings.world}
+        self.constrain(bone, "swing", "DAMPED_TRACK", rest | {"track_axis": "TRACK_NEGATIVE_Y"})
+        for axis in "XZ":
+            lock = {"track_axis": "TRACK_NEGATIVE_Y", "lock_axis": f"LOCK_{axis}"}
+            self.constrain(bone, f"exact about {axis}", "LOCKED_TRACK", rest | lock)
 
     def measuring(self) -> dict[str, Any]:
         """In which space a target's place is copied, if not in the world's."""

@@ -13,6 +13,10 @@ COLLECTION = "Planar IK"
 """The bone collection of all mechanisms."""
 
 
+DISTANCE = "LOC_DIFF"
+"""What a driver reads of a bone instead of a channel."""
+
+
 class Inherit(NamedTuple):
     """What a bone takes over from its parent."""
 
@@ -72,7 +76,8 @@ class Constraint(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """What a driver reads: of a bone a channel of its place (``LOC_X``), or the property at a path from the object."""
+    """What a driver reads: of a bone a channel of its place (``LOC_X``) or how far it is from where it rests
+    (`DISTANCE`), or the property at a path from the object."""
 
     name: str
     bone: str

@@ -240,11 +240,8 @@ DAMAGED = {
     "turned at rest": turned_at_rest,
     **{f"without {name}": without_property(name) for name in ("influence", "bend")},
     **{f"without {bone} {n}": without(bone, n) for bone in ("thigh", "shin") for n in range(3)},
-    "without a measure's": without("MCH-target-shin", 0),
-    **{
-        f"without {role}": without_bone(f"MCH-{role}")
-        for role in ("world", "line-shin", "upper-axis-shin", "lower-shin")
-    },
+    **{f"without a measure's {n}": without("MCH-target-shin", n) for n in range(4)},
+    **{f"without {role}": without_bone(f"MCH-{role}") for role in ("world", "upper-axis-shin", "lower-shin")},
 }
 
 
