@@ -196,7 +196,7 @@ def _make(context: Context, wanted: Chains) -> None:
     rigs = {host: ob for ob, host in hosts.items()}
     lowers = [ob.pose.bones[name] for ob, chains in wanted.items() for name in chains]
     for lower in lowers:
-        if hosts[lower.id_data] == lower.id_data and _stretches(wanted[lower.id_data][lower.name]):
+        if hosts[lower.id_data] == lower.id_data and wanted[lower.id_data][lower.name].stretches:
             avoid_shear(lower)
     for together in at_once({host for host in rigs if any(map(_is_askew, host.data.bones))}):
         with edit_mode(context, *together):
@@ -231,13 +231,9 @@ def _plan(ob: ArmatureObject, host: ArmatureObject, chains: dict[str, Wanted], l
     return Plan(ob, host, [world_bone(host, around.world), *mechanisms])
 
 
-def _stretches(wanted: Wanted) -> bool:
-    return bool(wanted.settings["stretch"] or "stretch" in wanted.animated)
-
-
 def _check_sharing(ob: ArmatureObject, wanted: dict[str, Wanted]) -> None:
     """Raise `Refused` if limbs that stretch would change what another object's bones inherit."""
-    for name in (name for name, each in wanted.items() if _stretches(each) and shears(ob.pose.bones[name])):
+    for name in (name for name, each in wanted.items() if each.stretches and shears(ob.pose.bones[name])):
         for other in bpy.data.objects if ob.data.users > 1 and not needs_annex(ob) else ():
             if other.data == ob.data and other != ob and not chain_settings(bones_of(other)[name]).stretch:
                 what = f"Stretching '{name}' of '{ob.name}' on the rig changes what the bones of '{other.name}' inherit"

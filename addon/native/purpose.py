@@ -23,6 +23,10 @@ from .mechanism.blending import is_mirrored
 from .mechanism.found import Found, host_of
 from .wanted import Wanted, goals_of, needs_swing, read
 
+POINTING = 1e-4
+"""How far aside of its knee, as a sine, an upper bone may point that gets longer on the rig: Blender's axes of bones
+that point almost along -Y are no better."""
+
 
 def is_outdated(found: Found, evaluated: PoseBone) -> bool:
     """Whether the mechanism of a chain is not what its settings and its bones ask for now."""
@@ -110,8 +114,21 @@ def limb_of(evaluated: PoseBone, lower: PoseBone, wanted: Wanted) -> Limb:
         limb = anatomy(upper, evaluated, upper_of(lower).scale[:], lower.scale[:], (hinge, twist)).limb
     except Unposable as why:
         raise Refused(*why.args) from why
+    check_pointing(limb, upper, wanted)
     r1, r2 = limb.r1 / sizes[0], limb.r2 / sizes[0]
     return limb._replace(r1=r1, r2=r2, bones=bones(r1, r2, FLOATS)) if parent else limb
+
+
+def check_pointing(limb: Limb, upper: PoseBone, wanted: Wanted) -> None:
+    """Raise `Refused` if the knee would leave the limb's line as the upper bone gets longer: no mechanism makes up for
+    that, as the extension does."""
+    across, _, aside = limb.axes[0]
+    if wanted.lengthens_only and max(abs(across), abs(aside)) > POINTING:
+        sentence = (
+            f"'{upper.name}' does not point at its knee, so that on the rig it can't just get longer: set Stretch "
+            "Volume to Uniform, or stay on the extension"
+        )
+        raise Refused(Problem(Kind.STRETCHED_ASIDE, sentence))
 
 
 def purpose_of(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:

@@ -52,6 +52,16 @@ class Wanted(NamedTuple):
     planes: frozenset[str] = frozenset()
     """The planes that the limb is to bend in, now or at other times."""
 
+    @property
+    def stretches(self) -> bool:
+        """Whether the limb is to lengthen, now or at other times."""
+        return bool(self.settings["stretch"] or "stretch" in self.exposed)
+
+    @property
+    def lengthens_only(self) -> bool:
+        """Whether it is then to get longer by other factors than it gets wide."""
+        return self.stretches and (self.settings["stretch_volume"] != "UNIFORM" or "stretch_volume" in self.exposed)
+
 
 def solver_values(wanted: Wanted) -> Settings:
     """The solver's settings: numbers, or the variables of custom properties."""

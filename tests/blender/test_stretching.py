@@ -21,6 +21,7 @@ from tests.blender.rigs import (
     plane_chain,
     pose,
     rig_and_twin,
+    select,
     shear_of,
     update,
 )
@@ -119,6 +120,26 @@ def test_a_thigh_that_points_beside_the_knee(volume, influence):
     assert ratio[0] == pytest.approx(ratio[1], rel=2e-6)
     if influence == 1.0:
         assert_on_target(ob, target, within=2e-6)
+
+
+@pytest.mark.parametrize("volume", ["LENGTH", "VOLUME"])
+def test_a_thigh_that_points_beside_the_knee_gets_longer_on_the_extension_only(volume):
+    """On the rig its tip was off by up to 1 % of the limb."""
+    ob = make_rig(ASIDE)
+    target = make_empty("target", FAR * 1.2)
+    chain = plane_chain(ob, target)
+    chain.stretch, chain.stretch_volume = 1, volume
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match=r"'thigh' does not point at its knee.*set Stretch Volume to Uniform"):
+        bpy.ops.pose.planar_ik_make_portable()
+    chain.stretch_volume = "UNIFORM"
+    assert bpy.ops.pose.planar_ik_make_portable() == {"FINISHED"}
+    update()
+    assert_on_target(ob, target, within=1e-5)
+    chain.stretch_volume = volume
+    update()
+    assert (chain.runs_on, chain.reach) == ("RIG", "INVALID")
+    assert "does not point at its knee" in chain.message
 
 
 def test_a_thigh_that_points_across_is_refused():

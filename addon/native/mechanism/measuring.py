@@ -125,7 +125,7 @@ class Measurer(Draft):
         self.constrain(bone, "swing", "DAMPED_TRACK", rest | {"track_axis": "TRACK_NEGATIVE_Y"})
         for axis in "XZ":
             lock = {"track_axis": "TRACK_NEGATIVE_Y", "lock_axis": f"LOCK_{axis}"}
-            self.constrain(bone, f"exact about {axis}", "LOCKED_TRACK", rest | lock)
+            self.constrain(bone, f"swing ({axis})", "LOCKED_TRACK", rest | lock)
 
     def measuring(self) -> dict[str, Any]:
         """In which space a target's place is copied, if not in the world's."""
