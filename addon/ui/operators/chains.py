@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bpy.app import translations
 from bpy.props import BoolProperty, EnumProperty, StringProperty
-from bpy.types import Context, Event, Operator
+from bpy.types import Context, Event, Operator, PoseBone
 
 from ... import live
 from ...native import convert
@@ -192,9 +194,26 @@ class POSE_OT_planar_ik_pole(ChainOperator):
         """Set the plane, and make what poles it lacks."""
         for lower in selected_chains(context, or_off=True):
             if chain_settings(lower).pole_target is None:
-                make_pole(context, lower)
+                with _whole(context, lower):
+                    make_pole(context, lower)
             chain_settings(lower).plane = "POLE"
         live.refresh(context)
+
+
+@contextmanager
+def _whole(context: Context, lower: PoseBone) -> Iterator[None]:
+    """A chain between FK and IK, as its whole solution."""
+    settings = chain_settings(lower)
+    influence = settings.influence
+    if not 0.0 < influence < 1.0:
+        yield
+        return
+    settings.influence = 1.0
+    live.solve_now(context)
+    try:
+        yield
+    finally:
+        settings.influence = influence
 
 
 class POSE_OT_planar_ik_remove(ChainOperator):

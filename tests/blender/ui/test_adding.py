@@ -333,6 +333,24 @@ def test_a_pole_is_made_where_the_knee_points() -> None:
 
 
 @pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("influence", [0.0, 0.3, 1.0])
+def test_a_pole_is_made_where_the_knee_of_the_solution_points(runs_on: str, influence: float) -> None:
+    """Made for a pose between FK and IK, it moved the limb."""
+    ob = rig_at_rest((*LEG, FOOT))
+    target = make_empty("target", (0.5, 0.3, -1.2))
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_add(plane="SWING", runs_on=runs_on, target=target.name)
+    ob.pose.bones["thigh"].rotation_quaternion = (1.0, 0.2, -0.4, 0.5)
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.influence = influence
+    before = {name: matrix for name, matrix in worlds(ob).items() if not name.startswith("MCH-")}
+    bpy.ops.pose.planar_ik_pole()
+    assert chain.plane == "POLE"
+    assert chain.influence == pytest.approx(influence)
+    assert_unmoved(ob, before)
+
+
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
 @pytest.mark.parametrize("volume", ["LENGTH", "UNIFORM", "VOLUME"])
 @pytest.mark.parametrize("place", [(0.2, 0.4, -3.5), (0.3, 0.9, -1.6)])
 def test_a_limb_that_is_stretched_gets_a_pole_where_its_knee_points(runs_on: str, volume: str, place: Any) -> None:
