@@ -21,7 +21,7 @@ from .blending import holding, is_mirrored, takeover
 from .expressions import constant
 from .measuring import Measurer
 from .parts import FULLY, Mechanism, Place, Property
-from .rest import own_axis, plane_axes, smooth_side
+from .rest import is_square, own_axis, plane_axes, smooth_side
 from .surroundings import Surroundings
 
 FIRST = ("XYZ", "YXZ", "ZXY")
@@ -117,8 +117,10 @@ class Designer(Measurer):
 
     @property
     def rolls_itself(self) -> bool:
-        """Whether what turns by the solution can also turn about the target line."""
+        """Whether what turns by the solution can also turn about the target line: axes that lean are not along it."""
         along, _, normal = self.limb.axes
+        if not is_square(self.upper.bone.matrix_local):
+            return False
         is_along = own_axis(along) == 1 and along[1] > 0.0
         return not (self.features.swung or self.is_hinged) and (is_along or own_axis(normal) is None)
 

@@ -11,6 +11,7 @@ where the target is at the root, and opposite the rest line it is half a turn ab
 
 from __future__ import annotations
 
+from math import pi
 from typing import Any
 
 from bpy.types import PoseBone
@@ -25,7 +26,7 @@ from . import formulas
 from .draft import Draft
 from .formulas import NOISE
 from .parts import DISTANCE, FULLY, Inherit, Place
-from .rest import keeps_axes, plane_axes
+from .rest import is_square, keeps_axes, plane_axes, smooth_side
 from .surroundings import Surroundings
 
 FLAT = "flat"
@@ -86,11 +87,15 @@ class Measurer(Draft):
 
     def add_frame(self, frame: Matrix) -> tuple[str, Inherit]:
         """What measures hang on, and how: the upper bone's parent, if F stands still in it, and Blender keeps such axes
-        below it as they have, else a bone of its own that is where the upper bone would be, unturned and unscaled."""
+        below it as they have, else a bone of its own that is where the upper bone would be, unturned and unscaled. It
+        points across the limb where only its own axes would lean, unless what it does depends on them."""
         parent, inherit, rest = self.add_parent(), Inherit.of(self.upper), self.upper.bone.matrix_local
         is_still = not self.wanted.moving and (not parent or inherit == FULLY)
         if is_still and all(keeps_axes(each, self.rest_of(parent)) for each in (rest, rest @ frame.to_4x4())):
             return parent, FULLY
+        is_free = is_square(rest) and not (self.wanted.moving or inherit.is_by_own_axes)
+        if is_free and smooth_side(rest.to_3x3().col[1], self.rest_of(parent)) < 0.0:
+            rest = rest @ _across(frame.col[1].x)
         name = self.add("frame", rest, parent, inherit)
         for axis in self.wanted.moving:
             self.sources["l"] = (self.upper.name, f"location[{axis}]")
@@ -150,3 +155,8 @@ class Measurer(Draft):
             turn = formulas.where("plane", "REST", formulas.HINGE, turn)
         self.drive(hinge, "rotation_euler", 1, turn)
         return hinge, FULLY
+
+
+def _across(side: float) -> Matrix:
+    """Turns a bone about its Z axis, so that it points along its X axis, or the other way, whichever is this side."""
+    return Matrix.Rotation(-pi / 2.0 if side >= 0.0 else pi / 2.0, 4, "Z")

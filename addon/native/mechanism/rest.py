@@ -27,9 +27,13 @@ STEPS = 3
 
 def keeps_axes(rest: Matrix, parent: Matrix) -> bool:
     """Whether bones of about this orientation at rest get the axes that they are meant to have below this parent."""
+    return is_square(rest) and bool((parent.inverted() @ rest).col[1].y > ROUGH)
+
+
+def is_square(rest: Matrix) -> bool:
+    """Whether a bone's axes at rest are at right angles to each other, as Blender leaves those of most bones."""
     x, y, z = rest.to_3x3().col
-    is_square = max(abs(x.dot(y)), abs(y.dot(z)), abs(z.dot(x))) < SQUARE
-    return bool(is_square and (parent.inverted() @ rest).col[1].y > ROUGH)
+    return bool(max(abs(x.dot(y)), abs(y.dot(z)), abs(z.dot(x))) < SQUARE)
 
 
 def roll_for(rest: Matrix, parent: Matrix, length: float) -> float:
