@@ -111,11 +111,8 @@ def played(ob: Any, target: Any, places: list[Any], act: Callable[[Any], None] |
     return found
 
 
-@pytest.mark.parametrize("act", [cleared, made_identity, set_again])
-@pytest.mark.parametrize("carry", [carried, mirrored, without_shear])
-@pytest.mark.parametrize("bones", [LEG, IN_ITS_AXES], ids=["askew", "in its axes"])
-@pytest.mark.parametrize("does", BEHAVIOURS)
-def test_a_reset_of_all_bones_changes_nothing(does: str, bones: Any, carry: Any, act: Any) -> None:
+def leg_on_rig(does: str, bones: Any, carry: Callable[[Any], None]) -> tuple[Any, Any, list[Any]]:
+    """A leg that runs on the rig, its target, and places for that."""
     ob = make_rig(bones)
     carry(ob)
     update()
@@ -127,6 +124,15 @@ def test_a_reset_of_all_bones_changes_nothing(does: str, bones: Any, carry: Any,
     for name in animated:
         ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=1)
     make_portable(ob)
+    return ob, target, places
+
+
+@pytest.mark.parametrize("act", [cleared, made_identity, set_again])
+@pytest.mark.parametrize("carry", [carried, mirrored, without_shear])
+@pytest.mark.parametrize("bones", [LEG, IN_ITS_AXES], ids=["askew", "in its axes"])
+@pytest.mark.parametrize("does", BEHAVIOURS)
+def test_a_reset_of_all_bones_changes_nothing(does: str, bones: Any, carry: Any, act: Any) -> None:
+    ob, target, places = leg_on_rig(does, bones, carry)
     assert ob.pose.bones["shin"].planar_ik.runs_on == "RIG"
     switched_off()
     wanted = played(ob, target, places)
@@ -141,17 +147,7 @@ def test_a_reset_of_all_bones_changes_nothing(does: str, bones: Any, carry: Any,
 @pytest.mark.parametrize("does", BEHAVIOURS)
 def test_one_rotation_mode_for_all_bones_changes_nothing(does: str, carry: Any, mode: Any) -> None:
     """As scripts set it; the extension gives the mechanism its own again as soon as Blender evaluates that."""
-    ob = make_rig(LEG)
-    carry(ob)
-    update()
-    target = make_empty()
-    frame = frame_of(ob)
-    places = [frame.target(share, angle, 0.1) for share, angle in ((0.4, 0.4), (0.7, 2.9), (0.9, -2.0), (1.3, 0.2))]
-    settings, animated = BEHAVIOURS[does]
-    make_chain(ob, target, pole_target=make_empty("pole", (1, 5, 0)), **settings)
-    for name in animated:
-        ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=1)
-    make_portable(ob)
+    ob, target, places = leg_on_rig(does, LEG, carry)
     chain = ob.pose.bones["shin"].planar_ik
     before = played(ob, target, places)
     said = (chain.reach, chain.message)

@@ -103,13 +103,19 @@ def test_snapped_target_and_bend_show_the_own_pose_in_the_rest_plane(hip: float,
     assert apart(joints(ob), own) < 1e-5 * LENGTH
 
 
-@pytest.mark.parametrize("side", [".L", ".R"])
-def test_a_knee_that_swung_out_of_the_rest_plane_is_snapped_to(legs: Any, side: str) -> None:
+def swung_chain(legs: Any, side: str) -> Any:
+    """A hinge's chain whose knee swung out of the rest plane, and the bones' own pose with it."""
     chain = add_chain(legs, side, plane="REST")
     chain.bend = 0.3
     chain.target.location.z += 0.4
     bpy.context.view_layer.update()
     bpy.ops.pose.planar_ik_snap_fk()
+    return chain
+
+
+@pytest.mark.parametrize("side", [".L", ".R"])
+def test_a_knee_that_swung_out_of_the_rest_plane_is_snapped_to(legs: Any, side: str) -> None:
+    chain = swung_chain(legs, side)
     chain.bend, chain.influence = 1.0, 0.0
     own = joints(legs, side)
     bpy.ops.pose.planar_ik_snap_target()
@@ -121,11 +127,7 @@ def test_a_knee_that_swung_out_of_the_rest_plane_is_snapped_to(legs: Any, side: 
 @pytest.mark.parametrize("side", [".L", ".R"])
 def test_a_knee_that_swung_to_the_other_side_is_refused_without_a_pole(legs: Any, side: str) -> None:
     """To which no bend of a hinge swings it: the bones' x axes are its normal."""
-    chain = add_chain(legs, side, plane="REST")
-    chain.bend = 0.3
-    chain.target.location.z += 0.4
-    bpy.context.view_layer.update()
-    bpy.ops.pose.planar_ik_snap_fk()
+    chain = swung_chain(legs, side)
     chain.influence = 0.0
     for name in (f"thigh{side}", f"shin{side}"):
         w, x, y, z = legs.pose.bones[name].rotation_quaternion
