@@ -15,7 +15,7 @@ from ..rig.data.dependencies import Dependencies
 from ..rig.data.rotation import rotation_channel
 from . import own_pose
 from .batch import Batch, batches_of
-from .chain import Chain, is_outdated, pose, prepare, refresh
+from .chain import Chain, is_moved_otherwise, is_outdated, pose, prepare, refresh
 from .channels import Channels
 from .edits import Standing
 from .frame import Frame, is_apart, lend_animation
@@ -67,9 +67,10 @@ class Group:
         return {ob for chain in self.chains for ob, _ in chain.follows()}
 
     def look_at(self, lowers: set[str]) -> None:
-        """The rig was edited: look anew at the chains of these lower bones, and at what stands in all channels."""
+        """The rig was edited: look anew at the chains of these lower bones and those that something else moves or no
+        longer does, and at what stands in all channels."""
         self._is_rig_edited = True
-        self._anew.update(chain for chain in self.chains if chain.lower in lowers)
+        self._anew.update(chain for chain in self.chains if chain.lower in lowers or is_moved_otherwise(chain))
 
     def misses_others(self, ob: Object) -> bool:
         """Whether other bones of an object that are followed are missing than when the chains were looked at."""

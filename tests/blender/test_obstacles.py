@@ -51,6 +51,35 @@ def test_a_constraint_on_the_limb_itself(bone):
     assert_on_target(ob, target)
 
 
+@pytest.mark.parametrize("setting", ["mute", "influence"])
+def test_a_constraint_that_is_switched_on_and_off_again(setting):
+    ob, target, chain = limb()
+    constraint = ob.pose.bones["shin"].constraints.new("LIMIT_ROTATION")
+    for acts in (True, False) * 3:
+        setattr(constraint, setting, acts != (setting == "mute"))
+        update()
+        if acts:
+            assert_given_back(ob, chain, constraint.name)
+        else:
+            assert_on_target(ob, target)
+
+
+def test_a_constraint_over_the_limb_whose_bone_gets_another_name():
+    ob, target, chain = limb(FOOT, *(Bone(f"other{i}", (i, 0, 0), (i, 0, 1)) for i in range(20)))
+    foot = ob.pose.bones["foot"].bone
+    ob.pose.bones["foot"].constraints.new("IK")
+    for name in ("foot", "paw", "hoof"):
+        foot.name = name
+        update()
+        for acts in (True, False):
+            ob.pose.bones[name].constraints[0].mute = not acts
+            update()
+            if acts:
+                assert_given_back(ob, chain, name)
+            else:
+                assert_on_target(ob, target)
+
+
 @pytest.mark.parametrize(("kind", "bone", "count"), [("IK", "foot", 0), ("SPLINE_IK", "foot", 2), ("IK", "kneecap", 2)])
 def test_an_ik_constraint_over_the_limb(kind, bone, count):
     ob, target, chain = limb(FOOT, KNEECAP)
