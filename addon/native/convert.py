@@ -8,9 +8,10 @@ from contextlib import contextmanager
 import bpy
 from bpy.types import Bone, Context, PoseBone
 
-from ..rig.data.access import ArmatureObject, bones_of, chain_settings, setting_path
+from ..rig.data.access import ArmatureObject, bones_of, chain_settings, setting_path, upper_of
 from ..rig.data.animation import animated_paths
 from ..rig.data.carrying import Property, carry, carry_across, redirect, revive
+from ..rig.data.dependencies import Dependencies
 from ..rig.data.editing import at_once, edit_mode, object_mode
 from ..rig.data.unkeyed import unkeyed_kept
 from ..rig.settings import PREFIX, SWITCH, holder_of
@@ -18,7 +19,7 @@ from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
 from ..rig.targets import Target
 from ..rig.tasks.setup import Refused
 from ..solver.limb import Limb
-from .checking import check, check_fixed, check_in_reach
+from .checking import check, check_fixed, check_goals, check_in_reach
 from .mechanism.annex import annex_of, host_for, needs_annex, remove_if_empty
 from .mechanism.apart import design_apart
 from .mechanism.blending import world_bone
@@ -58,6 +59,7 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
         for name in names:
             check(ob.pose.bones[name])
     wanted = _read_all(chains)
+    _check_together(wanted)
     for ob, each in wanted.items():
         _check_sharing(ob, each)
     lowers = [ob.pose.bones[name] for ob, names in chains.items() for name in names]
@@ -229,6 +231,15 @@ def _plan(ob: ArmatureObject, host: ArmatureObject, chains: dict[str, Wanted], l
     around, designed = surroundings_of(ob, host), design if host == ob else design_apart
     mechanisms = [designed(ob.pose.bones[name], limbs[name], each, around) for name, each in chains.items()]
     return Plan(ob, host, [world_bone(host, around.world), *mechanisms])
+
+
+def _check_together(wanted: Chains) -> None:
+    """Raise `Refused` if chains would hang on each other once all of them run on the rig."""
+    every = [(ob.pose.bones[name], of) for ob, chains in wanted.items() for name, of in chains.items()]
+    bones = [(bone, of) for lower, of in every for bone in (lower, upper_of(lower))]
+    dependencies = Dependencies(goals={(bone.id_data, bone.name): goals_of(of) for bone, of in bones})
+    for lower, of in every:
+        check_goals(lower, (of.target, of.pole), dependencies)
 
 
 def _check_sharing(ob: ArmatureObject, wanted: dict[str, Wanted]) -> None:

@@ -17,6 +17,7 @@ from ..rig.data.carrying import carry, shared_users
 from ..rig.data.dependencies import is_structural
 from ..rig.settings import BY_NAME, ON_RIG, PREFIX
 from .quietly import is_quiet
+from .status import forget_circles
 from .wanted import path_on
 
 _ON_RIG = re.compile(rf'\["{re.escape(ON_RIG)}(\w+)"\]')
@@ -66,6 +67,7 @@ def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
     depends on what."""
     if is_structural(depsgraph):
         _is_due[:] = [True]
+        forget_circles()
     if _is_due and not is_quiet():
         _is_due.clear()
         carry_over()

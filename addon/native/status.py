@@ -8,7 +8,15 @@ import bpy
 from bpy.types import Depsgraph, PoseBone
 
 from ..rig.anatomy import EVEN, Unposable, anatomy
-from ..rig.data.access import chain_settings, children_of, upper_of, view_layer_of
+from ..rig.data.access import (
+    bones_of,
+    chain_settings,
+    children_of,
+    has_chain,
+    runs_on_rig,
+    upper_of,
+    view_layer_of,
+)
 from ..rig.data.dependencies import SOLVERS, Dependencies
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, deleted, hangs_on, lacking, moved_by, movers_of, not_a_number, unevaluated
@@ -30,6 +38,10 @@ MEND_ELSEWHERE = "rebuild it in the file that its rig is linked from"
 """The same of one whose mechanism is part of a linked armature."""
 
 
+_circles: dict[int, dict[str, str]] = {}
+"""What `_circle` tells of each chain that runs on a rig, by the object's session_uid and the lower bone's name."""
+
+
 def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     """The reach of a chain, and why it can't be posed; nothing if it can."""
     evaluated = lower.id_data.evaluated_get(depsgraph).pose.bones[lower.name]
@@ -43,10 +55,11 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
         reach = Reach.INVALID if problem else _reach(lower, evaluated, target, depsgraph)
     except (Refused, Unposable) as why:
         return Reach.INVALID, why.args[0]
+    problem = problem or _circle(lower)
     if not problem and (reach != Reach.REACHED or _is_solved_too(lower)):
         dependencies = Dependencies()
         problem = unevaluated(evaluated.id_data) or moved_by(evaluated.id_data, movers_of(lower, dependencies))
-        problem = problem or _circle(lower, dependencies, target, pole)
+        problem = problem or _hangs(lower, dependencies, target, pole)
         if reach == Reach.INVALID and not problem:
             mend = _mend(lower)
             problem = _outdated_as(mend, f"'{lower.name}' is not where its settings put it: {mend}")
@@ -59,7 +72,24 @@ def _deleted(*goals: Target | None) -> str:
     return deleted(goal for goal in goals if goal and objects.get(goal.object.name) != goal.object)
 
 
-def _circle(lower: PoseBone, dependencies: Dependencies, *goals: Target | None) -> str:
+def _circle(lower: PoseBone) -> str:
+    """Whether what a chain follows surely hangs on it: then its tip may well be there, but where that is depends on the
+    frame before. Looked up for all chains of the rig at once, as that is what takes long."""
+    ob = lower.id_data
+    if lower.name not in _circles.get(ob.session_uid, ()):
+        dependencies = Dependencies(drivers=False)
+        chains = [bone for bone in bones_of(ob) if has_chain(bone) and runs_on_rig(bone)]
+        goals = {bone.name: followed(chain_settings(bone), may_switch(bone)) for bone in chains if bone.parent}
+        _circles[ob.session_uid] = {name: _hangs(bones_of(ob)[name], dependencies, *of) for name, of in goals.items()}
+    return _circles[ob.session_uid][lower.name]
+
+
+def forget_circles() -> None:
+    """Blender found out anew what depends on what."""
+    _circles.clear()
+
+
+def _hangs(lower: PoseBone, dependencies: Dependencies, *goals: Target | None) -> str:
     """Whether what a chain follows was made to hang on it since."""
     found = (hangs_on(lower.id_data, lower, goal, dependencies) for goal in goals if goal)
     return next(filter(None, found), "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bpy.types import ID, Constraint, Depsgraph, Object, PoseBone
@@ -26,9 +26,15 @@ def is_structural(depsgraph: Depsgraph) -> bool:
 
 
 class Dependencies:
-    """What moves what, looked up once for each object and bone; good until something is edited."""
+    """What moves what, looked up once for each object and bone; good until something is edited.
 
-    def __init__(self) -> None:
+    ``goals`` are what bones will follow besides. Without ``drivers``, which may read properties that nothing moves, it
+    is what surely moves what.
+    """
+
+    def __init__(self, goals: Mapping[Carrier, Sequence[Carrier]] | None = None, drivers: bool = True) -> None:
+        self._goals = goals or {}
+        self._has_drivers = drivers
         self._direct: dict[Carrier, list[Carrier]] = {}
         self._solvers: dict[Object, dict[str, list[tuple[PoseBone, Constraint]]]] = {}
         self._drivers: dict[ID, dict[str, list[tuple[str, Any]]]] = {}
@@ -80,7 +86,8 @@ class Dependencies:
         if carrier not in self._direct:
             ob, name = carrier
             bone = bones_of(ob).get(name) if name and ob.pose else None
-            self._direct[carrier] = list(self._of_bone(ob, bone) if bone else self._of_object(ob))
+            found = self._of_bone(ob, bone) if bone else self._of_object(ob)
+            self._direct[carrier] = [*found, *self._goals.get(carrier, ())]
         return self._direct[carrier]
 
     def _of_object(self, ob: Object) -> Iterator[Carrier]:
@@ -103,7 +110,8 @@ class Dependencies:
         yield from self._targets_of_drivers(ob, bone.name)
 
     def _targets_of_drivers(self, ob: Object, bone: str) -> Iterator[Carrier]:
-        for owner in (ob, ob.data) if is_armature(ob) else (ob,):
+        owners = (ob, ob.data) if is_armature(ob) else (ob,)
+        for owner in owners if self._has_drivers else ():
             for _, driver in self.drivers(owner, bone):
                 yield from driver_targets(driver)
 

@@ -396,3 +396,71 @@ def test_a_target_that_was_hung_on_the_limb_later_is_said() -> None:
     chain = ob.pose.bones["shin"].planar_ik
     assert chain.reach == "INVALID"
     assert chain.message.startswith(f"'{target.name}' hangs on the chain of 'shin' itself")
+
+
+def two_legs() -> Any:
+    """Two legs, of which each follows a control bone of its own, with names that end as those of the other leg."""
+    bones = [LEG[0]]
+    for side, other, x in (("A", "B", 0.0), ("B", "A", 1.0)):
+        joints_of_leg = [(x, 0, 0), (x + 0.1, 0.2, -1), (x + 0.1, 0, -1.9)]
+        bones.append(Bone(f"thigh{side}", *joints_of_leg[:2], "hip"))
+        bones.append(Bone(f"shin{side}", *joints_of_leg[1:], f"thigh{side}", connected=True))
+        bones.append(Bone(f"control{other}", (x + 0.1, 0.2, -1.2), (x + 0.1, 0.4, -1.2)))
+    ob = make_rig(bones)
+    for side in "AB":
+        make_chain(ob, ob, f"shin{side}", subtarget=f"control{side}", plane="SWING")
+    return ob
+
+
+def hang(ob: Any, side: str, parent: str) -> None:
+    """Give the control of a leg another parent, as by Ctrl P in Edit Mode."""
+    activate(ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    ob.data.edit_bones[f"control{side}"].parent = ob.data.edit_bones.get(parent)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
+
+
+def reaches(ob: Any) -> list[tuple[str, bool]]:
+    """Of both legs, what is told and whether a sentence says why."""
+    chains = [ob.pose.bones[f"shin{side}"].planar_ik for side in "AB"]
+    return [(chain.reach, "hangs on the chain" in chain.message) for chain in chains]
+
+
+def test_limbs_whose_targets_come_to_hang_on_each_other_are_not_reached() -> None:
+    ob = two_legs()
+    make_portable(ob, "shinA", "shinB")
+    activate(ob)
+    for _ in range(2):
+        assert reaches(ob) == 2 * [("REACHED", False)]
+        hang(ob, "A", "shinB")
+        assert reaches(ob) == 2 * [("REACHED", False)]
+        hang(ob, "B", "shinA")
+        assert reaches(ob) == 2 * [("INVALID", True)]
+        ob.data.bones["shinA"].name = "calfA"
+        update()
+        assert ob.pose.bones["calfA"].planar_ik.reach == "INVALID"
+        ob.data.bones["calfA"].name = "shinA"
+        hang(ob, "B", "hip")
+        hang(ob, "A", "hip")
+
+
+def test_limbs_whose_targets_hang_on_each_other_do_not_come_onto_the_rig_together() -> None:
+    ob = two_legs()
+    hang(ob, "A", "shinB")
+    hang(ob, "B", "shinA")
+    before = parts(ob)
+    with pytest.raises(RuntimeError, match="hangs on the chain of 'shin"):
+        make_portable(ob, "shinA", "shinB")
+    assert parts(ob) == before
+
+
+def test_a_target_that_reads_a_property_of_its_limb_is_reached() -> None:
+    ob = leg()
+    chain = ob.pose.bones["shin"].planar_ik
+    variable = (curve := chain.target.driver_add("hide_render")).driver.variables.new()
+    variable.targets[0].id = ob
+    variable.targets[0].data_path = 'pose.bones["shin"].planar_ik_softness'
+    curve.driver.expression = variable.name
+    update()
+    assert (chain.reach, chain.message) == ("REACHED", "")
