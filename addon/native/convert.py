@@ -69,14 +69,13 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
         _put_on_rig(context, wanted)
 
 
-def clear(context: Context, bones: Iterable[PoseBone]) -> list[Target]:
-    """Give bones their own pose back that a mechanism poses though its chain is gone, and say what that followed;
-    raises `Refused` before anything is changed."""
-    left = _by_object(bones)
+def clear(context: Context, left: Mapping[ArmatureObject, Iterable[str]]) -> list[Target]:
+    """Take away what chains left in armatures that are gone, give these bones their own pose back, and say what the
+    chains followed; raises `Refused` before anything is changed."""
     for ob in left:
         check_in_reach(ob, [], "take away what its chains left")
     with object_mode(context, left):
-        return take_away_left(context, [ob.pose.bones[name] for ob, names in left.items() for name in names])
+        return take_away_left(context, left)
 
 
 def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:

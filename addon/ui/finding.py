@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bpy.types import Context, Object, PoseBone
 
+from ..native.mechanism.references import goals_left
 from ..rig.data.access import (
     ArmatureObject,
     bones_of,
@@ -18,6 +19,7 @@ from ..rig.data.access import (
     runs_on_rig,
     view_layer_of,
 )
+from ..rig.settings import MADE
 from ..rig.targets import Target, followed
 from ..rig.tasks.setup import Refused
 from ..rig.tasks.turning import COPY
@@ -55,11 +57,21 @@ def selected_chains(context: Context, or_off: bool = False) -> list[PoseBone]:
     return found
 
 
-def left_behind(context: Context) -> list[PoseBone]:
-    """The selected bones that a mechanism on the rig poses though its chain is gone, as its lower bone was deleted."""
-    bones = context.selected_pose_bones or () if context.mode == "POSE" else ()
-    left = [bone for bone in bones if made_on(bone)]
-    return [bone for bone in left if not any(map(runs_on_rig, (bone, *children_of(bone))))]
+def left_behind(context: Context) -> dict[ArmatureObject, list[str]]:
+    """The armatures in which the mechanism of a chain is left whose bones were deleted, with the selected bones that it
+    still poses; with none where what is selected was made for that chain to follow."""
+    left: dict[ArmatureObject, list[str]] = {}
+    bones: Sequence[Any] = context.selected_pose_bones or () if context.mode == "POSE" else ()
+    for bone in bones:
+        if made_on(bone) and not any(map(runs_on_rig, (bone, *children_of(bone)))):
+            left.setdefault(bone.id_data, []).append(bone.name)
+    made = {(bone.id_data, bone.name) for bone in bones if MADE in bone.bone}
+    things: Sequence[Any] = context.selected_objects if context.mode == "OBJECT" else ()
+    made |= {(ob, "") for ob in things if MADE in ob}
+    for ob in armatures_in_view(context) if made else ():
+        if any((goal.object, goal.bone) in made for goal in goals_left(ob)):
+            left.setdefault(ob, [])
+    return left
 
 
 def chain_meant(context: Context) -> PoseBone | None:
@@ -125,6 +137,11 @@ def _hangs_on(names: set[str], bone: PoseBone) -> bool:
 
 def chains_in_view(context: Context) -> Iterator[PoseBone]:
     """The lower bones of all chains of the view layer's armatures, on or off."""
-    layer: Any = view_layer_of(context)
-    for ob in filter(is_armature, layer.objects):
+    for ob in armatures_in_view(context):
         yield from (bone for bone in ob.pose.bones if bone.is_property_set("planar_ik") and has_chain(bone))
+
+
+def armatures_in_view(context: Context) -> Iterator[ArmatureObject]:
+    """The armatures of the view layer."""
+    layer: Any = view_layer_of(context)
+    return filter(is_armature, layer.objects)

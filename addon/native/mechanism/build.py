@@ -15,9 +15,9 @@ from ...rig.data.editing import edit_mode
 from ...rig.settings import BY_NAME, ON_RIG, PART, holder_of
 from ...rig.targets import Target
 from .expressions import LONGEST
-from .found import Found, exposed
+from .found import Found, drivers_of_nothing, exposed
 from .parts import COLLECTION, DISTANCE, Bone, Constraint, Driver, Mechanism, Property, property_path
-from .references import collection_of, drivers_on, goals_on, stranded, unused_worlds
+from .references import collection_of, drivers_on, goals_left, stranded, unused_worlds
 from .rest import shift_below
 
 
@@ -108,19 +108,21 @@ def take_away(context: Context, lowers: Mapping[PoseBone, Collection[str]]) -> N
     _remove_bones(context, gone)
 
 
-def take_away_left(context: Context, bones: Iterable[PoseBone]) -> list[Target]:
-    """Take away what still poses bones whose chain is gone, as its lower bone was deleted; give what it followed."""
-    gone: dict[ArmatureObject, set[str]] = {}
-    for bone in bones:
-        host, found = bone.id_data, Found(bone)
-        left = [(bone, each) for each in made_on(bone)]
-        for curve in [*found.drivers_of([], left), *found.drivers_of_nothing()]:
-            host.animation_data.drivers.remove(curve)
-        for _, constraint in left:
-            bone.constraints.remove(constraint)
-        gone[host] = set()
-    goals = [goal for host in gone for name in stranded(host, ()) for goal in goals_on(host.pose.bones[name])]
-    _remove_bones(context, gone)
+def take_away_left(context: Context, left: Mapping[ArmatureObject, Iterable[str]]) -> list[Target]:
+    """Take away what is left in armatures of chains whose bones were deleted, and what of it still poses these bones;
+    give what it followed."""
+    goals: list[Target] = []
+    for host, names in left.items():
+        for bone in (host.pose.bones[name] for name in names):
+            posed = [(bone, each) for each in made_on(bone)]
+            for curve in Found(bone).drivers_of([], posed):
+                host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+            for _, constraint in posed:
+                bone.constraints.remove(constraint)
+        for curve in drivers_of_nothing(host):
+            host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+        goals += goals_left(host)
+    _remove_bones(context, {host: set() for host in left})
     return goals
 
 

@@ -74,14 +74,10 @@ class Found:
         limb = [bone for bone in (self.lower.parent, self.lower) if bone and bone.id_data == self.host]
         lost = [bone.name for bone in limb if CONSTRAINT not in bone.constraints]
         drivers = _of_constraints([each for name in lost for each in self._drivers.get(name, ())])
-        own = [each for each in self.drivers_of_nothing() if self.lower.name in self._owners([bone_of_driver(each)])]
+        own = [
+            each for each in drivers_of_nothing(self.host) if self.lower.name in self._owners([bone_of_driver(each)])
+        ]
         return drivers + own
-
-    def drivers_of_nothing(self) -> list[Any]:
-        """The drivers of constraints of bones that were deleted."""
-        bones = self.host.pose.bones
-        gone = [name for name in self._drivers if name and name not in bones]
-        return _of_constraints([each for name in gone for each in self._drivers[name]])
 
     @cached_property
     def is_whole(self) -> bool:
@@ -196,6 +192,13 @@ def constraints_of(lower: PoseBone) -> Constraints:
     """The constraints by which the visible bones take over the solution."""
     visible = [lower] if lower.parent is None else [upper_of(lower), lower]
     return [(bone, each) for bone in visible for each in made_on(bone)]
+
+
+def drivers_of_nothing(ob: ArmatureObject) -> list[Any]:
+    """The drivers of constraints of bones that were deleted."""
+    drivers = drivers_by_bone(ob)
+    gone = [name for name in drivers if name and name not in ob.pose.bones]
+    return _of_constraints([each for name in gone for each in drivers[name]])
 
 
 def host_of(lower: PoseBone) -> ArmatureObject:

@@ -97,6 +97,11 @@ def goals_on(part: PoseBone) -> list[Target]:
     return [goal for goal in found if not (goal.bone and is_part(goal.object, goal.bone))]
 
 
+def goals_left(ob: ArmatureObject) -> list[Target]:
+    """What is measured in an armature by mechanisms of which no bone takes anything over, as the limb was deleted."""
+    return [goal for name in stranded(ob, ()) for goal in goals_on(ob.pose.bones[name])]
+
+
 def collection_of(ob: ArmatureObject) -> Any:
     """The bone collection of the mechanisms, if there is one: it holds nothing else, whatever it is called."""
     holding = (each for each in ob.data.collections_all if each.bones)

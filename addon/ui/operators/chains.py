@@ -14,6 +14,7 @@ from ... import live
 from ...native import convert
 from ...rig.data.access import chain_settings, runs_on_rig
 from ...rig.tasks.controls import goals_on, take_away
+from ...rig.tasks.limbs import is_shown
 from ...rig.tasks.setup import Refused, make_pole, remove_chain, remove_unused
 from ...rig.words import rpt_
 from ..finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, left_behind, selected_chains
@@ -240,6 +241,15 @@ class POSE_OT_planar_ik_remove(ChainOperator):
         take_away(context, goals)
         remove_unused(goal.object for goal in forsaken)
         live.refresh(context)
+        _select_instead(context, names)
+
+
+def _select_instead(context: Context, names: list[tuple[Any, str]]) -> None:
+    """Go on with a limb where what was selected is gone, with a target or a pole; without a limb, there is none."""
+    is_gone = context.active_pose_bone is None if context.mode == "POSE" else context.active_object is None
+    shown = [(ob, name) for ob, name in names if ob.visible_get() and is_shown(ob.pose.bones[name])]
+    if is_gone and shown:
+        select(context, *shown[0])
 
 
 class POSE_OT_planar_ik_solve(ChainOperator):

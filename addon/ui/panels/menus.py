@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Context, Menu
 
 from ...rig.words import iface_
-from ..finding import chains_meant
+from ..finding import chains_meant, left_behind
 from ..operators import baking, chains, converting, fk_ik, switching
 from ..operators.ranges import over_range
 
@@ -57,7 +57,7 @@ class VIEW3D_MT_planar_ik(Menu):
 
 def _draw_in_object_mode(menu: Any, context: Context) -> None:
     """There, where the search under F3 finds it too."""
-    if chains_meant(context, or_off=True):
+    if chains_meant(context, or_off=True) or left_behind(context):
         menu.layout.separator()
         menu.layout.menu(VIEW3D_MT_planar_ik.__name__, icon="CON_KINEMATIC")
 

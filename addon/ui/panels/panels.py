@@ -12,7 +12,7 @@ from bpy.types import Context, Panel
 
 from ...rig.data.access import has_chain, scene_of, scene_settings
 from ...rig.settings import PREFIX, SWITCH
-from ..finding import chain_meant
+from ..finding import chain_meant, left_behind
 from ..operators.presets import PLANARIK_PT_presets
 from ..operators.selecting import armature_in_view
 from .redrawing import TAB
@@ -26,7 +26,9 @@ class _ChainPanel:
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.mode == "POSE" or (context.mode == "OBJECT" and chain_meant(context) is not None)
+        return context.mode == "POSE" or (
+            context.mode == "OBJECT" and bool(chain_meant(context) or left_behind(context))
+        )
 
     def draw_header(self, context: Context) -> None:
         lower = chain_meant(context)

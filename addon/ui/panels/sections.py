@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpy.app import translations
 from bpy.types import Context, PoseBone
 
 from ...rig.data.access import chain_settings, place_of_setting, place_on_bone, runs_on_rig, scene_of, upper_of
@@ -27,9 +26,6 @@ SHORT = {"stretch_max": "Limit", "stretch_volume": "Volume", "min_angle": "Knee 
 
 PICKS = {"TARGET": "Pick a Target…", "POLE": "Pick a Pole…"}
 
-OPERATOR = translations.contexts.operator_default
-"""The context of words on buttons; elsewhere "Extension" is that of a file's name, to Blender's translators."""
-
 PARTS = {"TARGET": ("Target", "EMPTY_AXIS"), "POLE": ("Pole", "CON_TRACKTO"), "LIMB": ("Limb", "BONE_DATA")}
 
 
@@ -37,9 +33,7 @@ def draw_adding(layout: Any, context: Context) -> None:
     """The button that adds a chain, and where that would refuse, which bone to click; first, what a chain that is gone
     left is to be taken away."""
     if left_behind(context):
-        _draw_lines(
-            layout, context, iface_("Parts of a chain whose lower bone was deleted still move this bone"), "ERROR"
-        )
+        _draw_lines(layout, context, iface_("Parts are left of a chain whose bones were deleted"), "ERROR")
         layout.operator("pose.planar_ik_remove", text="Remove These Parts")
         return
     if context.active_pose_bone is None:
@@ -78,25 +72,22 @@ def draw_settings(layout: Any, lower: PoseBone) -> None:
 
 def _draw_runs_on(layout: Any, lower: PoseBone) -> None:
     """What poses the limb, and the one click that changes it."""
-    row = _labelled(layout, "Runs On")
-    if runs_on_rig(lower):
-        row.label(text="Rig")
-        row.operator("pose.planar_ik_make_live", text="Extension")
-    else:
-        row.label(text="Extension", text_ctxt=OPERATOR)
-        row.operator("pose.planar_ik_make_portable", text="Rig")
+    row, on_rig = _labelled(layout, "Runs On"), runs_on_rig(lower)
+    row.operator("pose.planar_ik_make_portable", text="Rig", depress=on_rig)
+    row.operator("pose.planar_ik_make_live", text="Extension", depress=not on_rig)
 
 
 def _draw_plane(layout: Any, lower: PoseBone) -> None:
     """The plane; a pole that is not there yet is made by pressing it."""
     chain = chain_settings(lower)
-    if chain.pole_target or chain.plane == "POLE":
-        draw_each(layout, lower, "plane")
-        return
     row = _labelled(layout, "Plane")
-    for plane in ("REST", "SWING"):
-        row.prop_enum(lower, f"{PREFIX}plane", plane)
-    row.operator("pose.planar_ik_pole", text="Pole")
+    place = place_drawn(lower, "plane")
+    has_pole = chain.pole_target or chain.plane == "POLE"
+    for plane in ("REST", "SWING", "POLE") if has_pole else ("REST", "SWING"):
+        row.prop_enum(*place, plane)
+    if not has_pole:
+        row.operator("pose.planar_ik_pole", text="Pole")
+    row.prop_decorator(*place)
 
 
 def _labelled(layout: Any, text: str) -> Any:
@@ -123,7 +114,7 @@ def draw_each(layout: Any, lower: PoseBone, *names: str) -> Any:
     column = layout.column(align=True)
     for name in names:
         label = SHORT.get(name) or lower.bl_rna.properties[PREFIX + name].name
-        column.row(align=True).prop(*place_drawn(lower, name), text=label, expand=name == "plane")
+        column.row(align=True).prop(*place_drawn(lower, name), text=label)
     return column
 
 

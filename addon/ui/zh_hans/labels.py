@@ -66,7 +66,7 @@ LABELS = {
     "Off Plane": "偏离平面",
     "Over a Range": "帧范围",
     "Part": "部件",
-    "Parts of a chain whose lower bone was deleted still move this bone": "下骨已删除的链留下的部件仍在移动此骨骼",
+    "Parts are left of a chain whose bones were deleted": "骨骼已删除的链留下了部件",
     "Pick a Pole…": "选取极向目标…",
     "Pick a Target…": "选取目标…",
     "Planar IK": "平面 IK",

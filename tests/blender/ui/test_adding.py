@@ -16,6 +16,7 @@ from tests.blender.rigs import (
     SHIN,
     THIGH,
     Bone,
+    activate,
     assert_on_target,
     joints,
     length,
@@ -467,17 +468,40 @@ def test_remove_takes_the_controls_away_again(controls: str) -> None:
     assert not ob.data.collections_all.get("IK Controls")
 
 
+@pytest.mark.parametrize("gone", [["shin"], ["shin", "thigh"]])
 @pytest.mark.parametrize("controls", CONTROLS)
-def test_what_was_made_for_a_chain_goes_with_what_is_left_of_it(controls: str) -> None:
+def test_what_was_made_for_a_chain_goes_with_what_is_left_of_it(controls: str, gone: list[str]) -> None:
     ob = rig_at_rest(POSED)
     bones, things = set(ob.data.bones.keys()), set(bpy.data.objects)
     bpy.ops.pose.planar_ik_add(plane="POLE", controls=controls)
+    chain = ob.pose.bones["shin"].planar_ik
+    target = chain.target.pose.bones[chain.subtarget] if chain.subtarget else chain.target
+    name = target.name
     bpy.ops.object.mode_set(mode="EDIT")
-    ob.data.edit_bones.remove(ob.data.edit_bones["shin"])
+    for each in gone:
+        ob.data.edit_bones.remove(ob.data.edit_bones[each])
     bpy.ops.object.mode_set(mode="POSE")
-    select(ob, "thigh")
+    if "thigh" not in gone:
+        select(ob, "thigh")
+    elif controls != "EMPTY":
+        select(ob, name)
+    else:
+        bpy.ops.object.mode_set(mode="OBJECT")
+        activate(bpy.data.objects[name])
     bpy.ops.pose.planar_ik_remove()
-    assert (set(ob.data.bones.keys()), set(bpy.data.objects)) == (bones - {"shin"}, things)
+    assert (set(ob.data.bones.keys()), set(bpy.data.objects)) == (bones - {*gone}, things)
+    assert not (ob.animation_data and ob.animation_data.drivers)
+
+
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("controls", CONTROLS)
+def test_the_limb_is_selected_where_remove_took_away_what_was(controls: str, runs_on: str) -> None:
+    ob = rig_at_rest(POSED)
+    bpy.ops.pose.planar_ik_add(plane="POLE", controls=controls, runs_on=runs_on, go_to_target=True)
+    assert bpy.context.object != ob or bpy.context.active_pose_bone.name != "shin"
+    bpy.ops.pose.planar_ik_remove()
+    assert (bpy.context.mode, bpy.context.object, bpy.context.active_pose_bone.name) == ("POSE", ob, "shin")
+    assert [bone.name for bone in bpy.context.selected_pose_bones] == ["shin"]
 
 
 @pytest.mark.parametrize("controls", CONTROLS)
