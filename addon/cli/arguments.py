@@ -86,11 +86,7 @@ def _add_bake(commands: Commands) -> None:
         help="skip what an earlier run with this option has done, told by the content of the files, of which it keeps "
         "a note in a hidden file beside the output",
     )
-    bake.add_argument(
-        "--allow-no-chains",
-        action="store_true",
-        help="a file without a chain is a success; the output is then the file as it is",
-    )
+    _allow_no_chains(bake)
 
 
 def _add_report(commands: Commands) -> None:
@@ -121,6 +117,7 @@ def _add_conversion(commands: Commands, name: str, does: str, example: str) -> N
     )
     _outputs(conversion)
     _below(conversion)
+    _allow_no_chains(conversion)
     conversion.set_defaults(frames=None)
 
 
@@ -210,6 +207,14 @@ def _below(parser: argparse.ArgumentParser) -> None:
         type=_whole,
         metavar="FOLDER",
         help="this folder holds the inputs; OUT gets the same folders, so that shots of the same name stay apart",
+    )
+
+
+def _allow_no_chains(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--allow-no-chains",
+        action="store_true",
+        help="a file without a chain of that kind is a success; the output is then the file as it is",
     )
 
 

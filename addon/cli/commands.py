@@ -55,6 +55,8 @@ def bake(arguments: Namespace, source: Path, write: Write) -> None:
                 note.keep(made_from, found.there, found.missing, done)
         else:
             done = [{**line, "file": str(source), "output": str(output), "skipped": True} for line in done]
+            for warning in dict.fromkeys(warning for line in done for warning in line.get("warnings", ())):
+                say(warning)
     for line in done:
         write(line)
 
@@ -102,9 +104,10 @@ def convert(arguments: Namespace, source: Path, write: Write) -> None:
             converted = convert_all(arguments.command, opened.chains)
         except Refused as why:
             raise Stop(Code.LEFT_OUT, f"{source}: {why}") from why
-        save_blend(output)
+        if converted or not arguments.in_place:
+            save_blend(output)
     told = {"warnings": opened.warnings} if opened.warnings else {}
-    for line in converted:
+    for line in converted or [{"chain": None}]:
         write({"command": arguments.command, "file": str(source), "output": str(output), **line, **told})
 
 

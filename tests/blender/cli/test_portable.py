@@ -152,6 +152,18 @@ def test_a_file_without_such_chains_is_bad_input(shot):
     refused(shot, "portable", 2, "has no chain on the extension in its scene 'Scene'")
 
 
+def test_a_farm_may_convert_what_is_converted(shot):
+    """A job that is run again finds its work done."""
+    run("portable", "--in-place", shot)
+    before = shot.read_bytes()
+    code, lines, err = run("portable", "--in-place", shot, "--allow-no-chains")
+    assert (code, shot.read_bytes()) == (0, before), err
+    assert [(line["command"], line["chain"]) for line in lines] == [("portable", None)]
+    out = shot.with_name("out.blend")
+    assert run("portable", shot, "-o", out, "--allow-no-chains")[0] == 0
+    assert run("live", "--in-place", out)[0] == 0
+
+
 @pytest.mark.parametrize("command", ["portable", "live"])
 def test_a_linked_rig_is_refused(shot, command):
     if command == "live":

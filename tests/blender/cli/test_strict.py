@@ -63,7 +63,9 @@ def test_what_was_baked_without_its_library_is_baked_again_with_it(shot, tmp_pat
     words = ("bake", shot, "-o", shot.with_name("out.blend"), "--skip-existing")
     assert "skipped" not in run(*words)[1][0]
     assert json.loads((shot.parent / ".out.blend.planar_ik.json").read_text())["missing"] == ["lib/prop.blend"]
-    assert "skipped" in run(*words)[1][0]
+    _, (line,), err = run(*words)
+    assert line["skipped"]
+    assert line["warnings"][0] in err
     away.rename(library)
     assert "skipped" not in run(*words)[1][0]
     assert "skipped" in run(*words)[1][0]
