@@ -169,10 +169,11 @@ def is_outdated(chain: Chain, frame: Frame) -> bool:
 def is_moved_otherwise(chain: Chain) -> bool:
     """Whether other constraints or chains move the limb than when the chain was last looked at: one that is switched on
     or off turns no bone before the limb is posed."""
-    movers, bones = chain.obstacles.movers, chain.object.pose.bones
+    movers = chain.obstacles.movers
     if not movers or not (chain.posing or chain.problem):  # nothing is said of a chain that is off
         return False
-    return any(mover.bone not in bones for mover in movers) or moved_by(chain.object, movers) != chain.problem
+    is_renamed = any(mover.bone not in chain.object.pose.bones for mover in movers)
+    return is_renamed or moved_by(chain.object, movers) != chain.problem
 
 
 def refresh(chain: Chain, frame: Frame, channels: Channels) -> None:
@@ -193,6 +194,9 @@ def refresh(chain: Chain, frame: Frame, channels: Channels) -> None:
     lack = f"'{chain.lower}' has no pole target" if has_pole and not chain.possible_pole else ""
     chain.problem = lack or chain.obstacles.problem(frame.evaluated, frame.depsgraph)
     if chain.problem:
+        return
+    if not all(goal.is_known(frame.depsgraph) for goal in (chain.target, chain.pole) if goal):
+        chain.is_unsettled = True
         return
     try:
         chain.posing = _read(chain, lower, plane, channels)

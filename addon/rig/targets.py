@@ -36,6 +36,10 @@ class Target:
             return f"'{self.object.name}' has no bone '{self.bone}'"
         return ""
 
+    def is_known(self, depsgraph: Depsgraph) -> bool:
+        """Whether what is evaluated has the bone by its name: one renamed in Edit Mode it has with the next update."""
+        return not self.bone or has_bone(self.object.evaluated_get(depsgraph), self.bone)
+
     @property
     def path(self) -> str:
         """The data path of its own location."""

@@ -46,11 +46,12 @@ def follows(name: str) -> bool:
 
 
 @pytest.mark.parametrize("mode", ["OBJECT", "POSE", "EDIT"])
-def test_a_renamed_bone_is_followed(rig: Any, mode: str) -> None:
+def test_a_renamed_bone_is_followed(rig: Any, mode: str, caplog: pytest.LogCaptureFixture) -> None:
     rename(rig, mode, "free", "hand")
     assert follows("hand")
     rename(rig, mode, "hand", "fist")
     assert follows("fist")
+    assert not caplog.messages
 
 
 def test_it_is_through_undo_and_redo(rig: Any) -> None:
