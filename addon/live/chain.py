@@ -15,7 +15,7 @@ from ..rig.data.access import ArmatureObject, Key, chain_settings, path_to_bone,
 from ..rig.data.dependencies import Carrier, Dependencies
 from ..rig.data.rotation import ROTATIONS, to_channels, to_quaternion
 from ..rig.kinds import Kind, Problem
-from ..rig.problems import NOT_A_PLACE, Obstacles, moved_by, obstacles_of
+from ..rig.problems import NOT_A_PLACE, Obstacles, obstacles_of
 from ..rig.settings import ChainSettings, features_of, solver_settings
 from ..rig.stretching import Stretching, stretching_of
 from ..rig.targets import Target
@@ -164,16 +164,6 @@ def is_outdated(chain: Chain, frame: Frame) -> bool:
         return True
     measured = chain.measured
     return bool(measured and measured.body.carried and not frame.has_size(measured.parent, measured.size))
-
-
-def is_moved_otherwise(chain: Chain) -> bool:
-    """Whether other constraints or chains move the limb than when the chain was last looked at: one that is switched on
-    or off turns no bone before the limb is posed."""
-    movers = chain.obstacles.movers
-    if not movers or not (chain.posing or chain.problem):  # nothing is said of a chain that is off
-        return False
-    is_renamed = any(mover.bone not in chain.object.pose.bones for mover in movers)
-    return is_renamed or moved_by(chain.object, movers) != chain.problem
 
 
 def refresh(chain: Chain, frame: Frame, channels: Channels) -> None:

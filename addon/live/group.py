@@ -13,9 +13,10 @@ from ..rig.data.access import ArmatureObject, has_bone
 from ..rig.data.animation import animated_paths, has_action
 from ..rig.data.dependencies import Dependencies
 from ..rig.data.rotation import rotation_channel
+from ..rig.problems import moved_by
 from . import own_pose
 from .batch import Batch, batches_of
-from .chain import Chain, is_moved_otherwise, is_outdated, pose, prepare, refresh
+from .chain import Chain, is_outdated, pose, prepare, refresh
 from .channels import Channels
 from .edits import Standing
 from .frame import Frame, is_apart, lend_animation
@@ -70,7 +71,7 @@ class Group:
         """The rig was edited: look anew at the chains of these lower bones and those that something else moves or no
         longer does, and at what stands in all channels."""
         self._is_rig_edited = True
-        self._anew.update(chain for chain in self.chains if chain.lower in lowers or is_moved_otherwise(chain))
+        self._anew.update(chain for chain in self.chains if chain.lower in lowers or _is_moved_otherwise(chain))
 
     def misses_others(self, ob: Object) -> bool:
         """Whether other bones of an object that are followed are missing than when the chains were looked at."""
@@ -228,6 +229,16 @@ class Group:
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one chain must not stop the others
                 chain.posing = None
                 chain.problem = f"A fault of Planar IK, please report it: {error!r}"
+
+
+def _is_moved_otherwise(chain: Chain) -> bool:
+    """Whether other constraints or chains move the limb than when the chain was last looked at: one that is switched on
+    or off turns no bone before the limb is posed."""
+    movers = chain.obstacles.movers
+    if not movers or not (chain.posing or chain.problem):  # nothing is said of a chain that is off
+        return False
+    is_renamed = any(mover.bone not in chain.object.pose.bones for mover in movers)
+    return is_renamed or moved_by(chain.object, movers) != chain.problem
 
 
 def _matrices(evaluated: ArmatureObject) -> bytes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from bpy.types import PoseBone
+from mathutils import Vector
 
 from ..data.access import bones_of, children_of, upper_of
 
@@ -40,12 +41,24 @@ def is_limb(lower: PoseBone) -> bool:
 
 
 def to_click(bone: PoseBone) -> PoseBone | None:
-    """The lower bone of the limb that a bone, which is not such a one, belongs to or is next to: that of the longest
-    bones, so that a paw means the leg and not its toes."""
+    """The lower bone of the limb that a bone, which is not such a one, belongs to or is next to, or as a control begins
+    at a joint of: that of the longest bones, so that a paw means the leg and not its toes."""
     near = TOUCHING * bone.bone.length
     above = (each for each in bone.parent_recursive if (each.bone.tail_local - bone.bone.head_local).length <= near)
-    found = [each for each in (*children_of(bone), *above) if is_limb(each) and is_shown(each)]
+    found = _limbs((*children_of(bone), *above))
+    found = found or [each for each in _limbs(bones_of(bone.id_data)) if _has_joint(each, bone.bone.head_local)]
     return max(found, key=lambda each: _shorter((upper_of(each), each)), default=None)
+
+
+def _limbs(bones: Iterable[PoseBone]) -> list[PoseBone]:
+    """Those of the bones that are lower ones of limbs, and can be clicked."""
+    return [bone for bone in bones if is_limb(bone) and is_shown(bone)]
+
+
+def _has_joint(lower: PoseBone, place: Vector) -> bool:
+    """Whether root, knee or tip of a limb are at a place at rest."""
+    joints = (upper_of(lower).bone.head_local, lower.bone.head_local, lower.bone.tail_local)
+    return any((joint - place).length <= TOUCHING * lower.bone.length for joint in joints)
 
 
 def doubles(bone: PoseBone) -> list[PoseBone]:

@@ -154,7 +154,11 @@ def test_straight_limbs_bend_the_same_way_and_all_the_other_by_one_click() -> No
         assert [ob.pose.bones[name].planar_ik.bend for name in names] == [bend] * len(names)
 
 
-LONG_LEG = (*LEG, FOOT, Bone("ik_foot", (0, 0.4, -2), (0, 0.6, -2), "root"), Bone("root", (0, 0, -3), (0, 1, -3)))
+CONTROLS = [
+    Bone(name, place, (*place[:2], place[2] + 0.2), "root")
+    for name, place in (("ik_foot", LEG[2].tail), ("ik_knee", LEG[1].tail), ("prop", (0, 0.4, -2)))
+]
+LONG_LEG = (*LEG, FOOT, *CONTROLS, Bone("root", (0, 0, -3), (0, 1, -3)))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +166,9 @@ LONG_LEG = (*LEG, FOOT, Bone("ik_foot", (0, 0.4, -2), (0, 0.6, -2), "root"), Bon
     [
         (("thigh",), "click 'shin', which bends with 'thigh'"),
         (("foot",), "click 'shin', which bends with 'thigh'"),
-        (("ik_foot",), "'ik_foot' and its parent 'root' are no limb"),
+        (("ik_foot",), "click 'shin', which bends with 'thigh'"),
+        (("ik_knee",), "click 'shin', which bends with 'thigh'"),
+        (("prop",), "'prop' and its parent 'root' are no limb"),
         (("root",), "'root' has no parent"),
     ],
 )
