@@ -39,16 +39,16 @@ def acting_on(ob: Object) -> Acting:
     driven = {driver.data_path for driver in data.drivers if not driver.mute}
     strips = [strip for track in _tracks(data) for strip in track.strips if not strip.mute]
     mixed = {path for strip in strips for path in strip_paths(strip)}
-    curves = acting_curves(data.action, getattr(data, "action_slot", None), heeds_groups(ob))
+    curves = acting_curves(data, heeds_groups(ob))
     if _mixes(data):
         mixed |= {path for path, _ in curves}
     return Acting({key: curve for key, curve in curves.items() if key[0] not in mixed | driven}, mixed, driven)
 
 
-def acting_curves(action: Any, slot: Any, heeds_groups: bool) -> Curves:
-    """The F-curves of an action for a slot that Blender evaluates."""
+def acting_curves(user: Any, heeds_groups: bool) -> Curves:
+    """The F-curves that Blender evaluates of a user of an action."""
     curves: Curves = {}
-    for curve in curves_of(action, slot):
+    for curve in curves_of(user):
         is_muted = curve.mute or (heeds_groups and curve.group and curve.group.mute)
         if not (is_muted or curve.is_empty) and curve.is_valid:
             curves[curve.data_path, curve.array_index] = curve

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 from bpy.types import Object
 
+from ..rig.data.carrying import has_others, use
 from ..rig.tasks.setup import Refused
 
 
@@ -45,14 +46,10 @@ def action_of(ob: Object, into_new: bool) -> tuple[Any, Any]:
     action = data.action
     if action is None:
         data.action = bpy.data.actions.new(f"{ob.name} Baked")
-    elif into_new or _is_shared(ob, data):
-        slot = getattr(data, "action_slot", None)
-        identifier = slot.identifier if slot else ""
+    elif into_new or has_others(data, {ob}):
         copy = action.copy()
         copy.name = f"{action.name} Baked"
-        data.action = copy
-        if identifier:
-            data.action_slot = copy.slots[identifier]
+        use(data, copy)
         if not action.users and action.is_editable:
             action.use_fake_user = True  # or it would be gone when the file is opened again
     if not hasattr(data, "action_slot"):
@@ -69,14 +66,3 @@ def layer_of(action: Any, slot: Any) -> Any:
     layer = action.layers[0] if action.layers else action.layers.new("Layer")
     strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
     return strip.channelbag(slot, ensure=True)
-
-
-def _is_shared(ob: Object, data: Any) -> bool:
-    """Whether the object's action animates something else by the same channels."""
-    action = data.action
-    if action.users - action.use_fake_user < 2:
-        return False
-    if not hasattr(data, "action_slot"):
-        users: Any = bpy.data.user_map  # whose other arguments have defaults
-        return any(user != ob for user in users(subset={action})[action])
-    return data.action_slot is not None and any(user != ob for user in data.action_slot.users())

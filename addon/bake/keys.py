@@ -52,10 +52,10 @@ class Sheet:
 
     def __init__(self, ob: Object, into_new: bool) -> None:
         action, slot = action_of(ob, into_new)
+        data: Any = ob.animation_data
         owner = self._owner = layer_of(action, slot)
         self._group = cache(lambda name: owner.groups.get(name) or owner.groups.new(name))
-        self._curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(action, slot)}
-        data: Any = ob.animation_data
+        self._curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(data)}
         self._heeds_groups = GROUPS_ARE_HEEDED or bool(data.use_nla and data.nla_tracks)
 
     def write(self, bone: str, channel: str, keys: Keys, still: Sequence[float] = ()) -> None:

@@ -92,11 +92,9 @@ def _movers(chains: list[PoseBone]) -> set[Object]:
 
 def _key_ranges(ob: Object) -> Iterator[tuple[float, float]]:
     """The first and the last key of each of the object's F-curves."""
-    data = ob.animation_data
-    if data and data.action:
-        for curve in curves_of(data.action, getattr(data, "action_slot", None)):
-            if len(curve.keyframe_points):
-                yield tuple(curve.range())
+    for curve in curves_of(ob.animation_data):
+        if len(curve.keyframe_points):
+            yield tuple(curve.range())
 
 
 def chains_of_scene(context: Context) -> list[PoseBone]:

@@ -13,6 +13,7 @@ import bpy
 from bpy.types import Armature, Object
 
 from ..rig.data.access import Key, is_armature
+from ..rig.data.animation import drivers_of
 from ..rig.data.dependencies import SOLVERS, Carrier, Dependencies, constraint_targets, driver_targets
 from .chain import Chain
 from .edits import Seen
@@ -93,8 +94,7 @@ def _constraints_of(owner: Any) -> Any:
 
 def _drivers_of(owner: Object | Armature) -> Any:
     """What is driven, and by what."""
-    curves = owner.animation_data.drivers if owner.animation_data else ()
-    return [(curve.data_path, _uids(driver_targets(curve.driver))) for curve in curves]
+    return [(curve.data_path, _uids(driver_targets(curve.driver))) for curve in drivers_of(owner)]
 
 
 def _uids(carriers: Iterable[Carrier]) -> Any:

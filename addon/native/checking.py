@@ -9,7 +9,7 @@ from bpy.types import PoseBone
 
 from ..rig.anatomy import EVEN
 from ..rig.data.access import ArmatureObject, chain_settings, runs_on_rig, setting_path, upper_of
-from ..rig.data.animation import animated_paths, changing_paths, curves_on, is_driven, is_shaped, strip_paths
+from ..rig.data.animation import animated_paths, changing_paths, curves_on, drivers_on, is_shaped, strip_paths
 from ..rig.data.dependencies import Dependencies
 from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from ..rig.settings import NAMES, holder_of, titled
@@ -48,20 +48,20 @@ def check_fixed(lower: PoseBone) -> None:
     ob = lower.id_data
     fixed = {setting_path(lower.name, name): titled(name) for name in fixed_on(ob)}
     for path in sorted(changing_paths(ob, fixed)):
-        say = _driven if is_driven(ob, path) else _animated
+        say = _driven if drivers_on(ob, path) else _animated
         raise Refused(say(fixed[path], lower.name))
 
 
 def check_lengths(lower: PoseBone) -> None:
     """Raise `Refused` if a limb's own channels give it other lengths over time, by more than rounding: a mechanism has
     them for good."""
-    ob: Any = lower.id_data
+    ob = lower.id_data
     own = [(upper_of(lower), "scale", {1}, 1.0), (lower, "scale", {1}, 1.0)]
     if not lower.bone.use_connect:
         own.append((lower, "location", {0, 1, 2}, lower.bone.length))
     for bone, channel, axes, size in own:
         path = property_path(bone.name, channel)
-        if is_driven(ob, path) and any(ob.animation_data.drivers.find(path, index=axis) for axis in axes):
+        if any(curve.array_index in axes for curve in drivers_on(ob, path)):
             raise Refused(_driven(titled(channel), bone.name))
         for curve in (curve for curve in curves_on(ob, path) if curve.array_index in axes):
             numbers = [key.co.y for key in curve.keyframe_points]

@@ -10,7 +10,7 @@ from math import inf
 from bpy.types import PoseBone
 
 from ..rig.data.access import chain_settings, place_of_setting, setting_path, upper_of
-from ..rig.data.animation import changing_paths, curves_on, has_strips, is_driven, is_shaped, outcomes_of
+from ..rig.data.animation import changing_paths, curves_on, drivers_on, has_strips, is_shaped, outcomes_of
 from ..rig.settings import BY_NAME, CHOICES, NAMES
 from .mechanism.parts import property_path
 
@@ -37,10 +37,9 @@ def planes_of(lower: PoseBone) -> frozenset[str]:
     found = {settings.plane}
     for curve in curves_on(ob, path):
         found |= {planes.value_of(round(key.co.y)) for key in curve.keyframe_points}
-    if is_driven(ob, path):
-        outcomes = outcomes_of(ob.animation_data.drivers.find(path).driver)  # type: ignore[union-attr]
+    for curve in drivers_on(ob, path):
         others = {"REST", "SWING", *(["POLE"] if settings.pole_target else [])}
-        found |= {planes.value_of(round(number)) for number in outcomes} or others
+        found |= {planes.value_of(round(number)) for number in outcomes_of(curve.driver)} or others
     return frozenset(found)
 
 
@@ -53,7 +52,7 @@ def moving_root(lower: PoseBone, animated: set[str]) -> tuple[int, ...]:
     places = [{number} for number in upper.location[:]]
     path = property_path(upper.name, "location")
     if path in animated:
-        if is_driven(lower.id_data, path):
+        if drivers_on(lower.id_data, path):
             return (0, 1, 2)
         for curve in curves_on(lower.id_data, path):
             places[curve.array_index] |= {inf} if is_shaped(curve) else {key.co.y for key in curve.keyframe_points}
@@ -70,4 +69,4 @@ def leaves_sides(lower: PoseBone) -> bool:
     keys = [key for curve in curves for key in curve.keyframe_points]
     sides = {key.co.y for key in keys}
     jumps = len(sides) == 1 or (not has_strips(ob) and all(key.interpolation == "CONSTANT" for key in keys))
-    return is_driven(ob, path) or any(map(is_shaped, curves)) or not (sides <= {-1.0, 1.0} and jumps)
+    return bool(drivers_on(ob, path)) or any(map(is_shaped, curves)) or not (sides <= {-1.0, 1.0} and jumps)

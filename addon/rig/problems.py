@@ -59,7 +59,7 @@ def obstacles_of(
         lasting,
         movers_of(lower, dependencies),
         [goal for goal in hidden if goal.path in dependencies.animated_paths(goal.object)],
-        frozenset(bone.name for bone in (upper_of(lower), lower) if _is_driven(bone, "scale", dependencies)),
+        frozenset(bone.name for bone in (upper_of(lower), lower) if _has_driver(bone, "scale", dependencies)),
     )
 
 
@@ -168,12 +168,12 @@ def moved_by(ob: ArmatureObject, movers: Iterable[Mover]) -> str:
 def moved_by_driver(lower: PoseBone, dependencies: Dependencies) -> str:
     """Which of the limb's bones a driver turns besides the chain."""
     for bone in (upper_of(lower), lower):
-        if _is_driven(bone, "rotation", dependencies):
+        if _has_driver(bone, "rotation", dependencies):
             return Problem(Kind.DRIVEN, f"The rotation of '{bone.name}' is driven: remove the driver")
     return ""
 
 
-def _is_driven(bone: PoseBone, channel: str, dependencies: Dependencies) -> bool:
+def _has_driver(bone: PoseBone, channel: str, dependencies: Dependencies) -> bool:
     """Whether a driver sets a channel of a bone."""
     return any(path.startswith(channel) for path, _ in dependencies.drivers(bone.id_data, bone.name))
 

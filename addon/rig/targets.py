@@ -53,7 +53,7 @@ class Target:
         scene: Any = depsgraph.scene_eval
         evaluated: Any = self.object.evaluated_get(depsgraph)
         location = evaluated.path_resolve(self.path)
-        for curve in curves_of(data.action, getattr(data, "action_slot", None)):
+        for curve in curves_of(data):
             if curve.data_path == self.path and not curve.mute:
                 wanted = curve.evaluate(scene.frame_current_final)
                 if abs(location[curve.array_index] - wanted) > AWAY * (1.0 + abs(wanted)):

@@ -11,13 +11,14 @@ from mathutils import Vector
 
 from ...rig.data import fcurves
 from ...rig.data.access import ArmatureObject, is_armature, made_on, split_path
+from ...rig.data.animation import drivers_of, drivers_on
 from ...rig.data.editing import edit_mode
 from ...rig.settings import BY_NAME, ON_RIG, PART, holder_of
 from ...rig.targets import Target
 from .expressions import LONGEST
 from .found import Found, drivers_of_nothing, exposed
 from .parts import COLLECTION, DISTANCE, Bone, Constraint, Driver, Mechanism, Property, property_path
-from .references import collection_of, drivers_on, goals_left, stranded, unused_worlds
+from .references import collection_of, goals_left, stranded, unused_worlds
 from .rest import shift_below
 
 
@@ -46,10 +47,8 @@ def demolish(context: Context, plans: list[Plan]) -> None:
     gone: dict[ArmatureObject, set[str]] = {}
     for rig, host, mechanisms in plans:
         for driver in (each for mechanism in mechanisms for each in mechanism.drivers):
-            ob, path = _owner(rig, host, driver.bone), property_path(driver.bone, driver.path)
-            drivers: Any = ob.animation_data.drivers if ob.animation_data else None
-            if drivers and (curve := drivers.find(path, index=max(driver.channel, 0))):
-                drivers.remove(curve)
+            ob = _owner(rig, host, driver.bone)
+            _remove_drivers(ob, drivers_on(ob, property_path(driver.bone, driver.path)))
         for constraint in (each for mechanism in mechanisms for each in mechanism.constraints):
             bone = _owner(rig, host, constraint.bone).pose.bones.get(constraint.bone)
             if bone and constraint.name in bone.constraints:
@@ -96,8 +95,7 @@ def take_away(context: Context, lowers: Mapping[PoseBone, Collection[str]]) -> N
         if bones and len({bone.name for bone, _ in constraints}) == 1:  # the upper bone is the parent no more
             bones, constraints = found.scattered()
         of = found.drivers_of(bones, constraints if host == lower.id_data else [])
-        for curve in [*of, *found.lost_drivers()]:
-            host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+        _remove_drivers(host, [*of, *found.lost_drivers()])
         holder = holder_of(lower)
         for name in exposed(lower) if bones or holder == lower else ():
             if name not in kept:
@@ -115,12 +113,10 @@ def take_away_left(context: Context, left: Mapping[ArmatureObject, Iterable[str]
     for host, names in left.items():
         for bone in (host.pose.bones[name] for name in names):
             posed = [(bone, each) for each in made_on(bone)]
-            for curve in Found(bone).drivers_of([], posed):
-                host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+            _remove_drivers(host, Found(bone).drivers_of([], posed))
             for _, constraint in posed:
                 bone.constraints.remove(constraint)
-        for curve in drivers_of_nothing(host):
-            host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+        _remove_drivers(host, drivers_of_nothing(host))
         goals += goals_left(host)
     _remove_bones(context, {host: set() for host in left})
     return goals
@@ -150,9 +146,13 @@ def _remove_bones(context: Context, gone: dict[ArmatureObject, set[str]]) -> Non
 
 def _without_drivers(host: ArmatureObject, bones: set[str]) -> set[str]:
     """The same bones, after what drives them was taken away."""
-    for curve in [curve for curve in drivers_on(host) if split_path(curve.data_path)[0] in bones]:
-        host.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+    _remove_drivers(host, [curve for curve in drivers_of(host) if split_path(curve.data_path)[0] in bones])
     return bones
+
+
+def _remove_drivers(ob: ArmatureObject, curves: list[Any]) -> None:
+    for curve in curves:
+        ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
 
 
 def _are_free(host: ArmatureObject, bones: Collection[str]) -> bool:

@@ -9,6 +9,7 @@ import bpy
 from bpy.types import PoseBone
 
 from ...rig.data.access import ArmatureObject, is_armature, is_part, split_path
+from ...rig.data.animation import drivers_of
 from ...rig.settings import PART
 from ...rig.targets import Target
 from .annex import is_annex
@@ -38,11 +39,6 @@ def role_of(ob: ArmatureObject, part: str) -> Any:
     return ob.data.bones[part][PART]
 
 
-def drivers_on(ob: ArmatureObject) -> list[Any]:
-    """All drivers of an object."""
-    return list(ob.animation_data.drivers) if ob.animation_data else []
-
-
 def bone_of_driver(curve: Any) -> str:
     """The name of the bone that a driver drives something of."""
     return split_path(curve.data_path)[0]
@@ -51,7 +47,7 @@ def bone_of_driver(curve: Any) -> str:
 def drivers_by_bone(ob: ArmatureObject) -> dict[str, list[Any]]:
     """The drivers of an object by the bones that they drive something of."""
     found: dict[str, list[Any]] = {}
-    for curve in drivers_on(ob):
+    for curve in drivers_of(ob):
         found.setdefault(bone_of_driver(curve), []).append(curve)
     return found
 

@@ -11,18 +11,13 @@ from bpy.types import Object
 
 def animated_paths(ob: Object) -> set[str]:
     """The data paths of all F-curves and drivers that act on an object."""
-    data = ob.animation_data
-    if data is None:
-        return set()
-    return {curve.data_path for curve in (*data.drivers, *curves_everywhere(ob))}
+    return {curve.data_path for curve in (*drivers_of(ob), *curves_everywhere(ob))}
 
 
 def changing_paths(ob: Object, among: Collection[str]) -> set[str]:
     """Those among these data paths at which something gives a property different values over time: importers leave
     curves that do not."""
-    data = ob.animation_data
-    drivers = data.drivers if data else ()
-    found = {curve.data_path for curve in drivers}.intersection(among)
+    found = {curve.data_path for curve in drivers_of(ob)}.intersection(among)
     return found | {curve.data_path for curve in curves_everywhere(ob) if curve.data_path in among and changes(curve)}
 
 
@@ -44,8 +39,8 @@ def with_drivers(owner: Any) -> Iterator[Any]:
 
 
 def read_by_drivers(owner: Any) -> Iterator[Any]:
-    """The targets of the variables of all drivers of what has animation data."""
-    for curve in owner.animation_data.drivers:
+    """The targets of the variables of all drivers of something."""
+    for curve in drivers_of(owner):
         for variable in curve.driver.variables if curve.driver else ():
             yield from variable.targets
 
@@ -55,7 +50,7 @@ def curves_everywhere(ob: Object) -> Iterator[Any]:
     data = ob.animation_data
     if data is None:
         return
-    yield from curves_of(data.action, getattr(data, "action_slot", None))
+    yield from curves_of(data)
     for track in data.nla_tracks:
         for strip in track.strips:
             yield from _strip_curves(strip)
@@ -76,10 +71,15 @@ def set_at(ob: Any, path: str, value: Any) -> None:
         setattr(holder, name, value)
 
 
-def is_driven(ob: Object, path: str) -> bool:
-    """Whether a property of an object, or one of its numbers, has a driver."""
-    data = ob.animation_data
-    return data is not None and any(curve.data_path == path for curve in data.drivers)
+def drivers_of(owner: Any) -> list[Any]:
+    """All drivers of an object or of something else, if it can have any, as the F-curves that hold them."""
+    data = getattr(owner, "animation_data", None)
+    return [*data.drivers] if data else []
+
+
+def drivers_on(ob: Object, path: str) -> list[Any]:
+    """The drivers that set one property of an object, or its numbers."""
+    return [curve for curve in drivers_of(ob) if curve.data_path == path]
 
 
 def outcomes_of(driver: Any) -> set[float]:
@@ -112,19 +112,22 @@ def has_action(ob: Object, actions: set[Any]) -> bool:
     return data is not None and (data.action in actions or len(data.nla_tracks) > 0)
 
 
-def curves_of(action: Any, slot: Any) -> Iterator[Any]:
-    """The F-curves of an action for a slot; before slotted actions (4.4), all of them."""
-    for curves in lists_of(action, slot):
+def curves_of(user: Any) -> Iterator[Any]:
+    """The F-curves that act on a user of an action, animation data or a strip of the NLA, if it has one: those for its
+    slot; before slotted actions (4.4), all of them."""
+    for curves in lists_of(user):
         yield from curves
 
 
-def lists_of(action: Any, slot: Any) -> Iterator[Any]:
+def lists_of(user: Any) -> Iterator[Any]:
     """The collections that these are in."""
+    action = user.action if user else None
     if action is None:
         return
     if not hasattr(action, "layers"):
         yield action.fcurves
         return
+    slot = user.action_slot
     for layer in action.layers:
         for strip in layer.strips:
             bag = strip.channelbag(slot) if slot else None
@@ -149,6 +152,6 @@ def strip_paths(strip: Any) -> set[str]:
 
 def _strip_curves(strip: Any) -> Iterator[Any]:
     yield from strip.fcurves
-    yield from curves_of(strip.action, getattr(strip, "action_slot", None))
+    yield from curves_of(strip)
     for inner in getattr(strip, "strips", ()):
         yield from _strip_curves(inner)

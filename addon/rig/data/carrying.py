@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Object
 
 from . import fcurves
-from .animation import curve_lists_of, curves_of, lists_of, read_by_drivers, with_drivers
+from .animation import curves_of, drivers_of, drivers_on, lists_of, read_by_drivers, with_drivers
 
 _HANDLES = ("handle_left_type", "handle_right_type", "handle_left", "handle_right")
 _KEY = ("co", *_HANDLES, "interpolation", "easing", "back", "amplitude", "period", "type")
@@ -27,7 +27,7 @@ def carry(ob: Object, old: str, new: str, together: Collection[Object] = ()) -> 
     """
     make_own(ob, old, together)
     for user in _users_of_actions(ob):
-        for curves in lists_of(user.action, getattr(user, "action_slot", None)):
+        for curves in lists_of(user):
             for curve in [curve for curve in curves if curve.data_path == old]:
                 fcurves.send(curves, curve, new)
     _carry_drivers(ob, old, ob, new)
@@ -37,11 +37,10 @@ def carry_across(source: Object, old: str, to: Object, new: str) -> None:
     """The same with a property of another object, but for NLA strips, which stay. What is linked acts there as before:
     nothing comes of that where nothing reads the property."""
     data: Any = source.animation_data
-    action, slot = (data.action, getattr(data, "action_slot", None)) if data else (None, None)
-    for curve in [curve for curve in curves_of(action, slot) if curve.data_path == old]:
+    for curve in [curve for curve in curves_of(data) if curve.data_path == old]:
         _copy_curve(curve, _new_curve(to, new))
-    if action and action.is_editable and not _others(action, slot, {source}):
-        for curves in curve_lists_of(action):
+    if data and data.action and data.action.is_editable and not has_others(data, {source}):
+        for curves in lists_of(data):
             for curve in [curve for curve in curves if curve.data_path == old]:
                 curves.remove(curve)
     _carry_drivers(source, old, to, new)
@@ -60,7 +59,7 @@ def revive(objects: Iterable[Object]) -> None:
     """Let drivers be evaluated again that failed while properties of objects that they drive or read were gone: Blender
     takes such for failed for good."""
     for owner in _with_drivers_of(set(objects)):
-        for curve in owner.animation_data.drivers:
+        for curve in drivers_of(owner):
             if curve.driver and not curve.driver.is_valid:
                 curve.driver.type = curve.driver.type  # to set it is enough
 
@@ -77,13 +76,19 @@ def make_own(ob: Object, path: str, together: Collection[Object] = ()) -> None:
     """Give an object copies of the actions that animate a property of it together with others' than ``together``."""
     copies: dict[Any, Any] = {}
     for user in shared_users(ob, path, together):
-        action, slot = user.action, getattr(user, "action_slot", None)
-        identifier = slot.identifier if slot else ""
+        action = user.action
         if action not in copies:
             copies[action] = action.copy()
-        user.action = copies[action]
-        if identifier:
-            user.action_slot = user.action.slots[identifier]
+        use(user, copies[action])
+
+
+def use(user: Any, copy: Any) -> None:
+    """Let what has an action have a copy of that in its place, with the same slot."""
+    slot = getattr(user, "action_slot", None)
+    identifier = slot.identifier if slot else ""
+    user.action = copy
+    if identifier:
+        user.action_slot = copy.slots[identifier]
 
 
 def shared_users(ob: Object, path: str, together: Collection[Object] = ()) -> list[Any]:
@@ -91,9 +96,8 @@ def shared_users(ob: Object, path: str, together: Collection[Object] = ()) -> li
     and those of ``together`` by the same curves."""
     found = []
     for user in _users_of_actions(ob):
-        action, slot = user.action, getattr(user, "action_slot", None)
-        is_own = action.is_editable and not _others(action, slot, {ob, *together})
-        if not is_own and any(curve.data_path == path for curve in curves_of(action, slot)):
+        is_own = user.action.is_editable and not has_others(user, {ob, *together})
+        if not is_own and any(curve.data_path == path for curve in curves_of(user)):
             found.append(user)
     return found
 
@@ -111,17 +115,16 @@ def _users_of_actions(ob: Object) -> Iterator[Any]:
         waiting += getattr(user, "strips", ())
 
 
-def _others(action: Any, slot: Any, but: Collection[Any]) -> bool:
-    """Whether an action animates others than these by a slot's curves."""
-    if slot is not None:
-        return any(user not in but for user in slot.users())
+def has_others(user: Any, but: Collection[Any]) -> bool:
+    """Whether the curves that act on a user of an action animate others than these too."""
+    if hasattr(user, "action_slot"):
+        return user.action_slot is not None and any(other not in but for other in user.action_slot.users())
     users: Any = bpy.data.user_map  # whose other arguments have defaults
-    return any(user not in but for user in users(subset={action})[action])
+    return any(other not in but for other in users(subset={user.action})[user.action])
 
 
 def _carry_drivers(source: Object, old: str, to: Object, new: str) -> None:
-    drivers: Any = source.animation_data.drivers if source.animation_data else ()
-    for curve in [curve for curve in drivers if curve.data_path == old]:
+    for curve in drivers_on(source, old):
         there: Any = to.animation_data or to.animation_data_create()
         if before := there.drivers.find(new):
             there.drivers.remove(before)
@@ -129,28 +132,18 @@ def _carry_drivers(source: Object, old: str, to: Object, new: str) -> None:
             curve.data_path = new  # whoever has just made it may go on setting it up
             continue
         there.drivers.from_existing(src_driver=curve).data_path = new
-        drivers.remove(curve)
+        source.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
 
 
 def _new_curve(ob: Object, path: str) -> Any:
     """The curve of an object's action on a property that is one number, without keys."""
-    _make_editable(ob)
+    data = ob.animation_data
+    if data and data.action and not data.action.is_editable:
+        use(data, data.action.copy())
     ob.keyframe_insert(path)
-    data: Any = ob.animation_data  # with an action now
-    curves = curves_of(data.action, getattr(data, "action_slot", None))
-    curve = next(curve for curve in curves if curve.data_path == path)
+    curve = next(curve for curve in curves_of(ob.animation_data) if curve.data_path == path)
     fcurves.clear(curve)
     return curve
-
-
-def _make_editable(ob: Object) -> None:
-    """Give an object a copy of its action if it can't be given keys of the object's own."""
-    data: Any = ob.animation_data
-    if data and data.action and not data.action.is_editable:
-        slot = getattr(data, "action_slot", None)
-        data.action = data.action.copy()
-        if slot:
-            data.action_slot = data.action.slots[slot.identifier]
 
 
 def _copy_curve(curve: Any, to: Any) -> None:

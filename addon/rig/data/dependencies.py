@@ -8,7 +8,7 @@ from typing import Any
 from bpy.types import ID, Constraint, Depsgraph, Object, PoseBone
 
 from .access import bones_of, has_bone, is_armature, split_path
-from .animation import animated_paths
+from .animation import animated_paths, drivers_of
 
 Carrier = tuple[Object, str]
 """An object, or with a name a bone of it."""
@@ -74,8 +74,7 @@ class Dependencies:
         drives; of an armature, those of its bones at rest."""
         if owner not in self._drivers:
             found: dict[str, list[tuple[str, Any]]] = {}
-            curves = owner.animation_data.drivers if owner.animation_data else ()
-            for curve in (curve for curve in curves if not curve.mute):
+            for curve in (curve for curve in drivers_of(owner) if not curve.mute):
                 name, path = split_path(curve.data_path)
                 found.setdefault(name, []).append((path, curve.driver))
             self._drivers[owner] = found

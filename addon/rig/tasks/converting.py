@@ -15,7 +15,7 @@ from ...solver.ops import FLOATS
 from ..anatomy import Unposable, anatomy, frame_of
 from ..data import fcurves
 from ..data.access import is_part, path_to_bone, setting_path, upper_of
-from ..data.animation import animated_paths
+from ..data.animation import animated_paths, drivers_of, drivers_on
 from ..data.carrying import carry
 from ..settings import SETTINGS
 from ..targets import Target
@@ -113,20 +113,19 @@ def carry_curves(solvers: Solvers) -> None:
     the chain's plane."""
     ob, name = solvers.lower.id_data, solvers.lower.name
     for each in solvers.all:
-        carry(ob, f"{path_to_bone(name)}.{path_of(each)}.influence", setting_path(name, "influence"))
+        carry(ob, place_of(solvers.lower, each, "influence"), setting_path(name, "influence"))
     if len(solvers.all) == 2:
-        muting = next(iter(_drivers(ob, solvers.free, name, "mute")))
+        muting, *_ = drivers_on(ob, place_of(solvers.lower, solvers.free, "mute"))
         _drive_plane(ob, name, muting)
 
 
 def drop_drivers(solvers: Solvers) -> None:
     """Remove the drivers of constraints that are going to be removed."""
-    ob, name = solvers.lower.id_data, solvers.lower.name
+    ob = solvers.lower.id_data
     for each in solvers.all:
-        start = f"{path_to_bone(name)}.{path_of(each)}."
-        data = ob.animation_data
-        for curve in [curve for curve in data.drivers if curve.data_path.startswith(start)] if data else ():
-            data.drivers.remove(curve)
+        start = place_of(solvers.lower, each, "")
+        for curve in [curve for curve in drivers_of(ob) if curve.data_path.startswith(start)]:
+            ob.animation_data.drivers.remove(curve)
 
 
 def is_stretched(lower: PoseBone, depsgraph: Depsgraph) -> bool:
@@ -135,14 +134,14 @@ def is_stretched(lower: PoseBone, depsgraph: Depsgraph) -> bool:
     return any(abs(bone.length / bone.bone.length - 1.0) > STRETCHED for bone in (upper_of(posed), posed))
 
 
-def path_of(constraint: Any) -> str:
-    """The data path of a constraint from its bone."""
-    return f'constraints["{constraint.name}"]'
+def place_of(lower: PoseBone, constraint: Any, name: str) -> str:
+    """The data path of a property of a constraint from its object."""
+    return f'{path_to_bone(lower.name)}.constraints["{constraint.name}"].{name}'
 
 
-def is_driven(lower: PoseBone, constraint: Any, name: str) -> bool:
+def is_animated(lower: PoseBone, constraint: Any, name: str) -> bool:
     """Whether a property of a constraint is keyed or driven."""
-    return f"{path_to_bone(lower.name)}.{path_of(constraint)}.{name}" in animated_paths(lower.id_data)
+    return place_of(lower, constraint, name) in animated_paths(lower.id_data)
 
 
 def _check(lower: PoseBone, constraint: Any) -> None:
@@ -173,7 +172,7 @@ def _check_pair(pair: Solvers) -> None:
     lower, (free, poled) = pair.lower, pair.all
     if (free.target, free.subtarget) != (poled.target, poled.subtarget):
         raise Refused(f"The two IK constraints of '{lower.name}' follow different targets")
-    if not _drivers(lower.id_data, free, lower.name, "mute"):
+    if not drivers_on(lower.id_data, place_of(lower, free, "mute")):
         raise Refused(f"Of the two IK constraints of '{lower.name}' nothing switches one off: leave one")
 
 
@@ -206,7 +205,8 @@ def _angle(half: tuple[Any, Any]) -> float:
 def _lost(solvers: Solvers) -> list[str]:
     """What of a constraint no chain has."""
     lost = []
-    if 0.0 < solvers.acting.influence < 1.0 or any(is_driven(solvers.lower, each, "influence") for each in solvers.all):
+    is_blended = any(is_animated(solvers.lower, each, "influence") for each in solvers.all)
+    if is_blended or 0.0 < solvers.acting.influence < 1.0:
         lost.append("between 0 and 1, influence blends the bones' rotations and not the target's place")
     locked = [axis for axis in "xyz" if getattr(upper_of(solvers.lower), f"lock_ik_{axis}")]
     if solvers.acting.use_stretch and max(solvers.lower.ik_stretch, upper_of(solvers.lower).ik_stretch) > 0.0:
@@ -214,12 +214,6 @@ def _lost(solvers: Solvers) -> list[str]:
     if locked:
         lost.append(f"the IK locks of '{upper_of(solvers.lower).name}'")
     return lost
-
-
-def _drivers(ob: Any, constraint: Any, name: str, prop: str) -> list[Any]:
-    path = f"{path_to_bone(name)}.{path_of(constraint)}.{prop}"
-    data = ob.animation_data
-    return [curve for curve in data.drivers if curve.data_path == path] if data else []
 
 
 def _drive_plane(ob: Any, lower: str, muting: Any) -> None:

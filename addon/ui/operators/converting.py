@@ -18,7 +18,7 @@ from ...rig.tasks.converting import (
     carry_curves,
     conversion_of,
     drop_drivers,
-    is_driven,
+    is_animated,
     is_stretched,
     limbs_with_solvers,
     solvers_of,
@@ -209,7 +209,7 @@ def _switch_off(solvers: Solvers) -> list[tuple[Any, str, Any]]:
     """Let the constraints act no more, whatever drives them; return what was set."""
     kept = []
     for each in solvers.all:
-        name, off = ("influence", 0.0) if is_driven(solvers.lower, each, "mute") else ("mute", True)
+        name, off = ("influence", 0.0) if is_animated(solvers.lower, each, "mute") else ("mute", True)
         kept.append((each, name, getattr(each, name)))
         setattr(each, name, off)
     return kept

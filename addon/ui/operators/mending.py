@@ -22,6 +22,7 @@ from ...rig.data.access import (
     upper_of,
     view_layer_of,
 )
+from ...rig.data.animation import drivers_of
 from ...rig.data.dependencies import Dependencies
 from ...rig.kinds import Kind, kind_of
 from ...rig.problems import deleted, hangs_on, movers_of
@@ -95,12 +96,11 @@ def _moving_constraints(lower: PoseBone) -> list[tuple[str, str]]:
 
 def _turning_drivers(lower: PoseBone) -> list[Any]:
     """The F-curves of the drivers that turn or scale the limb."""
-    data = lower.id_data.animation_data
-    if not data or lower.parent is None:
+    if lower.parent is None:
         return []
     paths = [path_to_bone(bone.name) for bone in (lower, lower.parent)]
     found = tuple(f"{path}.{channel}" for path in paths for channel in ("rotation", "scale"))
-    return [curve for curve in data.drivers if curve.data_path.startswith(found) and not curve.mute]
+    return [curve for curve in drivers_of(lower.id_data) if curve.data_path.startswith(found) and not curve.mute]
 
 
 def _rivals(lower: PoseBone) -> list[PoseBone]:

@@ -83,8 +83,7 @@ def _set_influence(context: Context, lower: PoseBone, influence: float, with_key
 
 def _hold(ob: Any, path: str, frames: set[int]) -> None:
     """Let the keys of these frames hold until the next."""
-    data = ob.animation_data
-    for curve in curves_of(data.action, getattr(data, "action_slot", None)):
+    for curve in curves_of(ob.animation_data):
         if curve.data_path == path:
             for key in curve.keyframe_points:
                 if round(key.co.x) in frames:

@@ -101,6 +101,6 @@ def test_a_chain_tells_what_became_of_it_by_one_look_at_the_drivers_of_its_rig(m
     update()
     looks = []
     references = installed.addon("addon.native.mechanism.references")
-    monkeypatch.setattr(references, "drivers_on", lambda ob, of=references.drivers_on: looks.append(ob) or of(ob))
+    monkeypatch.setattr(references, "drivers_of", lambda ob, of=references.drivers_of: looks.append(ob) or of(ob))
     assert installed.addon("addon.native.status").answer(lowers[0], bpy.context.view_layer.depsgraph)[1] == ""
     assert len(looks) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -61,13 +61,11 @@ class Sampler:
     def _curves_of(self, ob: Object) -> Curves:
         """The curves of an object's action that act, of a copy if they are to be sampled."""
         if ob not in self._curves:
-            data: Any = ob.animation_data  # with slots from 4.4 on
-            action, slot = (data.action, getattr(data, "action_slot", None)) if data else (None, None)
-            if action and self._is_whole:
-                action = action.copy()
-                self._copies.append(action)
-                slot = action.slots[slot.identifier] if slot else None
-            self._curves[ob] = acting_curves(action, slot, heeds_groups(ob)) if action else {}
+            user: Any = ob.animation_data
+            if user and user.action and self._is_whole:
+                user = _copied(user)
+                self._copies.append(user.action)
+            self._curves[ob] = acting_curves(user, heeds_groups(ob))
         return self._curves[ob]
 
     def _sampled(self, curve: Any) -> NDArray[Any]:
@@ -78,6 +76,18 @@ class Sampler:
         curve.sampled_points.foreach_get("co", points.ravel())
         sampled: NDArray[Any] = points[self._rows, 1].astype(float)
         return sampled
+
+
+class _Copy(NamedTuple):
+    """A copy of an action, with the slot that was used of that."""
+
+    action: Any
+    action_slot: Any
+
+
+def _copied(user: Any) -> _Copy:
+    copy, slot = user.action.copy(), getattr(user, "action_slot", None)
+    return _Copy(copy, copy.slots[slot.identifier] if slot else None)
 
 
 class Channels:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ....live.channels import SIZES
 from ....rig.data.access import bones_of, chain_settings, scene_of
-from ....rig.data.animation import animated_paths
+from ....rig.data.animation import animated_paths, drivers_of
 from ....rig.data.dependencies import Carrier, Dependencies
 from ....rig.settings import BY_NAME, PREFIX
 from ..stepping import frame_kept, live_as, set_frame
@@ -86,8 +86,7 @@ def is_foreseen(ob: Object) -> bool:
 
 def _drivers(owner: Any) -> list[Driver]:
     """The drivers of an object or its data, if it has any."""
-    animation = getattr(owner, "animation_data", None)
-    return [curve.driver for curve in (animation.drivers if animation else ()) if curve.driver]
+    return [curve.driver for curve in drivers_of(owner) if curve.driver]
 
 
 def _reads_driven(driver: Driver) -> bool:

@@ -10,6 +10,7 @@ import bpy
 from bpy.types import Context, Object, Scene
 
 from ....rig.data.access import bones_of, is_armature, scene_of, scene_settings, split_path
+from ....rig.data.animation import drivers_of
 from ....rig.data.dependencies import Carrier
 from ....rig.settings import PREFIX
 
@@ -63,7 +64,7 @@ def _spare(ob: Object, needed: set[str]) -> int:
     """How many constraints and drivers an armature's bones have that are not needed."""
     if not is_armature(ob):
         return 0
-    drivers = [curve for owner in (ob, ob.data) for curve in _drivers(owner)]
+    drivers = [curve for owner in (ob, ob.data) for curve in drivers_of(owner)]
     constraints = sum(len(bone.constraints) for bone in ob.pose.bones if bone.name not in needed)
     return constraints + sum(split_path(curve.data_path)[0] not in needed for curve in drivers)
 
@@ -78,11 +79,11 @@ def _strip(double: Any, needed: set[str]) -> list[Any]:
                 bone.constraints.remove(constraint)
         for name in ("planar_ik", PREFIX + "enabled"):
             bone.property_unset(name)
-    copied = [double.data.copy()] if _drivers(double.data) else []
+    copied = [double.data.copy()] if drivers_of(double.data) else []
     for data in copied:
         double.data = data
     for owner in (double, *copied):
-        for curve in [*_drivers(owner)]:
+        for curve in drivers_of(owner):
             if split_path(curve.data_path)[0] not in needed:
                 owner.animation_data.drivers.remove(curve)
     return copied
@@ -100,7 +101,7 @@ def _redirect(double: Any, doubles: dict[Any, Any]) -> None:
             for of in (constraint, *getattr(constraint, "targets", ())):
                 for name in ("target", "pole_target", "space_object"):
                     _point(of, name, doubles)
-    for curve in _drivers(double):
+    for curve in drivers_of(double):
         for variable in curve.driver.variables:
             for target in variable.targets:
                 _point(target, "id", doubles)
@@ -109,7 +110,3 @@ def _redirect(double: Any, doubles: dict[Any, Any]) -> None:
 def _point(owner: Any, name: str, doubles: dict[Any, Any]) -> None:
     if getattr(owner, name, None) in doubles:
         setattr(owner, name, doubles[getattr(owner, name)])
-
-
-def _drivers(owner: Any) -> Any:
-    return owner.animation_data.drivers if owner.animation_data else ()
