@@ -397,8 +397,11 @@ def plain_rig(tmp_path):
     return link(tmp_path / "library.blend")
 
 
-def test_another_override_of_the_same_action_keeps_its_keys(plain_rig):
+@pytest.mark.parametrize("has_own_slot", [False, True])
+def test_another_override_of_the_same_action_keeps_its_keys(plain_rig, has_own_slot):
     """Whose chain stays live: it is still animated by the setting's name on the bone."""
+    if has_own_slot and bpy.app.version < (4, 4):
+        pytest.skip("actions have no slots")
     first = plain_rig
     second = first.override_library.reference.override_create(remap_local_usages=False)
     bpy.context.scene.collection.objects.link(second)
@@ -409,7 +412,12 @@ def test_another_override_of_the_same_action_keeps_its_keys(plain_rig):
         first.pose.bones["shin"].keyframe_insert("planar_ik_influence", frame=frame)
     data = second.animation_data_create()
     data.action = first.animation_data.action
-    if hasattr(data, "action_slot"):
+    if has_own_slot:
+        data.action_slot = data.action.slots.new("OBJECT", "other")
+        for frame, influence in ((1, 1.0), (11, 0.5)):
+            second.pose.bones["shin"].planar_ik.influence = influence
+            second.pose.bones["shin"].keyframe_insert("planar_ik_influence", frame=frame)
+    elif hasattr(data, "action_slot"):
         data.action_slot = first.animation_data.action_slot
     wanted = over_frames(first, second)
     make_portable(first)
