@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -11,6 +10,7 @@ from bpy.types import Depsgraph, Scene
 
 from ..rig import settings
 from ..rig.data.access import key_of, scene_settings, view_layer_of
+from ..rig.data.listening import Handlers, listen, listen_no_more
 from ..rig.settings import ChainSettings
 from .own_pose import give_back
 from .plan import plan
@@ -100,7 +100,7 @@ def _on_live(scene: Scene) -> None:
         settle(scene)
 
 
-HANDLERS: tuple[tuple[str, Callable[..., None]], ...] = (
+HANDLERS: Handlers = (
     ("frame_change_post", _on_frame_change),
     ("depsgraph_update_post", _on_edit),
     ("undo_pre", _on_step),
@@ -115,8 +115,7 @@ HANDLERS: tuple[tuple[str, Callable[..., None]], ...] = (
 
 def register() -> None:
     """Start to listen."""
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    listen(HANDLERS)
     settings.on_change.append(_on_change)
     settings.on_live.append(_on_live)
     _tag_rigs()
@@ -126,8 +125,5 @@ def unregister() -> None:
     """Stop listening and forget."""
     settings.on_change.remove(_on_change)
     settings.on_live.remove(_on_live)
-    for name, handler in reversed(HANDLERS):
-        handlers = getattr(bpy.app.handlers, name)
-        if handler in handlers:
-            handlers.remove(handler)
+    listen_no_more(HANDLERS)
     plan.forget()

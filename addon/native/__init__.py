@@ -1,17 +1,18 @@
 """Chains as Blender's own bones, constraints and drivers: they need no extension, no Python and no trust."""
 
+from ..rig.data.listening import listen, listen_no_more
 from . import handlers, keys, modes, restoring
 
-_REGISTERED = (handlers, restoring, keys, modes)
+HANDLERS = (*restoring.HANDLERS, *keys.HANDLERS, *modes.HANDLERS)
 
 
 def register() -> None:
     """Start to listen."""
-    for room in _REGISTERED:
-        room.register()
+    handlers.register()
+    listen(HANDLERS)
 
 
 def unregister() -> None:
     """Stop listening."""
-    for room in reversed(_REGISTERED):
-        room.unregister()
+    listen_no_more(HANDLERS)
+    handlers.unregister()

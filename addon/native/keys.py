@@ -73,16 +73,4 @@ def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
         carry_over()
 
 
-HANDLERS = (bpy.app.handlers.depsgraph_update_post, bpy.app.handlers.frame_change_post)
-
-
-def register() -> None:
-    """Listen."""
-    for listeners in HANDLERS:
-        listeners.append(_on_edit)
-
-
-def unregister() -> None:
-    """Stop listening."""
-    for listeners in HANDLERS:
-        listeners.remove(_on_edit)
+HANDLERS = (("depsgraph_update_post", _on_edit), ("frame_change_post", _on_edit))

@@ -60,16 +60,4 @@ def _on_load(*_args: Any) -> None:
     _seen.clear()
 
 
-HANDLERS = ((bpy.app.handlers.depsgraph_update_post, _on_edit), (bpy.app.handlers.load_post, _on_load))
-
-
-def register() -> None:
-    """Listen."""
-    for listeners, listener in HANDLERS:
-        listeners.append(listener)
-
-
-def unregister() -> None:
-    """Stop listening."""
-    for listeners, listener in HANDLERS:
-        listeners.remove(listener)
+HANDLERS = (("depsgraph_update_post", _on_edit), ("load_post", _on_load))

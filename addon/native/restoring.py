@@ -44,11 +44,4 @@ def _on_load(*_args: Any) -> None:
                     restore(bone)
 
 
-def register() -> None:
-    """Listen."""
-    bpy.app.handlers.load_post.append(_on_load)
-
-
-def unregister() -> None:
-    """Stop listening."""
-    bpy.app.handlers.load_post.remove(_on_load)
+HANDLERS = (("load_post", _on_load),)

@@ -14,6 +14,7 @@ from bpy.types import PoseBone
 from .data import fcurves
 from .data.access import ArmatureObject, Key, is_armature
 from .data.animation import curve_lists_of, read_by_drivers, with_drivers
+from .data.listening import listen, listen_no_more
 from .settings import NAMES, PREFIX, SETTINGS, tell_changed
 
 _PATH = re.compile(rf'(pose\.bones\["(?:[^"\\]|\\.)*"\]\.)planar_ik\.({"|".join(NAMES)})', re.DOTALL)
@@ -103,16 +104,11 @@ HANDLERS = (
 
 def register() -> None:
     """Listen, before the chains are posed."""
-    for name, handler in HANDLERS:
-        if hasattr(bpy.app.handlers, name):  # blend_import_post came with 4.3
-            getattr(bpy.app.handlers, name).append(handler)
+    listen(HANDLERS)
     if hasattr(bpy.data, "objects"):  # which it has not while Blender starts
         _take_over_file()
 
 
 def unregister() -> None:
     """Stop listening."""
-    for name, handler in reversed(HANDLERS):
-        handlers = getattr(bpy.app.handlers, name, [])
-        if handler in handlers:
-            handlers.remove(handler)
+    listen_no_more(HANDLERS)

@@ -12,6 +12,7 @@ from bpy.types import SpaceView3D
 from ...rig import settings
 from ...rig.data.access import scene_of, scene_settings
 from ...rig.data.dependencies import is_structural
+from ...rig.data.listening import listen, listen_no_more
 from . import colours, figure, gathering, shader
 
 log = logging.getLogger("planar_ik")
@@ -130,20 +131,19 @@ def _on_setting(_settings: Any, _is_aim: bool) -> None:
     gathering.forget()
 
 
-HANDLERS = {
-    "depsgraph_update_post": _on_event,
-    "frame_change_post": _on_event,
-    "undo_post": _on_other_file,
-    "redo_post": _on_other_file,
-    "load_post": _on_other_file,
-}
+HANDLERS = (
+    ("depsgraph_update_post", _on_event),
+    ("frame_change_post", _on_event),
+    ("undo_post", _on_other_file),
+    ("redo_post", _on_other_file),
+    ("load_post", _on_other_file),
+)
 
 
 def register() -> None:
     """Draw into every 3D view from now on."""
     global _handle  # noqa: PLW0603 - Blender's handle is all there is to keep
-    for event, handler in HANDLERS.items():
-        getattr(bpy.app.handlers, event).append(handler)
+    listen(HANDLERS)
     settings.on_change.append(_on_setting)
     _handle = SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
 
@@ -152,7 +152,6 @@ def unregister() -> None:
     """Draw no more, and let go of everything."""
     SpaceView3D.draw_handler_remove(_handle, "WINDOW")
     settings.on_change.remove(_on_setting)
-    for event, handler in HANDLERS.items():
-        getattr(bpy.app.handlers, event).remove(handler)
+    listen_no_more(HANDLERS)
     forget()
     shader.forget()

@@ -9,9 +9,9 @@ from bpy.app.handlers import persistent
 
 from ...live import is_posing
 from ...rig import status
+from ...rig.data.listening import listen, listen_no_more
 
 TAB = "Item"
-EVENTS = ("depsgraph_update_post", "frame_change_post")
 
 
 def _tag_panels() -> None:
@@ -40,15 +40,15 @@ def _on_event(*_event: Any) -> None:
         _tag_panels()
 
 
+HANDLERS = () if bpy.app.background else (("depsgraph_update_post", _on_event), ("frame_change_post", _on_event))
+"""Only where there is a window."""
+
+
 def register() -> None:
-    """Listen, where there is a window."""
-    for event in () if bpy.app.background else EVENTS:
-        getattr(bpy.app.handlers, event).append(_on_event)
+    """Start to listen."""
+    listen(HANDLERS)
 
 
 def unregister() -> None:
     """Stop listening."""
-    for event in EVENTS:
-        handlers = getattr(bpy.app.handlers, event)
-        if _on_event in handlers:
-            handlers.remove(_on_event)
+    listen_no_more(HANDLERS)
