@@ -1,7 +1,7 @@
 """Settings of chains in annexes, given back when a file is opened.
 
-Of a library override Blender keeps only those settings that were there when the library was saved. What a mechanism is
-made for is kept with it.
+Saved by a Blender that has not the extension, as on a farm, an override loses what that does not know. What a mechanism
+is made for is kept with it.
 """
 
 from __future__ import annotations

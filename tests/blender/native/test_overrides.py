@@ -290,6 +290,24 @@ def test_a_saved_file_has_it_all(rig, tmp_path):
     assert np.allclose(play(rig), live, atol=2e-5)
 
 
+@each_kind
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_file_that_was_saved_without_the_extension_has_it_all(rig, tmp_path, enabled):
+    """As on a farm: Blender drops all of an override that it does not know."""
+    chain = make_chain(rig, make_empty(), plane="POLE", pole_target=make_empty("pole", (1, 4, 0)), softness=0.1)
+    make_portable(rig)
+    chain.enabled = enabled
+    bpy.ops.preferences.addon_disable(module=installed.MODULE)
+    shot = str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    installed.enable()
+    bpy.ops.wm.open_mainfile(filepath=shot)
+    chain = next(ob for ob in bpy.data.objects if ob.override_library).pose.bones["shin"].planar_ik
+    assert (chain.target.name, chain.pole_target.name, chain.plane) == ("target", "pole", "POLE")
+    assert (chain.enabled, chain.softness) == (enabled, pytest.approx(0.1))
+    assert (chain.runs_on, chain.message) == ("RIG", "" if enabled else "The chain is not enabled")
+
+
 def test_it_is_the_same_without_the_extension(rig, tmp_path):
     parent_unevenly(rig)
     keyed(rig, plane="POLE", pole_target=make_empty("pole", (1, 4, 0)), softness=0.1)
