@@ -13,11 +13,12 @@ from bpy.types import Context, Object, PoseBone
 from ..rig.data.access import scene_of, view_layer_of
 from ..rig.properties import PlanarIKChain
 from ..rig.settings import SHAPING
+from ..rig.targets import GOALS
 from ..rig.tasks.setup import Refused, add_fitting, fit_chain, named_target
 from .codes import Code, Stop
 from .interrupt import waiting
 
-NAMES = ("object", "bone", "target", "subtarget", "pole_target", "pole_subtarget")
+NAMES = ("object", "bone", *GOALS[0], *GOALS[1])
 LARGE = 1e38
 """A setting whose limits are larger has none."""
 
@@ -82,10 +83,7 @@ def _wanted(setting: Any, value: Any) -> str:
 def add_described(context: Context, chain: dict[str, Any]) -> PoseBone:
     """Add one chain and give its lower bone. Raises `Refused`."""
     lower = _lower(context, chain)
-    target, pole = (
-        named_target(chain.get(name, ""), chain.get(bone, ""))
-        for name, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget"))
-    )
+    target, pole = (named_target(chain.get(goal, ""), chain.get(bone, "")) for goal, bone in GOALS)
     fitting = fit_chain(context, lower, target, pole, chain.get("plane", ""))
     add_fitting(context, fitting, {name: chain[name] for name in SHAPING if name in chain})
     return lower

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..rig.data.access import ArmatureObject, bones_of, children_of, has_chain, is_armature, runs_on_rig
 from ..rig.settings import PREFIX, SHAPING, SWITCH
+from ..rig.targets import pointed_to
 from .channels import Channels, differing
 
 AIMS = attrgetter("target", "pole_target", "subtarget", "pole_subtarget")
@@ -80,8 +81,7 @@ def has_unknown_chains(edit: Edit, known: Container[int]) -> bool:
 
 
 def _has_lost_bone(lower: PoseBone) -> bool:
-    chain = lower.planar_ik  # type: ignore[attr-defined]  # addon.rig.properties adds it
-    goals = ((chain.target, chain.subtarget), (chain.pole_target, chain.pole_subtarget))
+    goals = pointed_to(lower.planar_ik)  # type: ignore[attr-defined]  # addon.rig.properties adds it
     return any(name and ob and is_armature(ob) and name not in ob.pose.bones for ob, name in goals)
 
 

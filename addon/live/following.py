@@ -10,9 +10,7 @@ from bpy.types import PoseBone
 
 from ..rig.data.access import Key, bones_of, is_armature
 from ..rig.settings import ChainSettings
-
-GOALS = (("target", "subtarget"), ("pole_target", "pole_subtarget"))
-"""What a chain points to: the object, and the bone by its name."""
+from ..rig.targets import GOALS
 
 Known = tuple[int, str]
 """The session_uid of an object and the name of a bone of it."""

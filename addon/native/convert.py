@@ -16,7 +16,7 @@ from ..rig.data.editing import at_once, edit_mode, object_mode
 from ..rig.data.unkeyed import unkeyed_kept
 from ..rig.settings import PREFIX, SWITCH, holder_of
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
-from ..rig.targets import Target
+from ..rig.targets import GOALS, Target
 from ..rig.tasks.setup import Refused
 from ..solver.limb import Limb
 from .checking import check, check_fixed, check_goals, check_in_reach
@@ -135,10 +135,10 @@ def _point_again(lower: PoseBone) -> None:
     """Have a chain follow again what its mechanism measures, where it lost that: Paste Pose takes no pointers over."""
     chain = chain_settings(lower)
     with quietly():
-        for (ob, bone), goal in zip(Found(lower).goals, ("", "pole_"), strict=False):
-            if ob and getattr(chain, f"{goal}target") is None:
-                setattr(chain, f"{goal}target", ob)
-                setattr(chain, f"{goal}subtarget", bone)
+        for names, goal in zip(GOALS, Found(lower).goals, strict=False):
+            if goal[0] and getattr(chain, names[0]) is None:
+                for name, value in zip(names, goal, strict=True):
+                    setattr(chain, name, value)
 
 
 def _read_all(chains: dict[ArmatureObject, list[str]]) -> Chains:

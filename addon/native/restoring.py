@@ -14,6 +14,7 @@ from bpy.types import PoseBone
 
 from ..rig.data.access import chain_settings, is_armature, runs_on_rig
 from ..rig.settings import NAMES, SWITCH
+from ..rig.targets import GOALS
 from .mechanism.annex import needs_annex
 from .mechanism.found import Found, exposed, host_of
 from .quietly import quietly
@@ -27,8 +28,8 @@ def restore(lower: PoseBone) -> None:
     settings = {name: value for name, value in found.purpose["settings"].items() if name not in exposed(lower)}
     if SWITCH in settings:
         settings[SWITCH] = not any(constraint.mute for _, constraint in found.constraints)
-    for (ob, bone), goal in zip(found.goals, ("", "pole_"), strict=False):
-        settings |= {f"{goal}target": ob, f"{goal}subtarget": bone}
+    for names, goal in zip(GOALS, found.goals, strict=False):
+        settings |= zip(names, goal, strict=True)
     with quietly():
         for name, value in settings.items():
             if name not in NAMES or getattr(chain, name) != value:

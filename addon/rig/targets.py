@@ -10,6 +10,9 @@ from mathutils import Vector
 from .data.access import has_bone, path_to_bone
 from .data.animation import curves_of
 
+GOALS = (("target", "subtarget"), ("pole_target", "pole_subtarget"))
+"""The settings that say what a chain follows, of its target and of its pole: the object, and the bone by its name."""
+
 AWAY = 1e-4
 """How far a location may be from what its F-curve says, next to its size."""
 
@@ -66,6 +69,11 @@ class Target:
         if self.bone:
             return evaluated.matrix_world @ evaluated.pose.bones[self.bone].head  # type: ignore[union-attr]  # every frame
         return evaluated.matrix_world.translation
+
+
+def pointed_to(settings: Any) -> list[tuple[Any, str]]:
+    """What these settings of a chain say, whether or not it is there, and is followed."""
+    return [(getattr(settings, goal), getattr(settings, bone)) for goal, bone in GOALS]
 
 
 def followed(settings: Any, or_will: bool = False) -> tuple[Target | None, Target | None]:

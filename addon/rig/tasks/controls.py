@@ -15,7 +15,7 @@ from ..data.access import ArmatureObject, bones_of, chain_settings, children_of,
 from ..data.animation import curves_everywhere
 from ..data.editing import edit_mode
 from ..settings import MADE
-from ..targets import Target
+from ..targets import Target, pointed_to
 
 COLLECTION = "IK Controls"
 """The bone collection of all of them."""
@@ -129,8 +129,7 @@ def _follows(bone: PoseBone, ob: Object, name: str) -> bool:
     """Whether a chain or a constraint of a bone follows another."""
     pairs = [(getattr(each, "target", None), getattr(each, "subtarget", "")) for each in bone.constraints]
     if bone.is_property_set("planar_ik"):
-        chain = chain_settings(bone)
-        pairs += [(chain.target, chain.subtarget), (chain.pole_target, chain.pole_subtarget)]
+        pairs += pointed_to(chain_settings(bone))
     return (ob, name) in pairs
 
 
@@ -175,6 +174,5 @@ def let_go_of_rotation(lower: PoseBone) -> None:
 
 def goals_on(lower: PoseBone) -> list[Target]:
     """The bones that a chain follows."""
-    chain = chain_settings(lower)
-    pairs = ((chain.target, chain.subtarget), (chain.pole_target, chain.pole_subtarget))
+    pairs = pointed_to(chain_settings(lower))
     return [Target(ob, bone) for ob, bone in pairs if ob and bone and bone in bones_of(ob)]

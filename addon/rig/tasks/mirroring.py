@@ -11,7 +11,7 @@ from mathutils import Matrix, Vector
 from ..data.access import chain_settings, has_bone, scene_of
 from ..problems import overlap
 from ..settings import IN_SHAPE, SHAPING
-from ..targets import Target
+from ..targets import GOALS, Target
 from .setup import Refused, add_chain
 
 MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
@@ -37,7 +37,7 @@ def mirror_chain(context: Context, lower: PoseBone, other: PoseBone) -> None:
     ob, chain, own = lower.id_data, chain_settings(lower), chain_settings(other)
     settings: dict[str, Any] = {name: getattr(chain, name) for name in SHAPING}
     settings |= {name: -settings[name] for name in IN_SHAPE}  # A turn's mirror image goes the other way round.
-    for goal, bone in (("target", "subtarget"), ("pole_target", "pole_subtarget")):
+    for goal, bone in GOALS:
         target = Target.read(getattr(chain, goal), getattr(chain, bone))
         last = Target.read(getattr(own, goal), getattr(own, bone))
         mirrored = _mirrored(context, ob, target, last, other.name) if target else None

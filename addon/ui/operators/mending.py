@@ -26,14 +26,14 @@ from ...rig.data.animation import drivers_of
 from ...rig.data.dependencies import Dependencies
 from ...rig.kinds import Kind, kind_of
 from ...rig.problems import deleted, hangs_on, movers_of
-from ...rig.targets import Target
+from ...rig.targets import GOALS, Target
 from ...rig.tasks.setup import Refused, make_pole, new_empty, posture_of
 from ...rig.words import rpt_
 from ..finding import goals_of, selected_chains
 from .chains import ChainOperator
 from .resetting import no_numbers, reset_numbers, reset_scales, settings_of_no_number, zero_scales
 
-GOALS = {"TARGET": ("target", "subtarget"), "POLE": ("pole_target", "pole_subtarget")}
+PARTS = dict(zip(("TARGET", "POLE"), GOALS, strict=True))
 """The settings that name what a chain follows, by what that is called."""
 
 
@@ -59,13 +59,13 @@ def _kind_of(lower: PoseBone) -> Kind | None:
 def wrong_goals(lower: PoseBone) -> list[str]:
     """Which of target and pole a chain lacks, or can't follow."""
     kind = _kind_of(lower)
-    return [part for part in GOALS if _is_wrong(lower, part, kind)]
+    return [part for part in PARTS if _is_wrong(lower, part, kind)]
 
 
 def _is_wrong(lower: PoseBone, part: str, kind: Kind | None) -> bool:
     """Whether a chain lacks its target or its pole, or has one that it can't follow."""
     settings = chain_settings(lower)
-    goal = Target.read(*(getattr(settings, name) for name in GOALS[part]))
+    goal = Target.read(*(getattr(settings, name) for name in PARTS[part]))
     if part == "POLE" and settings.plane != "POLE" and not may_switch(lower):
         return False
     if goal is None or kind is Kind.CIRCLE:

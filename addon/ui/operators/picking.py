@@ -13,7 +13,7 @@ from ...rig.data.access import bones_of, chain_settings, is_part, view_layer_of
 from ...rig.tasks.setup import Refused, check_target, named_target
 from ..finding import chains_meant, selected_chains
 from .chains import ChainOperator
-from .mending import GOALS
+from .mending import PARTS
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -77,7 +77,7 @@ class POSE_OT_planar_ik_pick(ChainOperator):
         lowers = selected_chains(context, or_off=True)
         for lower in lowers:
             check_target(lower.id_data, lower, goal)
-        target, subtarget = GOALS[self.part]
+        target, subtarget = PARTS[self.part]
         for lower in lowers:
             settings = chain_settings(lower)
             setattr(settings, subtarget, goal.bone)
