@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
-from itertools import islice
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .chain import OWN_AT_REST, Features, Own, Plane, Uninherited, axes_for, solve_chain
+from .compiled import constants_of, goals_of, shape_of, take, take_rows
 from .limb import Limb
 from .ops import Array, Ops
 from .reach import Reach
 from .rotation import IDENTITY
 from .slabs import Formula, Group, solve_slabs
-from .triangle import Bones, Settings
+from .triangle import Settings
 
 AS_IT_IS, NOTHING = Settings(), Features()
 INVALID = (IDENTITY, IDENTITY, (1.0,), (Reach.INVALID,))
@@ -54,8 +55,8 @@ def solve_chains(
         vectors.append((pole, 3))
     quaternions = (own if features.blended else ()) + (() if uninherited is None else uninherited)
     vectors += [(quaternion, 4) for quaternion in quaternions]
-    axes = (*limb.axes, *axes_for(limb, features.plane), *limb.lower_axes)
-    numbers = [*settings, tolerance, *_flat((limb.bones, *axes, *limb.knee_turns, limb.line_turn, limb.start))]
+    axes = (*axes_for(limb, features.plane), *limb.lower_axes)
+    numbers = [*constants_of(limb, settings, tolerance), *chain.from_iterable(axes)]
     formula = _formula_with(features, uninherited is not None)
     upper, lower, stretch, reach = solve_slabs(formula, vectors, numbers, INVALID)
     return Solutions(upper, lower, stretch[..., 0], reach[..., 0])
@@ -70,23 +71,12 @@ def _formula_with(features: Features, is_uninherited: bool) -> Formula:
 def _formula(features: Features, is_uninherited: bool, given: Sequence[Any], m: Ops) -> tuple[Group, ...]:
     """`solve_chain` with these features, on all that it takes in one sequence."""
     rest = iter(given)
-    target = _take(rest, 3)
-    pole = _take(rest, 3) if features.plane is Plane.POLE else None
-    own = Own(_take(rest, 4), _take(rest, 4)) if features.blended else OWN_AT_REST
-    uninherited = Uninherited(_take(rest, 4), _take(rest, 4)) if is_uninherited else None
-    settings, tolerance, bones = Settings(*_take(rest, len(Settings._fields))), next(rest), Bones(*_take(rest, 5))
-    axes, line_axes, lower_axes, knee_turns = (tuple(_take(rest, size) for _ in range(3)) for size in (3, 3, 3, 4))
-    limb = Limb(None, None, bones, axes, lower_axes, IDENTITY, knee_turns, line_axes, _take(rest, 4), _take(rest, 3))
+    target, pole, own = goals_of(rest, features)
+    uninherited = Uninherited(take(rest, 4), take(rest, 4)) if is_uninherited else None
+    limb, settings, tolerance = shape_of(rest)
+    limb = limb._replace(line_axes=take_rows(rest, 3), lower_axes=take_rows(rest, 3))
     solution = solve_chain(target, limb, settings, features, m, pole, own, uninherited, tolerance)
     return solution.upper, solution.lower, (solution.stretch,), (solution.reach,)
-
-
-def _take(given: Iterator[Any], size: int) -> Any:
-    return tuple(islice(given, size))
-
-
-def _flat(rows: Sequence[Sequence[Any]]) -> list[Any]:
-    return [number for row in rows for number in row]
 
 
 def stacked(trees: Sequence[Any]) -> Any:

@@ -19,7 +19,7 @@ from .columns import Columns, columns
 from .limb import Limb
 from .ops import Array
 from .record import RECORDER, Node, inputs
-from .rotation import IDENTITY
+from .rotation import IDENTITY, Vector
 from .simplify import Parted, part
 from .source import EITHER, lines, names
 from .triangle import Bones, Settings
@@ -75,9 +75,7 @@ def _columns(features: Features, is_uninherited: bool) -> Columns:
     return columns(*record(features, is_uninherited))
 
 
-def constants_of(
-    limb: Limb, settings: Settings, tolerance: float, uninherited: Uninherited | None = None
-) -> list[float]:
+def constants_of(limb: Limb, settings: Settings, tolerance: Any, uninherited: Uninherited | None = None) -> list[Any]:
     """All that the formula takes of a limb and its settings, in order."""
     shape = (limb.bones, *limb.axes, *limb.knee_turns, limb.line_turn, limb.start)
     groups = (
@@ -115,25 +113,38 @@ def record(features: Features, is_uninherited: bool = False) -> Recorded:
 
 def _results(constants: Iterator[Any], given: Iterator[Any], features: Features, is_uninherited: bool) -> list[Any]:
     """The nodes of `Solve`'s results."""
-    bones, axes, knee_turns = Bones(*_take(constants, 5)), _rows(constants, 3), _rows(constants, 4)
-    line_turn, start = _take(constants, 4), _take(constants, 3)
-    settings, tolerance = Settings(*_take(constants, len(Settings._fields))), next(constants)
-    uninherited = Uninherited(_take(constants, 4), _take(constants, 4)) if is_uninherited else None
-    lower_axes: Any = _rows(constants, 3) if is_uninherited else None
-    limb = Limb(None, None, bones, axes, lower_axes, IDENTITY, knee_turns, axes, line_turn, start)
-    target = _take(given, 3)
-    pole = _take(given, 3) if features.plane is Plane.POLE else None
-    own = Own(_take(given, 4), _take(given, 4)) if features.blended else OWN_AT_REST
+    limb, settings, tolerance = shape_of(constants)
+    uninherited = Uninherited(take(constants, 4), take(constants, 4)) if is_uninherited else None
+    if is_uninherited:
+        limb = limb._replace(lower_axes=take_rows(constants, 3))
+    target, pole, own = goals_of(given, features)
     solution = solve_in_axes(target, limb, settings, features, RECORDER, pole, own, uninherited, tolerance)
     return [*solution.upper, *solution.lower, solution.stretch, solution.reach]
 
 
-def _take(numbers: Iterator[Any], count: int) -> Any:
+def shape_of(constants: Iterator[Any]) -> tuple[Limb, Settings, Any]:
+    """The limb as far as `solve_in_axes` takes it, its settings and the tolerance, from what `constants_of` gives."""
+    bones, axes, knee_turns = Bones(*take(constants, 5)), take_rows(constants, 3), take_rows(constants, 4)
+    line_turn, start = take(constants, 4), take(constants, 3)
+    limb = Limb(None, None, bones, axes, axes, IDENTITY, knee_turns, axes, line_turn, start)
+    return limb, Settings(*take(constants, len(Settings._fields))), next(constants)
+
+
+def goals_of(given: Iterator[Any], features: Features) -> tuple[Vector, Vector | None, Own]:
+    """The target, the pole and the bones' own rotations, from what a limb with these features is given each time."""
+    target = take(given, 3)
+    pole = take(given, 3) if features.plane is Plane.POLE else None
+    return target, pole, Own(take(given, 4), take(given, 4)) if features.blended else OWN_AT_REST
+
+
+def take(numbers: Iterator[Any], count: int) -> Any:
+    """The next numbers, as a tuple."""
     return tuple(islice(numbers, count))
 
 
-def _rows(numbers: Iterator[Any], size: int) -> Any:
-    return tuple(_take(numbers, size) for _ in range(3))
+def take_rows(numbers: Iterator[Any], size: int) -> Any:
+    """The next three rows of numbers."""
+    return tuple(take(numbers, size) for _ in range(3))
 
 
 def _source(constants: tuple[Node, ...], formula: Parted) -> str:
