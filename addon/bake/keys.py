@@ -158,16 +158,12 @@ def _outside(curve: Any, first: float, last: float) -> dict[str, NDArray[Any]]:
 
 
 def _merged(old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Old keys and new ones in order of their frames; what the new ones do not say is as Blender has it."""
+    """Old keys and new ones, in whatever order; what the new ones do not say is as Blender has it."""
     count = len(new["co"])
     defaults = {name: np.zeros((count, *values.shape[1:]), values.dtype) for name, values in old.items()}
-    defaults |= {"handle_left": new["co"], "handle_right": new["co"]}
-    defaults |= {name: np.full(count, AUTOMATIC[1]) for name in ("handle_left_type", "handle_right_type")}
     for name, default in (("back", 1.70158), ("amplitude", 0.8), ("period", 4.1)):
         defaults[name] = np.full(count, default)
-    both = {name: np.concatenate((values, (defaults | new)[name])) for name, values in old.items()}
-    order = np.argsort(both["co"][:, 0], kind="stable")
-    return {name: values[order] for name, values in both.items()}
+    return {name: np.concatenate((values, (defaults | new)[name])) for name, values in old.items()}
 
 
 def _replace(curve: Any, points: dict[str, NDArray[Any]]) -> None:
@@ -192,7 +188,7 @@ def _add(curve: Any, points: dict[str, NDArray[Any]]) -> None:
     for name in sorted(points, key=lambda name: not name.endswith("_type")):
         kind = np.uint8 if name in _CHOICES else np.float32
         keyframes.foreach_set(name, np.ascontiguousarray(points[name], kind).ravel())
-    curve.update()
+    curve.update()  # which sorts them too
 
 
 def _get(curve: Any, name: str, size: int, kind: type = np.float32) -> NDArray[Any]:
