@@ -12,6 +12,8 @@ import numpy as np
 from mathutils import Euler, Vector
 
 from scripts import installed
+from tests.blender import rigs
+from tests.blender.rigs import curves, in_scene, make_empty, make_rig, rotation_name, set_keys
 
 EXACT = 1e-6
 LENGTH = 1.9
@@ -20,22 +22,7 @@ FRAMES = np.arange(1.0, 25.0)
 
 def make_leg(name: str = "leg", mode: str = "QUATERNION") -> Any:
     """A hip that moves, a thigh, a shin."""
-    ob = bpy.data.objects.new(name, bpy.data.armatures.new(name))
-    bpy.context.scene.collection.objects.link(ob)
-    bpy.context.view_layer.objects.active = ob
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = ob.data.edit_bones
-    places = {
-        "hip": ((0, 0, 0), (0, 0, 0.3)),
-        "thigh": ((0, 0, 0), (0.1, 0.2, -1)),
-        "shin": ((0.1, 0.2, -1), (0.1, 0, -1.9)),
-    }
-    for bone, (head, tail) in places.items():
-        made = bones.new(bone)
-        made.head, made.tail = head, tail
-    bones["thigh"].parent = bones["hip"]
-    bones["shin"].parent, bones["shin"].use_connect = bones["thigh"], True
-    bpy.ops.object.mode_set(mode="OBJECT")
+    ob = make_rig(name=name)
     for bone in ob.pose.bones:
         bone.rotation_mode = mode
     return ob
@@ -43,25 +30,16 @@ def make_leg(name: str = "leg", mode: str = "QUATERNION") -> Any:
 
 def make_chain(ob: Any, lower: str = "shin", **settings: Any) -> Any:
     """A chain on a target that circles the root, in and out of reach."""
-    target = bpy.data.objects.new("target", None)
-    bpy.context.scene.collection.objects.link(target)
+    target = make_empty()
     for i in range(9):
         angle = i / 8 * 2 * math.pi
         target.location = (0.3 * math.sin(angle), 1.2 * math.sin(angle), -1.2 - 0.9 * math.cos(angle))
         target.keyframe_insert("location", frame=1 + 3 * i)
-    chain = ob.pose.bones[lower].planar_ik
-    chain.target = target
-    for name, value in settings.items():
-        setattr(chain, name, value)
-    chain.enabled = True
-    bpy.context.view_layer.update()
-    return chain
+    return rigs.make_chain(ob, target, lower, **settings)
 
 
 def joints(ob: Any, lower: str = "shin") -> np.ndarray:
-    evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    bone = evaluated.pose.bones[lower]
-    return np.array([evaluated.matrix_world @ place for place in (bone.parent.head, bone.head, bone.tail)])
+    return np.array(rigs.joints(ob, lower))
 
 
 def motion(ob: Any, frames: Any = FRAMES, lower: str = "shin") -> np.ndarray:
@@ -71,14 +49,6 @@ def motion(ob: Any, frames: Any = FRAMES, lower: str = "shin") -> np.ndarray:
         bpy.context.scene.frame_set(math.floor(frame), subframe=float(frame) % 1.0)
         found.append(joints(ob, lower))
     return np.array(found)
-
-
-def curves(ob: Any) -> dict[tuple[str, int], Any]:
-    data = ob.animation_data
-    if hasattr(data.action, "layers"):
-        bags = [bag for layer in data.action.layers for strip in layer.strips for bag in strip.channelbags]
-        return {(c.data_path, c.array_index): c for bag in bags for c in bag.fcurves}
-    return {(c.data_path, c.array_index): c for c in data.action.fcurves}
 
 
 def channel(ob: Any, bone: str, name: str) -> np.ndarray:
@@ -93,10 +63,7 @@ def assert_same(got: np.ndarray, wanted: np.ndarray, within: float = EXACT * LEN
 
 
 def add_pole(chain: Any, place: tuple[float, float, float] = (1, 2, -1)) -> None:
-    pole = bpy.data.objects.new("pole", None)
-    pole.location = place
-    bpy.context.scene.collection.objects.link(pole)
-    chain.pole_target, chain.plane = pole, "POLE"
+    chain.pole_target, chain.plane = make_empty("pole", place), "POLE"
 
 
 def key_hip(ob: Any) -> None:
@@ -119,9 +86,7 @@ def key_object(ob: Any) -> None:
 
 def key_thigh(ob: Any) -> None:
     thigh = ob.pose.bones["thigh"]
-    name = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(
-        thigh.rotation_mode, "rotation_euler"
-    )
+    name = rotation_name(thigh)
     for frame, turn in ((1, 0.0), (24, 1.0)):
         value = getattr(thigh, name)
         value[1] = turn
@@ -161,11 +126,8 @@ def constrain(target: Any) -> None:
 
 
 def follow(target: Any) -> None:
-    other = bpy.data.objects.new("leader", None)
-    bpy.context.scene.collection.objects.link(other)
-    for frame, x in ((1, 0.0), (20, 0.5)):
-        other.location.x = x
-        other.keyframe_insert("location", frame=frame)
+    other = make_empty("leader")
+    set_keys(other, "location.x", {1: 0.0, 20: 0.5})
     target.constraints.new("COPY_LOCATION").target = other
     target.constraints[0].use_y = target.constraints[0].use_z = False
 
@@ -201,8 +163,7 @@ def drive_constraint(bone: Any) -> None:
 def stick_to_a_surface(target: Any) -> None:
     mesh = bpy.data.meshes.new("surface")
     mesh.from_pydata([(-2, -2, -1.5), (2, -2, -1.4), (0, 2, -1.6)], [], [(0, 1, 2)])
-    surface = bpy.data.objects.new("surface", mesh)
-    bpy.context.scene.collection.objects.link(surface)
+    surface = in_scene("surface", mesh)
     target.constraints.new("SHRINKWRAP").target = surface
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from tests.blender.rigs import LEG, Bone, activate, frame_of, make_chain, make_empty, make_rig, select, update
+from tests.blender.rigs import LEG, Bone, activate, make_chain, make_rig, select, update
 
 FOOT = Bone("foot", (0.1, 0, -1.9), (0.1, -0.3, -1.9), "shin")
 
@@ -32,11 +32,25 @@ def make_live(ob: Any, *lowers: str) -> None:
     update()
 
 
-def leg_with_foot(**settings: Any) -> Any:
-    """A leg with a foot on the rig, in Object Mode."""
-    ob = make_rig((*LEG, FOOT))
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING", **settings)
+def rebuild(ob: Any, lower: str = "shin") -> None:
+    """Press what the message of a chain names that was changed since it was put on the rig."""
+    activate(ob)
+    select(ob, lower)
+    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    update()
+
+
+def leg_on_rig(bones: Iterable[Bone] = LEG, **settings: Any) -> Any:
+    """A leg whose chain runs on the rig, in Pose Mode."""
+    ob = make_rig(bones)
+    make_chain(ob, **settings)
     make_portable(ob)
+    return ob
+
+
+def leg_with_foot(**settings: Any) -> Any:
+    """One with a foot, in Object Mode."""
+    ob = leg_on_rig((*LEG, FOOT), **{"plane": "SWING"} | settings)
     activate(ob)
     return ob
 

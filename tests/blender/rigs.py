@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import bpy
@@ -57,17 +58,29 @@ class Joints(NamedTuple):
 
 def make_rig(bones: Iterable[Bone] = LEG, name: str = "rig") -> Any:
     """An armature object with these bones, active and in Object Mode."""
-    ob = bpy.data.objects.new(name, bpy.data.armatures.new(name))
-    bpy.context.scene.collection.objects.link(ob)
-    activate(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
+    ob = in_scene(name, bpy.data.armatures.new(name))
+    with editing(ob):
+        add_bones(ob, bones)
+    return ob
+
+
+def add_bones(ob: Any, bones: Iterable[Bone]) -> None:
+    """Make bones, in Edit Mode."""
     for bone in bones:
         made = ob.data.edit_bones.new(bone.name)
         made.head, made.tail, made.roll = bone.head, bone.tail, bone.roll
         made.parent = ob.data.edit_bones[bone.parent] if bone.parent else None
         made.use_connect = bone.connected
+
+
+@contextmanager
+def editing(ob: Any) -> Iterator[Any]:
+    """The bones of a rig in Edit Mode, then as they are evaluated, in Object Mode."""
+    activate(ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    yield ob.data.edit_bones
     bpy.ops.object.mode_set(mode="OBJECT")
-    return ob
+    update()
 
 
 def fresh_rig(bones: Iterable[Bone] = LEG) -> Any:
@@ -88,16 +101,22 @@ def activate(ob: Any) -> None:
 
 def make_empty(name: str = "target", location: Sequence[float] = (0, 0, 0)) -> Any:
     """An empty in the scene."""
-    empty = bpy.data.objects.new(name, None)
+    empty = in_scene(name, None)
     empty.location = location
-    bpy.context.scene.collection.objects.link(empty)
     return empty
 
 
-def make_chain(ob: Any, target: Any, lower: str = "shin", **settings: Any) -> Any:
-    """Enable a chain from a script and return its settings."""
+def in_scene(name: str, data: Any) -> Any:
+    """A new object in the scene."""
+    ob = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(ob)
+    return ob
+
+
+def make_chain(ob: Any, target: Any = None, lower: str = "shin", **settings: Any) -> Any:
+    """Enable a chain from a script and return its settings; without a target, one that is beside where the tip is."""
     chain = ob.pose.bones[lower].planar_ik
-    chain.target = target
+    chain.target = target or make_empty("target", frame_of(ob, lower).target(0.6, 0.4))
     for name, value in settings.items():
         setattr(chain, name, value)
     chain.enabled = True
@@ -112,8 +131,7 @@ def hooked_path(ob: Any, bone: str) -> Any:
     spline = curve.splines.new("POLY")
     spline.points.add(1)
     spline.points[1].co = (0.3, 0.3, -0.2, 1)
-    path = bpy.data.objects.new("path", curve)
-    bpy.context.scene.collection.objects.link(path)
+    path = in_scene("path", curve)
     path.location = (0, 0, -1)
     hook = path.modifiers.new("Hook", "HOOK")
     hook.object, hook.subtarget = ob, bone
@@ -157,6 +175,33 @@ def copied(ob: Any, shares_data: bool = True) -> Any:
         copy.data = ob.data.copy()
     bpy.context.scene.collection.objects.link(copy)
     return copy
+
+
+def from_library(path: Any, *names: str, link: bool = True) -> list[Any]:
+    """Objects of another file in the scene of an empty one, linked or appended."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(path), link=link) as (_, into):
+        into.objects = list(names)
+    for ob in into.objects:
+        bpy.context.scene.collection.objects.link(ob)
+    update()
+    return into.objects
+
+
+def override_of(path: Any, *names: str) -> Any:
+    """The first of these objects of another file, overridden in the scene of an empty one; the others are linked."""
+    ob = from_library(path, *names)[0].override_create(remap_local_usages=True)
+    ob.override_library.is_system_override = False
+    update()
+    return ob
+
+
+def reopened(folder: Any) -> Any:
+    """The file saved and opened again; its rig."""
+    path = str(folder / "reopened.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    return next(ob for ob in bpy.data.objects if ob.name == "rig" and not ob.library)
 
 
 def rig_and_twin() -> tuple[Any, Any]:
@@ -335,6 +380,28 @@ def assert_joints(got: Joints, wanted: Joints, within: float = EXACT, knee_withi
 def circle(frame: Frame, steps: int, share: float = 0.5, turns: int = 1) -> list[Vector]:
     """Places for a target that circles the root."""
     return [frame.target(share, 2 * math.pi * turns * i / steps + 0.1) for i in range(steps + 1)]
+
+
+def curves(ob: Any) -> dict[tuple[str, int], Any]:
+    """The F-curves of an object's action by what they animate."""
+    return {
+        (curve.data_path, curve.array_index): curve for each in curve_lists(ob.animation_data.action) for curve in each
+    }
+
+
+def curve_lists(action: Any) -> list[Any]:
+    """The collections of an action's F-curves, for whatever they act on."""
+    if not hasattr(action, "layers"):
+        return [action.fcurves]
+    return [bag.fcurves for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
+
+
+def set_keys(owner: Any, name: str, values: dict[float, Any]) -> None:
+    """Set a property to values by their frames and key each; by ``location.x`` one of its numbers, and key all."""
+    prop, _, part = name.partition(".")
+    for frame, value in values.items():
+        setattr(getattr(owner, prop) if part else owner, part or prop, value)
+        owner.keyframe_insert(prop, frame=frame)
 
 
 def key_location(ob: Any, places: Sequence[Sequence[float]], start: int = 1, step: int = 1) -> None:

@@ -15,6 +15,7 @@ from tests.blender.rigs import (
     activate,
     assert_on_target,
     assert_refused,
+    editing,
     make_chain,
     make_empty,
     make_rig,
@@ -35,7 +36,11 @@ from tests.blender.rigs import (
 )
 def test_what_is_missing_or_wrong_is_named(settings, word):
     ob, other = make_rig(), make_rig((HIP,), "other")
-    assert_refused(make_chain(ob, settings.pop("target", other), **settings), word)
+    chain = make_chain(ob, other)
+    for name, value in settings.items():
+        setattr(chain, name, value)
+    update()
+    assert_refused(chain, word)
 
 
 def test_a_target_at_no_number_leaves_the_limb_alone(capfd):
@@ -130,11 +135,8 @@ def test_a_deleted_target_or_pole(name, capfd):
 def test_a_deleted_bone(name, capfd):
     ob = make_rig((*LEG, FREE))
     plane_chain(ob, ob, "free")
-    activate(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
-    ob.data.edit_bones.remove(ob.data.edit_bones[name])
-    bpy.ops.object.mode_set(mode="OBJECT")
-    update()
+    with editing(ob) as bones:
+        bones.remove(bones[name])
     bpy.context.scene.frame_set(3)
     if name == "free":
         assert "no bone 'free'" in ob.pose.bones["shin"].planar_ik.message

@@ -13,6 +13,7 @@ from tests.blender.rigs import (
     assert_on_target,
     assert_refused,
     hooked_path,
+    in_scene,
     make_chain,
     make_empty,
     make_rig,
@@ -57,8 +58,7 @@ def hang_by_property_driver(ob, target):
 def deformed_mesh(ob):
     mesh = bpy.data.meshes.new("skin")
     mesh.from_pydata([(0, 0, -1.5)], [], [])
-    skin = bpy.data.objects.new("skin", mesh)
-    bpy.context.scene.collection.objects.link(skin)
+    skin = in_scene("skin", mesh)
     skin.modifiers.new("Armature", "ARMATURE").object = ob
     skin.vertex_groups.new(name="shin").add([0], 1, "REPLACE")
     return skin

@@ -14,12 +14,15 @@ from tests.blender.rigs import (
     activate,
     assert_on_target,
     copied,
+    editing,
     joints,
     key_location,
     make_chain,
     make_empty,
     make_rig,
+    override_of,
     place_of,
+    reopened,
     rotation,
     update,
 )
@@ -152,11 +155,8 @@ def test_an_override_is_kept_with_its_file(overridden, tmp_path):
     target.location = NEXT
     rig.pose.bones["shin"].planar_ik.bend = -1
     update()
-    path = str(tmp_path / "shot.blend")
-    names = rig.name, target.name
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    rig, target = (next(ob for ob in bpy.data.objects if ob.name == name and not ob.library) for name in names)
+    rig = reopened(tmp_path)
+    target = rig.pose.bones["shin"].planar_ik.target
     assert rig.pose.bones["shin"].planar_ik.bend == -1
     assert_on_target(rig, target)
     target.location = NEAR
@@ -231,13 +231,10 @@ def test_the_same_armature_stretched_on_two_objects():
 
 def test_a_duplicated_bone_has_a_chain_of_its_own():
     ob, target = rig_and_target()
-    activate(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone in ob.data.edit_bones:
-        bone.select = bone.select_head = bone.select_tail = bone.name in {"thigh", "shin"}
-    bpy.ops.armature.duplicate()
-    bpy.ops.object.mode_set(mode="OBJECT")
-    update()
+    with editing(ob) as bones:
+        for bone in bones:
+            bone.select = bone.select_head = bone.select_tail = bone.name in {"thigh", "shin"}
+        bpy.ops.armature.duplicate()
     copy = ob.pose.bones["shin.001"].planar_ik
     assert copy.enabled
     copy.target = make_empty("goal", NEXT)
@@ -298,20 +295,12 @@ def test_many_rigs_of_one_armature_are_all_posed():
 def test_a_chain_on_an_override_of_a_rig_without_chains_is_kept_with_its_file(is_whole, tmp_path):
     make_rig()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
-        into.objects = ["rig"]
-    rig = into.objects[0].override_create(remap_local_usages=True)
-    rig.override_library.is_system_override = False
-    bpy.context.scene.collection.objects.link(rig)
-    update()
+    rig = override_of(tmp_path / "library.blend", "rig")
     rig.pose.bones["thigh"].rotation_quaternion = (0.96, 0.28, 0, 0)
     make_chain(rig, make_empty("target", NEAR), plane="SWING", influence=1.0 if is_whole else 0.5)
     before = joints(rig)
     for _ in range(2):
-        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
-        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
-        (rig,) = (ob for ob in bpy.data.objects if ob.override_library)
+        rig = reopened(tmp_path)
         assert rig.pose.bones["shin"].planar_ik.target == bpy.data.objects["target"]
         for now, then in zip(joints(rig), before, strict=True):
             assert now == pytest.approx(then, abs=1e-5)

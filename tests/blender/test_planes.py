@@ -112,10 +112,3 @@ def test_a_pole_in_line_has_no_say_whichever_frame_was_before():
 def test_bakes_are_what_the_limb_does_live(plane):
     ob, _, _ = pole_through_the_line(plane)
     bake_rigs.assert_ways(ob, "123")
-
-
-def test_a_free_limb_bakes_as_it_does_live():
-    ob = bake_rigs.make_leg()
-    bake_rigs.make_chain(ob, plane="SWING")
-    bake_rigs.key_hip(ob)
-    bake_rigs.assert_ways(ob, "123")

@@ -7,7 +7,18 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.blender.rigs import FREE, LEG, activate, assert_on_target, make_chain, make_empty, make_rig, select, update
+from tests.blender.rigs import (
+    FREE,
+    LEG,
+    activate,
+    assert_on_target,
+    editing,
+    make_chain,
+    make_empty,
+    make_rig,
+    select,
+    update,
+)
 
 
 def to_a_pole() -> dict[str, Any]:
@@ -79,11 +90,8 @@ def test_another_bone_of_the_old_name_is_not_followed_instead(rig: Any) -> None:
 
 
 def test_a_bone_that_is_gone_is_named(rig: Any) -> None:
-    activate(rig)
-    bpy.ops.object.mode_set(mode="EDIT")
-    rig.data.edit_bones.remove(rig.data.edit_bones["free"])
-    bpy.ops.object.mode_set(mode="OBJECT")
-    update()
+    with editing(rig) as bones:
+        bones.remove(bones["free"])
     chain = rig.pose.bones["shin"].planar_ik
     assert (chain.reach, chain.message) == ("INVALID", "'rig' has no bone 'free'")
 

@@ -16,6 +16,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     rotation_name,
+    set_keys,
     shown_rotation,
     update,
 )
@@ -72,9 +73,7 @@ def dancing(kind):
     ob.location.z = 0.7
     for name, turn in (("hip", 0.3), ("arm", 2)):
         bone = ob.pose.bones[name]
-        for frame, share in ((1, 0), (12, 1)):
-            bone.rotation_quaternion = (1, share * turn, 0, 0)
-            bone.keyframe_insert("rotation_quaternion", frame=frame)
+        set_keys(bone, "rotation_quaternion", {1: (1, 0, 0, 0), 12: (1, turn, 0, 0)})
     target = make_empty("target")
     key_location(target, [(0.2, 0.9, -0.2), (0.2, -0.9, -0.6), (0, 0.4, -0.9)], 1, 6)
     make_chain(ob, target, plane="SWING")

@@ -9,8 +9,18 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender.bake_rigs import curves
-from tests.blender.rigs import NEAR, joints, make_chain, make_empty, make_rig, select, update
+from tests.blender.rigs import (
+    NEAR,
+    curves,
+    joints,
+    make_chain,
+    make_empty,
+    make_rig,
+    reopened,
+    select,
+    set_keys,
+    update,
+)
 
 SHIN = 'pose.bones["shin"]'
 ANIMATED = {
@@ -89,9 +99,7 @@ def test_a_bone_keys_and_drives_its_own_settings(leg: Any, name: str) -> None:
 
 
 def test_keys_on_the_bone_move_the_limb(leg: Any) -> None:
-    for frame, influence in ((1, 1.0), (11, 0.0)):
-        leg.planar_ik_influence = influence
-        leg.keyframe_insert("planar_ik_influence", frame=frame)
+    set_keys(leg, "planar_ik_influence", {1: 1.0, 11: 0.0})
     bpy.context.scene.frame_set(6)
     half = joints(leg.id_data).tip
     assert leg.planar_ik.influence == pytest.approx(0.5)
@@ -143,10 +151,7 @@ def save_as_before(leg: Any, folder: Any) -> Any:
     variable = reader.variables.new()
     variable.targets[0].id, variable.targets[0].data_path = ob, f"{SHIN}.planar_ik.stretch_max"
     reader.expression = variable.name
-    path = str(folder / "before.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    return bpy.data.objects["rig"]
+    return reopened(folder)
 
 
 def test_a_file_saved_before_keeps_settings_keys_strips_and_drivers(leg: Any, tmp_path: Any) -> None:
@@ -177,14 +182,6 @@ def override(leg: Any, folder: Any) -> Any:
     bpy.context.scene.collection.children.link(into.collections[0])
     into.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
     return reopened(folder)
-
-
-def reopened(folder: Any) -> Any:
-    """Save the shot and open it again; give its rig."""
-    path = str(folder / "shot.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    return next(ob for ob in bpy.data.objects if ob.type == "ARMATURE" and ob.override_library)
 
 
 def test_overrides_of_a_library_saved_before_keep_what_they_set(leg: Any, tmp_path: Any) -> None:

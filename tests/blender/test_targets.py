@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from tests.blender.bake_rigs import curves
 from tests.blender.rigs import (
     FREE,
     HIP,
@@ -17,6 +16,8 @@ from tests.blender.rigs import (
     Bone,
     assert_on_target,
     assert_refused,
+    curves,
+    in_scene,
     joints,
     key_location,
     make_empty,
@@ -90,8 +91,7 @@ def test_an_object_of_any_kind(kind):
         "LATTICE": lambda: bpy.data.lattices.new("l"),
         "CAMERA": lambda: bpy.data.cameras.new("c"),
     }[kind]()
-    target = bpy.data.objects.new("target", data)
-    bpy.context.scene.collection.objects.link(target)
+    target = in_scene("target", data)
     target.location = NEAR
     ob = make_rig()
     chain = plane_chain(ob, target, "a bone's name left over")

@@ -32,9 +32,11 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    reopened,
     rig_and_twin,
     rotation,
     select,
+    set_keys,
     shown_rotation,
     update,
 )
@@ -141,10 +143,7 @@ def test_another_scene_right_after_a_file_was_opened(way: str, tmp_path: Path) -
     for each in (ob, target):
         other.collection.objects.link(each)
     other.frame_set(9)
-    path = str(tmp_path / "scenes.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    ob = bpy.data.objects["rig"]
+    ob = reopened(tmp_path)
     assert told(ob) == "REACHED"
     bpy.context.window.scene = bpy.data.scenes["other"]
     told(ob)
@@ -160,9 +159,7 @@ def test_a_constraint_that_comes_on_in_a_later_frame(way: str, bone: str) -> Non
     constraint = ob.pose.bones[bone].constraints.new("COPY_ROTATION")
     constraint.target = make_empty("other")
     constraint.target.rotation_euler = (1, 2, 0.5)
-    for frame, is_muted in ((1, True), (10, False)):
-        constraint.mute = is_muted
-        constraint.keyframe_insert("mute", frame=frame)
+    set_keys(constraint, "mute", {1: True, 10: False})
     chain = ob.pose.bones["shin"].planar_ik
     for frame in (1, 10, 2, 11):
         bpy.context.scene.frame_set(frame)
@@ -202,10 +199,7 @@ def test_live_off_after_the_file_was_opened_again(tmp_path: Path, step: str, is_
     add_chain(ob, "EXTENSION")
     bpy.context.scene.planar_ik.live = False
     update()
-    path = str(tmp_path / "off.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    ob = bpy.data.objects["rig"]
+    ob = reopened(tmp_path)
     solved, chain = joints(ob), ob.pose.bones["shin"].planar_ik
     assert chain.residual == pytest.approx(0.0, abs=1e-5)
     chain.target.location.z -= 0.1

@@ -16,7 +16,6 @@ from tests.blender.bake_rigs import (
     assert_same,
     bake_scene,
     channel,
-    curves,
     key_hip,
     key_setting,
     key_thigh,
@@ -25,6 +24,7 @@ from tests.blender.bake_rigs import (
     motion,
     push_down,
 )
+from tests.blender.rigs import curves, set_keys
 
 slotted = pytest.mark.skipif(bpy.app.version < (4, 4), reason="actions have slots from 4.4 on")
 
@@ -77,9 +77,7 @@ def test_a_muted_group_goes_on_to_mute_its_other_curves(addon, has_strips):
     key_hip(ob)
     key_thigh(ob)
     thigh = ob.pose.bones["thigh"]
-    for frame, x in ((1, 0.0), (24, 0.5)):
-        thigh.location.x = x
-        thigh.keyframe_insert("location", frame=frame)
+    set_keys(thigh, "location.x", {1: 0.0, 24: 0.5})
     if has_strips:
         ob.animation_data.nla_tracks.new().strips.new("nothing", 1, bpy.data.actions.new("nothing"))
     mute_groups([*curves(ob).values()])

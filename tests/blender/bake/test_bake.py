@@ -19,7 +19,6 @@ from tests.blender.bake_rigs import (
     assert_same,
     bake_scene,
     channel,
-    curves,
     joints,
     key_hip,
     key_setting,
@@ -28,7 +27,7 @@ from tests.blender.bake_rigs import (
     make_leg,
     motion,
 )
-from tests.blender.rigs import MODES
+from tests.blender.rigs import MODES, curves, set_keys
 
 
 @pytest.fixture
@@ -222,9 +221,7 @@ def test_what_a_chain_does_not_reach_while_it_is_off_is_not_counted(bake, featur
     chain = make_chain(ob, plane="SWING")
     FEATURES[feature](ob, chain)
     chain.target.animation_data_clear()
-    for frame, z in ((1, -9.0), (10, -9.0), (11, -1.4)):
-        chain.target.location = (0.1, 0.0, z)
-        chain.target.keyframe_insert("location", frame=frame)
+    set_keys(chain.target, "location", {1: (0.1, 0.0, -9.0), 10: (0.1, 0.0, -9.0), 11: (0.1, 0.0, -1.4)})
     key_setting(ob, "enabled", False, True)
     report = bake()
     assert report.unreached == 0

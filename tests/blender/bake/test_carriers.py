@@ -14,12 +14,12 @@ from tests.blender.bake_rigs import (
     assert_same,
     assert_ways,
     constrain,
-    curves,
     key_setting,
     make_chain,
     make_leg,
     motion,
 )
+from tests.blender.rigs import curves, in_scene, make_empty, set_keys
 
 CARRIERS = {
     "mesh": ("12", lambda: bpy.data.meshes.new("carrier")),
@@ -45,11 +45,8 @@ def test_any_object_may_carry_the_target(addon, kind):
     ob = make_leg()
     chain = make_chain(ob)
     ways, make = CARRIERS[kind]
-    carrier = bpy.data.objects.new("carrier", make())
-    bpy.context.scene.collection.objects.link(carrier)
-    for frame, turn in ((1, 0.0), (24, 0.4)):
-        carrier.rotation_euler.z = turn
-        carrier.keyframe_insert("rotation_euler", frame=frame)
+    carrier = in_scene("carrier", make())
+    set_keys(carrier, "rotation_euler.z", {1: 0.0, 24: 0.4})
     chain.target.parent = carrier
     assert_ways(ob, ways + "3")
 
@@ -58,15 +55,12 @@ def shaped() -> Any:
     """A triangle that a shape key moves."""
     mesh = bpy.data.meshes.new("skin")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
-    skin = bpy.data.objects.new("skin", mesh)
-    bpy.context.scene.collection.objects.link(skin)
+    skin = in_scene("skin", mesh)
     skin.shape_key_add(name="Basis")
     key = skin.shape_key_add(name="aside")
     for point in key.data:
         point.co.x += 0.5
-    for frame, value in ((1, 0.0), (24, 1.0)):
-        key.value = value
-        key.keyframe_insert("value", frame=frame)
+    set_keys(key, "value", {1: 0.0, 24: 1.0})
     return skin
 
 
@@ -86,9 +80,7 @@ def follow_a_group(ob: Any, chain: Any) -> None:
 
 
 def key_location(ob: Any, chain: Any) -> None:
-    for frame, x in ((1, 0.0), (24, 0.3)):
-        ob.pose.bones["thigh"].location.x = x
-        ob.pose.bones["thigh"].keyframe_insert("location", frame=frame)
+    set_keys(ob.pose.bones["thigh"], "location.x", {1: 0.0, 24: 0.3})
 
 
 def drive_influence(ob: Any, chain: Any) -> None:
@@ -97,9 +89,7 @@ def drive_influence(ob: Any, chain: Any) -> None:
 
 def scale_hip(ob: Any, *scale: float) -> None:
     """In the middle; where the bake begins, it is as it was."""
-    for frame, numbers in ((1, (1.0, 1.0, 1.0)), (12, scale), (24, (1.0, 1.0, 1.0))):
-        ob.pose.bones["hip"].scale = numbers
-        ob.pose.bones["hip"].keyframe_insert("scale", frame=frame)
+    set_keys(ob.pose.bones["hip"], "scale", {1: (1.0, 1.0, 1.0), 12: scale, 24: (1.0, 1.0, 1.0)})
 
 
 def grow_parent(ob: Any, chain: Any) -> None:
@@ -125,9 +115,7 @@ def put_pole_in_line(ob: Any, chain: Any) -> None:
     """In some frames, in which the plane is as it swings without a pole."""
     add_pole(chain, (0.0, 0.0, -2.0))
     chain.target.animation_data_clear()
-    for frame, y in ((1, 0.5), (12, 0.0), (24, -0.5)):
-        chain.target.location = (0.0, y, -1.0)
-        chain.target.keyframe_insert("location", frame=frame)
+    set_keys(chain.target, "location", {1: (0.0, 0.5, -1.0), 12: (0.0, 0.0, -1.0), 24: (0.0, -0.5, -1.0)})
 
 
 def lose_target(ob: Any, chain: Any) -> None:
@@ -163,14 +151,11 @@ def drive_by_context(ob: Any, chain: Any) -> None:
 
 def hide_at_times(ob: Any, chain: Any) -> None:
     constrain(chain.target)
-    for frame, is_hidden in ((1, False), (8, True), (16, False)):
-        chain.target.hide_viewport = is_hidden
-        chain.target.keyframe_insert("hide_viewport", frame=frame)
+    set_keys(chain.target, "hide_viewport", {1: False, 8: True, 16: False})
 
 
 def drop(ob: Any, chain: Any) -> None:
-    carrier = bpy.data.objects.new("carrier", bpy.data.meshes.new("carrier"))
-    bpy.context.scene.collection.objects.link(carrier)
+    carrier = in_scene("carrier", bpy.data.meshes.new("carrier"))
     bpy.context.view_layer.objects.active = carrier
     bpy.ops.rigidbody.object_add()
     chain.target.parent = carrier
@@ -248,8 +233,7 @@ def follow_a_chain_out_of_sight(ob: Any, chain: Any) -> None:
     follow_a_chain(ob, chain)
     leader = chain.target
     bpy.context.scene.collection.objects.unlink(leader)
-    follower = bpy.data.objects.new("follower", None)
-    bpy.context.scene.collection.objects.link(follower)
+    follower = make_empty("follower")
     follower.constraints.new("COPY_LOCATION").target = leader
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from scripts import installed
 from tests.blender.bake_rigs import FRAMES, assert_ways, key_hip, make_chain, make_leg, motion
+from tests.blender.rigs import make_empty
 
 GROWN = 2.0
 """A target goes through three more products in single precision than a limb does."""
@@ -105,8 +106,7 @@ def test_two_that_hold_each_other_are_evaluated(addon):
     """Which of them comes first, only Blender says."""
     ob = make_leg()
     chain = make_chain(ob)
-    other = bpy.data.objects.new("other", None)
-    bpy.context.scene.collection.objects.link(other)
+    other = make_empty("other")
     hold(chain.target, other, "parent")
     hold(other, chain.target, "parent")
     routes, arrays = (installed.addon(f"addon.bake.ways.{name}") for name in ("routes", "arrays"))

@@ -8,6 +8,7 @@ import bpy
 import pytest
 
 from tests.blender.bake_rigs import assert_ways, key_hip, make_chain, make_leg
+from tests.blender.rigs import set_keys
 
 
 def add_delta(ob: Any, chain: Any) -> None:
@@ -16,9 +17,7 @@ def add_delta(ob: Any, chain: Any) -> None:
 
 
 def key_delta(ob: Any, chain: Any) -> None:
-    for frame, x in ((1, 0.0), (12, 0.4), (24, 0.0)):
-        ob.delta_location.x = x
-        ob.keyframe_insert("delta_location", frame=frame)
+    set_keys(ob, "delta_location.x", {1: 0.0, 12: 0.4, 24: 0.0})
 
 
 def follow_a_posed_bone(ob: Any, chain: Any) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from scripts import installed
-from tests.blender.bake_rigs import LENGTH, curves, key_hip, make_chain, make_leg
+from tests.blender.bake_rigs import LENGTH, key_hip, make_chain, make_leg
+from tests.blender.rigs import curves, editing, in_scene
 
 FRAMES = range(1, 25)
 SAME = 1e-5 * LENGTH
@@ -19,18 +20,16 @@ SAME = 1e-5 * LENGTH
 def make_creature() -> Any:
     """A leg with a foot, under a root that moves; a control that nothing hangs on but by a constraint; a skin."""
     ob = make_leg()
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = ob.data.edit_bones
-    for name, head, tail, parent, deforms in (
-        ("foot", (0.1, 0, -1.9), (0.1, -0.4, -2.0), "shin", True),
-        ("patch", (0.3, 0, 0), (0.3, 0, 0.2), "hip", True),
-        ("control", (0.5, 0, 0), (0.5, 0, 0.2), None, False),
-    ):
-        made = bones.new(name)
-        made.head, made.tail, made.use_deform = head, tail, deforms
-        made.parent = bones.get(parent or "")
-    bones["hip"].use_deform = False
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(ob) as bones:
+        for name, head, tail, parent, deforms in (
+            ("foot", (0.1, 0, -1.9), (0.1, -0.4, -2.0), "shin", True),
+            ("patch", (0.3, 0, 0), (0.3, 0, 0.2), "hip", True),
+            ("control", (0.5, 0, 0), (0.5, 0, 0.2), None, False),
+        ):
+            made = bones.new(name)
+            made.head, made.tail, made.use_deform = head, tail, deforms
+            made.parent = bones.get(parent or "")
+        bones["hip"].use_deform = False
     key_hip(ob)
     control = ob.pose.bones["control"]
     for frame, x in ((1, 0.0), (24, 0.6)):
@@ -42,8 +41,7 @@ def make_creature() -> Any:
     copies.target, copies.subtarget = ob, "control"
     mesh = bpy.data.meshes.new("skin")
     mesh.from_pydata([(0, 0, 0), (0, 0, -1), (0.1, 0, -1.9)], [], [(0, 1, 2)])
-    skin = bpy.data.objects.new("skin", mesh)
-    bpy.context.scene.collection.objects.link(skin)
+    skin = in_scene("skin", mesh)
     for name in ("thigh", "shin", "foot", "patch"):
         skin.vertex_groups.new(name=name).add([0, 1, 2], 1.0, "REPLACE")
     skin.modifiers.new("rig", "ARMATURE").object = ob

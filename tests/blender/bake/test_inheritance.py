@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.blender.bake_rigs import FRAMES, assert_ways, key_hip, make_chain, make_leg, motion
+from tests.blender.rigs import editing, set_keys
 
 MODES = ["FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY"]
 GROWN = 3.0
@@ -24,9 +25,7 @@ def set_up(bone: Any, mode: str, has_rotation: bool = True, has_location: bool =
 
 def key_scale(bone: Any, scale: tuple[float, ...]) -> None:
     """So that it changes what hangs on the bone, in the middle of the bake."""
-    for frame, numbers in ((1, np.sign(scale)), (9, scale), (24, np.sign(scale))):
-        bone.scale = numbers
-        bone.keyframe_insert("scale", frame=frame)
+    set_keys(bone, "scale", {1: np.sign(scale), 9: scale, 24: np.sign(scale)})
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -34,10 +33,8 @@ def key_scale(bone: Any, scale: tuple[float, ...]) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_a_root_that_inherits_otherwise(addon, mode, flags, scale):
     ob = make_leg()
-    bpy.context.view_layer.objects.active = ob
-    bpy.ops.object.mode_set(mode="EDIT")
-    ob.data.edit_bones["thigh"].use_connect = False
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(ob) as bones:
+        bones["thigh"].use_connect = False
     make_chain(ob)
     key_hip(ob)
     key_scale(ob.pose.bones["hip"], SCALES[scale])

@@ -10,6 +10,7 @@ import pytest
 
 from scripts import installed
 from tests.blender.bake_rigs import FRAMES, assert_ways, bake_scene, key_hip, make_chain, make_leg, motion
+from tests.blender.rigs import make_empty
 
 BONES = 'pose.bones["{}"]'
 
@@ -33,8 +34,7 @@ def generated(name: str) -> Any:
     hip.keyframe_insert('["much"]', frame=1)
     hip["much"] = 0.1
     hip.keyframe_insert('["much"]', frame=20)
-    follower = bpy.data.objects.new("follower", None)
-    bpy.context.scene.collection.objects.link(follower)
+    follower = make_empty("follower")
     follower.parent, follower.parent_type, follower.parent_bone = ob, "BONE", "hip"
     constraint = thigh.constraints.new("DAMPED_TRACK")
     constraint.target = follower

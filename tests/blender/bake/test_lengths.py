@@ -9,6 +9,7 @@ import bpy
 import pytest
 
 from tests.blender.bake_rigs import assert_ways, key_hip, key_setting, make_chain, make_leg
+from tests.blender.rigs import editing, set_keys
 
 TWICE = 2.0
 """How long stretched limbs get."""
@@ -38,12 +39,10 @@ def stretched(volume: str, mode: str, mode_of_rotation: str = "QUATERNION") -> A
 
 def move_knee_aside(ob: Any) -> None:
     """So that the thigh points beside it."""
-    bpy.context.view_layer.objects.active = ob
-    bpy.ops.object.mode_set(mode="EDIT")
-    shin = ob.data.edit_bones["shin"]
-    shin.use_connect = False
-    shin.head.y += 0.15
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(ob) as bones:
+        shin = bones["shin"]
+        shin.use_connect = False
+        shin.head.y += 0.15
 
 
 @pytest.mark.parametrize("bent", BENT)
@@ -72,9 +71,7 @@ def test_a_knee_that_moves_aside(addon):
     ob, chain = stretched("VOLUME", "FULL")
     move_knee_aside(ob)
     shin = ob.pose.bones["shin"]
-    for frame, place in ((1, 0.0), (20, 0.2)):
-        shin.location.x = place
-        shin.keyframe_insert("location", frame=frame)
+    set_keys(shin, "location.x", {1: 0.0, 20: 0.2})
     chain.softness = 0.2
     assert_ways(ob, "123", size=TWICE)
 

@@ -23,8 +23,8 @@ from tests.blender.bake_rigs import (
     make_leg,
     motion,
 )
-from tests.blender.native.test_overrides import link
 from tests.blender.natives import make_portable
+from tests.blender.rigs import override_of
 
 SAME = 1e-5
 """How far what runs on the rig may be from the solution, in lengths of the limb."""
@@ -137,7 +137,7 @@ def test_a_chain_on_the_rig_that_is_keyed_on_and_off_is_baked_and_stays_off(addo
     ob = make_leg()
     if is_overridden:
         bpy.data.libraries.write(str(tmp_path / "rig.blend"), {ob})
-        ob = link(tmp_path / "rig.blend", ob.name)
+        ob = override_of(tmp_path / "rig.blend", ob.name)
     make_chain(ob)
     key_setting(ob, "enabled", False, True, False)
     make_portable(ob)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from scripts import installed
-from tests.blender.bake_rigs import assert_same, channel, curves, joints, key_setting, make_chain, make_leg, motion
-from tests.blender.rigs import select
+from tests.blender.bake_rigs import assert_same, channel, joints, key_setting, make_chain, make_leg, motion
+from tests.blender.rigs import curves, select
 
 
 def test_the_operator_bakes_a_given_range_of_the_selected_chains():

@@ -16,7 +16,6 @@ from tests.blender.bake_rigs import (
     add_pole,
     assert_same,
     bake_scene,
-    curves,
     joints,
     key_hip,
     key_setting,
@@ -24,7 +23,7 @@ from tests.blender.bake_rigs import (
     make_leg,
     motion,
 )
-from tests.blender.rigs import HIP, MODES, SHIN, THIGH, Bone, make_rig
+from tests.blender.rigs import HIP, MODES, SHIN, THIGH, Bone, curves, make_empty, make_rig
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -142,8 +141,7 @@ def test_chains_that_are_off_in_some_frames_are_as_they_were_after_a_trial(addon
 
 def make_large(ob: Any) -> None:
     """Ten times, with the target."""
-    giant = bpy.data.objects.new("giant", None)
-    bpy.context.scene.collection.objects.link(giant)
+    giant = make_empty("giant")
     giant.scale = (10.0, 10.0, 10.0)
     ob.parent = bpy.data.objects["target"].parent = giant
 

@@ -21,7 +21,6 @@ from tests.blender.bake_rigs import (
     bake_scene,
     by_ways,
     circling,
-    curves,
     handled,
     key_hip,
     key_setting,
@@ -30,7 +29,7 @@ from tests.blender.bake_rigs import (
     motion,
     names,
 )
-from tests.blender.rigs import MODES, rotation, rotation_name, set_rotation
+from tests.blender.rigs import MODES, curves, editing, make_empty, rotation, rotation_name, set_keys, set_rotation
 
 WAYS = {
     "plain": "123",
@@ -63,8 +62,7 @@ WAYS = {
 
 
 def parent_all(ob: Any, chain: Any) -> None:
-    mover = bpy.data.objects.new("mover", None)
-    bpy.context.scene.collection.objects.link(mover)
+    mover = make_empty("mover")
     mover.rotation_mode = "AXIS_ANGLE"
     for frame, angle in ((1, 0.0), (30, 2.0)):
         mover.rotation_axis_angle = (angle, 0.0, 1.0, 0.2)
@@ -272,9 +270,7 @@ def test_what_moves_the_limb_in_some_frames_is_stepped(is_keyed):
     constraint = follow_with_the_foot(ob)
     constraint.influence = 0.0
     if is_keyed:
-        for frame, influence in ((8, 0.0), (12, 1.0)):
-            constraint.influence = influence
-            constraint.keyframe_insert("influence", frame=frame)
+        set_keys(constraint, "influence", {8: 0.0, 12: 1.0})
     bpy.context.scene.frame_set(1)
     assert names(by_ways()) == ("3" if is_keyed else "123")
 
@@ -324,10 +320,9 @@ def drive_its_acting(ob: Any, constraint: Any, name: str) -> None:
 
 def follow_with_the_foot(ob: Any) -> Any:
     """An IK constraint of another bone than those that it turns."""
-    bpy.ops.object.mode_set(mode="EDIT")
-    foot = ob.data.edit_bones.new("foot")
-    foot.head, foot.tail, foot.parent = (0.1, 0, -1.9), (0.1, -0.3, -1.9), ob.data.edit_bones["shin"]
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(ob) as bones:
+        foot = bones.new("foot")
+        foot.head, foot.tail, foot.parent = (0.1, 0, -1.9), (0.1, -0.3, -1.9), bones["shin"]
     made = ob.pose.bones["foot"].constraints.new("IK")
     made.target, made.chain_count = bpy.data.objects["target"], 2
     return made

@@ -11,6 +11,7 @@ from mathutils import Quaternion
 
 from tests.blender.bake_rigs import make_leg, motion
 from tests.blender.programs import open_file, run
+from tests.blender.rigs import from_library
 
 
 @pytest.mark.parametrize("form", ["json", "toml"])
@@ -112,10 +113,7 @@ def test_add_refuses_a_rig_whose_chain_would_be_lost_or_not_seen(tmp_path):
     assert (code, lines) == (2, [])
     assert "'leg' is not in the scene 'Scene'" in err
 
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(library), link=True) as (_, linked):
-        linked.objects = ["leg"]
-    bpy.context.scene.collection.objects.link(linked.objects[0])
+    from_library(library, "leg")
     bpy.ops.wm.save_as_mainfile(filepath=str(shot))
     code, lines, err = run("add", "--in-place", shot, chains)
     assert (code, lines) == (2, [])

@@ -9,6 +9,7 @@ import pytest
 
 from tests.blender.bake_rigs import LENGTH, add_pole, make_chain, make_leg, motion
 from tests.blender.programs import make_shot, open_file, others, run
+from tests.blender.rigs import from_library
 
 FRAMES = range(1, 25, 3)
 SAME = 1e-5 * LENGTH
@@ -168,10 +169,7 @@ def test_a_farm_may_convert_what_is_converted(shot):
 def test_a_linked_rig_is_refused(shot, command):
     if command == "live":
         run("portable", "--in-place", shot)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(shot), link=True) as (_, linked):
-        linked.objects = ["leg"]
-    bpy.context.scene.collection.objects.link(linked.objects[0])
+    from_library(shot, "leg")
     scene = shot.with_name("scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=str(scene))
     refused(scene, command, 6, "'leg' is linked")
@@ -189,11 +187,7 @@ def override(scene: Any) -> None:
 
 
 def test_an_overridden_rig_runs_in_an_annex_and_comes_back(shot):
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(shot), link=True) as (_, linked):
-        linked.objects = ["leg", "target"]
-    for ob in linked.objects:
-        bpy.context.scene.collection.objects.link(ob)
+    from_library(shot, "leg", "target")
     scene = shot.with_name("scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=str(scene))
     override(scene)

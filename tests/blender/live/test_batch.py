@@ -9,7 +9,7 @@ import pytest
 from mathutils import Vector
 
 from tests.blender.crowds import COUNT, in_batches, make_crowd, play, play_one_by_one
-from tests.blender.rigs import assert_on_target, shown, shown_rotation, update
+from tests.blender.rigs import assert_on_target, set_keys, shown, shown_rotation, update
 
 SETTINGS = {
     "plain": {},
@@ -132,9 +132,7 @@ def test_what_carries_the_limbs_may_change_its_size():
     hip = ob.pose.bones["left"]
     play(ob)
     assert in_batches() == COUNT
-    for frame, size in ((1, 1.0), (30, 1.3)):
-        hip.scale = (size, size, size)
-        hip.keyframe_insert("scale", frame=frame)
+    set_keys(hip, "scale", {1: (1.0, 1.0, 1.0), 30: (1.3, 1.3, 1.3)})
     play(ob)
     for i in (4, 5, 6):
         assert_on_target(ob, targets[i], f"shin{i}")

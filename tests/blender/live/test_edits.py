@@ -12,9 +12,9 @@ from tests.blender.rigs import (
     NEAR,
     NEXT,
     Bone,
-    activate,
     assert_on_target,
     assert_refused,
+    editing,
     joints,
     key_location,
     make_chain,
@@ -161,11 +161,8 @@ def test_a_pose_set_by_hand_is_noticed_whatever_was_edited_before(legs):
 
 @pytest.mark.parametrize("bone", ["hip", "thigh", "shin"])
 def test_the_shape_of_the_rest_pose_is_followed(legs, bone):
-    activate(legs[0])
-    bpy.ops.object.mode_set(mode="EDIT")
-    legs[0].data.edit_bones[bone].tail.x += 0.2
-    bpy.ops.object.mode_set(mode="OBJECT")
-    update()
+    with editing(legs[0]) as bones:
+        bones[bone].tail.x += 0.2
     assert_on_target(legs[0], bpy.data.objects["target of a"])
     assert_on_target(legs[1], bpy.data.objects["target of b"])
 

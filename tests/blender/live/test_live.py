@@ -31,6 +31,7 @@ from tests.blender.rigs import (
     make_rig,
     place_of,
     pose,
+    reopened,
     rotation,
     rotation_name,
     select,
@@ -328,7 +329,7 @@ def test_one_failing_chain_stops_no_other_and_is_reported_once(caplog, capfd):
     pole = make_empty("pole", (1, 9, 0))
     key_location(target, [NEAR, NEXT], 1, 10)
     with caplog.at_level(logging.WARNING, "planar_ik"):
-        make_chain(bad, None)
+        bad.pose.bones["shin"].planar_ik.enabled = True
         make_chain(good, target, plane="POLE", pole_target=pole)
         caplog.clear()
         bad.pose.bones["shin"].planar_ik.target = bad.pose.bones["shin"].planar_ik.target
@@ -405,11 +406,7 @@ def test_a_saved_file_is_right_as_soon_as_it_is_open(tmp_path):
     ob, _ = walking(plane="SWING")
     go_to(9)
     wanted = pose(ob)
-    path = str(tmp_path / "walk.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    ob = bpy.data.objects["rig"]
+    ob = reopened(tmp_path)
     assert pose(ob) == wanted
     chain = ob.pose.bones["shin"].planar_ik
     assert (chain.reach, chain.message) == ("REACHED", "")

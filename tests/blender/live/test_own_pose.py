@@ -19,9 +19,11 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     pose,
+    reopened,
     rotation,
     rotation_name,
     select,
+    set_keys,
     set_rotation,
     shown,
     update,
@@ -216,10 +218,7 @@ def test_a_saved_file_keeps_it(tmp_path, influence):
     kept = own(ob)
     make_chain(ob, make_empty("target", NEAR), influence=influence)
     solved = pose(ob)
-    path = str(tmp_path / "posed.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    ob = bpy.data.objects["rig"]
+    ob = reopened(tmp_path)
     bpy.context.scene.frame_set(2)
     assert pose(ob) == solved
     ob.pose.bones["shin"].planar_ik.enabled = False
@@ -263,9 +262,7 @@ def test_a_keyed_rotation_mode_keeps_it():
     make_chain(ob, target, influence=0.5)
     wanted = joints(ob)
     bone = ob.pose.bones["shin"]
-    for frame, mode in ((1, "XYZ"), (10, "QUATERNION"), (20, "AXIS_ANGLE")):
-        bone.rotation_mode = mode
-        bone.keyframe_insert("rotation_mode", frame=frame)
+    set_keys(bone, "rotation_mode", {1: "XYZ", 10: "QUATERNION", 20: "AXIS_ANGLE"})
     update()
     for frame in (1, 10, 1, 20, 5, 12, 25, 1):
         bpy.context.scene.frame_set(frame)

@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from tests.blender.crowds import COUNT, in_batches, make_crowd, play, play_one_by_one
-from tests.blender.rigs import Bone, assert_on_target, key_location, make_empty, make_rig, update
+from tests.blender.rigs import Bone, assert_on_target, editing, key_location, make_empty, make_rig, update
 
 
 def follow(ob, target_of):
@@ -58,13 +58,12 @@ def test_together_as_one_by_one(kinds, monkeypatch):
 
 def test_each_bone_may_be_carried_by_another(monkeypatch):
     ob, targets = make_crowd(plane="POLE")
-    bpy.ops.object.mode_set(mode="EDIT")
-    for i in range(COUNT):
-        bone = ob.data.edit_bones[f"thigh{i}"]
-        carrier = ob.data.edit_bones.new(f"carrier{i}")
-        carrier.head, carrier.tail = bone.head, bone.head.copy() + bone.y_axis
-        bone.parent, carrier.parent = carrier, bone.parent
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(ob) as bones:
+        for i in range(COUNT):
+            bone = bones[f"thigh{i}"]
+            carrier = bones.new(f"carrier{i}")
+            carrier.head, carrier.tail = bone.head, bone.head.copy() + bone.y_axis
+            bone.parent, carrier.parent = carrier, bone.parent
     for frame, angle in ((1, 0.0), (30, 0.4)):
         for i in range(COUNT):
             ob.pose.bones[f"carrier{i}"].rotation_quaternion = (1, angle, 0.01 * i, 0)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from scripts import installed
-from tests.blender.rigs import FREE, LEG, NEAR, NEXT, activate, make_chain, make_empty, make_rig, plane_chain, update
+from tests.blender.rigs import FREE, LEG, NEAR, NEXT, editing, make_chain, make_empty, make_rig, plane_chain, update
 
 RIGS = ("a", "b")
 WITHIN = 1e-5
@@ -61,18 +61,13 @@ def toggle(owner: Any, name: str) -> None:
 
 
 def bend_at_rest(number: float) -> None:
-    activate(thing("a"))
-    bpy.ops.object.mode_set(mode="EDIT")
-    thing("a").data.edit_bones["shin"].tail.y = number
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(thing("a")) as bones:
+        bones["shin"].tail.y = number
 
 
 def hang(rig: str, name: str, parent: str) -> None:
-    activate(thing(rig))
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = thing(rig).data.edit_bones
-    bones[name].parent = bones[0] if parent else None
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(thing(rig)) as bones:
+        bones[name].parent = bones[0] if parent else None
 
 
 def hang_target(name: str) -> None:

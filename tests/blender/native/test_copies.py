@@ -6,10 +6,11 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender.natives import make_portable, matrices
+from tests.blender.natives import make_portable, matrices, rebuild
 from tests.blender.rigs import (
     activate,
     copied,
+    editing,
     frame_of,
     joints,
     length,
@@ -17,7 +18,6 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
-    select,
     update,
 )
 
@@ -47,9 +47,7 @@ def assert_own(ob, lower="shin"):
 def mend(ob, lower="shin"):
     """Press what the message names."""
     assert "pose.planar_ik_rebuild" in ob.pose.bones[lower].planar_ik.message
-    activate(ob)
-    select(ob, lower)
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    rebuild(ob, lower)
     bpy.ops.object.mode_set(mode="OBJECT")
     update()
 
@@ -85,13 +83,10 @@ def test_a_duplicate_by_the_operator(linked):
 def test_bones_that_are_duplicated():
     ob, _ = one_leg()
     before = matrices(ob)
-    activate(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone in ob.data.edit_bones:
-        bone.select = bone.select_head = bone.select_tail = bone.name in {"thigh", "shin"}
-    bpy.ops.armature.duplicate()
-    bpy.ops.object.mode_set(mode="OBJECT")
-    update()
+    with editing(ob) as bones:
+        for bone in bones:
+            bone.select = bone.select_head = bone.select_tail = bone.name in {"thigh", "shin"}
+        bpy.ops.armature.duplicate()
     assert np.allclose(matrices(ob), before, atol=1e-6)
     mend(ob, "shin.001")
     ob.pose.bones["shin.001"].planar_ik.target = make_empty("other", (0.1, -0.4, -1.2))

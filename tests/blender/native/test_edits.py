@@ -8,12 +8,12 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.blender.natives import FOOT, leg_with_foot, make_live, make_portable, parts
+from tests.blender.natives import FOOT, leg_with_foot, make_live, make_portable, parts, rebuild
 from tests.blender.rigs import (
     LEG,
     Bone,
-    activate,
     assert_on_target,
+    editing,
     frame_of,
     make_chain,
     make_empty,
@@ -27,11 +27,8 @@ SAME = 1e-5
 
 def edit(ob: Any, change: Callable[[Any], None]) -> None:
     """Change an armature in Edit Mode."""
-    activate(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
-    change(ob.data.edit_bones)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    update()
+    with editing(ob) as bones:
+        change(bones)
 
 
 def of_nothing(bones: Any) -> None:
@@ -52,15 +49,14 @@ def of_one_between(bones: Any) -> None:
 def test_a_limb_that_hangs_on_something_else_now_says_so(change: Callable[[Any], None], plane: str) -> None:
     ob = make_rig((*LEG, FOOT, Bone("other", (0, 0, 0.3), (0, 0.2, 0.3))))
     pole = make_empty("pole", (0.3, 5, -0.5))
-    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane=plane, pole_target=pole)
+    chain = make_chain(ob, plane=plane, pole_target=pole)
     make_portable(ob)
     edit(ob, change)
     for name, turn in (("hip", (1, 0.1, 0.2, 0.1)), ("other", (1, 0.1, -0.2, 0.3))):
         ob.pose.bones[name].rotation_quaternion = turn
     update()
     assert "press Rebuild on the Rig" in ob.pose.bones["shin"].planar_ik.message
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    rebuild(ob)
     chain = ob.pose.bones["shin"].planar_ik
     chain.target.location = frame_of(ob).target(0.6, 0.4)
     update()
@@ -147,7 +143,7 @@ def test_what_keeps_a_limb_below_uneven_scale_from_the_rig_is_taken_away_as_it_i
     ob = make_rig((*LEG, FOOT))
     ob.data.bones["thigh"].inherit_scale, ob.data.bones["shin"].inherit_scale = "ALIGNED", lower
     ob.pose.bones["hip"].scale = (1, 1.5, 0.7)
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING")
+    make_chain(ob, plane="SWING")
     select(ob, "shin")
     said = "'thigh' takes over an uneven scale axis by axis: let it inherit scale in full"
     with pytest.raises(RuntimeError, match=said):

@@ -10,16 +10,19 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender.natives import make_live, make_portable, matrices
+from tests.blender.natives import leg_on_rig, make_live, make_portable, matrices, rebuild
 from tests.blender.rigs import (
     activate,
     copied,
+    curve_lists,
+    curves,
     frame_of,
     joints,
     length,
     make_chain,
     make_empty,
     make_rig,
+    override_of,
     place_of,
     select,
     update,
@@ -30,25 +33,15 @@ ON_BONE, ON_RIG = 'pose.bones["shin"].planar_ik_influence', 'pose.bones["shin"][
 
 def leg(**settings: Any) -> Any:
     """A leg on the rig, its thigh turned by its own channels."""
-    ob = make_rig()
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING", **settings)
-    make_portable(ob)
+    ob = leg_on_rig(plane="SWING", **settings)
     ob.pose.bones["thigh"].rotation_quaternion = (1, 0.3, 0.1, 0)
     update()
     return ob
 
 
-def lists(action: Any) -> list[Any]:
-    """The collections of an action's F-curves."""
-    if hasattr(action, "fcurves"):
-        return [action.fcurves]
-    return [bag.fcurves for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
-
-
 def keys(ob: Any) -> list[tuple[str, list[tuple[float, ...]]]]:
     """What an object's action animates, and the keys of that."""
-    curves = [curve for each in lists(ob.animation_data.action) for curve in each]
-    return [(curve.data_path, [tuple(key.co) for key in curve.keyframe_points]) for curve in curves]
+    return [(path, [tuple(key.co) for key in curve.keyframe_points]) for (path, _), curve in curves(ob).items()]
 
 
 def away(ob: Any) -> float:
@@ -99,8 +92,7 @@ def test_keys_meet_those_that_are_there() -> None:
     key(ob, (11, 0.25), (21, 1.0))
     update()
     assert keys(ob) == [(ON_RIG, [(1, 0), (11, 0.25), (21, 1)])]
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    rebuild(ob)
     assert keys(ob) == [(ON_RIG, [(1, 0), (11, 0.25), (21, 1)])]
     make_live(ob)
     assert keys(ob) == [(ON_BONE, [(1, 0), (11, 0.25), (21, 1)])]
@@ -125,13 +117,11 @@ def test_keys_that_take_another_mechanism_say_so() -> None:
     bone.planar_ik.target.location = frame_of(ob).target(1.05, 0.4)
     for frame, value in ((1, 0.0), (11, 0.5)):
         bone.keyframe_insert("planar_ik_softness", frame=frame)
-        lists(ob.animation_data.action)[0][0].keyframe_points[-1].co.y = value
+        curve_lists(ob.animation_data.action)[0][0].keyframe_points[-1].co.y = value
     bpy.context.scene.frame_set(11)
     said = "Softness of 'shin' was animated since it was put on the rig, so press Rebuild on the Rig"
     assert bone.planar_ik.message.startswith(said)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
-    update()
+    rebuild(ob)
     assert ob.pose.bones["shin"].planar_ik.message == ""
     assert ob.pose.bones["shin"].planar_ik.softness == 0.5
     assert keys(ob) == [('pose.bones["shin"]["planar_ik.softness"]', [(1, 0), (11, 0.5)])]
@@ -153,10 +143,7 @@ def test_keys_in_an_action_that_a_live_limb_has_too_wait_for_the_button() -> Non
     update()
     assert [path for path, _ in keys(other)] == [ON_BONE]
     assert "Influence of 'shin' was animated since" in ob.pose.bones["shin"].planar_ik.message
-    activate(ob)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
-    update()
+    rebuild(ob)
     assert ob.pose.bones["shin"].planar_ik.message == ""
     assert [path for path, _ in keys(ob)] == [ON_RIG]
     assert [path for path, _ in keys(other)] == [ON_BONE]
@@ -204,7 +191,7 @@ def test_what_is_driven_goes_on_where_the_mechanism_is_made_anew() -> None:
 def test_a_driver_finds_its_setting_while_the_limb_is_rebuilt(capfd: pytest.CaptureFixture[str]) -> None:
     """So that Blender's log says nothing of it, nor of drivers of others that read settings."""
     ob = make_rig()
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING", softness=0.05)
+    make_chain(ob, plane="SWING", softness=0.05)
     for owner, path in ((ob.pose.bones["shin"], "planar_ik_softness"), (make_empty("reader"), "location")):
         driver = (owner.driver_add(path) if owner.id_data == ob else owner.driver_add(path, 0)).driver
         variable = driver.variables.new()
@@ -212,9 +199,7 @@ def test_a_driver_finds_its_setting_while_the_limb_is_rebuilt(capfd: pytest.Capt
         variable.targets[0].data_path = ON_BONE
         driver.expression = "v * 0.1"
     make_portable(ob)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
-    update()
+    rebuild(ob)
     ob.pose.bones["shin"].planar_ik.stretch = 0.5  # which makes the mechanism anew, too
     update()
     make_live(ob)
@@ -307,14 +292,7 @@ def test_a_key_has_the_value_that_was_set_before_it(names: tuple[str, ...], mode
 def test_keys_that_an_override_of_a_rig_is_given_act_and_what_takes_its_library_says_so(tmp_path: Path) -> None:
     leg()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
-        into.objects = ["rig"]
-    ob = into.objects[0].override_create(remap_local_usages=True)
-    ob.override_library.is_system_override = False
-    for each in (ob, bpy.data.objects["target"]):
-        bpy.context.scene.collection.objects.link(each)
-    update()
+    ob = override_of(tmp_path / "library.blend", "rig", "target")
     bone = ob.pose.bones["shin"]
     bone.keyframe_insert("planar_ik_influence", frame=1)
     bone.planar_ik.softness = 0.1  # which the mechanism can't have here
@@ -370,8 +348,7 @@ def test_keys_on_all_channels_and_properties_leave_a_limb_right() -> None:
     chain = ob.pose.bones["shin"].planar_ik
     assert (chain.reach, chain.message) == ("REACHED", "")
     assert np.abs(matrices(ob) - before).max() < 1e-5
-    curves = {curve.data_path: curve for each in lists(ob.animation_data.action) for curve in each}
-    bend = curves['pose.bones["shin"]["planar_ik.bend"]'].keyframe_points
+    bend = curves(ob)['pose.bones["shin"]["planar_ik.bend"]', 0].keyframe_points
     for key in bend:
         key.interpolation = "CONSTANT"
     bend[1].co.y = -1.0
@@ -382,7 +359,7 @@ def test_keys_on_all_channels_and_properties_leave_a_limb_right() -> None:
     bpy.context.scene.frame_set(1)
     assert "does not swing yet" in chain.message
     bend[0].interpolation = "CONSTANT"
-    lists(ob.animation_data.action)[0].find('pose.bones["thigh"].location', index=1).keyframe_points[1].co.y = 0.1
+    curves(ob)['pose.bones["thigh"].location', 1].keyframe_points[1].co.y = 0.1
     bpy.context.scene.frame_set(2)
     assert "The location of 'thigh' was changed" in chain.message
 
@@ -413,7 +390,7 @@ def test_a_root_that_keys_move_later_is_followed_on_the_rig():
     thigh.location = (0.1, -0.05, 0.2)
     thigh.keyframe_insert("location", frame=11)
     bpy.context.scene.frame_set(1)
-    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING")
+    chain = make_chain(ob, plane="SWING")
     make_portable(ob)
     for frame in (1, 11, 6):
         bpy.context.scene.frame_set(frame)

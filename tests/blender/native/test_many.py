@@ -9,7 +9,7 @@ import pytest
 from scripts import installed
 from tests.blender.crowds import COUNT, make_crowd
 from tests.blender.natives import matrices, parts
-from tests.blender.rigs import frame_of, make_chain, make_empty, make_rig, update
+from tests.blender.rigs import frame_of, in_scene, make_chain, make_empty, make_rig, update
 
 convert = installed.addon("addon.native.convert")
 
@@ -45,8 +45,7 @@ def lowers_of(rigs):
 @pytest.mark.parametrize("set_aside", [hide, exclude_from_selection])
 def test_rigs_of_all_kinds_keep_their_pose_there_and_back(set_aside):
     rigs = make_rigs(4)
-    twin = bpy.data.objects.new("twin", rigs[0].data)
-    bpy.context.scene.collection.objects.link(twin)
+    twin = in_scene("twin", rigs[0].data)
     twin.location.y = 5
     add_chain(twin)
     rigs.append(twin)

@@ -8,12 +8,12 @@ import pytest
 from mathutils import Euler, Matrix
 
 from scripts import installed
-from tests.blender.bake_rigs import curves
-from tests.blender.natives import make_live, make_portable, matrices, played_alone
+from tests.blender.natives import make_live, make_portable, matrices, played_alone, rebuild
 from tests.blender.rigs import (
     LEG,
     Bone,
-    activate,
+    assert_joints,
+    curves,
     frame_of,
     joints,
     key_location,
@@ -21,7 +21,9 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    override_of,
     place_of,
+    reopened,
     select,
     update,
 )
@@ -32,18 +34,6 @@ SAME = 1e-5
 FOOT = Bone("foot", (0.1, 0, -1.9), (0.1, -0.4, -2.1), "shin", True)
 
 
-def link(path, name="rig"):
-    """A rig of a library, linked and overridden in an empty file."""
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(path), link=True) as (_, into):
-        into.objects = [name]
-    ob = into.objects[0].override_create(remap_local_usages=True)
-    ob.override_library.is_system_override = False
-    bpy.context.scene.collection.objects.link(ob)
-    update()
-    return ob
-
-
 @pytest.fixture(params=["animated"])
 def rig(request, tmp_path):
     """An overridden leg, of a library that never had a chain; where it is animated, Blender keeps no new drivers."""
@@ -52,7 +42,7 @@ def rig(request, tmp_path):
         ob.pose.bones["hip"].keyframe_insert("location", frame=1)
         ob.driver_add('pose.bones["foot"].location', 0).driver.expression = "0.0"
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    over = link(tmp_path / "library.blend")
+    over = override_of(tmp_path / "library.blend", "rig")
     if request.param == "whole":  # as Blender overrides all that refers to a rig, Rigify's armatures with their drivers
         over.data.override_create(remap_local_usages=True)
         assert over.data.library is None
@@ -94,13 +84,11 @@ def test_joints_are_those_of_a_live_chain(rig, plane, influence):
         chain.target.location = place
         update()
         assert chain.message == ""
-        for a, b in zip(joints(rig), wanted, strict=True):
-            assert np.linalg.norm(a - b) <= SAME * length(rig)
+        assert_joints(joints(rig), wanted, SAME)
     make_live(rig)
     assert chain.runs_on == "EXTENSION"
     assert [ob.type for ob in bpy.data.objects if not ob.library].count("ARMATURE") == 1
-    for a, b in zip(joints(rig), live[-1], strict=True):
-        assert np.linalg.norm(a - b) <= SAME * length(rig)
+    assert_joints(joints(rig), live[-1], SAME)
 
 
 @pytest.mark.parametrize("inherits", [True, False])
@@ -115,8 +103,7 @@ def test_a_reset_of_all_bones_of_the_annex_changes_nothing(rig, inherits):
         for bone in annex.pose.bones:
             bone.matrix_basis = bone.matrix_basis.copy() if keep else Matrix()
         update()
-        for a, b in zip(joints(rig), wanted, strict=True):
-            assert np.linalg.norm(a - b) <= 1e-6 * length(rig)
+        assert_joints(joints(rig), wanted, 1e-6, 1e-6)
 
 
 FEATURES = [
@@ -146,8 +133,7 @@ def test_features_and_rotation_modes(rig, features, mode):
     for place, (at, whole) in zip(places, live, strict=True):
         chain.target.location = place
         update()
-        for a, b in zip(joints(rig), at, strict=True):
-            assert np.linalg.norm(a - b) <= SAME * length(rig)
+        assert_joints(joints(rig), at, SAME)
         assert np.allclose(matrices(rig, "thigh", "shin", "foot"), whole, atol=2e-5)
 
 
@@ -174,7 +160,7 @@ def test_planes_and_volumes_that_are_animated(rig, settings):
 @pytest.mark.parametrize("is_animated", [False, True])
 def test_what_would_shear_is_refused(rig, is_animated):
     own_action(rig)
-    chain = make_chain(rig, make_empty("target", frame_of(rig).target(0.6, 0.4)), stretch=0.5)
+    chain = make_chain(rig, stretch=0.5)
     for frame, volume in enumerate(("LENGTH", "UNIFORM") if is_animated else (), 1):
         chain.stretch_volume = volume
         rig.pose.bones["shin"].keyframe_insert("planar_ik_stretch_volume", frame=frame)
@@ -185,7 +171,7 @@ def test_what_would_shear_is_refused(rig, is_animated):
 
 
 def test_an_annex_that_breaks_off_is_gone(rig, monkeypatch):
-    chain = make_chain(rig, make_empty("target", frame_of(rig).target(0.6, 0.4)), plane="SWING")
+    chain = make_chain(rig, plane="SWING")
     before, objects, armatures = matrices(rig), set(bpy.data.objects), set(bpy.data.armatures)
     monkeypatch.setattr(installed.addon("addon.native.mechanism.build"), "LONGEST", 60)
     select(rig, "shin")
@@ -272,10 +258,7 @@ def test_a_saved_file_has_it_all(rig, tmp_path):
     keyed(rig, plane="POLE", pole_target=make_empty("pole", (1, 4, 0)), bend=-1, softness=0.1)
     make_portable(rig)
     wanted = play(rig)
-    shot = str(tmp_path / "shot.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=shot)
-    bpy.ops.wm.open_mainfile(filepath=shot)
-    rig = next(ob for ob in bpy.data.objects if ob.override_library)
+    rig = reopened(tmp_path)
     assert np.abs(play(rig) - wanted).max() <= 1e-6
     chain = rig.pose.bones["shin"].planar_ik
     assert (chain.runs_on, chain.message, chain.enabled, chain.bend) == ("RIG", "", True, -1)
@@ -356,16 +339,14 @@ def test_a_bake_plays_as_the_chain_did(rig):
 
 
 def test_a_copy_says_that_it_has_no_mechanism_and_is_mended(rig):
-    make_chain(rig, make_empty("target", frame_of(rig).target(0.6, 0.4)))
+    make_chain(rig)
     make_portable(rig)
     before = matrices(rig)
     copy = rig.copy()
     bpy.context.scene.collection.objects.link(copy)
     update()
     assert "are gone" in copy.pose.bones["shin"].planar_ik.message
-    activate(copy)
-    select(copy, "shin")
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    rebuild(copy)
     copy.pose.bones["shin"].planar_ik.bend = -1.0
     update()
     for ob in (rig, copy):
@@ -376,28 +357,25 @@ def test_a_copy_says_that_it_has_no_mechanism_and_is_mended(rig):
 
 def test_an_override_of_a_rig_that_runs_in_its_library_is_given_another_target(tmp_path):
     ob = make_rig((*LEG, FOOT))
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING")
+    make_chain(ob, plane="SWING")
     make_portable(ob)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    ob = link(tmp_path / "library.blend")
+    ob = override_of(tmp_path / "library.blend", "rig")
     chain, bones = ob.pose.bones["shin"].planar_ik, len(ob.data.bones)
     chain.target = make_empty("other", (0.3, 0.5, -0.9))
     chain.bend = -1.0
     update()
-    shot = str(tmp_path / "shot.blend")
     for _ in range(2):
         chain = ob.pose.bones["shin"].planar_ik
         assert (chain.runs_on, chain.message, chain.reach, chain.target.name) == ("RIG", "", "REACHED", "other")
         assert np.linalg.norm(joints(ob).tip - place_of(bpy.data.objects["other"])) <= SAME * length(ob)
         assert (chain.bend, len(ob.data.bones)) == (-1.0, bones)
-        bpy.ops.wm.save_as_mainfile(filepath=shot)
-        bpy.ops.wm.open_mainfile(filepath=shot)
-        ob = next(each for each in bpy.data.objects if each.override_library)
+        ob = reopened(tmp_path)
         update()
 
 
 def test_a_target_that_hangs_on_the_limb_is_not_taken(rig):
-    chain = make_chain(rig, make_empty("target", frame_of(rig).target(0.6, 0.4)))
+    chain = make_chain(rig)
     make_portable(rig)
     chain.target, chain.subtarget = rig, "foot"
     update()
@@ -412,7 +390,7 @@ def plain_rig(tmp_path):
     """An overridden leg of a library without animation, which takes keys of its own."""
     make_rig()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    return link(tmp_path / "library.blend")
+    return override_of(tmp_path / "library.blend", "rig")
 
 
 @pytest.mark.parametrize("has_own_slot", [False, True])
@@ -454,7 +432,7 @@ def over_frames(*rigs):
 
 def test_an_angle_that_only_a_modifier_changes_is_animated(plain_rig):
     """One key says nothing over time, but noise on it does."""
-    chain = make_chain(plain_rig, make_empty("target", frame_of(plain_rig).target(0.6, 0.4)), plane="SWING")
+    chain = make_chain(plain_rig, plane="SWING")
     path = 'pose.bones["shin"].planar_ik_hinge_angle'
     plain_rig.keyframe_insert(path, frame=1)
     make_portable(plain_rig)

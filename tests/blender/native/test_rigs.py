@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from scripts import installed
-from tests.blender.natives import make_live, make_portable, matrices, played_alone
+from tests.blender.natives import leg_on_rig, make_live, make_portable, matrices, played_alone, rebuild
 from tests.blender.rigs import (
     HIP,
     LEG,
     Bone,
     activate,
     frame_of,
+    from_library,
     joints,
     key_location,
     length,
@@ -21,75 +22,12 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
-    select,
     update,
 )
 
-DEEP = (
-    *LEG,
-    Bone("toe", (0.1, 0, -1.9), (0.1, -0.4, -2.2), "shin", True),
-    Bone("tip", (0.1, -0.4, -2.2), (0.1, -0.2, -2.6), "toe", True),
-    Bone("arm", (0.5, 0, 0), (0.6, 0.4, -0.5), "tip"),
-    Bone("hand", (0.6, 0.4, -0.5), (0.6, 0, -1.0), "arm", True),
-    Bone("goal", (0.1, 0.3, -1.3), (0.1, 0.5, -1.3)),
-    Bone("goal2", (0.3, -0.2, -2.0), (0.3, -0.1, -2.0), "shin"),
-    Bone("goal3", (0.5, 0.1, -0.9), (0.5, 0.2, -0.9), "tip"),
-)
-
-
-def three_deep():
-    """Three chains, each of which hangs on the one before, with its target too."""
-    ob = make_rig(DEEP)
-    for lower, goal in (("shin", "goal"), ("tip", "goal2"), ("hand", "goal3")):
-        make_chain(ob, ob, lower, subtarget=goal, plane="POLE", pole_target=make_empty(f"pole {lower}", (1, 4, 1)))
-    return ob
-
-
-def test_chains_that_hang_on_each_other_are_right_in_one_pass():
-    ob = three_deep()
-    make_portable(ob, "shin", "tip", "hand")
-    goal = ob.pose.bones["goal"]
-    for place in ((0.1, 0.1, 0.1), (-0.2, 0.3, 0.1), (0.3, 0, -0.2)):
-        goal.location = place
-        update()
-        for lower, target in (("shin", "goal"), ("tip", "goal2"), ("hand", "goal3")):
-            chain = ob.pose.bones[lower].planar_ik
-            assert chain.message == ""
-            if chain.reach == "REACHED":
-                assert np.linalg.norm(joints(ob, lower).tip - place_of(ob, target)) <= 1e-5 * length(ob, lower)
-    live = matrices(ob, "shin", "tip", "hand")
-    make_live(ob, "shin", "tip", "hand")
-    assert np.allclose(matrices(ob, "shin", "tip", "hand"), live, atol=5e-5)
-
-
-def one_leg(**settings):
-    ob = make_rig()
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), **settings)
-    make_portable(ob)
-    return ob
-
-
-def test_a_copy_of_the_object_works_on_its_own():
-    ob = one_leg()
-    activate(ob)
-    bpy.ops.object.duplicate()
-    copy = bpy.context.object
-    update()
-    assert np.allclose(matrices(copy), matrices(ob), atol=1e-6)
-    copy.pose.bones["shin"]["planar_ik.bend"] = -1.0
-    copy.pose.bones["thigh"].rotation_quaternion = (1, 0.5, 0, 0)
-    copy.location = (0.2, 0, 0)
-    update()
-    assert copy.pose.bones["shin"].planar_ik.message == ""
-    assert not np.allclose(matrices(copy), matrices(ob), atol=1e-3)
-    assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
-    assert np.linalg.norm(joints(copy).tip - place_of(bpy.data.objects["target"])) < 1e-4 * length(ob) or (
-        copy.pose.bones["shin"].planar_ik.reach == "OFF_PLANE"
-    )
-
 
 def test_renamed_bones_go_on():
-    ob = one_leg()
+    ob = leg_on_rig()
     before = matrices(ob)
     for bone in list(ob.data.bones):
         bone.name = f"new {bone.name}"
@@ -120,16 +58,14 @@ def test_a_mirrored_limb_can_be_mended():
     assert np.allclose(matrices(ob, "thigh.L", "shin.L"), before, atol=1e-6)
     right = ob.pose.bones["shin.R"]
     right.planar_ik.target = make_empty("target.R", frame_of(ob, "shin.R").target(0.7, 0.2))
-    select(ob, "shin.R")
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
-    update()
+    rebuild(ob, "shin.R")
     assert (right.planar_ik.reach, right.planar_ik.message) == ("REACHED", "")
     assert np.linalg.norm(joints(ob, "shin.R").tip - place_of(right.planar_ik.target)) <= 1e-5 * length(ob, "shin.R")
     assert np.allclose(matrices(ob, "thigh.L", "shin.L"), before, atol=1e-6)
 
 
 def test_joined_armatures_go_on():
-    ob = one_leg()
+    ob = leg_on_rig()
     before = matrices(ob)
     other = make_rig((Bone("lonely", (3, 0, 0), (3, 0, 1)),), "other")
     activate(other)
@@ -144,16 +80,12 @@ def test_joined_armatures_go_on():
 
 
 def test_an_appended_rig_goes_on(tmp_path):
-    ob = one_leg()
+    ob = leg_on_rig()
     before = matrices(ob)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "rig.blend")) as (there, here):
-        here.objects = [name for name in there.objects if name == "rig"]
-    bpy.context.scene.collection.objects.link(here.objects[0])
-    update()
-    assert np.allclose(matrices(here.objects[0]), before, atol=1e-6)
-    chain = here.objects[0].pose.bones["shin"].planar_ik
+    (ob,) = from_library(tmp_path / "rig.blend", "rig", link=False)
+    assert np.allclose(matrices(ob), before, atol=1e-6)
+    chain = ob.pose.bones["shin"].planar_ik
     assert "'target' is in no scene" in chain.message  # where nobody can move it
     bpy.context.scene.collection.objects.link(chain.target)
     update()
@@ -161,7 +93,7 @@ def test_an_appended_rig_goes_on(tmp_path):
 
 
 def test_frames_in_any_order_are_the_same_to_the_bit():
-    ob = one_leg(plane="POLE", pole_target=make_empty("pole", (1, 4, 0)), softness=0.1)
+    ob = leg_on_rig(plane="POLE", pole_target=make_empty("pole", (1, 4, 0)), softness=0.1)
     frame = frame_of(ob)
     key_location(bpy.data.objects["target"], [frame.target(0.2 + 0.1 * i, 0.5 * i, 0.1) for i in range(10)], step=3)
     seen = {}
@@ -175,7 +107,9 @@ def test_it_is_the_same_without_the_extension(tmp_path):
     paths, here = [], []
     for plane in ("REST", "SWING", "POLE"):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-        ob = one_leg(plane=plane, pole_target=make_empty("pole", (1, 4, 0)), softness=0.1, stretch=0.5, influence=0.8)
+        ob = leg_on_rig(
+            plane=plane, pole_target=make_empty("pole", (1, 4, 0)), softness=0.1, stretch=0.5, influence=0.8
+        )
         frame = frame_of(ob)
         key_location(bpy.data.objects["target"], [frame.target(0.2 + 0.1 * i, 0.5 * i, 0.1) for i in range(10)], step=3)
         here.append([])
@@ -189,7 +123,7 @@ def test_it_is_the_same_without_the_extension(tmp_path):
 
 
 def test_undo_and_redo_lose_nothing():
-    ob = one_leg(influence=0.5)
+    ob = leg_on_rig(influence=0.5)
     bpy.ops.ed.undo_push(message="begin")
     poses = []
     for step in range(20):
@@ -216,14 +150,9 @@ def test_undo_and_redo_lose_nothing():
 
 def test_linked_rigs_are_refused_with_a_sentence(tmp_path):
     ob = make_rig()
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)))
+    make_chain(ob)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "rig.blend"), link=True) as (there, here):
-        here.objects = [name for name in there.objects if name == "rig"]
-    linked = here.objects[0]
-    bpy.context.scene.collection.objects.link(linked)
-    update()
+    (linked,) = from_library(tmp_path / "rig.blend", "rig")
     bones = len(linked.data.bones)
     convert = installed.addon("addon.native.convert")
     with pytest.raises(convert.Refused, match="is linked"):

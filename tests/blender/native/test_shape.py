@@ -8,7 +8,7 @@ import pytest
 from mathutils import Euler, Matrix, Vector
 
 from scripts import installed
-from tests.blender.natives import make_live, make_portable, matrices, parts, played_alone
+from tests.blender.natives import make_live, make_portable, matrices, parts, played_alone, rebuild
 from tests.blender.rigs import frame_of, length, make_chain, make_empty, make_rig, select, update
 
 curve_lists_of = installed.addon("addon.rig.data.animation").curve_lists_of
@@ -134,8 +134,7 @@ def test_what_is_keyed_once_the_limb_is_on_the_rig_acts_when_it_is_rebuilt(name,
         key.co.y = value
     update()
     assert "press Rebuild on the Rig" in chain.message
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    rebuild(ob)
     assert chain.message == ""
     rig = played(ob)
     make_live(ob)

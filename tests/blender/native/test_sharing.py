@@ -10,7 +10,7 @@ import pytest
 
 from scripts import installed
 from tests.blender.natives import make_live, make_portable, matrices
-from tests.blender.rigs import activate, frame_of, make_chain, make_empty, make_rig, select, update
+from tests.blender.rigs import activate, curve_lists, frame_of, make_chain, make_empty, make_rig, select, update
 
 FRAMES = (1, 4, 9)
 LIVE, NATIVE = 'pose.bones["shin"].planar_ik_influence', 'pose.bones["shin"]["planar_ik.influence"]'
@@ -25,11 +25,7 @@ def assign(user: Any, action: Any) -> None:
 
 def paths(user: Any) -> set[str]:
     """What an action, in use or in a strip, animates."""
-    action = user.action
-    if not hasattr(action, "layers"):
-        return {curve.data_path for curve in action.fcurves}
-    bags = [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
-    return {curve.data_path for bag in bags for curve in bag.fcurves}
+    return {curve.data_path for each in curve_lists(user.action) for curve in each}
 
 
 def users(*rigs: Any) -> list[Any]:

@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
-from tests.blender.natives import make_live, make_portable, matrices, parts
+from tests.blender.natives import leg_with_foot, make_live, make_portable, matrices, parts, rebuild
 from tests.blender.rigs import (
-    LEG,
     Bone,
-    activate,
+    editing,
     frame_of,
     joints,
     length,
@@ -30,18 +29,8 @@ from tests.blender.rigs import (
     update,
 )
 
-FOOT = Bone("foot", (0.1, 0, -1.9), (0.1, -0.3, -1.9), "shin")
 NAN = math.nan
 SAME = 1e-5
-
-
-def leg(**settings: Any) -> Any:
-    """A leg on the rig, in Object Mode, its target in reach."""
-    ob = make_rig((*LEG, FOOT))
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), **{"plane": "SWING", **settings})
-    make_portable(ob)
-    activate(ob)
-    return ob
 
 
 @pytest.mark.parametrize("way", ["LIVE", "RIG"])
@@ -50,7 +39,7 @@ def test_a_limb_far_from_the_origin_reaches_as_far_as_single_precision_goes(way:
     ob = make_rig()
     ob.location.x = far
     update()
-    chain = make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="SWING")
+    chain = make_chain(ob, plane="SWING")
     if way == "RIG":
         make_portable(ob)
     for step in (0.1, 0.05, -0.07):
@@ -105,7 +94,7 @@ SAID = {
 
 @pytest.mark.parametrize("happen", SAID)
 def test_what_keeps_a_limb_on_the_rig_from_its_target_is_said(happen: Callable[[Any], None]) -> None:
-    ob = leg()
+    ob = leg_with_foot()
     chain = ob.pose.bones["shin"].planar_ik
     happen(ob)
     update()
@@ -130,7 +119,7 @@ ASKED: list[dict[str, Any]] = [
 @pytest.mark.parametrize("plane", ["REST", "SWING"])
 @pytest.mark.parametrize("settings", ASKED, ids=str)
 def test_it_is_told_on_the_rig_as_live(plane: str, settings: dict[str, Any]) -> None:
-    ob = leg(plane=plane, **settings)
+    ob = leg_with_foot(plane=plane, **settings)
     shin, frame = ob.pose.bones["shin"], frame_of(ob)
     answers: dict[str, list[str]] = {}
     for way in ("RIG", "EXTENSION"):
@@ -145,7 +134,7 @@ def test_it_is_told_on_the_rig_as_live(plane: str, settings: dict[str, Any]) -> 
 
 
 def test_a_limb_is_not_rebuilt_to_follow_what_hangs_on_it() -> None:
-    ob = leg()
+    ob = leg_with_foot()
     on_its_own_foot(ob)
     before = parts(ob)
     select(ob, "shin")
@@ -160,7 +149,7 @@ def test_a_limb_that_has_nothing_to_follow_is_taken_off_the_rig(step: str, lost:
     ob = make_rig()
     had, own = parts(ob), matrices(ob)
     pole = make_empty("pole", (0.3, 5, -0.5))
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)), plane="POLE", pole_target=pole, softness=0.1)
+    make_chain(ob, plane="POLE", pole_target=pole, softness=0.1)
     make_portable(ob)
     chain = ob.pose.bones["shin"].planar_ik
     chain.influence = 0.25
@@ -216,22 +205,20 @@ def without_bone(name: str) -> Callable[[Any], None]:
     """Have a rig lose a bone."""
 
     def lose(ob: Any) -> None:
-        bpy.ops.object.mode_set(mode="EDIT")
-        ob.data.edit_bones.remove(ob.data.edit_bones[name])
-        bpy.ops.object.mode_set(mode="OBJECT")
+        with editing(ob) as bones:
+            bones.remove(bones[name])
 
     return lose
 
 
 def turned_at_rest(ob: Any) -> None:
     """Turn the visible limb as a whole, in Edit Mode, where hidden bones stay."""
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = [ob.data.edit_bones[name] for name in ("thigh", "shin", "foot")]
-    for bone in bones:
-        bone.use_connect = False
-    for bone in bones:
-        bone.transform(Matrix.Rotation(0.7, 4, (1, 2, 3)))
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(ob) as found:
+        bones = [found[name] for name in ("thigh", "shin", "foot")]
+        for bone in bones:
+            bone.use_connect = False
+        for bone in bones:
+            bone.transform(Matrix.Rotation(0.7, 4, (1, 2, 3)))
 
 
 DAMAGED = {
@@ -247,7 +234,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("way", DAMAGED)
 def test_a_mechanism_that_somebody_changed_is_no_whole_one_and_is_mended(way: str) -> None:
-    ob = leg(influence=0.5)
+    ob = leg_with_foot(influence=0.5)
     for name, angle in (("thigh", 0.3), ("shin", 0.5)):
         ob.pose.bones[name].rotation_quaternion = Euler((angle, 0.2, 0.1)).to_quaternion()
     update()
@@ -257,9 +244,7 @@ def test_a_mechanism_that_somebody_changed_is_no_whole_one_and_is_mended(way: st
     chain = ob.pose.bones["shin"].planar_ik
     assert chain.reach == "INVALID"
     assert "press Rebuild on the Rig (pose.planar_ik_rebuild)" in chain.message
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
-    update()
+    rebuild(ob)
     assert (chain.reach, chain.message) == ("LIMITED", "")
     if way != "turned at rest":  # by which the limb's own pose was changed as well
         assert np.allclose(matrices(ob), before, atol=1e-5)
@@ -269,7 +254,7 @@ def test_a_mechanism_that_somebody_changed_is_no_whole_one_and_is_mended(way: st
 
 
 def test_a_pose_that_is_pasted_on_a_limb_on_the_rig_leaves_it_its_target() -> None:
-    ob = leg(plane="POLE", pole_target=make_empty("pole", (0.3, 5, -0.5)))
+    ob = leg_with_foot(plane="POLE", pole_target=make_empty("pole", (0.3, 5, -0.5)))
     target, before = bpy.data.objects["target"], matrices(ob)
     select(ob, "thigh", "shin")
     bpy.ops.pose.copy()
@@ -287,7 +272,7 @@ def test_a_pose_that_is_pasted_on_a_limb_on_the_rig_leaves_it_its_target() -> No
 
 
 def test_a_file_that_says_less_of_how_a_limb_was_made_is_taken_as_it_is():
-    ob = leg()
+    ob = leg_with_foot()
     chain = ob.pose.bones["shin"].planar_ik
     measure = ob.pose.bones["MCH-target-shin"]
     (key,) = (key for key in measure.keys() if "made" in str(measure[key]))  # noqa: SIM118
@@ -353,12 +338,10 @@ LENGTHENED = {
 @pytest.mark.parametrize("what", LENGTHENED)
 def test_a_limb_whose_lengths_are_animated_stays_live(what: str) -> None:
     """The rig would have those of the frame in which it was put there."""
-    ob = leg()
+    ob = leg_with_foot()
     make_live(ob)
-    activate(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
-    ob.data.edit_bones["shin"].use_connect = False
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(ob) as bones:
+        bones["shin"].use_connect = False
     keyed(ob, *LENGTHENED[what])
     select(ob, "shin")
     with pytest.raises(RuntimeError, match=f"{what} is animated: remove its keys first"):
@@ -377,7 +360,7 @@ def test_a_limb_whose_lengths_are_animated_stays_live(what: str) -> None:
 
 def test_scale_that_is_keyed_and_only_rounded_is_none() -> None:
     """As importers leave it; nor is that across the bone."""
-    ob = leg()
+    ob = leg_with_foot()
     make_live(ob)
     keyed(ob, "thigh", "scale", (1.0, 1.0000002, 1.0))
     keyed(ob, "shin", "scale", (1.2, 1.0, 1.2))
@@ -387,7 +370,7 @@ def test_scale_that_is_keyed_and_only_rounded_is_none() -> None:
 
 
 def test_a_target_that_was_hung_on_the_limb_later_is_said() -> None:
-    ob = leg()
+    ob = leg_with_foot()
     target = ob.pose.bones["shin"].planar_ik.target
     target.parent, target.parent_type, target.parent_bone = ob, "BONE", "foot"
     update()

@@ -17,7 +17,9 @@ from tests.blender.rigs import (
     THIGH,
     Bone,
     assert_on_target,
+    editing,
     frame_of,
+    in_scene,
     make_chain,
     make_empty,
     make_rig,
@@ -96,12 +98,10 @@ def test_scripts_set_up_rigs_that_are_not_shown(hide: Callable[[Any], None]) -> 
 def test_scripts_set_up_rigs_in_edit_mode() -> None:
     ob = leg_with_foot()
     before = {name: set(bones) for name, bones in parts(ob)["collections"].items()}
-    bpy.ops.object.mode_set(mode="EDIT")
-    ob.data.edit_bones["shin"].tail.z += 0.1
-    ob.pose.bones["shin"].planar_ik.softness = 0.1
-    assert bpy.context.mode == "EDIT_ARMATURE"
-    bpy.ops.object.mode_set(mode="OBJECT")
-    update()
+    with editing(ob) as bones:
+        bones["shin"].tail.z += 0.1
+        ob.pose.bones["shin"].planar_ik.softness = 0.1
+        assert bpy.context.mode == "EDIT_ARMATURE"
     assert_on_target(ob, bpy.data.objects["target"], within=SAME)
     made = [bone for bone in ob.data.bones if bone.name.startswith("MCH-")]
     assert all(bone.hide for bone in made)
@@ -112,8 +112,7 @@ def test_scripts_set_up_rigs_in_edit_mode() -> None:
 def test_scripts_set_up_rigs_while_weights_are_painted() -> None:
     ob, mesh = leg_with_foot(), bpy.data.meshes.new("skin")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
-    skin = bpy.data.objects.new("skin", mesh)
-    bpy.context.scene.collection.objects.link(skin)
+    skin = in_scene("skin", mesh)
     skin.modifiers.new("Armature", "ARMATURE").object = ob
     select(ob, "shin")
     skin.select_set(True)
@@ -146,7 +145,7 @@ def test_a_collection_of_the_riggers_own_is_left_alone() -> None:
     own = ob.data.collections.new("Planar IK")
     own.assign(ob.data.bones["free"])
     had = parts(ob)
-    make_chain(ob, make_empty("target", frame_of(ob).target(0.6, 0.4)))
+    make_chain(ob)
     make_portable(ob)
     assert own.is_visible
     assert [bone.name for bone in own.bones] == ["free"]
@@ -169,12 +168,10 @@ def test_what_is_inherited_is_given_back_but_for_what_was_set_since() -> None:
 
 def without_shin(ob: Any) -> None:
     """Delete the lower bone in Edit Mode, which leaves what the upper one copies, and make another one in its place."""
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = ob.data.edit_bones
-    made = bones.new("calf")
-    made.head, made.tail, made.parent = bones["shin"].head, bones["shin"].tail, bones["thigh"]
-    bones.remove(bones["shin"])
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(ob) as bones:
+        made = bones.new("calf")
+        made.head, made.tail, made.parent = bones["shin"].head, bones["shin"].tail, bones["thigh"]
+        bones.remove(bones["shin"])
 
 
 def test_a_limb_that_gets_another_lower_bone_can_have_a_chain_again() -> None:

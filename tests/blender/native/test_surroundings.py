@@ -15,7 +15,10 @@ import pytest
 from tests.blender.natives import make_portable
 from tests.blender.rigs import (
     activate,
+    curves,
     frame_of,
+    from_library,
+    in_scene,
     joints,
     key_location,
     length,
@@ -25,6 +28,7 @@ from tests.blender.rigs import (
     place_of,
     rotation_name,
     select,
+    set_keys,
     shown_rotation,
     update,
 )
@@ -39,19 +43,12 @@ def native_leg(**settings: Any) -> Any:
     ob = make_rig()
     frame, target = frame_of(ob), make_empty("target")
     key_location(target, [frame.target(0.3 + 0.08 * i, 0.4 * i) for i in range(len(FRAMES))])
-    for curve in curves_of(target):
+    for curve in curves(target).values():
         for key in curve.keyframe_points:
             key.interpolation = "LINEAR"
     make_chain(ob, target, **settings)
     make_portable(ob)
     return ob
-
-
-def curves_of(ob: Any) -> list[Any]:
-    action = ob.animation_data.action
-    if not hasattr(action, "layers"):
-        return list(action.fcurves)
-    return list(action.layers[0].strips[0].channelbags[0].fcurves)
 
 
 def key_by_hand(ob: Any) -> None:
@@ -82,8 +79,7 @@ def on_shin(ob: Any, size: int = 4) -> Any:
     ]
     mesh = bpy.data.meshes.new("cloth")
     mesh.from_pydata(points, [], faces)
-    cloth = bpy.data.objects.new("cloth", mesh)
-    bpy.context.scene.collection.objects.link(cloth)
+    cloth = in_scene("cloth", mesh)
     cloth.vertex_groups.new(name="shin").add(range(size * size), 1.0, "REPLACE")
     cloth.modifiers.new("rig", "ARMATURE").object = ob
     return cloth
@@ -209,9 +205,7 @@ def on_camera() -> Any:
     """A target that a driver moves by a camera's lens."""
     camera = bpy.data.cameras.new("camera")
     bpy.context.scene.collection.objects.link(bpy.data.objects.new("camera", camera))
-    for frame, lens in ((1, 20.0), (8, 60.0)):
-        camera.lens = lens
-        camera.keyframe_insert("lens", frame=frame)
+    set_keys(camera, "lens", {1: 20.0, 8: 60.0})
     empty = make_empty("target", (0.1, 0.1, -1.2))
     driver = empty.driver_add("location", 1).driver
     variable = driver.variables.new()
@@ -284,11 +278,7 @@ def test_a_linked_rig_without_override(tmp_path):
     ob = native_leg()
     tips = play(lambda _: joints(ob).tip)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
-        into.objects = ["rig"]
-    linked = into.objects[0]
-    bpy.context.scene.collection.objects.link(linked)
+    (linked,) = from_library(tmp_path / "library.blend", "rig")
     assert linked.library
     assert np.abs(play(lambda _: joints(linked).tip) - tips).max() <= 1e-6
     assert linked.pose.bones["shin"].planar_ik.runs_on == "RIG"

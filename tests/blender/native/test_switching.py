@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 
-from tests.blender.natives import make_live, make_portable, matrices, played_alone
+from tests.blender.natives import make_live, make_portable, matrices, played_alone, rebuild
 from tests.blender.rigs import (
     HIP,
     SHIN,
     THIGH,
     Bone,
-    activate,
+    curves,
+    editing,
     expected,
     frame_of,
     joints,
@@ -26,7 +27,9 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    override_of,
     select,
+    set_keys,
     update,
 )
 
@@ -171,24 +174,15 @@ def test_a_limb_that_is_not_switched_has_nothing_of_it() -> None:
 def keyed_leg() -> Any:
     """A leg whose plane is keyed."""
     ob = leg()
-    for frame, plane in ((1, "SWING"), (5, "POLE"), (9, "SWING")):
-        ob.pose.bones["shin"].planar_ik_plane = plane
-        ob.pose.bones["shin"].keyframe_insert("planar_ik_plane", frame=frame)
+    set_keys(ob.pose.bones["shin"], "planar_ik_plane", {1: "SWING", 5: "POLE", 9: "SWING"})
     return ob
 
 
 def keys(ob: Any) -> list[tuple[str, list[tuple[float, float, str]]]]:
     """What an object's action animates, and the keys of that."""
-    action = ob.animation_data.action
-    lists = (
-        [action.fcurves]
-        if hasattr(action, "fcurves")
-        else [bag.fcurves for layer in action.layers for strip in layer.strips for bag in strip.channelbags]
-    )
     return [
-        (curve.data_path, [(*key.co, key.interpolation) for key in curve.keyframe_points])
-        for each in lists
-        for curve in each
+        (path, [(*key.co, key.interpolation) for key in curve.keyframe_points])
+        for (path, _), curve in curves(ob).items()
     ]
 
 
@@ -212,8 +206,7 @@ def test_keys_are_carried_over_there_and_back() -> None:
     make_portable(ob)
     assert keys(ob) == [(ON_RIG, POINTS)]
     assert np.abs(played(ob) - wanted).max() < 1e-5
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    rebuild(ob)
     assert keys(ob) == [(ON_RIG, POINTS)]
     assert np.abs(played(ob) - wanted).max() < 1e-5
     make_live(ob)
@@ -247,8 +240,7 @@ def test_a_plane_that_is_keyed_on_the_rig_is_switched_once_it_is_rebuilt() -> No
     bpy.context.scene.frame_set(1)
     said = "Plane of 'shin' was animated since it was put on the rig, so press Rebuild on the Rig"
     assert ob.pose.bones["shin"].planar_ik.message.startswith(said)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
+    rebuild(ob)
     on_rig = []
     for frame, plane in ((1, "POLE"), (5, "SWING")):
         bpy.context.scene.frame_set(frame)
@@ -469,13 +461,11 @@ def test_snapping_and_flipping_in_both_planes(to: bool) -> None:
 def test_its_mirror_image_has_the_plane_that_it_has_now() -> None:
     ob = driven_leg()
     ob.data.bones["thigh"].name, ob.data.bones["shin"].name = "thigh.L", "shin.L"
-    activate(ob)
-    bpy.ops.object.mode_set(mode="EDIT")
-    for name in ("thigh", "shin"):
-        bone, made = ob.data.edit_bones[f"{name}.L"], ob.data.edit_bones.new(f"{name}.R")
-        made.head, made.tail, made.roll = bone.head, bone.tail, bone.roll
-    ob.data.edit_bones["shin.R"].parent = ob.data.edit_bones["thigh.R"]
-    bpy.ops.object.mode_set(mode="OBJECT")
+    with editing(ob) as bones:
+        for name in ("thigh", "shin"):
+            bone, made = bones[f"{name}.L"], bones.new(f"{name}.R")
+            made.head, made.tail, made.roll = bone.head, bone.tail, bone.roll
+        bones["shin.R"].parent = bones["thigh.R"]
     make_portable(ob, "shin.L")
     switch(ob, True)
     select(ob, "shin.L")
@@ -492,12 +482,7 @@ def test_an_overridden_rig_is_switched_by_its_library_s_property(tmp_path: Path)
     ob.pose.bones["switch"].property_overridable_library_set('["pole"]', True)
     ob.pose.bones["hip"].keyframe_insert("location", frame=1)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
-        into.objects = ["rig"]
-    ob = into.objects[0].override_create(remap_local_usages=True)
-    ob.override_library.is_system_override = False
-    bpy.context.scene.collection.objects.link(ob)
+    ob = override_of(tmp_path / "library.blend", "rig")
     target, pole = make_empty("target"), make_empty("pole", (4, 2, 0.5))
     chain = ob.pose.bones["shin"].planar_ik
     chain.target, chain.pole_target = target, pole

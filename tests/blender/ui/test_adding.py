@@ -18,6 +18,7 @@ from tests.blender.rigs import (
     Bone,
     activate,
     assert_on_target,
+    in_scene,
     joints,
     length,
     make_empty,
@@ -291,8 +292,7 @@ def test_of_bones_of_like_length_the_active_one_counts() -> None:
 
 def test_a_skin_that_is_selected_too_is_no_target() -> None:
     ob = rig_at_rest((*LEG, FOOT))
-    skin = bpy.data.objects.new("skin", bpy.data.meshes.new("skin"))
-    bpy.context.scene.collection.objects.link(skin)
+    skin = in_scene("skin", bpy.data.meshes.new("skin"))
     skin.modifiers.new("rig", "ARMATURE").object = ob
     skin.select_set(True)
     bpy.ops.pose.planar_ik_add()

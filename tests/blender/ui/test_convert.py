@@ -12,7 +12,20 @@ import pytest
 
 from scripts import installed
 from tests.blender.rigify import generated
-from tests.blender.rigs import HIP, LEG, NEAR, NEXT, SHIN, Bone, assert_on_target, make_empty, make_rig, select, update
+from tests.blender.rigs import (
+    HIP,
+    LEG,
+    NEAR,
+    NEXT,
+    SHIN,
+    Bone,
+    assert_on_target,
+    make_empty,
+    make_rig,
+    select,
+    set_keys,
+    update,
+)
 
 SAME = 1e-4
 """What the constraint's own iterations leave, in the bones' matrices."""
@@ -150,9 +163,7 @@ def test_a_pole_that_a_bone_switches_by_where_it_is():
 
 def test_keyed_influence_is_carried_over():
     ob, constraint = leg()
-    for frame, influence in ((1, 0.0), (10, 1.0)):
-        constraint.influence = influence
-        constraint.keyframe_insert("influence", frame=frame)
+    set_keys(constraint, "influence", {1: 0.0, 10: 1.0})
     before = {}
     for frame in (1, 10):
         bpy.context.scene.frame_set(frame)

@@ -22,6 +22,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     select,
+    set_keys,
     update,
 )
 
@@ -136,9 +137,7 @@ def test_switching_keeps_the_limb_where_it_is(to):
 def test_switching_with_auto_keying_changes_no_frame(is_on_rig):
     ob, target = leg()
     scene = bpy.context.scene
-    for frame, place in ((1, NEAR), (20, NEXT)):
-        target.location = place
-        target.keyframe_insert("location", frame=frame)
+    set_keys(target, "location", {1: NEAR, 20: NEXT})
     select(ob, "shin")
     if is_on_rig:
         bpy.ops.pose.planar_ik_make_portable()

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from mathutils import Euler, Vector
 
-from tests.blender.bake_rigs import curves
+from tests.blender.rigs import curves, set_keys
 
 LENGTH = 2.0
 SIDES = [(".L", ".R"), (".l", ".r"), ("_L", "_R"), ("_l", "_r"), (".Left", ".Right"), ("-L", "-R"), (" right", " left")]
@@ -194,9 +194,7 @@ def test_a_stretched_limb_is_snapped_over_a_range(legs: Any) -> None:
     chain = add_chain(legs, plane="POLE")
     chain.stretch = 1.0
     solved = {}
-    for frame, place in ((1, (0.3, 0.4, 0.2)), (5, (0.3, 0.4, -0.9))):
-        chain.target.location = place
-        chain.target.keyframe_insert("location", frame=frame)
+    set_keys(chain.target, "location", {1: (0.3, 0.4, 0.2), 5: (0.3, 0.4, -0.9)})
     for frame in range(1, 6):
         scene.frame_set(frame)
         solved[frame] = joints(legs)
@@ -249,9 +247,7 @@ def test_both_ways_over_a_range_with_keys(legs: Any) -> None:
     scene = bpy.context.scene
     chain = add_chain(legs)
     target = chain.target
-    for frame, place in ((1, (0.3, -0.4, 0.5)), (10, (0.3, 0.3, 0.9))):
-        target.location = place
-        target.keyframe_insert("location", frame=frame)
+    set_keys(target, "location", {1: (0.3, -0.4, 0.5), 10: (0.3, 0.3, 0.9)})
     solved = {}
     for frame in range(1, 11):
         scene.frame_set(frame)
@@ -272,9 +268,7 @@ def test_both_ways_over_a_range_with_keys(legs: Any) -> None:
 def test_a_target_with_keys_stays_where_it_was_snapped_to(legs: Any) -> None:
     scene = bpy.context.scene
     chain = add_chain(legs, plane="POLE")
-    for frame, place in ((1, (0.3, -0.4, 0.5)), (10, (0.3, 0.3, 0.9))):
-        chain.target.location = place
-        chain.target.keyframe_insert("location", frame=frame)
+    set_keys(chain.target, "location", {1: (0.3, -0.4, 0.5), 10: (0.3, 0.3, 0.9)})
     scene.frame_set(4)
     chain.influence = 0.0
     own = joints(legs)

@@ -9,7 +9,19 @@ import bpy
 import pytest
 
 from scripts import installed
-from tests.blender.rigs import LEG, NEAR, SHIN, THIGH, Bone, assert_on_target, make_chain, make_empty, make_rig, select
+from tests.blender.rigs import (
+    LEG,
+    NEAR,
+    SHIN,
+    THIGH,
+    Bone,
+    assert_on_target,
+    make_chain,
+    make_empty,
+    make_rig,
+    select,
+    set_keys,
+)
 from tests.blender.rigs import update as evaluate
 
 FOOT = Bone("foot", SHIN.tail, (0.1, 0.6, -1.9), "shin", connected=True)
@@ -63,9 +75,7 @@ def move_each_others_targets(ob, lower):
 
 def animate_and_disable(_ob, lower):
     target = lower.planar_ik.target
-    for frame, place in ((1, NEAR), (20, (0.1, -0.5, -1.0))):
-        target.location = place
-        target.keyframe_insert("location", frame=frame)
+    set_keys(target, "location", {1: NEAR, 20: (0.1, -0.5, -1.0)})
     target.hide_viewport = True
     bpy.context.scene.frame_set(10)
 

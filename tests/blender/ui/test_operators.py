@@ -453,7 +453,7 @@ def test_one_limb_refused_adds_none():
 
 def test_solve_says_what_is_wrong():
     ob = posed_rig()
-    make_chain(ob, None)
+    ob.pose.bones["shin"].planar_ik.enabled = True
     with pytest.raises(RuntimeError, match="no target"):
         bpy.ops.pose.planar_ik_solve()
 
