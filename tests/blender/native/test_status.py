@@ -16,7 +16,9 @@ from mathutils import Euler, Matrix
 
 from tests.blender.natives import leg_with_foot, make_live, make_portable, matrices, parts, rebuild
 from tests.blender.rigs import (
+    LEG,
     Bone,
+    activate,
     editing,
     frame_of,
     joints,
@@ -439,7 +441,7 @@ def test_limbs_whose_targets_hang_on_each_other_do_not_come_onto_the_rig_togethe
 
 
 def test_a_target_that_reads_a_property_of_its_limb_is_reached() -> None:
-    ob = leg()
+    ob = leg_with_foot()
     chain = ob.pose.bones["shin"].planar_ik
     variable = (curve := chain.target.driver_add("hide_render")).driver.variables.new()
     variable.targets[0].id = ob
