@@ -220,10 +220,13 @@ class POSE_OT_planar_ik_mirror(ChainOperator):
     def act(self, context: Context) -> None:
         """Mirror the selected chains."""
         pairs = [(lower, counterpart(lower)) for lower in selected_chains(context)]
+        selected = set(context.selected_objects)
         for lower, other in pairs:
             mirror_chain(context, lower, other)
             if runs_on_rig(lower) and not runs_on_rig(other):
                 convert.make_portable(context, [other])
+        for copy in set(context.selected_objects) - selected:
+            copy.select_set(False)  # which it took over, and would be moved with what it is a copy of
         live.refresh(context)
 
 

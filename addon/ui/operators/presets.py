@@ -102,6 +102,7 @@ class PLANARIK_PT_presets(PresetPanel, Panel):
     def draw(self, context: Context) -> None:
         """Those that come with the extension, then those that were saved."""
         layout: Any = self.layout
+        layout.emboss = "PULLDOWN_MENU"  # as Blender draws those that were saved
         for name, preset in PRESETS.items():
             layout.operator("pose.planar_ik_preset", text=preset.label).preset = name
         layout.separator()

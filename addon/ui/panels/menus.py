@@ -10,10 +10,11 @@ from bpy.types import Context, Menu
 
 from ...rig.words import iface_
 from ..finding import chains_meant, left_behind
-from ..operators import baking, chains, converting, fk_ik, switching
+from ..operators import baking, chains, converting, fk_ik, portable, switching
 from ..operators.ranges import over_range
 
-ENTRIES = (*chains.CLASSES, *switching.CLASSES, *fk_ik.CLASSES, *baking.CLASSES, *converting.CLASSES)
+POSING = (*chains.CLASSES, *switching.CLASSES, *fk_ik.CLASSES)
+ENTRIES = (*POSING, *baking.CLASSES, *converting.CLASSES, *portable.CLASSES)
 
 ASKING = baking.CLASSES
 """Those that open a dialog."""

@@ -342,6 +342,17 @@ def test_mirroring_twice_moves_nothing_and_adds_nothing(legs: Any) -> None:
     assert len(bpy.data.objects) == count
 
 
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+def test_mirroring_selects_nothing_more(legs: Any, runs_on: str) -> None:
+    """Or G would move both targets, and Remove take both chains."""
+    add_chain(legs, plane="POLE", runs_on=runs_on, go_to_target=True)
+    selected = list(bpy.context.selected_objects)
+    count = len(bpy.data.objects)
+    bpy.ops.pose.planar_ik_mirror()
+    assert len(bpy.data.objects) == count + 2
+    assert list(bpy.context.selected_objects) == selected
+
+
 def test_the_mirror_image_of_a_keyed_target_stays_on_its_side(legs: Any) -> None:
     """The keys say where the other one is."""
     chain = add_chain(legs)
