@@ -34,6 +34,9 @@ REST = (
 ENABLED, MODE = (PREFIX + SWITCH, np.bool_, 1), ("rotation_mode", np.int32, 1)
 """What of a pose's bones is set, likewise."""
 
+MUTE = ("mute", np.bool_, 1)
+"""What of drivers is set, likewise."""
+
 CROWDED = 8
 """Reading the names of all bones costs less than asking each limb's if there is a limb for so many of them."""
 
@@ -107,6 +110,7 @@ class Seen:
         self._aims, self._values = self._read_settings()
         self._rest = self._read_rest()
         self._enabled, self._modes = _read(ob.pose.bones, (ENABLED, MODE))
+        self._muted = self._read_muted()
 
     def swap(self, to: Any) -> None:
         """Put something else in the place of every object, or of what stands for it."""
@@ -138,6 +142,10 @@ class Seen:
         self._modes, self._values = modes, values
         return changed
 
+    def has_muted_others(self) -> bool:
+        """Whether other drivers of the rig are muted, which changes what else moves its limbs."""
+        return self._read_muted() != self._muted
+
     def _read_names(self) -> list[Any]:
         """What the bones are called: all of them at once, if that is sooner done than to ask the limbs' own."""
         bones = self._object.pose.bones
@@ -152,6 +160,10 @@ class Seen:
         lowers = [found[place] for place in self._places]
         return [AIMS(lower.planar_ik) for lower in lowers], [*map(VALUES, lowers)]
 
+    def _read_muted(self) -> bytes:
+        data = self._object.animation_data
+        return _read(data.drivers, [MUTE])[0].tobytes() if data else b""
+
     def _read_rest(self) -> list[bytes]:
         is_at_rest = self._object.data.pose_position == "REST"
         return [bytes([is_at_rest]), *(each.tobytes() for each in _read(self._object.data.bones, REST))]
@@ -165,7 +177,7 @@ def _names_above(lower: PoseBone) -> tuple[str, str]:
 
 
 def _read(bones: Any, properties: Iterable[tuple[str, Any, int]]) -> list[NDArray[Any]]:
-    """Properties of all bones, into arrays of Blender's own types: into others it would write one by one."""
+    """Properties of all bones or drivers, into arrays of Blender's own types: into others it would write one by one."""
     count = len(bones)
     found = []
     for name, kind, size in properties:

@@ -140,10 +140,10 @@ def all_groups() -> set[Group]:
 
 def _look_at_edited(edit: Edit) -> bool:
     """Have what was edited of rigs looked at anew; False if that does not do."""
-    if has_unknown_chains(edit, plan.seen):
+    known = [uid for uid in edit.objects if uid in plan.seen]
+    if has_unknown_chains(edit, plan.seen) or any(plan.seen[uid].has_muted_others() for uid in known):
         return False
-    rigs = [uid for uid in edit.objects if uid in plan.seen] if edit.has_rigs else []
-    for uid in rigs:
+    for uid in known if edit.has_rigs else ():
         lowers = plan.seen[uid].edited(edit)
         if lowers is None:
             return False

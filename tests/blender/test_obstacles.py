@@ -138,10 +138,15 @@ def test_chains_that_share_a_bone_take_turns(rival, place, edited_at):
 
 
 def test_a_driven_rotation():
-    ob, _, chain = limb()
-    ob.pose.bones["shin"].driver_add("rotation_quaternion", 1)
-    update()
-    assert "The rotation of 'shin' is driven" in chain.message
+    ob, target, chain = limb()
+    curve = ob.pose.bones["shin"].driver_add("rotation_quaternion", 1)
+    for is_muted in (False, True) * 3:
+        curve.mute = is_muted
+        update()
+        if is_muted:
+            assert_on_target(ob, target)
+        else:
+            assert "The rotation of 'shin' is driven" in chain.message
 
 
 def test_a_driven_scale_only_keeps_the_limb_from_stretching():

@@ -348,8 +348,8 @@ def test_refused_without_a_chain(name):
 
 
 def test_a_root_bone():
-    ob = make_rig()
-    select(ob, "hip")
+    ob = make_rig((*LEG, Bone("root", (0, 0, -3), (0, 1, -3))))
+    select(ob, "root")
     refuses(bpy.ops.pose.planar_ik_add, "no parent")
 
 
