@@ -12,6 +12,7 @@ from bpy.types import PoseBone, Scene
 
 from ..bake.scope import chains_of
 from ..rig.data.access import ArmatureObject, Key, has_chain, is_armature, key_of, runs_on_rig, scene_of, view_layer_of
+from ..rig.data.editing import object_mode
 from .codes import Code, Stop
 
 ALL = "all"
@@ -69,17 +70,21 @@ def choose(source: Path, sought: Sought, scene: str | None, chains: list[str] | 
 
 @contextmanager
 def shown(scene: Scene) -> Iterator[None]:
-    """Make a scene the active one for a while."""
+    """Make a scene the active one for a while, in Object Mode: a rig that was saved in Edit Mode stands at rest."""
     window = bpy.context.window
     if window is None:
-        with bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+        with (
+            bpy.context.temp_override(scene=scene, view_layer=scene.view_layers[0]),
+            object_mode(bpy.context, ()),
+        ):
             yield
         return
     before = window.scene
     if before != scene:
         window.scene = scene
     try:
-        yield
+        with object_mode(bpy.context, ()):
+            yield
     finally:
         if before != scene:
             window.scene = before

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 import pytest
 
 from tests.blender.bake_rigs import make_chain, make_leg, motion
@@ -199,6 +200,27 @@ def test_python_in_a_file_is_off_unless_asked_for(shot):
     bpy.context.preferences.filepaths.use_scripts_auto_execute = False
     tips = motion(open_file(shot.with_name("out.blend")), (1, 24))[:, 2]
     assert tips[1, 2] < tips[0, 2] - 0.01
+
+
+@pytest.mark.parametrize("is_on_rig", [False, True])
+def test_a_rig_that_was_saved_in_edit_mode_is_played_and_saved_in_it_again(shot, is_on_rig):
+    """There Blender evaluates it at rest."""
+    ob = open_file(shot)
+    ob.pose.bones["hip"].constraints.new("DAMPED_TRACK").target = ob.pose.bones["shin"].planar_ik.target
+    bpy.ops.wm.save_mainfile()
+    if is_on_rig:
+        run("portable", "--in-place", shot)
+    before = motion(open_file(shot))
+    bpy.context.view_layer.objects.active = bpy.data.objects["leg"]
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.wm.save_mainfile()
+    out = shot.with_name("out.blend")
+    code, (line,), err = run("bake", shot, "-o", out)
+    assert (code, line["way"], "problem" in line) == (0, "isolated", False), err
+    ob = open_file(out)
+    assert ob.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert np.abs(motion(ob) - before).max() < 1e-5
 
 
 MOVING_TEXT = """import bpy
