@@ -237,7 +237,10 @@ def _is_moved_otherwise(chain: Chain) -> bool:
     movers = chain.obstacles.movers
     if not movers or not (chain.posing or chain.problem):  # nothing is said of a chain that is off
         return False
-    is_renamed = any(mover.bone not in chain.object.pose.bones for mover in movers)
+    bones = chain.object.pose.bones
+    if any(mover.bone not in bones for mover in movers):
+        return True
+    is_renamed = any(each.constraint and each.constraint not in bones[each.bone].constraints for each in movers)
     return is_renamed or moved_by(chain.object, movers) != chain.problem
 
 

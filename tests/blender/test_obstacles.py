@@ -64,6 +64,21 @@ def test_a_constraint_that_is_switched_on_and_off_again(setting):
             assert_on_target(ob, target)
 
 
+def test_a_constraint_that_gets_another_name_while_it_is_muted():
+    ob, target, chain = limb()
+    constraint = ob.pose.bones["shin"].constraints.new("LIMIT_ROTATION")
+    for name in ("Limit Rotation", "one", "another"):
+        constraint.name = name
+        for is_muted in (False, True):
+            constraint.mute = is_muted
+            ob.pose.bones["hip"].location.x += 0.01
+            update()
+            if is_muted:
+                assert_on_target(ob, target)
+            else:
+                assert_given_back(ob, chain, name)
+
+
 def test_a_constraint_over_the_limb_whose_bone_gets_another_name():
     ob, target, chain = limb(FOOT, *(Bone(f"other{i}", (i, 0, 0), (i, 0, 1)) for i in range(20)))
     foot = ob.pose.bones["foot"].bone
