@@ -13,6 +13,7 @@ from ..rig.data.animation import changing_paths
 from ..rig.data.dependencies import Dependencies
 from ..rig.kinds import Kind, Problem
 from ..rig.settings import IN_SHAPE, titled
+from ..rig.stretching import check_pointing
 from ..rig.tasks.setup import Refused
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
@@ -22,10 +23,6 @@ from .keyed import SWITCHED, leaves_sides
 from .mechanism.blending import is_mirrored
 from .mechanism.found import Found, host_of
 from .wanted import Wanted, goals_of, needs_swing, read
-
-POINTING = 1e-4
-"""How far aside of its knee, as a sine, an upper bone may point that gets longer on the rig: Blender's axes of bones
-that point almost along -Y are no better."""
 
 
 def is_outdated(found: Found, evaluated: PoseBone) -> bool:
@@ -112,23 +109,12 @@ def limb_of(evaluated: PoseBone, lower: PoseBone, wanted: Wanted) -> Limb:
     hinge, twist = (0.0 if name in wanted.exposed else wanted.settings[name] for name in IN_SHAPE)
     try:
         limb = anatomy(upper, evaluated, upper_of(lower).scale[:], lower.scale[:], (hinge, twist)).limb
+        if wanted.lengthens_only:
+            check_pointing(limb.axes[0], upper, lower)
     except Unposable as why:
         raise Refused(*why.args) from why
-    check_pointing(limb, upper, wanted)
     r1, r2 = limb.r1 / sizes[0], limb.r2 / sizes[0]
     return limb._replace(r1=r1, r2=r2, bones=bones(r1, r2, FLOATS)) if parent else limb
-
-
-def check_pointing(limb: Limb, upper: PoseBone, wanted: Wanted) -> None:
-    """Raise `Refused` if the knee would leave the limb's line as the upper bone gets longer: no mechanism makes up for
-    that, as the extension does."""
-    across, _, aside = limb.axes[0]
-    if wanted.lengthens_only and max(abs(across), abs(aside)) > POINTING:
-        sentence = (
-            f"'{upper.name}' does not point at its knee, so that on the rig it can't just get longer: set Stretch "
-            "Volume to Uniform, or stay on the extension"
-        )
-        raise Refused(Problem(Kind.STRETCHED_ASIDE, sentence))
 
 
 def purpose_of(wanted: Wanted, limb: Limb, lower: PoseBone) -> dict[str, Any]:

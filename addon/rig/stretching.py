@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
@@ -104,9 +105,8 @@ def stretching_of(lower: PoseBone, body: Anatomy, settings: Settings, volume: st
     points = abs(along[0]) <= ASIDE and abs(along[2]) <= ASIDE
     if own == UNSCALED and (volume == "UNIFORM" or (points and not is_passed_on)):
         return plain
-    if volume != "UNIFORM" and along[1] * along[1] < MOST_ASIDE:
-        sentence = f"'{upper.name}' points away from '{lower.name}', so that it can't just get longer: {UNIFORM}"
-        raise Unposable(Problem(Kind.STRETCHED_ASIDE, sentence))
+    if volume != "UNIFORM":
+        check_pointing(along, upper, lower)
     if is_passed_on and (mode == "FIX_SHEAR" or not bone.use_inherit_rotation):
         setting = "Fix Shear" if mode == "FIX_SHEAR" else "Full, without rotation"
         sentence = f"'{lower.name}' has Inherit Scale {setting}, which bends a limb that stretches: {ALIGNED}"
@@ -115,6 +115,13 @@ def stretching_of(lower: PoseBone, body: Anatomy, settings: Settings, volume: st
         return plain
     how = Lengthening(along, body.lower_axes, bone.use_inherit_rotation, is_passed_on, volume, own)
     return plain._replace(how=how)
+
+
+def check_pointing(along: Sequence[float], upper: PoseBone, lower: PoseBone) -> None:
+    """Raise `Unposable` if an upper bone points so far aside of its knee that getting longer does not move this off."""
+    if along[1] * along[1] < MOST_ASIDE:
+        sentence = f"'{upper.name}' points away from '{lower.name}', so that it can't just get longer: {UNIFORM}"
+        raise Unposable(Problem(Kind.STRETCHED_ASIDE, sentence))
 
 
 def lower_powers(inherited: str, volume: str) -> Powers:

@@ -17,6 +17,7 @@ Array = np.ndarray
 _OPERATIONS = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide}
 _COMPARISONS = {ast.Lt: np.less, ast.Gt: np.greater, ast.Eq: np.equal}
 _FUNCTIONS = {"sqrt": np.sqrt, "atan2": np.arctan2, "abs": np.abs, "ceil": np.ceil, "cos": np.cos, "sin": np.sin}
+_FUNCTIONS["acos"] = np.arccos
 _PICKED = {"min": np.minimum, "max": np.maximum}
 
 

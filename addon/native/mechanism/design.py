@@ -27,6 +27,9 @@ from .surroundings import Surroundings
 FIRST = ("XYZ", "YXZ", "ZXY")
 """Orders of Euler angles by the axis that comes first: a turn about that alone is never said by the other angles."""
 
+POINTING = 1e-5
+"""How far aside of its knee, as a sine, an upper bone may point and just get longer."""
+
 
 def design(lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundings) -> Mechanism:
     """The mechanism for a limb."""
@@ -184,21 +187,60 @@ class Designer(Measurer):
 
     def stretch(self) -> None:
         """Lengthen the bones by a factor."""
-        factors = self.add("stretch", Matrix.Translation(self.upper.bone.head_local))
-        if is_switched := "stretch_volume" in self.wanted.exposed:
+        volume = "" if "stretch_volume" in self.wanted.exposed else self.wanted.settings["stretch_volume"]
+        along = Vector(self.limb.axes[0])
+        is_aside = volume != "UNIFORM" and max(abs(along.x), abs(along.z)) > POINTING
+        if is_aside or not volume:
             self.factor = self.piece(next(self.letters), self.factor)
-            for index in (0, 2):
-                self.drive(factors, "scale", index, formulas.width(self.factor))
-        self.drive(factors, "scale", 1, self.factor)
-        volume = "" if is_switched else self.wanted.settings["stretch_volume"]
-        if volume == "VOLUME":
-            self.constrain(factors, "volume", "MAINTAIN_VOLUME", {"owner_space": "LOCAL"})
+        if is_aside:
+            self.stretch_aside(volume, along)
+            return
+        factors = self.add("stretch", Matrix())
+        self.lengthen(factors, self.factor, volume)
         is_even = volume == "UNIFORM"
         power = {"use_make_uniform": True, "power": 3.0} if is_even else {}
         inherited = self.lower.bone.inherit_scale
         inherits = inherited == "ALIGNED" or (is_even and not inherited.startswith("NONE"))
         for bone in (self.upper,) if inherits else (self.upper, self.lower):
             self.copy_scale(bone.name, factors, power)
+
+    def stretch_aside(self, volume: str, along: Vector) -> None:
+        """Lengthen an upper bone that does not point at its knee as much more as its knee is then as far as it is to
+        be, and turn it back, so that this stays in line; the lower bone takes over neither."""
+        aside = Vector((along.x, along.z)).length
+        grown = self.piece(next(self.letters), formulas.grown(self.factor, along.y, volume))
+        turn = formulas.turn_back(grown, along.y, aside, volume)
+        axis = Vector((along.z, 0.0, -along.x)) / aside
+        self.carry_size(self.upper, "stretch", axis, turn, grown, volume, "AFTER_SPLIT")
+        bone = self.lower.bone
+        rests: Any = bone.matrix_local.to_3x3().inverted() @ self.upper.bone.matrix_local.to_3x3()
+        turn = -turn if bone.use_inherit_rotation else constant(0.0)
+        factor = formulas.besides(self.factor, grown) if bone.inherit_scale == "ALIGNED" else self.factor
+        self.carry_size(self.lower, "shrink", rests @ axis, turn, factor, volume, "BEFORE_SPLIT")
+
+    def carry_size(
+        self, bone: PoseBone, role: str, axis: Vector, turn: Node, factor: Any, volume: str, mix: str
+    ) -> None:
+        """Let a bone of the limb be turned about an axis of its own frame and lengthened, after all else or before."""
+        side = smooth_side(axis, Matrix())
+        rest = plane_axes(side * axis, None, axis.orthogonal().normalized()).to_4x4()
+        turned = self.add(f"{role}-turn", rest, rotation_mode=FIRST[1])
+        self.drive(turned, "rotation_euler", 1, formulas.towards(side, turn))
+        factors = self.add(role, Matrix(), turned)
+        self.lengthen(factors, factor, volume)
+        at = {"target": self.host, "subtarget": factors, "owner_space": "LOCAL", "target_space": "POSE"}
+        self.constrain(
+            bone.name, f"{CONSTRAINT} Stretch", "COPY_TRANSFORMS", at | {"mix_mode": mix, "mute": self.is_muted}
+        )
+
+    def lengthen(self, bone: str, factor: Any, volume: str) -> None:
+        """Let a bone of the mechanism be as many times as long, and as wide as that has it; without a volume, as the
+        variable of that says."""
+        self.drive(bone, "scale", 1, factor)
+        for index in () if volume else (0, 2):
+            self.drive(bone, "scale", index, formulas.width(factor))
+        if volume == "VOLUME":
+            self.constrain(bone, "volume", "MAINTAIN_VOLUME", {"owner_space": "LOCAL"})
 
     def take_over(self) -> None:
         """Let the visible bones take over the solution, by as much as the influence."""

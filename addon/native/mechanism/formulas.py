@@ -8,6 +8,7 @@ pieces of the formula.
 
 from __future__ import annotations
 
+from math import atan2, sqrt
 from typing import Any, NamedTuple
 
 from ...rig.settings import BY_NAME
@@ -174,14 +175,46 @@ def where(setting: str, value: str, formula: Any, otherwise: Any) -> Node:
     return chosen
 
 
-def width(factor: Node) -> Node:
+def width(factor: Node) -> Any:
     """By which factor bones widen that lengthen by one, where `stretch_volume` is a variable."""
     thinner = 1.0 / NATIVE.sqrt(NATIVE.maximum(factor, THINNEST))
-    return where("stretch_volume", "UNIFORM", factor, where("stretch_volume", "VOLUME", thinner, 1.0))
+    return _of_volume("", factor, thinner, 1.0)
 
 
 THINNEST = 1e-6
 """What a bone shortens to at most, if a script sets an influence by which it does."""
+
+
+def grown(factor: Node, along: float, volume: str) -> Any:
+    """How many times as long an upper bone must be for its knee to be ``factor`` times as far, which is this cosine
+    aside of it. By `VOLUME` it is the largest root of a cubic, straight g^3 - factor^2 g + aside = 0."""
+    straight = along * along
+    least: Node = NATIVE.maximum(factor, THINNEST)
+    square = least * least
+    by_length = NATIVE.sqrt(NATIVE.maximum((square - (1.0 - straight)) / straight, THINNEST))
+    share = -1.5 * (1.0 - straight) * sqrt(3.0 * straight) / (square * least)
+    third = call("acos", NATIVE.maximum(share, -1.0)) / 3.0
+    by_volume = least * (2.0 / sqrt(3.0 * straight)) * call("cos", third)
+    return _of_volume(volume, least, by_volume, by_length)
+
+
+def besides(factor: Node, given: Node) -> Any:
+    """By which factor a bone lengthens, besides one that it is given."""
+    return factor / NATIVE.maximum(given, THINNEST)
+
+
+def turn_back(grown: Node, along: float, aside: float, volume: str) -> Any:
+    """The turn that puts a knee back in line that is so far along and aside of a bone that got longer."""
+    thinner = 1.0 / NATIVE.sqrt(NATIVE.maximum(grown, THINNEST))
+    across = aside * _of_volume(volume, grown, thinner, constant(1.0))
+    return constant(atan2(aside, along)) - call("atan2", across, along * grown)
+
+
+def _of_volume(volume: str, uniform: Any, by_volume: Any, by_length: Any) -> Any:
+    """What there is for a volume; without one, which its variable chooses."""
+    if volume:
+        return by_volume if volume == "VOLUME" else by_length
+    return where("stretch_volume", "UNIFORM", uniform, where("stretch_volume", "VOLUME", by_volume, by_length))
 
 
 def roll(of: Bones, has_pole: bool, is_hinged: bool, is_switched: bool) -> Node | None:

@@ -47,7 +47,6 @@ SENTENCES = {
     "'{bone}' has another target or pole than when it was put on the rig": "'{bone}' 的目标或极点与转到绑定上运行时不同",
     "{why}, so {way}": "{why}，{way}",
     "'{bone}' points away from '{lower}', so that it can't just get longer: {way}": "'{bone}' 背向 '{lower}'，因此不能只是变长：{way}",
-    "'{bone}' does not point at its knee, so that on the rig it can't just get longer: set Stretch Volume to Uniform, or stay on the extension": "'{bone}' 没有指向其膝部，因此在绑定上运行时不能只是变长：请把拉伸体积设为均匀，或留在扩展上运行",
     "'{bone}' takes over an uneven scale axis by axis: let it inherit scale in full": "'{bone}' 逐轴继承不均匀的缩放：请让它完整继承缩放",
     "'{bone}' turns by {angle}° about its length: the plane Pole would keep it as it is": "'{bone}' 绕其长轴转动 {angle}°：平面选择“极点”可保持原样",
     "'{bone}' turns by {angle}° to the rotation of its target": "'{bone}' 转动 {angle}° 以符合目标的旋转",

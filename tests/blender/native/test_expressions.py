@@ -33,11 +33,12 @@ OTHERS = {"plane": {"SWING": "POLE", "POLE": "SWING", "REST": "POLE"}, "stretch_
 """To what other choices those are keyed that are animated."""
 
 
-def drivers(lengths, plane, settings, animated=()):
+def drivers(lengths, plane, settings, animated=(), aside=0.0):
     """The drivers of a chain with bones of these lengths, in a file that has nothing else: each limb more in it would
     be evaluated with every one that is made after it."""
     knee, tip = (0, 0.1, -lengths[0]), (0, 0, -sum(lengths))
-    ob = fresh_rig((HIP, Bone("thigh", (0, 0, 0), knee, "hip"), Bone("shin", knee, tip, "thigh", True)))
+    thigh = Bone("thigh", (0, 0, 0), (aside, *knee[1:]), "hip")
+    ob = fresh_rig((HIP, thigh, Bone("shin", knee, tip, "thigh", not aside)))
     chain = make_chain(ob, make_empty(), plane=plane, pole_target=make_empty("pole", (1, 5, 0)), **settings)
     for name in animated:
         ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{name}", frame=1)
@@ -80,7 +81,10 @@ def every_expression():
     for plane, (settings, animated) in product(("SWING", "REST"), ((SETTINGS[1], ()), every)):
         for driver in drivers(SHAPES[0], plane, settings, (*animated, *SWITCHED)):
             found.setdefault(driver.expression, [each.name for each in driver.variables])
-    for piece in ("w==1", "w==0", "V==2"):
+    for volume, animated in (("LENGTH", ()), ("VOLUME", ()), ("VOLUME", ("stretch_volume",))):
+        for driver in drivers(SHAPES[0], "POLE", SETTINGS[-1] | {"stretch_volume": volume}, animated, aside=0.4):
+            found.setdefault(driver.expression, [each.name for each in driver.variables])
+    for piece in ("w==1", "w==0", "V==2", "acos"):
         assert any(piece in expression for expression in found)
     return {expression: names for expression, names in found.items() if names}
 
