@@ -8,8 +8,8 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..rig.anatomy import EVEN
-from ..rig.data.access import ArmatureObject, chain_settings, runs_on_rig, setting_path, upper_of
-from ..rig.data.animation import animated_paths, changing_paths, curves_on, drivers_on, is_shaped, strip_paths
+from ..rig.data.access import ArmatureObject, runs_on_rig, setting_path, upper_of
+from ..rig.data.animation import changing_paths, curves_on, drivers_on, is_shaped, strip_paths
 from ..rig.data.dependencies import Dependencies
 from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from ..rig.settings import NAMES, holder_of, titled
@@ -40,7 +40,7 @@ def check(lower: PoseBone) -> None:
     check_fixed(lower)
     check_lengths(lower)
     if needs_annex(ob):
-        _check_apart(lower, animated_paths(ob))
+        _check_apart(lower)
 
 
 def check_fixed(lower: PoseBone) -> None:
@@ -106,18 +106,15 @@ def is_out_of_reach(lower: PoseBone) -> bool:
     return ob.library is not None or (needs_annex(ob) and holder_of(lower).id_data == ob)
 
 
-def _check_apart(lower: PoseBone, animated: set[str]) -> None:
+def _check_apart(lower: PoseBone) -> None:
     """Raise `Refused` if a chain can't run in an annex."""
-    settings = chain_settings(lower)
     in_strips = {path for track in _tracks(lower.id_data) for strip in track.strips for path in strip_paths(strip)}
     for name in NAMES:
         if setting_path(lower.name, name) in in_strips:
             raise Refused(
                 f"{titled(name)} of '{lower.name}' is animated by NLA strips, which act on the linked rig only"
             )
-    stretches = settings.stretch > 0.0 or setting_path(lower.name, "stretch") in animated
-    is_even = settings.stretch_volume == "UNIFORM" and setting_path(lower.name, "stretch_volume") not in animated
-    if stretches and not is_even and shears(lower):
+    if read(lower).lengthens_only and shears(lower):
         raise Refused(
             f"What hangs on the limb of '{lower.name}' inherits its scale in full and is linked: set Stretch Volume to "
             "Uniform, or Inherit Scale to Aligned in the file that the rig is linked from"
