@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import bpy
 from bpy.types import Bone, Context, PoseBone
 
-from ..rig.data.access import ArmatureObject, bones_of, chain_settings, setting_path, upper_of
+from ..rig.data.access import ArmatureObject, bones_of, chain_settings, runs_on_rig, setting_path, upper_of
 from ..rig.data.animation import animated_paths
 from ..rig.data.carrying import Property, carry, carry_across, redirect, revive
 from ..rig.data.dependencies import Dependencies
@@ -17,6 +17,7 @@ from ..rig.data.unkeyed import unkeyed_kept
 from ..rig.settings import PREFIX, SWITCH, holder_of
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
 from ..rig.targets import GOALS, Target
+from ..rig.tasks.mirroring import flip_settings
 from ..rig.tasks.setup import Refused
 from ..solver.limb import Limb
 from .checking import check, check_fixed, check_goals, check_in_reach
@@ -26,6 +27,7 @@ from .mechanism.blending import world_bone
 from .mechanism.build import Plan, build, demolish, take_away, take_away_left
 from .mechanism.design import design
 from .mechanism.found import Found, constraints_of
+from .mechanism.references import subtarget_of
 from .mechanism.surroundings import surroundings_of
 from .purpose import check_new_goals, limb_of, purpose_of
 from .quietly import quietly
@@ -118,6 +120,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
         for name in names:
             check_fixed(ob.pose.bones[name])
             _point_again(ob.pose.bones[name])
+            _take_own_side(ob.pose.bones[name])
     wanted = _read_all(chains)
     with object_mode(context, chains):
         for ob, each in wanted.items():
@@ -139,6 +142,16 @@ def _point_again(lower: PoseBone) -> None:
             if goal[0] and getattr(chain, names[0]) is None:
                 for name, value in zip(names, goal, strict=True):
                     setattr(chain, name, value)
+
+
+def _take_own_side(lower: PoseBone) -> None:
+    """Have a chain that Symmetrize copied from the other side, whose mechanism still poses it, follow its own side."""
+    other = lower.id_data.pose.bones.get(bpy.utils.flip_name(lower.name))
+    if other and other != lower and runs_on_rig(other):
+        parts = set(Found(other).bones)
+        if any(subtarget_of(each) in parts for _, each in constraints_of(lower)):
+            with quietly():
+                flip_settings(lower, other)
 
 
 def _read_all(chains: dict[ArmatureObject, list[str]]) -> Chains:

@@ -46,6 +46,19 @@ def mirror_chain(context: Context, lower: PoseBone, other: PoseBone) -> None:
     add_chain(ob, other, settings)
 
 
+def flip_settings(copy: PoseBone, lower: PoseBone) -> None:
+    """Of a chain that has the settings of that on the other side, mirror what Blender does not as it copies bones: the
+    names of the bones that it follows, and turns; not what was set otherwise since."""
+    own, chain = chain_settings(copy), chain_settings(lower)
+    for goal, bone in GOALS:
+        ob, name, flipped = getattr(own, goal), getattr(own, bone), bpy.utils.flip_name(getattr(own, bone))
+        if ob and (ob, name) == (getattr(chain, goal), getattr(chain, bone)) and has_bone(ob, flipped):
+            setattr(own, bone, flipped)
+    for name in IN_SHAPE:
+        if getattr(own, name) == getattr(chain, name) != 0.0:
+            setattr(own, name, -getattr(own, name))
+
+
 def _mirrored(context: Context, ob: Object, target: Target, last: Target | None, other: str) -> Target:
     """The target's counterpart: the bone or object of the flipped name, or a copy of the object across the rig."""
     if target.bone:

@@ -41,6 +41,16 @@ def test_renamed_bones_go_on():
     assert {bone.name for bone in ob.data.bones} == {"new hip", "new thigh", "new shin"}
 
 
+def symmetrize(ob):
+    """As in Edit Mode, with all of the left side selected that is shown."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in ob.data.edit_bones:
+        bone.select = bone.select_head = bone.select_tail = bone.name.endswith(".L")
+    bpy.ops.armature.symmetrize()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
+
+
 def test_a_mirrored_limb_can_be_mended():
     leg = [bone._replace(name=bone.name + ".L", parent="hip") for bone in LEG[1:2]]
     leg += [LEG[2]._replace(name="shin.L", parent="thigh.L")]
@@ -49,12 +59,7 @@ def test_a_mirrored_limb_can_be_mended():
     make_chain(ob, make_empty("target.L", frame_of(ob, "shin.L").target(0.6, 0.4)), "shin.L")
     make_portable(ob, "shin.L")
     before = matrices(ob, "thigh.L", "shin.L")
-    bpy.ops.object.mode_set(mode="EDIT")
-    for bone in ob.data.edit_bones:
-        bone.select = bone.select_head = bone.select_tail = bone.name.endswith(".L")
-    bpy.ops.armature.symmetrize()
-    bpy.ops.object.mode_set(mode="OBJECT")
-    update()
+    symmetrize(ob)
     assert np.allclose(matrices(ob, "thigh.L", "shin.L"), before, atol=1e-6)
     right = ob.pose.bones["shin.R"]
     right.planar_ik.target = make_empty("target.R", frame_of(ob, "shin.R").target(0.7, 0.2))
@@ -158,3 +163,23 @@ def test_linked_rigs_are_refused_with_a_sentence(tmp_path):
     with pytest.raises(convert.Refused, match="is linked"):
         convert.make_portable(bpy.context, [linked.pose.bones["shin"]])
     assert len(linked.data.bones) == bones
+
+
+def test_a_limb_that_symmetrize_copied_follows_its_own_side_once_it_is_rebuilt():
+    leg = (LEG[1]._replace(name="thigh.L"), LEG[2]._replace(name="shin.L", parent="thigh.L"))
+    goals = (Bone("foot.L", (0.1, 0, -1.9), (0.1, -0.3, -1.9)), Bone("knee.L", (0.1, 2, -1), (0.1, 2.2, -1)))
+    ob = make_rig((HIP, *leg, *goals))
+    chain = make_chain(ob, ob, "shin.L", subtarget="foot.L", plane="POLE", pole_target=ob, pole_subtarget="knee.L")
+    chain.hinge_angle = 0.3
+    make_portable(ob, "shin.L")
+    symmetrize(ob)
+    rebuild(ob, "shin.R")
+    right = ob.pose.bones["shin.R"].planar_ik
+    assert (right.subtarget, right.pole_subtarget, right.hinge_angle) == ("foot.R", "knee.R", -chain.hinge_angle)
+    for side, x in (("L", 0.1), ("R", -0.1)):
+        ob.pose.bones[f"foot.{side}"].location = (x, 0.1, 0.3)
+    update()
+    assert (right.reach, right.message) == ("REACHED", "")
+    left, mirrored = joints(ob, "shin.L"), joints(ob, "shin.R")
+    for one, other in zip(left, mirrored, strict=True):
+        assert np.linalg.norm(one * (-1, 1, 1) - other) <= 1e-5 * length(ob, "shin.L")
