@@ -30,7 +30,7 @@ from .mechanism.found import Found, constraints_of
 from .mechanism.references import subtarget_of
 from .mechanism.surroundings import surroundings_of
 from .purpose import check_new_goals, limb_of, purpose_of
-from .quietly import quietly
+from .switching import quietly
 from .wanted import Values, Wanted, goals_of, path_on, read, values_of
 
 ASKEW = 1e-3

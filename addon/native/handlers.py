@@ -13,8 +13,8 @@ from ..rig.tasks.setup import Refused
 from .convert import follow, rebuild
 from .mechanism.found import Found, constraints_of
 from .purpose import is_outdated, is_set_anew
-from .quietly import is_quiet, quietly
 from .status import answer
+from .switching import is_quiet, quietly
 
 
 def _on_change(changed: ChainSettings, _is_aim: bool) -> None:

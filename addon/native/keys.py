@@ -16,8 +16,8 @@ from ..rig.data.animation import animated_paths
 from ..rig.data.carrying import carry, shared_users
 from ..rig.data.dependencies import is_structural
 from ..rig.settings import BY_NAME, ON_RIG, PREFIX
-from .quietly import is_quiet
 from .status import forget_circles
+from .switching import is_quiet
 from .wanted import path_on
 
 _ON_RIG = re.compile(rf'\["{re.escape(ON_RIG)}(\w+)"\]')

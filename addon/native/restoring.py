@@ -17,7 +17,7 @@ from ..rig.settings import NAMES, SWITCH
 from ..rig.targets import GOALS
 from .mechanism.annex import needs_annex
 from .mechanism.found import Found, exposed, host_of
-from .quietly import quietly
+from .switching import quietly
 
 
 def restore(lower: PoseBone) -> None:

@@ -1,14 +1,33 @@
-"""Switching many chains on or off, wherever they run."""
+"""Settings that are set without their mechanisms following: while these are made, taken away or mended, and where many
+chains are switched at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from bpy.types import PoseBone
 
 from ..rig.data.access import chain_settings, runs_on_rig
 from .mechanism.found import constraints_of
-from .quietly import quietly
+
+_setting: list[bool] = []
+"""As many as are in the midst of it."""
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Set settings, and let no mechanism follow."""
+    _setting.append(True)
+    try:
+        yield
+    finally:
+        _setting.pop()
+
+
+def is_quiet() -> bool:
+    """Whether mechanisms are not to follow what is set now."""
+    return bool(_setting)
 
 
 def switch_all(lowers: Iterable[PoseBone], is_on: bool) -> None:
