@@ -13,6 +13,7 @@ from bpy.types import Context, Event, Operator, PoseBone
 from ... import live
 from ...native import convert
 from ...rig.data.access import chain_settings, runs_on_rig
+from ...rig.settings import BY_NAME
 from ...rig.tasks.controls import goals_on, take_away
 from ...rig.tasks.limbs import is_shown
 from ...rig.tasks.setup import Refused, make_pole, remove_chain, remove_unused
@@ -93,9 +94,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
                 "Automatic",
                 "Hinge on a rig that lies in one plane; Pole with a pole, or if the limb is twisted; else Free",
             ),
-            ("REST", "Hinge", "The plane of the limb at rest; a target beside it is projected onto it"),
-            ("SWING", "Free", "The plane of the limb at rest, swung the shortest way to where the target is"),
-            ("POLE", "Pole", "The plane through root, target and a pole"),
+            *(item[:3] for item in BY_NAME["plane"].options["items"]),
         ],
     )
     flip: BoolProperty(

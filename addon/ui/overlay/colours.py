@@ -27,7 +27,7 @@ Source = tuple[float, ...]
 def palette(theme: Any, limbs: int) -> Array:
     """A colour with alpha for each role, of lines and of the areas of this many limbs, ``(2, roles, 4)``; from a theme
     (``preferences.themes[0]``). The scene is to be seen through areas, and those of reach lie over each other."""
-    return _palette(*_sources(theme), limbs)
+    return _palette(*sources_of(theme), limbs)
 
 
 @lru_cache(maxsize=8)
@@ -69,13 +69,7 @@ def _luminance(colour: Sequence[float]) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def colours_of(theme: Any) -> tuple[Colour, ...]:
-    """The colour of each role, as themes have them, from a theme."""
-    sources, background = _sources(theme)
-    return tuple(readable(source, background) for source in sources)
-
-
-def _sources(theme: Any) -> tuple[tuple[Source, ...], Source]:
+def sources_of(theme: Any) -> tuple[tuple[Source, ...], Source]:
     """What of a theme each role's colour is made of, and the background."""
     view, states = theme.view_3d, theme.user_interface.wcol_state
     # Before 4.5 the colour of errors was among the Info editor's.

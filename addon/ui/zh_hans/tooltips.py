@@ -106,7 +106,6 @@ TOOLTIPS = {
     "The plane of the limb at rest, swung the shortest way to where the target is": "肢体静置时的平面，以最短路径摆向目标",
     "The plane of the limb at rest; a target beside it is projected onto it": "肢体静置时的平面；平面外的目标会投影到其上",
     "The plane that the limb bends in": "肢体弯曲所在的平面",
-    "The plane through root, target and a pole": "经过根、目标和极点的平面",
     "The plane through root, target and pole": "经过根、目标和极点的平面",
     "The range given below": "下面给出的范围",
     "The rig's own bones, constraints and drivers pose the chain, extension or not": "由绑定自身的骨骼、约束和驱动器解算链，无论有无扩展",
