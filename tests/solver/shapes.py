@@ -44,6 +44,12 @@ def rest_shape(rng: random.Random, shape: str | None = None, is_alike: bool = Fa
     return Rest(along * r1, lower * r2, frame)
 
 
+def seeded(seed: int, shape: str | None = None, is_alike: bool = False) -> tuple[random.Random, Rest]:
+    """Random numbers of their own for a seed, and `rest_shape` by the first of them."""
+    rng = random.Random(seed)
+    return rng, rest_shape(rng, shape, is_alike)
+
+
 def target_for(rest: Rest, rng: random.Random, low: float = 0.0, high: float = 1.3) -> np.ndarray:
     """A position somewhere around the root, between two fractions of the limb's length."""
     return unit(vector(rng)) * rng.uniform(low, high) * rest.total

@@ -23,8 +23,8 @@ from tests.solver.shapes import (
     lower_turn,
     pole_for,
     quaternion,
-    rest_shape,
     rest_turn,
+    seeded,
     target_for,
     vector,
 )
@@ -69,8 +69,7 @@ def plane_error(rest: Rest):
 
 @given(seeds, shapes, bends)
 def test_rest_plane(seed, shape, bend):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target = target_for(rest, rng)
     solution = solve(rest, target, bend)
     knee, tip = joints(rest, solution.upper, solution.lower)
@@ -86,8 +85,7 @@ def test_rest_plane(seed, shape, bend):
 
 @given(seeds, shapes, bends)
 def test_reach(seed, shape, bend):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     r1, r2 = rest.lengths
     for size, reach in [(1.001, Reach.TOO_FAR), (1.0 + 1e-13, Reach.REACHED), (0.999, None)]:
         target = unit(flat(rest, vector(rng))) * size * (r1 + r2)
@@ -100,8 +98,7 @@ def test_reach(seed, shape, bend):
 @given(seeds, shapes, bends, st.booleans(), st.sampled_from([1.0, -1.0]))
 def test_a_target_beside_the_hinges_plane(seed, shape, bend, is_shaped, side):
     """By more than the tolerance, and only in that plane."""
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape, is_alike=True)
+    rng, rest = seeded(seed, shape, is_alike=True)
     target, features = flat(rest, in_reach(rest, rng)), Features(shaped=is_shaped)
     size = np.linalg.norm(target)
     assume(abs(rest.lengths[0] - rest.lengths[1]) * 1.001 < size < rest.total * 0.999)
@@ -117,8 +114,7 @@ def test_a_target_beside_the_hinges_plane(seed, shape, bend, is_shaped, side):
 
 @given(seeds, shapes)
 def test_the_shape_at_rest_is_its_own_solution(seed, shape):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    _, rest = seeded(seed, shape)
     solution = solve(rest, rest.knee + rest.lower)
     knee, tip = joints(rest, solution.upper, solution.lower)
     # A shape this near to straight or folded is as far off as rounding moves it there: by the root of it.
@@ -131,8 +127,7 @@ def test_the_shape_at_rest_is_its_own_solution(seed, shape):
 
 @given(seeds, shapes)
 def test_quaternions_are_unit(seed, shape):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     for features in (PLAIN, SWUNG, Features(shaped=True)):
         for plane in Plane:
             target, pole = target_for(rest, rng), pole_for(rest, rng)
@@ -143,8 +138,7 @@ def test_quaternions_are_unit(seed, shape):
 
 @given(seeds, shapes, bends, planes, st.booleans())
 def test_tip_position_agrees_with_matrices(seed, shape, bend, plane, is_uninherited):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     uninherited = Uninherited(quaternion(rng), quaternion(rng)) if is_uninherited else None
     solution = solve(rest, target_for(rest, rng), bend, plane=plane, pole=pole_for(rest, rng), uninherited=uninherited)
     position = tip_position(Own(solution.upper, solution.lower), rest.limb, 1.25, uninherited)
@@ -154,8 +148,7 @@ def test_tip_position_agrees_with_matrices(seed, shape, bend, plane, is_uninheri
 
 @given(seeds, shapes, bends, st.sampled_from([Plane.SWING, Plane.POLE]))
 def test_planes_through_the_target(seed, shape, bend, plane):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target, pole = target_for(rest, rng, low=0.01), pole_for(rest, rng)
     solution = solve(rest, target, bend, plane=plane, pole=pole)
     knee, tip = joints(rest, solution.upper, solution.lower)
@@ -171,8 +164,7 @@ def test_planes_through_the_target(seed, shape, bend, plane):
 @given(seeds, shapes, bends, st.sampled_from([Plane.SWING, Plane.POLE]))
 def test_roll_is_carried_with_the_plane(seed, shape, bend, plane):
     """Both bones turn as one with the plane: their axes that were along its normal still are."""
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target, pole = target_for(rest, rng, low=0.01), pole_for(rest, rng)
     solution = solve(rest, target, bend, plane=plane, pole=pole)
     normal = matrix(solution.upper) @ rest.normal
@@ -184,8 +176,7 @@ def test_roll_is_carried_with_the_plane(seed, shape, bend, plane):
 
 @given(seeds, shapes, bends, st.sampled_from([1.0, -1.0]))
 def test_pole_where_the_limb_already_bends_changes_nothing(seed, shape, bend, side):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target = flat(rest, target_for(rest, rng, low=0.1))
     across = np.cross(rest.normal, target) + 0.3 * target
     in_rest_plane = solve(rest, target, bend)
@@ -198,8 +189,7 @@ def test_pole_where_the_limb_already_bends_changes_nothing(seed, shape, bend, si
 @given(seeds, shapes, bends)
 def test_a_pole_in_line_has_no_say(seed, shape, bend):
     """The pose is that of a limb without a pole, whatever was before."""
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target = target_for(rest, rng, low=0.1)
     swung = solve(rest, target, bend, plane=Plane.SWING)
     for share in (0.0, 1e-9, -1.0, 2.0):
@@ -211,8 +201,7 @@ def test_a_pole_in_line_has_no_say(seed, shape, bend):
 
 @given(seeds, shapes, bends)
 def test_swing_is_the_rest_plane_for_targets_in_it(seed, shape, bend):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target = flat(rest, target_for(rest, rng, low=0.01))
     hinged, swung = (solve(rest, target, bend, plane=plane) for plane in (Plane.REST, Plane.SWING))
     # The way to straight opposite is as uncertain as the target is off the plane.
@@ -234,8 +223,7 @@ def same_side(q, other):
 @given(seeds, shapes, st.sampled_from(Plane), st.sampled_from([0.0, 1e-16, 1e-12, 1e-7]))
 def test_straight_opposite_is_half_a_turn_about_the_rest_normal(seed, shape, plane, off):
     """Also where rounding takes the target off that line."""
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape, is_alike=True)
+    rng, rest = seeded(seed, shape, is_alike=True)
     line = rest.line + off * vector(rng)
     pole = tuple(line.tolist())
     back = solve(rest, -line * 0.8 * rest.total, plane=plane, pole=pole)
@@ -250,8 +238,7 @@ def test_straight_opposite_is_half_a_turn_about_the_rest_normal(seed, shape, pla
 
 def test_swing_goes_the_shortest_way_and_jumps_nowhere_but_straight_opposite():
     for seed in range(20):
-        rng = random.Random(seed)
-        rest = rest_shape(rng, is_alike=True)
+        rng, rest = seeded(seed, is_alike=True)
         axis, size = unit(vector(rng)), np.linalg.norm(in_reach(rest, rng))
         start = unit(np.cross(axis, vector(rng)) + 0.2 * vector(rng)) * size
         ways = [turn(axis, math.radians(step / 2)) @ start for step in range(721)]
@@ -264,8 +251,7 @@ def test_swing_goes_the_shortest_way_and_jumps_nowhere_but_straight_opposite():
 @pytest.mark.parametrize("plane", Plane)
 def test_target_at_the_root_lies_along_the_unturned_upper_bone(plane):
     for seed in range(100):
-        rng = random.Random(seed)
-        rest = rest_shape(rng)
+        rng, rest = seeded(seed)
         r1, r2 = rest.lengths
         solution = solve(rest, (0.0, 0.0, 0.0), plane=plane, pole=pole_for(rest, rng))
         knee, tip = joints(rest, solution.upper, solution.lower)
@@ -299,8 +285,7 @@ def test_bones_of_no_length(lengths, plane):
 @given(seeds, shapes, st.floats(-1.0, 1.0), planes, st.sampled_from([1.0, -1.0]))
 def test_bend_between_the_sides(seed, shape, bend, plane, swing_side):
     """The knee swings round the target line by the angle whose cosine is the bend; the tip stays."""
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target = target_for(rest, rng, low=0.01)
     pole = pole_for(rest, rng)
     solution = solve(rest, target, bend, SWUNG, swing_side, plane, pole=pole)
@@ -315,8 +300,7 @@ def test_bend_between_the_sides(seed, shape, bend, plane, swing_side):
 @given(seeds, shapes, st.floats(-1.0, 1.0), planes)
 def test_bend_turns_the_hinge_axis_and_adds_no_roll(seed, shape, bend, plane):
     """Each bone: the plane's turn to the target line, then the shortest one off that line, about the swung hinge."""
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape, is_alike=True)
+    rng, rest = seeded(seed, shape, is_alike=True)
     target = in_reach(rest, rng)
     pole = pole_for(rest, rng)
     solution = solve(rest, target, bend, SWUNG, plane=plane, pole=pole)
@@ -334,8 +318,7 @@ def test_bend_turns_the_hinge_axis_and_adds_no_roll(seed, shape, bend, plane):
 
 @given(seeds, shapes, bends, planes)
 def test_bend_on_a_side_is_the_same_with_and_without_the_swing(seed, shape, bend, plane):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target, pole = target_for(rest, rng), pole_for(rest, rng)
     one, other = (solve(rest, target, bend, features, plane=plane, pole=pole) for features in (PLAIN, SWUNG))
     assert one.upper == pytest.approx(other.upper, abs=ROUNDING)
@@ -346,8 +329,7 @@ def test_bend_on_a_side_is_the_same_with_and_without_the_swing(seed, shape, bend
 def test_the_other_bend_is_the_mirror_image_facing_the_same_way(seed, shape, plane):
     """Mirrored across the plane through the target line and the normal, whose rotation vectors keep the sign along
     the normal's plane: the normal stays put."""
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target, pole = target_for(rest, rng, low=0.1), pole_for(rest, rng)
     one, other = (solve(rest, target, bend, plane=plane, pole=pole) for bend in (1.0, -1.0))
     normal = matrix(one.upper) @ rest.normal
@@ -359,8 +341,7 @@ def test_the_other_bend_is_the_mirror_image_facing_the_same_way(seed, shape, pla
 
 @given(seeds, shapes, bends, planes)
 def test_a_lower_bone_that_does_not_inherit_rotation(seed, shape, bend, plane):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     uninherited = Uninherited(quaternion(rng), quaternion(rng))
     target, pole = target_for(rest, rng), pole_for(rest, rng)
     without_inheriting = solve(rest, target, bend, plane=plane, pole=pole, uninherited=uninherited)
@@ -376,8 +357,7 @@ def test_a_lower_bone_that_does_not_inherit_rotation(seed, shape, bend, plane):
 
 @given(seeds, shapes, planes)
 def test_turning_everything_turns_the_pose(seed, shape, plane):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target, pole = target_for(rest, rng), pole_for(rest, rng)
     spin = matrix(quaternion(rng))
     turned_rest = Rest(spin @ rest.knee, spin @ rest.lower, spin @ rest.frame)
@@ -391,8 +371,7 @@ def test_turning_everything_turns_the_pose(seed, shape, plane):
 @pytest.mark.parametrize("plane", Plane)
 def test_no_jumps_as_the_target_goes_round(plane):
     for seed in range(20):
-        rng = random.Random(seed)
-        rest = rest_shape(rng, is_alike=True)
+        rng, rest = seeded(seed, is_alike=True)
         axis = unit(vector(rng)) if plane is Plane.POLE else rest.normal
         start = unit(np.cross(axis, vector(rng))) * np.linalg.norm(in_reach(rest, rng))
         pole = tuple((10 * rest.total * axis).tolist())

@@ -1,7 +1,6 @@
 """Softness, stretch, knee limits, influence, and pairs of these with each other, the bend and both planes."""
 
 import math
-import random
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from tests.solver.shapes import (
     in_reach,
     own_pose,
     pole_for,
-    rest_shape,
+    seeded,
     target_for,
     vector,
 )
@@ -70,8 +69,7 @@ def along(rest, rng, distance):
 
 @given(seeds, shapes, st.floats(0.01, 1.0), st.floats(0.0, 2.0))
 def test_softness(seed, shape, softness, fraction):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     distance = fraction * rest.total
     solution = solve(rest, along(rest, rng, distance), softness=softness)
     nearest = abs(rest.lengths[0] - rest.lengths[1])
@@ -83,8 +81,7 @@ def test_softness(seed, shape, softness, fraction):
 @given(seeds, st.floats(0.01, 0.5))
 def test_softness_keeps_the_knees_speed_finite(seed, softness):
     """The knee turns by the root of the easing's gap, so by at most a fixed share of the target's travel."""
-    rng = random.Random(seed)
-    rest = rest_shape(rng, is_alike=True)
+    rng, rest = seeded(seed, is_alike=True)
     ray = unit(flat(rest, vector(rng)))
     low = max(1.0 - softness, abs(rest.lengths[0] - rest.lengths[1]) / rest.total + 0.1)
     angles = []
@@ -99,8 +96,7 @@ def test_softness_keeps_the_knees_speed_finite(seed, softness):
 
 @given(seeds, shapes, fractions, st.floats(0.0, 4.0), fractions, st.floats(1.0, 3.0))
 def test_softness_and_stretch(seed, shape, softness, fraction, stretch, stretch_max):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     distance = fraction * rest.total
     target = along(rest, rng, distance)
     solution = solve(rest, target, softness=softness, stretch=stretch, stretch_max=stretch_max)
@@ -115,8 +111,7 @@ def test_softness_and_stretch(seed, shape, softness, fraction, stretch, stretch_
 
 @given(seeds, shapes, fractions, st.floats(0.2, 4.0), bends, st.booleans())
 def test_full_stretch_keeps_the_tip_on_the_target(seed, shape, softness, fraction, bend, has_pole):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     nearest = abs(rest.lengths[0] - rest.lengths[1])
     target = along(rest, rng, max(fraction * rest.total, nearest * 1.001))
     pole = pole_for(rest, rng) if has_pole else None
@@ -129,16 +124,14 @@ def test_full_stretch_keeps_the_tip_on_the_target(seed, shape, softness, fractio
 
 @given(seeds, shapes, st.floats(1.0, 5.0), st.floats(0.0, 0.99))
 def test_never_stretches_inside_reach(seed, shape, stretch_max, fraction):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     solution = solve(rest, along(rest, rng, fraction * rest.total), stretch=1.0, stretch_max=stretch_max)
     assert solution.stretch == 1.0
 
 
 @given(seeds, shapes, st.floats(0.0, 2.5), st.floats(0.0, 1.0), st.floats(0.0, 1.0), bends, st.booleans())
 def test_knee_limits(seed, shape, fraction, low, high, bend, has_pole):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     smallest, largest = sorted((low * math.pi, high * math.pi))
     target = along(rest, rng, fraction * rest.total)
     pole = pole_for(rest, rng) if has_pole else None
@@ -165,8 +158,7 @@ def test_knee_limits(seed, shape, fraction, low, high, bend, has_pole):
 
 @given(seeds, shapes, st.floats(0.0, 1.3), st.floats(0.2, 0.9), bends)
 def test_of_limits_that_cross_the_largest_prevails(seed, shape, fraction, high, bend):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape, is_alike=True)
+    rng, rest = seeded(seed, shape, is_alike=True)
     largest = high * math.pi
     target = along(rest, rng, fraction * rest.total)
     solution = solve(rest, target, EVERY, bend=bend, **limits(largest + 0.2, largest))
@@ -177,8 +169,7 @@ def test_of_limits_that_cross_the_largest_prevails(seed, shape, fraction, high, 
 
 @given(seeds, shapes, st.floats(1.0, 3.0), st.sampled_from([1.0, -1.0]))
 def test_a_bend_past_a_side_is_that_side(seed, shape, size, side):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target = target_for(rest, rng)
     past, at = (solve(rest, target, Features(swung=True), bend=bend) for bend in (size * side, side))
     assert past == at
@@ -187,8 +178,7 @@ def test_a_bend_past_a_side_is_that_side(seed, shape, size, side):
 @given(seeds, shapes, st.floats(0.0, 3.0), st.floats(0.2, 1.0), fractions, fractions)
 def test_limits_and_stretch(seed, shape, fraction, high, stretch, softness):
     """The limb stops at the limit, eases into it, and stretches from there; the inner angle stays within."""
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape, is_alike=True)
+    rng, rest = seeded(seed, shape, is_alike=True)
     largest = high * math.pi
     distance = fraction * rest.total
     solution = solve(
@@ -215,8 +205,7 @@ def test_limits_and_stretch(seed, shape, fraction, high, stretch, softness):
 
 @given(seeds, shapes, fractions, st.booleans(), bends)
 def test_influence_turns_each_bone_the_shortest_way(seed, shape, influence, has_pole, bend):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target, pole, own = target_for(rest, rng), pole_for(rest, rng) if has_pole else None, own_pose(rng)
     given_settings = {"bend": bend, "stretch": 1.0, "stretch_max": 2.0}
     full = solve(rest, target, Features(shaped=True, swung=True), pole, **given_settings)
@@ -230,8 +219,7 @@ def test_influence_turns_each_bone_the_shortest_way(seed, shape, influence, has_
 
 @given(seeds, shapes, st.booleans())
 def test_no_and_full_influence(seed, shape, has_pole):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target, pole, own = target_for(rest, rng), pole_for(rest, rng) if has_pole else None, own_pose(rng)
     none, full = (solve(rest, target, Features(blended=True), pole, own, influence=share) for share in (0.0, 1.0))
     solution = solve(rest, target, Features(), pole)
@@ -244,8 +232,7 @@ def test_no_and_full_influence(seed, shape, has_pole):
 
 @given(seeds, shapes, st.sampled_from(Plane))
 def test_a_feature_at_its_default_changes_nothing(seed, shape, plane):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     target, pole = target_for(rest, rng), pole_for(rest, rng)
     plain = solve(rest, target, Features(), pole, plane=plane)
     for features in (SHAPED, Features(swung=True), Features(blended=True), EVERY):
@@ -258,8 +245,7 @@ def test_a_feature_at_its_default_changes_nothing(seed, shape, plane):
 
 @given(seeds, bends, st.booleans())
 def test_all_features_together_stay_finite_and_unit(seed, bend, has_pole):
-    rng = random.Random(seed)
-    rest = rest_shape(rng)
+    rng, rest = seeded(seed)
     targets = [
         target_for(rest, rng, 0.0, 3.0),
         in_reach(rest, rng),

@@ -14,7 +14,7 @@ from addon.solver.limb import turned
 from addon.solver.ops import FLOATS
 from addon.solver.triangle import Settings
 from tests.solver.oracles import ROUNDING, Rest, joints, matrix, turn, unit
-from tests.solver.shapes import SHAPES, lower_turn, quaternion, rest_shape, rest_turn
+from tests.solver.shapes import SHAPES, lower_turn, quaternion, rest_shape, rest_turn, seeded
 
 seeds = st.integers(0, 2**32 - 1)
 shapes = st.sampled_from(SHAPES)
@@ -63,8 +63,7 @@ def from_matrix(of: np.ndarray):
 @given(seeds, shapes, st.floats(0.02, math.pi - 0.02), bends, st.booleans())
 def test_a_pole_at_the_knee_reproduces_any_bent_pose(seed, shape, angle, bend, is_uninherited):
     """Both bones, twist and all; with bend -1 the pole is on the side away from the knee."""
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape, is_alike=True)
+    rng, rest = seeded(seed, shape, is_alike=True)
     pose = bent_pose(rng, rest, angle)
     uninherited = None
     if is_uninherited:
@@ -89,8 +88,7 @@ def test_a_pole_at_the_knee_reproduces_any_bent_pose(seed, shape, angle, bend, i
 
 @given(seeds, shapes)
 def test_a_straight_pose_keeps_the_limbs_own_hinge(seed, shape):
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape)
+    rng, rest = seeded(seed, shape)
     pose = bent_pose(rng, rest, rng.choice([0.0, 1e-7, 5e-5]))
     fit = fit_hinge(pose, rest.limb, FLOATS)
     assert fit.hinge == (1.0, 0.0)
@@ -114,8 +112,7 @@ def test_the_shape_at_rest_has_no_turn(seed, shape):
 @given(seeds, shapes, turns, turns)
 def test_a_turned_hinge(seed, shape, angle, twist):
     """Made straight, the lower bone is twisted about its length, and bends about the hinge turned with it."""
-    rng = random.Random(seed)
-    rest = rest_shape(rng, shape, is_alike=True)
+    rng, rest = seeded(seed, shape, is_alike=True)
     limb = turned(rest.limb, half(angle), half(twist), FLOATS)
     along = unit(rest.knee)
     axis = turn(along, angle) @ rest.normal

@@ -16,7 +16,7 @@ from addon.solver.limb import limb
 from addon.solver.ops import FLOATS, Ops
 from addon.solver.rotation import components
 from addon.solver.triangle import Settings
-from tests.solver.shapes import own_pose, pole_for, quaternion, rest_shape, target_for
+from tests.solver.shapes import own_pose, pole_for, quaternion, rest_shape, seeded, target_for
 
 FILES = sorted(Path(addon.solver.__file__).parent.glob("*.py"))
 TRANSCENDENTAL = {
@@ -147,8 +147,7 @@ def test_a_chain_is_a_formula(features, is_uninherited):
 
     cases = []
     for seed in range(CASES):
-        rng = random.Random(seed)
-        rest = rest_shape(rng)
+        rng, rest = seeded(seed)
         settings = Settings(rng.uniform(-1, 1), rng.random(), rng.random(), 2.0, 0.9, 0.1, rng.random())
         pole = pole_for(rest, rng)
         uninherited = Uninherited(quaternion(rng), quaternion(rng)) if is_uninherited else None
@@ -183,8 +182,7 @@ def test_forward_kinematics_is_a_formula(is_uninherited):
 @pytest.mark.parametrize("is_uninherited", [False, True])
 def test_the_drivers_function_is_the_same_formula(features, is_uninherited):
     for seed in range(CASES):
-        rng = random.Random(seed)
-        rest = rest_shape(rng, "bent")
+        rng, rest = seeded(seed, "bent")
         settings = Settings(rng.uniform(-1, 1), rng.random(), rng.random(), 2.0, 0.9, 0.1, rng.random())
         pole = pole_for(rest, rng)
         uninherited = Uninherited(quaternion(rng), quaternion(rng)) if is_uninherited else None
