@@ -150,6 +150,13 @@ def update() -> None:
     bpy.context.view_layer.update()
 
 
+def put(owner: Any, **values: Any) -> None:
+    """Set properties of something, and let Blender evaluate it."""
+    for name, value in values.items():
+        setattr(owner, name, value)
+    update()
+
+
 def select(ob: Any, *names: str) -> None:
     """Pose Mode with these bones selected, the last of them active."""
     if bpy.context.mode != "POSE":

@@ -20,6 +20,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     plane_chain,
+    put,
     update,
 )
 
@@ -46,17 +47,13 @@ def test_what_is_missing_or_wrong_is_named(settings, word):
 def test_a_target_at_no_number_leaves_the_limb_alone(capfd):
     ob, target = make_rig(), make_empty("target", NEAR)
     chain = make_chain(ob, target, plane="SWING")
-    target.location.x = float("nan")
-    update()
+    put(target.location, x=float("nan"))
     assert_refused(chain, "not a number")
-    target.location.x = 0.2
-    update()
+    put(target.location, x=0.2)
     assert chain.reach == "REACHED"
-    ob.location.x = float("nan")
-    update()
+    put(ob.location, x=float("nan"))
     assert_refused(chain, "what carries the limb")
-    ob.location.x = 0
-    update()
+    put(ob.location, x=0)
     assert chain.reach == "REACHED"
     assert "Traceback" not in capfd.readouterr().err
 
@@ -68,8 +65,7 @@ def test_overlapping_chains_are_both_refused():
     second = make_chain(ob, first.target, "foot")
     assert_refused(first, "foot")
     assert_refused(second, "shin")
-    second.enabled = False
-    update()
+    put(second, enabled=False)
     assert first.message == ""
 
 
@@ -81,12 +77,10 @@ def test_a_bone_without_a_parent():
 def test_a_renamed_target_bone_is_named_until_it_is_set_again():
     ob = make_rig((*LEG, FREE))
     chain = plane_chain(ob, ob, "free")
-    ob.data.bones["free"].name = "control"
-    update()
+    put(ob.data.bones["free"], name="control")
     if chain.message:
         assert "no bone 'free'" in chain.message
-    chain.subtarget = "control"
-    update()
+    put(chain, subtarget="control")
     assert_on_target(ob, ob, bone="control")
 
 
@@ -97,8 +91,7 @@ def test_a_renamed_bone_keeps_its_chain(names, capfd):
     ob.data.bones[names[0]].name = names[1]
     lower = names[1] if names[0] == "shin" else "shin"
     for place in (NEXT, NEAR):
-        target.location = place
-        update()
+        put(target, location=place)
         assert_on_target(ob, target, lower)
     assert "Traceback" not in capfd.readouterr().err
 
@@ -151,8 +144,7 @@ def test_a_deleted_rig_and_a_deleted_scene_object(capfd):
     plane_chain(ob, target)
     plane_chain(other, target)
     bpy.data.objects.remove(ob)
-    target.location = NEXT
-    update()
+    put(target, location=NEXT)
     assert_on_target(other, target)
     bpy.context.scene.collection.objects.unlink(other)
     update()
@@ -178,12 +170,10 @@ def test_bones_renamed_in_edit_mode(capfd, caplog):
     plane_chain(ob, target)
     activate(ob)
     bpy.ops.object.mode_set(mode="EDIT")
-    ob.data.edit_bones["shin"].name = "calf"
-    update()
+    put(ob.data.edit_bones["shin"], name="calf")
     bpy.context.scene.frame_set(7)
     bpy.ops.object.mode_set(mode="OBJECT")
-    target.location = NEXT
-    update()
+    put(target, location=NEXT)
     assert_on_target(ob, target, "calf")
     assert caplog.messages == []
     assert "Traceback" not in capfd.readouterr().err
@@ -194,8 +184,7 @@ def test_an_armature_that_was_never_evaluated(capfd):
     chain = plane_chain(ob, target)
     new = bpy.data.objects.new("new", bpy.data.armatures.new("new"))
     assert new.pose is None
-    target.location = NEXT
-    update()
+    put(target, location=NEXT)
     assert_on_target(ob, target)
     chain.target, chain.subtarget = new, "hip"
     update()

@@ -24,6 +24,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    put,
     shown_rotation,
     update,
 )
@@ -41,8 +42,7 @@ def reaching(chain, share, direction=0.7, height=0.0):
     frame = frame_of(ob)
     total = sum(frame.lengths)
     nearest = abs(frame.lengths[0] - frame.lengths[1])
-    chain.target.location = frame.target((share * total - nearest) / (total - nearest), direction, height)
-    update()
+    put(chain.target, location=frame.target((share * total - nearest) / (total - nearest), direction, height))
     return frame, total
 
 
@@ -77,8 +77,7 @@ def in_pole_plane(ob, pole, bend=1.0):
 @few
 def test_the_knee_lies_towards_the_pole(target, pole, bend, at, turn):
     ob = fresh_rig()
-    ob.pose.bones["hip"].matrix_basis = Matrix.LocRotScale(0.3 * Vector(at), Quaternion((1, *turn)), None)
-    update()
+    put(ob.pose.bones["hip"], matrix_basis=Matrix.LocRotScale(0.3 * Vector(at), Quaternion((1, *turn)), None))
     root = Vector(joints(ob).root)
     goal, aside = Vector(target), Vector(pole)
     if not 0.3 < goal.length < 1.8 or goal.cross(aside).length < 0.1:
@@ -93,8 +92,7 @@ def test_a_limb_in_a_pole_plane_keeps_its_roll_to_the_plane():
     chain = pole_chain(ob, (0.2, 0.3, -1.4), (0, 3, -0.7))
     at_rest = frame_of(ob).normal
     for angle in np.linspace(0, 6, 13):
-        chain.pole_target.location = (3 * math.sin(angle), 3 * math.cos(angle), -0.7)
-        update()
+        put(chain.pole_target, location=(3 * math.sin(angle), 3 * math.cos(angle), -0.7))
         for name in ("thigh", "shin"):
             bone = ob.pose.bones[name]
             turned = (
@@ -162,8 +160,7 @@ def test_the_knee_swings_round_the_line_by_the_bend(bend, share, direction, pole
         chain.pole_target, chain.plane = make_empty("pole", joints(ob).knee), "POLE"
         update()
     whole = joints(ob)
-    chain.bend = bend
-    update()
+    put(chain, bend=bend)
     root, knee, tip = joints(ob)
     assert np.linalg.norm(tip - whole.tip) < 2 * EXACT * 2
     line = (tip - root) / np.linalg.norm(tip - root)
@@ -178,8 +175,7 @@ def test_a_bend_of_minus_one_faces_the_same_way():
     make_chain(ob, bend=1)
     normal = at_rest_in_armature(ob, frame_of(ob).normal)
     for bend in np.linspace(1, -1, 9):
-        ob.pose.bones["shin"].planar_ik.bend = bend
-        update()
+        put(ob.pose.bones["shin"].planar_ik, bend=bend)
     for name in ("thigh", "shin"):
         bone = ob.pose.bones[name]
         turned = bone.matrix.to_3x3() @ bone.bone.matrix_local.to_3x3().inverted() @ normal
@@ -191,8 +187,7 @@ def test_bend_from_one_side_to_the_other_does_not_pop():
     chain = make_chain(ob)
     last = None
     for i in range(101):
-        chain.bend = math.cos(math.pi * i / 100)
-        update()
+        put(chain, bend=math.cos(math.pi * i / 100))
         knee = joints(ob).knee
         assert last is None or np.linalg.norm(knee - last) < 0.05
         last = knee
@@ -237,8 +232,7 @@ def test_influence_is_the_shortest_rotation_from_the_own_pose(influence, pole, o
         update()
     solved = [Quaternion(shown_rotation(ob, bone.name)) for bone in bones]
     for share in (influence, 0):
-        chain.influence = share
-        update()
+        put(chain, influence=share)
         for bone, start, end in zip(bones, kept, solved, strict=True):
             shown = Quaternion(shown_rotation(ob, bone.name))
             assert abs(shown.dot(start.slerp(end, share))) == pytest.approx(1.0, abs=5e-7)
@@ -251,8 +245,7 @@ def test_a_nearly_straight_limb_never_bends_to_the_wrong_side(half_bend):
     chain = make_chain(ob, make_empty())
     for direction in np.radians(np.linspace(-60, 60, 13)):
         for share in (0.2, 0.5, 0.75, 0.9):
-            chain.target.location = frame.target(share, direction)
-            update()
+            put(chain.target, location=frame.target(share, direction))
             assert_joints(joints(ob), expected(frame, chain.target.location))
 
 
@@ -262,8 +255,7 @@ def test_the_knee_does_not_jump_between_close_targets():
     chain = make_chain(ob, make_empty())
     last = None
     for direction in range(-60, 61):
-        chain.target.location = frame.target(0.75, math.radians(direction))
-        update()
+        put(chain.target, location=frame.target(0.75, math.radians(direction)))
         knee = joints(ob).knee
         assert last is None or np.linalg.norm(knee - last) < 0.02
         last = knee

@@ -18,7 +18,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     plane_chain,
-    update,
+    put,
 )
 
 
@@ -124,12 +124,10 @@ def test_a_target_that_comes_to_hang_on_a_working_chain():
     chain = make_chain(ob, target)
     hang_by_constraint(ob, target)
     ob.update_tag()
-    chain.bend = 1
-    update()
+    put(chain, bend=1)
     assert_refused(chain, "hangs on the chain")
     target.constraints.clear()
-    chain.bend = 1
-    update()
+    put(chain, bend=1)
     assert chain.message == ""
 
 

@@ -22,6 +22,7 @@ from tests.blender.rigs import (
     make_rig,
     override_of,
     place_of,
+    put,
     reopened,
     rotation,
     update,
@@ -64,8 +65,7 @@ def test_an_appended_rig_lives(library):
     update()
     rig, target = bpy.data.objects["rig"], bpy.data.objects["target"]
     assert_on_target(rig, target)
-    target.location = NEXT
-    update()
+    put(target, location=NEXT)
     assert_on_target(rig, target)
 
 
@@ -128,8 +128,7 @@ def test_an_overridden_rig_follows_its_overridden_target(overridden):
     rig, target = overridden
     assert rig.override_library
     for place in (NEXT, NEAR):
-        target.location = place
-        update()
+        put(target, location=place)
         assert_on_target(rig, target)
 
 
@@ -137,8 +136,7 @@ def test_settings_of_an_override_and_their_keys(overridden):
     rig, target = overridden
     chain = rig.pose.bones["shin"].planar_ik
     knee = joints(rig).knee
-    chain.bend = -1
-    update()
+    put(chain, bend=-1)
     assert abs(joints(rig).knee - knee).max() > 0.1
     assert_on_target(rig, target)
     key_location(target, [NEAR, NEXT], 1, 10)
@@ -159,16 +157,14 @@ def test_an_override_is_kept_with_its_file(overridden, tmp_path):
     target = rig.pose.bones["shin"].planar_ik.target
     assert rig.pose.bones["shin"].planar_ik.bend == -1
     assert_on_target(rig, target)
-    target.location = NEAR
-    update()
+    put(target, location=NEAR)
     assert_on_target(rig, target)
 
 
 def test_a_target_of_its_own_for_an_override(overridden):
     rig, _ = overridden
     handle = make_empty("handle", NEXT)
-    rig.pose.bones["shin"].planar_ik.target = handle
-    update()
+    put(rig.pose.bones["shin"].planar_ik, target=handle)
     assert_on_target(rig, handle)
 
 
@@ -193,13 +189,11 @@ def test_a_copied_rig_is_a_chain_of_its_own(shared):
     copy = copied(ob, shared)
     update()
     goal = make_empty("goal", NEXT)
-    copy.pose.bones["shin"].planar_ik.target = goal
-    update()
+    put(copy.pose.bones["shin"].planar_ik, target=goal)
     assert_on_target(ob, target)
     assert_on_target(copy, goal)
     assert ob.pose.bones["shin"].planar_ik.residual < 1e-5
-    copy.pose.bones["shin"].planar_ik.target = None
-    update()
+    put(copy.pose.bones["shin"].planar_ik, target=None)
     assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
     assert copy.pose.bones["shin"].planar_ik.reach == "INVALID"
 
@@ -213,8 +207,7 @@ def test_a_duplicate_by_operator_gives_its_own_pose_back():
     copy = bpy.context.view_layer.objects.active
     update()
     assert copy is not ob
-    copy.pose.bones["shin"].planar_ik.enabled = False
-    update()
+    put(copy.pose.bones["shin"].planar_ik, enabled=False)
     assert rotation(copy.pose.bones["thigh"]) == pytest.approx((0.8, 0.6, 0, 0))
     assert ob.pose.bones["shin"].planar_ik.message == ""
 
@@ -223,8 +216,7 @@ def test_the_same_armature_stretched_on_two_objects():
     ob, _ = rig_and_target(stretch=1)
     copy = ob.copy()
     bpy.context.scene.collection.objects.link(copy)
-    copy.pose.bones["shin"].planar_ik.target = make_empty("far", (0.3, 0.3, -2.6))
-    update()
+    put(copy.pose.bones["shin"].planar_ik, target=make_empty("far", (0.3, 0.3, -2.6)))
     for rig in (ob, copy):
         assert_on_target(rig, rig.pose.bones["shin"].planar_ik.target)
 
@@ -237,8 +229,7 @@ def test_a_duplicated_bone_has_a_chain_of_its_own():
         bpy.ops.armature.duplicate()
     copy = ob.pose.bones["shin.001"].planar_ik
     assert copy.enabled
-    copy.target = make_empty("goal", NEXT)
-    update()
+    put(copy, target=make_empty("goal", NEXT))
     assert_on_target(ob, target)
     assert_on_target(ob, bpy.data.objects["goal"], "shin.001")
 
@@ -304,6 +295,5 @@ def test_a_chain_on_an_override_of_a_rig_without_chains_is_kept_with_its_file(is
         assert rig.pose.bones["shin"].planar_ik.target == bpy.data.objects["target"]
         for now, then in zip(joints(rig), before, strict=True):
             assert now == pytest.approx(then, abs=1e-5)
-    rig.pose.bones["shin"].planar_ik.enabled = False
-    update()
+    put(rig.pose.bones["shin"].planar_ik, enabled=False)
     assert rotation(rig.pose.bones["thigh"]) == pytest.approx((0.96, 0.28, 0, 0), abs=1e-6)

@@ -28,10 +28,10 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    put,
     rotation,
     set_rotation,
     shear_of,
-    update,
 )
 
 unit = st.floats(-1, 1, width=32)
@@ -152,8 +152,7 @@ def test_a_bone_of_almost_no_length(short):
     target = make_empty(location=(0.3, 2, 1))
     chain = make_chain(ob, target)
     assert chain.reach == "TOO_FAR"
-    target.location = (0, 1e-6, 0)
-    update()
+    put(target, location=(0, 1e-6, 0))
     assert chain.reach == "TOO_NEAR"
     assert np.isfinite(joints(ob)).all()
 
@@ -229,8 +228,7 @@ def test_a_limb_scaled_to_nothing_says_so():
     chain = make_chain(ob, make_empty(location=(0, 0, -1)), plane="SWING")
     assert chain.reach == "INVALID"
     assert "scaled to nothing" in chain.message
-    ob.pose.bones["hip"].scale = (1, 1, 1)
-    update()
+    put(ob.pose.bones["hip"], scale=(1, 1, 1))
     assert chain.reach == "REACHED"
 
 

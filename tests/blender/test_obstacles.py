@@ -17,6 +17,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    put,
     update,
 )
 
@@ -46,8 +47,7 @@ def test_a_constraint_on_the_limb_itself(bone):
     constraint = ob.pose.bones[bone].constraints.new("LIMIT_ROTATION")
     update()
     assert_given_back(ob, chain, constraint.name)
-    constraint.mute = True
-    update()
+    put(constraint, mute=True)
     assert_on_target(ob, target)
 
 
@@ -84,11 +84,9 @@ def test_a_constraint_over_the_limb_whose_bone_gets_another_name():
     foot = ob.pose.bones["foot"].bone
     ob.pose.bones["foot"].constraints.new("IK")
     for name in ("foot", "paw", "hoof"):
-        foot.name = name
-        update()
+        put(foot, name=name)
         for acts in (True, False):
-            ob.pose.bones[name].constraints[0].mute = not acts
-            update()
+            put(ob.pose.bones[name].constraints[0], mute=not acts)
             if acts:
                 assert_given_back(ob, chain, name)
             else:
@@ -99,11 +97,9 @@ def test_a_constraint_over_the_limb_whose_bone_gets_another_name():
 def test_an_ik_constraint_over_the_limb(kind, bone, count):
     ob, target, chain = limb(FOOT, KNEECAP)
     constraint = ob.pose.bones[bone].constraints.new(kind)
-    constraint.chain_count = count
-    update()
+    put(constraint, chain_count=count)
     assert_given_back(ob, chain, f"'{bone}'")
-    constraint.chain_count = 1
-    update()
+    put(constraint, chain_count=1)
     assert_on_target(ob, target)
 
 
@@ -169,8 +165,7 @@ def test_a_driven_scale_only_keeps_the_limb_from_stretching():
     ob.pose.bones["thigh"].driver_add("scale", 1).driver.expression = "1"
     update()
     assert (chain.reach, chain.message) == ("TOO_FAR", "")
-    chain.stretch = 1
-    update()
+    put(chain, stretch=1)
     assert_given_back(ob, chain, "The scale of 'thigh' is driven")
     ob.pose.bones["thigh"].driver_remove("scale", 1)
     update()
@@ -186,21 +181,18 @@ def test_an_ik_constraint_that_follows_the_limb_leaves_other_bones_to_be_its_tar
     pole = make_empty("pole", (0.3, 5, -0.5))
     chain = make_chain(ob, ob, subtarget="control", plane="POLE", pole_target=pole)
     assert_on_target(ob, ob, bone="control")
-    chain.subtarget = "fore"
-    update()
+    put(chain, subtarget="fore")
     assert "hangs on the chain" in chain.message
 
 
 def test_an_armature_in_its_rest_position():
     ob, target, chain = limb()
-    ob.data.pose_position = "REST"
-    update()
+    put(ob.data, pose_position="REST")
     assert_given_back(ob, chain, "rest position")
     rest = joints(ob)
     bpy.context.scene.frame_set(3)
     assert np.array_equal(joints(ob), rest)
-    ob.data.pose_position = "POSE"
-    update()
+    put(ob.data, pose_position="POSE")
     assert_on_target(ob, target)
 
 
@@ -222,7 +214,6 @@ def test_nothing_is_said_of_a_chain_that_is_off(caplog):
     ob.pose.bones["shin"].constraints.new("COPY_ROTATION").target = ob
     update()
     assert caplog.messages == []
-    chain.enabled = True
-    update()
+    put(chain, enabled=True)
     assert ["mute or remove it" in message for message in caplog.messages] == [True]
     assert_refused(chain, "mute or remove it")

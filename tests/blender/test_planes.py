@@ -26,7 +26,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
-    update,
+    put,
 )
 
 unit = st.floats(-1, 1)
@@ -60,8 +60,7 @@ def test_a_free_limb_is_a_hinge_for_targets_in_its_rest_plane():
     chain = make_chain(ob, make_empty(), plane="SWING")
     for share in (0.2, 0.9):
         for place in circle(frame, 12, share):
-            chain.target.location = place
-            update()
+            put(chain.target, location=place)
             assert_joints(joints(ob), expected(frame, place), knee_within=2e-5)
 
 
@@ -70,12 +69,10 @@ def test_a_target_beside_the_hinge_is_not_reached():
     frame = frame_of(ob)
     chain = make_chain(ob, make_empty("target", frame.target(0.6, 0.5)))
     for height, reach in ((0.0, "REACHED"), (3e-6, "REACHED"), (2e-5, "OFF_PLANE"), (-0.3, "OFF_PLANE")):
-        chain.target.location = frame.target(0.6, 0.5, height)
-        update()
+        put(chain.target, location=frame.target(0.6, 0.5, height))
         assert chain.reach == reach
         assert chain.residual == pytest.approx(abs(height) * length(ob), abs=1e-5)
-    chain.plane = "SWING"
-    update()
+    put(chain, plane="SWING")
     assert_on_target(ob, chain.target)
 
 

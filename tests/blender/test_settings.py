@@ -16,6 +16,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    put,
     reopened,
     select,
     set_keys,
@@ -69,8 +70,7 @@ def test_a_setting_is_the_same_on_the_bone_and_in_its_group(leg: Any, name: str,
 
 def test_a_group_knows_its_bone_in_the_evaluated_pose_and_after_undo(leg: Any) -> None:
     select(leg.id_data, "shin")
-    leg.planar_ik.influence = 0.25
-    update()
+    put(leg.planar_ik, influence=0.25)
     evaluated = leg.id_data.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["shin"]
     assert evaluated.planar_ik.influence == 0.25
     bpy.ops.ed.undo_push(message="a quarter")
@@ -104,11 +104,9 @@ def test_keys_on_the_bone_move_the_limb(leg: Any) -> None:
     half = joints(leg.id_data).tip
     assert leg.planar_ik.influence == pytest.approx(0.5)
     leg.id_data.animation_data_clear()
-    leg.planar_ik_influence = 0.5
-    update()
+    put(leg, planar_ik_influence=0.5)
     assert np.linalg.norm(joints(leg.id_data).tip - half) < 1e-6
-    leg.planar_ik_influence = 1.0
-    update()
+    put(leg, planar_ik_influence=1.0)
     assert np.linalg.norm(joints(leg.id_data).tip - half) > 0.1
 
 

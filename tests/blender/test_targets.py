@@ -23,6 +23,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     plane_chain,
+    put,
     update,
 )
 
@@ -31,8 +32,7 @@ def test_an_object_that_is_moved():
     ob, target = make_rig(), make_empty("target", NEAR)
     plane_chain(ob, target)
     for place in (NEAR, NEXT):
-        target.location = place
-        update()
+        put(target, location=place)
         assert_on_target(ob, target)
 
 
@@ -54,8 +54,7 @@ def test_a_constrained_object():
     constraint.target = leader
     plane_chain(ob, target)
     assert_on_target(ob, target)
-    leader.location = NEXT
-    update()
+    put(leader, location=NEXT)
     assert_on_target(ob, target)
 
 
@@ -78,8 +77,7 @@ def test_a_driven_object():
     variable.targets[0].transform_type = "LOC_X"
     driver.expression = "var - 1.2"
     plane_chain(ob, target)
-    leader.location.x = 0.4
-    update()
+    put(leader.location, x=0.4)
     assert_on_target(ob, target)
 
 
@@ -103,11 +101,9 @@ def test_a_bone_of_the_same_armature():
     ob = make_rig((*LEG, FREE))
     plane_chain(ob, ob, "free")
     assert_on_target(ob, ob, bone="free")
-    ob.pose.bones["free"].location = (0.2, 0.1, 0.1)
-    update()
+    put(ob.pose.bones["free"], location=(0.2, 0.1, 0.1))
     assert_on_target(ob, ob, bone="free")
-    ob.matrix_basis = Matrix.LocRotScale(Vector((1, 2, 0)), None, Vector((1, 2, -1)))
-    update()
+    put(ob, matrix_basis=Matrix.LocRotScale(Vector((1, 2, 0)), None, Vector((1, 2, -1))))
     assert_on_target(ob, ob, bone="free")
 
 
@@ -117,8 +113,7 @@ def test_a_bone_of_another_armature_with_another_transform():
     ob = make_rig()
     plane_chain(ob, other, "free")
     assert_on_target(ob, other, bone="free")
-    other.pose.bones["free"].location = (0.2, 0.1, 0.1)
-    update()
+    put(other.pose.bones["free"], location=(0.2, 0.1, 0.1))
     assert_on_target(ob, other, bone="free")
 
 
@@ -135,8 +130,7 @@ def test_a_bone_that_other_bones_and_constraints_move():
     ob.pose.bones["arm"].constraints.new("COPY_LOCATION").target = make_empty("leader", (0.1, 0.1, -1.2))
     plane_chain(ob, ob, "free")
     assert_on_target(ob, ob, bone="free")
-    bpy.data.objects["leader"].location = (0, 0.4, -1)
-    update()
+    put(bpy.data.objects["leader"], location=(0, 0.4, -1))
     assert_on_target(ob, ob, bone="free")
 
 
@@ -147,8 +141,7 @@ def test_a_hidden_rig_or_target_still_counts():
     target.location = NEXT
     update()
     assert np.isfinite(joints(ob).tip).all()
-    target.hide_viewport = False
-    update()
+    put(target, hide_viewport=False)
     assert_on_target(ob, target)
 
 
@@ -193,8 +186,7 @@ def test_a_hidden_target_that_blender_leaves_behind(way):
     update()
     assert_on_target(ob, target)
     target.animation_data_clear()
-    target.hide_viewport = True
-    update()
+    put(target, hide_viewport=True)
     assert chain.message == ""
 
 

@@ -32,6 +32,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    put,
     reopened,
     rig_and_twin,
     rotation,
@@ -80,8 +81,7 @@ def test_an_object_whose_armature_is_also_anothers_that_lost_its_chain(way: str)
     select(ob, "shin")
     bpy.ops.pose.planar_ik_remove()
     assert told(twin) == ("REACHED" if way == "EXTENSION" else "TOO_FAR")
-    twin.pose.bones["shin"].planar_ik.target.location = NEAR
-    update()
+    put(twin.pose.bones["shin"].planar_ik.target, location=NEAR)
     assert told(twin) == "REACHED"
     bpy.context.scene.frame_set(3)
     assert told(twin) == "REACHED"
@@ -173,8 +173,7 @@ def test_the_residual_whatever_is_set(way: str, setting: dict[str, float]) -> No
     ob = make_rig()
     target = add_chain(ob, way, **setting).target
     for place in (NEXT, (0, 0.1, -1.85), (0, 0, -3), (0, 0, -0.05)):
-        target.location = place
-        update()
+        put(target, location=place)
         told(ob)
 
 
@@ -186,8 +185,7 @@ def test_a_rotation_that_is_set_with_its_mode(is_live: bool) -> None:
     thigh.rotation_mode = "XYZ"
     thigh.rotation_euler = (0.3, -0.7, 0.2)
     update()
-    chain.enabled = False
-    update()
+    put(chain, enabled=False)
     assert tuple(thigh.rotation_euler) == pytest.approx((0.3, -0.7, 0.2))
 
 
@@ -197,8 +195,7 @@ def test_live_off_after_the_file_was_opened_again(tmp_path: Path, step: str, is_
     ob = make_rig()
     ob.pose.bones["thigh"].rotation_quaternion = own = BY_HAND
     add_chain(ob, "EXTENSION")
-    bpy.context.scene.planar_ik.live = False
-    update()
+    put(bpy.context.scene.planar_ik, live=False)
     ob = reopened(tmp_path)
     solved, chain = joints(ob), ob.pose.bones["shin"].planar_ik
     assert chain.residual == pytest.approx(0.0, abs=1e-5)
@@ -218,8 +215,7 @@ def test_live_off_after_the_file_was_opened_again(tmp_path: Path, step: str, is_
         assert np.allclose(joints(ob).tip, solved.tip - (0, 0, 0.1), atol=1e-5)
         return
     if step == "snap_target":
-        chain.enabled = False
-        update()
+        put(chain, enabled=False)
     assert rotation(ob.pose.bones["thigh"]) == pytest.approx(tuple(own), abs=1e-6)
     if step == "snap_target":
         fk = joints(ob).tip
@@ -346,8 +342,7 @@ def test_a_leg_that_points_the_opposite_way_of_its_hip_is_exact_on_the_rig(bones
     frame = frame_of(ob)
     target = add_chain(ob, "RIG").target
     for direction in np.random.default_rng(5).normal(size=(20, 3)):
-        target.location = frame.outside(1.7 * direction / np.linalg.norm(direction))
-        update()
+        put(target, location=frame.outside(1.7 * direction / np.linalg.norm(direction)))
         assert np.linalg.norm(joints(ob).tip - place_of(target)) <= 3e-6 * length(ob)
 
 
@@ -359,8 +354,7 @@ def test_a_limb_on_the_rig_stretches_no_other_object_of_its_armature(way: str) -
     select(ob, "shin")
     if way == "rebuild":
         bpy.ops.pose.planar_ik_make_portable()
-        chain.stretch = 1.0
-        update()
+        put(chain, stretch=1.0)
         assert chain.reach == "INVALID"
     with pytest.raises(RuntimeError, match="inherit"):
         getattr(bpy.ops.pose, {"add": "planar_ik_make_portable", "rebuild": "planar_ik_rebuild"}[way])()

@@ -9,7 +9,7 @@ import pytest
 from mathutils import Vector
 
 from tests.blender.crowds import COUNT, in_batches, make_crowd, play, play_one_by_one
-from tests.blender.rigs import assert_on_target, set_keys, shown, shown_rotation, update
+from tests.blender.rigs import assert_on_target, put, set_keys, shown, shown_rotation, update
 
 SETTINGS = {
     "plain": {},
@@ -60,8 +60,7 @@ def test_dragging_a_target_is_posed_together():
     after = [shown_rotation(ob, f"shin{i}") for i in range(COUNT)]
     assert [i for i in range(COUNT) if before[i] != after[i]] == [7]
     place = ob.pose.bones["thigh7"].head + Vector((0, 0.2, -1.3))
-    targets[7].location = place
-    update()
+    put(targets[7], location=place)
     assert ob.pose.bones["shin7"].planar_ik.reach == "REACHED"
 
 
@@ -88,8 +87,7 @@ def test_a_target_nowhere_gives_its_own_limb_back_only():
 def test_a_target_that_was_nowhere_at_first_is_followed_later():
     ob, targets = make_crowd(plane="POLE")
     targets[4].animation_data_clear()
-    targets[4].location.x = math.nan
-    update()
+    put(targets[4].location, x=math.nan)
     chain = ob.pose.bones["shin4"].planar_ik
     assert chain.reach == "INVALID"
     targets[4].location = ob.pose.bones["thigh4"].head + Vector((0, 0.2, -1.3))
@@ -109,8 +107,7 @@ def test_bones_own_scale_outlives_a_target_that_was_nowhere():
     assert in_batches() == COUNT
     assert chain.reach == "TOO_FAR"
     assert shown(ob, "thigh4").to_scale().y > 1.1
-    chain.enabled = False
-    update()
+    put(chain, enabled=False)
     assert ob.pose.bones["shin4"].scale[:] == ob.pose.bones["thigh4"].scale[:] == (1, 1, 1)
     assert abs(shown_rotation(ob, "shin4")[0]) > 1 - 1e-6
 

@@ -22,6 +22,7 @@ from tests.blender.rigs import (
     make_rig,
     place_of,
     plane_chain,
+    put,
     update,
 )
 
@@ -60,20 +61,16 @@ def legs(work):
 
 
 def turn(ob, bone="hip", by=0.3):
-    ob.pose.bones[bone].rotation_quaternion = (1, by, 0, 0)
-    update()
+    put(ob.pose.bones[bone], rotation_quaternion=(1, by, 0, 0))
 
 
 def test_an_edit_that_concerns_no_chain(legs, work):
-    bpy.data.objects["other"].location = NEXT
-    update()
+    put(bpy.data.objects["other"], location=NEXT)
     turn(bpy.data.objects["none"])
-    bpy.data.objects["none"].data.bones["hip"].use_deform = False
-    update()
+    put(bpy.data.objects["none"].data.bones["hip"], use_deform=False)
     bpy.data.objects["other"].select_set(True)
     update()
-    bpy.context.scene.frame_end = 99
-    update()
+    put(bpy.context.scene, frame_end=99)
     assert work == []
 
 
@@ -86,11 +83,9 @@ def test_a_target_poses_what_follows_it(legs, work):
 
 def test_what_carries_a_target_poses_what_follows_it(legs, work):
     target, carrier = bpy.data.objects["target of b"], make_empty("carrier")
-    target.parent = carrier
-    update()
+    put(target, parent=carrier)
     work.clear()
-    carrier.location.z = 0.1
-    update()
+    put(carrier.location, z=0.1)
     assert work == [("pose", "b")]
     assert_on_target(legs[1], target)
 
@@ -105,8 +100,7 @@ def test_a_bone_that_carries_the_limb_poses_it_without_a_look(legs, work):
 
 def test_a_setting_has_its_own_chain_looked_at(legs, work):
     knee = joints(legs[0]).knee
-    legs[0].pose.bones["shin"].planar_ik.bend = -1
-    update()
+    put(legs[0].pose.bones["shin"].planar_ik, bend=-1)
     assert work == [("pose", "a"), ("look", "a")]
     assert abs(knee - joints(legs[0]).knee).max() > 0.1
 
@@ -138,8 +132,7 @@ def test_what_another_chain_moves_is_posed_after_it(work):
     plane_chain(ahead, rider)
     plane_chain(behind, target)
     work.clear()
-    target.location = (0.2, 0.3, -1.1)
-    update()
+    put(target, location=(0.2, 0.3, -1.1))
     assert work == [("pose", "behind"), ("pose", "ahead")]
     assert_on_target(behind, target)
     assert_on_target(ahead, rider)
@@ -149,14 +142,11 @@ def test_a_pose_set_by_hand_is_noticed_whatever_was_edited_before(legs):
     shin, chain = legs[0].pose.bones["shin"], legs[0].pose.bones["shin"].planar_ik
     for turned in ((0.8, 0.6, 0, 0), (0.6, 0, 0.8, 0)):
         turn(legs[0])
-        shin.rotation_quaternion = turned
-        update()
+        put(shin, rotation_quaternion=turned)
         assert_on_target(legs[0], bpy.data.objects["target of a"])
-        chain.enabled = False
-        update()
+        put(chain, enabled=False)
         assert tuple(shin.rotation_quaternion) == pytest.approx(turned)
-        chain.enabled = True
-        update()
+        put(chain, enabled=True)
 
 
 @pytest.mark.parametrize("bone", ["hip", "thigh", "shin"])
@@ -202,8 +192,7 @@ def test_a_followed_bone_that_gets_another_name():
     chain.subtarget = "free"
     update()
     assert chain.message == "'other' has no bone 'free'"
-    with_name.name = "free"
-    update()
+    put(with_name, name="free")
     assert_on_target(ob, other, bone="free")
 
 
@@ -217,8 +206,7 @@ def test_a_limb_whose_bones_get_other_names(name, others):
         ob.data.bones["other1"].name, ob.data.bones[name].name = "free", "other1"
     ob.data.bones["other1" if others else name].name = "renamed"
     update()
-    target.location = NEXT
-    update()
+    put(target, location=NEXT)
     bpy.context.scene.frame_set(2)
     lower = "renamed" if name == "shin" else "shin"
     assert_on_target(ob, target, lower)
@@ -253,8 +241,7 @@ def test_chains_that_move_each_others_targets_say_so(count, capfd):
         for ob in rigs:
             assert_refused(ob.pose.bones["shin"].planar_ik, "move each other's targets")
         assert_on_target(last, rider)
-    rigs[0].pose.bones["shin"].planar_ik.enabled = False
-    update()
+    put(rigs[0].pose.bones["shin"].planar_ik, enabled=False)
     for ob in rigs[1:]:
         assert ob.pose.bones["shin"].planar_ik.message == ""
     assert "Traceback" not in capfd.readouterr().err
@@ -265,15 +252,13 @@ def test_a_tip_that_something_else_takes_away_is_not_reached(legs, influence, re
     """As another extension's handler may, which runs after ours."""
     ob, target = legs[0], bpy.data.objects["target of a"]
     chain = ob.pose.bones["shin"].planar_ik
-    chain.influence = influence
-    update()
+    put(chain, influence=influence)
 
     def turn_away(*_):
         ob.pose.bones["shin"].rotation_quaternion = (1, 0.2, 0, 0)
 
     bpy.app.handlers.depsgraph_update_post.append(turn_away)
-    target.location = NEXT
-    update()
+    put(target, location=NEXT)
     assert np.linalg.norm(joints(ob).tip - place_of(target)) == pytest.approx(chain.residual, abs=1e-6)
     assert chain.residual > 0.01
     assert chain.reach == reach

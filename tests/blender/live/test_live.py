@@ -31,6 +31,7 @@ from tests.blender.rigs import (
     make_rig,
     place_of,
     pose,
+    put,
     reopened,
     rotation,
     rotation_name,
@@ -86,10 +87,8 @@ def test_the_same_pose_after_edits_in_between():
     ob, target = walking()
     go_to(10)
     wanted = pose(ob)
-    target.location = NEAR
-    update()
-    ob.pose.bones["hip"].location.x = 0.3
-    update()
+    put(target, location=NEAR)
+    put(ob.pose.bones["hip"].location, x=0.3)
     ob.pose.bones["hip"].location.x = 0
     go_to(10)
     assert pose(ob) == wanted
@@ -133,10 +132,8 @@ def test_nothing_is_written_when_nothing_changed(writes):
     updates = []
     bpy.app.handlers.depsgraph_update_post.append(lambda *_: updates.append(1))
     update()
-    target.location = target.location.copy()
-    update()
-    other.location.x = 2
-    update()
+    put(target, location=target.location.copy())
+    put(other.location, x=2)
     assert writes == []
     assert len(updates) <= 4
     target.location.z += 0.1
@@ -194,8 +191,7 @@ def test_keyed_targets_and_planes_of_rigs_that_change():
     ob, target = make_rig(), make_empty("target", NEAR)
     chain = make_chain(ob, target)
     other = make_empty("other", NEXT)
-    chain.target = other
-    update()
+    put(chain, target=other)
     wanted = place_of(other)
     chain.plane, chain.pole_target = "POLE", make_empty("pole", (0, 5, 0))
     update()
@@ -267,8 +263,7 @@ def test_chains_on_three_rigs_that_depend_on_each_other():
         on_targets(pairs)
         now = [pose(ob) for ob, _ in pairs]
         assert seen.setdefault(frame, now) == now
-    bpy.data.objects["target"].location = (0.1, 0.1, -1.4)
-    update()
+    put(bpy.data.objects["target"], location=(0.1, 0.1, -1.4))
     on_targets(pairs)
     bpy.data.objects["goal"].location.x -= 0.2
     update()
@@ -363,8 +358,7 @@ def test_a_chain_that_raises_stops_no_other_and_is_reported_once(caplog, capfd, 
     assert "a fault of ours" in bad.pose.bones["shin"].planar_ik.message
     assert "Error in bpy.app.handlers" not in capfd.readouterr().err
     monkeypatch.undo()
-    bad.pose.bones["shin"].planar_ik.bend = 1
-    update()
+    put(bad.pose.bones["shin"].planar_ik, bend=1)
     assert_on_target(bad, target)
 
 
@@ -372,12 +366,10 @@ def test_live_off_leaves_the_pose_alone_and_on_takes_it_up(writes):
     ob, target = walking()
     bpy.context.scene.planar_ik.live = False
     writes.clear()
-    target.location = NEAR
-    update()
+    put(target, location=NEAR)
     go_to(7)
     assert writes == []
-    bpy.context.scene.planar_ik.live = True
-    update()
+    put(bpy.context.scene.planar_ik, live=True)
     assert pose(ob) == posed_anew(ob, 7)
 
 
@@ -392,13 +384,11 @@ def test_disabling_stops_and_enabling_takes_up_again():
     make_chain(ob, target, plane="POLE", pole_target=pole)
     for _ in range(3):
         bpy.ops.preferences.addon_disable(module=installed.MODULE)
-        target.location = NEXT
-        update()
+        put(target, location=NEXT)
         installed.enable()
         update()
         assert_on_target(ob, target)
-        target.location = NEAR
-        update()
+        put(target, location=NEAR)
         assert_on_target(ob, target)
 
 
@@ -423,8 +413,7 @@ def test_undo_and_redo():
     bpy.ops.ed.undo_push(message="start")
     places = [NEAR, NEXT, (0, 0.2, -1.5)]
     for place in places[1:]:
-        bpy.data.objects["target"].location = place
-        update()
+        put(bpy.data.objects["target"], location=place)
         bpy.ops.ed.undo_push(message="drag")
     for step in (bpy.ops.ed.undo, bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.redo, bpy.ops.ed.undo):
         step()

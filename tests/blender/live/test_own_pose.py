@@ -19,6 +19,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     pose,
+    put,
     reopened,
     rotation,
     rotation_name,
@@ -59,16 +60,12 @@ def test_disabling_and_influence_nil_give_it_back(mode):
     chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
     assert own(ob) == kept
     assert not np.allclose(joints(ob), shape, atol=1e-3)
-    chain.enabled = False
-    update()
+    put(chain, enabled=False)
     assert close(joints(ob), shape, 2e-6)
-    chain.enabled = True
-    update()
-    chain.influence = 0
-    update()
+    put(chain, enabled=True)
+    put(chain, influence=0)
     assert close(joints(ob), shape, 2e-6)
-    chain.enabled = False
-    update()
+    put(chain, enabled=False)
     assert own(ob) == kept
 
 
@@ -88,14 +85,11 @@ def test_it_never_takes_in_the_solvers_output():
     chain = make_chain(ob, make_empty("target", NEAR), influence=0.5)
     first = None
     for _ in range(20):
-        chain.target.location = NEXT
-        update()
-        chain.target.location = NEAR
-        update()
+        put(chain.target, location=NEXT)
+        put(chain.target, location=NEAR)
         first = first or pose(ob)
         assert pose(ob) == first
-    chain.influence = 0
-    update()
+    put(chain, influence=0)
     assert close(joints(ob), shape, 2e-6)
 
 
@@ -108,8 +102,7 @@ def test_what_the_animator_sets_becomes_the_own_pose(mode):
     set_rotation(thigh, mine)
     update()
     assert chain.reach == "REACHED"
-    chain.enabled = False
-    update()
+    put(chain, enabled=False)
     assert rotation(thigh) == pytest.approx(mine)
 
 
@@ -118,8 +111,7 @@ def test_a_stretched_limb_gets_its_scale_back():
     ob.pose.bones["thigh"].scale = (1.2, 1.2, 1.2)
     chain = make_chain(ob, make_empty("target", (0, 0, -4)), stretch=1)
     assert shown(ob, "thigh").to_scale().y > 1.5
-    chain.enabled = False
-    update()
+    put(chain, enabled=False)
     assert ob.pose.bones["thigh"].scale[:] == pytest.approx((1.2, 1.2, 1.2))
 
 
@@ -193,8 +185,7 @@ def test_a_chain_that_becomes_invalid_gives_it_back_and_takes_it_up():
     target, chain.target = chain.target, None
     update()
     assert own(ob) == kept
-    chain.target = target
-    update()
+    put(chain, target=target)
     assert pose(ob) == solved
 
 
@@ -207,8 +198,7 @@ def test_another_rotation_mode_keeps_it(mode):
         ob.pose.bones[name].rotation_mode = mode
     update()
     assert chain.reach == "REACHED"
-    chain.enabled = False
-    update()
+    put(chain, enabled=False)
     assert close(joints(ob), shape, 5e-6)
 
 
@@ -221,8 +211,7 @@ def test_a_saved_file_keeps_it(tmp_path, influence):
     ob = reopened(tmp_path)
     bpy.context.scene.frame_set(2)
     assert pose(ob) == solved
-    ob.pose.bones["shin"].planar_ik.enabled = False
-    update()
+    put(ob.pose.bones["shin"].planar_ik, enabled=False)
     assert close(own(ob), kept)
 
 
@@ -232,28 +221,23 @@ def test_undo_and_redo_keep_it():
     make_chain(ob, make_empty("target", NEAR), plane="SWING")
     select(ob, "shin")
     bpy.ops.ed.undo_push(message="chain")
-    bpy.data.objects["target"].location = NEXT
-    update()
+    put(bpy.data.objects["target"], location=NEXT)
     bpy.ops.ed.undo_push(message="drag")
     mine = Quaternion((0.8, -0.6, 0, 0))
-    bpy.data.objects["rig"].pose.bones["thigh"].rotation_quaternion = mine
-    update()
+    put(bpy.data.objects["rig"].pose.bones["thigh"], rotation_quaternion=mine)
     bpy.ops.ed.undo_push(message="turn")
     bpy.ops.ed.undo()
     update()
     rig = bpy.data.objects["rig"]
-    rig.pose.bones["shin"].planar_ik.enabled = False
-    update()
+    put(rig.pose.bones["shin"].planar_ik, enabled=False)
     assert close(own(rig), kept)
-    rig.pose.bones["shin"].planar_ik.enabled = True
-    update()
+    put(rig.pose.bones["shin"].planar_ik, enabled=True)
     bpy.ops.ed.undo()
     bpy.ops.ed.redo()
     bpy.ops.ed.redo()
     update()
     rig = bpy.data.objects["rig"]
-    rig.pose.bones["shin"].planar_ik.enabled = False
-    update()
+    put(rig.pose.bones["shin"].planar_ik, enabled=False)
     assert rotation(rig.pose.bones["thigh"]) == pytest.approx(tuple(mine), abs=1e-6)
 
 
@@ -291,14 +275,11 @@ def test_the_channels_are_the_animators_and_so_are_keys_and_undo_steps(influence
     select(ob, "shin")
     bpy.ops.ed.undo_push(message="chain")
     for place in (NEXT, NEAR):
-        chain.target.location = place
-        update()
+        put(chain.target, location=place)
         assert own(ob) == kept
-    ob.pose.bones["thigh"].rotation_quaternion = (1, 0, 0, 0)
-    update()
+    put(ob.pose.bones["thigh"], rotation_quaternion=(1, 0, 0, 0))
     bpy.ops.ed.undo_push(message="cleared")
-    chain.target.location = NEXT
-    update()
+    put(chain.target, location=NEXT)
     bpy.ops.ed.undo_push(message="moved")
     bpy.ops.ed.undo()
     rig = bpy.data.objects["rig"]
@@ -313,12 +294,10 @@ def test_a_pose_set_over_a_solution_while_live_is_off_stays(then):
     """It is what the animator set last, whether chains come on again or the chain is switched off."""
     ob = make_rig()
     chain = make_chain(ob, make_empty("target", NEAR), plane="SWING")
-    bpy.context.scene.planar_ik.live = False
-    update()
+    put(bpy.context.scene.planar_ik, live=False)
     thigh, turn = ob.pose.bones["thigh"], Quaternion((1.0, 0.2, 0.1, -0.3)).normalized()
     assert thigh.rotation_quaternion.rotation_difference(turn).angle > 0.1
-    thigh.rotation_quaternion = turn
-    update()
+    put(thigh, rotation_quaternion=turn)
     if then == "LIVE":
         bpy.context.scene.planar_ik.live = True
     else:

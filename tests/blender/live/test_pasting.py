@@ -15,6 +15,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    put,
     select,
     update,
 )
@@ -45,8 +46,7 @@ def chain_of(ob):
 def test_a_pasted_pose_leaves_a_chain_its_target_and_pole(is_on, caplog):
     ob, target = posed_rig()
     chain = chain_of(ob)
-    chain.enabled = is_on
-    update()
+    put(chain, enabled=is_on)
     paste(ob)
     assert caplog.messages == []
     chain.enabled = True
@@ -62,15 +62,13 @@ def test_it_does_after_undo():
     bpy.ops.ed.undo_push(message="pasted")
     update()
     for influence in (0.5, 1.0):
-        chain_of(ob).influence = influence
-        update()
+        put(chain_of(ob), influence=influence)
         bpy.ops.ed.undo_push(message="influence")
     bpy.ops.ed.undo()
     bpy.ops.ed.undo()
     update()
     ob, target = bpy.data.objects["rig"], bpy.data.objects["target of rig"]
-    target.location = NEXT
-    update()
+    put(target, location=NEXT)
     assert_on_target(ob, target)
 
 
@@ -78,8 +76,7 @@ def test_a_pose_pasted_on_another_rig_leaves_it_its_own_target():
     ob, target = posed_rig("one")
     bpy.ops.pose.copy()
     other, its = posed_rig("other")
-    its.location = NEXT
-    update()
+    put(its, location=NEXT)
     bpy.ops.pose.paste()
     update()
     assert_on_target(other, its)
@@ -89,12 +86,10 @@ def test_a_pose_pasted_on_another_rig_leaves_it_its_own_target():
 def test_what_is_cleared_stays_cleared():
     ob, target = posed_rig()
     chain = chain_of(ob)
-    chain.target = None
-    update()
+    put(chain, target=None)
     update()
     assert chain.message == "'shin' has no target"
-    chain.target = target
-    update()
+    put(chain, target=target)
     bpy.ops.pose.planar_ik_remove()
     update()
     assert (chain.target, chain.enabled) == (None, False)
@@ -107,11 +102,9 @@ def test_what_is_cleared_stays_cleared():
 
 def test_undo_before_a_target_was_set_leaves_none():
     ob, target = posed_rig()
-    chain_of(ob).target = None
-    update()
+    put(chain_of(ob), target=None)
     bpy.ops.ed.undo_push(message="cleared")
-    chain_of(ob).target = target
-    update()
+    put(chain_of(ob), target=target)
     bpy.ops.ed.undo_push(message="set")
     bpy.ops.ed.undo()
     update()

@@ -10,7 +10,7 @@ import pytest
 from mathutils import Euler, Matrix, Quaternion, Vector
 
 from tests.blender.natives import make_portable, matrices
-from tests.blender.rigs import assert_joints, frame_of, joints, make_chain, make_empty, make_rig, select, update
+from tests.blender.rigs import assert_joints, frame_of, joints, make_chain, make_empty, make_rig, put, select, update
 
 CARRIED = {
     "plain": (1, 1, 1),
@@ -120,13 +120,11 @@ def test_what_bones_inherit_of_what_carries_them_is_as_live(inherits, scale, pla
         return
     live = []
     for share in (1.0, 0.4):
-        chain.influence = share
-        update()
+        put(chain, influence=share)
         live.append((joints(ob), matrices(ob)))
     make_portable(ob)
     for share, (at, whole) in zip((1.0, 0.4), live, strict=True):
-        chain.influence = share
-        update()
+        put(chain, influence=share)
         assert chain.message == ""
         assert_joints(joints(ob), at, 1e-5)
         assert np.allclose(matrices(ob), whole, atol=3e-5)
@@ -139,14 +137,11 @@ def test_a_limb_that_is_scaled_to_nothing_has_a_place_and_comes_back():
     before = matrices(ob)
     hip = ob.pose.bones["hip"]
     for scale in ((0, 0, 0), (1, 0, 1)):
-        hip.scale = scale
-        update()
+        put(hip, scale=scale)
         assert np.isfinite(matrices(ob)).all()
-    hip.scale = (0, 0, 0)
-    update()
+    put(hip, scale=(0, 0, 0))
     assert np.allclose(joints(ob), np.array(hip.head), atol=1e-5)
-    hip.scale = (1, 1, 1)
-    update()
+    put(hip, scale=(1, 1, 1))
     assert np.array_equal(matrices(ob), before)
     assert chain.message == ""
 
@@ -166,8 +161,7 @@ def test_a_pose_that_is_not_a_number_is_said(axis, inherits):
     with suppress(RuntimeError):  # a limb of no length
         bpy.ops.pose.planar_ik_make_portable()
     for number in range(4):
-        chain.target.location = Vector((0.3 * number - 0.4, 0.5 - 0.2 * number, -1))
-        update()
+        put(chain.target, location=Vector((0.3 * number - 0.4, 0.5 - 0.2 * number, -1)))
         assert np.isfinite(matrices(ob)).all() or chain.reach == "INVALID"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from scripts import installed
 from tests.blender.natives import FOOT, make_portable, matrices, parts
-from tests.blender.rigs import LEG, frame_of, make_chain, make_empty, make_rig, select, update
+from tests.blender.rigs import LEG, frame_of, make_chain, make_empty, make_rig, put, select, update
 
 TURNED = (0.1, 0.5, -0.3)
 """How the hip is turned, which is keyed at rest."""
@@ -30,8 +30,7 @@ def leg() -> Any:
         ob.pose.bones["shin"].planar_ik_influence = influence
         ob.keyframe_insert('pose.bones["shin"].planar_ik_influence', frame=frame)
     bpy.context.scene.frame_set(3)
-    hip.rotation_euler = TURNED
-    update()
+    put(hip, rotation_euler=TURNED)
     return ob
 
 

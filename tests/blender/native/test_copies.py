@@ -18,6 +18,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    put,
     update,
 )
 
@@ -56,8 +57,7 @@ def mend(ob, lower="shin"):
 def test_a_copy_by_a_script(shares_data):
     ob, _ = one_leg()
     copy = copied(ob, shares_data)
-    copy.location.x = 0.3
-    update()
+    put(copy.location, x=0.3)
     if copy.pose.bones["shin"].planar_ik.message:  # Blender may leave its drivers with the original
         mend(copy)
     copy.pose.bones["shin"].planar_ik.target = make_empty("other", frame_of(copy).target(0.5, 0.9))

@@ -18,6 +18,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    put,
     select,
     update,
 )
@@ -58,8 +59,7 @@ def test_a_limb_that_hangs_on_something_else_now_says_so(change: Callable[[Any],
     assert "press Rebuild on the Rig" in ob.pose.bones["shin"].planar_ik.message
     rebuild(ob)
     chain = ob.pose.bones["shin"].planar_ik
-    chain.target.location = frame_of(ob).target(0.6, 0.4)
-    update()
+    put(chain.target, location=frame_of(ob).target(0.6, 0.4))
     assert_on_target(ob, chain.target, within=SAME)
     edit(ob, lambda bones: setattr(bones["thigh"], "parent", bones["hip"]))
     assert "press Rebuild on the Rig" in ob.pose.bones["shin"].planar_ik.message
@@ -148,12 +148,10 @@ def test_what_keeps_a_limb_below_uneven_scale_from_the_rig_is_taken_away_as_it_i
     said = "'thigh' takes over an uneven scale axis by axis: let it inherit scale in full"
     with pytest.raises(RuntimeError, match=said):
         bpy.ops.pose.planar_ik_make_portable()
-    ob.data.bones["thigh"].inherit_scale = "FULL"
-    update()
+    put(ob.data.bones["thigh"], inherit_scale="FULL")
     if lower == "ALIGNED":
         with pytest.raises(RuntimeError, match="'shin' has Inherit Scale set to ALIGNED: let it inherit in full"):
             bpy.ops.pose.planar_ik_make_portable()
-        ob.data.bones["shin"].inherit_scale = "FULL"
-        update()
+        put(ob.data.bones["shin"], inherit_scale="FULL")
     make_portable(ob)
     assert_on_target(ob, bpy.data.objects["target"], within=SAME)

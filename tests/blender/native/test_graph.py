@@ -17,6 +17,7 @@ from tests.blender.rigs import (
     make_rig,
     override_of,
     place_of,
+    put,
     update,
 )
 
@@ -68,8 +69,7 @@ def test_target_and_pole_of_the_same_armature(complaints, plane, bone):
     make_portable(ob)
     assert ob.pose.bones["shin"].planar_ik.message == ""
     for name in ("goal", "pole", "hip"):
-        ob.pose.bones[name].location = (0.1, -0.2, 0.1)
-        update()
+        put(ob.pose.bones[name], location=(0.1, -0.2, 0.1))
     assert not complaints()
 
 
@@ -90,8 +90,7 @@ def test_chains_that_hang_on_each_other_are_right_in_one_pass(complaints, tmp_pa
     complaints()
     make_portable(ob, "shin", "tip", "hand")
     for place in ((0.1, 0.1, 0.1), (-0.2, 0.3, 0.1), (0.3, 0, -0.2)):
-        ob.pose.bones["goal"].location = place
-        update()
+        put(ob.pose.bones["goal"], location=place)
         reached = 0
         for lower, target in GOALS:
             chain = ob.pose.bones[lower].planar_ik

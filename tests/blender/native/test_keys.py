@@ -24,6 +24,7 @@ from tests.blender.rigs import (
     make_rig,
     override_of,
     place_of,
+    put,
     select,
     update,
 )
@@ -34,8 +35,7 @@ ON_BONE, ON_RIG = 'pose.bones["shin"].planar_ik_influence', 'pose.bones["shin"][
 def leg(**settings: Any) -> Any:
     """A leg on the rig, its thigh turned by its own channels."""
     ob = leg_on_rig(plane="SWING", **settings)
-    ob.pose.bones["thigh"].rotation_quaternion = (1, 0.3, 0.1, 0)
-    update()
+    put(ob.pose.bones["thigh"], rotation_quaternion=(1, 0.3, 0.1, 0))
     return ob
 
 
@@ -60,14 +60,12 @@ def key(ob: Any, *pairs: tuple[float, float]) -> None:
 def test_what_a_script_sets_on_the_bone_counts_on_the_rig() -> None:
     ob = leg()
     bone = ob.pose.bones["shin"]
-    bone.planar_ik_influence = 0.25
-    update()
+    put(bone, planar_ik_influence=0.25)
     assert bone.planar_ik.influence == bone["planar_ik.influence"] == 0.25
     assert away(ob) > 0.05
     bone.planar_ik.influence = 1.0
     assert bone.planar_ik_influence == 1.0
-    bone.planar_ik_bend = 0.5
-    update()
+    put(bone, planar_ik_bend=0.5)
     assert bone.planar_ik.message == ""
     assert away(ob) <= 1e-5
 
@@ -181,8 +179,7 @@ def test_what_is_driven_goes_on_where_the_mechanism_is_made_anew() -> None:
     update()
     bone.planar_ik.softness = 0.1
     for value in (0.75, 0.25):
-        source.location.x = value
-        update()
+        put(source.location, x=value)
         assert ob.pose.bones["shin"].planar_ik.influence == pytest.approx(value)
         assert reader.location.x == pytest.approx(value)
         assert ob.pose.bones["shin"].planar_ik.message == ""
@@ -373,8 +370,7 @@ def test_a_custom_property_that_nothing_animates_any_more_is_not_lost(change: An
     ob.animation_data.action = None
     ob.pose.bones["shin"]["planar_ik.softness"] = 0.25  # as the slider in the panel does it
     ob.update_tag()
-    bpy.data.objects["target"].location = frame_of(ob).target(0.97, 0.4)
-    update()
+    put(bpy.data.objects["target"], location=frame_of(ob).target(0.97, 0.4))
     before = matrices(ob)
     change(ob)
     update()

@@ -30,6 +30,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    put,
     select,
     update,
 )
@@ -92,8 +93,7 @@ def test_joints_are_where_the_law_of_cosines_has_them(bend):
     make_portable(ob)
     for share in np.linspace(0.02, 1.1, 12):
         for direction in np.linspace(-3, 3, 11):
-            target.location = frame.target(share, direction, 0.2)
-            update()
+            put(target, location=frame.target(share, direction, 0.2))
             assert_joints(joints(ob), expected(frame, target.location, bend), SAME)
 
 
@@ -121,8 +121,7 @@ def test_knees_swing_as_those_of_a_live_chain_by_few_drivers(bones, plane):
     bends = [*np.linspace(-1, 1, 9), -0.99999994, -0.9999, 1e-7, 0.9999, 0.99999994]
     live = []
     for bend in bends:
-        chain.bend = bend
-        update()
+        put(chain, bend=bend)
         live.append(joints(ob))
     chain.bend = 0.5
     make_portable(ob)
@@ -147,13 +146,11 @@ def test_every_feature_is_that_of_a_live_chain(features, plane):
     places = [frame.target(share, 0.4, 0.05) for share in (0.02, 0.3, 0.8, 0.97, 1.05, 1.6)]
     live = []
     for each in places:
-        chain.target.location = each
-        update()
+        put(chain.target, location=each)
         live.append((joints(ob), matrices(ob)))
     make_portable(ob)
     for each, (at, whole) in zip(places, live, strict=True):
-        chain.target.location = each
-        update()
+        put(chain.target, location=each)
         assert_joints(joints(ob), at, SAME)
         assert np.allclose(matrices(ob), whole, atol=2e-5)
 
@@ -274,11 +271,9 @@ def test_what_happened_to_the_target_is_said():
     make_portable(ob)
     assert (chain.reach, chain.message) == ("REACHED", "")
     assert chain.residual < 1e-5
-    chain.target.location = frame_of(ob).target(1.5, 0.3)
-    update()
+    put(chain.target, location=frame_of(ob).target(1.5, 0.3))
     assert chain.reach == "TOO_FAR"
-    chain.target.location = frame_of(ob).target(0.5, 0.3, 0.2)
-    update()
+    put(chain.target, location=frame_of(ob).target(0.5, 0.3, 0.2))
     assert chain.reach == "OFF_PLANE"
     assert chain.residual == pytest.approx(0.2 * length(ob), rel=1e-3)
 
@@ -295,10 +290,8 @@ def test_no_pose_of_a_parent_makes_a_driver_fail(scale):
         update()
         setattr(hip, channel, (1, 1, 1) if channel == "scale" else (0, 0, 0))
         update()
-    chain.target.location = (scale, 0, 0)
-    update()
-    chain.target.location = (0.3, 0.5, -1.1)
-    update()
+    put(chain.target, location=(scale, 0, 0))
+    put(chain.target, location=(0.3, 0.5, -1.1))
     assert all(curve.driver.is_valid for curve in ob.animation_data.drivers)
     assert_joints(joints(ob), before, SAME)
 
@@ -314,13 +307,11 @@ def test_planes_in_space_are_those_of_a_live_chain_in_all_directions(plane):
     chain = make_chain(ob, make_empty(), plane=plane, pole_target=make_empty("pole", (3, 5, 1)))
     live = []
     for direction in directions:
-        chain.target.location = frame.outside(0.7 * total * direction / np.linalg.norm(direction))
-        update()
+        put(chain.target, location=frame.outside(0.7 * total * direction / np.linalg.norm(direction)))
         live.append(joints(ob))
     make_portable(ob)
     for direction, at in zip(directions, live, strict=True):
-        chain.target.location = frame.outside(0.7 * total * direction / np.linalg.norm(direction))
-        update()
+        put(chain.target, location=frame.outside(0.7 * total * direction / np.linalg.norm(direction)))
         assert_joints(joints(ob), at, SAME)
 
 
@@ -390,8 +381,7 @@ def test_the_axes_of_a_mechanism_are_square(bones, plane):
         axes = np.array(bone.matrix_local.to_3x3())
         assert axes.T @ axes == pytest.approx(np.eye(3), abs=1e-5)
     for direction in np.random.default_rng(2).normal(size=(12, 3)):
-        chain.target.location = frame.outside(direction / np.linalg.norm(direction))
-        update()
+        put(chain.target, location=frame.outside(direction / np.linalg.norm(direction)))
         assert np.linalg.norm(joints(ob).tip - place_of(chain.target)) <= SAME * length(ob)
 
 
@@ -426,11 +416,9 @@ def test_a_root_that_is_moved_later_is_noticed_and_mended():
     chain = make_chain(ob, pole_target=make_empty("p", (1, 5, 0)))
     chain.plane = "POLE"
     make_portable(ob)
-    ob.pose.bones["thigh"].location = (0.1, 0.05, -0.1)
-    update()
+    put(ob.pose.bones["thigh"], location=(0.1, 0.05, -0.1))
     assert "pose.planar_ik_rebuild" in chain.message
     rebuild(ob)
     assert (chain.reach, chain.message) == ("REACHED", "")
-    ob.pose.bones["thigh"].location = (0.15, 0.02, -0.3)
-    update()
+    put(ob.pose.bones["thigh"], location=(0.15, 0.02, -0.3))
     assert (chain.reach, chain.message) == ("REACHED", "")

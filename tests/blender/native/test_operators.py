@@ -20,6 +20,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    put,
     select,
     update,
 )
@@ -78,15 +79,13 @@ def test_drivers_of_others_go_on_reading_a_setting():
 def test_snapping_fk_shows_the_solution_without_the_chain(influence):
     ob = leg_on_rig(influence=influence)
     chain = ob.pose.bones["shin"].planar_ik
-    chain.influence = 1.0
-    update()
+    put(chain, influence=1.0)
     solved = matrices(ob)
     chain.influence = influence
     select(ob, "shin")
     assert bpy.ops.pose.planar_ik_snap_fk() == {"FINISHED"}
     assert chain.influence == pytest.approx(influence)
-    chain.influence = 0.0
-    update()
+    put(chain, influence=0.0)
     assert np.allclose(matrices(ob), solved, atol=1e-5)
 
 
@@ -99,8 +98,7 @@ def test_snapping_fk_moves_no_limb_of_a_rig_that_stands_elsewhere():
     solved = matrices(ob)
     select(ob, "shin")
     assert bpy.ops.pose.planar_ik_snap_fk() == {"FINISHED"}
-    chain.influence = 0.0
-    update()
+    put(chain, influence=0.0)
     assert np.allclose(matrices(ob), solved, atol=1e-5)
 
 
@@ -112,8 +110,7 @@ def test_snapping_the_target_shows_the_own_pose():
     own = joints(ob)
     select(ob, "shin")
     assert bpy.ops.pose.planar_ik_snap_target() == {"FINISHED"}
-    ob.pose.bones["shin"].planar_ik.influence = 1.0
-    update()
+    put(ob.pose.bones["shin"].planar_ik, influence=1.0)
     assert_joints(joints(ob), own, 1e-5)
 
 
@@ -164,12 +161,10 @@ def test_switching_off_shows_the_own_pose():
     ob = leg_on_rig()
     ob.pose.bones["thigh"].rotation_quaternion = Euler((0.2, 0.1, 0.3)).to_quaternion()
     chain = ob.pose.bones["shin"].planar_ik
-    chain.enabled = False
-    update()
+    put(chain, enabled=False)
     assert np.allclose(ob.pose.bones["thigh"].matrix_basis, Euler((0.2, 0.1, 0.3)).to_matrix().to_4x4(), atol=1e-6)
     own = matrices(ob)
-    chain.enabled = True
-    update()
+    put(chain, enabled=True)
     assert not np.allclose(matrices(ob), own, atol=1e-3)
     assert np.linalg.norm(joints(ob).tip - place_of(chain.target)) <= 1e-5 * length(ob)
 

@@ -23,6 +23,7 @@ from tests.blender.rigs import (
     make_rig,
     override_of,
     place_of,
+    put,
     reopened,
     select,
     update,
@@ -75,14 +76,12 @@ def test_joints_are_those_of_a_live_chain(rig, plane, influence):
     places = [frame.target(share, angle, 0.1) for share, angle in ((0.1, 0.4), (0.5, 2.0), (0.9, -1.5), (1.3, 0.2))]
     live = []
     for place in places:
-        chain.target.location = place
-        update()
+        put(chain.target, location=place)
         live.append(joints(rig))
     make_portable(rig)
     assert chain.runs_on == "RIG"
     for place, wanted in zip(places, live, strict=True):
-        chain.target.location = place
-        update()
+        put(chain.target, location=place)
         assert chain.message == ""
         assert_joints(joints(rig), wanted, SAME)
     make_live(rig)
@@ -126,13 +125,11 @@ def test_features_and_rotation_modes(rig, features, mode):
     places = [frame.target(share, 0.4, 0.05) for share in (0.02, 0.8, 1.05, 1.6)]
     live = []
     for place in places:
-        chain.target.location = place
-        update()
+        put(chain.target, location=place)
         live.append((joints(rig), matrices(rig, "thigh", "shin", "foot")))
     make_portable(rig)
     for place, (at, whole) in zip(places, live, strict=True):
-        chain.target.location = place
-        update()
+        put(chain.target, location=place)
         assert_joints(joints(rig), at, SAME)
         assert np.allclose(matrices(rig, "thigh", "shin", "foot"), whole, atol=2e-5)
 
@@ -264,8 +261,7 @@ def test_a_saved_file_has_it_all(rig, tmp_path):
     assert (chain.runs_on, chain.message, chain.enabled, chain.bend) == ("RIG", "", True, -1)
     assert (chain.target.name, chain.pole_target.name, chain.plane) == ("target", "pole", "POLE")
     assert chain.softness == pytest.approx(0.1)
-    chain.target = make_empty("other", chain.target.location)
-    update()
+    put(chain, target=make_empty("other", chain.target.location))
     assert (chain.runs_on, chain.message) == ("RIG", "")
     assert np.abs(play(rig)[-1] - wanted[-1]).max() <= 1e-5  # where the target was
     live = play(rig)
@@ -320,8 +316,7 @@ def test_what_animators_do_works(rig):
     update()
     assert chain.bend == -1.0
     assert not np.allclose(matrices(rig), played[-1], atol=1e-2)
-    chain.enabled = False
-    update()
+    put(chain, enabled=False)
     own = Euler((0.8, 0.1, 0)).to_matrix().to_4x4()
     assert np.allclose(rig.pose.bones["thigh"].matrix_basis, own, atol=1e-5)
     assert np.allclose(rig.pose.bones["thigh"].matrix, rig.pose.bones["thigh"].bone.matrix_local @ own, atol=1e-5)
@@ -347,8 +342,7 @@ def test_a_copy_says_that_it_has_no_mechanism_and_is_mended(rig):
     update()
     assert "are gone" in copy.pose.bones["shin"].planar_ik.message
     rebuild(copy)
-    copy.pose.bones["shin"].planar_ik.bend = -1.0
-    update()
+    put(copy.pose.bones["shin"].planar_ik, bend=-1.0)
     for ob in (rig, copy):
         assert (ob.pose.bones["shin"].planar_ik.message, ob.pose.bones["shin"].planar_ik.reach) == ("", "REACHED")
         assert np.linalg.norm(joints(ob).tip - place_of(bpy.data.objects["target"])) <= SAME * length(ob)

@@ -23,6 +23,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    put,
     update,
 )
 
@@ -102,8 +103,7 @@ def played(ob: Any, target: Any, places: list[Any], act: Callable[[Any], None] |
     """The joints with the target at some places, at each of which a reset may happen first."""
     found = []
     for place in places:
-        target.location = place
-        update()
+        put(target, location=place)
         if act:
             act(ob)
             update()

@@ -27,6 +27,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    put,
     select,
     update,
 )
@@ -39,8 +40,7 @@ SAME = 1e-5
 @pytest.mark.parametrize("far", [300, 3000, 30000])
 def test_a_limb_far_from_the_origin_reaches_as_far_as_single_precision_goes(way: str, far: float) -> None:
     ob = make_rig()
-    ob.location.x = far
-    update()
+    put(ob.location, x=far)
     chain = make_chain(ob, plane="SWING")
     if way == "RIG":
         make_portable(ob)
@@ -74,8 +74,7 @@ def no_influence(ob: Any) -> None:
 
 
 def hidden_when_its_target_moved(ob: Any) -> None:
-    ob.hide_viewport = True
-    update()
+    put(ob, hide_viewport=True)
     ob.pose.bones["shin"].planar_ik.target.location.z += 0.3
 
 
@@ -126,8 +125,7 @@ def test_it_is_told_on_the_rig_as_live(plane: str, settings: dict[str, Any]) -> 
     answers: dict[str, list[str]] = {}
     for way in ("RIG", "EXTENSION"):
         for share, height in itertools.product((-0.5, 0.1, 0.5, 0.9, 0.98, 1.1, 2.0), (0.0, 0.3)):
-            shin.planar_ik.target.location = frame.target(share, 0.4, height)
-            update()
+            put(shin.planar_ik.target, location=frame.target(share, 0.4, height))
             answers.setdefault(way, []).append(f"{share} {height} {shin.planar_ik.reach} {shin.planar_ik.message}")
         if way == "RIG":
             select(ob, "shin")
@@ -250,8 +248,7 @@ def test_a_mechanism_that_somebody_changed_is_no_whole_one_and_is_mended(way: st
     assert (chain.reach, chain.message) == ("LIMITED", "")
     if way != "turned at rest":  # by which the limb's own pose was changed as well
         assert np.allclose(matrices(ob), before, atol=1e-5)
-    chain.influence = 1.0
-    update()
+    put(chain, influence=1.0)
     assert np.linalg.norm(joints(ob).tip - place_of(chain.target)) <= SAME * length(ob)
 
 
@@ -376,8 +373,7 @@ def test_a_target_that_was_hung_on_the_limb_later_is_said() -> None:
     target = ob.pose.bones["shin"].planar_ik.target
     target.parent, target.parent_type, target.parent_bone = ob, "BONE", "foot"
     update()
-    ob.pose.bones["hip"].location = (0.2, 0.1, 0.3)
-    update()
+    put(ob.pose.bones["hip"], location=(0.2, 0.1, 0.3))
     chain = ob.pose.bones["shin"].planar_ik
     assert chain.reach == "INVALID"
     assert chain.message.startswith(f"'{target.name}' hangs on the chain of 'shin' itself")
@@ -422,8 +418,7 @@ def test_limbs_whose_targets_come_to_hang_on_each_other_are_not_reached() -> Non
         assert reaches(ob) == 2 * [("REACHED", False)]
         hang(ob, "B", "shinA")
         assert reaches(ob) == 2 * [("INVALID", True)]
-        ob.data.bones["shinA"].name = "calfA"
-        update()
+        put(ob.data.bones["shinA"], name="calfA")
         assert ob.pose.bones["calfA"].planar_ik.reach == "INVALID"
         ob.data.bones["calfA"].name = "shinA"
         hang(ob, "B", "hip")

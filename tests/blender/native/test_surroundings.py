@@ -26,6 +26,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    put,
     rotation_name,
     select,
     set_keys,
@@ -288,8 +289,7 @@ def test_nothing_of_ours_poses_or_looks_at_it(addon):
     ob = native_leg()
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.context.scene.frame_set(3)
-    ob.location.x = 1
-    update()
+    put(ob.location, x=1)
     plan = addon.live.plan.plan
     assert (plan.chains, plan.levels, plan.watchers) == ({}, [], {})
 
@@ -299,8 +299,7 @@ def test_posing_it_looks_for_no_chains(addon, monkeypatch):
     plan = addon.live.plan
     looked: list[str] = []
     monkeypatch.setattr(plan, "chains_of_file", lambda: looked.append("looked") or {})
-    ob.pose.bones["hip"].rotation_quaternion = (1, 0.1, 0, 0)
-    update()
+    put(ob.pose.bones["hip"], rotation_quaternion=(1, 0.1, 0, 0))
     assert not looked
     ob.pose.bones["thigh"].planar_ik_enabled = True  # as by Paste Pose: another chain, which is live
     update()

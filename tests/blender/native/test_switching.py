@@ -28,6 +28,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     override_of,
+    put,
     select,
     set_keys,
     update,
@@ -261,8 +262,7 @@ def test_without_its_driver_it_is_switched_by_hand() -> None:
     bone.keyframe_insert("planar_ik_influence", frame=1)
     before = {}
     for plane in ("POLE", "SWING"):
-        bone.planar_ik.plane = plane
-        update()
+        put(bone.planar_ik, plane=plane)
         before[plane] = matrices(ob)
         assert (bone.planar_ik_plane, bone["planar_ik.plane"]) == (plane, NUMBERS[plane])
         assert bone.path_resolve('["planar_ik.plane"]') == plane
@@ -381,8 +381,7 @@ def test_a_hinge_at_times_outlasts_its_keys() -> None:
     make_portable(ob)
     ob.animation_data.action = None
     for plane in ("SWING", "REST"):
-        ob.pose.bones["shin"].planar_ik.plane = plane
-        update()
+        put(ob.pose.bones["shin"].planar_ik, plane=plane)
         chain = ob.pose.bones["shin"].planar_ik
         assert (chain.plane, chain.message) == (plane, "")
 
@@ -399,8 +398,7 @@ def test_a_chain_that_is_switched_needs_its_pole_always() -> None:
     update()
     chain = ob.pose.bones["shin"].planar_ik
     assert (chain.reach, chain.message) == ("INVALID", "'shin' has no pole target")
-    chain.pole_target = make_empty("other", (3, 1, -1))
-    update()
+    put(chain, pole_target=make_empty("other", (3, 1, -1)))
     assert (chain.reach, chain.message) == ("REACHED", "")
     switch(ob, True)
     frame = frame_of_rig(ob)
@@ -438,15 +436,12 @@ def test_snapping_and_flipping_in_both_planes(to: bool) -> None:
     select(ob, "shin")
     before = matrices(ob)
     assert bpy.ops.pose.planar_ik_snap_fk() == {"FINISHED"}
-    ob.pose.bones["shin"].planar_ik.influence = 0.0
-    update()
+    put(ob.pose.bones["shin"].planar_ik, influence=0.0)
     assert np.abs(matrices(ob) - before).max() < 1e-5
-    ob.pose.bones["thigh"].rotation_quaternion = (1, 0.2, 0.1, -0.1)
-    update()
+    put(ob.pose.bones["thigh"], rotation_quaternion=(1, 0.2, 0.1, -0.1))
     posed, tip = matrices(ob), joints(ob).tip
     assert bpy.ops.pose.planar_ik_snap_target() == {"FINISHED"}
-    ob.pose.bones["shin"].planar_ik.influence = 1.0
-    update()
+    put(ob.pose.bones["shin"].planar_ik, influence=1.0)
     chain = ob.pose.bones["shin"].planar_ik
     assert (chain.plane, chain.message) == (POLES[to], "")
     assert np.linalg.norm(joints(ob).tip - tip) < 1e-5 * length(ob)

@@ -22,6 +22,7 @@ from tests.blender.rigs import (
     assert_on_target,
     make_empty,
     make_rig,
+    put,
     select,
     set_keys,
     update,
@@ -156,8 +157,7 @@ def test_a_pole_that_a_bone_switches_by_where_it_is():
     assert moved(ob, before) < SAME
     chain = ob.pose.bones["shin"].planar_ik
     for place, plane in ((0.1, "SWING"), (0.0, "POLE")):
-        ob.pose.bones["hip"].location.y = place
-        update()
+        put(ob.pose.bones["hip"].location, y=place)
         assert chain.plane == plane
 
 

@@ -21,6 +21,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    put,
     select,
     set_keys,
     update,
@@ -127,8 +128,7 @@ def test_switching_keeps_the_limb_where_it_is(to):
     update()
     assert chain.influence == (0.0 if to == "FK" else 1.0)
     assert max(np.abs(a - b).max() for a, b in zip(joints(ob), before, strict=True)) < 1e-5
-    target.location = NEXT
-    update()
+    put(target, location=NEXT)
     moved = max(np.abs(a - b).max() for a, b in zip(joints(ob), before, strict=True))
     assert (moved > 0.1) == (to == "IK")
 
@@ -161,8 +161,7 @@ def _at(ob, frame):
 
 def test_switching_refuses_with_a_sentence_and_changes_nothing():
     ob, _ = leg(influence=0.0)
-    ob.pose.bones["thigh"].rotation_quaternion = (1, 0, 0.2, 0.3)
-    update()
+    put(ob.pose.bones["thigh"], rotation_quaternion=(1, 0, 0.2, 0.3))
     select(ob, "shin")
     target = ob.pose.bones["shin"].planar_ik.target
     with pytest.raises(RuntimeError, match="plane"):

@@ -29,6 +29,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     pose,
+    put,
     rotation,
     select,
     update,
@@ -119,8 +120,7 @@ def frame_turn(ob):
 
 def test_add_to_a_limb_out_of_its_plane_gives_it_a_pole():
     ob = posed_rig(turn=(0.3, 0.8, 0.4))
-    ob.pose.bones["shin"].rotation_quaternion = (1, -0.4, 0, 0.5)
-    update()
+    put(ob.pose.bones["shin"], rotation_quaternion=(1, -0.4, 0, 0.5))
     before = joints(ob)
     bpy.ops.pose.planar_ik_add()
     update()
@@ -131,8 +131,7 @@ def test_add_to_a_limb_out_of_its_plane_gives_it_a_pole():
 
 def test_add_refuses_the_rest_plane_to_a_limb_out_of_it():
     ob = posed_rig(turn=(0.3, 0.8, 0.4))
-    ob.pose.bones["shin"].rotation_quaternion = (1, -0.4, 0, 0.5)
-    update()
+    put(ob.pose.bones["shin"], rotation_quaternion=(1, -0.4, 0, 0.5))
     before = joints(ob)
     refuses(bpy.ops.pose.planar_ik_add, "rest plane", plane="REST")
     assert moved(ob, before) == 0
@@ -151,8 +150,7 @@ def test_a_pole_added_to_a_straight_limb_bends_it_as_its_rest_plane_does(object_
         bpy.ops.pose.planar_ik_add(plane=plane)
         update()
         assert moved(ob, before) < 1e-6
-        chain_of(ob).target.location = ob.matrix_world @ Vector((0, 0.1, -1.6))
-        update()
+        put(chain_of(ob).target, location=ob.matrix_world @ Vector((0, 0.1, -1.6)))
         knees.append(joints(ob).knee)
         bpy.ops.pose.planar_ik_remove()
         update()
@@ -256,8 +254,7 @@ def test_a_chain_that_is_off_is_flipped_and_removed_all_the_same():
     ob = posed_rig()
     bpy.ops.pose.planar_ik_add()
     chain = chain_of(ob)
-    chain.enabled = False
-    update()
+    put(chain, enabled=False)
     assert (chain.reach, chain.message) == ("INVALID", "The chain is not enabled")
     bpy.ops.pose.planar_ik_flip()
     assert chain.bend == -1
@@ -273,8 +270,7 @@ def test_solve_poses_once_with_live_off():
     update()
     bpy.context.scene.planar_ik.live = False
     target = chain_of(ob).target
-    target.location = NEAR
-    update()
+    put(target, location=NEAR)
     assert np.linalg.norm(joints(ob).tip - np.array(NEAR)) > 0.1
     bpy.ops.pose.planar_ik_solve()
     update()
@@ -422,8 +418,7 @@ def test_too_many_targets():
 
 def test_a_limb_that_cannot_be_posed_exactly():
     ob = posed_rig()
-    ob.pose.bones["thigh"].scale = (1, 2, 1)
-    update()
+    put(ob.pose.bones["thigh"], scale=(1, 2, 1))
     refuses(bpy.ops.pose.planar_ik_add, "scaled unevenly")
 
 
@@ -440,8 +435,7 @@ def test_a_limb_that_something_else_moves(move):
 
 def test_a_pose_that_is_not_a_number():
     ob = posed_rig()
-    ob.pose.bones["thigh"].location.x = float("nan")
-    update()
+    put(ob.pose.bones["thigh"].location, x=float("nan"))
     refuses(bpy.ops.pose.planar_ik_add, "not a number")
 
 

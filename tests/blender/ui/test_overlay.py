@@ -25,6 +25,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    put,
     select,
     update,
 )
@@ -112,8 +113,7 @@ def test_rings_are_where_the_straight_and_the_folded_limb_end():
 
 def test_rings_follow_a_parent_that_is_scaled_unevenly():
     ob, _ = leg()
-    ob.pose.bones["hip"].scale = (1, 2, 0.7)
-    update()
+    put(ob.pose.bones["hip"], scale=(1, 2, 0.7))
     limbs, frame = shown(), frame_of(ob)
     update()
     r1, r2 = frame.lengths
@@ -178,11 +178,9 @@ def off_roles():
 def test_the_other_solution_is_the_limb_bent_the_other_way(bend, lower, plane):
     ob, _ = leg(lower, plane=plane, hinge_angle=0.4)
     chain = ob.pose.bones[lower].planar_ik
-    chain.bend = bend
-    update()
+    put(chain, bend=bend)
     ghost = shown().other[0]
-    chain.bend = -bend
-    update()
+    put(chain, bend=-bend)
     other = joints(ob, lower)
     assert np.abs(ghost - np.array(other[1:])).max() < 3 * CLOSE * length(ob, lower)
 
@@ -197,14 +195,11 @@ def test_the_ghosts_of_a_limb_between_fk_and_ik(hung, on_rig):
     ob.pose.bones["thigh"].rotation_quaternion = (1, 0.2, 0.1, -0.3)
     chain = ob.pose.bones["shin"].planar_ik
     update()
-    chain.influence = 0.0
-    update()
+    put(chain, influence=0.0)
     own = joints(ob)
-    chain.influence = 1.0
-    update()
+    put(chain, influence=1.0)
     solved = joints(ob)
-    chain.influence = 0.4
-    update()
+    put(chain, influence=0.4)
     limbs, size = shown(), length(ob)
     assert np.abs(limbs.own[0] - np.array(own[1:])).max() < CLOSE * size
     assert np.abs(limbs.solved[0] - np.array(solved[1:])).max() < CLOSE * size
@@ -267,8 +262,7 @@ def test_blended_limbs_of_several_kinds_are_drawn_together_as_each_alone():
 def test_a_miss_is_a_line_from_the_tip_to_the_target():
     ob, target = leg()
     root = Vector(joints(ob).root)
-    target.location = root + (target.location - root) * 5
-    update()
+    put(target, location=root + (target.location - root) * 5)
     figure = overlay("figure")
     miss = corners(shown(), figure.Role.MISS)
     assert np.abs(miss[0] - joints(ob).tip).max() < 1e-5
@@ -321,14 +315,12 @@ def test_bones_of_chains_that_are_not_selected_are_tinted():
 def test_what_was_found_is_found_anew_where_it_changed():
     ob, target = leg()
     assert shown().radii[0, 6:8].max() == 0.0
-    ob.pose.bones["shin"].planar_ik.softness = 0.05
-    update()
+    put(ob.pose.bones["shin"].planar_ik, softness=0.05)
     assert shown().radii[0, 6:8].min() > 0.0
     target.location.x += 0.2
     update()
     assert np.abs(shown().target[0] - np.array(target.location)).max() < 1e-6
-    ob.pose.bones["shin"].planar_ik.enabled = False
-    update()
+    put(ob.pose.bones["shin"].planar_ik, enabled=False)
     assert shown() is None
 
 
@@ -366,8 +358,7 @@ def test_no_role_is_told_by_its_colour_alone():
 @pytest.mark.parametrize("influence", [1.0, 0.4])
 def test_a_chain_on_the_rig_is_drawn_as_one_on_the_extension(influence):
     ob, _ = leg(softness=0.05, influence=influence)
-    ob.pose.bones["thigh"].rotation_quaternion = (1, 0.2, 0, 0.1)
-    update()
+    put(ob.pose.bones["thigh"], rotation_quaternion=(1, 0.2, 0, 0.1))
     live = shown()
     bpy.ops.pose.planar_ik_make_portable()
     update()
@@ -419,8 +410,7 @@ def test_a_setting_on_the_rig_that_is_driven_is_seen():
     target.empty_display_size = 1.0
     update()
     assert overlay("figure").Role.OWN not in shown().roles
-    target.empty_display_size = 0.5
-    update()
+    put(target, empty_display_size=0.5)
     assert overlay("figure").Role.OWN in shown().roles
 
 
