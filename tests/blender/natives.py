@@ -13,31 +13,25 @@ from typing import Any
 import bpy
 import numpy as np
 
-from tests.blender.rigs import LEG, Bone, activate, make_chain, make_rig, select, update
+from tests.blender.rigs import LEG, Bone, activate, make_chain, make_rig, press
 
 FOOT = Bone("foot", (0.1, 0, -1.9), (0.1, -0.3, -1.9), "shin")
 
 
 def make_portable(ob: Any, *lowers: str) -> None:
     """Put chains on the rig as a person would."""
-    select(ob, *(lowers or ("shin",)))
-    assert bpy.ops.pose.planar_ik_make_portable() == {"FINISHED"}
-    update()
+    press(ob, "make_portable", *lowers)
 
 
 def make_live(ob: Any, *lowers: str) -> None:
     """Bring chains back."""
-    select(ob, *(lowers or ("shin",)))
-    assert bpy.ops.pose.planar_ik_make_live() == {"FINISHED"}
-    update()
+    press(ob, "make_live", *lowers)
 
 
 def rebuild(ob: Any, lower: str = "shin") -> None:
     """Press what the message of a chain names that was changed since it was put on the rig."""
     activate(ob)
-    select(ob, lower)
-    assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
-    update()
+    press(ob, "rebuild", lower)
 
 
 def leg_on_rig(bones: Iterable[Bone] = LEG, **settings: Any) -> Any:

@@ -167,6 +167,13 @@ def select(ob: Any, *names: str) -> None:
     ob.data.bones.active = ob.data.bones[names[-1]] if names else None
 
 
+def press(ob: Any, name: str, *bones: str, **settings: Any) -> None:
+    """Select bones, or else the shin, run one of our operators, and let Blender evaluate what it did."""
+    select(ob, *(bones or ("shin",)))
+    assert getattr(bpy.ops.pose, f"planar_ik_{name}")(**settings) == {"FINISHED"}
+    update()
+
+
 def joints(ob: Any, lower: str = "shin") -> Joints:
     """Where a limb's joints are in the evaluated pose."""
     evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())

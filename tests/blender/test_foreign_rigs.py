@@ -19,7 +19,7 @@ from tests.blender.rigs import (
     joints,
     make_empty,
     make_rig,
-    select,
+    press,
     update,
 )
 
@@ -77,9 +77,7 @@ def test_every_limb_of_a_metarig(kind):
             constraint.mute = True
     for lower in lowers:
         before = joints(ob, lower)
-        select(ob, lower)
-        assert bpy.ops.pose.planar_ik_add(any_bones=True) == {"FINISHED"}
-        update()
+        press(ob, "add", lower, any_bones=True)
         assert (lower, ob.pose.bones[lower].planar_ik.message) == (lower, "")
         assert_unmoved(joints(ob, lower), before)
         bpy.ops.pose.planar_ik_remove()
@@ -220,8 +218,6 @@ def test_an_added_chain_on_a_captured_walk_keeps_the_pose_of_its_frame():
     ob, _, seen = captured("walk01")
     bpy.context.scene.frame_set(17)
     activate(ob)
-    select(ob, "RightLeg")
-    bpy.ops.pose.planar_ik_add()
-    update()
+    press(ob, "add", "RightLeg")
     assert_on_target(ob, ob.pose.bones["RightLeg"].planar_ik.target, "RightLeg", within=3e-6)
     assert_joints(joints(ob, "RightLeg"), seen[16]["RightLeg"], 1e-5, 1e-4)

@@ -30,8 +30,7 @@ CONTROL = Bone("control", NEAR, (0.2, 0.6, -1.2))
 def limb(*bones, target=NEAR, **settings):
     """A rig with these bones besides the leg's, its target, and the chain, which can reach anything within reach."""
     ob, goal = make_rig((*LEG, *bones)), make_empty("target", target)
-    pole = make_empty("pole", (0.3, 5, -0.5))
-    return ob, goal, make_chain(ob, goal, plane="POLE", pole_target=pole, **settings)
+    return ob, goal, make_chain(ob, goal, plane="POLE", pole_target=make_empty("pole", (0.3, 5, -0.5)), **settings)
 
 
 def assert_given_back(ob, chain, word):
@@ -178,8 +177,7 @@ def test_an_ik_constraint_that_follows_the_limb_leaves_other_bones_to_be_its_tar
     ob = make_rig((*LEG, held, CONTROL, arm, fore))
     constraint = ob.pose.bones["fore"].constraints.new("IK")
     constraint.target, constraint.subtarget, constraint.chain_count = ob, "held", 2
-    pole = make_empty("pole", (0.3, 5, -0.5))
-    chain = make_chain(ob, ob, subtarget="control", plane="POLE", pole_target=pole)
+    chain = make_chain(ob, ob, subtarget="control", plane="POLE", pole_target=make_empty("pole", (0.3, 5, -0.5)))
     assert_on_target(ob, ob, bone="control")
     put(chain, subtarget="fore")
     assert "hangs on the chain" in chain.message

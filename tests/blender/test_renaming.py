@@ -16,7 +16,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
-    select,
+    press,
     update,
 )
 
@@ -116,8 +116,7 @@ def test_solving_once_poses_the_selected_chains_only() -> None:
     for ob in (left, right):
         ob.pose.bones["shin"].planar_ik.target.location = (0.1, -0.5, -1.0)
     update()
-    select(left, "shin")
-    bpy.ops.pose.planar_ik_solve()
+    press(left, "solve")
     assert_on_target(left, bpy.data.objects["target of left"])
     with pytest.raises(AssertionError):
         assert_on_target(right, bpy.data.objects["target of right"])

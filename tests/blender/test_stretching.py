@@ -196,8 +196,7 @@ def test_under_a_parent_that_is_scaled_unevenly(softness):
 
 def test_stretch_comes_and_goes_with_the_keys():
     ob = make_rig()
-    target = make_empty("target", FAR * 1.2)
-    chain = plane_chain(ob, target)
+    chain = plane_chain(ob, make_empty("target", FAR * 1.2))
     for frame, stretch in ((1, 0.0), (10, 1.0)):
         chain.stretch = stretch
         ob.keyframe_insert('pose.bones["shin"].planar_ik_stretch', frame=frame)

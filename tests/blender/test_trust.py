@@ -32,6 +32,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    press,
     put,
     reopened,
     rig_and_twin,
@@ -78,8 +79,7 @@ def test_an_object_whose_armature_is_also_anothers_that_lost_its_chain(way: str)
     for each, place in ((ob, NEAR), (twin, (0.1, 0.2, -2.8))):
         add_chain(each, way, place=place, stretch=float(way == "EXTENSION"))
     activate(ob)
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_remove()
+    press(ob, "remove")
     assert told(twin) == ("REACHED" if way == "EXTENSION" else "TOO_FAR")
     put(twin.pose.bones["shin"].planar_ik.target, location=NEAR)
     assert told(twin) == "REACHED"
@@ -125,8 +125,7 @@ def test_another_chain_of_the_rig_that_is_released(way: str, is_removed: bool) -
     for lower, place in (("shinL", NEAR), ("shinR", NEXT)):
         add_chain(ob, way, lower, place)
     if is_removed:
-        select(ob, "shinL")
-        bpy.ops.pose.planar_ik_remove()
+        press(ob, "remove", "shinL")
     else:
         ob.pose.bones["shinL"].planar_ik.enabled = False
     told(ob, "shinR")

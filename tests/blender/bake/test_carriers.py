@@ -233,8 +233,7 @@ def follow_a_chain_out_of_sight(ob: Any, chain: Any) -> None:
     follow_a_chain(ob, chain)
     leader = chain.target
     bpy.context.scene.collection.objects.unlink(leader)
-    follower = make_empty("follower")
-    follower.constraints.new("COPY_LOCATION").target = leader
+    make_empty("follower").constraints.new("COPY_LOCATION").target = leader
 
 
 @pytest.mark.parametrize(

@@ -380,8 +380,7 @@ def posed_anew(ob, frame):
 
 def test_disabling_stops_and_enabling_takes_up_again():
     ob, target = make_rig(), make_empty("target", NEAR)
-    pole = make_empty("pole", (1, 9, 0))
-    make_chain(ob, target, plane="POLE", pole_target=pole)
+    make_chain(ob, target, plane="POLE", pole_target=make_empty("pole", (1, 9, 0)))
     for _ in range(3):
         bpy.ops.preferences.addon_disable(module=installed.MODULE)
         put(target, location=NEXT)
@@ -407,8 +406,7 @@ def test_a_saved_file_is_right_as_soon_as_it_is_open(tmp_path):
 
 def test_undo_and_redo():
     ob, target = make_rig(), make_empty("target", NEAR)
-    pole = make_empty("pole", (1, 9, 0))
-    make_chain(ob, target, plane="POLE", pole_target=pole)
+    make_chain(ob, target, plane="POLE", pole_target=make_empty("pole", (1, 9, 0)))
     select(ob, "shin")
     bpy.ops.ed.undo_push(message="start")
     places = [NEAR, NEXT, (0, 0.2, -1.5)]

@@ -18,6 +18,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    press,
     put,
     select,
     update,
@@ -49,8 +50,7 @@ def of_one_between(bones: Any) -> None:
 @pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])
 def test_a_limb_that_hangs_on_something_else_now_says_so(change: Callable[[Any], None], plane: str) -> None:
     ob = make_rig((*LEG, FOOT, Bone("other", (0, 0, 0.3), (0, 0.2, 0.3))))
-    pole = make_empty("pole", (0.3, 5, -0.5))
-    chain = make_chain(ob, plane=plane, pole_target=pole)
+    chain = make_chain(ob, plane=plane, pole_target=make_empty("pole", (0.3, 5, -0.5)))
     make_portable(ob)
     edit(ob, change)
     for name, turn in (("hip", (1, 0.1, 0.2, 0.1)), ("other", (1, 0.1, -0.2, 0.3))):
@@ -90,9 +90,7 @@ def test_an_ik_constraint_on_a_limb_on_the_rig_is_said_even_where_both_agree(own
     chain = ob.pose.bones["shin"].planar_ik
     said = f"Constraint 'IK' of '{owner}' moves 'thigh' too: mute or remove it"
     assert (chain.reach, chain.message) == ("INVALID", said)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_mend(way="MUTE") == {"FINISHED"}
-    update()
+    press(ob, "mend", way="MUTE")
     assert_on_target(ob, bpy.data.objects["target"], within=SAME)
 
 
@@ -107,8 +105,7 @@ def test_nothing_is_left_of_an_upper_bone_that_was_deleted() -> None:
 def test_what_a_deleted_lower_bone_leaves_is_removed() -> None:
     had, own = parts(make_rig((*LEG, FOOT), "plain")), leg_with_foot(softness=0.1, influence=0.5)
     edit(own, lambda bones: bones.remove(bones["shin"]))
-    select(own, "thigh")
-    assert bpy.ops.pose.planar_ik_remove() == {"FINISHED"}
+    press(own, "remove", "thigh")
     assert {bone.name for bone in own.data.bones} == {"hip", "thigh", "foot"}
     left = parts(own)
     for name in ("drivers", "animation", "collections"):

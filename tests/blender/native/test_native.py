@@ -30,8 +30,8 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    press,
     put,
-    select,
     update,
 )
 
@@ -190,8 +190,7 @@ def test_making_live_and_removing_leave_the_rig_as_it_was():
     make_live(ob)
     assert parts(ob) == before
     make_portable(ob)
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_remove()
+    press(ob, "remove")
     assert parts(ob) == before
     assert not ob.pose.bones["shin"].planar_ik.enabled
 

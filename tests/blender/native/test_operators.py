@@ -20,8 +20,8 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    press,
     put,
-    select,
     update,
 )
 
@@ -29,9 +29,7 @@ from tests.blender.rigs import (
 def test_adding_makes_a_chain_on_the_rig_and_moves_nothing():
     ob = make_rig()
     before, had = matrices(ob), parts(ob)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_add() == {"FINISHED"}
-    update()
+    press(ob, "add")
     chain = ob.pose.bones["shin"].planar_ik
     assert (chain.runs_on, chain.reach, chain.message) == ("RIG", "REACHED", "")
     assert np.allclose(matrices(ob), before, atol=1e-5)
@@ -42,8 +40,7 @@ def test_adding_makes_a_chain_on_the_rig_and_moves_nothing():
 def test_adding_to_the_extension_adds_nothing_to_the_rig():
     ob = make_rig()
     had = parts(ob)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_add(runs_on="EXTENSION") == {"FINISHED"}
+    press(ob, "add", runs_on="EXTENSION")
     assert ob.pose.bones["shin"].planar_ik.runs_on == "EXTENSION"
     assert parts(ob) == had
 
@@ -82,8 +79,7 @@ def test_snapping_fk_shows_the_solution_without_the_chain(influence):
     put(chain, influence=1.0)
     solved = matrices(ob)
     chain.influence = influence
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_snap_fk() == {"FINISHED"}
+    press(ob, "snap_fk")
     assert chain.influence == pytest.approx(influence)
     put(chain, influence=0.0)
     assert np.allclose(matrices(ob), solved, atol=1e-5)
@@ -96,8 +92,7 @@ def test_snapping_fk_moves_no_limb_of_a_rig_that_stands_elsewhere():
     chain = make_chain(ob)
     make_portable(ob)
     solved = matrices(ob)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_snap_fk() == {"FINISHED"}
+    press(ob, "snap_fk")
     put(chain, influence=0.0)
     assert np.allclose(matrices(ob), solved, atol=1e-5)
 
@@ -108,8 +103,7 @@ def test_snapping_the_target_shows_the_own_pose():
         ob.pose.bones[name].rotation_quaternion = Euler((angle, 0.1, 0.2)).to_quaternion()
     update()
     own = joints(ob)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_snap_target() == {"FINISHED"}
+    press(ob, "snap_target")
     put(ob.pose.bones["shin"].planar_ik, influence=1.0)
     assert_joints(joints(ob), own, 1e-5)
 
@@ -128,9 +122,7 @@ def test_mirroring_makes_a_chain_on_the_rig_on_the_other_side():
     ob = make_rig((HIP, *left, *right))
     make_chain(ob, make_empty("target.L", frame_of(ob, "shin.L").target(0.6, 0.4)), "shin.L")
     make_portable(ob, "shin.L")
-    select(ob, "shin.L")
-    assert bpy.ops.pose.planar_ik_mirror() == {"FINISHED"}
-    update()
+    press(ob, "mirror", "shin.L")
     other = ob.pose.bones["shin.R"].planar_ik
     assert (other.runs_on, other.reach) == ("RIG", "REACHED")
     for a, b in zip(joints(ob, "shin.L"), joints(ob, "shin.R"), strict=True):
@@ -149,8 +141,7 @@ def test_a_bake_plays_as_the_chain_did(features):
     for number in range(1, 23):
         scene.frame_set(number)
         played.append(matrices(ob))
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_bake(tolerance=0) == {"FINISHED"}
+    press(ob, "bake", tolerance=0)
     assert not ob.pose.bones["shin"].planar_ik.enabled
     for number, each in zip(range(1, 23), played, strict=True):
         scene.frame_set(number)
@@ -173,9 +164,7 @@ def test_switching_off_shows_the_own_pose():
 def test_switching_moves_nothing(to):
     ob = leg_on_rig(influence=1.0 if to == "FK" else 0.0)
     before = matrices(ob)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_switch(to=to) == {"FINISHED"}
-    update()
+    press(ob, "switch", to=to)
     assert ob.pose.bones["shin"].planar_ik.influence == (0.0 if to == "FK" else 1.0)
     assert np.allclose(matrices(ob), before, atol=1e-5)
 

@@ -23,6 +23,7 @@ from tests.blender.rigs import (
     make_rig,
     override_of,
     place_of,
+    press,
     put,
     reopened,
     select,
@@ -183,15 +184,12 @@ def test_an_annex_that_breaks_off_is_gone(rig, monkeypatch):
 def test_adding_and_removing(rig):
     before = matrices(rig)
     objects, constraints = set(bpy.data.objects), [len(bone.constraints) for bone in rig.pose.bones]
-    select(rig, "shin")
-    assert bpy.ops.pose.planar_ik_add() == {"FINISHED"}
-    update()
+    press(rig, "add")
     chain = rig.pose.bones["shin"].planar_ik
     assert (chain.runs_on, chain.reach, chain.message) == ("RIG", "REACHED", "")
     assert np.allclose(matrices(rig), before, atol=1e-5)
     assert (bpy.context.mode, bpy.context.active_pose_bone) == ("POSE", rig.pose.bones["shin"])
-    select(rig, "shin")
-    assert bpy.ops.pose.planar_ik_remove() == {"FINISHED"}
+    press(rig, "remove")
     assert (set(bpy.data.objects), [len(bone.constraints) for bone in rig.pose.bones]) == (objects, constraints)
     assert not [armature for armature in bpy.data.armatures if not armature.library]
 
@@ -306,9 +304,7 @@ def test_what_animators_do_works(rig):
     chain = rig.pose.bones["shin"].planar_ik
     before = matrices(rig)
     for to, influence in (("FK", 0.0), ("IK", 1.0)):
-        select(rig, "shin")
-        assert bpy.ops.pose.planar_ik_switch(to=to) == {"FINISHED"}
-        update()
+        press(rig, "switch", to=to)
         assert chain.influence == influence
         assert np.allclose(matrices(rig), before, atol=2e-5)
     bpy.context.scene.frame_set(10)

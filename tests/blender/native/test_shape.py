@@ -9,7 +9,7 @@ from mathutils import Euler, Matrix, Vector
 
 from scripts import installed
 from tests.blender.natives import make_live, make_portable, matrices, parts, played_alone, rebuild
-from tests.blender.rigs import frame_of, length, make_chain, make_empty, make_rig, select, update
+from tests.blender.rigs import frame_of, length, make_chain, make_empty, make_rig, press, update
 
 curve_lists_of = installed.addon("addon.rig.data.animation").curve_lists_of
 FRAMES = range(1, 22, 4)
@@ -104,8 +104,7 @@ def test_they_are_baked_as_they_turn(plane):
     ob = animated_leg(plane=plane)
     make_portable(ob)
     wanted = played(ob)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_bake(range="GIVEN", frame_start=1, frame_end=21, tolerance=0.0) == {"FINISHED"}
+    press(ob, "bake", range="GIVEN", frame_start=1, frame_end=21, tolerance=0.0)
     assert not ob.pose.bones["shin"].planar_ik.enabled
     assert np.allclose(played(ob), wanted, rtol=0, atol=2e-5 * length(ob))
 

@@ -10,7 +10,7 @@ import pytest
 
 from scripts import installed
 from tests.blender.natives import make_live, make_portable, matrices
-from tests.blender.rigs import activate, curve_lists, frame_of, make_chain, make_empty, make_rig, select, update
+from tests.blender.rigs import activate, curve_lists, frame_of, make_chain, make_empty, make_rig, press, select, update
 
 FRAMES = (1, 4, 9)
 LIVE, NATIVE = 'pose.bones["shin"].planar_ik_influence', 'pose.bones["shin"]["planar_ik.influence"]'
@@ -153,9 +153,7 @@ def test_converting_ik_constraints_leaves_shared_keys_to_the_other():
     bpy.context.scene.frame_set(9)
     before = play(other)
     activate(one)
-    select(one, "shin")
-    assert bpy.ops.pose.planar_ik_convert(most_change=0.01) == {"FINISHED"}
-    update()
+    press(one, "convert", most_change=0.01)
     assert paths(other.animation_data) == {path}
     assert not paths(one.animation_data) & {path}
     assert np.allclose(play(other), before, atol=1e-6)

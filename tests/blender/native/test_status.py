@@ -27,6 +27,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    press,
     put,
     select,
     update,
@@ -128,8 +129,7 @@ def test_it_is_told_on_the_rig_as_live(plane: str, settings: dict[str, Any]) -> 
             put(shin.planar_ik.target, location=frame.target(share, 0.4, height))
             answers.setdefault(way, []).append(f"{share} {height} {shin.planar_ik.reach} {shin.planar_ik.message}")
         if way == "RIG":
-            select(ob, "shin")
-            bpy.ops.pose.planar_ik_make_live()
+            press(ob, "make_live")
     assert answers["RIG"] == answers["EXTENSION"]
 
 
@@ -148,8 +148,7 @@ def test_a_limb_is_not_rebuilt_to_follow_what_hangs_on_it() -> None:
 def test_a_limb_that_has_nothing_to_follow_is_taken_off_the_rig(step: str, lost: str) -> None:
     ob = make_rig()
     had, own = parts(ob), matrices(ob)
-    pole = make_empty("pole", (0.3, 5, -0.5))
-    make_chain(ob, plane="POLE", pole_target=pole, softness=0.1)
+    make_chain(ob, plane="POLE", pole_target=make_empty("pole", (0.3, 5, -0.5)), softness=0.1)
     make_portable(ob)
     chain = ob.pose.bones["shin"].planar_ik
     chain.influence = 0.25
@@ -293,8 +292,7 @@ def test_a_limb_of_small_bones_that_stretches_is_no_changed_one_in_other_poses()
     knee, tip = far + np.array((0.0, 1.0, 0.02)), far + np.array((0.0, 2.0, 0.03))
     hand = Bone("hand", far - np.array((0.3, 0.2, -1.0)), far)
     ob = make_rig((hand, Bone("thigh", far, knee, "hand", True), Bone("shin", knee, tip, "thigh", True)))
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_add()
+    press(ob, "add")
     ob.pose.bones["shin"].planar_ik.stretch = 0.5
     for angles in itertools.product((-1.0, 0.5, 2.0), repeat=3):
         for bone in ("hand", "thigh", "shin"):
@@ -313,8 +311,7 @@ def test_a_limb_whose_bones_have_axes_that_are_no_unit_vectors_is_no_changed_one
     bpy.ops.wm.open_mainfile(filepath=str(file))
     ob = bpy.data.objects["rig"]
     assert ob.data.bones["thigh"].matrix_local.col[0].length == pytest.approx(0.99)
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_add()
+    press(ob, "add")
     chain = ob.pose.bones["shin"].planar_ik
     assert (chain.reach, chain.message) == ("REACHED", "")
 

@@ -23,6 +23,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    press,
     select,
     update,
 )
@@ -161,8 +162,7 @@ def test_what_is_inherited_is_given_back_but_for_what_was_set_since() -> None:
     make_live(ob)
     assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("FULL", "NONE")
     bones["shin"].inherit_scale = "ALIGNED"
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_remove()
+    press(ob, "remove")
     assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("ALIGNED", "NONE")
 
 
@@ -177,16 +177,13 @@ def without_shin(ob: Any) -> None:
 def test_a_limb_that_gets_another_lower_bone_can_have_a_chain_again() -> None:
     ob = leg_with_foot()
     without_shin(ob)
-    select(ob, "calf")
-    assert bpy.ops.pose.planar_ik_add() == {"FINISHED"}
-    update()
+    press(ob, "add", "calf")
     assert {name for name in ob.data.bones.keys() if name.endswith("shin")} == set()  # noqa: SIM118
     chain = ob.pose.bones["calf"].planar_ik
     chain.target.location.z += 0.1
     update()
     assert_on_target(ob, chain.target, "calf", within=SAME)
-    select(ob, "calf")
-    assert bpy.ops.pose.planar_ik_remove() == {"FINISHED"}
+    press(ob, "remove", "calf")
     assert {bone.name for bone in ob.data.bones} == {"hip", "thigh", "calf", "foot"}
     assert not any(bone.constraints for bone in ob.pose.bones)
 

@@ -26,6 +26,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     place_of,
+    press,
     put,
     rotation_name,
     select,
@@ -58,8 +59,7 @@ def key_by_hand(ob: Any) -> None:
     for number in FRAMES:
         bpy.context.scene.frame_set(number)
         turns[number] = [shown_rotation(ob, name) for name in ("thigh", "shin")]
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_remove() == {"FINISHED"}
+    press(ob, "remove")
     assert not any(bone.constraints for bone in ob.pose.bones)
     for number, pair in turns.items():
         for name, numbers in zip(("thigh", "shin"), pair, strict=True):

@@ -28,6 +28,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     override_of,
+    press,
     put,
     select,
     set_keys,
@@ -463,9 +464,7 @@ def test_its_mirror_image_has_the_plane_that_it_has_now() -> None:
         bones["shin.R"].parent = bones["thigh.R"]
     make_portable(ob, "shin.L")
     switch(ob, True)
-    select(ob, "shin.L")
-    assert bpy.ops.pose.planar_ik_mirror() == {"FINISHED"}
-    update()
+    press(ob, "mirror", "shin.L")
     chain = ob.pose.bones["shin.R"].planar_ik
     assert (chain.plane, chain.reach, chain.message) == ("POLE", "REACHED", "")
 
@@ -506,8 +505,7 @@ def test_a_bake_follows_the_switch(make: str, runs_on: str) -> None:
     if runs_on == "RIG":
         make_portable(ob)
     wanted = played(ob)
-    select(ob, "shin")
-    assert bpy.ops.pose.planar_ik_bake(frame_start=0, frame_end=11) == {"FINISHED"}
+    press(ob, "bake", frame_start=0, frame_end=11)
     for frame, pose in enumerate(wanted):
         bpy.context.scene.frame_set(frame)
         assert np.abs(matrices(ob) - pose).max() < 1e-5

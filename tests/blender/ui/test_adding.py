@@ -23,6 +23,7 @@ from tests.blender.rigs import (
     length,
     make_empty,
     make_rig,
+    press,
     put,
     select,
     update,
@@ -196,16 +197,14 @@ def test_what_moves_bones_that_are_hidden_is_not_to_be_muted() -> None:
 @pytest.mark.parametrize("clicked", [("shin", "foot"), ("foot", "shin"), ("thigh", "shin"), ("thigh", "shin", "foot")])
 def test_more_of_a_limb_selected_is_one_chain(clicked: Any) -> None:
     ob = rig_at_rest((*LEG, FOOT))
-    select(ob, *clicked)
-    bpy.ops.pose.planar_ik_add()
+    press(ob, "add", *clicked)
     assert [bone.name for bone in ob.pose.bones if bone.planar_ik.enabled] == ["shin"]
     assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
 
 
 def test_any_two_bones_can_be_asked_for() -> None:
     ob = rig_at_rest((*LEG, FOOT))
-    select(ob, "foot")
-    bpy.ops.pose.planar_ik_add(any_bones=True)
+    press(ob, "add", "foot", any_bones=True)
     assert ob.pose.bones["foot"].planar_ik.reach == "REACHED"
 
 
@@ -256,8 +255,7 @@ def test_bones_as_an_importer_left_them_are_mended_as_the_refusal_says(times: fl
         bone.length *= float(factor)
     bpy.ops.object.mode_set(mode="POSE")
     assert_unmoved(ob, before)
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_add()
+    press(ob, "add")
     assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
     drawn = sum((Vector(bone.tail) - Vector(bone.head)).length for bone in LEG[1:])
     assert length(ob, "shin") == pytest.approx(drawn, rel=1e-5)
@@ -344,9 +342,7 @@ def test_a_pole_is_made_where_the_knee_points() -> None:
 def test_a_pole_is_made_where_the_knee_of_the_solution_points(runs_on: str, influence: float) -> None:
     """Made for a pose between FK and IK, it moved the limb."""
     ob = rig_at_rest((*LEG, FOOT))
-    target = make_empty("target", (0.5, 0.3, -1.2))
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_add(plane="SWING", runs_on=runs_on, target=target.name)
+    press(ob, "add", plane="SWING", runs_on=runs_on, target=make_empty("target", (0.5, 0.3, -1.2)).name)
     ob.pose.bones["thigh"].rotation_quaternion = (1.0, 0.2, -0.4, 0.5)
     chain = ob.pose.bones["shin"].planar_ik
     chain.influence = influence
@@ -362,9 +358,7 @@ def test_a_pole_is_made_where_the_knee_of_the_solution_points(runs_on: str, infl
 @pytest.mark.parametrize("place", [(0.2, 0.4, -3.5), (0.3, 0.9, -1.6)])
 def test_a_limb_that_is_stretched_gets_a_pole_where_its_knee_points(runs_on: str, volume: str, place: Any) -> None:
     ob = rig_at_rest((*LEG, FOOT))
-    target = make_empty("target", place)
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_add(plane="SWING", runs_on=runs_on, target=target.name)
+    press(ob, "add", plane="SWING", runs_on=runs_on, target=make_empty("target", place).name)
     chain = ob.pose.bones["shin"].planar_ik
     chain.stretch, chain.softness, chain.stretch_volume = 1.0, 0.3, volume
     before = worlds(ob)
@@ -385,8 +379,7 @@ def test_a_target_posed_by_another_chain_is_not_snapped() -> None:
     ]
     ob = rig_at_rest((*LEG, FOOT, *other), "shin2")
     bpy.ops.pose.planar_ik_add()
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_add(target=ob.name, subtarget="shin2")
+    press(ob, "add", target=ob.name, subtarget="shin2")
     own = worlds(ob)["shin2"]
     refuses(bpy.ops.pose.planar_ik_snap_target, "is posed by the chain of 'shin2'")
     assert turn_between(own, worlds(ob)["shin2"]) <= 1e-6
@@ -521,8 +514,7 @@ def test_of_what_is_left_of_a_chain_a_target_stays_that_is_keyed_or_was_there_be
     bpy.ops.object.mode_set(mode="EDIT")
     ob.data.edit_bones.remove(ob.data.edit_bones["shin"])
     bpy.ops.object.mode_set(mode="POSE")
-    select(ob, "thigh")
-    bpy.ops.pose.planar_ik_remove()
+    press(ob, "remove", "thigh")
     assert name in (ob.data.bones if controls != "EMPTY" else bpy.data.objects)
     assert own.name in bpy.data.objects
 
@@ -543,8 +535,7 @@ def test_a_control_on_which_something_hangs_stays() -> None:
     bpy.ops.object.mode_set(mode="EDIT")
     heel = ob.data.edit_bones.new("heel")
     heel.tail, heel.parent = (0, 0, 1), ob.data.edit_bones[name]
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_remove()
+    press(ob, "remove")
     assert ob.data.bones["heel"].parent.name == name
 
 

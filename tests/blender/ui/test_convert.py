@@ -22,6 +22,7 @@ from tests.blender.rigs import (
     assert_on_target,
     make_empty,
     make_rig,
+    press,
     put,
     select,
     set_keys,
@@ -215,8 +216,7 @@ def test_one_limb_that_can_not_be_carried_keeps_no_other_from_it():
     for name, count in (("shin", 2), ("shin2", 3)):
         constraint = ob.pose.bones[name].constraints.new("IK")
         constraint.target, constraint.chain_count = make_empty(name, NEAR), count
-    select(ob, "hip")
-    bpy.ops.pose.planar_ik_convert()
+    press(ob, "convert", "hip")
     assert ob.pose.bones["shin"].planar_ik.enabled
     assert not ob.pose.bones["shin2"].planar_ik.enabled
     assert ob.pose.bones["shin2"].constraints

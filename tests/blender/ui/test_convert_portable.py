@@ -12,7 +12,7 @@ import pytest
 
 from tests.blender.natives import matrices, played_alone
 from tests.blender.rigify import generated
-from tests.blender.rigs import select
+from tests.blender.rigs import press
 
 SAME = 1e-5
 """How far bones may be from those of live chains, in lengths of a limb and in their axes."""
@@ -106,8 +106,7 @@ def test_all_limbs_run_on_the_rig_and_without_the_extension(metarig: str, tmp_pa
     wanted, within = played(ob, bones, chains, "EXTENSION"), limits(ob, chains)
     assert np.sum(within == SAME) > len(FRAMES) / 4
     controls = [f"{name}.{side}" for name in CONTROLS[metarig][:3] for side in "LR"]
-    select(ob, *controls)
-    assert bpy.ops.pose.planar_ik_make_portable() == {"FINISHED"}
+    press(ob, "make_portable", *controls)
     on_rig = played(ob, bones, chains, "RIG")
     assert np.all(off(on_rig, wanted, size) < within)
     path = str(tmp_path / "shot.blend")
@@ -116,8 +115,7 @@ def test_all_limbs_run_on_the_rig_and_without_the_extension(metarig: str, tmp_pa
     assert off(alone[0], on_rig, size).max() < 1e-6
     assert "cycle" not in said.lower()
     ob = bpy.data.objects[ob.name]
-    select(ob, *controls)
-    assert bpy.ops.pose.planar_ik_make_live() == {"FINISHED"}
+    press(ob, "make_live", *controls)
     assert off(played(ob, bones, chains, "EXTENSION"), wanted, size).max() < 1e-6
 
 

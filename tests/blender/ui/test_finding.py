@@ -21,6 +21,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    press,
     put,
     select,
     set_keys,
@@ -84,8 +85,7 @@ def test_a_chain_is_meant_by_its_target_or_pole_in_object_mode():
 
 def test_every_part_of_a_chain_is_selected_in_the_mode_in_which_it_moves():
     ob, target = leg()
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_select(part="TARGET")
+    press(ob, "select", part="TARGET")
     assert (bpy.context.mode, bpy.context.selected_objects, bpy.context.object) == ("OBJECT", [target], target)
     bpy.ops.pose.planar_ik_select(part="LIMB")
     assert (bpy.context.mode, bpy.context.active_pose_bone.name) == ("POSE", "shin")
@@ -96,8 +96,7 @@ def test_every_part_of_a_chain_is_selected_in_the_mode_in_which_it_moves():
 
 def test_a_control_bone_is_selected_without_leaving_pose_mode():
     ob, _ = leg(target_bone=True)
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_select(part="TARGET")
+    press(ob, "select", part="TARGET")
     assert (bpy.context.mode, bpy.context.active_pose_bone.name) == ("POSE", "foot_ik")
     assert [bone.name for bone in bpy.context.selected_pose_bones] == ["foot_ik"]
 
@@ -173,8 +172,7 @@ def test_switching_refuses_with_a_sentence_and_changes_nothing():
 @pytest.mark.parametrize("preset", ["ARM", "LEG", "INSECT", "MACHINE"])
 def test_a_preset_sets_plane_softness_and_limits(preset):
     ob, _ = leg()
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_preset(preset=preset)
+    press(ob, "preset", preset=preset)
     chain = ob.pose.bones["shin"].planar_ik
     for name, value in ui("operators.presets").PRESETS[preset].settings().items():
         assert getattr(chain, name) == (pytest.approx(value) if name != "plane" else value)

@@ -29,6 +29,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     pose,
+    press,
     put,
     rotation,
     select,
@@ -197,9 +198,7 @@ def test_add_with_a_bone_of_a_second_armature():
 def test_add_by_name():
     ob = make_rig((*LEG, FREE))
     pole = make_empty("knee", (1, 4, 0))
-    select(ob, "shin")
-    bpy.ops.pose.planar_ik_add(target="rig", subtarget="free", pole_target="knee")
-    update()
+    press(ob, "add", target="rig", subtarget="free", pole_target="knee")
     chain = chain_of(ob)
     assert (chain.target, chain.subtarget, chain.plane, chain.pole_target) == (ob, "free", "POLE", pole)
     assert_on_target(ob, ob, bone="free")
