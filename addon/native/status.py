@@ -8,15 +8,7 @@ import bpy
 from bpy.types import Depsgraph, PoseBone
 
 from ..rig.anatomy import EVEN, Unposable, anatomy
-from ..rig.data.access import (
-    bones_of,
-    chain_settings,
-    children_of,
-    has_chain,
-    runs_on_rig,
-    upper_of,
-    view_layer_of,
-)
+from ..rig.data.access import bones_of, chain_settings, children_of, has_chain, runs_on_rig, upper_of, view_layer_of
 from ..rig.data.dependencies import SOLVERS, Dependencies
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, deleted, hangs_on, lacking, moved_by, movers_of, not_a_number, unevaluated

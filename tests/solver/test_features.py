@@ -12,16 +12,7 @@ from addon.solver.chain import OWN_AT_REST, Features, Plane, solve_chain
 from addon.solver.ops import FLOATS
 from addon.solver.triangle import Settings
 from tests.solver.oracles import ROUNDING, joints, unit
-from tests.solver.shapes import (
-    SHAPES,
-    flat,
-    in_reach,
-    own_pose,
-    pole_for,
-    seeded,
-    target_for,
-    vector,
-)
+from tests.solver.shapes import SHAPES, flat, in_reach, own_pose, pole_for, seeded, target_for, vector
 from tests.solver.test_rotation import is_slerp
 
 seeds = st.integers(0, 2**32 - 1)
