@@ -366,6 +366,16 @@ def test_a_limb_on_the_rig_stretches_no_other_object_of_its_armature(way: str) -
     assert told(ob) == "REACHED"
 
 
+def test_a_limb_stretches_on_the_rig_where_the_other_object_of_its_armature_does_too() -> None:
+    ob, twin = rig_and_twin()
+    for each in (twin, ob):
+        add_chain(each, "EXTENSION", place=(0.1, 0.2, -2.8), stretch=1.0)
+    activate(ob)
+    press(ob, "make_portable")
+    assert ob.pose.bones["shin"].planar_ik.runs_on == "RIG"
+    assert (told(ob), told(twin)) == ("REACHED", "REACHED")
+
+
 @on_both
 def test_straight_limbs_stay_straight(way: str) -> None:
     ways = np.random.default_rng(7).normal(size=(12, 3))
