@@ -143,9 +143,9 @@ class Hand:
         """Move the mouse over the field in the sidebar that shows the property of this name."""
         return self._search(across, lambda: _property_under_mouse().endswith(name), name)
 
-    def hover_button(self, command: str) -> Steps:
-        """Move the mouse over the button in the right half of the sidebar that does this, as Python would."""
-        return self._search(0.85, lambda: _command_under_mouse() == command, command)
+    def hover_button(self, command: str, across: float = 0.85) -> Steps:
+        """Move the mouse over the button in the sidebar that does this, as Python would; by default at its right."""
+        return self._search(across, lambda: _command_under_mouse() == command, command)
 
     def _search(self, across: float, is_there: Callable[[], bool], name: str) -> Steps:
         """Move the mouse up and down in the sidebar, from where it is on, until it is over what is looked for."""

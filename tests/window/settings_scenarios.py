@@ -88,7 +88,7 @@ def bent(name: str) -> dict:
 
 
 def change_what_they_run_on(hand: Hand):
-    """Click the button beside Runs On twice, and undo once, for each limb."""
+    """Click what is not on beside Runs On twice, and undo once, for each limb."""
     yield from open_limbs(hand)
     chain("live").influence = chain("rig").influence = 0.7
     found = {}
@@ -99,7 +99,8 @@ def change_what_they_run_on(hand: Hand):
         states = found[name] = [where(name)]
         for _ in range(2):
             other = "portable" if states[-1]["runs_on"] == "EXTENSION" else "live"
-            yield from hand.hover_button(f"bpy.ops.pose.planar_ik_make_{other}()")
+            across = 0.55 if other == "portable" else 0.85
+            yield from hand.hover_button(f"bpy.ops.pose.planar_ik_make_{other}()", across)
             yield from hand.key("LEFTMOUSE")
             states.append(where(name))
         yield from hand.key("Z", ctrl=True)
