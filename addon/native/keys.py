@@ -16,7 +16,6 @@ from ..rig.data.animation import animated_paths
 from ..rig.data.carrying import carry, shared_users
 from ..rig.data.dependencies import is_structural
 from ..rig.settings import BY_NAME, ON_RIG, PREFIX
-from .status import forget_circles
 from .switching import is_quiet
 from .wanted import path_on
 
@@ -67,7 +66,6 @@ def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
     depends on what."""
     if is_structural(depsgraph):
         _is_due[:] = [True]
-        forget_circles()
     if _is_due and not is_quiet():
         _is_due.clear()
         carry_over()

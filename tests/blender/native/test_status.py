@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix
 
+from scripts import installed
 from tests.blender.natives import leg_with_foot, make_live, make_portable, matrices, parts, rebuild
 from tests.blender.rigs import (
     LEG,
@@ -30,6 +32,7 @@ from tests.blender.rigs import (
     press,
     put,
     select,
+    set_keys,
     update,
 )
 
@@ -280,7 +283,28 @@ def test_a_file_that_says_less_of_how_a_limb_was_made_is_taken_as_it_is():
     assert (chain.reach, chain.message) == ("REACHED", "")
     said["made"]["drivers"] += 1
     measure[key] = json.dumps(said)
+    ob.update_tag()
+    update()
     assert chain.reach == "INVALID"
+
+
+def test_what_poses_a_limb_is_looked_at_after_an_edit_and_not_in_every_frame(monkeypatch: Any) -> None:
+    ob, scene = leg_with_foot(), bpy.context.scene
+    chain = ob.pose.bones["shin"].planar_ik
+    x = chain.target.location.x
+    set_keys(chain.target, "location.x", {1: x, 11: x + 0.1})
+    for tell in (update, partial(scene.frame_set, 5)):
+        scene.frame_set(1)
+        assert chain.reach == "REACHED"
+        with monkeypatch.context() as patch:
+            patch.setattr(installed.addon("addon.native.status"), "Found", None)
+            for frame in (2, 5, 11):
+                scene.frame_set(frame)
+                assert (chain.reach, chain.message) == ("REACHED", "")
+        ob.data.bones["shin"].inherit_scale = "NONE"  # which changes no pose
+        tell()
+        assert chain.reach == "INVALID"
+        put(ob.data.bones["shin"], inherit_scale="FULL")
 
 
 FAR = (40.0, -120.0, 90.0)
