@@ -181,13 +181,14 @@ def _reduce(
     context: Context, chains: list[Sampled], request: Request, times: NDArray[Any]
 ) -> Generator[float, None, tuple[Written, list[Joints]]]:
     """The fewest keys found that are within the tolerance as Blender plays them, else all; and where they put the
-    joints. A chain that misses is tried again, with those that carry it."""
+    joints. A chain that misses is tried again, with those that carry it; in the end with a key in every frame, and where
+    that does not help, all chains."""
     written: Written = [[] for _ in chains]
     found: list[Joints] = []
     allowed = [request.tolerance] * len(chains)
     tried = list(range(len(chains)))
     lowers = [chain.object.pose.bones[chain.lower] for chain in chains]
-    for attempt in range(ATTEMPTS + 1):
+    for attempt in range(ATTEMPTS + 2):
         for i in tried:
             written[i] = reduced(chains[i], times, allowed[i]) if attempt < ATTEMPTS else every_frame(chains[i], times)
         with trial(chains):
@@ -199,7 +200,7 @@ def _reduce(
             break
         carriers = {bone.name for i in missed for bone in lowers[i].parent_recursive}
         tried = [i for i, chain in enumerate(chains) if i in missed or chain.lower in carriers]
-        if attempt == ATTEMPTS - 1:
+        if attempt == ATTEMPTS:  # what hangs on another in any other way
             tried = list(range(len(chains)))
         for i in tried:
             allowed[i] *= 0.5

@@ -224,6 +224,23 @@ def test_only_the_chain_that_misses_gets_more_keys(addon, monkeypatch):
     assert report.error <= 0.01
 
 
+def test_a_chain_that_always_misses_costs_no_other_its_few_keys(addon, monkeypatch):
+    """Here its keys are made too few whenever any are left out."""
+    job = installed.addon("addon.bake.job")
+    legs = [make_leg("one"), make_leg("two")]
+    for ob in legs:
+        make_chain(ob)
+
+    def reduced(chain: Any, times: Any, tolerance: float, real: Any = job.reduced) -> Any:
+        return real(chain, times, 0.5 if chain.object.name == "one" else tolerance)
+
+    monkeypatch.setattr(job, "reduced", reduced)
+    report = bake_scene(np.arange(1.0, 25.0, 0.25), tolerance=0.01, chains=[ob.pose.bones["shin"] for ob in legs])
+    one, two = report.played
+    assert report.error <= 0.01
+    assert (one.keys, two.keys < 48) == (96, True)
+
+
 def test_a_spline_pays_for_two_samples_with_a_key():
     """However rough they are: it has a value and a slope at each."""
     fitting = installed.addon("addon.bake.fitting")
