@@ -181,8 +181,8 @@ def _reduce(
     context: Context, chains: list[Sampled], request: Request, times: NDArray[Any]
 ) -> Generator[float, None, tuple[Written, list[Joints]]]:
     """The fewest keys found that are within the tolerance as Blender plays them, else all; and where they put the
-    joints. A chain that misses is tried again, with those that carry it; in the end with a key in every frame, and where
-    that does not help, all chains."""
+    joints. A chain that misses is tried again, with those that carry it; at last with a key in every frame, and where
+    that does not help, all chains so."""
     written: Written = [[] for _ in chains]
     found: list[Joints] = []
     allowed = [request.tolerance] * len(chains)

@@ -127,7 +127,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
             for name, of in each.items():
                 check_new_goals(Found(ob.pose.bones[name]), of)
             _check_sharing(ob, each)
-        _measure(context, wanted)
+        _measure_anew(context, wanted)
         with _switched_off(chains), unkeyed_kept(context, chains):
             _unmake(context, wanted, for_good=False)
             _put_on_rig(context, wanted)
@@ -210,7 +210,7 @@ def _make(context: Context, wanted: Chains) -> None:
     rigs = {host: ob for ob, host in hosts.items()}
     lowers = [ob.pose.bones[name] for ob, chains in wanted.items() for name in chains]
     for lower in lowers:
-        if hosts[lower.id_data] == lower.id_data and wanted[lower.id_data][lower.name].stretches:
+        if hosts[lower.id_data] == lower.id_data and wanted[lower.id_data][lower.name].lengthens_only:
             avoid_shear(lower)
     for together in at_once({host for host in rigs if any(map(_is_askew, host.data.bones))}):
         with edit_mode(context, *together):
@@ -256,7 +256,7 @@ def _check_together(wanted: Chains) -> None:
 
 def _check_sharing(ob: ArmatureObject, wanted: dict[str, Wanted]) -> None:
     """Raise `Refused` if limbs that stretch would change what another object's bones inherit."""
-    for name in (name for name, each in wanted.items() if each.stretches and shears(ob.pose.bones[name])):
+    for name in (name for name, each in wanted.items() if each.lengthens_only and shears(ob.pose.bones[name])):
         for other in bpy.data.objects if ob.data.users > 1 and not needs_annex(ob) else ():
             if other.data == ob.data and other != ob and not chain_settings(bones_of(other)[name]).stretch:
                 what = f"Stretching '{name}' of '{ob.name}' on the rig changes what the bones of '{other.name}' inherit"
@@ -272,6 +272,21 @@ def _measure(context: Context, wanted: Chains) -> dict[ArmatureObject, dict[str,
         posed = ob.evaluated_get(depsgraph).pose.bones
         found[ob] = {name: limb_of(posed[name], ob.pose.bones[name], each) for name, each in names.items()}
     return found
+
+
+def _measure_anew(context: Context, wanted: Chains) -> None:
+    """Measure limbs whose mechanisms are made anew, for which some need no longer inherit what they did; raises
+    `Refused` as `_measure` does, with nothing changed."""
+    every = [(ob.pose.bones[name], each) for ob, names in wanted.items() for name, each in names.items()]
+    even = [lower for lower, each in every if chain_settings(lower).own_inherit_scale and not each.lengthens_only]
+    for lower in even:
+        restore_inherit_scale(lower)
+    try:
+        _measure(context, wanted)
+    except Refused:
+        for lower in even:
+            avoid_shear(lower)
+        raise
 
 
 def _by_object(lowers: Iterable[PoseBone]) -> dict[ArmatureObject, list[str]]:

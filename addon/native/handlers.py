@@ -12,7 +12,7 @@ from ..rig.settings import NAMES, PREFIX, ChainSettings
 from ..rig.tasks.setup import Refused
 from .convert import follow, rebuild
 from .mechanism.found import Found, constraints_of
-from .purpose import is_outdated, is_set_anew
+from .purpose import is_set_anew
 from .status import answer
 from .switching import is_quiet, quietly
 
@@ -35,9 +35,8 @@ def _make_anew(changed: ChainSettings) -> None:
     to key them."""
     name, ob = changed.bone.name, changed.bone.id_data
     set_to = {each: getattr(changed, each) for each in NAMES}
-    layer = view_layer_of(bpy.context)
-    layer.update()
-    if is_outdated(Found(changed.bone), ob.evaluated_get(layer.depsgraph).pose.bones[name]):
+    view_layer_of(bpy.context).update()
+    if is_set_anew(Found(changed.bone)):
         rebuild(bpy.context, [changed.bone])
     lower = ob.pose.bones[name]
     for each, value in set_to.items():

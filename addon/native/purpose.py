@@ -25,14 +25,9 @@ from .mechanism.found import Found, host_of
 from .wanted import Wanted, goals_of, needs_swing, read
 
 
-def is_outdated(found: Found, evaluated: PoseBone) -> bool:
-    """Whether the mechanism of a chain is not what its settings and its bones ask for now."""
-    return not found.is_whole or bool(changed_since(found, evaluated))
-
-
 def is_set_anew(found: Found) -> bool:
-    """Whether it is not what its settings ask for, whatever its bones are, and but for keys that are carried over when
-    Blender evaluates next. Raises `Refused` as `changed_since` does."""
+    """Whether the mechanism of a chain is not what its settings ask for, whatever its bones are, but for keys that are
+    carried over when Blender evaluates next. Raises `Refused` as `changed_since` does."""
     return not found.is_whole or bool(_set_since(found, read(found.lower)._replace(waiting=frozenset())))
 
 

@@ -21,6 +21,7 @@ from ..solver.lengthening import Sizes
 from ..solver.limb import Limb, limb, turned
 from ..solver.ops import FLOATS
 from ..solver.rotation import Quaternion
+from .data.access import chain_settings
 from .kinds import Kind, Problem
 
 Axis = tuple[float, float, float]
@@ -222,6 +223,12 @@ def _nothing(upper: PoseBone) -> Problem:
 
 def _uneven_parent(upper: PoseBone, lower: PoseBone) -> Problem:
     bone = lower.bone
+    if chain_settings(lower).own_inherit_scale:  # by which it got longer on the rig: in full, it would be sheared
+        sentence = (
+            f"What carries '{upper.name}' is scaled unevenly, so that on the rig it can't just get longer: "
+            "set Stretch Volume to Uniform, or stay on the extension"
+        )
+        return Problem(Kind.STRETCHED_ASIDE, sentence)
     setting = "Inherit Rotation off" if not bone.use_inherit_rotation else f"Inherit Scale set to {bone.inherit_scale}"
     sentence = (
         f"What carries '{upper.name}' is scaled unevenly, and '{lower.name}' has {setting}: let it inherit in full"

@@ -18,7 +18,7 @@ class Kind(Enum):
     NOT_A_NUMBER = auto()
     NOTHING = auto()  # what the limb is scaled to
     OUTDATED = auto()  # mechanism on the rig
-    STRETCHED_ASIDE = auto()  # by a volume that lets the bones only get longer
+    STRETCHED_ASIDE = auto()  # or below an uneven scale, by a volume that lets the bones only get longer
     STRETCHED_BENT = auto()  # by a scale that the lower bone inherits
     UNEVEN = auto()  # scale that the lower bone inherits
     UPPER_INHERITS = auto()  # axis by axis what it must not

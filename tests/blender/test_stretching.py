@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
+from tests.blender.natives import make_portable, matrices
 from tests.blender.rigs import (
     INHERIT_SCALE,
     LEG,
@@ -21,6 +22,7 @@ from tests.blender.rigs import (
     make_rig,
     plane_chain,
     pose,
+    put,
     rig_and_twin,
     select,
     shear_of,
@@ -234,3 +236,37 @@ def test_a_thigh_that_is_scaled_unevenly_itself():
     update()
     assert "scaled unevenly" in chain.message
     assert ob.pose.bones["shin"].scale[:] == (1, 1, 1)
+
+
+@pytest.mark.parametrize("bones", [LEG, ASIDE], ids=["towards the knee", "aside of the knee"])
+def test_below_an_uneven_scale_a_limb_that_gets_wider_too_runs_on_the_rig(bones) -> None:
+    ob = make_rig(bones)
+    chain = make_chain(ob, plane="SWING", stretch=1.0, stretch_volume="UNIFORM")
+    put(ob.pose.bones["hip"], scale=(1.0, 1.4, 0.8))
+    places = [chain.target.location + Vector(each) for each in ((0, 0, 0), (0.3, -0.2, 0.3), (0.1, 0.2, -0.9))]
+    live = []
+    for place in places:
+        put(chain.target, location=place)
+        live.append(matrices(ob))
+    make_portable(ob)
+    assert {bone.inherit_scale for bone in ob.data.bones} == {"FULL"}
+    for place, was in zip(reversed(places), reversed(live), strict=True):
+        put(chain.target, location=place)
+        assert np.abs(matrices(ob) - was).max() < 1e-5
+        assert (chain.reach, chain.message) == ("REACHED", "")
+
+
+@pytest.mark.parametrize("volume", ["LENGTH", "VOLUME"])
+def test_below_an_uneven_scale_one_that_only_gets_longer_does_once_it_gets_wider(volume) -> None:
+    ob = make_rig()
+    chain = make_chain(ob, plane="SWING", stretch=1.0, stretch_volume=volume)
+    put(ob.pose.bones["hip"], scale=(1.0, 1.4, 0.8))
+    with pytest.raises(RuntimeError, match="set Stretch Volume to Uniform, or stay on the extension"):
+        make_portable(ob)
+    put(ob.pose.bones["hip"], scale=(1.0, 1.0, 1.0))
+    make_portable(ob)
+    put(ob.pose.bones["hip"], scale=(1.0, 1.4, 0.8))
+    assert (chain.reach, "set Stretch Volume to Uniform" in chain.message) == ("INVALID", True)
+    chain.stretch_volume = "UNIFORM"
+    update()
+    assert (chain.reach, chain.message) == ("REACHED", "")

@@ -143,6 +143,10 @@ SENTENCES = {
     "There is no object '{name}'": "没有物体 '{name}'",
     "There is no {part} to select": "没有可选择的{part}",
     "This chain and that of {whose} move each other's targets: let one follow something else": "此链与 {whose} 的链互相移动对方的目标：请让其中之一跟随别的对象",
+    (
+        "What carries '{bone}' is scaled unevenly, so that on the rig it can't just get longer: "
+        "set Stretch Volume to Uniform, or stay on the extension"
+    ): "'{bone}' 的父级缩放不均匀，因此在绑定上运行时不能只是变长：请把拉伸体积设为均匀，或留在扩展上运行",
     "What carries '{bone}' is scaled unevenly, and '{lower}' has {setting}: let it inherit in full": "'{bone}' 的父级缩放不均匀，而 '{lower}' {setting}：请让它完整继承",
     (
         "What hangs on the limb of '{bone}' inherits its scale in full and is linked: set Stretch Volume to "
