@@ -196,7 +196,7 @@ def _reduce(
             found = yield from part_of(find_joints(context, lowers, request.frames), 0.5, 0.5)
         errors = [chain.joints.farthest(joints) for chain, joints in zip(chains, found, strict=True)]
         missed = [i for i, error in enumerate(errors) if error > request.tolerance]
-        if not missed:
+        if not missed or (attempt == ATTEMPTS and len(tried) == len(chains)):
             break
         carriers = {bone.name for i in missed for bone in lowers[i].parent_recursive}
         tried = [i for i, chain in enumerate(chains) if i in missed or chain.lower in carriers]

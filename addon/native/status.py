@@ -76,7 +76,7 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
             problem = _outdated_as(mend, f"'{lower.name}' is not where its settings put it: {mend}")
     if problem:
         return Reach.INVALID, problem
-    if read(lower).animated <= {"influence"}:
+    if reach == Reach.REACHED and read(lower).animated <= {"influence"}:
         _sound.add(key_of(lower))
     return reach, ""
 
