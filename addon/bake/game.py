@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from ..live.channels import SIZES
 from ..native.convert import make_live
+from ..rig.anatomy import carried_by
 from ..rig.data.access import ArmatureObject, has_chain, runs_on_rig, scene_of, split_path, upper_of
 from ..rig.data.editing import edit_mode
-from ..rig.data.rotation import rotation_channel
+from ..rig.data.rotation import rotation_channel, to_channels
 from ..rig.settings import PREFIX
 from ..rig.tasks.setup import Refused, remove_chain
 from .continuity import continuous
@@ -158,27 +159,16 @@ def _put(
 ) -> Matrix:
     """Set a bone's channels in one frame so that it is where ``pose`` has it, unscaled, and give where that puts it."""
     rest = bone.bone.matrix_local
-    above: dict[str, Any] = {}
-    if bone.parent:
-        above = {"parent_matrix": posed[bone.parent.name], "parent_matrix_local": bone.parent.bone.matrix_local}
+    above = carried_by(bone, posed[bone.parent.name] if bone.parent else None)
     unscaled = Matrix.LocRotScale(pose.translation, pose.to_quaternion(), None)
     own: Any = bone.bone.convert_local_to_pose(unscaled, rest, invert=True, **above)
     turn = own.to_quaternion()
-    found[bone.name, rotation_channel(bone.rotation_mode)][i] = _numbers(bone.rotation_mode, turn)
+    numbers = found[bone.name, rotation_channel(bone.rotation_mode)]
+    numbers[i] = to_channels(bone.rotation_mode, turn[:], numbers[i])
     place = Vector()
     if (bone.name, "location") in found:
         place = found[bone.name, "location"][i] = own.translation
     return bone.bone.convert_local_to_pose(Matrix.LocRotScale(place, turn, None), rest, **above)
-
-
-def _numbers(mode: str, turn: Any) -> tuple[float, ...]:
-    """A rotation as a bone's rotation mode writes it."""
-    if mode == "QUATERNION":
-        return tuple(turn)
-    if mode == "AXIS_ANGLE":
-        axis, angle = turn.to_axis_angle()
-        return (angle, *axis)
-    return tuple(turn.to_euler(mode))
 
 
 def _clear(ob: ArmatureObject, names: list[str]) -> None:

@@ -84,7 +84,7 @@ def anatomy(
     if not follows and not is_even(frame):
         raise Unposable(_uneven_parent(upper, lower))
     base = Matrix() if follows else frame.to_3x3().to_4x4()  # of its place only rounding would be left
-    sizes = _with(upper_scale, _aligned_scale(upper))
+    sizes = [*map(mul, upper_scale, _aligned_scale(upper))]
     unturned = lower.bone.convert_local_to_pose(
         Matrix.Translation(_location(lower)),
         lower.bone.matrix_local,
@@ -119,15 +119,17 @@ def _shape(knee: Axis, tip: Axis, axes: Axes, angles: tuple[float, float]) -> Li
 
 def frame_of(upper: PoseBone) -> Matrix:
     """F in the armature: where the upper bone would be, unturned and unscaled."""
-    parent = upper.parent
-    bone = upper.bone
-    local = Matrix.Translation(_location(upper))
-    if parent is None:
-        return bone.convert_local_to_pose(local, bone.matrix_local)
-    frame = bone.convert_local_to_pose(
-        local, bone.matrix_local, parent_matrix=parent.matrix, parent_matrix_local=parent.bone.matrix_local
-    )
+    local, bone = Matrix.Translation(_location(upper)), upper.bone
+    frame = bone.convert_local_to_pose(local, bone.matrix_local, **carried_by(upper))
     return frame @ Matrix.Diagonal((*(1.0 / size if size else 0.0 for size in _aligned_scale(upper)), 1.0))
+
+
+def carried_by(bone: PoseBone, parent_pose: Matrix | None = None) -> dict[str, Any]:
+    """What `Bone.convert_local_to_pose` needs to know of a pose bone's parent, if it has one; ``parent_pose`` stands in
+    for the parent's own pose."""
+    if bone.parent is None:
+        return {}
+    return {"parent_matrix": parent_pose or bone.parent.matrix, "parent_matrix_local": bone.parent.bone.matrix_local}
 
 
 def solved(bone: PoseBone) -> tuple[Quaternion, tuple[float, ...]]:
@@ -162,10 +164,6 @@ def _aligned_scale(pose_bone: PoseBone) -> Sequence[float]:
     if pose_bone.parent is None or pose_bone.bone.inherit_scale != "ALIGNED":
         return (1.0, 1.0, 1.0)
     return [axis.length for axis in pose_bone.parent.matrix.to_3x3().col]
-
-
-def _with(scale: Sequence[float], other: Sequence[float]) -> list[float]:
-    return list(map(mul, scale, other))
 
 
 def hangs_as_child(pose_bone: PoseBone) -> bool:

@@ -71,16 +71,10 @@ def reach(settings: Any) -> Reach:
     if answer:
         return answer[0]
     chain = find(settings) if settings.enabled else None
-    return judged(chain, lambda: _is_off(settings), lambda: _evaluated(settings))
-
-
-def judged(chain: Any, is_off: Callable[[], bool], evaluated: Callable[[], Any]) -> Reach:
-    """The reach of a live chain, or of none. Whether its tip is off its target, and its lower bone as it is evaluated,
-    are asked for only where that matters."""
     if chain is None or chain.problem:
         return Reach.INVALID
-    if chain.reach == Reach.REACHED and is_off():
-        return off(evaluated().planar_ik_influence)
+    if chain.reach == Reach.REACHED and _is_off(settings):
+        return off(_evaluated(settings).planar_ik_influence)
     return Reach(int(chain.reach))
 
 

@@ -17,9 +17,9 @@ from ..data import fcurves
 from ..data.access import is_part, path_to_bone, setting_path, upper_of
 from ..data.animation import animated_paths, drivers_of, drivers_on
 from ..data.carrying import carry
-from ..settings import SETTINGS
+from ..settings import BY_NAME
 from ..targets import Target
-from .setup import Refused
+from .setup import Refused, own_rotation
 
 BESIDE_POLE = 2e-3
 """How far the knee may be off the plane of the pole, as a sine, and still count as pointing at it: the constraint
@@ -86,7 +86,7 @@ def conversion_of(solvers: Solvers, depsgraph: Depsgraph) -> Conversion:
         body = anatomy(upper, posed, upper.scale[:], posed.scale[:])
     except Unposable as why:
         raise Refused(*why.args) from why
-    pose = Own(_own_turn(upper), _own_turn(posed))
+    pose = Own(own_rotation(upper), own_rotation(posed))
     frame = evaluated.matrix_world @ frame_of(upper)
     bend, pole = 1.0, None
     fit = fit_hinge(pose, body.limb, FLOATS, body.uninherited)
@@ -176,16 +176,6 @@ def _check_pair(pair: Solvers) -> None:
         raise Refused(f"Of the two IK constraints of '{lower.name}' nothing switches one off: leave one")
 
 
-def _own_turn(posed: PoseBone) -> Any:
-    """The rotation that a bone's channels would need for the pose that it has."""
-    bone, parent = posed.bone, posed.parent
-    carried: dict[str, Matrix] = {}
-    if parent:
-        carried = {"parent_matrix": parent.matrix, "parent_matrix_local": parent.bone.matrix_local}
-    local = bone.convert_local_to_pose(posed.matrix, bone.matrix_local, **carried, invert=True)
-    return tuple(local.to_quaternion())  # type: ignore[arg-type]
-
-
 def _side_of(frame: Matrix, tip: Vector, pole: Vector, normal: Any) -> tuple[float, Vector | None]:
     """1 where the knee is on the pole's side of the line from root to tip, -1 on the other; where it is beside the
     plane of the pole, 1 and the place in the world that the pole comes to if it is swung round the line to the knee."""
@@ -218,21 +208,14 @@ def _lost(solvers: Solvers) -> list[str]:
 
 def _drive_plane(ob: Any, lower: str, muting: Any) -> None:
     """Drive the plane by what mutes the constraint without a pole."""
-    numbers = {
-        item[0]: item[-1] for setting in SETTINGS if setting.name == "plane" for item in setting.options["items"]
-    }
-    driver = _driver_like(ob, setting_path(lower, "plane"), muting)
-    driver.expression = f"{numbers['POLE']} if {_muted(muting)} else {numbers['SWING']}"
-
-
-def _driver_like(ob: Any, path: str, muting: Any) -> Any:
-    """A new driver of a property, that reads what another one does."""
+    path = setting_path(lower, "plane")
     ob.driver_remove(path)
     curve = ob.animation_data.drivers.from_existing(src_driver=muting)
     curve.data_path = path
     fcurves.clear(curve)
     curve.driver.type = "SCRIPTED"
-    return curve.driver
+    pole, swing = map(BY_NAME["plane"].number_of, ("POLE", "SWING"))
+    curve.driver.expression = f"{pole} if {_muted(muting)} else {swing}"
 
 
 def _muted(muting: Any) -> str:

@@ -12,7 +12,7 @@ from mathutils import Matrix, Vector
 
 from ...solver.chain import Own
 from ...solver.rotation import Quaternion
-from ..anatomy import Unposable
+from ..anatomy import Unposable, carried_by
 from ..data.access import ArmatureObject, chain_settings, has_bone, runs_on_rig, scene_of, upper_of
 from ..data.dependencies import Dependencies
 from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
@@ -97,29 +97,22 @@ def posture_of(context: Context, lower: PoseBone, is_stretched: bool = False) ->
     upper = upper_of(lower)
     if not all(map(isfinite, (*upper.head[:], *lower.head[:], *lower.tail[:]))):
         raise Refused(f"The pose of '{lower.name}' is not a number: clear its transforms and its parents'")
-    own = Own(_rotation(upper), _rotation(lower, upper.scale if is_stretched else None))
+    own = Own(own_rotation(upper), own_rotation(lower, upper.scale if is_stretched else None))
     try:
         return posture(evaluated, lower.name, own, (upper.scale[:], lower.scale[:]), can_make_up=is_stretched)
     except Unposable as why:
         raise Refused(*why.args) from why
 
 
-def _rotation(bone: PoseBone, lengthened: Any = None) -> Quaternion:
-    """The own rotation that a bone would have for its evaluated pose, whatever poses it; if its parent is
-    ``lengthened``, below that as it would be without."""
-    above = bone.parent
-    rest = bone.bone.matrix_local
-    if above is None:
-        own = bone.bone.convert_local_to_pose(bone.matrix, rest, invert=True)
-    else:
-        carrier = above.matrix
-        if lengthened and min(lengthened) > 0.0:
-            carrier = carrier @ Matrix.Diagonal((*(1.0 / size for size in lengthened), 1.0))
-        own = bone.bone.convert_local_to_pose(
-            bone.matrix, rest, parent_matrix=carrier, parent_matrix_local=above.bone.matrix_local, invert=True
-        )
+def own_rotation(bone: PoseBone, parent_scale: Any = None) -> Quaternion:
+    """The rotation (w, x, y, z) that the channels of an evaluated bone would need for its pose, whatever poses it; with
+    ``parent_scale``, that its parent is lengthened by, below the parent without it."""
+    carrier = None
+    if bone.parent and parent_scale and min(parent_scale) > 0.0:
+        carrier = bone.parent.matrix @ Matrix.Diagonal((*(1.0 / size for size in parent_scale), 1.0))
+    own = bone.bone.convert_local_to_pose(bone.matrix, bone.bone.matrix_local, **carried_by(bone, carrier), invert=True)
     turn = own.to_quaternion()
-    if lengthened:  # and so sheared; but the tip is where it is
+    if parent_scale:  # and so sheared; but the tip is where it is
         turn = (turn @ Vector((0.0, 1.0, 0.0))).rotation_difference(own.col[1].xyz) @ turn
     return (turn.w, turn.x, turn.y, turn.z)
 

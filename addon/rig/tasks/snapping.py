@@ -11,7 +11,7 @@ from mathutils import Vector
 
 from ...solver.chain import Features, Own, solve_chain, tip_position
 from ...solver.ops import FLOATS
-from ...solver.rotation import combine, conjugate, multiply
+from ...solver.rotation import combine, components, conjugate, multiply
 from ...solver.triangle import Settings
 from ..anatomy import Anatomy, Unposable, anatomy
 from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, place_of_setting, upper_of
@@ -43,15 +43,16 @@ def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence
         body = anatomy(upper_of(lower), lower, *scales, (settings.hinge_angle, settings.lower_twist))
     except Unposable as why:
         raise Refused(*why.args) from why
-    tip = Vector(_in_axes(body, tip_position(own, body.limb, uninherited=body.uninherited)))
-    knee = Vector(_in_axes(body, tip_position(own, body.limb._replace(r2=0.0), uninherited=body.uninherited)))
+    limbs = (body.limb._replace(r2=0.0), body.limb)
+    joints = (tip_position(own, limb, uninherited=body.uninherited) for limb in limbs)
+    knee, tip = (Vector(components(joint, body.limb.axes)) for joint in joints)
     length = body.limb.bones.total
     farther = _before_softness(tip.length / length, settings.softness, settings.stretch)
     target = posed.root + (posed.target - posed.root) * farther
     fit = posed.fits.get(settings.plane)
     bend = None
     if settings.plane == "REST" and abs(tip.z) <= OFF_PLANE * length:
-        bend = _bend(tip, off_line(knee, tip), length, swing_side(name))
+        bend = _bend(tip, _off_line(knee, tip), length, swing_side(name))
     if bend is not None and (fit is None or _shows(own, body, tip, bend, swing_side(name))):
         return Match(target, None, {"bend": bend})
     if fit is None:
@@ -72,7 +73,7 @@ def _shows(own: Own, body: Anatomy, tip: Vector, bend: float, side: float) -> bo
     return all(sqrt(x * x + y * y + z * z) <= 0.5 * UNTURNED for _, x, y, z in turns)
 
 
-def off_line(knee: Vector, tip: Vector) -> Vector:
+def _off_line(knee: Vector, tip: Vector) -> Vector:
     """The way to the knee from the line through root, which is the origin, and tip."""
     return knee - tip * (knee.dot(tip) / tip.length_squared if tip.length_squared else 0.0)
 
@@ -123,10 +124,6 @@ def key_rotation(bone: PoseBone) -> None:
 def key_scale(bone: PoseBone) -> None:
     """Set a key on a bone's scale."""
     bone.keyframe_insert("scale", group=bone.name)
-
-
-def _in_axes(body: Anatomy, v: tuple[float, ...]) -> tuple[float, ...]:
-    return tuple(sum(a * b for a, b in zip(v, axis, strict=True)) for axis in body.limb.axes)
 
 
 def _before_softness(reach: float, softness: float, stretch: float) -> float:
