@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from bpy.types import Context, Object, PoseBone
@@ -153,7 +154,7 @@ def _selection(context: Context, any_bones: bool) -> tuple[list[PoseBone], list[
     if active in others and len(lowers) > 1:  # Of several limbs it is none's target, but was meant to get something.
         raise Refused(advice(active))
     goals = [Target(bone.id_data, bone.name) for bone in others]
-    goals += [Target(ob, "") for ob in context.selected_objects if ob.mode != "POSE" and not _is_skin(ob)]
+    goals += [Target(ob, "") for ob in _objects_meant(context, lowers[0].id_data)]
     if len(goals) > 2:
         raise Refused("Select a target and a pole at most besides the lower bone")
     return lowers, goals
@@ -174,9 +175,24 @@ def _away(context: Context, goal: Target, lower: PoseBone) -> float:
     return float((goal.position(depsgraph) - tip).length)
 
 
-def _is_skin(ob: Object) -> bool:
-    """Whether an armature deforms an object: importers leave it selected, and nobody means it as a target."""
-    return any(modifier.type == "ARMATURE" and modifier.show_viewport for modifier in ob.modifiers)
+def _objects_meant(context: Context, rig: Object) -> list[Object]:
+    """The selected objects that can be targets; none if a part of the character is among them. Importers leave all of
+    what they made selected, also empties that would do, and nobody means those."""
+    objects = [ob for ob in context.selected_objects if ob.mode != "POSE"]
+    return [] if any(_is_part(ob, rig) for ob in objects) else objects
+
+
+def _is_part(ob: Object, rig: Object) -> bool:
+    """Whether an object carries a rig, is deformed by one, or is a mesh that the rig carries."""
+    is_skin = any(modifier.type == "ARMATURE" and modifier.show_viewport for modifier in ob.modifiers)
+    return is_skin or ob in _carriers(rig) or (ob.type == "MESH" and rig in _carriers(ob))
+
+
+def _carriers(ob: Object) -> Iterator[Object]:
+    """What an object is parented to, and that in turn."""
+    while ob.parent:
+        ob = ob.parent
+        yield ob
 
 
 def _apart(lowers: list[PoseBone], active: PoseBone | None) -> list[PoseBone]:

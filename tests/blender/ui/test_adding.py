@@ -288,13 +288,22 @@ def test_of_bones_of_like_length_the_active_one_counts() -> None:
     assert [bone.name for bone in ob.pose.bones if bone.planar_ik.enabled] == ["tail1", "tail3"]
 
 
-def test_a_skin_that_is_selected_too_is_no_target() -> None:
+@pytest.mark.parametrize("part", ["skin", "carrier", "mesh on a bone"])
+def test_of_a_character_that_an_importer_left_selected_nothing_is_a_target(part: str) -> None:
     ob = rig_at_rest((*LEG, FOOT))
-    skin = in_scene("skin", bpy.data.meshes.new("skin"))
-    skin.modifiers.new("rig", "ARMATURE").object = ob
-    skin.select_set(True)
+    make_empty("group").select_set(True)
+    other = in_scene(part, None if part == "carrier" else bpy.data.meshes.new(part))
+    if part == "skin":
+        other.modifiers.new("rig", "ARMATURE").object = ob
+    elif part == "carrier":
+        ob.parent = other
+    else:
+        other.parent, other.parent_type, other.parent_bone = ob, "BONE", "foot"
+    other.select_set(True)
+    before = worlds(ob)
     bpy.ops.pose.planar_ik_add()
-    assert ob.pose.bones["shin"].planar_ik.target not in (None, skin)
+    assert ob.pose.bones["shin"].planar_ik.target.name == "target_shin"
+    assert_unmoved(ob, before)
 
 
 def test_what_was_made_for_a_chain_goes_with_it() -> None:
