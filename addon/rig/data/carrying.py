@@ -11,10 +11,6 @@ from bpy.types import Object
 from . import fcurves
 from .animation import curves_of, drivers_of, drivers_on, lists_of, read_by_drivers, with_drivers
 
-_HANDLES = ("handle_left_type", "handle_right_type", "handle_left", "handle_right")
-_KEY = ("co", *_HANDLES, "interpolation", "easing", "back", "amplitude", "period", "type")
-"""What a key is: where its handles are holds once their types let them be there."""
-
 Property = tuple[Object, str]
 """A property of an object, by its data path."""
 
@@ -150,8 +146,7 @@ def _copy_curve(curve: Any, to: Any) -> None:
     """Give a curve without keys those of another one, and all else that makes its shape."""
     to.keyframe_points.add(len(curve.keyframe_points))
     for key, new in zip(curve.keyframe_points, to.keyframe_points, strict=True):
-        for name in _KEY:
-            setattr(new, name, getattr(key, name))
+        fcurves.copy_key(key, new)
     to.extrapolation, to.mute = curve.extrapolation, curve.mute
     for modifier in curve.modifiers:
         new = fcurves.copy_modifier(modifier, to)

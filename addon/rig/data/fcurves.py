@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+_HANDLES = ("handle_left_type", "handle_right_type", "handle_left", "handle_right")
+_KEY = ("co", *_HANDLES, "interpolation", "easing", "back", "amplitude", "period", "type")
+"""What a key is: its handles stay where they are put once their types let them."""
+
 LAST_FRAME = 1048574
 """Blender's frames end here, and begin at the negative of it."""
 
@@ -27,15 +31,15 @@ def send(curves: Any, curve: Any, path: str) -> None:
         curve.data_path = path
         curve.is_valid = True  # which an editor may have found that it is not where it was
     elif there != curve:
-        _move_keys(curve, there)
+        for key in curve.keyframe_points:
+            copy_key(key, there.keyframe_points.insert(*key.co))
         curves.remove(curve)
 
 
-def _move_keys(curve: Any, to: Any) -> None:
-    for key in curve.keyframe_points:
-        moved = to.keyframe_points.insert(*key.co, keyframe_type=key.type)
-        for name in ("interpolation", "easing", "handle_left_type", "handle_right_type", "handle_left", "handle_right"):
-            setattr(moved, name, getattr(key, name))
+def copy_key(key: Any, to: Any) -> None:
+    """Give a key everything that another one is."""
+    for name in _KEY:
+        setattr(to, name, getattr(key, name))
 
 
 def copy_modifier(modifier: Any, curve: Any) -> Any:

@@ -96,6 +96,21 @@ def test_keys_meet_those_that_are_there() -> None:
     assert keys(ob) == [(ON_BONE, [(1, 0), (11, 0.25), (21, 1)])]
 
 
+def test_keys_that_meet_others_keep_their_shape() -> None:
+    ob = leg()
+    key(ob, (31, 1.0))
+    update()
+    key(ob, (1, 0.0), (11, 1.0))
+    curve = curves(ob)[ON_BONE, 0]
+    for each in curve.keyframe_points:
+        each.interpolation, each.easing, each.amplitude, each.period = "ELASTIC", "EASE_OUT", 0.3, 2.5
+    frames = range(1, 11)
+    before = [curve.evaluate(frame) for frame in frames]
+    update()
+    assert [path for path, _ in keys(ob)] == [ON_RIG]
+    assert np.allclose([curves(ob)[ON_RIG, 0].evaluate(frame) for frame in frames], before, atol=1e-6)
+
+
 def test_a_driver_that_a_script_sets_up_step_by_step_acts() -> None:
     ob = leg()
     curve = ob.pose.bones["shin"].driver_add("planar_ik_influence")
