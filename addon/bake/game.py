@@ -92,7 +92,7 @@ class _Rig:
         make_live(context, [bone for bone in self._object.pose.bones if runs_on_rig(bone)])
         for bone in self._object.pose.bones:
             if has_chain(bone):
-                remove_chain(self._object, bone)
+                remove_chain(bone)
         _clear(self._object, self._names)
         sheet = Sheet(self._object, into_new=False)
         names = set(self._names)

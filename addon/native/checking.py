@@ -89,7 +89,7 @@ def _check_followed(lower: PoseBone, dependencies: Dependencies) -> None:
 def check_goals(lower: PoseBone, goals: Iterable[Target | None], dependencies: Dependencies) -> None:
     """Raise `Refused` if a chain can't follow one of these, as it is not there, or hangs on the chain itself."""
     for goal in filter(None, goals):
-        problem = goal.problem() or hangs_on(lower.id_data, lower, goal, dependencies)
+        problem = goal.problem() or hangs_on(lower, goal, dependencies)
         if problem:
             raise Refused(problem)
 

@@ -114,7 +114,7 @@ HANDLERS = (("depsgraph_update_post", _on_edit), ("frame_change_post", _on_edit)
 
 def _hangs(lower: PoseBone, dependencies: Dependencies, *goals: Target | None) -> str:
     """Whether what a chain follows was made to hang on it since."""
-    found = (hangs_on(lower.id_data, lower, goal, dependencies) for goal in goals if goal)
+    found = (hangs_on(lower, goal, dependencies) for goal in goals if goal)
     return next(filter(None, found), "")
 
 

@@ -50,7 +50,7 @@ def obstacles_of(
 ) -> Obstacles:
     """What keeps the chain of ``lower`` on an original object from being posed; ``shows`` says which objects Blender
     surely evaluates."""
-    lasting = _problem_of(lower.id_data, lower, target, pole, dependencies)
+    lasting = _problem_of(lower, target, pole, dependencies)
     if lower.parent is None:
         return Obstacles(lasting)
     hidden = [goal for goal in (target, pole) if goal and not shows(goal.object)]
@@ -63,17 +63,15 @@ def obstacles_of(
     )
 
 
-def _problem_of(
-    ob: ArmatureObject, lower: PoseBone, target: Target | None, pole: Target | None, dependencies: Dependencies
-) -> str:
+def _problem_of(lower: PoseBone, target: Target | None, pole: Target | None, dependencies: Dependencies) -> str:
     """Why the chain can't be posed in any frame, as it is set."""
     lack = lacking(lower, target, pole)
     if lack or target is None:
         return lack
     return (
         not_a_number(chain_settings(lower))
-        or hangs_on(ob, lower, target, dependencies)
-        or (hangs_on(ob, lower, pole, dependencies) if pole else "")
+        or hangs_on(lower, target, dependencies)
+        or (hangs_on(lower, pole, dependencies) if pole else "")
         or moved_by_driver(lower, dependencies)
     )
 
@@ -109,9 +107,10 @@ def overlap(lower: PoseBone) -> str:
     return next(others, "")
 
 
-def hangs_on(ob: Object, lower: PoseBone, target: Target, dependencies: Dependencies) -> str:
+def hangs_on(lower: PoseBone, target: Target, dependencies: Dependencies) -> str:
     """Whether the chain itself carries its target or pole."""
-    if dependencies.carriers([(target.object, target.bone)]) & {(ob, lower.name), (ob, upper_of(lower).name)}:
+    limb = {(lower.id_data, bone.name) for bone in (lower, upper_of(lower))}
+    if dependencies.carriers([(target.object, target.bone)]) & limb:
         name = f"Bone '{target.bone}'" if target.bone else f"'{target.object.name}'"
         return f"{name} hangs on the chain of '{lower.name}' itself: use one that does not move with it"
     return ""

@@ -43,7 +43,7 @@ def mirror_chain(context: Context, lower: PoseBone, other: PoseBone) -> None:
         mirrored = _mirrored(context, ob, target, last, other.name) if target else None
         settings[goal] = mirrored.object if mirrored else None
         settings[bone] = mirrored.bone if mirrored else ""
-    add_chain(ob, other, settings)
+    add_chain(other, settings)
 
 
 def flip_settings(copy: PoseBone, lower: PoseBone) -> None:

@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 from ...solver.chain import Own
 from ...solver.rotation import Quaternion
 from ..anatomy import Unposable, carried_by
-from ..data.access import ArmatureObject, chain_settings, has_bone, runs_on_rig, scene_of, upper_of
+from ..data.access import chain_settings, has_bone, runs_on_rig, scene_of, upper_of
 from ..data.dependencies import Dependencies
 from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from ..settings import MADE, NAMES, PREFIX
@@ -80,9 +80,9 @@ def _mover(lower: PoseBone) -> str:
     return moved_by(lower.id_data, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
 
 
-def check_target(ob: Object, lower: PoseBone, target: Target) -> None:
+def check_target(lower: PoseBone, target: Target) -> None:
     """Raise `Refused` if a target can't be followed by a chain."""
-    problem = target.problem() or hangs_on(ob, lower, target, Dependencies())
+    problem = target.problem() or hangs_on(lower, target, Dependencies())
     if problem:
         raise Refused(problem)
 
@@ -137,11 +137,10 @@ def fit_chain(context: Context, lower: PoseBone, target: Target | None, pole: Ta
     Without a ``plane``, it is the hinge's on a rig that lies in one plane, else the free one, if either keeps both
     bones as they are and there is no pole.
     """
-    ob = lower.id_data
     check_limb(lower)
     for goal in (target, pole):
         if goal:
-            check_target(ob, lower, goal)
+            check_target(lower, goal)
     posed = posture_of(context, lower)
     if plane and plane not in posed.fits:
         if target is None:
@@ -150,7 +149,7 @@ def fit_chain(context: Context, lower: PoseBone, target: Target | None, pole: Ta
         return Fitting(lower, target, pole, posed, Fit(plane, 1.0, 0.0, 0.0, 0.0))
     if plane or pole:
         return Fitting(lower, target, pole, posed, posed.fits[plane or "POLE"])
-    wanted = ["REST", "SWING"] if is_planar(ob.data) else ["SWING"]
+    wanted = ["REST", "SWING"] if is_planar(lower.id_data.data) else ["SWING"]
     fits = [posed.fits[name] for name in (*wanted, "POLE") if name in posed.fits]
     return Fitting(lower, target, pole, posed, next(fit for fit in fits if fit.turned <= UNTURNED))
 
@@ -165,7 +164,7 @@ def add_fitting(context: Context, fitting: Fitting, settings: dict[str, Any]) ->
     fitted |= {"target": target.object, "subtarget": target.bone}
     if pole:
         fitted |= {"pole_target": pole.object, "pole_subtarget": pole.bone}
-    add_chain(lower.id_data, lower, fitted | settings)
+    add_chain(lower, fitted | settings)
 
 
 def make_pole(context: Context, lower: PoseBone) -> None:
@@ -179,17 +178,17 @@ def make_pole(context: Context, lower: PoseBone) -> None:
     settings.pole_subtarget, settings.plane = "", fit.plane
 
 
-def add_chain(ob: Object, lower: PoseBone, settings: dict[str, Any]) -> None:
+def add_chain(lower: PoseBone, settings: dict[str, Any]) -> None:
     """Switch a chain on with these settings; everything was checked before."""
     chain = chain_settings(lower)
     for name, value in settings.items():
         if getattr(chain, name) != value:  # What is at its default need not be stored.
             setattr(chain, name, value)
     chain.enabled = True
-    ob.update_tag(refresh={"DATA"})
+    lower.id_data.update_tag(refresh={"DATA"})
 
 
-def remove_chain(ob: ArmatureObject, lower: PoseBone) -> None:
+def remove_chain(lower: PoseBone) -> None:
     """Switch a chain off, which gives the bones their own pose back, and forget its settings."""
     chain = chain_settings(lower)
     marks = {mark for mark in (chain.target, chain.pole_target) if mark}
@@ -203,7 +202,7 @@ def remove_chain(ob: ArmatureObject, lower: PoseBone) -> None:
         if not prop.is_readonly and prop.identifier not in {"rna_type", "name", *NAMES}:
             chain.property_unset(prop.identifier)
     remove_unused(marks)
-    ob.update_tag(refresh={"DATA"})
+    lower.id_data.update_tag(refresh={"DATA"})
 
 
 def remove_unused(marks: Iterable[Any]) -> None:

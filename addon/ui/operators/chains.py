@@ -236,7 +236,7 @@ class POSE_OT_planar_ik_remove(ChainOperator):
         goals = [*forsaken, *(goal for lower in chains for goal in goals_on(lower))]
         convert.make_live(context, filter(runs_on_rig, chains))
         for ob, name in names:
-            remove_chain(ob, ob.pose.bones[name])
+            remove_chain(ob.pose.bones[name])
         take_away(context, goals)
         remove_unused(goal.object for goal in forsaken)
         live.refresh(context)

@@ -146,7 +146,7 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
     had = set(bpy.data.objects)
     try:
         check_limb(lower, has_others=False)
-        check_target(lower.id_data, lower, Target(settings["target"], settings["subtarget"]))
+        check_target(lower, Target(settings["target"], settings["subtarget"]))
         influence = settings.pop("influence")
         if place is not None:
             made = new_empty(context, f"pole_{lower.name}", place, posed.mark)
@@ -165,7 +165,7 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
         if moved > limit:
             raise Refused(rpt_(STRETCHED if why else MOVES).format(bone=lower.name, moved=f"{moved:.2g}"))
     except Refused:
-        remove_chain(lower.id_data, lower)
+        remove_chain(lower)
         _switch_on(kept)
         for made in set(bpy.data.objects) - had:  # of which some may have gone with the chain
             bpy.data.objects.remove(made)
@@ -187,7 +187,7 @@ def _hang(context: Context, ob: Any, carrier: Target) -> None:
 
 def _try(context: Context, lower: PoseBone, settings: dict[str, Any], before: Array) -> float:
     """Pose the limb by a chain, and say how far that moved it."""
-    add_chain(lower.id_data, lower, settings)
+    add_chain(lower, settings)
     live.refresh(context)
     live.solve_now(context)
     return float(np.abs(_matrices(context, lower) - before).max())

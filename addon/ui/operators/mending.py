@@ -70,7 +70,7 @@ def _is_wrong(lower: PoseBone, part: str, kind: Kind | None) -> bool:
         return False
     if goal is None or kind is Kind.CIRCLE:
         return True
-    return bool(goal.problem() or deleted([goal]) or hangs_on(lower.id_data, lower, goal, Dependencies()))
+    return bool(goal.problem() or deleted([goal]) or hangs_on(lower, goal, Dependencies()))
 
 
 def _is(*kinds: Kind) -> Callable[[PoseBone, Kind | None], bool]:

@@ -76,7 +76,7 @@ class POSE_OT_planar_ik_pick(ChainOperator):
             raise Refused("Pick an object or a bone to follow")
         lowers = selected_chains(context, or_off=True)
         for lower in lowers:
-            check_target(lower.id_data, lower, goal)
+            check_target(lower, goal)
         target, subtarget = PARTS[self.part]
         for lower in lowers:
             settings = chain_settings(lower)

@@ -44,7 +44,7 @@ def test_the_keys_are_those_of_live_chains(addon, feature, tolerance):
     ob = make("leg", feature, stretch=0.7)
     wanted = motion(ob)
     shin = ob.pose.bones["shin"]
-    installed.addon("addon.rig.tasks.setup").remove_chain(ob, shin)
+    installed.addon("addon.rig.tasks.setup").remove_chain(shin)
     bpy.context.view_layer.update()
     bpy.context.scene.planar_ik.live = False
     shin.planar_ik.target = bpy.data.objects["target"]
