@@ -22,10 +22,10 @@ from ..rig.tasks.setup import Refused
 from ..solver.limb import Limb
 from .checking import check, check_fixed, check_goals, check_in_reach
 from .mechanism.annex import annex_of, host_for, needs_annex, remove_if_empty
-from .mechanism.apart import design_apart
+from .mechanism.apart import DesignerApart
 from .mechanism.blending import world_bone
 from .mechanism.build import Plan, build, demolish, take_away, take_away_left
-from .mechanism.design import design
+from .mechanism.design import Designer
 from .mechanism.found import Found, constraints_of
 from .mechanism.references import subtarget_of
 from .mechanism.surroundings import surroundings_of
@@ -240,8 +240,8 @@ def _is_askew(bone: Bone) -> bool:
 
 def _plan(ob: ArmatureObject, host: ArmatureObject, chains: dict[str, Wanted], limbs: dict[str, Limb]) -> Plan:
     """Design the mechanisms of one object's chains."""
-    around, designed = surroundings_of(ob, host), design if host == ob else design_apart
-    mechanisms = [designed(ob.pose.bones[name], limbs[name], each, around) for name, each in chains.items()]
+    around, designer = surroundings_of(ob, host), Designer if host == ob else DesignerApart
+    mechanisms = [designer(ob.pose.bones[name], limbs[name], each, around).design() for name, each in chains.items()]
     return Plan(ob, host, [world_bone(host, around.world), *mechanisms])
 
 

@@ -9,21 +9,13 @@ from mathutils import Matrix
 
 from ...rig.data.rotation import rotation_channel
 from ...rig.settings import CONSTRAINT
-from ...solver.limb import Limb
 from ...solver.record import Node
-from ..wanted import Wanted
 from .design import Designer
 from .measuring import SIDEWAYS
-from .parts import Mechanism, Place
-from .surroundings import Surroundings
+from .parts import Place
 
 
-def design_apart(lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundings) -> Mechanism:
-    """The mechanism for a limb in an annex."""
-    return _Apart(lower, limb, wanted, surroundings).design()
-
-
-class _Apart(Designer):
+class DesignerApart(Designer):
     """Writes down a mechanism in an annex, whose pose space stands for the rig's, wherever the rig is.
 
     The bones that hold the solution are turned in the annex's space as the limb's in their own. So are bones with the

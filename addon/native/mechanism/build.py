@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 from mathutils import Vector
 
 from ...rig.data import fcurves
-from ...rig.data.access import ArmatureObject, is_armature, made_on, split_path
+from ...rig.data.access import ArmatureObject, is_armature, made_on
 from ...rig.data.animation import drivers_of, drivers_on
 from ...rig.data.editing import edit_mode
 from ...rig.settings import BY_NAME, ON_RIG, PART, holder_of
@@ -18,7 +18,7 @@ from ...rig.targets import Target
 from .expressions import LONGEST
 from .found import Found, drivers_of_nothing, exposed
 from .parts import COLLECTION, DISTANCE, Bone, Constraint, Driver, Mechanism, Property, property_path
-from .references import collection_of, goals_left, stranded, unused_worlds
+from .references import bone_of_driver, collection_of, goals_left, stranded, unused_worlds
 from .rest import shift_below
 
 
@@ -102,7 +102,14 @@ def take_away(context: Context, lowers: Mapping[PoseBone, Collection[str]]) -> N
                 del holder[ON_RIG + name]
         for bone, constraint in constraints:
             bone.constraints.remove(constraint)
-        gone.setdefault(host, set()).update(bones if _are_free(host, bones) else ())
+        free = gone.setdefault(host, set())
+        if not _are_held_by_others(host, bones):
+            free.update(bones)
+            continue
+        for name in bones:
+            own = host.pose.bones[name].constraints
+            for each in [*own]:
+                own.remove(each)
     _remove_bones(context, gone)
 
 
@@ -128,7 +135,9 @@ def _remove_bones(context: Context, gone: dict[ArmatureObject, set[str]]) -> Non
     editing = {host.data: host for host in gone}  # of the objects that share an armature, one
     bones: dict[Any, set[str]] = {armature: set() for armature in editing}
     for host, names in gone.items():
-        bones[host.data] |= names | _without_drivers(host, stranded(host, names))
+        left = stranded(host, names)
+        _remove_drivers(host, [curve for curve in drivers_of(host) if bone_of_driver(curve) in left])
+        bones[host.data] |= names | left
     for armature, host in editing.items():
         bones[armature].update(unused_worlds(host, bones[armature]))
     if hosts := [host for armature, host in editing.items() if bones[armature]]:
@@ -140,14 +149,9 @@ def _remove_bones(context: Context, gone: dict[ArmatureObject, set[str]]) -> Non
         if collection and not any(collection.bones_recursive):
             armature.collections.remove(collection)
     for host in gone:
-        if host.animation_data and not _is_used(host.animation_data):
+        data = host.animation_data
+        if data and not (data.action or data.nla_tracks or data.drivers):
             host.animation_data_clear()
-
-
-def _without_drivers(host: ArmatureObject, bones: set[str]) -> set[str]:
-    """The same bones, after what drives them was taken away."""
-    _remove_drivers(host, [curve for curve in drivers_of(host) if split_path(curve.data_path)[0] in bones])
-    return bones
 
 
 def _remove_drivers(ob: ArmatureObject, curves: list[Any]) -> None:
@@ -155,27 +159,14 @@ def _remove_drivers(ob: ArmatureObject, curves: list[Any]) -> None:
         ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
 
 
-def _are_free(host: ArmatureObject, bones: Collection[str]) -> bool:
-    """Whether no other object of the same armature has limbs that take over what these bones hold. If one has, leave
-    them to it."""
+def _are_held_by_others(host: ArmatureObject, bones: Collection[str]) -> bool:
+    """Whether limbs of another object of the same armature take over what these bones hold."""
     for other in bpy.data.objects:
         if other.data == host.data and other != host and is_armature(other):
             constraints: Any = [each for bone in other.pose.bones for each in bone.constraints]
             if any(getattr(each, "target", None) == other and each.subtarget in bones for each in constraints):
-                for name in bones:
-                    _clear(host.pose.bones[name])
-                return False
-    return True
-
-
-def _clear(bone: PoseBone) -> None:
-    """Take the constraints of a bone away."""
-    for constraint in [*bone.constraints]:
-        bone.constraints.remove(constraint)
-
-
-def _is_used(data: Any) -> bool:
-    return bool(data.action or data.nla_tracks or data.drivers)
+                return True
+    return False
 
 
 def _make_bone(ob: ArmatureObject, bone: Bone, shifts: dict[str, Vector]) -> None:

@@ -13,27 +13,19 @@ from bpy.types import PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ...rig.settings import BY_NAME, CONSTRAINT
-from ...solver.limb import Limb
 from ...solver.record import Node
-from ..wanted import Wanted
 from . import formulas
 from .blending import holding, is_mirrored, takeover
 from .expressions import constant
 from .measuring import Measurer
 from .parts import FULLY, Mechanism, Place, Property
 from .rest import is_square, own_axis, plane_axes, smooth_side
-from .surroundings import Surroundings
 
 FIRST = ("XYZ", "YXZ", "ZXY")
 """Orders of Euler angles by the axis that comes first: a turn about that alone is never said by the other angles."""
 
 POINTING = 1e-5
 """How far aside of its knee, as a sine, an upper bone may point and just get longer."""
-
-
-def design(lower: PoseBone, limb: Limb, wanted: Wanted, surroundings: Surroundings) -> Mechanism:
-    """The mechanism for a limb."""
-    return Designer(lower, limb, wanted, surroundings).design()
 
 
 class Designer(Measurer):
@@ -61,7 +53,7 @@ class Designer(Measurer):
         place = self.place_upper()
         line = self.add_line(place, frame)
         turned = self.add_shape(side) if self.features.shaped else formulas.turned(limb.bones, self.is_flat, side)
-        straight, aside, bent = (Quaternion(turn) for turn in limb.knee_turns)
+        straight, aside, bent = map(Quaternion, limb.knee_turns)
         roll = None if self.is_flat else self.roll()
         if roll is not None and not self.rolls_itself:
             line, roll = self.add_roll(line, roll), None
@@ -69,7 +61,7 @@ class Designer(Measurer):
             place = Place(place.rest @ (frame @ axes.inverted()).to_4x4(), line)
         turn = turned.line if line else formulas.line_in_plane() + turned.line
         upper = self.add_turning("upper", place, limb.axes[2], limb.axes[1], turn, roll)
-        normal, across = (_vector(straight.conjugated() @ each) for each in (bent, aside))
+        normal, across = ((straight.conjugated() @ each)[1:] for each in (bent, aside))
         place = self.place_lower(upper)
         place = place._replace(rest=place.rest @ straight.to_matrix().to_4x4())
         lower = self.add_turning("lower", place, normal, across, -turned.knee)
@@ -273,7 +265,3 @@ class Designer(Measurer):
         at = {"target": self.host, "subtarget": source, "owner_space": "LOCAL", "target_space": "POSE"}
         also = {"use_offset": True, "mute": self.is_muted}
         self.constrain(bone, f"{CONSTRAINT} Stretch", "COPY_SCALE", at | also | settings)
-
-
-def _vector(quaternion: Any) -> tuple[float, ...]:
-    return tuple(quaternion)[1:]
