@@ -13,10 +13,10 @@ import bpy
 
 from .. import bake as baking
 from ..bake import NotPosed, Refused, Request
-from ..rig.data.access import chain_settings
+from ..native.convert import make_live, make_portable
+from ..rig.data.access import chain_settings, view_layer_of
 from .arguments import span_of
 from .codes import Code, Stop, worst
-from .converting import convert_all
 from .describe import add_described, read_description
 from .files import check_blend, locked, open_blend, output_of, save_blend
 from .interrupt import heed
@@ -101,7 +101,7 @@ def convert(arguments: Namespace, source: Path, write: Write) -> None:
     with locked(output):
         opened = open_shot(arguments, source)
         try:
-            converted = convert_all(arguments.command, opened.chains)
+            converted = _convert(arguments.command, opened)
         except Refused as why:
             raise Stop(Code.LEFT_OUT, f"{source}: {why}") from why
         if converted or not arguments.in_place:
@@ -109,6 +109,21 @@ def convert(arguments: Namespace, source: Path, write: Write) -> None:
     told = {"warnings": opened.warnings} if opened.warnings else {}
     for line in converted or [{"chain": None}]:
         write({"command": arguments.command, "file": str(source), "output": str(output), **line, **told})
+
+
+def _convert(command: str, opened: Opened) -> list[Line]:
+    """Put chains on the rig, or bring them back, scene by scene; what is told of each. Raises `Refused`."""
+    # By name: what is edited moves in memory, and with it the bones of all objects of the same armature.
+    named = {scene: [(lower.id_data, lower.name) for lower in lowers] for scene, lowers in opened.chains.items()}
+    for scene, chains in named.items():
+        heed()
+        with shown(scene):
+            view_layer_of(bpy.context).update()
+            lowers = [ob.pose.bones[name] for ob, name in chains]
+            (make_portable if command == "portable" else make_live)(bpy.context, lowers)
+    return [
+        {"scene": scene.name, "object": ob.name, "chain": name} for scene, each in named.items() for ob, name in each
+    ]
 
 
 def _baked(arguments: Namespace, source: Path, output: Path, opened: Opened) -> list[Line]:
@@ -126,7 +141,7 @@ def _baked(arguments: Namespace, source: Path, output: Path, opened: Opened) -> 
         lines += Told("bake", source, scene, frames, baked.seconds, warnings).baked(baked, output)
     _check_posed(lines)
     _check_unreached(arguments, lines)
-    return lines or [without_chains("bake", source, output, opened.warnings)]
+    return lines or [without_chains(source, output, opened.warnings)]
 
 
 def _guarded(command: Callable[..., None], arguments: Namespace, source: Path, write: Write) -> Code:

@@ -75,10 +75,10 @@ class Told(NamedTuple):
         ]
 
 
-def without_chains(command: str, source: Path, output: Path | None, warnings: list[str]) -> Line:
-    """What is told of a file that has no chain, where that is no failure."""
-    line: Line = {"command": command, "file": str(source), "chain": None, "frames": 0, "unreached": 0}
-    return line | ({"output": str(output)} if output else {}) | _warnings(warnings)
+def without_chains(source: Path, output: Path, warnings: list[str]) -> Line:
+    """What is told of a file to bake that has no chain, where that is no failure."""
+    line: Line = {"command": "bake", "file": str(source), "chain": None, "frames": 0, "unreached": 0}
+    return line | {"output": str(output)} | _warnings(warnings)
 
 
 def _warnings(warnings: list[str]) -> Line:
