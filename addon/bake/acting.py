@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import bpy
@@ -39,20 +39,20 @@ def acting_on(ob: Object) -> Acting:
     driven = {driver.data_path for driver in data.drivers if not driver.mute}
     strips = [strip for track in _tracks(data) for strip in track.strips if not strip.mute]
     mixed = {path for strip in strips for path in strip_paths(strip)}
-    curves = acting_curves(data, heeds_groups(ob))
+    curves = acting_curves(curves_of(data), heeds_groups(ob))
     if _mixes(data):
         mixed |= {path for path, _ in curves}
     return Acting({key: curve for key, curve in curves.items() if key[0] not in mixed | driven}, mixed, driven)
 
 
-def acting_curves(user: Any, heeds_groups: bool) -> Curves:
-    """The F-curves that Blender evaluates of a user of an action."""
-    curves: Curves = {}
-    for curve in curves_of(user):
+def acting_curves(curves: Iterable[Any], heeds_groups: bool) -> Curves:
+    """Those of an object's F-curves that Blender evaluates."""
+    acting: Curves = {}
+    for curve in curves:
         is_muted = curve.mute or (heeds_groups and curve.group and curve.group.mute)
         if not (is_muted or curve.is_empty) and curve.is_valid:
-            curves[curve.data_path, curve.array_index] = curve
-    return curves
+            acting[curve.data_path, curve.array_index] = curve
+    return acting
 
 
 def heeds_groups(ob: Object) -> bool:

@@ -121,28 +121,24 @@ def curves_of(user: Any) -> Iterator[Any]:
 
 def lists_of(user: Any) -> Iterator[Any]:
     """The collections that these are in."""
-    action = user.action if user else None
-    if action is None:
-        return
-    if not hasattr(action, "layers"):
-        yield action.fcurves
-        return
-    slot = user.action_slot
-    for layer in action.layers:
-        for strip in layer.strips:
-            bag = strip.channelbag(slot) if slot else None
-            if bag:
-                yield bag.fcurves
+    if user and user.action:
+        yield from curve_lists_of(user.action, slot_handle_of(user))
 
 
-def curve_lists_of(action: Any) -> Iterator[Any]:
-    """The collections of an action's F-curves, for whatever they act on."""
+def slot_handle_of(user: Any) -> int | None:
+    """The handle of the slot that a user of an action has, 0 for none; None before slotted actions (4.4)."""
+    handle: int | None = getattr(user, "action_slot_handle", None)
+    return handle
+
+
+def curve_lists_of(action: Any, slot_handle: int | None = None) -> Iterator[Any]:
+    """The collections of an action's F-curves: for whatever they act on, or for one slot."""
     if not hasattr(action, "layers"):
         yield action.fcurves
         return
     for layer in action.layers:
         for strip in layer.strips:
-            yield from (bag.fcurves for bag in strip.channelbags)
+            yield from (bag.fcurves for bag in strip.channelbags if slot_handle in (None, bag.slot_handle))
 
 
 def strip_paths(strip: Any) -> set[str]:

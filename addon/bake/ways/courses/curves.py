@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -11,6 +12,7 @@ from bpy.types import Object
 from numpy.typing import NDArray
 
 from ....rig.data.access import bones_of, path_to_bone, place_of_setting
+from ....rig.data.animation import curve_lists_of, curves_of, slot_handle_of
 from ....rig.data.fcurves import LAST_FRAME
 from ....rig.data.rotation import ARRAYS, rotation_channel, to_quaternion
 from ....rig.settings import CHOICES, PREFIX, SWITCH
@@ -61,11 +63,12 @@ class Sampler:
     def _curves_of(self, ob: Object) -> Curves:
         """The curves of an object's action that act, of a copy if they are to be sampled."""
         if ob not in self._curves:
-            user: Any = ob.animation_data
+            user = ob.animation_data
+            curves = curves_of(user)
             if user and user.action and self._is_whole:
-                user = _copied(user)
-                self._copies.append(user.action)
-            self._curves[ob] = acting_curves(user, heeds_groups(ob))
+                self._copies.append(user.action.copy())
+                curves = chain.from_iterable(curve_lists_of(self._copies[-1], slot_handle_of(user)))
+            self._curves[ob] = acting_curves(curves, heeds_groups(ob))
         return self._curves[ob]
 
     def _sampled(self, curve: Any) -> NDArray[Any]:
@@ -76,18 +79,6 @@ class Sampler:
         curve.sampled_points.foreach_get("co", points.ravel())
         sampled: NDArray[Any] = points[self._rows, 1].astype(float)
         return sampled
-
-
-class _Copy(NamedTuple):
-    """A copy of an action, with the slot that was used of that."""
-
-    action: Any
-    action_slot: Any
-
-
-def _copied(user: Any) -> _Copy:
-    copy, slot = user.action.copy(), getattr(user, "action_slot", None)
-    return _Copy(copy, copy.slots[slot.identifier] if slot else None)
 
 
 class Channels:
