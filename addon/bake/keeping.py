@@ -10,10 +10,11 @@ import bpy
 from bpy.types import Object, PoseBone, Scene
 
 from ..live.channels import Channels, Slot, rotation_slot
-from ..live.own_pose import NUMBERS, recall
+from ..live.own_pose import recall
 from ..native.switching import switch_all
 from ..rig.data.access import chain_settings, is_armature, scene_settings, upper_of
 from ..rig.data.rotation import rotation_channel
+from ..rig.properties import KEPT
 from .samples import Sampled
 from .scope import chains_of, switch
 
@@ -80,7 +81,7 @@ class _Limb(NamedTuple):
 def _limb(lower: PoseBone) -> _Limb:
     settings = chain_settings(lower)
     kept = {"is_posed": settings.is_posed, "own_modes": settings.own_modes}
-    kept |= {name: tuple(getattr(settings, name)) for name in NUMBERS}
+    kept |= {name: tuple(getattr(settings, name)) for name in KEPT}
     return _Limb(lower, channels_of(lower), kept)
 
 

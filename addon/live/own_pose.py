@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..rig.data.access import ArmatureObject, chain_settings, upper_of
 from ..rig.data.rotation import to_channels, to_quaternion
+from ..rig.properties import KEPT
 from ..solver.chain import Own
 from .channels import Channels, Slot, rotation_slot
 
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
 
 SAME_TURN = 1e-5
 """How much two ways to write a rotation may differ, as quaternions, and still be the same one."""
-
-NUMBERS = tuple(
-    f"{of}_{role}{kind}" for of in ("own", "written") for role in ("upper", "lower") for kind in ("", "_scale")
-)
-"""The names of what a chain's settings keep: the animator's numbers, and what was written over them."""
 
 
 class _Part(NamedTuple):
@@ -75,7 +71,7 @@ def forget(lower: PoseBone) -> None:
     """Whatever stands in the channels is the animator's from now on."""
     settings = chain_settings(lower)
     if settings.is_posed:
-        for name in ("is_posed", "own_modes", *NUMBERS):
+        for name in ("is_posed", "own_modes", *KEPT):
             lower.planar_ik.property_unset(name)  # type: ignore[attr-defined]  # addon.rig.properties adds it
 
 

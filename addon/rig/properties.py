@@ -38,6 +38,16 @@ def _kept_property(default: tuple[float, ...]) -> Any:
     return FloatVectorProperty(size=len(default), default=default, options={"HIDDEN"}, override=OVERRIDABLE)
 
 
+KEPT = {
+    f"{of}_{role}{kind}": default
+    for of in ("own", "written")
+    for role in ("upper", "lower")
+    for kind, default in (("", (1.0, 0.0, 0.0, 0.0)), ("_scale", (1.0, 1.0, 1.0)))
+}
+"""What is kept of a limb whose solution stands in its channels: the animator's numbers, and what was written over
+them."""
+
+
 class PlanarIKChain(PropertyGroup):
     """Two-bone chain whose lower bone this is"""
 
@@ -91,14 +101,6 @@ class PlanarIKChain(PropertyGroup):
     )
 
     is_posed: BoolProperty(options={"HIDDEN"}, override=OVERRIDABLE)
-    own_upper: _kept_property((1.0, 0.0, 0.0, 0.0))
-    own_lower: _kept_property((1.0, 0.0, 0.0, 0.0))
-    own_upper_scale: _kept_property((1.0, 1.0, 1.0))
-    own_lower_scale: _kept_property((1.0, 1.0, 1.0))
-    written_upper: _kept_property((1.0, 0.0, 0.0, 0.0))
-    written_lower: _kept_property((1.0, 0.0, 0.0, 0.0))
-    written_upper_scale: _kept_property((1.0, 1.0, 1.0))
-    written_lower_scale: _kept_property((1.0, 1.0, 1.0))
     own_modes: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
     own_inherit_scale: StringProperty(options={"HIDDEN"}, override=OVERRIDABLE)
 
@@ -128,6 +130,7 @@ def _shared(setting: Setting) -> Any:
 
 
 PlanarIKChain.__annotations__ |= {setting.name: _shared(setting) for setting in SETTINGS}
+PlanarIKChain.__annotations__ |= {name: _kept_property(default) for name, default in KEPT.items()}
 
 
 def _live_changed(scene_settings: Any, _context: Context) -> None:

@@ -21,7 +21,7 @@ def carry(ob: Object, old: str, new: str, together: Collection[Object] = ()) -> 
     Where its actions are linked, or animate others by the same curves, the object gets copies: but not on account of
     those of ``together``, for which the same is asked.
     """
-    make_own(ob, old, together)
+    _make_own(ob, old, together)
     for user in _users_of_actions(ob):
         for curves in lists_of(user):
             for curve in [curve for curve in curves if curve.data_path == old]:
@@ -68,7 +68,7 @@ def _with_drivers_of(objects: set[Object]) -> Iterator[Any]:
             yield from with_drivers(user)
 
 
-def make_own(ob: Object, path: str, together: Collection[Object] = ()) -> None:
+def _make_own(ob: Object, path: str, together: Collection[Object]) -> None:
     """Give an object copies of the actions that animate a property of it together with others' than ``together``."""
     copies: dict[Any, Any] = {}
     for user in shared_users(ob, path, together):
@@ -87,7 +87,7 @@ def use(user: Any, copy: Any) -> None:
         user.action_slot = copy.slots[identifier]
 
 
-def shared_users(ob: Object, path: str, together: Collection[Object] = ()) -> list[Any]:
+def shared_users(ob: Object, path: str, together: Collection[Object]) -> list[Any]:
     """What of an object has an action that animates a property of it and is linked, or animates others than the object
     and those of ``together`` by the same curves."""
     found = []

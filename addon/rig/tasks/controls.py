@@ -51,7 +51,7 @@ class Control(NamedTuple):
     size: float
 
 
-def make_controls(context: Context, ob: ArmatureObject, wanted: Iterable[Control], parent: str = "") -> list[Target]:
+def make_controls(context: Context, ob: ArmatureObject, wanted: Iterable[Control], parent: str) -> list[Target]:
     """Make bones that are controls, where they are wanted as the rig is posed."""
     wanted = list(wanted)
     evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())

@@ -159,11 +159,9 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
 
 def _match(context: Context, lower: PoseBone) -> Match:
     """The target, pole and bend that show a chain's own pose; raises `Refused`."""
-    if runs_on_rig(lower):
-        rig = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
-        return match(rig, lower.name, *own_pose(rig.pose.bones[lower.name]))
     rig = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    return match(rig, lower.name, *live.own_pose_of(lower))
+    own = own_pose(rig.pose.bones[lower.name]) if runs_on_rig(lower) else live.own_pose_of(lower)
+    return match(rig, lower.name, *own)
 
 
 class POSE_OT_planar_ik_snap_fk(RangeOperator):
@@ -193,7 +191,8 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
             live.solve_now(context)
             chain = live.chain_of(context, lower)
         lengthened = {slot.index for slot in live.take_over(chain) if slot.channel == "scale"}
-        self._keep(lower, {bone.name for bone in (upper_of(lower), lower) if _index(bone) in lengthened})
+        bones = bones_of(lower.id_data)
+        self._keep(lower, {bones[index].name for index in lengthened})
         if influence != 1.0:
             settings.influence = influence
             live.solve_now(context)
@@ -205,10 +204,6 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
                 key_rotation(bone)
                 if bone.name in lengthened:
                     key_scale(bone)
-
-
-def _index(bone: PoseBone) -> int:
-    return bones_of(bone.id_data).find(bone.name)
 
 
 class POSE_OT_planar_ik_mirror(ChainOperator):
