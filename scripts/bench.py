@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 import traceback
 from importlib import import_module
-from importlib.util import find_spec
 
 from . import installed
 
@@ -25,7 +24,12 @@ PARTS = {
 """The parts, each in a module ``bench_NAME`` with a function ``main``, and their headings."""
 
 
-def main(names: list[str]) -> int:
+def main() -> int:
+    import bpy
+
+    installed.install()
+    print(f"Blender {bpy.app.version_string}, Python {sys.version.split()[0]}")
+    names = sys.argv[1:]
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         print(f"There is no part '{unknown[0]}'; there are {', '.join(PARTS)}")
@@ -38,12 +42,9 @@ def main(names: list[str]) -> int:
 
 def run(name: str) -> bool:
     """Run one part; say whether it came to its end."""
-    module = f"{__package__}.bench_{name}"
-    if find_spec(module) is None:
-        return True
     print(f"\n== {PARTS[name]} ({name})", flush=True)
     try:
-        import_module(module).main()
+        import_module(f"{__package__}.bench_{name}").main()
     except Exception:  # noqa: BLE001 (the other parts are still worth running)
         traceback.print_exc()
         return False
@@ -51,14 +52,4 @@ def run(name: str) -> bool:
 
 
 if __name__ == "__main__":
-    user = installed.fresh_user_folder()
-    status = 1
-    try:
-        import bpy
-
-        installed.install()
-        print(f"Blender {bpy.app.version_string}, Python {sys.version.split()[0]}")
-        status = main(sys.argv[1:])
-    except BaseException:  # noqa: BLE001 (whatever happened, leave by the one way that cannot hang)
-        traceback.print_exc()
-    installed.leave(status, user)
+    installed.run(main)

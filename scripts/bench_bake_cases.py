@@ -21,9 +21,6 @@ CAPTURED = ("RightLeg", "LeftLeg", "RightForeArm", "LeftForeArm")
 FOLLOWED = ("shin_fk.L", "shin_fk.R", "forearm_fk.L", "forearm_fk.R")
 """The lower bones of limbs of a captured walk, and of a rig that Rigify makes."""
 
-SKINNED = 22_000
-"""Vertices of the mesh that a rig deforms, once subdivided."""
-
 
 class Rigged(NamedTuple):
     """A rig with limbs to be posed by chains or by Blender's IK constraint."""
@@ -72,7 +69,7 @@ def wave(target: Any, frames: int, place: Vector, phase: float) -> None:
 
 
 def skinned(count: int, frames: int) -> Rigged:
-    """With a mesh that all bones deform: a grid, smoothly subdivided once."""
+    """With a mesh that all bones deform: a grid, smoothly subdivided once to 22,000 vertices."""
     rigged = plain(count, frames)
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=74, y_subdivisions=74, size=4.0)
     mesh = bpy.context.object

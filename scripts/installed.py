@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -51,6 +53,17 @@ def enable() -> None:
 def addon(name: str = "addon") -> ModuleType:
     """A module of the installed extension: ``addon``, ``addon.rig``, ..."""
     return import_module(f"{MODULE}.{name}")
+
+
+def run(work: Callable[[], int]) -> NoReturn:
+    """Do something in Blender with a fresh user folder, and end this process with the status that it gives."""
+    user = fresh_user_folder()
+    status = 1
+    try:
+        status = work()
+    except BaseException:  # noqa: BLE001 (whatever happened, leave by the one way that cannot hang)
+        traceback.print_exc()
+    leave(status, user)
 
 
 def leave(status: int, folder: TemporaryDirectory[str]) -> NoReturn:

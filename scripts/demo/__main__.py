@@ -7,7 +7,6 @@ import logging
 import subprocess
 import sys
 import time
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +28,7 @@ SECONDS = 140.0
 
 
 def main(arguments: argparse.Namespace) -> int:
+    installed.install()
     start = time.monotonic()
     blend = BUILD / "demo.blend"
     walk = build(blend)
@@ -165,11 +165,4 @@ def _shown(path: Path) -> Path:
 if __name__ == "__main__":
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     wanted = _arguments()
-    user = installed.fresh_user_folder()
-    status = 1
-    try:
-        installed.install()
-        status = main(wanted)
-    except BaseException:  # noqa: BLE001 (whatever happened, leave by the one way that cannot hang)
-        traceback.print_exc()
-    installed.leave(status, user)
+    installed.run(lambda: main(wanted))

@@ -7,14 +7,15 @@ tolerance, in metres, from its object in any frame of the scene.
 from __future__ import annotations
 
 import sys
-import traceback
 
 from .. import installed
 
 
-def main(path: str, tolerance: float, limbs: list[list[str]]) -> int:
+def main() -> int:
     """Play the file, and compare."""
     import bpy
+
+    path, tolerance, limbs = sys.argv[1], float(sys.argv[2]), [limb.split("=") for limb in sys.argv[3:]]
 
     bpy.ops.wm.open_mainfile(filepath=path, use_scripts=False)
     assert not hasattr(bpy.types.PoseBone, "planar_ik"), "the extension is there"
@@ -36,10 +37,4 @@ def main(path: str, tolerance: float, limbs: list[list[str]]) -> int:
 
 
 if __name__ == "__main__":
-    user = installed.fresh_user_folder()
-    status = 1
-    try:
-        status = main(sys.argv[1], float(sys.argv[2]), [limb.split("=") for limb in sys.argv[3:]])
-    except BaseException:  # noqa: BLE001 (whatever happened, leave by the one way that cannot hang)
-        traceback.print_exc()
-    installed.leave(status, user)
+    installed.run(main)

@@ -26,15 +26,14 @@ def write(path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
 
 
-def main() -> None:
-    folder = installed.fresh_user_folder()
+def main() -> int:
     installed.install()
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else BUILD / "planar_ik_sample.blend"
     path.parent.mkdir(exist_ok=True)
     write(path.resolve())
     print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
-    installed.leave(0, folder)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    installed.run(main)
