@@ -247,6 +247,19 @@ def test_chains_that_move_each_others_targets_say_so(count, capfd):
     assert "Traceback" not in capfd.readouterr().err
 
 
+def test_a_chain_that_no_key_switches_on_any_more_is_in_no_circle():
+    a, b = make_rig(name="a"), make_rig(name="b")
+    chain = make_chain(a, b, subtarget="shin", plane="SWING")
+    other = make_chain(b, a, subtarget="shin", plane="SWING")
+    put(other, enabled=False)
+    b.pose.bones["shin"].keyframe_insert("planar_ik_enabled", frame=1)
+    update()
+    assert "move each other's targets" in chain.message
+    b.pose.bones["shin"].keyframe_delete("planar_ik_enabled", frame=1)
+    update()
+    assert chain.message == ""
+
+
 @pytest.mark.parametrize(("influence", "reach"), [(1.0, "INVALID"), (0.5, "LIMITED")])
 def test_a_tip_that_something_else_takes_away_is_not_reached(legs, influence, reach):
     """As another extension's handler may, which runs after ours."""

@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 
 from scripts import installed
-from tests.blender.rigs import FREE, LEG, NEAR, NEXT, editing, make_chain, make_empty, make_rig, plane_chain, update
+from tests.blender.rigs import (
+    FREE,
+    LEG,
+    NEAR,
+    NEXT,
+    editing,
+    make_chain,
+    make_empty,
+    make_rig,
+    plane_chain,
+    put,
+    update,
+)
 
 RIGS = ("a", "b")
 WITHIN = 1e-5
@@ -216,6 +228,22 @@ def test_an_edit_between_two_steps_is_undone(edit: str) -> None:
     bpy.ops.ed.undo()
     assert_same(shown_again(), before)
     assert_same(shown_again(), look_anew())
+
+
+def test_a_target_that_a_step_disables_is_left_behind() -> None:
+    scene()
+    for frame, place in ((1, NEAR), (11, NEXT)):
+        put(thing("target"), location=place)
+        thing("target").keyframe_insert("location", frame=frame)
+    bpy.ops.ed.undo_push(message="start")
+    stored("disable", 0.3)
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.redo):
+        step()
+    bpy.context.scene.frame_set(6)
+    assert (
+        chain("a").message
+        == "'target' is animated, but disabled in viewports or excluded: enable it, and hide it by its eye"
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
