@@ -1,9 +1,9 @@
 """Chains as Blender's own bones, constraints and drivers: they need no extension, no Python and no trust."""
 
 from ..rig.data.listening import listen, listen_no_more
-from . import handlers, keys, modes, restoring, status
+from . import drivers, handlers, keys, modes, restoring, status
 
-HANDLERS = (*restoring.HANDLERS, *keys.HANDLERS, *modes.HANDLERS, *status.HANDLERS)
+HANDLERS = (*restoring.HANDLERS, *keys.HANDLERS, *modes.HANDLERS, *drivers.HANDLERS, *status.HANDLERS)
 
 
 def register() -> None:

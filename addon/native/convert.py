@@ -10,7 +10,7 @@ from bpy.types import Bone, Context, PoseBone
 
 from ..rig.data.access import ArmatureObject, bones_of, chain_settings, runs_on_rig, setting_path, upper_of
 from ..rig.data.animation import animated_paths
-from ..rig.data.carrying import Property, carry, carry_across, redirect, revive
+from ..rig.data.carrying import Property, carry, carry_across, redirect
 from ..rig.data.dependencies import Dependencies
 from ..rig.data.editing import at_once, edit_mode, object_mode
 from ..rig.data.unkeyed import unkeyed_kept
@@ -131,7 +131,6 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
         with _switched_off(chains), unkeyed_kept(context, chains):
             _unmake(context, wanted, for_good=False)
             _put_on_rig(context, wanted)
-        revive({host for ob in chains for host in (ob, annex_of(ob)) if host})
 
 
 def _point_again(lower: PoseBone) -> None:

@@ -92,7 +92,10 @@ class Found:
         if not {*self.purpose["words"]["exposed"]} <= {*exposed(self.lower)}:
             return False
         copying = [each for _, each in self.constraints if each.type != "LIMIT_ROTATION"]
-        variables = (variable for curve in self.drivers_of(self.bones, []) for variable in curve.driver.variables)
+        drivers = [curve.driver for curve in self.drivers_of(self.bones, self.constraints)]
+        if not all(driver.is_valid for driver in drivers):
+            return False
+        variables = (variable for driver in drivers for variable in driver.variables)
         read = [target.id for variable in variables for target in variable.targets]
         is_own = all(each.target == self.host and copies_part(each) for each in copying)
         return is_own and all(ob in (self.host, self.lower.id_data) for ob in read)

@@ -7,11 +7,13 @@ from typing import Any
 
 import bpy
 import pytest
+from mathutils import Vector
 
 from tests.blender.natives import FOOT, leg_with_foot, make_live, make_portable, parts, rebuild
 from tests.blender.rigs import (
     LEG,
     Bone,
+    activate,
     assert_on_target,
     editing,
     frame_of,
@@ -152,3 +154,46 @@ def test_what_keeps_a_limb_below_uneven_scale_from_the_rig_is_taken_away_as_it_i
         put(ob.data.bones["shin"], inherit_scale="FULL")
     make_portable(ob)
     assert_on_target(ob, bpy.data.objects["target"], within=SAME)
+
+
+@pytest.mark.parametrize("axis", ["XAXIS", "YAXIS", "ZAXIS"])
+def test_bones_that_blender_names_by_their_sides_in_edit_mode_go_on(axis: str) -> None:
+    """Whose drivers find no bone of their name meanwhile, so that Blender takes them for failed."""
+    ob = make_rig([bone._replace(head=(1, *bone.head[1:]), tail=(1.1, *bone.tail[1:])) for bone in LEG])
+    make_chain(ob, plane="SWING")
+    make_portable(ob)
+    activate(ob)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.armature.select_all(action="SELECT")
+    bpy.ops.armature.autoside_names(type=axis)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    update()
+    (lower,) = (bone for bone in ob.pose.bones if bone.name.startswith("shin."))
+    target = bpy.data.objects["target"]
+    put(target, location=target.location + Vector((0, 0.05, 0.2)))
+    assert (lower.planar_ik.reach, lower.planar_ik.message) == ("REACHED", "")
+    assert_on_target(ob, target, lower.name, within=SAME)
+
+
+def test_drivers_that_failed_are_said_at_once_and_go_on_once_the_limb_is_rebuilt() -> None:
+    """That of somebody's own that reads a setting, too."""
+    ob, reader = leg_with_foot(), make_empty("reader")
+    put(bpy.data.objects["target"], location=ob.data.bones["shin"].tail_local)  # where the tip is without the chain
+    driver, path = reader.driver_add("location", 0).driver, 'pose.bones["shin"]["planar_ik.influence"]'
+    driver.type = "SUM"
+    target = driver.variables.new().targets[0]
+    target.id, target.data_path = ob, path
+    del ob.pose.bones["shin"]["planar_ik.influence"]
+    ob.update_tag()
+    update()
+    assert not driver.is_valid  # what makes it a test
+    ob.pose.bones["shin"]["planar_ik.influence"] = 1.0
+    update()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert chain.residual < SAME
+    assert "press Rebuild on the Rig" in chain.message
+    rebuild(ob)
+    chain.influence = 0.5
+    update()
+    assert reader.location.x == pytest.approx(0.5)
+    assert (chain.reach, chain.message) == ("REACHED", "")
