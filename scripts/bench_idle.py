@@ -1,7 +1,7 @@
 """What an event costs: where there are no chains or one, the time spent in the extension's handlers; with many chains
 the whole of an edit, also beside what it costs with Blender's IK constraints.
 
-Where a chain moves, Blender evaluates its armature once more, which the handlers wait for: that is told apart. Among
+Where a chain moves, Blender evaluates its armature once more while the handlers wait: that has its own column. Among
 1,000 objects the same few lines take several times as long as in an empty scene, as Blender's own work has put them out
 of the processor's cache: a function that does nothing takes 3 us there, called once more 0.3. And a chain that moves
 takes some fifty calls into Blender, of about 1 us each.

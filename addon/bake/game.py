@@ -1,8 +1,8 @@
 """Baking for game engines: deforming bones, limbs and their roots move by keys of their own alone, on every frame.
 
 What an engine reads of a rig is the bones that deform and those that they hang on. These get a location, where they are
-not connected to their parents, and a rotation on every frame, and scale 1; below one that was lengthened they are
-parted from it, so that joints are where they were. What moved them before is taken away, with the chains.
+not connected to their parents, and a rotation on every frame, and scale 1. A bone that is connected to a lengthened
+parent is disconnected, so that its head stays where it was. What moved the bones before is removed, with the chains.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class _Rig:
         return np.where((np.linalg.det(axes) < 0.0).any(axis=0), 2.0, off)
 
     def _connected_to_lengthened(self) -> set[str]:
-        """Bones that could not stay where they are while connected to what loses its scale."""
+        """The bones that are connected to a parent which loses its scale, and would move with the parent's tail."""
         lengthened = {name for name, off in zip(self._names, self._off(), strict=True) if off > LENGTHENED}
         bones = (self._object.data.bones[name] for name in self._names)
         return {bone.name for bone in bones if bone.use_connect and bone.parent and bone.parent.name in lengthened}

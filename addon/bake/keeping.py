@@ -1,4 +1,4 @@
-"""Things left as they stand: limbs that are posed only to be looked at, and animation under keys on trial."""
+"""Putting back what a bake changes on the way: the pose of limbs, and the animation that trial keys replace."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def channels_of(lower: PoseBone) -> Kept:
 
 
 def own_channels(lower: PoseBone, channels: Channels) -> dict[tuple[str, str], tuple[float, ...]]:
-    """The rotation and scale channels of a limb as the animator has them, by bone and name; ``channels`` are those of
-    its object, as read, and have them from then on."""
+    """The rotation and scale channels of a limb as the animator has them, by bone and name. ``channels`` are those of
+    its object; the animator's numbers are put into them."""
     bones, found = lower.id_data.pose.bones, {}
     recall(lower, channels)
     for bone in (upper_of(lower), lower):
@@ -97,9 +97,8 @@ class _Before(NamedTuple):
 
 @contextmanager
 def trial(chains: list[Sampled]) -> Iterator[None]:
-    """Chains switched off and actions free to be replaced by new ones; afterwards all is as it was.
-
-    The animator's own values of the bones are kept: keys on trial write over those that are not animated.
+    """Switch chains off and let their actions be replaced; afterwards all is as it was, also the bones' own channels,
+    which trial keys write over.
     """
     switches = [switch(_lower(chain))[0] for chain in chains]
     before = [_before(ob) for ob in dict.fromkeys([*(chain.object for chain in chains), *switches])]

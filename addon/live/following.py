@@ -17,7 +17,7 @@ Known = tuple[int, str]
 
 
 class Pointers:
-    """What the chains of a file pointed to when they were last looked at, by the objects' session_uid."""
+    """The objects that the chains of a file pointed to when last looked at, by session_uid."""
 
     def __init__(self) -> None:
         self._seen: dict[Key, dict[str, int]] = {}
@@ -28,12 +28,13 @@ class Pointers:
         self._seen[key] = {name: ob.session_uid for name, _ in GOALS if (ob := getattr(settings, name))}
 
     def forget(self, key: Key) -> None:
-        """A chain was set anew by whoever may: what it points to now counts."""
+        """Somebody set what a chain points to: that counts from now on."""
         self._seen.pop(key, None)
         self._given_back.discard(key)
 
     def undo(self) -> None:
-        """Another step counts. What was given back is lost again in a step that was stored just after the paste."""
+        """A step was undone or redone: forget all pointers but those that were given back, which a step that was
+        stored right after the paste lacks."""
         self._seen = {key: self._seen[key] for key in self._given_back}
 
     def clear(self) -> None:
@@ -54,10 +55,10 @@ class Pointers:
 
 
 class Renaming:
-    """Where in memory the bones are that chains follow, which a new name does not change, and what names became.
+    """The addresses of the bones that chains follow, which stay when a bone is renamed, and the new names of bones.
 
-    A step of undo may hold a bone's new name beside the old one that a chain follows, for Blender stored it before the
-    chain could be told.
+    A step of undo may hold a bone's new name while its chain still names the old one, as Blender stored the step before
+    the chain was told.
     """
 
     def __init__(self) -> None:
@@ -101,6 +102,6 @@ class Renaming:
 
 
 def _place_of(bone: PoseBone) -> tuple[int, Any]:
-    """What tells a bone from others, also from one that got its place after it was deleted."""
+    """The address of a bone, and its ends at rest, which tell it from a later bone at the same address."""
     rest = bone.bone
     return bone.as_pointer(), (*rest.head_local[:], *rest.tail_local[:])

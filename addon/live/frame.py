@@ -1,8 +1,8 @@
 """One object in one evaluated frame: what its chains share there, and what of it is animated.
 
-The window keeps an object's animated values both evaluated and on the object itself. A render evaluates apart and does
-not, nor does a scene that no window shows yet; and Blender takes a fresh copy of an object that was written to:
-whatever is animated would fall back to the window's frame, and so is lent to the object until it was evaluated.
+The window writes the animated values of a frame to the original object as well. A render does not, nor does a scene
+that no window shows yet. When an original object is written to, Blender copies it for evaluation again, and its
+animated values would be those of the window's frame. So the values of the evaluated frame are lent to it until then.
 """
 
 from __future__ import annotations

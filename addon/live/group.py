@@ -35,7 +35,7 @@ class Group:
         self.others: list[Group] = []
         """Those of the same object."""
         self.beside: list[Group] = []
-        """Those of them whose solutions stand when this group is posed."""
+        """Those of them that are not posed after this one in the current event, so that their solutions must stand."""
         self.has_lost = False
         """Whether something that a chain refers to was deleted."""
         self.solved: Channels | None = None
@@ -232,8 +232,8 @@ class Group:
 
 
 def _is_moved_otherwise(chain: Chain) -> bool:
-    """Whether other constraints or chains move the limb than when the chain was last looked at: one that is switched on
-    or off turns no bone before the limb is posed."""
+    """Whether other constraints or chains act on the limb than when the chain was last looked at. Switching one on or
+    off turns no bone until the limb is posed, so that nothing else tells."""
     movers = chain.obstacles.movers
     if not movers or not (chain.posing or chain.problem):  # nothing is said of a chain that is off
         return False

@@ -1,8 +1,8 @@
 """The animator's own (FK) pose of a limb whose solution stands in the channels: kept with the file, and given back.
 
 While chains are live the channels are the animator's, and the solution is the evaluated pose's alone. It stays in the
-channels where nothing would pose the limb again: while Live is off. One rule tells whose a channel is, whenever it is
-looked at: it is ours if it still holds what was written, to single precision, and the animator's if it does not.
+channels where nothing would pose the limb again: while Live is off. One rule tells whose the numbers in a channel are:
+ours if they are still what was written, to single precision, else the animator's.
 """
 
 from __future__ import annotations

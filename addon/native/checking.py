@@ -44,7 +44,7 @@ def check(lower: PoseBone) -> None:
 
 
 def check_fixed(lower: PoseBone) -> None:
-    """Raise `Refused` if what makes a mechanism what it is changes over time."""
+    """Raise `Refused` if a setting that a mechanism can't animate changes over time."""
     ob = lower.id_data
     fixed = {setting_path(lower.name, name): titled(name) for name in fixed_on(ob)}
     for path in sorted(changing_paths(ob, fixed)):
@@ -95,7 +95,7 @@ def check_goals(lower: PoseBone, goals: Iterable[Target | None], dependencies: D
 
 
 def check_in_reach(ob: ArmatureObject, lowers: Iterable[str], what: str) -> None:
-    """Raise `Refused` if neither a rig nor an annex of it has the mechanisms of its chains, or could have them."""
+    """Raise `Refused` if the mechanisms of a rig's chains are, or would be, in a linked armature."""
     if ob.library or any(is_out_of_reach(ob.pose.bones[name]) for name in lowers):
         raise Refused(f"'{ob.name}' is linked: {what} in the file that it is linked from")
 

@@ -42,7 +42,7 @@ Chains = dict[ArmatureObject, dict[str, Wanted]]
 
 @contextmanager
 def _switched_off(chains: dict[ArmatureObject, list[str]]) -> Iterator[None]:
-    """Chains switched off while they run on nothing, lest the extension poses them; what they are set to then stays."""
+    """Switch chains off while they run on nothing, lest the extension poses them, and back to what they were."""
     states = {(ob, name): chain_settings(ob.pose.bones[name]).enabled for ob, names in chains.items() for name in names}
     with quietly():
         try:
@@ -72,8 +72,8 @@ def make_portable(context: Context, lowers: Iterable[PoseBone]) -> None:
 
 
 def clear(context: Context, left: Mapping[ArmatureObject, Iterable[str]]) -> list[Target]:
-    """Take away what chains left in armatures that are gone, give these bones their own pose back, and say what the
-    chains followed; raises `Refused` before anything is changed."""
+    """Take away what deleted chains left in armatures, give the bones that ``left`` names their own pose back, and
+    return what the chains followed; raises `Refused` before anything is changed."""
     for ob in left:
         check_in_reach(ob, [], "take away what its chains left")
     with object_mode(context, left):
@@ -159,8 +159,7 @@ def _read_all(chains: dict[ArmatureObject, list[str]]) -> Chains:
 
 
 def _carry(wanted: Mapping[ArmatureObject, Mapping[str, Values | Wanted]], onto_rig: bool) -> dict[Property, Property]:
-    """Let what animates settings animate custom properties in their stead, or the other way round; give what is where
-    now."""
+    """Move the animation of settings to their custom properties, or back; return each old property with the new one."""
     moved: dict[Property, Property] = {}
     for ob, chains in wanted.items():
         for name, each in chains.items():
@@ -180,8 +179,8 @@ def _carry(wanted: Mapping[ArmatureObject, Mapping[str, Values | Wanted]], onto_
 def _unmake(
     context: Context, chains: Mapping[ArmatureObject, Mapping[str, Values | Wanted]], for_good: bool = True
 ) -> None:
-    """Take the mechanisms of chains away, and leave what these are set to on their bones. If others are to come, what
-    drives settings or reads them finds these meanwhile, and Blender does not say that it doesn't."""
+    """Take the mechanisms of chains away, and leave their settings on their bones. Unless ``for_good``, the custom
+    properties stay for the next mechanism, so that no driver of them or on them fails meanwhile."""
     every = [(ob.pose.bones[name], of) for ob, each in chains.items() for name, of in each.items()]
     take_away(context, {lower: () if for_good else of.exposed for lower, of in every})
     for ob, each in chains.items():
@@ -274,8 +273,8 @@ def _measure(context: Context, wanted: Chains) -> dict[ArmatureObject, dict[str,
 
 
 def _measure_anew(context: Context, wanted: Chains) -> None:
-    """Measure limbs whose mechanisms are made anew, for which some need no longer inherit what they did; raises
-    `Refused` as `_measure` does, with nothing changed."""
+    """Try to measure limbs whose mechanisms are to be made anew, those that no longer lengthen with the Inherit Scale
+    that they had before; raises `Refused` as `_measure` does, with nothing changed."""
     every = [(ob.pose.bones[name], each) for ob, names in wanted.items() for name, each in names.items()]
     even = [lower for lower, each in every if chain_settings(lower).own_inherit_scale and not each.lengthens_only]
     for lower in even:

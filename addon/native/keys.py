@@ -1,6 +1,7 @@
-"""Keys and drivers of settings where these are not: by the name on the bone that scripts and Blender's own menus know,
-while it is a custom property of the rig; or by that of the custom property in an action of a limb that is live by now.
-They are carried over to where they act."""
+"""Moving keys and drivers of settings to where they act.
+
+On the rig a setting is a custom property, but scripts and Blender's menus key it by its name on the bone. The other way
+round, an action that was made on the rig keys custom properties that a limb which is live by now has not."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ Waiting = dict[tuple[str, str], list[ArmatureObject]]
 
 
 def carry_over() -> None:
-    """Carry over what is animated where that does nothing, but for what is linked, or others' as well: of that, the
-    message says what to press."""
+    """Move all animation that does nothing where it is, except in actions that are linked or shared with other objects:
+    of those the chain's message says what to press."""
     found: Waiting = {}
     for ob in filter(is_armature, bpy.data.objects):
         if ob.animation_data and not ob.library:

@@ -21,7 +21,7 @@ def own_pose(evaluated: PoseBone) -> tuple[Own, tuple[Sequence[float], Sequence[
 
 
 def adopt(context: Context, lower: PoseBone) -> list[PoseBone]:
-    """Make the whole solution, whatever the influence, the bones' own pose; return those that are stretched, too."""
+    """Make the solution, at influence 1, the bones' own pose; return the bones whose scale that changed."""
     ob, chain = lower.id_data, chain_settings(lower)
     influence = chain.influence
     if influence != 1.0:

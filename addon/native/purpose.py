@@ -26,8 +26,8 @@ from .wanted import Wanted, goals_of, needs_swing, read
 
 
 def is_set_anew(found: Found) -> bool:
-    """Whether the mechanism of a chain is not what its settings ask for, whatever its bones are, but for keys that are
-    carried over when Blender evaluates next. Raises `Refused` as `changed_since` does."""
+    """Whether the mechanism of a chain is not the one that its settings ask for. The shape of the limb does not count,
+    nor keys that will be moved at the next evaluation. Raises `Refused` as `changed_since` does."""
     return not found.is_whole or bool(_set_since(found, read(found.lower)._replace(waiting=frozenset())))
 
 
@@ -63,8 +63,8 @@ def _set_since(found: Found, wanted: Wanted) -> str:
 
 
 def _animated_since(lower: PoseBone, wanted: Wanted, built: dict[str, Any]) -> set[str]:
-    """The settings that something gives other values over time that the mechanism has for good: keys on all of them may
-    well give each the value that it has."""
+    """The settings that the mechanism holds fixed, and that animation changes over time; keys that repeat the fixed
+    value do not count."""
     paths = {setting_path(lower.name, name): name for name in wanted.exposed.difference(built["words"]["exposed"])}
     return {paths[path] for path in changing_paths(lower.id_data, paths)} if paths else set()
 
@@ -82,7 +82,8 @@ def _shaped_since(found: Found, evaluated: PoseBone, wanted: Wanted) -> str:
 
 
 def _as_built(wanted: Wanted, built: dict[str, Any]) -> Wanted:
-    """With what was animated when the mechanism was made, and need not be any more, as a custom property still."""
+    """The same with the custom properties that the mechanism was made with, also those of settings that nothing
+    animates any more."""
     return wanted._replace(exposed=frozenset(built["words"]["exposed"]))
 
 
@@ -93,8 +94,8 @@ def check_new_goals(found: Found, wanted: Wanted) -> None:
 
 
 def limb_of(evaluated: PoseBone, lower: PoseBone, wanted: Wanted) -> Limb:
-    """The shape of a limb, in the unit of the bone that its targets are measured in, by its evaluated lower bone and
-    the original one, whose scale is its own; by no angles that are custom properties."""
+    """The shape of a limb by its evaluated lower bone and the original one, whose scale is its own. Lengths are in the
+    unit in which the mechanism measures targets. Angles that are custom properties count as 0."""
     upper = upper_of(evaluated)
     parent = upper.parent if upper.bone.inherit_scale == "ALIGNED" else None
     sizes = [axis.length for axis in parent.matrix.to_3x3().col] if parent else [1.0]

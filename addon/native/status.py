@@ -46,9 +46,9 @@ _circles: dict[int, dict[str, str]] = {}
 """What `_circle` tells of each chain that runs on a rig, by the object's session_uid and the lower bone's name."""
 
 _sound: set[Key] = set()
-"""The chains with which nothing was wrong when last asked, since when nobody edited a rig: where the tip of one is on
-its target, its mechanism need not be looked at, which takes twenty times as long. Those with keys on other settings
-than the influence are none: a script may set keys between two frames of which only these keys tell."""
+"""The chains that were found without fault since a rig was last edited. As long as the tip of one is on its target, its
+mechanism is not examined, which would take twenty times as long. Chains with keys on other settings than the influence
+are never among them: a script may set such keys between two frames, and Blender reports no edit of a rig."""
 
 
 def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:

@@ -1,5 +1,5 @@
-"""Settings that are set without their mechanisms following: while these are made, taken away or mended, and where many
-chains are switched at once."""
+"""Setting settings without updating mechanisms: while mechanisms are made, taken away or mended, and to switch many
+chains at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..rig.data.access import chain_settings, runs_on_rig
 from .mechanism.found import constraints_of
 
 _setting: list[bool] = []
-"""As many as are in the midst of it."""
+"""One for each `quietly` that is active."""
 
 
 @contextmanager

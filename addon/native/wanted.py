@@ -28,8 +28,8 @@ ALWAYS = frozenset(("bend", "influence"))
 
 
 class Values(NamedTuple):
-    """What a chain's settings are, which of them are custom properties on the rig, which are animated, and which of
-    those where that does nothing: on the bone, though the rig has them as custom properties."""
+    """A chain's settings by name; which of them are ``exposed``, that is, custom properties on the rig; which are
+    animated; and which are ``waiting``: animated by their name on the bone, where that has no effect on the rig."""
 
     settings: dict[str, Any]
     exposed: frozenset[str]

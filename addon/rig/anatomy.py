@@ -41,13 +41,13 @@ class Unposable(Exception):
 
 
 class Anatomy(NamedTuple):
-    """A limb, where its frame is, and how the lower bone hangs in it.
+    """A limb, where its frame F is, and how the lower bone hangs in it.
 
-    ``in_parent`` takes F to the parent's pose (to the armature for a root) when that never changes, else None and
-    ``frame`` is F in the armature as it is now. ``uninherited`` is for a lower bone that does not inherit rotation,
-    which ``limb`` is made as if it did. ``carried`` says that the limb's shape depends on that frame.
-    ``lower_axes`` are the unturned lower bone's in F; ``uneven`` are the upper bone's sizes if the lower one takes them
-    over unevenly, which its own channels must make up for.
+    ``frame`` takes F to the armature as it is posed now. ``in_parent`` takes F to the parent's pose, or to the armature
+    if there is no parent; None if that changes with the pose. ``limb`` is made as if the lower bone inherited rotation;
+    ``uninherited`` corrects for one that does not. ``carried`` says that the limb's shape depends on the scale of
+    ``frame``. ``lower_axes`` are the axes of the unturned lower bone in F. ``uneven`` is the upper bone's scale where
+    the lower bone inherits it and it differs by axis: the lower bone's own channels must then make up for it.
     """
 
     limb: Limb
@@ -73,7 +73,7 @@ def anatomy(
 ) -> Anatomy:
     """The limb of an evaluated upper and lower bone, with the location they have now and the scale given; ``angles``
     are the settings ``hinge_angle`` and ``lower_twist``. ``can_make_up`` says that the lower bone's channels will make
-    up for an uneven scale that it takes over: it counts as scaled by that axis by axis, as when it is straight.
+    up for an uneven scale that it inherits: it then counts as scaled along its own axes, as it is in a straight limb.
 
     Raises `Unposable`.
     """
@@ -133,7 +133,8 @@ def carried_by(bone: PoseBone, parent_pose: Matrix | None = None) -> dict[str, A
 
 
 def solved(bone: PoseBone) -> tuple[Quaternion, tuple[float, ...]]:
-    """The rotation, a quaternion, and the scale that an evaluated bone has with its constraints, as if of its own."""
+    """The rotation (w, x, y, z) and the scale that a bone's own channels would need for its evaluated pose, without its
+    constraints."""
     matrix: Any = bone.matrix  # the stubs don't know that these take one
     local = bone.id_data.convert_space(pose_bone=bone, matrix=matrix, from_space="POSE", to_space="LOCAL")
     _, turn, scale = local.decompose()

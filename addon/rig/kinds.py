@@ -1,4 +1,4 @@
-"""Which problem a sentence tells of: what mends it is found by that, whatever the words."""
+"""The kinds of problems, by which the interface finds what mends one, whatever its sentence says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 
 class Kind(Enum):
-    """The problems that something else can mend than another target or pole, and other than showing the pose."""
+    """The problems that have mends of their own."""
 
     CIRCLE = auto()  # chains move each other's targets
     DISABLED = auto()  # what is followed, or the rig, is not evaluated
@@ -25,8 +25,8 @@ class Kind(Enum):
 
 
 class Problem(str):
-    """A sentence that knows which problem it tells of. What makes a plain string of it, as Blender's properties do and
-    `str` of an exception, loses that."""
+    """A sentence that knows its kind of problem. Blender's properties, and `str` of an exception, make a plain string
+    of it, without the kind."""
 
     __slots__ = ("kind",)
 
@@ -40,5 +40,5 @@ class Problem(str):
 
 
 def kind_of(sentence: str) -> Kind | None:
-    """Which problem a sentence tells of; None for one that nobody has to tell from others."""
+    """The kind of problem that a sentence tells of; None for a plain string."""
     return sentence.kind if isinstance(sentence, Problem) else None

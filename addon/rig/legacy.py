@@ -1,5 +1,5 @@
-"""Settings where they were before they lay on the pose bone: in its group ``planar_ik``, where files saved before have
-them, and where scripts may still animate them. What is found there is taken over."""
+"""Moving settings, and their animation, from a pose bone's group ``planar_ik`` to the bone itself: files of earlier
+builds have values there, and scripts may animate settings by their paths through the group."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _noticed: set[Key] = set()
 
 
 def notice(evaluated: PoseBone) -> None:
-    """An animation may have read or set the settings of a bone by way of its group."""
+    """Note that an animation may have read or set settings of a bone through its group."""
     _noticed.add((evaluated.id_data.original.session_uid, evaluated.name))
 
 

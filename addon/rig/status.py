@@ -79,7 +79,7 @@ def reach(settings: Any) -> Reach:
 
 
 def off(influence: float) -> Reach:
-    """The reach of a live chain whose solution comes to its target, and whose tip is off it all the same."""
+    """The reach of a live chain whose solution reaches its target, but whose evaluated tip does not."""
     return Reach.LIMITED if influence < 1.0 else Reach.INVALID
 
 
@@ -101,8 +101,8 @@ def message(settings: Any) -> str:
 
 
 def residual(settings: Any) -> float:
-    """The distance from tip to target in the evaluated pose, in scene units; 0 if there is no target, or the tip is not
-    a number, as Blender makes it by any constraint in local space below some bones that are scaled to nothing."""
+    """The distance from tip to target in the evaluated pose, in scene units. 0 without a target, or if the tip is not a
+    number, which Blender's constraints in local space make of bones below a scale of zero."""
     bone = _bone(settings)
     target = Target.read(settings.target, settings.subtarget)
     if target is None or target.problem():
@@ -134,7 +134,7 @@ def tolerance(evaluated: PoseBone) -> float:
 
 
 def allowed(length: Any, far: Any) -> Any:
-    """The same of a limb of this length, or of many, whose joints were rounded so far from the origin."""
+    """The same for a limb of this length whose joints are at most ``far`` from the origin; or for arrays of both."""
     return MISSED * length + ROUNDING * far
 
 

@@ -75,8 +75,9 @@ Powers = tuple[float, float, float]
 
 
 class Stretching(NamedTuple):
-    """By which powers of the factor that lengthens a limb its bones' scales grow, or, with ``how``, what else it takes
-    to put the joints where they belong; ``inherited`` is the lower bone's `inherit_scale`."""
+    """How a limb's bones are scaled by the factor that lengthens it: each axis by a power of the factor, ``upper`` and
+    ``lower`` for x, y and z. With ``how``, the bones must be turned as well, for the joints to be where they belong.
+    ``inherited`` is the lower bone's `inherit_scale`."""
 
     upper: Powers
     lower: Powers
@@ -143,7 +144,8 @@ def _powers_of(factor: float, powers: Powers) -> Sizes:
 
 
 def besides_inherited(wanted: Sizes, upper: Sizes, mode: str) -> Sizes:
-    """What a lower bone needs to be of some sizes with what it gets of the upper one's, besides being sheared by it."""
+    """The scale that a lower bone needs of its own to be ``wanted`` in all, below an upper bone of the scale ``upper``
+    of which it inherits by ``mode``; shear not counted."""
     x, y, z = upper
     if mode == "AVERAGE":
         x = y = z = (x * y * z) ** (1.0 / 3.0)

@@ -72,13 +72,14 @@ class Target:
 
 
 def pointed_to(settings: Any) -> list[tuple[Any, str]]:
-    """What these settings of a chain say, whether or not it is there, and is followed."""
+    """The target and the pole that a chain's settings name, as objects (or None) and names of bones, whether or not
+    these exist or are followed."""
     return [(getattr(settings, goal), getattr(settings, bone)) for goal, bone in GOALS]
 
 
 def followed(settings: Any, or_will: bool = False) -> tuple[Target | None, Target | None]:
-    """What a chain with these settings follows now, if it has that: its target, and in the plane of a pole, or if it
-    may be in that in other frames, its pole."""
+    """The target and the pole that a chain with these settings follows, None for what it lacks. The pole counts in the
+    plane of a pole only, or always with ``or_will``: the plane may be that of a pole in other frames."""
     target = Target.read(settings.target, settings.subtarget)
     if settings.plane != "POLE" and not or_will:
         return target, None

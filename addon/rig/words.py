@@ -1,5 +1,5 @@
-"""Sentences in the language of the interface, under the names by which Blender's extraction finds them: what is filled
-in comes after, by `str.format`."""
+"""Blender's translation functions, under the names by which its extraction of messages finds them. Names and numbers
+are filled in after translation, by `str.format`."""
 
 from __future__ import annotations
 

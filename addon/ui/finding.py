@@ -58,8 +58,8 @@ def selected_chains(context: Context, or_off: bool = False) -> list[PoseBone]:
 
 
 def left_behind(context: Context) -> dict[ArmatureObject, list[str]]:
-    """The armatures in which the mechanism of a chain is left whose bones were deleted, with the selected bones that it
-    still poses; with none where what is selected was made for that chain to follow."""
+    """The armatures that hold the mechanism of a chain whose bones were deleted, with the selected bones that it still
+    poses; with no bones where a target or pole that was made for such a chain is selected."""
     left: dict[ArmatureObject, list[str]] = {}
     bones: Sequence[Any] = context.selected_pose_bones or () if context.mode == "POSE" else ()
     for bone in bones:
@@ -115,8 +115,8 @@ def _by_what_they_follow(context: Context, goals: set[tuple[Object, str]], or_of
 
 
 def _by_what_moves_them(bones: list[PoseBone]) -> list[PoseBone]:
-    """The chains of which bones of the same rig carry the target and not the limb, or copy the limb's upper bone: such
-    are an animator's controls on rigs whose limbs are hidden, as Rigify's."""
+    """The chains whose target, but not whose limb, hangs on one of these bones of the same rig, or whose upper bone one
+    of these copies: so do the controls of rigs whose limbs are hidden, such as Rigify's."""
     found = []
     for ob in dict.fromkeys(bone.id_data for bone in bones):
         of_rig = [bone for bone in bones if bone.id_data == ob]

@@ -34,8 +34,8 @@ class Grown(NamedTuple):
 
 
 def lengthen(subjects: list[Subject], courses: list[Course], posed: Posed) -> tuple[Posed, list[Grown | None]]:
-    """The limbs with what makes up for their lengthening in their turns, and how their bones grow, None for those that
-    do not. Where a limb can't lengthen, it is not solved."""
+    """The limbs with turns that put the joints of lengthened bones in place, and how their bones grow, None for limbs
+    that do not. In frames in which a limb can't lengthen it counts as not solved."""
     lengthen = [*map(_lengthens, subjects, courses)]
     if not any(lengthen):
         return posed, [None] * len(subjects)

@@ -128,7 +128,8 @@ class Routes:
         return self.wanted.setdefault(route, Wanted(set(), set()))
 
     def _leaves(self, ob: Object, bone: str) -> set[Carrier]:
-        """Where what a thing hangs on is first evaluated, or solved, with what hangs on that."""
+        """The nearest carriers of a thing, or the thing itself, that are evaluated or solved: the rest follows from
+        these by F-curves."""
         route = self.of(ob, bone)
         if route & EVALUATED:
             return {(ob, bone)}

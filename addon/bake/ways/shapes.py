@@ -57,15 +57,14 @@ def shapes_of(
     elif lower.inherit_scale != "FULL":
         axes = frame[:, :3, :3]
         numbers.append((axes.transpose(0, 2, 1) @ axes).reshape(-1, 9))
-    firsts, which = _told_apart(numbers)
+    firsts, which = _distinct(numbers)
     poses = [np.eye(4)[None] if parent is None else parent, location, *scales, angles]
     bodies = [_body(subject, *(each[min(i, len(each) - 1)].tolist() for each in poses)) for i in firsts]
     return Shapes(bodies, which)
 
 
-def _told_apart(numbers: list[NDArray[Any]]) -> tuple[list[int], NDArray[Any] | None]:
-    """The first frame of each shape that there is by these numbers, and which of them every frame has, if not all have
-    the same."""
+def _distinct(numbers: list[NDArray[Any]]) -> tuple[list[int], NDArray[Any] | None]:
+    """The first frame of each distinct shape, and the number of the shape in each frame, None if there is only one."""
     count = max(map(len, numbers))
     if count == 1:
         return [0], None

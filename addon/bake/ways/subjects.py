@@ -53,9 +53,9 @@ class Own(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """One chain that arrays may pose, except where one of ``movers`` acts. ``settings`` are those of `VARIABLE` as they
-    are now, ``angles`` those of `IN_SHAPE`; those in ``moving`` change over the frames. A plane that does is said to be
-    that of the pole."""
+    """One chain that arrays may pose, except where one of ``movers`` acts. ``settings`` are the `VARIABLE` ones and
+    ``angles`` the `IN_SHAPE` ones as they are now; ``moving`` names those that change over the frames. ``plane`` is
+    ``POLE`` for a plane that changes."""
 
     key: Key
     object: ArmatureObject
@@ -218,8 +218,8 @@ class Reader:
         return Own(bone.name, bone.rotation_mode, values, moving)
 
     def _movers(self, lower: PoseBone, target: Target, pole: Target | None, animation: Animation) -> list[Mover] | None:
-        """What keeps the chain from being posed in the frames in which it acts; None if something else may, or does in
-        all of them."""
+        """The movers that keep the chain from being posed in some frames; None if a mover acts in all frames, or
+        something that arrays do not follow is in the way."""
         obstacles = obstacles_of(lower, target, pole, self._shows, self.dependencies)
         if obstacles.lasting or obstacles.hidden or obstacles.driven_scales:
             return None

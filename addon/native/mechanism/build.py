@@ -86,8 +86,8 @@ def _owner(rig: ArmatureObject, host: ArmatureObject, bone: str) -> ArmatureObje
 
 
 def take_away(context: Context, lowers: Mapping[PoseBone, Collection[str]]) -> None:
-    """Take the mechanisms of an object's chains away, with all that was made for them; but for the custom properties of
-    those settings, if bones of the rig itself have them, for which the next mechanism will have them as well."""
+    """Take mechanisms away with all that was made for them. ``lowers`` names, for the lower bone of each chain, the
+    settings whose custom properties stay, because the next mechanism will have them too."""
     gone: dict[ArmatureObject, set[str]] = {}
     for lower, kept in lowers.items():
         found = Found(lower)
@@ -114,8 +114,8 @@ def take_away(context: Context, lowers: Mapping[PoseBone, Collection[str]]) -> N
 
 
 def take_away_left(context: Context, left: Mapping[ArmatureObject, Iterable[str]]) -> list[Target]:
-    """Take away what is left in armatures of chains whose bones were deleted, and what of it still poses these bones;
-    give what it followed."""
+    """Take away what chains whose bones were deleted left in armatures, and the constraints by which it still poses the
+    bones ``left`` names; return what the chains followed."""
     goals: list[Target] = []
     for host, names in left.items():
         for bone in (host.pose.bones[name] for name in names):
@@ -130,7 +130,8 @@ def take_away_left(context: Context, left: Mapping[ArmatureObject, Iterable[str]
 
 
 def _remove_bones(context: Context, gone: dict[ArmatureObject, set[str]]) -> None:
-    """Remove bones from armatures, and what is empty without them."""
+    """Remove bones from armatures, with the bones that only they needed, and collections and animation data that are
+    then empty."""
     collections = {host.data: collection_of(host) for host in gone}
     editing = {host.data: host for host in gone}  # of the objects that share an armature, one
     bones: dict[Any, set[str]] = {armature: set() for armature in editing}

@@ -1,7 +1,7 @@
 """What a limb needs to run on the rig itself, as plain data: bones, constraints, drivers and properties.
 
-Two bones of the mechanism hold the solution: they hang on what the limb's own bones hang on, and are turned by the
-solution as these would be, which take it over by as much as the influence (`blending`). What they are turned by is
+Two bones of the mechanism hold the solution: they have the same parents as the limb's own bones, and drivers turn them
+by the solution. The limb's own bones take it over, by the influence (`blending`). The places that the drivers need are
 measured in the frame F (`measuring`).
 """
 
@@ -135,9 +135,9 @@ class Designer(Measurer):
     def add_turning(
         self, role: str, place: Place, normal: Any, across: Any, turn: Node, roll: Node | None = None
     ) -> str:
-        """Add what turns by the solution about the plane's normal, or where bend and hinge angle take that, and return
-        the bone that holds the solution then: the same one, if it turns about an axis of its own, else one below it.
-        Before that it turns about its length by ``roll``."""
+        """Add a bone that turns by the solution about the plane's normal, or the axis that bend and hinge angle make of
+        that, and first about its length by ``roll``. Return the bone that holds the solution: the same one if the
+        normal is one of its own axes, else a bone below it."""
         index = own_axis(normal)
         if index is None or place.is_mirrored or self.features.swung or self.is_hinged:
             return self.add_holding(role, place, self.add_axis(role, place, normal, across, turn, roll))
@@ -197,8 +197,8 @@ class Designer(Measurer):
             self.copy_scale(bone.name, factors, power)
 
     def stretch_aside(self, volume: str, along: Vector) -> None:
-        """Lengthen an upper bone that does not point at its knee as much more as its knee is then as far as it is to
-        be, and turn it back, so that this stays in line; the lower bone takes over neither."""
+        """Stretch a limb whose upper bone does not point at its knee: lengthen that bone until the knee is as far as
+        it should be, and turn it so that the knee stays in line. The lower bone is kept from both."""
         aside = Vector((along.x, along.z)).length
         grown = self.piece(next(self.letters), formulas.grown(self.factor, along.y, volume))
         turn = formulas.turn_back(grown, along.y, aside, volume)
@@ -226,8 +226,8 @@ class Designer(Measurer):
         )
 
     def lengthen(self, bone: str, factor: Any, volume: str) -> None:
-        """Let a bone of the mechanism be as many times as long, and as wide as that has it; without a volume, as the
-        variable of that says."""
+        """Scale a bone of the mechanism to be ``factor`` times as long, and as wide as ``volume`` says; if empty, the
+        variable of that setting says so."""
         self.drive(bone, "scale", 1, factor)
         for index in () if volume else (0, 2):
             self.drive(bone, "scale", index, formulas.width(factor))

@@ -51,8 +51,8 @@ class Found:
         return _children_first(ob, found)
 
     def scattered(self) -> tuple[list[str], Constraints]:
-        """The mechanism of a lower bone that lost its parent, or has another one now, and the constraints that copy
-        it."""
+        """All bones of the mechanism of a lower bone that lost its parent or has another one now, children first, and
+        all constraints that copy them, whichever bones have these."""
         ob, host = self.lower.id_data, self.host
         found, worlds = set(self.bones), worlds_of(host)
         parts = {bone.name: {*self._needs(bone.name)} for bone in host.pose.bones if is_part(host, bone.name)}
@@ -81,9 +81,9 @@ class Found:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether a chain on the rig has a mechanism as it was made, and nothing there refers to an object that this is
-        a copy of. Blender leaves drivers behind where it joins armatures with the same names. Of what older files
-        do not say of it, nothing is asked."""
+        """Whether the mechanism is as it was made, and refers to no other object, such as the one that this is a copy
+        of. Blender leaves drivers behind when it joins armatures that have bones of the same names. What older files
+        did not note is not compared."""
         built = (self.purpose or {}).get("made")
         if self.purpose is None or not built:
             return False
@@ -102,8 +102,8 @@ class Found:
 
     @cached_property
     def made(self) -> dict[str, Any]:
-        """What of a mechanism stays as it was made: how many drivers it has, by which constraints the limb takes over
-        what it holds, what its bones hang on, and what those channels of them hold that are not driven."""
+        """What does not change while a mechanism works: the number of its drivers, the constraints by which the limb
+        takes it over, what its bones hang on, and the channels of these that are not driven."""
         return {
             "drivers": len(self.drivers_of(self.bones, [])),
             "constraints": [
@@ -114,8 +114,8 @@ class Found:
         }
 
     def _carrier(self, name: str) -> str:
-        """What a bone of the mechanism hangs on, by what that is to the limb; in an annex, what it copies stands for
-        that."""
+        """What a bone of the mechanism hangs on: ``limb`` for the upper bone, ``above`` for that bone's parent, or the
+        role of another bone of the mechanism. In an annex, where it copies a bone, that bone counts."""
         bone = self.host.pose.bones[name]
         copied: Any = [each for each in bone.constraints if each.type == "COPY_TRANSFORMS"]
         carrier = copied[0].target.pose.bones.get(copied[0].subtarget) if copied else bone.parent

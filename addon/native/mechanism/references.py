@@ -65,8 +65,8 @@ def unused_worlds(ob: ArmatureObject, gone: Collection[str]) -> list[str]:
 
 
 def stranded(ob: ArmatureObject, gone: Collection[str]) -> set[str]:
-    """The bones made for mechanisms in an armature from which nothing takes anything over any more once some are gone,
-    as when a lower bone or its constraints were deleted. What an annex holds has settings, and is left."""
+    """The bones of mechanisms that no visible bone depends on once the bones ``gone`` are removed, as after a lower
+    bone or its constraints were deleted. An annex keeps all of its bones, as they hold settings."""
     if is_annex(ob):
         return set()
     parts = {bone.name for bone in ob.data.bones if is_part(ob, bone.name)}.difference(gone, worlds_of(ob))
@@ -94,7 +94,7 @@ def goals_on(part: PoseBone) -> list[Target]:
 
 
 def goals_left(ob: ArmatureObject) -> list[Target]:
-    """What is measured in an armature by mechanisms of which no bone takes anything over, as the limb was deleted."""
+    """What mechanisms of deleted limbs in an armature still follow."""
     return [goal for name in stranded(ob, ()) for goal in goals_on(ob.pose.bones[name])]
 
 

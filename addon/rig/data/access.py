@@ -54,9 +54,9 @@ def chain_settings(lower: PoseBone) -> ChainSettings:
 
 
 def bone_of(group: Any) -> PoseBone:
-    """The bone of a group ``planar_ik``, on its object or evaluated; Blender does not say which one it is.
+    """The bone of a group ``planar_ik``, original or evaluated; Blender does not say which one it is.
 
-    Where it was found last is kept by the group's place in memory, which another bone's may have by now.
+    The answer is cached by the group's address. Another bone's group may have that by now, so it is checked.
     """
     bones, place = bones_of(group.id_data), group.as_pointer()
     bone = bones.get(_found.get(place, ""))

@@ -1,4 +1,4 @@
-"""Letting what animates one property animate another one instead, and nothing else of anybody."""
+"""Moving the animation of one property to another: its F-curves and drivers, and drivers that read it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Property = tuple[Object, str]
 
 
 def carry(ob: Object, old: str, new: str, together: Collection[Object] = ()) -> None:
-    """Let F-curves and drivers of one property of an object be those of another one, which may have some already.
+    """Move F-curves and drivers of one property of an object to another one of its properties, which may have some.
 
-    Where its actions are linked, or animate others by the same curves, the object gets copies: but not on account of
-    those of ``together``, for which the same is asked.
+    An action that is linked, or that animates other objects by the same curves, is copied for the object first. Objects
+    in ``together`` do not count as others: the same is done for them.
     """
     _make_own(ob, old, together)
     for user in _users_of_actions(ob):
@@ -30,8 +30,8 @@ def carry(ob: Object, old: str, new: str, together: Collection[Object] = ()) -> 
 
 
 def carry_across(source: Object, old: str, to: Object, new: str) -> None:
-    """The same with a property of another object, but for NLA strips, which stay. What is linked acts there as before:
-    nothing comes of that where nothing reads the property."""
+    """Move F-curves and drivers to a property of another object. NLA strips stay, and so do the curves of actions that
+    are linked or that others share: they do no harm where nothing reads the old property."""
     data: Any = source.animation_data
     for curve in [curve for curve in curves_of(data) if curve.data_path == old]:
         _copy_curve(curve, _new_curve(to, new))
@@ -52,8 +52,8 @@ def redirect(moved: Mapping[Property, Property]) -> None:
 
 
 def revive(objects: Iterable[Object]) -> None:
-    """Let drivers be evaluated again that failed while properties of objects that they drive or read were gone: Blender
-    takes such for failed for good."""
+    """Have Blender evaluate drivers again that failed while properties of these objects were missing; it never tries a
+    driver again that has failed."""
     for owner in _with_drivers_of(set(objects)):
         for curve in drivers_of(owner):
             if curve.driver and not curve.driver.is_valid:
@@ -61,7 +61,7 @@ def revive(objects: Iterable[Object]) -> None:
 
 
 def _with_drivers_of(objects: set[Object]) -> Iterator[Any]:
-    """What has drivers that may read or drive properties of objects; but for what is linked."""
+    """Everything editable whose drivers may read or drive properties of these objects."""
     users: Any = bpy.data.user_map(subset=objects).values()  # type: ignore[call-arg]  # the others are optional
     for user in objects.union(*users):
         if user.is_editable:
@@ -69,7 +69,7 @@ def _with_drivers_of(objects: set[Object]) -> Iterator[Any]:
 
 
 def _make_own(ob: Object, path: str, together: Collection[Object]) -> None:
-    """Give an object copies of the actions that animate a property of it together with others' than ``together``."""
+    """Give an object copies of the `shared_users`' actions."""
     copies: dict[Any, Any] = {}
     for user in shared_users(ob, path, together):
         action = user.action
@@ -88,8 +88,8 @@ def use(user: Any, copy: Any) -> None:
 
 
 def shared_users(ob: Object, path: str, together: Collection[Object]) -> list[Any]:
-    """What of an object has an action that animates a property of it and is linked, or animates others than the object
-    and those of ``together`` by the same curves."""
+    """The users of actions (animation data and NLA strips) of an object whose action animates this property, and is
+    linked or animates other objects than this one and those of ``together`` by the same curves."""
     found = []
     for user in _users_of_actions(ob):
         is_own = user.action.is_editable and not has_others(user, {ob, *together})

@@ -21,15 +21,15 @@ SOLVERS = {"IK", "SPLINE_IK"}
 
 
 def is_structural(depsgraph: Depsgraph) -> bool:
-    """Whether Blender found out anew what depends on what: objects, parents, constraints, drivers or curves are new."""
+    """Whether Blender has rebuilt its dependency graph: objects, parents, constraints, drivers or F-curves are new."""
     return depsgraph.id_type_updated("COLLECTION")
 
 
 class Dependencies:
-    """What moves what, looked up once for each object and bone; good until something is edited.
+    """What moves what, looked up once for each object and bone; valid until something is edited.
 
-    ``goals`` are what bones will follow besides. Without ``drivers``, which may read properties that nothing moves, it
-    is what surely moves what.
+    ``goals`` are carriers that bones will follow in addition. Drivers may read properties that nothing moves: without
+    ``drivers``, only what certainly moves something counts.
     """
 
     def __init__(self, goals: Mapping[Carrier, Sequence[Carrier]] | None = None, drivers: bool = True) -> None:
@@ -70,8 +70,8 @@ class Dependencies:
         return self._solvers[ob].get(bone, [])
 
     def drivers(self, owner: Any, bone: str) -> list[tuple[str, Any]]:
-        """The drivers of a bone that act, or with no name those of the object itself, each with the path to what it
-        drives; of an armature, those of its bones at rest."""
+        """The drivers of a bone that are not muted, each with the path from the bone to what it drives; without a name,
+        those of the object itself. ``owner`` may be an armature: then they drive its bones at rest."""
         if owner not in self._drivers:
             found: dict[str, list[tuple[str, Any]]] = {}
             for curve in (curve for curve in drivers_of(owner) if not curve.mute):

@@ -14,8 +14,8 @@ from .unkeyed import unkeyed_kept
 
 
 def at_once(objects: Iterable[ArmatureObject]) -> list[list[ArmatureObject]]:
-    """Objects by which of them can be in Edit Mode at once, which takes Blender hardly longer than one: each list has
-    an armature only once."""
+    """Objects in lists that can be in Edit Mode together, which takes Blender hardly longer than one object: no two of
+    a list share an armature."""
     lists: list[dict[Any, ArmatureObject]] = []
     for ob in objects:
         free = next((each for each in lists if ob.data not in each), None)
@@ -27,8 +27,8 @@ def at_once(objects: Iterable[ArmatureObject]) -> list[list[ArmatureObject]]:
 
 @contextmanager
 def edit_mode(context: Context, *objects: ArmatureObject) -> Iterator[None]:
-    """Edit Mode of armatures, also of those that are not shown, and back to what was before; of several only as
-    `at_once` has them."""
+    """Edit Mode of armatures, also of hidden ones, and then back to the modes that were before. Several objects must be
+    of one list of `at_once`."""
     with object_mode(context, objects), unkeyed_kept(context, objects):
         mirroring = [ob.data for ob in objects if ob.data.use_mirror_x]
         for armature in mirroring:  # which would move the bones of the other side along, by their names

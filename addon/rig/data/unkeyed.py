@@ -13,8 +13,8 @@ from .animation import curves_everywhere, set_at
 
 @contextmanager
 def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
-    """Let objects be in Edit Mode, or get or lose drivers: Blender sets all of them that is animated to its animation
-    then, as if the frame changed."""
+    """Keep unkeyed changes of objects that go through Edit Mode, or get or lose drivers: Blender then sets everything
+    animated to its animation, as if the frame changed."""
     before = {ob: {path: _value(ob, path) for path in _paths(ob)} for ob in objects}
     try:
         yield

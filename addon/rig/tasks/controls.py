@@ -148,8 +148,8 @@ def turn_of(context: Context, bone: PoseBone) -> Quaternion:
 
 
 def keep_rotation(context: Context, lower: PoseBone, before: Quaternion) -> str:
-    """Have the bone below a limb, which was turned so, keep the rotation of its chain's target; return a warning, if
-    there is one."""
+    """Have the bone below a limb copy the rotation of its chain's target; ``before`` is how it was turned in the world.
+    Return a warning if it turns, or empty."""
     end, chain = end_of(lower), chain_settings(lower)
     if end is None:
         return f"No bone begins at the tip of '{lower.name}', to keep the target's rotation"

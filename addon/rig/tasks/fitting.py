@@ -54,8 +54,8 @@ class Fit(NamedTuple):
 
 
 class Posture(NamedTuple):
-    """How a limb is posed, in the world, where a target and a pole have its tip and its knee there, and how chains of
-    each plane that can do so show it."""
+    """Where a limb's root is in the world, where a target and a pole would hold its tip and knee as they are posed, and
+    the `Fit` of each plane in which a chain can show the pose."""
 
     root: Vector
     target: Vector

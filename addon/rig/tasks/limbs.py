@@ -41,8 +41,8 @@ def is_limb(lower: PoseBone) -> bool:
 
 
 def to_click(bone: PoseBone) -> PoseBone | None:
-    """The lower bone of the limb that a bone, which is not such a one, belongs to or is next to, or as a control begins
-    at a joint of: that of the longest bones, so that a paw means the leg and not its toes."""
+    """The lower bone to click instead of a bone that is none: of the limb that the bone is part of or next to, or at
+    whose joint it begins, as controls do. Of several, the limb of the longest bones: a paw means the leg, not a toe."""
     near = TOUCHING * bone.bone.length
     above = (each for each in bone.parent_recursive if (each.bone.tail_local - bone.bone.head_local).length <= near)
     found = _limbs((*children_of(bone), *above))

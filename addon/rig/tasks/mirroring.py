@@ -47,8 +47,8 @@ def mirror_chain(context: Context, lower: PoseBone, other: PoseBone) -> None:
 
 
 def flip_settings(copy: PoseBone, lower: PoseBone) -> None:
-    """Of a chain that has the settings of that on the other side, mirror what Blender does not as it copies bones: the
-    names of the bones that it follows, and turns; not what was set otherwise since."""
+    """Mirror the settings of a chain that Blender copied from the other side without mirroring them: the names of the
+    bones that it follows, and its angles. What was set otherwise since stays."""
     own, chain = chain_settings(copy), chain_settings(lower)
     for goal, bone in GOALS:
         ob, name, flipped = getattr(own, goal), getattr(own, bone), bpy.utils.flip_name(getattr(own, bone))

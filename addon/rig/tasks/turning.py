@@ -1,5 +1,4 @@
-"""Limbs without a pole, whose upper bone an animator turns by hand to swing the knee round, as Rigify's: bones by which
-that goes on under a chain.
+"""Bones that let an animator go on turning the upper bone of a limb without a pole, as in Rigify, to swing its knee.
 
 Blender's constraint starts from the bones' own pose, so that to turn the upper bone turns the plane that the limb bends
 in. A chain's bones hide their own pose. So the chain gets an upper bone of its own; it hangs on a bone that is turned

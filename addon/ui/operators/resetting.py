@@ -1,4 +1,4 @@
-"""Channels that no limb can be posed by, scales of zero and what is not a number, and setting them back."""
+"""Resetting what no limb can be posed with: scales of zero, and channels and settings that are not numbers."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def reach_icon(bone: PoseBone) -> Any:
 
 
 def is_held_back(settings: Any) -> bool:
-    """Whether a tip is off its target as the pose is not all of the solution."""
+    """Whether only an influence below 1 keeps a tip from its target."""
     return bool(settings.influence < 1.0 and settings.reach == "LIMITED")
 
 

@@ -30,8 +30,8 @@ PARTS = {"TARGET": ("Target", "EMPTY_AXIS"), "POLE": ("Pole", "CON_TRACKTO"), "L
 
 
 def draw_adding(layout: Any, context: Context) -> None:
-    """The button that adds a chain, and where that would refuse, which bone to click; first, what a chain that is gone
-    left is to be taken away."""
+    """The button that adds a chain, and which bone to click if that would refuse; or, where a deleted chain left parts,
+    the button that removes these."""
     if left_behind(context):
         _draw_lines(layout, context, iface_("Parts are left of a chain whose bones were deleted"), "ERROR")
         layout.operator("pose.planar_ik_remove", text="Remove These Parts")
@@ -119,8 +119,9 @@ def draw_each(layout: Any, lower: PoseBone, *names: str) -> Any:
 
 
 def place_drawn(lower: PoseBone, name: str) -> tuple[PoseBone, str]:
-    """The bone whose property the panel shows as a setting, and the data path from there. Of a bend on the rig that
-    nothing animates it is that by its name: to set that makes a mechanism anew in which the knee does not swing yet."""
+    """The bone whose property the panel shows as a setting, and the data path from there: where the setting is. But for
+    a bend on the rig that nothing animates it is the lower bone's own property, which rebuilds a mechanism that can't
+    swing its knee yet when it is set."""
     holder, path = place_on_bone(lower, name)
     if name != "bend" or holder.get(f"{ON_RIG}bend") != getattr(lower, f"{PREFIX}bend"):
         return holder, path

@@ -61,8 +61,8 @@ class Wanted(NamedTuple):
 
 
 def is_separable(ob: Object) -> bool:
-    """Whether an object is the same in a scene of its own: it looks neither at the scene nor at shapes that something
-    changes."""
+    """Whether an object moves the same in a scene of its own: it depends neither on the scene nor on shapes that
+    something changes."""
     is_carrier = ob.type in SHAPELESS or (ob.type in SHAPED and not ob.modifiers)
     if not is_carrier or (ob.parent and not _is_carried(ob)) or not is_foreseen(ob):
         return False

@@ -23,11 +23,13 @@ from .transforms import array_of, frame_of, in_armature, inherits_all, inverted,
 
 
 class Course(NamedTuple):
-    """What changes of one chain. ``space`` takes the parent's pose to the world, or the frame F where ``in_space``,
-    which takes F there, is nothing: ``(frames, 4, 4)``, the same array for chains of the same parent. ``target`` and
-    ``pole`` ``(frames, 3)`` are in the world, the pole None without one; ``settings`` ``(frames,)`` are those that
-    move; ``upper`` and ``lower`` are the bones' own rotation channels, ``scales`` and ``locations`` their own of both,
-    ``(frames, numbers)``. What is the same for all frames may be one row."""
+    """What changes of one chain over the frames; what does not may be one row.
+
+    ``in_space`` ``(4, 4)`` takes the frame F to the parent's pose, and ``space`` ``(frames, 4, 4)`` that to the world,
+    the same array for all chains of a parent. Where F moves in the parent's pose, ``in_space`` is the identity and
+    ``space`` takes F to the world. ``target`` and ``pole`` ``(frames, 3)`` are in the world, the pole None without one;
+    ``settings`` ``(frames,)`` holds those that change. ``upper`` and ``lower`` are the bones' own rotation channels,
+    ``scales`` and ``locations`` those of both bones, ``(frames, numbers)``."""
 
     space: NDArray[Any]
     in_space: NDArray[Any]

@@ -1,4 +1,4 @@
-"""A scene of its own for what is to be evaluated, and of rigs no more than that hangs on."""
+"""A scene of its own for what is to be evaluated, with copies of rigs that have lost what is not needed for it."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def isolated(context: Context, objects: Iterable[Object]) -> Iterator[Scene]:
 
 @contextmanager
 def stood_in(carriers: set[Carrier], frames: int) -> Iterator[dict[Object, Object]]:
-    """For all of the objects of ``carriers``, which hang on nothing else, copies that move the same but have lost the
-    constraints and drivers of all other bones; for none of them if that is not worth while over so many frames."""
+    """Copies of all objects of ``carriers``, which hang on nothing else: they move the same, but bones that are not
+    among the carriers have lost their constraints and drivers. No copies if so few frames are not worth it."""
     needed: dict[Object, set[str]] = {}
     for ob, bone in carriers:
         needed.setdefault(ob, {""}).add(bone)
