@@ -65,13 +65,13 @@ class Blended:
         self._is_linked = any(each.source and each.object.library for each in sights)
         self._own = Bases([(each.object, each.source is None, bone) for each in sights for bone in each.bones])
 
-    def place(self, root: Array, goals: Array, depsgraph: Depsgraph) -> Parts:
+    def place(self, root: Array, goals: Array, depsgraph: Depsgraph, edits: int) -> Parts:
         """Where they are, solved and as the animator posed them; from the places of their roots, and of each's target
         and pole ``(n, 2, 3)``."""
         frames, inverted = self._carriers.read(depsgraph)
         given = (goals[:, : self._goals] - root[:, None]) @ inverted @ self._to_axes
         solved = self._solve(given.reshape(len(root), -1).T)
-        upper, lower = np.stack((axes_of(solved[:8]), self._read_own(depsgraph)), axis=1)
+        upper, lower = np.stack((axes_of(solved[:8]), self._read_own(depsgraph, edits)), axis=1)
         upper = upper @ frames
         stretch = np.ones((2, len(root), 1, 1))
         stretch[0, :, 0, 0] = solved[8]
@@ -80,9 +80,9 @@ class Blended:
         (knee, own_knee), (tip, own_tip) = (joint[:, :, 0] + root for joint in (knee, tip))
         return Parts(knee, tip, own_knee, own_tip, self._axes @ upper[0])
 
-    def _read_own(self, depsgraph: Depsgraph) -> Array:
+    def _read_own(self, depsgraph: Depsgraph, edits: int) -> Array:
         """The animator's own turns of the upper and of the lower bones ``(2, n, 3, 3)``."""
-        found = self._own.read(depsgraph).reshape(-1, 2, 3, 3).transpose(1, 0, 2, 3)
+        found = self._own.read(depsgraph, edits).reshape(-1, 2, 3, 3).transpose(1, 0, 2, 3)
         scene: Any = depsgraph.scene
         if self._is_linked or plan.is_kept or not scene_settings(scene).live:  # solutions may stand in the channels
             for i, sight in enumerate(self._sights):
@@ -106,6 +106,8 @@ class Carriers:
         """The axes of their frames in what carries them."""
         self._places = [0 if isinstance(key, Sight) else key for key in rows]
         self._frames = [(row, key) for key, row in rows.items() if isinstance(key, Sight)]
+        self._axes = np.empty(0)
+        self._found = self._axes, self._axes
 
     def read(self, depsgraph: Depsgraph) -> tuple[Array, Array]:
         """The axes of the limbs' frames in the world, and what takes the world's to those of what carries them."""
@@ -114,11 +116,14 @@ class Carriers:
             evaluated = sight.object.evaluated_get(depsgraph)
             frame = evaluated.matrix_world @ frame_of(bones_of(evaluated)[sight.bones[0]])
             axes[row] = frame.to_3x3().transposed()
-        try:
-            inverted = np.linalg.inv(axes)
-        except np.linalg.LinAlgError:  # something is scaled to nothing
-            inverted = np.linalg.pinv(axes)
-        return self.carried @ axes[self._which], inverted[self._which]
+        if not np.array_equal(axes, self._axes):
+            self._axes = axes
+            try:
+                inverted = np.linalg.inv(axes)
+            except np.linalg.LinAlgError:  # something is scaled to nothing
+                inverted = np.linalg.pinv(axes)
+            self._found = self.carried @ axes[self._which], inverted[self._which]
+        return self._found
 
 
 def alike(which: Iterable[int], shown: Sequence[Sight], axes: Array, bones: Bones) -> list[Blended]:

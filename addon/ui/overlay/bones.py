@@ -3,24 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from bpy.types import Depsgraph
 
-from ...live.places import Positions
 from ...rig.data.access import ArmatureObject, bones_of
 from ...rig.targets import Target
 from ...solver.ops import Array
+
+FEW = 4
+"""All objects of a scene are read at once if they are at most so many times as many as those that are asked for."""
+
+
+class Objects:
+    """Where objects are in the world."""
+
+    def __init__(self, objects: Iterable[Any]) -> None:
+        self._rows = {ob: i for i, ob in enumerate(dict.fromkeys(objects))}
+        self._edits: int | None = None
+        self._shown = 0
+        self._from: Any = []
+        self._to: Any = []
+        self._others: list[tuple[int, Any]] = []
+        self.world = np.empty((len(self._rows), 4, 4), np.float32)
+        """Their matrices by columns."""
+
+    def row(self, ob: Any) -> int:
+        """The place of an object among them."""
+        return self._rows[ob]
+
+    def read(self, depsgraph: Depsgraph, edits: int) -> None:
+        """Read where they are now; which ones the scene shows is looked up again when ``edits`` is another number."""
+        if edits != self._edits:
+            self._find(depsgraph)
+            self._edits = edits
+        if len(self._to):
+            found = np.empty((self._shown, 4, 4), np.float32)
+            try:
+                depsgraph.objects.foreach_get("matrix_world", found.reshape(-1))
+            except RuntimeError:  # there are other objects, which nobody told of
+                self._find(depsgraph)
+                self.read(depsgraph, edits)
+                return
+            self.world[self._to] = found[self._from]
+        for row, ob in self._others:
+            self.world[row] = ob.evaluated_get(depsgraph).matrix_world.transposed()
+
+    def _find(self, depsgraph: Depsgraph) -> None:
+        """Look up where in the depsgraph's list they are; what is hidden is not in it."""
+        limit = FEW * len(self._rows)
+        shown: list[Any] = list(islice(depsgraph.objects, limit + 1))
+        rows = [self._rows.get(each.original) for each in shown] if len(shown) <= limit else []
+        self._shown = len(rows)
+        self._from = [i for i, row in enumerate(rows) if row is not None]
+        self._to = [row for row in rows if row is not None]
+        self._others = [(row, ob) for ob, row in self._rows.items() if row not in self._to]
 
 
 class Bones:
     """The bones of armatures, one armature's after another's, and after each's bones the armature itself."""
 
-    def __init__(self, objects: Iterable[ArmatureObject]) -> None:
+    def __init__(self, armatures: Iterable[ArmatureObject], objects: Objects) -> None:
         self._parts: dict[Any, slice] = {}
+        self._objects = objects
         count = 0
-        for ob in objects:
+        for ob in armatures:
             self._parts[ob] = slice(count, count + len(bones_of(ob)))
             count = self._parts[ob].stop + 1
         self._posed = np.zeros((count, 4, 4), np.float32)
@@ -44,12 +93,11 @@ class Bones:
         return stop
 
     def read(self, depsgraph: Depsgraph) -> None:
-        """Read where they are now; raises `IndexError` if an armature has other bones."""
+        """Read where they are now, on the objects as read; raises `IndexError` if an armature has other bones."""
         for ob, part in self._parts.items():
-            evaluated = ob.evaluated_get(depsgraph)
-            _rows_of(evaluated.pose.bones, "matrix", self._posed[part])
+            _rows_of(bones_of(ob.evaluated_get(depsgraph)), "matrix", self._posed[part])
             whole = slice(part.start, part.stop + 1)
-            to_world = np.array(evaluated.matrix_world.transposed())
+            to_world = self._objects.world[self._objects.row(ob)]
             np.matmul(self._posed[whole].reshape(-1, 4), to_world, out=self.world[whole].reshape(-1, 4))
 
     def scales(self, depsgraph: Depsgraph) -> Array:
@@ -71,9 +119,13 @@ class Bases:
             which.append(i)
             members.append(place)
         self._turns = np.empty((len(places), 3, 3))
+        self._edits: int | None = None
 
-    def read(self, depsgraph: Depsgraph) -> Array:
-        """Their axes, as rows ``(n, 3, 3)``; good until they are read again."""
+    def read(self, depsgraph: Depsgraph, edits: int) -> Array:
+        """Their axes, as rows ``(n, 3, 3)``; read again when ``edits`` is another number, and good until then."""
+        if edits == self._edits:
+            return self._turns
+        self._edits = edits
         for (ob, is_evaluated), (which, members) in self._parts.items():
             bones = bones_of(ob.evaluated_get(depsgraph) if is_evaluated else ob)
             based, scales = np.empty((len(bones), 4, 4), np.float32), np.empty((len(bones), 3), np.float32)
@@ -88,21 +140,21 @@ class Bases:
 class Goals:
     """Where what limbs follow is: the target, or the pole, of each that has one."""
 
-    def __init__(self, goals: Sequence[Target | None], bones: Bones) -> None:
+    def __init__(self, goals: Sequence[Target | None], bones: Bones, objects: Objects) -> None:
         on_bones = [(i, goal) for i, goal in enumerate(goals) if goal and goal.bone]
-        self._bones = bones
+        self._bones, self._objects = bones, objects
         self._on_bones = [i for i, _ in on_bones]
         self._places = [bones.place(goal.object, goal.bone) for _, goal in on_bones]
-        objects = [(i, goal) for i, goal in enumerate(goals) if goal and not goal.bone]
-        self._on_objects = [i for i, _ in objects]
-        self._objects = Positions([goal for _, goal in objects])
+        on_objects = [(i, goal) for i, goal in enumerate(goals) if goal and not goal.bone]
+        self._on_objects = [i for i, _ in on_objects]
+        self._rows = [objects.row(goal.object) for _, goal in on_objects]
 
-    def read(self, found: Array, depsgraph: Depsgraph) -> Array:
-        """Put where they are now into an array ``(goals, 3)``."""
+    def read(self, found: Array) -> Array:
+        """Put where they are, on the objects and bones as read, into an array ``(goals, 3)``."""
         if self._on_bones:
             found[self._on_bones] = self._bones.world[self._places, 3, :3]
         if self._on_objects:
-            found[self._on_objects] = self._objects.read(depsgraph).T
+            found[self._on_objects] = self._objects.world[self._rows, 3, :3]
         return found
 
 

@@ -9,6 +9,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import SpaceView3D
 
+from ...live.plan import plan
 from ...rig import settings
 from ...rig.data.access import scene_of, scene_settings
 from ...rig.data.dependencies import is_structural
@@ -19,6 +20,10 @@ log = logging.getLogger("planar_ik")
 
 FEW, FINE, COARSE = 8, 64, 32
 """Limbs up to which circles are fine, and of how many segments they are made then and else."""
+
+OF_EDITS = ("ARMATURE", "SCENE")
+"""What Blender says was updated where somebody selected, posed or set something, and not where a rig only follows what
+moved."""
 
 WIDTH = 1.6
 """Of lines, in pixels of a display that is not scaled."""
@@ -114,11 +119,22 @@ def _draw(kept: Kept, width: float) -> None:
 
 
 @persistent
-def _on_event(_scene: Any, depsgraph: Any = None) -> None:
+def _on_update(_scene: Any, depsgraph: Any) -> None:
     """After the scene changed; what was found in it is true no more if its structure did."""
     _forget_places()
-    if depsgraph is not None and is_structural(depsgraph):
+    if plan.is_busy:  # live has its solutions evaluated, which is nobody's edit
+        return
+    if is_structural(depsgraph):
         gathering.forget()
+    elif any(map(depsgraph.id_type_updated, OF_EDITS)):
+        gathering.sights.is_edited = True
+
+
+@persistent
+def _on_frame(*_event: Any) -> None:
+    """After the frame changed, in which anything may be set otherwise."""
+    _forget_places()
+    gathering.sights.is_edited = True
 
 
 @persistent
@@ -132,8 +148,7 @@ def _on_setting(_settings: Any, _is_aim: bool) -> None:
 
 
 HANDLERS = (
-    ("depsgraph_update_post", _on_event),
-    ("frame_change_post", _on_event),
+    ("frame_change_post", _on_frame),
     ("undo_post", _on_other_file),
     ("redo_post", _on_other_file),
     ("load_post", _on_other_file),
@@ -144,6 +159,8 @@ def register() -> None:
     """Draw into every 3D view from now on."""
     global _handle  # noqa: PLW0603 - Blender's handle is all there is to keep
     listen(HANDLERS)
+    # Before live, as Blender forgets what was edited when live has its solutions evaluated.
+    bpy.app.handlers.depsgraph_update_post.insert(0, _on_update)
     settings.on_change.append(_on_setting)
     _handle = SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
 
@@ -152,6 +169,6 @@ def unregister() -> None:
     """Draw no more, and let go of everything."""
     SpaceView3D.draw_handler_remove(_handle, "WINDOW")
     settings.on_change.remove(_on_setting)
-    listen_no_more(HANDLERS)
+    listen_no_more((("depsgraph_update_post", _on_update), *HANDLERS))
     forget()
     shader.forget()

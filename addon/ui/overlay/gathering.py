@@ -12,7 +12,7 @@ from ...rig.data.access import ArmatureObject, bones_of, view_layer_of
 from ...rig.status import MISSED
 from ...solver.ops import Array
 from .blending import alike
-from .bones import Bones, Goals
+from .bones import Bones, Goals, Objects
 from .figure import CROSS_SIZE, FIRST, Place, radii, roles_in
 from .placing import Bends, bend_axes, place_missed, place_other, place_tinted
 from .sights import Shape, Sight, Sights
@@ -32,10 +32,12 @@ class Cast:
 
     def __init__(self, shown: tuple[Sight, ...], tinted: dict[ArmatureObject, list[tuple[int, int]]]) -> None:
         self.shown = shown
-        goals = [goal for each in shown for goal in (each.target, each.pole) if goal and goal.bone]
-        owners: list[Any] = [*(each.object for each in shown), *tinted, *(goal.object for goal in goals)]
-        self._bones = Bones(dict.fromkeys(owners))
-        self._goals = Goals([goal for each in shown for goal in (each.target, each.pole)], self._bones)
+        goals = [goal for each in shown for goal in (each.target, each.pole)]
+        owners: list[Any] = [*(each.object for each in shown), *tinted]
+        armatures = dict.fromkeys([*owners, *(goal.object for goal in goals if goal and goal.bone)])
+        self._objects = Objects([*armatures, *(goal.object for goal in goals if goal)])
+        self._bones = Bones(armatures, self._objects)
+        self._goals = Goals(goals, self._bones, self._objects)
         self._poled = [i for i, each in enumerate(shown) if each.pole]
         pairs = [(each.object, each.bones) for each in shown] + [(ob, pair) for ob in tinted for pair in tinted[ob]]
         self._pairs = np.array([[self._bones.first(ob) + bone for bone in pair] for ob, pair in pairs]).T
@@ -60,6 +62,7 @@ class Cast:
     def place(self, depsgraph: Depsgraph) -> Array:
         """Fill the limbs' rows, which it returns, with how they stand now."""
         rows, count = self.rows[FIRST:], len(self.shown)
+        self._objects.read(depsgraph, sights.edits)
         self._bones.read(depsgraph)
         uppers, lowers = self._bones.world[self._pairs]
         knees = lowers[:, 3, :3]
@@ -76,7 +79,7 @@ class Cast:
     def _place_shown(self, rows: Array, uppers: Array, joints: Joints, depsgraph: Depsgraph) -> None:
         root, knee, tip = joints
         goals = root.repeat(2, axis=0)  # where there is no pole
-        target, pole = self._goals.read(goals, depsgraph).reshape(-1, 2, 3).transpose(1, 0, 2)
+        target, pole = self._goals.read(goals).reshape(-1, 2, 3).transpose(1, 0, 2)
         rows[:, Place.TARGET, :3] = target
         if self._poled:
             rows[:, Place.POLE, :3], rows[:, Place.POLED_KNEE, :3] = pole, root
@@ -87,7 +90,7 @@ class Cast:
             knee, tip = knee.copy(), tip.copy()
         for blended in self._blended:
             which = blended.which
-            parts = blended.place(root[which], goals.reshape(-1, 2, 3)[which], depsgraph)
+            parts = blended.place(root[which], goals.reshape(-1, 2, 3)[which], depsgraph, sights.edits)
             knee[which], tip[which], plane[which] = parts.knee, parts.tip, parts.plane
             rows[which, Place.SOLVED_KNEE : Place.OWN_TIP + 1, :3] = np.stack(parts[:4], axis=1)
         place_missed(rows, joints[2] - target, MISSED * self._rings[:, 0], plane[:, 0])

@@ -6,6 +6,7 @@ is not looked at again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from math import cos
@@ -19,7 +20,17 @@ from bpy.types import Context, Depsgraph, PoseBone
 from ...live import own_pose_of
 from ...live.plan import plan
 from ...rig.anatomy import Unposable, anatomy
-from ...rig.data.access import ArmatureObject, bones_of, chain_settings, is_armature, key_of, runs_on_rig, upper_of
+from ...rig.data.access import (
+    ArmatureObject,
+    bones_of,
+    chain_settings,
+    is_armature,
+    key_of,
+    runs_on_rig,
+    split_path,
+    upper_of,
+)
+from ...rig.data.animation import drivers_of
 from ...rig.data.sides import swing_side
 from ...rig.settings import ON_RIG, features_of, holder_of, solver_settings
 from ...rig.targets import Target, followed
@@ -30,6 +41,9 @@ from ..finding import chains_in_view, chains_meant
 
 IS_SELECTED_IN_POSE = bpy.app.version >= (5, 0, 0)
 """Before, a bone was selected or not in all poses of its armature."""
+
+CHANNELS = ("location", "rotation", "scale")
+"""What the paths of a bone's own channels begin with."""
 
 
 class Shape(NamedTuple):
@@ -90,6 +104,11 @@ class Sights:
 
     def __init__(self) -> None:
         self._view: Any = None
+        self._selected: list[bytes] = []
+        self.is_edited = True
+        """Whether anything else may have happened since the last look than that things moved."""
+        self.edits = 0
+        """How often that was so."""
         self._found: list[Sight] = []
         self._live: list[Sight] = []
         self._on_rig: list[_OnRig] = []
@@ -107,13 +126,19 @@ class Sights:
     def look(self, context: Context, depsgraph: Depsgraph) -> tuple[Sight, ...]:
         """The chains that are selected, or whose target or pole is, and can be posed; the very same ones for as long as
         these do nothing but move."""
+        is_edited, self.is_edited = self.is_edited, False
         view = _view_of(context)
         is_new = view != self._view
+        if is_new or is_edited:
+            selected = [_selection(ob) for ob in _posed(context)]
+            is_new, self._selected = is_new or selected != self._selected, selected
         if is_new:
             self._find(context)
             self._view = view
+        looked = [rig for rig in self._on_rig if is_new or is_edited or rig.is_driven]
+        self.edits += bool(is_new or is_edited or looked)
         others = [each for each in self._live if each.state is not each.source.posing]
-        others += [each for rig in self._on_rig for each in rig.changed(depsgraph)]
+        others += [each for rig in looked for each in rig.changed(depsgraph)]
         self.looks += bool(others)
         changed = [each.look(depsgraph) for each in others]
         visible = [ob.visible_get() for ob in {sight.object: None for sight in self._found}]
@@ -154,6 +179,18 @@ class _OnRig:
         is_loose = any(not bones_of(ob)[sight.lower].bone.use_connect for sight in sights)
         self._channels = ("scale", "location") if is_loose else ("scale",)
         self._state: tuple[bytes, list[Any]] | None = None
+        self.is_driven = self._has_drivers()
+        """Whether what moves may set them otherwise, by a driver."""
+
+    def _has_drivers(self) -> bool:
+        bones = bones_of(self._object)
+        own = {name for sight in self._sights for name in (sight.lower, upper_of(bones[sight.lower]).name)}
+        held = {name for _, _, name, _ in self._holders}
+        return any(
+            (name in own and path.startswith(CHANNELS)) or (name in held and path.startswith(f'["{ON_RIG}'))
+            for host in (self._object, *self._hosts)
+            for name, path in (split_path(curve.data_path) for curve in drivers_of(host))
+        )
 
     def changed(self, depsgraph: Depsgraph) -> list[Sight]:
         """Those that are set otherwise than they were. Blender writes what it evaluates to the originals as well, in
@@ -180,13 +217,17 @@ def _is_setting(name: str) -> bool:
 
 
 def _view_of(context: Any) -> Any:
-    """What says which chains are meant, and is quick to read."""
+    """What says which chains are meant beside the selection of bones, and is quick to read."""
     active, bone = context.active_object, context.active_pose_bone
     named = (context.mode, active and active.name, bone and bone.name)
     if context.mode != "POSE":
         return *named, [(ob.name, ob.visible_get()) for ob in context.selected_objects]
-    posed = filter(is_armature, context.objects_in_mode)
-    return *named, [(ob.name, ob.visible_get(), _selection(ob)) for ob in posed]
+    return *named, [(ob.name, ob.visible_get()) for ob in _posed(context)]
+
+
+def _posed(context: Any) -> Iterable[Any]:
+    """The armatures in Pose Mode."""
+    return filter(is_armature, context.objects_in_mode if context.mode == "POSE" else ())
 
 
 def _selection(ob: Any) -> bytes:

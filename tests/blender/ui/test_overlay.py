@@ -414,6 +414,44 @@ def test_a_setting_on_the_rig_that_is_driven_is_seen():
     assert overlay("figure").Role.OWN in shown().roles
 
 
+def test_a_setting_on_the_rig_that_is_keyed_is_seen():
+    ob, _ = leg()
+    bpy.ops.pose.planar_ik_make_portable()
+    for frame, influence in ((1, 1.0), (10, 0.5)):
+        ob.pose.bones["shin"]["planar_ik.influence"] = influence
+        ob.pose.bones["shin"].keyframe_insert('["planar_ik.influence"]', frame=frame)
+    for frame, is_blended in ((1, False), (10, True), (1, False)):
+        bpy.context.scene.frame_set(frame)
+        assert (overlay("figure").Role.OWN in shown().roles) == is_blended
+
+
+@pytest.mark.parametrize("on_rig", [False, True])
+def test_a_limb_that_only_follows_its_target_is_not_looked_at_again(on_rig):
+    ob, target = leg(influence=0.5)
+    if on_rig:
+        bpy.ops.pose.planar_ik_make_portable()
+        update()
+    sights = overlay("gathering").sights
+    before, edits = shown(), sights.edits
+    put(target, location=frame_of(ob).target(0.7, 0.5))
+    followed = shown()
+    assert sights.edits == edits
+    assert np.abs(followed.target[0] - np.array(place_of(target))).max() < 1e-6
+    assert np.abs(followed.own - before.own).max() < CLOSE * length(ob) * 10
+    put(ob.pose.bones["thigh"], rotation_quaternion=(1, 0.2, 0, 0.1))
+    assert np.abs(shown().own - before.own).max() > 0.1
+    assert sights.edits > edits
+
+
+def test_a_target_that_is_hidden_is_found_where_it_is():
+    ob, target = leg()
+    shown()
+    target.hide_set(True)
+    make_empty("another")
+    put(target, location=frame_of(ob).target(0.7, 0.5))
+    assert np.abs(shown().target[0] - np.array(place_of(target))).max() < 1e-6
+
+
 def turn(ob, bone):
     ob.pose.bones[bone].rotation_quaternion = (0.8, 0.3, 0.2, -0.1)
 
