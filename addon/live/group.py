@@ -71,7 +71,9 @@ class Group:
         """The rig was edited: look anew at the chains of these lower bones and those that something else moves or no
         longer does, and at what stands in all channels."""
         self._is_rig_edited = True
-        self._anew.update(chain for chain in self.chains if chain.lower in lowers or _is_moved_otherwise(chain))
+        self._anew.update(chain for chain in self.chains if chain.obstacles.movers and _is_moved_otherwise(chain))
+        if lowers:
+            self._anew.update(chain for chain in self.chains if chain.lower in lowers)
 
     def misses_others(self, ob: Object) -> bool:
         """Whether other bones of an object that are followed are missing than when the chains were looked at."""
@@ -235,7 +237,7 @@ def _is_moved_otherwise(chain: Chain) -> bool:
     """Whether other constraints or chains act on the limb than when the chain was last looked at. Switching one on or
     off turns no bone until the limb is posed, so that nothing else tells."""
     movers = chain.obstacles.movers
-    if not movers or not (chain.posing or chain.problem):  # nothing is said of a chain that is off
+    if not (chain.posing or chain.problem):  # nothing is said of a chain that is off
         return False
     bones = chain.object.pose.bones
     if any(mover.bone not in bones for mover in movers):

@@ -90,7 +90,7 @@ class _Steps:
         self._texts: dict[Node, str] = {}
         varying = [(f"r{i}", node) for i, node in enumerate(formula.results) if i not in self.shared]
         self._rooms = {node: room for room, node in reversed(varying) if node.operation != "input"}
-        nodes = [*in_order([node for _, node in varying])]
+        nodes = [*in_order([node for _, node in varying], _parts)]
         self.wholes |= _wholes(nodes, self.wholes)
         self._uses = Counter(part for node in nodes for part in _parts(node))
         for node in nodes:

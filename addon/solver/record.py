@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from typing import Any
 
 from .ops import Ops
@@ -95,13 +96,13 @@ def inputs(prefix: str, count: int) -> tuple[Node, ...]:
     return tuple(Node("input", f"{prefix}{i}") for i in range(count))
 
 
-def in_order(results: list[Node]) -> Iterator[Node]:
-    """Every node that the results need, each once, after those it is made from."""
+def in_order(results: list[Node], parts: Callable[[Node], Iterable[Any]] = attrgetter("parts")) -> Iterator[Node]:
+    """Every node that the results need, each once, after those it is made from; ``parts`` says which these are."""
     seen: set[int] = set()
     waiting = list(reversed(results))
     while waiting:
         node = waiting[-1]
-        needed = [part for part in node.parts if isinstance(part, Node) and id(part) not in seen]
+        needed = [part for part in parts(node) if isinstance(part, Node) and id(part) not in seen]
         if needed and id(node) not in seen:
             waiting.extend(reversed(needed))
             continue
