@@ -52,24 +52,31 @@ def drivers_by_bone(ob: ArmatureObject) -> dict[str, list[Any]]:
     return found
 
 
+def parts_of(ob: ArmatureObject) -> dict[str, str]:
+    """The bones that were made for chains, each with what it was made for."""
+    bones: Any = ob.data.bones
+    return {bone.name: bone[PART] for bone in bones if PART in bone}
+
+
 def worlds_of(ob: ArmatureObject) -> list[str]:
     """The names of the bones at the world's origin: one that mechanisms share, or more where armatures were joined."""
-    return [bone.name for bone in ob.data.bones if is_part(ob, bone.name) and role_of(ob, bone.name) == WORLD]
+    return [name for name, role in parts_of(ob).items() if role == WORLD]
 
 
 def unused_worlds(ob: ArmatureObject, gone: Collection[str]) -> list[str]:
     """Those of them that no mechanism needs any more once some bones are gone."""
     worlds = worlds_of(ob)
-    left = {bone.name for bone in ob.data.bones if is_part(ob, bone.name)} - {*gone, *worlds}
+    left = parts_of(ob).keys() - {*gone, *worlds}
     return [] if left else worlds
 
 
 def stranded(ob: ArmatureObject, gone: Collection[str]) -> set[str]:
     """The bones of mechanisms that no visible bone depends on once the bones ``gone`` are removed, as after a lower
     bone or its constraints were deleted. An annex keeps all of its bones, as they hold settings."""
-    if is_annex(ob):
+    roles = parts_of(ob)
+    if not roles or is_annex(ob):
         return set()
-    parts = {bone.name for bone in ob.data.bones if is_part(ob, bone.name)}.difference(gone, worlds_of(ob))
+    parts = {name for name, role in roles.items() if role != WORLD}.difference(gone)
     needed: set[str] = set()
     for each in bpy.data.objects if parts else ():
         if each.data == ob.data and is_armature(each):
