@@ -105,8 +105,8 @@ class Seen:
         self._lowers = [bone.name for bone in with_settings(ob) if has_chain(bone)]
         self._is_crowded = len(self._lowers) * CROWDED > len(ob.pose.bones)
         self._names = self._read_names()
-        order = {name: place for place, name in enumerate(ob.pose.bones.keys())}
-        self._places: list[Any] = [*map(order.get, self._lowers)] if self._is_crowded else self._lowers
+        self.bones = {name: place for place, name in enumerate(ob.pose.bones.keys())}
+        self._places: list[Any] = [*map(self.bones.get, self._lowers)] if self._is_crowded else self._lowers
         self._aims, self._values = self._read_settings()
         self._rest = self._read_rest()
         self._enabled, self._modes = _read(ob.pose.bones, (ENABLED, MODE))

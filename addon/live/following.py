@@ -1,16 +1,18 @@
 """Keeping chains to what they follow: Blender's Paste Pose takes a bone's settings over, but no pointers, and of bones
-that are renamed Blender tells only its own constraints."""
+that are renamed, or mirrored by Symmetrize, Blender tells only its own constraints."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import bpy
 from bpy.types import PoseBone
 
-from ..rig.data.access import Key, bones_of, is_armature
+from ..rig.data.access import Key, bones_of, has_chain, is_armature
 from ..rig.settings import ChainSettings
 from ..rig.targets import GOALS
+from ..rig.tasks.mirroring import flip_settings
 
 Known = tuple[int, str]
 """The session_uid of an object and the name of a bone of it."""
@@ -99,6 +101,14 @@ class Renaming:
         """Another file was opened."""
         self._places.clear()
         self._renamed.clear()
+
+
+def take_own_side(lower: PoseBone, bones: Collection[str]) -> None:
+    """Have a chain that Symmetrize copied from the other side follow its own; ``bones`` are those that its armature had
+    when last looked at."""
+    other = bones_of(lower.id_data).get(bpy.utils.flip_name(lower.name)) if lower.name not in bones else None
+    if other and other.name in bones and has_chain(other):
+        flip_settings(lower, other)
 
 
 def _place_of(bone: PoseBone) -> tuple[int, Any]:

@@ -24,7 +24,7 @@ from ..rig.kinds import Kind, Problem
 from ..rig.targets import followed
 from .chain import Chain
 from .edits import Edit, Seen, edit_of, edit_of_all, has_unknown_chains, with_settings
-from .following import Pointers, Renaming
+from .following import Pointers, Renaming, take_own_side
 from .group import Group
 from .undo import Kept, Outlines
 
@@ -182,12 +182,14 @@ def chains_of_file() -> dict[Key, Chain]:
     """All chains that are posed live; those that were known stay the same."""
     found = {}
     for ob in filter(is_armature, bpy.data.objects):
+        seen = plan.seen.get(ob.session_uid)
         for bone in with_settings(ob):
             key = key_of(bone)
             settings = chain_settings(bone)
             plan.pointers.give_back(key, settings)
             plan.renaming.follow(settings)
             if has_chain(bone) and not runs_on_rig(bone):
+                take_own_side(bone, seen.bones if seen else ())
                 chain = found[key] = plan.chains.get(key) or Chain(ob, bone.name)
                 plan.pointers.note(key, settings)
                 status.register_chain(chain)
