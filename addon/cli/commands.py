@@ -169,7 +169,7 @@ def _output(arguments: Namespace, source: Path) -> Path:
     given = arguments.output, arguments.relative_to
     output = output_of(source, *given)
     if arguments.output is not None:
-        if output == source.resolve():
+        if output == output_of(source, None, None):
             raise Stop(Code.BAD_INPUT, f"{source} would be written over: give another -o, or --in-place")
         clashes = [other for other in arguments.inputs if output_of(other, *given) == output]
         if len(clashes) > 1:

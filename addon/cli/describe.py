@@ -45,6 +45,8 @@ def _parsed(path: Path) -> list[dict[str, Any]]:
         raise Stop(Code.BAD_INPUT, f"{path} can't be read: {error.strerror}") from error
     except ValueError as error:
         raise Stop(Code.BAD_INPUT, f"{path} is not {kind}: {error}") from error
+    except RecursionError as error:
+        raise Stop(Code.BAD_INPUT, f"{path} is nested too deeply to be read") from error
     chains = parsed.get("chains") if isinstance(parsed, dict) else None
     if not isinstance(chains, list) or not chains or not all(isinstance(chain, dict) for chain in chains):
         raise Stop(Code.BAD_INPUT, f"{path} holds no list 'chains'")
@@ -58,7 +60,7 @@ def _mistake(chain: dict[str, Any]) -> str:
             return f"has no '{name}'"
     for name, value in chain.items():
         if name in NAMES:
-            wrong = "" if isinstance(value, str) else "a name in quotes"
+            wrong = "" if _is_name(value) else "a name in quotes"
         elif name in SHAPING:
             wrong = _wanted(PlanarIKChain.bl_rna.properties[name], value)
         else:
@@ -66,6 +68,11 @@ def _mistake(chain: dict[str, Any]) -> str:
         if wrong:
             return f"has {name} = {value!r}: it has to be {wrong}"
     return ""
+
+
+def _is_name(value: Any) -> bool:
+    """Whether Blender can have a name like this: JSON also holds halves of characters, and text with an end in it."""
+    return isinstance(value, str) and not any(each == "\0" or "\ud800" <= each <= "\udfff" for each in value)
 
 
 def _wanted(setting: Any, value: Any) -> str:

@@ -62,10 +62,12 @@ def output_of(source: Path, output: str | None, below: Path | None) -> Path:
     ``below``: a folder that the input is in; the output folder gets the same folders as there are below that one.
     """
     if output is None:
-        return source.resolve()
-    if names_file(output):
-        return Path(output).resolve()
-    return (Path(output) / (os.path.relpath(source, below) if below else source.name)).resolve()
+        given = str(source)
+    elif names_file(output):
+        given = output
+    else:
+        given = os.path.join(output, os.path.relpath(source, below) if below else source.name)
+    return Path(os.path.realpath(given))  # Path.resolve fails on links in a circle in Python 3.11.
 
 
 @contextmanager

@@ -116,7 +116,7 @@ def _needs_python(driver: Any) -> bool:
 
 
 def _path(library: Library) -> Path:
-    return Path(bpy.path.abspath(library.filepath, library=library.library)).resolve()
+    return Path(os.path.realpath(bpy.path.abspath(library.filepath, library=library.library)))
 
 
 def _blocks() -> Iterator[ID]:

@@ -118,3 +118,21 @@ def test_add_refuses_a_rig_whose_chain_would_be_lost_or_not_seen(tmp_path):
     code, lines, err = run("add", "--in-place", shot, chains)
     assert (code, lines) == (2, [])
     assert "'leg' is linked from another file" in err
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "told"),
+    [
+        ("json", "[" * 100_000, "is nested too deeply"),
+        ("toml", "chains = " + "[" * 100_000, "is nested too deeply"),
+        ("json", '{"chains": [{"object": "leg", "bone": "shin\\ud800"}]}', "a name in quotes"),
+        ("json", '{"chains": [{"object": "leg", "bone": "shin\\u0000"}]}', "a name in quotes"),
+    ],
+)
+def test_what_no_description_can_be_is_answered_in_a_line(tmp_path, form, text, told):
+    make_leg()
+    shot, description = tmp_path / "rig.blend", tmp_path / f"chains.{form}"
+    bpy.ops.wm.save_as_mainfile(filepath=str(shot))
+    description.write_text(text)
+    code, lines, err = run("add", shot, description, "-o", tmp_path / "out.blend")
+    assert (code, lines, told in err, "Traceback" in err) == (2, [], True, False), err

@@ -63,6 +63,25 @@ def test_ctrl_c_and_sigterm_end_with_their_own_code_and_leave_nothing(shot, tmp_
     assert list(folder.iterdir()) == []
 
 
+def test_a_signal_that_was_heeded_does_not_end_the_next_run(addon):
+    interrupt = installed.addon("addon.cli.interrupt")
+    with interrupt.interrupts_noted():
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            interrupt.heed()
+    with interrupt.interrupts_noted():
+        interrupt.heed()
+
+
+@pytest.mark.parametrize("command", ["bake", "report"])
+def test_links_in_a_circle_are_no_file(shot, command):
+    loop = shot.with_name("loop.blend")
+    loop.symlink_to(loop)
+    words = ["-o", shot.with_name("o.blend")] if command == "bake" else []
+    code, lines, err = run(command, loop, *words)
+    assert (code, lines, "levels of symbolic links" in err, "Traceback" in err) == (2, [], True, False), err
+
+
 def test_max_unreached_ends_with_its_own_code_and_writes_nothing(shot):
     out = shot.with_name("out.blend")
     code, lines, err = run("bake", shot, "-o", out, "--max-unreached", 2)
