@@ -72,7 +72,8 @@ def take_out(context: Context, limb: Turned) -> None:
     ob = limb.object
     upper = ob.pose.bones[limb.upper]
     upper.constraints.remove(upper.constraints[COPY])
-    ob.pose.bones[TURN + limb.upper].driver_remove(_channel(upper))
+    for channel in (_channel(upper), "location"):
+        ob.pose.bones[TURN + limb.upper].driver_remove(channel)
     with edit_mode(context, ob):
         bones = ob.data.edit_bones
         bones[limb.lower].parent = bones[limb.upper]
@@ -81,7 +82,7 @@ def take_out(context: Context, limb: Turned) -> None:
 
 
 def _pose(limb: Turned) -> None:
-    """Turn one of the new bones as the animator's, give the other what its IK needs, and let the animator's copy it."""
+    """Move one of the new bones as the animator's, give the other what its IK needs, and let the animator's copy it."""
     bones = bones_of(limb.object)
     upper, turn, own = (bones[start + limb.upper] for start in ("", TURN, LIMB))
     turn.rotation_mode, turn.location, own.scale = upper.rotation_mode, upper.location, upper.scale
@@ -90,6 +91,9 @@ def _pose(limb: Turned) -> None:
     for index in range(3 if is_euler else 4):
         if not (is_euler and upper.lock_rotation[index]):
             _drive(limb, _channel(upper), index)
+    for index in range(3):
+        if not upper.lock_location[index]:
+            _drive(limb, "location", index)
     for name in SAME_IN_IK:
         setattr(own, name, getattr(upper, name))
     own.lock_rotation = turn.lock_rotation = (True, True, True)

@@ -319,6 +319,26 @@ def test_turning_the_upper_control_swings_the_knee_as_before():
         assert installed.addon("addon.ui.finding").chain_meant(bpy.context).name == "MCH-shin_ik.L"
 
 
+def test_moving_the_upper_control_moves_the_limb_as_before():
+    ob = generated("basic_human")
+    deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
+    for bone in [bone for bone in ob.pose.bones if any(each.type == "IK" for each in bone.constraints)]:
+        bone.ik_stretch = bone.parent.ik_stretch = 0.0
+    wanted = _moved(ob, deforming)
+    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
+    assert np.abs(_moved(ob, deforming) - wanted).max() < 1e-3
+
+
+def _moved(ob, bones):
+    """The deforming bones with a limb's upper control moved; then it is put back."""
+    control = ob.pose.bones["thigh_ik.L"]
+    control.location = (0.02, 0.03, -0.04)
+    found = matrices(ob, *bones)
+    control.location = (0, 0, 0)
+    update()
+    return found
+
+
 def _turned(ob, name, angle, far, bones):
     """The deforming bones with a limb's upper control turned and the foot's moved; then all is put back."""
     control = ob.pose.bones[f"{name}_ik.L"]
