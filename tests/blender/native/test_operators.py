@@ -45,6 +45,17 @@ def test_adding_to_the_extension_adds_nothing_to_the_rig():
     assert parts(ob) == had
 
 
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+def test_choosing_what_a_limb_runs_on_already_does_nothing(runs_on):
+    ob = make_rig()
+    press(ob, "add", runs_on=runs_on)
+    before, had = matrices(ob), parts(ob)
+    choose = bpy.ops.pose.planar_ik_make_portable if runs_on == "RIG" else bpy.ops.pose.planar_ik_make_live
+    assert choose() == {"CANCELLED"}
+    assert parts(ob) == had
+    assert np.array_equal(matrices(ob), before)
+
+
 def test_drivers_of_others_go_on_reading_a_setting():
     ob, lamp, paint = make_rig(), make_empty("lamp"), bpy.data.materials.new("paint")
     make_chain(ob)
