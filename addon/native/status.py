@@ -123,7 +123,7 @@ def _lost(lower: PoseBone) -> str:
     chain = chain_settings(lower)
     names = ("target", "pole_target") if chain.plane == "POLE" or may_switch(lower) else ("target",)
     for (ob, _), name in zip(Found(lower).goals, names, strict=False):
-        if ob and ob.users_collection and getattr(chain, name) is None:
+        if ob and getattr(chain, name) is None:
             mend = _mend(lower)
             return _outdated_as(
                 mend, f"'{lower.name}' lost its {name.replace('_', ' ')} and follows '{ob.name}' still: {mend}"

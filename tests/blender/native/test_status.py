@@ -446,6 +446,16 @@ def test_limbs_whose_targets_come_to_hang_on_each_other_are_not_reached() -> Non
         hang(ob, "A", "hip")
 
 
+def test_a_limb_is_asked_beside_one_whose_lower_bone_has_no_parent_any_more() -> None:
+    ob = two_legs()
+    make_portable(ob, "shinA", "shinB")
+    with editing(ob) as bones:
+        bones["shinB"].parent = None
+    put(ob.pose.bones["controlA"], location=(0, 0, 9))
+    assert ob.pose.bones["shinA"].planar_ik.reach == "TOO_FAR"
+    assert "has no parent" in ob.pose.bones["shinB"].planar_ik.message
+
+
 def test_limbs_whose_targets_hang_on_each_other_do_not_come_onto_the_rig_together() -> None:
     ob = two_legs()
     hang(ob, "A", "shinB")
