@@ -232,6 +232,15 @@ def test_a_limb_scaled_to_nothing_says_so():
     assert chain.reach == "REACHED"
 
 
+def test_a_thigh_without_width_says_what_to_set():
+    ob = make_rig()
+    ob.pose.bones["thigh"].scale = (0, 1, 1)
+    chain = make_chain(ob, plane="SWING", stretch=1.0)
+    assert chain.message == "'thigh' is scaled unevenly and 'shin' inherits it: set Inherit Scale of 'shin' to Aligned"
+    put(ob.pose.bones["thigh"], scale=(1, 1, 1))
+    assert chain.reach == "REACHED"
+
+
 @pytest.mark.parametrize("mode", MODES)
 @given(direction=directions, own=place)
 @few

@@ -178,6 +178,16 @@ def test_a_curve_that_is_constant_keeps_no_limb_from_the_rig(name: str) -> None:
     press(ob, "bake", frame_start=1, frame_end=3, keep=True)
 
 
+def test_a_plane_that_only_a_modifier_changes_is_animated_on_the_rig() -> None:
+    ob = make_rig()
+    make_chain(ob, plane="SWING")
+    path = 'pose.bones["shin"].planar_ik_plane'
+    ob.keyframe_insert(path, frame=1)
+    curves(ob)[path, 0].modifiers.new("NOISE")
+    make_portable(ob)
+    assert [path for path, _ in keys(ob)] == ['pose.bones["shin"]["planar_ik.plane"]']
+
+
 def test_what_is_driven_goes_on_where_the_mechanism_is_made_anew() -> None:
     """Though its custom property is gone meanwhile, and what reads that finds nothing."""
     ob = leg()
