@@ -182,7 +182,7 @@ def _reduce(
 ) -> Generator[float, None, tuple[Written, list[Joints]]]:
     """The fewest keys found that are within the tolerance as Blender plays them, else all; and where they put the
     joints. A chain that misses is tried again, with those that carry it; at last with a key in every frame, and where
-    that does not help, all chains so."""
+    that does not help, all chains so, unless that does not help either."""
     written: Written = [[] for _ in chains]
     found: list[Joints] = []
     allowed = [request.tolerance] * len(chains)
@@ -198,6 +198,10 @@ def _reduce(
         missed = [i for i, error in enumerate(errors) if error > request.tolerance]
         if not missed or (attempt == ATTEMPTS and len(tried) == len(chains)):
             break
+        if attempt == ATTEMPTS:
+            fewer = [*written], found, missed
+        elif attempt > ATTEMPTS and missed == fewer[2]:  # by the rounding of keys
+            return fewer[:2]
         carriers = {bone.name for i in missed for bone in lowers[i].parent_recursive}
         tried = [i for i, chain in enumerate(chains) if i in missed or chain.lower in carriers]
         if attempt == ATTEMPTS:  # what hangs on another in any other way

@@ -10,6 +10,7 @@ import pytest
 from mathutils import Euler
 
 from scripts import installed
+from tests.blender import rigs
 from tests.blender.bake_rigs import (
     FEATURES,
     FRAMES,
@@ -239,6 +240,19 @@ def test_a_chain_that_always_misses_costs_no_other_its_few_keys(addon, monkeypat
     one, two = report.played
     assert report.error <= 0.01
     assert (one.keys, two.keys < 48) == (96, True)
+
+
+def test_a_chain_that_misses_with_all_keys_costs_no_other_its_few_keys(addon):
+    """Here the rounding of keys puts a large limb farther off than the tolerance; the other stands still."""
+    large, still = make_leg("large"), make_leg("still")
+    large.scale = (1e3,) * 3
+    make_chain(large)
+    rigs.make_chain(still)
+    chains = [ob.pose.bones["shin"] for ob in (large, still)]
+    report = bake_scene(np.arange(1.0, 25.0, 0.25), tolerance=1e-6, chains=chains)
+    missing, other = report.played
+    assert (missing.keys, missing.error > 1e-6) == (96, True)
+    assert (other.keys, other.error <= 1e-6) == (2, True)
 
 
 def test_a_spline_pays_for_two_samples_with_a_key():
