@@ -167,6 +167,12 @@ def select(ob: Any, *names: str) -> None:
     ob.data.bones.active = ob.data.bones[names[-1]] if names else None
 
 
+def hide(ob: Any, *names: str) -> None:
+    """Hide these bones, as H does in Pose Mode."""
+    for bone in map(ob.pose.bones.get, names):
+        (bone if hasattr(bone, "hide") else bone.bone).hide = True
+
+
 def press(ob: Any, name: str, *bones: str, **settings: Any) -> None:
     """Select bones, or else the shin, run one of our operators, and let Blender evaluate what it did."""
     select(ob, *(bones or ("shin",)))

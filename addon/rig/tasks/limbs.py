@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import bpy
 from bpy.types import PoseBone
 from mathutils import Vector
 
@@ -25,6 +26,9 @@ POINTING = 0.9
 MEETING = 0.2
 """If a smaller part of a rig's bones that carry others end where one of these begins, an importer made them of joints
 alone: of rigs drawn in Blender it is more than a third, of such imports hardly any."""
+
+IS_HIDDEN_IN_POSE = bpy.app.version >= (5, 0, 0)
+"""Before, a bone was hidden or not in all poses of its armature."""
 
 Pair = tuple[PoseBone, PoseBone]
 """The upper and the lower bone of a limb."""
@@ -111,9 +115,10 @@ def _is_near(times: float) -> bool:
 
 
 def is_shown(bone: PoseBone) -> bool:
-    """Whether a bone can be clicked: neither it nor all its collections are hidden."""
+    """Whether a bone can be clicked in Pose Mode: neither it nor all its collections are hidden."""
     collections = bone.bone.collections
-    return not bone.bone.hide and (not collections or any(each.is_visible_effectively for each in collections))
+    flags: Any = bone if IS_HIDDEN_IN_POSE else bone.bone
+    return not flags.hide and (not collections or any(each.is_visible_effectively for each in collections))
 
 
 def _goes_on(bone: PoseBone) -> bool:

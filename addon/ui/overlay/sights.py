@@ -34,13 +34,14 @@ from ...rig.data.animation import drivers_of
 from ...rig.data.sides import swing_side
 from ...rig.settings import ON_RIG, features_of, holder_of, solver_settings
 from ...rig.targets import Target, followed
+from ...rig.tasks.limbs import is_shown
 from ...solver.chain import Features, Own, Uninherited
 from ...solver.limb import Limb
 from ...solver.triangle import Settings
 from ..finding import chains_in_view, chains_meant
 
-IS_SELECTED_IN_POSE = bpy.app.version >= (5, 0, 0)
-"""Before, a bone was selected or not in all poses of its armature."""
+HAS_FLAGS_IN_POSE = bpy.app.version >= (5, 0, 0)
+"""Before, a bone was selected and hidden or not in all poses of its armature."""
 
 CHANNELS = ("location", "rotation", "scale")
 """What the paths of a bone's own channels begin with."""
@@ -130,7 +131,7 @@ class Sights:
         view = _view_of(context)
         is_new = view != self._view
         if is_new or is_edited:
-            selected = [_selection(ob) for ob in _posed(context)]
+            selected = [_flags(ob) for ob in _posed(context)]
             is_new, self._selected = is_new or selected != self._selected, selected
         if is_new:
             self._find(context)
@@ -157,7 +158,7 @@ class Sights:
         for lower in chains_in_view(context):
             ob: ArmatureObject = lower.id_data
             is_posed = ob.mode == "POSE" and ob.visible_get() and chain_settings(lower).enabled
-            if is_posed and lower.parent and lower not in shown:
+            if is_posed and lower.parent and lower not in shown and is_shown(lower) and is_shown(lower.parent):
                 self.tinted.setdefault(ob, []).append(_places(lower))
 
 
@@ -222,7 +223,7 @@ def _view_of(context: Any) -> Any:
     named = (context.mode, active and active.name, bone and bone.name)
     if context.mode != "POSE":
         return *named, [(ob.name, ob.visible_get()) for ob in context.selected_objects]
-    return *named, [(ob.name, ob.visible_get()) for ob in _posed(context)]
+    return *named, [(ob.name, ob.visible_get(), _collections_shown(ob)) for ob in _posed(context)]
 
 
 def _posed(context: Any) -> Iterable[Any]:
@@ -230,11 +231,17 @@ def _posed(context: Any) -> Iterable[Any]:
     return filter(is_armature, context.objects_in_mode if context.mode == "POSE" else ())
 
 
-def _selection(ob: Any) -> bytes:
-    """Which bones of an armature are selected."""
-    bones = ob.pose.bones if IS_SELECTED_IN_POSE else ob.data.bones
-    found = np.empty(len(bones), bool)
-    bones.foreach_get("select", found)
+def _collections_shown(ob: Any) -> list[bool]:
+    """Which bone collections of an armature are visible, of which no event tells."""
+    return [each.is_visible_effectively for each in ob.data.collections_all]
+
+
+def _flags(ob: Any) -> bytes:
+    """Which bones of an armature are selected, and which are hidden."""
+    bones = ob.pose.bones if HAS_FLAGS_IN_POSE else ob.data.bones
+    found = np.empty((2, len(bones)), bool)
+    bones.foreach_get("select", found[0])
+    bones.foreach_get("hide", found[1])
     return found.tobytes()
 
 

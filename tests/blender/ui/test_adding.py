@@ -18,6 +18,7 @@ from tests.blender.rigs import (
     Bone,
     activate,
     assert_on_target,
+    hide,
     in_scene,
     joints,
     length,
@@ -190,7 +191,7 @@ def test_what_moves_bones_that_are_hidden_is_not_to_be_muted() -> None:
     ob = rig_at_rest((*LEG, FOOT))  # as a generated quadruped's heel, whose parent an IK constraint turns
     ob.pose.bones["thigh"].constraints.new("COPY_ROTATION").target = ob
     assert "mute or remove it" in refuses(bpy.ops.pose.planar_ik_add, "moves 'thigh'")
-    ob.data.bones["thigh"].hide = True
+    hide(ob, "thigh")
     assert "mute" not in refuses(bpy.ops.pose.planar_ik_add, "'shin' hangs on 'thigh', which is hidden")
 
 

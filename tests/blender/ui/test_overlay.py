@@ -312,6 +312,26 @@ def test_bones_of_chains_that_are_not_selected_are_tinted():
     assert gathering.limbs_drawn(bpy.context)[0] is None
 
 
+@pytest.mark.parametrize("how", ["bone", "collection"])
+def test_hidden_bones_are_not_tinted(how):
+    ob, _ = leg()
+    collection = ob.data.collections.new("leg")
+    for name in ("thigh", "shin"):
+        collection.assign(ob.data.bones[name])
+    select(ob, "hip")
+    rows = overlay("gathering").limbs_drawn
+    assert rows(bpy.context)[0] is not None
+    for is_hidden in (True, False):
+        if how == "collection":
+            collection.is_visible = not is_hidden
+        else:
+            select(ob, "shin")
+            bpy.ops.pose.hide() if is_hidden else bpy.ops.pose.reveal(select=False)
+            select(ob, "hip")
+        update()
+        assert (rows(bpy.context)[0] is None) == is_hidden
+
+
 def test_what_was_found_is_found_anew_where_it_changed():
     ob, target = leg()
     assert shown().radii[0, 6:8].max() == 0.0
