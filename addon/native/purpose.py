@@ -22,7 +22,7 @@ from .checking import check_fixed, check_goals, check_lengths
 from .keyed import SWITCHED, leaves_sides
 from .mechanism.blending import is_mirrored
 from .mechanism.found import Found, host_of
-from .wanted import Wanted, goals_of, needs_swing, read
+from .wanted import Wanted, goals_of, read
 
 
 def is_set_anew(found: Found) -> bool:
@@ -124,7 +124,7 @@ def _words(wanted: Wanted, lower: PoseBone) -> dict[str, Any]:
         "hangs": [[bone.bone.use_inherit_rotation, bone.bone.inherit_scale] for bone in (upper_of(lower), lower)],
         "exposed": sorted(wanted.exposed),
         "kinds": [_kind_of_plane(wanted), "" if "stretch_volume" in wanted.exposed else volume],
-        "swings": needs_swing(wanted),
+        "swings": wanted.swings,
         "moving": list(wanted.moving),
     }
     if not lower.bone.use_inherit_rotation:

@@ -10,11 +10,9 @@ from bpy.types import PoseBone
 from ..rig.data.access import ArmatureObject, chain_settings
 from ..rig.data.animation import animated_paths
 from ..rig.data.sides import swing_side
-from ..rig.settings import FLAT, IN_SHAPE, NAMES, ON_RIG, holder_of
+from ..rig.settings import IN_SHAPE, NAMES, ON_RIG, features_of, holder_of, solver_settings
 from ..rig.targets import Target, followed
 from ..rig.tasks.setup import Refused
-from ..solver.chain import Features
-from ..solver.record import Node
 from ..solver.triangle import Settings
 from .keyed import SWITCHED, animated_by_name, moving_root, planes_of
 from .mechanism import formulas
@@ -62,44 +60,27 @@ class Wanted(NamedTuple):
         """Whether it is then to get longer by other factors than it gets wide."""
         return self.stretches and (self.settings["stretch_volume"] != "UNIFORM" or "stretch_volume" in self.exposed)
 
+    @property
+    def is_shaped(self) -> bool:
+        """Whether the limb is soft, limited or stretched, now or at other times."""
+        is_now = features_of(solver_settings(self.settings, self.swing_side, cos), self.settings["plane"]).shaped
+        return is_now or not self.exposed.isdisjoint(("softness", "stretch", "min_angle", "max_angle"))
+
+    @property
+    def swings(self) -> bool:
+        """Whether the knee may swing between the sides: a driver more for each bone, or two, and Blender evaluates all
+        drivers of an object as soon as one of them must be."""
+        return "bend" in self.animated or abs(self.settings["bend"]) < 1.0
+
 
 def solver_values(wanted: Wanted) -> Settings:
-    """The solver's settings: numbers, or the variables of custom properties."""
-    given = wanted.settings | {name: formulas.SETTINGS[name] for name in wanted.exposed & formulas.SETTINGS.keys()}
-    cosines = [_squared_cosine(given[name]) for name in ("min_angle", "max_angle")]
-    is_limited = isinstance(given["max_angle"], Node) or given["max_angle"] < FLAT
-    return Settings(
-        given["bend"],
-        given["softness"],
-        given["stretch"],
-        given["stretch_max"],
-        cosines[0],
-        cosines[1] if is_limited else 0.0,
-        given["influence"],
-        wanted.swing_side,
-    )
-
-
-def features(wanted: Wanted) -> Features:
-    """Which parts of the formula a chain needs: what is off and stays off costs nothing."""
-    given = wanted.settings
-    animated = wanted.exposed - ALWAYS
-    shaped = given["softness"] > 0.0 or given["stretch"] > 0.0 or given["min_angle"] > 0.0 or given["max_angle"] < FLAT
-    shaped = shaped or bool(animated & {"softness", "stretch", "min_angle", "max_angle"})
-    return Features(shaped, needs_swing(wanted), True)
-
-
-def needs_swing(wanted: Wanted) -> bool:
-    """Whether the knee may swing between the sides: a driver more for each bone, or two, and Blender evaluates all
-    drivers of an object as soon as one of them must be."""
-    return "bend" in wanted.animated or abs(wanted.settings["bend"]) < 1.0
-
-
-def _squared_cosine(angle: Any) -> Any:
-    if not isinstance(angle, Node):
-        return cos(angle / 2.0) ** 2
-    cosine = call("cos", angle / 2.0)
-    return cosine * cosine
+    """The solver's settings: numbers, or where they are exposed the variables of their custom properties."""
+    variables = {name: formulas.SETTINGS[name] for name in wanted.exposed.intersection(Settings._fields)}
+    for end in ("min", "max"):
+        if f"{end}_angle" in wanted.exposed:
+            cosine = call("cos", formulas.SETTINGS[f"{end}_angle"] / 2.0)
+            variables[f"{end}_cos2"] = cosine * cosine
+    return solver_settings(wanted.settings, wanted.swing_side, cos)._replace(**variables)
 
 
 def fixed_on(ob: ArmatureObject) -> tuple[str, ...]:

@@ -48,11 +48,11 @@ class Designer(Measurer):
 
     def add_turns(self, axes: Matrix, frame: Matrix) -> None:
         """Add the bones that hold the solution."""
-        limb, swung = self.limb, self.features.swung
-        side = 1.0 if swung else self.values.bend
+        limb = self.limb
+        side = 1.0 if self.wanted.swings else self.values.bend
         place = self.place_upper()
         line = self.add_line(place, frame)
-        turned = self.add_shape(side) if self.features.shaped else formulas.turned(limb.bones, self.is_flat, side)
+        turned = self.add_shape(side) if self.wanted.is_shaped else formulas.turned(limb.bones, self.is_flat, side)
         straight, aside, bent = map(Quaternion, limb.knee_turns)
         roll = None if self.is_flat else self.roll()
         if roll is not None and not self.rolls_itself:
@@ -91,7 +91,7 @@ class Designer(Measurer):
         """What turns the limb's plane at rest, with its y axis on the target line; none where that is fixed."""
         if not self.is_flat:
             return self.carry_line(place, frame)
-        if not (self.features.swung or self.is_hinged):
+        if not (self.wanted.swings or self.is_hinged):
             return ""
         line = self.add("line", place.rest @ frame.to_4x4(), place.parent, place.inherit, rotation_mode="YXZ")
         self.drive(line, "rotation_euler", 2, formulas.line_in_plane())
@@ -117,7 +117,7 @@ class Designer(Measurer):
         if not is_square(self.upper.bone.matrix_local):
             return False
         is_along = own_axis(along) == 1 and along[1] > 0.0
-        return not (self.features.swung or self.is_hinged) and (is_along or own_axis(normal) is None)
+        return not (self.wanted.swings or self.is_hinged) and (is_along or own_axis(normal) is None)
 
     def add_roll(self, line: str, turn: Node) -> str:
         """Add a bone that turns about the target line."""
@@ -139,7 +139,7 @@ class Designer(Measurer):
         that, and first about its length by ``roll``. Return the bone that holds the solution: the same one if the
         normal is one of its own axes, else a bone below it."""
         index = own_axis(normal)
-        if index is None or place.is_mirrored or self.features.swung or self.is_hinged:
+        if index is None or place.is_mirrored or self.wanted.swings or self.is_hinged:
             return self.add_holding(role, place, self.add_axis(role, place, normal, across, turn, roll))
         name = self.add(role, *place[:3], rotation_mode=FIRST[index])
         self.drive(name, "rotation_euler", index, formulas.towards(normal[index], turn))
@@ -155,14 +155,14 @@ class Designer(Measurer):
         side = smooth_side(rest.to_3x3() @ Vector(normal), self.rest_of(parent))
         y, z = side * Vector(normal), Vector(across)
         rest = rest @ Matrix([each[:] for each in (y.cross(z), y, z)]).transposed().to_4x4()
-        is_still = not (self.features.swung or self.is_hinged)
+        is_still = not (self.wanted.swings or self.is_hinged)
         name = self.add(f"{role}-axis", rest, parent, inherit, rotation_mode=FIRST[1] if is_still else "AXIS_ANGLE")
         if is_still:
             self.drive(name, "rotation_euler", 1, formulas.towards(side, turn))
             if roll is not None:
                 self.drive(name, "rotation_euler", 0, formulas.towards(-side, roll))
             return name
-        bend = self.values.bend if self.features.swung else 1.0
+        bend = self.values.bend if self.wanted.swings else 1.0
         axis = formulas.axis(bend, self.wanted.swing_side, self.is_hinged)
         for index, each in ((0, turn), (2, formulas.towards(side, axis.normal)), (3, axis.across)):
             self.drive(name, "rotation_axis_angle", index, each)

@@ -21,7 +21,7 @@ from ...rig.settings import ON_RIG
 from ...rig.targets import Target
 from ...solver.limb import Limb
 from ...solver.record import Node
-from ..wanted import Wanted, features, solver_values
+from ..wanted import Wanted, solver_values
 from . import formulas
 from .draft import Draft
 from .formulas import NOISE
@@ -55,7 +55,6 @@ class Measurer(Draft):
         self.is_flat = wanted.planes == {"REST"}
         self.may_be_flat = "REST" in wanted.planes and not self.is_flat
         self.values = solver_values(wanted)
-        self.features = features(wanted)
         self.is_hinged = "hinge_angle" in wanted.exposed
 
     def add_holder(self) -> str:
