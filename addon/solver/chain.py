@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from .limb import Axes, HalfAngle, Limb, in_axes
 from .ops import Ops
+from .reach import Reach
 from .rotation import (
     IDENTITY,
     Quaternion,
@@ -25,20 +26,7 @@ from .rotation import (
     scale,
     slerp,
 )
-from .triangle import (
-    OFF_PLANE,
-    REACHED,
-    TOO_FAR,
-    TOO_NEAR,
-    Bones,
-    Settings,
-    Turns,
-    extend,
-    extend_shaped,
-    judge,
-    limited_range,
-    turns,
-)
+from .triangle import Bones, Settings, Turns, extend, extend_shaped, judge, limited_range, turns
 
 IN_LINE_SQUARE = 1e-12
 """The squared sine between two directions below which they are in line and span no plane; float32 poses are this
@@ -141,8 +129,8 @@ def solve_in_axes(
     side = 1.0 if swung else settings.bend
     turned, stretch, reach = _triangle(distance, limb.bones, settings, shaped, side, tolerance, m)
     if plane is Plane.REST:
-        beside = m.select(abs(z) > tolerance * limb.bones.total, OFF_PLANE, REACHED)
-        reach = m.select(reach > REACHED, reach, beside)
+        beside = m.select(abs(z) > tolerance * limb.bones.total, Reach.OFF_PLANE, Reach.REACHED)
+        reach = m.select(reach > Reach.REACHED, reach, beside)
         cosine, sine = half_angle(x, y, distance, m)
         if swung:
             upper, lower = _swung((cosine, 0.0, 0.0, sine), turned, limb, settings, m)
@@ -189,7 +177,8 @@ def _triangle(
         reach = judge(shortfall, -slack, slack, within[2], within[3], m)
     else:
         gone, far = extend(distance, of, m)
-        stretch, reach = 1.0, judge(distance, nearest - slack, total + slack, TOO_NEAR, TOO_FAR, m)
+        stretch = 1.0
+        reach = judge(distance, nearest - slack, total + slack, Reach.TOO_NEAR, Reach.TOO_FAR, m)
     return turns(total + gone, far, gone + difference, gone - difference, side, m), stretch, reach
 
 

@@ -77,12 +77,9 @@ def _columns(features: Features, is_uninherited: bool) -> Columns:
 
 def constants_of(limb: Limb, settings: Settings, tolerance: Any, uninherited: Uninherited | None = None) -> list[Any]:
     """All that the formula takes of a limb and its settings, in order."""
-    shape = (limb.bones, *limb.axes, *limb.knee_turns, limb.line_turn, limb.start)
-    groups = (
-        [*shape, settings, (tolerance,)]
-        if uninherited is None
-        else [*shape, settings, (tolerance,), *uninherited, *limb.lower_axes]
-    )
+    groups = [limb.bones, *limb.axes, *limb.knee_turns, limb.line_turn, limb.start, settings, (tolerance,)]
+    if uninherited is not None:
+        groups += [*uninherited, *limb.lower_axes]
     return [number for group in groups for number in group]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from .ops import FLOATS, Ops
 from .reach import Reach
 from .slabs import LIMIT, solve_slabs
-from .triangle import TOO_FAR, TOO_NEAR, bones, judge, measure
+from .triangle import bones, judge, measure
 
 ROUNDING = 1e-15
 """The shortfall, as a fraction of r1 + r2, that is rounding and not distance."""
@@ -88,7 +88,7 @@ def _solve(x: Any, y: Any, r1: Any, r2: Any, bend: Any, m: Ops) -> tuple[Any, ..
     cosine, sine = (b - a) / size, sine / size
     lower_x, lower_y = upper_x * cosine + upper_y * sine, upper_y * cosine - upper_x * sine
     shortfall = distance - m.minimum(m.maximum(distance, nearest), total)
-    reach = judge(shortfall, -ROUNDING * total, ROUNDING * total, TOO_NEAR, TOO_FAR, m)
+    reach = judge(shortfall, -ROUNDING * total, ROUNDING * total, Reach.TOO_NEAR, Reach.TOO_FAR, m)
     residual = abs(shortfall)
     return r1 * upper_x, r1 * upper_y, upper_x, upper_y, lower_x, lower_y, reach, residual
 

@@ -16,14 +16,6 @@ from typing import Any, NamedTuple
 from .ops import Ops
 from .reach import Reach
 
-REACHED, TOO_FAR, TOO_NEAR, LIMITED, OFF_PLANE = (
-    Reach.REACHED,
-    Reach.TOO_FAR,
-    Reach.TOO_NEAR,
-    Reach.LIMITED,
-    Reach.OFF_PLANE,
-)
-
 
 class Settings(NamedTuple):
     """How a chain behaves; the defaults switch everything off. Each may be a number or an array."""
@@ -88,9 +80,8 @@ def measure(x: Any, y: Any, m: Ops) -> tuple[Any, Any]:
 
 def extend(distance: Any, of: Bones, m: Ops) -> tuple[Any, Any]:
     """Go for the target itself, from folded to straight: the first two of an `Extension`."""
-    total = of[0]
-    gone = m.minimum(m.maximum(distance, of[4]), total)
-    return gone, total - gone
+    gone = m.minimum(m.maximum(distance, of.nearest), of.total)
+    return gone, of.total - gone
 
 
 def limited_range(of: Bones, min_cos2: Any, max_cos2: Any, m: Ops) -> Range:
@@ -106,8 +97,8 @@ def limited_range(of: Bones, min_cos2: Any, max_cos2: Any, m: Ops) -> Range:
     return (
         m.sqrt(nearest),
         m.sqrt(farthest),
-        m.select(min_cos2 < 1.0, LIMITED, TOO_NEAR),
-        m.select(max_cos2 > 0.0, LIMITED, TOO_FAR),
+        m.select(min_cos2 < 1.0, Reach.LIMITED, Reach.TOO_NEAR),
+        m.select(max_cos2 > 0.0, Reach.LIMITED, Reach.TOO_FAR),
     )
 
 
@@ -146,4 +137,5 @@ def turns(reach: Any, far: Any, plus: Any, minus: Any, side: Any, m: Ops) -> Tur
 
 def judge(length: Any, shortest: Any, longest: Any, near: Any, far: Any, m: Ops) -> Any:
     """The `Reach` of a target: reached from ``shortest`` to ``longest``, else ``near`` or ``far``."""
-    return m.maximum(m.select(length > longest, far, REACHED), m.select(length < shortest, near, REACHED))
+    too_far, too_near = m.select(length > longest, far, Reach.REACHED), m.select(length < shortest, near, Reach.REACHED)
+    return m.maximum(too_far, too_near)
