@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeVar
 
 import bpy
 from bpy.types import Bone, Context, PoseBone
@@ -37,7 +38,15 @@ ASKEW = 1e-3
 """How far from 1 an axis of a bone at rest may be long and be left as it is."""
 
 Chains = dict[ArmatureObject, dict[str, Wanted]]
-"""What chains are to do, by their objects and the names of their lower bones."""
+"""What chains are to do, by their objects and the names of their lower bones: bones move in memory where others are
+made."""
+
+Of = TypeVar("Of")
+
+
+def _limbs(chains: Mapping[ArmatureObject, Mapping[str, Of]]) -> list[tuple[PoseBone, Of]]:
+    """The lower bones of chains, each with what is said of it."""
+    return [(ob.pose.bones[name], of) for ob, each in chains.items() for name, of in each.items()]
 
 
 @contextmanager
@@ -181,15 +190,12 @@ def _unmake(
 ) -> None:
     """Take the mechanisms of chains away, and leave their settings on their bones. Unless ``for_good``, the custom
     properties stay for the next mechanism, so that no driver of them or on them fails meanwhile."""
-    every = [(ob.pose.bones[name], of) for ob, each in chains.items() for name, of in each.items()]
-    take_away(context, {lower: () if for_good else of.exposed for lower, of in every})
-    for ob, each in chains.items():
-        for name, of in each.items():
-            lower = ob.pose.bones[name]
-            restore_inherit_scale(lower)
-            for setting, value in of.settings.items():
-                if setting != SWITCH and getattr(lower, PREFIX + setting) != value:
-                    setattr(lower, PREFIX + setting, value)
+    take_away(context, {lower: () if for_good else of.exposed for lower, of in _limbs(chains)})
+    for lower, of in _limbs(chains):
+        restore_inherit_scale(lower)
+        for setting, value in of.settings.items():
+            if setting != SWITCH and getattr(lower, PREFIX + setting) != value:
+                setattr(lower, PREFIX + setting, value)
 
 
 def follow(lower: PoseBone) -> None:
@@ -206,9 +212,8 @@ def _make(context: Context, wanted: Chains) -> None:
     """Design and build the mechanisms of chains, whose bones have their own pose."""
     hosts = {ob: host_for(context, ob) for ob in wanted}
     rigs = {host: ob for ob, host in hosts.items()}
-    lowers = [ob.pose.bones[name] for ob, chains in wanted.items() for name in chains]
-    for lower in lowers:
-        if hosts[lower.id_data] == lower.id_data and wanted[lower.id_data][lower.name].lengthens_only:
+    for lower, of in _limbs(wanted):
+        if hosts[lower.id_data] == lower.id_data and of.lengthens_only:
             avoid_shear(lower)
     for together in at_once({host for host in rigs if any(map(_is_askew, host.data.bones))}):
         with edit_mode(context, *together):
@@ -223,10 +228,9 @@ def _make(context: Context, wanted: Chains) -> None:
     except Exception:
         demolish(context, plans)
         raise
-    for ob, chains in wanted.items():
-        for name, each in chains.items():
-            lower = ob.pose.bones[name]
-            Found(lower).note(purpose_of(each, limbs[ob][name], lower) | {"settings": each.settings})
+    for lower, of in _limbs(wanted):
+        Found(lower).note(purpose_of(of, limbs[lower.id_data][lower.name], lower) | {"settings": of.settings})
+    for ob in wanted:
         for armature in {ob, hosts[ob]}:
             armature.update_tag()
 
@@ -245,10 +249,9 @@ def _plan(ob: ArmatureObject, host: ArmatureObject, chains: dict[str, Wanted], l
 
 def _check_together(wanted: Chains) -> None:
     """Raise `Refused` if chains would hang on each other once all of them run on the rig."""
-    every = [(ob.pose.bones[name], of) for ob, chains in wanted.items() for name, of in chains.items()]
-    bones = [(bone, of) for lower, of in every for bone in (lower, upper_of(lower))]
+    bones = [(bone, of) for lower, of in _limbs(wanted) for bone in (lower, upper_of(lower))]
     dependencies = Dependencies(goals={(bone.id_data, bone.name): goals_of(of) for bone, of in bones})
-    for lower, of in every:
+    for lower, of in _limbs(wanted):
         check_goals(lower, (of.target, of.pole), dependencies)
 
 
@@ -275,8 +278,8 @@ def _measure(context: Context, wanted: Chains) -> dict[ArmatureObject, dict[str,
 def _measure_anew(context: Context, wanted: Chains) -> None:
     """Try to measure limbs whose mechanisms are to be made anew, those that no longer lengthen with the Inherit Scale
     that they had before; raises `Refused` as `_measure` does, with nothing changed."""
-    every = [(ob.pose.bones[name], each) for ob, names in wanted.items() for name, each in names.items()]
-    even = [lower for lower, each in every if chain_settings(lower).own_inherit_scale and not each.lengthens_only]
+    limbs = _limbs(wanted)
+    even = [lower for lower, of in limbs if chain_settings(lower).own_inherit_scale and not of.lengthens_only]
     for lower in even:
         restore_inherit_scale(lower)
     try:
