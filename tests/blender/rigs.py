@@ -124,8 +124,8 @@ def make_chain(ob: Any, target: Any = None, lower: str = "shin", **settings: Any
     return chain
 
 
-def hooked_path(ob: Any, bone: str) -> Any:
-    """A path from the origin of a bone's armature, whose points the bone moves."""
+def hooked_path(ob: Any) -> Any:
+    """A path from the origin of a rig, whose points its shin moves."""
     curve = bpy.data.curves.new("path", "CURVE")
     curve.dimensions = "3D"
     spline = curve.splines.new("POLY")
@@ -134,7 +134,7 @@ def hooked_path(ob: Any, bone: str) -> Any:
     path = in_scene("path", curve)
     path.location = (0, 0, -1)
     hook = path.modifiers.new("Hook", "HOOK")
-    hook.object, hook.subtarget = ob, bone
+    hook.object, hook.subtarget = ob, "shin"
     hook.vertex_indices_set([0, 1])
     return path
 

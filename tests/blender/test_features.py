@@ -36,13 +36,13 @@ directions = st.floats(-3, 3)
 fractions = st.floats(0.05, 0.95)
 
 
-def reaching(chain, share, direction=0.7, height=0.0):
+def reaching(chain, share):
     """Move a chain's target to a distance that is a share of the limb's length; return its frame and that length."""
     ob = chain.id_data
     frame = frame_of(ob)
     total = sum(frame.lengths)
     nearest = abs(frame.lengths[0] - frame.lengths[1])
-    put(chain.target, location=frame.target((share * total - nearest) / (total - nearest), direction, height))
+    put(chain.target, location=frame.target((share * total - nearest) / (total - nearest), 0.7))
     return frame, total
 
 
@@ -63,7 +63,7 @@ def pole_chain(ob, target, pole, **settings):
     return make_chain(ob, make_empty("target", target), plane="POLE", pole_target=make_empty("pole", pole), **settings)
 
 
-def in_pole_plane(ob, pole, bend=1.0):
+def in_pole_plane(ob, pole, bend):
     """The knee is in the plane of root, tip and pole, and on the pole's side of the line for bend 1."""
     root, knee, tip = joints(ob)
     line = (tip - root) / np.linalg.norm(tip - root)

@@ -74,7 +74,7 @@ def hang_by_vertex_group(ob, target):
 
 
 def hang_on_a_hooked_path(ob, target):
-    target.constraints.new("FOLLOW_PATH").target = hooked_path(ob, "shin")
+    target.constraints.new("FOLLOW_PATH").target = hooked_path(ob)
 
 
 def hang_by_custom_space(ob, target):

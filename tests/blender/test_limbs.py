@@ -43,10 +43,10 @@ shares = st.floats(0.05, 0.95)
 directions = st.floats(-3.1, 3.1)
 
 
-def follow(ob, share=0.6, direction=0.7, height=0.1, bend=1.0, within=EXACT):
+def follow(ob, share=0.6, direction=0.7, bend=1.0, within=EXACT):
     """Put a chain on a rig's shin and compare its joints with the oracle's."""
     frame = frame_of(ob)
-    target = make_empty(location=frame.target(share, direction, height))
+    target = make_empty(location=frame.target(share, direction, 0.1))
     chain = make_chain(ob, target, bend=bend)
     assert chain.message == ""
     assert_joints(joints(ob), expected(frame, target.location, bend), within)

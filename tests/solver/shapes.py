@@ -80,7 +80,7 @@ def goal(rest: Rest, target: np.ndarray, plane: Plane) -> np.ndarray:
     return flat(rest, target) if plane is Plane.REST else target
 
 
-def bend_normal(rest: Rest, target: np.ndarray, plane: Plane, pole=None) -> np.ndarray:
+def bend_normal(rest: Rest, target: np.ndarray, plane: Plane, pole) -> np.ndarray:
     """The normal of the bend plane, by Rodrigues' formula."""
     if plane is Plane.REST:
         return rest.normal

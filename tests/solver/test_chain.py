@@ -42,7 +42,7 @@ def solve(rest: Rest, target, bend=1.0, features=PLAIN, swing_side=1.0, plane=Pl
     return solve_chain(tuple(map(float, target)), rest.limb, settings, features, FLOATS, **given)
 
 
-def expected_knee(rest: Rest, target, normal, bend=1.0, swing_side=1.0):
+def expected_knee(rest: Rest, target, normal, bend, swing_side=1.0):
     """By the law of cosines: the knee off the target line, counter-clockwise about the normal for bend +1, and half
     way round the line for bend 0, on the normal's side or the other."""
     r1, r2 = rest.lengths

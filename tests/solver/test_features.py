@@ -23,7 +23,7 @@ SHAPED = Features(shaped=True)
 EVERY = Features(shaped=True, swung=True, blended=True)
 
 
-def limits(smallest=0.0, largest=math.pi):
+def limits(smallest, largest):
     """Settings of two inner angles of the knee."""
     return {
         "min_cos2": math.cos(smallest / 2) ** 2,
@@ -238,7 +238,7 @@ def test_a_feature_at_its_default_changes_nothing(seed, shape, plane):
 def test_all_features_together_stay_finite_and_unit(seed, bend, has_pole):
     rng, rest = seeded(seed)
     targets = [
-        target_for(rest, rng, 0.0, 3.0),
+        target_for(rest, rng, high=3.0),
         in_reach(rest, rng),
         np.zeros(3),
         rest.knee + rest.lower,

@@ -105,7 +105,7 @@ def open_posed(hand: Hand, runs_on: str):
     """Open a limb with a chain, selected, with a target that is not at its tip and turned by hand."""
     yield from open_limb(hand)
     yield from hand.make_room()
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     lower().parent.rotation_quaternion = Quaternion((1, 0, 0), math.radians(15.0))
     bpy.ops.pose.planar_ik_add(runs_on=runs_on)
     lower().planar_ik.target.location += Vector((0, 0.3, 0.3))

@@ -45,10 +45,10 @@ class Hand:
         self._event("MOUSEMOVE", "NOTHING")
         yield
 
-    def click(self, point: Point, *, shift: bool = False) -> Steps:
+    def click(self, point: Point) -> Steps:
         """Click there."""
         yield from self.move(point)
-        yield from self.key("LEFTMOUSE", shift=shift)
+        yield from self.key("LEFTMOUSE")
 
     def click_right(self, point: Point) -> Steps:
         """Click there with the right button."""
@@ -131,12 +131,12 @@ class Hand:
     def _views(self) -> list[bpy.types.Area]:
         return [area for area in self.window.screen.areas if area.type == "VIEW_3D"]
 
-    def open_sidebar(self, tab: str = "Item") -> Steps:
-        """Open the 3D view's sidebar on this tab."""
+    def open_sidebar(self) -> Steps:
+        """Open the 3D view's sidebar on the panel's tab."""
         area, _ = self.view()
         area.spaces.active.show_region_ui = True
         yield
-        self.sidebar()[1].active_panel_category = tab
+        self.sidebar()[1].active_panel_category = "Item"
         yield
 
     def hover(self, name: str, across: float = 0.5) -> Steps:
@@ -185,10 +185,10 @@ class Hand:
         x, y = location_3d_to_region_2d(region, area.spaces.active.region_3d, location)
         return region.x + round(x), region.y + round(y)
 
-    def bone_on_screen(self, ob: bpy.types.Object, bone: str, along: float = 0.5) -> Point:
-        """Where the 3D view shows a point of a bone as posed; ``along`` is 0 at its head and 1 at its tail."""
-        posed = ob.pose.bones[bone]
-        return self.on_screen(ob.matrix_world @ posed.head.lerp(posed.tail, along))
+    def limb_on_screen(self) -> Point:
+        """Where the 3D view shows the middle of the active rig's lower bone as posed."""
+        ob = bpy.context.object
+        return self.on_screen(ob.matrix_world @ ob.pose.bones["lower"].center)
 
     def _press(self, name: str, text: str | None = None, **held: bool) -> None:
         self._event(name, "PRESS", unicode=text, **held)

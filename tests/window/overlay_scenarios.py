@@ -20,7 +20,7 @@ LIGHT = (0.86, 0.86, 0.86)
 def shows_the_geometry(hand: Hand):
     """Photograph a limb in every state that the overlay shows, then on a light background and switched off."""
     yield from open_limb(hand)
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     yield from hand.choose("Add Planar IK")
     bpy.ops.pose.planar_ik_select(part="LIMB")
     chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
@@ -81,14 +81,14 @@ def costs_little(hand: Hand):
     found = {}
     for name in ("still", "moving", "off"):
         bpy.context.scene.planar_ik.show_overlay = name != "off"
-        redraw(1)
+        redraw()
         made.clear()
         times.clear()
         for _ in range(6):
             if name == "moving":
                 bpy.data.objects["goal0"].location.z += 0.01
                 bpy.context.view_layer.update()
-            redraw(1)
+            redraw()
         found[name] = {"made": len(made), "kept": drawing._kept is not None, "ms": median(times) * 1e3}
         yield
     drawing.unregister()
@@ -97,9 +97,9 @@ def costs_little(hand: Hand):
     return found
 
 
-def redraw(times: int) -> None:
+def redraw() -> None:
     """Draw the window now."""
-    bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=times)
+    bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=1)
 
 
 def crowd(count: int):

@@ -22,7 +22,7 @@ OTHER_WAY = (138, -74)
 def adjusts_what_was_added(hand: Hand):
     """Add to a limb, which leaves Pose Mode for the target, and press F9: turn its knee, then undo it all."""
     yield from open_limb(hand)
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     yield from hand.choose("Add Planar IK")
     found = {"mode": bpy.context.mode, "selected": bpy.context.object.name, "bend": bend(), "knee": knee()[:]}
     yield from hand.to_the_middle()
@@ -50,7 +50,7 @@ def finds_the_panel_everywhere(hand: Hand):
     yield from open_limb(hand)
     area, _ = hand.view()
     area.spaces.active.show_region_ui = True
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     sidebar = next(region for region in area.regions if region.type == "UI")
     sidebar.active_panel_category = ITEM
     yield from look(hand, "empty")
@@ -79,7 +79,7 @@ def mends_by_clicks(hand: Hand):
     """Take the target away, and press what the panel offers: make one, then pick one from the search."""
     yield from open_limb(hand)
     yield from hand.open_sidebar()
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     yield from hand.choose("Add Planar IK")
     chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
     bpy.ops.pose.planar_ik_select(part="LIMB")
@@ -109,7 +109,7 @@ def mends_by_clicks(hand: Hand):
 def chooses_and_saves_presets(hand: Hand):
     """Open the presets in the panel's header, click some, and save one's own under a name."""
     yield from open_limb(hand)
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     yield from hand.choose("Add Planar IK")
     bpy.ops.pose.planar_ik_select(part="LIMB")
     chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
@@ -144,7 +144,7 @@ def speaks_chinese(hand: Hand):
     view.language = "zh_HANS"
     view.use_translate_interface = view.use_translate_reports = view.use_translate_tooltips = True
     yield from hand.open_sidebar()
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     bpy.ops.pose.planar_ik_add()
     bpy.context.active_pose_bone.planar_ik.target = None
     yield from look(hand, "no-target")
@@ -177,7 +177,7 @@ def look(hand: Hand, name: str):
 def switches_with_keys(hand: Hand):
     """Switch to FK from the search with Auto Keying, and undo it."""
     yield from open_limb(hand)
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     yield from hand.choose("Add Planar IK")
     chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
     bpy.ops.pose.planar_ik_select(part="LIMB")

@@ -28,7 +28,7 @@ def shows_menu_panel_and_pie(hand: Hand):
     """The menu to add a limb from, the limb that was added, its panel, and the pie menu."""
     draw_finely()
     yield from open_limb(hand)
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     yield from hand.move((hand.mouse[0] + 90, hand.mouse[1] + 230))
     with bpy.context.temp_override(**in_view(hand)):
         bpy.ops.wm.call_menu(name="VIEW3D_MT_pose_ik")

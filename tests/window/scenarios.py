@@ -16,7 +16,7 @@ def opens_in_pose_mode(hand: Hand):
     return {
         "enabled": installed.MODULE in bpy.context.preferences.addons,
         "mode": bpy.context.object.mode,
-        "lower_bone_at": hand.bone_on_screen(bpy.context.object, "lower"),
+        "lower_bone_at": hand.limb_on_screen(),
         "window": (hand.window.width, hand.window.height),
     }
 
@@ -24,7 +24,7 @@ def opens_in_pose_mode(hand: Hand):
 def click_add_and_drag(hand: Hand):
     """Click a lower bone, add a chain from the menu, drag its target with G, then undo and redo all of it."""
     yield from open_limb(hand)
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     found = {"clicked": bpy.context.active_pose_bone.name, "tip_at_rest": tip()[:]}
     with bpy.context.temp_override(**in_view(hand)):
         bpy.ops.wm.call_menu(name="VIEW3D_MT_pose_ik")
@@ -59,7 +59,7 @@ def plays_with_the_panel_open(hand: Hand):
     yield from open_limb(hand)
     area, _region = hand.view()
     area.spaces.active.show_region_ui = True
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     yield from hand.choose("Add Planar IK")
     sidebar = next(region for region in area.regions if region.type == "UI")
     sidebar.active_panel_category = "Item"
@@ -131,7 +131,7 @@ def cancels_a_bake(hand: Hand):
 def open_moving_chain(hand: Hand, frames: int, is_stepped: bool = False):
     """Open a limb with a chain whose target moves, if wanted so that a bake has to step every frame of the scene."""
     yield from open_limb(hand)
-    yield from hand.click(hand.bone_on_screen(bpy.context.object, "lower"))
+    yield from hand.click(hand.limb_on_screen())
     yield from hand.choose("Add Planar IK")
     bpy.ops.pose.planar_ik_select(part="LIMB")
     target = bpy.data.objects["limb"].pose.bones["lower"].planar_ik.target

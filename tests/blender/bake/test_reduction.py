@@ -210,12 +210,13 @@ def test_a_limb_in_a_plane_gets_no_curves_for_what_does_not_change(addon):
 def test_only_the_chain_that_misses_gets_more_keys(addon, monkeypatch):
     """Here the first attempt's keys of one are made too few."""
     job = installed.addon("addon.bake.job")
+    real = job.reduced
     legs = [make_leg("one"), make_leg("two")]
     for ob in legs:
         make_chain(ob)
     tried = []
 
-    def reduced(chain: Any, times: Any, tolerance: float, real: Any = job.reduced) -> Any:
+    def reduced(chain: Any, times: Any, tolerance: float) -> Any:
         tried.append((chain.object.name, tolerance))
         return real(chain, times, 0.5 if tried.count(("one", 0.01)) == 1 and len(tried) == 1 else tolerance)
 
@@ -228,11 +229,12 @@ def test_only_the_chain_that_misses_gets_more_keys(addon, monkeypatch):
 def test_a_chain_that_always_misses_costs_no_other_its_few_keys(addon, monkeypatch):
     """Here its keys are made too few whenever any are left out."""
     job = installed.addon("addon.bake.job")
+    real = job.reduced
     legs = [make_leg("one"), make_leg("two")]
     for ob in legs:
         make_chain(ob)
 
-    def reduced(chain: Any, times: Any, tolerance: float, real: Any = job.reduced) -> Any:
+    def reduced(chain: Any, times: Any, tolerance: float) -> Any:
         return real(chain, times, 0.5 if chain.object.name == "one" else tolerance)
 
     monkeypatch.setattr(job, "reduced", reduced)

@@ -143,22 +143,22 @@ def key_in_part(ob: Any) -> None:
 
 def drive_in_part(ob: Any) -> None:
     """The rotation itself, so that it is not the chain that turns the bone."""
-    drive_bone(ob, "thigh", "rotation_euler", 1)
+    drive_thigh(ob, "rotation_euler", 1)
     ob.pose.bones["thigh"].rotation_euler.z = 0.2
 
 
 def drive_location(ob: Any) -> None:
     ob.data.bones["thigh"].use_local_location = False
-    drive_bone(ob, "thigh", "location", 2)
+    drive_thigh(ob, "location", 2)
 
 
 def drive_and_key(ob: Any) -> None:
     key_in_part(ob)
-    drive_bone(ob, "thigh", "rotation_euler", 2)
+    drive_thigh(ob, "rotation_euler", 2)
 
 
-def drive_bone(ob: Any, bone: str, path: str, index: int) -> None:
-    ob.pose.bones[bone].driver_add(path, index).driver.expression = "sin(frame / 5) / 3"
+def drive_thigh(ob: Any, path: str, index: int) -> None:
+    ob.pose.bones["thigh"].driver_add(path, index).driver.expression = "sin(frame / 5) / 3"
 
 
 @pytest.mark.parametrize(

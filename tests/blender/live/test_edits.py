@@ -60,8 +60,8 @@ def legs(work):
     return bpy.data.objects["a"], bpy.data.objects["b"]
 
 
-def turn(ob, bone="hip", by=0.3):
-    put(ob.pose.bones[bone], rotation_quaternion=(1, by, 0, 0))
+def turn(ob, by=0.3):
+    put(ob.pose.bones["hip"], rotation_quaternion=(1, by, 0, 0))
 
 
 def test_an_edit_that_concerns_no_chain(legs, work):

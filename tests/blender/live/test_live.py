@@ -298,7 +298,7 @@ def test_a_target_on_a_path_that_another_chain_moves():
     target, rider = make_empty("target"), make_empty("rider")
     key_location(target, [NEAR, (0.3, 0.5, -0.8)], 1, 10)
     constraint = rider.constraints.new("FOLLOW_PATH")
-    constraint.target, constraint.use_fixed_location = hooked_path(behind, "shin"), True
+    constraint.target, constraint.use_fixed_location = hooked_path(behind), True
     settings = {"plane": "POLE", "pole_target": make_empty("pole", (0, 3, -1))}
     make_chain(ahead, rider, **settings)
     make_chain(behind, target, **settings)

@@ -39,11 +39,11 @@ from tests.blender.rigs import (
 turns = st.tuples(*[st.floats(-0.9, 0.9)] * 3)
 
 
-def posed_rig(bones=LEG, turn=(0.4, -0.1, 0.2), knee=-0.5):
+def posed_rig(bones=LEG, turn=(0.4, -0.1, 0.2)):
     """A leg posed by hand, in Pose Mode with the shin active."""
     ob = make_rig(bones)
     ob.pose.bones["thigh"].rotation_quaternion = (1, *turn)
-    ob.pose.bones["shin"].rotation_quaternion = (1, knee, 0, 0)
+    ob.pose.bones["shin"].rotation_quaternion = (1, -0.5, 0, 0)
     select(ob, "shin")
     update()
     return ob

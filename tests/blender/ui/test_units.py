@@ -19,7 +19,7 @@ def length_text(addon: Any) -> Callable[[float], str]:
     return lambda length: told(bpy.context.scene, length)
 
 
-def set_units(system: str, unit: str = "ADAPTIVE", scale: float = 1.0) -> None:
+def set_units(system: str, unit: str, scale: float = 1.0) -> None:
     settings = bpy.context.scene.unit_settings
     settings.system, settings.scale_length = system, scale
     if system != "NONE":
