@@ -38,7 +38,7 @@ def test(*arguments: str) -> int:
 
 def solver(*arguments: str) -> int:
     """The solver's tests, where there is no Blender."""
-    return _run(environment("test"), "-m", "pytest", "tests/solver", *arguments)
+    return _run(environment("test"), "-m", "pytest", *_in("solver"), *arguments)
 
 
 def hunt(minutes: str = "10", *arguments: str) -> int:
@@ -50,7 +50,7 @@ def hunt(minutes: str = "10", *arguments: str) -> int:
     rounds = 0
     while not rounds or time.monotonic() < end:
         rounds += 1
-        command = [str(python), "-m", "pytest", "tests/solver", *hunting, *arguments]
+        command = [str(python), "-m", "pytest", *_in("solver"), *hunting, *arguments]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         failed = {line.split(" - ")[0] for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))}
         if done.returncode and not (failed and failed <= found):
@@ -99,7 +99,7 @@ def window(*arguments: str) -> int:
     built = package.build(_fitting())
     if APPLICATION.exists() and "BLENDER" not in os.environ:  # Ours installs itself, longer than a test may take.
         subprocess.run([str(APPLICATION), "--install"], check=True)
-    return _run(environment("test"), "-m", "pytest", "tests/window", *arguments, PLANAR_IK_ZIP=str(built))
+    return _run(environment("test"), "-m", "pytest", *_in("window"), *arguments, PLANAR_IK_ZIP=str(built))
 
 
 def bench(*arguments: str) -> int:
@@ -138,6 +138,11 @@ def _fitting() -> Path:
 def _script(name: str, *arguments: str) -> int:
     python = _fitting()
     return _run(python, "-m", f"scripts.{name}", *arguments, PLANAR_IK_ZIP=str(package.build(python)))
+
+
+def _in(folder: str) -> list[str]:
+    """What has pytest run the tests of this folder, unless its other arguments name some."""
+    return ["--override-ini", f"testpaths=tests/{folder}"]
 
 
 def _test_in(version: str, built: Path, *arguments: str) -> int:
