@@ -194,7 +194,7 @@ def _unmake(
     for lower, of in _limbs(chains):
         restore_inherit_scale(lower)
         for setting, value in of.settings.items():
-            if setting != SWITCH and getattr(lower, PREFIX + setting) != value:
+            if getattr(lower, PREFIX + setting) != value:
                 setattr(lower, PREFIX + setting, value)
 
 
@@ -230,9 +230,6 @@ def _make(context: Context, wanted: Chains) -> None:
         raise
     for lower, of in _limbs(wanted):
         Found(lower).note(purpose_of(of, limbs[lower.id_data][lower.name], lower) | {"settings": of.settings})
-    for ob in wanted:
-        for armature in {ob, hosts[ob]}:
-            armature.update_tag()
 
 
 def _is_askew(bone: Bone) -> bool:

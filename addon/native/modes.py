@@ -46,7 +46,7 @@ def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
     """Something was edited, maybe the modes of bones."""
     for update in depsgraph.updates:
         ob: Any = update.id.original if update.id and update.is_updated_geometry else None
-        if isinstance(ob, bpy.types.Object) and is_armature(ob) and ob.mode != "EDIT" and not ob.library:
+        if isinstance(ob, bpy.types.Object) and is_armature(ob) and not ob.library:
             modes = array("i", bytes(4 * len(ob.pose.bones)))
             ob.pose.bones.foreach_get("rotation_mode", modes)
             if _seen.get(ob.session_uid) != modes:
