@@ -190,6 +190,22 @@ def test_a_hidden_target_that_blender_leaves_behind(way):
     assert chain.message == ""
 
 
+def test_a_hidden_target_that_strips_move_too_is_where_it_is():
+    """Its action alone does not say where that is: here it is added to a strip."""
+    ob, target = make_rig(), make_empty("target")
+    key_location(target, [NEAR])
+    data = target.animation_data
+    data.nla_tracks.new().strips.new("still", 1, data.action)
+    data.action = None
+    key_location(target, [(0, 0, 0)])
+    target.animation_data.action_blend_type = "ADD"
+    plane_chain(ob, target)
+    bpy.context.scene.frame_set(1)
+    assert_on_target(ob, target)
+    put(target, hide_viewport=True)
+    assert_on_target(ob, target)
+
+
 def test_a_hidden_target_whose_curves_are_muted_stands_still():
     """Blender leaves it behind, and its curves say nothing of where it is."""
     ob, target = hidden("screen")

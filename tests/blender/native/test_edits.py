@@ -96,6 +96,14 @@ def test_an_ik_constraint_on_a_limb_on_the_rig_is_said_even_where_both_agree(own
     assert_on_target(ob, bpy.data.objects["target"], within=SAME)
 
 
+def test_nothing_is_left_on_an_upper_bone_that_the_lower_one_hangs_on_no_more() -> None:
+    ob = leg_with_foot()
+    edit(ob, lambda bones: setattr(bones["shin"], "parent", bones["hip"]))
+    make_live(ob)
+    assert {bone.name for bone in ob.data.bones} == {"hip", "thigh", "shin", "foot"}
+    assert (parts(ob)["drivers"], any(bone.constraints for bone in ob.pose.bones)) == ([], False)
+
+
 def test_nothing_is_left_of_an_upper_bone_that_was_deleted() -> None:
     ob = leg_with_foot()
     edit(ob, lambda bones: bones.remove(bones["thigh"]))

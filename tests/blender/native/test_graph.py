@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender.natives import make_live, make_portable, matrices
+from tests.blender.natives import leg_on_rig, make_live, make_portable, matrices
 from tests.blender.rigs import (
     LEG,
     Bone,
@@ -53,6 +53,19 @@ def test_blender_says_of_a_cycle(complaints):
     other.constraints.new("COPY_LOCATION").target = one
     update()
     assert complaints()
+
+
+def test_blender_finds_out_nothing_anew_because_a_number_is_set():
+    chain = leg_on_rig().pose.bones["shin"].planar_ik
+    found = []
+
+    def note(_scene, depsgraph):
+        found.append(depsgraph.id_type_updated("COLLECTION"))
+
+    bpy.app.handlers.depsgraph_update_post.append(note)
+    put(chain, influence=0.5)
+    assert found
+    assert not any(found)
 
 
 @pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])

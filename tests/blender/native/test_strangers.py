@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import pytest
 
-from tests.blender.natives import leg_with_foot, make_live, make_portable, parts
+from tests.blender.natives import leg_with_foot, make_live, make_portable, parts, rebuild
 from tests.blender.rigs import (
     FREE,
     HIP,
@@ -24,6 +24,7 @@ from tests.blender.rigs import (
     make_empty,
     make_rig,
     press,
+    put,
     select,
     update,
 )
@@ -164,6 +165,15 @@ def test_what_is_inherited_is_given_back_but_for_what_was_set_since() -> None:
     bones["shin"].inherit_scale = "ALIGNED"
     press(ob, "remove")
     assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("ALIGNED", "NONE")
+
+
+def test_what_is_inherited_stays_where_a_mechanism_can_not_be_made_anew() -> None:
+    ob = leg_with_foot(stretch=1.0)
+    ob.pose.bones["thigh"].scale = (1, 1, 1.5)
+    put(ob.pose.bones["shin"].planar_ik, stretch=0.0)
+    with pytest.raises(RuntimeError, match="'thigh' is scaled unevenly and 'shin' inherits it"):
+        rebuild(ob)
+    assert [ob.data.bones[name].inherit_scale for name in ("shin", "foot")] == ["ALIGNED", "AVERAGE"]
 
 
 def without_shin(ob: Any) -> None:

@@ -262,6 +262,12 @@ def test_bones_as_an_importer_left_them_are_mended_as_the_refusal_says(times: fl
     assert length(ob, "shin") == pytest.approx(drawn, rel=1e-5)
 
 
+def test_bones_of_all_lengths_are_not_told_to_be_scaled_by_one_factor() -> None:
+    toe = Bone("toe", FOOT.tail, Vector(FOOT.tail) + Vector((0, -0.1, 0)), "foot")
+    rig_at_rest([longer(bone, times) for bone, times in zip((*LEG, FOOT, toe), (1, 5, 20, 80, 1), strict=True)])
+    assert "times as long" not in refuses(bpy.ops.pose.planar_ik_add, "")
+
+
 @pytest.mark.parametrize("size", [0.01, 0.5])
 def test_bones_that_do_not_point_at_the_next_joints_are_told_how_to_be_imported(size: float, capfd: Any) -> None:
     across = [
@@ -381,7 +387,8 @@ def test_a_limb_that_is_stretched_gets_a_pole_where_its_knee_points(runs_on: str
     assert (Vector(place) - Vector(after.tip)).length <= 1e-5
 
 
-def test_a_target_posed_by_another_chain_is_not_snapped() -> None:
+@pytest.mark.parametrize("goal", ["shin2", "thigh2"])
+def test_a_target_posed_by_another_chain_is_not_snapped(goal: str) -> None:
     away = Vector((1, 0, 0))
     other = [
         Bone(f"{name}2", Vector(head) + away, Vector(tail) + away, f"{parent}2" if parent else "", connected)
@@ -389,10 +396,10 @@ def test_a_target_posed_by_another_chain_is_not_snapped() -> None:
     ]
     ob = rig_at_rest((*LEG, FOOT, *other), "shin2")
     bpy.ops.pose.planar_ik_add()
-    press(ob, "add", target=ob.name, subtarget="shin2")
-    own = worlds(ob)["shin2"]
+    press(ob, "add", target=ob.name, subtarget=goal)
+    own = worlds(ob)[goal]
     refuses(bpy.ops.pose.planar_ik_snap_target, "is posed by the chain of 'shin2'")
-    assert turn_between(own, worlds(ob)["shin2"]) <= 1e-6
+    assert turn_between(own, worlds(ob)[goal]) <= 1e-6
 
 
 def test_a_mirrored_chain_is_the_mirror_image_hinge_and_all() -> None:
