@@ -17,7 +17,6 @@ from ..rig.data.animation import animated_paths
 from ..rig.data.carrying import carry, shared_users
 from ..rig.data.dependencies import is_structural
 from ..rig.settings import BY_NAME, ON_RIG, PREFIX
-from .switching import is_quiet
 from .wanted import path_on
 
 _ON_RIG = re.compile(rf'\["{re.escape(ON_RIG)}(\w+)"\]')
@@ -57,18 +56,11 @@ def _waiting(ob: ArmatureObject) -> Iterator[tuple[str, str]]:
                 yield path, path_on(lower, setting)
 
 
-_is_due: list[bool] = []
-"""Whether something was edited while mechanisms were made."""
-
-
 @persistent
 def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
     """Something was edited, or a frame shown: there are new keys or drivers only where Blender found out anew what
     depends on what."""
     if is_structural(depsgraph):
-        _is_due[:] = [True]
-    if _is_due and not is_quiet():
-        _is_due.clear()
         carry_over()
 
 

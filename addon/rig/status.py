@@ -34,8 +34,6 @@ LIVE_IS_OFF = Problem(
     Kind.LIVE_IS_OFF, "The chain was not posed since something moved, as Live is off: switch it on, or press Solve Once"
 )
 
-CHANNELS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle", "scale")
-
 
 def register_chain(chain: Any) -> None:
     """Let the properties of a chain's bone speak for it."""
@@ -118,10 +116,8 @@ def residual(settings: Any) -> float:
 
 def _is_off(settings: Any) -> bool:
     """Whether the tip is evaluated off its target by more than single precision explains."""
-    posed, evaluated = bones_of(_bone(settings).id_data.original)[_bone(settings).name], _evaluated(settings)
-    if not (posed.parent and evaluated.parent) or _is_waiting(posed, evaluated):
-        return False
-    return bool(residual(settings) > tolerance(evaluated))
+    evaluated = _evaluated(settings)
+    return bool(evaluated.parent and residual(settings) > tolerance(evaluated))
 
 
 def tolerance(evaluated: PoseBone) -> float:
@@ -136,13 +132,6 @@ def tolerance(evaluated: PoseBone) -> float:
 def allowed(length: Any, far: Any) -> Any:
     """The same for a limb of this length whose joints are at most ``far`` from the origin; or for arrays of both."""
     return MISSED * length + ROUNDING * far
-
-
-def _is_waiting(posed: PoseBone, evaluated: PoseBone) -> bool:
-    """Whether a solution that stands in the channels, as it does while Live is off, is not evaluated yet."""
-    pairs = ((posed, evaluated), (posed.parent, evaluated.parent))
-    is_kept = posed.planar_ik.is_posed  # type: ignore[attr-defined]  # addon.rig.properties adds it
-    return is_kept and any(getattr(a, name)[:] != getattr(b, name)[:] for a, b in pairs for name in CHANNELS)
 
 
 def _evaluated(settings: Any) -> Any:
