@@ -380,6 +380,11 @@ def test_keys_on_all_channels_and_properties_leave_a_limb_right() -> None:
     bpy.context.scene.frame_set(1)
     assert "does not swing yet" in chain.message
     bend[0].interpolation = "CONSTANT"
+    track = ob.animation_data.nla_tracks.new()
+    track.strips.new("blended with it", 1, bpy.data.actions.new("other"))
+    bpy.context.scene.frame_set(2)
+    assert "does not swing yet" in chain.message
+    ob.animation_data.nla_tracks.remove(track)
     curves(ob)['pose.bones["thigh"].location', 1].keyframe_points[1].co.y = 0.1
     bpy.context.scene.frame_set(2)
     assert "The location of 'thigh' was changed" in chain.message

@@ -108,6 +108,19 @@ def test_snapping_fk_moves_no_limb_of_a_rig_that_stands_elsewhere():
     assert np.allclose(matrices(ob), solved, atol=1e-5)
 
 
+def test_snapping_fk_keeps_a_stretched_limb_whole():
+    ob = leg_on_rig(plane="SWING", stretch=1.0)
+    chain = ob.pose.bones["shin"].planar_ik
+    put(chain.target, location=2 * chain.target.location)
+    solved = matrices(ob)
+    press(ob, "snap_fk")
+    assert max(ob.pose.bones["thigh"].scale) > 1.1
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    for influence in (1.0, 0.0):
+        put(chain, influence=influence)
+        assert np.allclose(matrices(ob), solved, atol=1e-3)  # straight, its knee moves by the root of rounding
+
+
 def test_snapping_the_target_shows_the_own_pose():
     ob = leg_on_rig(influence=0.0, plane="POLE", pole_target=make_empty("pole", (1, 4, 0)))
     for name, angle in (("thigh", 0.5), ("shin", -0.7)):

@@ -23,6 +23,7 @@ from tests.blender.rigs import (
     activate,
     editing,
     frame_of,
+    from_library,
     joints,
     length,
     make_chain,
@@ -340,6 +341,15 @@ def test_a_limb_whose_bones_have_axes_that_are_no_unit_vectors_is_no_changed_one
     assert (chain.reach, chain.message) == ("REACHED", "")
 
 
+def test_a_linked_rig_says_in_which_file_its_limb_is_to_be_rebuilt(tmp_path: Path) -> None:
+    ob = leg_with_foot()
+    with editing(ob) as bones:
+        bones["thigh"].parent = None
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    ob, _ = from_library(tmp_path / "library.blend", "rig", "target")
+    assert ob.pose.bones["shin"].planar_ik.message.endswith("rebuild it in the file that its rig is linked from")
+
+
 def keyed(ob: Any, bone: str, channel: str, value: tuple[float, float, float]) -> None:
     """Key a channel of a bone, as it is and to something else."""
     for frame, each in ((1, tuple(getattr(ob.pose.bones[bone], channel))), (9, value)):
@@ -351,7 +361,7 @@ def keyed(ob: Any, bone: str, channel: str, value: tuple[float, float, float]) -
 LENGTHENED = {
     "Scale of 'thigh'": ("thigh", "scale", (1.3, 1.3, 1.3)),
     "Scale of 'shin'": ("shin", "scale", (1.0, 1.2, 1.0)),
-    "Location of 'shin'": ("shin", "location", (0.1, 0.2, 0.0)),
+    "Location of 'shin'": ("shin", "location", (0.1, 0.0, 0.0)),
 }
 
 
