@@ -61,6 +61,6 @@ example:
 DESCRIPTION = (
     'a list "chains", each with object, bone (the lower one), and if wanted target, subtarget, pole_target, '
     "pole_subtarget (names; an empty is made for a target or pole that is not named) and any of the chain's settings: "
-    "plane, bend, hinge_angle, lower_twist, influence, softness, stretch, stretch_max, stretch_volume, min_angle, "
-    "max_angle (angles in radians)"
+    "plane, bend, hinge_angle, lower_twist, pole_angle, influence, softness, stretch, stretch_max, stretch_volume, "
+    "min_angle, max_angle (angles in radians)"
 )

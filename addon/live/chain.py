@@ -16,7 +16,7 @@ from ..rig.data.dependencies import Carrier, Dependencies
 from ..rig.data.rotation import ROTATIONS, to_channels, to_quaternion
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, Obstacles, obstacles_of
-from ..rig.settings import ChainSettings, features_of, solver_settings
+from ..rig.settings import ChainSettings, angles_of, features_of, solver_settings
 from ..rig.stretching import Stretching, stretching_of
 from ..rig.targets import Target
 from ..solver import Reach
@@ -273,7 +273,7 @@ def _read(chain: Chain, lower: PoseBone, plane: str, channels: Channels) -> Posi
 
 def _measure(chain: Chain, upper: PoseBone, lower: PoseBone, scales: list[float], numbers: dict[str, float]) -> Anatomy:
     """The limb's shape, measured again if its bones' own location or scale, or what carries it, changed."""
-    angles = (numbers["hinge_angle"], numbers["lower_twist"])
+    angles = angles_of(numbers)
     is_whole = numbers["influence"] == 1.0
     key: Any = (*upper.location, *lower.location, *scales, *angles, is_whole)  # type: ignore[misc]
     measured = chain.measured

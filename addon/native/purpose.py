@@ -12,7 +12,7 @@ from ..rig.data.access import setting_path, upper_of
 from ..rig.data.animation import changing_paths
 from ..rig.data.dependencies import Dependencies
 from ..rig.kinds import Kind, Problem
-from ..rig.settings import IN_SHAPE, titled
+from ..rig.settings import IN_SHAPE, angles_of, titled
 from ..rig.stretching import check_pointing
 from ..rig.tasks.setup import Refused
 from ..solver.limb import Limb
@@ -102,9 +102,9 @@ def limb_of(evaluated: PoseBone, lower: PoseBone, wanted: Wanted) -> Limb:
     if max(sizes) - min(sizes) > 1e-4 * max(sizes):
         sentence = f"'{upper.name}' takes over an uneven scale axis by axis: let it inherit scale in full"
         raise Refused(Problem(Kind.UPPER_INHERITS, sentence))
-    hinge, twist = (0.0 if name in wanted.exposed else wanted.settings[name] for name in IN_SHAPE)
+    still = {name: 0.0 if name in wanted.exposed else wanted.settings[name] for name in IN_SHAPE}
     try:
-        limb = anatomy(upper, evaluated, upper_of(lower).scale[:], lower.scale[:], (hinge, twist)).limb
+        limb = anatomy(upper, evaluated, upper_of(lower).scale[:], lower.scale[:], angles_of(still)).limb
         if wanted.lengthens_only:
             check_pointing(limb.axes[0], upper, lower)
     except Unposable as why:

@@ -23,7 +23,7 @@ from ..rig.data.access import (
 from ..rig.data.dependencies import SOLVERS, Dependencies, is_structural
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, deleted, hangs_on, lacking, moved_by, movers_of, not_a_number, unevaluated
-from ..rig.settings import features_of, solver_settings
+from ..rig.settings import angles_of, features_of, solver_settings
 from ..rig.status import MISSED, tolerance
 from ..rig.targets import Target, followed
 from ..rig.tasks.setup import Refused
@@ -170,11 +170,10 @@ def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Deps
     if away <= tolerance(evaluated):
         return Reach.REACHED
     settings, upper = chain_settings(lower), upper_of(lower)
-    angles = (settings.hinge_angle, settings.lower_twist)
-    world = evaluated.id_data.matrix_world
-    limb, _, frame, *_ = anatomy(upper_of(evaluated), evaluated, upper.scale[:], lower.scale[:], angles)
+    given, world = settings.numbers(), evaluated.id_data.matrix_world
+    limb, _, frame, *_ = anatomy(upper_of(evaluated), evaluated, upper.scale[:], lower.scale[:], angles_of(given))
     place = (world @ frame).inverted_safe() @ target.position(depsgraph)
-    numbers = solver_settings(settings.numbers(), 1.0, cos)
+    numbers = solver_settings(given, 1.0, cos)
     features = features_of(numbers, settings.plane)
     reach = solve_chain(place[:], limb, numbers, features, FLOATS, tolerance=MISSED).reach
     if reach != Reach.REACHED:

@@ -23,6 +23,7 @@ from ..solver.ops import FLOATS
 from ..solver.rotation import Quaternion
 from .data.access import chain_settings
 from .kinds import Kind, Problem
+from .settings import Angles
 
 Axis = tuple[float, float, float]
 
@@ -68,11 +69,11 @@ def anatomy(
     lower: PoseBone,
     upper_scale: Sequence[float],
     lower_scale: Sequence[float],
-    angles: tuple[float, float] = (0.0, 0.0),
+    angles: Angles = (0.0, 0.0, 0.0),
     can_make_up: bool = False,
 ) -> Anatomy:
     """The limb of an evaluated upper and lower bone, with the location they have now and the scale given; ``angles``
-    are the settings ``hinge_angle`` and ``lower_twist``. ``can_make_up`` says that the lower bone's channels will make
+    are the settings `IN_SHAPE`. ``can_make_up`` says that the lower bone's channels will make
     up for an uneven scale that it inherits: it then counts as scaled along its own axes, as it is in a straight limb.
 
     Raises `Unposable`.
@@ -104,17 +105,17 @@ def anatomy(
         length *= sizes[1]
     tip = in_frame.to_3x3() @ Vector((0.0, length, 0.0))
     axes = _axes(in_frame, upper, lower)
-    shape = _shape(_numbers(knee), _numbers(tip), axes, (angles[0], angles[1]))
+    shape = _shape(_numbers(knee), _numbers(tip), axes, (angles[0], angles[1], angles[2]))
     return Anatomy(shape, _in_parent(upper), frame, uninherited, not follows, axes, uneven)
 
 
 @lru_cache(MOST_SHAPES)
-def _shape(knee: Axis, tip: Axis, axes: Axes, angles: tuple[float, float]) -> Limb:
+def _shape(knee: Axis, tip: Axis, axes: Axes, angles: Angles) -> Limb:
     shape = limb(knee, tip, axes, FLOATS)
     if not any(angles):
         return shape
-    hinge_turn, twist = ((cos(angle / 2.0), sin(angle / 2.0)) for angle in angles)
-    return turned(shape, hinge_turn, twist, FLOATS)
+    hinge_turn, twist, pole_turn = ((cos(angle / 2.0), sin(angle / 2.0)) for angle in angles)
+    return turned(shape, hinge_turn, twist, FLOATS, pole_turn)
 
 
 def frame_of(upper: PoseBone) -> Matrix:

@@ -155,6 +155,7 @@ SETTINGS = (
     ),
     _angle("hinge_angle", "Hinge Angle", "Turn of the axis that the limb bends about, round the upper bone at rest"),
     _angle("lower_twist", "Lower Twist", "Turn of the lower bone about its own length, besides what bends the limb"),
+    _angle("pole_angle", "Pole Angle", "Turn of the knee off the pole, about the line from root to target"),
     _factor("influence", "Influence", "0 = FK, 1 = IK: share of the solution in the bones' own pose", 1.0),
     _factor("softness", "Softness", "Part of the limb's length over which it eases into full extension"),
     _factor("stretch", "Stretch", "How far the bones lengthen past reach"),
@@ -193,8 +194,11 @@ NUMBERS = tuple(setting.name for setting in SETTINGS if setting.is_number)
 CHOICES = tuple(setting.name for setting in SETTINGS if setting.is_choice)
 """The names of those that have one of several values."""
 
-IN_SHAPE = ("hinge_angle", "lower_twist")
+IN_SHAPE = ("hinge_angle", "lower_twist", "pole_angle")
 """The names of those that are part of the limb's shape; the other numbers are the solver's `Settings`."""
+
+Angles = tuple[float, float, float]
+"""Their values, in radians."""
 
 BY_NAME = {setting.name: setting for setting in SETTINGS}
 
@@ -220,6 +224,12 @@ def holder_of(lower: PoseBone) -> Any:
                 if found and PART in found.bone:
                     return found
     return lower
+
+
+def angles_of(numbers: Mapping[str, float]) -> Angles:
+    """The settings that are part of the limb's shape, from settings by their names."""
+    hinge_angle, lower_twist, pole_angle = (numbers[name] for name in IN_SHAPE)
+    return hinge_angle, lower_twist, pole_angle
 
 
 class ChainSettings:

@@ -93,7 +93,7 @@ def solve_chain(
     tolerance: Any = 1e-12,
 ) -> Solution:
     """Pose ``limb`` so that its tip goes to ``target``, in the plane that ``features`` name; ``pole``, for that of the
-    pole, is where the knee points.
+    pole, is where the knee points, but for the limb's ``pole_turn``.
 
     A target at the root counts as lying along the unturned upper bone. ``tolerance`` is the shortfall that still
     counts as reached, and how far off its plane a target still counts as in it, as a fraction of r1 + r2. Numbers that
@@ -197,19 +197,20 @@ def _line(target: Vector, distance: Any, limb: Limb, pole: Vector | None, m: Ops
     opposite = w < 0.5 * IN_LINE_SQUARE
     cosine, sine = m.select(opposite, y, 1.0), m.select(opposite, z, 0.0)
     if pole is not None:
-        cosine, sine = _to_pole((w, y, z), pole, (cosine, sine), m)
+        cosine, sine = _to_pole((w, y, z), pole, limb.pole_turn, (cosine, sine), m)
     return multiply(limb.line_turn, (w * cosine, w * sine, y * sine - z * cosine, z * sine + y * cosine))
 
 
-def _to_pole(shortest: Vector, pole: Vector, in_line: HalfAngle, m: Ops) -> HalfAngle:
-    """The half angle (of any length) about the rest line that puts the pole on the knee's side after the shortest turn
-    (w, 0, -z, y); ``in_line`` where the pole is in line with root and target."""
+def _to_pole(shortest: Vector, pole: Vector, beside: HalfAngle, in_line: HalfAngle, m: Ops) -> HalfAngle:
+    """The half angle (of any length) about the rest line that puts the knee on the pole's side after the shortest turn
+    (w, 0, -z, y), and on by ``beside``; ``in_line`` where the pole is in line with root and target."""
     w, y, z = shortest
     pole_x, pole_y, pole_z = pole
     share = 2.0 * (w * pole_x + y * pole_y + z * pole_z) / (w * w + y * y + z * z)
     across, up = pole_y - share * y, pole_z - share * z  # of the pole, turned back to the rest line
     square = across * across + up * up
     cosine, sine = half_angle(across, up, m.sqrt(square), m)
+    cosine, sine = cosine * beside[0] - sine * beside[1], sine * beside[0] + cosine * beside[1]
     spanned = square > IN_LINE_SQUARE * (pole_x * pole_x + pole_y * pole_y + pole_z * pole_z) + m.tiny * m.tiny
     return m.select(spanned, cosine, in_line[0]), m.select(spanned, sine, in_line[1])
 

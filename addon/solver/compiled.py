@@ -33,7 +33,7 @@ SolveRows = Callable[[Array], Array]
 """`Solve` by columns, each limb to the last bit: takes numbers ``(given, limbs)`` and returns ``(results, limbs)``.
 Where what is given is not finite, a limb's rotations are not numbers."""
 
-_CONSTANTS, _UNINHERITED = 5 + 9 + 12 + 4 + 3 + len(Settings._fields) + 1, 4 + 4 + 9
+_CONSTANTS, _UNINHERITED = 5 + 9 + 12 + 4 + 3 + 2 + len(Settings._fields) + 1, 4 + 4 + 9
 """How many numbers the formula takes of a limb and its settings, and of a lower bone that does not inherit rotation."""
 
 _RESULTS = 10
@@ -77,7 +77,8 @@ def _columns(features: Features, is_uninherited: bool) -> Columns:
 
 def constants_of(limb: Limb, settings: Settings, tolerance: Any, uninherited: Uninherited | None = None) -> list[Any]:
     """All that the formula takes of a limb and its settings, in order."""
-    groups = [limb.bones, *limb.axes, *limb.knee_turns, limb.line_turn, limb.start, settings, (tolerance,)]
+    shape = (limb.bones, *limb.axes, *limb.knee_turns, limb.line_turn, limb.start, limb.pole_turn)
+    groups = [*shape, settings, (tolerance,)]
     if uninherited is not None:
         groups += [*uninherited, *limb.lower_axes]
     return [number for group in groups for number in group]
@@ -122,8 +123,8 @@ def _results(constants: Iterator[Any], given: Iterator[Any], features: Features,
 def shape_of(constants: Iterator[Any]) -> tuple[Limb, Settings, Any]:
     """The limb as far as `solve_in_axes` takes it, its settings and the tolerance, from what `constants_of` gives."""
     bones, axes, knee_turns = Bones(*take(constants, 5)), take_rows(constants, 3), take_rows(constants, 4)
-    line_turn, start = take(constants, 4), take(constants, 3)
-    limb = Limb(None, None, bones, axes, axes, IDENTITY, knee_turns, axes, line_turn, start)
+    line_turn, start, pole_turn = take(constants, 4), take(constants, 3), take(constants, 2)
+    limb = Limb(None, None, bones, axes, axes, IDENTITY, knee_turns, axes, line_turn, start, pole_turn)
     return limb, Settings(*take(constants, len(Settings._fields))), next(constants)
 
 

@@ -57,6 +57,8 @@ class Limb(NamedTuple):
     ``line_axes`` are the axes again as the rest line has them, from root to tip: along it, across it, and the normal
     made square to it; each a unit vector in F. ``line_turn`` takes ``axes`` to them, in components along ``axes``.
     ``start`` is the upper bone's direction in components along ``line_axes``.
+
+    ``pole_turn`` is by how much the knee is off the plane of a pole, about the line from root to target.
     """
 
     r1: Any
@@ -69,6 +71,7 @@ class Limb(NamedTuple):
     line_axes: Axes
     line_turn: Quaternion
     start: Vector
+    pole_turn: HalfAngle = NO_TURN
 
 
 def limb(knee: Vector, lower: Vector, lower_frame: Axes, m: Ops) -> Limb:
@@ -101,12 +104,13 @@ def limb(knee: Vector, lower: Vector, lower_frame: Axes, m: Ops) -> Limb:
     )
 
 
-def turned(limb: Limb, hinge: HalfAngle, twist: HalfAngle, m: Ops) -> Limb:
+def turned(limb: Limb, hinge: HalfAngle, twist: HalfAngle, m: Ops, pole_turn: HalfAngle = NO_TURN) -> Limb:
     """What `limb` made, with its hinge axis, the normal, turned about the upper bone, and its lower bone about its own
-    length: made straight by the shortest turn, the lower bone is twisted, and then bends about the turned axis.
+    length: made straight by the shortest turn, the lower bone is twisted, and then bends about the turned axis. With a
+    pole, its knee lies beside that by a turn about the line from root to target.
 
-    The two are the settings ``hinge_angle`` and ``lower_twist``, as half angles of unit length; `fitting.fit_hinge`
-    finds them for a pose.
+    The three are the settings ``hinge_angle``, ``lower_twist`` and ``pole_angle``, as half angles of unit length;
+    `fitting.fit_hinge` finds the first two for a pose.
     """
     cosine, sine = hinge
     cosine, sine = cosine * cosine - sine * sine, 2.0 * cosine * sine
@@ -115,7 +119,7 @@ def turned(limb: Limb, hinge: HalfAngle, twist: HalfAngle, m: Ops) -> Limb:
     rest_turn = (w, x, y * cosine + z * sine, z * cosine - y * sine)
     knee_turns = _knee_turns(rest_turn, lower_axes, twist)
     rest_line = _rest_line(limb.r1, limb.r2, axes, rest_turn, m)
-    return Limb(limb.r1, limb.r2, limb.bones, axes, lower_axes, rest_turn, knee_turns, *rest_line)
+    return Limb(limb.r1, limb.r2, limb.bones, axes, lower_axes, rest_turn, knee_turns, *rest_line, pole_turn)
 
 
 def _turned_about_first(axes: Axes, cosine: Any, sine: Any) -> Axes:

@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from addon.solver.chain import Features, Own, Plane, Uninherited, solve_chain
@@ -14,7 +14,7 @@ from addon.solver.limb import turned
 from addon.solver.ops import FLOATS
 from addon.solver.triangle import Settings
 from tests.solver.oracles import ROUNDING, Rest, joints, matrix, turn, unit
-from tests.solver.shapes import SHAPES, lower_turn, quaternion, rest_shape, rest_turn, seeded
+from tests.solver.shapes import SHAPES, in_reach, lower_turn, pole_for, quaternion, rest_shape, rest_turn, seeded
 
 seeds = st.integers(0, 2**32 - 1)
 shapes = st.sampled_from(SHAPES)
@@ -124,6 +124,22 @@ def test_a_turned_hinge(seed, shape, angle, twist):
     bent = upper.T @ lower_turn(rest, solution.upper, solution.lower)
     straightened = turn(along, twist) @ rest_turn(rest)
     assert bent @ straightened.T @ axis == pytest.approx(axis, abs=1e-7)
+
+
+@given(seeds, shapes, turns, turns, turns)
+def test_a_knee_beside_its_pole(seed, shape, hinge, twist, angle):
+    """It lies where it would if the pole were turned by as much, about the line from root to target."""
+    rng, rest = seeded(seed, shape, is_alike=True)
+    limb = turned(rest.limb, half(hinge), half(twist), FLOATS)
+    beside = turned(rest.limb, half(hinge), half(twist), FLOATS, half(angle))
+    target, pole = in_reach(rest, rng), np.array(pole_for(rest, rng))
+    assume(np.linalg.norm(np.cross(unit(target), unit(pole))) > 0.1)
+    plane = Features(plane=Plane.POLE)
+    away = turn(target, angle) @ pole
+    wanted = solve_chain(tuple(target.tolist()), limb, Settings(), plane, FLOATS, tuple(away.tolist()))
+    found = solve_chain(tuple(target.tolist()), beside, Settings(), plane, FLOATS, tuple(pole.tolist()))
+    assert_same_rotation(found.upper, wanted.upper, 1e-9)
+    assert_same_rotation(found.lower, wanted.lower, 1e-9)
 
 
 def test_no_turn_is_the_limb_itself():

@@ -44,7 +44,7 @@ def shapes_of(
     angles: NDArray[Any],
 ) -> Shapes:
     """The limb of a chain under its parent's poses, with the frame F in the armature ``(frames, 4, 4)``, the lower
-    bone's location and both bones' scales ``(frames, 3)``, and the settings `IN_SHAPE` ``(frames, 2)``; each may be one
+    bone's location and both bones' scales ``(frames, 3)``, and the settings `IN_SHAPE` ``(frames, 3)``; each may be one
     row for all frames."""
     upper, lower = (bone.bone for bone in subject.bones)
     numbers = [*scales, angles]

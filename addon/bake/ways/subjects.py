@@ -26,7 +26,7 @@ from ...rig.data.dependencies import Carrier, Dependencies
 from ...rig.data.rotation import ROTATIONS, rotation_channel
 from ...rig.data.sides import swing_side
 from ...rig.problems import Mover, moved_by, obstacles_of
-from ...rig.settings import CHOICES, IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, holder_of
+from ...rig.settings import CHOICES, IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, Angles, angles_of, holder_of
 from ...rig.targets import Target, followed
 from ..acting import acting_on
 from ..keeping import own_channels
@@ -69,7 +69,7 @@ class Subject(NamedTuple):
     volume: str
     plane: str
     swing_side: float
-    angles: tuple[float, float]
+    angles: Angles
     movers: list[Mover]
 
     @property
@@ -197,7 +197,7 @@ class Reader:
             settings.stretch_volume,
             "POLE" if has_pole else settings.plane,
             swing_side(lower.name),
-            (numbers["hinge_angle"], numbers["lower_twist"]),
+            angles_of(numbers),
             movers,
         )
 

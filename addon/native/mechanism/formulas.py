@@ -40,6 +40,7 @@ SETTINGS = {
         "enabled": "n",
         "hinge_angle": "d",
         "lower_twist": "k",
+        "pole_angle": "A",
         "plane": "w",
         "stretch_volume": "V",
     }.items()
@@ -217,17 +218,23 @@ def _of_volume(volume: str, uniform: Any, by_volume: Any, by_length: Any) -> Any
     return where("stretch_volume", "UNIFORM", uniform, where("stretch_volume", "VOLUME", by_volume, by_length))
 
 
-def roll(of: Bones, has_pole: bool, is_hinged: bool, is_switched: bool) -> Node | None:
+def roll(of: Bones, pole_angle: Any, is_hinged: bool, is_switched: bool) -> Node | None:
     """The turn about the target line from the plane of `SWING` into that of `POLE`, but for that of a bone by its hinge
-    angle; none about a pole in line, or where a plane that is switched says so. None if nothing turns it."""
-    if not has_pole:
+    angle; none about a pole in line, or where a plane that is switched says so. ``pole_angle`` is None without a pole.
+    None if nothing turns it."""
+    if pole_angle is None:
         return guarded(-HINGE) if is_hinged else None
     off: Any = P * P + R * R
     if is_switched:
         off = off * Node("==", PLANE, constant(BY_NAME["plane"].number_of("POLE")))
     finite = P * P + Q * Q + R * R
     in_line = IN_LINE_SQUARE * (finite + of.total * of.total)
-    turn = NATIVE.select(in_line < off, call("atan2", P, R), 0.0)
+    turn = call("atan2", P, R)
+    if isinstance(pole_angle, Node):
+        turn, finite = turn + pole_angle, finite + pole_angle * pole_angle
+    elif pole_angle:
+        turn = turn + pole_angle
+    turn = NATIVE.select(in_line < off, turn, 0.0)
     if is_hinged:
         turn, finite = turn - HINGE, finite + HINGE * HINGE
     return where_finite(finite, turn)

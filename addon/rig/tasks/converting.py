@@ -51,11 +51,9 @@ class Solvers(NamedTuple):
 
 
 class Conversion(NamedTuple):
-    """What a chain must be set to, to pose the limb as its constraints do; where a new pole has to be, carried by the
-    old one, as the knee does not point at that; and what was lost on the way."""
+    """What a chain must be set to, to pose the limb as its constraints do; and what was lost on the way."""
 
     settings: dict[str, Any]
-    pole: Vector | None
     lost: list[str]
 
 
@@ -88,14 +86,14 @@ def conversion_of(solvers: Solvers, depsgraph: Depsgraph) -> Conversion:
         raise Refused(*why.args) from why
     pose = Own(own_rotation(upper), own_rotation(posed))
     frame = evaluated.matrix_world @ frame_of(upper)
-    bend, pole = 1.0, None
+    bend, pole_angle = 1.0, 0.0
     fit = fit_hinge(pose, body.limb, FLOATS, body.uninherited)
     settings: dict[str, Any] = {"plane": "POLE" if acting == solvers.poled else "SWING"}
     if solvers.poled:
         settings |= {"pole_target": solvers.poled.pole_target, "pole_subtarget": solvers.poled.pole_subtarget}
     if acting == solvers.poled:
         place = Target(acting.pole_target, acting.pole_subtarget).position(depsgraph)
-        bend, pole = _side_of(frame, evaluated.matrix_world @ posed.tail, place, fit.normal)
+        bend, pole_angle = _side_of(frame, evaluated.matrix_world @ posed.tail, place, fit.normal)
     hinge_angle = _angle(fit.hinge)
     if bend < 0.0:
         towards = fit_hinge(pose, body.limb, FLOATS, body.uninherited, bend)
@@ -103,9 +101,10 @@ def conversion_of(solvers: Solvers, depsgraph: Depsgraph) -> Conversion:
         hinge_angle = _angle(towards.hinge) if towards.hinge != fit.hinge else hinge_angle - pi
     settings |= {"target": acting.target, "subtarget": acting.subtarget, "bend": bend}
     settings |= {"hinge_angle": hinge_angle, "lower_twist": _angle(fit.twist), "influence": acting.influence}
+    settings["pole_angle"] = pole_angle
     if acting.use_stretch and max(lower.ik_stretch, upper_of(lower).ik_stretch) > 0.0:
         settings |= {"stretch": 1.0, "stretch_max": FARTHEST, "stretch_volume": "UNIFORM"}
-    return Conversion(settings, pole, _lost(solvers))
+    return Conversion(settings, _lost(solvers))
 
 
 def carry_curves(solvers: Solvers) -> None:
@@ -176,16 +175,15 @@ def _check_pair(pair: Solvers) -> None:
         raise Refused(f"Of the two IK constraints of '{lower.name}' nothing switches one off: leave one")
 
 
-def _side_of(frame: Matrix, tip: Vector, pole: Vector, normal: Any) -> tuple[float, Vector | None]:
-    """1 where the knee is on the pole's side of the line from root to tip, -1 on the other; where it is beside the
-    plane of the pole, 1 and the place in the world that the pole comes to if it is swung round the line to the knee."""
+def _side_of(frame: Matrix, tip: Vector, pole: Vector, normal: Any) -> tuple[float, float]:
+    """The bend, 1 where the knee is on the pole's side of the line from root to tip, -1 on the other, and the pole
+    angle: where the knee is beside the plane of the pole, by how much it is turned from that about the line."""
     inside = frame.inverted_safe()
     line, towards, axis = (inside @ tip).normalized(), inside @ pole, Vector(normal)
-    onward = line * towards.dot(line)
-    aside, to_knee = towards - onward, axis.cross(line)
+    aside, to_knee = towards - line * towards.dot(line), axis.cross(line)
     if abs(aside.dot(axis)) <= BESIDE_POLE * aside.length:
-        return (1.0 if to_knee.dot(aside) >= 0.0 else -1.0), None
-    return 1.0, frame @ (onward + to_knee.normalized() * aside.length)
+        return (1.0 if to_knee.dot(aside) >= 0.0 else -1.0), 0.0
+    return 1.0, atan2(line.dot(aside.cross(to_knee)), aside.dot(to_knee))
 
 
 def _angle(half: tuple[Any, Any]) -> float:
@@ -201,6 +199,8 @@ def _lost(solvers: Solvers) -> list[str]:
     locked = [axis for axis in "xyz" if getattr(upper_of(solvers.lower), f"lock_ik_{axis}")]
     if solvers.acting.use_stretch and max(solvers.lower.ik_stretch, upper_of(solvers.lower).ik_stretch) > 0.0:
         lost.append("within reach, bones keep their lengths")
+    if solvers.poled and is_animated(solvers.lower, solvers.poled, "pole_angle"):
+        lost.append("what animates the pole angle")
     if locked:
         lost.append(f"the IK locks of '{upper_of(solvers.lower).name}'")
     return lost

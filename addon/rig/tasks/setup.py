@@ -160,7 +160,7 @@ def add_fitting(context: Context, fitting: Fitting, settings: dict[str, Any]) ->
     target = target or Target(new_empty(context, f"target_{lower.name}", posed.target, posed.mark), "")
     if fit.plane == "POLE":
         pole = pole or Target(new_empty(context, f"pole_{lower.name}", posed.pole, posed.mark), "")
-    fitted: dict[str, Any] = {"plane": fit.plane, **fit.settings()}
+    fitted: dict[str, Any] = {"plane": fit.plane, "pole_angle": 0.0, **fit.settings()}
     fitted |= {"target": target.object, "subtarget": target.bone}
     if pole:
         fitted |= {"pole_target": pole.object, "pole_subtarget": pole.bone}
@@ -172,7 +172,7 @@ def make_pole(context: Context, lower: PoseBone) -> None:
     settings = chain_settings(lower)
     posed = posture_of(context, lower, is_stretched=settings.stretch > 0.0 and not runs_on_rig(lower))
     fit = posed.fits["POLE"]
-    for name, value in fit.settings().items():
+    for name, value in (fit.settings() | {"pole_angle": 0.0}).items():
         setattr(settings, name, value)
     settings.pole_target = new_empty(context, f"pole_{lower.name}", posed.pole, posed.mark)
     settings.pole_subtarget, settings.plane = "", fit.plane

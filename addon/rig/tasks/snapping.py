@@ -7,7 +7,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from bpy.types import PoseBone
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from ...solver.chain import Features, Own, solve_chain, tip_position
 from ...solver.ops import FLOATS
@@ -18,8 +18,9 @@ from ..data.access import ArmatureObject, bones_of, chain_settings, children_of,
 from ..data.animation import animated_paths
 from ..data.rotation import rotation_channel
 from ..data.sides import swing_side
+from ..settings import angles_of
 from ..targets import Target
-from .fitting import OFF_PLANE, UNTURNED, posture
+from .fitting import OFF_PLANE, UNTURNED, Posture, posture
 from .setup import Refused
 
 
@@ -40,7 +41,7 @@ def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence
     settings = chain_settings(lower)
     try:
         posed = posture(evaluated, name, own, scales, settings.hinge_angle)
-        body = anatomy(upper_of(lower), lower, *scales, (settings.hinge_angle, settings.lower_twist))
+        body = anatomy(upper_of(lower), lower, *scales, angles_of(settings.numbers()))
     except Unposable as why:
         raise Refused(*why.args) from why
     limbs = (body.limb._replace(r2=0.0), body.limb)
@@ -57,8 +58,14 @@ def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence
         return Match(target, None, {"bend": bend})
     if fit is None:
         raise Refused(f"'{name}' is posed out of its rest plane: set its plane to Pole, then snap")
-    pole = posed.pole if fit.plane == "POLE" else None
+    pole = _beside(posed, settings.pole_angle, evaluated.matrix_world @ body.frame) if fit.plane == "POLE" else None
     return Match(target, pole, fit.settings(), fit.turned)
+
+
+def _beside(posed: Posture, pole_angle: float, to_world: Matrix) -> Vector:
+    """Where a pole is that the knee lies beside by this angle, which is one in F."""
+    angle = pole_angle if to_world.determinant() < 0.0 else -pole_angle
+    return posed.root + Matrix.Rotation(angle, 3, posed.target - posed.root) @ (posed.pole - posed.root)
 
 
 def _shows(own: Own, body: Anatomy, tip: Vector, bend: float, side: float) -> bool:

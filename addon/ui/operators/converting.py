@@ -8,7 +8,6 @@ import bpy
 import numpy as np
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, PoseBone
-from mathutils import Matrix
 
 from ... import live
 from ...rig.data.access import is_armature, upper_of, view_layer_of
@@ -140,7 +139,7 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
     lower = solvers.lower
     depsgraph = context.evaluated_depsgraph_get()
     before = _matrices(context, lower)
-    settings, place, lost = conversion_of(solvers, depsgraph)
+    settings, lost = conversion_of(solvers, depsgraph)
     posed = posture_of(context, lower)
     kept = _switch_off(solvers)
     had = set(bpy.data.objects)
@@ -148,12 +147,6 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
         check_limb(lower, has_others=False)
         check_target(lower, Target(settings["target"], settings["subtarget"]))
         influence = settings.pop("influence")
-        if place is not None:
-            made = new_empty(context, f"pole_{lower.name}", place, posed.mark)
-            _hang(context, made, Target(settings["pole_target"], settings["pole_subtarget"]))
-            settings |= {"pole_target": made, "pole_subtarget": ""}
-            held = rpt_("the angle between knee and pole is held by '{name}', which hangs on the pole")
-            lost.append(held.format(name=made.name))
         why = is_stretched(lower, depsgraph)
         moved = _try(context, lower, settings, before)
         if moved > limit and solvers.poled is None:
@@ -173,16 +166,6 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
         raise
     _replace(context, solvers, influence)
     return lost
-
-
-def _hang(context: Context, ob: Any, carrier: Target) -> None:
-    """Let an object hang on another or on a bone, where it is."""
-    ob.parent = carrier.object
-    if carrier.bone:
-        ob.parent_type, ob.parent_bone = "BONE", carrier.bone
-    place = ob.location.copy()
-    view_layer_of(context).update()
-    ob.matrix_world = Matrix.Translation(place)
 
 
 def _try(context: Context, lower: PoseBone, settings: dict[str, Any], before: Array) -> float:

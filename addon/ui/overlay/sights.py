@@ -32,7 +32,7 @@ from ...rig.data.access import (
 )
 from ...rig.data.animation import drivers_of
 from ...rig.data.sides import swing_side
-from ...rig.settings import ON_RIG, features_of, holder_of, solver_settings
+from ...rig.settings import ON_RIG, angles_of, features_of, holder_of, solver_settings
 from ...rig.targets import Target, followed
 from ...rig.tasks.limbs import is_shown
 from ...solver.chain import Features, Own, Uninherited
@@ -279,11 +279,11 @@ def _on_rig(sight: Sight, depsgraph: Depsgraph) -> Seen:
         return NOTHING
     upper = upper_of(posed)
     try:
-        angles = (settings.hinge_angle, settings.lower_twist)
-        body = anatomy(upper, posed, upper.scale[:], posed.scale[:], angles)
+        numbers = settings.numbers()
+        body = anatomy(upper, posed, upper.scale[:], posed.scale[:], angles_of(numbers))
     except Unposable:
         return NOTHING
-    values = solver_settings(settings.numbers(), swing_side(lower.name), cos)
+    values = solver_settings(numbers, swing_side(lower.name), cos)
     return target, pole, Shape(body.limb, body.uninherited, values, features_of(values, settings.plane))
 
 

@@ -63,6 +63,7 @@ def draw_settings(layout: Any, lower: PoseBone) -> None:
     _draw_plane(layout, lower)
     if chain.plane == "POLE":
         _draw_goal(layout, lower, "pole_target", "pole_subtarget")
+        draw_each(layout, lower, "pole_angle")
     column = draw_each(layout, lower, "influence")
     column.operator("pose.planar_ik_switch", text="Switch to FK" if chain.influence > 0.5 else "Switch to IK")
     draw_each(layout, lower, "bend", "softness")

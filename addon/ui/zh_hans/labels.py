@@ -73,6 +73,7 @@ LABELS = {
     "Planar IK Presets": "平面 IK 预设",
     "Plane": "平面",
     "Pole": "极点",
+    "Pole Angle": "极向角度",
     "Pole Bone": "极点骨骼",
     "Pole Target": "极向目标",
     "Preset": "预设",

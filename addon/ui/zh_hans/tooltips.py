@@ -123,6 +123,7 @@ TOOLTIPS = {
     "Those of the selected bones and of their children": "选中骨骼及其子级的",
     "Turn IK constraints of two bones into chains, without moving the limbs": "把两根骨骼的 IK 约束转换为链，肢体不移动",
     "Turn of the axis that the limb bends about, round the upper bone at rest": "肢体弯曲的轴绕静置上骨的转角",
+    "Turn of the knee off the pole, about the line from root to target": "膝绕根部至目标的连线偏离极点的转角",
     "Turn of the lower bone about its own length, besides what bends the limb": "除肢体弯曲外，下骨绕自身长轴的转角",
     "Turn the bone below the limb, a foot or a hand, as the target is turned, by a Copy Rotation": "通过复制旋转约束，使肢体下方的骨骼（脚或手）随目标旋转",
     "Turn the knees or elbows of all limbs added to the other side": "把所有新加肢体的膝或肘转到另一侧",

@@ -45,6 +45,7 @@ WAYS = {
     "bone target": "123",
     "FK": "123",
     "turned hinge": "123",
+    "turned off the pole": "123",
     "constrained target": "23",
     "followed target": "123",
     "driven target": "23",
@@ -88,6 +89,7 @@ WAYS_FEATURES = FEATURES | {
         key_setting(ob, "hinge_angle", 0.1, -0.6, 0.4),
         key_setting(ob, "lower_twist", 0.0, 0.8),
     ),
+    "turned off the pole": lambda ob, chain: (add_pole(chain), key_setting(ob, "pole_angle", 0.1, -2.6, 1.4)),
     "FK": lambda ob, chain: (
         setattr(chain, "influence", 0.4),
         setattr(ob.pose.bones["thigh"], "rotation_mode", "XYZ"),

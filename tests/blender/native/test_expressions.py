@@ -27,7 +27,7 @@ SETTINGS = [
 ]
 PIECES = "facghijlo"
 ANIMATED = ("softness", "stretch", "stretch_max", "min_angle", "max_angle", "bend", "enabled")
-TURNED = ("hinge_angle", "lower_twist")
+TURNED = ("hinge_angle", "lower_twist", "pole_angle")
 SWITCHED = ("plane",)
 OTHERS = {"plane": {"SWING": "POLE", "POLE": "SWING", "REST": "POLE"}, "stretch_volume": {"VOLUME": "UNIFORM"}}
 """To what other choices those are keyed that are animated."""

@@ -109,6 +109,8 @@ FEATURES = [
     {"bend": -0.4},
     {"hinge_angle": 0.7},
     {"hinge_angle": -1.1, "lower_twist": 0.5, "bend": 0.3},
+    {"pole_angle": 1.2},
+    {"pole_angle": -2.8, "hinge_angle": 0.4, "bend": -0.6, "influence": 0.7},
 ]
 
 

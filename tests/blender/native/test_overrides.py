@@ -108,7 +108,7 @@ def test_a_reset_of_all_bones_of_the_annex_changes_nothing(rig, inherits):
 
 FEATURES = [
     {"bend": -0.4},
-    {"min_angle": 0.6, "max_angle": 2.4, "hinge_angle": -1.1, "lower_twist": 0.5},
+    {"min_angle": 0.6, "max_angle": 2.4, "hinge_angle": -1.1, "lower_twist": 0.5, "pole_angle": 0.9},
     {"influence": 0.4, "stretch": 0.8, "stretch_max": 1.4, "stretch_volume": "UNIFORM"},
 ]
 

@@ -12,6 +12,7 @@ from tests.blender.natives import make_live, make_portable, matrices, parts, pla
 from tests.blender.rigs import frame_of, length, make_chain, make_empty, make_rig, press, update
 
 curve_lists_of = installed.addon("addon.rig.data.animation").curve_lists_of
+IN_SHAPE = installed.addon("addon.rig.settings").IN_SHAPE
 FRAMES = range(1, 22, 4)
 SETTINGS = [
     {},
@@ -22,7 +23,7 @@ SETTINGS = [
 ]
 
 
-def animated_leg(place=(0.7, 0.4), scale=(1, 1, 1), names=("hinge_angle", "lower_twist"), plane="REST", **settings):
+def animated_leg(place=(0.7, 0.4), scale=(1, 1, 1), names=IN_SHAPE, plane="REST", **settings):
     """A leg below a hip that is turned and scaled, with keys on what shapes it."""
     ob = make_rig()
     if "stretch" in settings:
@@ -34,7 +35,7 @@ def animated_leg(place=(0.7, 0.4), scale=(1, 1, 1), names=("hinge_angle", "lower
     target = make_empty(location=frame_of(ob).target(*place, 0.05))
     make_chain(ob, target, plane=plane, pole_target=pole, **settings)
     shin = ob.pose.bones["shin"]
-    for name, ends in (("hinge_angle", (-1.8, 2.4)), ("lower_twist", (1.1, -0.9))):
+    for name, ends in (("hinge_angle", (-1.8, 2.4)), ("lower_twist", (1.1, -0.9)), ("pole_angle", (0.9, -2.6))):
         for frame, value in zip((1, 21), ends, strict=True) if name in names else ():
             setattr(shin, f"planar_ik_{name}", value)
             shin.keyframe_insert(f"planar_ik_{name}", frame=frame)
@@ -63,10 +64,10 @@ def test_they_turn_the_limb_as_on_a_live_chain_there_and_back(plane, settings):
     assert parts(ob) == had
 
 
-@pytest.mark.parametrize("names", [("hinge_angle",), ("lower_twist",)])
+@pytest.mark.parametrize("name", IN_SHAPE)
 @pytest.mark.parametrize("scale", [(-1, 1, 1), (1, 1.5, 0.7), (0.5, 0.5, -0.5)])
-def test_either_alone_below_what_is_mirrored_or_scaled_unevenly(scale, names):
-    ob = animated_leg(scale=scale, names=names)
+def test_each_alone_below_what_is_mirrored_or_scaled_unevenly(scale, name):
+    ob = animated_leg(scale=scale, names=(name,), plane="POLE" if name == "pole_angle" else "REST")
     live, total = played(ob), length(ob)
     make_portable(ob)
     assert np.allclose(played(ob), live, rtol=0, atol=1e-5 * total)
@@ -99,7 +100,7 @@ def test_they_turn_straight_folded_and_opposite_limbs(plane, share, direction):
     assert np.allclose(played(ob), live, rtol=0, atol=1e-5 * total)
 
 
-@pytest.mark.parametrize("plane", ["REST", "SWING"])
+@pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])
 def test_they_are_baked_as_they_turn(plane):
     ob = animated_leg(plane=plane)
     make_portable(ob)

@@ -121,7 +121,7 @@ def test_the_knee_goes_where_the_switch_says() -> None:
 FEATURES: list[dict[str, Any]] = [
     {},
     {"bend": -1.0, "influence": 0.6},
-    {"bend": 0.3, "hinge_angle": 0.7, "lower_twist": -0.4},
+    {"bend": 0.3, "hinge_angle": 0.7, "lower_twist": -0.4, "pole_angle": 0.9},
     {"softness": 0.1, "stretch": 0.5, "stretch_volume": "UNIFORM", "min_angle": 0.5, "max_angle": 2.7},
 ]
 

@@ -70,13 +70,18 @@ def add_chain(ob: Any, side: str = ".L", **options: Any) -> Any:
 angles = st.floats(-1.2, 1.2)
 
 
-@given(st.tuples(angles, angles, angles), st.tuples(angles, angles, angles), st.sampled_from([0.0, 0.1]))
+@given(
+    st.tuples(angles, angles, angles),
+    st.tuples(angles, angles, angles),
+    st.sampled_from([0.0, 0.1]),
+    st.sampled_from([0.0, 1.1, -2.9]),
+)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_snapped_target_and_pole_show_the_own_pose(thigh: Any, shin: Any, softness: float) -> None:
+def test_snapped_target_and_pole_show_the_own_pose(thigh: Any, shin: Any, softness: float, beside: float) -> None:
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     ob = build_legs(".L", ".R")
     chain = add_chain(ob, plane="POLE")
-    chain.softness, chain.influence = softness, 0.0
+    chain.softness, chain.pole_angle, chain.influence = softness, beside, 0.0
     for name, turn in (("thigh.L", thigh), ("shin.L", shin)):
         ob.pose.bones[name].rotation_quaternion = Euler(turn).to_quaternion()
     own = joints(ob)
