@@ -107,6 +107,28 @@ def test_a_bone_of_the_same_armature():
     assert_on_target(ob, ob, bone="free")
 
 
+SHOWN = {
+    "collection": lambda ob: (ob.data.collections.new("controls"), "is_visible"),
+    "object": lambda ob: (ob, "show_in_front"),
+    "bone": lambda ob: (ob.data.bones["free"], "hide_select"),
+}
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+def test_a_bone_of_a_rig_of_which_a_bone_on_the_limb_says_what_is_shown(shown):
+    """As by the properties of a foot that show the controls of its leg."""
+    ob = make_rig((*LEG, Bone("foot", LEG[-1].tail, (0.1, 0.4, -2), "shin"), FREE))
+    ob.pose.bones["foot"]["shows"] = 1.0
+    owner, path = SHOWN[shown](ob)
+    variable = owner.driver_add(path).driver.variables.new()
+    variable.targets[0].id, variable.targets[0].data_path = ob, 'pose.bones["foot"]["shows"]'
+    chain = plane_chain(ob, ob, "free")
+    for place in ((0, 0, 0), (0.2, 0.1, 0.1)):
+        put(ob.pose.bones["free"], location=place)
+        assert (chain.reach, chain.message) == ("REACHED", "")
+        assert_on_target(ob, ob, bone="free")
+
+
 def test_a_bone_of_another_armature_with_another_transform():
     other = make_rig((HIP, FREE), "other")
     other.matrix_basis = Matrix.LocRotScale(Vector((0.1, 0, 0)), None, Vector((1, 1, 0.9)))

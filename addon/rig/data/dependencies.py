@@ -16,6 +16,9 @@ Carrier = tuple[Object, str]
 ON_SHAPES = {"FOLLOW_PATH", "CLAMP_TO", "SHRINKWRAP", "SPLINE_IK"}
 """The constraints that depend on the shape of their target, not only on where it is."""
 
+UNMOVING = ("collections", "color", "custom_shape", "display_", "hide", "layers", "show_")
+"""How the paths begin, from an object, an armature or a bone, of what is driven and moves nothing."""
+
 SOLVERS = {"IK", "SPLINE_IK"}
 """The constraints that turn other bones than the one that has them."""
 
@@ -111,8 +114,9 @@ class Dependencies:
     def _targets_of_drivers(self, ob: Object, bone: str) -> Iterator[Carrier]:
         owners = (ob, ob.data) if is_armature(ob) else (ob,)
         for owner in owners if self._has_drivers else ():
-            for _, driver in self.drivers(owner, bone):
-                yield from driver_targets(driver)
+            for path, driver in self.drivers(owner, bone):
+                if not path.startswith(UNMOVING):
+                    yield from driver_targets(driver)
 
 
 def _turned_by(constraint: Any, owner: PoseBone) -> list[PoseBone]:
