@@ -11,7 +11,7 @@ from .ops import Ops
 from .rotation import (
     Quaternion,
     Vector,
-    choose_vector,
+    choose,
     combine,
     components,
     conjugate,
@@ -87,15 +87,12 @@ def limb(knee: Vector, lower: Vector, lower_frame: Axes, m: Ops) -> Limb:
     along = unit(knee, along_lower, m)
     across = cross(along_lower, along)
     straight = length(across, m) <= STRAIGHT
-    hinge = choose_vector(straight, lower_frame[0], across, m)
+    hinge = choose(straight, lower_frame[0], across, m)
     hinge = _upright(hinge, along, lower_frame[2], m)
     axes = (along, cross(hinge, along), hinge)
     mirrored = dot(cross(lower_frame[0], lower_frame[1]), lower_frame[2]) < 0.0
     sign = m.select(mirrored, -1.0, 1.0)
-    x, y, z = lower_frame
-    along_in_lower, across_in_lower, hinge_in_lower = (
-        scale((dot(axis, x), dot(axis, y), dot(axis, z)), sign) for axis in axes
-    )
+    along_in_lower, across_in_lower, hinge_in_lower = (scale(components(axis, lower_frame), sign) for axis in axes)
     lower_axes = (along_in_lower, across_in_lower, hinge_in_lower)
     rest_turn = shortest(*components(along_lower, axes), m)
     knee_turns = _knee_turns(rest_turn, lower_axes, NO_TURN)
@@ -138,7 +135,7 @@ def _rest_line(r1: Any, r2: Any, axes: Axes, rest_turn: Quaternion, m: Ops) -> t
     x, y, z = rotate(rest_turn, (r2, 0.0, 0.0))
     tip = (x + r1, y, z)
     is_line = length(tip, m) > STRAIGHT * (r1 + r2)
-    line = unit(choose_vector(is_line, tip, FIRST, m), FIRST, m)
+    line = unit(choose(is_line, tip, FIRST, m), FIRST, m)
     normal = _upright(THIRD, line, FIRST, m)
     across = cross(normal, line)
     line_axes = (combine(*line, axes), combine(*across, axes), combine(*normal, axes))
@@ -154,4 +151,4 @@ def _upright(v: Vector, along: Vector, other: Vector, m: Ops) -> Vector:
     """The direction of ``v`` at right angles to ``along``; that of ``other`` if ``v`` lies along it."""
     flat = flattened(v, along)
     lost = dot(flat, flat) < 1e-12 * dot(v, v)
-    return unit(choose_vector(lost, flattened(other, along), flat, m), other, m)
+    return unit(choose(lost, flattened(other, along), flat, m), other, m)

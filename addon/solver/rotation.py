@@ -38,25 +38,9 @@ def flattened(v: Vector, direction: Vector) -> Vector:
     return (v[0] - part * direction[0], v[1] - part * direction[1], v[2] - part * direction[2])
 
 
-def choose(condition: Any, if_true: Quaternion, if_false: Quaternion, m: Ops) -> Quaternion:
-    """One quaternion or the other."""
-    select = m.select
-    return (
-        select(condition, if_true[0], if_false[0]),
-        select(condition, if_true[1], if_false[1]),
-        select(condition, if_true[2], if_false[2]),
-        select(condition, if_true[3], if_false[3]),
-    )
-
-
-def choose_vector(condition: Any, if_true: Vector, if_false: Vector, m: Ops) -> Vector:
-    """One vector or the other."""
-    select = m.select
-    return (
-        select(condition, if_true[0], if_false[0]),
-        select(condition, if_true[1], if_false[1]),
-        select(condition, if_true[2], if_false[2]),
-    )
+def choose(condition: Any, if_true: Any, if_false: Any, m: Ops) -> Any:
+    """One vector or the other; or one quaternion."""
+    return tuple(m.select(condition, a, b) for a, b in zip(if_true, if_false, strict=True))
 
 
 def components(v: Vector, axes: tuple[Vector, Vector, Vector]) -> Vector:
@@ -185,4 +169,5 @@ def unit(v: Vector, fallback: Vector, m: Ops) -> Vector:
     size = length(v, m)
     nothing = size <= m.tiny
     factor = 1.0 / m.select(nothing, 1.0, size)
-    return choose_vector(nothing, fallback, scale(v, factor), m)
+    chosen: Vector = choose(nothing, fallback, scale(v, factor), m)
+    return chosen
