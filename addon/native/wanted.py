@@ -42,12 +42,12 @@ class Wanted(NamedTuple):
     pole: Target | None
     settings: dict[str, Any]
     exposed: frozenset[str]
-    animated: frozenset[str] = frozenset()
-    waiting: frozenset[str] = frozenset()
-    swing_side: float = 1.0
-    moving: tuple[int, ...] = ()
+    animated: frozenset[str]
+    waiting: frozenset[str]
+    swing_side: float
+    moving: tuple[int, ...]
     """Along which of its axes the upper bone has a location of its own."""
-    planes: frozenset[str] = frozenset()
+    planes: frozenset[str]
     """The planes that the limb is to bend in, now or at other times."""
 
     @property
