@@ -90,7 +90,7 @@ def shown(scene: Scene) -> Iterator[None]:
             window.scene = before
 
 
-def name_of(lower: PoseBone) -> str:
+def _name_of(lower: PoseBone) -> str:
     """What a chain is called on the command line."""
     return f"{lower.id_data.name}:{lower.name}"
 
@@ -128,10 +128,10 @@ def _editable(found: dict[Scene, list[PoseBone]]) -> tuple[dict[Scene, list[Pose
 def _named(
     source: Path, sought: Sought, found: dict[Scene, list[PoseBone]], wanted: list[str]
 ) -> dict[Scene, list[PoseBone]]:
-    names = [name_of(lower) for lowers in found.values() for lower in lowers]
+    names = [_name_of(lower) for lowers in found.values() for lower in lowers]
     for name in wanted:
         if name not in names:
             raise Stop(
                 Code.BAD_INPUT, f"{source} has no chain '{name}'{sought.where}: it has {', '.join(names) or 'none'}"
             )
-    return {scene: [lower for lower in lowers if name_of(lower) in wanted] for scene, lowers in found.items()}
+    return {scene: [lower for lower in lowers if _name_of(lower) in wanted] for scene, lowers in found.items()}

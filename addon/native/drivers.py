@@ -20,7 +20,7 @@ from .mechanism.parts import property_path
 from .mechanism.references import drivers_by_bone, needs_of, role_of, subtarget_of
 
 
-def put_right(host: ArmatureObject) -> None:
+def _put_right(host: ArmatureObject) -> None:
     """Have the drivers of the mechanisms in an armature drive their own bones, and be evaluated."""
     every = [curve for name, of in drivers_by_bone(host).items() if _is_of_chain(host, name) for curve in of]
     if not every:
@@ -85,7 +85,7 @@ def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
     if is_structural(depsgraph) and depsgraph.id_type_updated("ARMATURE"):
         for ob in _edited(depsgraph):
             if ob.is_editable:
-                put_right(ob)
+                _put_right(ob)
 
 
 def _edited(depsgraph: Depsgraph) -> Iterator[ArmatureObject]:

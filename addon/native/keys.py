@@ -26,7 +26,7 @@ Waiting = dict[tuple[str, str], list[ArmatureObject]]
 """Objects by the data path of what animates them, and the one where that acts."""
 
 
-def carry_over() -> None:
+def _carry_over() -> None:
     """Move all animation that does nothing where it is, except in actions that are linked or shared with other objects:
     of those the chain's message says what to press."""
     found: Waiting = {}
@@ -61,7 +61,7 @@ def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
     """Something was edited, or a frame shown: there are new keys or drivers only where Blender found out anew what
     depends on what."""
     if is_structural(depsgraph):
-        carry_over()
+        _carry_over()
 
 
 HANDLERS = (("depsgraph_update_post", _on_edit), ("frame_change_post", _on_edit))

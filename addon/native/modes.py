@@ -25,7 +25,7 @@ _seen: dict[int, array[int]] = {}
 """The modes of all bones of objects, by their session_uid, as they were after the last edit."""
 
 
-def restore_modes(host: ArmatureObject) -> None:
+def _restore_modes(host: ArmatureObject) -> None:
     """Give the bones of the mechanisms in an armature the rotation modes that these were made with."""
     rig = host[PART] if is_annex(host) else host
     if not any(is_part(host, bone.name) for bone in host.data.bones) or not (rig and is_armature(rig)):
@@ -50,7 +50,7 @@ def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
             modes = array("i", bytes(4 * len(ob.pose.bones)))
             ob.pose.bones.foreach_get("rotation_mode", modes)
             if _seen.get(ob.session_uid) != modes:
-                restore_modes(ob)
+                _restore_modes(ob)
                 ob.pose.bones.foreach_get("rotation_mode", modes)
                 _seen[ob.session_uid] = modes
 

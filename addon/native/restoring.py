@@ -20,7 +20,7 @@ from .mechanism.found import Found, exposed, host_of
 from .switching import quietly
 
 
-def restore(lower: PoseBone) -> None:
+def _restore(lower: PoseBone) -> None:
     """Give a chain in an annex the settings that it was put there with, if it has lost them."""
     chain, found = chain_settings(lower), Found(lower)
     if found.purpose is None or chain.target is not None:
@@ -42,7 +42,7 @@ def _on_load(*_args: Any) -> None:
         if is_armature(ob) and needs_annex(ob):
             for bone in ob.pose.bones:
                 if bone.parent and runs_on_rig(bone) and host_of(bone) != ob:
-                    restore(bone)
+                    _restore(bone)
 
 
 HANDLERS = (("load_post", _on_load),)

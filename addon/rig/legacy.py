@@ -32,7 +32,7 @@ def stored(group: Any) -> Any:
     return group.bl_system_properties_get() if hasattr(group, "bl_system_properties_get") else group
 
 
-def take_over_values(ob: ArmatureObject) -> None:
+def _take_over_values(ob: ArmatureObject) -> None:
     """Put what the groups of an armature's bones hold where it is now."""
     for bone in ob.pose.bones:
         if bone.is_property_set("planar_ik"):
@@ -72,7 +72,7 @@ def _redirect(curves: Any) -> None:
 
 def _take_over_file() -> None:
     for ob in filter(is_armature, bpy.data.objects):
-        take_over_values(ob)
+        _take_over_values(ob)
     take_over_paths()
 
 

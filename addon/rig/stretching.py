@@ -98,7 +98,7 @@ def stretching_of(lower: PoseBone, body: Anatomy, settings: Settings, volume: st
     """How the limb of an evaluated lower bone stretches; raises `Unposable` if it can't without leaving its joints."""
     bone, upper = lower.bone, upper_of(lower)
     mode, powers = bone.inherit_scale, POWERS[volume]
-    plain = Stretching(powers, lower_powers(mode, volume), None, mode)
+    plain = Stretching(powers, _lower_powers(mode, volume), None, mode)
     is_passed_on, own = mode in SHEARING, body.uneven or UNSCALED
     along = body.limb.axes[0]
     if settings.stretch == 0.0:
@@ -112,7 +112,7 @@ def stretching_of(lower: PoseBone, body: Anatomy, settings: Settings, volume: st
         setting = "Fix Shear" if mode == "FIX_SHEAR" else "Full, without rotation"
         sentence = f"'{lower.name}' has Inherit Scale {setting}, which bends a limb that stretches: {ALIGNED}"
         raise Unposable(Problem(Kind.STRETCHED_BENT, sentence))
-    if own == UNSCALED and points and is_straight_where_stretched(settings):
+    if own == UNSCALED and points and _is_straight_where_stretched(settings):
         return plain
     how = Lengthening(along, body.lower_axes, bone.use_inherit_rotation, is_passed_on, volume, own)
     return plain._replace(how=how)
@@ -125,7 +125,7 @@ def check_pointing(along: Sequence[float], upper: PoseBone, lower: PoseBone) -> 
         raise Unposable(Problem(Kind.STRETCHED_ASIDE, sentence))
 
 
-def lower_powers(inherited: str, volume: str) -> Powers:
+def _lower_powers(inherited: str, volume: str) -> Powers:
     """By which powers the lower bone's scale grows, with what it inherits, while it is in line with the upper one."""
     x, y, z = POWERS[volume]
     if inherited == "AVERAGE":
@@ -134,7 +134,7 @@ def lower_powers(inherited: str, volume: str) -> Powers:
     return (0.0, 0.0, 0.0) if inherited in {*SHEARING, "ALIGNED"} else (x, y, z)
 
 
-def is_straight_where_stretched(settings: Any) -> bool:
+def _is_straight_where_stretched(settings: Any) -> bool:
     """Whether a limb with these settings lengthens only while its knee is straight."""
     return bool(settings.softness == 0.0 and settings.max_cos2 == 0.0 and settings.influence == 1.0)
 

@@ -68,7 +68,7 @@ def left_behind(context: Context) -> dict[ArmatureObject, list[str]]:
     made = {(bone.id_data, bone.name) for bone in bones if MADE in bone.bone}
     things: Sequence[Any] = context.selected_objects if context.mode == "OBJECT" else ()
     made |= {(ob, "") for ob in things if MADE in ob}
-    for ob in armatures_in_view(context) if made else ():
+    for ob in _armatures_in_view(context) if made else ():
         if any((goal.object, goal.bone) in made for goal in goals_left(ob)):
             left.setdefault(ob, [])
     return left
@@ -137,11 +137,11 @@ def _hangs_on(names: set[str], bone: PoseBone) -> bool:
 
 def chains_in_view(context: Context) -> Iterator[PoseBone]:
     """The lower bones of all chains of the view layer's armatures, on or off."""
-    for ob in armatures_in_view(context):
+    for ob in _armatures_in_view(context):
         yield from (bone for bone in ob.pose.bones if bone.is_property_set("planar_ik") and has_chain(bone))
 
 
-def armatures_in_view(context: Context) -> Iterator[ArmatureObject]:
+def _armatures_in_view(context: Context) -> Iterator[ArmatureObject]:
     """The armatures of the view layer."""
     layer: Any = view_layer_of(context)
     return filter(is_armature, layer.objects)

@@ -82,7 +82,7 @@ def _draw_plane(layout: Any, lower: PoseBone) -> None:
     """The plane; a pole that is not there yet is made by pressing it."""
     chain = chain_settings(lower)
     row = _labelled(layout, "Plane")
-    place = place_drawn(lower, "plane")
+    place = _place_drawn(lower, "plane")
     has_pole = chain.pole_target or chain.plane == "POLE"
     for plane in ("REST", "SWING", "POLE") if has_pole else ("REST", "SWING"):
         row.prop_enum(*place, plane)
@@ -115,11 +115,11 @@ def draw_each(layout: Any, lower: PoseBone, *names: str) -> Any:
     column = layout.column(align=True)
     for name in names:
         label = SHORT.get(name) or lower.bl_rna.properties[PREFIX + name].name
-        column.row(align=True).prop(*place_drawn(lower, name), text=label)
+        column.row(align=True).prop(*_place_drawn(lower, name), text=label)
     return column
 
 
-def place_drawn(lower: PoseBone, name: str) -> tuple[PoseBone, str]:
+def _place_drawn(lower: PoseBone, name: str) -> tuple[PoseBone, str]:
     """The bone whose property the panel shows as a setting, and the data path from there: where the setting is. But for
     a bend on the rig that nothing animates it is the lower bone's own property, which rebuilds a mechanism that can't
     swing its knee yet when it is set."""
