@@ -180,6 +180,19 @@ def handled(count: int, frames: int) -> Rigged:
     return rigged
 
 
+def moved_by_a_handler(count: int, frames: int) -> Rigged:
+    """With somebody's handler that moves the targets."""
+    rigged = plain(count, frames)
+    names = [target.name for target in rigged.targets]
+
+    def move(scene: Any, *_args: Any) -> None:
+        for name in names:
+            bpy.data.objects[name].delta_location.x = 0.1 * sin(scene.frame_current / 9)
+
+    bpy.app.handlers.frame_change_pre.append(move)
+    return rigged
+
+
 def captured(count: int, frames: int) -> Rigged:
     """A captured walk, over and over, whose wrists and ankles are followed; some limb is straight at times."""
     empty_file()
@@ -271,4 +284,5 @@ CASES = {
     "by a function": Case(by_function, 20, 250, 3.0),
     "hindered": Case(hindered, 20, 250, 3.0),
     "by a handler": Case(handled, 20, 250, 1.5),
+    "moved by one": Case(moved_by_a_handler, 20, 250, 1.0),
 }

@@ -107,7 +107,7 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
     take_over_paths()
     check(request)
     share = 0.5 if request.tolerance > 0.0 else 1.0
-    sampled = yield from part_of(sample_chains(context, request.chains, request.frames), 0.0, share)
+    sampled = yield from part_of(sample_chains(context, request.chains, request.frames, may_try=True), 0.0, share)
     posed: list[Sampled] = []
     skipped: list[Sampled] = []
     for chain in sampled:

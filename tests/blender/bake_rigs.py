@@ -179,13 +179,14 @@ def circling(target: Any) -> Callable[..., None]:
 
 
 @contextmanager
-def handled(handler: Callable[..., None]) -> Iterator[None]:
-    """Whenever the frame is about to change."""
-    bpy.app.handlers.frame_change_pre.append(handler)
+def handled(handler: Callable[..., None], event: str = "pre") -> Iterator[None]:
+    """Whenever the frame is about to change, or has changed and the chains are about to be posed."""
+    handlers = getattr(bpy.app.handlers, f"frame_change_{event}")
+    handlers.insert(0, handler)
     try:
         yield
     finally:
-        bpy.app.handlers.frame_change_pre.remove(handler)
+        handlers.remove(handler)
 
 
 def key_settings(ob: Any) -> None:

@@ -16,23 +16,28 @@ from ..keeping import limbs_kept
 from ..samples import Joints, Sampled
 from .arrays import by_arrays, joints_by_arrays
 from .courses.evaluation import ALL, Route
+from .playing import plays
 from .results import Solved
 from .stepping import others_listen, step_joints, step_live
+
+TRIED = Route.CURVES | Route.IN_SCENE
+"""The routes by which arrays tell what plays if handlers move nothing that chains need: in a scene of its own these
+would be called too."""
 
 __all__ = ["ALL", "by_arrays", "find_joints", "part_of", "sample_chains"]
 
 
 def sample_chains(
-    context: Context, lowers: list[PoseBone], frames: NDArray[Any], allowed: Route = ALL
+    context: Context, lowers: list[PoseBone], frames: NDArray[Any], allowed: Route = ALL, may_try: bool = False
 ) -> Generator[float, None, list[Sampled]]:
     """What chains do over frames; yields the fraction done, and leaves the scene as it was. Raises `Refused`.
 
-    Arrays take the routes that are ``allowed``, none if something else may move things as frames change.
+    Arrays take the routes that are ``allowed``. If something else may move things as frames change, they take none,
+    unless it ``may_try`` keys to see what plays.
     """
-    allowed = Route.NONE if others_listen() else allowed
     with limbs_kept(scene_of(context)):
         yield 0.0
-        solved = yield from part_of(by_arrays(context, lowers, frames, allowed), 0.0, 0.5 / len(frames))
+        solved: list[Any] = yield from _by_arrays(context, lowers, frames, allowed, may_try)
         left = [i for i, each in enumerate(solved) if each is None or not each.is_known.all()]
         samples: list[Any] = [each.sample if each else None for each in solved]
         if left:
@@ -45,6 +50,23 @@ def sample_chains(
         if not sample.is_stretched:
             sample.tracks = [track for track in sample.tracks if track.mode]
     return samples
+
+
+def _by_arrays(
+    context: Context, lowers: list[PoseBone], frames: NDArray[Any], allowed: Route, may_try: bool
+) -> Generator[float, None, list[Solved | None]]:
+    """What arrays surely tell of chains; None for the others."""
+    is_tried, part = others_listen(), 0.5 / len(frames)
+    if is_tried:
+        allowed &= TRIED if may_try else Route.NONE
+    solved: list[Any] = yield from part_of(by_arrays(context, lowers, frames, allowed), 0.0, part)
+    if not is_tried:
+        return solved
+    if not (yield from part_of(plays(context, solved, frames), 0.5, part)):
+        return [None] * len(lowers)
+    for each in solved:
+        each.sample.way += ", then played"
+    return solved
 
 
 def find_joints(context: Context, lowers: list[PoseBone], frames: NDArray[Any]) -> Generator[float, None, list[Joints]]:

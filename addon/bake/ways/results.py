@@ -17,10 +17,13 @@ from .subjects import Subject
 
 
 class Solved(NamedTuple):
-    """A chain over the frames, and where that is what it does, ``(frames,)``; elsewhere only stepping tells."""
+    """A chain over the frames, where that is what it does ``(frames,)``, for elsewhere only stepping tells, and where
+    its pole is in the world ``(frames, 3)``, None without one."""
 
+    subject: Subject
     sample: Sampled
     is_known: NDArray[Any]
+    pole: NDArray[Any] | None
 
 
 def sampled(subjects: list[Subject], courses: list[Course], count: int) -> list[Solved]:
@@ -52,7 +55,9 @@ def joined(parts: list[Solved]) -> Solved:
         is_stretched=any(s.is_stretched for s in samples),
         tracks=_joined_tracks(samples),
     )
-    return Solved(sample, np.concatenate([part.is_known for part in parts]))
+    poles = [part.pole for part in parts if part.pole is not None]
+    are_known = np.concatenate([part.is_known for part in parts])
+    return Solved(parts[0].subject, sample, are_known, np.concatenate(poles) if poles else None)
 
 
 def _joined_tracks(samples: list[Sampled]) -> list[Track]:
@@ -63,6 +68,7 @@ def _joined_tracks(samples: list[Sampled]) -> list[Track]:
 
 def _samples(subjects: list[Subject], courses: list[Course], posed: Posed) -> list[Solved]:
     knee, tip = _by_chain(posed.knee), _by_chain(posed.tip)
+    pole = None if posed.pole is None else _by_chain(posed.pole)
     gap = _by_chain([np.where(posed.is_on, a - b, 0.0) for a, b in zip(posed.tip, posed.target, strict=True)])
     reach = np.where(posed.is_on, posed.reach, OFF).astype(np.int8)
     posed, grown = lengthen(subjects, courses, posed)
@@ -87,7 +93,7 @@ def _samples(subjects: list[Subject], courses: list[Course], posed: Posed) -> li
         )
         sample.is_blended = bool(np.any(is_on & (influence > 0.0) & (influence < 1.0)))
         sample.is_stretched = bool(np.any(is_on & (stretch > 0.0)))
-        samples.append(Solved(sample, posed.is_solved[:, i]))
+        samples.append(Solved(subject, sample, posed.is_solved[:, i], None if pole is None else pole[i]))
     return samples
 
 

@@ -36,8 +36,8 @@ NO_LIMB = limb((0.0, 1.0, 0.0), (0.0, 1.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.
 
 
 class Posed(NamedTuple):
-    """Chains with the same features over the frames. Joints are in the world; ``is_on`` says where the chain poses its
-    bones, True for everywhere, and ``is_solved`` where arrays can tell what it does."""
+    """Chains with the same features over the frames. Joints, target and pole are in the world; ``is_on`` says where the
+    chain poses its bones, True for everywhere, and ``is_solved`` where arrays can tell what it does."""
 
     turns: Turns
     stretch: NDArray[Any]
@@ -46,6 +46,7 @@ class Posed(NamedTuple):
     knee: Vector
     tip: Vector
     target: Vector
+    pole: Vector | None
     is_solved: NDArray[Any]
 
 
@@ -70,9 +71,10 @@ def solve(subjects: list[Subject], courses: list[Course], features: Features, co
     from_space = inverted(to_space)
     places = _columns([course.target for course in courses], count)
     target = moved(from_space, spaces.inside(places))
-    pole = None
+    pole = pole_place = None
     if features.plane is Plane.POLE:
-        pole = moved(from_space, spaces.inside(_columns([course.pole for course in courses], count)))
+        pole_place = _columns([course.pole for course in courses], count)
+        pole = moved(from_space, spaces.inside(pole_place))
         pole = _rows(_where_towards_it(pole, courses))
     body, uninherited, are_limbs = _bodies([course.shapes for course in courses])
     settings = _settings(subjects, courses)
@@ -100,7 +102,7 @@ def solve(subjects: list[Subject], courses: list[Course], features: Features, co
         root = spaces.outside(moved(to_space, scale(joints[0], 0.0)))
         is_kept_off = (settings.influence < 1.0) & is_off(root, knee, tip, places, np.sqrt(dot(tip, tip)))
         reach = np.where((reach == Reach.REACHED) & is_kept_off, Reach.LIMITED, reach)
-    return Posed(turns, stretch, reach, is_on, knee, tip, places, is_solved)
+    return Posed(turns, stretch, reach, is_on, knee, tip, places, pole_place, is_solved)
 
 
 def _bodies(shapes: list[Shapes]) -> tuple[Limb, Uninherited | None, Any]:

@@ -23,7 +23,7 @@ def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) ->
     recorders = [
         kind(lowers, len(frames))
         for kind, is_on_rig in ((ChainRecorder, False), (RigRecorder, True))
-        for lowers in _by_object([lower for lower in chains if runs_on_rig(lower) == is_on_rig])
+        for lowers in by_object([lower for lower in chains if runs_on_rig(lower) == is_on_rig])
     ]
     with frame_kept(scene_of(context)), live_as(scene_of(context), True):
         yield from _step(context, recorders, frames)
@@ -32,7 +32,7 @@ def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) ->
 
 def step_joints(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[int, None, list[Joints]]:
     """Where the joints of chains are over frames, whatever puts them there; in the order of ``chains``."""
-    recorders = [Recorder(lowers, len(frames)) for lowers in _by_object(chains)]
+    recorders = [Recorder(lowers, len(frames)) for lowers in by_object(chains)]
     yield from _step(context, recorders, frames)
     return [sample.joints for sample in _in_order(chains, recorders)]
 
@@ -89,7 +89,8 @@ def _step(context: Context, recorders: Sequence[Recorder], frames: NDArray[Any])
         yield i + 1
 
 
-def _by_object(chains: list[PoseBone]) -> list[list[PoseBone]]:
+def by_object(chains: list[PoseBone]) -> list[list[PoseBone]]:
+    """Chains together with those of the same object."""
     grouped: dict[ArmatureObject, list[PoseBone]] = {}
     for lower in chains:
         grouped.setdefault(lower.id_data, []).append(lower)
