@@ -21,7 +21,7 @@ LABELLING = {"text", "name", "description", "confirm_text", "title", "bl_label",
 
 INTERNAL = re.compile(
     r"IK Controls|Planar IK Target's Rotation|Copy Limb|X Planar IK|X \((from the solution|and back|evaluates less)\)|"
-    r"Planar IK Bake|void main|from bpy import context|chain = context.+|X if X else X|, X frames stepped|"
+    r"Planar IK Bake|void main|from bpy import context|chain = context.+|X if X else X|X?, X frames stepped|"
     r"evaluated in the scene|, then played|press Rebuild.+|are muted: un-mute them|.* \(X\)|Planar IK|X"
 )
 """Names of bones and collections, code, the log's, and the ends of sentences that are translated whole."""
