@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, PoseBone
+from mathutils import Matrix
 
 from ... import live
 from ...rig.data.access import is_armature, upper_of, view_layer_of
@@ -151,6 +152,7 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
         moved = _try(context, lower, settings, before)
         if moved > limit and solvers.poled is None:
             made = new_empty(context, f"pole_{lower.name}", posed.pole, posed.mark)
+            _hang(context, made, lower.id_data, upper_of(lower).parent)
             settings |= {"plane": "POLE", "pole_target": made, "pole_subtarget": ""}
             turned = rpt_("how the knee turned with the target: '{name}' says where it points now")
             lost.append(turned.format(name=made.name))
@@ -166,6 +168,16 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
         raise
     _replace(context, solvers, influence)
     return lost
+
+
+def _hang(context: Context, mark: Any, ob: Any, bone: PoseBone | None) -> None:
+    """Let an object hang on a bone of an armature, or on the armature itself, where it is."""
+    mark.parent = ob
+    if bone:
+        mark.parent_type, mark.parent_bone = "BONE", bone.name
+    place = mark.location.copy()
+    view_layer_of(context).update()
+    mark.matrix_world = Matrix.Translation(place)
 
 
 def _try(context: Context, lower: PoseBone, settings: dict[str, Any], before: Array) -> float:

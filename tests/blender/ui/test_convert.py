@@ -9,6 +9,7 @@ import re
 import bpy
 import numpy as np
 import pytest
+from mathutils import Euler, Matrix, Vector
 
 from scripts import installed
 from tests.blender.rigify import generated
@@ -129,6 +130,26 @@ def test_without_a_pole():
     bpy.ops.pose.planar_ik_convert()
     assert moved(ob, before) < SAME
     assert_on_target(ob, target)
+
+
+@pytest.mark.parametrize("carrier", ["hip", "object"])
+def test_the_pole_of_a_knee_that_turned_with_the_target_goes_where_the_limb_goes(carrier):
+    """As that of a character who walks away."""
+    ob, _ = leg(pole=None)
+    ob.pose.bones["thigh"].rotation_quaternion = Euler((0.1, 0.9, 0.2)).to_quaternion()
+    before = matrices(ob)
+    bpy.ops.pose.planar_ik_convert()
+    assert ob.pose.bones["shin"].planar_ik.plane == "POLE"
+    assert moved(ob, before) < SAME
+    away = Matrix.LocRotScale(Vector((4, -3, 1)), Euler((0.4, 0.5, 2.6)), None)
+    target = bpy.data.objects["target"]
+    target.matrix_world = away @ target.matrix_world
+    if carrier == "hip":
+        ob.pose.bones["hip"].matrix = away @ ob.pose.bones["hip"].matrix
+        before = np.array(away) @ before
+    else:
+        ob.matrix_world = away @ ob.matrix_world
+    assert moved(ob, before) < SAME
 
 
 def test_a_pole_that_a_bone_switches_by_where_it_is():
