@@ -41,6 +41,22 @@ def check(lower: PoseBone) -> None:
     check_lengths(lower)
     if needs_annex(ob):
         _check_apart(lower)
+    elif waits := kept_waiting(lower, dependencies):
+        raise Refused(waits)
+
+
+def kept_waiting(lower: PoseBone, dependencies: Dependencies) -> str:
+    """Which IK constraint would turn both bones: even a muted one has Blender wait for the lower bone before the upper
+    one is done, on which a mechanism has the lower one hang."""
+    ob = lower.id_data
+    solvers = dependencies.solvers(ob, upper_of(lower).name)
+    for owner, each in dependencies.solvers(ob, lower.name):
+        if (owner, each) in solvers:
+            return (
+                f"Even muted, constraint '{each.name}' of '{owner.name}' keeps Blender from posing '{lower.name}' on "
+                "the rig: remove it, or run on the extension"
+            )
+    return ""
 
 
 def check_fixed(lower: PoseBone) -> None:

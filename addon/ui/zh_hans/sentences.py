@@ -78,6 +78,8 @@ SENTENCES = {
     "Constraint '{name}' of '{owner}' moves '{bone}' too: mute or remove it": "'{owner}' 的约束 '{name}' 也移动 '{bone}'：请屏蔽或移除它",
     "Constraints that pose '{bone}' are muted: un-mute them": "控制 '{bone}' 姿态的约束被屏蔽：请取消屏蔽",
     "Converted {count} of {all} limbs": "已转换 {count} / {all} 个肢体",
+    "Even muted, constraint '{name}' of '{owner}' keeps Blender from posing '{lower}' on the rig: remove it, or run on the "
+    "extension": "即使已屏蔽，'{owner}' 的约束 '{name}' 仍使 Blender 无法在绑定上驱动 '{lower}'：请移除它，或在扩展上运行",
     "Fewer keys can only be measured with the chains switched off: set the tolerance to 0": "只有关闭链才能减少关键帧：请把容差设为 0",
     "Fix Shear": "修复切变",
     "For games, chains are removed and every frame is keyed: leave out keep and tolerance": "用于游戏时，链会被移除且每帧都有关键帧：请去掉“保留”和“容差”",

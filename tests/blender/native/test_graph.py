@@ -6,9 +6,10 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender.natives import leg_on_rig, make_live, make_portable, matrices
+from tests.blender.natives import FOOT, leg_on_rig, make_live, make_portable, matrices
 from tests.blender.rigs import (
     LEG,
+    NEXT,
     Bone,
     joints,
     length,
@@ -116,3 +117,51 @@ def test_chains_that_hang_on_each_other_are_right_in_one_pass(complaints, tmp_pa
     posed = matrices(ob, "shin", "tip", "hand")
     make_live(ob, "shin", "tip", "hand")
     assert np.allclose(matrices(ob, "shin", "tip", "hand"), posed, atol=5e-5)
+
+
+def solver_on(ob, bone, count, **settings):
+    """An IK constraint of Blender's that turns as many bones, from this one up."""
+    made = ob.pose.bones[bone].constraints.new("IK")
+    made.target, made.chain_count = make_empty("old"), count
+    for name, value in settings.items():
+        setattr(made, name, value)
+    update()
+    return made
+
+
+@pytest.mark.parametrize("off", [{"mute": True}, {"influence": 0.0}])
+@pytest.mark.parametrize(("bone", "count"), [("shin", 2), ("shin", 0), ("foot", 3)])
+def test_a_solver_of_both_bones_keeps_them_off_the_rig_even_if_it_is_off(complaints, bone, count, off):
+    ob = make_rig((*LEG, FOOT))
+    solver = solver_on(ob, bone, count, **off)
+    chain = make_chain(ob, plane="SWING")
+    with pytest.raises(RuntimeError, match=f"Even muted, constraint 'IK' of '{bone}' keeps Blender from posing 'shin'"):
+        make_portable(ob)
+    put(chain.target, location=NEXT)
+    assert (chain.runs_on, chain.reach, chain.message) == ("EXTENSION", "REACHED", "")
+    ob.pose.bones[bone].constraints.remove(solver)
+    make_portable(ob)
+    put(chain.target, location=(0.2, 0.4, -1.3))
+    assert (chain.runs_on, chain.reach, chain.message) == ("RIG", "REACHED", "")
+    assert not complaints()
+
+
+@pytest.mark.parametrize(("bone", "count"), [("foot", 1), ("foot", 2), ("shin", 1)])
+def test_a_solver_of_one_of_them_that_is_off_does_not(complaints, bone, count):
+    ob = make_rig((*LEG, FOOT))
+    solver_on(ob, bone, count, mute=True)
+    chain = make_chain(ob, plane="SWING")
+    make_portable(ob)
+    put(chain.target, location=NEXT)
+    assert (chain.runs_on, chain.reach, chain.message) == ("RIG", "REACHED", "")
+    assert not complaints()
+
+
+def test_a_solver_that_comes_later_is_named():
+    ob = leg_on_rig((*LEG, FOOT), plane="SWING")
+    chain = ob.pose.bones["shin"].planar_ik
+    solver = solver_on(ob, "foot", 3, mute=True)
+    assert (chain.reach, chain.message[:33]) == ("INVALID", "Even muted, constraint 'IK' of 'f")
+    ob.pose.bones["foot"].constraints.remove(solver)
+    update()
+    assert (chain.reach, chain.message) == ("REACHED", "")
