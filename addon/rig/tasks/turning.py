@@ -1,7 +1,7 @@
 """Bones that let an animator go on turning the upper bone of a limb without a pole, as in Rigify, to swing its knee.
 
 Blender's constraint starts from the bones' own pose, so that to turn the upper bone turns the plane that the limb bends
-in. A chain's bones hide their own pose. So the chain gets an upper bone of its own; it hangs on a bone that is turned
+in. A chain's bones hide their own pose. So the chain gets an upper bone of its own; it hangs on a bone that is posed
 as the animator's is, and the animator's copies what becomes of it.
 """
 
@@ -13,7 +13,6 @@ from bpy.types import Context, PoseBone
 
 from ..data import fcurves
 from ..data.access import ArmatureObject, bones_of, path_to_bone, upper_of
-from ..data.animation import animated_paths
 from ..data.editing import edit_mode
 from ..data.rotation import rotation_channel
 from .converting import Solvers
@@ -38,12 +37,11 @@ class Turned(NamedTuple):
 
 def is_turned_by_hand(solvers: Solvers) -> bool:
     """Whether an animator may turn the upper bone of a limb to swing its knee: its pole can be switched off, and its
-    rotation is not locked. A linked rig gets no bones, nor a limb whose upper bone is moved or scaled by keys."""
+    rotation is not locked. A linked rig gets no bones."""
     ob, upper = solvers.lower.id_data, solvers.lower.parent
     if upper is None or len(solvers.all) < 2 or ob.library or ob.override_library or ob.data.library:
         return False
-    keyed = {f"{path_to_bone(upper.name)}.{channel}" for channel in ("location", "scale")} & animated_paths(ob)
-    return not all(upper.lock_rotation) and not keyed
+    return not all(upper.lock_rotation)
 
 
 def insert(context: Context, lower: PoseBone) -> Turned:
@@ -72,7 +70,7 @@ def take_out(context: Context, limb: Turned) -> None:
     ob = limb.object
     upper = ob.pose.bones[limb.upper]
     upper.constraints.remove(upper.constraints[COPY])
-    for channel in (_channel(upper), "location"):
+    for channel in (_channel(upper), "location", "scale"):
         ob.pose.bones[TURN + limb.upper].driver_remove(channel)
     with edit_mode(context, ob):
         bones = ob.data.edit_bones
@@ -85,15 +83,16 @@ def _pose(limb: Turned) -> None:
     """Move one of the new bones as the animator's, give the other what its IK needs, and let the animator's copy it."""
     bones = bones_of(limb.object)
     upper, turn, own = (bones[start + limb.upper] for start in ("", TURN, LIMB))
-    turn.rotation_mode, turn.location, own.scale = upper.rotation_mode, upper.location, upper.scale
+    turn.rotation_mode, turn.location, turn.scale = upper.rotation_mode, upper.location, upper.scale
     setattr(turn, _channel(upper), getattr(upper, _channel(upper)))
     is_euler = _channel(upper) == "rotation_euler"
     for index in range(3 if is_euler else 4):
         if not (is_euler and upper.lock_rotation[index]):
             _drive(limb, _channel(upper), index)
-    for index in range(3):
-        if not upper.lock_location[index]:
-            _drive(limb, "location", index)
+    for channel, locks in (("location", upper.lock_location), ("scale", upper.lock_scale)):
+        for index in range(3):
+            if not locks[index]:
+                _drive(limb, channel, index)
     for name in SAME_IN_IK:
         setattr(own, name, getattr(upper, name))
     own.lock_rotation = turn.lock_rotation = (True, True, True)

@@ -306,7 +306,7 @@ TURNS = (("thigh", 0.8, 0.0), ("thigh", -0.5, 1.0), ("thigh", 1.2, 3.0), ("upper
 
 def test_turning_the_upper_control_swings_the_knee_as_before():
     """The constraints, which begin with the pose that the control has, are the oracle; also where it is turned already,
-    and played back."""
+    its place and scale are keyed, and played back."""
     ob = generated("basic_human")
     deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
     controls = [ob.pose.bones[f"{name}_ik.L"] for name in ("thigh", "upper_arm")]
@@ -315,6 +315,8 @@ def test_turning_the_upper_control_swings_the_knee_as_before():
         bone.ik_stretch = bone.parent.ik_stretch = 0.0
     wanted = [_turned(ob, *turn, deforming) for turn in TURNS]
     controls[0].rotation_euler[1] = 0.4
+    for channel in ("location", "scale"):
+        controls[0].keyframe_insert(channel, frame=1)
     before = matrices(ob, *deforming)
     with pytest.raises(RuntimeError, match="would move"):
         bpy.ops.pose.planar_ik_convert(most_change=0.0)
@@ -337,22 +339,75 @@ def test_turning_the_upper_control_swings_the_knee_as_before():
         assert installed.addon("addon.ui.finding").chain_meant(bpy.context).name == "MCH-shin_ik.L"
 
 
-def test_moving_the_upper_control_moves_the_limb_as_before():
+LIFTED = {
+    f"{name}.{side}": {"location": place}
+    for name, place in (("foot_ik", (0.0, -0.15, 0.25)), ("hand_ik", (0.0, -0.1, 0.15)))
+    for side in "LR"
+}
+"""Where feet and hands are, for controls to be tried: well within reach."""
+
+TRIED: dict[str, tuple[dict[str, dict[str, tuple[float, ...]]], dict[str, float]]] = {
+    "foot turned": ({"foot_ik.L": {"rotation_euler": (0.4, 0.3, -0.5)}}, {}),
+    "foot aside": ({"foot_ik.L": {"location": (0.3, 0.1, 0.3)}}, {}),
+    "heel": ({"foot_heel_ik.L": {"rotation_euler": (0.4, 0.0, 0.0)}}, {}),
+    "hand turned": ({"hand_ik.L": {"rotation_euler": (0.4, 0.3, -0.5)}}, {}),
+    "leg turned": ({"thigh_ik.L": {"rotation_euler": (0.0, 0.5, 0.0)}}, {}),
+    "leg moved": ({"thigh_ik.L": {"location": (0.02, 0.03, -0.04)}}, {}),
+    "leg scaled": ({"thigh_ik.L": {"scale": (1.2, 1.2, 1.2)}}, {}),
+    "arm scaled": ({"upper_arm_ik.L": {"rotation_euler": (0.0, 0.6, 0.0), "scale": (1.2, 1.2, 1.2)}}, {}),
+    "pole": ({"thigh_ik_target.L": {"location": (0.8, 0.1, 0.2)}}, {"pole_vector": 1.0}),
+    "leg scaled, pole": ({"thigh_ik.L": {"scale": (0.9, 0.9, 0.9)}}, {"pole_vector": 1.0}),
+    "leg between FK and IK": ({}, {"IK_FK": 0.3}),
+    "leg FK": ({}, {"IK_FK": 1.0}),
+    "torso": ({"torso": {"location": (0.03, -0.02, -0.05), "rotation_euler": (0.1, 0.0, 0.2)}}, {}),
+    "torso scaled": ({"torso": {"scale": (0.9, 0.9, 0.9)}}, {}),
+    "root scaled": ({"root": {"scale": (2.0, 2.0, 2.0)}}, {}),
+}
+"""What an animator does with a human's controls, and to what the leg's switches are set."""
+
+
+def test_every_control_goes_on_doing_what_it_did():
+    """The constraints are the oracle, once they may not make bones shorter where they reach."""
     ob = generated("basic_human")
     deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
-    for bone in [bone for bone in ob.pose.bones if any(each.type == "IK" for each in bone.constraints)]:
+    solved = [bone for bone in ob.pose.bones if any(each.type == "IK" for each in bone.constraints)]
+    for bone in solved:
         bone.ik_stretch = bone.parent.ik_stretch = 0.0
-    wanted = _moved(ob, deforming)
+    tries = {"nothing": ({}, {}), **TRIED}
+    wanted = {name: _tried(ob, *what, deforming) for name, what in tries.items()}
+    for bone in solved:
+        bone.ik_stretch = bone.parent.ik_stretch = 0.1
     assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
-    assert np.abs(_moved(ob, deforming) - wanted).max() < 1e-3
+    for name, what in tries.items():
+        found = _tried(ob, *what, deforming)
+        if what != ({}, {}):
+            assert np.abs(wanted[name] - wanted["nothing"]).max() > 0.05, f"{name} does nothing"
+        assert np.abs(found - wanted[name]).max() < 3e-3 * max(1.0, np.abs(found).max()), name
 
 
-def _moved(ob, bones):
-    """The deforming bones with a limb's upper control moved; then it is put back."""
-    control = ob.pose.bones["thigh_ik.L"]
-    control.location = (0.02, 0.03, -0.04)
+def _tried(ob, channels, settings, bones):
+    """The deforming bones with feet and hands lifted, other controls moved and the leg's switches set; then all is put
+    back. The tips of chains, where there are any, are on their targets."""
+    switches = ob.pose.bones["thigh_parent.L"]
+    kept = {name: switches[name] for name in settings}
+    for name, value in settings.items():
+        switches[name] = type(kept[name])(value)
+    for name in {**LIFTED, **channels}:
+        ob.pose.bones[name].rotation_mode = "XYZ"
+        for channel, value in {**LIFTED.get(name, {}), **channels.get(name, {})}.items():
+            setattr(ob.pose.bones[name], channel, value)
+    ob.update_tag()
     found = matrices(ob, *bones)
-    control.location = (0, 0, 0)
+    posed = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    for lower in [bone for bone in posed if bone.planar_ik.enabled]:
+        size = lower.parent.length + lower.length
+        assert (lower.tail - posed[lower.planar_ik.subtarget].head).length < 1e-5 * size, lower.name
+    for name in {**LIFTED, **channels}:
+        bone = ob.pose.bones[name]
+        bone.location, bone.rotation_euler, bone.scale = (0, 0, 0), (0, 0, 0), (1, 1, 1)
+    for name, value in kept.items():
+        switches[name] = value
+    ob.update_tag()
     update()
     return found
 
