@@ -103,8 +103,7 @@ def _own(settings: Any, part: _Part, current: list[float]) -> Sequence[float] | 
         if not _is_same_turn(was, now):
             return None
         return to_channels(part.mode, to_quaternion(part.kept_mode, own), current)
-    is_ours = not settings.own_modes or current == written[: len(current)]  # older files have no modes
-    return own[: len(current)] if is_ours else None
+    return own[: len(current)] if current == written[: len(current)] else None
 
 
 def _is_same_turn(one: Sequence[float], other: Sequence[float]) -> bool:
