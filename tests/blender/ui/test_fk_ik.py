@@ -248,6 +248,15 @@ def test_what_is_refused_for_one_limb_or_frame_changes_nothing(legs: Any) -> Non
     assert apart(joints(legs), before) == 0.0
 
 
+def test_a_range_that_is_refused_in_a_later_frame_gets_no_key(legs: Any) -> None:
+    chain = add_chain(legs)
+    set_keys(legs.pose.bones["shin.L"], "planar_ik_enabled", {1: True, 3: False})
+    had = set(curves(legs))
+    with pytest.raises(RuntimeError, match="not enabled"):
+        bpy.ops.pose.planar_ik_snap_fk(use_range=True, frame_start=1, frame_end=3)
+    assert (set(curves(legs)), chain.influence) == (had, 1.0)
+
+
 def test_both_ways_over_a_range_with_keys(legs: Any) -> None:
     scene = bpy.context.scene
     chain = add_chain(legs)
@@ -257,9 +266,9 @@ def test_both_ways_over_a_range_with_keys(legs: Any) -> None:
     for frame in range(1, 11):
         scene.frame_set(frame)
         solved[frame] = joints(legs)
-    scene.frame_set(4)
+    scene.frame_set(4, subframe=0.25)
     bpy.ops.pose.planar_ik_snap_fk(use_range=True, frame_start=1, frame_end=10)
-    assert scene.frame_current == 4
+    assert scene.frame_current_final == 4.25
     target.animation_data_clear()
     chain.influence = 0.0
     bpy.ops.pose.planar_ik_snap_target(use_range=True, frame_start=1, frame_end=10)
