@@ -139,9 +139,13 @@ def _enable(context: Context, lower: PoseBone) -> None:
     for ob in (lower.id_data, *(goal.object for goal in goals_of(lower).values())):
         was_hidden = ob.hide_viewport
         ob.hide_viewport = ob.hide_render = False
-        for layer in _layers_with(view_layer.layer_collection, ob):
-            layer.hide_viewport = layer.hide_viewport or layer.exclude or layer.collection.hide_viewport
-            layer.exclude = layer.collection.hide_viewport = layer.collection.hide_render = False
+        layers = [*_layers_with(view_layer.layer_collection, ob)]
+        for layer in [each for each in layers if each.exclude or each.collection.hide_viewport]:
+            if layer.exclude:  # else this would include what is excluded below
+                layer.exclude = False
+            layer.collection.hide_viewport, layer.hide_viewport = False, True
+        for layer in layers:
+            layer.collection.hide_render = False
         if was_hidden:
             ob.hide_set(True)
 

@@ -295,6 +295,18 @@ def test_a_limb_that_can_not_get_just_longer_stretches_uniformly():
     assert_on_target(ob, chain.target)
 
 
+def test_what_was_excluded_is_hidden_by_its_collections_eye_once_it_is_enabled():
+    ob, lower = leg(False)
+    animate_and_exclude(ob, lower)
+    bpy.context.scene.collection.children.link(bpy.data.collections.new("other"))
+    layers = bpy.context.view_layer.layer_collection.children
+    layers["other"].exclude = True
+    assert bpy.ops.pose.planar_ik_mend(way="ENABLE") == {"FINISHED"}
+    evaluate()
+    assert (layers["away"].exclude, layers["away"].hide_viewport, lower.planar_ik.message) == (False, True, "")
+    assert layers["other"].exclude
+
+
 def test_what_was_disabled_is_hidden_by_its_eye_once_it_is_enabled():
     """So that it stays out of the view, and is evaluated."""
     ob, lower = leg(False)
