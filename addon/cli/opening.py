@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import ID, AnimData, Library, PoseBone, Scene
+from bpy.types import AnimData, Library, PoseBone, Scene
 
 from ..bake.ways.courses.expressions import is_trusted
 from ..rig.data.access import scene_of
+from ..rig.data.animation import datablocks
 from .codes import Code, Stop
 from .files import open_blend
 from .output import say
@@ -81,7 +81,7 @@ def links() -> Links:
     paths = {library: _path(library) for library in bpy.data.libraries if not library.packed_file}
     missing = {library: path for library, path in paths.items() if not os.path.exists(path)}
     lost = [str(path) for path in missing.values()]
-    for block in _blocks():
+    for block in datablocks():
         library = block.library
         if getattr(block, "is_missing", False) and library in paths and library not in missing:
             lost.append(f"{block.id_type.capitalize()} '{block.name}' in {paths[library]}")
@@ -91,7 +91,7 @@ def links() -> Links:
 def _frozen_drivers() -> list[str]:
     """The drivers that move something by Python, which acts only in files opened with it."""
     found = []
-    for block in _blocks():
+    for block in datablocks():
         data: AnimData | None = getattr(block, "animation_data", None)
         if data and block.id_type in MOVERS:
             found += [f"{block.name}: {curve.data_path}" for curve in data.drivers if _needs_python(curve.driver)]
@@ -117,9 +117,3 @@ def _needs_python(driver: Any) -> bool:
 
 def _path(library: Library) -> Path:
     return Path(os.path.realpath(bpy.path.abspath(library.filepath, library=library.library)))
-
-
-def _blocks() -> Iterator[ID]:
-    for prop in bpy.data.bl_rna.properties:
-        if prop.type == "COLLECTION":
-            yield from getattr(bpy.data, prop.identifier)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from bpy.types import PoseBone
 
 from ..rig.anatomy import EVEN
 from ..rig.data.access import ArmatureObject, runs_on_rig, setting_path, upper_of
-from ..rig.data.animation import changing_paths, curves_on, drivers_on, is_shaped, strip_paths
+from ..rig.data.animation import changing_paths, curves_on, drivers_on, is_shaped, strip_paths, strips_of
 from ..rig.data.dependencies import Dependencies
 from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from ..rig.settings import NAMES, holder_of, titled
@@ -124,7 +123,7 @@ def is_out_of_reach(lower: PoseBone) -> bool:
 
 def _check_apart(lower: PoseBone) -> None:
     """Raise `Refused` if a chain can't run in an annex."""
-    in_strips = {path for track in _tracks(lower.id_data) for strip in track.strips for path in strip_paths(strip)}
+    in_strips = {path for strip in strips_of(lower.id_data) for path in strip_paths(strip)}
     for name in NAMES:
         if setting_path(lower.name, name) in in_strips:
             raise Refused(
@@ -135,7 +134,3 @@ def _check_apart(lower: PoseBone) -> None:
             f"What hangs on the limb of '{lower.name}' inherits its scale in full and is linked: set Stretch Volume to "
             "Uniform, or Inherit Scale to Aligned in the file that the rig is linked from"
         )
-
-
-def _tracks(ob: ArmatureObject) -> Any:
-    return ob.animation_data.nla_tracks if ob.animation_data else ()

@@ -10,7 +10,7 @@ from math import inf
 from bpy.types import PoseBone
 
 from ..rig.data.access import chain_settings, place_of_setting, setting_path, upper_of
-from ..rig.data.animation import changing_paths, curves_on, drivers_on, has_strips, is_shaped, outcomes_of
+from ..rig.data.animation import changing_paths, curves_on, drivers_on, is_shaped, outcomes_of, strips_of
 from ..rig.settings import BY_NAME, CHOICES, NAMES
 from .mechanism.parts import property_path
 
@@ -68,5 +68,5 @@ def leaves_sides(lower: PoseBone) -> bool:
     curves = curves_on(ob, path)
     keys = [key for curve in curves for key in curve.keyframe_points]
     sides = {key.co.y for key in keys}
-    jumps = len(sides) == 1 or (not has_strips(ob) and all(key.interpolation == "CONSTANT" for key in keys))
+    jumps = len(sides) == 1 or (not strips_of(ob) and all(key.interpolation == "CONSTANT" for key in keys))
     return bool(drivers_on(ob, path)) or any(map(is_shaped, curves)) or not (sides <= {-1.0, 1.0} and jumps)

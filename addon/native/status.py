@@ -24,7 +24,7 @@ from ..rig.data.dependencies import SOLVERS, Dependencies, is_structural
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, deleted, hangs_on, lacking, moved_by, movers_of, not_a_number, unevaluated
 from ..rig.settings import angles_of, features_of, solver_settings
-from ..rig.status import MISSED, tolerance
+from ..rig.status import MISSED, away, tolerance
 from ..rig.targets import Target, followed
 from ..rig.tasks.setup import Refused
 from ..solver import Reach
@@ -60,7 +60,7 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     problem = lacking(lower, target, pole) or _deleted(target, pole) or not_a_number(settings)
     if target is None or problem:
         return Reach.INVALID, _lost(lower) or problem
-    if key_of(lower) in _sound and _away(evaluated, target, depsgraph) <= tolerance(evaluated):
+    if key_of(lower) in _sound and away(evaluated, target, depsgraph) <= tolerance(evaluated):
         return Reach.REACHED, ""
     try:
         problem = _outdated(lower, evaluated)
@@ -167,10 +167,10 @@ def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Deps
     """Whether the tip is at its target, and if not, what keeps it away: `INVALID` if the solver does not, nor axes of
     the rig that are not quite square, as Blender leaves those that point along -Y. Raises `Refused` if either has no
     place."""
-    away = _away(evaluated, target, depsgraph)
-    if isnan(away) or isnan(evaluated.matrix.determinant()):  # as Blender inverts what is scaled to nothing, or almost
+    off = away(evaluated, target, depsgraph)
+    if isnan(off) or isnan(evaluated.matrix.determinant()):  # as Blender inverts what is scaled to nothing, or almost
         raise Refused(NOT_A_PLACE)
-    if away <= tolerance(evaluated):
+    if off <= tolerance(evaluated):
         return Reach.REACHED
     settings, upper = chain_settings(lower), upper_of(lower)
     given, world = settings.numbers(), evaluated.id_data.matrix_world
@@ -181,10 +181,5 @@ def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Deps
     reach = solve_chain(place[:], limb, numbers, features, FLOATS, tolerance=MISSED).reach
     if reach != Reach.REACHED:
         return Reach(int(reach))
-    is_near = away <= EVEN * (world.to_3x3() @ evaluated.vector).length
+    is_near = off <= EVEN * (world.to_3x3() @ evaluated.vector).length
     return Reach.LIMITED if settings.influence < 1.0 or is_near else Reach.INVALID
-
-
-def _away(evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> float:
-    """How far the tip of an evaluated lower bone is from its target, in scene units."""
-    return float((evaluated.id_data.matrix_world @ evaluated.tail - target.position(depsgraph)).length)

@@ -4,7 +4,6 @@ builds have values there, and scripts may animate settings by their paths throug
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import bpy
@@ -13,7 +12,7 @@ from bpy.types import PoseBone
 
 from .data import fcurves
 from .data.access import ArmatureObject, Key, is_armature
-from .data.animation import curve_lists_of, read_by_drivers, with_drivers
+from .data.animation import curve_lists_of, datablocks, read_by_drivers, with_drivers
 from .data.listening import listen, listen_no_more
 from .settings import NAMES, PREFIX, SETTINGS, tell_changed
 
@@ -49,19 +48,11 @@ def take_over_paths() -> None:
     for action in bpy.data.actions:
         for curves in curve_lists_of(action):
             _redirect(curves)
-    for owner in _animated():
+    for owner in (owner for block in datablocks() for owner in with_drivers(block)):
         _redirect(owner.animation_data.drivers)
         for target in read_by_drivers(owner):
             if "].planar_ik." in target.data_path:
                 target.data_path = _PATH.sub(rf"\1{PREFIX}\2", target.data_path)
-
-
-def _animated() -> Iterator[Any]:
-    """Everything in the file that has drivers."""
-    for prop in bpy.data.bl_rna.properties:
-        if prop.type == "COLLECTION":
-            for owner in getattr(bpy.data, prop.identifier):
-                yield from with_drivers(owner)
 
 
 def _redirect(curves: Any) -> None:

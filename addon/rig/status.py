@@ -101,17 +101,17 @@ def message(settings: Any) -> str:
 def residual(settings: Any) -> float:
     """The distance from tip to target in the evaluated pose, in scene units. 0 without a target, or if the tip is not a
     number, which Blender's constraints in local space make of bones below a scale of zero."""
-    bone = _bone(settings)
     target = Target.read(settings.target, settings.subtarget)
-    if target is None or target.problem():
-        return 0.0
     depsgraph = view_layer_of(bpy.context).depsgraph
-    if depsgraph is None:
+    if target is None or target.problem() or depsgraph is None:
         return 0.0
-    evaluated = bone.id_data.original.evaluated_get(depsgraph)
-    tip = evaluated.matrix_world @ evaluated.pose.bones[bone.name].tail
-    distance = float((tip - target.position(depsgraph)).length)
+    distance = away(_evaluated(settings), target, depsgraph)
     return distance if isfinite(distance) else 0.0
+
+
+def away(evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> float:
+    """How far the tip of an evaluated lower bone is from its target, in scene units."""
+    return float((evaluated.id_data.matrix_world @ evaluated.tail - target.position(depsgraph)).length)
 
 
 def _is_off(settings: Any) -> bool:

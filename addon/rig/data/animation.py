@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import Any
 
+import bpy
 from bpy.types import Object
 
 
@@ -31,6 +32,13 @@ def is_shaped(curve: Any) -> bool:
     return len(curve.modifiers) > 0 or len(curve.sampled_points) > 0
 
 
+def datablocks() -> Iterator[Any]:
+    """All datablocks of the file that is open."""
+    for prop in bpy.data.bl_rna.properties:
+        if prop.type == "COLLECTION":
+            yield from getattr(bpy.data, prop.identifier)
+
+
 def with_drivers(owner: Any) -> Iterator[Any]:
     """An ID, and the node tree that is part of it and not listed anywhere else, if they may have drivers."""
     for each in (owner, getattr(owner, "node_tree", None)):
@@ -47,13 +55,9 @@ def read_by_drivers(owner: Any) -> Iterator[Any]:
 
 def curves_everywhere(ob: Object) -> Iterator[Any]:
     """The F-curves that act on an object, by its action or by strips of the NLA."""
-    data = ob.animation_data
-    if data is None:
-        return
-    yield from curves_of(data)
-    for track in data.nla_tracks:
-        for strip in track.strips:
-            yield from _strip_curves(strip)
+    yield from curves_of(ob.animation_data)
+    for strip in strips_of(ob):
+        yield from _strip_curves(strip)
 
 
 def curves_on(ob: Object, path: str) -> list[Any]:
@@ -100,10 +104,10 @@ def outcomes_of(driver: Any) -> set[float]:
     return found
 
 
-def has_strips(ob: Object) -> bool:
-    """Whether the NLA may blend what acts on an object."""
+def strips_of(ob: Object) -> list[Any]:
+    """The strips of an object's NLA, without those that are in others."""
     data = ob.animation_data
-    return data is not None and any(track.strips for track in data.nla_tracks)
+    return [strip for track in data.nla_tracks for strip in track.strips] if data else []
 
 
 def has_action(ob: Object, actions: set[Any]) -> bool:

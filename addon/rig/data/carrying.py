@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Object
 
 from . import fcurves
-from .animation import curves_of, drivers_of, drivers_on, lists_of, read_by_drivers, with_drivers
+from .animation import curves_of, drivers_of, drivers_on, lists_of, read_by_drivers, strips_of, with_drivers
 
 Property = tuple[Object, str]
 """A property of an object, by its data path."""
@@ -103,9 +103,9 @@ def _users_of_actions(ob: Object) -> Iterator[Any]:
     data = ob.animation_data
     if data is None:
         return
-    waiting = [data, *(strip for track in data.nla_tracks for strip in track.strips)]
+    waiting: list[Any] = [data, *strips_of(ob)]
     while waiting:
-        user: Any = waiting.pop()
+        user = waiting.pop()
         if user.action:
             yield user
         waiting += getattr(user, "strips", ())

@@ -11,6 +11,7 @@ from mathutils import Quaternion
 from ... import live
 from ...native.convert import make_portable
 from ...rig.data.access import chain_settings
+from ...rig.status import away
 from ...rig.targets import Target
 from ...rig.tasks.controls import Control, end_of, keep_rotation, make_controls, turn_of
 from ...rig.tasks.limbs import is_limb, points_astray, times_too_long, to_click
@@ -170,9 +171,7 @@ def _told_apart(context: Context, goals: list[Target], lower: PoseBone) -> tuple
 def _away(context: Context, goal: Target, lower: PoseBone) -> float:
     """How far a target is from the tip of a limb."""
     depsgraph = context.evaluated_depsgraph_get()
-    posed: Any = lower.id_data.evaluated_get(depsgraph)
-    tip = posed.matrix_world @ posed.pose.bones[lower.name].tail
-    return float((goal.position(depsgraph) - tip).length)
+    return away(lower.id_data.evaluated_get(depsgraph).pose.bones[lower.name], goal, depsgraph)
 
 
 def _objects_meant(context: Context, rig: Object) -> list[Object]:
