@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
+from statistics import median
 from typing import Any, NamedTuple
 
 import bpy
@@ -204,7 +205,3 @@ def edits(limbs: Limbs) -> Cost:
             target.location.z = 0.8 + 0.005 * i
             bpy.context.view_layer.update()
     return watch.medians()
-
-
-def median(numbers: list[float]) -> float:
-    return sorted(numbers)[len(numbers) // 2]
