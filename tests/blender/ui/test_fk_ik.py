@@ -293,6 +293,18 @@ def test_a_target_with_keys_stays_where_it_was_snapped_to(legs: Any) -> None:
     assert apart(joints(legs), own) < 1e-5 * LENGTH
 
 
+def test_an_upper_bone_that_turns_about_its_length_is_named(legs: Any, capfd: Any) -> None:
+    chain = add_chain(legs, plane="SWING")
+    chain.influence = 0.0
+    for name, angles in (("thigh.L", (0.6, 0.9, 0.4)), ("shin.L", (0.7, 0.0, 0.0))):
+        legs.pose.bones[name].rotation_quaternion = Euler(angles).to_quaternion()
+    own = joints(legs)
+    bpy.ops.pose.planar_ik_snap_target()
+    assert "'thigh.L' turns by" in capfd.readouterr().out
+    chain.influence = 1.0
+    assert apart(joints(legs), own) < 1e-5 * LENGTH
+
+
 def test_a_target_that_something_else_moves_is_named(legs: Any, capfd: Any) -> None:
     chain = add_chain(legs)
     chain.influence = 0.0
