@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import bpy
 import numpy as np
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, PoseBone
@@ -143,7 +142,6 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
     settings, lost = conversion_of(solvers, depsgraph)
     posed = posture_of(context, lower)
     kept = _switch_off(solvers)
-    had = set(bpy.data.objects)
     try:
         check_limb(lower, has_others=False)
         check_target(lower, Target(settings["target"], settings["subtarget"]))
@@ -162,8 +160,6 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
     except Refused:
         remove_chain(lower)
         _switch_on(kept)
-        for made in set(bpy.data.objects) - had:  # of which some may have gone with the chain
-            bpy.data.objects.remove(made)
         view_layer_of(context).update()
         raise
     _replace(context, solvers, influence)

@@ -12,7 +12,7 @@ from ... import live
 from ...rig.data.access import chain_settings, place_of_setting, scene_of, upper_of
 from ...rig.data.animation import animated_paths, curves_of
 from ...rig.tasks.setup import Refused
-from ...rig.tasks.snapping import keep_place, keep_setting, key_rotation
+from ...rig.tasks.snapping import keep_place, key_rotation
 from ..finding import goals_of, selected_chains
 from .chains import ChainOperator
 
@@ -63,7 +63,6 @@ def _key_pose(lower: PoseBone, to: str) -> None:
         for bone in (upper_of(lower), lower):
             key_rotation(bone)
         return
-    keep_setting(lower, "bend", False)
     for goal in goals_of(lower).values():
         keep_place(goal, True)
 
