@@ -10,7 +10,7 @@ import bpy
 from bpy.types import PoseBone
 
 from ..rig.data.access import Key, bones_of, has_chain, is_armature
-from ..rig.settings import ChainSettings
+from ..rig.settings import IN_SHAPE, ChainSettings
 from ..rig.targets import GOALS
 from ..rig.tasks.mirroring import flip_settings
 
@@ -19,15 +19,24 @@ Known = tuple[int, str]
 
 
 class Pointers:
-    """The objects that the chains of a file pointed to when last looked at, by session_uid."""
+    """What the chains of a file followed when last looked at, and the angles of their limbs' shape: by the settings'
+    names, objects by session_uid."""
 
     def __init__(self) -> None:
-        self._seen: dict[Key, dict[str, int]] = {}
+        self._seen: dict[Key, dict[str, Any]] = {}
         self._given_back: set[Key] = set()
 
     def note(self, key: Key, settings: Any) -> None:
         """Keep in mind what a chain points to."""
-        self._seen[key] = {name: ob.session_uid for name, _ in GOALS if (ob := getattr(settings, name))}
+        goals = {goal: ob.session_uid for goal, _ in GOALS if (ob := getattr(settings, goal))}
+        names = {part: getattr(settings, part) for goal, part in GOALS if goal in goals}
+        self._seen[key] = goals | names
+        self.note_shape(key, settings)
+
+    def note_shape(self, key: Key, settings: Any) -> None:
+        """Keep in mind what of a limb's shape is set, which somebody may just have done."""
+        if key in self._seen:
+            self._seen[key] = self._seen[key] | {name: getattr(settings, name) for name in IN_SHAPE}
 
     def forget(self, key: Key) -> None:
         """Somebody set what a chain points to: that counts from now on."""
@@ -45,13 +54,16 @@ class Pointers:
         self._given_back.clear()
 
     def give_back(self, key: Key, settings: Any) -> None:
-        """Let a chain point again to what it pointed to, if nobody set it anew and that was not deleted."""
+        """Let a chain point again to what it pointed to, if nobody set it anew and that was not deleted. Its pose was
+        pasted then, maybe flipped: the names and the angles are those of another limb too."""
         seen = self._seen.get(key, {}) if settings.id_data.library is None else {}
-        lost = {name: uid for name, uid in seen.items() if getattr(settings, name) is None}
-        for name, uid in lost.items():
-            ob = next((ob for ob in bpy.data.objects if ob.session_uid == uid), None)
+        lost = [(goal, part) for goal, part in GOALS if goal in seen and getattr(settings, goal) is None]
+        for goal, part in lost:
+            ob = next((ob for ob in bpy.data.objects if ob.session_uid == seen[goal]), None)
             if ob:
-                setattr(settings, name, ob)
+                setattr(settings, goal, ob)
+                for name in (part, *IN_SHAPE):
+                    setattr(settings, name, seen[name])
                 self._given_back.add(key)  # after it was set, which counts as setting the chain anew
                 self._seen[key] = seen
 

@@ -87,6 +87,7 @@ def _on_change(changed: ChainSettings, is_aim: bool) -> None:
     """A setting was set: look at the chain anew, and if it was switched off, give the bones back at once."""
     bone = changed.bone
     plan.changed.add(key_of(bone))
+    plan.pointers.note_shape(key_of(bone), changed)
     if is_aim:
         plan.pointers.forget(key_of(bone))
         plan.renaming.forget(changed)

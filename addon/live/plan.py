@@ -47,6 +47,8 @@ class Plan:
         """Where the chains were posed since they were looked at."""
         self.changed: set[Key] = set()
         """The chains of which a setting was set since."""
+        self.is_mended = False
+        """Whether some were put right when looked at, and are not evaluated yet."""
         self.is_stale = True
         self.is_busy = False
         self.is_kept = False
@@ -165,7 +167,9 @@ def _look_at_all(view: View) -> set[Group]:
     if plan.kept:
         plan.kept = None
         plan.pointers.undo()
+    plan.changed.clear()
     plan.chains = chains_of_file()
+    plan.is_mended = bool(plan.changed)
     plan.levels = levels_of(list(plan.chains.values()), Dependencies())
     plan.seen = {ob.session_uid: Seen(ob) for ob in {chain.object for chain in plan.chains.values()}}
     plan.watchers = {}

@@ -36,6 +36,9 @@ def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -
     done: set[Group] = set()
     plan.is_busy = True
     try:
+        if plan.is_mended:
+            plan.is_mended = False
+            _evaluate(depsgraph, has_changed)
         for number, level in enumerate(plan.levels):
             posed = [group for group in level if group in concerned]
             for group in posed:

@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 
 from tests.blender.rigs import (
+    HIP,
     NEAR,
     NEXT,
+    SHIN,
+    THIGH,
+    Bone,
     assert_on_target,
     joints,
     make_chain,
@@ -113,3 +117,52 @@ def test_undo_before_a_target_was_set_leaves_none():
     update()
     ob = bpy.data.objects["rig"]
     assert np.allclose(joints(ob).tip, place_of(chain_of(ob).target), atol=1e-5)
+
+
+def both_legs(is_by_bones):
+    """Legs that are each other's mirror image, with chains to targets of their own; the left one is posed."""
+    left = (THIGH, SHIN._replace(parent="thigh"), Bone("foot", (0.1, 0, -1.7), (0.1, -0.3, -1.7)))
+    ob = make_rig((HIP, *(across(bone, "L", 1) for bone in left), *(across(bone, "R", -1) for bone in left)))
+    for side, x in ("L", 1), ("R", -1):
+        goal = {"target": ob, "subtarget": f"foot.{side}"}
+        if not is_by_bones:
+            goal = {"target": make_empty(f"target.{side}", (0.1 * x, 0.2, -1.5))}
+        make_chain(ob, goal.pop("target"), f"shin.{side}", plane="SWING", hinge_angle=0.3 * x, **goal)
+    ob.pose.bones["foot.L"].location = (0.05, 0.2, 0.1)
+    update()
+    return ob
+
+
+def across(bone, side, x):
+    """A bone of one side of the rig."""
+    ends = {name: (x * place[0], *place[1:]) for name, place in (("head", bone.head), ("tail", bone.tail))}
+    parent = {"thigh": "hip", "shin": "thigh.{side}"}.get(bone.name, "")
+    return bone._replace(name=f"{bone.name}.{side}", parent=parent.format(side=side), **ends)
+
+
+def paste_flipped(ob):
+    select(ob, "thigh.L", "shin.L", "foot.L")
+    bpy.ops.ed.undo_push(message="posed")
+    bpy.ops.pose.copy()
+    bpy.ops.pose.paste(flipped=True)
+    update()
+    bpy.ops.ed.undo_push(message="pasted")
+
+
+@pytest.mark.parametrize("is_by_bones", [True, False])
+def test_a_pose_pasted_flipped_leaves_the_other_limb_its_own_bones_and_shape(is_by_bones):
+    ob = both_legs(is_by_bones)
+    paste_flipped(ob)
+    left, right = (joints(ob, f"shin.{side}") for side in "LR")
+    np.testing.assert_allclose(right, np.array(left) * (-1, 1, 1), atol=1e-5)
+    assert ob.pose.bones["shin.R"].planar_ik.hinge_angle == pytest.approx(-0.3)
+
+
+def test_it_does_after_undo_and_redo():
+    name = both_legs(is_by_bones=True).name
+    paste_flipped(bpy.data.objects[name])
+    bpy.ops.ed.undo()
+    bpy.ops.ed.redo()
+    ob = bpy.data.objects[name]
+    assert_on_target(ob, ob, "shin.R", bone="foot.R")
+    assert ob.pose.bones["shin.R"].planar_ik.hinge_angle == pytest.approx(-0.3)
