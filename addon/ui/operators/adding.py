@@ -61,7 +61,7 @@ def add_chains(context: Context, request: Request) -> list[str]:
     if request.keep_rotation:
         warnings += _keep_rotations(context, fittings, turns)
     if request.on_rig:
-        warnings += _put_on_rig(context, [ob.pose.bones[name] for ob, name in names])
+        warnings += put_on_rig(context, names)
     live.refresh(context)
     return warnings
 
@@ -118,12 +118,14 @@ def _keep_rotations(context: Context, fittings: list[Fitting], turns: list[Quate
     return [warning for warning in warnings if warning]
 
 
-def _put_on_rig(context: Context, lowers: list[PoseBone]) -> list[str]:
-    """Let new chains run on the rig; what can't stays live, with a warning."""
+def put_on_rig(context: Context, names: list[tuple[Any, str]]) -> list[str]:
+    """Let new chains, by their objects and lower bones, run on the rig; what can't stays live, with a warning."""
     try:
-        make_portable(context, lowers)
+        make_portable(context, [ob.pose.bones[name] for ob, name in names])
     except Refused as why:
-        return [rpt_("Runs on the extension: {why}").format(why=told(str(why)))]
+        if len(names) == 1:
+            return [rpt_("Runs on the extension: {why}").format(why=told(str(why)))]
+        return [warning for name in names for warning in put_on_rig(context, [name])]
     return []
 
 

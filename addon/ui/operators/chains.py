@@ -29,6 +29,17 @@ if TYPE_CHECKING:
 FOR_SCRIPTS: Any = {"HIDDEN", "SKIP_SAVE"}
 """Options of what is not shown among an operator's settings, nor kept from one call to the next."""
 
+RUNS_ON: Any = {
+    "name": "Runs On",
+    "description": "What poses the limb",
+    "items": [
+        ("RIG", "Rig", "The rig's own bones, constraints and drivers, which leave the limb's own channels free"),
+        ("EXTENSION", "Extension", "The extension: nothing is added to the rig"),
+    ],
+    "translation_context": translations.contexts.operator_default,  # elsewhere it is that of a file's name
+}
+"""The setting of operators that make chains."""
+
 
 class PoseOperator(Operator):
     """What all operators on chains share: they run in Pose Mode, and refuse with a sentence"""
@@ -115,15 +126,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         name="Foot Turns with Target",
         description="Turn the bone below the limb, a foot or a hand, as the target is turned, by a Copy Rotation",
     )
-    runs_on: EnumProperty(
-        name="Runs On",
-        description="What poses the limb",
-        items=[
-            ("RIG", "Rig", "The rig's own bones, constraints and drivers, which leave the limb's own channels free"),
-            ("EXTENSION", "Extension", "The extension: nothing is added to the rig"),
-        ],
-        translation_context=translations.contexts.operator_default,  # elsewhere it is that of a file's name
-    )
+    runs_on: EnumProperty(**RUNS_ON)
     any_bones: BoolProperty(
         name="Any Two Bones",
         description="Take the active bone and its parent, also if they do not look like a limb",

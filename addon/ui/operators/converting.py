@@ -27,7 +27,8 @@ from ...rig.tasks.turning import insert, is_turned_by_hand, take_out
 from ...rig.words import n_, rpt_
 from ...solver.ops import Array
 from ..translations import told
-from .chains import PoseOperator
+from .adding import put_on_rig
+from .chains import RUNS_ON, PoseOperator
 
 MOVED = 1e-4
 """How far a limb's matrices may change, in lengths of the limb and in its axes, for its constraint to go."""
@@ -56,6 +57,8 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         ],
     )
 
+    runs_on: EnumProperty(**RUNS_ON)
+
     most_change: FloatProperty(
         name="Most Change",
         description="How far a limb may move for its constraint to go, in its lengths and in the axes of its bones",
@@ -83,7 +86,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         lowers = self._lowers(context)
         if not lowers:
             raise Refused("There is no IK constraint on these bones: select one that has, or choose All")
-        refused, converted = [], 0
+        refused, converted = [], []
         names = [(lower.id_data, lower.name) for lower in lowers]
         for ob, name in names:
             try:
@@ -91,7 +94,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             except Refused as why:
                 refused.append(str(why))
                 continue
-            converted += 1
+            converted.append((ob, name))
             if lost:
                 sentence = rpt_("'{bone}': not carried over: {what}")
                 self.report({"WARNING"}, sentence.format(bone=name, what="; ".join(map(told, lost))))
@@ -99,8 +102,11 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             raise Refused(refused[0])
         for sentence in refused:
             self.report({"WARNING"}, rpt_("Left alone. {why}").format(why=told(sentence)))
+        for warning in put_on_rig(context, converted) if self.runs_on == "RIG" else []:
+            self.report({"WARNING"}, warning)
+        live.refresh(context)
         words = rpt_("Converted {count} of {all} limbs")
-        self.report({"INFO"}, words.format(count=converted, all=len(lowers)))
+        self.report({"INFO"}, words.format(count=len(converted), all=len(lowers)))
 
     def _lowers(self, context: Context) -> list[PoseBone]:
         ob: Any = context.object

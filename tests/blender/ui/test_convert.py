@@ -33,6 +33,12 @@ from tests.blender.rigs import (
 SAME = 1e-4
 """What the constraint's own iterations leave, in the bones' matrices."""
 
+NEARLY = 1e-5
+"""How near a limb's tip is to its target on the rig, in its lengths."""
+
+RUNS_ON = pytest.mark.parametrize("runs_on", [{}, {"runs_on": "EXTENSION"}], ids=["by itself", "extension"])
+"""What *Convert* is told to let limbs run on: nothing, which is the rig, or the extension."""
+
 BONES = (
     HIP,
     LEG[1]._replace(head=(0.1, 0, 0)),  # in one plane with the pole
@@ -76,21 +82,24 @@ def moved(ob, before, *names):
     return np.abs(matrices(ob, *names) - before).max()
 
 
-def test_a_constraint_with_a_pole_becomes_a_chain():
+@RUNS_ON
+def test_a_constraint_with_a_pole_becomes_a_chain(runs_on):
     ob, constraint = leg()
     target, pole = constraint.target, constraint.pole_target
     before = matrices(ob)
-    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
+    assert bpy.ops.pose.planar_ik_convert(**runs_on) == {"FINISHED"}
     chain = ob.pose.bones["shin"].planar_ik
-    assert not ob.pose.bones["shin"].constraints
+    assert "IK" not in {each.type for each in ob.pose.bones["shin"].constraints}
+    assert chain.runs_on == runs_on.get("runs_on", "RIG")
     assert (chain.target, chain.pole_target, chain.plane) == (target, pole, "POLE")
     assert moved(ob, before) < SAME
-    assert_on_target(ob, target)
+    assert_on_target(ob, target, within=NEARLY)
 
 
+@RUNS_ON
 @pytest.mark.parametrize("scale", [(1, 1, 1), (-1, 1, 1)])
 @pytest.mark.parametrize("beside", [0.0, 0.5, 1.0, -2.5])
-def test_the_chain_goes_on_as_the_constraint_would(beside, scale):
+def test_the_chain_goes_on_as_the_constraint_would(beside, scale, runs_on):
     """Other targets and poles, whether the knee points at the pole or beside it: the constraint is the oracle."""
     ob, constraint = leg()
     ob.pose.bones["hip"].scale = scale
@@ -100,7 +109,7 @@ def test_the_chain_goes_on_as_the_constraint_would(beside, scale):
     for target, pole in places:
         constraint.target.location, constraint.pole_target.location = target, pole
         wanted.append(matrices(ob))
-    bpy.ops.pose.planar_ik_convert()
+    bpy.ops.pose.planar_ik_convert(**runs_on)
     chain = ob.pose.bones["shin"].planar_ik
     assert chain.pole_target == bpy.data.objects["pole"]
     for (target, pole), before in zip(places, wanted, strict=True):
@@ -129,7 +138,7 @@ def test_without_a_pole():
     before = matrices(ob)
     bpy.ops.pose.planar_ik_convert()
     assert moved(ob, before) < SAME
-    assert_on_target(ob, target)
+    assert_on_target(ob, target, within=NEARLY)
 
 
 @pytest.mark.parametrize("carrier", ["hip", "object"])
@@ -173,14 +182,15 @@ def test_a_pole_that_a_bone_switches_by_where_it_is():
         assert chain.plane == plane
 
 
-def test_keyed_influence_is_carried_over():
+@RUNS_ON
+def test_keyed_influence_is_carried_over(runs_on):
     ob, constraint = leg()
     set_keys(constraint, "influence", {1: 0.0, 10: 1.0})
     before = {}
     for frame in (1, 10):
         bpy.context.scene.frame_set(frame)
         before[frame] = matrices(ob)
-    bpy.ops.pose.planar_ik_convert()
+    bpy.ops.pose.planar_ik_convert(**runs_on)
     chain = ob.pose.bones["shin"].planar_ik
     for frame, pose in before.items():
         bpy.context.scene.frame_set(frame)
@@ -229,15 +239,29 @@ def test_what_can_not_be_carried_is_named_and_left_alone(settings, word):
     assert not ob.pose.bones["shin"].planar_ik.enabled
 
 
-def test_one_limb_that_can_not_be_carried_keeps_no_other_from_it():
+def two_legs(count=2):
+    """Two legs with IK constraints, the other's over so many bones."""
     ob = make_rig((HIP, *LEG[1:], *(bone._replace(name=f"{bone.name}2", parent=parent) for bone, parent in other())))
-    for name, count in (("shin", 2), ("shin2", 3)):
+    for name, bones in (("shin", 2), ("shin2", count)):
         constraint = ob.pose.bones[name].constraints.new("IK")
-        constraint.target, constraint.chain_count = make_empty(name, NEAR), count
+        constraint.target, constraint.chain_count = make_empty(name, NEAR), bones
+    return ob
+
+
+def test_one_limb_that_can_not_be_carried_keeps_no_other_from_it():
+    ob = two_legs(3)
     press(ob, "convert", "hip")
     assert ob.pose.bones["shin"].planar_ik.enabled
     assert not ob.pose.bones["shin2"].planar_ik.enabled
     assert ob.pose.bones["shin2"].constraints
+
+
+def test_one_limb_that_can_not_run_on_the_rig_keeps_no_other_from_it(capfd):
+    ob = two_legs()
+    ob.pose.bones["shin2"].driver_add("scale", 1).driver.expression = "1"
+    press(ob, "convert", "hip", most_change=0.01)
+    assert [ob.pose.bones[name].planar_ik.runs_on for name in ("shin", "shin2")] == ["RIG", "EXTENSION"]
+    assert "Runs on the extension: Scale of 'shin2' is driven" in capfd.readouterr().out
 
 
 def other():
@@ -366,7 +390,8 @@ TRIED: dict[str, tuple[dict[str, dict[str, tuple[float, ...]]], dict[str, float]
 """What an animator does with a human's controls, and to what the leg's switches are set."""
 
 
-def test_every_control_goes_on_doing_what_it_did():
+@RUNS_ON
+def test_every_control_goes_on_doing_what_it_did(runs_on):
     """The constraints are the oracle, once they may not make bones shorter where they reach."""
     ob = generated("basic_human")
     deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
@@ -377,7 +402,7 @@ def test_every_control_goes_on_doing_what_it_did():
     wanted = {name: _tried(ob, *what, deforming) for name, what in tries.items()}
     for bone in solved:
         bone.ik_stretch = bone.parent.ik_stretch = 0.1
-    assert bpy.ops.pose.planar_ik_convert() == {"FINISHED"}
+    assert bpy.ops.pose.planar_ik_convert(**runs_on) == {"FINISHED"}
     for name, what in tries.items():
         found = _tried(ob, *what, deforming)
         if what != ({}, {}):
@@ -401,7 +426,7 @@ def _tried(ob, channels, settings, bones):
     posed = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
     for lower in [bone for bone in posed if bone.planar_ik.enabled]:
         size = lower.parent.length + lower.length
-        assert (lower.tail - posed[lower.planar_ik.subtarget].head).length < 1e-5 * size, lower.name
+        assert (lower.tail - posed[lower.planar_ik.subtarget].head).length < NEARLY * size, lower.name
     for name in {**LIFTED, **channels}:
         bone = ob.pose.bones[name]
         bone.location, bone.rotation_euler, bone.scale = (0, 0, 0), (0, 0, 0), (1, 1, 1)
