@@ -1,5 +1,5 @@
 """Keeping chains to what they follow: Blender's Paste Pose takes a bone's settings over, but no pointers, and of bones
-that are renamed, or mirrored by Symmetrize, Blender tells only its own constraints."""
+that are renamed, joined to another armature, or mirrored by Symmetrize, Blender tells only its own constraints."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ class Pointers:
 
 
 class Renaming:
-    """The addresses of the bones that chains follow, which stay when a bone is renamed, and the new names of bones.
+    """The addresses of the bones that chains follow, which stay when a bone is renamed or its armature is joined to
+    another, and which bones those became.
 
     A step of undo may hold a bone's new name while its chain still names the old one, as Blender stored the step before
     the chain was told.
@@ -77,10 +78,10 @@ class Renaming:
 
     def __init__(self) -> None:
         self._places: dict[Known, tuple[int, Any]] = {}
-        self._renamed: dict[Known, str] = {}
+        self._became: dict[Known, Known] = {}
 
     def follow(self, settings: ChainSettings) -> None:
-        """Let a chain follow the bones that it followed, whatever their names are now."""
+        """Let a chain follow the bones that it followed, whatever their names and their armatures are now."""
         for goal, part in GOALS:
             ob, name = getattr(settings, goal), getattr(settings, part)
             if not (name and ob and is_armature(ob)):
@@ -90,12 +91,23 @@ class Renaming:
             if name in bones:
                 self._places[known] = _place_of(bones[name])
                 continue
-            bone = next((bone for bone in bones if _place_of(bone) == self._places.get(known)), None)
-            renamed = bone.name if bone else self._renamed.get(known, "")
-            if renamed in bones and ob.library is None:
-                self._renamed[known] = renamed
-                setattr(settings, part, renamed)
-                self._places[ob.session_uid, renamed] = _place_of(bones[renamed])
+            bone = self._found(ob, known)
+            if bone and ob.library is None:
+                now = self._became[known] = (bone.id_data.session_uid, bone.name)
+                setattr(settings, part, bone.name)
+                if bone.id_data != ob:
+                    setattr(settings, goal, bone.id_data)
+                self._places[now] = _place_of(bone)
+
+    def _found(self, ob: Any, known: Known) -> PoseBone | None:
+        """What became of a bone of an object that has none of that name."""
+        place, became = self._places.get(known, (0, None)), self._became.get(known)
+        rigs = [ob] if ob.users_scene else [*filter(is_armature, bpy.data.objects)]  # else it was joined to one
+        for bone in (bone for rig in rigs for bone in bones_of(rig)):
+            is_same = _place_of(bone) == place if ob.users_scene else bone.as_pointer() == place[0]
+            if is_same or (bone.id_data.session_uid, bone.name) == became:
+                return bone
+        return None
 
     def forget(self, settings: ChainSettings) -> None:
         """A chain was told anew what to follow: the names count."""
@@ -103,7 +115,7 @@ class Renaming:
             ob = getattr(settings, goal)
             known = (ob.session_uid if ob else 0, getattr(settings, part))
             self._places.pop(known, None)
-            self._renamed.pop(known, None)
+            self._became.pop(known, None)
 
     def undo(self) -> None:
         """Another step counts, and every place is void."""
@@ -112,7 +124,7 @@ class Renaming:
     def clear(self) -> None:
         """Another file was opened."""
         self._places.clear()
-        self._renamed.clear()
+        self._became.clear()
 
 
 def take_own_side(lower: PoseBone, bones: Collection[str]) -> None:
