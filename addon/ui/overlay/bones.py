@@ -17,92 +17,78 @@ FEW = 4
 """All objects of a scene are read at once if they are at most so many times as many as those that are asked for."""
 
 
-class Objects:
-    """Where objects are in the world."""
+class World:
+    """Where objects are in the world and, of the armatures among them, all bones."""
 
-    def __init__(self, objects: Iterable[Any]) -> None:
+    def __init__(self, objects: Iterable[Any], armatures: Iterable[ArmatureObject]) -> None:
         self._rows = {ob: i for i, ob in enumerate(dict.fromkeys(objects))}
         self._edits: int | None = None
-        self._shown = 0
-        self._from: Any = []
-        self._to: Any = []
+        self._shown = np.empty((0, 4, 4), np.float32)
+        self._to = self._from = np.empty(0, np.intp)
         self._others: list[tuple[int, Any]] = []
-        self.world = np.empty((len(self._rows), 4, 4), np.float32)
-        """Their matrices by columns."""
-
-    def row(self, ob: Any) -> int:
-        """The place of an object among them."""
-        return self._rows[ob]
-
-    def read(self, depsgraph: Depsgraph, edits: int) -> None:
-        """Read where they are now; which ones the scene shows is looked up again when ``edits`` is another number."""
-        if edits != self._edits:
-            self._find(depsgraph)
-            self._edits = edits
-        if len(self._to):
-            found = np.empty((self._shown, 4, 4), np.float32)
-            try:
-                depsgraph.objects.foreach_get("matrix_world", found.reshape(-1))
-            except RuntimeError:  # there are other objects, which nobody told of
-                self._find(depsgraph)
-                self.read(depsgraph, edits)
-                return
-            self.world[self._to] = found[self._from]
-        for row, ob in self._others:
-            self.world[row] = ob.evaluated_get(depsgraph).matrix_world.transposed()
-
-    def _find(self, depsgraph: Depsgraph) -> None:
-        """Look up where in the depsgraph's list they are; what is hidden is not in it."""
-        limit = FEW * len(self._rows)
-        shown: list[Any] = list(islice(depsgraph.objects, limit + 1))
-        rows = [self._rows.get(each.original) for each in shown] if len(shown) <= limit else []
-        self._shown = len(rows)
-        self._from = [i for i, row in enumerate(rows) if row is not None]
-        self._to = [row for row in rows if row is not None]
-        self._others = [(row, ob) for ob, row in self._rows.items() if row not in self._to]
-
-
-class Bones:
-    """The bones of armatures, one armature's after another's, and after each's bones the armature itself."""
-
-    def __init__(self, armatures: Iterable[ArmatureObject], objects: Objects) -> None:
         self._parts: dict[Any, slice] = {}
-        self._objects = objects
-        count = 0
+        count = len(self._rows)
         for ob in armatures:
             self._parts[ob] = slice(count, count + len(bones_of(ob)))
-            count = self._parts[ob].stop + 1
-        self._posed = np.zeros((count, 4, 4), np.float32)
-        for part in self._parts.values():
-            self._posed[part.stop] = np.eye(4)
-        self.world = np.empty((count, 4, 4))
-        """Their matrices by columns: three axes, and their heads."""
+            count = self._parts[ob].stop
+        self._posed = np.empty((count, 4, 4), np.float32)
+        self.matrices = np.zeros((count, 4, 4), np.float32)
+        """By columns: three axes, and where the object or the bone's head is."""
 
-    def place(self, ob: Any, bone: str) -> int:
-        """The place of a bone among them; raises `KeyError`."""
-        return self.first(ob) + bones_of(ob).find(bone)
+    def object(self, ob: Any) -> int:
+        """The place of an object among them."""
+        return self._rows[ob]
 
     def first(self, ob: Any) -> int:
         """The place of an armature's first bone."""
         start: int = self._parts[ob].start
         return start
 
-    def itself(self, ob: Any) -> int:
-        """The place of an armature, which its bones without a parent hang on."""
-        stop: int = self._parts[ob].stop
-        return stop
+    def bone(self, ob: Any, name: str) -> int:
+        """The place of a bone among them; raises `KeyError`."""
+        return self.first(ob) + bones_of(ob).find(name)
 
-    def read(self, depsgraph: Depsgraph) -> None:
-        """Read where they are now, on the objects as read; raises `IndexError` if an armature has other bones."""
+    def goal(self, goal: Target) -> int:
+        """The place of what a limb follows."""
+        return self.bone(goal.object, goal.bone) if goal.bone else self.object(goal.object)
+
+    def read(self, depsgraph: Depsgraph, edits: int) -> None:
+        """Read where they are now; which objects the scene shows is looked up again when ``edits`` is another number.
+
+        Raises `IndexError` if an armature has other bones.
+        """
+        if edits != self._edits:
+            self._find(depsgraph)
+            self._edits = edits
+        if len(self._to):
+            try:
+                depsgraph.objects.foreach_get("matrix_world", self._shown.reshape(-1))
+            except RuntimeError:  # there are other objects, which nobody told of
+                self._edits = None
+                self.read(depsgraph, edits)
+                return
+            self.matrices[self._to] = self._shown[self._from]
+        for row, ob in self._others:
+            self.matrices[row] = ob.evaluated_get(depsgraph).matrix_world.transposed()
         for ob, part in self._parts.items():
-            _rows_of(bones_of(ob.evaluated_get(depsgraph)), "matrix", self._posed[part])
-            whole = slice(part.start, part.stop + 1)
-            to_world = self._objects.world[self._objects.row(ob)]
-            np.matmul(self._posed[whole].reshape(-1, 4), to_world, out=self.world[whole].reshape(-1, 4))
+            posed = self._posed[part]
+            _rows_of(bones_of(ob.evaluated_get(depsgraph)), "matrix", posed)
+            to_world = self.matrices[self._rows[ob]]
+            np.matmul(posed.reshape(-1, 4), to_world, out=self.matrices[part].reshape(-1, 4))
+
+    def _find(self, depsgraph: Depsgraph) -> None:
+        """Look up where in the depsgraph's list objects are; what is hidden is not in it."""
+        limit = FEW * len(self._rows)
+        shown: list[Any] = list(islice(depsgraph.objects, limit + 1))
+        rows = [self._rows.get(each.original) for each in shown] if len(shown) <= limit else []
+        self._shown = np.empty((len(rows), 4, 4), np.float32)
+        self._from = np.array([i for i, row in enumerate(rows) if row is not None], np.intp)
+        self._to = np.array([row for row in rows if row is not None], np.intp)
+        self._others = [(row, ob) for ob, row in self._rows.items() if row not in rows]
 
     def scales(self, depsgraph: Depsgraph) -> Array:
-        """What the bones' own channels scale them by, ``(bones, 3)``."""
-        found = np.ones((len(self.world), 3), np.float32)
+        """What the bones' own channels scale them by, and 1 for objects, ``(objects and bones, 3)``."""
+        found = np.ones((len(self.matrices), 3), np.float32)
         for ob, part in self._parts.items():
             _rows_of(bones_of(ob.evaluated_get(depsgraph)), "scale", found[part])
         return found
@@ -119,13 +105,9 @@ class Bases:
             which.append(i)
             members.append(place)
         self._turns = np.empty((len(places), 3, 3))
-        self._edits: int | None = None
 
-    def read(self, depsgraph: Depsgraph, edits: int) -> Array:
-        """Their axes, as rows ``(n, 3, 3)``; read again when ``edits`` is another number, and good until then."""
-        if edits == self._edits:
-            return self._turns
-        self._edits = edits
+    def read(self, depsgraph: Depsgraph) -> Array:
+        """Their axes, as rows ``(n, 3, 3)``."""
         for (ob, is_evaluated), (which, members) in self._parts.items():
             bones = bones_of(ob.evaluated_get(depsgraph) if is_evaluated else ob)
             based, scales = np.empty((len(bones), 4, 4), np.float32), np.empty((len(bones), 3), np.float32)
@@ -135,27 +117,6 @@ class Bases:
             sizes[sizes == 0.0] = 1.0
             self._turns[which] = based[members, :3, :3] / sizes[:, :, None]
         return self._turns
-
-
-class Goals:
-    """Where what limbs follow is: the target, or the pole, of each that has one."""
-
-    def __init__(self, goals: Sequence[Target | None], bones: Bones, objects: Objects) -> None:
-        on_bones = [(i, goal) for i, goal in enumerate(goals) if goal and goal.bone]
-        self._bones, self._objects = bones, objects
-        self._on_bones = [i for i, _ in on_bones]
-        self._places = [bones.place(goal.object, goal.bone) for _, goal in on_bones]
-        on_objects = [(i, goal) for i, goal in enumerate(goals) if goal and not goal.bone]
-        self._on_objects = [i for i, _ in on_objects]
-        self._rows = [objects.row(goal.object) for _, goal in on_objects]
-
-    def read(self, found: Array) -> Array:
-        """Put where they are, on the objects and bones as read, into an array ``(goals, 3)``."""
-        if self._on_bones:
-            found[self._on_bones] = self._bones.world[self._places, 3, :3]
-        if self._on_objects:
-            found[self._on_objects] = self._objects.world[self._rows, 3, :3]
-        return found
 
 
 def _rows_of(bones: Any, name: str, room: Array) -> None:

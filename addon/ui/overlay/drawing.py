@@ -40,8 +40,9 @@ class Kept(NamedTuple):
 
 _handle: Any = None
 _kept: Kept | None = None
-_batch: tuple[Any, Any] = (None, None)
-"""The triangles that were drawn last, and the `figure.Pattern` that they are of."""
+_batch: tuple[Any, Any, Any] = (None, None, None)
+"""The triangles that were drawn last, the `figure.Pattern` that they are of, and after how many edits of what that and
+the theme were asked for."""
 
 
 def draw() -> None:
@@ -58,7 +59,7 @@ def forget() -> None:
     global _batch  # noqa: PLW0603 - one for all regions
     _forget_places()
     if _batch[0] is not None:
-        _batch = (None, None)
+        _batch = (None, None, None)
         figure.pattern.cache_clear()
     gathering.forget()
 
@@ -80,25 +81,28 @@ def _up_to_date(context: Any) -> Kept:
 def _make(context: Any) -> tuple[Any, Any]:
     """The batch and the table of limbs as they stand."""
     try:
-        cast, limbs = gathering.limbs_drawn(context)
+        cast, _ = gathering.limbs_drawn(context)
     except (KeyError, IndexError, ReferenceError) as gone:  # renamed or deleted, of which live has not heard yet
         log.debug("Nothing drawn: %r", gone)
         gathering.forget()
         cast = None
     if cast is None:
         return None, None
-    shown = len(cast.shown)
-    pattern = figure.pattern(shown, len(limbs) - shown, cast.roles, FINE if shown <= FEW else COARSE)
-    palette = colours.palette(context.preferences.themes[0], max(shown, 1))
-    cast.rows[: figure.FIRST, : len(figure.Role)] = palette
-    return _batch_of(pattern), shader.texture(cast.rows)
+    return _batch_of(cast, context), shader.texture(cast.rows)
 
 
-def _batch_of(pattern: figure.Pattern) -> Any:
+def _batch_of(cast: gathering.Cast, context: Any) -> Any:
+    """The triangles, and in their table the colours; looked at again after edits."""
     global _batch  # noqa: PLW0603
-    if _batch[1] is not pattern:
-        _batch = (shader.batch(pattern), pattern)
-    return _batch[0]
+    made, known, of = _batch
+    if of != (cast, gathering.sights.edits):
+        shown = len(cast.shown)
+        pattern = figure.pattern(shown, cast.tinted, cast.roles, FINE if shown <= FEW else COARSE)
+        palette = colours.palette(context.preferences.themes[0], max(shown, 1))
+        cast.rows[: figure.FIRST, : len(figure.Role)] = palette
+        made = made if known is pattern else shader.batch(pattern)
+        _batch = (made, pattern, (cast, gathering.sights.edits))
+    return made
 
 
 def _draw(kept: Kept, width: float) -> None:

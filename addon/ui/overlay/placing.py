@@ -16,12 +16,17 @@ from .figure import CROSS, CROSS_SIZE, KNEE, ROOT, TARGET, TIP, Place
 NO_PLANE = 1e-3
 """The sine of a knee's turn up to which its bones do not tell in which plane they bend."""
 
+NO_SIZE = 1e-200
+"""Less than what any limb has that is not scaled to nothing or folded, in the sixth power of its size."""
+
 
 class Bends(NamedTuple):
     """How the other solution is got from one: where the line from root to tip is turned by an angle off the upper bone,
-    the other knee is turned by twice that, but for what it swings out of the plane; whether any limb does."""
+    the other knee is turned by twice that, but for what it swings out of the plane: the cosine of an angle of which the
+    bend is that of half, and 1 more; how far it is raised out of the plane, and whether any limb's is."""
 
     kept: Array
+    onward: Array
     raised: Array
     swings: bool
 
@@ -30,7 +35,8 @@ class Bends(NamedTuple):
         """From the bends and the sides that knees swing to."""
         bend, side = np.array([(each.bend, each.swing_side) for each in settings]).reshape(-1, 2).T
         raised = 2.0 * bend * side * np.sqrt(np.maximum(1.0 - bend * bend, 0.0))
-        return cls(2.0 * bend * bend - 1.0, raised, bool(raised.any()))
+        onward = 2.0 * bend * bend
+        return cls(onward - 1.0, onward, raised, bool(raised.any()))
 
 
 def bend_axes(shapes: Sequence[Any]) -> Array:
@@ -49,10 +55,8 @@ def bend_axes(shapes: Sequence[Any]) -> Array:
     return swung
 
 
-def place_missed(rows: Array, away: Array, least: Array, along: Array) -> None:
-    """Put targets that are missed by more than this, in lengths of F, and how large their crosses are; from tips less
-    targets, in the world."""
-    is_missed = dot(away, away) > least * least * dot(along, along)
+def place_missed(rows: Array, is_missed: Array) -> None:
+    """Put the targets that are missed, and how large their crosses are."""
     rows[:, Place.MISSED] = rows[:, TIP]
     rows[:, CROSS_SIZE, 3] = 0.0
     if is_missed.any():
@@ -60,36 +64,38 @@ def place_missed(rows: Array, away: Array, least: Array, along: Array) -> None:
         rows[is_missed, CROSS_SIZE, 3] = CROSS * rows[is_missed, 0, 3]
 
 
-def place_other(rows: Array, plane: Array, joints: Sequence[Array], bends: Bends) -> None:
+def place_other(places: Array, plane: Array, joints: Sequence[Array], bends: Bends) -> None:
     """Put the limbs' other solutions, and the directions of their bend planes ``(n, 3, 3)``, whose first two axes need
     not be square; from roots, knees and tips as they are solved."""
     root, knee, tip = joints
-    sides = np.stack((plane[:, 0], plane[:, 1], knee - root, tip - root), axis=1)
+    sides = np.empty((len(places), 4, 3))
+    sides[:, :2] = plane[:, :2]
+    np.subtract(knee, root, out=sides[:, 2])
+    np.subtract(tip, root, out=sides[:, 3])
     (aa, ab, upper, a), (_, bb, _, b) = (sides[:, :2] @ sides.transpose(0, 2, 1)).transpose(1, 2, 0)
     x: Array = bb * a - ab * b  # of the line from root to tip, in any unit
     y: Array = aa * b - ab * a
     xx, yy = x * x, y * y
     square: Array = xx + yy
-    size = square * aa
-    size[size == 0.0] = 1.0  # a limb scaled to nothing, or folded
-    length = upper / size
-    turned = np.empty((len(rows), 1, 3))
+    length = upper / np.maximum(square * aa, NO_SIZE)
+    turned = np.zeros((len(places), 1, 3))
     turned[:, 0, 0] = length * (xx - yy * bends.kept)
-    turned[:, 0, 1] = length * x * y * (1.0 + bends.kept)
-    turned[:, 0, 2] = length * -y * np.sqrt(square) * bends.raised if bends.swings else 0.0
-    rows[:, Place.OTHER_KNEE, :3] = root + (turned @ plane)[:, 0]
-    rows[:, Place.OTHER_TIP, :3] = tip
-    rows[:, Place.ALONG : Place.ACROSS + 1, :3] = plane[:, :2]
+    turned[:, 0, 1] = length * x * y * bends.onward
+    if bends.swings:
+        turned[:, 0, 2] = length * -y * np.sqrt(square) * bends.raised
+    places[:, Place.OTHER_KNEE] = root + (turned @ plane)[:, 0]
+    places[:, Place.OTHER_TIP] = tip
+    places[:, Place.ALONG : Place.ACROSS + 1] = sides[:, :2]
 
 
-def place_tinted(rows: Array, aside: Array) -> None:
+def place_tinted(places: Array, aside: Array) -> None:
     """Put the planes of limbs whose bones are all that is drawn: their own, or of those that are straight, the one with
     this axis of the upper bone."""
-    upper = rows[:, KNEE, :3] - rows[:, ROOT, :3]
-    lower = rows[:, TIP, :3] - rows[:, KNEE, :3]
+    upper = places[:, KNEE] - places[:, ROOT]
+    lower = places[:, TIP] - places[:, KNEE]
     squares, product = dot(upper, upper) * dot(lower, lower), dot(upper, lower)
     is_bent = squares - product * product > NO_PLANE * NO_PLANE * squares
-    rows[:, Place.ALONG, :3], rows[:, Place.ACROSS, :3] = upper, np.where(is_bent[:, None], lower, aside)
+    places[:, Place.ALONG], places[:, Place.ACROSS] = upper, np.where(is_bent[:, None], lower, aside)
 
 
 def dot(one: Array, other: Array) -> Array:

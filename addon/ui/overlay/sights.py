@@ -6,7 +6,6 @@ is not looked at again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from math import cos
@@ -105,7 +104,8 @@ class Sights:
 
     def __init__(self) -> None:
         self._view: Any = None
-        self._selected: list[bytes] = []
+        self._at: Any = None
+        """The mode, of whose change no event tells, and of which scene it is."""
         self.is_edited = True
         """Whether anything else may have happened since the last look than that things moved."""
         self.edits = 0
@@ -127,17 +127,16 @@ class Sights:
     def look(self, context: Context, depsgraph: Depsgraph) -> tuple[Sight, ...]:
         """The chains that are selected, or whose target or pole is, and can be posed; the very same ones for as long as
         these do nothing but move."""
-        is_edited, self.is_edited = self.is_edited, False
-        view = _view_of(context)
-        is_new = view != self._view
-        if is_new or is_edited:
-            selected = [_flags(ob) for ob in _posed(context)]
-            is_new, self._selected = is_new or selected != self._selected, selected
+        at = (context.mode, depsgraph)
+        is_edited, self.is_edited, self._at = self.is_edited or at != self._at, False, at
+        is_new = False
+        if is_edited:
+            view = _view_of(context)
+            is_new, self._view = view != self._view, view
         if is_new:
             self._find(context)
-            self._view = view
-        looked = [rig for rig in self._on_rig if is_new or is_edited or rig.is_driven]
-        self.edits += bool(is_new or is_edited or looked)
+        looked = [rig for rig in self._on_rig if is_edited or rig.is_driven]
+        self.edits += bool(is_edited or looked)
         others = [each for each in self._live if each.state is not each.source.posing]
         others += [each for rig in looked for each in rig.changed(depsgraph)]
         self.looks += bool(others)
@@ -218,21 +217,17 @@ def _is_setting(name: str) -> bool:
 
 
 def _view_of(context: Any) -> Any:
-    """What says which chains are meant beside the selection of bones, and is quick to read."""
+    """What says which chains are meant, and is quick to read."""
     active, bone = context.active_object, context.active_pose_bone
     named = (context.mode, active and active.name, bone and bone.name)
     if context.mode != "POSE":
         return *named, [(ob.name, ob.visible_get()) for ob in context.selected_objects]
-    return *named, [(ob.name, ob.visible_get(), _collections_shown(ob)) for ob in _posed(context)]
-
-
-def _posed(context: Any) -> Iterable[Any]:
-    """The armatures in Pose Mode."""
-    return filter(is_armature, context.objects_in_mode if context.mode == "POSE" else ())
+    posed = filter(is_armature, context.objects_in_mode)
+    return *named, [(ob.name, ob.visible_get(), _collections_shown(ob), _flags(ob)) for ob in posed]
 
 
 def _collections_shown(ob: Any) -> list[bool]:
-    """Which bone collections of an armature are visible, of which no event tells."""
+    """Which bone collections of an armature are visible."""
     return [each.is_visible_effectively for each in ob.data.collections_all]
 
 

@@ -285,15 +285,19 @@ def test_shown_are_selected_chains_and_those_whose_target_or_pole_is_selected():
     ob, target = leg()
     assert len(shown().rows) == 1
     select(ob, "hip")
+    update()
     assert shown() is None
     select(ob, "thigh")
+    update()
     assert len(shown().rows) == 1
     bpy.ops.object.mode_set(mode="OBJECT")
     assert shown() is None
     ob.select_set(False)
     target.select_set(True)
+    update()
     assert len(shown().rows) == 1
     ob.hide_set(True)
+    update()
     assert shown() is None
 
 
@@ -348,8 +352,10 @@ def test_shown_is_a_chain_whose_target_bone_is_selected():
     ob = make_rig((*LEG, Bone("foot_ik", NEAR, (0.2, 0.6, -1.2))))
     make_chain(ob, ob, subtarget="foot_ik")
     select(ob, "foot_ik")
+    update()
     assert len(shown().rows) == 1
     select(ob, "hip")
+    update()
     assert shown() is None
 
 
