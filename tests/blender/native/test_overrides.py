@@ -11,6 +11,7 @@ from scripts import installed
 from tests.blender.natives import make_live, make_portable, matrices, played_alone, rebuild
 from tests.blender.rigs import (
     LEG,
+    NEAR,
     Bone,
     assert_joints,
     curves,
@@ -246,6 +247,20 @@ def test_keys_go_there_and_back(rig):
     make_live(rig)
     assert np.allclose(play(rig), live, atol=2e-5)
     assert not [curve for curve in bpy.data.objects["rig"].animation_data.drivers if "planar_ik" in curve.data_path]
+
+
+def test_keys_made_on_the_annex_come_back_to_a_rig_whose_action_is_linked(rig):
+    chain = make_chain(rig, make_empty(location=NEAR), plane="SWING")
+    make_portable(rig)
+    (annex,) = [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and not ob.override_library and not ob.library]
+    holder = next(bone for bone in annex.pose.bones if "planar_ik.influence" in bone)
+    for frame, influence in ((1, 1.0), (11, 0.5)):
+        holder["planar_ik.influence"] = influence
+        holder.keyframe_insert('["planar_ik.influence"]', frame=frame)
+    assert rig.animation_data.action.library
+    make_live(rig)
+    bpy.context.scene.frame_set(11)
+    assert (chain.runs_on, chain.influence) == ("EXTENSION", 0.5)
 
 
 @each_kind
