@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender.natives import make_portable, matrices, rebuild
+from tests.blender.natives import make_live, make_portable, matrices, rebuild
 from tests.blender.rigs import (
     LEG,
     activate,
@@ -81,6 +81,8 @@ def test_a_duplicate_by_the_operator(linked):
     update()
     assert_own(copy)
     assert_own(ob)
+    make_live(ob)
+    assert_own(copy)
 
 
 def test_bones_that_are_duplicated():
