@@ -53,6 +53,11 @@ def open_shot(arguments: Namespace, source: Path) -> Opened:
         scenes = ", ".join(f"'{name}'" for name in chosen.left_out)
         words = f"{source} has more chains in other scenes, which --scene takes by name or all at once: {scenes}"
         found.append((None if arguments.scene or arguments.chain else Code.LEFT_OUT, words))
+    if chosen.excluded:
+        words = (
+            f"{source} has more chains, of objects that its view layer excludes, and left out: {_few(chosen.excluded)}"
+        )
+        found.append((None if arguments.scene or arguments.chain else Code.LEFT_OUT, words))
     if chosen.linked:
         words = f"{source} has chains of objects that are linked, not overridden, and left out: {_few(chosen.linked)}"
         found.append((Code.LEFT_OUT, words))

@@ -45,11 +45,12 @@ SOUGHT = {
 
 
 class Chosen(NamedTuple):
-    """The chains to work on, by their scenes, none twice; the names of other scenes that have more, and of linked
-    objects whose chains can't be written to."""
+    """The chains to work on, by their scenes, none twice; the names of other scenes that have more, of objects with
+    chains that the view layers exclude, and of linked objects whose chains can't be written to."""
 
     chains: dict[Scene, list[PoseBone]]
     left_out: list[str]
+    excluded: list[str]
     linked: list[str]
 
 
@@ -60,12 +61,14 @@ def choose(source: Path, sought: Sought, scene: str | None, chains: list[str] | 
     seen: set[Key] = set()
     found = {each: _unseen(_chains(each, sought), seen) for each in scenes}
     others = [each for each in bpy.data.scenes if each not in scenes and _unseen(_chains(each, sought), seen)]
+    excluded = [ob.name for each in scenes for ob in each.objects if is_armature(ob) and _unseen(sought.of(ob), seen)]
     linked: list[str] = []
     if chains:
         found = _named(source, sought, found, chains)
     elif sought.writes:
         found, linked = _editable(found)
-    return Chosen({each: lowers for each, lowers in found.items() if lowers}, [each.name for each in others], linked)
+    posed = {each: lowers for each, lowers in found.items() if lowers}
+    return Chosen(posed, [each.name for each in others], excluded, linked)
 
 
 @contextmanager

@@ -121,6 +121,29 @@ def test_only_the_active_scene_is_taken_and_the_others_are_told(shot):
     assert "has no scene 'Third': it has 'Scene', 'Second'" in err
 
 
+@pytest.mark.parametrize("command", ["bake", "report", "portable"])
+def test_a_rig_in_an_excluded_collection_is_told_and_left_out(shot, command):
+    """Blender does not evaluate it, so that it plays as it stands."""
+    open_file(shot)
+    made = make_leg("stashed")
+    make_chain(made)
+    stash = bpy.data.collections.new("stash")
+    bpy.context.scene.collection.children.link(stash)
+    bpy.context.scene.collection.objects.unlink(made)
+    stash.objects.link(made)
+    bpy.context.view_layer.layer_collection.children["stash"].exclude = True
+    bpy.ops.wm.save_mainfile()
+    words = [command, shot] if command == "report" else [command, shot, "-o", shot.with_name("out.blend")]
+    told = f"{shot} has more chains, of objects that its view layer excludes, and left out: stashed"
+    code, lines, err = run(*words)
+    assert (code, [line["object"] for line in lines]) == (0, ["leg"]), err
+    assert told in err
+    assert lines[0]["warnings"] == [told]
+    code, lines, err = run(*words, "--strict")
+    assert (code, lines) == (6, []), err
+    assert told in err
+
+
 def link_rig(shot: Path) -> None:
     """Link a leg that has a chain from a library into a file, without an override."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
