@@ -7,6 +7,7 @@ lacks has no extent. What lines mean is told by their dashes and by where they a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from functools import lru_cache
 from math import cos, pi, sin
@@ -182,16 +183,16 @@ class _Corners:
             ends = [(start, end, share / dashes, 0.0) for share in (dash, dash + drawn)]
             self.add_line(ends[0], ends[1], role)
 
-    def add_area(self, corners: list[_At], role: Role) -> None:
-        """A quadrilateral."""
+    def add_area(self, corners: Sequence[_At], triangles: Iterable[tuple[int, int, int]], role: Role) -> None:
+        """Triangles, by their corners' numbers among these."""
         first = len(self._rows)
         self._rows += [(*corner, *corner, 0.0, role, 1.0, 0.0) for corner in corners]
-        self._triangles += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
+        self._triangles += [(first + i, first + j, first + k) for i, j, k in triangles]
 
     def add_kite(self, head: Place, tail: Place) -> None:
         """A bone in the bend plane."""
         corners = ((0.0, 0.0), (0.2, WIDTH), (1.0, 0.0), (0.2, -WIDTH))
-        self.add_area([(head, tail, *corner) for corner in corners], Role.BONE)
+        self.add_area([(head, tail, *corner) for corner in corners], [(0, 1, 2), (0, 2, 3)], Role.BONE)
 
     def repeated(self, count: int) -> Pattern:
         """The same for the first limbs of the table."""
@@ -213,10 +214,12 @@ def _on_ring(number: int, step: int, segments: int) -> _At:
 
 
 def _add_areas(corners: _Corners, roles: frozenset[Role], segments: int) -> None:
+    steps = [(2 * i, 2 * ((i + 1) % segments)) for i in range(segments)]
+    triangles = [each for here, there in steps for each in ((here, here + 1, there + 1), (here, there + 1, there))]
     for inner, outer, role in AREAS:
-        for i in range(segments if role in roles else 0):
-            on_rings = ((inner, i), (outer, i), (outer, i + 1), (inner, i + 1))
-            corners.add_area([_on_ring(ring, step, segments) for ring, step in on_rings], role)
+        if role in roles:
+            spokes = [_on_ring(ring, i, segments) for i in range(segments) for ring in (inner, outer)]
+            corners.add_area(spokes, triangles, role)
 
 
 def _add_rings(corners: _Corners, roles: frozenset[Role], segments: int) -> None:
