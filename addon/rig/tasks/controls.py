@@ -3,7 +3,7 @@ target is. They go with the chain."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import degrees, tau
 from typing import Any, NamedTuple
 
@@ -51,9 +51,8 @@ class Control(NamedTuple):
     size: float
 
 
-def make_controls(context: Context, ob: ArmatureObject, wanted: Iterable[Control], parent: str) -> list[Target]:
+def make_controls(context: Context, ob: ArmatureObject, wanted: Collection[Control], parent: str) -> list[Target]:
     """Make bones that are controls, where they are wanted as the rig is posed."""
-    wanted = list(wanted)
     evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
     to_rest = Matrix()
     if parent:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from math import atan2, pi
 from typing import Any, NamedTuple
 
@@ -226,7 +226,7 @@ def _muted(muting: Any) -> str:
     return f"not ({words})" if is_inverted else f"({words})"
 
 
-def limbs_with_solvers(bones: Iterator[PoseBone]) -> list[PoseBone]:
+def limbs_with_solvers(bones: Iterable[PoseBone]) -> list[PoseBone]:
     """Those of the bones that have an IK constraint, as bones are sorted: from parents to children. The parts of limbs
     on the rig may have some too, which pose nothing."""
     found = [bone for bone in bones if any(each.type == "IK" for each in bone.constraints)]

@@ -76,7 +76,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         if ob is None or not is_armature(ob) or context.mode not in {"POSE", "OBJECT"}:
             cls.poll_message_set(rpt_("Select an armature, in Pose Mode or Object Mode"))
             return False
-        if not limbs_with_solvers(iter(ob.pose.bones)):
+        if not limbs_with_solvers(ob.pose.bones):
             cls.poll_message_set(rpt_("No bone of this armature has an IK constraint to convert"))
             return False
         return True
@@ -111,7 +111,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
     def _lowers(self, context: Context) -> list[PoseBone]:
         ob: Any = context.object
         if self.chains == "ALL":
-            return limbs_with_solvers(iter(ob.pose.bones))
+            return limbs_with_solvers(ob.pose.bones)
         selected = set(context.selected_pose_bones or ())
         chosen = (bone for bone in ob.pose.bones if bone in selected or bone.parent in selected)
         return limbs_with_solvers(chosen)
