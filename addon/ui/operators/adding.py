@@ -14,6 +14,7 @@ from ...rig.data.access import chain_settings
 from ...rig.status import away
 from ...rig.targets import Target
 from ...rig.tasks.controls import Control, end_of, keep_rotation, make_controls, turn_of
+from ...rig.tasks.joints import lengths_to_joints
 from ...rig.tasks.limbs import is_limb, points_astray, times_too_long, to_click
 from ...rig.tasks.setup import Fitting, Refused, add_fitting, fit_chain, named_target
 from ...rig.words import rpt_
@@ -224,13 +225,18 @@ def misfit(bone: PoseBone) -> str:
 def _astray(bone: PoseBone) -> str:
     sentence = rpt_(
         "The bones of '{rig}' do not point at the next joints: import the file again with Automatic Bone Orientation "
-        "(in the older FBX importer), Temperance for Bone Dir (glTF) or Auto Connect (COLLADA)"
+        "(in the older FBX importer), Fortune for Bone Dir (glTF) or Auto Connect (COLLADA)"
     )
     return sentence.format(rig=bone.id_data.name)
 
 
 def advice(bone: PoseBone) -> str:
     """What to say of a bone that is not the lower one of a limb."""
+    if bone.parent and times_too_long(bone) == 1.0 and lengths_to_joints(bone):
+        sentence = rpt_(
+            "'{upper}' and '{lower}' do not end at the next joints: press End Bones at Joints in the sidebar's Item tab"
+        )
+        return sentence.format(upper=bone.parent.name, lower=bone.name)
     wrong = misfit(bone)
     if wrong:
         return wrong

@@ -27,10 +27,12 @@ from ...rig.data.dependencies import Dependencies
 from ...rig.kinds import Kind, kind_of
 from ...rig.problems import deleted, hangs_on, movers_of
 from ...rig.targets import GOALS, Target
+from ...rig.tasks.joints import end_at_joints, lengths_to_joints
 from ...rig.tasks.setup import Refused, make_pole, new_empty, posture_of
 from ...rig.words import rpt_
 from ..finding import goals_of, selected_chains
-from .chains import ChainOperator
+from .adding import NO_BONE
+from .chains import ChainOperator, PoseOperator
 from .resetting import no_numbers, reset_numbers, reset_scales, settings_of_no_number, zero_scales
 
 PARTS = dict(zip(("TARGET", "POLE"), GOALS, strict=True))
@@ -260,4 +262,30 @@ class POSE_OT_planar_ik_mend(ChainOperator):
         live.refresh(context)
 
 
-CLASSES = (POSE_OT_planar_ik_mend,)
+class POSE_OT_planar_ik_end_at_joints(PoseOperator):
+    """Make the active bone and its parent as long as to the next joints. Their heads and axes stay, and with them pose
+    and skin"""
+
+    bl_idname = "pose.planar_ik_end_at_joints"
+    bl_label = "End Bones at Joints"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Where that makes a limb of the active bone and its parent."""
+        bone = context.active_pose_bone
+        if bone is None or not lengths_to_joints(bone):
+            cls.poll_message_set(rpt_(NO_BONE))
+            return False
+        return True
+
+    def act(self, context: Context) -> None:
+        """Give both bones their lengths."""
+        bone: Any = context.active_pose_bone
+        ob = bone.id_data
+        if ob.library or ob.override_library or ob.data.library:
+            sentence = rpt_("'{rig}' is linked: let its bones end at joints in the file that it is linked from")
+            raise Refused(sentence.format(rig=ob.name))
+        end_at_joints(context, ob, lengths_to_joints(bone))
+
+
+CLASSES = (POSE_OT_planar_ik_mend, POSE_OT_planar_ik_end_at_joints)

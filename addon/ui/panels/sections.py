@@ -9,6 +9,7 @@ from bpy.types import Context, PoseBone
 from ...rig.data.access import chain_settings, place_of_setting, place_on_bone, runs_on_rig, scene_of, upper_of
 from ...rig.data.animation import animated_paths
 from ...rig.settings import ON_RIG, PREFIX
+from ...rig.tasks.joints import lengths_to_joints
 from ...rig.words import iface_
 from ..finding import goals_of, left_behind
 from ..operators.adding import refusal
@@ -40,6 +41,8 @@ def draw_adding(layout: Any, context: Context) -> None:
         _draw_lines(layout, context, iface_("Click the lower bone of a limb: a shin, a forearm"), "INFO")
     elif why := refusal(context):
         _draw_lines(layout, context, told(why), "INFO")
+        if lengths_to_joints(context.active_pose_bone):
+            layout.operator("pose.planar_ik_end_at_joints", icon="BONE_DATA")
     layout.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
 
 

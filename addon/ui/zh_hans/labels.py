@@ -124,6 +124,7 @@ OPERATORS = {
     "Bake…": "烘焙…",
     "Bend Towards Pole": "朝极点弯曲",
     "Convert IK Constraints to Planar IK": "将 IK 约束转换为平面 IK",
+    "End Bones at Joints": "骨骼止于关节",
     "Extension": "扩展",
     "Flip": "翻转",
     "Flip Bend Side": "翻转弯曲方向",

@@ -11,12 +11,16 @@ SENTENCES = {
     ): "'{rig}' 的骨骼长度是关节间距的 {times} 倍：请在编辑模式下以各自的原点为轴心把它们全部缩放 {factor} 倍，或重新导入 glTF 文件并把骨骼方向设为 Temperance",
     (
         "The bones of '{rig}' do not point at the next joints: import the file again with Automatic Bone Orientation (in "
-        "the older FBX importer), Temperance for Bone Dir (glTF) or Auto Connect (COLLADA)"
-    ): "'{rig}' 的骨骼没有指向下一个关节：请重新导入文件，FBX 用旧版导入器并勾选 Automatic Bone Orientation，glTF 把骨骼方向设为 Temperance，COLLADA 勾选 Auto Connect",
+        "the older FBX importer), Fortune for Bone Dir (glTF) or Auto Connect (COLLADA)"
+    ): "'{rig}' 的骨骼没有指向下一个关节：请重新导入文件，FBX 用旧版导入器并勾选 Automatic Bone Orientation，glTF 把骨骼方向设为 Fortune，COLLADA 勾选 Auto Connect",
     (
         "'{bone}' and its parent '{parent}' are no limb: select the lower of two bones that meet, like a "
         "shin or a forearm"
     ): "'{bone}' 与其父级 '{parent}' 不是肢体：请选择相接的两根骨骼中的下骨，例如小腿或前臂",
+    (
+        "'{upper}' and '{lower}' do not end at the next joints: press End Bones at Joints in the sidebar's Item tab"
+    ): "'{upper}' 和 '{lower}' 没有止于下一个关节：请在侧栏的“条目”选项卡中点击“骨骼止于关节”",
+    "'{rig}' is linked: let its bones end at joints in the file that it is linked from": "'{rig}' 是链接的：请在其来源文件中让骨骼止于关节",
     "'{bone}' has Inherit Scale {setting}, which bends a limb that stretches: {way}": "'{bone}' 的继承缩放为{setting}，会使拉伸的肢体弯折：{way}",
     "'{bone}' has a chain already: remove it first, or select another bone": "'{bone}' 已经有链：请先移除，或选择另一根骨骼",
     "'{bone}' has no IK constraint": "'{bone}' 没有 IK 约束",

@@ -40,6 +40,10 @@ TOOLTIPS = {
     "How far a limb may move for its constraint to go, in its lengths and in the axes of its bones": "去除约束时肢体允许的变化，以其长度及骨骼的轴计",
     "How far knee and tip may be off for the sake of fewer keys; 0 for a key on every frame": "为减少关键帧，膝部和末端允许的偏差；0 表示每帧一个关键帧",
     "How far the bones lengthen past reach": "超出可及范围时骨骼伸长的程度",
+    (
+        "Make the active bone and its parent as long as to the next joints. Their heads and axes stay, and "
+        "with them pose and skin"
+    ): "使活动骨骼及其父级的长度到达下一个关节；头部和轴保持不变，姿态和蒙皮也随之不变",
     "Largest factor by which the bones lengthen": "骨骼伸长的最大倍数",
     "Largest inner angle of the knee": "膝部的最大内角",
     "Last frame, if the range is given": "给定范围时的最后一帧",
