@@ -3,7 +3,7 @@ that are renamed, joined to another armature, or mirrored by Symmetrize, Blender
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import bpy
@@ -80,34 +80,39 @@ class Renaming:
         self._places: dict[Known, tuple[int, Any]] = {}
         self._became: dict[Known, Known] = {}
 
-    def follow(self, settings: ChainSettings) -> None:
-        """Let a chain follow the bones that it followed, whatever their names and their armatures are now."""
-        for goal, part in GOALS:
+    def follow(self, chains: Iterable[ChainSettings]) -> None:
+        """Let chains follow the bones that they followed, whatever their names and their armatures are now."""
+        named = [(settings, goal, part) for settings in chains for goal, part in GOALS]
+        # All are found before any is set, for two bones may have each other's names now.
+        found = [self._found(getattr(settings, goal), getattr(settings, part)) for settings, goal, part in named]
+        for (settings, goal, part), bone in zip(named, found, strict=True):
             ob, name = getattr(settings, goal), getattr(settings, part)
-            if not (name and ob and is_armature(ob)):
-                continue
-            known = (ob.session_uid, name)
-            bones = bones_of(ob)
-            if name in bones:
-                self._places[known] = _place_of(bones[name])
-                continue
-            bone = self._found(ob, known)
-            if bone and ob.library is None:
-                now = self._became[known] = (bone.id_data.session_uid, bone.name)
+            if bone and (bone.id_data, bone.name) != (ob, name) and ob.library is None:
+                self._became[ob.session_uid, name] = (bone.id_data.session_uid, bone.name)
                 setattr(settings, part, bone.name)
                 if bone.id_data != ob:
                     setattr(settings, goal, bone.id_data)
-                self._places[now] = _place_of(bone)
+        for bone in filter(None, found):
+            self._places[bone.id_data.session_uid, bone.name] = _place_of(bone)
 
-    def _found(self, ob: Any, known: Known) -> PoseBone | None:
-        """What became of a bone of an object that has none of that name."""
-        place, became = self._places.get(known, (0, None)), self._became.get(known)
-        rigs = [ob] if ob.users_scene else [*filter(is_armature, bpy.data.objects)]  # else it was joined to one
-        for bone in (bone for rig in rigs for bone in bones_of(rig)):
-            is_same = _place_of(bone) == place if ob.users_scene else bone.as_pointer() == place[0]
-            if is_same or (bone.id_data.session_uid, bone.name) == became:
-                return bone
-        return None
+    def _found(self, ob: Any, name: str) -> PoseBone | None:
+        """The bone that had this name when last looked at; without one, that which has it."""
+        if not (name and ob and is_armature(ob)):
+            return None
+        bone: PoseBone | None = bones_of(ob).get(name)
+        place = self._places.get((ob.session_uid, name))
+        if bone and (place is None or bone.as_pointer() == place[0]):
+            return bone
+        if ob.users_scene:
+            others = [*bones_of(ob)]
+            same = [other for other in others if _place_of(other) == place]
+        else:  # it was joined to another
+            others = [other for rig in filter(is_armature, bpy.data.objects) for other in bones_of(rig)]
+            same = [other for other in others if place and other.as_pointer() == place[0]]
+        if not (same or bone):
+            became = self._became.get((ob.session_uid, name))
+            same = [other for other in others if (other.id_data.session_uid, other.name) == became]
+        return same[0] if same else bone
 
     def forget(self, settings: ChainSettings) -> None:
         """A chain was told anew what to follow: the names count."""

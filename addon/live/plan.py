@@ -124,8 +124,9 @@ def _is_as_before() -> bool:
         return False
     for chain in plan.chains.values():
         status.register_chain(chain)
-        if any(goal and goal.bone for goal in (chain.target, chain.possible_pole)):
-            plan.renaming.follow(chain.settings)
+    goals = {chain: (chain.target, chain.possible_pole) for chain in plan.chains.values()}
+    followers = [chain for chain, each in goals.items() if any(goal and goal.bone for goal in each)]
+    plan.renaming.follow(chain.settings for chain in followers)
     plan.kept = None
     return True
 
@@ -185,18 +186,18 @@ def _look_at_all(view: View) -> set[Group]:
 def chains_of_file() -> dict[Key, Chain]:
     """All chains that are posed live; those that were known stay the same."""
     found = {}
-    for ob in filter(is_armature, bpy.data.objects):
-        seen = plan.seen.get(ob.session_uid)
-        for bone in with_settings(ob):
-            key = key_of(bone)
-            settings = chain_settings(bone)
-            plan.pointers.give_back(key, settings)
-            plan.renaming.follow(settings)
-            if has_chain(bone) and not runs_on_rig(bone):
-                take_own_side(bone, seen.bones if seen else ())
-                chain = found[key] = plan.chains.get(key) or Chain(ob, bone.name)
-                plan.pointers.note(key, settings)
-                status.register_chain(chain)
+    lowers = [bone for ob in filter(is_armature, bpy.data.objects) for bone in with_settings(ob)]
+    for bone in lowers:
+        plan.pointers.give_back(key_of(bone), chain_settings(bone))
+    plan.renaming.follow(map(chain_settings, lowers))
+    for bone in lowers:
+        if has_chain(bone) and not runs_on_rig(bone):
+            ob, key = bone.id_data, key_of(bone)
+            seen = plan.seen.get(ob.session_uid)
+            take_own_side(bone, seen.bones if seen else ())
+            chain = found[key] = plan.chains.get(key) or Chain(ob, bone.name)
+            plan.pointers.note(key, chain_settings(bone))
+            status.register_chain(chain)
     return found
 
 
