@@ -93,6 +93,9 @@ def test_an_ik_constraint_on_a_limb_on_the_rig_is_said_even_where_both_agree(own
     said = f"Constraint 'IK' of '{owner}' moves 'thigh' too: mute or remove it"
     assert (chain.reach, chain.message) == ("INVALID", said)
     press(ob, "mend", way="MUTE")
+    assert f"Even muted, constraint 'IK' of '{owner}' keeps Blender from posing" in chain.message
+    ob.pose.bones[owner].constraints.remove(added)
+    update()
     assert_on_target(ob, bpy.data.objects["target"], within=SAME)
 
 
