@@ -31,7 +31,6 @@ from ...rig.tasks.joints import end_at_joints, lengths_to_joints
 from ...rig.tasks.setup import Refused, make_pole, new_empty, posture_of
 from ...rig.words import rpt_
 from ..finding import goals_of, selected_chains
-from .adding import NO_BONE
 from .chains import ChainOperator, PoseOperator
 from .resetting import no_numbers, reset_numbers, reset_scales, settings_of_no_number, zero_scales
 
@@ -274,7 +273,7 @@ class POSE_OT_planar_ik_end_at_joints(PoseOperator):
         """Where that makes a limb of the active bone and its parent."""
         bone = context.active_pose_bone
         if bone is None or not lengths_to_joints(bone):
-            cls.poll_message_set(rpt_(NO_BONE))
+            cls.poll_message_set(rpt_("Click a bone that begins straight ahead of its parent, but not where that ends"))
             return False
         return True
 

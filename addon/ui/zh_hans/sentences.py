@@ -20,6 +20,7 @@ SENTENCES = {
     (
         "'{upper}' and '{lower}' do not end at the next joints: press End Bones at Joints in the sidebar's Item tab"
     ): "'{upper}' 和 '{lower}' 没有止于下一个关节：请在侧栏的“条目”选项卡中点击“骨骼止于关节”",
+    "Click a bone that begins straight ahead of its parent, but not where that ends": "请点击位于父级正前方、但不从父级末端开始的骨骼",
     "'{rig}' is linked: let its bones end at joints in the file that it is linked from": "'{rig}' 是链接的：请在其来源文件中让骨骼止于关节",
     "'{bone}' has Inherit Scale {setting}, which bends a limb that stretches: {way}": "'{bone}' 的继承缩放为{setting}，会使拉伸的肢体弯折：{way}",
     "'{bone}' has a chain already: remove it first, or select another bone": "'{bone}' 已经有链：请先移除，或选择另一根骨骼",

@@ -69,7 +69,7 @@ def test_bones_that_end_at_twist_bones_are_mended_in_one_click(way: str, tmp_pat
     for name, matrix in before.items():
         assert np.allclose(np.array(ob.pose.bones[name].matrix), matrix, atol=1e-5), name
     assert np.allclose(np.array(held.matrix_world), place, atol=1e-5)
-    refuses(bpy.ops.pose.planar_ik_end_at_joints, "")
+    refuses(bpy.ops.pose.planar_ik_end_at_joints, "but not where that ends")
     press(ob, "add")
     chain = ob.pose.bones["shin"].planar_ik
     ankle = ob.matrix_world @ ob.pose.bones["foot"].head
