@@ -10,6 +10,7 @@ from ..rig.anatomy import EVEN
 from ..rig.data.access import ArmatureObject, runs_on_rig, setting_path, upper_of
 from ..rig.data.animation import changing_paths, curves_on, drivers_on, is_shaped, strip_paths, strips_of
 from ..rig.data.dependencies import Dependencies
+from ..rig.kinds import Kind, Problem
 from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from ..rig.settings import NAMES, holder_of, titled
 from ..rig.stretching import shears
@@ -51,10 +52,11 @@ def kept_waiting(lower: PoseBone, dependencies: Dependencies) -> str:
     solvers = dependencies.solvers(ob, upper_of(lower).name)
     for owner, each in dependencies.solvers(ob, lower.name):
         if (owner, each) in solvers:
-            return (
+            sentence = (
                 f"Even muted, constraint '{each.name}' of '{owner.name}' keeps Blender from posing '{lower.name}' on "
                 "the rig: remove it, or run on the extension"
             )
+            return Problem(Kind.KEPT_WAITING, sentence)
     return ""
 
 

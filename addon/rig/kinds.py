@@ -11,6 +11,7 @@ class Kind(Enum):
     CIRCLE = auto()  # chains move each other's targets
     DISABLED = auto()  # what is followed, or the rig, is not evaluated
     DRIVEN = auto()  # what a chain would set
+    KEPT_WAITING = auto()  # by an IK constraint, on the rig
     LIVE_IS_OFF = auto()
     LOWER_INHERITS = auto()  # the lower bone not in full what it has to
     MOVED = auto()  # by something that nothing tells of

@@ -9,7 +9,7 @@ from bpy.props import EnumProperty
 from bpy.types import Context, Object, PoseBone
 
 from ... import live
-from ...native.convert import make_portable, rebuild
+from ...native.convert import make_live, make_portable, rebuild
 from ...native.mechanism.found import may_switch
 from ...rig import status
 from ...rig.data.access import (
@@ -193,6 +193,10 @@ def _run_on_rig(context: Context, lower: PoseBone) -> None:
     make_portable(context, [lower])
 
 
+def _run_on_extension(context: Context, lower: PoseBone) -> None:
+    make_live(context, [lower])
+
+
 def _go_live(context: Context, _lower: PoseBone) -> None:
     scene_settings(scene_of(context)).live = True
 
@@ -229,6 +233,7 @@ MENDS = {
     ),
     "REBUILD": Mend("Rebuild on the Rig", _is(Kind.OUTDATED), _rebuild),
     "RIG": Mend("Run on the Rig", _is(Kind.MOVED), _run_on_rig),
+    "EXTENSION": Mend("Run on the Extension", _is(Kind.KEPT_WAITING), _run_on_extension),
     "LIVE": Mend("Switch Live On", _is(Kind.LIVE_IS_OFF), _go_live),
 }
 

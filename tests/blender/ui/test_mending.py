@@ -97,6 +97,11 @@ def constrain(_ob, lower):
     limit.use_limit_x, limit.min_x, limit.max_x = True, 0.5, 0.6
 
 
+def keep_waiting(ob, _lower):
+    solver = ob.pose.bones["foot"].constraints.new("IK")
+    solver.target, solver.chain_count, solver.mute = make_empty("old"), 3, True
+
+
 def drive(channel, index):
     def spoil(_ob, lower):
         lower.driver_add(channel, index).driver.expression = "1"
@@ -204,7 +209,12 @@ LIVE = [
     ("UNIFORM", bend_while_stretching),
     ("LIVE", add_while_live_is_off),
 ]
-ON_RIG = [("SCALE", scale_to_nothing("hip")), ("UNMUTE", mute_its_own), ("REBUILD", take_its_constraints_away)]
+ON_RIG = [
+    ("SCALE", scale_to_nothing("hip")),
+    ("UNMUTE", mute_its_own),
+    ("REBUILD", take_its_constraints_away),
+    ("EXTENSION", keep_waiting),
+]
 CASES = [(False, *case) for case in EVERYWHERE + LIVE] + [(True, *case) for case in EVERYWHERE + ON_RIG]
 
 
