@@ -64,7 +64,7 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
         return Reach.REACHED, ""
     try:
         problem = _outdated(lower, evaluated)
-        reach = Reach.INVALID if problem else _reach(lower, evaluated, target, depsgraph)
+        reach = Reach.INVALID if problem else reach_of(lower, evaluated, target, depsgraph)
     except (Refused, Unposable) as why:
         return Reach.INVALID, why.args[0]
     problem = problem or _circle(lower)
@@ -163,7 +163,7 @@ def _outdated_as(mend: str, sentence: str) -> str:
     return Problem(Kind.OUTDATED, sentence) if mend == MEND else sentence
 
 
-def _reach(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> Reach:
+def reach_of(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> Reach:
     """Whether the tip is at its target, and if not, what keeps it away: `INVALID` if the solver does not, nor axes of
     the rig that are not quite square, as Blender leaves those that point along -Y. Raises `Refused` if either has no
     place."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 from ...live import solved_channels
 from ...live.channels import SIZES
 from ...live.places import Positions
+from ...native.status import reach_of
 from ...rig import status
-from ...rig.anatomy import solved
+from ...rig.anatomy import Unposable, solved
 from ...rig.data.access import ArmatureObject, bones_of, chain_settings, key_of, upper_of
 from ...rig.data.dependencies import Dependencies
 from ...rig.data.rotation import rotation_channel, to_channels
 from ...rig.problems import moved_by, movers_of
-from ...rig.targets import Target
+from ...rig.targets import Target, followed
 from ...rig.tasks.setup import Refused
 from ...solver import Reach
 from ..samples import OFF, Joints, Sampled, Track, empty_sample, is_off
@@ -159,6 +161,7 @@ class RigRecorder(ChainRecorder):
         super().__init__(lowers, count)
         dependencies = Dependencies()
         self._movers = [movers_of(lower, dependencies) for lower in lowers]
+        self._examined: set[int] = set()
 
     def record_results(self, i: int, depsgraph: Depsgraph) -> None:
         """Read what became of the chains in the ``i``-th frame. Raises `Refused` where something else moves a limb:
@@ -173,13 +176,24 @@ class RigRecorder(ChainRecorder):
                 self.reach[i, number] = self._judged(number, depsgraph) if has_missed else Reach.REACHED
 
     def _judged(self, number: int, depsgraph: Depsgraph) -> Reach:
-        """The reach of a chain whose tip is off its target."""
-        problem = moved_by(self.object.evaluated_get(depsgraph), self._movers[number])
+        """The reach of a chain whose tip is off its target. Its mechanism, which no frame changes, is examined once,
+        and again where the chain is not where it should be."""
+        evaluated = self.object.evaluated_get(depsgraph)
+        problem = moved_by(evaluated, self._movers[number])
         if problem:
             raise Refused(problem)
         sample = self.samples[number]
-        reach, problem = status.on_rig[0](self.object.pose.bones[sample.lower], depsgraph)
+        lower = self.object.pose.bones[sample.lower]
+        target = followed(chain_settings(lower), False)[0]
+        if number in self._examined and target:
+            with suppress(Refused, Unposable):
+                reach = reach_of(lower, evaluated.pose.bones[lower.name], target, depsgraph)
+                if reach != Reach.INVALID:
+                    return reach
+        reach, problem = status.on_rig[0](lower, depsgraph)
         sample.problem = problem or sample.problem
+        if not problem:
+            self._examined.add(number)
         return reach
 
     def record_channels(self, i: int, depsgraph: Depsgraph) -> None:
