@@ -284,5 +284,5 @@ CASES = {
     "by a function": Case(by_function, 20, 250, 3.0),
     "hindered": Case(hindered, 20, 250, 3.0),
     "by a handler": Case(handled, 20, 250, 1.5),
-    "moved by one": Case(moved_by_a_handler, 20, 250, 1.0),
+    "moved by one": Case(moved_by_a_handler, 20, 250, 1.5),
 }
