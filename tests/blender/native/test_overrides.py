@@ -92,6 +92,19 @@ def test_joints_are_those_of_a_live_chain(rig, plane, influence):
     assert_joints(joints(rig), live[-1], SAME)
 
 
+@each_kind
+def test_a_muted_solver_of_both_bones_is_not_in_the_way(rig, capfd):
+    """As it is on a rig of one's own, where the lower bone would hang on the upper one."""
+    solver = rig.pose.bones["foot"].constraints.new("IK")
+    solver.target, solver.chain_count, solver.mute = make_empty("old"), 3, True
+    chain = make_chain(rig, make_empty(), plane="SWING")
+    make_portable(rig)
+    for share in (0.5, 0.9):
+        put(chain.target, location=frame_of(rig).target(share, 0.4, 0.1))
+        assert (chain.runs_on, chain.reach, chain.message) == ("RIG", "REACHED", "")
+    assert "cycle" not in "".join(capfd.readouterr()).lower()
+
+
 @pytest.mark.parametrize("inherits", [True, False])
 def test_a_reset_of_all_bones_of_the_annex_changes_nothing(rig, inherits):
     rig.data.bones["shin"].use_inherit_rotation = inherits
