@@ -8,8 +8,16 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from bpy.types import Context, Object, Operator, PoseBone, UIList, WindowManager
 
-from ...rig.data.access import bones_of, chain_settings, has_bone, has_chain, is_armature, view_layer_of
-from ...rig.settings import PREFIX
+from ...rig.data.access import (
+    bones_of,
+    chain_settings,
+    has_bone,
+    has_chain,
+    is_armature,
+    place_on_bone,
+    view_layer_of,
+)
+from ...rig.settings import SWITCH
 from ...rig.tasks.setup import Refused
 from ...rig.words import rpt_
 from ..finding import NOTHING_SELECTED, chain_meant, goals_of
@@ -141,8 +149,9 @@ class PLANARIK_UL_chains(LIST):  # type: ignore[misc]
             side.label(text="", icon="OUTLINER_OB_ARMATURE")
         slider = row.row(align=True)
         slider.ui_units_x = 3.5
-        slider.prop(bone, f"{PREFIX}influence", text="", slider=True, emboss=False)
-        row.prop(bone, f"{PREFIX}enabled", text="", emboss=False, icon="HIDE_OFF" if settings.enabled else "HIDE_ON")
+        slider.prop(*place_on_bone(bone, "influence"), text="", slider=True, emboss=False)
+        eye = "HIDE_OFF" if settings.enabled else "HIDE_ON"
+        row.prop(*place_on_bone(bone, SWITCH), text="", emboss=False, icon=eye)
 
     def filter_items(self, _context: Context, data: Any, prop: str) -> tuple[list[int], list[int]]:
         """Only bones that have a chain, and among these those that the search names."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from bpy.types import Context, Panel
 
-from ...rig.data.access import has_chain, scene_of, scene_settings
-from ...rig.settings import PREFIX, SWITCH
+from ...rig.data.access import has_chain, place_on_bone, scene_of, scene_settings
+from ...rig.settings import SWITCH
 from ..finding import chain_meant, left_behind
 from ..operators.presets import PLANARIK_PT_presets
 from ..operators.selecting import armature_in_view
@@ -33,7 +33,7 @@ class _ChainPanel:
     def draw_header(self, context: Context) -> None:
         lower = chain_meant(context)
         if lower:
-            self.layout.prop(lower, PREFIX + SWITCH, text="")  # type: ignore[attr-defined]
+            self.layout.prop(*place_on_bone(lower, SWITCH), text="")  # type: ignore[attr-defined]
 
     def draw_header_preset(self, context: Context) -> None:
         if chain_meant(context):
