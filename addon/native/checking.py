@@ -41,14 +41,16 @@ def check(lower: PoseBone) -> None:
     check_lengths(lower)
     if needs_annex(ob):
         _check_apart(lower)
-    elif waits := kept_waiting(lower, dependencies):
+    if waits := kept_waiting(lower, dependencies):
         raise Refused(waits)
 
 
 def kept_waiting(lower: PoseBone, dependencies: Dependencies) -> str:
     """Which IK constraint would turn both bones: even a muted one has Blender wait for the lower bone before the upper
-    one is done, on which a mechanism has the lower one hang."""
+    one is done, on which a mechanism has the lower one hang, unless it stands in an annex."""
     ob = lower.id_data
+    if needs_annex(ob):
+        return ""
     solvers = dependencies.solvers(ob, upper_of(lower).name)
     for owner, each in dependencies.solvers(ob, lower.name):
         if (owner, each) in solvers:

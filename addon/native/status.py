@@ -31,7 +31,6 @@ from ..solver import Reach
 from ..solver.chain import solve_chain
 from ..solver.ops import FLOATS
 from .checking import is_out_of_reach, kept_waiting
-from .mechanism.annex import needs_annex
 from .mechanism.found import Found, may_switch
 from .purpose import changed_since
 from .wanted import read
@@ -71,9 +70,7 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
     if not problem and (reach != Reach.REACHED or _is_solved_too(lower)):
         dependencies = Dependencies()
         problem = unevaluated(evaluated.id_data) or moved_by(evaluated.id_data, movers_of(lower, dependencies))
-        problem = problem or _hangs(lower, dependencies, target, pole)
-        if not problem and not needs_annex(lower.id_data):
-            problem = kept_waiting(lower, dependencies)
+        problem = problem or _hangs(lower, dependencies, target, pole) or kept_waiting(lower, dependencies)
         if reach == Reach.INVALID and not problem:
             mend = _mend(lower)
             problem = _outdated_as(mend, f"'{lower.name}' is not where its settings put it: {mend}")

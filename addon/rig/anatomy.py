@@ -73,8 +73,8 @@ def anatomy(
     can_make_up: bool = False,
 ) -> Anatomy:
     """The limb of an evaluated upper and lower bone, with the location they have now and the scale given; ``angles``
-    are the settings `IN_SHAPE`. ``can_make_up`` says that the lower bone's channels will make
-    up for an uneven scale that it inherits: it then counts as scaled along its own axes, as it is in a straight limb.
+    are the settings `IN_SHAPE`. ``can_make_up`` says that the lower bone's channels will make up for an uneven scale
+    that it inherits: it then counts as scaled along its own axes, as it is in a straight limb.
 
     Raises `Unposable`.
     """

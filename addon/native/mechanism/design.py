@@ -107,9 +107,10 @@ class Designer(Measurer):
 
     def roll(self) -> Node | None:
         """The turn about the target line that puts the limb into its plane, if anything does."""
-        is_driven, is_switched = ("pole_angle" in self.wanted.exposed, "plane" in self.wanted.exposed)
-        angle = formulas.SETTINGS["pole_angle"] if is_driven else self.wanted.settings["pole_angle"]
-        return formulas.roll(self.limb.bones, angle if self.wanted.pole else None, self.is_hinged, is_switched)
+        exposed, angle = self.wanted.exposed, None
+        if self.wanted.pole:
+            angle = (formulas.SETTINGS if "pole_angle" in exposed else self.wanted.settings)["pole_angle"]
+        return formulas.roll(self.limb.bones, angle, self.is_hinged, "plane" in exposed)
 
     @property
     def rolls_itself(self) -> bool:
