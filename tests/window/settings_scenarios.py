@@ -108,6 +108,34 @@ def change_what_they_run_on(hand: Hand):
     return found
 
 
+def slide_in_the_list(hand: Hand):
+    """Slide the influence of each limb in the list of chains, with keys on what is on the rig, and click its eye."""
+    yield from open_limbs(hand)
+    limb = rig().pose.bones["lower_rig"]
+    for frame, influence in ((1, 0.4), (20, 0.9)):
+        limb["planar_ik.influence"] = influence
+        limb.keyframe_insert('["planar_ik.influence"]', frame=frame)
+    bpy.context.scene.frame_set(1)
+    found = {}
+    _, region = hand.sidebar()
+    yield from hand.move((region.x + region.width // 2, region.y + region.height // 2))
+    yield from hand.keys(*10 * ["WHEELDOWNMOUSE"])
+    yield from hand.hover_button("bpy.ops.pose.planar_ik_remove()")
+    panel = hand.mouse[1]
+    for name, setting in (("live", "planar_ik_influence"), ("rig", "planar_ik.influence")):
+        yield from hand.move((region.x, region.y))
+        yield from hand.hover(setting, across=0.7)
+        is_in_list, states = hand.mouse[1] < panel, [chain(name).influence]
+        yield from hand.drag(-20)
+        states.append(chain(name).influence)
+        hand.picture(name)
+        yield from hand.hover("planar_ik_enabled", across=0.8)
+        yield from hand.key("LEFTMOUSE")
+        states.append(chain(name).enabled)
+        found[name] = {"is_in_list": is_in_list, "states": states}
+    return found
+
+
 def where(name: str) -> dict:
     """What a limb runs on, and its joints."""
     posed = rig().evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones

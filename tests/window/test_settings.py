@@ -40,6 +40,15 @@ def test_one_click_in_the_panel_changes_what_a_limb_runs_on(play):
             assert state["joints"] == pytest.approx(states[0]["joints"], abs=NEAR), name
 
 
+def test_the_list_shows_and_sets_what_acts(play):
+    for name, found in play("settings_scenarios.slide_in_the_list").items():
+        before, slid, is_on = found["states"]
+        assert found["is_in_list"], name
+        assert before == pytest.approx({"live": 1.0, "rig": 0.4}[name])
+        assert 0.0 < slid < before, name
+        assert not is_on, name
+
+
 def test_a_knee_swings_as_its_slider_is_dragged(play):
     """On the rig, where the mechanism has to be made anew for that, as live."""
     found = play("settings_scenarios.drag_the_bend")
