@@ -45,7 +45,7 @@ class World:
         return start
 
     def bone(self, ob: Any, name: str) -> int:
-        """The place of a bone among them; raises `KeyError`."""
+        """The place of a bone that the armature has."""
         return self.first(ob) + bones_of(ob).find(name)
 
     def goal(self, goal: Target) -> int:
