@@ -52,7 +52,8 @@ def solve_two_bone(target: Any, r1: Any, r2: Any, bend: Any = 1) -> TwoBone:
     is the origin and all lengths have one unit. The knee is on the counter-clockwise side of the line from root to
     target for ``bend`` above or at 0, on the other side below. A target at the root lies along +x.
 
-    Raises `ValueError` for floats that are not finite or lengths below 0; in arrays such rows come back as
+    Numbers may be of any size below 1e60; of chains shorter than 1e-30, digits are lost. Raises `ValueError` for floats
+    from there on or not finite, lengths below 0, and what is no number; in arrays such rows come back as
     `Reach.INVALID` with the pose of a straight chain along +x and residual 0.
 
     Source: Quilez, *Simple IK* (the knee by vectors), with its discriminant factored; Juckett, *Analytic Two-Bone IK
@@ -60,11 +61,24 @@ def solve_two_bone(target: Any, r1: Any, r2: Any, bend: Any = 1) -> TwoBone:
     """
     if isinstance(target, np.ndarray) or any(isinstance(value, np.ndarray) for value in (r1, r2, bend)):
         return _solve_arrays(target, r1, r2, bend)
-    x, y, r1, r2, bend = float(target[0]), float(target[1]), float(r1), float(r2), float(bend)
-    if not _is_valid(x, y, r1, r2, bend):
-        raise ValueError(f"not a limb: target ({x}, {y}), lengths {r1} and {r2}, bend {bend}")
+    x, y, r1, r2, bend = _floats(target, r1, r2, bend)
     knee_x, knee_y, upper_x, upper_y, lower_x, lower_y, reach, residual = _solve(x, y, r1, r2, bend, FLOATS)
     return TwoBone((knee_x, knee_y), (upper_x, upper_y), (lower_x, lower_y), reach, residual)
+
+
+def _floats(target: Any, r1: Any, r2: Any, bend: Any) -> tuple[float, float, float, float, float]:
+    """What a chain is posed by, as floats within the limits of `solve_two_bone`."""
+    try:
+        x, y = map(float, target)
+        given = x, y, float(r1), float(r2), float(bend)
+    except (TypeError, ValueError, OverflowError):
+        given = (np.nan,) * 5
+    if not _is_valid(*given):
+        raise ValueError(
+            f"not a limb: target {target}, lengths {r1} and {r2}, bend {bend}; a target is two numbers, or an array"
+            f" (..., 2) of many, and numbers are below {LIMIT:g} in size, lengths not below 0"
+        )
+    return given
 
 
 def _is_valid(x: float, y: float, r1: float, r2: float, bend: float) -> bool:

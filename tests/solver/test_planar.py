@@ -191,6 +191,21 @@ def test_what_is_not_finite_is_refused(wrong, place):
         solve_two_bone((x, y), r1, r2, bend)
 
 
+@pytest.mark.parametrize(
+    "target", [(0.5, 0.7, 0.0), (0.5,), 0.5, None, ("a", "b"), [[0.5, 0.7], [0.1, 0.2]], (10**400, 0)]
+)
+def test_a_target_that_is_no_pair_is_refused(target):
+    with pytest.raises(ValueError, match=r"not a limb.*a target is two numbers, or an array"):
+        solve_two_bone(target, 1.0, 1.2)
+
+
+@pytest.mark.parametrize("wrong", [None, [1.0, 2.0], "long"])
+def test_lengths_and_bends_that_are_no_numbers_are_refused(wrong):
+    for numbers in ((wrong, 1.2, 1.0), (1.0, wrong, 1.0), (1.0, 1.2, wrong)):
+        with pytest.raises(ValueError, match="not a limb"):
+            solve_two_bone((0.5, 0.7), *numbers)
+
+
 @pytest.mark.parametrize("place", [2, 3])
 def test_lengths_below_nothing_are_refused(place):
     given = [0.5, 0.7, 1.0, 1.2, 1.0]
