@@ -11,10 +11,11 @@ import numpy as np
 from bpy.types import Action, Armature, Depsgraph, Object, PoseBone
 from numpy.typing import NDArray
 
-from ..rig.data.access import ArmatureObject, bones_of, children_of, has_chain, is_armature, runs_on_rig
+from ..rig.data.access import ArmatureObject, bones_of, children_of, has_chain, is_armature, key_of, runs_on_rig
 from ..rig.settings import PREFIX, SHAPING, SWITCH
 from ..rig.targets import pointed_to
 from .channels import Channels, differing
+from .following import Pointers
 
 AIMS = attrgetter("target", "pole_target", "subtarget", "pole_subtarget")
 """The settings, besides those that animate, that say what a chain follows."""
@@ -75,17 +76,19 @@ def with_settings(ob: Object) -> list[PoseBone]:
     return [bone for bone in bones_of(ob) if any(map(bone.is_property_set, ("planar_ik", PREFIX + SWITCH)))]
 
 
-def has_unknown_chains(edit: Edit, known: Container[int]) -> bool:
+def has_unknown_chains(edit: Edit, known: Container[int], pointers: Pointers) -> bool:
     """Whether an armature that had no live chain has one now, as after Blender's Paste Pose, or a chain on the rig
-    follows a bone that has another name now."""
+    lost what it follows by that, or follows a bone that has another name now."""
     others = [ob for uid, ob in edit.objects.items() if uid not in known] if edit.has_rigs else []
     chains = [bone for ob in others if is_armature(ob) for bone in _switched_on(bones_of(ob))]
-    return any(not runs_on_rig(bone) or _has_lost_bone(bone) for bone in chains)
+    return any(not runs_on_rig(bone) or _has_lost_goal(bone, pointers) for bone in chains)
 
 
-def _has_lost_bone(lower: PoseBone) -> bool:
-    goals = pointed_to(lower.planar_ik)  # type: ignore[attr-defined]  # addon.rig.properties adds it
-    return any(name and ob and is_armature(ob) and name not in ob.pose.bones for ob, name in goals)
+def _has_lost_goal(lower: PoseBone, pointers: Pointers) -> bool:
+    settings = lower.planar_ik  # type: ignore[attr-defined]  # addon.rig.properties adds it
+    goals = pointed_to(settings)
+    is_renamed = any(name and ob and is_armature(ob) and name not in ob.pose.bones for ob, name in goals)
+    return is_renamed or bool(pointers.lost(key_of(lower), settings))
 
 
 def _switched_on(bones: Any) -> list[PoseBone]:

@@ -10,7 +10,7 @@ import bpy
 from bpy.types import PoseBone
 
 from ..rig.data.access import Key, bones_of, has_chain, is_armature
-from ..rig.settings import IN_SHAPE, ChainSettings
+from ..rig.settings import IN_SHAPE, ChainSettings, quietly
 from ..rig.targets import GOALS
 from ..rig.tasks.mirroring import flip_settings
 
@@ -38,9 +38,9 @@ class Pointers:
         if key in self._seen:
             self._seen[key] = self._seen[key] | {name: getattr(settings, name) for name in IN_SHAPE}
 
-    def forget(self, key: Key) -> None:
+    def note_anew(self, key: Key, settings: Any) -> None:
         """Somebody set what a chain points to: that counts from now on."""
-        self._seen.pop(key, None)
+        self.note(key, settings)
         self._given_back.discard(key)
 
     def undo(self) -> None:
@@ -56,16 +56,21 @@ class Pointers:
     def give_back(self, key: Key, settings: Any) -> None:
         """Let a chain point again to what it pointed to, if nobody set it anew and that was not deleted. Its pose was
         pasted then, maybe flipped: the names and the angles are those of another limb too."""
-        seen = self._seen.get(key, {}) if settings.id_data.library is None else {}
-        lost = [(goal, part) for goal, part in GOALS if goal in seen and getattr(settings, goal) is None]
-        for goal, part in lost:
+        for goal, part in self.lost(key, settings):
+            seen = self._seen[key]
             ob = next((ob for ob in bpy.data.objects if ob.session_uid == seen[goal]), None)
             if ob:
-                setattr(settings, goal, ob)
-                for name in (part, *IN_SHAPE):
-                    setattr(settings, name, seen[name])
+                with quietly():
+                    setattr(settings, goal, ob)
+                    for name in (part, *IN_SHAPE):
+                        setattr(settings, name, seen[name])
                 self._given_back.add(key)  # after it was set, which counts as setting the chain anew
                 self._seen[key] = seen
+
+    def lost(self, key: Key, settings: Any) -> list[tuple[str, str]]:
+        """Those of `GOALS` that a chain, which is not linked, pointed to when last looked at, and points to no more."""
+        seen = self._seen.get(key, {}) if settings.id_data.library is None else {}
+        return [(goal, part) for goal, part in GOALS if goal in seen and getattr(settings, goal) is None]
 
 
 class Renaming:

@@ -89,7 +89,7 @@ def _on_change(changed: ChainSettings, is_aim: bool) -> None:
     plan.changed.add(key_of(bone))
     plan.pointers.note_shape(key_of(bone), changed)
     if is_aim:
-        plan.pointers.forget(key_of(bone))
+        plan.pointers.note_anew(key_of(bone), changed)
         plan.renaming.forget(changed)
     if not changed.enabled:
         give_back(bone.id_data, [bone])

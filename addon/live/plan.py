@@ -144,7 +144,7 @@ def all_groups() -> set[Group]:
 def _look_at_edited(edit: Edit) -> bool:
     """Have what was edited of rigs looked at anew; False if that does not do."""
     known = [uid for uid in edit.objects if uid in plan.seen]
-    if has_unknown_chains(edit, plan.seen) or any(plan.seen[uid].has_muted_others() for uid in known):
+    if has_unknown_chains(edit, plan.seen, plan.pointers) or any(plan.seen[uid].has_muted_others() for uid in known):
         return False
     for uid in known if edit.has_rigs else ():
         lowers = plan.seen[uid].edited(edit)
@@ -191,13 +191,15 @@ def chains_of_file() -> dict[Key, Chain]:
         plan.pointers.give_back(key_of(bone), chain_settings(bone))
     plan.renaming.follow(map(chain_settings, lowers))
     for bone in lowers:
-        if has_chain(bone) and not runs_on_rig(bone):
-            ob, key = bone.id_data, key_of(bone)
+        if not has_chain(bone):
+            continue
+        ob, key = bone.id_data, key_of(bone)
+        if not runs_on_rig(bone):
             seen = plan.seen.get(ob.session_uid)
             take_own_side(bone, seen.bones if seen else ())
             chain = found[key] = plan.chains.get(key) or Chain(ob, bone.name)
-            plan.pointers.note(key, chain_settings(bone))
             status.register_chain(chain)
+        plan.pointers.note(key, chain_settings(bone))
     return found
 
 

@@ -15,7 +15,7 @@ from ..rig.data.carrying import Property, carry, carry_across, redirect
 from ..rig.data.dependencies import Dependencies
 from ..rig.data.editing import at_once, edit_mode, object_mode
 from ..rig.data.unkeyed import unkeyed_kept
-from ..rig.settings import PREFIX, SWITCH, holder_of
+from ..rig.settings import PREFIX, SWITCH, holder_of, quietly
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
 from ..rig.targets import GOALS, Target
 from ..rig.tasks.mirroring import flip_settings
@@ -31,7 +31,6 @@ from .mechanism.found import Found, constraints_of
 from .mechanism.references import subtarget_of
 from .mechanism.surroundings import surroundings_of
 from .purpose import check_new_goals, limb_of, purpose_of
-from .switching import quietly
 from .wanted import Values, Wanted, goals_of, path_on, read, values_of
 
 ASKEW = 1e-3

@@ -1,33 +1,14 @@
-"""Setting settings without updating mechanisms: while mechanisms are made, taken away or mended, and to switch many
-chains at once."""
+"""Switching many chains on the rig at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 from bpy.types import PoseBone
 
 from ..rig.data.access import chain_settings, runs_on_rig
+from ..rig.settings import quietly
 from .mechanism.found import constraints_of
-
-_setting: list[bool] = []
-"""One for each `quietly` that is active."""
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Set settings, and let no mechanism follow."""
-    _setting.append(True)
-    try:
-        yield
-    finally:
-        _setting.pop()
-
-
-def is_quiet() -> bool:
-    """Whether mechanisms are not to follow what is set now."""
-    return bool(_setting)
 
 
 def switch_all(lowers: Iterable[PoseBone], is_on: bool) -> None:

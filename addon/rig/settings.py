@@ -7,7 +7,8 @@ keys, draws drivers and copies data paths only of what it finds a path to, and i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
@@ -39,8 +40,26 @@ OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
 on_change: list[Callable[[ChainSettings, bool], None]] = []
 """Called with a chain's settings after one of them was set, and whether that one says what is followed."""
 
+_quiet: list[bool] = []
+"""One for each `quietly` that is active."""
+
 on_live: list[Callable[[Any], None]] = []
 """Called with a scene after Live was switched on or off in it."""
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Set settings, and let no mechanism follow: while these are made, taken away or mended, or are what was set."""
+    _quiet.append(True)
+    try:
+        yield
+    finally:
+        _quiet.pop()
+
+
+def is_quiet() -> bool:
+    """Whether mechanisms are not to follow what is set now."""
+    return bool(_quiet)
 
 
 class Setting(NamedTuple):

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.blender.natives import make_portable
 from tests.blender.rigs import (
     HIP,
     NEAR,
@@ -149,13 +150,18 @@ def paste_flipped(ob):
     bpy.ops.ed.undo_push(message="pasted")
 
 
+@pytest.mark.parametrize("is_on_rig", [False, True])
 @pytest.mark.parametrize("is_by_bones", [True, False])
-def test_a_pose_pasted_flipped_leaves_the_other_limb_its_own_bones_and_shape(is_by_bones):
+def test_a_pose_pasted_flipped_leaves_the_other_limb_its_own_bones_and_shape(is_by_bones, is_on_rig):
     ob = both_legs(is_by_bones)
+    if is_on_rig:
+        make_portable(ob, "shin.L", "shin.R")
     paste_flipped(ob)
     left, right = (joints(ob, f"shin.{side}") for side in "LR")
     np.testing.assert_allclose(right, np.array(left) * (-1, 1, 1), atol=1e-5)
-    assert ob.pose.bones["shin.R"].planar_ik.hinge_angle == pytest.approx(-0.3)
+    chain = ob.pose.bones["shin.R"].planar_ik
+    assert (chain.reach, chain.message) == ("REACHED", "")
+    assert chain.hinge_angle == pytest.approx(-0.3)
 
 
 def test_it_does_after_undo_and_redo():

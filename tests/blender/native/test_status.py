@@ -264,10 +264,6 @@ def test_a_pose_that_is_pasted_on_a_limb_on_the_rig_leaves_it_its_target() -> No
     update()
     chain = ob.pose.bones["shin"].planar_ik
     assert np.allclose(matrices(ob), before, atol=1e-6)
-    if chain.target is None:
-        assert "lost its target and follows 'target' still: press Rebuild on the Rig" in chain.message
-        assert bpy.ops.pose.planar_ik_rebuild() == {"FINISHED"}
-        update()
     assert (chain.target, chain.pole_target) == (target, bpy.data.objects["pole"])
     assert (chain.reach, chain.message) == ("REACHED", "")
     assert np.allclose(matrices(ob), before, atol=1e-5)
