@@ -21,6 +21,8 @@ from tests.blender.rigs import (
     put,
 )
 
+FOOT = Bone("foot", LEG[2].tail, (0.1, 0.4, -2), "shin")
+
 
 def hang_as_child(ob, target):
     target.parent = ob
@@ -53,6 +55,27 @@ def hang_by_property_driver(ob, target):
     variable = target.driver_add("location", 0).driver.variables.new()
     variable.targets[0].id = ob
     variable.targets[0].data_path = 'pose.bones["shin"].rotation_quaternion[0]'
+
+
+def read_setting(ob, target, name, path):
+    """Let a setting of a bone drive a target."""
+    variable = target.driver_add("location", 0).driver.variables.new()
+    variable.targets[0].id = ob
+    variable.targets[0].data_path = f'pose.bones["{name}"]{path}'
+
+
+def hang_by_a_driven_setting(ob, target):
+    """The property of another bone, which the limb drives by way of a constraint's influence."""
+    hip, driven = ob.pose.bones["hip"], ob.pose.bones["hip"].constraints.new("LIMIT_SCALE")
+    hip["reach"] = 0.5
+    for owner, path in ((driven, "influence"), (hip, '["reach"]')):
+        owner.driver_add(path).driver.variables.new()
+    by_limb, by_influence = (curve.driver.variables[0] for curve in ob.animation_data.drivers)
+    by_limb.type = "TRANSFORMS"
+    by_limb.targets[0].id, by_limb.targets[0].bone_target = ob, "shin"
+    by_influence.targets[0].id = ob
+    by_influence.targets[0].data_path = f'pose.bones["hip"].constraints["{driven.name}"].influence'
+    read_setting(ob, target, "hip", '["reach"]')
 
 
 def deformed_mesh(ob):
@@ -90,6 +113,7 @@ HANGING = (
     hang_by_armature_constraint,
     hang_by_driver,
     hang_by_property_driver,
+    hang_by_a_driven_setting,
     hang_by_vertex_parent,
     hang_by_vertex_group,
     hang_on_a_hooked_path,
@@ -133,14 +157,24 @@ def test_a_target_that_comes_to_hang_on_a_working_chain():
 
 @pytest.mark.parametrize("bone", ["thigh", "shin", "foot"])
 def test_a_bone_of_the_chain_or_below_it(bone):
-    foot = Bone("foot", LEG[2].tail, (0.1, 0.4, -2), "shin")
-    ob = make_rig((*LEG, foot))
+    ob = make_rig((*LEG, FOOT))
     assert_refused(make_chain(ob, ob, subtarget=bone), "hangs on the chain")
 
 
 def test_a_target_that_hangs_on_the_chains_parent_is_fine():
     ob, target = make_rig(), make_empty("target", NEAR)
     target.parent, target.parent_type, target.parent_bone = ob, "BONE", "hip"
+    plane_chain(ob, target)
+    assert_on_target(ob, target)
+
+
+@pytest.mark.parametrize("path", ['["reach"]', '.constraints["Limit Scale"].influence'])
+def test_a_target_that_reads_a_setting_of_a_bone_below_is_fine(path):
+    """As in Rigify's rigs of 2.93: what a limb follows is driven by a property of a bone that hangs on the limb."""
+    ob, target = make_rig((*LEG, FOOT)), make_empty("target", NEAR)
+    foot = ob.pose.bones["foot"]
+    foot["reach"] = foot.constraints.new("LIMIT_SCALE").influence = 0.1
+    read_setting(ob, target, "foot", path)
     plane_chain(ob, target)
     assert_on_target(ob, target)
 

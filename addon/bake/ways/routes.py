@@ -16,7 +16,7 @@ from bpy.types import Constraint, Object, PoseBone
 from ...live.channels import SIZES
 from ...rig.data.access import ArmatureObject, bones_of, is_armature, split_path, upper_of
 from ...rig.data.animation import animated_paths
-from ...rig.data.dependencies import Carrier, driver_targets
+from ...rig.data.dependencies import Carrier
 from ...rig.problems import Mover
 from ...rig.settings import PREFIX
 from ..scope import chains_of
@@ -152,7 +152,7 @@ class Routes:
         if path not in animation.others(bone) and Route.CURVES in self._allowed:
             return Route.CURVES
         drivers = [driver for name, driver in self._reader.dependencies.drivers(ob, bone) if name == path]
-        hangs_on = [target for driver in drivers for target in driver_targets(driver)]
+        hangs_on = [read for driver in drivers for read in self._reader.dependencies.read_by(driver)]
         route = self._evaluation([(ob, ""), *hangs_on])
         # Of a limb that is posed, the rotation and scale hold the solution.
         return route & ~Route.LIVE if path in SIZES and path != "location" else route

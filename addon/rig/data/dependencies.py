@@ -19,6 +19,9 @@ ON_SHAPES = {"FOLLOW_PATH", "CLAMP_TO", "SHRINKWRAP", "SPLINE_IK"}
 UNMOVING = ("collections", "color", "custom_shape", "display_", "hide", "layers", "show_")
 """How the paths begin, from an object, an armature or a bone, of what is driven and moves nothing."""
 
+SETTINGS = ("[", "constraints[")
+"""How the paths begin, from a bone, of what does not move with it: custom properties, and settings of constraints."""
+
 SOLVERS = {"IK", "SPLINE_IK"}
 """The constraints that turn other bones than the one that has them."""
 
@@ -83,6 +86,18 @@ class Dependencies:
             self._drivers[owner] = found
         return self._drivers[owner].get(bone, [])
 
+    def read_by(self, driver: Any) -> Iterator[Carrier]:
+        """The objects and bones with which the value of a driver changes. A setting of a bone does not change as the
+        bone moves, but with its object's animation and with what drives it."""
+        waiting, followed = [driver], set()
+        while waiting:
+            for ob, bone, path in _read_by(waiting.pop()):
+                is_setting = bool(bone) and path.startswith(SETTINGS)
+                yield (ob, "" if is_setting else bone)
+                if is_setting and (ob, bone, path) not in followed:
+                    followed.add((ob, bone, path))
+                    waiting.extend(each for driven, each in self.drivers(ob, bone) if path.startswith(driven))
+
     def direct(self, carrier: Carrier) -> list[Carrier]:
         """What an object or a bone itself moves with."""
         if carrier not in self._direct:
@@ -116,7 +131,7 @@ class Dependencies:
         for owner in owners if self._has_drivers else ():
             for path, driver in self.drivers(owner, bone):
                 if not path.startswith(UNMOVING):
-                    yield from driver_targets(driver)
+                    yield from self.read_by(driver)
 
 
 def _turned_by(constraint: Any, owner: PoseBone) -> list[PoseBone]:
@@ -151,9 +166,15 @@ def _shape_carriers(ob: Object) -> Iterator[Carrier]:
 
 
 def driver_targets(driver: Any) -> Iterator[Carrier]:
-    """The objects and bones that a driver reads."""
+    """The objects and bones that a driver names."""
+    return ((ob, bone) for ob, bone, _ in _read_by(driver))
+
+
+def _read_by(driver: Any) -> Iterator[tuple[Object, str, str]]:
+    """The objects and bones that a driver names, each with the path from there to the property that it reads, if it
+    reads one."""
     for variable in driver.variables if driver else ():
         for target in variable.targets:
             if isinstance(target.id, Object):
-                named = split_path(target.data_path)[0] if variable.type == "SINGLE_PROP" else ""
-                yield (target.id, named or target.bone_target)
+                named, path = split_path(target.data_path) if variable.type == "SINGLE_PROP" else ("", "")
+                yield (target.id, named or target.bone_target, path)
