@@ -20,7 +20,8 @@ def check_writable(objects: list[Object], into_new: bool) -> None:
         if data is None:
             continue
         _check_strips(ob, data)
-        if data.action and not into_new and not data.action.is_editable:
+        # An override of an action takes no keys either: Blender drops them without a word.
+        if data.action and not into_new and (not data.action.is_editable or data.action.override_library):
             raise Refused(f"Action '{data.action.name}' is linked from another file: bake into a new action")
 
 
@@ -48,6 +49,8 @@ def action_of(ob: Object, into_new: bool) -> tuple[Any, Any]:
         data.action = bpy.data.actions.new(f"{ob.name} Baked")
     elif into_new or has_others(data, {ob}):
         copy = action.copy()
+        if copy.override_library:
+            copy.make_local()
         copy.name = f"{action.name} Baked"
         use(data, copy)
         if not action.users and action.is_editable:
