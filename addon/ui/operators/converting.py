@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
 from ... import live
-from ...rig.data.access import is_armature, upper_of, view_layer_of
+from ...rig.data.access import chain_settings, is_armature, upper_of, view_layer_of
 from ...rig.targets import Target
 from ...rig.tasks.converting import (
     Solvers,
@@ -183,10 +183,13 @@ def _hang(context: Context, mark: Any, ob: Any, bone: PoseBone | None) -> None:
 
 
 def _try(context: Context, lower: PoseBone, settings: dict[str, Any], before: Array) -> float:
-    """Pose the limb by a chain, and say how far that moved it."""
+    """Pose the limb by a chain, and say how far that moved it; raises `Refused` if the chain can't be posed."""
     add_chain(lower, settings)
     live.refresh(context)
     live.solve_now(context)
+    chain = chain_settings(lower)
+    if chain.reach == "INVALID":
+        raise Refused(chain.message)
     return float(np.abs(_matrices(context, lower) - before).max())
 
 

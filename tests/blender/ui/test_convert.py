@@ -20,7 +20,9 @@ from tests.blender.rigs import (
     NEXT,
     SHIN,
     Bone,
+    add_bones,
     assert_on_target,
+    editing,
     make_empty,
     make_rig,
     press,
@@ -237,6 +239,21 @@ def test_what_can_not_be_carried_is_named_and_left_alone(settings, word):
     assert list(ob.pose.bones["shin"].constraints) == [constraint]
     assert not constraint.mute
     assert not ob.pose.bones["shin"].planar_ik.enabled
+
+
+def test_a_pole_that_looks_at_the_knee_is_named():
+    """Such a rig is a circle already, as Blender says in its log: what moves then is no matter of Most Change."""
+    ob, constraint = leg(pole=())
+    with editing(ob):
+        add_bones(ob, [Bone("pole", (0.1, 5, -0.5), (0.1, 5.2, -0.5))])
+    look = ob.pose.bones["pole"].constraints.new("DAMPED_TRACK")
+    look.target, look.subtarget = ob, "shin"
+    constraint.pole_target, constraint.pole_subtarget = ob, "pole"
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match="Bone 'pole' hangs on the chain"):
+        bpy.ops.pose.planar_ik_convert(most_change=10.0)
+    assert constraint in [*ob.pose.bones["shin"].constraints]
+    assert not constraint.mute
 
 
 def two_legs(count=2):
