@@ -92,10 +92,12 @@ def times_too_long(bone: PoseBone) -> float:
 
 
 def points_astray(bone: PoseBone) -> bool:
-    """Whether a bone does not begin where its parent ends, nor do most of its rig: imports leave bones so whose axes in
-    the file were not along them."""
+    """Whether a bone does not begin where its parent ends, nor do most of its rig, or it begins just behind its parent:
+    imports leave bones so whose axes in the file were not along them, or on the right side pointed back."""
     if bone.parent is None or _goes_on(bone):
         return False
+    if _begins_behind(bone, bone.parent):
+        return True
     below = [each for each in bones_of(bone.id_data) if each.parent]
     carrying, met = ({each.parent.name for each in found} for found in (below, filter(_goes_on, below)))  # type: ignore[union-attr]
     return len(met) < MEETING * len(carrying)
@@ -127,6 +129,12 @@ def _goes_on(bone: PoseBone) -> bool:
         return False
     gap = (bone.bone.head_local - bone.parent.bone.tail_local).length
     return bone.bone.use_connect or gap <= TOUCHING * bone.bone.length
+
+
+def _begins_behind(bone: PoseBone, parent: PoseBone) -> bool:
+    """Whether a bone begins as far from its parent's head as that one's tail, on the other side."""
+    tail = 2.0 * parent.bone.head_local - parent.bone.tail_local
+    return bool((bone.bone.head_local - tail).length <= TOUCHING * parent.bone.length)
 
 
 def _next_to(upper: PoseBone, lower: PoseBone) -> Iterator[Pair]:

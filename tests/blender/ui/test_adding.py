@@ -280,6 +280,16 @@ def test_bones_that_do_not_point_at_the_next_joints_are_told_how_to_be_imported(
     assert words in capfd.readouterr().out
 
 
+def test_a_right_side_that_points_back_is_told_how_to_be_imported() -> None:
+    """As FBX from other programs has it: only half of the bones begin where their parents end."""
+    right = [bone._replace(name=f"{bone.name}.R", parent=f"{bone.parent}.R") for bone in (LEG[1], LEG[2], FOOT)]
+    back = [bone._replace(tail=2 * Vector(bone.head) - Vector(bone.tail), connected=False) for bone in right]
+    back[0] = back[0]._replace(parent="hip")
+    ob = rig_at_rest((*LEG, FOOT, *back), "shin.R")
+    select(ob, "shin.R")
+    refuses(bpy.ops.pose.planar_ik_add, "do not point at the next joints: import the file again")
+
+
 def test_bones_between_joints_are_not_taken_for_an_importers() -> None:
     twist = Bone("twist", (0.02, 0.04, -0.2), (0.03, 0.06, -0.3), "thigh")
     ob = rig_at_rest((*LEG, FOOT, twist), "twist")
