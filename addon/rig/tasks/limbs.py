@@ -24,8 +24,9 @@ POINTING = 0.9
 """Up to which cosine with the way to a joint a bone points there."""
 
 MEETING = 0.2
-"""If a smaller part of a rig's bones that carry others end where one of these begins, an importer made them of joints
-alone: of rigs drawn in Blender it is more than a third, of such imports hardly any."""
+"""If a smaller part of a rig's bones that are only children begin where their parents end, an importer made them of
+joints alone: of rigs drawn in Blender it is a third and more, of such imports hardly any. A body that carries several
+parts ends where none of them begins in either."""
 
 IS_HIDDEN_IN_POSE = bpy.app.version >= (5, 0, 0)
 """Before, a bone was hidden or not in all poses of its armature."""
@@ -98,9 +99,8 @@ def points_astray(bone: PoseBone) -> bool:
         return False
     if _begins_behind(bone, bone.parent):
         return True
-    below = [each for each in bones_of(bone.id_data) if each.parent]
-    carrying, met = ({each.parent.name for each in found} for found in (below, filter(_goes_on, below)))  # type: ignore[union-attr]
-    return len(met) < MEETING * len(carrying)
+    only = [each for each in bones_of(bone.id_data) if each.parent and len(each.parent.bone.children) == 1]
+    return sum(map(_goes_on, only)) < MEETING * len(only)
 
 
 def _times(bone: Any) -> float:

@@ -297,6 +297,17 @@ def test_bones_between_joints_are_not_taken_for_an_importers() -> None:
     refuses(bpy.ops.pose.planar_ik_add, "'twist' and its parent 'thigh' are no limb")
 
 
+def test_parts_that_all_hang_on_one_bone_are_not_taken_for_an_importers() -> None:
+    """As of the bees and boxes of games, drawn in Blender: nothing but a body that carries each part."""
+    body = Bone("body", (0, 0, 0), (0, -1.7, 0))
+    wings = [
+        Bone(f"wing.{side}", (0.7 * x, -0.7, 0.7), (1.6 * x, -0.7, 0.7), "body") for side, x in (("L", 1), ("R", -1))
+    ]
+    ob = rig_at_rest((body, *wings, Bone("leg", (0, -0.9, -0.7), (0, -0.9, -1.2), "body")), "leg")
+    select(ob, "leg")
+    refuses(bpy.ops.pose.planar_ik_add, "'leg' and its parent 'body' are no limb")
+
+
 def test_of_bones_of_like_length_the_active_one_counts() -> None:
     places = [(0.0, i, 0.1 * i * i) for i in range(6)]
     tail = [Bone(f"tail{i}", *places[i : i + 2], f"tail{i - 1}" if i else "", i > 0) for i in range(5)]
