@@ -1,9 +1,16 @@
 """Chains as Blender's own bones, constraints and drivers: they need no extension, no Python and no trust."""
 
 from ..rig.data.listening import listen, listen_no_more
-from . import drivers, handlers, keys, modes, restoring, status
+from . import drivers, exposing, handlers, keys, modes, restoring, status
 
-HANDLERS = (*restoring.HANDLERS, *keys.HANDLERS, *modes.HANDLERS, *drivers.HANDLERS, *status.HANDLERS)
+HANDLERS = (
+    *restoring.HANDLERS,
+    *keys.HANDLERS,
+    *exposing.HANDLERS,
+    *modes.HANDLERS,
+    *drivers.HANDLERS,
+    *status.HANDLERS,
+)
 
 
 def register() -> None:
@@ -15,4 +22,5 @@ def register() -> None:
 def unregister() -> None:
     """Stop listening."""
     listen_no_more(HANDLERS)
+    exposing.unregister()
     handlers.unregister()

@@ -163,13 +163,15 @@ class Hand:
                 return
         raise LookupError(f"The sidebar does not show '{name}'")
 
-    def drag(self, by: int) -> Steps:
-        """Press the mouse's button, move to the right, and release it."""
+    def drag(self, by: int, last: str = "") -> Steps:
+        """Press the mouse's button, move to the right, maybe press a ``last`` key, and release the button."""
         x, y = self.mouse
         self._event("LEFTMOUSE", "PRESS")
         yield
         for part in (4, 2, 1):
             yield from self.move((x + by // part, y))
+        if last:
+            yield from self.key(last)
         self._event("LEFTMOUSE", "RELEASE")
         yield
         yield from self.move((x, y))

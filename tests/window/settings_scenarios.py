@@ -82,6 +82,46 @@ def drag_the_bend(hand: Hand):
     return found
 
 
+def drag_what_was_keyed(hand: Hand):
+    """Over a slider of the limb on the rig whose setting is no custom property yet: key it, while playback runs too, or
+    add a driver and take it away; then drag, drag again and press Esc, and undo twice."""
+    found = {}
+    for way in ("keyed", "driven", "playing"):
+        yield from open_limbs(hand)
+        select("lower_rig")
+        yield
+        yield from hand.hover("planar_ik_softness")
+        states = found[way] = [softness()]
+        if way == "playing":
+            bpy.ops.screen.animation_play()
+            yield
+        yield from hand.key("D" if way == "driven" else "I", ctrl=way == "driven")
+        states.append(softness())
+        if way == "playing":
+            bpy.ops.screen.animation_play()
+            for _ in range(5):  # longer than it takes to be noticed
+                yield
+        if way == "driven":
+            yield from hand.key("ESC")  # which closes what shows the driver
+            yield from hand.hover("softness")
+            yield from hand.key("D", ctrl=True, alt=True)
+        yield from hand.drag(60)
+        states.append(softness())
+        hand.picture(way)
+        yield from hand.drag(30, last="ESC")
+        states.append(softness())
+        for _ in range(2):
+            yield from hand.key("Z", ctrl=True)
+            states.append(softness())
+    return found
+
+
+def softness() -> dict:
+    """How soft the limb on the rig is, whether that is a custom property, and what is said of it."""
+    is_exposed = "planar_ik.softness" in rig().pose.bones["lower_rig"].keys()  # noqa: SIM118
+    return {"value": chain("rig").softness, "is_exposed": is_exposed, "message": chain("rig").message}
+
+
 def bent(name: str) -> dict:
     """How a limb is bent, and what is said of it."""
     return {"bend": chain(name).bend, "reach": chain(name).reach, "message": chain(name).message, **where(name)}

@@ -58,3 +58,17 @@ def test_a_knee_swings_as_its_slider_is_dragged(play):
         assert undone == once, name
         assert [(state["reach"], state["message"]) for state in states] == [("REACHED", "")] * 4, name
         assert states[2]["joints"] != pytest.approx(states[0]["joints"], abs=0.01), name
+
+
+def test_what_was_keyed_or_driven_can_be_dragged_at_once(play):
+    """On the rig, where the setting has to become a custom property for that: before it is dragged, as Blender lets go
+    of a slider that shows another property than before."""
+    found = play("settings_scenarios.drag_what_was_keyed")
+    for name, states in found.items():
+        before, animated, dragged, escaped, undone, twice = states
+        assert (before["is_exposed"], animated["is_exposed"]) == (False, name != "playing"), name
+        assert before["value"] == animated["value"] == 0.0 < dragged["value"], name
+        assert escaped == dragged, name
+        assert (undone["value"], undone["is_exposed"]) == (0.0, True), name
+        assert not any(state["message"] for state in states), name
+        assert twice["is_exposed"] == (name == "playing"), name  # where Blender has a step for playback too
