@@ -16,7 +16,7 @@ from ..native.switching import switch_all
 from ..rig.data.access import path_to_bone, scene_of, upper_of
 from ..rig.data.animation import animated_paths
 from ..rig.legacy import take_over_paths
-from ..rig.tasks.setup import Refused
+from ..rig.tasks.setup import Refused, check_parent
 from .acting import acting_on
 from .actions import check_writable
 from .continuity import continuous
@@ -149,6 +149,7 @@ def check(request: Request) -> None:
     check_writable(list({lower.id_data: None for lower in request.chains}), request.into_new)
     animated, besides = cache(animated_paths), cache(acting_on)
     for lower in request.chains:
+        check_parent(lower)
         for bone in (lower, upper_of(lower)):
             if f"{path_to_bone(bone.name)}.rotation_mode" in animated(lower.id_data):
                 raise Refused(f"The rotation mode of '{bone.name}' is animated: remove its keys first")

@@ -15,7 +15,7 @@ from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_
 from ..rig.settings import NAMES, holder_of, titled
 from ..rig.stretching import shears
 from ..rig.targets import Target
-from ..rig.tasks.setup import Refused
+from ..rig.tasks.setup import Refused, check_parent
 from .mechanism.annex import needs_annex
 from .mechanism.parts import property_path
 from .wanted import fixed_on, read
@@ -27,8 +27,7 @@ def check(lower: PoseBone) -> None:
     check_in_reach(ob, [], "make its chains portable")
     if runs_on_rig(lower):
         raise Refused(f"The chain of '{lower.name}' runs on the rig already")
-    if lower.parent is None:
-        raise Refused(f"'{lower.name}' has no parent: a chain is a bone and its parent")
+    check_parent(lower)
     dependencies = Dependencies()
     _check_followed(lower, dependencies)
     shared = overlap(lower)

@@ -19,7 +19,7 @@ from ..rig.settings import PREFIX, SWITCH, holder_of, quietly
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
 from ..rig.targets import GOALS, Target
 from ..rig.tasks.mirroring import flip_settings
-from ..rig.tasks.setup import Refused
+from ..rig.tasks.setup import Refused, check_parent
 from ..solver.limb import Limb
 from .checking import check, check_fixed, check_goals, check_in_reach
 from .mechanism.annex import annex_of, host_for, needs_annex, remove_if_empty
@@ -126,6 +126,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
     for ob, names in chains.items():
         check_in_reach(ob, names, "rebuild its chains")
         for name in names:
+            check_parent(ob.pose.bones[name])
             check_fixed(ob.pose.bones[name])
             _point_again(ob.pose.bones[name])
             _take_own_side(ob.pose.bones[name])

@@ -78,11 +78,14 @@ def _problem_of(lower: PoseBone, target: Target | None, pole: Target | None, dep
 
 def lacking(lower: PoseBone, target: Target | None, pole: Target | None) -> str:
     """What a chain can't do without, whatever it runs on, and does not have."""
-    if lower.parent is None:
-        return f"'{lower.name}' has no parent: a chain is a bone and its parent"
-    if target is None:
-        return f"'{lower.name}' has no target"
+    if orphaned(lower) or target is None:
+        return orphaned(lower) or f"'{lower.name}' has no target"
     return unposed(lower.id_data) or target.problem() or (pole.problem() if pole else "")
+
+
+def orphaned(lower: PoseBone) -> str:
+    """Whether a lower bone has no parent, as after somebody cleared that in Edit Mode."""
+    return "" if lower.parent else f"'{lower.name}' has no parent: a chain is a bone and its parent"
 
 
 def unposed(ob: ArmatureObject) -> str:
@@ -109,7 +112,7 @@ def overlap(lower: PoseBone) -> str:
 
 def hangs_on(lower: PoseBone, target: Target, dependencies: Dependencies) -> str:
     """Whether the chain itself carries its target or pole."""
-    limb = {(lower.id_data, bone.name) for bone in (lower, upper_of(lower))}
+    limb = {(lower.id_data, bone.name) for bone in (lower, lower.parent) if bone}
     if dependencies.carriers([(target.object, target.bone)]) & limb:
         name = f"Bone '{target.bone}'" if target.bone else f"'{target.object.name}'"
         return f"{name} hangs on the chain of '{lower.name}' itself: use one that does not move with it"

@@ -85,7 +85,7 @@ class Found:
         of. Blender leaves drivers behind when it joins armatures that have bones of the same names. What older files
         did not note is not compared."""
         built = (self.purpose or {}).get("made")
-        if self.purpose is None or not built:
+        if self.purpose is None or not built or self.lower.parent is None:
             return False
         if not all(_is_as(self.made.get(name), each) for name, each in built.items()):
             return False

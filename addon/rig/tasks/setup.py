@@ -15,7 +15,7 @@ from ...solver.rotation import Quaternion
 from ..anatomy import Unposable, carried_by
 from ..data.access import chain_settings, has_bone, runs_on_rig, scene_of, upper_of
 from ..data.dependencies import Dependencies
-from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
+from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, orphaned, overlap, unposed
 from ..settings import MADE, NAMES, PREFIX
 from ..stretching import restore_inherit_scale
 from ..targets import Target
@@ -45,6 +45,12 @@ class Fitting(NamedTuple):
 def told_turned(upper: PoseBone, angle: float) -> str:
     """What to say of an upper bone that turns about its length by an angle."""
     return f"'{upper.name}' turns by {degrees(angle):.3g}° about its length: the plane Pole would keep it as it is"
+
+
+def check_parent(lower: PoseBone) -> None:
+    """Raise `Refused` if a lower bone has no parent, without which there is no limb."""
+    if orphaned(lower):
+        raise Refused(orphaned(lower))
 
 
 def check_limb(lower: PoseBone, has_others: bool = True) -> None:
@@ -92,6 +98,7 @@ def posture_of(context: Context, lower: PoseBone, is_stretched: bool = False) ->
 
     With ``is_stretched`` its chain may have lengthened the upper bone, and made up for what the lower one inherits.
     """
+    check_parent(lower)
     evaluated = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
     lower = evaluated.pose.bones[lower.name]
     upper = upper_of(lower)

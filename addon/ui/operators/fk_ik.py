@@ -16,7 +16,7 @@ from ...rig.data.animation import animated_paths
 from ...rig.targets import Target
 from ...rig.tasks.fitting import UNTURNED
 from ...rig.tasks.mirroring import counterpart, mirror_chain
-from ...rig.tasks.setup import Refused, told_turned
+from ...rig.tasks.setup import Refused, check_parent, told_turned
 from ...rig.tasks.snapping import Match, check_goal, keep_place, keep_setting, key_rotation, key_scale, match, place
 from ...rig.words import rpt_
 from ..finding import goals_of, selected_chains
@@ -78,6 +78,8 @@ class RangeOperator(ChainOperator):
     def act(self, context: Context) -> None:
         """Run `snap` on every frame that was asked for, if none is refused, and come back to the current one."""
         lowers = selected_chains(context, or_off=True)
+        for lower in lowers:
+            check_parent(lower)
         scene = scene_of(context)
         current, subframe = scene.frame_current, scene.frame_subframe
         frames = self._frames(context)

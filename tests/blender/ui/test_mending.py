@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import bpy
@@ -291,6 +293,46 @@ def test_a_limb_that_is_moved_after_its_chain_is_put_on_the_rig():
     target.location = NEAR
     evaluate()
     assert_on_target(ob, target)
+
+
+ASKED = (
+    "bake",
+    "convert",
+    "flip",
+    "make_live",
+    "make_portable",
+    "mirror",
+    "pole",
+    "rebuild",
+    "snap_fk",
+    "snap_target",
+    "switch",
+)
+
+
+@pytest.mark.parametrize("has_target", [True, False])
+@pytest.mark.parametrize("is_on_rig", [False, True])
+def test_of_a_lower_bone_that_lost_its_parent_all_is_said_in_sentences(is_on_rig, has_target, capfd):
+    ob, _ = leg(is_on_rig)
+    bpy.ops.object.mode_set(mode="EDIT")
+    ob.data.edit_bones["shin"].parent = None
+    bpy.ops.object.mode_set(mode="POSE")
+    lower = ob.pose.bones["shin"]
+    if not has_target:
+        lower.planar_ik.target = None
+    evaluate()
+    assert lower.planar_ik.reach == "INVALID"
+    ways = [partial(bpy.ops.pose.planar_ik_mend, way=way) for way in mending().mends_for(lower)]
+    ways += [getattr(bpy.ops.pose, f"planar_ik_{name}") for name in ASKED]
+    assert bool(mending().wrong_goals(lower)) != has_target
+    for act in ways:
+        with suppress(RuntimeError):
+            act()
+    lower.planar_ik.target, lower.planar_ik.softness = make_empty("other", NEAR), 0.1
+    evaluate()
+    assert "has no parent" in lower.planar_ik.message
+    assert bpy.ops.pose.planar_ik_remove() == {"FINISHED"}
+    assert "Traceback" not in "".join(capfd.readouterr())
 
 
 def test_a_limb_that_can_not_get_just_longer_stretches_uniformly():
