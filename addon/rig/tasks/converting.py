@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import atan2, pi
+from math import atan2, degrees, pi
 from typing import Any, NamedTuple
 
 from bpy.types import Depsgraph, PoseBone
@@ -11,6 +11,7 @@ from mathutils import Matrix, Vector
 
 from ...solver.chain import Own
 from ...solver.fitting import fit_hinge
+from ...solver.limb import STRAIGHT
 from ...solver.ops import FLOATS
 from ..anatomy import Unposable, anatomy, frame_of
 from ..data import fcurves
@@ -27,6 +28,10 @@ itself is no better."""
 
 STRETCHED = 1e-4
 """By what part of its length a bone has to be longer, to count as stretched."""
+
+TILTED = 2e-3
+"""How far, in radians, a knee's own axis may be off the one that a chain bends it about: the constraint's error is no
+less."""
 
 FARTHEST = 10.0
 """The limit for a stretch that has none."""
@@ -203,7 +208,23 @@ def _lost(solvers: Solvers) -> list[str]:
         lost.append("what animates the pole angle")
     if locked:
         lost.append(f"the IK locks of '{upper_of(solvers.lower).name}'")
+    tilt = _tilt_of_knee(solvers.lower)
+    if tilt > TILTED:
+        lost.append(f"that IK locks keep the knee of '{solvers.lower.name}' {degrees(tilt):.2g}° off the limb's plane")
     return lost
+
+
+def _tilt_of_knee(lower: PoseBone) -> float:
+    """By how much, in radians, the one axis that IK locks leave a lower bone to turn about is off the normal of the
+    limb at rest; 0 if it is free to turn about others, or the limb is straight."""
+    free = [i for i, axis in enumerate("xyz") if not getattr(lower, f"lock_ik_{axis}")]
+    upper, shin = upper_of(lower).bone, lower.bone
+    thigh = (shin.head_local - upper.head_local).normalized()
+    normal = thigh.cross((shin.tail_local - shin.head_local).normalized())
+    if len(free) != 1 or normal.length <= STRAIGHT:
+        return 0.0
+    angle = normal.angle(shin.matrix_local.col[free[0]].xyz)
+    return float(min(angle, pi - angle))
 
 
 def _drive_plane(ob: Any, lower: str, muting: Any) -> None:

@@ -175,6 +175,7 @@ SENTENCES = {
     "set Stretch Volume to Uniform": "请把拉伸体积设为均匀",
     "set it to Aligned, or Stretch Volume to Uniform": "请设为对齐，或把拉伸体积设为均匀",
     "target": "目标",
+    "that IK locks keep the knee of '{bone}' {angle}° off the limb's plane": "IK 锁定使 '{bone}' 的膝部偏离肢体平面 {angle}°",
     "the IK locks of '{bone}'": "'{bone}' 的 IK 锁定",
     "what '{bone}' follows": "'{bone}' 所跟随的对象",
     "what animates the pole angle": "极向角度的动画",

@@ -208,6 +208,20 @@ def test_an_animated_pole_angle_is_named(capfd):
     assert "'shin': not carried over: what animates the pole angle" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize("roll", [0.0, 0.1])
+def test_a_knee_that_its_locks_tilt_is_named(capfd, roll):
+    """As in the front legs of Rigify's wolf: locked to turn about X alone, which is not square to the limb."""
+    ob, _ = leg()
+    with editing(ob) as bones:
+        across = (bones["shin"].head - bones["thigh"].head).cross(bones["shin"].vector)
+        bones["shin"].align_roll(across.cross(bones["shin"].vector))
+        bones["shin"].roll += roll
+    ob.pose.bones["shin"].lock_ik_y = ob.pose.bones["shin"].lock_ik_z = True
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_convert(most_change=1.0)
+    assert ("that IK locks keep the knee of 'shin' 5.7° off the limb's plane" in capfd.readouterr().out) == (roll > 0.0)
+
+
 def test_stretch_is_carried_over():
     ob, _ = leg(target=(0.1, 0.3, -2.6))
     ob.pose.bones["thigh"].ik_stretch = ob.pose.bones["shin"].ik_stretch = 0.1
