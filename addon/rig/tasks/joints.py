@@ -5,12 +5,9 @@ from __future__ import annotations
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
-from ..data.access import ArmatureObject, children_of
+from ..data.access import ArmatureObject
 from ..data.editing import edit_mode
-from .limbs import TOUCHING, is_limb
-
-AHEAD = 0.9999
-"""From which cosine on a joint lies straight ahead of a bone, so that only its length has to change."""
+from .limbs import TOUCHING, is_limb, joint_ahead
 
 
 def lengths_to_joints(lower: PoseBone) -> dict[str, float]:
@@ -19,7 +16,7 @@ def lengths_to_joints(lower: PoseBone) -> dict[str, float]:
     upper = lower.parent
     if upper is None or is_limb(lower):
         return {}
-    knee, tip = _joint_ahead(upper), _joint_ahead(lower)
+    knee, tip = joint_ahead(upper), joint_ahead(lower)
     if knee != lower or tip is None:
         return {}
     ways = {
@@ -40,14 +37,3 @@ def end_at_joints(context: Context, ob: ArmatureObject, lengths: dict[str, float
             for child in bone.children:
                 child.use_connect = False
             bone.length = length
-
-
-def _joint_ahead(bone: PoseBone) -> PoseBone | None:
-    """The farthest of the bones that begin straight ahead of a bone."""
-    found = {}
-    along = (bone.bone.tail_local - bone.bone.head_local).normalized()
-    for child in children_of(bone):
-        way = child.bone.head_local - bone.bone.head_local
-        if way.length > 0.0 and along.dot(way) >= AHEAD * way.length:
-            found[child] = way.length
-    return max(found, key=lambda child: found[child], default=None)

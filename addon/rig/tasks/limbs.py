@@ -20,6 +20,9 @@ LIKE = 0.6
 FAR = 3.0
 """Bones so many times as long as from joint to joint, or as short, were not drawn so: an importer made them."""
 
+AHEAD = 0.9999
+"""From which cosine on a joint lies straight ahead of a bone, so that only its length has to change."""
+
 POINTING = 0.9
 """Up to which cosine with the way to a joint a bone points there."""
 
@@ -39,7 +42,7 @@ def is_limb(lower: PoseBone) -> bool:
     """Whether a bone looks like the lower bone of a limb: it begins where its parent ends, and neither makes a limb of
     clearly longer bones with its other neighbour (as the shin does with the thigh, and not with the foot)."""
     parent = lower.parent
-    if parent is None or not _goes_on(lower):
+    if parent is None or not _goes_on(lower) or _ends_at_twist(parent) or _ends_at_twist(lower):
         return False
     shorter = _shorter((parent, lower))
     return all(shorter >= LIKE * _shorter(pair) for pair in _next_to(parent, lower))
@@ -114,6 +117,31 @@ def _times(bone: Any) -> float:
 
 def _is_near(times: float) -> bool:
     return times == 0.0 or 1.0 / FAR < times < FAR
+
+
+def joint_ahead(bone: PoseBone) -> PoseBone | None:
+    """The farthest of the bones that begin straight ahead of a bone."""
+    found = {}
+    along = (bone.bone.tail_local - bone.bone.head_local).normalized()
+    for child in children_of(bone):
+        way = child.bone.head_local - bone.bone.head_local
+        if way.length > 0.0 and along.dot(way) >= AHEAD * way.length:
+            found[child] = way.length
+    return max(found, key=lambda child: found[child], default=None)
+
+
+def _ends_at_twist(bone: PoseBone) -> bool:
+    """Whether a bone goes on in one that carries nothing and ends before the next joint straight ahead, or at it: an
+    importer let it end at its twist bone."""
+    joint, start = joint_ahead(bone), bone.bone.head_local
+    if joint is None or _goes_on(joint):
+        return False
+    way = joint.bone.head_local - start
+    reach = (1.0 + TOUCHING) * way.length_squared
+    return any(
+        _goes_on(child) and not children_of(child) and (child.bone.tail_local - start).dot(way) <= reach
+        for child in children_of(bone)
+    )
 
 
 def is_shown(bone: PoseBone) -> bool:

@@ -77,6 +77,22 @@ def test_bones_that_end_at_twist_bones_are_mended_in_one_click(way: str, tmp_pat
     assert_on_target(ob, chain.target, within=1e-5)
 
 
+def test_a_shin_that_ends_at_its_twist_bone_below_a_thigh_that_does_not_is_mended() -> None:
+    """Its tip would be in the middle of the shin."""
+    half = tuple(Vector(SHIN.head).lerp(Vector(SHIN.tail), 0.5))
+    lower = Bone("shin_twist", half, SHIN.tail, "shin", connected=True)
+    ob = make_rig((*LEG[:2], SHIN._replace(tail=half), lower, FOOT._replace(connected=False)))
+    bpy.ops.object.mode_set(mode="POSE")
+    select(ob, "shin_twist")
+    refuses(bpy.ops.pose.planar_ik_add, "no limb")
+    select(ob, "shin")
+    refuses(bpy.ops.pose.planar_ik_add, "'thigh' and 'shin' do not end at the next joints: press End Bones at Joints")
+    press(ob, "end_at_joints")
+    press(ob, "add")
+    tip = ob.pose.bones["shin"].planar_ik.target.matrix_world.translation
+    assert (tip - Vector(SHIN.tail)).length < 1e-5
+
+
 def test_bones_that_end_at_joints_are_left_as_they_are() -> None:
     toe = Bone("toe", (0.1, 0.6, -2), (0.1, 0.8, -2), "foot")
     ob = make_rig((HIP, *LEG[1:], FOOT, toe, *map(twist, LEG[1:])))
