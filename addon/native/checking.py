@@ -134,6 +134,6 @@ def _check_apart(lower: PoseBone) -> None:
             )
     if read(lower).lengthens_only and shears(lower):
         raise Refused(
-            f"What hangs on the limb of '{lower.name}' inherits its scale in full and is linked: set Stretch Volume to "
+            f"'{lower.name}' would be sheared by the scale that it inherits, and is linked: set Stretch Volume to "
             "Uniform, or Inherit Scale to Aligned in the file that the rig is linked from"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from bpy.types import PoseBone
 from bpy.utils import escape_identifier, unescape_identifier
@@ -13,14 +13,17 @@ from ..solver.ops import FLOATS
 from ..solver.rotation import Quaternion
 from ..solver.triangle import Settings
 from .anatomy import Anatomy, Unposable
-from .data.access import chain_settings, children_of, upper_of
+from .data.access import chain_settings, upper_of
 from .kinds import Kind, Problem
 
 SHEARING = {"FULL", "FIX_SHEAR"}
 """The ways to inherit scale that shear a turned bone under one that is scaled unevenly."""
 
-ON_LOWER, ON_OTHERS = "ALIGNED", "AVERAGE"
-"""What a limb that stretches on the rig has the lower bone, and what else hangs on it, inherit of its scale."""
+ON_LOWER: Literal["ALIGNED"] = "ALIGNED"
+"""What a limb that stretches on the rig has the lower bone inherit of its scale."""
+
+ON_OTHERS = "AVERAGE"
+"""What it had other bones that hang on it inherit, in files of development builds."""
 
 POWERS = {"LENGTH": (0.0, 1.0, 0.0), "UNIFORM": (1.0, 1.0, 1.0), "VOLUME": (-0.5, 1.0, -0.5)}
 """By which power of the factor that lengthens a bone each of its axes grows, for each `stretch_volume`."""
@@ -30,30 +33,20 @@ ALIGNED = "set it to Aligned, or Stretch Volume to Uniform"
 
 
 def avoid_shear(lower: PoseBone) -> None:
-    """Set what the bones below must inherit, and keep in the chain's settings what was set before.
-
-    The lower bone takes over the upper bone's lengthening along its own axes; other children keep an even scale.
-    """
-    chain = chain_settings(lower)
-    changed = dict(_kept(lower))
-    for bone, mode in _wanted(lower):
-        inherited = bone.bone.inherit_scale
-        if _shears(bone, lower):
-            changed.setdefault(bone.name, inherited)
-            bone.bone.inherit_scale = mode
-    kept = "\n".join(f"{mode} {escape_identifier(name)}" for name, mode in changed.items())
-    if kept != chain.own_inherit_scale:
-        chain.own_inherit_scale = kept
+    """Let the lower bone take over the upper bone's lengthening along its own axes, and keep in the chain's settings
+    what it inherited before."""
+    chain, kept = chain_settings(lower), dict(_kept(lower))
+    if shears(lower):
+        kept.setdefault(lower.name, lower.bone.inherit_scale)
+        lower.bone.inherit_scale = ON_LOWER
+    lines = "\n".join(f"{mode} {escape_identifier(name)}" for name, mode in kept.items())
+    if lines != chain.own_inherit_scale:
+        chain.own_inherit_scale = lines
 
 
 def shears(lower: PoseBone) -> bool:
     """Whether `avoid_shear` has something to set."""
-    return any(_shears(bone, lower) for bone, _ in _wanted(lower))
-
-
-def _shears(bone: PoseBone, lower: PoseBone) -> bool:
-    inherited = bone.bone.inherit_scale
-    return inherited in SHEARING or (bone == lower and inherited == "AVERAGE")
+    return lower.bone.inherit_scale in {*SHEARING, "AVERAGE"}
 
 
 def restore_inherit_scale(lower: PoseBone) -> None:
@@ -152,11 +145,6 @@ def besides_inherited(wanted: Sizes, upper: Sizes, mode: str) -> Sizes:
     elif mode != "ALIGNED":
         return wanted
     return (wanted[0] / x, wanted[1] / y, wanted[2] / z)
-
-
-def _wanted(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
-    others = [child for bone in (lower, upper_of(lower)) for child in children_of(bone) if child != lower]
-    return [(lower, ON_LOWER), *((bone, ON_OTHERS) for bone in others)]
 
 
 def _kept(lower: PoseBone) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.blender.natives import make_portable, matrices
+from tests.blender.natives import FOOT, make_live, make_portable, matrices
 from tests.blender.rigs import (
     INHERIT_SCALE,
     LEG,
@@ -157,6 +157,25 @@ def test_a_thigh_that_points_beside_the_knee_gets_longer_on_the_rig_too(volume, 
         assert all(np.linalg.norm(a - b) <= 1e-5 * size for a, b in zip(one, other, strict=True))
     if influence == 1.0:
         assert_on_target(ob, target, within=1e-5)
+
+
+@pytest.mark.parametrize("volume", VOLUMES)
+@pytest.mark.parametrize("mode", ["FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE"])
+def test_what_hangs_on_a_limb_is_on_the_rig_what_it_was(volume, mode):
+    """Whole matrices, also of what hangs on the upper bone."""
+    toe, patella = FOOT._replace(tail=(0.3, -0.3, -2)), FOOT._replace(name="patella", parent="thigh")
+    ob = make_rig((*LEG, toe, patella))
+    for name in ("foot", "patella"):
+        ob.data.bones[name].inherit_scale = mode
+        ob.pose.bones[name].rotation_quaternion = (1, 0.3, 0.2, 0.1)
+    make_chain(ob, make_empty("target", FAR), plane="SWING", stretch=1.0, stretch_volume=volume)
+    names = ("thigh", "shin", "foot", "patella")
+    before = matrices(ob, *names)
+    assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
+    make_portable(ob)
+    assert np.abs(matrices(ob, *names) - before).max() < 1e-5
+    make_live(ob)
+    assert np.abs(matrices(ob, *names) - before).max() < 1e-6
 
 
 def test_a_thigh_that_points_across_is_refused():

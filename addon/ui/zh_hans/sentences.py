@@ -156,12 +156,9 @@ SENTENCES = {
     ): "'{bone}' 的父级缩放不均匀，因此在绑定上运行时不能只是变长：请把拉伸体积设为均匀，或留在扩展上运行",
     "What carries '{bone}' is scaled unevenly, and '{lower}' has {setting}: let it inherit in full": "'{bone}' 的父级缩放不均匀，而 '{lower}' {setting}：请让它完整继承",
     (
-        "What hangs on the limb of '{bone}' inherits its scale in full and is linked: set Stretch Volume to "
+        "'{bone}' would be sheared by the scale that it inherits, and is linked: set Stretch Volume to "
         "Uniform, or Inherit Scale to Aligned in the file that the rig is linked from"
-    ): (
-        "依附于 '{bone}' 肢体的骨骼完整继承其缩放且是关联的：请把拉伸体积设为均匀，或在绑定的来源文件中把继承"
-        "缩放设为对齐"
-    ),
+    ): ("'{bone}' 会因继承的缩放而切变且是关联的：请把拉伸体积设为均匀，或在绑定的来源文件中把继承缩放设为对齐"),
     "between 0 and 1, influence blends the bones' rotations and not the target's place": "影响在 0 与 1 之间时混合骨骼的旋转而非目标的位置",
     "bring its chains back": "取回其链",
     "take away what its chains left": "移除其链留下的部分",

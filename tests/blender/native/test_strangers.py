@@ -158,13 +158,25 @@ def test_a_collection_of_the_riggers_own_is_left_alone() -> None:
 def test_what_is_inherited_is_given_back_but_for_what_was_set_since() -> None:
     ob = leg_with_foot(stretch=1.0, softness=0.1)
     bones = ob.data.bones
-    assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("ALIGNED", "AVERAGE")
-    bones["foot"].inherit_scale = "NONE"
+    assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("ALIGNED", "FULL")
     make_live(ob)
-    assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("FULL", "NONE")
+    assert bones["shin"].inherit_scale == "FULL"
+    make_portable(ob)
+    bones["shin"].inherit_scale = "NONE"
+    make_live(ob)
+    assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("NONE", "FULL")
     bones["shin"].inherit_scale = "ALIGNED"
     press(ob, "remove")
-    assert (bones["shin"].inherit_scale, bones["foot"].inherit_scale) == ("ALIGNED", "NONE")
+    assert bones["shin"].inherit_scale == "ALIGNED"
+
+
+def test_what_development_builds_set_on_the_foot_is_given_back() -> None:
+    ob = leg_with_foot(stretch=1.0)
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.own_inherit_scale += "\nFIX_SHEAR foot"
+    ob.data.bones["foot"].inherit_scale = "AVERAGE"
+    make_live(ob)
+    assert [ob.data.bones[name].inherit_scale for name in ("shin", "foot")] == ["FULL", "FIX_SHEAR"]
 
 
 def test_what_is_inherited_stays_where_a_mechanism_can_not_be_made_anew() -> None:
@@ -173,7 +185,7 @@ def test_what_is_inherited_stays_where_a_mechanism_can_not_be_made_anew() -> Non
     put(ob.pose.bones["shin"].planar_ik, stretch=0.0)
     with pytest.raises(RuntimeError, match="'thigh' is scaled unevenly and 'shin' inherits it"):
         rebuild(ob)
-    assert [ob.data.bones[name].inherit_scale for name in ("shin", "foot")] == ["ALIGNED", "AVERAGE"]
+    assert [ob.data.bones[name].inherit_scale for name in ("shin", "foot")] == ["ALIGNED", "FULL"]
 
 
 def without_shin(ob: Any) -> None:
