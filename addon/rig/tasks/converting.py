@@ -155,7 +155,8 @@ def _check(lower: PoseBone, constraint: Any) -> None:
     if not constraint.use_tail:
         raise Refused(f"{what} has Use Tail off: the chain's tip is the tail of its lower bone")
     if length != 2:
-        raise Refused(f"{what} is of {length} bones, and chains are of two")
+        number = constraint.chain_count
+        raise Refused(f"{what} has a Chain Length of {number}, and chains are of two bones: leave it as it is")
     if constraint.target is None:
         raise Refused(f"{what} has no target")
     if constraint.use_rotation:

@@ -98,10 +98,10 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             if lost:
                 sentence = rpt_("'{bone}': not carried over: {what}")
                 self.report({"WARNING"}, sentence.format(bone=name, what="; ".join(map(told, lost))))
+        for sentence in refused if converted else refused[1:]:
+            self.report({"WARNING"}, rpt_("Left alone. {why}").format(why=told(sentence)))
         if not converted:
             raise Refused(refused[0])
-        for sentence in refused:
-            self.report({"WARNING"}, rpt_("Left alone. {why}").format(why=told(sentence)))
         for warning in put_on_rig(context, converted) if self.runs_on == "RIG" else []:
             self.report({"WARNING"}, warning)
         live.refresh(context)

@@ -198,7 +198,9 @@ SENTENCES = {
     "{what} hangs on the chain of '{bone}' itself: use one that does not move with it": "{what} 自身依附于 '{bone}' 的链：请使用不随之移动的对象",
     "{what} has Use Tail off: the chain's tip is the tail of its lower bone": "{what}关闭了使用尾部：链的末端是其下骨的尾端",
     "{what} has no target": "{what}没有目标",
-    "{what} is of {length} bones, and chains are of two": "{what}包含 {length} 根骨骼，而链由两根组成",
+    "{what} has a Chain Length of {number}, and chains are of two bones: leave it as it is": (
+        "{what}的链长为 {number}，而链由两根骨骼组成：请保持原样"
+    ),
     "{what} keeps a distance, which a chain does not": "{what}保持距离，而链不能",
     "{what} keeps to IK limits of '{bone}': switch them off, or set Min and Max Knee Angle": "{what}受 '{bone}' 的 IK 限制：请关闭它们，或设置最小和最大膝角",
     "{what}, which has the same armature: {way}": "{what}（二者使用同一骨架）：{way}",

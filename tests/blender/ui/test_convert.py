@@ -238,7 +238,7 @@ def test_stretch_is_carried_over():
 @pytest.mark.parametrize(
     ("settings", "word"),
     [
-        ({"chain_count": 3}, "of 3 bones"),
+        ({"chain_count": 3}, "Chain Length of 3"),
         ({"use_tail": False}, "Use Tail"),
         ({"use_rotation": True}, "Rotation"),
         ({"ik_type": "DISTANCE"}, "distance"),
@@ -285,6 +285,14 @@ def test_one_limb_that_can_not_be_carried_keeps_no_other_from_it():
     assert ob.pose.bones["shin"].planar_ik.enabled
     assert not ob.pose.bones["shin2"].planar_ik.enabled
     assert ob.pose.bones["shin2"].constraints
+
+
+def test_of_limbs_that_can_not_be_carried_each_is_named(capfd):
+    ob = two_legs(1)
+    ob.pose.bones["shin"].constraints[0].use_tail = False
+    with pytest.raises(RuntimeError, match="of 'shin' has Use Tail off"):
+        press(ob, "convert", "hip")
+    assert "of 'shin2' has a Chain Length of 1" in capfd.readouterr().out
 
 
 def test_one_limb_that_can_not_run_on_the_rig_keeps_no_other_from_it(capfd):
