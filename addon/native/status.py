@@ -8,7 +8,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, PoseBone, Scene
 
-from ..rig.anatomy import EVEN, Unposable, anatomy
+from ..rig.anatomy import Unposable, anatomy
 from ..rig.data.access import (
     Key,
     bones_of,
@@ -24,7 +24,7 @@ from ..rig.data.dependencies import SOLVERS, Dependencies, is_structural
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, deleted, hangs_on, lacking, moved_by, movers_of, not_a_number, unevaluated
 from ..rig.settings import angles_of, features_of, solver_settings
-from ..rig.status import MISSED, away, tolerance
+from ..rig.status import MISSED, away, lower_length, off, tolerance
 from ..rig.targets import Target, followed
 from ..rig.tasks.setup import Refused
 from ..solver import Reach
@@ -161,13 +161,11 @@ def _outdated_as(mend: str, sentence: str) -> str:
 
 
 def reach_of(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> Reach:
-    """Whether the tip is at its target, and if not, what keeps it away: `INVALID` if the solver does not, nor axes of
-    the rig that are not quite square, as Blender leaves those that point along -Y. Raises `Refused` if either has no
-    place."""
-    off = away(evaluated, target, depsgraph)
-    if isnan(off) or isnan(evaluated.matrix.determinant()):  # as Blender inverts what is scaled to nothing, or almost
+    """Whether the tip is at its target, and if not, what keeps it away. Raises `Refused` if either has no place."""
+    gap = away(evaluated, target, depsgraph)
+    if isnan(gap) or isnan(evaluated.matrix.determinant()):  # as Blender inverts what is scaled to nothing, or almost
         raise Refused(NOT_A_PLACE)
-    if off <= tolerance(evaluated):
+    if gap <= tolerance(evaluated):
         return Reach.REACHED
     settings, upper = chain_settings(lower), upper_of(lower)
     given, world = settings.numbers(), evaluated.id_data.matrix_world
@@ -178,5 +176,4 @@ def reach_of(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: De
     reach = solve_chain(place[:], limb, numbers, features, FLOATS, tolerance=MISSED).reach
     if reach != Reach.REACHED:
         return Reach(int(reach))
-    is_near = off <= EVEN * (world.to_3x3() @ evaluated.vector).length
-    return Reach.LIMITED if settings.influence < 1.0 or is_near else Reach.INVALID
+    return off(settings.influence, gap, lower_length(evaluated))

@@ -10,6 +10,7 @@ import bpy
 from bpy.types import Depsgraph, PoseBone
 
 from ..solver import Reach
+from .anatomy import EVEN
 from .data.access import Key, bone_of, bones_of, runs_on_rig, scene_of, scene_settings, upper_of, view_layer_of
 from .kinds import Kind, Problem
 from .problems import unevaluated
@@ -72,13 +73,21 @@ def reach(settings: Any) -> Reach:
     if chain is None or chain.problem:
         return Reach.INVALID
     if chain.reach == Reach.REACHED and _is_off(settings):
-        return off(_evaluated(settings).planar_ik_influence)
+        evaluated = _evaluated(settings)
+        return off(evaluated.planar_ik_influence, residual(settings), lower_length(evaluated))
     return Reach(int(chain.reach))
 
 
-def off(influence: float) -> Reach:
-    """The reach of a live chain whose solution reaches its target, but whose evaluated tip does not."""
-    return Reach.LIMITED if influence < 1.0 else Reach.INVALID
+def off(influence: float, distance: float, length: float) -> Reach:
+    """The reach of a chain whose solution reaches its target, but whose evaluated tip is a distance away from it, next
+    to the ``length`` of the lower bone: by so little where its axes are not quite square, as Blender leaves those that
+    point along -Y, or not quite evenly scaled, as importers do."""
+    return Reach.LIMITED if influence < 1.0 or distance <= EVEN * length else Reach.INVALID
+
+
+def lower_length(evaluated: PoseBone) -> float:
+    """How long an evaluated lower bone is, in scene units."""
+    return float((evaluated.id_data.matrix_world.to_3x3() @ evaluated.vector).length)
 
 
 def message(settings: Any) -> str:

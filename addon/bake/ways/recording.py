@@ -129,7 +129,9 @@ class ChainRecorder(Recorder):
         """What was read of each limb."""
         gaps, are_off = self.missed(slice(None))
         are_off &= self.reach == Reach.REACHED
-        self.reach[are_off] = [status.off(influence) for influence in self.influence[are_off]]
+        _, knee, tip = self.joints(slice(None))
+        numbers = (self.influence, np.linalg.norm(gaps, axis=2), np.linalg.norm(tip - knee, axis=2))
+        self.reach[are_off] = [*map(status.off, *(each[are_off] for each in numbers))]
         for number, sample in enumerate(super().finish()):
             reach, influence = self.reach[:, number], self.influence[:, number]
             sample.reach, sample.gap = reach, np.where((reach == OFF)[:, None], 0.0, gaps[:, number]).astype(np.float32)

@@ -260,6 +260,20 @@ def test_a_chain_that_no_key_switches_on_any_more_is_in_no_circle():
     assert chain.message == ""
 
 
+def test_of_scales_that_importers_leave_nothing_is_said_to_move_the_limb():
+    """Keys of imported motion scale a hip by 1.00003 along one axis: folded, its thigh is 1.2e-5 of the limb longer."""
+    ob, target = make_rig(), make_empty("target", NEAR)
+    chain = make_chain(ob, target, plane="SWING")
+    put(ob.pose.bones["thigh"], scale=(1.0, 1.0, 1.00008))
+    length = 1.95
+    worst = 0.0
+    for angle in np.linspace(0.0, 6.0, 25):
+        put(target, location=(0.4 * np.sin(angle), 0.4 * np.cos(angle), -0.3))
+        worst = max(worst, chain.residual / length)
+        assert (chain.reach in {"REACHED", "LIMITED"}, chain.message) == (True, "")
+    assert worst > 1e-5
+
+
 @pytest.mark.parametrize(("influence", "reach"), [(1.0, "INVALID"), (0.5, "LIMITED")])
 def test_a_tip_that_something_else_takes_away_is_not_reached(legs, influence, reach):
     """As another extension's handler may, which runs after ours."""
