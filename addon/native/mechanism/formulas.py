@@ -70,14 +70,22 @@ def turned(of: Bones, is_flat: bool, side: Any) -> Turned:
     Each factor that is below 0 counts as 0, as the triangle has it; past reach, that makes the limb straight.
     """
     far, measured = distance(is_flat)
-    found = _angles(of, far, _at_least_0(of.total - far))
+    plus, minus = far + of.difference, far - of.difference
+    found = _angles(of.total + far, *map(_at_least_0, (of.total - far, plus, minus)))
     return Turned(*(where_finite(measured, towards(side, angle)) for angle in found))
 
 
 def turned_shaped(of: Bones, side: Any) -> Turned:
     """The same for a limb that goes as far as the piece `FAR` says, which is how much less than r1 + r2."""
     gone = _at_least_0(of.total - FAR)
-    return Turned(*(towards(side, angle) for angle in _angles(of, gone, _at_least_0(FAR))))
+    plus, minus = (each * FOLDED - FAR for each in (of.total + of.difference, of.total - of.difference))
+    found = _angles(of.total + gone, *map(_at_least_0, (FAR, plus, minus)))
+    return Turned(*(towards(side, angle) for angle in found))
+
+
+FOLDED = 1.0 - 2e-7
+"""What part of its shorter bone, twice, a limb goes less than r1 + r2 to count as folded. `FAR` comes in single
+precision: without this, what that takes from it would unfold the knee by the root of it."""
 
 
 class Shape(NamedTuple):
@@ -113,10 +121,9 @@ def _where_all_finite(measured: Any, formula: Any, otherwise: float) -> Node:
     return where_finite(measured, formula, otherwise)
 
 
-def _angles(of: Bones, gone: Any, far: Any) -> Turned:
-    """The angles for a chain that goes so far, which is ``far`` less than r1 + r2."""
-    plus, minus = _at_least_0(gone + of.difference), _at_least_0(gone - of.difference)
-    knee_cos, knee_sin, line_cos, line_sin = turns(of.total + gone, far, plus, minus, 1.0, NATIVE)
+def _angles(reach: Any, far: Any, plus: Any, minus: Any) -> Turned:
+    """The angles for a chain that goes d, from R + d, R - d, d + D and d - D, none negative."""
+    knee_cos, knee_sin, line_cos, line_sin = turns(reach, far, plus, minus, 1.0, NATIVE)
     return Turned(turn_of(line_cos, line_sin), turn_of(knee_cos, knee_sin))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import bpy
 import numpy as np
@@ -17,6 +18,8 @@ from tests.blender.rigs import (
     IN_ITS_AXES,
     INHERIT_SCALE,
     LEG,
+    SHIN,
+    THIGH,
     Bone,
     assert_joints,
     curves,
@@ -82,6 +85,26 @@ def test_joints_are_those_of_a_live_chain(bones, turn, scale, share, direction, 
     make_live(ob)
     assert chain.runs_on == "EXTENSION"
     assert_joints(joints(ob), live, SAME)
+
+
+@pytest.mark.parametrize("shape", [{"softness": 0.1}, {"stretch": 1.0}, {"max_angle": 3.0}])
+def test_a_folded_limb_is_folded_whatever_its_lengths(shape):
+    """Where a piece of the formula in single precision would unfold the knee by the root of what rounding took."""
+    rng = random.Random(1)
+    for _ in range(20):
+        thigh = THIGH._replace(tail=(0.1, 0.2, -rng.uniform(0.5, 1.5)))
+        shin = SHIN._replace(head=thigh.tail, tail=(0.1, 0, thigh.tail[2] - rng.uniform(0.5, 1.5)))
+        ob = fresh_rig((HIP, thigh, shin))
+        frame = frame_of(ob)
+        make_chain(ob, **shape)
+        make_portable(ob)
+        r1, r2 = frame.lengths
+        share = -0.3 * abs(r1 - r2) / (r1 + r2 - abs(r1 - r2))
+        for direction in (-2, 0.3, 1):
+            place = frame.target(share, direction)
+            put(bpy.data.objects["target"], location=place)
+            assert ob.pose.bones["shin"].planar_ik.reach == "TOO_NEAR"
+            assert_joints(joints(ob), expected(frame, place), SAME)
 
 
 @pytest.mark.parametrize("bend", [1, -1])
