@@ -77,8 +77,10 @@ def test_what_drives_an_armature_may_hang_on_a_chain(addon):
     chain = make_chain(ob)
     chain.target, chain.subtarget = holder, "thigh"
     make_chain(holder)
-    ob.pose.bones["shin"]["much"] = 0.5
-    drive(holder.data, 'bones["hip"].bbone_easeout', ob, "shin")
+    driver = holder.data.driver_add('bones["hip"].bbone_easeout').driver
+    driver.type, variable = "SUM", driver.variables.new()
+    variable.type = "TRANSFORMS"
+    variable.targets[0].id, variable.targets[0].bone_target = ob, "shin"
     bpy.context.view_layer.update()
     names = {each.way for each in bake_scene().chains}
     assert names <= {"curves", "evaluated in the scene", "stepped"}
