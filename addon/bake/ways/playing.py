@@ -106,7 +106,7 @@ def _write(samples: list[Sampled], times: NDArray[Any]) -> None:
 
 def _is_played(recorder: Recorder, samples: list[Sampled]) -> bool:
     """Whether the limbs of an object were where the samples have them."""
-    root, knee, tip = (places.swapaxes(0, 1) for places in recorder.joints(slice(None)))
+    root, knee, tip = (places.swapaxes(0, 1) for places in recorder.joints())
     length = np.linalg.norm(knee - root, axis=2) + np.linalg.norm(tip - knee, axis=2)
     far = np.linalg.norm(np.stack((root, knee, tip)), axis=3).max(axis=0)
     own = [sample.joints for sample in samples if sample.object == recorder.object]

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from bpy.types import Depsgraph, PoseBone
+from bpy.types import Depsgraph, Object, PoseBone
 from numpy.typing import NDArray
 
 from ...live import solved_channels
 from ...live.channels import SIZES
 from ...live.places import Positions
-from ...native.status import reach_of
 from ...rig import status
-from ...rig.anatomy import Unposable, solved
 from ...rig.data.access import ArmatureObject, bones_of, chain_settings, key_of, upper_of
-from ...rig.data.dependencies import Dependencies
-from ...rig.data.rotation import rotation_channel, to_channels
-from ...rig.problems import moved_by, movers_of
-from ...rig.targets import Target, followed
-from ...rig.tasks.setup import Refused
+from ...rig.data.rotation import rotation_channel
+from ...rig.targets import Target
 from ...solver import Reach
 from ..samples import OFF, Joints, Sampled, Track, empty_sample, is_off
 from .courses.transforms import array_of
 
-HEAD, TAIL = "head", "tail"
+WIDTHS = {"head": 3, "tail": 3, "matrix": 16, **SIZES}
+"""How many numbers properties of bones have that are read."""
+
+
+class BoneValues:
+    """One property of some bones of an armature, frame by frame; it is read of all bones at once."""
+
+    def __init__(self, ob: Object, name: str, bones: list[str], count: int) -> None:
+        everyone = {bone.name: i for i, bone in enumerate(bones_of(ob))}
+        self._object = ob
+        self._name = name
+        self._column = {bone: i for i, bone in enumerate(bones)}
+        self._rows = [everyone[bone] for bone in bones]
+        self._all = np.zeros((len(everyone), WIDTHS[name]), np.float32)
+        self.values = np.zeros((count, len(bones), WIDTHS[name]), np.float32)
+        """The numbers read, ``(frames, bones, numbers)``."""
+
+    def record(self, i: int, depsgraph: Depsgraph) -> None:
+        """Read the ``i``-th frame, as it is evaluated."""
+        bones_of(self._object.evaluated_get(depsgraph)).foreach_get(self._name, self._all.ravel())
+        self.values[i] = self._all[self._rows]
+
+    def of(self, bone: str) -> NDArray[Any]:
+        """Of one bone, ``(frames, numbers)``."""
+        values: NDArray[Any] = self.values[:, self._column[bone]]
+        return values
 
 
 class Recorder:
@@ -34,10 +54,10 @@ class Recorder:
     def __init__(self, lowers: list[PoseBone], count: int) -> None:
         self.object: ArmatureObject = lowers[0].id_data
         self.samples = [empty_sample(lower, count) for lower in lowers]
-        self._rows = {HEAD: self.rows_of([upper_of(lower) for lower in lowers] + lowers), TAIL: self.rows_of(lowers)}
-        self._joints = {name: np.zeros((count, len(rows), 3), np.float32) for name, rows in self._rows.items()}
+        names = [lower.name for lower in lowers]
+        self._heads = BoneValues(self.object, "head", [upper_of(lower).name for lower in lowers] + names, count)
+        self._tails = BoneValues(self.object, "tail", names, count)
         self._worlds = np.zeros((count, 4, 4))
-        self._places = np.zeros((len(self.object.pose.bones), 3), np.float32)
 
     def rows_of(self, bones: list[PoseBone]) -> NDArray[Any]:
         """Where bones are among those of the pose."""
@@ -45,23 +65,20 @@ class Recorder:
 
     def record(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
-        evaluated = self.object.evaluated_get(depsgraph)
-        self._worlds[i] = array_of(evaluated.matrix_world)
-        bones = evaluated.pose.bones
-        for name, rows in self._rows.items():
-            bones.foreach_get(name, self._places.ravel())
-            self._joints[name][i] = self._places[rows]
+        self._worlds[i] = array_of(self.object.evaluated_get(depsgraph).matrix_world)
+        self._heads.record(i, depsgraph)
+        self._tails.record(i, depsgraph)
 
-    def joints(self, frames: slice) -> Any:
+    def joints(self) -> Any:
         """Roots, knees and tips in the world, each ``(frames, limbs, 3)``."""
-        places = np.concatenate([self._joints[HEAD][frames], self._joints[TAIL][frames]], axis=1)
-        worlds = self._worlds[frames]
+        places = np.concatenate([self._heads.values, self._tails.values], axis=1)
+        worlds = self._worlds
         moved = places @ worlds[:, :3, :3].transpose(0, 2, 1) + worlds[:, None, :3, 3]
         return np.split(moved, 3, axis=1)
 
     def finish(self) -> list[Sampled]:
         """What was read of each limb."""
-        _, knees, tips = self.joints(slice(None))
+        _, knees, tips = self.joints()
         for sample, knee, tip in zip(self.samples, knees.swapaxes(0, 1), tips.swapaxes(0, 1), strict=True):
             sample.joints = Joints(knee.astype(np.float32), tip.astype(np.float32))
         return self.samples
@@ -109,27 +126,34 @@ class ChainRecorder(Recorder):
                 self.reach[i, number] = Reach.INVALID if chain is None or chain.problem else chain.reach
                 sample.problem = (chain.problem if chain else status.UNPOSED) or sample.problem
 
+    def in_doubt(self) -> Iterable[tuple[int, int]]:
+        """The frames, and the limbs by their numbers, that are to be examined once all frames are read."""
+        return ()
+
+    def examine(self, i: int, number: int, depsgraph: Depsgraph) -> None:
+        """Examine a limb in the ``i``-th frame, which is evaluated now."""
+
     def record_channels(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the channels of the limbs' bones in the ``i``-th frame."""
         channels = solved_channels(self.object)
         for channel, (rows, values) in self._values.items():
             values[:, i] = channels.rows(channel)[rows]
 
-    def missed(self, frames: slice) -> tuple[NDArray[Any], NDArray[Any]]:
+    def missed(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """What leads from the targets to the tips ``(frames, limbs, 3)``, 0 without a target, and which tips count as
         off them, by the rule of the status."""
-        root, knee, tip = self.joints(frames)
+        root, knee, tip = self.joints()
         gaps = np.zeros_like(tip)
-        gaps[:, self._followers] = tip[:, self._followers] - self._targets[frames]
-        far = np.maximum(np.linalg.norm(tip, axis=2), np.linalg.norm(tip - self._worlds[frames, None, :3, 3], axis=2))
+        gaps[:, self._followers] = tip[:, self._followers] - self._targets
+        far = np.maximum(np.linalg.norm(tip, axis=2), np.linalg.norm(tip - self._worlds[:, None, :3, 3], axis=2))
         columns: Any = [tuple(np.moveaxis(places, -1, 0)) for places in (root, knee, tip, tip - gaps)]
         return gaps, is_off(columns[0], columns[1], columns[2], columns[3], far)
 
     def finish(self) -> list[Sampled]:
         """What was read of each limb."""
-        gaps, are_off = self.missed(slice(None))
+        gaps, are_off = self.missed()
         are_off &= self.reach == Reach.REACHED
-        _, knee, tip = self.joints(slice(None))
+        _, knee, tip = self.joints()
         numbers = (self.influence, np.linalg.norm(gaps, axis=2), np.linalg.norm(tip - knee, axis=2))
         self.reach[are_off] = [*map(status.off, *(each[are_off] for each in numbers))]
         for number, sample in enumerate(super().finish()):
@@ -156,53 +180,7 @@ class ChainRecorder(Recorder):
             sample.tracks = [found[name, c if c == "scale" else rotation_channel(c)] for name, c in pairs]
 
 
-class RigRecorder(ChainRecorder):
-    """Chains on the rig of one object: their bones' channels as they are evaluated, joints and reach."""
-
-    def __init__(self, lowers: list[PoseBone], count: int) -> None:
-        super().__init__(lowers, count)
-        dependencies = Dependencies()
-        self._movers = [movers_of(lower, dependencies) for lower in lowers]
-        self._examined: set[int] = set()
-
-    def record_results(self, i: int, depsgraph: Depsgraph) -> None:
-        """Read what became of the chains in the ``i``-th frame. Raises `Refused` where something else moves a limb:
-        what its mechanism makes of it is not to be seen."""
-        bones = bones_of(self.object.evaluated_get(depsgraph))
-        _, are_off = self.missed(slice(i, i + 1))
-        for number, (sample, has_missed) in enumerate(zip(self.samples, are_off[0].tolist(), strict=True)):
-            settings = chain_settings(bones[sample.lower])
-            if settings.enabled:
-                self.influence[i, number] = settings.influence
-                sample.is_stretched = sample.is_stretched or settings.stretch > 0.0
-                self.reach[i, number] = self._judged(number, depsgraph) if has_missed else Reach.REACHED
-
-    def _judged(self, number: int, depsgraph: Depsgraph) -> Reach:
-        """The reach of a chain whose tip is off its target. Its mechanism, which no frame changes, is examined once,
-        and again where the chain is not where it should be."""
-        evaluated = self.object.evaluated_get(depsgraph)
-        problem = moved_by(evaluated, self._movers[number])
-        if problem:
-            raise Refused(problem)
-        sample = self.samples[number]
-        lower = self.object.pose.bones[sample.lower]
-        target = followed(chain_settings(lower), False)[0]
-        if number in self._examined and target:
-            with suppress(Refused, Unposable):
-                reach = reach_of(lower, evaluated.pose.bones[lower.name], target, depsgraph)
-                if reach != Reach.INVALID:
-                    return reach
-        reach, problem = status.on_rig[0](lower, depsgraph)
-        sample.problem = problem or sample.problem
-        if not problem:
-            self._examined.add(number)
-        return reach
-
-    def record_channels(self, i: int, depsgraph: Depsgraph) -> None:
-        """Read what turns and scales the limbs' bones in the ``i``-th frame."""
-        bones = bones_of(self.object.evaluated_get(depsgraph))
-        for sample in self.samples:
-            for track in sample.tracks:
-                turn, scale = solved(bones[track.bone])
-                near = getattr(bones[track.bone], track.channel)[:]
-                track.values[i] = to_channels(track.mode, turn, near) if track.mode else scale
+def matrices_of(columns: NDArray[Any]) -> NDArray[Any]:
+    """Matrices ``(frames, 4, 4)`` of their numbers ``(frames, 16)`` as Blender stores them, column by column."""
+    matrices: NDArray[Any] = columns.reshape(-1, 4, 4).transpose(0, 2, 1).astype(float)
+    return matrices

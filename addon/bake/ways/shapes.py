@@ -5,16 +5,26 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Bone
+from bpy.types import Bone, PoseBone
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from ...rig.anatomy import Anatomy, Unposable, anatomy
+from ...solver.chain import Uninherited
+from ...solver.chains import mapped, stacked
+from ...solver.limb import Limb, limb
+from ...solver.ops import FLOATS
 from .courses.transforms import axes_of
-from .subjects import Subject
+
+NO_LIMB = limb((0.0, 1.0, 0.0), (0.0, 1.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), FLOATS)
+"""What stands for a limb that can't be posed."""
 
 SAME = 1e-6
 """How much the numbers of a shape may differ, next to their size, and still count as unchanged."""
+
+
+Bones = tuple[PoseBone, PoseBone]
+"""The upper and the lower bone of a limb."""
 
 
 class Shapes(NamedTuple):
@@ -36,17 +46,17 @@ class _Still(NamedTuple):
 
 
 def shapes_of(
-    subject: Subject,
+    bones: Bones,
     parent: NDArray[Any] | None,
     frame: NDArray[Any],
     location: NDArray[Any],
     scales: list[NDArray[Any]],
     angles: NDArray[Any],
 ) -> Shapes:
-    """The limb of a chain under its parent's poses, with the frame F in the armature ``(frames, 4, 4)``, the lower
+    """The limb of two bones under its parent's poses, with the frame F in the armature ``(frames, 4, 4)``, the lower
     bone's location and both bones' scales ``(frames, 3)``, and the settings `IN_SHAPE` ``(frames, 3)``; each may be one
     row for all frames."""
-    upper, lower = (bone.bone for bone in subject.bones)
+    upper, lower = (bone.bone for bone in bones)
     numbers = [*scales, angles]
     if not lower.use_connect:
         numbers.append(location)
@@ -59,7 +69,7 @@ def shapes_of(
         numbers.append((axes.transpose(0, 2, 1) @ axes).reshape(-1, 9))
     firsts, which = _distinct(numbers)
     poses = [np.eye(4)[None] if parent is None else parent, location, *scales, angles]
-    bodies = [_body(subject, *(each[min(i, len(each) - 1)].tolist() for each in poses)) for i in firsts]
+    bodies = [_body(bones, *(each[min(i, len(each) - 1)].tolist() for each in poses)) for i in firsts]
     return Shapes(bodies, which)
 
 
@@ -76,11 +86,9 @@ def _distinct(numbers: list[NDArray[Any]]) -> tuple[list[int], NDArray[Any] | No
     return firsts.tolist(), which.reshape(-1)
 
 
-def _body(
-    subject: Subject, parent: Any, location: Any, upper_scale: Any, lower_scale: Any, angles: Any
-) -> Anatomy | None:
+def _body(bones: Bones, parent: Any, location: Any, upper_scale: Any, lower_scale: Any, angles: Any) -> Anatomy | None:
     """The limb in one frame."""
-    upper, lower = subject.bones
+    upper, lower = bones
     above = upper.parent and _Still(upper.parent.name, upper.parent.bone, None, Vector(), Matrix(parent))
     stilled: Any = _Still(upper.name, upper.bone, above, Vector(), Matrix())
     try:
@@ -93,3 +101,21 @@ def _body(
         )
     except Unposable:
         return None
+
+
+def bodies_of(shapes: list[Shapes]) -> tuple[Limb, Uninherited | None, Any]:
+    """The chains' limbs, how their lower bones stand that do not inherit rotation, both over the frames if a limb
+    changes its shape, and where they can be posed."""
+    limbs, apart, are_limbs = [], [], []
+    for bodies, which in shapes:
+        known = next(filter(None, bodies), None)
+        some_limb, some_apart = (known.limb, known.uninherited or ()) if known else (NO_LIMB, ())
+        limbs.append(_picked([body.limb if body else some_limb for body in bodies], which))
+        apart.append(_picked([body.uninherited or () if body else some_apart for body in bodies], which))
+        are_limbs.append(_picked([body is not None for body in bodies], which))
+    return stacked(limbs), stacked(apart) or None, stacked(are_limbs) > 0.0
+
+
+def _picked(trees: list[Any], which: NDArray[Any] | None) -> Any:
+    """Trees of numbers as one, of what each frame has."""
+    return trees[0] if which is None else mapped(lambda numbers: numbers[which], stacked(trees))

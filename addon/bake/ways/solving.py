@@ -20,19 +20,14 @@ from ...rig.settings import SWITCH
 from ...solver import Reach
 from ...solver.chain import Features, Plane, Uninherited, tip_position
 from ...solver.chain import Own as Turns
-from ...solver.chains import mapped, solve_chains, stacked
-from ...solver.limb import Limb, limb
-from ...solver.ops import FLOATS
+from ...solver.chains import solve_chains
 from ...solver.rotation import Quaternion, Vector, dot, rotate, scale
 from ...solver.triangle import Settings
 from ..samples import is_off
 from .courses.gathering import Course
 from .courses.transforms import inverted, moved
-from .shapes import Shapes
+from .shapes import bodies_of
 from .subjects import VARIABLE, Own, Subject
-
-NO_LIMB = limb((0.0, 1.0, 0.0), (0.0, 1.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), FLOATS)
-"""What stands for a limb that can't be posed."""
 
 
 class Posed(NamedTuple):
@@ -76,7 +71,7 @@ def solve(subjects: list[Subject], courses: list[Course], features: Features, co
         pole_place = _columns([course.pole for course in courses], count)
         pole = moved(from_space, spaces.inside(pole_place))
         pole = _rows(_where_towards_it(pole, courses))
-    body, uninherited, are_limbs = _bodies([course.shapes for course in courses])
+    body, uninherited, are_limbs = bodies_of([course.shapes for course in courses])
     settings = _settings(subjects, courses)
     is_on = _over_frames(SWITCH, subjects, courses) > 0.0
     is_own_seen = features.blended or not is_on.all()
@@ -103,24 +98,6 @@ def solve(subjects: list[Subject], courses: list[Course], features: Features, co
         is_kept_off = (settings.influence < 1.0) & is_off(root, knee, tip, places, np.sqrt(dot(tip, tip)))
         reach = np.where((reach == Reach.REACHED) & is_kept_off, Reach.LIMITED, reach)
     return Posed(turns, stretch, reach, is_on, knee, tip, places, pole_place, is_solved)
-
-
-def _bodies(shapes: list[Shapes]) -> tuple[Limb, Uninherited | None, Any]:
-    """The chains' limbs, how their lower bones stand that do not inherit rotation, both over the frames if a limb
-    changes its shape, and where they can be posed."""
-    limbs, apart, are_limbs = [], [], []
-    for bodies, which in shapes:
-        known = next(filter(None, bodies), None)
-        some_limb, some_apart = (known.limb, known.uninherited or ()) if known else (NO_LIMB, ())
-        limbs.append(_picked([body.limb if body else some_limb for body in bodies], which))
-        apart.append(_picked([body.uninherited or () if body else some_apart for body in bodies], which))
-        are_limbs.append(_picked([body is not None for body in bodies], which))
-    return stacked(limbs), stacked(apart) or None, stacked(are_limbs) > 0.0
-
-
-def _picked(trees: list[Any], which: NDArray[Any] | None) -> Any:
-    """Trees of numbers as one, of what each frame has."""
-    return trees[0] if which is None else mapped(lambda numbers: numbers[which], stacked(trees))
 
 
 class _Spaces:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ...rig.data.access import ArmatureObject, runs_on_rig, scene_of, scene_settings
 from ...rig.tasks.setup import Refused
 from ..samples import Joints, Sampled
-from .recording import ChainRecorder, Recorder, RigRecorder
+from .on_rig import RigRecorder
+from .recording import ChainRecorder, Recorder
 
 
 def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) -> Generator[int, None, list[Sampled]]:
@@ -27,6 +28,10 @@ def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) ->
     ]
     with frame_kept(scene_of(context)), live_as(scene_of(context), True):
         yield from _step(context, recorders, frames)
+        for recorder in recorders:
+            for i, number in recorder.in_doubt():
+                set_frame(scene_of(context), float(frames[i]))
+                recorder.examine(i, number, context.evaluated_depsgraph_get())
     return _in_order(chains, recorders)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -72,6 +73,71 @@ def test_chains_on_the_rig_are_stepped_as_they_are_evaluated(addon, feature, mod
         assert_same(motion(ob), wanted, SAME * LENGTH)
     assert (report.chains[0].reach == sample.reach).all()
     assert_same(report.chains[0].gap, sample.gap, SAME * LENGTH)
+
+
+KEPT_OFF = {
+    **FEATURES,
+    "limit": lambda ob, chain: setattr(chain, "min_angle", 1.5),
+    "hinge angle": lambda ob, chain: setattr(chain, "hinge_angle", 0.4),
+    "keyed plane": lambda ob, chain: key_setting(ob, "plane", "REST", "SWING"),
+    "keyed influence": lambda ob, chain: key_setting(ob, "influence", 1.0, 0.3),
+    "scaled parent": lambda ob, chain: setattr(ob.pose.bones["hip"], "scale", (1.5, 1.5, 1.5)),
+    "placed thigh": lambda ob, chain: setattr(ob.pose.bones["thigh"], "location", (0.2, 0.1, 0.3)),
+    "scaled object": lambda ob, chain: setattr(ob, "scale", (2.0, 1.0, 0.5)),
+}
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        "plain", "swung plane", "pole", "softness", "no inherited rotation", "moving parent", "limit",
+        "hinge angle", "keyed plane", "keyed influence", "scaled parent", "placed thigh", "scaled object",
+    ],
+)  # fmt: skip
+def test_a_stepped_bake_says_of_each_frame_what_the_panel_says_there(addon, feature):
+    """The target goes off the plane, and too far."""
+    ob = make_leg()
+    chain = make_chain(ob)
+    KEPT_OFF[feature](ob, chain)
+    make_portable(ob)
+    chain.target.animation_data_clear()
+    shin, wanted = ob.pose.bones["shin"].planar_ik, []
+    with handled(roaming(chain.target)):
+        for frame in FRAMES.astype(int).tolist():
+            bpy.context.scene.frame_set(frame)
+            wanted.append(shin.reach)
+        sample = bake_scene().chains[0]
+    assert sample.way == "stepped"
+    reached = installed.addon("addon.solver").Reach
+    assert [reached(number).name for number in sample.reach] == wanted
+    assert len(set(wanted)) > 1
+
+
+def roaming(target: Any) -> Callable[..., None]:
+    """A handler that takes a target off the plane in every third frame, and ever farther."""
+    name = target.name
+
+    def move(scene: Any, *_args: Any) -> None:
+        frame = scene.frame_current
+        bpy.data.objects[name].location = (3.0 if frame % 3 == 0 else 0.0, 0.2, -0.5 - frame / 8)
+
+    return move
+
+
+def test_a_stepped_bake_says_of_a_broken_limb_on_the_rig_what_the_panel_says(addon):
+    ob = make_leg()
+    chain = make_chain(ob)
+    make_portable(ob)
+    chain.target.animation_data_clear()
+    for bone in ob.pose.bones:
+        for constraint in bone.constraints:
+            constraint.mute = True
+    with handled(circling(chain.target)):
+        bpy.context.view_layer.update()
+        message = ob.pose.bones["shin"].planar_ik.message
+        with pytest.raises(installed.addon("addon.bake").Refused) as refused:
+            bake_scene()
+    assert refused.value.args[0] == message != ""
 
 
 def sampled_by_arrays(ob: Any) -> Any:

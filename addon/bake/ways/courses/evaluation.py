@@ -8,7 +8,7 @@ from enum import Flag, auto
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Context, Depsgraph, Driver, Object, Scene
+from bpy.types import Context, Driver, Object, Scene
 from numpy.typing import NDArray
 
 from ....live.channels import SIZES
@@ -16,6 +16,7 @@ from ....rig.data.access import bones_of, chain_settings, scene_of
 from ....rig.data.animation import animated_paths, drivers_of
 from ....rig.data.dependencies import Carrier, Dependencies
 from ....rig.settings import BY_NAME, PREFIX
+from ..recording import BoneValues, matrices_of
 from ..stepping import frame_kept, live_as, set_frame
 from .expressions import hangs_on_variables
 from .isolation import isolated, stood_in
@@ -160,7 +161,9 @@ class Evaluated:
                 bones.setdefault((ob, path), []).append(bone)
             else:
                 self._settings[ob, bone, path] = np.zeros(count)
-        self._channels = {key: _Channel(*key, names, count, doubles) for key, names in bones.items()}
+        self._channels = {
+            (ob, name): BoneValues(doubles.get(ob, ob), name, names, count) for (ob, name), names in bones.items()
+        }
 
     def record(self, i: int, depsgraph: Any) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
@@ -173,11 +176,11 @@ class Evaluated:
 
     def world(self, ob: Object, rows: slice) -> NDArray[Any]:
         """What takes an object to the world, ``(frames, 4, 4)``."""
-        return _matrices(self._worlds.of(ob)[rows])
+        return matrices_of(self._worlds.of(ob)[rows])
 
     def pose(self, ob: Object, bone: str, rows: slice) -> NDArray[Any]:
         """What takes a bone to its armature, ``(frames, 4, 4)``."""
-        return _matrices(self._channels[ob, "matrix"].of(bone)[rows])
+        return matrices_of(self._channels[ob, "matrix"].of(bone)[rows])
 
     def channel(self, ob: Object, bone: str, path: str, rows: slice) -> NDArray[Any]:
         """A channel of a bone ``(frames, numbers)``, or a number that its chain or a constraint has ``(frames,)``."""
@@ -232,33 +235,3 @@ class _Worlds:
             found = {ob.original: row for row, ob in enumerate(everyone)}
             rows = [found[ob] for ob in self._doubles if ob in found]
             self._rows = rows if len(rows) == len(self._doubles) else []
-
-
-class _Channel:
-    """One property of some bones of an armature, frame by frame; it is read of all bones at once."""
-
-    def __init__(self, ob: Object, name: str, bones: list[str], count: int, doubles: dict[Object, Object]) -> None:
-        self._object = doubles.get(ob, ob)
-        self._name = name
-        self._size = SIZES.get(name, 16)
-        self._column = {bone: i for i, bone in enumerate(bones)}
-        everyone = {bone.name: i for i, bone in enumerate(bones_of(ob))}
-        self._rows = [everyone[bone] for bone in bones]
-        self._all = np.zeros((len(everyone), self._size), np.float32)
-        self._values = np.zeros((count, len(bones), self._size), np.float32)
-
-    def record(self, i: int, depsgraph: Depsgraph) -> None:
-        """Read the ``i``-th frame, as it is evaluated."""
-        bones_of(self._object.evaluated_get(depsgraph)).foreach_get(self._name, self._all.ravel())
-        self._values[i] = self._all[self._rows]
-
-    def of(self, bone: str) -> NDArray[Any]:
-        """Of one bone, ``(frames, numbers)``."""
-        values: NDArray[Any] = self._values[:, self._column[bone]]
-        return values
-
-
-def _matrices(columns: NDArray[Any]) -> NDArray[Any]:
-    """Matrices ``(frames, 4, 4)`` of their numbers ``(frames, 16)`` as Blender stores them, column by column."""
-    matrices: NDArray[Any] = columns.reshape(-1, 4, 4).transpose(0, 2, 1).astype(float)
-    return matrices

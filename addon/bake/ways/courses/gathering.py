@@ -89,7 +89,7 @@ class Places:
             turns[1],
             (scales[0], scales[1]),
             (locations[0], locations[1]),
-            shapes_of(subject, parent, frame, locations[1], scales, np.stack(angles, axis=-1)),
+            shapes_of(subject.bones, parent, frame, locations[1], scales, np.stack(angles, axis=-1)),
         )
 
     def is_free(self, subject: Subject) -> NDArray[Any]:
