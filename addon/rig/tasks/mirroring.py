@@ -9,6 +9,7 @@ from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix, Vector
 
 from ..data.access import chain_settings, has_bone, scene_of
+from ..data.sides import other_side
 from ..problems import overlap
 from ..settings import IN_SHAPE, SHAPING
 from ..targets import GOALS, Target
@@ -19,7 +20,7 @@ MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
 
 def counterpart(lower: PoseBone) -> PoseBone:
     """The bone on the other side; raises `Refused` if there is none that can take the chain."""
-    flipped = bpy.utils.flip_name(lower.name)
+    flipped = other_side(lower.name)
     if flipped == lower.name:
         raise Refused(f"'{lower.name}' has no side in its name: name it like '{lower.name}.L' or '{lower.name}.R'")
     other: PoseBone | None = lower.id_data.pose.bones.get(flipped)
@@ -62,9 +63,9 @@ def flip_settings(copy: PoseBone, lower: PoseBone) -> None:
 def _mirrored(context: Context, ob: Object, target: Target, last: Target | None, other: str) -> Target:
     """The target's counterpart: the bone or object of the flipped name, or a copy of the object across the rig."""
     if target.bone:
-        flipped = bpy.utils.flip_name(target.bone)
+        flipped = other_side(target.bone)
         return Target(target.object, flipped if has_bone(target.object, flipped) else target.bone)
-    name = bpy.utils.flip_name(target.object.name)
+    name = other_side(target.object.name)
     copy = bpy.data.objects.get(name) if name != target.object.name else None
     if copy is None and last is not None and last.object != target.object:
         copy = last.object

@@ -14,7 +14,16 @@ from mathutils import Euler, Vector
 from tests.blender.rigs import curves, set_keys
 
 LENGTH = 2.0
-SIDES = [(".L", ".R"), (".l", ".r"), ("_L", "_R"), ("_l", "_r"), (".Left", ".Right"), ("-L", "-R"), (" right", " left")]
+SIDES = [
+    (".L", ".R"),
+    (".l", ".r"),
+    ("_L", "_R"),
+    ("_l", "_r"),
+    (".Left", ".Right"),
+    ("-L", "-R"),
+    (" right", " left"),
+    (":LeftLeg", ":RightLeg"),
+]
 
 
 @pytest.fixture
