@@ -109,6 +109,15 @@ def test_names_may_hold_what_bash_would_read_as_its_own_words(shots):
     assert "--scene=Bob's" in words_of(said)
 
 
+def test_a_shot_whose_name_begins_with_a_dash_is_no_option(shots):
+    """As in a list that `find -printf %P` or `ls` makes."""
+    (shots / "sq1" / "anim.blend").rename(shots / "--anim.blend")
+    (shots / "shots.txt").write_text("--anim.blend\n")
+    code, said = run_template(shots, Tasks=1)
+    assert code == 0, said
+    assert written(shots.parent / "out") == ["--anim.blend"]
+
+
 def words_of(said: str) -> list[str]:
     """The program's arguments, where the template's command was to echo them."""
     (line,) = (line for line in said.splitlines() if "bake sq1" in line)
