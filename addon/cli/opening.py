@@ -16,7 +16,7 @@ from ..rig.data.animation import datablocks
 from .codes import Code, Stop
 from .files import open_blend
 from .output import say
-from .scenes import ALL, SOUGHT, choose
+from .scenes import ALL, SOUGHT, Chosen, choose
 
 MOVERS = ("ARMATURE", "CURVE", "KEY", "LATTICE", "MESH", "OBJECT", "SCENE")
 """Kinds of datablocks whose drivers can move a limb or what it follows."""
@@ -49,18 +49,7 @@ def open_shot(arguments: Namespace, source: Path) -> Opened:
     if texts:
         needs = f"{source} has texts that may move things as frames change, which --enable-autoexec runs: {_few(texts)}"
         found.append((Code.FROZEN, needs))
-    if chosen.left_out:
-        scenes = ", ".join(f"'{name}'" for name in chosen.left_out)
-        words = f"{source} has more chains in other scenes, which --scene takes by name or all at once: {scenes}"
-        found.append((None if arguments.scene or arguments.chain else Code.LEFT_OUT, words))
-    if chosen.excluded:
-        words = (
-            f"{source} has more chains, of objects that its view layer excludes, and left out: {_few(chosen.excluded)}"
-        )
-        found.append((None if arguments.scene or arguments.chain else Code.LEFT_OUT, words))
-    if chosen.linked:
-        words = f"{source} has chains of objects that are linked, not overridden, and left out: {_few(chosen.linked)}"
-        found.append((Code.LEFT_OUT, words))
+    found += _left_out(arguments, source, chosen)
     for code, sentence in found:
         if code and arguments.strict:
             raise Stop(code, sentence)
@@ -70,6 +59,29 @@ def open_shot(arguments: Namespace, source: Path) -> Opened:
         where = "any scene" if name == ALL else f"its scene '{name}'"
         raise Stop(Code.BAD_INPUT, f"{source} has no chain{sought.where} in {where}")
     return Opened(chosen.chains, [sentence for _, sentence in found])
+
+
+def _left_out(arguments: Namespace, source: Path, chosen: Chosen) -> list[tuple[Code | None, str]]:
+    """What to say of chains that are not worked on, and with which code where that is an error."""
+    unless_named = None if arguments.chain else Code.LEFT_OUT
+    unless_chosen = None if arguments.scene else unless_named
+    found: list[tuple[Code | None, str]] = []
+    if chosen.left_out:
+        scenes = ", ".join(f"'{name}'" for name in chosen.left_out)
+        words = f"{source} has more chains in other scenes, which --scene takes by name or all at once: {scenes}"
+        found.append((unless_chosen, words))
+    if chosen.excluded:
+        words = (
+            f"{source} has more chains, of objects that its view layer excludes, and left out: {_few(chosen.excluded)}"
+        )
+        found.append((unless_chosen, words))
+    if chosen.linked:
+        words = f"{source} has chains of objects that are linked, not overridden, and left out: {_few(chosen.linked)}"
+        found.append((Code.LEFT_OUT, words))
+    if chosen.orphaned:
+        words = f"{source} has chains of bones that have no parent, and left out: {_few(chosen.orphaned)}"
+        found.append((unless_named, words))
+    return found
 
 
 class Links(NamedTuple):

@@ -11,7 +11,17 @@ import bpy
 from bpy.types import PoseBone, Scene
 
 from ..bake.scope import chains_of
-from ..rig.data.access import ArmatureObject, Key, has_chain, is_armature, key_of, runs_on_rig, scene_of, view_layer_of
+from ..rig.data.access import (
+    ArmatureObject,
+    Key,
+    chain_settings,
+    has_chain,
+    is_armature,
+    key_of,
+    runs_on_rig,
+    scene_of,
+    view_layer_of,
+)
 from ..rig.data.editing import object_mode
 from .codes import Code, Stop
 
@@ -35,6 +45,11 @@ def _portable(ob: ArmatureObject) -> list[PoseBone]:
     return [bone for bone in ob.pose.bones if runs_on_rig(bone)]
 
 
+def _orphans(ob: ArmatureObject) -> list[PoseBone]:
+    """The bones of an object whose chains are on, but have no parent, so that `chains_of` leaves them out."""
+    return [bone for bone in ob.pose.bones if bone.parent is None and chain_settings(bone).enabled]
+
+
 SOUGHT = {
     "bake": Sought("", chains_of),
     "report": Sought("", chains_of, writes=False),
@@ -46,12 +61,14 @@ SOUGHT = {
 
 class Chosen(NamedTuple):
     """The chains to work on, by their scenes, none twice; the names of other scenes that have more, of objects with
-    chains that the view layers exclude, and of linked objects whose chains can't be written to."""
+    chains that the view layers exclude, of linked objects whose chains can't be written to, and of chains whose lower
+    bone has no parent."""
 
     chains: dict[Scene, list[PoseBone]]
     left_out: list[str]
     excluded: list[str]
     linked: list[str]
+    orphaned: list[str]
 
 
 def choose(source: Path, sought: Sought, scene: str | None, chains: list[str] | None) -> Chosen:
@@ -63,12 +80,14 @@ def choose(source: Path, sought: Sought, scene: str | None, chains: list[str] | 
     others = [each for each in bpy.data.scenes if each not in scenes and _unseen(_chains(each, sought), seen)]
     excluded = [ob.name for each in scenes for ob in each.objects if is_armature(ob) and _unseen(sought.of(ob), seen)]
     linked: list[str] = []
+    orphans = [lower for each in scenes for lower in _chains(each, sought._replace(of=_orphans))]
     if chains:
         found = _named(source, sought, found, chains)
     elif sought.writes:
         found, linked = _editable(found)
     posed = {each: lowers for each, lowers in found.items() if lowers}
-    return Chosen(posed, [each.name for each in others], excluded, linked)
+    orphaned = [*map(_name_of, orphans)] if sought.of is chains_of else []
+    return Chosen(posed, [each.name for each in others], excluded, linked, orphaned)
 
 
 @contextmanager

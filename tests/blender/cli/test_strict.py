@@ -13,6 +13,7 @@ import pytest
 
 from tests.blender.bake_rigs import make_chain, make_leg, motion
 from tests.blender.programs import make_shot, open_file, others, run
+from tests.blender.rigs import editing
 
 
 @pytest.fixture
@@ -138,6 +139,24 @@ def test_a_rig_in_an_excluded_collection_is_told_and_left_out(shot, command):
     code, lines, err = run(*words)
     assert (code, [line["object"] for line in lines]) == (0, ["leg"]), err
     assert told in err
+    assert lines[0]["warnings"] == [told]
+    code, lines, err = run(*words, "--strict")
+    assert (code, lines) == (6, []), err
+    assert told in err
+
+
+@pytest.mark.parametrize("command", ["bake", "report"])
+def test_a_chain_whose_bone_lost_its_parent_is_told_and_left_out(shot, command):
+    open_file(shot)
+    made = make_leg("orphan")
+    make_chain(made)
+    with editing(made):
+        made.data.edit_bones["shin"].parent = None
+    bpy.ops.wm.save_mainfile()
+    words = [command, shot] if command == "report" else [command, shot, "-o", shot.with_name("out.blend")]
+    told = f"{shot} has chains of bones that have no parent, and left out: orphan:shin"
+    code, lines, err = run(*words)
+    assert (code, [line["object"] for line in lines]) == (0, ["leg"]), err
     assert lines[0]["warnings"] == [told]
     code, lines, err = run(*words, "--strict")
     assert (code, lines) == (6, []), err
