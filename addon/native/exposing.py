@@ -30,7 +30,7 @@ Lacking = dict[ArmatureObject, dict[str, set[str]]]
 """Settings by the objects and the names of the lower bones of the chains that want them as custom properties."""
 
 _left: dict[Key, set[str]] = {}
-"""What was lacking still when all that could be done was done, and so is not tried again."""
+"""What is not tried, or not again: what was lacking still when all that could be done was done, or after undo."""
 
 
 def _lacking() -> Lacking:
@@ -110,6 +110,15 @@ def _expose_soon() -> None:
 
 
 @persistent
+def _on_step(*_args: Any) -> None:
+    """A step was undone or redone: what is lacking now stays so until something else does. Bones that were made between
+    two steps of undo would still be there after the next, which takes an armature that is in both for the same."""
+    unregister()
+    _left.clear()
+    _left.update(_keyed(_lacking()))
+
+
+@persistent
 def _on_load(*_args: Any) -> None:
     _left.clear()
 
@@ -124,5 +133,7 @@ HANDLERS = (
     ("depsgraph_update_post", _on_edit),
     ("frame_change_post", _on_edit),
     ("animation_playback_post", _on_stop),
+    ("undo_post", _on_step),
+    ("redo_post", _on_step),
     ("load_post", _on_load),
 )

