@@ -154,6 +154,25 @@ def test_a_limb_whose_own_pose_counts_is_stepped(addon, change):
         assert_same(motion(ob), wanted)
 
 
+def test_a_target_that_a_driver_moves_by_a_property_of_the_limb_is_where_that_puts_it(addon):
+    ob = make_limb()
+    shin = ob.pose.bones["shin"]
+    for frame, value in ((1, 0.0), (20, 0.5)):
+        shin["aside"] = value
+        shin.keyframe_insert('["aside"]', frame=frame)
+    driver = target().driver_add("delta_location", 0).driver
+    driver.expression = "aside"
+    variable = driver.variables.new()
+    variable.name = "aside"
+    variable.targets[0].id, variable.targets[0].data_path = ob, 'pose.bones["shin"]["aside"]'
+    with handled(do_nothing):
+        stepped = sampled_by_stepping()
+        baked = bake_scene().chains[0]
+        assert_same(baked.joints.tip, stepped.joints.tip)
+        assert_same(motion(ob)[:, 2], stepped.joints.tip)
+    assert baked.way == "evaluated in the scene, then played"
+
+
 @pytest.mark.parametrize("share", [0.3, 0.8])
 def test_a_bake_cancelled_while_it_plays_leaves_all_as_it_was(addon, share):
     ob = make_limb()
