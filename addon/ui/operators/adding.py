@@ -68,13 +68,16 @@ def add_chains(context: Context, request: Request) -> list[str]:
 
 
 def _with_controls(context: Context, fittings: list[Fitting], under_root: bool) -> list[Fitting]:
-    """The same with new bones of the rig for the targets and poles that they lack. Raises `Refused`."""
+    """The same with new bones of the rig for the targets and poles that they lack. Raises `Refused`
+    before any is made."""
     done: list[tuple[Fitting, Any, str]] = []
-    for ob in {fitting.lower.id_data: None for fitting in fittings}:
+    rigs = {fitting.lower.id_data: None for fitting in fittings}
+    for ob in rigs:
         if ob.override_library or ob.library or ob.data.library:
             raise Refused(
                 rpt_("No bones can be added to '{rig}', which is linked: make empties instead").format(rig=ob.name)
             )
+    for ob in rigs:
         of_rig = [(fitting, fitting.lower.name) for fitting in fittings if fitting.lower.id_data == ob]
         for fitting, name in of_rig:
             goals = _lacking(context, fitting, name)

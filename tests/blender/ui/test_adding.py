@@ -24,6 +24,7 @@ from tests.blender.rigs import (
     length,
     make_empty,
     make_rig,
+    override_of,
     press,
     put,
     select,
@@ -539,6 +540,23 @@ def test_the_limb_is_selected_where_remove_took_away_what_was(controls: str, run
     bpy.ops.pose.planar_ik_remove()
     assert (bpy.context.mode, bpy.context.object, bpy.context.active_pose_bone.name) == ("POSE", ob, "shin")
     assert [bone.name for bone in bpy.context.selected_pose_bones] == ["shin"]
+
+
+def test_where_one_rig_can_get_no_bones_none_are_made_in_another(tmp_path: Any) -> None:
+    make_rig(POSED)
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    linked = override_of(path, "rig")
+    ob = rig_at_rest(POSED)
+    before = [bone.name for bone in ob.data.bones]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    linked.select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    for each in (linked, ob):
+        select(each, "shin")
+    assert {bone.id_data for bone in bpy.context.selected_pose_bones} == {ob, linked}
+    refuses(bpy.ops.pose.planar_ik_add, "No bones can be added", controls="BONE")
+    assert [bone.name for bone in ob.data.bones] == before
 
 
 @pytest.mark.parametrize("controls", CONTROLS)
