@@ -118,8 +118,8 @@ class POSE_OT_planar_ik_convert(PoseOperator):
 
 
 def convert(context: Context, lower: PoseBone, limit: float = MOVED) -> list[str]:
-    """Put a chain in the place of a limb's IK constraints; return what was not carried over. Raises `Refused`, with
-    everything as it was, also if that would change the limb's matrices by more than ``limit``."""
+    """Put a chain in the place of a limb's IK constraints; return what was not carried over. Raises `Refused`, also if
+    that would change the limb's matrices by more than ``limit``; whatever is raised as it tries, all is as it was."""
     solvers = _solvers(lower)
     if not is_turned_by_hand(solvers):
         return _convert(context, solvers, limit)
@@ -127,7 +127,7 @@ def convert(context: Context, lower: PoseBone, limit: float = MOVED) -> list[str
     try:
         view_layer_of(context).update()
         return _convert(context, _solvers(turned.object.pose.bones[turned.lower]), limit)
-    except Refused:
+    except Exception:
         take_out(context, turned)
         view_layer_of(context).update()
         raise
@@ -163,7 +163,7 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
             moved = _try(context, lower, settings, before)
         if moved > limit:
             raise Refused(rpt_(STRETCHED if why else MOVES).format(bone=lower.name, moved=f"{moved:.2g}"))
-    except Refused:
+    except Exception:
         remove_chain(lower)
         _switch_on(kept)
         view_layer_of(context).update()

@@ -163,7 +163,8 @@ def test_the_pole_of_a_knee_that_turned_with_the_target_goes_where_the_limb_goes
     assert moved(ob, before) < SAME
 
 
-def test_a_pole_that_a_bone_switches_by_where_it_is():
+def with_a_switched_pole():
+    """A leg with two constraints, of which its hip switches one off, that with the pole or that without."""
     ob, poled = leg()
     free = ob.pose.bones["shin"].constraints.new("IK")
     free.target, free.chain_count, free.iterations = poled.target, 2, 500
@@ -175,6 +176,11 @@ def test_a_pole_that_a_bone_switches_by_where_it_is():
         source.id, source.bone_target = ob, "hip"
         source.transform_type, source.transform_space = "LOC_Y", "LOCAL_SPACE"
         driver.expression = expression
+    return ob
+
+
+def test_a_pole_that_a_bone_switches_by_where_it_is():
+    ob = with_a_switched_pole()
     before = matrices(ob)
     bpy.ops.pose.planar_ik_convert()
     assert moved(ob, before) < SAME
@@ -293,6 +299,27 @@ def test_of_limbs_that_can_not_be_carried_each_is_named(capfd):
     with pytest.raises(RuntimeError, match="of 'shin' has Use Tail off"):
         press(ob, "convert", "hip")
     assert "of 'shin2' has a Chain Length of 1" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("make", [lambda: leg()[0], with_a_switched_pole], ids=["no bones", "helper bones"])
+def test_after_an_error_of_another_kind_everything_is_given_back(make, monkeypatch):
+    """An error in the code itself, which is no refusal."""
+
+    def state():
+        each = [(constraint.mute, constraint.influence) for constraint in ob.pose.bones["shin"].constraints]
+        return each, sorted(ob.data.bones.keys()), ob.pose.bones["shin"].planar_ik.enabled
+
+    def fail(*_):
+        raise ZeroDivisionError
+
+    ob = make()
+    update()
+    before = state()
+    monkeypatch.setattr(installed.addon("addon.ui.operators.converting"), "_try", fail)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        bpy.ops.pose.planar_ik_convert(chains="ALL")
+    update()
+    assert state() == before
 
 
 def test_one_limb_that_can_not_run_on_the_rig_keeps_no_other_from_it(capfd):
