@@ -57,10 +57,7 @@ def _on_save(*_args: Any) -> None:
 
 @persistent
 def _on_load(*_args: Any) -> None:
-    plan.forget()
-    plan.told.clear()
-    plan.pointers.clear()
-    plan.renaming.clear()
+    plan.clear()
     _run_everywhere()
 
 
@@ -127,4 +124,4 @@ def unregister() -> None:
     settings.on_change.remove(_on_change)
     settings.on_live.remove(_on_live)
     listen_no_more(HANDLERS)
-    plan.forget()
+    plan.clear()

@@ -91,6 +91,13 @@ class Plan:
         status.forget()
         self.is_stale = True
 
+    def clear(self) -> None:
+        """Forget also what outlasts a step of undo: another file was opened, or nobody listens any more."""
+        self.forget()
+        self.told.clear()
+        self.pointers.clear()
+        self.renaming.clear()
+
 
 plan = Plan()
 

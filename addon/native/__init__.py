@@ -20,7 +20,9 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Stop listening."""
+    """Stop listening and forget."""
     listen_no_more(HANDLERS)
+    modes.forget()
+    status.forget()
     exposing.unregister()
     handlers.unregister()

@@ -56,8 +56,9 @@ def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
 
 
 @persistent
-def _on_load(*_args: Any) -> None:
+def forget(*_args: Any) -> None:
+    """Another file was opened, or nobody listens any more."""
     _seen.clear()
 
 
-HANDLERS = (("depsgraph_update_post", _on_edit), ("load_post", _on_load))
+HANDLERS = (("depsgraph_update_post", _on_edit), ("load_post", forget))

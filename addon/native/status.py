@@ -103,10 +103,15 @@ def _circle(lower: PoseBone) -> str:
 def _on_edit(_scene: Scene, depsgraph: Depsgraph) -> None:
     """Something was edited, or a frame shown, and with it what was edited before."""
     if is_structural(depsgraph):
-        _circles.clear()
-        _sound.clear()
+        forget()
     elif depsgraph.id_type_updated("ARMATURE"):
         _sound.clear()
+
+
+def forget() -> None:
+    """Have everything looked at anew."""
+    _circles.clear()
+    _sound.clear()
 
 
 HANDLERS = (("depsgraph_update_post", _on_edit), ("frame_change_post", _on_edit))

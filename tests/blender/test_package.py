@@ -7,6 +7,7 @@ from pathlib import Path
 import bpy
 
 from scripts import installed
+from tests.blender.rigs import LEG, NEAR, make_chain, make_empty, make_rig, press, update
 
 ROOT_FILES = {"__init__.py", "addon", "blender_manifest.toml", "LICENSE", "README.md"}
 
@@ -43,3 +44,27 @@ def test_disabling_leaves_nothing_behind_and_enabling_brings_it_back():
     assert traces() == set()
     installed.enable()
     assert len(traces()) == len(before)
+
+
+def test_disabling_forgets_what_was_found_out():
+    """Bones may be moved in memory, and rigs edited, while nobody listens."""
+    ob = make_rig(
+        (*LEG, *(bone._replace(name=f"{bone.name}.R", parent=bone.parent and f"{bone.parent}.R") for bone in LEG))
+    )
+    make_chain(ob, ob, subtarget="hip.R")
+    make_chain(ob, make_empty("target", NEAR), lower="shin.R", plane="SWING")
+    press(ob, "make_portable", "shin.R")
+    ob.pose.bones["hip"].rotation_mode = "XYZ"
+    update()
+    assert ob.pose.bones["shin.R"].planar_ik.reach == "REACHED"
+    plan = installed.addon("addon.live.plan").plan
+    status, modes = (installed.addon(f"addon.native.{name}") for name in ("status", "modes"))
+
+    def known():
+        ours = [vars(plan.pointers), vars(plan.renaming), vars(status), vars(modes)]
+        names = ("_seen", "_given_back", "_places", "_became", "_sound", "_circles")
+        return {name for each in ours for name in names if each.get(name)} | ({"told"} if plan.told else set())
+
+    assert {"_seen", "_places", "_sound", "_circles"} <= known()
+    bpy.ops.preferences.addon_disable(module=installed.MODULE)
+    assert known() == set()
