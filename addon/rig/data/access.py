@@ -73,6 +73,16 @@ def _has_group(bone: PoseBone, group: Any) -> bool:
     return bone.is_property_set("planar_ik") and bone.planar_ik == group  # type: ignore[attr-defined]
 
 
+def library_of(ob: Object) -> str:
+    """The file that an object is linked from, as Blender names it; none for one of this file."""
+    return ob.library.filepath if ob.library else ""
+
+
+def object_named(name: str, library: str = "") -> Object | None:
+    """The object of this name that is linked from that file; without one, that of this file goes first."""
+    return bpy.data.objects.get((name, library) if library else name)
+
+
 def has_chain(bone: PoseBone) -> bool:
     """Whether a bone is the lower bone of a chain, switched on or off."""
     settings = chain_settings(bone)

@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 from ...solver.chain import Own
 from ...solver.rotation import Quaternion
 from ..anatomy import Unposable, carried_by
-from ..data.access import chain_settings, has_bone, runs_on_rig, scene_of, upper_of
+from ..data.access import chain_settings, has_bone, object_named, runs_on_rig, scene_of, upper_of
 from ..data.dependencies import Dependencies
 from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, orphaned, overlap, unposed
 from ..settings import MADE, NAMES, PREFIX
@@ -124,13 +124,13 @@ def own_rotation(bone: PoseBone, parent_scale: Any = None) -> Quaternion:
     return (turn.w, turn.x, turn.y, turn.z)
 
 
-def named_target(name: str, bone: str) -> Target | None:
-    """The target of these names, or None without a name; raises `Refused` if there is no such."""
+def named_target(name: str, bone: str, library: str = "") -> Target | None:
+    """The target of these names, linked from that file, or None without a name; raises `Refused` if it is not there."""
     if not name:
         if bone:
             raise Refused(f"Name the object that bone '{bone}' belongs to as well")
         return None
-    ob = bpy.data.objects.get(name)
+    ob = object_named(name, library)
     if ob is None:
         raise Refused(f"There is no object '{name}'")
     if bone and not has_bone(ob, bone):

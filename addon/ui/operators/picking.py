@@ -9,7 +9,7 @@ from bpy.props import EnumProperty
 from bpy.types import Context, Event, Object
 
 from ... import live
-from ...rig.data.access import bones_of, chain_settings, is_part, view_layer_of
+from ...rig.data.access import bones_of, chain_settings, is_part, library_of, view_layer_of
 from ...rig.tasks.setup import Refused, check_target, named_target
 from ..finding import chains_meant, selected_chains
 from .chains import ChainOperator
@@ -18,8 +18,8 @@ from .mending import PARTS
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
 
-NAMED = "{object}\n{bone}"
-"""An object, or a bone of it: no name of Blender's has a line break."""
+NAMED = "{object}\n{bone}\n{library}"
+"""An object, or a bone of it, and the file that it is linked from: no name of Blender's has a line break."""
 
 _shown: list[tuple[str, str, str]] = []
 """Blender keeps no words of a list that is made while it is shown."""
@@ -30,7 +30,11 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
     if context is None:
         return []
     _shown[:] = [
-        (NAMED.format(object=ob.name, bone=bone), f"{bone} ({ob.name})" if bone else ob.name, "")
+        (
+            NAMED.format(object=ob.name, bone=bone, library=library_of(ob)).removesuffix("\n"),
+            f"{bone} ({ob.name_full})" if bone else ob.name_full,
+            "",
+        )
         for ob, bone in _goals(context)
     ]
     return _shown
@@ -70,8 +74,7 @@ class POSE_OT_planar_ik_pick(ChainOperator):
 
     def act(self, context: Context) -> None:
         """Check that every selected chain can follow it, then let them."""
-        name, _, bone = self.goal.partition("\n")
-        goal = named_target(name, bone)
+        goal = named_target(*self.goal.split("\n"))
         if goal is None:
             raise Refused("Pick an object or a bone to follow")
         lowers = selected_chains(context, or_off=True)

@@ -14,6 +14,7 @@ from ...rig.data.access import (
     has_bone,
     has_chain,
     is_armature,
+    object_named,
     place_on_bone,
     view_layer_of,
 )
@@ -59,6 +60,7 @@ class POSE_OT_planar_ik_select(Operator):
     )
     object: StringProperty(name="Armature", description="Name of the chain's armature; empty for the active chain")
     bone: StringProperty(name="Bone", description="Name of the chain's lower bone")
+    library: StringProperty(name="Library", description="File that the armature is linked from, if it is")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -82,7 +84,7 @@ class POSE_OT_planar_ik_select(Operator):
         return {"FINISHED"}
 
     def _lower(self, context: Context) -> PoseBone | None:
-        ob = bpy.data.objects.get(self.object) if self.object else None
+        ob = object_named(self.object, self.library) if self.object else None
         if ob is None:
             return chain_meant(context)
         return bones_of(ob)[self.bone] if has_bone(ob, self.bone) else None

@@ -6,7 +6,15 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ...rig.data.access import chain_settings, place_of_setting, place_on_bone, runs_on_rig, scene_of, upper_of
+from ...rig.data.access import (
+    chain_settings,
+    library_of,
+    place_of_setting,
+    place_on_bone,
+    runs_on_rig,
+    scene_of,
+    upper_of,
+)
 from ...rig.data.animation import animated_paths
 from ...rig.settings import ON_RIG, PREFIX
 from ...rig.tasks.joints import lengths_to_joints
@@ -57,6 +65,7 @@ def draw_parts(layout: Any, lower: PoseBone) -> None:
         if part == "LIMB" or part in goals:
             select = row.operator("pose.planar_ik_select", text=word, icon=icon)
             select.part, select.object, select.bone = part, lower.id_data.name, lower.name
+            select.library = library_of(lower.id_data)
 
 
 def draw_settings(layout: Any, lower: PoseBone) -> None:

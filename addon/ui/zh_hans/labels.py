@@ -44,6 +44,7 @@ LABELS = {
     "Knee Min": "膝角最小值",
     "Leg": "腿",
     "Length": "长度",
+    "Library": "库",
     "Limb": "肢体",
     "Limb Geometry": "肢体几何",
     "Limbs": "肢体",

@@ -64,6 +64,7 @@ TOOLTIPS = {
     "Name of a bone of the target": "目标的骨骼名称",
     "Name of the chain's armature; empty for the active chain": "链所在骨架的名称；留空为活动链",
     "Name of the chain's lower bone": "链的下骨名称",
+    "File that the armature is linked from, if it is": "骨架所链接自的文件(如有)",
     "Name of the pole object; empty for a new empty": "极点物体的名称；留空则新建空物体",
     "Name of the target object; empty for the selected one or a new empty": "目标物体的名称；留空则用选中的物体或新建空物体",
     "Object that the knee points to": "膝部所指的物体",

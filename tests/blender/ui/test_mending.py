@@ -18,6 +18,7 @@ from tests.blender.rigs import (
     THIGH,
     Bone,
     assert_on_target,
+    from_library,
     make_chain,
     make_empty,
     make_rig,
@@ -264,6 +265,34 @@ def test_what_can_be_picked_is_told_apart_and_none_of_it_is_the_limb_or_made_for
     assert len(found) == len(set(found))
     assert {f"{ob.name}\ntoe", "target\n", "pole\n"} <= set(found)
     assert not [name for name in found if name.split("\n")[1] in {"thigh", "shin"} or "MCH" in name]
+
+
+def test_of_two_objects_of_one_name_a_linked_one_can_be_picked_and_selected(tmp_path):
+    make_empty("new", (0.1, -0.5, -1.0))
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    (linked,) = from_library(path, "new")
+    _, lower = leg(is_on_rig=False)
+    local = make_empty("new", NEAR)
+    found = [identifier for identifier, *_ in installed.addon("addon.ui.operators.picking")._items(None, bpy.context)]
+    ours, other = sorted((identifier for identifier in found if identifier.startswith("new\n")), key=len)
+    for picked in (linked, local, linked):
+        assert bpy.ops.pose.planar_ik_pick(goal=ours if picked == local else other) == {"FINISHED"}
+        assert lower.planar_ik.target == picked
+    assert bpy.ops.pose.planar_ik_select(part="TARGET") == {"FINISHED"}
+    assert bpy.context.active_object == linked
+
+
+def test_of_two_rigs_of_one_name_the_panel_selects_parts_of_the_one_it_shows(tmp_path):
+    leg(is_on_rig=False)
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    linked, *_ = from_library(path, "rig", "target", "pole")
+    leg(is_on_rig=False)
+    for library, ob in ((path, linked), ("", bpy.data.objects["rig", None])):
+        settings = {"object": "rig", "bone": "shin", "library": library}
+        assert bpy.ops.pose.planar_ik_select(part="TARGET", **settings) == {"FINISHED"}
+        assert bpy.context.active_object == ob.pose.bones["shin"].planar_ik.target
 
 
 def test_what_the_chain_itself_carries_is_refused_when_it_is_picked():
