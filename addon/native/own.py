@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bpy.types import Context, PoseBone
+from mathutils import Vector
 
 from ..rig.anatomy import solved
 from ..rig.data.access import chain_settings, upper_of
 from ..rig.data.rotation import rotation_channel, to_channels, to_quaternion
 from ..solver.chain import Own
+from ..solver.rotation import Quaternion
 from .convert import rebuild
+
+SAME = 1e-6
+"""Up to which difference a scale is the same."""
+
+_Poses = dict[PoseBone, tuple[Quaternion, tuple[float, ...]]]
+"""Rotations (w, x, y, z) and scales of bones."""
 
 
 def own_pose(evaluated: PoseBone) -> tuple[Own, tuple[Sequence[float], Sequence[float]]]:
@@ -22,6 +30,24 @@ def own_pose(evaluated: PoseBone) -> tuple[Own, tuple[Sequence[float], Sequence[
 
 def adopt(context: Context, lower: PoseBone) -> list[PoseBone]:
     """Make the solution, at influence 1, the bones' own pose; return the bones whose scale that changed."""
+    poses = _solution(context, lower)
+    lengthened = _lengthened(lower, poses)
+    for bone, (turn, scale) in poses.items():
+        channel = rotation_channel(bone.rotation_mode)
+        setattr(bone, channel, to_channels(bone.rotation_mode, turn, getattr(bone, channel)[:]))
+        if bone in lengthened:
+            bone.scale = scale
+    if lengthened:  # a mechanism is made for bones as long as they are
+        rebuild(context, [lower])
+    return lengthened
+
+
+def stretched(context: Context, lower: PoseBone) -> list[PoseBone]:
+    """The bones of a chain that its solution, at influence 1, lengthens."""
+    return _lengthened(lower, _solution(context, lower))
+
+
+def _solution(context: Context, lower: PoseBone) -> _Poses:
     ob, chain = lower.id_data, chain_settings(lower)
     influence = chain.influence
     if influence != 1.0:
@@ -30,13 +56,11 @@ def adopt(context: Context, lower: PoseBone) -> list[PoseBone]:
     poses = {bone: solved(evaluated.pose.bones[bone.name]) for bone in (upper_of(lower), lower)}
     if influence != 1.0:
         chain.influence = influence
-    stretched = []
-    for bone, (turn, scale) in poses.items():
-        channel = rotation_channel(bone.rotation_mode)
-        setattr(bone, channel, to_channels(bone.rotation_mode, turn, getattr(bone, channel)[:]))
-        if chain.stretch > 0.0 and max(abs(a - b) for a, b in zip(scale, bone.scale[:], strict=True)) > 1e-6:
-            bone.scale = scale
-            stretched.append(bone)
-    if stretched:  # a mechanism is made for bones as long as they are
-        rebuild(context, [lower])
-    return stretched
+    return poses
+
+
+def _lengthened(lower: PoseBone, poses: _Poses) -> list[PoseBone]:
+    """The bones to which a solution gives another scale than their own, if the chain stretches."""
+    if chain_settings(lower).stretch <= 0.0:
+        return []
+    return [bone for bone, (_, scale) in poses.items() if (Vector(scale) - bone.scale).length > SAME]

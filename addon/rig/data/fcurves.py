@@ -8,6 +8,9 @@ _HANDLES = ("handle_left_type", "handle_right_type", "handle_left", "handle_righ
 _KEY = ("co", *_HANDLES, "interpolation", "easing", "back", "amplitude", "period", "type")
 """What a key is: its handles stay where they are put once their types let them."""
 
+_DIVISIBLE = ("CONSTANT", "LINEAR", "BEZIER")
+"""Ways to go on from a key to the next that have the same shape with another key between."""
+
 LAST_FRAME = 1048574
 """Blender's frames end here, and begin at the negative of it."""
 
@@ -34,6 +37,35 @@ def send(curves: Any, curve: Any, path: str) -> None:
         for key in curve.keyframe_points:
             copy_key(key, there.keyframe_points.insert(*key.co))
         curves.remove(curve)
+
+
+def hold_from(curve: Any, frame: int) -> None:
+    """Put a key on a curve that holds its value there until the next key, and leave its values before as they are.
+
+    Blender divides a Bezier segment by a key without changing its shape, if no handle of it is automatic. Easing can't
+    be divided: each of its frames up to this one gets a key.
+    """
+    keys, frames = curve.keyframe_points, [frame]
+    earlier = [key for key in keys if key.co.x < frame]
+    here = [key for key in keys if key.co.x == frame]
+    later = [key for key in keys if key.co.x > frame]
+    handle = later[0].handle_left_type if later else ""
+    for key in (*earlier[-1:], *here):
+        key.handle_left_type = key.handle_right_type = "FREE"
+    if later:
+        later[0].handle_left_type = "FREE"
+    if earlier and later and not here and earlier[-1].interpolation not in _DIVISIBLE:
+        frames = [*range(int(earlier[-1].co.x) + 1, frame + 1)]
+    places = [(each, curve.evaluate(each)) for each in frames]
+    if earlier and not here and (len(frames) > 1 or not later):
+        earlier[-1].interpolation = "LINEAR"
+    for place in places:
+        key = keys.insert(*place)
+        key.handle_left_type = key.handle_right_type = "FREE"
+        key.interpolation = "LINEAR"
+    key.interpolation = "CONSTANT"
+    if later:
+        next(key for key in keys if key.co.x > frame).handle_left_type = handle
 
 
 def copy_key(key: Any, to: Any) -> None:

@@ -14,9 +14,7 @@ from ...solver.ops import FLOATS
 from ...solver.rotation import combine, components, conjugate, multiply
 from ...solver.triangle import Settings
 from ..anatomy import Anatomy, Unposable, anatomy
-from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, place_of_setting, upper_of
-from ..data.animation import animated_paths
-from ..data.rotation import rotation_channel
+from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, upper_of
 from ..data.sides import swing_side
 from ..settings import angles_of
 from ..targets import Target
@@ -39,15 +37,19 @@ def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence
     the lower bone's ``name``. Raises `Refused` if nothing does."""
     lower = evaluated.pose.bones[name]
     settings = chain_settings(lower)
+    may_stretch = settings.stretch > 0.0
     try:
-        posed = posture(evaluated, name, own, scales, settings.hinge_angle)
-        body = anatomy(upper_of(lower), lower, *scales, angles_of(settings.numbers()))
+        posed = posture(evaluated, name, own, scales, settings.hinge_angle, may_stretch)
+        body = anatomy(upper_of(lower), lower, *scales, angles_of(settings.numbers()), may_stretch)
     except Unposable as why:
         raise Refused(*why.args) from why
     limbs = (body.limb._replace(r2=0.0), body.limb)
     joints = (tip_position(own, limb, uninherited=body.uninherited) for limb in limbs)
     knee, tip = (Vector(components(joint, body.limb.axes)) for joint in joints)
     length = body.limb.bones.total
+    if body.uneven and _off_line(knee, tip).length > OFF_PLANE * length:
+        sentence = "'{bone}' is longer than at rest and the limb is bent: clear its scale, then snap"
+        raise Refused(sentence.format(bone=upper_of(lower).name))
     farther = _before_softness(tip.length / length, settings.softness, settings.stretch)
     target = posed.root + (posed.target - posed.root) * farther
     fit = posed.fits.get(settings.plane)
@@ -108,29 +110,6 @@ def place(target: Target, position: Vector) -> None:
         matrix = target.object.matrix_world.copy()
         matrix.translation = position
         target.object.matrix_world = matrix
-
-
-def keep_place(target: Target, with_key: bool) -> None:
-    """Set a key on where a target is, asked or not if there are some, lest the next frame moves it back."""
-    if with_key or target.path in animated_paths(target.object):
-        target.object.keyframe_insert(target.path, group=target.bone)
-
-
-def keep_setting(lower: PoseBone, name: str, with_key: bool) -> None:
-    """The same for one of a chain's settings."""
-    ob, path = place_of_setting(lower, name)
-    if with_key or path in animated_paths(ob):
-        ob.keyframe_insert(path, group=lower.name)
-
-
-def key_rotation(bone: PoseBone) -> None:
-    """Set a key on a bone's rotation, in its rotation mode."""
-    bone.keyframe_insert(rotation_channel(bone.rotation_mode), group=bone.name)
-
-
-def key_scale(bone: PoseBone) -> None:
-    """Set a key on a bone's scale."""
-    bone.keyframe_insert("scale", group=bone.name)
 
 
 def _before_softness(reach: float, softness: float, stretch: float) -> float:

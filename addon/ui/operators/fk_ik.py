@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bpy.props import BoolProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
 from ... import live
 from ...native import convert
-from ...native.own import adopt, own_pose
-from ...rig.data.access import bones_of, chain_settings, runs_on_rig, scene_of, upper_of, view_layer_of
-from ...rig.data.animation import animated_paths
-from ...rig.targets import Target
-from ...rig.tasks.fitting import UNTURNED
+from ...rig.data.access import runs_on_rig, scene_of
 from ...rig.tasks.mirroring import counterpart, mirror_chain
-from ...rig.tasks.setup import Refused, check_parent, told_turned
-from ...rig.tasks.snapping import Match, check_goal, keep_place, keep_setting, key_rotation, key_scale, match, place
+from ...rig.tasks.setup import Refused
 from ...rig.words import rpt_
-from ..finding import goals_of, selected_chains
+from ..finding import selected_chains
 from ..translations import told
 from .chains import ChainOperator
+from .matching import TO_FK, TO_IK, Matching
 from .ranges import draw_range, over_range, start_from_scene
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
-
-OFF_PLACE = 1e-4
-"""How far a target may stay from where it was put, next to how far it is from the world's origin."""
 
 
 class RangeOperator(ChainOperator):
@@ -43,6 +36,7 @@ class RangeOperator(ChainOperator):
     frame_end: IntProperty(name="End", description="Last frame; the scene's if none is given", options={"SKIP_SAVE"})
     step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1)
 
+    _matching: ClassVar[Matching]
     _is_asked = False
 
     @classmethod
@@ -76,32 +70,34 @@ class RangeOperator(ChainOperator):
         column.prop(self, "step")
 
     def act(self, context: Context) -> None:
-        """Run `snap` on every frame that was asked for, if none is refused, and come back to the current one."""
+        """Match every frame that was asked for, if none is refused, and come back to the current one."""
         lowers = selected_chains(context, or_off=True)
-        for lower in lowers:
-            check_parent(lower)
         scene = scene_of(context)
         current, subframe = scene.frame_current, scene.frame_subframe
         frames = self._frames(context)
         try:
-            for step in (self.examine, self.snap):
+            for step in (self._check_all, self._match_all):
                 for frame in frames:
                     if self.use_range:
                         scene.frame_set(frame)
-                    for lower in lowers:
-                        step(context, lower)
+                    step(context, lowers)
         finally:
             if self.use_range:
                 scene.frame_set(current, subframe=subframe)
             live.refresh(context)
 
-    def examine(self, context: Context, lower: PoseBone) -> None:
-        """Raise `Refused` if the pose of a chain can't be carried over on the current frame."""
-        raise NotImplementedError
+    def _check_all(self, context: Context, lowers: Sequence[PoseBone]) -> None:
+        for lower in lowers:
+            self._matching.check(context, lower, self.use_range)
 
-    def snap(self, context: Context, lower: PoseBone) -> None:
-        """Carry the pose of a chain over on the current frame, over a range with keys."""
-        raise NotImplementedError
+    def _match_all(self, context: Context, lowers: Sequence[PoseBone]) -> None:
+        """Match, and set keys on what changed, asked or not if there are some, lest the next frame takes it back."""
+        matched = self._matching.match(context, lowers)
+        for change in (*matched.poses, *matched.settings):
+            if self.use_range or change.is_animated:
+                change.key()
+        for warning in matched.warnings:
+            self.report({"WARNING"}, told(warning))
 
     def _frames(self, context: Context) -> Sequence[int]:
         if not self.use_range:
@@ -122,48 +118,7 @@ class POSE_OT_planar_ik_snap_target(RangeOperator):
     bl_idname = "pose.planar_ik_snap_target"
     bl_label = "Snap IK to FK"
 
-    def examine(self, context: Context, lower: PoseBone) -> None:
-        """Whether some target, pole and bend show the own pose."""
-        settings = chain_settings(lower)
-        target = Target.read(settings.target, settings.subtarget)
-        if target is None:
-            raise Refused(rpt_("'{bone}' has no target").format(bone=lower.name))
-        check_goal(lower, target)
-        if "POLE" in goals_of(lower):
-            check_goal(lower, goals_of(lower)["POLE"])
-        _match(context, lower)
-
-    def snap(self, context: Context, lower: PoseBone) -> None:
-        """Match target, pole and bend to the own pose."""
-        found, goals = _match(context, lower), goals_of(lower)
-        places: list[Any] = [(goals["TARGET"], found.target)]
-        if found.pole is not None and "POLE" in goals:
-            places.append((goals["POLE"], found.pole))
-        for target, position in places:
-            place(target, position)
-        settings = chain_settings(lower)
-        for name, value in found.settings.items():
-            if getattr(settings, name) != value:
-                setattr(settings, name, value)
-            keep_setting(lower, name, self.use_range)
-        if found.turned > UNTURNED:
-            self.report({"WARNING"}, told(told_turned(upper_of(lower), found.turned)))
-        for target, _ in places:
-            keep_place(target, self.use_range)
-        view_layer_of(context).update()
-        for target, position in places:
-            off = target.position(context.evaluated_depsgraph_get()) - position
-            if off.length > OFF_PLACE * (1.0 + position.length):
-                name = target.bone or target.object.name
-                sentence = rpt_("Something else moves '{name}': mute its constraints and drivers, snap again")
-                self.report({"WARNING"}, sentence.format(name=name))
-
-
-def _match(context: Context, lower: PoseBone) -> Match:
-    """The target, pole and bend that show a chain's own pose; raises `Refused`."""
-    rig = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    own = own_pose(rig.pose.bones[lower.name]) if runs_on_rig(lower) else live.own_pose_of(lower)
-    return match(rig, lower.name, *own)
+    _matching = TO_IK
 
 
 class POSE_OT_planar_ik_snap_fk(RangeOperator):
@@ -172,40 +127,7 @@ class POSE_OT_planar_ik_snap_fk(RangeOperator):
     bl_idname = "pose.planar_ik_snap_fk"
     bl_label = "Snap FK to IK"
 
-    def examine(self, context: Context, lower: PoseBone) -> None:
-        """Whether there is a solution."""
-        if not runs_on_rig(lower):
-            live.chain_of(context, lower)
-        problem = chain_settings(lower).message
-        if problem:
-            raise Refused(problem)
-
-    def snap(self, context: Context, lower: PoseBone) -> None:
-        """Take the whole solution over, whatever the influence."""
-        if runs_on_rig(lower):
-            self._keep(lower, {bone.name for bone in adopt(context, lower)})
-            return
-        chain = live.chain_of(context, lower)
-        settings = chain_settings(lower)
-        influence = settings.influence
-        if influence != 1.0:
-            settings.influence = 1.0
-            live.solve_now(context)
-            chain = live.chain_of(context, lower)
-        lengthened = {slot.index for slot in live.take_over(chain) if slot.channel == "scale"}
-        bones = bones_of(lower.id_data)
-        self._keep(lower, {bones[index].name for index in lengthened})
-        if influence != 1.0:
-            settings.influence = influence
-            live.solve_now(context)
-
-    def _keep(self, lower: PoseBone, lengthened: set[str]) -> None:
-        """Set keys on the bones' own pose, asked or not if there are some."""
-        for bone in (upper_of(lower), lower):
-            if self.use_range or _has_keys(bone):
-                key_rotation(bone)
-                if bone.name in lengthened:
-                    key_scale(bone)
+    _matching = TO_FK
 
 
 class POSE_OT_planar_ik_mirror(ChainOperator):
@@ -225,11 +147,6 @@ class POSE_OT_planar_ik_mirror(ChainOperator):
         for copy in set(context.selected_objects) - selected:
             copy.select_set(False)  # which it took over, and would be moved with what it is a copy of
         live.refresh(context)
-
-
-def _has_keys(bone: PoseBone) -> bool:
-    path = bone.path_from_id()
-    return any(curve.startswith(f"{path}.rotation") for curve in animated_paths(bone.id_data))
 
 
 CLASSES = (

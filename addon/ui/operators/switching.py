@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import bpy
 from bpy.props import EnumProperty
-from bpy.types import Context, PoseBone
+from bpy.types import Context
 
 from ... import live
-from ...rig.data.access import chain_settings, place_of_setting, scene_of, upper_of
-from ...rig.data.animation import animated_paths, curves_of
-from ...rig.tasks.setup import Refused
-from ...rig.tasks.snapping import keep_place, key_rotation
-from ..finding import goals_of, selected_chains
+from ...rig.data.access import chain_settings, place_of_setting, scene_of
+from ...rig.data.keying import Change
+from ..finding import selected_chains
+from ..translations import told
 from .chains import ChainOperator
+from .matching import TO_FK, TO_IK
 
 
 class POSE_OT_planar_ik_switch(ChainOperator):
@@ -36,57 +33,29 @@ class POSE_OT_planar_ik_switch(ChainOperator):
     )
 
     def act(self, context: Context) -> None:
-        """Snap, then set the influence, of all selected chains at once."""
+        """Match one to the other, then set the influence, of all selected chains at once."""
         lowers = selected_chains(context)
         to = self.to
         if to == "OTHER":
             to = "FK" if chain_settings(lowers[0]).influence > 0.5 else "IK"
-        _snap("fk" if to == "FK" else "target")
-        with_keys = scene_of(context).tool_settings.use_keyframe_insert_auto
+        scene = scene_of(context)
+        with_keys = scene.tool_settings.use_keyframe_insert_auto
+        matching = TO_FK if to == "FK" else TO_IK
         for lower in lowers:
-            if with_keys:
-                _key_pose(lower, to)
-            _set_influence(context, lower, 0.0 if to == "FK" else 1.0, with_keys)
+            matching.check(context, lower, with_keys)
+        matched = matching.match(context, lowers)
+        influences = [Change.of(*place_of_setting(lower, "influence"), lower.name) for lower in lowers]
+        for lower in lowers:
+            chain_settings(lower).influence = 0.0 if to == "FK" else 1.0
+        changes = [*influences, *matched.poses, *(change for change in matched.settings if change.is_done)]
+        for change in changes:
+            if with_keys or change.is_animated:
+                change.key_from(scene.frame_current)
+        for change in influences:
+            change.hold(scene.frame_current)
+        for warning in matched.warnings:
+            self.report({"WARNING"}, told(warning))
         live.refresh(context)
-
-
-def _snap(what: str) -> None:
-    try:
-        getattr(bpy.ops.pose, f"planar_ik_snap_{what}")()
-    except RuntimeError as why:
-        raise Refused(str(why).partition(": ")[2].strip()) from why  # what comes before is Blender's word for an error
-
-
-def _key_pose(lower: PoseBone, to: str) -> None:
-    """Keys on what was snapped."""
-    if to == "FK":
-        for bone in (upper_of(lower), lower):
-            key_rotation(bone)
-        return
-    for goal in goals_of(lower).values():
-        keep_place(goal, True)
-
-
-def _set_influence(context: Context, lower: PoseBone, influence: float, with_keys: bool) -> None:
-    """Set it; keyed, it holds what it was until the frame before."""
-    settings, frame = chain_settings(lower), scene_of(context).frame_current
-    ob, path = place_of_setting(lower, "influence")
-    keyed = with_keys or path in animated_paths(ob)
-    if keyed:
-        ob.keyframe_insert(path, frame=frame - 1, group=lower.name)
-    settings.influence = influence
-    if keyed:
-        ob.keyframe_insert(path, frame=frame, group=lower.name)
-        _hold(ob, path, {frame - 1, frame})
-
-
-def _hold(ob: Any, path: str, frames: set[int]) -> None:
-    """Let the keys of these frames hold until the next."""
-    for curve in curves_of(ob.animation_data):
-        if curve.data_path == path:
-            for key in curve.keyframe_points:
-                if round(key.co.x) in frames:
-                    key.interpolation = "CONSTANT"
 
 
 CLASSES = (POSE_OT_planar_ik_switch,)

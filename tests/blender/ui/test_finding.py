@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Euler, Vector
 
 from scripts import installed
 from tests.blender.rigs import (
@@ -151,6 +151,78 @@ def test_switching_with_auto_keying_changes_no_frame(is_on_rig):
     bpy.ops.pose.planar_ik_switch()
     assert np.abs(_at(ob, 14) - before[10]).max() < 1e-5
     assert np.abs(_at(ob, 15) - before[10]).max() < 1e-5
+
+
+@pytest.mark.parametrize("is_on_rig", [False, True])
+def test_switching_back_to_ik_with_auto_keying_changes_no_frame_before(is_on_rig):
+    """By the target's keys, whose shape another would change, by the hinge, and by a fading influence."""
+    ob, target = leg(plane="SWING")
+    chain, scene = ob.pose.bones["shin"].planar_ik, bpy.context.scene
+    set_keys(target, "location", {1: NEAR, 40: NEXT})
+    set_keys(ob.pose.bones["shin"], "planar_ik_influence", {1: 1.0, 30: 0.6})
+    select(ob, "shin")
+    if is_on_rig:
+        bpy.ops.pose.planar_ik_make_portable()
+    scene.tool_settings.use_keyframe_insert_auto = True
+    scene.frame_set(10)
+    bpy.ops.pose.planar_ik_switch(to="FK")
+    for name, turn in (("thigh", -0.6), ("shin", -0.9)):
+        put(ob.pose.bones[name], rotation_quaternion=Euler((turn, 0, 0)).to_quaternion())
+        ob.pose.bones[name].keyframe_insert("rotation_quaternion", frame=20)
+    before = {frame: _at(ob, frame) for frame in (*range(1, 20), 4.5, 20)}
+    bpy.ops.pose.planar_ik_switch(to="IK")
+    assert chain.influence == 1.0
+    assert abs(chain.hinge_angle) > 0.1  # which had no key
+    for frame, places in before.items():
+        assert np.abs(_at(ob, frame) - places).max() < 1e-5, frame
+
+
+def test_switching_a_stretched_limb_with_auto_keying_keys_its_scale_from_there_on():
+    ob, target = leg(plane="SWING", stretch=1.0)
+    scene = bpy.context.scene
+    set_keys(target, "location", {1: NEAR, 10: (0, 0.1, -3.5)})
+    before = {frame: _at(ob, frame) for frame in range(1, 11)}
+    select(ob, "shin")
+    scene.tool_settings.use_keyframe_insert_auto = True
+    bpy.ops.pose.planar_ik_switch(to="FK")
+    assert ob.pose.bones["thigh"].scale.y > 1.2
+    for frame, places in before.items():
+        assert np.abs(_at(ob, frame) - places).max() < 1e-5, frame
+    bpy.ops.pose.planar_ik_switch(to="IK")
+    assert np.abs(_at(ob, 10) - before[10]).max() < 2e-5
+
+
+def test_keys_on_the_scale_of_a_limb_on_the_rig_are_refused():
+    ob, target = leg(plane="SWING", stretch=1.0)
+    put(target, location=(0, 0.1, -3.5))
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_make_portable()
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    before = joints(ob)
+    with pytest.raises(RuntimeError, match="'thigh' is stretched, and keys on its scale need the extension"):
+        bpy.ops.pose.planar_ik_switch(to="FK")
+    assert np.abs(np.array(joints(ob)) - before).max() < 1e-6
+    assert ob.pose.bones["thigh"].scale.y == 1.0
+
+
+def test_a_stretched_limb_that_is_bent_in_fk_is_refused():
+    """Below a bone that is scaled unevenly it is sheared, which IK does not show."""
+    ob, target = leg(plane="SWING", stretch=1.0)
+    put(target, location=(0, 0.1, -3.5))
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_switch(to="FK")
+    put(ob.pose.bones["shin"], rotation_quaternion=(1, 0.4, 0, 0))
+    with pytest.raises(RuntimeError, match="'thigh' is longer than at rest and the limb is bent: clear its scale"):
+        bpy.ops.pose.planar_ik_switch(to="IK")
+
+
+def test_switching_leaves_limbs_that_are_off_alone():
+    ob, _ = leg()
+    other = make_chain(ob, make_empty("other", (0, 0, -2.3)), "foot")
+    ob.pose.bones["shin"].planar_ik.enabled = False
+    select(ob, "foot", "shin")
+    bpy.ops.pose.planar_ik_switch(to="FK")
+    assert (other.influence, ob.pose.bones["shin"].planar_ik.influence) == (0.0, 1.0)
 
 
 def _at(ob, frame):

@@ -302,6 +302,42 @@ def test_a_target_with_keys_stays_where_it_was_snapped_to(legs: Any) -> None:
     assert apart(joints(legs), own) < 1e-5 * LENGTH
 
 
+def test_targets_that_hang_on_each_other_are_snapped_whatever_their_order(legs: Any) -> None:
+    chains = {side: add_chain(legs, side, plane="POLE") for side in (".L", ".R")}
+    child, parent = chains[".L"].target, chains[".R"].target
+    child.parent, child.matrix_parent_inverse = parent, parent.matrix_world.inverted()
+    bend(legs, chains)
+    own = {side: joints(legs, side) for side in chains}
+    select(legs, "shin.L", "shin.R")
+    bpy.ops.pose.planar_ik_snap_target()
+    for side, chain in chains.items():
+        chain.influence = 1.0
+        assert apart(joints(legs, side), own[side]) < 1e-5 * LENGTH
+
+
+def test_a_pole_bone_that_hangs_on_the_target_is_snapped(legs: Any, capfd: Any) -> None:
+    chain = add_chain(legs, plane="POLE", controls="BONE")
+    target, pole = chain.subtarget, chain.pole_subtarget
+    bpy.ops.object.mode_set(mode="EDIT")
+    legs.data.edit_bones[pole].parent = legs.data.edit_bones[target]
+    bpy.ops.object.mode_set(mode="POSE")
+    bend(legs, {".L": chain})
+    own = joints(legs)
+    select(legs, "shin.L")
+    bpy.ops.pose.planar_ik_snap_target()
+    chain.influence = 1.0
+    assert apart(joints(legs), own) < 1e-5 * LENGTH
+    assert "Something else moves" not in capfd.readouterr().out
+
+
+def bend(legs: Any, chains: dict[str, Any]) -> None:
+    """Bend the legs of chains in FK, aside too."""
+    for side, chain in chains.items():
+        chain.influence = 0.0
+        for name, turn in (("thigh", (-0.7, 0.2, 0.5)), ("shin", (1.1, 0.0, 0.0))):
+            legs.pose.bones[name + side].rotation_quaternion = Euler(turn).to_quaternion()
+
+
 def test_an_upper_bone_that_turns_about_its_length_is_named(legs: Any, capfd: Any) -> None:
     chain = add_chain(legs, plane="SWING")
     chain.influence = 0.0

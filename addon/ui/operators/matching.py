@@ -1,0 +1,163 @@
+"""Matching IK to FK and FK to IK, for live limbs and limbs on the rig: the limb stays where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from bpy.types import Context, PoseBone
+from mathutils import Vector
+
+from ... import live
+from ...native.own import adopt, own_pose, stretched
+from ...rig.data.access import (
+    bones_of,
+    chain_settings,
+    path_to_bone,
+    place_of_setting,
+    runs_on_rig,
+    upper_of,
+    view_layer_of,
+)
+from ...rig.data.keying import Change
+from ...rig.data.rotation import rotation_channel
+from ...rig.targets import Target
+from ...rig.tasks.fitting import UNTURNED
+from ...rig.tasks.setup import Refused, check_parent, told_turned
+from ...rig.tasks.snapping import Match, check_goal, match, place
+from ...rig.words import rpt_
+from ..finding import goals_of
+
+OFF_PLACE = 1e-4
+"""How far a target may stay from where it was put, next to how far it is from the world's origin."""
+
+
+class Matched(NamedTuple):
+    """What was changed to match poses: places and rotations, settings and scales; and what to tell the person."""
+
+    poses: list[Change]
+    settings: list[Change]
+    warnings: list[str]
+
+
+class Matching(NamedTuple):
+    """A way to match. ``check`` raises `Refused` where a chain's pose can't be carried over in the current frame, or
+    not with keys where these are wanted; ``match`` carries it over for several chains."""
+
+    check: Callable[[Context, PoseBone, bool], None]
+    match: Callable[[Context, Sequence[PoseBone]], Matched]
+
+
+def _check_ik(context: Context, lower: PoseBone, _with_keys: bool) -> None:
+    """Raise `Refused` if no target, pole and bend show a chain's own pose."""
+    check_parent(lower)
+    settings = chain_settings(lower)
+    target = Target.read(settings.target, settings.subtarget)
+    if target is None:
+        raise Refused(rpt_("'{bone}' has no target").format(bone=lower.name))
+    check_goal(lower, target)
+    if "POLE" in goals_of(lower):
+        check_goal(lower, goals_of(lower)["POLE"])
+    _fit(context, lower)
+
+
+def _match_ik(context: Context, lowers: Sequence[PoseBone]) -> Matched:
+    """Put target and pole of chains, and set bend side, hinge and twist, so that IK shows the bones' own (FK) pose."""
+    matched = Matched([], [], [])
+    found = [(lower, _fit(context, lower)) for lower in lowers]
+    places: list[tuple[Target, Vector]] = []
+    for lower, fit in found:
+        goals, settings = goals_of(lower), chain_settings(lower)
+        places.append((goals["TARGET"], fit.target))
+        if fit.pole is not None and "POLE" in goals:
+            places.append((goals["POLE"], fit.pole))
+        for name, value in fit.settings.items():
+            matched.settings.append(Change.of(*place_of_setting(lower, name), lower.name))
+            if getattr(settings, name) != value:
+                setattr(settings, name, value)
+        if fit.turned > UNTURNED:
+            matched.warnings.append(told_turned(upper_of(lower), fit.turned))
+    matched.poses.extend(Change.of(target.object, target.path, target.bone) for target, _ in places)
+    for target in _put(context, places):
+        sentence = rpt_("Something else moves '{name}': mute its constraints and drivers, snap again")
+        matched.warnings.append(sentence.format(name=target.bone or target.object.name))
+    return matched
+
+
+def _put(context: Context, places: list[tuple[Target, Vector]]) -> list[Target]:
+    """Move targets to places in the world; return those that something else keeps from there.
+
+    One that hangs on another is moved again after that.
+    """
+    left = places
+    for _ in places:
+        for target, position in left:
+            place(target, position)
+        view_layer_of(context).update()
+        depsgraph = context.evaluated_depsgraph_get()
+        left = [
+            (each, at) for each, at in places if (each.position(depsgraph) - at).length > OFF_PLACE * (1.0 + at.length)
+        ]
+        if not left:
+            break
+    return [target for target, _ in left]
+
+
+def _fit(context: Context, lower: PoseBone) -> Match:
+    """The target, pole and bend that show a chain's own pose; raises `Refused`."""
+    rig = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
+    own = own_pose(rig.pose.bones[lower.name]) if runs_on_rig(lower) else live.own_pose_of(lower)
+    return match(rig, lower.name, *own)
+
+
+def _check_fk(context: Context, lower: PoseBone, with_keys: bool) -> None:
+    """Raise `Refused` if a chain has no solution, or none that can be keyed."""
+    check_parent(lower)
+    if not runs_on_rig(lower):
+        live.chain_of(context, lower)
+    problem = chain_settings(lower).message
+    if problem:
+        raise Refused(problem)
+    if with_keys and runs_on_rig(lower) and stretched(context, lower):
+        sentence = "'{bone}' is stretched, and keys on its scale need the extension: let the limb run on that"
+        raise Refused(rpt_(sentence).format(bone=upper_of(lower).name))
+
+
+def _match_fk(context: Context, lowers: Sequence[PoseBone]) -> Matched:
+    """Make the whole solution of chains, whatever their influence, the bones' own (FK) pose."""
+    matched = Matched([], [], [])
+    for lower in lowers:
+        bones = (upper_of(lower), lower)
+        rotations = [_change(bone, rotation_channel(bone.rotation_mode)) for bone in bones]
+        scales = [_change(bone, "scale") for bone in bones]
+        lengthened = _take_over(context, lower)
+        matched.poses.extend(rotations)
+        matched.settings.extend(change for change in scales if change.group in lengthened)
+    return matched
+
+
+def _take_over(context: Context, lower: PoseBone) -> set[str]:
+    """Make a chain's solution its bones' own pose; return the names of the bones whose scale has part in it."""
+    if runs_on_rig(lower):
+        return {bone.name for bone in adopt(context, lower)}
+    chain = live.chain_of(context, lower)
+    settings = chain_settings(lower)
+    influence = settings.influence
+    if influence != 1.0:
+        settings.influence = 1.0
+        live.solve_now(context)
+        chain = live.chain_of(context, lower)
+    lengthened = {slot.index for slot in live.take_over(chain) if slot.channel == "scale"}
+    if influence != 1.0:
+        settings.influence = influence
+        live.solve_now(context)
+    bones = bones_of(lower.id_data)
+    return {bones[index].name for index in lengthened}
+
+
+def _change(bone: PoseBone, channel: str) -> Change:
+    return Change.of(bone.id_data, f"{path_to_bone(bone.name)}.{channel}", bone.name)
+
+
+TO_IK = Matching(_check_ik, _match_ik)
+TO_FK = Matching(_check_fk, _match_fk)
