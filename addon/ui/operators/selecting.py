@@ -143,7 +143,7 @@ class PLANARIK_UL_chains(LIST):  # type: ignore[misc]
         """A row: reach, name, plane, what it runs on, influence, and an eye that switches it."""
         settings = chain_settings(bone)
         row = layout.row(align=True)
-        row.label(text=bone.name, icon=reach_icon(bone), translate=False)
+        row.label(text=bone.name, icon=icon_of(settings), translate=False)
         side = row.row(align=True)
         side.alignment = "RIGHT"
         side.label(text="", icon=_plane_icon(settings.plane))
@@ -163,17 +163,19 @@ class PLANARIK_UL_chains(LIST):  # type: ignore[misc]
         return [shown if has_chain(bone) and wanted in bone.name.lower() else 0 for bone in bones], []
 
 
-def reach_icon(bone: PoseBone) -> Any:
+def icon_of(settings: Any) -> Any:
     """The icon of what became of a chain."""
-    settings = chain_settings(bone)
-    if not settings.enabled:
-        return OFF
-    return BETWEEN if is_held_back(settings) else REACH_ICONS[settings.reach]
+    return reach_icon(settings, settings.reach) if settings.enabled else OFF
 
 
-def is_held_back(settings: Any) -> bool:
+def reach_icon(settings: Any, reach: str) -> Any:
+    """The same of a chain that is switched on, whose reach was read: on the rig each reading works it out anew."""
+    return BETWEEN if is_held_back(settings, reach) else REACH_ICONS[reach]
+
+
+def is_held_back(settings: Any, reach: str) -> bool:
     """Whether only an influence below 1 keeps a tip from its target."""
-    return bool(settings.influence < 1.0 and settings.reach == "LIMITED")
+    return bool(settings.influence < 1.0 and reach == "LIMITED")
 
 
 def _plane_icon(plane: str) -> str:

@@ -22,7 +22,7 @@ from ...rig.words import iface_
 from ..finding import goals_of, left_behind
 from ..operators.adding import refusal
 from ..operators.mending import MENDS, mends_for, wrong_goals
-from ..operators.selecting import is_held_back, reach_icon
+from ..operators.selecting import OFF, is_held_back, reach_icon
 from ..translations import told
 from ..units import length_text
 from .wrapping import lines_of
@@ -146,25 +146,26 @@ def draw_result(layout: Any, context: Any, lower: PoseBone) -> None:
     """What became of the chain, and where something is wrong, what helps."""
     chain = chain_settings(lower)
     if not chain.enabled:
-        layout.label(text="Switched off", icon=reach_icon(lower))
+        layout.label(text="Switched off", icon=OFF)
         return
     reach = chain.reach
+    icon = reach_icon(chain, reach)
     if reach == "INVALID":
-        _draw_lines(layout, context, told(chain.message), reach_icon(lower), alert=True)
+        _draw_lines(layout, context, told(chain.message), icon, alert=True)
         _draw_mends(layout, lower)
     elif reach == "REACHED":
-        layout.label(text="Reached", icon=reach_icon(lower))
+        layout.label(text="Reached", icon=icon)
     else:
         words = _how_far(lower, reach)
         away = length_text(scene_of(context), chain.residual)
         sentence = iface_("{reach}: {away} from the target").format(reach=iface_(words), away=away)
-        layout.label(text=sentence, icon=reach_icon(lower), translate=False)
+        layout.label(text=sentence, icon=icon, translate=False)
 
 
 def _how_far(lower: PoseBone, reach: str) -> str:
     """What is said of a tip that is not on its target."""
     chain = chain_settings(lower)
-    if is_held_back(chain):
+    if is_held_back(chain, reach):
         return "Between FK and IK" if chain.influence else "FK"
     name: str = lower.planar_ik.bl_rna.properties["reach"].enum_items[reach].name  # type: ignore[attr-defined]
     return name

@@ -88,3 +88,20 @@ def test_the_panel_says_what_keeps_a_tip_from_its_target(influence: float, limit
     installed.addon("addon.ui.panels.sections").draw_result(layout, bpy.context, ob.pose.bones["shin"])
     assert chain.reach == "LIMITED"
     assert [text.split(":")[0] for text in layout.said] == [wanted]
+
+
+@pytest.mark.parametrize(("influence", "place"), [(0.4, (0.1, 0.4, -1.2)), (1.0, (0.1, 2.0, -3.0))])
+def test_a_limb_on_the_rig_that_does_not_reach_is_looked_at_once_when_it_is_drawn(
+    influence: float, place: tuple[float, float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ob = make_rig()
+    make_chain(ob, make_empty("target", place), plane="SWING", influence=influence)
+    press(ob, "make_portable")
+    status, looked = installed.addon("addon.native.status"), []
+    look = status.reach_of
+    monkeypatch.setattr(status, "reach_of", lambda *given: looked.append(given) or look(*given))
+    lower = ob.pose.bones["shin"]
+    installed.addon("addon.ui.panels.sections").draw_result(Labels(), bpy.context, lower)
+    assert len(looked) == 1
+    installed.addon("addon.ui.operators.selecting").icon_of(lower.planar_ik)
+    assert len(looked) == 2
