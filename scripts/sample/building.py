@@ -22,6 +22,7 @@ def build(figure: Figure) -> Collection:
     """A character in a collection of its own, which is an asset."""
     collection = bpy.data.collections.new(figure.name)
     bpy.context.scene.collection.children.link(collection)
+    collection.instance_offset = figure.place
     rig = _armature(figure, collection)
     _mesh(figure, rig, collection)
     _add_chains(figure, rig, collection)

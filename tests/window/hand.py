@@ -176,6 +176,17 @@ class Hand:
         yield
         yield from self.move((x, y))
 
+    def drag_to(self, start: Point, end: Point) -> Steps:
+        """Press the mouse's button in one place and release it in another, as things are dropped."""
+        yield from self.move(start)
+        self._event("LEFTMOUSE", "PRESS")
+        yield
+        for part in (10, 4, 2, 1, 1, 1):
+            yield from self.move((start[0] + (end[0] - start[0]) // part, start[1] + (end[1] - start[1]) // part))
+        self._event("LEFTMOUSE", "RELEASE")
+        for _ in range(20):
+            yield
+
     def sidebar(self) -> tuple[bpy.types.Area, bpy.types.Region]:
         """The 3D view, and its region that has the panels."""
         area, _ = self.view()
