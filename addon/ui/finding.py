@@ -75,12 +75,14 @@ def left_behind(context: Context) -> dict[ArmatureObject, list[str]]:
 
 
 def chain_meant(context: Context) -> PoseBone | None:
-    """The chain of the active bone or object, also one that is switched off; where there are several, the first."""
-    if context.mode == "OBJECT":
+    """The chain of the active bone or object, or of the bone that the Properties editor shows, on or off; where there
+    are several, the first."""
+    bone = getattr(context, "pose_bone", None)  # of the Properties editor, in any mode, maybe a pinned one
+    if bone is None and context.mode == "OBJECT":
         ob = context.active_object
         found = _by_what_they_follow(context, {(ob, "")}, or_off=True) if ob else []
         return found[0] if found else None
-    bone = context.active_pose_bone
+    bone = bone or context.active_pose_bone
     if bone is None:
         return None
     found = [lower for lower in (bone, *children_of(bone)) if has_chain(lower)]

@@ -21,7 +21,7 @@ from ...rig.data.access import (
 from ...rig.settings import SWITCH
 from ...rig.tasks.setup import Refused
 from ...rig.words import rpt_
-from ..finding import NOTHING_SELECTED, chain_meant, goals_of
+from ..finding import NOTHING_SELECTED, chain_meant, chains_meant, goals_of
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -197,12 +197,26 @@ def _listed(_manager: Any) -> int:
     return bones_of(lower.id_data).find(lower.name) if lower else -1
 
 
-def _shown(_manager: Any) -> Any:
-    """The settings of the chain that is meant."""
+class _Shown:
+    """The settings of the chain that is meant; what is set, as saved presets do, all selected chains get."""
+
+    def __init__(self, lowers: list[PoseBone]) -> None:
+        vars(self)["chains"] = [chain_settings(lower) for lower in lowers]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["chains"][0], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        for each in vars(self)["chains"]:
+            setattr(each, name, value)
+
+
+def _shown(_manager: Any) -> _Shown:
+    """The settings of the chains that are selected; raises `Refused` if there are none."""
     lower = chain_meant(bpy.context)
     if lower is None:
         raise Refused(NOTHING_SELECTED)
-    return chain_settings(lower)
+    return _Shown(list(dict.fromkeys((lower, *chains_meant(bpy.context, or_off=True)))))
 
 
 def _click(_manager: Any, row: int) -> None:

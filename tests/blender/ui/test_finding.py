@@ -250,6 +250,36 @@ def test_a_preset_sets_plane_softness_and_limits(preset):
         assert getattr(chain, name) == (pytest.approx(value) if name != "plane" else value)
 
 
+def test_a_saved_preset_sets_all_selected_chains_as_a_built_in_one_does():
+    ob, _ = leg(softness=0.07)
+    other = make_chain(make_rig(LEG), make_empty("other", NEAR))
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_preset_save(name="ours")
+    (path,) = (Path(folder) / "ours.py" for folder in bpy.utils.preset_paths(ui("operators.presets").FOLDER))
+    chains = (ob.pose.bones["shin"].planar_ik, other)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for chain in chains:
+        chain.softness = 0.5
+        chain.id_data.select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    bpy.ops.script.python_file_run(filepath=str(path))
+    assert [chain.softness for chain in chains] == pytest.approx([0.07, 0.07])
+    bpy.ops.pose.planar_ik_preset_save(name="ours", remove_name=True)
+
+
+@pytest.mark.parametrize("mode", ["POSE", "OBJECT"])
+def test_the_properties_editor_shows_the_chain_of_its_own_bone(mode):
+    """Which may be pinned, and is there in Object Mode as Blender's own panels of bones are."""
+    ob, _ = leg()
+    select(ob, "hip")
+    bpy.ops.object.mode_set(mode=mode)
+    meant, shin = ui("finding").chain_meant, ob.pose.bones["shin"]
+    assert meant(bpy.context) is None
+    with bpy.context.temp_override(pose_bone=shin):
+        assert meant(bpy.context) == shin
+
+
 @pytest.mark.parametrize("selected", ["shin", "foot", "foot_ik"])
 @pytest.mark.parametrize("is_on_rig", [False, True])
 def test_a_saved_preset_gives_the_settings_back(selected, is_on_rig):
