@@ -19,6 +19,28 @@ OTHER_WAY = (138, -74)
 """The box of Bend Other Way among the settings that F9 opens, off where the mouse was."""
 
 
+def ends_bones_at_joints(hand: Hand):
+    """Shorten a limb as importers do where twist bones are, click it, and mend it through the search under F3."""
+    yield from open_limb(hand)
+    rig = bpy.context.object
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    joints = bones["lower"].head.copy(), bones["lower"].tail.copy()
+    foot = bones.new("foot")
+    foot.head, foot.parent = joints[1], bones["lower"]
+    foot.tail = joints[1] + Vector((0.0, -0.2, 0.0))
+    for name in ("upper", "lower"):
+        bones["lower"].use_connect = False
+        bones[name].length *= 0.5
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.ed.undo_push(message="Shorten")
+    yield
+    yield from hand.click(hand.limb_on_screen())
+    yield from hand.choose("End Bones at Joints")
+    ends = [rig.data.bones[name].tail_local for name in ("upper", "lower")]
+    return {"off": [(end - joint).length for end, joint in zip(ends, joints, strict=True)]}
+
+
 def adjusts_what_was_added(hand: Hand):
     """Add to a limb, which leaves Pose Mode for the target, and press F9: turn its knee, then undo it all."""
     yield from open_limb(hand)

@@ -50,6 +50,10 @@ def test_what_was_added_is_adjusted_with_its_target_selected(play):
     assert found["undone"] == ["POSE", False, []]
 
 
+def test_bones_are_made_to_end_at_joints_through_the_search(play):
+    assert max(play("panel_scenarios.ends_bones_at_joints")["off"]) < 1e-6
+
+
 def test_playback_with_the_panel_open(play):
     found = play("plays_with_the_panel_open")
     assert len(found["frames"]) > 3

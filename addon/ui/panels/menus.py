@@ -66,6 +66,7 @@ def _draw_in_object_mode(menu: Any, context: Context) -> None:
 def _draw_in_pose_mode(menu: Any, _context: Context) -> None:
     menu.layout.separator()
     _draw_entries(menu.layout)
+    menu.layout.operator("pose.planar_ik_end_at_joints")
 
 
 def _draw_entries(layout: Any) -> None:
