@@ -44,6 +44,7 @@ class Batch:
 
     def __init__(self, chains: list[Chain]) -> None:
         self.chains = chains
+        self.parents = {chain.parent for chain in chains}
         self.carried = [chain for chain in chains if chain.is_carried]
         posings: list[Any] = [chain.posing for chain in chains]  # which regular chains have
         self._features = posings[0].features

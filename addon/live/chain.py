@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 from mathutils import Matrix
 
-from ..rig.anatomy import Anatomy, Unposable, anatomy, size_of
+from ..rig.anatomy import Anatomy, Unposable, anatomy, nothing, size_of
 from ..rig.data.access import ArmatureObject, Key, chain_settings, path_to_bone, split_path, upper_of
 from ..rig.data.dependencies import Carrier, Dependencies
 from ..rig.data.rotation import ROTATIONS, to_channels, to_quaternion
@@ -160,7 +160,7 @@ def prepare(chain: Chain, frame: Frame, channels: Channels, dependencies: Depend
 def is_outdated(chain: Chain, frame: Frame) -> bool:
     """Whether `refresh` must run for this frame: the chain is animated, or was set what is evaluated only now, or what
     carries it changed its size."""
-    if chain.is_animated or chain.is_unsettled:
+    if chain.is_animated or chain.is_unsettled or frame.is_nothing(chain.parent):
         return True
     measured = chain.measured
     return bool(measured and measured.body.carried and not frame.has_size(measured.parent, measured.size))
@@ -189,6 +189,8 @@ def refresh(chain: Chain, frame: Frame, channels: Channels) -> None:
         chain.is_unsettled = True
         return
     try:
+        if frame.is_nothing(chain.parent):
+            raise Unposable(nothing(upper_of(lower)))
         chain.posing = _read(chain, lower, plane, channels)
     except Unposable as why:
         chain.problem = why.args[0]

@@ -16,7 +16,7 @@ import numpy as np
 from bpy.types import Depsgraph, Object
 from mathutils import Matrix
 
-from ..rig.anatomy import is_even, size_of
+from ..rig.anatomy import is_even, is_nothing, size_of
 from ..rig.data.access import ArmatureObject, split_path
 from ..rig.data.animation import set_at
 from .channels import SIZES, Channels
@@ -36,6 +36,7 @@ class Frame:
         self._from_world = evaluated.matrix_world.inverted_safe()
         self._spaces = {"": self._from_world}
         self._sizes: dict[str, float] = {}
+        self._nothing: dict[str, bool] = {}
         self._shown: set[Any] = set()
 
     def shows(self, ob: Object) -> bool:
@@ -52,6 +53,13 @@ class Frame:
         if space is None:
             space = self._spaces[bone] = self._bones[bone].matrix.inverted_safe() @ self._from_world
         return space
+
+    def is_nothing(self, bone: str) -> bool:
+        """Whether the pose of a bone, or without a name the armature, is scaled to nothing in the world."""
+        if bone not in self._nothing:
+            world = self.evaluated.matrix_world
+            self._nothing[bone] = is_nothing(world @ self._bones[bone].matrix if bone else world)
+        return self._nothing[bone]
 
     def has_size(self, bone: str, size: float) -> bool:
         """Whether a bone's pose is scaled evenly, to within rounding as much as it was."""

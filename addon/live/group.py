@@ -207,7 +207,9 @@ class Group:
             batched = {chain for batch in self._batches for chain in batch.chains}
             self._singles = [chain for chain in self.chains if chain not in batched]
         try:
-            if not any(is_outdated(chain, frame) for batch in self._batches for chain in batch.carried):
+            parents = {parent for batch in self._batches for parent in batch.parents}
+            carried = (chain for batch in self._batches for chain in batch.carried)
+            if not any(map(frame.is_nothing, parents)) and not any(is_outdated(chain, frame) for chain in carried):
                 for batch in self._batches:
                     batch.pose(frame, channels)
                 return

@@ -8,7 +8,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, PoseBone, Scene
 
-from ..rig.anatomy import Unposable, anatomy
+from ..rig.anatomy import Unposable, anatomy, is_nothing, nothing
 from ..rig.data.access import (
     Key,
     bones_of,
@@ -166,7 +166,8 @@ def _outdated_as(mend: str, sentence: str) -> str:
 
 
 def reach_of(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: Depsgraph) -> Reach:
-    """Whether the tip is at its target, and if not, what keeps it away. Raises `Refused` if either has no place."""
+    """Whether the tip is at its target, and if not, what keeps it away. Raises `Refused` if either has no place, and
+    `Unposable` if the limb has no size."""
     gap = away(evaluated, target, depsgraph)
     if isnan(gap) or isnan(evaluated.matrix.determinant()):  # as Blender inverts what is scaled to nothing, or almost
         raise Refused(NOT_A_PLACE)
@@ -175,6 +176,8 @@ def reach_of(lower: PoseBone, evaluated: PoseBone, target: Target, depsgraph: De
     settings, upper = chain_settings(lower), upper_of(lower)
     given, world = settings.numbers(), evaluated.id_data.matrix_world
     limb, _, frame, *_ = anatomy(upper_of(evaluated), evaluated, upper.scale[:], lower.scale[:], angles_of(given))
+    if is_nothing(world @ frame):
+        raise Unposable(nothing(upper))
     place = (world @ frame).inverted_safe() @ target.position(depsgraph)
     numbers = solver_settings(given, 1.0, cos)
     features = features_of(numbers, settings.plane)

@@ -79,8 +79,10 @@ def anatomy(
     Raises `Unposable`.
     """
     frame = frame_of(upper)
-    if abs(frame.determinant()) < 1e-30:
-        raise Unposable(_nothing(upper))
+    if is_nothing(frame):
+        raise Unposable(nothing(upper))
+    if abs(lower_scale[1]) < 1e-12:
+        raise Unposable(nothing(lower))
     follows = hangs_as_child(lower)
     if not follows and not is_even(frame):
         raise Unposable(_uneven_parent(upper, lower))
@@ -151,6 +153,11 @@ def is_even(matrix: Matrix) -> bool:
     return bool(lengths <= EVEN * size and leaning <= EVEN * size * size)
 
 
+def is_nothing(matrix: Matrix) -> bool:
+    """Whether a matrix scales a direction to nothing, so that it has no inverse."""
+    return abs(matrix.determinant()) < 1e-30
+
+
 def size_of(matrix: Matrix) -> float:
     """How large an evenly scaled matrix makes things."""
     return float(matrix.to_3x3().col[0].length)
@@ -187,7 +194,7 @@ def _axes(in_frame: Matrix, upper: PoseBone, lower: PoseBone) -> Axes:
     """The lower bone's axes in F as unit vectors."""
     axes = in_frame.to_3x3().col
     if min(axis.length for axis in axes) < 1e-12:
-        raise Unposable(_nothing(upper))
+        raise Unposable(nothing(upper))
     # Only these two turn a bone before they scale it, so that its length would change with its rotation.
     if lower.bone.inherit_scale in {"FULL", "FIX_SHEAR"} and not is_even(in_frame):
         sentence = (
@@ -216,8 +223,9 @@ def _numbers(of: Any) -> Any:
     return tuple(of)
 
 
-def _nothing(upper: PoseBone) -> Problem:
-    sentence = f"'{upper.name}', or what carries it, is scaled to nothing: set its scale to more than 0"
+def nothing(bone: PoseBone) -> Problem:
+    """What to say of a limb of which this bone has no size."""
+    sentence = f"'{bone.name}', or what carries it, is scaled to nothing: set its scale to more than 0"
     return Problem(Kind.NOTHING, sentence)
 
 

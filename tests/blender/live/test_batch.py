@@ -44,6 +44,18 @@ def test_tips_are_on_their_targets():
         assert_on_target(ob, target, f"shin{i}")
 
 
+def test_a_crowd_that_is_scaled_to_nothing_says_so():
+    ob, targets = make_crowd(plane="POLE")
+    play(ob)
+    chain = ob.pose.bones["shin7"].planar_ik
+    assert in_batches() == COUNT
+    put(ob, scale=(0, 0, 0))
+    assert "scaled to nothing" in chain.message
+    put(ob, scale=(1, 1, 1))
+    assert chain.reach == "REACHED"
+    assert_on_target(ob, targets[7], "shin7")
+
+
 def test_dragging_a_target_is_posed_together():
     ob, targets = make_crowd(plane="POLE")
     play(ob)

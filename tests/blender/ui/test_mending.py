@@ -154,8 +154,10 @@ def add_while_live_is_off(ob, lower):
 
 
 def scale_to_nothing(name):
+    """That bone, or without a name the rig."""
+
     def spoil(ob, _lower):
-        ob.pose.bones[name].scale = (0, 0, 0)
+        (ob.pose.bones[name] if name else ob).scale = (0, 0, 0)
 
     return spoil
 
@@ -193,7 +195,7 @@ EVERYWHERE = [
     ("MUTE", constrain),
     ("POSE", show_rest),
     ("ALIGN", shear),
-    ("SCALE", scale_to_nothing("thigh")),
+    *(("SCALE", scale_to_nothing(name)) for name in ("hip", "thigh", "shin", "")),
     ("NUMBER", no_place("target")),
     ("NUMBER", no_place("carrier")),
     ("NUMBER", no_place("hip")),
@@ -213,7 +215,6 @@ LIVE = [
     ("LIVE", add_while_live_is_off),
 ]
 ON_RIG = [
-    ("SCALE", scale_to_nothing("hip")),
     ("UNMUTE", mute_its_own),
     ("REBUILD", take_its_constraints_away),
     ("EXTENSION", keep_waiting),
@@ -401,3 +402,15 @@ def test_what_was_disabled_is_hidden_by_its_eye_once_it_is_enabled():
     evaluate()
     assert (target.hide_viewport, target.hide_get(), lower.planar_ik.message) == (False, True, "")
     assert not ob.hide_get()
+
+
+@pytest.mark.parametrize("name", ["thigh", "shin"])
+def test_a_limb_on_the_rig_that_is_scaled_to_nothing_is_not_rebuilt_so(name):
+    ob, lower = leg(is_on_rig=True)
+    scale_to_nothing(name)(ob, lower)
+    evaluate()
+    with pytest.raises(RuntimeError, match=f"'{name}', or what carries it, is scaled to nothing"):
+        bpy.ops.pose.planar_ik_rebuild()
+    ob.pose.bones[name].scale = (1, 1, 1)
+    evaluate()
+    assert (lower.planar_ik.reach, lower.planar_ik.message) == ("REACHED", "")
