@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from bpy.types import Context, PoseBone
 from mathutils import Vector
 
-from ..rig.anatomy import solved
+from ..rig.anatomy import Unposable, solved
 from ..rig.data.access import chain_settings, upper_of
 from ..rig.data.rotation import rotation_channel, to_channels, to_quaternion
+from ..rig.tasks.fitting import Posture, posture
+from ..rig.tasks.setup import Refused, check_parent
 from ..solver.chain import Own
 from ..solver.rotation import Quaternion
 from .convert import rebuild
@@ -26,6 +28,16 @@ def own_pose(evaluated: PoseBone) -> tuple[Own, tuple[Sequence[float], Sequence[
     limb = (upper_of(evaluated), evaluated)
     turns = [to_quaternion(bone.rotation_mode, getattr(bone, rotation_channel(bone.rotation_mode))[:]) for bone in limb]
     return Own(*turns), (limb[0].scale[:], limb[1].scale[:])
+
+
+def own_posture(context: Context, lower: PoseBone) -> Posture:
+    """How the limb of a lower bone is posed by its own pose; raises `Refused` if it can't be posed exactly."""
+    check_parent(lower)
+    evaluated = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
+    try:
+        return posture(evaluated, lower.name, *own_pose(evaluated.pose.bones[lower.name]))
+    except Unposable as why:
+        raise Refused(*why.args) from why
 
 
 def adopt(context: Context, lower: PoseBone) -> list[PoseBone]:

@@ -11,6 +11,7 @@ from bpy.types import Context, Object, PoseBone
 from ... import live
 from ...native.convert import make_live, make_portable, rebuild
 from ...native.mechanism.found import may_switch
+from ...native.own import own_posture
 from ...rig import status
 from ...rig.data.access import (
     bones_of,
@@ -80,7 +81,8 @@ def _is(*kinds: Kind) -> Callable[[PoseBone, Kind | None], bool]:
 
 
 def _make_target(context: Context, lower: PoseBone) -> None:
-    posed = posture_of(context, lower)
+    """Where the tip is in the bones' own pose: on the rig, a limb without a target folds towards its root."""
+    posed = own_posture(context, lower) if runs_on_rig(lower) else posture_of(context, lower)
     settings = chain_settings(lower)
     settings.target, settings.subtarget = new_empty(context, f"target_{lower.name}", posed.target, posed.mark), ""
 

@@ -22,6 +22,7 @@ from tests.blender.rigs import (
     make_chain,
     make_empty,
     make_rig,
+    put,
     select,
     set_keys,
 )
@@ -414,3 +415,19 @@ def test_a_limb_on_the_rig_that_is_scaled_to_nothing_is_not_rebuilt_so(name):
     ob.pose.bones[name].scale = (1, 1, 1)
     evaluate()
     assert (lower.planar_ik.reach, lower.planar_ik.message) == ("REACHED", "")
+
+
+@pytest.mark.parametrize("is_on_rig", [False, True])
+def test_a_target_is_made_where_the_tip_is_in_the_bones_own_pose(is_on_rig):
+    ob, lower = leg(is_on_rig)
+    ob.pose.bones["thigh"].rotation_quaternion = (0.98, 0.2, 0, 0)
+    put(lower.planar_ik, influence=0.0)
+    posed = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    tip = posed.matrix_world @ posed.pose.bones["shin"].tail
+    put(lower.planar_ik, influence=1.0)
+    delete("target")(ob, lower)
+    unset("target")(ob, lower)
+    evaluate()
+    assert bpy.ops.pose.planar_ik_mend(way="TARGET") == {"FINISHED"}
+    evaluate()
+    assert (lower.planar_ik.target.matrix_world.translation - tip).length < 1e-5
