@@ -1,4 +1,4 @@
-"""The five cases of ../shared/vectors.json in which Blender's IK constraint goes wrong, run on both.
+"""Five cases in which Blender's IK constraint goes wrong, run on both.
 
 A limb of lengths 1 and 1 points up, its knee towards -X. All targets are in its plane.
 """

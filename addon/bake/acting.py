@@ -46,7 +46,7 @@ def acting_on(ob: Object) -> Acting:
 
 
 def acting_curves(curves: Iterable[Any], heeds_groups: bool) -> Curves:
-    """Those of an object's F-curves that Blender evaluates."""
+    """The F-curves, of those of an object, that Blender evaluates, by path and index."""
     acting: Curves = {}
     for curve in curves:
         is_muted = curve.mute or (heeds_groups and curve.group and curve.group.mute)

@@ -21,7 +21,8 @@ other triple are half a turn away, so that it is above ``2 * (pi - NEAR)`` off, 
 
 
 def continuous(mode: str, values: NDArray[Any]) -> NDArray[Any]:
-    """The same rotations ``(frames, numbers)`` in a bone's rotation mode; the first frame stays as it is."""
+    """Rotations ``(frames, numbers)`` in a bone's rotation mode, written so that their numbers jump least from frame to
+    frame; the first frame stays as it is."""
     if mode == "QUATERNION":
         one_hemisphere: NDArray[Any] = values * _same_side(values)
         return one_hemisphere

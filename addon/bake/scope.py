@@ -96,7 +96,7 @@ def chains_of_scene(context: Context) -> list[PoseBone]:
 
 
 def chains_of(ob: ArmatureObject) -> list[PoseBone]:
-    """Those of one object."""
+    """The lower bones of all chains of an armature that are on, or may come on by their animation."""
     animated = cache(animated_paths)
 
     def may_come_on(lower: PoseBone) -> bool:

@@ -31,7 +31,7 @@ NUMBERS = ("along", "lower_axes", "own")
 
 
 def batches_of(chains: list[Chain]) -> list[Batch]:
-    """Those of the chains that can be posed together, in batches of the same features."""
+    """Batches of chains that can be posed together, as they have the same features."""
     alike: dict[Any, list[Chain]] = {}
     for chain in chains:
         if chain.posing and chain.is_regular:

@@ -49,7 +49,7 @@ class Channels:
         self._values: dict[str, array[float]] = {}
 
     def copy(self) -> Channels:
-        """The same numbers, to be set apart."""
+        """A copy of all numbers, which can be set apart from these."""
         other = Channels(self._object)
         other._given = dict(self._given)
         other._values = {channel: numbers[:] for channel, numbers in self._values.items()}

@@ -31,11 +31,12 @@ class Group:
         self.object = ob
         self.chains = chains
         self.needs: set[Group] = set()
-        """Those that must be posed before."""
+        """Groups that must be posed before this one."""
         self.others: list[Group] = []
-        """Those of the same object."""
+        """Groups of the same armature."""
         self.beside: list[Group] = []
-        """Those of them that are not posed after this one in the current event, so that their solutions must stand."""
+        """Groups of the same armature that are not posed after this one in the current event, so that their solutions
+        must stand."""
         self.has_lost = False
         """Whether something that a chain refers to was deleted."""
         self.solved: Channels | None = None

@@ -50,7 +50,7 @@ def _lacking() -> Lacking:
 
 
 def _keyed(lacking: Lacking) -> dict[Key, set[str]]:
-    """The same by what outlasts undo."""
+    """What `_lacking` gives, by keys of chains, which outlast undo."""
     return {(ob.session_uid, name): of for ob, each in lacking.items() for name, of in each.items()}
 
 

@@ -82,8 +82,8 @@ def _shaped_since(found: Found, evaluated: PoseBone, wanted: Wanted) -> str:
 
 
 def _as_built(wanted: Wanted, built: dict[str, Any]) -> Wanted:
-    """The same with the custom properties that the mechanism was made with, also those of settings that nothing
-    animates any more."""
+    """What a chain wants, with the custom properties that its mechanism was made with, also those of settings that
+    nothing animates any more."""
     return wanted._replace(exposed=frozenset(built["words"]["exposed"]))
 
 

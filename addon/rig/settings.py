@@ -200,7 +200,7 @@ SETTINGS = (
     _angle("min_angle", "Min Knee Angle", "Smallest inner angle of the knee", 0.0, min=0.0, max=math.pi),
     _angle("max_angle", "Max Knee Angle", "Largest inner angle of the knee", math.pi, min=0.0, max=math.pi),
 )
-"""All that animate, in the order of the contract."""
+"""All settings that animate, in the order in which they are documented."""
 
 NAMES = tuple(setting.name for setting in SETTINGS)
 SWITCH = NAMES[0]

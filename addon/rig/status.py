@@ -139,7 +139,8 @@ def tolerance(evaluated: PoseBone) -> float:
 
 
 def allowed(length: Any, far: Any) -> Any:
-    """The same for a limb of this length whose joints are at most ``far`` from the origin; or for arrays of both."""
+    """How far off its target the tip may be that counts as on it, of a limb of this length whose joints are at most
+    ``far`` from the origin, in the unit of both; or for arrays of both."""
     return MISSED * length + ROUNDING * far
 
 
@@ -157,7 +158,7 @@ def find(settings: Any) -> Any:
 
 
 def of_key(key: Key) -> Any:
-    """The same by what tells a chain from all others."""
+    """The chain with this key, or None."""
     return _chains.get(key)
 
 

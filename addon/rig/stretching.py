@@ -50,7 +50,8 @@ def shears(lower: PoseBone) -> bool:
 
 
 def restore_inherit_scale(lower: PoseBone) -> None:
-    """Undo `avoid_shear`, but for what was set otherwise since, and forget it."""
+    """Set Inherit Scale back to what it was before `avoid_shear`, except where it was set otherwise since, and forget
+    what it was."""
     bones, chain = lower.id_data.pose.bones, chain_settings(lower)
     for name, mode in _kept(lower):
         if name in bones and bones[name].bone.inherit_scale == (ON_LOWER if name == lower.name else ON_OTHERS):

@@ -64,7 +64,7 @@ class Target:
         return False
 
     def position(self, depsgraph: Depsgraph) -> Vector:
-        """Its place in the world: an object's origin, a bone's head."""
+        """Where the target is in the world: an object's origin, a bone's head."""
         evaluated = self.object.evaluated_get(depsgraph)
         if self.bone:
             return evaluated.matrix_world @ evaluated.pose.bones[self.bone].head  # type: ignore[union-attr]  # every frame

@@ -227,7 +227,7 @@ def _in_plane(cosine: Any, sine: Any, turned: Turns, limb: Limb, m: Ops) -> tupl
 
 
 def _off_the_line(line: Quaternion, turned: Turns, limb: Limb, m: Ops) -> tuple[Quaternion, Quaternion]:
-    """The same for a line turned any way, of any length."""
+    """The rotations of both bones for a target line turned any way, by a quaternion of any length."""
     knee_cos, knee_sin, line_cos, line_sin = turned
     w, x, y, z = line
     turn = (

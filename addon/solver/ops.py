@@ -70,7 +70,7 @@ def choose_into(condition: Any, if_true: Any, if_false: Any, chosen: Array) -> N
 
 
 def choose_whole(condition: Any, one: Any, other: Any) -> Any:
-    """The same for a `Reach`, which is as small as the condition."""
+    """One `Reach` or another by a condition, as small as that."""
     one, other = (each if isinstance(each, np.ndarray) else int(each) for each in (one, other))
     chosen = condition.view(np.int8) * (one - other)  # NumPy 2 widens arrays for the member of an enumeration
     return chosen + other if isinstance(other, np.ndarray) or other else chosen

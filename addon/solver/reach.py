@@ -1,4 +1,4 @@
-"""What became of a target: the words of the contract, as numbers an array can hold."""
+"""What became of a target: the values of the property `reach`, as numbers an array can hold."""
 
 from enum import IntEnum
 

@@ -1,7 +1,7 @@
 """The triangle root-knee-tip: how far the chain extends, and the two turns that take it there.
 
 Lengths are in any one unit. No angle appears: a turn is a half angle, the cosine and sine of half of it, got by square
-roots from the factors of the discriminant (DESIGN.md, after Quilez' *Simple IK*)::
+roots from the factors of the discriminant (after Quilez' article *Simple IK*)::
 
     A = (R + d)(R - d)    R = r1 + r2     knee off the straight line, halved:        (sqrt B, sqrt A)
     B = (d + D)(d - D)    D = r1 - r2     upper bone off the target line, halved:    ((R + d) sqrt B, (d - D) sqrt A)
@@ -106,7 +106,7 @@ def extend_shaped(distance: Any, of: Bones, within: Range, settings: Settings, m
     """Stop at the range's ends, ease into its far end over the softness on both sides of it, and lengthen the bones
     past what is left.
 
-    The easing is the algebraic form of Spine's (../shared/vectors.json): slope 1 where it begins, 0 where it ends.
+    The easing is the algebraic form of Spine's (its IK constraint's): slope 1 where it begins, 0 where it ends.
     With ``stretch`` 1 the bones make up for what easing and reach leave, up to ``stretch_max`` times their length.
     """
     nearest, farthest, _, _ = within

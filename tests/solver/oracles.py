@@ -46,7 +46,7 @@ class Rest(NamedTuple):
 
     @property
     def normal(self) -> np.ndarray:
-        """The normal of the limb's plane, by DESIGN.md: (c - a) x (b - a), or the lower bone's x axis if straight."""
+        """The normal of the limb's plane, (c - a) x (b - a), or the lower bone's x axis if straight."""
         across = np.cross(unit(self.lower), unit(self.knee))
         return unit(across if np.linalg.norm(across) > 1e-4 else self.frame[:, 0])
 

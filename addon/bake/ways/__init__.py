@@ -96,7 +96,8 @@ def _filled(solved: Solved | None, stepped: Sampled, rows: NDArray[Any]) -> Samp
 
 
 def part_of(steps: Generator[float, None, Any], start: float, share: float) -> Generator[float, None, Any]:
-    """The same steps as a share of a whole, each unit of theirs so much of it; closed with it."""
+    """Go through steps that report from 0 to 1 as part of a whole: from ``start`` on, each unit as ``share`` of it. The
+    steps are closed with the whole."""
     with closing(steps):
         while True:
             try:

@@ -82,7 +82,7 @@ class Routes:
         return self._known[key]
 
     def of_channel(self, ob: Object, bone: str, path: str) -> Route:
-        """The same for what moves of a bone's own channels and settings."""
+        """How one of a bone's own channels or settings is followed."""
         key = (ob, bone, path)
         if key not in self._known:
             self._known[key] = self._channel_route(ob, bone, path)

@@ -53,7 +53,7 @@ class DesignerApart(Designer):
         return line
 
     def place_lower(self, _upper: str) -> Place:
-        """The same."""
+        """Where the bone stands that holds the lower bone's solution."""
         return Place(self.origin)
 
     def measuring(self) -> dict[str, Any]:

@@ -79,8 +79,8 @@ class Designer(Measurer):
         return Place(self.upper.bone.matrix_local, *self.root)
 
     def place_lower(self, upper: str) -> Place:
-        """The same for the lower bone. One that is not turned with the upper bone is to stand as if it were, with the
-        whole solution."""
+        """Where the bone stands that holds the lower bone's solution. A lower bone that is not turned with the upper
+        one is to stand as if it were, with the whole solution."""
         rest = self.lower.bone.matrix_local
         if self.lower.bone.use_inherit_rotation:
             return Place(rest, self.upper.name, holding(self.lower))

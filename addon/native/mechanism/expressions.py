@@ -217,7 +217,8 @@ def _without_divisor(node: Any, divisor: Node) -> Any:
 
 
 def _shorter(node: Any) -> Any:
-    """The same with (c + d)(c - d), of which one factor may be kept from falling below 0, as the difference of squares.
+    """An expression in which (c + d)(c - d), of which one factor may be kept from falling below 0, is a difference of
+    squares.
 
     That loses what tells c and d apart in the last digits, but measures are in single precision and this is in double.
     """

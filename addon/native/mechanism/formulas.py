@@ -76,7 +76,7 @@ def turned(of: Bones, is_flat: bool, side: Any) -> Turned:
 
 
 def turned_shaped(of: Bones, side: Any) -> Turned:
-    """The same for a limb that goes as far as the piece `FAR` says, which is how much less than r1 + r2."""
+    """The triangle's angles for a limb that goes as far as the piece `FAR` says, so much less than r1 + r2."""
     gone = _at_least_0(of.total - FAR)
     plus, minus = (each * FOLDED - FAR for each in (of.total + of.difference, of.total - of.difference))
     found = _angles(of.total + gone, *map(_at_least_0, (FAR, plus, minus)))

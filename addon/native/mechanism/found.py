@@ -218,7 +218,7 @@ def _is_as(one: Any, other: Any) -> bool:
 
 
 def _of_constraints(drivers: list[Any]) -> list[Any]:
-    """Those drivers of bones that are of a constraint made for a chain, by its name."""
+    """The drivers, of those of bones, that set a constraint made for a chain, which is known by its name."""
     start = f'constraints["{CONSTRAINT}"]'
     return [each for each in drivers if split_path(each.data_path)[1].startswith(start)]
 

@@ -64,7 +64,7 @@ def worlds_of(ob: ArmatureObject) -> list[str]:
 
 
 def unused_worlds(ob: ArmatureObject, gone: Collection[str]) -> list[str]:
-    """Those of them that no mechanism needs any more once some bones are gone."""
+    """The names of the bones at the world's origin that no mechanism needs any more once some bones are gone."""
     worlds = worlds_of(ob)
     left = parts_of(ob).keys() - {*gone, *worlds}
     return [] if left else worlds

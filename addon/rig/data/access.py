@@ -178,7 +178,7 @@ def place_on_bone(lower: PoseBone, name: str) -> tuple[PoseBone, str]:
 
 
 def place_of_setting(lower: PoseBone, name: str) -> tuple[Object, str]:
-    """The same from the object."""
+    """The object that has a chain's setting that animates, and the setting's data path from there."""
     bone, path = place_on_bone(lower, name)
     return bone.id_data, f"{path_to_bone(bone.name)}{'' if path.startswith('[') else '.'}{path}"
 

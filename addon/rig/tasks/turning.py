@@ -66,7 +66,7 @@ def insert(context: Context, lower: PoseBone) -> Turned:
 
 
 def take_out(context: Context, limb: Turned) -> None:
-    """Undo `insert`."""
+    """Take the bones and constraints away again that `insert` made."""
     ob = limb.object
     upper = ob.pose.bones[limb.upper]
     upper.constraints.remove(upper.constraints[COPY])

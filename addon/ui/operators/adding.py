@@ -68,8 +68,8 @@ def add_chains(context: Context, request: Request) -> list[str]:
 
 
 def _with_controls(context: Context, fittings: list[Fitting], under_root: bool) -> list[Fitting]:
-    """The same with new bones of the rig for the targets and poles that they lack. Raises `Refused`
-    before any is made."""
+    """Fittings with new bones of the rig for the targets and poles that they lack. Raises `Refused` before any is
+    made."""
     done: list[tuple[Fitting, Any, str]] = []
     rigs = {fitting.lower.id_data: None for fitting in fittings}
     for ob in rigs:

@@ -100,7 +100,7 @@ class PLANARIK_PT_presets(PresetPanel, Panel):
     preset_add_operator = PLANARIK_OT_preset_save.bl_idname
 
     def draw(self, context: Context) -> None:
-        """Those that come with the extension, then those that were saved."""
+        """Draw the presets that come with the extension, then those that were saved."""
         layout: Any = self.layout
         layout.emboss = "PULLDOWN_MENU"  # as Blender draws those that were saved
         for name, preset in PRESETS.items():

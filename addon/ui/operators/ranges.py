@@ -19,7 +19,7 @@ def start_from_scene(operator: Any, context: Context) -> None:
 
 
 def draw_range(layout: Any, operator: Any) -> None:
-    """Its first and its last frame."""
+    """Draw the first and the last frame of an operator's range."""
     column = layout.column(align=True)
     for name in ("frame_start", "frame_end"):
         column.prop(operator, name)

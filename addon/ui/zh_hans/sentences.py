@@ -1,7 +1,7 @@
 """What is said when something was done, can't be done, or is wrong.
 
 Sentences of the rooms below, which are composed there in English, are found by what they are made of: names that end up
-in braces stand for anything, and `WORDS` among them for a sentence or words of ours, translated too.
+in braces stand for anything, and `translations.OURS` among them for a sentence or words of ours, translated too.
 """
 
 SENTENCES = {

@@ -56,7 +56,7 @@ class Sampler:
         return self._known[key]
 
     def first(self, ob: Object, path: str, index: int, still: float) -> float:
-        """The same number as it is in the first of the frames, ``still`` if it is not animated."""
+        """The number that an object's property has in the first of the frames, ``still`` if it is not animated."""
         curve = self._curves_of(ob).get((path, index))
         return still if curve is None else curve.evaluate(float(self.frames[0]))
 
@@ -120,7 +120,7 @@ class Channels:
         return np.array([self._sampler.first(ob, path, index, number) for index, number in enumerate(still)])[None]
 
     def setting(self, ob: Object, lower: str, name: str) -> NDArray[Any]:
-        """As Blender sets it ``(frames,)``: within its limits, in single precision."""
+        """A chain's setting ``(frames,)`` as Blender sets it: within its limits, in single precision."""
         values: Any = self._sampler.sample(*place_of_setting(bones_of(ob)[lower], name), 0)
         values = values[self._rows]
         if name == SWITCH:
@@ -134,7 +134,7 @@ class Channels:
 
 
 def as_switch(values: NDArray[Any]) -> NDArray[Any]:
-    """As Blender sets what is on or off: on from 1."""
+    """A curve's values as Blender sets by them what is on or off: on from 1."""
     are_on: NDArray[Any] = values > 1.0 - np.finfo(np.float32).eps
     return are_on
 
