@@ -17,6 +17,7 @@ from ..rig.stretching import shears
 from ..rig.targets import Target
 from ..rig.tasks.setup import Refused, check_parent
 from .mechanism.annex import needs_annex
+from .mechanism.found import host_of
 from .mechanism.parts import property_path
 from .wanted import fixed_on, read
 
@@ -107,9 +108,16 @@ def _check_followed(lower: PoseBone, dependencies: Dependencies) -> None:
 def check_goals(lower: PoseBone, goals: Iterable[Target | None], dependencies: Dependencies) -> None:
     """Raise `Refused` if a chain can't follow one of these, as it is not there, or hangs on the chain itself."""
     for goal in filter(None, goals):
-        problem = goal.problem() or hangs_on(lower, goal, dependencies)
+        problem = goal.problem() or _has_no_bone(lower, goal) or hangs_on(lower, goal, dependencies)
         if problem:
             raise Refused(problem)
+
+
+def _has_no_bone(lower: PoseBone, goal: Target) -> str:
+    """Whether a goal is the armature in which the mechanism is: its bones' constraints can't follow its origin."""
+    if goal.bone or goal.object != host_of(lower):
+        return ""
+    return f"On the rig, bones of '{goal.object.name}' can't follow its origin: pick one of its bones"
 
 
 def check_in_reach(ob: ArmatureObject, lowers: Iterable[str], what: str) -> None:

@@ -39,6 +39,7 @@ SENTENCES = {
     "'{bone}' is not the lower bone of a limb: click '{lower}', which bends with '{upper}'": "'{bone}' 不是肢体的下骨：请点击与 '{upper}' 一起弯曲的 '{lower}'",
     "'{bone}' is posed out of its rest plane: choose Pole, or clear its pose first": "'{bone}' 的姿态偏离静置平面：请选择极点，或先清空其姿态",
     "'{bone}' is posed out of its rest plane: set its plane to Pole, then snap": "'{bone}' 的姿态偏离静置平面：请把平面设为极点，再吸附",
+    "On the rig, bones of '{rig}' can't follow its origin: pick one of its bones": "在绑定上，'{rig}' 的骨骼无法跟随其原点：请选择其中一根骨骼",
     "'{bone}', or what carries it, is scaled to nothing: set its scale to more than 0": "'{bone}' 或承载它的父级缩放为零：请将其缩放设为大于 0",
     "'{bone}' is scaled unevenly and '{lower}' inherits it: set Inherit Scale of '{other}' to Aligned": "'{bone}' 缩放不均匀且 '{lower}' 继承它：请把 '{other}' 的继承缩放设为对齐",
     "'{bone}' is the lower bone of another chain": "'{bone}' 是另一条链的下骨",

@@ -481,3 +481,15 @@ def test_a_target_that_reads_a_property_of_its_limb_is_reached() -> None:
     curve.driver.expression = variable.name
     update()
     assert (chain.reach, chain.message) == ("REACHED", "")
+
+
+def test_the_origin_of_its_own_armature_is_refused_on_the_rig_and_the_limb_stays() -> None:
+    """As while a bone of it is chosen, of which the object comes first: Blender disables such constraints."""
+    ob = make_rig()
+    chain = make_chain(ob, make_empty(location=(0.1, -0.5, -0.9)), plane="SWING")
+    make_portable(ob)
+    tail = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["shin"].tail.copy()
+    put(chain, target=ob)
+    assert chain.reach == "INVALID"
+    assert "pick one of its bones" in chain.message
+    assert (ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["shin"].tail - tail).length < 1e-6
