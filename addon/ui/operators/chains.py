@@ -93,7 +93,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
     bl_label = "Add Planar IK"
     bl_description = (
         "Pose the selected bone and its parent so that its tail follows a target: the other selected object or bone, "
-        "or a new empty. The limb stays where it is"
+        "or a new empty. Without one of your own the limb stays where it is; else its tip goes there"
     )
 
     plane: EnumProperty(
@@ -220,7 +220,8 @@ def _whole(context: Context, lower: PoseBone) -> Iterator[None]:
 
 
 class POSE_OT_planar_ik_remove(ChainOperator):
-    """Take the chains off the selected bones and give them their own pose back"""
+    """Take the chains off the selected bones and give them their own pose back. Constraints that Convert replaced do
+    not come back: undo for that"""
 
     bl_idname = "pose.planar_ik_remove"
     bl_label = "Remove Planar IK"

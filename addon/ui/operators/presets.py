@@ -41,7 +41,14 @@ PRESETS = {
         "Arm", "Free, soft near full reach; stops short of straight", "SWING", 0.02, FOLDED_ARM, STRAIGHT_ARM
     ),
     "LEG": Preset("Leg", "Free, soft near full reach; folds as far as a calf lets it", "SWING", 0.04, radians(30), pi),
-    "INSECT": Preset("Insect Leg", "Hinge, hardly soft; always well bent", "REST", 0.01, radians(20), radians(150)),
+    "INSECT": Preset(
+        "Insect Leg",
+        "Hinge, for legs whose coxa turns to the target; hardly soft, always well bent",
+        "REST",
+        0.01,
+        radians(20),
+        radians(150),
+    ),
     "MACHINE": Preset("Machine", "Hinge, without softness or limits: goes where it is told", "REST"),
 }
 

@@ -35,7 +35,7 @@ TOOLTIPS = {
     "Hinge on a rig that lies in one plane; Pole with a pole, or if the limb is twisted; else Free": (
         "绑定处于同一平面时为铰链；有极点或肢体扭转时为极点；否则为自由"
     ),
-    "Hinge, hardly soft; always well bent": "铰链，几乎不柔和；始终保持弯曲",
+    "Hinge, for legs whose coxa turns to the target; hardly soft, always well bent": "铰链，用于基节转向目标的腿；几乎不柔和，始终保持弯曲",
     "Hinge, without softness or limits: goes where it is told": "铰链，无柔和与限制：指向哪里就到哪里",
     "How far a limb may move for its constraint to go, in its lengths and in the axes of its bones": "去除约束时肢体允许的变化，以其长度及骨骼的轴计",
     "How far knee and tip may be off for the sake of fewer keys; 0 for a key on every frame": "为减少关键帧，膝部和末端允许的偏差；0 表示每帧一个关键帧",
@@ -74,8 +74,8 @@ TOOLTIPS = {
     "Pose all chains whenever the frame changes or something is edited": "帧改变或有编辑时摆出所有链的姿态",
     (
         "Pose the selected bone and its parent so that its tail follows a target: the other selected object or "
-        "bone, or a new empty. The limb stays where it is"
-    ): "使选中的骨骼及其父级的尾端跟随目标：另一个选中的物体或骨骼，或新建的空物体。肢体保持不动",
+        "bone, or a new empty. Without one of your own the limb stays where it is; else its tip goes there"
+    ): "使选中的骨骼及其父级的尾端跟随目标：另一个选中的物体或骨骼，或新建的空物体。没有自己的目标时肢体保持不动；否则其末端移到目标处",
     "Pose the selected chains once, for when Live is off": "解算选中的链一次，用于“实时”关闭时",
     "Pose this bone and its parent so that this bone's tail goes to the target": "摆出此骨骼及其父级的姿态，使其尾端到达目标",
     "Put a chain on every selected limb": "为每个选中的肢体添加链",
@@ -98,7 +98,7 @@ TOOLTIPS = {
     ),
     "Take away what keeps the selected chains from being posed": "消除使选中的链无法解算的原因",
     "Take the active bone and its parent, also if they do not look like a limb": "使用活动骨骼及其父级，即使它们不像肢体",
-    "Take the chains off the selected bones and give them their own pose back": "从选中的骨骼移除链，并恢复其自身的姿态",
+    "Take the chains off the selected bones and give them their own pose back. Constraints that Convert replaced do not come back: undo for that": "从选中的骨骼移除链，并恢复其自身的姿态。被“转换”替换的约束不会恢复：如需请撤销",
     "The action of the rig; keys outside the range and on other channels stay": "绑定的动作；范围外和其他通道上的关键帧保留",
     "The bones get thinner and keep their volume": "骨骼变细并保持体积",
     "The bones' own pose": "骨骼自身的姿态",
