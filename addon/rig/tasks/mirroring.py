@@ -12,7 +12,7 @@ from ..data.access import chain_settings, has_bone, scene_of
 from ..data.sides import other_side
 from ..problems import overlap
 from ..settings import IN_SHAPE, SHAPING
-from ..targets import GOALS, Target
+from ..targets import GOALS, Target, followed
 from .setup import Refused, add_chain
 
 MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
@@ -30,6 +30,10 @@ def counterpart(lower: PoseBone) -> PoseBone:
         raise Refused(f"'{flipped}' has no parent: a chain is a bone and its parent")
     if not chain_settings(other).enabled and overlap(other):
         raise Refused(f"{overlap(other)}: remove that chain first")
+    for goal in followed(chain_settings(lower)):
+        name = other_side(goal.bone) if goal and goal.bone else ""
+        if goal and name != goal.bone and not has_bone(goal.object, name):
+            raise Refused(f"'{goal.bone}' has no mirror image '{name}': in Edit Mode, Symmetrize it first")
     return other
 
 
@@ -63,8 +67,7 @@ def flip_settings(copy: PoseBone, lower: PoseBone) -> None:
 def _mirrored(context: Context, ob: Object, target: Target, last: Target | None, other: str) -> Target:
     """The target's counterpart: the bone or object of the flipped name, or a copy of the object across the rig."""
     if target.bone:
-        flipped = other_side(target.bone)
-        return Target(target.object, flipped if has_bone(target.object, flipped) else target.bone)
+        return Target(target.object, other_side(target.bone))  # which a bone without a side is itself
     name = other_side(target.object.name)
     copy = bpy.data.objects.get(name) if name != target.object.name else None
     if copy is None and last is not None and last.object != target.object:

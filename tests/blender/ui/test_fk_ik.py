@@ -435,6 +435,26 @@ def test_the_mirror_image_of_a_keyed_target_stays_on_its_side(legs: Any) -> None
     assert apart(joints(legs, ".R"), joints(legs, ".L")) > 0.5
 
 
+def test_a_target_bone_is_mirrored_by_the_one_of_the_other_side(legs: Any) -> None:
+    """Without that, the right leg went to the left foot's target."""
+    chain = add_chain(legs, controls="BONE")
+    assert chain.subtarget == "target_shin.L"
+    before = joints(legs, ".R")
+    select(legs, "shin.L")
+    with pytest.raises(RuntimeError, match=r"'target_shin\.L' has no mirror image 'target_shin\.R': in Edit Mode"):
+        bpy.ops.pose.planar_ik_mirror()
+    assert apart(joints(legs, ".R"), before) == 0.0
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in legs.data.edit_bones:
+        bone.select = bone.select_head = bone.select_tail = bone.name == "target_shin.L"
+    bpy.ops.armature.symmetrize()
+    bpy.ops.object.mode_set(mode="POSE")
+    select(legs, "shin.L")
+    assert bpy.ops.pose.planar_ik_mirror() == {"FINISHED"}
+    assert legs.pose.bones["shin.R"].planar_ik.subtarget == "target_shin.R"
+    assert apart(joints(legs, ".R"), before) < 1e-5
+
+
 def test_a_bone_without_a_side_has_no_mirror(legs: Any) -> None:
     legs.pose.bones["shin.L"].name = "middle"
     select(legs, "middle")
