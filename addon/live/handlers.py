@@ -74,7 +74,7 @@ def _run_everywhere() -> None:
 
 
 def _tag_rigs() -> None:
-    """Have all chains posed at the next evaluation, though nobody edited anything."""
+    """Have all armatures evaluated anew, though nobody edited anything."""
     for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
         if ob.type == "ARMATURE":
             ob.update_tag(refresh={"DATA"})
@@ -125,3 +125,4 @@ def unregister() -> None:
     settings.on_live.remove(_on_live)
     listen_no_more(HANDLERS)
     plan.clear()
+    _tag_rigs()  # for the bones' own pose to be seen at once

@@ -23,6 +23,7 @@ from ..rig.settings import MADE
 from ..rig.targets import Target, followed
 from ..rig.tasks.setup import Refused
 from ..rig.tasks.turning import COPY
+from ..rig.words import rpt_
 
 NOTHING_SELECTED = (
     "Select a bone with a chain, the lower bone of a limb, like a shin or a forearm, or what the chain follows"
@@ -53,6 +54,8 @@ def selected_chains(context: Context, or_off: bool = False) -> list[PoseBone]:
     """What `chains_meant` gives; raises `Refused` if that is none."""
     found = chains_meant(context, or_off)
     if not found:
+        if off := [] if or_off else chains_meant(context, or_off=True):
+            raise Refused(rpt_("The chain of '{bone}' is switched off").format(bone=off[0].name))
         raise Refused(NOTHING_SELECTED)
     return found
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import bpy
+import numpy as np
 
 from scripts import installed
-from tests.blender.rigs import LEG, NEAR, make_chain, make_empty, make_rig, press, update
+from tests.blender.rigs import LEG, NEAR, joints, make_chain, make_empty, make_rig, press, update
 
 ROOT_FILES = {"__init__.py", "addon", "blender_manifest.toml", "LICENSE", "README.md"}
 
@@ -68,3 +69,21 @@ def test_disabling_forgets_what_was_found_out():
     assert {"_seen", "_places", "_sound", "_circles"} <= known()
     bpy.ops.preferences.addon_disable(module=installed.MODULE)
     assert known() == set()
+
+
+def test_disabling_shows_the_own_pose_of_live_limbs_at_once():
+    """They stood still in the last solution, until the file was opened anew."""
+    ob = make_rig()
+    fk = joints(ob)
+    make_chain(ob, make_empty("target", NEAR))
+    update()
+    solved = joints(ob)
+    assert np.abs(np.subtract(solved, fk)).max() > 0.1
+    bpy.ops.preferences.addon_disable(module=installed.MODULE)
+    update()
+    try:
+        assert np.abs(np.subtract(joints(ob), fk)).max() < 1e-6
+    finally:
+        installed.enable()
+    update()
+    assert np.abs(np.subtract(joints(ob), solved)).max() < 1e-6

@@ -118,6 +118,7 @@ SENTENCES = {
     "'{bone}' is stretched, and keys on its scale need the extension: let the limb run on that": "'{bone}' 被拉伸，其缩放的关键帧需要扩展：请让肢体由扩展运行",
     "'{bone}' is longer than at rest and the limb is bent: clear its scale, then snap": "'{bone}' 比静置时长，且肢体弯曲：请清除其缩放，再吸附",
     "'{bone}' has no mirror image '{name}': in Edit Mode, Symmetrize it first": "'{bone}' 没有镜像 '{name}'：请先在编辑模式下对称化它",
+    "The chain of '{bone}' is switched off": "'{bone}' 的链已关闭",
     "Something else moves '{name}': mute its constraints and drivers, snap again": "'{name}' 还被别的东西移动：请屏蔽其约束和驱动器，再次吸附",
     "Stretching '{bone}' of '{name}' on the rig changes what the bones of '{other}' inherit": "在绑定上拉伸 '{name}' 的 '{bone}' 会改变 '{other}' 的骨骼所继承的缩放",
     "The action of '{name}' is mixed into its NLA strips: set it to Replace, influence 1": "'{name}' 的动作与其 NLA 片段混合：请设为替换、影响 1",

@@ -216,6 +216,15 @@ def test_a_stretched_limb_that_is_bent_in_fk_is_refused():
         bpy.ops.pose.planar_ik_switch(to="IK")
 
 
+def test_of_a_limb_that_is_switched_off_that_is_said():
+    """As after a bake: it was told to select the bone that is selected."""
+    ob, _ = leg()
+    ob.pose.bones["shin"].planar_ik.enabled = False
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match="The chain of 'shin' is switched off"):
+        bpy.ops.pose.planar_ik_switch(to="FK")
+
+
 def test_switching_leaves_limbs_that_are_off_alone():
     ob, _ = leg()
     other = make_chain(ob, make_empty("other", (0, 0, -2.3)), "foot")
