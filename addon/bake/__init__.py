@@ -4,7 +4,7 @@
 cancelled leaves the file as it was.
 """
 
-from ..rig.tasks.setup import Refused
+from ..rig.kinds import Refused
 from .game import bake_for_game
 from .job import NO_CHAIN, NotPosed, Report, Request, bake, finish
 from .scope import Span, chains_of_scene, frames_between, frames_of

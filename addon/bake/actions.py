@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Object
 
 from ..rig.data.carrying import has_others, use
-from ..rig.tasks.setup import Refused
+from ..rig.kinds import Refused
 
 
 def check_writable(objects: list[Object], into_new: bool) -> None:

@@ -22,8 +22,9 @@ from ..rig.anatomy import carried_by
 from ..rig.data.access import ArmatureObject, has_chain, runs_on_rig, scene_of, split_path, upper_of
 from ..rig.data.editing import edit_mode
 from ..rig.data.rotation import rotation_channel, to_channels
+from ..rig.kinds import Refused
 from ..rig.settings import PREFIX
-from ..rig.tasks.setup import Refused, remove_chain
+from ..rig.tasks.setup import remove_chain
 from .continuity import continuous
 from .job import Report, Request, bake
 from .keys import Keys, Sheet

@@ -15,8 +15,9 @@ from ..live.channels import Channels
 from ..native.switching import switch_all
 from ..rig.data.access import path_to_bone, scene_of, upper_of
 from ..rig.data.animation import animated_paths
+from ..rig.kinds import Refused
 from ..rig.legacy import take_over_paths
-from ..rig.tasks.setup import Refused, check_parent
+from ..rig.tasks.setup import check_parent
 from .acting import acting_on
 from .actions import check_writable
 from .continuity import continuous

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..rig.data.access import ArmatureObject, chain_settings, is_armature, place_of_setting, scene_of, view_layer_of
 from ..rig.data.animation import animated_paths, curves_of
-from ..rig.tasks.setup import Refused
+from ..rig.kinds import Refused
 
 SOURCES = ("SCENE", "PREVIEW", "ACTION", "GIVEN")
 

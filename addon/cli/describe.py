@@ -11,10 +11,11 @@ import bpy
 from bpy.types import Context, Object, PoseBone
 
 from ..rig.data.access import scene_of, view_layer_of
+from ..rig.kinds import Refused
 from ..rig.properties import PlanarIKChain
 from ..rig.settings import SHAPING
 from ..rig.targets import GOALS
-from ..rig.tasks.setup import Refused, add_fitting, fit_chain, named_target
+from ..rig.tasks.setup import add_fitting, fit_chain, named_target
 from .codes import Code, Stop
 from .interrupt import waiting
 

@@ -10,12 +10,12 @@ from ..rig.anatomy import EVEN
 from ..rig.data.access import ArmatureObject, runs_on_rig, setting_path, upper_of
 from ..rig.data.animation import changing_paths, curves_on, drivers_on, is_shaped, strip_paths, strips_of
 from ..rig.data.dependencies import Dependencies
-from ..rig.kinds import Kind, Problem
+from ..rig.kinds import Kind, Problem, Refused
 from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
 from ..rig.settings import NAMES, holder_of, titled
 from ..rig.stretching import shears
 from ..rig.targets import Target
-from ..rig.tasks.setup import Refused, check_parent
+from ..rig.tasks.setup import check_parent
 from .mechanism.annex import needs_annex
 from .mechanism.found import host_of
 from .mechanism.parts import property_path

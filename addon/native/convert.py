@@ -15,11 +15,12 @@ from ..rig.data.carrying import Property, carry, carry_across, redirect
 from ..rig.data.dependencies import Dependencies
 from ..rig.data.editing import at_once, edit_mode, object_mode
 from ..rig.data.unkeyed import unkeyed_kept
+from ..rig.kinds import Refused
 from ..rig.settings import PREFIX, SWITCH, holder_of, quietly
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
 from ..rig.targets import GOALS, Target
 from ..rig.tasks.mirroring import flip_settings
-from ..rig.tasks.setup import Refused, check_parent
+from ..rig.tasks.setup import check_parent
 from ..solver.limb import Limb
 from .checking import check, check_fixed, check_goals, check_in_reach
 from .mechanism.annex import annex_of, host_for, needs_annex, remove_if_empty

@@ -16,8 +16,8 @@ from ..rig.data.access import ArmatureObject, Key, is_armature, runs_on_rig, set
 from ..rig.data.animation import animated_paths
 from ..rig.data.carrying import shared_users
 from ..rig.data.dependencies import is_structural
+from ..rig.kinds import Refused
 from ..rig.settings import PREFIX
-from ..rig.tasks.setup import Refused
 from .checking import is_out_of_reach
 from .convert import rebuild
 from .mechanism.found import exposed

@@ -8,8 +8,8 @@ import bpy
 
 from ..rig import settings, status
 from ..rig.data.access import chain_settings, runs_on_rig, view_layer_of
+from ..rig.kinds import Refused
 from ..rig.settings import NAMES, PREFIX, ChainSettings, is_quiet, quietly
-from ..rig.tasks.setup import Refused
 from .convert import follow, rebuild
 from .mechanism.found import Found, constraints_of
 from .purpose import is_set_anew

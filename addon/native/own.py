@@ -10,8 +10,9 @@ from mathutils import Vector
 from ..rig.anatomy import Unposable, solved
 from ..rig.data.access import chain_settings, upper_of
 from ..rig.data.rotation import rotation_channel, to_channels, to_quaternion
+from ..rig.kinds import Refused
 from ..rig.tasks.fitting import Posture, posture
-from ..rig.tasks.setup import Refused, check_parent
+from ..rig.tasks.setup import check_parent
 from ..solver.chain import Own
 from ..solver.rotation import Quaternion
 from .convert import rebuild

@@ -11,10 +11,9 @@ from ..rig.anatomy import EVEN, Unposable, anatomy
 from ..rig.data.access import setting_path, upper_of
 from ..rig.data.animation import changing_paths
 from ..rig.data.dependencies import Dependencies
-from ..rig.kinds import Kind, Problem
+from ..rig.kinds import Kind, Problem, Refused
 from ..rig.settings import IN_SHAPE, angles_of, titled
 from ..rig.stretching import check_pointing
-from ..rig.tasks.setup import Refused
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
 from ..solver.triangle import bones

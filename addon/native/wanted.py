@@ -10,9 +10,9 @@ from bpy.types import PoseBone
 from ..rig.data.access import ArmatureObject, chain_settings
 from ..rig.data.animation import animated_paths
 from ..rig.data.sides import swing_side
+from ..rig.kinds import Refused
 from ..rig.settings import IN_SHAPE, NAMES, ON_RIG, features_of, holder_of, solver_settings
 from ..rig.targets import Target, followed
-from ..rig.tasks.setup import Refused
 from ..solver.triangle import Settings
 from .keyed import SWITCHED, animated_by_name, moving_root, planes_of
 from .mechanism import formulas

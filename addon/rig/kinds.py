@@ -1,8 +1,12 @@
-"""The kinds of problems, by which the interface finds what mends one, whatever its sentence says."""
+"""Refusals, and the kinds of problems, by which the interface finds what mends one, whatever its sentence says."""
 
 from __future__ import annotations
 
 from enum import Enum, auto
+
+
+class Refused(Exception):
+    """What was asked for can't be done; the message says what to select or set instead."""
 
 
 class Kind(Enum):

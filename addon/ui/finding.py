@@ -19,9 +19,9 @@ from ..rig.data.access import (
     runs_on_rig,
     view_layer_of,
 )
+from ..rig.kinds import Refused
 from ..rig.settings import MADE
 from ..rig.targets import Target, followed
-from ..rig.tasks.setup import Refused
 from ..rig.tasks.turning import COPY
 from ..rig.words import rpt_
 

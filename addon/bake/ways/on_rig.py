@@ -15,9 +15,9 @@ from ...rig.anatomy import solved
 from ...rig.data.access import bones_of, chain_settings, upper_of
 from ...rig.data.dependencies import Dependencies
 from ...rig.data.rotation import to_channels
+from ...rig.kinds import Refused
 from ...rig.problems import moved_by, movers_of
 from ...rig.settings import IN_SHAPE, NUMBERS, features_of, solver_settings
-from ...rig.tasks.setup import Refused
 from ...solver import Reach
 from ...solver.chains import solve_chains
 from ...solver.limb import Limb

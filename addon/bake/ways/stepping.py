@@ -12,7 +12,7 @@ from bpy.types import Context, PoseBone, Scene
 from numpy.typing import NDArray
 
 from ...rig.data.access import ArmatureObject, runs_on_rig, scene_of, scene_settings
-from ...rig.tasks.setup import Refused
+from ...rig.kinds import Refused
 from ..samples import Joints, Sampled
 from .on_rig import RigRecorder
 from .recording import ChainRecorder, Recorder

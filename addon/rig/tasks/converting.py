@@ -18,9 +18,10 @@ from ..data import fcurves
 from ..data.access import is_part, path_to_bone, setting_path, upper_of
 from ..data.animation import animated_paths, drivers_of, drivers_on
 from ..data.carrying import carry
+from ..kinds import Refused
 from ..settings import BY_NAME
 from ..targets import Target
-from .setup import Refused, own_rotation
+from .setup import own_rotation
 
 BESIDE_POLE = 2e-3
 """How far the knee may be off the plane of the pole, as a sine, and still count as pointing at it: the constraint

@@ -10,10 +10,11 @@ from mathutils import Matrix, Vector
 
 from ..data.access import chain_settings, has_bone, scene_of
 from ..data.sides import other_side
+from ..kinds import Refused
 from ..problems import overlap
 from ..settings import IN_SHAPE, SHAPING
 from ..targets import GOALS, Target, followed
-from .setup import Refused, add_chain
+from .setup import add_chain
 
 MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
 

@@ -15,6 +15,7 @@ from ...solver.rotation import Quaternion
 from ..anatomy import Unposable, carried_by
 from ..data.access import chain_settings, has_bone, object_named, runs_on_rig, scene_of, upper_of
 from ..data.dependencies import Dependencies
+from ..kinds import Refused
 from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, orphaned, overlap, unposed
 from ..settings import MADE, NAMES, PREFIX
 from ..stretching import restore_inherit_scale
@@ -22,10 +23,6 @@ from ..targets import Target
 from .controls import let_go_of_rotation
 from .fitting import UNTURNED, Fit, Posture, is_planar, posture
 from .limbs import doubles, is_shown
-
-
-class Refused(Exception):
-    """What was asked for can't be done; the message says what to select or set instead."""
 
 
 class Fitting(NamedTuple):

@@ -16,10 +16,10 @@ from ...solver.triangle import Settings
 from ..anatomy import Anatomy, Unposable, anatomy
 from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, upper_of
 from ..data.sides import swing_side
+from ..kinds import Refused
 from ..settings import angles_of
 from ..targets import Target
 from .fitting import OFF_PLANE, UNTURNED, Posture, posture
-from .setup import Refused
 
 
 class Match(NamedTuple):

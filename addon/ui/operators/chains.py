@@ -13,10 +13,11 @@ from bpy.types import Context, Event, Operator, PoseBone
 from ... import live
 from ...native import convert
 from ...rig.data.access import chain_settings, runs_on_rig
+from ...rig.kinds import Refused
 from ...rig.settings import BY_NAME
 from ...rig.tasks.controls import goals_on, take_away
 from ...rig.tasks.limbs import is_shown
-from ...rig.tasks.setup import Refused, make_pole, remove_chain, remove_unused
+from ...rig.tasks.setup import make_pole, remove_chain, remove_unused
 from ...rig.words import rpt_
 from ..finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, left_behind, selected_chains
 from ..translations import told

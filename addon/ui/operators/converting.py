@@ -11,6 +11,7 @@ from mathutils import Matrix
 
 from ... import live
 from ...rig.data.access import chain_settings, is_armature, upper_of, view_layer_of
+from ...rig.kinds import Refused
 from ...rig.targets import Target
 from ...rig.tasks.converting import (
     Solvers,
@@ -22,7 +23,7 @@ from ...rig.tasks.converting import (
     limbs_with_solvers,
     solvers_of,
 )
-from ...rig.tasks.setup import Refused, add_chain, check_limb, check_target, new_empty, posture_of, remove_chain
+from ...rig.tasks.setup import add_chain, check_limb, check_target, new_empty, posture_of, remove_chain
 from ...rig.tasks.turning import insert, is_turned_by_hand, take_out
 from ...rig.words import n_, rpt_
 from ...solver.ops import Array

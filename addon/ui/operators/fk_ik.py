@@ -11,8 +11,8 @@ from bpy.types import Context, Event, PoseBone
 from ... import live
 from ...native import convert
 from ...rig.data.access import runs_on_rig, scene_of
+from ...rig.kinds import Refused
 from ...rig.tasks.mirroring import counterpart, mirror_chain
-from ...rig.tasks.setup import Refused
 from ...rig.words import rpt_
 from ..finding import selected_chains
 from ..translations import told

@@ -21,9 +21,10 @@ from ...rig.data.access import (
 )
 from ...rig.data.keying import Change
 from ...rig.data.rotation import rotation_channel
+from ...rig.kinds import Refused
 from ...rig.targets import Target
 from ...rig.tasks.fitting import UNTURNED
-from ...rig.tasks.setup import Refused, check_parent, told_turned
+from ...rig.tasks.setup import check_parent, told_turned
 from ...rig.tasks.snapping import Match, check_goal, match, place
 from ...rig.words import rpt_
 from ..finding import goals_of

@@ -25,11 +25,11 @@ from ...rig.data.access import (
 )
 from ...rig.data.animation import drivers_of
 from ...rig.data.dependencies import Dependencies
-from ...rig.kinds import Kind, kind_of
+from ...rig.kinds import Kind, Refused, kind_of
 from ...rig.problems import deleted, hangs_on, movers_of
 from ...rig.targets import GOALS, Target
 from ...rig.tasks.joints import end_at_joints, lengths_to_joints
-from ...rig.tasks.setup import Refused, make_pole, new_empty, posture_of
+from ...rig.tasks.setup import make_pole, new_empty, posture_of
 from ...rig.words import rpt_
 from ..finding import goals_of, selected_chains
 from .chains import ChainOperator, PoseOperator

@@ -10,7 +10,8 @@ from bpy.types import Context, Event, Object
 
 from ... import live
 from ...rig.data.access import bones_of, chain_settings, is_part, library_of, view_layer_of
-from ...rig.tasks.setup import Refused, check_target, named_target
+from ...rig.kinds import Refused
+from ...rig.tasks.setup import check_target, named_target
 from ..finding import chains_meant, selected_chains
 from .chains import ChainOperator
 from .mending import PARTS

@@ -9,7 +9,7 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...native import convert
 from ...rig.data.access import runs_on_rig
-from ...rig.tasks.setup import Refused
+from ...rig.kinds import Refused
 from ...rig.words import n_, rpt_
 from ..finding import selected_chains
 from .chains import ChainOperator

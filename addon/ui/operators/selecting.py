@@ -18,8 +18,8 @@ from ...rig.data.access import (
     place_on_bone,
     view_layer_of,
 )
+from ...rig.kinds import Refused
 from ...rig.settings import SWITCH
-from ...rig.tasks.setup import Refused
 from ...rig.words import rpt_
 from ..finding import NOTHING_SELECTED, chain_meant, chains_meant, goals_of
 
