@@ -1,7 +1,7 @@
 """Chains as Blender's own bones, constraints and drivers: they need no extension, no Python and no trust."""
 
 from ..rig.data.listening import listen, listen_no_more
-from . import drivers, exposing, handlers, keys, modes, restoring, status
+from . import drivers, exposing, handlers, keys, modes, resting, restoring, status
 
 HANDLERS = (
     *restoring.HANDLERS,
@@ -9,6 +9,7 @@ HANDLERS = (
     *exposing.HANDLERS,
     *modes.HANDLERS,
     *drivers.HANDLERS,
+    *resting.HANDLERS,
     *status.HANDLERS,
 )
 
@@ -23,6 +24,7 @@ def unregister() -> None:
     """Stop listening and forget."""
     listen_no_more(HANDLERS)
     modes.forget()
+    resting.forget()
     status.forget()
     exposing.unregister()
     handlers.unregister()

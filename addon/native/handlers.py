@@ -11,20 +11,24 @@ from ..rig.data.access import chain_settings, runs_on_rig, view_layer_of
 from ..rig.kinds import Refused
 from ..rig.settings import NAMES, PREFIX, ChainSettings, is_quiet, quietly
 from .convert import follow, rebuild
-from .mechanism.found import Found, constraints_of
+from .mechanism.found import Found
 from .purpose import is_set_anew
+from .resting import let_go, switch
 from .status import answer
 
 
-def _on_change(changed: ChainSettings, _is_aim: bool) -> None:
+def _on_change(changed: ChainSettings, is_aim: bool) -> None:
     """A setting was set: if its chain runs on the rig, let the rig follow."""
     lower = changed.bone
     if is_quiet() or lower.id_data.is_evaluated or not runs_on_rig(lower):
         return
     with quietly(), suppress(Refused):  # The chain's message says what is missing.
-        for _, constraint in constraints_of(lower):
-            constraint.mute = not changed.enabled
-        follow(lower)
+        if is_aim:
+            let_go(lower)
+        try:
+            follow(lower)
+        finally:
+            switch(lower, changed.enabled)
         if is_set_anew(Found(lower)):
             _make_anew(changed)
 

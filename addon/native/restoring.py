@@ -17,6 +17,7 @@ from ..rig.settings import NAMES, SWITCH, quietly
 from ..rig.targets import GOALS
 from .mechanism.annex import needs_annex
 from .mechanism.found import Found, exposed, host_of
+from .resting import lacks_goal
 
 
 def _restore(lower: PoseBone) -> None:
@@ -26,7 +27,7 @@ def _restore(lower: PoseBone) -> None:
         return
     settings = {name: value for name, value in found.purpose["settings"].items() if name not in exposed(lower)}
     if SWITCH in settings:
-        settings[SWITCH] = not any(constraint.mute for _, constraint in found.constraints)
+        settings[SWITCH] = lacks_goal(lower) or not any(constraint.mute for _, constraint in found.constraints)
     for names, goal in zip(GOALS, found.goals, strict=False):
         settings |= zip(names, goal, strict=True)
     with quietly():

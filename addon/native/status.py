@@ -141,10 +141,11 @@ def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
         return _outdated_as(
             mend, f"Bones or constraints that pose '{lower.name}' are gone, changed or another's: {mend}"
         )
+    if changed := changed_since(found, evaluated):
+        return _outdated_as(mend, f"{changed}, so {mend}")
     if any(constraint.mute for _, constraint in found.constraints):
         return Problem(Kind.MUTED, f"Constraints that pose '{lower.name}' are muted: un-mute them")
-    changed = changed_since(found, evaluated)
-    return _outdated_as(mend, f"{changed}, so {mend}") if changed else ""
+    return ""
 
 
 def _is_solved_too(lower: PoseBone) -> bool:

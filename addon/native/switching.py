@@ -9,6 +9,7 @@ from bpy.types import PoseBone
 from ..rig.data.access import chain_settings, runs_on_rig
 from ..rig.settings import quietly
 from .mechanism.found import constraints_of
+from .resting import is_resting
 
 
 def switch_all(lowers: Iterable[PoseBone], is_on: bool) -> None:
@@ -18,4 +19,4 @@ def switch_all(lowers: Iterable[PoseBone], is_on: bool) -> None:
         for lower in lowers:
             chain_settings(lower).enabled = is_on
             for _, constraint in constraints_of(lower) if runs_on_rig(lower) else ():
-                constraint.mute = not is_on
+                constraint.mute = is_resting(lower) or not is_on

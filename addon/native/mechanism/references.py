@@ -109,3 +109,12 @@ def collection_of(ob: ArmatureObject) -> Any:
     """The bone collection of the mechanisms, if there is one: it holds nothing else, whatever it is called."""
     holding = (each for each in ob.data.collections_all if each.bones)
     return next((each for each in holding if all(is_part(ob, bone.name) for bone in each.bones)), None)
+
+
+def measures_in(ob: ArmatureObject) -> Iterator[tuple[Any, str]]:
+    """The places that the mechanisms in an armature measure, as objects and names of bones."""
+    collection = collection_of(ob)
+    for bone in collection.bones if collection else ():
+        if bone[PART] in ("target", "pole"):
+            for constraint in ob.pose.bones[bone.name].constraints[:1]:
+                yield constraint.target, constraint.subtarget
