@@ -16,7 +16,7 @@ from ..rig.settings import PART
 from ..rig.targets import GOALS
 from .mechanism.annex import is_annex
 from .mechanism.found import Found, constraints_of, host_of
-from .mechanism.references import collection_of, measures_in
+from .mechanism.references import measures_in
 
 _resting: set[Key] = set()
 """The chains whose constraints are muted because something that they follow is gone: what somebody else has muted stays
@@ -92,7 +92,7 @@ def _look_again(lower: PoseBone) -> None:
 def _look_for_goals() -> None:
     """Find the chains of which something that they follow is gone, or back."""
     for host in filter(is_armature, bpy.data.objects):
-        if not host.library and (is_annex(host) or collection_of(host)):
+        if not host.library and host.mode != "EDIT":
             for lower in [*_chains_of(host)] if _is_any_gone(host) or _has_resting(host) else ():
                 _look_again(lower)
 

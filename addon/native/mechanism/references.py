@@ -113,8 +113,8 @@ def collection_of(ob: ArmatureObject) -> Any:
 
 def measures_in(ob: ArmatureObject) -> Iterator[tuple[Any, str]]:
     """The places that the mechanisms in an armature measure, as objects and names of bones."""
-    collection = collection_of(ob)
-    for bone in collection.bones if collection else ():
-        if bone[PART] in ("target", "pole"):
-            for constraint in ob.pose.bones[bone.name].constraints[:1]:
+    for name, role in parts_of(ob).items():
+        if role in ("target", "pole") and name in ob.pose.bones:
+            constraints: Any = ob.pose.bones[name].constraints
+            for constraint in constraints[:1]:
                 yield constraint.target, constraint.subtarget

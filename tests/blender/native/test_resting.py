@@ -14,6 +14,7 @@ from scripts import installed
 from tests.blender.natives import leg_on_rig, make_portable, matrices
 from tests.blender.rigs import (
     FREE,
+    LEG,
     activate,
     assert_on_target,
     editing,
@@ -196,3 +197,27 @@ def test_a_bake_of_others_leaves_a_limb_without_a_target_as_it_is() -> None:
         switch_all([ob.pose.bones["shin"]], is_on)
     update()
     assert np.allclose(matrices(ob), own, atol=1e-6)
+
+
+def test_a_limb_whose_bone_collection_was_removed_shows_its_own_pose_too() -> None:
+    ob, own = posed_leg()
+    make_chain(ob, plane="SWING")
+    make_portable(ob)
+    ob.data.collections.remove(ob.data.collections["Planar IK"])
+    bpy.data.objects.remove(bpy.data.objects["target"])
+    update()
+    assert np.allclose(matrices(ob), own, atol=1e-6)
+
+
+def test_a_rig_that_is_edited_is_not_asked_for_what_it_has_not(capfd: pytest.CaptureFixture[str]) -> None:
+    ob = leg_on_rig((*LEG, FREE), plane="SWING")
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.target, chain.subtarget = ob, "free"
+    with editing(ob) as bones:
+        bones["free"].tail.z += 0.1
+        make_empty("another")
+        update()
+        bones.remove(bones["free"])
+        update()
+    assert "not available" not in "".join(capfd.readouterr())
+    assert all(each.mute for each in ob.pose.bones["shin"].constraints)
