@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.blender.natives import make_portable
 from tests.blender.rigs import (
     LEG,
     SHIN,
@@ -117,11 +118,16 @@ def images(folder, frames=FRAMES):
 
 @pytest.mark.parametrize("kind", ["one", "deep"])
 @pytest.mark.parametrize("blur", [False, True])
-def test_an_animation(kind, blur, tmp_path, capfd):
+@pytest.mark.parametrize("way", ["LIVE", "RIG"])
+def test_an_animation(kind, blur, way, tmp_path, capfd):
     ob = dancing(kind)
     stage(blur)
+    lowers = ["shin", "shin1"] if kind == "deep" else ["shin"]
+    if way == "RIG":
+        make_portable(ob, *lowers)
+        activate(ob)
     live = images(tmp_path / "live")
-    keyed_by_hand(ob, ["shin", "shin1"] if kind == "deep" else ["shin"])
+    keyed_by_hand(ob, lowers)
     by_hand = images(tmp_path / "hand")
     for seen, wanted in zip(live, by_hand, strict=True):
         assert wanted.max() > 0.5
