@@ -51,7 +51,8 @@ class Sampled:
     """One chain over the frames of a bake.
 
     ``reach`` is ``(frames,)``; ``gap`` ``(frames, 3)`` leads from the target to the tip, in scene units, 0 where the
-    chain is off; ``is_blended`` says that in some frame the pose is neither all the chain's nor all the bones' own,
+    chain is off; ``in_fk`` ``(frames,)`` where influence 0 leaves the bones their own pose; ``is_blended`` says that in
+    some frame the pose is neither all the chain's nor all the bones' own,
     ``is_stretched`` that its bones may lengthen in one; ``way`` is how it was sampled.
     """
 
@@ -61,6 +62,7 @@ class Sampled:
     joints: Joints
     reach: NDArray[Any]
     gap: NDArray[Any]
+    in_fk: NDArray[Any]
     tracks: list[Track] = field(default_factory=list)
     problem: str = ""
     is_blended: bool = False
@@ -74,8 +76,8 @@ class Sampled:
 
     @property
     def misses(self) -> NDArray[Any]:
-        """Where the tip does not come to its target, ``(frames,)``."""
-        missed: NDArray[Any] = (self.reach != Reach.REACHED) & (self.reach != OFF)
+        """Where the tip does not come to its target, ``(frames,)``. In FK nobody asks it to."""
+        missed: NDArray[Any] = (self.reach != Reach.REACHED) & (self.reach != OFF) & ~self.in_fk
         return missed
 
     @property
@@ -101,7 +103,8 @@ def empty_sample(lower: PoseBone, count: int) -> Sampled:
     joints = Joints(np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32))
     reach = np.full(count, OFF, np.int8)
     upper = lower.parent.name if lower.parent else ""
-    return Sampled(lower.id_data, lower.name, upper, joints, reach, np.zeros((count, 3), np.float32))
+    gap, in_fk = np.zeros((count, 3), np.float32), np.zeros(count, bool)
+    return Sampled(lower.id_data, lower.name, upper, joints, reach, gap, in_fk)
 
 
 def is_off(root: Vector, knee: Vector, tip: Vector, target: Vector, far: Any) -> Any:

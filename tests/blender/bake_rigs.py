@@ -259,6 +259,7 @@ def assert_ways(ob: Any, expected: str, frames: Any = FRAMES, lowers: Any = None
         assert_same(sample.joints.knee, wanted[:, 1], size * EXACT * LENGTH)
         assert_same(sample.joints.tip, wanted[:, 2], size * EXACT * LENGTH)
         assert (sample.reach == live.reach).all()
+        assert (sample.misses == live.misses).all()
         assert np.allclose(sample.residual, live.residual, atol=2e-6 * size, equal_nan=True)
         tracks = [track for track in sample.tracks if track.mode or sample.is_stretched]
         assert [(t.bone, t.channel, t.mode) for t in tracks] == [(t.bone, t.channel, t.mode) for t in live.tracks]

@@ -159,6 +159,7 @@ class ChainRecorder(Recorder):
         for number, sample in enumerate(super().finish()):
             reach, influence = self.reach[:, number], self.influence[:, number]
             sample.reach, sample.gap = reach, np.where((reach == OFF)[:, None], 0.0, gaps[:, number]).astype(np.float32)
+            sample.in_fk = influence == 0.0
             sample.is_blended = bool(((reach != OFF) & (influence > 0.0) & (influence < 1.0)).any())
             if not sample.problem and (reach == Reach.INVALID).any():
                 sample.problem = status.MOVED

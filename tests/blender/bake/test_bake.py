@@ -18,6 +18,7 @@ from tests.blender.bake_rigs import (
     FRAMES,
     assert_same,
     bake_scene,
+    by_ways,
     channel,
     joints,
     key_hip,
@@ -27,6 +28,7 @@ from tests.blender.bake_rigs import (
     make_leg,
     motion,
 )
+from tests.blender.natives import make_portable
 from tests.blender.rigs import MODES, curves, set_keys
 
 
@@ -226,6 +228,26 @@ def test_what_a_chain_does_not_reach_while_it_is_off_is_not_counted(bake, featur
     report = bake()
     assert report.unreached == 0
     assert report.residual < 0.1
+
+
+@pytest.mark.parametrize("runs_on", ["EXTENSION", "RIG"])
+def test_what_a_limb_in_fk_does_not_reach_is_not_counted(addon, runs_on):
+    """Its target is out of reach in all frames but the last; in the fifth to the tenth it is in FK."""
+    ob = make_leg()
+    target = make_chain(ob, plane="SWING").target
+    target.animation_data_clear()
+    set_keys(target, "location", {1: (0.1, 0.0, -9.0), 19: (0.1, 0.0, -9.0), 20: (0.1, 0.0, -1.4)})
+    for frame, influence in ((1, 1.0), (4, 1.0), (5, 0.0), (10, 0.0), (11, 1.0)):
+        ob.pose.bones["shin"].planar_ik.influence = influence
+        ob.keyframe_insert('pose.bones["shin"].planar_ik_influence', frame=frame)
+    if runs_on == "RIG":
+        make_portable(ob)
+    frames = range(1, 21)
+    found = by_ways(frames)
+    assert {"1", "3"} <= found.keys()
+    for way, sample in found.items():
+        assert [frame for frame, off in zip(frames, sample.misses, strict=True) if not off] == [*range(5, 11), 20], way
+    assert bake_scene(frames).unreached == 13
 
 
 def test_a_target_that_is_nowhere_is_unreached_but_no_distance_away(bake):
