@@ -51,9 +51,8 @@ class Sampled:
     """One chain over the frames of a bake.
 
     ``reach`` is ``(frames,)``; ``gap`` ``(frames, 3)`` leads from the target to the tip, in scene units, 0 where the
-    chain is off; ``in_fk`` ``(frames,)`` where influence 0 leaves the bones their own pose; ``is_blended`` says that in
-    some frame the pose is neither all the chain's nor all the bones' own,
-    ``is_stretched`` that its bones may lengthen in one; ``way`` is how it was sampled.
+    chain is off; ``influence`` is ``(frames,)``, and says nothing there; ``is_stretched`` says that the bones may
+    lengthen in some frame; ``way`` is how the chain was sampled.
     """
 
     object: ArmatureObject
@@ -62,10 +61,9 @@ class Sampled:
     joints: Joints
     reach: NDArray[Any]
     gap: NDArray[Any]
-    in_fk: NDArray[Any]
+    influence: NDArray[Any]
     tracks: list[Track] = field(default_factory=list)
     problem: str = ""
-    is_blended: bool = False
     is_stretched: bool = False
     way: str = "stepped"
 
@@ -75,9 +73,14 @@ class Sampled:
         return bool(((self.reach != Reach.INVALID) & (self.reach != OFF)).any())
 
     @property
+    def is_blended(self) -> bool:
+        """Whether in some frame the pose is neither all the chain's nor all the bones' own."""
+        return bool(((self.reach != OFF) & (self.influence > 0.0) & (self.influence < 1.0)).any())
+
+    @property
     def misses(self) -> NDArray[Any]:
         """Where the tip does not come to its target, ``(frames,)``. In FK nobody asks it to."""
-        missed: NDArray[Any] = (self.reach != Reach.REACHED) & (self.reach != OFF) & ~self.in_fk
+        missed: NDArray[Any] = (self.reach != Reach.REACHED) & (self.reach != OFF) & (self.influence != 0.0)
         return missed
 
     @property
@@ -103,8 +106,8 @@ def empty_sample(lower: PoseBone, count: int) -> Sampled:
     joints = Joints(np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32))
     reach = np.full(count, OFF, np.int8)
     upper = lower.parent.name if lower.parent else ""
-    gap, in_fk = np.zeros((count, 3), np.float32), np.zeros(count, bool)
-    return Sampled(lower.id_data, lower.name, upper, joints, reach, gap, in_fk)
+    gap, influence = np.zeros((count, 3), np.float32), np.ones(count, np.float32)
+    return Sampled(lower.id_data, lower.name, upper, joints, reach, gap, influence)
 
 
 def is_off(root: Vector, knee: Vector, tip: Vector, target: Vector, far: Any) -> Any:

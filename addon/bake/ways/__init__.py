@@ -86,12 +86,11 @@ def _filled(solved: Solved | None, stepped: Sampled, rows: NDArray[Any]) -> Samp
     tracks = {(track.bone, track.channel): track.values for track in stepped.tracks}
     joints, others = sample.joints, stepped.joints
     pairs = [(joints.knee, others.knee), (joints.tip, others.tip)]
-    pairs += [(sample.reach, stepped.reach), (sample.gap, stepped.gap), (sample.in_fk, stepped.in_fk)]
+    pairs += [(sample.reach, stepped.reach), (sample.gap, stepped.gap), (sample.influence, stepped.influence)]
     pairs += [(track.values, tracks[track.bone, track.channel]) for track in sample.tracks]
     for values, there in pairs:
         values[are_left] = there[are_left[rows]]
     sample.problem, sample.way = stepped.problem, f"{sample.way}, {are_left.sum()} frames stepped"
-    sample.is_blended = sample.is_blended or stepped.is_blended
     return sample
 
 

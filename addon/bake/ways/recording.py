@@ -157,10 +157,9 @@ class ChainRecorder(Recorder):
         numbers = (self.influence, np.linalg.norm(gaps, axis=2), np.linalg.norm(tip - knee, axis=2))
         self.reach[are_off] = [*map(status.off, *(each[are_off] for each in numbers))]
         for number, sample in enumerate(super().finish()):
-            reach, influence = self.reach[:, number], self.influence[:, number]
-            sample.reach, sample.gap = reach, np.where((reach == OFF)[:, None], 0.0, gaps[:, number]).astype(np.float32)
-            sample.in_fk = influence == 0.0
-            sample.is_blended = bool(((reach != OFF) & (influence > 0.0) & (influence < 1.0)).any())
+            reach = self.reach[:, number]
+            sample.reach, sample.influence = reach, self.influence[:, number]
+            sample.gap = np.where((reach == OFF)[:, None], 0.0, gaps[:, number]).astype(np.float32)
             if not sample.problem and (reach == Reach.INVALID).any():
                 sample.problem = status.MOVED
         return self.samples

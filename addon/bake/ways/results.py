@@ -51,8 +51,7 @@ def joined(parts: list[Solved]) -> Solved:
         joints=joints,
         reach=np.concatenate([s.reach for s in samples]),
         gap=np.concatenate([s.gap for s in samples]),
-        in_fk=np.concatenate([s.in_fk for s in samples]),
-        is_blended=any(s.is_blended for s in samples),
+        influence=np.concatenate([s.influence for s in samples]),
         is_stretched=any(s.is_stretched for s in samples),
         tracks=_joined_tracks(samples),
     )
@@ -90,10 +89,9 @@ def _samples(subjects: list[Subject], courses: list[Course], posed: Posed) -> li
             Joints(knee[i], tip[i]),
             reach[:, i],
             gap[i],
-            np.array(np.broadcast_to(influence == 0.0, len(reach))),  # to be filled in from stepped frames
+            np.full(len(reach), influence, np.float32),
             tracks,
         )
-        sample.is_blended = bool(np.any(is_on & (influence > 0.0) & (influence < 1.0)))
         sample.is_stretched = bool(np.any(is_on & (stretch > 0.0)))
         samples.append(Solved(subject, sample, posed.is_solved[:, i], None if pole is None else pole[i]))
     return samples
