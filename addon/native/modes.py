@@ -10,11 +10,9 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Scene
 
-from ..rig.data.access import ArmatureObject, is_armature, is_part, runs_on_rig
+from ..rig.data.access import ArmatureObject, is_armature, is_part
 from ..rig.data.rotation import rotation_channel
-from ..rig.settings import PART
-from .mechanism.annex import is_annex
-from .mechanism.found import Found, host_of
+from .mechanism.found import Found, lowers_in
 from .mechanism.references import role_of
 
 UNTURNED = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.0)}
@@ -27,18 +25,16 @@ _seen: dict[int, array[int]] = {}
 
 def _restore_modes(host: ArmatureObject) -> None:
     """Give the bones of the mechanisms in an armature the rotation modes that these were made with."""
-    rig = host[PART] if is_annex(host) else host
-    if not any(is_part(host, bone.name) for bone in host.data.bones) or not (rig and is_armature(rig)):
+    if not any(is_part(host, bone.name) for bone in host.data.bones):
         return
-    for lower in rig.pose.bones:
-        if lower.parent and runs_on_rig(lower) and host_of(lower) == host:
-            found = Found(lower)
-            held = ((found.purpose or {}).get("made") or {}).get("channels", {})
-            for name in found.bones:
-                bone, (mode, *_) = host.pose.bones[name], held.get(role_of(host, name), [""])
-                if mode not in ("", bone.rotation_mode):
-                    bone.rotation_mode = mode
-                    setattr(bone, rotation_channel(mode), UNTURNED.get(mode, (0.0, 0.0, 0.0)))
+    for lower in lowers_in(host):
+        found = Found(lower)
+        held = ((found.purpose or {}).get("made") or {}).get("channels", {})
+        for name in found.bones:
+            bone, (mode, *_) = host.pose.bones[name], held.get(role_of(host, name), [""])
+            if mode not in ("", bone.rotation_mode):
+                bone.rotation_mode = mode
+                setattr(bone, rotation_channel(mode), UNTURNED.get(mode, (0.0, 0.0, 0.0)))
 
 
 @persistent

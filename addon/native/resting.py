@@ -3,19 +3,17 @@ live limbs. What measures a place that is not there has it at the root, where th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, PoseBone, Scene
 
-from ..rig.data.access import ArmatureObject, Key, chain_settings, has_bone, is_armature, key_of, runs_on_rig, scene_of
+from ..rig.data.access import ArmatureObject, Key, chain_settings, has_bone, is_armature, key_of, scene_of
 from ..rig.data.dependencies import is_structural
-from ..rig.settings import PART
-from ..rig.targets import GOALS
-from .mechanism.annex import is_annex
-from .mechanism.found import Found, constraints_of, host_of
+from ..rig.targets import pointed_to
+from .mechanism.annex import rig_of
+from .mechanism.found import Found, constraints_of, lowers_in
 from .mechanism.references import measures_in
 
 _resting: set[Key] = set()
@@ -28,10 +26,8 @@ _seen: set[int] = set()
 
 def let_go(lower: PoseBone) -> None:
     """Have the mechanism of a chain measure nothing any more where its settings were told to follow nothing."""
-    found, settings = Found(lower), chain_settings(lower)
-    goals = [
-        goal if getattr(settings, name) else (None, "") for (name, _), goal in zip(GOALS, found.goals, strict=False)
-    ]
+    found, told = Found(lower), pointed_to(chain_settings(lower))
+    goals = [goal if ob else (None, "") for (ob, _), goal in zip(told, found.goals, strict=False)]
     if goals != found.goals:
         found.aim(goals)
 
@@ -41,12 +37,7 @@ def switch(lower: PoseBone, is_on: bool) -> None:
     is_lacking = lacks_goal(lower)
     for _, constraint in constraints_of(lower):
         constraint.mute = is_lacking or not is_on
-    _note(lower, is_lacking)
-
-
-def is_resting(lower: PoseBone) -> bool:
-    """Whether the constraints of a chain are muted because something that it follows is gone."""
-    return key_of(lower) in _resting
+    (_resting.add if is_lacking else _resting.discard)(key_of(lower))
 
 
 def lacks_goal(lower: PoseBone) -> bool:
@@ -78,14 +69,10 @@ def _is_shown(ob: Object) -> bool:
     return scene is not None and scene.objects.get(ob.name) == ob
 
 
-def _note(lower: PoseBone, is_lacking: bool) -> None:
-    (_resting.add if is_lacking else _resting.discard)(key_of(lower))
-
-
 def _look_again(lower: PoseBone) -> None:
     """Mute the constraints of a chain if something that it follows is gone, and let them act again once it is back."""
     acts = not all(constraint.mute for _, constraint in constraints_of(lower))
-    if chain_settings(lower).enabled and (acts if lacks_goal(lower) else is_resting(lower)):
+    if chain_settings(lower).enabled and (acts if lacks_goal(lower) else key_of(lower) in _resting):
         switch(lower, is_on=True)
 
 
@@ -93,7 +80,7 @@ def _look_for_goals() -> None:
     """Find the chains of which something that they follow is gone, or back."""
     for host in filter(is_armature, bpy.data.objects):
         if not host.library and host.mode != "EDIT":
-            for lower in [*_chains_of(host)] if _is_any_gone(host) or _has_resting(host) else ():
+            for lower in [*lowers_in(host)] if _is_any_gone(host) or _has_resting(host) else ():
                 _look_again(lower)
 
 
@@ -103,16 +90,8 @@ def _is_any_gone(host: ArmatureObject) -> bool:
 
 
 def _has_resting(host: ArmatureObject) -> bool:
-    rig: Any = host[PART] if is_annex(host) else host
-    return bool(rig) and any(uid == rig.session_uid for uid, _ in _resting)
-
-
-def _chains_of(host: ArmatureObject) -> Iterator[PoseBone]:
-    """The lower bones of the chains whose mechanisms are in an armature."""
-    rig: Any = host[PART] if is_annex(host) else host
-    for bone in rig.pose.bones if rig and is_armature(rig) else ():
-        if bone.parent and runs_on_rig(bone) and host_of(bone) == host:
-            yield bone
+    rig = rig_of(host)
+    return rig is not None and any(uid == rig.session_uid for uid, _ in _resting)
 
 
 @persistent

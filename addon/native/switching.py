@@ -8,8 +8,7 @@ from bpy.types import PoseBone
 
 from ..rig.data.access import chain_settings, runs_on_rig
 from ..rig.settings import quietly
-from .mechanism.found import constraints_of
-from .resting import is_resting
+from .resting import switch
 
 
 def switch_all(lowers: Iterable[PoseBone], is_on: bool) -> None:
@@ -18,5 +17,5 @@ def switch_all(lowers: Iterable[PoseBone], is_on: bool) -> None:
     with quietly():
         for lower in lowers:
             chain_settings(lower).enabled = is_on
-            for _, constraint in constraints_of(lower) if runs_on_rig(lower) else ():
-                constraint.mute = is_resting(lower) or not is_on
+            if runs_on_rig(lower):
+                switch(lower, is_on)

@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 from bpy.types import Collection, Context
 
-from ...rig.data.access import ArmatureObject, scene_of
+from ...rig.data.access import ArmatureObject, is_armature, scene_of
 from ...rig.settings import PART
 
 
@@ -34,6 +34,12 @@ def is_annex(ob: Any) -> bool:
 def is_annex_of(ob: Any, rig: ArmatureObject) -> bool:
     """Whether it is that of this one."""
     return is_annex(ob) and ob[PART] == rig
+
+
+def rig_of(host: ArmatureObject) -> ArmatureObject | None:
+    """The rig whose limbs the mechanisms in an armature pose: itself, or of an annex another; None if that is gone."""
+    rig: Any = host[PART] if is_annex(host) else host
+    return rig if rig and is_armature(rig) else None
 
 
 def host_for(context: Context, rig: ArmatureObject) -> ArmatureObject:

@@ -9,10 +9,10 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ...rig.data.access import ArmatureObject, copies_part, is_part, made_on, split_path, upper_of
+from ...rig.data.access import ArmatureObject, copies_part, is_part, made_on, runs_on_rig, split_path, upper_of
 from ...rig.data.rotation import rotation_channel
 from ...rig.settings import CONSTRAINT, DEFAULTS, ON_RIG, PART, holder_of
-from .annex import is_annex_of
+from .annex import is_annex_of, rig_of
 from .blending import WORLD
 from .references import bone_of_driver, drivers_by_bone, needs_of, role_of, subtarget_of, worlds_of
 
@@ -206,6 +206,14 @@ def host_of(lower: PoseBone) -> ArmatureObject:
     """The armature that the mechanism of a chain on the rig is in: the rig's own, or its annex."""
     host: ArmatureObject = holder_of(lower).id_data
     return host
+
+
+def lowers_in(host: ArmatureObject) -> Iterator[PoseBone]:
+    """The lower bones of the chains whose mechanisms are in an armature."""
+    rig = rig_of(host)
+    for bone in rig.pose.bones if rig else ():
+        if bone.parent and runs_on_rig(bone) and host_of(bone) == host:
+            yield bone
 
 
 def _is_as(one: Any, other: Any) -> bool:

@@ -81,7 +81,7 @@ def _is(*kinds: Kind) -> Callable[[PoseBone, Kind | None], bool]:
 
 
 def _make_target(context: Context, lower: PoseBone) -> None:
-    """Where the tip is in the bones' own pose, which a limb on the rig does not show whose target hangs on it."""
+    """Where the tip is in the bones' own pose: a limb on the rig that follows what hangs on it shows another."""
     posed = own_posture(context, lower) if runs_on_rig(lower) else posture_of(context, lower)
     settings = chain_settings(lower)
     settings.target, settings.subtarget = new_empty(context, f"target_{lower.name}", posed.target, posed.mark), ""
