@@ -175,6 +175,18 @@ def test_a_target_that_a_blender_without_the_extension_deleted(tmp_path: Path) -
     assert np.allclose(matrices(ob), own, atol=1e-6)
 
 
+def test_a_limb_whose_settings_lost_the_target_unnoticed_says_what_it_follows_still() -> None:
+    """As where a pose is pasted by a Blender without the extension, which takes the settings with it."""
+    ob = leg_on_rig(plane="SWING")
+    chain, solved = ob.pose.bones["shin"].planar_ik, matrices(ob)
+    with installed.addon("addon.rig.settings").quietly():
+        chain.target = None
+    make_empty("another")
+    update()
+    assert np.allclose(matrices(ob), solved, atol=1e-6)
+    assert "lost its target and follows 'target' still" in chain.message
+
+
 def test_a_target_that_is_renamed_in_edit_mode_is_none_that_is_gone() -> None:
     ob, _ = posed_leg()
     chain = on_rig(ob)
