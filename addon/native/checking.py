@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 
 from bpy.types import PoseBone
 
@@ -38,6 +39,7 @@ def check(lower: PoseBone) -> None:
     if unposed(ob) or moved:
         raise Refused(unposed(ob) or moved)
     check_fixed(lower)
+    check_unmirrored(lower)
     check_lengths(lower)
     if needs_annex(ob):
         _check_apart(lower)
@@ -69,6 +71,17 @@ def check_fixed(lower: PoseBone) -> None:
     for path in sorted(changing_paths(ob, fixed)):
         say = _driven if drivers_on(ob, path) else _animated
         raise Refused(say(fixed[path], lower.name))
+
+
+def check_unmirrored(lower: PoseBone) -> None:
+    """Raise `Refused` if a bone's own scale mirrors it: Blender's constraints on rotation take that away."""
+    for bone in (upper_of(lower), lower):
+        if prod(bone.scale) < 0.0:
+            sentence = (
+                f"The scale of '{bone.name}' mirrors it, which no limb on the rig keeps: make it positive, or stay on "
+                "the extension"
+            )
+            raise Refused(sentence)
 
 
 def check_lengths(lower: PoseBone) -> None:

@@ -153,6 +153,9 @@ SENTENCES = {
     "There is no bone '{bone}' on the other side of '{other}'": "'{other}' 的另一侧没有骨骼 '{bone}'",
     "There is no chain to bake: add one with Pose > Inverse Kinematics > Add Planar IK": "没有可烘焙的链：请通过 姿态 > 反向运动学 > 添加平面 IK 添加",
     "There is no object '{name}'": "没有物体 '{name}'",
+    (
+        "The scale of '{bone}' mirrors it, which no limb on the rig keeps: make it positive, or stay on the extension"
+    ): "'{bone}' 的缩放使其镜像，而绑定上的肢体都无法保持这一点：请将其设为正值，或留在扩展上运行",
     "There is no {part} to select": "没有可选择的{part}",
     "This chain and that of {whose} move each other's targets: let one follow something else": "此链与 {whose} 的链互相移动对方的目标：请让其中之一跟随别的对象",
     (

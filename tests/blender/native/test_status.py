@@ -384,6 +384,28 @@ def test_a_limb_whose_lengths_are_animated_stays_live(what: str) -> None:
     assert (chain.reach, chain.message) == ("INVALID", f"{what} is animated: remove its keys first")
 
 
+@pytest.mark.parametrize("bone", ["thigh", "shin"])
+@pytest.mark.parametrize("scale", [(1.0, 1.0, -1.0), (-1.2, -1.2, -1.2)])
+def test_a_limb_that_its_own_scale_mirrors_stays_live(scale: tuple[float, float, float], bone: str) -> None:
+    """On the rig, its skin would come out not mirrored."""
+    ob = leg_with_foot()
+    make_live(ob)
+    ob.pose.bones[bone].scale = scale
+    before = matrices(ob)
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match=f"The scale of '{bone}' mirrors it, which no limb on the rig keeps"):
+        bpy.ops.pose.planar_ik_make_portable()
+    assert np.abs(matrices(ob) - before).max() == 0.0
+    ob.pose.bones[bone].scale = (1.0, 1.0, 1.0)
+    make_portable(ob)
+    ob.pose.bones[bone].scale = scale
+    ob.pose.bones["shin"].planar_ik.target.location.x += 3.0
+    bpy.context.view_layer.update()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert chain.reach == "INVALID"
+    assert f"The scale of '{bone}' mirrors it" in chain.message
+
+
 def test_scale_that_is_keyed_and_only_rounded_is_none() -> None:
     """As importers leave it; nor is that across the bone."""
     ob = leg_with_foot()
