@@ -76,7 +76,7 @@ def check_fixed(lower: PoseBone) -> None:
 def check_unmirrored(lower: PoseBone) -> None:
     """Raise `Refused` if a bone's own scale mirrors it: Blender's constraints on rotation take that away."""
     for bone in (upper_of(lower), lower):
-        if prod(bone.scale) < 0.0:
+        if prod(bone.scale[:]) < 0.0:
             sentence = (
                 f"The scale of '{bone.name}' mirrors it, which no limb on the rig keeps: make it positive, or stay on "
                 "the extension"

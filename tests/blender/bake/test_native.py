@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from itertools import product
 from typing import Any
 
 import bpy
+import numpy as np
 import pytest
 
 from scripts import installed
@@ -73,6 +75,42 @@ def test_chains_on_the_rig_are_stepped_as_they_are_evaluated(addon, feature, mod
         assert_same(motion(ob), wanted, SAME * LENGTH)
     assert (report.chains[0].reach == sample.reach).all()
     assert_same(report.chains[0].gap, sample.gap, SAME * LENGTH)
+
+
+SIZES = {"even": (0.6, 0.6, 0.6), "mirrored": (-0.7, 0.7, 0.7), "uneven": (0.9, 0.6, 0.7)}
+INHERITED = ("FULL", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY")
+
+
+@pytest.mark.parametrize(
+    ("inherited", "size"),
+    [pair for pair in product(INHERITED, SIZES) if pair != ("ALIGNED", "uneven")],  # which no limb can be posed with
+)
+@pytest.mark.parametrize("mode", ["QUATERNION", "YXZ", "AXIS_ANGLE"])
+def test_whole_bones_are_as_they_were_after_a_stepped_bake(addon, mode, inherited, size):
+    """Turned, scaled and stretched, whatever they take over from their parents."""
+    ob = make_leg(mode=mode)
+    chain = make_chain(ob, stretch=1.0, stretch_volume="UNIFORM")
+    key_hip(ob)
+    hip, thigh, shin = (ob.pose.bones[name] for name in ("hip", "thigh", "shin"))
+    hip.scale, thigh.scale, shin.scale = SIZES[size], (1.1, 1.1, 1.1), (0.9, 1.0, 0.9)
+    thigh.bone.inherit_scale = inherited
+    make_portable(ob)
+    chain.target.animation_data_clear()
+    with handled(circling(chain.target)):
+        wanted = poses(ob)
+        sample = bake_scene().chains[0]
+        assert (sample.way, sample.is_stretched) == ("stepped", True)
+        assert np.abs(poses(ob) - wanted).max() <= SAME * LENGTH
+
+
+def poses(ob: Any) -> np.ndarray:
+    """The limb's bones in the armature on every frame."""
+    found = []
+    for frame in FRAMES.astype(int).tolist():
+        bpy.context.scene.frame_set(frame)
+        bones = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        found.append([[row[:] for row in bones[name].matrix] for name in ("thigh", "shin")])
+    return np.array(found)
 
 
 KEPT_OFF = {

@@ -10,7 +10,8 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ....rig.anatomy import EVEN
-from ....solver.rotation import Quaternion, Vector, cross, dot
+from ....solver.ops import ARRAYS
+from ....solver.rotation import Quaternion, Vector, cross, dot, flattened, from_plane, normalised, unit
 
 FLAT = 1e-30
 """A determinant below which a transform has no inverse."""
@@ -109,6 +110,27 @@ def frame_of(bone: Bone, parent: NDArray[Any] | None, unturned: NDArray[Any]) ->
         axes = axes_of(parent)
         frame[:, :3, :3] *= np.where(axes == 0.0, 0.0, 1.0 / np.where(axes == 0.0, 1.0, axes))[:, None, :]
     return frame
+
+
+def local_to(bone: Bone, parent: NDArray[Any] | None, posed: NDArray[Any]) -> NDArray[Any]:
+    """`in_armature` back: what the channels of a bone need to make for its poses, all ``(frames, 4, 4)``, as far as
+    that turns and scales it."""
+    local: NDArray[Any] = inverted(frame_of(bone, parent, np.eye(4)[None])) @ posed
+    if parent is not None and bone.inherit_scale == "ALIGNED":
+        axes = axes_of(parent)
+        local[:, :3, :3] /= np.where(axes == 0.0, 1.0, axes)[:, None, :]
+    return local
+
+
+def turn_and_scale(transforms: NDArray[Any]) -> tuple[Quaternion, NDArray[Any]]:
+    """The rotations of transforms ``(frames, 4, 4)`` as four arrays, and their scales ``(frames, 3)``, all negative of
+    one that mirrors. Of one that is sheared the second axis, along which a bone lies, keeps its direction."""
+    mirrors = np.where(np.linalg.det(transforms[:, :3, :3]) < 0.0, -1.0, 1.0)
+    along, across = (tuple(mirrors * transforms[:, row, column] for row in (1, 2, 0)) for column in (1, 0))
+    along = unit(along, (1.0, 0.0, 0.0), ARRAYS)
+    across = unit(flattened(across, along), (0.0, 0.0, 1.0), ARRAYS)
+    w, y, z, x = normalised(from_plane(along, across, ARRAYS), ARRAYS)
+    return (w, x, y, z), mirrors[:, None] * axes_of(transforms)
 
 
 def axes_of(transforms: NDArray[Any]) -> NDArray[Any]:
