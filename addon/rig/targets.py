@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from bpy.types import Depsgraph, Object
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
-from .data.access import has_bone, path_to_bone
+from .data.access import bones_of, has_bone, path_to_bone
 from .data.animation import curves_of
+from .data.rotation import rotation_channel
 
 GOALS = (("target", "subtarget"), ("pole_target", "pole_subtarget"))
 """The settings that say what a chain follows, of its target and of its pole: the object, and the bone by its name."""
@@ -48,6 +49,13 @@ class Target:
         """The data path of its own location."""
         return f"{path_to_bone(self.bone)}.location" if self.bone else "location"
 
+    @property
+    def rotation_path(self) -> str:
+        """The data path of its own rotation."""
+        if self.bone:
+            return f"{path_to_bone(self.bone)}.{rotation_channel(bones_of(self.object)[self.bone].rotation_mode)}"
+        return rotation_channel(self.object.rotation_mode)
+
     def is_left_behind(self, depsgraph: Depsgraph) -> bool:
         """Whether its location is not what the F-curves of its action say of this frame."""
         data: Any = self.object.animation_data
@@ -69,6 +77,13 @@ class Target:
         if self.bone:
             return evaluated.matrix_world @ evaluated.pose.bones[self.bone].head  # type: ignore[union-attr]  # every frame
         return evaluated.matrix_world.translation
+
+    def turn(self, depsgraph: Depsgraph) -> Quaternion:
+        """How the target is turned in the world."""
+        evaluated = self.object.evaluated_get(depsgraph)
+        world: Any = evaluated.matrix_world
+        turn: Quaternion = (world @ bones_of(evaluated)[self.bone].matrix if self.bone else world).to_quaternion()
+        return turn
 
 
 def pointed_to(settings: Any) -> list[tuple[Any, str]]:

@@ -11,7 +11,7 @@ from mathutils import Vector
 
 from ...rig.data import fcurves
 from ...rig.data.access import ArmatureObject, is_armature, made_on
-from ...rig.data.animation import drivers_of, drivers_on
+from ...rig.data.animation import clear_if_empty, drivers_of, drivers_on
 from ...rig.data.editing import edit_mode
 from ...rig.settings import BY_NAME, ON_RIG, PART, holder_of
 from ...rig.targets import Target
@@ -150,9 +150,7 @@ def _remove_bones(context: Context, gone: dict[ArmatureObject, set[str]]) -> Non
         if collection and not any(collection.bones_recursive):
             armature.collections.remove(collection)
     for host in gone:
-        data = host.animation_data
-        if data and not (data.action or data.nla_tracks or data.drivers):
-            host.animation_data_clear()
+        clear_if_empty(host)
 
 
 def _remove_drivers(ob: ArmatureObject, curves: list[Any]) -> None:

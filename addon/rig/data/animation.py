@@ -86,6 +86,13 @@ def drivers_on(ob: Object, path: str) -> list[Any]:
     return [curve for curve in drivers_of(ob) if curve.data_path == path]
 
 
+def clear_if_empty(ob: Object) -> None:
+    """Take away an object's animation data if there is nothing in it any more."""
+    data = ob.animation_data
+    if data and not (data.action or data.nla_tracks or data.drivers):
+        ob.animation_data_clear()
+
+
 def outcomes_of(driver: Any) -> set[float]:
     """The numbers of which an expression gives one or another, whatever it reads; none if it may give any."""
     try:

@@ -1,17 +1,15 @@
-"""Controls that are made for a chain: bones of the rig as target and pole, and the foot or hand that is turned as the
-target is. They go with the chain."""
+"""Controls that are made for a chain: bones of the rig as target and pole. They go with the chain."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from math import degrees, tau
 from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
-from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, is_armature, path_to_bone
+from ..data.access import ArmatureObject, bones_of, chain_settings, is_armature, path_to_bone
 from ..data.animation import curves_everywhere
 from ..data.editing import edit_mode
 from ..settings import MADE
@@ -19,15 +17,6 @@ from ..targets import Target, pointed_to
 
 COLLECTION = "IK Controls"
 """The bone collection of all of them."""
-
-ENDING = "Planar IK Target's Rotation"
-"""What the constraint is called that turns a foot or hand as the target is turned."""
-
-NEAR = 0.05
-"""How far from a limb's tip the bone below may begin, in lengths of the lower bone."""
-
-STILL = 1e-3
-"""Radians by which an end may turn to its target's rotation, and not be said to."""
 
 CUBE = (
     [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)],
@@ -130,45 +119,6 @@ def _follows(bone: PoseBone, ob: Object, name: str) -> bool:
     if bone.is_property_set("planar_ik"):
         pairs += pointed_to(chain_settings(bone))
     return (ob, name) in pairs
-
-
-def end_of(lower: PoseBone) -> PoseBone | None:
-    """The foot or hand of a limb: the bone that begins at its tip."""
-    near = NEAR * lower.bone.length
-    found = [child for child in children_of(lower) if (child.bone.head_local - lower.bone.tail_local).length <= near]
-    return next((child for child in found if child.bone.use_connect), found[0] if found else None)
-
-
-def turn_of(context: Context, bone: PoseBone) -> Quaternion:
-    """How a bone is turned in the world."""
-    evaluated = bone.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    turn: Quaternion = (evaluated.matrix_world @ evaluated.pose.bones[bone.name].matrix).to_quaternion()
-    return turn
-
-
-def keep_rotation(context: Context, lower: PoseBone, before: Quaternion) -> str:
-    """Have the bone below a limb copy the rotation of its chain's target; ``before`` is how it was turned in the world.
-    Return a warning if it turns, or empty."""
-    end, chain = end_of(lower), chain_settings(lower)
-    if end is None:
-        return f"No bone begins at the tip of '{lower.name}', to keep the target's rotation"
-    made: Any = end.constraints.new("COPY_ROTATION")
-    made.name, made.target, made.subtarget = ENDING, chain.target, chain.subtarget
-    context.view_layer.update()  # type: ignore[union-attr]
-    turned = before.rotation_difference(turn_of(context, end)).angle
-    turned = min(turned, tau - turned)
-    if turned <= STILL:
-        return ""
-    return f"'{end.name}' turns by {degrees(turned):.3g}° to the rotation of its target"
-
-
-def let_go_of_rotation(lower: PoseBone) -> None:
-    """Take away what `keep_rotation` made."""
-    chain = chain_settings(lower)
-    for child in children_of(lower):
-        for each in [each for each in child.constraints if each.name.startswith(ENDING)]:
-            if (each.target, each.subtarget) == (chain.target, chain.subtarget):  # type: ignore[attr-defined]
-                child.constraints.remove(each)
 
 
 def goals_on(lower: PoseBone) -> list[Target]:

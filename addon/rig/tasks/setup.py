@@ -20,7 +20,7 @@ from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, orphaned,
 from ..settings import MADE, NAMES, PREFIX
 from ..stretching import restore_inherit_scale
 from ..targets import Target
-from .controls import let_go_of_rotation
+from .ends import let_go_of_rotation
 from .fitting import UNTURNED, Fit, Posture, is_planar, posture
 from .limbs import doubles, is_shown
 

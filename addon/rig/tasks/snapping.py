@@ -7,7 +7,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from bpy.types import PoseBone
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ...solver.chain import Features, Own, solve_chain, tip_position
 from ...solver.ops import FLOATS
@@ -99,17 +99,21 @@ def check_goal(lower: PoseBone, target: Target) -> None:
         raise Refused(f"'{target.bone}', {follower}, is posed by the chain of '{rival.name}': snap that one instead")
 
 
-def place(target: Target, position: Vector) -> None:
-    """Move a target to a place in the world."""
+def place(target: Target, position: Vector, turn: Quaternion | None = None) -> None:
+    """Move a target to a place in the world, and turn it there if it is to be turned."""
     if target.bone:
         bone = bones_of(target.object)[target.bone]
-        matrix = bone.matrix.copy()
-        matrix.translation = target.object.matrix_world.inverted_safe() @ position
-        bone.matrix = matrix
+        to_rig = target.object.matrix_world.inverted_safe()
+        bone.matrix = _moved(bone.matrix, to_rig @ position, turn and to_rig.to_quaternion() @ turn)
     else:
-        matrix = target.object.matrix_world.copy()
-        matrix.translation = position
-        target.object.matrix_world = matrix
+        target.object.matrix_world = _moved(target.object.matrix_world, position, turn)
+
+
+def _moved(matrix: Matrix, position: Vector, turn: Quaternion | None) -> Matrix:
+    """A transform elsewhere, and turned so if it is to be turned."""
+    moved = Matrix.LocRotScale(None, turn, matrix.to_scale()) if turn else matrix.copy()
+    moved.translation = position
+    return moved
 
 
 def _before_softness(reach: float, softness: float, stretch: float) -> float:

@@ -14,7 +14,8 @@ from ...rig.data.access import chain_settings
 from ...rig.kinds import Refused
 from ...rig.status import away
 from ...rig.targets import Target
-from ...rig.tasks.controls import Control, end_of, keep_rotation, make_controls, turn_of
+from ...rig.tasks.controls import Control, make_controls
+from ...rig.tasks.ends import end_of, keep_rotation, turn_of
 from ...rig.tasks.joints import lengths_to_joints
 from ...rig.tasks.limbs import is_limb, points_astray, times_too_long, to_click
 from ...rig.tasks.setup import Fitting, add_fitting, fit_chain, named_target

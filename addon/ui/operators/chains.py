@@ -125,7 +125,9 @@ class POSE_OT_planar_ik_add(PoseOperator):
     )
     keep_rotation: BoolProperty(
         name="Foot Turns with Target",
-        description="Turn the bone below the limb, a foot or a hand, as the target is turned, by a Copy Rotation",
+        description=(
+            "Turn the bone below the limb, a foot or a hand, as the target is turned; in FK it is free to be posed"
+        ),
     )
     runs_on: EnumProperty(**RUNS_ON)
     any_bones: BoolProperty(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from bpy.types import Context, PoseBone
-from mathutils import Vector
+from bpy.types import Context, Depsgraph, PoseBone
+from mathutils import Quaternion, Vector
 
 from ... import live
 from ...native.own import adopt, own_pose, stretched
@@ -23,6 +23,7 @@ from ...rig.data.keying import Change
 from ...rig.data.rotation import rotation_channel
 from ...rig.kinds import Refused
 from ...rig.targets import Target
+from ...rig.tasks.ends import adopt_turn, own_turn, turned_ends
 from ...rig.tasks.fitting import UNTURNED
 from ...rig.tasks.setup import check_parent, told_turned
 from ...rig.tasks.snapping import Match, check_goal, match, place
@@ -39,6 +40,14 @@ class Matched(NamedTuple):
     poses: list[Change]
     settings: list[Change]
     warnings: list[str]
+
+
+class Place(NamedTuple):
+    """Where in the world a target is to be put, and how it is to be turned there, if it is."""
+
+    target: Target
+    position: Vector
+    turn: Quaternion | None = None
 
 
 class Matching(NamedTuple):
@@ -66,42 +75,52 @@ def _match_ik(context: Context, lowers: Sequence[PoseBone]) -> Matched:
     """Put target and pole of chains, and set bend side, hinge and twist, so that IK shows the bones' own (FK) pose."""
     matched = Matched([], [], [])
     found = [(lower, _fit(context, lower)) for lower in lowers]
-    places: list[tuple[Target, Vector]] = []
+    places: list[Place] = []
     for lower, fit in found:
         goals, settings = goals_of(lower), chain_settings(lower)
-        places.append((goals["TARGET"], fit.target))
+        places.append(Place(goals["TARGET"], fit.target))
         if fit.pole is not None and "POLE" in goals:
-            places.append((goals["POLE"], fit.pole))
+            places.append(Place(goals["POLE"], fit.pole))
         for name, value in fit.settings.items():
             matched.settings.append(Change.of(*place_of_setting(lower, name), lower.name))
             if getattr(settings, name) != value:
                 setattr(settings, name, value)
         if fit.turned > UNTURNED:
             matched.warnings.append(told_turned(upper_of(lower), fit.turned))
-    matched.poses.extend(Change.of(target.object, target.path, target.bone) for target, _ in places)
-    for target in _put(context, places):
+    matched.poses.extend(Change.of(each.target.object, each.target.path, each.target.bone) for each in places)
+    left = _put(context, places)
+    if ends := [(lower, fit, end) for lower, fit in found for end in turned_ends(lower)]:
+        for lower, fit, end in ends:  # which hang on the limbs as these are now
+            target = goals_of(lower)["TARGET"]
+            matched.poses.append(Change.of(target.object, target.rotation_path, target.bone))
+            places.append(Place(target, fit.target, own_turn(context, end)))
+        left = _put(context, places)
+    for target in left:
         sentence = rpt_("Something else moves '{name}': mute its constraints and drivers, snap again")
         matched.warnings.append(sentence.format(name=target.bone or target.object.name))
     return matched
 
 
-def _put(context: Context, places: list[tuple[Target, Vector]]) -> list[Target]:
+def _put(context: Context, places: list[Place]) -> list[Target]:
     """Move targets to places in the world; return those that something else keeps from there.
 
     One that hangs on another is moved again after that.
     """
     left = places
     for _ in places:
-        for target, position in left:
-            place(target, position)
+        for each in left:
+            place(*each)
         view_layer_of(context).update()
         depsgraph = context.evaluated_depsgraph_get()
-        left = [
-            (each, at) for each, at in places if (each.position(depsgraph) - at).length > OFF_PLACE * (1.0 + at.length)
-        ]
+        left = [each for each in places if _is_away(each, depsgraph)]
         if not left:
             break
-    return [target for target, _ in left]
+    return [each.target for each in left]
+
+
+def _is_away(wanted: Place, depsgraph: Depsgraph) -> bool:
+    away = wanted.target.position(depsgraph) - wanted.position
+    return bool(away.length > OFF_PLACE * (1.0 + wanted.position.length))
 
 
 def _fit(context: Context, lower: PoseBone) -> Match:
@@ -134,6 +153,11 @@ def _match_fk(context: Context, lowers: Sequence[PoseBone]) -> Matched:
         lengthened = _take_over(context, lower)
         matched.poses.extend(rotations)
         matched.settings.extend(change for change in scales if change.group in lengthened)
+    if ends := [(lower, end) for lower in lowers for end in turned_ends(lower)]:
+        view_layer_of(context).update()
+        for lower, end in ends:
+            matched.poses.append(_change(end, rotation_channel(end.rotation_mode)))
+            adopt_turn(context, lower, end)
     return matched
 
 

@@ -130,7 +130,7 @@ TOOLTIPS = {
     "Turn of the axis that the limb bends about, round the upper bone at rest": "肢体弯曲的轴绕静置上骨的转角",
     "Turn of the knee off the pole, about the line from root to target": "膝绕根部至目标的连线偏离极点的转角",
     "Turn of the lower bone about its own length, besides what bends the limb": "除肢体弯曲外，下骨绕自身长轴的转角",
-    "Turn the bone below the limb, a foot or a hand, as the target is turned, by a Copy Rotation": "通过复制旋转约束，使肢体下方的骨骼（脚或手）随目标旋转",
+    "Turn the bone below the limb, a foot or a hand, as the target is turned; in FK it is free to be posed": "使肢体下方的骨骼（脚或手）随目标旋转；在 FK 中可自由摆放",
     "Turn the knees or elbows of all limbs added to the other side": "把所有新加肢体的膝或肘转到另一侧",
     "Turn what the chains do into keys on their bones. Esc cancels and leaves everything as it was": "把链的结果变为骨骼上的关键帧。按 Esc 取消，一切保持原样",
     "What becomes of the bones' width while they lengthen": "骨骼伸长时宽度如何变化",

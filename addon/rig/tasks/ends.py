@@ -1,0 +1,121 @@
+"""The foot or hand below a limb that is turned as the limb's target is, as far as the limb follows that: in FK it is
+free to be posed. Its constraint goes with the chain."""
+
+from __future__ import annotations
+
+from math import degrees, tau
+from typing import Any
+
+from bpy.types import Context, PoseBone
+from mathutils import Matrix, Quaternion
+
+from ...solver.rotation import Quaternion as Turn
+from ..data.access import chain_settings, children_of, place_of_setting, view_layer_of
+from ..data.animation import clear_if_empty
+from ..data.rotation import rotation_channel, to_channels
+from ..settings import ChainSettings, on_change
+from ..targets import Target
+
+ENDING = "Planar IK Target's Rotation"
+"""What the constraint is called that turns a foot or hand as the target is turned."""
+
+NEAR = 0.05
+"""How far from a limb's tip the bone below may begin, in lengths of the lower bone."""
+
+STILL = 1e-3
+"""Radians by which an end may turn to its target's rotation, and not be said to."""
+
+
+def end_of(lower: PoseBone) -> PoseBone | None:
+    """The foot or hand of a limb: the bone that begins at its tip."""
+    near = NEAR * lower.bone.length
+    found = [child for child in children_of(lower) if (child.bone.head_local - lower.bone.tail_local).length <= near]
+    return next((child for child in found if child.bone.use_connect), found[0] if found else None)
+
+
+def turn_of(context: Context, bone: PoseBone) -> Quaternion:
+    """How a bone is turned in the world."""
+    evaluated = bone.id_data.evaluated_get(context.evaluated_depsgraph_get())
+    turn: Quaternion = (evaluated.matrix_world @ evaluated.pose.bones[bone.name].matrix).to_quaternion()
+    return turn
+
+
+def keep_rotation(context: Context, lower: PoseBone, before: Quaternion) -> str:
+    """Have the bone below a limb copy the rotation of its chain's target, by the chain's influence; ``before`` is how
+    it was turned in the world. Return a warning if it turns, or empty."""
+    end, chain = end_of(lower), chain_settings(lower)
+    if end is None:
+        return f"No bone begins at the tip of '{lower.name}', to keep the target's rotation"
+    made: Any = end.constraints.new("COPY_ROTATION")
+    made.name, made.target, made.subtarget = ENDING, chain.target, chain.subtarget
+    driver = made.driver_add("influence").driver
+    driver.type = "AVERAGE"  # of one
+    read = driver.variables.new().targets[0]
+    read.id, read.data_path = place_of_setting(lower, "influence")
+    view_layer_of(context).update()
+    turned = before.rotation_difference(turn_of(context, end)).angle
+    turned = min(turned, tau - turned)
+    if turned <= STILL:
+        return ""
+    return f"'{end.name}' turns by {degrees(turned):.3g}° to the rotation of its target"
+
+
+def let_go_of_rotation(lower: PoseBone) -> None:
+    """Take away what `keep_rotation` made."""
+    for end, made in _kept(lower):
+        made.driver_remove("influence")  # first: Blender 4.4 crashes on one of a constraint that is gone
+        end.constraints.remove(made)
+        clear_if_empty(end.id_data)
+
+
+def turned_ends(lower: PoseBone) -> list[PoseBone]:
+    """The feet or hands of a limb that are turned as its target is."""
+    return [end for end, _ in _kept(lower)]
+
+
+def own_turn(context: Context, end: PoseBone) -> Quaternion:
+    """How a foot or hand would be turned in the world by its own pose alone."""
+    rig = end.id_data.evaluated_get(context.evaluated_depsgraph_get())
+    evaluated = rig.pose.bones[end.name]
+    basis: Any = evaluated.matrix_basis
+    own = rig.convert_space(pose_bone=evaluated, matrix=basis, from_space="LOCAL", to_space="WORLD")
+    turn: Quaternion = own.to_quaternion()
+    return turn
+
+
+def adopt_turn(context: Context, lower: PoseBone, end: PoseBone) -> None:
+    """Make the rotation of a limb's target the own pose of its foot or hand."""
+    chain, depsgraph = chain_settings(lower), context.evaluated_depsgraph_get()
+    target = Target.read(chain.target, chain.subtarget)
+    if target is None:
+        return
+    rig = end.id_data.evaluated_get(depsgraph)
+    evaluated = rig.pose.bones[end.name]
+    place, _, size = (rig.matrix_world @ evaluated.matrix).decompose()
+    turned = Matrix.LocRotScale(place, target.turn(depsgraph), size)
+    own = rig.convert_space(pose_bone=evaluated, matrix=turned, from_space="WORLD", to_space="LOCAL")
+    turn: Turn = own.to_quaternion()[:]
+    channel = rotation_channel(end.rotation_mode)
+    setattr(end, channel, to_channels(end.rotation_mode, turn, getattr(end, channel)[:]))
+
+
+def _kept(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
+    """What `keep_rotation` made below a limb, with the bones that have it."""
+    return [(end, each) for end in children_of(lower) for each in end.constraints if each.name.startswith(ENDING)]
+
+
+def _on_change(changed: ChainSettings, is_aim: bool) -> None:
+    """A chain follows something else now: so does the rotation of its foot or hand."""
+    if is_aim and not changed.bone.id_data.is_evaluated:
+        for _, made in _kept(changed.bone):
+            made.target, made.subtarget = changed.target, changed.subtarget
+
+
+def register() -> None:
+    """Start to listen."""
+    on_change.append(_on_change)
+
+
+def unregister() -> None:
+    """Stop listening."""
+    on_change.remove(_on_change)

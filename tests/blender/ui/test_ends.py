@@ -1,0 +1,194 @@
+"""Feet and hands that are turned as the target is: in IK, and not in FK."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import pytest
+from mathutils import Euler, Matrix, Quaternion
+
+from tests.blender.bake_rigs import bake_scene
+from tests.blender.natives import make_live, make_portable, parts
+from tests.blender.rigs import HIP, LEG, Bone, make_empty, put, select, set_keys, set_rotation, update
+from tests.blender.ui.test_adding import FOOT, POSED, UNTURNED, rig_at_rest, turn_at_random, turn_between, worlds
+
+WAYS = ("RIG", "EXTENSION")
+CONTROLS = ("EMPTY", "BONE", "ROOT")
+LIMB = ("thigh", "shin", "foot")
+UNMOVED = 1e-5
+
+
+@pytest.fixture(params=WAYS)
+def runs_on(request: Any) -> Any:
+    """What the limb runs on."""
+    return request.param
+
+
+def leg_on_a_slope(runs_on: str, controls: str = "EMPTY", mode: str = "QUATERNION") -> Any:
+    """A posed leg whose foot is turned as its target is, and that target moved and turned."""
+    ob = rig_at_rest(POSED)
+    ob.location, ob.rotation_euler, ob.scale = (0.4, -0.2, 0.1), (0.3, 0.5, -0.4), (1.5, 1.5, 1.5)
+    turn_at_random(ob, 3)
+    for bone in ob.pose.bones:
+        bone.rotation_mode = mode  # which leaves them as they are turned
+    bpy.ops.pose.planar_ik_add(plane="POLE", controls=controls, keep_rotation=True, runs_on=runs_on)
+    control = goal_of(ob)
+    control.location.z += 0.2
+    control.rotation_mode = mode
+    set_rotation(control, {"QUATERNION": (0.9, 0.1, -0.3, 0.2), "XZY": (0.2, 0.5, -0.3)}[mode])
+    update()
+    return ob
+
+
+def goal_of(ob: Any) -> Any:
+    """The empty or the bone that the leg follows."""
+    chain = ob.pose.bones["shin"].planar_ik
+    return chain.target.pose.bones[chain.subtarget] if chain.subtarget else chain.target
+
+
+def goal_world(ob: Any) -> Matrix:
+    chain = ob.pose.bones["shin"].planar_ik
+    return worlds(ob)[chain.subtarget] if chain.subtarget else chain.target.matrix_world
+
+
+def assert_stayed(ob: Any, before: dict[str, Matrix]) -> None:
+    """All of the leg, its skin too."""
+    after = worlds(ob)
+    for name in LIMB:
+        assert turn_between(after[name], before[name]) <= UNTURNED, name
+        assert (after[name].translation - before[name].translation).length <= UNMOVED * 3
+
+
+def share(ob: Any, influence: float) -> None:
+    put(ob.pose.bones["shin"].planar_ik, influence=influence)
+    update()
+
+
+def test_a_foot_is_free_in_fk_and_its_targets_in_ik(runs_on: str) -> None:
+    ob = leg_on_a_slope(runs_on)
+    foot = ob.pose.bones["foot"]
+    assert turn_between(worlds(ob)["foot"], goal_world(ob)) <= UNTURNED
+    share(ob, 0.0)
+    before = worlds(ob)
+    set_rotation(foot, Quaternion((1, 0, 0), 0.5) @ foot.rotation_quaternion)
+    update()
+    assert turn_between(worlds(ob)["foot"], before["foot"]) == pytest.approx(0.5, abs=1e-3)
+    share(ob, 1.0)
+    assert turn_between(worlds(ob)["foot"], goal_world(ob)) <= UNTURNED
+
+
+def test_it_stays_so_whatever_the_limb_comes_to_run_on(runs_on: str) -> None:
+    ob = leg_on_a_slope(runs_on)
+    for change in (make_live, make_portable) if runs_on == "RIG" else (make_portable, make_live):
+        select(ob, "shin")
+        change(ob, "shin")
+        share(ob, 0.0)
+        before = worlds(ob)["foot"]
+        goal_of(ob).rotation_quaternion = Quaternion((0, 0, 1), 0.3) @ goal_of(ob).rotation_quaternion
+        assert turn_between(worlds(ob)["foot"], before) <= UNTURNED
+        share(ob, 1.0)
+        assert turn_between(worlds(ob)["foot"], goal_world(ob)) <= UNTURNED
+
+
+@pytest.mark.parametrize("controls", CONTROLS)
+@pytest.mark.parametrize("mode", ["QUATERNION", "XZY"])
+def test_switching_moves_no_foot(runs_on: str, mode: str, controls: str) -> None:
+    ob = leg_on_a_slope(runs_on, controls, mode)
+    before = worlds(ob)
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_switch(to="FK")
+    assert ob.pose.bones["shin"].planar_ik.influence == 0.0
+    assert_stayed(ob, before)
+    for name, angle in (("thigh", 0.2), ("foot", -0.6)):
+        turn(ob.pose.bones[name], angle)
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_switch(to="IK")
+    assert ob.pose.bones["shin"].planar_ik.influence == 1.0
+    assert_stayed(ob, before)
+
+
+def turn(bone: Any, angle: float) -> None:
+    """About its X axis."""
+    bone.matrix_basis = bone.matrix_basis @ Matrix.Rotation(angle, 4, "X")
+
+
+@pytest.mark.parametrize("influence", [0.0, 0.4, 1.0])
+def test_snapping_takes_the_foot_along_at_any_influence(runs_on: str, influence: float) -> None:
+    ob = leg_on_a_slope(runs_on)
+    select(ob, "shin")
+    solved = worlds(ob)
+    share(ob, influence)
+    bpy.ops.pose.planar_ik_snap_fk()
+    share(ob, 0.0)
+    assert_stayed(ob, solved)
+    for name, angle in (("shin", 0.2), ("foot", -0.6)):
+        turn(ob.pose.bones[name], angle)
+    own = worlds(ob)
+    share(ob, influence)
+    bpy.ops.pose.planar_ik_snap_target()
+    share(ob, 1.0)
+    assert_stayed(ob, own)
+
+
+def test_switching_back_and_forth_with_keys_is_seamless(runs_on: str) -> None:
+    ob = leg_on_a_slope(runs_on)
+    select(ob, "shin")
+    scene = bpy.context.scene
+    scene.tool_settings.use_keyframe_insert_auto = True
+    before = worlds(ob)
+    scene.frame_set(10)
+    bpy.ops.pose.planar_ik_switch(to="FK")
+    turn(ob.pose.bones["foot"], 0.7)
+    ob.pose.bones["foot"].keyframe_insert("rotation_quaternion", frame=20)
+    for frame in (9, 10):
+        scene.frame_set(frame)
+        assert_stayed(ob, before)
+    scene.frame_set(20)
+    turned = worlds(ob)
+    assert turn_between(turned["foot"], before["foot"]) == pytest.approx(0.7, abs=1e-3)
+    bpy.ops.pose.planar_ik_switch(to="IK")
+    for frame in (19, 20):
+        scene.frame_set(frame)
+        assert turn_between(worlds(ob)["shin"], turned["shin"]) <= UNTURNED
+    assert turn_between(worlds(ob)["foot"], turned["foot"]) <= UNTURNED
+
+
+def test_the_foot_follows_another_target_that_the_limb_is_given(runs_on: str) -> None:
+    ob = leg_on_a_slope(runs_on)
+    other = make_empty("other", goal_world(ob).translation)
+    other.rotation_euler = Euler((1.0, -0.4, 0.2))
+    ob.pose.bones["shin"].planar_ik.target = other
+    update()
+    assert turn_between(worlds(ob)["foot"], other.matrix_world) <= UNTURNED
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_remove()
+    assert not ob.pose.bones["foot"].constraints
+
+
+def test_remove_leaves_nothing_of_it(runs_on: str) -> None:
+    ob = rig_at_rest((HIP, *LEG[1:], FOOT, Bone("toe", FOOT.tail, (0.1, 0.5, -2), "foot")))
+    before = parts(ob)
+    bpy.ops.pose.planar_ik_add(keep_rotation=True, runs_on=runs_on)
+    assert parts(ob) != before
+    bpy.ops.pose.planar_ik_remove()
+    assert parts(ob) == before
+
+
+def test_a_bake_leaves_the_foot_as_it_is_turned(runs_on: str) -> None:
+    ob = leg_on_a_slope(runs_on)
+    set_keys(goal_of(ob), "location", {1: (0.2, 0.0, -1.0), 12: (0.5, 0.4, -1.2)})
+    chain = ob.pose.bones["shin"].planar_ik
+    for frame, influence in ((4, 1.0), (9, 0.0)):
+        chain.influence = influence
+        ob.pose.bones["shin"].keyframe_insert("planar_ik_influence", frame=frame)
+    before = [worlds_at(ob, frame) for frame in (1, 4, 6, 9, 12)]
+    bake_scene(range(1, 13))
+    for frame, wanted in zip((1, 4, 6, 9, 12), before, strict=True):
+        worlds_at(ob, frame)
+        assert_stayed(ob, wanted)
+
+
+def worlds_at(ob: Any, frame: int) -> dict[str, Matrix]:
+    bpy.context.scene.frame_set(frame)
+    return worlds(ob)
