@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bpy.types import Depsgraph, Object
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Vector
 
 from .data.access import bones_of, has_bone, path_to_bone
 from .data.animation import curves_of
@@ -78,12 +78,11 @@ class Target:
             return evaluated.matrix_world @ evaluated.pose.bones[self.bone].head  # type: ignore[union-attr]  # every frame
         return evaluated.matrix_world.translation
 
-    def turn(self, depsgraph: Depsgraph) -> Quaternion:
-        """How the target is turned in the world."""
+    def matrix(self, depsgraph: Depsgraph) -> Matrix:
+        """The target's transform in the world."""
         evaluated = self.object.evaluated_get(depsgraph)
-        world: Any = evaluated.matrix_world
-        turn: Quaternion = (world @ bones_of(evaluated)[self.bone].matrix if self.bone else world).to_quaternion()
-        return turn
+        world: Matrix = evaluated.matrix_world
+        return world @ bones_of(evaluated)[self.bone].matrix if self.bone else world
 
 
 def pointed_to(settings: Any) -> list[tuple[Any, str]]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 import bpy
 from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
-from ..data.access import ArmatureObject, bones_of, chain_settings, is_armature, path_to_bone
+from ..data.access import ArmatureObject, bones_of, chain_settings, is_armature, path_to_bone, view_layer_of
 from ..data.animation import curves_everywhere
 from ..data.editing import edit_mode
+from ..data.sides import other_side
 from ..settings import MADE
 from ..targets import Target, pointed_to
 
@@ -28,6 +29,14 @@ DIAMOND = (
 )
 SHAPES = {"target": ("WGT-planar_ik_target", CUBE), "pole": ("WGT-planar_ik_pole", DIAMOND)}
 """What controls look like, by what they are for: the shape's name, its corners and edges."""
+
+
+class Mirror(Protocol):
+    """What gives mirror images."""
+
+    def of_matrix(self, matrix: Matrix) -> Matrix:
+        """The mirror image of something in the armature."""
+        ...
 
 
 class Control(NamedTuple):
@@ -60,15 +69,34 @@ def make_controls(context: Context, ob: ArmatureObject, wanted: Collection[Contr
             made.use_deform = False
             names.append(made.name)
     for control, name in zip(wanted, names, strict=True):
-        _finish(ob, name, control.kind)
+        _finish(ob, name, _shape(*SHAPES[control.kind]))
     return [Target(ob, name) for name in names]
 
 
-def _finish(ob: ArmatureObject, name: str, kind: str) -> None:
+def mirror_controls(context: Context, ob: ArmatureObject, images: Mapping[str, Mirror]) -> None:
+    """Make controls for the other side of those of these names, mirrored at rest and in the pose."""
+    evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+    posed = {name: image.of_matrix(evaluated.pose.bones[name].matrix) for name, image in images.items()}
+    with edit_mode(context, ob):
+        bones = ob.data.edit_bones
+        for name, image in images.items():
+            bone, made = bones[name], bones.new(other_side(name))
+            made.tail = (0.0, 1.0, 0.0)
+            made.matrix, made.length = image.of_matrix(bone.matrix), bone.length
+            made.parent = bone.parent and bones.get(other_side(bone.parent.name), bone.parent)
+            made.use_deform = False
+    for name, matrix in posed.items():
+        control, copy = ob.pose.bones[name], ob.pose.bones[other_side(name)]
+        _finish(ob, copy.name, control.custom_shape)
+        copy.rotation_mode, copy.matrix = control.rotation_mode, matrix
+    view_layer_of(context).update()
+
+
+def _finish(ob: ArmatureObject, name: str, shape: Object | None) -> None:
     """Give a new control its shape and its collection."""
     bone: Any = ob.pose.bones[name]
     bone.bone[MADE] = True
-    bone.custom_shape, bone.bone.show_wire = _shape(*SHAPES[kind]), True
+    bone.custom_shape, bone.bone.show_wire = shape, True
     for each in list(bone.bone.collections):
         each.unassign(bone.bone)
     (ob.data.collections_all.get(COLLECTION) or ob.data.collections.new(COLLECTION)).assign(bone.bone)

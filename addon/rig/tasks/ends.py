@@ -92,7 +92,7 @@ def adopt_turn(context: Context, lower: PoseBone, end: PoseBone) -> None:
     rig = end.id_data.evaluated_get(depsgraph)
     evaluated = rig.pose.bones[end.name]
     place, _, size = (rig.matrix_world @ evaluated.matrix).decompose()
-    turned = Matrix.LocRotScale(place, target.turn(depsgraph), size)
+    turned = Matrix.LocRotScale(place, target.matrix(depsgraph).to_quaternion(), size)
     own = rig.convert_space(pose_bone=evaluated, matrix=turned, from_space="WORLD", to_space="LOCAL")
     turn: Turn = own.to_quaternion()[:]
     channel = rotation_channel(end.rotation_mode)

@@ -2,21 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple, cast
 
 import bpy
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
-from ..data.access import chain_settings, has_bone, scene_of
+from ..data.access import ArmatureObject, chain_settings, has_bone, scene_of, upper_of, view_layer_of
 from ..data.sides import other_side
 from ..kinds import Refused
 from ..problems import overlap
-from ..settings import IN_SHAPE, SHAPING
+from ..settings import IN_SHAPE, MADE, SHAPING
 from ..targets import GOALS, Target, followed
+from .controls import mirror_controls
+from .ends import end_of, keep_rotation, turn_of, turned_ends
 from .setup import add_chain
 
-MIRROR = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
+MIRRORS = tuple(Matrix.Diagonal(Vector([-1.0 if i == axis else 1.0 for i in range(4)])) for axis in range(3))
+"""Across the planes at right angles to X, to Y and to Z."""
+
+NEAR = 0.01
+"""How much farther from its image across X than across another axis a limb may be, next to its length."""
+
+Pair = tuple[PoseBone, PoseBone]
+"""The lower bone of a limb, and that of the limb on the other side."""
+
+
+class Image(NamedTuple):
+    """How the other side mirrors a limb: places and axes in the armature go through ``across``, and what they are the
+    axes of through ``turned`` first, as what is mirrored is drawn from its left with its right hand."""
+
+    across: Matrix
+    turned: Matrix
+
+    @classmethod
+    def of(cls, lower: PoseBone, other: PoseBone) -> Image:
+        """The mirror between two limbs at rest: across X, or across Y or Z if the limbs are closer to that, as in rigs
+        that look sideways, and puppets drawn from the side."""
+        one, two = _rest(lower), _rest(other)
+        middle = Matrix.Translation((one[0] + two[0]) / 2.0)
+        mirrors = [middle @ mirror @ middle.inverted() for mirror in MIRRORS]
+        off = [sum((mirror @ a - b).length for a, b in zip(one, two, strict=True)) for mirror in mirrors]
+        close = min(off) + NEAR * (lower.bone.length + upper_of(lower).bone.length)
+        axis = next(i for i, each in enumerate(off) if each <= close)
+        ends = end_of(lower), end_of(other)
+        turned = MIRRORS[0]  # as Blender's own Symmetrize has it
+        if ends[0] and ends[1]:
+            turned = ends[0].bone.matrix_local.inverted() @ mirrors[axis] @ ends[1].bone.matrix_local
+        return cls(mirrors[axis], turned.to_3x3().to_4x4())
+
+    def of_matrix(self, matrix: Matrix) -> Matrix:
+        """The mirror image of something in the armature."""
+        return self.across @ matrix @ self.turned
+
+
+def _rest(lower: PoseBone) -> tuple[Vector, Vector, Vector]:
+    """Root, knee and tip of a limb at rest."""
+    return upper_of(lower).bone.head_local, lower.bone.head_local, lower.bone.tail_local
 
 
 def counterpart(lower: PoseBone) -> PoseBone:
@@ -32,24 +75,55 @@ def counterpart(lower: PoseBone) -> PoseBone:
     if not chain_settings(other).enabled and overlap(other):
         raise Refused(f"{overlap(other)}: remove that chain first")
     for goal in followed(chain_settings(lower)):
-        name = other_side(goal.bone) if goal and goal.bone else ""
-        if goal and name != goal.bone and not has_bone(goal.object, name):
+        if goal and _lacks_image(goal) and not _can_be_made(goal):
+            name = other_side(goal.bone)
             raise Refused(f"'{goal.bone}' has no mirror image '{name}': in Edit Mode, Symmetrize it first")
     return other
 
 
-def mirror_chain(context: Context, lower: PoseBone, other: PoseBone) -> None:
-    """Give ``other`` the chain of ``lower``, with its target and pole mirrored."""
-    ob, chain, own = lower.id_data, chain_settings(lower), chain_settings(other)
+def mirror_chains(context: Context, pairs: Iterable[Pair]) -> list[Pair]:
+    """Give the second of each pair the chain of the first, with its target and pole mirrored, and what else was made
+    for it; return the pairs, whose bones move in memory where others are made."""
+    names = [(lower.id_data, lower.name, other.name) for lower, other in pairs]
+    wanted: dict[ArmatureObject, dict[str, Image]] = {}
+    for lower, other in pairs:
+        for goal in filter(None, followed(chain_settings(lower))):
+            if _lacks_image(goal):
+                wanted.setdefault(cast("ArmatureObject", goal.object), {})[goal.bone] = Image.of(lower, other)
+    for rig, images in wanted.items():
+        mirror_controls(context, rig, images)
+    found = [(ob.pose.bones[lower], ob.pose.bones[other]) for ob, lower, other in names]
+    for lower, other in found:
+        _mirror_chain(context, lower, other)
+    return found
+
+
+def _lacks_image(goal: Target) -> bool:
+    """Whether a chain follows a bone that has a side, and no counterpart on the other one."""
+    return bool(goal.bone) and not has_bone(goal.object, other_side(goal.bone))
+
+
+def _can_be_made(goal: Target) -> bool:
+    """Whether a bone is a control that was made for chains, so that another one can be made on the other side."""
+    rig: Any = goal.object
+    is_linked = rig.library or rig.override_library or rig.data.library
+    return not is_linked and has_bone(rig, goal.bone) and MADE in rig.data.bones[goal.bone]
+
+
+def _mirror_chain(context: Context, lower: PoseBone, other: PoseBone) -> None:
+    chain, own, image = chain_settings(lower), chain_settings(other), Image.of(lower, other)
     settings: dict[str, Any] = {name: getattr(chain, name) for name in SHAPING}
     settings |= {name: -settings[name] for name in IN_SHAPE}  # A turn's mirror image goes the other way round.
     for goal, bone in GOALS:
         target = Target.read(getattr(chain, goal), getattr(chain, bone))
         last = Target.read(getattr(own, goal), getattr(own, bone))
-        mirrored = _mirrored(context, ob, target, last, other.name) if target else None
+        mirrored = _mirrored(context, target, last, other, image) if target else None
         settings[goal] = mirrored.object if mirrored else None
         settings[bone] = mirrored.bone if mirrored else ""
     add_chain(other, settings)
+    end = end_of(other)
+    if turned_ends(lower) and end and not turned_ends(other):
+        keep_rotation(context, other, turn_of(context, end))
 
 
 def flip_settings(copy: PoseBone, lower: PoseBone) -> None:
@@ -65,7 +139,7 @@ def flip_settings(copy: PoseBone, lower: PoseBone) -> None:
             setattr(own, name, -getattr(own, name))
 
 
-def _mirrored(context: Context, ob: Object, target: Target, last: Target | None, other: str) -> Target:
+def _mirrored(context: Context, target: Target, last: Target | None, other: PoseBone, image: Image) -> Target:
     """The target's counterpart: the bone or object of the flipped name, or a copy of the object across the rig."""
     if target.bone:
         return Target(target.object, other_side(target.bone))  # which a bone without a side is itself
@@ -75,17 +149,13 @@ def _mirrored(context: Context, ob: Object, target: Target, last: Target | None,
         copy = last.object
     if copy is None:
         copy = target.object.copy()
-        copy.name = name if name != target.object.name else f"{target.object.name}_{other}"
+        copy.name = name if name != target.object.name else f"{target.object.name}_{other.name}"
         copy.animation_data_clear()
         for collection in target.object.users_collection or (scene_of(context).collection,):
             collection.objects.link(copy)
     depsgraph = context.evaluated_depsgraph_get()
-    matrix = copy.matrix_world.copy()
-    matrix.translation = across(ob.evaluated_get(depsgraph).matrix_world, target.position(depsgraph))
-    copy.matrix_world = matrix
+    world = other.id_data.evaluated_get(depsgraph).matrix_world
+    place, turn, _ = (world @ image.of_matrix(world.inverted_safe() @ target.matrix(depsgraph))).decompose()
+    copy.matrix_world = Matrix.LocRotScale(place, turn, copy.matrix_world.to_scale())
+    view_layer_of(context).update()
     return Target(copy, "")
-
-
-def across(world: Matrix, position: Vector) -> Vector:
-    """A place in the world on the other side of an object's own YZ plane."""
-    return world @ (MIRROR @ (world.inverted_safe() @ position))

@@ -12,7 +12,7 @@ from ... import live
 from ...native import convert
 from ...rig.data.access import runs_on_rig, scene_of
 from ...rig.kinds import Refused
-from ...rig.tasks.mirroring import counterpart, mirror_chain
+from ...rig.tasks.mirroring import counterpart, mirror_chains
 from ...rig.words import rpt_
 from ..finding import selected_chains
 from ..translations import told
@@ -140,10 +140,8 @@ class POSE_OT_planar_ik_mirror(ChainOperator):
         """Mirror the selected chains."""
         pairs = [(lower, counterpart(lower)) for lower in selected_chains(context)]
         selected = set(context.selected_objects)
-        for lower, other in pairs:
-            mirror_chain(context, lower, other)
-            if runs_on_rig(lower) and not runs_on_rig(other):
-                convert.make_portable(context, [other])
+        found = mirror_chains(context, pairs)
+        convert.make_portable(context, [b for a, b in found if runs_on_rig(a) and not runs_on_rig(b)])
         for copy in set(context.selected_objects) - selected:
             copy.select_set(False)  # which it took over, and would be moved with what it is a copy of
         live.refresh(context)

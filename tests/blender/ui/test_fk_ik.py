@@ -6,10 +6,11 @@ import math
 from typing import Any
 
 import bpy
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from mathutils import Euler, Vector
+from mathutils import Euler, Matrix, Vector
 
 from tests.blender.rigs import curves, set_keys
 
@@ -437,22 +438,99 @@ def test_the_mirror_image_of_a_keyed_target_stays_on_its_side(legs: Any) -> None
 
 def test_a_target_bone_is_mirrored_by_the_one_of_the_other_side(legs: Any) -> None:
     """Without that, the right leg went to the left foot's target."""
-    chain = add_chain(legs, controls="BONE")
-    assert chain.subtarget == "target_shin.L"
+    add_bone(legs, "goal.L", (0.3, 0, 0))
+    chain = add_chain(legs, target="Legs", subtarget="goal.L")
     before = joints(legs, ".R")
     select(legs, "shin.L")
-    with pytest.raises(RuntimeError, match=r"'target_shin\.L' has no mirror image 'target_shin\.R': in Edit Mode"):
+    with pytest.raises(RuntimeError, match=r"'goal\.L' has no mirror image 'goal\.R': in Edit Mode"):
         bpy.ops.pose.planar_ik_mirror()
     assert apart(joints(legs, ".R"), before) == 0.0
     bpy.ops.object.mode_set(mode="EDIT")
     for bone in legs.data.edit_bones:
-        bone.select = bone.select_head = bone.select_tail = bone.name == "target_shin.L"
+        bone.select = bone.select_head = bone.select_tail = bone.name == "goal.L"
     bpy.ops.armature.symmetrize()
     bpy.ops.object.mode_set(mode="POSE")
     select(legs, "shin.L")
     assert bpy.ops.pose.planar_ik_mirror() == {"FINISHED"}
-    assert legs.pose.bones["shin.R"].planar_ik.subtarget == "target_shin.R"
+    assert (chain.subtarget, legs.pose.bones["shin.R"].planar_ik.subtarget) == ("goal.L", "goal.R")
     assert apart(joints(legs, ".R"), before) < 1e-5
+
+
+def add_bone(ob: Any, name: str, head: tuple[float, float, float], parent: str = "") -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = ob.data.edit_bones.new(name)
+    bone.head, bone.tail = head, Vector(head) + Vector((0.0, 0.2, 0.0))
+    bone.parent = ob.data.edit_bones[parent] if parent else None
+    bpy.ops.object.mode_set(mode="POSE")
+
+
+MIRRORED = {"X": (-1.0, 1.0, 1.0), "Y": (1.0, -1.0, 1.0)}
+
+
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("controls", ["EMPTY", "BONE", "ROOT"])
+@pytest.mark.parametrize("axis", MIRRORED)
+def test_controls_and_turned_feet_are_mirrored_too(axis: str, controls: str, runs_on: str) -> None:
+    """Also of a rig that looks sideways, whose left and right are apart along Y."""
+    ob = build_legs(".L", ".R")
+    add_bone(ob, "foot.L", (0.3, 0, 0), "shin.L")
+    add_bone(ob, "foot.R", (-0.3, 0, 0), "shin.R")
+    if axis == "Y":
+        bpy.ops.object.mode_set(mode="OBJECT")
+        ob.rotation_euler.z = math.pi / 2.0
+        bpy.ops.object.transform_apply(location=False)
+        bpy.ops.object.mode_set(mode="POSE")
+    ob.rotation_euler, ob.location = (0.1, 0.2, 0.7), (1, 2, 3)
+    bpy.context.view_layer.update()
+    chain = add_chain(ob, plane="POLE", controls=controls, keep_rotation=True, runs_on=runs_on)
+    control = ob.pose.bones[chain.subtarget] if chain.subtarget else chain.target
+    control.location += Vector((0.1, 0.1, 0.3))
+    control.rotation_mode, control.rotation_euler = "XYZ", (0.3, 0.5, -0.4)
+    bpy.context.view_layer.update()
+    select(ob, "shin.L")
+    assert bpy.ops.pose.planar_ik_mirror() == {"FINISHED"}
+    other = ob.pose.bones["shin.R"].planar_ik
+    assert (other.runs_on, other.reach, chain.reach) == (runs_on, "REACHED", "REACHED")
+    goals = {(each.target.name, each.subtarget) for each in (chain, other)}
+    assert len(goals) == 2
+    if controls != "EMPTY":
+        copy = ob.pose.bones[other.subtarget]
+        assert copy.name == "target_shin.R"
+        assert (copy.custom_shape, copy.bone.collections[0].name) == (control.custom_shape, "IK Controls")
+        assert bool(copy.parent) == (controls == "ROOT")
+    mirror = Matrix.Diagonal((*MIRRORED[axis], 1.0))
+    bones = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    for name in ("thigh", "shin", "foot"):
+        left, right = bones[f"{name}.L"], bones[f"{name}.R"]
+        image = mirror @ left.matrix @ left.bone.matrix_local.inverted() @ mirror @ right.bone.matrix_local
+        assert np.abs(np.array(image) - np.array(right.matrix)).max() < 1e-4
+
+
+@pytest.mark.parametrize("depth", [0.0, 0.1])
+def test_the_legs_of_a_puppet_drawn_from_the_side_step_the_same_way(legs: Any, depth: float) -> None:
+    """One is behind the other: its mirror image across X would walk backwards, on feet turned round."""
+    for side in ("L", "R"):
+        add_bone(legs, f"foot.{side}", (0.5, 0, 0), f"shin.{side}")
+    bpy.ops.object.mode_set(mode="EDIT")
+    for side, y in ((".L", -depth), (".R", depth)):
+        thigh, shin = (legs.data.edit_bones[f"{name}{side}"] for name in ("thigh", "shin"))
+        thigh.head, thigh.tail, shin.tail = (0.5, y, 2.0), (0.7, y, 1.0), (0.5, y, 0.0)
+        thigh.align_roll((0, 1, 0))
+        shin.align_roll((0, 1, 0))
+        foot = legs.data.edit_bones[f"foot{side}"]
+        foot.head, foot.tail = (0.5, y, 0.0), (0.7, y, 0.0)
+        foot.align_roll((0, 1, 0))
+    bpy.ops.object.mode_set(mode="POSE")
+    chain = add_chain(legs, keep_rotation=True)
+    chain.target.rotation_euler.rotate(Euler((0.0, 0.4, 0.0)))
+    chain.target.location += Vector((0.4, 0.0, 0.3))
+    select(legs, "shin.L")
+    bpy.ops.pose.planar_ik_mirror()
+    for here, there in zip(joints(legs, ".L"), joints(legs, ".R"), strict=True):
+        assert (there - here - Vector((0.0, 2.0 * depth, 0.0))).length < 1e-5
+    bones = legs.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    left, right = (np.array(bones[f"foot{side}"].matrix) for side in (".L", ".R"))
+    assert np.abs(left[:, :3] - right[:, :3]).max() < 1e-5
 
 
 def test_a_bone_without_a_side_has_no_mirror(legs: Any) -> None:
