@@ -91,7 +91,7 @@ class Dependencies:
         bone moves, but with its object's animation and with what drives it."""
         waiting, followed = [driver], set()
         while waiting:
-            for ob, bone, path in _read_by(waiting.pop()):
+            for ob, bone, path in properties_read(waiting.pop()):
                 is_setting = bool(bone) and path.startswith(SETTINGS)
                 yield (ob, "" if is_setting else bone)
                 if is_setting and (ob, bone, path) not in followed:
@@ -167,10 +167,10 @@ def _shape_carriers(ob: Object) -> Iterator[Carrier]:
 
 def driver_targets(driver: Any) -> Iterator[Carrier]:
     """The objects and bones that a driver names."""
-    return ((ob, bone) for ob, bone, _ in _read_by(driver))
+    return ((ob, bone) for ob, bone, _ in properties_read(driver))
 
 
-def _read_by(driver: Any) -> Iterator[tuple[Object, str, str]]:
+def properties_read(driver: Any) -> Iterator[tuple[Object, str, str]]:
     """The objects and bones that a driver names, each with the path from there to the property that it reads, if it
     reads one."""
     for variable in driver.variables if driver else ():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 from mathutils import Matrix, Quaternion, Vector
@@ -15,11 +15,14 @@ from ...solver.rotation import combine, components, conjugate, multiply
 from ...solver.triangle import Settings
 from ..anatomy import Anatomy, Unposable, anatomy
 from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, upper_of
+from ..data.animation import drivers_on
+from ..data.dependencies import properties_read
 from ..data.sides import swing_side
 from ..kinds import Refused
 from ..settings import angles_of
 from ..targets import Target
 from .fitting import OFF_PLANE, UNTURNED, Posture, posture
+from .limbs import is_shown
 
 
 class Match(NamedTuple):
@@ -97,6 +100,26 @@ def check_goal(lower: PoseBone, target: Target) -> None:
     if rival:
         follower = f"what '{lower.name}' follows"
         raise Refused(f"'{target.bone}', {follower}, is posed by the chain of '{rival.name}': snap that one instead")
+
+
+def check_shown(lower: PoseBone) -> None:
+    """Raise `Refused` if the rig hides the limb and has a slider of its own by which other bones show it or FK bones:
+    what the limb's own bones hold nobody sees then."""
+    for owner, slider in () if is_shown(lower) else _sliders(lower):
+        raise Refused(
+            f"The rig itself switches '{lower.name}' between FK and IK, by '{slider}' of '{owner}': use that, and snap "
+            "with the rig's own buttons"
+        )
+
+
+def _sliders(lower: PoseBone) -> Iterator[tuple[str, str]]:
+    """The properties, each with the bone that has it, that say by how much other bones of the rig copy a limb."""
+    rig = lower.id_data
+    copies: list[Any] = [each for bone in bones_of(rig) for each in bone.constraints]
+    for each in copies:
+        if (getattr(each, "target", None), getattr(each, "subtarget", "")) == (rig, lower.name):
+            for curve in drivers_on(rig, each.path_from_id("influence")):
+                yield from ((owner, path.strip('[]"')) for _, owner, path in properties_read(curve.driver))
 
 
 def place(target: Target, position: Vector, turn: Quaternion | None = None) -> None:

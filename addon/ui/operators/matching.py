@@ -26,7 +26,7 @@ from ...rig.targets import Target
 from ...rig.tasks.ends import adopt_turn, own_turn, turned_ends
 from ...rig.tasks.fitting import UNTURNED
 from ...rig.tasks.setup import check_parent, told_turned
-from ...rig.tasks.snapping import Match, check_goal, match, place
+from ...rig.tasks.snapping import Match, check_goal, check_shown, match, place
 from ...rig.words import rpt_
 from ..finding import goals_of
 
@@ -61,6 +61,7 @@ class Matching(NamedTuple):
 def _check_ik(context: Context, lower: PoseBone, _with_keys: bool) -> None:
     """Raise `Refused` if no target, pole and bend show a chain's own pose."""
     check_parent(lower)
+    check_shown(lower)
     settings = chain_settings(lower)
     target = Target.read(settings.target, settings.subtarget)
     if target is None:
@@ -133,6 +134,7 @@ def _fit(context: Context, lower: PoseBone) -> Match:
 def _check_fk(context: Context, lower: PoseBone, with_keys: bool) -> None:
     """Raise `Refused` if a chain has no solution, or none that can be keyed."""
     check_parent(lower)
+    check_shown(lower)
     if not runs_on_rig(lower):
         live.chain_of(context, lower)
     problem = chain_settings(lower).message

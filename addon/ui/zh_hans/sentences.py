@@ -154,6 +154,10 @@ SENTENCES = {
     "There is no chain to bake: add one with Pose > Inverse Kinematics > Add Planar IK": "没有可烘焙的链：请通过 姿态 > 反向运动学 > 添加平面 IK 添加",
     "There is no object '{name}'": "没有物体 '{name}'",
     (
+        "The rig itself switches '{bone}' between FK and IK, by '{slider}' of '{owner}': use that, and snap "
+        "with the rig's own buttons"
+    ): "绑定自身通过 '{owner}' 的 '{slider}' 让 '{bone}' 在 FK 与 IK 之间切换：请使用它，并用绑定自己的按钮吸附",
+    (
         "The scale of '{bone}' mirrors it, which no limb on the rig keeps: make it positive, or stay on the extension"
     ): "'{bone}' 的缩放使其镜像，而绑定上的肢体都无法保持这一点：请将其设为正值，或留在扩展上运行",
     "There is no {part} to select": "没有可选择的{part}",

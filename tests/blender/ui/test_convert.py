@@ -555,6 +555,22 @@ def test_rigifys_own_snapping_works_on_what_was_converted(limb, pole):
         assert {name: off for name, off in found.items() if off > SNAPPED[name]} == {}
 
 
+@pytest.mark.parametrize("name", ["switch", "snap_fk", "snap_target"])
+@pytest.mark.parametrize("control", ["foot_ik.L", "hand_ik.R"])
+def test_switching_and_snapping_name_the_rigs_own_slider(control, name):
+    """What the hidden limb holds nobody would see."""
+    ob = generated("basic_human")
+    deforming = [bone.name for bone in ob.data.bones if bone.use_deform]
+    bpy.ops.pose.planar_ik_convert()
+    before = matrices(ob, *deforming)
+    select(ob, control)
+    owner = {"f": "thigh_parent.L", "h": "upper_arm_parent.R"}[control[0]]
+    with pytest.raises(RuntimeError, match=f"between FK and IK, by 'IK_FK' of '{owner}': use that"):
+        getattr(bpy.ops.pose, f"planar_ik_{name}")()
+    assert moved(ob, before, *deforming) == 0.0
+    assert all(bone.planar_ik.influence == 1.0 for bone in ob.pose.bones if bone.planar_ik.enabled)
+
+
 BAKED = (1, 5, 10)
 """The frames that are keyed, and so are baked."""
 
