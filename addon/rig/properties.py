@@ -67,7 +67,7 @@ class PlanarIKChain(PropertyGroup):
             (
                 "LIMITED",
                 "Limited",
-                "A limit of the knee or the influence keeps the tip away",
+                "A limit of the knee, the influence or rounding keeps the tip away",
                 int(Reach.LIMITED),
             ),
             ("INVALID", "Invalid", "The chain can't be posed; its message says why", int(Reach.INVALID)),

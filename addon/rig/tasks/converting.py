@@ -57,7 +57,7 @@ class Solvers(NamedTuple):
 
 
 class Conversion(NamedTuple):
-    """What a chain must be set to, to pose the limb as its constraints do; and what was lost on the way."""
+    """What a chain must be set to, to pose the limb as its constraints do; and what is otherwise now."""
 
     settings: dict[str, Any]
     lost: list[str]
@@ -198,21 +198,21 @@ def _angle(half: tuple[Any, Any]) -> float:
 
 
 def _lost(solvers: Solvers) -> list[str]:
-    """What of a constraint no chain has."""
+    """What of a constraint no chain has, as the ends of sentences."""
     lost = []
     is_blended = any(is_animated(solvers.lower, each, "influence") for each in solvers.all)
     if is_blended or 0.0 < solvers.acting.influence < 1.0:
-        lost.append("between 0 and 1, influence blends the bones' rotations and not the target's place")
+        lost.append("between 0 and 1 its influence blends the bones' rotations, and no longer the target's place")
     locked = [axis for axis in "xyz" if getattr(upper_of(solvers.lower), f"lock_ik_{axis}")]
     if solvers.acting.use_stretch and max(solvers.lower.ik_stretch, upper_of(solvers.lower).ik_stretch) > 0.0:
-        lost.append("within reach, bones keep their lengths")
+        lost.append("within reach its bones keep their lengths now")
     if solvers.poled and is_animated(solvers.lower, solvers.poled, "pole_angle"):
-        lost.append("what animates the pole angle")
+        lost.append("what animates its pole angle does nothing any more")
     if locked:
-        lost.append(f"the IK locks of '{upper_of(solvers.lower).name}'")
+        lost.append(f"the IK locks of '{upper_of(solvers.lower).name}' hold nothing any more")
     tilt = _tilt_of_knee(solvers.lower)
     if tilt > TILTED:
-        lost.append(f"that IK locks keep the knee of '{solvers.lower.name}' {degrees(tilt):.2g}° off the limb's plane")
+        lost.append(f"its knee bends in the limb's plane now, off which IK locks held it by {degrees(tilt):.2g}°")
     return lost
 
 

@@ -97,7 +97,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
                 continue
             converted.append((ob, name))
             if lost:
-                sentence = rpt_("'{bone}': not carried over: {what}")
+                sentence = rpt_("'{bone}' is converted, but {what}")
                 self.report({"WARNING"}, sentence.format(bone=name, what="; ".join(map(told, lost))))
         for sentence in refused if converted else refused[1:]:
             self.report({"WARNING"}, rpt_("Left alone. {why}").format(why=told(sentence)))
@@ -159,7 +159,7 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
             made = new_empty(context, f"pole_{lower.name}", posed.pole, posed.mark)
             _hang(context, made, lower.id_data, upper_of(lower).parent)
             settings |= {"plane": "POLE", "pole_target": made, "pole_subtarget": ""}
-            turned = rpt_("how the knee turned with the target: '{name}' says where it points now")
+            turned = rpt_("its knee points at '{name}' now, and does not turn with the target")
             lost.append(turned.format(name=made.name))
             moved = _try(context, lower, settings, before)
         if moved > limit:

@@ -3,7 +3,7 @@
 TOOLTIPS = {
     "0 = FK, 1 = IK: share of the solution in the bones' own pose": "0 = FK，1 = IK：解在骨骼自身姿态中所占的比例",
     "A copy of the rig's action; the rig uses it from then on": "绑定动作的副本；此后绑定使用它",
-    "A limit of the knee or the influence keeps the tip away": "膝部的限制或影响值使末端无法到达",
+    "A limit of the knee, the influence or rounding keeps the tip away": "膝部的限制、影响值或舍入误差使末端无法到达",
     "All chains of the scene": "场景中的所有链",
     "Bend the selected chains to the other side": "使选中的链向另一侧弯曲",
     (
