@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import prod
 
 from bpy.types import PoseBone
 
 from ..rig.anatomy import EVEN
-from ..rig.data.access import ArmatureObject, runs_on_rig, setting_path, upper_of
+from ..rig.data.access import ArmatureObject, children_of, has_chain, runs_on_rig, setting_path, upper_of
 from ..rig.data.animation import changing_paths, curves_on, drivers_on, is_shaped, strip_paths, strips_of
 from ..rig.data.dependencies import Dependencies
 from ..rig.kinds import Kind, Problem, Refused
@@ -21,6 +21,9 @@ from .mechanism.annex import needs_annex
 from .mechanism.found import host_of
 from .mechanism.parts import property_path
 from .wanted import fixed_on, read
+
+PASSED_ON = {"FULL", "FIX_SHEAR", "ALIGNED"}
+"""The ways to inherit scale by which an uneven one stays uneven."""
 
 
 def check(lower: PoseBone) -> None:
@@ -40,6 +43,7 @@ def check(lower: PoseBone) -> None:
         raise Refused(unposed(ob) or moved)
     check_fixed(lower)
     check_unmirrored(lower)
+    check_carried(lower)
     check_lengths(lower)
     if needs_annex(ob):
         _check_apart(lower)
@@ -82,6 +86,33 @@ def check_unmirrored(lower: PoseBone) -> None:
                 "the extension"
             )
             raise Refused(sentence)
+
+
+def check_carried(lower: PoseBone) -> None:
+    """Raise `Refused` if a limb that gets longer by another factor than it gets wide hangs on another one that does:
+    scaled so by that one it would be sheared as it turns, and miss its target."""
+    for other in filter(_lengthens_only, _carriers(lower) if _lengthens_only(lower) else ()):
+        sentence = (
+            f"'{lower.name}' hangs on the limb of '{other.name}', which stretches unevenly too: on the rig, set "
+            "Stretch Volume of one of them to Uniform, or stay on the extension"
+        )
+        raise Refused(Problem(Kind.STRETCHED_ASIDE, sentence))
+
+
+def _lengthens_only(lower: PoseBone) -> bool:
+    """Whether a limb gets longer by another factor than it gets wide; none does that has nothing to follow."""
+    try:
+        return read(lower).lengthens_only
+    except Refused:
+        return False
+
+
+def _carriers(lower: PoseBone) -> Iterator[PoseBone]:
+    """The lower bones of the limbs whose scale a limb takes over, axis by axis."""
+    bone = upper_of(lower)
+    while bone.parent and bone.bone.inherit_scale in PASSED_ON:
+        bone = bone.parent
+        yield from filter(has_chain, (bone, *children_of(bone)))
 
 
 def check_lengths(lower: PoseBone) -> None:

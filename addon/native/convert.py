@@ -22,7 +22,7 @@ from ..rig.targets import GOALS, Target
 from ..rig.tasks.mirroring import flip_settings
 from ..rig.tasks.setup import check_parent
 from ..solver.limb import Limb
-from .checking import check, check_fixed, check_goals, check_in_reach
+from .checking import check, check_carried, check_fixed, check_goals, check_in_reach
 from .mechanism.annex import annex_of, host_for, needs_annex, remove_if_empty
 from .mechanism.apart import DesignerApart
 from .mechanism.blending import world_bone
@@ -129,6 +129,7 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
         for name in names:
             check_parent(ob.pose.bones[name])
             check_fixed(ob.pose.bones[name])
+            check_carried(ob.pose.bones[name])
             _point_again(ob.pose.bones[name])
             _take_own_side(ob.pose.bones[name])
     wanted = _read_all(chains)

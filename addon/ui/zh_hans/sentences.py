@@ -168,6 +168,10 @@ SENTENCES = {
     ): "'{bone}' 的父级缩放不均匀，因此在绑定上运行时不能只是变长：请把拉伸体积设为均匀，或留在扩展上运行",
     "What carries '{bone}' is scaled unevenly, and '{lower}' has {setting}: let it inherit in full": "'{bone}' 的父级缩放不均匀，而 '{lower}' {setting}：请让它完整继承",
     (
+        "'{bone}' hangs on the limb of '{other}', which stretches unevenly too: on the rig, set Stretch "
+        "Volume of one of them to Uniform, or stay on the extension"
+    ): "'{bone}' 位于 '{other}' 的肢体之下，而后者也不均匀地拉伸：要在绑定上运行，请把其中之一的拉伸体积设为均匀，或留在扩展上运行",
+    (
         "'{bone}' would be sheared by the scale that it inherits, and is linked: set Stretch Volume to "
         "Uniform, or Inherit Scale to Aligned in the file that the rig is linked from"
     ): ("'{bone}' 会因继承的缩放而切变且是关联的：请把拉伸体积设为均匀，或在绑定的来源文件中把继承缩放设为对齐"),

@@ -406,6 +406,56 @@ def test_a_limb_that_its_own_scale_mirrors_stays_live(scale: tuple[float, float,
     assert f"The scale of '{bone}' mirrors it" in chain.message
 
 
+BELOW = (
+    Bone("arm", (0.1, 0.0, -1.9), (0.1, -0.8, -2.0), "shin"),
+    Bone("forearm", (0.1, -0.8, -2.0), (0.1, -1.5, -1.8), "arm", connected=True),
+    Bone("hand", (0.1, -1.5, -1.8), (0.1, -1.7, -1.8), "forearm"),
+)
+
+
+def two_that_stretch(volumes: tuple[str, str], inherited: str) -> tuple[Any, list[Any]]:
+    """Live limbs of which one hangs on the other, both longer than at rest."""
+    ob = make_rig((*LEG, *BELOW))
+    ob.data.bones["arm"].inherit_scale = inherited
+    places = ((0.3, -0.5, -2.6), (0.5, -3.0, -2.2))
+    chains = [
+        make_chain(ob, make_empty(name, place), name, plane="SWING", stretch=1.0, stretch_volume=volume)
+        for name, place, volume in zip(("shin", "forearm"), places, volumes, strict=True)
+    ]
+    return ob, chains
+
+
+VOLUMES = tuple(itertools.product(("LENGTH", "VOLUME", "UNIFORM"), repeat=2))
+
+
+@pytest.mark.parametrize("inherited", ["FULL", "AVERAGE", "NONE"])
+@pytest.mark.parametrize("volumes", VOLUMES)
+def test_a_limb_that_stretches_below_another_is_moved_by_nothing_or_refused(volumes: Any, inherited: str) -> None:
+    """Sheared by the other one it would miss its target."""
+    ob, _ = two_that_stretch(volumes, inherited)
+    names = ob.data.bones.keys()
+    before = matrices(ob, *names)
+    if "UNIFORM" not in volumes and inherited == "FULL":
+        with pytest.raises(RuntimeError, match="'forearm' hangs on the limb of 'shin', which stretches unevenly too"):
+            make_portable(ob, "shin", "forearm")
+    else:
+        make_portable(ob, "shin", "forearm")
+    assert np.abs(matrices(ob, *names) - before).max() < 1e-5
+
+
+def test_a_limb_that_comes_to_hang_on_one_that_stretches_so_says_it() -> None:
+    ob, (carrier, chain) = two_that_stretch(("UNIFORM", "LENGTH"), "FULL")
+    make_portable(ob, "shin", "forearm")
+    carrier.stretch_volume = "LENGTH"
+    update()
+    assert carrier.reach == "REACHED"
+    assert chain.reach == "INVALID"
+    assert "'forearm' hangs on the limb of 'shin', which stretches unevenly too" in chain.message
+    press(ob, "mend", "forearm", way="UNIFORM")
+    update()
+    assert (chain.stretch_volume, chain.reach, chain.message) == ("UNIFORM", "REACHED", "")
+
+
 def test_scale_that_is_keyed_and_only_rounded_is_none() -> None:
     """As importers leave it; nor is that across the bone."""
     ob = leg_with_foot()
