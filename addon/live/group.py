@@ -215,7 +215,7 @@ class Group:
                     batch.pose(frame, channels)
                 return
         except Exception as error:  # noqa: BLE001 - posed singly, the chain that is at fault says so
-            log.debug("Posing by arrays failed: %r", error)
+            log.warning("Posing limbs together failed, so they are posed one by one, which takes longer: %r", error)
         self._batches, self._singles = [], self.chains
         channels.reset()
         self._recall(channels)
