@@ -28,6 +28,9 @@ EVEN_ORDERS = {"XYZ", "YZX", "ZXY"}
 TURNLESS = 1e-12
 """The sine of half the turn below which a rotation has no axis of its own."""
 
+LENGTHLESS = 1e-22
+"""The length below which a quaternion's square is 0 in single precision."""
+
 
 def rotation_channel(mode: str) -> str:
     """The property in which a bone of this rotation mode keeps its rotation."""
@@ -66,9 +69,9 @@ def to_quaternion(mode: str, channels: Sequence[Any], m: Angles = FLOATS) -> Qua
     if mode == "QUATERNION":
         w, x, y, z = channels
         size = m.sqrt(w * w + x * x + y * y + z * z)
-        is_none = size == 0.0
+        is_none = size < LENGTHLESS  # which Blender takes for half a turn about X
         size = m.select(is_none, 1.0, size)
-        return (m.select(is_none, 1.0, w / size), x / size, y / size, z / size)
+        return (m.select(is_none, 0.0, w / size), m.select(is_none, 1.0, x / size), y / size, z / size)
     if mode == "AXIS_ANGLE":
         angle, x, y, z = channels
         size = m.sqrt(x * x + y * y + z * z)

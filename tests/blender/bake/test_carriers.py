@@ -336,3 +336,13 @@ def test_a_modifier_keeps_an_object_from_a_scene_of_its_own(addon):
     skin.modifiers.new("Cloth", "CLOTH")
     chain.target.parent = skin
     assert_ways(ob, "13")
+
+
+@pytest.mark.parametrize("bone", ["hip", "thigh"])
+@pytest.mark.parametrize("influence", [1.0, 0.5])
+def test_a_rotation_of_no_length_is_the_half_turn_that_blender_takes_it_for(addon, bone, influence):
+    ob = make_leg()
+    make_chain(ob, influence=influence)
+    ob.pose.bones[bone].rotation_quaternion = (0.0, 0.0, 0.0, 0.0)
+    ob.pose.bones["hip"].keyframe_insert("location", frame=1)
+    assert_ways(ob, "123")
