@@ -6,22 +6,31 @@ import argparse
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ..bake import Refused, Span, frames_between
 from ..rig.data.fcurves import LAST_FRAME
+from .codes import Code
 from .help import ADD_EXAMPLE, BAKE_EXAMPLES, DESCRIPTION, EPILOG, LIVE_EXAMPLE, PORTABLE_EXAMPLES, REPORT_EXAMPLE
 from .version import VERSION
 
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+    Commands = argparse._SubParsersAction["Parser"]
 
 SHORTEST_STEP = 0.01
 
 
+class Parser(argparse.ArgumentParser):
+    """One that complains in one line, as everything here does."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program for something wrong on the command line."""
+        self.exit(Code.BAD_INPUT, f"{self.prog}: {message} ({self.prog} --help says what it takes)\n")
+
+
 def parse(words: list[str]) -> argparse.Namespace:
     """Read the command line; complaints and help end in `SystemExit`, as is argparse's way. Paths come out whole."""
-    parser = argparse.ArgumentParser("planar_ik", description="Planar IK without a window.", epilog=EPILOG)
+    parser = Parser("planar_ik", description="Planar IK without a window.", epilog=EPILOG)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--version", action="version", version=VERSION)
     commands = parser.add_subparsers(dest="command", required=True, metavar="bake | report | add | portable | live")
@@ -34,6 +43,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     _add_conversion(commands, "live", does, LIVE_EXAMPLE)
     arguments = parser.parse_args(words)
     chosen = commands.choices[arguments.command]
+    _check_inputs(chosen, arguments)
     _check_frames(chosen, arguments)
     _check_outputs(chosen, arguments)
     return arguments
@@ -196,7 +206,7 @@ def _outputs(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="OUT",
         type=lambda text: f"{_whole(text)}{os.sep if text.endswith(os.sep) else ''}",
-        help="the .blend file to write, or the folder to write into",
+        help="the .blend file to write, or the folder to write into; folders that are not there are made",
     )
     parser.add_argument("--in-place", action="store_true", help="write over the input")
 
@@ -216,6 +226,13 @@ def _allow_no_chains(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="a file without a chain of that kind is a success; the output is then the file as it is",
     )
+
+
+def _check_inputs(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    real: list[str] = [*map(os.path.realpath, arguments.inputs)]
+    twice = next((given for i, given in enumerate(arguments.inputs) if real[i] in real[:i]), None)
+    if twice:
+        parser.error(f"{twice} is given twice")
 
 
 def _check_frames(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:

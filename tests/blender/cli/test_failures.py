@@ -36,11 +36,15 @@ def shot(tmp_path: Path) -> Path:
         (["--frames", "9:1"], "ends at frame 1, before it starts"),
         (["--in-place"], "give either -o OUT or --in-place"),
         (["b.blend"], "o.blend names a file"),
+        (["b.blend", "./a.blend"], "a.blend is given twice"),
+        (["--bogus"], "unrecognized arguments: --bogus"),
     ],
 )
 def test_wrong_arguments_get_a_sentence(addon, capsys, words, sentence):
     assert installed.addon("addon.cli").main(["bake", "a.blend", *words, "-o", "o.blend"]) == 2
-    assert sentence in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert sentence in err
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
