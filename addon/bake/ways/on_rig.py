@@ -19,11 +19,10 @@ from ...rig.problems import moved_by, movers_of
 from ...rig.settings import BY_NAME, IN_SHAPE, NUMBERS, ON_RIG, features_of, holder_of, solver_settings
 from ...solver import Reach
 from ...solver.chains import solve_chains
-from ...solver.limb import Limb
 from ..samples import Sampled
 from .courses.transforms import frame_of, inverted, local_to, moved, turn_and_scale
 from .recording import BoneValues, ChainRecorder, matrices_of
-from .shapes import bodies_of, shapes_of
+from .shapes import Shapes, bodies_of, shapes_of
 
 
 class RigRecorder(ChainRecorder):
@@ -63,15 +62,16 @@ class RigRecorder(ChainRecorder):
             self.samples[number].is_stretched = bool((is_on & (settings.of("stretch") > 0.0)).any())
         _, are_off = self.missed()
         are_off &= self.reach == Reach.REACHED
-        for number, is_off in enumerate(are_off.T):
-            rows = np.flatnonzero(is_off)
-            if rows.size:
-                reach = self._reach(number, rows)
-                self.reach[rows, number] = reach
-                yield int(rows[0]), number
-                is_open = self._movers[number] or self.samples[number].problem
-                for row in rows[1:] if is_open else rows[1:][reach[1:] == Reach.INVALID]:
-                    yield int(row), number
+        limbs, frames = np.flatnonzero(are_off.any(axis=0)).tolist(), np.flatnonzero(are_off.any(axis=1))
+        if limbs:
+            self.reach[are_off] = self._reach(limbs, frames)[are_off[np.ix_(frames, limbs)]]
+        for number in limbs:
+            is_off, is_untold = are_off[:, number], self.reach[:, number] == Reach.INVALID
+            first = int(np.argmax(is_off))
+            yield first, number
+            is_open = self._movers[number] or self.samples[number].problem
+            others = is_off if is_open else is_off & is_untold
+            yield from ((row, number) for row in np.flatnonzero(others).tolist() if row != first)
 
     def examine(self, i: int, number: int, depsgraph: Depsgraph) -> None:
         """Find out what keeps a limb's tip off its target in the ``i``-th frame, which is evaluated now. Raises
@@ -102,36 +102,41 @@ class RigRecorder(ChainRecorder):
         """Where a bone is in the armature, ``(frames, 4, 4)``."""
         return matrices_of(self._poses.of(bone.name))
 
-    def _reach(self, number: int, rows: NDArray[Any]) -> NDArray[Any]:
-        """What keeps a tip off its target in some frames, `INVALID` if neither the solver nor the influence does."""
-        numbers = {name: self._settings[number].of(name)[rows][:, None] for name in NUMBERS}
-        body, are_limbs, places = self._limb(number, rows, np.concatenate([numbers[name] for name in IN_SHAPE], axis=1))
+    def _reach(self, limbs: list[int], frames: NDArray[Any]) -> NDArray[Any]:
+        """What keeps the tips of some limbs off their targets in some frames ``(frames, limbs)``, `INVALID` if neither
+        the solver nor the influence does."""
+        numbers = {
+            name: np.stack([self._settings[limb].of(name)[frames] for limb in limbs], axis=1)
+            for name in (*NUMBERS, "plane")
+        }
+        angles = np.stack([numbers[name] for name in IN_SHAPE], axis=-1)
+        found = [self._limb(limb, frames, angles[:, i]) for i, limb in enumerate(limbs)]
+        places = np.stack([place for _, place in found], axis=1)
+        body, _, are_limbs = bodies_of([shapes for shapes, _ in found])
         settings = solver_settings(numbers, 1.0, np.cos)
-        in_rest = self._settings[number].of("plane")[rows] == BY_NAME["plane"].number_of("REST")
-        found = np.full(len(rows), Reach.INVALID, np.int8)
+        in_rest = numbers["plane"] == BY_NAME["plane"].number_of("REST")
+        reach = np.full(in_rest.shape, Reach.INVALID, np.int8)
         for plane, are_in_it in (("REST", in_rest), ("SWING", ~in_rest)):  # A pole changes no reach.
             if are_in_it.any():
                 features = features_of(settings, plane, np.any)
-                reach = solve_chains(places, body, settings, features, tolerance=status.MISSED).reach
-                found = np.where(are_in_it, reach[:, 0], found)
-        are_blended = numbers["influence"][:, 0] < 1.0
-        found = np.where(found == Reach.REACHED, np.where(are_blended, Reach.LIMITED, Reach.INVALID), found)
-        return np.where(are_limbs, found, Reach.INVALID)
+                solved = solve_chains(places, body, settings, features, tolerance=status.MISSED)
+                reach = np.where(are_in_it, solved.reach, reach)
+        kept_off = np.where(numbers["influence"] < 1.0, Reach.LIMITED, Reach.INVALID)
+        return np.where(are_limbs, np.where(reach == Reach.REACHED, kept_off, reach), Reach.INVALID)
 
-    def _limb(self, number: int, rows: NDArray[Any], angles: NDArray[Any]) -> tuple[Limb, NDArray[Any], NDArray[Any]]:
-        """A limb as it is in some frames, where it can be posed ``(frames,)``, and where its target is in the frame F
-        ``(frames, 1, 3)``; ``angles`` ``(frames, 3)`` are the settings `IN_SHAPE`."""
+    def _limb(self, number: int, frames: NDArray[Any], angles: NDArray[Any]) -> tuple[Shapes, NDArray[Any]]:
+        """A limb as it is in some frames, and where its target is in the frame F ``(frames, 3)``; ``angles``
+        ``(frames, 3)`` are the settings `IN_SHAPE`."""
         limb = self._limbs[number]
         upper = limb[0]
-        parent = self._pose(upper.parent)[rows] if upper.parent else None
-        own = {name: [read.of(bone.name)[rows].astype(float) for bone in limb] for name, read in self._own.items()}
-        unturned = np.tile(np.eye(4), (len(rows), 1, 1))
+        parent = self._pose(upper.parent)[frames] if upper.parent else None
+        own = {name: [read.of(bone.name)[frames].astype(float) for bone in limb] for name, read in self._own.items()}
+        unturned = np.tile(np.eye(4), (len(frames), 1, 1))
         unturned[:, :3, 3] = own["location"][0]
         frame = frame_of(upper.bone, parent, unturned)
-        body, _, are_limbs = bodies_of([shapes_of(limb, parent, frame, own["location"][1], own["scale"], angles)])
-        x, y, z = self._targets[rows, self._followers.index(number)].T
-        places = moved(inverted(self._worlds[rows] @ frame), (x, y, z))
-        return body, np.broadcast_to(are_limbs.reshape(-1), len(rows)), np.stack(places, axis=-1)[:, None]
+        shapes = shapes_of(limb, parent, frame, own["location"][1], own["scale"], angles)
+        x, y, z = self._targets[frames, self._followers.index(number)].T
+        return shapes, np.stack(moved(inverted(self._worlds[frames] @ frame), (x, y, z)), axis=-1)
 
 
 class SettingValues:

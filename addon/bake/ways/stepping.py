@@ -29,8 +29,11 @@ def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) ->
     with frame_kept(scene_of(context)), live_as(scene_of(context), True):
         yield from _step(context, recorders, frames)
         for recorder in recorders:
+            shown = -1
             for i, number in recorder.in_doubt():
-                set_frame(scene_of(context), float(frames[i]))
+                if i != shown:
+                    set_frame(scene_of(context), float(frames[i]))
+                    shown = i
                 recorder.examine(i, number, context.evaluated_depsgraph_get())
     return _in_order(chains, recorders)
 
