@@ -32,7 +32,7 @@ PICTURES = {
         "light": ("light", LIMB),
     },
     "shows_menu_panel_and_pie": {
-        "menu": ("add", "430x480+80+70"),
+        "menu": ("add", "430x520+80+70"),
         "panel": ("panel", "264x553+0+374"),
         "pie": ("pie", "800x440+0+0"),
     },
