@@ -64,10 +64,11 @@ def _on_load(*_args: Any) -> None:
 def _run_everywhere() -> None:
     _tag_rigs()
     window_manager = bpy.context.window_manager
-    scenes = {window.scene: window.view_layer for window in window_manager.windows} if window_manager else {}
-    if not scenes and bpy.context.scene:
-        scenes = {bpy.context.scene: view_layer_of(bpy.context)}
-    for scene, layer in scenes.items():
+    windows = window_manager.windows if window_manager else ()
+    shown = dict.fromkeys((window.scene, window.view_layer) for window in windows)
+    if not shown and bpy.context.scene:
+        shown = {(bpy.context.scene, view_layer_of(bpy.context)): None}
+    for scene, layer in shown:
         layer.update()
         if layer.depsgraph:  # Blender calls no handlers for that update while it loads a file
             run(scene, layer.depsgraph, False)

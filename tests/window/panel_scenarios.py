@@ -223,3 +223,45 @@ def switches_with_keys(hand: Hand):
 def influence() -> float:
     """Of the limb's chain."""
     return bpy.data.objects["limb"].pose.bones["lower"].planar_ik.influence
+
+
+def opens_two_view_layers(hand: Hand):
+    """Open a file whose two windows show two view layers of one scene, each with a limb that the other leaves out and
+    that was saved where nothing posed it."""
+    yield from open_limb(hand)
+    first, scene, place = bpy.context.object, bpy.context.scene, Vector((0, 0.3, 0.6))
+    second = first.copy()
+    scene.collection.objects.unlink(first)
+    layers = {first: bpy.context.view_layer, second: scene.view_layers.new("second")}
+    listening = bpy.app.handlers.depsgraph_update_post[:]
+    bpy.app.handlers.depsgraph_update_post.clear()
+    for ob in layers:
+        collection = bpy.data.collections.new(ob.name)
+        scene.collection.children.link(collection)
+        collection.objects.link(ob)
+        settings = ob.pose.bones["lower"].planar_ik
+        settings.target = bpy.data.objects.new(f"target of {ob.name}", None)
+        settings.target.location = place
+        settings.enabled = True
+        collection.objects.link(settings.target)
+        for other, layer in layers.items():
+            layer.layer_collection.children[collection.name].exclude = other != ob
+    bpy.ops.wm.window_new_main()
+    yield
+    hand.window.view_layer, bpy.context.window_manager.windows[-1].view_layer = layers.values()
+    yield
+    path = str(hand.pictures / "layers.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.app.handlers.depsgraph_update_post[:] = listening
+    bpy.ops.wm.open_mainfile(filepath=path)
+    hand.window = bpy.context.window_manager.windows[0]
+    found = {}
+    for window in bpy.context.window_manager.windows:
+        layer = window.view_layer
+        posed = [ob.evaluated_get(layer.depsgraph) for ob in layer.objects if ob.type == "ARMATURE"]
+        found[layer.name] = [(ob.pose.bones["lower"].tail - place).length for ob in posed]
+    yield
+    with bpy.context.temp_override(window=bpy.context.window_manager.windows[-1]):
+        bpy.ops.wm.window_close()
+    yield
+    return found

@@ -77,6 +77,12 @@ def test_baking_from_the_dialog_is_one_undo_step(play):
     assert not found["runs_on"]
 
 
+def test_each_view_layer_that_a_window_shows_is_posed_when_a_file_is_opened(play):
+    found = play("panel_scenarios.opens_two_view_layers")
+    assert len(found) == 2
+    assert all(len(misses) == 1 and misses[0] < NEAR for misses in found.values()), found
+
+
 def test_esc_leaves_everything_as_it_was(play):
     found = play("cancels_a_bake")
     assert found["after_the_dialog"] == found["before"]
