@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
@@ -17,10 +17,6 @@ from .simplify import part
 
 ROWS = 16384
 """Rows in a slab: enough to outweigh the cost of a NumPy call, few enough for a dozen numbers a row in a cache."""
-
-np.empty(1 << 21)
-# Made and dropped unused, so that glibc keeps freed memory of up to this size (M_MMAP_THRESHOLD in mallopt(3)).
-# Otherwise it returns results to the system and clears their pages anew, which takes as long as half the formula.
 
 LIMIT = 1e60
 """Numbers from here on count as not finite: their products would overflow."""
@@ -48,6 +44,7 @@ def solve_slabs(
     group becomes an array ``S + (m,)``, int8 for a `Reach`; it is read-only if all chains share it. Chains with input
     that is not finite get the numbers ``at_rest``, group by group. It is recorded once for each way to share numbers.
     """
+    _have_freed_memory_kept()
     given, blocks = _sorted_out(vectors, numbers)
     shapes = {block.values.shape[1:] for block in blocks}
     rows = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
@@ -73,6 +70,16 @@ def solve_slabs(
                     _put_at_rest(array, index, invalid, numbers_at_rest)
     last = (*range(1, len(rows) + 1), 0)
     return [array.transpose(last) for array in arrays]
+
+
+@cache
+def _have_freed_memory_kept() -> None:
+    """Once, make and drop an array of 16 MB, so that glibc keeps freed memory of up to this size for later arrays.
+
+    Otherwise it returns that of results to the system and has it cleared anew, which takes as long as half the formula.
+    See M_MMAP_THRESHOLD in mallopt(3).
+    """
+    np.empty(1 << 21)
 
 
 @lru_cache(maxsize=64)
