@@ -262,6 +262,8 @@ def _check_outputs(parser: argparse.ArgumentParser, arguments: argparse.Namespac
 
 def _whole(text: str) -> Path:
     """A path from the root on: Blender takes others from $PWD, which a process keeps when it is started elsewhere."""
+    if not text:
+        raise argparse.ArgumentTypeError("a name is empty, as of a variable that is not set")
     try:
         simple, given = os.path.abspath(text), os.path.join(os.getcwd(), text)
     except FileNotFoundError as error:

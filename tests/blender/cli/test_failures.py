@@ -37,6 +37,9 @@ def shot(tmp_path: Path) -> Path:
         (["--in-place"], "give either -o OUT or --in-place"),
         (["b.blend"], "o.blend names a file"),
         (["b.blend", "./a.blend"], "a.blend is given twice"),
+        ([""], "a name is empty, as of a variable that is not set"),
+        (["--relative-to", ""], "--relative-to: a name is empty"),
+        (["-o", ""], "-o/--output: a name is empty"),
         (["--bogus"], "unrecognized arguments: --bogus"),
     ],
 )
