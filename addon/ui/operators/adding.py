@@ -22,6 +22,9 @@ from ...rig.tasks.setup import Fitting, add_fitting, fit_chain, named_target
 from ...rig.words import rpt_
 from ..translations import told
 
+NAMED = 3
+"""How many bones a sentence names at most."""
+
 NO_BONE = "Go to Pose Mode and select the lower bone of a limb"
 
 
@@ -44,16 +47,19 @@ def add_chains(context: Context, request: Request) -> list[str]:
     """Add a chain to every selected limb; return warnings. Raises `Refused` before anything is changed."""
     target = named_target(request.target, request.subtarget)
     pole = named_target(request.pole_target, request.pole_subtarget)
+    left_out = ""
     if target and context.active_pose_bone:
         lowers = [context.active_pose_bone]
     else:
         lowers, goals = _selection(context, request.any_bones)
+        left_out = _left_out(context, lowers, goals)
         target, selected_pole = _told_apart(context, goals, lowers[0])
         pole = pole or selected_pole
     if target and len(lowers) > 1:
         raise Refused("Select one lower bone and a target, or several lower bones and no target")
     fittings = [fit_chain(context, lower, target, pole, request.plane) for lower in lowers]
-    warnings = [warning for fitting in fittings if (warning := fitting.warning() or misfit(fitting.lower))]
+    warnings = [left_out] if left_out else []
+    warnings += [warning for fitting in fittings if (warning := fitting.warning() or misfit(fitting.lower))]
     if request.controls != "EMPTY":
         fittings = _with_controls(context, fittings, request.controls == "ROOT")
     ends = fittings if request.keep_rotation else []
@@ -167,6 +173,27 @@ def _selection(context: Context, any_bones: bool) -> tuple[list[PoseBone], list[
     if len(goals) > 2:
         raise Refused("Select a target and a pole at most besides the lower bone")
     return lowers, goals
+
+
+def _left_out(context: Context, lowers: list[PoseBone], goals: list[Target]) -> str:
+    """What to say of selected bones that become neither part nor target of the one limb that gets a chain. Several
+    limbs are selected with whatever is around them."""
+    if len(lowers) > 1:
+        return ""
+    lower, upper = lowers[0], lowers[0].parent
+    followed = {(goal.object, goal.bone) for goal in goals}
+    used = {(bone.id_data, bone.name) for bone in (lower, upper) if bone} | followed
+    names = [bone.name for bone in context.selected_pose_bones or () if (bone.id_data, bone.name) not in used]
+    if upper is None or not names:
+        return ""
+    sentence = rpt_("The limb is '{upper}' and '{lower}': what is above or below it was left out, {bones}")
+    return sentence.format(upper=upper.name, lower=lower.name, bones=_listed(names))
+
+
+def _listed(names: list[str]) -> str:
+    """Names in quotes, of many the first ones."""
+    shown = [f"'{name}'" for name in names[:NAMED]]
+    return ", ".join([*shown, "…"] if len(names) > NAMED else shown)
 
 
 def _told_apart(context: Context, goals: list[Target], lower: PoseBone) -> tuple[Target | None, Target | None]:

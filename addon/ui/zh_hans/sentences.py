@@ -153,6 +153,7 @@ SENTENCES = {
     "There is no bone '{bone}' on the other side of '{other}'": "'{other}' 的另一侧没有骨骼 '{bone}'",
     "There is no chain to bake: add one with Pose > Inverse Kinematics > Add Planar IK": "没有可烘焙的链：请通过 姿态 > 反向运动学 > 添加平面 IK 添加",
     "There is no object '{name}'": "没有物体 '{name}'",
+    "The limb is '{upper}' and '{lower}': what is above or below it was left out, {bones}": "肢体是 '{upper}' 和 '{lower}'：其上方或下方的骨骼未被采用：{bones}",
     (
         "The rig itself switches '{bone}' between FK and IK, by '{slider}' of '{owner}': use that, and snap "
         "with the rig's own buttons"

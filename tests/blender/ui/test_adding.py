@@ -204,6 +204,33 @@ def test_more_of_a_limb_selected_is_one_chain(clicked: Any) -> None:
     assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
 
 
+@pytest.mark.parametrize(
+    ("clicked", "left_out"),
+    [
+        (("thigh", "shin"), ""),
+        (("ik_foot", "shin"), ""),
+        (("thigh", "shin", "foot"), "'foot'"),
+        (("foot", "shin"), "'foot'"),
+        (("hip", "shin"), "'hip'"),
+        (("hip", "ik_foot", "shin"), "'hip'"),
+        (("hip", "thigh", "shin", "foot"), "'hip', 'foot'"),
+    ],
+)
+def test_bones_that_were_selected_and_left_out_are_named(clicked: Any, left_out: str, capfd: Any) -> None:
+    """Nobody told that a hip was no target, or that a third bone is not in the chain."""
+    press(make_rig(sorted(LONG_LEG, key=lambda bone: bone.name != "root")), "add", *clicked)
+    said = [line for line in capfd.readouterr().out.splitlines() if "left out" in line]
+    assert [line.partition("left out, ")[2] for line in said] == ([left_out] if left_out else [])
+
+
+def test_of_many_bones_that_were_left_out_some_are_named(capfd: Any) -> None:
+    toes = [Bone(f"toe{i}", (0.1 * i, 0.4, -2), (0.1 * i, 0.5, -2), "foot") for i in range(5)]
+    press(make_rig((*LEG, FOOT, *toes)), "add", "shin", "foot", *(toe.name for toe in toes))
+    assert "'thigh' and 'shin': what is above or below it was left out, 'foot', 'toe0', 'toe1', …" in (
+        capfd.readouterr().out
+    )
+
+
 def test_any_two_bones_can_be_asked_for() -> None:
     ob = rig_at_rest((*LEG, FOOT))
     press(ob, "add", "foot", any_bones=True)
