@@ -29,7 +29,7 @@ from .mechanism.blending import world_bone
 from .mechanism.build import Plan, build, demolish, take_away, take_away_left
 from .mechanism.design import Designer
 from .mechanism.found import Found, constraints_of
-from .mechanism.references import subtarget_of
+from .mechanism.references import drivers_by_bone, subtarget_of
 from .mechanism.surroundings import surroundings_of
 from .purpose import check_new_goals, limb_of, purpose_of
 from .wanted import Values, Wanted, goals_of, path_on, read, values_of
@@ -230,8 +230,10 @@ def _make(context: Context, wanted: Chains) -> None:
     except Exception:
         demolish(context, plans)
         raise
+    drivers = {host: drivers_by_bone(host) for host in rigs}
     for lower, of in _limbs(wanted):
-        Found(lower).note(purpose_of(of, limbs[lower.id_data][lower.name], lower) | {"settings": of.settings})
+        purpose = purpose_of(of, limbs[lower.id_data][lower.name], lower)
+        Found(lower, drivers[hosts[lower.id_data]]).note(purpose | {"settings": of.settings})
 
 
 def _is_askew(bone: Bone) -> bool:

@@ -13,7 +13,7 @@ from bpy.types import Depsgraph, Scene
 from ..rig.data.access import ArmatureObject, is_armature, is_part
 from ..rig.data.rotation import rotation_channel
 from .mechanism.found import Found, lowers_in
-from .mechanism.references import role_of
+from .mechanism.references import drivers_by_bone, role_of
 
 UNTURNED = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.0)}
 """What bones have in their channels that are not turned, if these are no Euler angles: a new mode takes over the turn
@@ -27,8 +27,9 @@ def _restore_modes(host: ArmatureObject) -> None:
     """Give the bones of the mechanisms in an armature the rotation modes that these were made with."""
     if not any(is_part(host, bone.name) for bone in host.data.bones):
         return
+    drivers = drivers_by_bone(host)
     for lower in lowers_in(host):
-        found = Found(lower)
+        found = Found(lower, drivers)
         held = ((found.purpose or {}).get("made") or {}).get("channels", {})
         for name in found.bones:
             bone, (mode, *_) = host.pose.bones[name], held.get(role_of(host, name), [""])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -25,12 +25,13 @@ ROUNDING = 1e-5
 
 
 class Found:
-    """What a chain on the rig is made of, looked up once; good until something is edited."""
+    """What a chain on the rig is made of, looked up once; good until something is edited. Whoever looks at many chains
+    of one host gives its ``drivers``, which else are sorted for each."""
 
-    def __init__(self, lower: PoseBone) -> None:
+    def __init__(self, lower: PoseBone, drivers: Mapping[str, list[Any]] | None = None) -> None:
         self.lower, self.host = lower, host_of(lower)
         self.constraints = constraints_of(lower)
-        self._drivers = drivers_by_bone(self.host)
+        self._drivers = drivers_by_bone(self.host) if drivers is None else drivers
 
     @cached_property
     def bones(self) -> list[str]:
