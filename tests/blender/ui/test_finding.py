@@ -23,6 +23,7 @@ from tests.blender.rigs import (
     make_rig,
     press,
     put,
+    reopened,
     select,
     set_keys,
     update,
@@ -66,6 +67,20 @@ def test_no_chain_is_meant_by_other_bones():
     assert meant() is None
     select(ob, "foot_ik")
     assert meant() is None
+
+
+@pytest.mark.parametrize("name", ["target", "pole", "rig"])
+def test_a_chain_is_meant_by_what_it_follows_after_undo_and_in_a_file_that_was_opened(tmp_path, name):
+    ob, pole = make_rig(), make_empty("pole", (0, 3, 0))
+    make_chain(ob, ob if name == "rig" else make_empty("target", NEAR), plane="POLE", pole_target=pole)
+    reopened(tmp_path)
+    for _ in range(2):
+        activate(bpy.data.objects[name])
+        assert meant() == "shin"
+        bpy.ops.ed.undo_push(message="found")
+        bpy.data.objects[name].location.x = 0.1
+        bpy.ops.ed.undo_push(message="moved")
+        bpy.ops.ed.undo()
 
 
 def test_a_chain_is_meant_by_its_target_or_pole_in_object_mode():
