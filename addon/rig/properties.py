@@ -12,6 +12,7 @@ from bpy.types import Context, PoseBone, PropertyGroup
 from ..solver import Reach
 from . import status
 from .data.access import bone_of, runs_on_rig
+from .data.carrying import revive
 from .legacy import notice, stored
 from .settings import OVERRIDABLE, PREFIX, SETTINGS, ChainSettings, Setting, on_live, tell_changed
 
@@ -175,6 +176,8 @@ def register() -> None:
         setattr(POSE_BONE, PREFIX + setting.name, setting.on_bone())
     POSE_BONE.planar_ik = PointerProperty(type=PlanarIKChain, override=OVERRIDABLE)
     SCENE.planar_ik = PointerProperty(type=PlanarIKScene)
+    # Drivers that read settings failed while there were none; as Blender starts, it gives no data.
+    revive(ob for ob in getattr(bpy.data, "objects", ()) if ob.type == "ARMATURE")
 
 
 def unregister() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+import pytest
 
 from scripts import installed
 from tests.blender.rigs import LEG, NEAR, joints, make_chain, make_empty, make_rig, press, update
@@ -87,3 +88,23 @@ def test_disabling_shows_the_own_pose_of_live_limbs_at_once():
         installed.enable()
     update()
     assert np.abs(np.subtract(joints(ob), solved)).max() < 1e-6
+
+
+def test_drivers_that_read_a_setting_work_again_once_the_extension_is_enabled_again():
+    """Blender tries none again that has failed, as it did while there were no settings."""
+    ob = make_rig()
+    chain = make_chain(ob, make_empty("target", NEAR))
+    driver = chain.target.driver_add("scale", 0).driver
+    driver.type, read = "AVERAGE", driver.variables.new().targets[0]
+    read.id, read.data_path = ob, 'pose.bones["shin"].planar_ik_influence'
+    update()
+    bpy.ops.preferences.addon_disable(module=installed.MODULE)
+    update()
+    bpy.context.scene.frame_set(2)
+    assert not driver.is_valid
+    installed.enable()
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.influence = 0.4
+    update()
+    assert driver.is_valid
+    assert chain.target.evaluated_get(bpy.context.evaluated_depsgraph_get()).scale.x == pytest.approx(0.4)
