@@ -23,19 +23,12 @@ def adjusts_adding(hand: Hand):
     found = {}
     for name, value in ADDED.items():
         yield from open_with_foot(hand)
-        steps = found[name] = {"before": state()}
-        yield from hand.choose("Add Planar IK")
-        steps["done"] = state()
-        adjust(hand, name, value)
-        steps["adjusted"] = state()
-        yield from hand.to_the_middle()
-        yield from hand.key("Z", ctrl=True)
-        steps["undone"] = state()
+        found[name] = yield from call_and_adjust(hand, "Add Planar IK", name, value)
     return found
 
 
 def adjusts_switching(hand: Hand):
-    """Switch to FK, and have it switch to IK instead; snap, and have it snap a range instead; flip."""
+    """Switch to FK, and have it switch to IK instead; snap, and have it snap a range instead."""
     found = {}
     for entry, name, value in (
         ("Switch FK/IK", "to", "IK"), ("Snap FK to IK", "use_range", True), ("Snap IK to FK", "use_range", True),
@@ -47,15 +40,21 @@ def adjusts_switching(hand: Hand):
         bpy.context.scene.frame_start, bpy.context.scene.frame_end = 3, 6
         bpy.ops.ed.undo_push(message="Pose")
         yield
-        steps = found[entry] = {"before": state()}
-        yield from hand.choose(entry)
-        steps["done"] = state()
-        adjust(hand, name, value)
-        steps["adjusted"] = state()
-        yield from hand.to_the_middle()
-        yield from hand.key("Z", ctrl=True)
-        steps["undone"] = state()
+        found[entry] = yield from call_and_adjust(hand, entry, name, value)
     return found
+
+
+def call_and_adjust(hand: Hand, entry: str, name: str, value: object):
+    """Call an entry of the menus, change one of its settings, and undo it: what is there after each."""
+    steps = {"before": state()}
+    yield from hand.choose(entry)
+    steps["done"] = state()
+    adjust(hand, name, value)
+    steps["adjusted"] = state()
+    yield from hand.to_the_middle()
+    yield from hand.key("Z", ctrl=True)
+    steps["undone"] = state()
+    return steps
 
 
 def open_with_foot(hand: Hand):
