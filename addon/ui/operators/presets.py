@@ -13,7 +13,9 @@ from bpy.types import Context, Menu, Operator, Panel
 
 from ... import live
 from ...rig.data.access import chain_settings
+from ...rig.tasks.snapping import told_beside
 from ..finding import selected_chains
+from ..translations import told
 from .chains import ChainOperator
 
 
@@ -70,12 +72,15 @@ class POSE_OT_planar_ik_preset(ChainOperator):
     )
 
     def act(self, context: Context) -> None:
-        """Set them."""
-        for lower in selected_chains(context, or_off=True):
+        """Set them, and warn of targets that a hinge can't reach."""
+        lowers = selected_chains(context, or_off=True)
+        for lower in lowers:
             settings = chain_settings(lower)
             for name, value in PRESETS[self.preset].settings().items():
                 setattr(settings, name, value)
         live.refresh(context)
+        for warning in filter(None, (told_beside(context, lower) for lower in lowers)):
+            self.report({"WARNING"}, told(warning))
 
 
 class PLANARIK_MT_presets(Menu):

@@ -159,6 +159,9 @@ SENTENCES = {
         "with the rig's own buttons"
     ): "绑定自身通过 '{owner}' 的 '{slider}' 让 '{bone}' 在 FK 与 IK 之间切换：请使用它，并用绑定自己的按钮吸附",
     (
+        "The target of '{bone}' is beside the plane of its hinge: move it there, or set the plane to Free"
+    ): "'{bone}' 的目标不在其铰链的平面内：请将目标移到该平面内，或将平面设为“自由”",
+    (
         "The scale of '{bone}' mirrors it, which no limb on the rig keeps: make it positive, or stay on the extension"
     ): "'{bone}' 的缩放使其镜像，而绑定上的肢体都无法保持这一点：请将其设为正值，或留在扩展上运行",
     "There is no {part} to select": "没有可选择的{part}",

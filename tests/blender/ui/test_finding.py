@@ -274,6 +274,25 @@ def test_a_preset_sets_plane_softness_and_limits(preset):
         assert getattr(chain, name) == (pytest.approx(value) if name != "plane" else value)
 
 
+BESIDE = "The target of 'shin' is beside the plane of its hinge"
+
+
+@pytest.mark.parametrize("is_on_rig", [False, True])
+@pytest.mark.parametrize("preset", ["ARM", "INSECT", "MACHINE"])
+def test_a_preset_with_a_hinge_that_the_target_is_beside_says_so(preset, is_on_rig, capfd):
+    """Also where a limit of the knee is what the panel names first."""
+    ob, target = leg()
+    if is_on_rig:
+        press(ob, "make_portable")
+    press(ob, "preset", preset="MACHINE")
+    in_plane = Vector(joints(ob).tip)
+    for place, is_beside in ((in_plane, False), ((1.0, *NEAR[1:]), True)):
+        put(target, location=place)
+        capfd.readouterr()
+        press(ob, "preset", preset=preset)
+        assert (BESIDE in capfd.readouterr().out) == (is_beside and preset != "ARM")
+
+
 def test_a_saved_preset_sets_all_selected_chains_as_a_built_in_one_does():
     ob, _ = leg(softness=0.07)
     other = make_chain(make_rig(LEG), make_empty("other", NEAR))
