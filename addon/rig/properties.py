@@ -176,8 +176,8 @@ def register() -> None:
         setattr(POSE_BONE, PREFIX + setting.name, setting.on_bone())
     POSE_BONE.planar_ik = PointerProperty(type=PlanarIKChain, override=OVERRIDABLE)
     SCENE.planar_ik = PointerProperty(type=PlanarIKScene)
-    # Drivers that read settings failed while there were none; as Blender starts, it gives no data.
-    revive(ob for ob in getattr(bpy.data, "objects", ()) if ob.type == "ARMATURE")
+    if hasattr(bpy.data, "objects"):  # not as Blender starts; drivers that read settings failed while there were none
+        revive(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
 
 
 def unregister() -> None:
