@@ -44,3 +44,32 @@ def test_switching_and_snapping_are_adjusted(play):
     assert (switched["done"]["influence"], switched["adjusted"]["influence"]) == (0.0, 1.0)
     for entry in ("Snap FK to IK", "Snap IK to FK"):
         assert (found[entry]["done"]["keyed"], found[entry]["adjusted"]["keyed"]) == (False, True)
+
+
+def test_every_setting_of_convert_acts_when_it_is_adjusted(play):
+    found = play("redo_scenarios.adjusts_converting")
+    assert found["before"] == found["undone"] == {"a": "", "b": "", "c": ""}
+    assert found["done"] == {"a": "RIG", "b": "RIG", "c": ""}
+    assert found["chains"] == {"a": "RIG", "b": "", "c": ""}
+    assert found["runs_on"] == {"a": "EXTENSION", "b": "EXTENSION", "c": ""}
+    assert found["most_change"] == {"a": "RIG", "b": "RIG", "c": "RIG"}
+
+
+def frames(first, last, step=1):
+    return [float(frame) for frame in range(first, last + 1, step)]
+
+
+def test_every_setting_of_bake_acts_when_it_is_adjusted(play):
+    found = play("redo_scenarios.adjusts_baking")
+    before, done = found["before"], found["done"]
+    assert found["undone"] == before
+    assert done == before | {"a": frames(1, 20), "chain": False}
+    assert found["back"] == done
+    ranges = {"preview": (5, 10), "action's keys": (3, 15), "start": (4, 20), "end": (1, 8), "step": (1, 19, 2)}
+    for name, given in ranges.items():
+        assert found[name] == done | {"a": frames(*given)}, name
+    assert found["chains"] == done | {"b": frames(1, 20)}
+    assert found["action"]["action"] != done["action"]
+    assert found["action"] == done | {"action": found["action"]["action"]}
+    assert found["keep"] == done | {"chain": True}
+    assert 2 <= len(found["tolerance"]["a"]) < 20
