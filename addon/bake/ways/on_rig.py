@@ -10,6 +10,7 @@ import numpy as np
 from bpy.types import Depsgraph, PoseBone
 from numpy.typing import NDArray
 
+from ...native.status import answer
 from ...rig import status
 from ...rig.data.access import bones_of, chain_settings, upper_of
 from ...rig.data.dependencies import Dependencies
@@ -79,7 +80,7 @@ class RigRecorder(ChainRecorder):
         problem = moved_by(self.object.evaluated_get(depsgraph), self._movers[number])
         if problem:
             raise Refused(problem)
-        self.reach[i, number], problem = status.on_rig[0](self._limbs[number][1], depsgraph)
+        self.reach[i, number], problem = answer(self._limbs[number][1], depsgraph)
         self.samples[number].problem = problem or self.samples[number].problem
 
     def record_channels(self, i: int, depsgraph: Depsgraph) -> None:
