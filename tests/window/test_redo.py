@@ -53,6 +53,7 @@ def test_every_setting_of_convert_acts_when_it_is_adjusted(play):
     assert found["chains"] == {"a": "RIG", "b": "", "c": ""}
     assert found["runs_on"] == {"a": "EXTENSION", "b": "EXTENSION", "c": ""}
     assert found["most_change"] == {"a": "RIG", "b": "RIG", "c": "RIG"}
+    assert found["back"] == found["done"]
 
 
 def frames(first, last, step=1):

@@ -156,7 +156,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Also right after it selected an empty: only what could run again has its settings shown, bottom left."""
-        return _was_last(cls, context) or super().poll(context)
+        return (context.mode == "OBJECT" and was_last(cls, context)) or super().poll(context)
 
     def invoke(self, context: Context, _event: Event) -> set[OperatorReturnItems]:
         """A person wants to move the target next."""
@@ -182,11 +182,12 @@ class POSE_OT_planar_ik_add(PoseOperator):
             self.report({"WARNING"}, told(warning))
 
 
-def _was_last(cls: type[Operator], context: Context) -> bool:
-    """Whether an operator was the last to be called, and left Pose Mode."""
+def was_last(cls: type[Operator], context: Context) -> bool:
+    """Whether an operator was the last to be called, so that its settings may be adjusted: Blender polls it as things
+    are after it, though it will undo it first."""
     manager: Any = context.window_manager
     done = manager.operators
-    return context.mode == "OBJECT" and len(done) > 0 and done[-1].bl_idname == cls.__name__
+    return len(done) > 0 and done[-1].bl_idname == cls.__name__
 
 
 class POSE_OT_planar_ik_pole(ChainOperator):

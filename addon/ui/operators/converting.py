@@ -29,7 +29,7 @@ from ...rig.words import n_, rpt_
 from ...solver.ops import Array
 from ..translations import told
 from .adding import put_on_rig
-from .chains import RUNS_ON, PoseOperator
+from .chains import RUNS_ON, PoseOperator, was_last
 
 MOVED = 1e-4
 """How far a limb's matrices may change, in lengths of the limb and in its axes, for its constraint to go."""
@@ -72,12 +72,12 @@ class POSE_OT_planar_ik_convert(PoseOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """An armature whose pose is shown, with something to convert."""
+        """An armature whose pose is shown, with something to convert, or all of it just converted."""
         ob = context.object
         if ob is None or not is_armature(ob) or context.mode not in {"POSE", "OBJECT"}:
             cls.poll_message_set(rpt_("Select an armature, in Pose Mode or Object Mode"))
             return False
-        if not limbs_with_solvers(ob.pose.bones):
+        if not limbs_with_solvers(ob.pose.bones) and not was_last(cls, context):
             cls.poll_message_set(rpt_("No bone of this armature has an IK constraint to convert"))
             return False
         return True
