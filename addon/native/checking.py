@@ -20,7 +20,7 @@ from ..rig.tasks.setup import check_parent
 from .mechanism.annex import needs_annex
 from .mechanism.found import host_of
 from .mechanism.parts import property_path
-from .wanted import fixed_on, read
+from .wanted import Wanted, fixed_on, read
 
 PASSED_ON = {"FULL", "FIX_SHEAR", "ALIGNED"}
 """The ways to inherit scale by which an uneven one stays uneven."""
@@ -33,17 +33,15 @@ def check(lower: PoseBone) -> None:
     if runs_on_rig(lower):
         raise Refused(f"The chain of '{lower.name}' runs on the rig already")
     check_parent(lower)
-    dependencies = Dependencies()
-    _check_followed(lower, dependencies)
+    dependencies, wanted = Dependencies(), read(lower)
+    _check_followed(lower, wanted, dependencies)
     shared = overlap(lower)
     if shared:
         raise Refused(f"{shared}: remove that chain first")
     moved = moved_by(ob, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
     if unposed(ob) or moved:
         raise Refused(unposed(ob) or moved)
-    check_fixed(lower)
-    check_unmirrored(lower)
-    check_carried(lower)
+    check_kept(lower, wanted)
     check_lengths(lower)
     if needs_annex(ob):
         _check_apart(lower)
@@ -68,7 +66,15 @@ def kept_waiting(lower: PoseBone, dependencies: Dependencies) -> str:
     return ""
 
 
-def check_fixed(lower: PoseBone) -> None:
+def check_kept(lower: PoseBone, wanted: Wanted) -> None:
+    """Raise `Refused` if a chain is, or is to do, what a mechanism could only follow as far as it was made for it."""
+    _check_fixed(lower)
+    _check_unmirrored(lower)
+    if wanted.lengthens_only:
+        _check_carried(lower)
+
+
+def _check_fixed(lower: PoseBone) -> None:
     """Raise `Refused` if a setting that a mechanism can't animate changes over time."""
     ob = lower.id_data
     fixed = {setting_path(lower.name, name): titled(name) for name in fixed_on(ob)}
@@ -77,7 +83,7 @@ def check_fixed(lower: PoseBone) -> None:
         raise Refused(say(fixed[path], lower.name))
 
 
-def check_unmirrored(lower: PoseBone) -> None:
+def _check_unmirrored(lower: PoseBone) -> None:
     """Raise `Refused` if a bone's own scale mirrors it: Blender's constraints on rotation take that away."""
     for bone in (upper_of(lower), lower):
         if prod(bone.scale[:]) < 0.0:
@@ -88,10 +94,10 @@ def check_unmirrored(lower: PoseBone) -> None:
             raise Refused(sentence)
 
 
-def check_carried(lower: PoseBone) -> None:
+def _check_carried(lower: PoseBone) -> None:
     """Raise `Refused` if a limb that gets longer by another factor than it gets wide hangs on another one that does:
     scaled so by that one it would be sheared as it turns, and miss its target."""
-    for other in filter(_lengthens_only, _carriers(lower) if _lengthens_only(lower) else ()):
+    for other in filter(_lengthens_only, _carriers(lower)):
         sentence = (
             f"'{lower.name}' hangs on the limb of '{other.name}', which stretches unevenly too: on the rig, set "
             "Stretch Volume of one of them to Uniform, or stay on the extension"
@@ -140,9 +146,8 @@ def _animated(setting: str, bone: str) -> str:
     return f"{setting} of '{bone}' is animated: remove its keys first"
 
 
-def _check_followed(lower: PoseBone, dependencies: Dependencies) -> None:
-    """Raise `Refused` if a chain has nothing to follow, or can't follow it."""
-    wanted = read(lower)
+def _check_followed(lower: PoseBone, wanted: Wanted, dependencies: Dependencies) -> None:
+    """Raise `Refused` if a chain can't follow its target or pole."""
     goals = [goal for goal in (wanted.target, wanted.pole) if goal]
     if problem := deleted(goals):
         raise Refused(problem)

@@ -10,7 +10,7 @@ import bpy
 from bpy.types import Bone, Context, PoseBone
 
 from ..rig.data.access import ArmatureObject, bones_of, chain_settings, runs_on_rig, setting_path, upper_of
-from ..rig.data.animation import animated_paths
+from ..rig.data.animation import animated_paths, drivers_by_bone
 from ..rig.data.carrying import Property, carry, carry_across, redirect
 from ..rig.data.dependencies import Dependencies
 from ..rig.data.editing import at_once, edit_mode, object_mode
@@ -22,14 +22,14 @@ from ..rig.targets import GOALS, Target
 from ..rig.tasks.mirroring import flip_settings
 from ..rig.tasks.setup import check_parent
 from ..solver.limb import Limb
-from .checking import check, check_carried, check_fixed, check_goals, check_in_reach
+from .checking import check, check_goals, check_in_reach, check_kept
 from .mechanism.annex import annex_of, host_for, needs_annex, remove_if_empty
 from .mechanism.apart import DesignerApart
 from .mechanism.blending import world_bone
 from .mechanism.build import Plan, build, demolish, take_away, take_away_left
 from .mechanism.design import Designer
 from .mechanism.found import Found, constraints_of
-from .mechanism.references import drivers_by_bone, subtarget_of
+from .mechanism.references import subtarget_of
 from .mechanism.surroundings import surroundings_of
 from .purpose import check_new_goals, limb_of, purpose_of
 from .wanted import Values, Wanted, goals_of, path_on, read, values_of
@@ -128,11 +128,11 @@ def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:
         check_in_reach(ob, names, "rebuild its chains")
         for name in names:
             check_parent(ob.pose.bones[name])
-            check_fixed(ob.pose.bones[name])
-            check_carried(ob.pose.bones[name])
             _point_again(ob.pose.bones[name])
             _take_own_side(ob.pose.bones[name])
     wanted = _read_all(chains)
+    for lower, of in _limbs(wanted):
+        check_kept(lower, of)
     with object_mode(context, chains):
         for ob, each in wanted.items():
             for name, of in each.items():

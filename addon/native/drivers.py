@@ -13,11 +13,12 @@ from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, PoseBone, Scene
 
 from ..rig.data.access import ArmatureObject, copies_part, is_armature, is_part, made_on, split_path
+from ..rig.data.animation import drivers_by_bone
 from ..rig.data.carrying import revive
 from ..rig.data.dependencies import is_structural
 from .mechanism.blending import WORLD
 from .mechanism.parts import property_path
-from .mechanism.references import drivers_by_bone, needs_of, role_of, subtarget_of
+from .mechanism.references import needs_of, role_of, subtarget_of
 
 
 def _put_right(host: ArmatureObject) -> None:

@@ -11,9 +11,10 @@ from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Scene
 
 from ..rig.data.access import ArmatureObject, is_armature, is_part
+from ..rig.data.animation import drivers_by_bone
 from ..rig.data.rotation import rotation_channel
 from .mechanism.found import Found, lowers_in
-from .mechanism.references import drivers_by_bone, role_of
+from .mechanism.references import role_of
 
 UNTURNED = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 1.0, 0.0)}
 """What bones have in their channels that are not turned, if these are no Euler angles: a new mode takes over the turn

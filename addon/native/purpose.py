@@ -17,7 +17,7 @@ from ..rig.stretching import check_pointing
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS
 from ..solver.triangle import bones
-from .checking import check_carried, check_fixed, check_goals, check_lengths, check_unmirrored
+from .checking import check_goals, check_kept, check_lengths
 from .keyed import SWITCHED, leaves_sides
 from .mechanism.blending import is_mirrored
 from .mechanism.found import Found, host_of
@@ -35,9 +35,7 @@ def changed_since(found: Found, evaluated: PoseBone) -> str:
     Raises `Refused` if no mechanism can be made for it."""
     wanted = read(found.lower)
     check_new_goals(found, wanted)
-    check_fixed(found.lower)
-    check_unmirrored(found.lower)
-    check_carried(found.lower)
+    check_kept(found.lower, wanted)
     if shaped := _shaped_since(found, evaluated, wanted):
         check_lengths(found.lower)
     return _set_since(found, wanted) or shaped

@@ -30,7 +30,7 @@ from ..solver import Reach
 from ..solver.chain import solve_chain
 from ..solver.ops import FLOATS
 from .checking import is_out_of_reach, kept_waiting
-from .mechanism.found import Found, may_switch
+from .mechanism.found import Found, host_of, may_switch
 from .purpose import changed_since
 from .wanted import read
 
@@ -50,8 +50,9 @@ mechanism is not examined, which would take twenty times as long. Chains with ke
 are never among them: a script may set such keys between two frames, and Blender reports no edit of a rig."""
 
 
-def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
-    """The reach of a chain, and why it can't be posed; nothing if it can."""
+def answer(lower: PoseBone, depsgraph: Depsgraph, dependencies: Dependencies | None = None) -> tuple[Reach, str]:
+    """The reach of a chain, and why it can't be posed; nothing if it can. Whoever asks of many chains gives their
+    ``dependencies``, which else are looked up for each."""
     evaluated = lower.id_data.evaluated_get(depsgraph).pose.bones[lower.name]
     settings = chain_settings(lower)
     target, pole = followed(settings, may_switch(lower))
@@ -60,14 +61,14 @@ def answer(lower: PoseBone, depsgraph: Depsgraph) -> tuple[Reach, str]:
         return Reach.INVALID, _lost(lower) or problem
     if key_of(lower) in _sound and away(evaluated, target, depsgraph) <= tolerance(evaluated):
         return Reach.REACHED, ""
+    dependencies = dependencies or Dependencies()
     try:
-        problem = _outdated(lower, evaluated)
+        problem = _outdated(lower, evaluated, dependencies)
         reach = Reach.INVALID if problem else reach_of(lower, evaluated, target, depsgraph)
     except (Refused, Unposable) as why:
         return Reach.INVALID, why.args[0]
     problem = problem or _circle(lower)
     if not problem and (reach != Reach.REACHED or _is_solved_too(lower)):
-        dependencies = Dependencies()
         problem = unevaluated(evaluated.id_data) or moved_by(evaluated.id_data, movers_of(lower, dependencies))
         problem = problem or _hangs(lower, dependencies, target, pole) or kept_waiting(lower, dependencies)
         if reach == Reach.INVALID and not problem:
@@ -135,8 +136,8 @@ def _lost(lower: PoseBone) -> str:
     return ""
 
 
-def _outdated(lower: PoseBone, evaluated: PoseBone) -> str:
-    found, mend = Found(lower), _mend(lower)
+def _outdated(lower: PoseBone, evaluated: PoseBone, dependencies: Dependencies) -> str:
+    found, mend = Found(lower, dependencies.drivers_by_bone(host_of(lower))), _mend(lower)
     if not found.is_whole:
         return _outdated_as(
             mend, f"Bones or constraints that pose '{lower.name}' are gone, changed or another's: {mend}"

@@ -11,14 +11,14 @@ from mathutils import Vector
 
 from ...rig.data import fcurves
 from ...rig.data.access import ArmatureObject, is_armature, made_on
-from ...rig.data.animation import clear_if_empty, drivers_of, drivers_on
+from ...rig.data.animation import bone_of_driver, clear_if_empty, drivers_of, drivers_on
 from ...rig.data.editing import edit_mode
 from ...rig.settings import BY_NAME, ON_RIG, PART, holder_of
 from ...rig.targets import Target
 from .expressions import LONGEST
 from .found import Found, drivers_of_nothing, exposed
 from .parts import COLLECTION, DISTANCE, Bone, Constraint, Driver, Mechanism, Property, property_path
-from .references import bone_of_driver, collection_of, goals_left, stranded, unused_worlds
+from .references import collection_of, goals_left, stranded, unused_worlds
 from .rest import shift_below
 
 

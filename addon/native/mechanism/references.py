@@ -9,7 +9,7 @@ import bpy
 from bpy.types import PoseBone
 
 from ...rig.data.access import ArmatureObject, is_armature, is_part, split_path
-from ...rig.data.animation import drivers_of
+from ...rig.data.animation import drivers_by_bone
 from ...rig.settings import PART
 from ...rig.targets import Target
 from .annex import is_annex
@@ -37,19 +37,6 @@ def subtarget_of(constraint: Any) -> str:
 def role_of(ob: ArmatureObject, part: str) -> Any:
     """For what a bone was made."""
     return ob.data.bones[part][PART]
-
-
-def bone_of_driver(curve: Any) -> str:
-    """The name of the bone that a driver drives something of."""
-    return split_path(curve.data_path)[0]
-
-
-def drivers_by_bone(ob: ArmatureObject) -> dict[str, list[Any]]:
-    """The drivers of an object by the bones that they drive something of."""
-    found: dict[str, list[Any]] = {}
-    for curve in drivers_of(ob):
-        found.setdefault(bone_of_driver(curve), []).append(curve)
-    return found
 
 
 def parts_of(ob: ArmatureObject) -> dict[str, str]:

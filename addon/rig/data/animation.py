@@ -9,6 +9,8 @@ from typing import Any
 import bpy
 from bpy.types import Object
 
+from .access import split_path
+
 
 def animated_paths(ob: Object) -> set[str]:
     """The data paths of all F-curves and drivers that act on an object."""
@@ -18,6 +20,8 @@ def animated_paths(ob: Object) -> set[str]:
 def changing_paths(ob: Object, among: Collection[str]) -> set[str]:
     """Those among these data paths at which something gives a property different values over time: importers leave
     curves that do not."""
+    if not among:
+        return set()
     found = {curve.data_path for curve in drivers_of(ob)}.intersection(among)
     return found | {curve.data_path for curve in curves_everywhere(ob) if curve.data_path in among and changes(curve)}
 
@@ -79,6 +83,19 @@ def drivers_of(owner: Any) -> list[Any]:
     """All drivers of an object or of something else, if it can have any, as the F-curves that hold them."""
     data = getattr(owner, "animation_data", None)
     return [*data.drivers] if data else []
+
+
+def bone_of_driver(curve: Any) -> str:
+    """The name of the bone that a driver drives something of; empty if that is none."""
+    return split_path(curve.data_path)[0]
+
+
+def drivers_by_bone(owner: Any) -> dict[str, list[Any]]:
+    """The drivers of an object or an armature by the bones that they drive something of."""
+    found: dict[str, list[Any]] = {}
+    for curve in drivers_of(owner):
+        found.setdefault(bone_of_driver(curve), []).append(curve)
+    return found
 
 
 def drivers_on(ob: Object, path: str) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from bpy.types import ID, Constraint, Depsgraph, Object, PoseBone
 
 from .access import bones_of, has_bone, is_armature, split_path
-from .animation import animated_paths, drivers_of
+from .animation import animated_paths, drivers_by_bone
 
 Carrier = tuple[Object, str]
 """An object, or with a name a bone of it."""
@@ -43,7 +43,7 @@ class Dependencies:
         self._has_drivers = drivers
         self._direct: dict[Carrier, list[Carrier]] = {}
         self._solvers: dict[Object, dict[str, list[tuple[PoseBone, Constraint]]]] = {}
-        self._drivers: dict[ID, dict[str, list[tuple[str, Any]]]] = {}
+        self._drivers: dict[ID, dict[str, list[Any]]] = {}
         self._paths: dict[Object, set[str]] = {}
 
     def carriers(self, start: Iterable[Carrier]) -> set[Carrier]:
@@ -78,13 +78,14 @@ class Dependencies:
     def drivers(self, owner: Any, bone: str) -> list[tuple[str, Any]]:
         """The drivers of a bone that are not muted, each with the path from the bone to what it drives; without a name,
         those of the object itself. ``owner`` may be an armature: then they drive its bones at rest."""
+        curves = (curve for curve in self.drivers_by_bone(owner).get(bone, ()) if not curve.mute)
+        return [(split_path(curve.data_path)[1], curve.driver) for curve in curves]
+
+    def drivers_by_bone(self, owner: Any) -> dict[str, list[Any]]:
+        """All drivers of an object or an armature, by the bones that they drive something of, as F-curves."""
         if owner not in self._drivers:
-            found: dict[str, list[tuple[str, Any]]] = {}
-            for curve in (curve for curve in drivers_of(owner) if not curve.mute):
-                name, path = split_path(curve.data_path)
-                found.setdefault(name, []).append((path, curve.driver))
-            self._drivers[owner] = found
-        return self._drivers[owner].get(bone, [])
+            self._drivers[owner] = drivers_by_bone(owner)
+        return self._drivers[owner]
 
     def read_by(self, driver: Any) -> Iterator[Carrier]:
         """The objects and bones with which the value of a driver changes. A setting of a bone does not change as the

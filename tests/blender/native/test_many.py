@@ -99,8 +99,9 @@ def test_a_chain_tells_what_became_of_it_by_one_look_at_the_drivers_of_its_rig(m
     convert.make_portable(bpy.context, lowers)
     update()
     looks = []
-    references = installed.addon("addon.native.mechanism.references")
-    monkeypatch.setattr(references, "drivers_of", lambda ob, of=references.drivers_of: looks.append(ob) or of(ob))
+    for name in ("addon.native.mechanism.found", "addon.rig.data.dependencies"):
+        room = installed.addon(name)
+        monkeypatch.setattr(room, "drivers_by_bone", lambda ob, of=room.drivers_by_bone: looks.append(ob) or of(ob))
     answer = installed.addon("addon.native.status").answer
     for _ in range(2):  # the second time, that nothing was edited since is enough
         assert answer(lowers[0], bpy.context.view_layer.depsgraph) == (0, "")
