@@ -21,6 +21,9 @@ SOURCES = ("SCENE", "PREVIEW", "ACTION", "GIVEN")
 MOST_FRAMES = 1_000_000
 """How many frames one bake takes: eleven hours of film, and what gathering one chain needs half a gigabyte for."""
 
+SLAB = 32_768
+"""Chains times frames that are worked on at once: what they take beside the samples does not grow with the frames."""
+
 
 class Span(NamedTuple):
     """What was asked for: where the range comes from (one of `SOURCES`), its ends if they are given, and the step."""
@@ -110,3 +113,9 @@ def chains_of(ob: ArmatureObject) -> list[PoseBone]:
 def switch(lower: PoseBone) -> tuple[Object, str]:
     """The object that has what switches a chain on and off, and the data path of that."""
     return place_of_setting(lower, "enabled")
+
+
+def slabs(frames: int, chains: int) -> Iterator[slice]:
+    """So many frames, each of so many chains, in parts of a slab; or so many chains, each of so many frames."""
+    size = max(SLAB // chains, 1)
+    return (slice(start, min(start + size, frames)) for start in range(0, frames, size))

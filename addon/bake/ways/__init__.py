@@ -11,7 +11,7 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ...rig.data.access import scene_of
+from ...rig.data.access import runs_on_rig, scene_of
 from ..keeping import limbs_kept
 from ..samples import Joints, Sampled
 from .arrays import by_arrays, joints_by_arrays
@@ -58,7 +58,9 @@ def _by_arrays(
     """What arrays surely tell of chains; None for the others."""
     is_tried, part = others_listen(), 0.5 / len(frames)
     if is_tried:
-        allowed &= TRIED if may_try else Route.NONE
+        allowed &= TRIED
+        if not may_try or any(map(runs_on_rig, lowers)):
+            return [None] * len(lowers)
     solved: list[Any] = yield from part_of(by_arrays(context, lowers, frames, allowed), 0.0, part)
     if not is_tried:
         return solved

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,13 @@ from ...live.frame import Frame
 from ...rig.data.access import scene_of, scene_settings, view_layer_of
 from ...rig.data.dependencies import Carrier
 from ..samples import Joints, empty_sample
-from ..scope import curve_times
+from ..scope import curve_times, slabs
 from .courses.curves import Channels, Sampler, basis
 from .courses.evaluation import ALL, Evaluated, Route, evaluate
 from .courses.gathering import Course, Places
 from .results import Solved, joined, sampled
 from .routes import Routes
 from .subjects import Reader, Subject
-
-SLAB = 32_768
-"""Chains times frames that are solved at once: what they take beside the samples does not grow with the frames."""
 
 
 def by_arrays(
@@ -39,7 +36,7 @@ def by_arrays(
     found: dict[Carrier, list[Solved]] = {}
     if routes.subjects:
         with Sampler(curve_times(scene_of(context), frames)) as sampler:
-            for rows in _slabs(len(frames), len(routes.subjects)):
+            for rows in slabs(len(frames), len(routes.subjects)):
                 places = Places(routes, Channels(sampler, rows), evaluated, rows)
                 for key, solved in _solve(routes, places, rows.stop - rows.start).items():
                     found.setdefault(key, []).append(solved)
@@ -57,7 +54,7 @@ def joints_by_arrays(
     evaluated = yield from _evaluated(context, routes, frames)
     found: list[Joints | None] = [empty_sample(lower, len(frames)).joints if lower else None for lower in limbs]
     with Sampler(curve_times(scene_of(context), frames)) as sampler:
-        for rows in _slabs(len(frames), len(lowers)):
+        for rows in slabs(len(frames), len(lowers)):
             places = Places(routes, Channels(sampler, rows), evaluated, rows)
             for lower, joints in zip(limbs, found, strict=True):
                 if lower and joints:
@@ -81,11 +78,6 @@ def _reader(context: Context, lowers: list[PoseBone]) -> Reader:
         solve_now(context)
     depsgraph = context.evaluated_depsgraph_get()
     return Reader(depsgraph, Frame(lowers[0].id_data.evaluated_get(depsgraph), depsgraph, False).shows)
-
-
-def _slabs(frames: int, chains: int) -> Iterator[slice]:
-    size = max(SLAB // chains, 1)
-    return (slice(start, min(start + size, frames)) for start in range(0, frames, size))
 
 
 def _solve(routes: Routes, places: Places, count: int) -> dict[Carrier, Solved]:

@@ -20,9 +20,10 @@ from ...rig.problems import moved_by, movers_of
 from ...rig.settings import BY_NAME, IN_SHAPE, NUMBERS, ON_RIG, features_of, holder_of, solver_settings
 from ...solver import Reach
 from ...solver.chains import solve_chains
-from ..samples import Sampled
+from ..samples import Sampled, Track
+from ..scope import slabs
 from .courses.transforms import frame_of, inverted, local_to, moved, turn_and_scale
-from .recording import BoneValues, ChainRecorder, matrices_of
+from .recording import ChainRecorder, matrices_of
 from .shapes import Shapes, bodies_of, shapes_of
 
 
@@ -30,88 +31,101 @@ class RigRecorder(ChainRecorder):
     """Chains on the rig of one object: their bones' channels as they are evaluated, joints and reach."""
 
     def __init__(self, lowers: list[PoseBone], count: int) -> None:
-        super().__init__(lowers, count)
-        dependencies = Dependencies()
         uppers = [upper_of(lower) for lower in lowers]
-        names = [bone.name for bone in (*uppers, *lowers)]
-        parents = {upper.parent.name: None for upper in uppers if upper.parent}
+        super().__init__(lowers, count, {upper.parent.name: None for upper in uppers if upper.parent})
+        dependencies, bones = Dependencies(), [*uppers, *lowers]
+        names = [bone.name for bone in bones]
         self._limbs = list(zip(uppers, lowers, strict=True))
         self._movers = [movers_of(lower, dependencies) for lower in lowers]
-        self._poses = BoneValues(self.object, "matrix", list(dict.fromkeys([*parents, *names])), count)
-        self._own = {name: BoneValues(self.object, name, names, count) for name in ("location", "scale")}
-        self._turns = {
-            channel: BoneValues(self.object, channel, names, count)
-            for channel in {rotation_channel(self.object.pose.bones[name].rotation_mode) for name in names}
-        }
-        self._settings = [SettingValues(lower, count) for lower in lowers]
+        self._own = {name: self.reading(name, names, count) for name in ("location", "scale")}
+        turns = {rotation_channel(bone.rotation_mode) for bone in bones}
+        self._turns = {channel: self.reading(channel, names, count) for channel in turns}
+        self._settings = SettingValues(lowers, count)
 
     def record_results(self, i: int, depsgraph: Depsgraph) -> None:
-        """Read what the limbs are made of in the ``i``-th frame."""
-        for values in (self._poses, *self._own.values()):
-            values.record(i, depsgraph)
-        for settings in self._settings:
-            settings.record(i, depsgraph)
-
-    def in_doubt(self) -> Iterator[tuple[int, int]]:
-        """The frames and limbs, by their numbers, that are to be examined again, once all frames are read: the first
-        in which a tip is off its target, as no frame changes a mechanism, and those in which arrays do not tell why.
-        All that are on count as on their targets until then."""
-        for number, settings in enumerate(self._settings):
-            is_on = settings.of("enabled") != 0.0
-            self.reach[is_on, number] = Reach.REACHED
-            self.influence[:, number] = settings.of("influence")
-            self.samples[number].is_stretched = bool((is_on & (settings.of("stretch") > 0.0)).any())
-        _, are_off = self.missed()
-        are_off &= self.reach == Reach.REACHED
-        limbs, frames = np.flatnonzero(are_off.any(axis=0)).tolist(), np.flatnonzero(are_off.any(axis=1))
-        if limbs:
-            self.reach[are_off] = self._reach(limbs, frames)[are_off[np.ix_(frames, limbs)]]
-        for number in limbs:
-            is_off, is_untold = are_off[:, number], self.reach[:, number] == Reach.INVALID
-            first = int(np.argmax(is_off))
-            yield first, number
-            is_open = self._movers[number] or self.samples[number].problem
-            others = is_off if is_open else is_off & is_untold
-            yield from ((row, number) for row in np.flatnonzero(others).tolist() if row != first)
-
-    def examine(self, i: int, number: int, depsgraph: Depsgraph) -> None:
-        """Find out what keeps a limb's tip off its target in the ``i``-th frame, which is evaluated now. Raises
-        `Refused` where something else moves the limb: what its mechanism makes of it is not to be seen."""
-        problem = moved_by(self.object.evaluated_get(depsgraph), self._movers[number])
-        if problem:
-            raise Refused(problem)
-        self.reach[i, number], problem = answer(self._limbs[number][1], depsgraph)
-        self.samples[number].problem = problem or self.samples[number].problem
+        """Read the limbs' settings in the ``i``-th frame."""
+        self._settings.record(i, depsgraph)
 
     def record_channels(self, i: int, depsgraph: Depsgraph) -> None:
-        """Read the rotations that the limbs' bones have of their own in the ``i``-th frame: of all ways to write one,
-        what they become is the closest to those."""
-        for values in self._turns.values():
-            values.record(i, depsgraph)
+        """Nothing: what the channels need to be is in the poses of the bones."""
+
+    def in_doubt(self) -> Iterator[tuple[int, list[int]]]:
+        """The frames, each with the numbers of limbs, that are to be examined once all frames are read: one in which
+        the tip is off its target, as no frame changes a mechanism, and those in which arrays do not tell why."""
+        are_off = self._seem_off()
+        limbs, frames = np.flatnonzero(are_off.any(axis=0)), np.flatnonzero(are_off.any(axis=1))
+        if not len(limbs):
+            return
+        self.reach[are_off] = self._reach(limbs, frames)[are_off[np.ix_(frames, limbs)]]
+        are_untold = are_off & (self.reach == Reach.INVALID)
+        most = int(are_off.sum(axis=1).argmax())
+        shown = np.where(are_off[most], most, are_off.argmax(axis=0))
+        for i in np.unique(shown[limbs]).tolist():
+            yield i, limbs[shown[limbs] == i].tolist()
+        pairs = zip(self._movers, self.samples, strict=True)
+        are_open = [bool(movers or sample.problem) for movers, sample in pairs]
+        others = np.where(are_open, are_off, are_untold)
+        others[shown[limbs], limbs] = False
+        for i in np.flatnonzero(others.any(axis=1)).tolist():
+            yield i, np.flatnonzero(others[i]).tolist()
+
+    def _seem_off(self) -> NDArray[Any]:
+        """Which tips are off their targets ``(frames, limbs)``; all that are on count as on them for now."""
+        settings = self._settings
+        is_on = settings.of("enabled") != 0.0
+        self.reach[is_on] = Reach.REACHED
+        self.influence[:] = settings.of("influence")
+        are_stretched = (is_on & (settings.of("stretch") > 0.0)).any(axis=0)
+        for sample, is_stretched in zip(self.samples, are_stretched.tolist(), strict=True):
+            sample.is_stretched = is_stretched
+        _, are_off = self.missed()
+        are_off &= is_on
+        return are_off
+
+    def examine(self, i: int, limbs: list[int], depsgraph: Depsgraph) -> None:
+        """Find out what keeps the tips of limbs off their targets in the ``i``-th frame, which is evaluated now. Raises
+        `Refused` where something else moves a limb: what its mechanism makes of it is not to be seen."""
+        dependencies = Dependencies()
+        for number in limbs:
+            problem = moved_by(self.object.evaluated_get(depsgraph), self._movers[number])
+            if problem:
+                raise Refused(problem)
+            self.reach[i, number], problem = answer(self._limbs[number][1], depsgraph, dependencies)
+            self.samples[number].problem = problem or self.samples[number].problem
 
     def finish(self) -> list[Sampled]:
         """What was read of each limb."""
-        for limb, sample in zip(self._limbs, self.samples, strict=True):
-            for bone, turned, scaled in zip(limb, sample.tracks[::2], sample.tracks[1::2], strict=True):
-                posed, above = self._pose(bone), self._pose(bone.parent) if bone.parent else None
-                turn, scaled.values[:] = turn_and_scale(local_to(bone.bone, above, posed))
-                near = [*self._turns[turned.channel].of(bone.name).T]
-                turned.values[:] = np.stack(to_channels(turned.mode, turn, near, ARRAYS), axis=1)
+        tracks = [track for sample in self.samples for track in sample.tracks]
+        bones = [bone for limb in self._limbs for bone in limb]
+        written = [*zip(bones, tracks[::2], tracks[1::2], strict=True)]
+        for mode in {turned.mode for _, turned, _ in written}:
+            alike = [each for each in written if each[1].mode == mode]
+            for some in slabs(len(alike), len(self.reach)):
+                self._write(mode, alike[some])
         return super().finish()
+
+    def _write(self, mode: str, written: list[tuple[PoseBone, Track, Track]]) -> None:
+        """Write the rotations and scales of bones of a rotation mode into their tracks."""
+        pairs = [(bone, self._pose(bone.parent) if bone.parent else None) for bone, *_ in written]
+        local = np.concatenate([local_to(bone.bone, above, self._pose(bone)) for bone, above in pairs])
+        near = np.concatenate([self._turns[turned.channel].of(bone.name) for bone, turned, _ in written])
+        turns, scales = turn_and_scale(local)
+        channels = np.stack(to_channels(mode, turns, [*near.T], ARRAYS), axis=1)
+        count = len(written)
+        found = zip(np.split(channels, count), np.split(scales, count), strict=True)
+        for (_, turned, scaled), (turn, scale) in zip(written, found, strict=True):
+            turned.values[:], scaled.values[:] = turn, scale
 
     def _pose(self, bone: PoseBone) -> NDArray[Any]:
         """Where a bone is in the armature, ``(frames, 4, 4)``."""
         return matrices_of(self._poses.of(bone.name))
 
-    def _reach(self, limbs: list[int], frames: NDArray[Any]) -> NDArray[Any]:
+    def _reach(self, limbs: NDArray[Any], frames: NDArray[Any]) -> NDArray[Any]:
         """What keeps the tips of some limbs off their targets in some frames ``(frames, limbs)``, `INVALID` if neither
         the solver nor the influence does."""
-        numbers = {
-            name: np.stack([self._settings[limb].of(name)[frames] for limb in limbs], axis=1)
-            for name in (*NUMBERS, "plane")
-        }
+        numbers = {name: self._settings.of(name)[np.ix_(frames, limbs)] for name in (*NUMBERS, "plane")}
         angles = np.stack([numbers[name] for name in IN_SHAPE], axis=-1)
-        found = [self._limb(limb, frames, angles[:, i]) for i, limb in enumerate(limbs)]
+        found = [self._limb(limb, frames, angles[:, i]) for i, limb in enumerate(limbs.tolist())]
         places = np.stack([place for _, place in found], axis=1)
         body, _, are_limbs = bodies_of([shapes for shapes, _ in found])
         settings = solver_settings(numbers, 1.0, np.cos)
@@ -141,23 +155,33 @@ class RigRecorder(ChainRecorder):
 
 
 class SettingValues:
-    """The settings of a limb on the rig, frame by frame: those that are custom properties, which all that change are,
+    """The settings of limbs on the rig, frame by frame: those that are custom properties, which all that change are,
     are read in each, and the others once."""
 
-    def __init__(self, lower: PoseBone, count: int) -> None:
-        holder, settings = holder_of(lower), chain_settings(lower)
-        numbers = [(name, setting.number_of(getattr(settings, name))) for name, setting in BY_NAME.items()]
-        self._values = {name: np.full(count, float(number)) for name, number in numbers}
-        self._holder = (holder.id_data, holder.name)
-        self._changing = [(ON_RIG + name, values) for name, values in self._values.items() if ON_RIG + name in holder]
+    def __init__(self, lowers: list[PoseBone], count: int) -> None:
+        holders: Any = [holder_of(lower) for lower in lowers]
+        own = [chain_settings(lower) for lower in lowers]
+        shape = count, len(lowers)
+        self._values = {
+            name: np.broadcast_to([float(setting.number_of(getattr(each, name))) for each in own], shape)
+            for name, setting in BY_NAME.items()
+        }
+        self._changing: dict[Any, list[tuple[str, str, NDArray[Any]]]] = {}
+        for name in BY_NAME:
+            changing = [i for i, holder in enumerate(holders) if ON_RIG + name in holder]
+            if changing:
+                self._values[name] = self._values[name].copy()
+            for i in changing:
+                read = (holders[i].name, ON_RIG + name, self._values[name][:, i])
+                self._changing.setdefault(holders[i].id_data, []).append(read)
 
     def record(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
-        ob, bone = self._holder
-        holder: Any = bones_of(ob.evaluated_get(depsgraph))[bone]
-        for name, values in self._changing:
-            values[i] = holder[name]
+        for ob, changing in self._changing.items():
+            bones: Any = bones_of(ob.evaluated_get(depsgraph))
+            for bone, key, values in changing:
+                values[i] = bones[bone][key]
 
     def of(self, name: str) -> NDArray[Any]:
-        """One setting as the number that Blender stores for it, ``(frames,)``."""
+        """One setting as the number that Blender stores for it, ``(frames, limbs)``."""
         return self._values[name]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...live.places import Positions
 from ...rig import settings, status
-from ...rig.data.access import runs_on_rig, scene_of
+from ...rig.data.access import scene_of
 from ..keeping import trial
 from ..keys import Keys, Sheet
 from ..samples import Sampled
@@ -77,7 +77,7 @@ def _is_seen(chain: Solved) -> bool:
     """Whether all that a chain takes from the rig shows in where its joints are when its keys play."""
     subject = chain.subject
     is_lengthened = subject.settings["stretch"] > 0.0 or "stretch" in subject.moving
-    return not (subject.needs_own or is_lengthened or runs_on_rig(subject.bones[1]))
+    return not (subject.needs_own or is_lengthened)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from bpy.types import Depsgraph, Object, PoseBone
+from bpy.types import Depsgraph, Object, PoseBone, bpy_prop_collection
 from numpy.typing import NDArray
 
 from ...live import solved_channels
@@ -20,8 +20,11 @@ from ...solver import Reach
 from ..samples import OFF, Joints, Sampled, Track, empty_sample, is_off
 from .courses.transforms import array_of
 
-WIDTHS = {"head": 3, "tail": 3, "matrix": 16, **SIZES}
+WIDTHS = {"matrix": 16, **SIZES}
 """How many numbers properties of bones have that are read."""
+
+Y_AXIS, HEAD = slice(4, 7), slice(12, 15)
+"""Where those are among the numbers of a bone's matrix, which Blender stores column by column."""
 
 
 class BoneValues:
@@ -29,18 +32,17 @@ class BoneValues:
 
     def __init__(self, ob: Object, name: str, bones: list[str], count: int) -> None:
         everyone = {bone.name: i for i, bone in enumerate(bones_of(ob))}
-        self._object = ob
         self._name = name
         self._column = {bone: i for i, bone in enumerate(bones)}
-        self._rows = [everyone[bone] for bone in bones]
+        self._rows = np.array([everyone[bone] for bone in bones])
         self._all = np.zeros((len(everyone), WIDTHS[name]), np.float32)
         self.values = np.zeros((count, len(bones), WIDTHS[name]), np.float32)
         """The numbers read, ``(frames, bones, numbers)``."""
 
-    def record(self, i: int, depsgraph: Depsgraph) -> None:
-        """Read the ``i``-th frame, as it is evaluated."""
-        bones_of(self._object.evaluated_get(depsgraph)).foreach_get(self._name, self._all.ravel())
-        self.values[i] = self._all[self._rows]
+    def record(self, i: int, evaluated: bpy_prop_collection[PoseBone]) -> None:
+        """Read the ``i``-th frame of the bones as they are evaluated in it."""
+        evaluated.foreach_get(self._name, self._all.ravel())
+        self._all.take(self._rows, axis=0, out=self.values[i])
 
     def of(self, bone: str) -> NDArray[Any]:
         """Of one bone, ``(frames, numbers)``."""
@@ -49,15 +51,22 @@ class BoneValues:
 
 
 class Recorder:
-    """The joints of some limbs of one object, whatever puts them there."""
+    """The joints of some limbs of one object, whatever puts them there, by the poses of their bones, and of others that
+    are named."""
 
-    def __init__(self, lowers: list[PoseBone], count: int) -> None:
+    def __init__(self, lowers: list[PoseBone], count: int, others: Iterable[str] = ()) -> None:
         self.object: ArmatureObject = lowers[0].id_data
         self.samples = [empty_sample(lower, count) for lower in lowers]
-        names = [lower.name for lower in lowers]
-        self._heads = BoneValues(self.object, "head", [upper_of(lower).name for lower in lowers] + names, count)
-        self._tails = BoneValues(self.object, "tail", names, count)
+        bones = [bone.name for bone in (*map(upper_of, lowers), *lowers)]
+        self._lengths = np.array([[lower.bone.length] for lower in lowers], np.float32)
         self._worlds = np.zeros((count, 4, 4))
+        self._read: list[BoneValues] = []
+        self._poses = self.reading("matrix", [*bones, *others], count)
+
+    def reading(self, name: str, bones: list[str], count: int) -> BoneValues:
+        """Read a property of bones in every frame."""
+        self._read.append(BoneValues(self.object, name, bones, count))
+        return self._read[-1]
 
     def rows_of(self, bones: list[PoseBone]) -> NDArray[Any]:
         """Where bones are among those of the pose."""
@@ -65,14 +74,17 @@ class Recorder:
 
     def record(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
-        self._worlds[i] = array_of(self.object.evaluated_get(depsgraph).matrix_world)
-        self._heads.record(i, depsgraph)
-        self._tails.record(i, depsgraph)
+        evaluated = self.object.evaluated_get(depsgraph)
+        self._worlds[i] = array_of(evaluated.matrix_world)
+        for values in self._read:
+            values.record(i, bones_of(evaluated))
 
     def joints(self) -> Any:
         """Roots, knees and tips in the world, each ``(frames, limbs, 3)``."""
-        places = np.concatenate([self._heads.values, self._tails.values], axis=1)
-        worlds = self._worlds
+        count, worlds = len(self.samples), self._worlds
+        along, heads = (self._poses.values[:, : 2 * count, column] for column in (Y_AXIS, HEAD))
+        tails = heads[:, count:] + self._lengths * along[:, count:]
+        places = np.concatenate([heads, tails], axis=1)
         moved = places @ worlds[:, :3, :3].transpose(0, 2, 1) + worlds[:, None, :3, 3]
         return np.split(moved, 3, axis=1)
 
@@ -87,8 +99,8 @@ class Recorder:
 class ChainRecorder(Recorder):
     """Live chains of one object: their channels, joints and reach."""
 
-    def __init__(self, lowers: list[PoseBone], count: int) -> None:
-        super().__init__(lowers, count)
+    def __init__(self, lowers: list[PoseBone], count: int, others: Iterable[str] = ()) -> None:
+        super().__init__(lowers, count, others)
         self._keys = [key_of(lower) for lower in lowers]
         targets = [Target.read(s.target, s.subtarget) for s in map(chain_settings, lowers)]
         goals = {k: target for k, target in enumerate(targets) if target and not target.problem()}
@@ -126,12 +138,12 @@ class ChainRecorder(Recorder):
                 self.reach[i, number] = Reach.INVALID if chain is None or chain.problem else chain.reach
                 sample.problem = (chain.problem if chain else status.UNPOSED) or sample.problem
 
-    def in_doubt(self) -> Iterable[tuple[int, int]]:
-        """The frames, and the limbs by their numbers, that are to be examined once all frames are read."""
+    def in_doubt(self) -> Iterable[tuple[int, list[int]]]:
+        """The frames, each with the numbers of limbs, that are to be examined once all frames are read."""
         return ()
 
-    def examine(self, i: int, number: int, depsgraph: Depsgraph) -> None:
-        """Examine a limb in the ``i``-th frame, which is evaluated now."""
+    def examine(self, i: int, limbs: list[int], depsgraph: Depsgraph) -> None:
+        """Examine limbs in the ``i``-th frame, which is evaluated now."""
 
     def record_channels(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the channels of the limbs' bones in the ``i``-th frame."""

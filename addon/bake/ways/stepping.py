@@ -29,12 +29,9 @@ def step_live(context: Context, chains: list[PoseBone], frames: NDArray[Any]) ->
     with frame_kept(scene_of(context)), live_as(scene_of(context), True):
         yield from _step(context, recorders, frames)
         for recorder in recorders:
-            shown = -1
-            for i, number in recorder.in_doubt():
-                if i != shown:
-                    set_frame(scene_of(context), float(frames[i]))
-                    shown = i
-                recorder.examine(i, number, context.evaluated_depsgraph_get())
+            for i, limbs in recorder.in_doubt():
+                set_frame(scene_of(context), float(frames[i]))
+                recorder.examine(i, limbs, context.evaluated_depsgraph_get())
     return _in_order(chains, recorders)
 
 

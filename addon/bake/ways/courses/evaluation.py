@@ -168,8 +168,8 @@ class Evaluated:
     def record(self, i: int, depsgraph: Any) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
         self._worlds.record(i, depsgraph)
-        for channel in self._channels.values():
-            channel.record(i, depsgraph)
+        for (ob, _), channel in self._channels.items():
+            channel.record(i, bones_of(self._doubles.get(ob, ob).evaluated_get(depsgraph)))
         for (ob, bone, path), values in self._settings.items():
             owner: Any = bones_of(self._doubles.get(ob, ob).evaluated_get(depsgraph))[bone]
             values[i] = _number_at(owner, path)
