@@ -86,7 +86,12 @@ class Sampled:
     @property
     def unreached(self) -> int:
         """The number of frames in which the tip does not come to its target."""
-        return int(self.misses.sum())
+        return self.unreached_beyond(0.0)
+
+    def unreached_beyond(self, distance: float) -> int:
+        """The number of these in which the tip stays farther away than that, or the chain could not be posed."""
+        is_near = (self.residual <= distance) & (self.reach != Reach.INVALID)
+        return int((self.misses & ~is_near).sum())
 
     @property
     def residual(self) -> NDArray[Any]:

@@ -168,6 +168,14 @@ def _reach(parser: argparse.ArgumentParser) -> None:
         metavar="FRAMES",
         help="end with code 3, and write nothing, if a chain has more unreached frames than this",
     )
+    parser.add_argument(
+        "--max-miss",
+        type=_at_least(0.0),
+        default=0.0,
+        metavar="DISTANCE",
+        help="a frame counts as reached with the tip no farther than this from its target, in scene units, as softness "
+        "and influences between 0 and 1 leave it",
+    )
 
 
 def _scripts(parser: argparse.ArgumentParser) -> None:
@@ -229,10 +237,12 @@ def _allow_no_chains(parser: argparse.ArgumentParser) -> None:
 
 
 def _check_inputs(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    real: list[str] = [*map(os.path.realpath, arguments.inputs)]
-    twice = next((given for i, given in enumerate(arguments.inputs) if real[i] in real[:i]), None)
-    if twice:
-        parser.error(f"{twice} is given twice")
+    seen: set[str] = set()
+    for given in arguments.inputs:
+        real = os.path.realpath(given)
+        if real in seen:
+            parser.error(f"{given} is given twice")
+        seen.add(real)
 
 
 def _check_frames(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:

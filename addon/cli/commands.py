@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from argparse import Namespace
 from collections.abc import Callable, Generator
+from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
@@ -70,7 +71,7 @@ def report(arguments: Namespace, source: Path, write: Write) -> None:
         with shown(scene):
             frames = baking.frames_of(bpy.context, span_of(arguments), lowers)
             chains = _finished(source, baking.sample_chains(bpy.context, lowers, frames))
-        told = Told("report", source, scene, frames, perf_counter() - began, opened.warnings)
+        told = Told("report", source, scene, frames, perf_counter() - began, opened.warnings, arguments.max_miss)
         lines += [told.chain(chain) for chain in chains]
     for line in lines:
         write(line)
@@ -138,7 +139,8 @@ def _baked(arguments: Namespace, source: Path, output: Path, opened: Opened) -> 
         for warning in baked.warnings:
             say(f"{source}: {warning}")
         warnings = [*opened.warnings, *baked.warnings]
-        lines += Told("bake", source, scene, frames, baked.seconds, warnings).baked(baked, output)
+        told = Told("bake", source, scene, frames, baked.seconds, warnings, arguments.max_miss)
+        lines += told.baked(baked, output)
     _check_posed(lines)
     _check_unreached(arguments, lines)
     return lines or [without_chains(source, output, opened.warnings)]
@@ -171,10 +173,19 @@ def _output(arguments: Namespace, source: Path) -> Path:
     if arguments.output is not None:
         if output == output_of(source, None, None):
             raise Stop(Code.BAD_INPUT, f"{source} would be written over: give another -o, or --in-place")
-        clashes = [other for other in arguments.inputs if output_of(other, *given) == output]
+        clashes = _sources(tuple(arguments.inputs), *given).get(output, [])
         if len(clashes) > 1:
             raise Stop(Code.BAD_INPUT, f"{clashes[0]} and {clashes[1]} would be written to the same file: {output}")
     return output
+
+
+@lru_cache(maxsize=1)
+def _sources(inputs: tuple[Path, ...], output: str, below: Path | None) -> dict[Path, list[Path]]:
+    """The inputs by the files to write for them."""
+    found: dict[Path, list[Path]] = {}
+    for source in inputs:
+        found.setdefault(output_of(source, output, below), []).append(source)
+    return found
 
 
 def _options(arguments: Namespace) -> Line:
@@ -212,10 +223,11 @@ def _check_posed(lines: list[Line]) -> None:
 def _check_unreached(arguments: Namespace, lines: list[Line]) -> None:
     """Stop if a chain does not reach its target in more frames than may be."""
     allowed = 0 if arguments.strict and arguments.max_unreached is None else arguments.max_unreached
+    does_not = f"does not come to within {arguments.max_miss:g} of" if arguments.max_miss else "does not reach"
     for line in lines:
         if allowed is not None and line["unreached"] > allowed:
             raise Stop(
                 Code.UNREACHED,
-                f"{line['file']}: chain '{line['object']}:{line['chain']}' does not reach its target in "
+                f"{line['file']}: chain '{line['object']}:{line['chain']}' {does_not} its target in "
                 f"{line['unreached']} of {line['frames']} frames, and {allowed} are allowed",
             )

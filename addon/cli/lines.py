@@ -27,6 +27,7 @@ class Told(NamedTuple):
     frames: NDArray[Any]
     seconds: float
     warnings: list[str]
+    max_miss: float
 
     def chain(self, chain: Sampled) -> Line:
         """What one chain does."""
@@ -40,7 +41,7 @@ class Told(NamedTuple):
             "last": float(self.frames[-1]),
             "frames": len(self.frames),
             "way": chain.way,
-            "unreached": chain.unreached,
+            "unreached": chain.unreached_beyond(self.max_miss),
             "max_error": chain.worst_residual() if chain.is_posed else None,
             "reach": self._runs(chain),
             "seconds": round(self.seconds, 4),

@@ -34,6 +34,8 @@ const JOB_TYPE = {
           description: "Run the Python of the shots, which their drivers may need. Only for files that you trust" },
         { key: "max_unreached", type: "int32", default: 1000000, propargs: { min: 0 },
           description: "A shot with a chain that has more unreached frames than this fails, and with it its task" },
+        { key: "max_miss", type: "float", default: 0, propargs: { min: 0 },
+          description: "How far a tip may be from its target in a frame that counts as reached, in scene units" },
         { key: "command", type: "string", default: "{blender} --command planar_ik",
           description: "What runs the program on the workers; it is split at spaces" },
         // A job type can't read files, so that the list is read where the job is submitted.
@@ -78,7 +80,8 @@ function bakeOptions(settings) {
     const isNamed = ["scene", "preview", "action"].includes(settings.range);
     return [].concat(
         ["--step", String(settings.step), "--tolerance", String(settings.tolerance), "--action", settings.action],
-        ["--max-unreached", String(settings.max_unreached), "--skip-existing"],
+        ["--max-unreached", String(settings.max_unreached), "--max-miss", String(settings.max_miss)],
+        ["--skip-existing"],
         isNamed ? ["--range", settings.range] : [`--frames=${settings.range}`],
         settings.scene ? [`--scene=${settings.scene}`] : [],
         settings.purpose === "animation" ? [] : ["--for", settings.purpose],

@@ -126,7 +126,8 @@ def words_of(said: str) -> list[str]:
 
 OPTIONS = {
     "Range": "-3:20", "Step": 0.5, "Tolerance": 0.01, "Action": "new", "Keep": "yes", "Purpose": "game",
-    "Scene": "all", "Strict": "no", "MaxUnreached": 7, "AllowNoChains": "yes", "EnableAutoexec": "yes",
+    "Scene": "all", "Strict": "no", "MaxUnreached": 7, "MaxMiss": 0.02, "AllowNoChains": "yes",
+    "EnableAutoexec": "yes",
 }  # fmt: skip
 
 
@@ -136,8 +137,8 @@ def parsed(words: list[str]) -> dict[str, Any]:
 
 def assert_options(given: dict[str, Any]) -> None:
     """The program was given what `OPTIONS` say."""
-    names = ("frames", "step", "tolerance", "action", "keep", "purpose", "scene", "strict", "max_unreached")
-    wanted = ((-3.0, 20.0), 0.5, 0.01, "new", True, "game", "all", False, 7)
+    names = ("frames", "step", "tolerance", "action", "keep", "purpose", "scene", "strict", "max_unreached", "max_miss")
+    wanted = ((-3.0, 20.0), 0.5, 0.01, "new", True, "game", "all", False, 7, 0.02)
     assert tuple(given[name] for name in names) == wanted
     assert (given["allow_no_chains"], given["enable_autoexec"], given["skip_existing"]) == (True, True, True)
 

@@ -87,6 +87,37 @@ def test_strict_allows_no_unreached_frame_unless_told(shot):
     assert run("report", "--strict", "--max-unreached", unreached, shot)[0] == 0
 
 
+def misses(chain: Any, frames: int) -> list[float]:
+    """How far the tip is from its target, frame by frame, as Blender evaluates it."""
+    found = []
+    for frame in range(1, frames + 1):
+        bpy.context.scene.frame_set(frame)
+        posed = chain.id_data.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        target = chain.planar_ik.target.matrix_world.translation
+        found.append((posed.matrix_world @ posed.pose.bones[chain.name].tail - target).length)
+    return found
+
+
+@pytest.mark.parametrize("values", [{"softness": 0.2}, {"influence": 0.9}, {}], ids=["soft", "blended", "too far"])
+@pytest.mark.parametrize("command", ["bake", "report"])
+def test_frames_count_as_reached_as_near_to_the_target_as_was_said(shot, values, command):
+    open_file(shot)
+    shin = bpy.data.objects["leg"].pose.bones["shin"]
+    for name, value in values.items():
+        setattr(shin, f"planar_ik_{name}", value)
+    bpy.ops.wm.save_mainfile()
+    away = misses(shin, 24)
+    words = [command, shot, "--strict", *(["-o", shot.with_name("out.blend")] if command == "bake" else [])]
+    assert run(*words)[0] == 3
+    between = (max(away) + min(each for each in away if each > 1e-3)) / 2.0
+    code, _, err = run(*words, "--max-miss", between)
+    assert code == 3
+    beyond = sum(each > between for each in away)
+    assert f"does not come to within {between:g} of its target in {beyond} of 24 frames" in err
+    code, (line,), err = run(*words, "--max-miss", 1.01 * max(away))
+    assert (code, line["unreached"]) == (0, 0), err
+
+
 def test_a_chain_that_can_not_be_posed_is_left_out_of_no_strict_report(shot):
     open_file(shot)
     make_chain(make_leg("other")).target = None
