@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Context, EditBone, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..data.access import ArmatureObject, bones_of, chain_settings, is_armature, path_to_bone, view_layer_of
@@ -31,14 +31,6 @@ SHAPES = {"target": ("WGT-planar_ik_target", CUBE), "pole": ("WGT-planar_ik_pole
 """What controls look like, by what they are for: the shape's name, its corners and edges."""
 
 
-class Mirror(Protocol):
-    """What gives mirror images."""
-
-    def of_matrix(self, matrix: Matrix) -> Matrix:
-        """The mirror image of something in the armature."""
-        ...
-
-
 class Control(NamedTuple):
     """A bone to be made: for which limb and as what, where in the world, and how large."""
 
@@ -60,36 +52,38 @@ def make_controls(context: Context, ob: ArmatureObject, wanted: Collection[Contr
     names = []
     with edit_mode(context, ob):
         for control in wanted:
-            made = ob.data.edit_bones.new(f"{control.kind}_{control.lower}")
-            made.tail = (0.0, 1.0, 0.0)
             at, turn, _ = (to_rest @ Matrix.LocRotScale(control.place, control.turn, None)).decompose()
-            made.matrix = Matrix.LocRotScale(at, turn, None)
-            made.length = control.size * to_rest.median_scale
-            made.parent = ob.data.edit_bones[parent] if parent else None
-            made.use_deform = False
+            made = ob.data.edit_bones.new(f"{control.kind}_{control.lower}")
+            length = control.size * to_rest.median_scale
+            _lay(made, Matrix.LocRotScale(at, turn, None), length, ob.data.edit_bones[parent] if parent else None)
             names.append(made.name)
     for control, name in zip(wanted, names, strict=True):
         _finish(ob, name, _shape(*SHAPES[control.kind]))
     return [Target(ob, name) for name in names]
 
 
-def mirror_controls(context: Context, ob: ArmatureObject, images: Mapping[str, Mirror]) -> None:
-    """Make controls for the other side of those of these names, mirrored at rest and in the pose."""
+def mirror_controls(context: Context, ob: ArmatureObject, images: Mapping[str, Callable[[Matrix], Matrix]]) -> None:
+    """Make controls for the other side of those of these names, at rest and in the pose by what gives the mirror image
+    of something in the armature."""
     evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
-    posed = {name: image.of_matrix(evaluated.pose.bones[name].matrix) for name, image in images.items()}
+    posed = {name: image(evaluated.pose.bones[name].matrix) for name, image in images.items()}
     with edit_mode(context, ob):
         bones = ob.data.edit_bones
         for name, image in images.items():
-            bone, made = bones[name], bones.new(other_side(name))
-            made.tail = (0.0, 1.0, 0.0)
-            made.matrix, made.length = image.of_matrix(bone.matrix), bone.length
-            made.parent = bone.parent and bones.get(other_side(bone.parent.name), bone.parent)
-            made.use_deform = False
+            bone = bones[name]
+            parent = bone.parent and bones.get(other_side(bone.parent.name), bone.parent)
+            _lay(bones.new(other_side(name)), image(bone.matrix), bone.length, parent)
     for name, matrix in posed.items():
         control, copy = ob.pose.bones[name], ob.pose.bones[other_side(name)]
         _finish(ob, copy.name, control.custom_shape)
         copy.rotation_mode, copy.matrix = control.rotation_mode, matrix
     view_layer_of(context).update()
+
+
+def _lay(made: EditBone, rest: Matrix, length: float, parent: EditBone | None) -> None:
+    """Lay a new control at rest. Blender takes no matrix for a bone without a length."""
+    made.tail = (0.0, 1.0, 0.0)
+    made.matrix, made.length, made.parent, made.use_deform = rest, length, parent, False
 
 
 def _finish(ob: ArmatureObject, name: str, shape: Object | None) -> None:

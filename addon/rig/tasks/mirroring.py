@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, cast
 
 import bpy
@@ -84,18 +84,17 @@ def counterpart(lower: PoseBone) -> PoseBone:
 def mirror_chains(context: Context, pairs: Iterable[Pair]) -> list[Pair]:
     """Give the second of each pair the chain of the first, with its target and pole mirrored, and what else was made
     for it; return the pairs, whose bones move in memory where others are made."""
-    names = [(lower.id_data, lower.name, other.name) for lower, other in pairs]
-    wanted: dict[ArmatureObject, dict[str, Image]] = {}
-    for lower, other in pairs:
-        for goal in filter(None, followed(chain_settings(lower))):
+    limbs = [(lower.id_data, lower.name, other.name, Image.of(lower, other)) for lower, other in pairs]
+    wanted: dict[ArmatureObject, dict[str, Callable[[Matrix], Matrix]]] = {}
+    for ob, name, _, image in limbs:
+        for goal in filter(None, followed(chain_settings(ob.pose.bones[name]))):
             if _lacks_image(goal):
-                wanted.setdefault(cast("ArmatureObject", goal.object), {})[goal.bone] = Image.of(lower, other)
+                wanted.setdefault(cast("ArmatureObject", goal.object), {})[goal.bone] = image.of_matrix
     for rig, images in wanted.items():
         mirror_controls(context, rig, images)
-    found = [(ob.pose.bones[lower], ob.pose.bones[other]) for ob, lower, other in names]
-    for lower, other in found:
-        _mirror_chain(context, lower, other)
-    return found
+    for ob, name, flipped, image in limbs:
+        _mirror_chain(context, ob.pose.bones[name], ob.pose.bones[flipped], image)
+    return [(ob.pose.bones[name], ob.pose.bones[flipped]) for ob, name, flipped, _ in limbs]
 
 
 def _lacks_image(goal: Target) -> bool:
@@ -110,8 +109,8 @@ def _can_be_made(goal: Target) -> bool:
     return not is_linked and has_bone(rig, goal.bone) and MADE in rig.data.bones[goal.bone]
 
 
-def _mirror_chain(context: Context, lower: PoseBone, other: PoseBone) -> None:
-    chain, own, image = chain_settings(lower), chain_settings(other), Image.of(lower, other)
+def _mirror_chain(context: Context, lower: PoseBone, other: PoseBone, image: Image) -> None:
+    chain, own = chain_settings(lower), chain_settings(other)
     settings: dict[str, Any] = {name: getattr(chain, name) for name in SHAPING}
     settings |= {name: -settings[name] for name in IN_SHAPE}  # A turn's mirror image goes the other way round.
     for goal, bone in GOALS:
