@@ -11,17 +11,17 @@ from bpy.types import ID, Collection, Context, Object, PoseBone, Scene
 from mathutils import Matrix, Vector
 
 from ...solver.chain import Own
-from ...solver.rotation import Quaternion
-from ..anatomy import Unposable, carried_by
+from ...solver.rotation import Quaternion, components
+from ..anatomy import Unposable, anatomy, carried_by
 from ..data.access import chain_settings, has_bone, object_named, runs_on_rig, scene_of, upper_of
 from ..data.dependencies import Dependencies
 from ..kinds import Refused
 from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, orphaned, overlap, unposed
-from ..settings import MADE, NAMES, PREFIX
+from ..settings import MADE, NAMES, PREFIX, angles_of
 from ..stretching import restore_inherit_scale
 from ..targets import Target
 from .ends import let_go_of_rotation
-from .fitting import UNTURNED, Fit, Posture, is_planar, posture
+from .fitting import OFF_PLANE, UNTURNED, Fit, Posture, is_planar, posture
 from .limbs import doubles, is_shown
 
 
@@ -42,6 +42,29 @@ class Fitting(NamedTuple):
 def told_turned(upper: PoseBone, angle: float) -> str:
     """What to say of an upper bone that turns about its length by an angle."""
     return f"'{upper.name}' turns by {degrees(angle):.3g}° about its length: the plane Pole would keep it as it is"
+
+
+def told_beside(context: Context, lower: PoseBone) -> str:
+    """What to say of a target that is beside the plane that the limb's hinge bends in; nothing if it is in it, or if
+    the limb can't be posed, which says more."""
+    settings = chain_settings(lower)
+    target = Target.read(settings.target, settings.subtarget)
+    if settings.plane != "REST" or target is None or target.problem() or orphaned(lower):
+        return ""
+    depsgraph = context.evaluated_depsgraph_get()
+    rig = lower.id_data.evaluated_get(depsgraph)
+    bone = rig.pose.bones[lower.name]
+    upper = upper_of(bone)
+    try:
+        scales, stretches = (upper.scale[:], bone.scale[:]), settings.stretch > 0.0
+        body = anatomy(upper, bone, *scales, angles_of(settings.numbers()), stretches)
+    except Unposable:
+        return ""
+    x, y, z = (rig.matrix_world @ body.frame).inverted_safe() @ target.position(depsgraph)
+    beside = components((x, y, z), body.limb.axes)[2]
+    if abs(beside) <= OFF_PLANE * body.limb.bones.total:
+        return ""
+    return f"The target of '{lower.name}' is beside the plane of its hinge: move it there, or set the plane to Free"
 
 
 def check_parent(lower: PoseBone) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import sqrt
 from typing import Any, NamedTuple
 
-from bpy.types import Context, PoseBone
+from bpy.types import PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ...solver.chain import Features, Own, solve_chain, tip_position
@@ -19,7 +19,6 @@ from ..data.animation import drivers_on
 from ..data.dependencies import properties_read
 from ..data.sides import swing_side
 from ..kinds import Refused
-from ..problems import orphaned
 from ..settings import angles_of
 from ..targets import Target
 from .fitting import OFF_PLANE, UNTURNED, Posture, posture
@@ -121,29 +120,6 @@ def _sliders(lower: PoseBone) -> Iterator[tuple[str, str]]:
         if (getattr(each, "target", None), getattr(each, "subtarget", "")) == (rig, lower.name):
             for curve in drivers_on(rig, each.path_from_id("influence")):
                 yield from ((owner, path.strip('[]"')) for _, owner, path in properties_read(curve.driver))
-
-
-def told_beside(context: Context, lower: PoseBone) -> str:
-    """What to say of a target that is beside the plane that the limb's hinge bends in; nothing if it is in it, or if
-    the limb can't be posed, which says more."""
-    settings = chain_settings(lower)
-    target = Target.read(settings.target, settings.subtarget)
-    if settings.plane != "REST" or target is None or target.problem() or orphaned(lower):
-        return ""
-    depsgraph = context.evaluated_depsgraph_get()
-    rig = lower.id_data.evaluated_get(depsgraph)
-    bone = rig.pose.bones[lower.name]
-    upper = upper_of(bone)
-    try:
-        scales, stretches = (upper.scale[:], bone.scale[:]), settings.stretch > 0.0
-        body = anatomy(upper, bone, *scales, angles_of(settings.numbers()), stretches)
-    except Unposable:
-        return ""
-    x, y, z = (rig.matrix_world @ body.frame).inverted_safe() @ target.position(depsgraph)
-    beside = components((x, y, z), body.limb.axes)[2]
-    if abs(beside) <= OFF_PLANE * body.limb.bones.total:
-        return ""
-    return f"The target of '{lower.name}' is beside the plane of its hinge: move it there, or set the plane to Free"
 
 
 def place(target: Target, position: Vector, turn: Quaternion | None = None) -> None:

@@ -13,7 +13,7 @@ from bpy.types import Context, Menu, Operator, Panel
 
 from ... import live
 from ...rig.data.access import chain_settings
-from ...rig.tasks.snapping import told_beside
+from ...rig.tasks.setup import told_beside
 from ..finding import selected_chains
 from ..translations import told
 from .chains import ChainOperator
