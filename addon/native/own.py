@@ -9,7 +9,7 @@ from mathutils import Vector
 
 from ..rig.anatomy import Unposable, solved
 from ..rig.data.access import chain_settings, upper_of
-from ..rig.data.rotation import rotation_channel, to_channels, to_quaternion
+from ..rig.data.rotation import rotation_channel, set_turn, to_quaternion
 from ..rig.kinds import Refused
 from ..rig.tasks.fitting import Posture, posture
 from ..rig.tasks.setup import check_parent
@@ -46,8 +46,7 @@ def adopt(context: Context, lower: PoseBone) -> list[PoseBone]:
     poses = _solution(context, lower)
     lengthened = _lengthened(lower, poses)
     for bone, (turn, scale) in poses.items():
-        channel = rotation_channel(bone.rotation_mode)
-        setattr(bone, channel, to_channels(bone.rotation_mode, turn, getattr(bone, channel)[:]))
+        set_turn(bone, turn)
         if bone in lengthened:
             bone.scale = scale
     if lengthened:  # a mechanism is made for bones as long as they are

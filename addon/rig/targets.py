@@ -47,14 +47,16 @@ class Target:
     @property
     def path(self) -> str:
         """The data path of its own location."""
-        return f"{path_to_bone(self.bone)}.location" if self.bone else "location"
+        return self._path("location")
 
     @property
     def rotation_path(self) -> str:
         """The data path of its own rotation."""
-        if self.bone:
-            return f"{path_to_bone(self.bone)}.{rotation_channel(bones_of(self.object)[self.bone].rotation_mode)}"
-        return rotation_channel(self.object.rotation_mode)
+        owner: Any = bones_of(self.object)[self.bone] if self.bone else self.object
+        return self._path(rotation_channel(owner.rotation_mode))
+
+    def _path(self, channel: str) -> str:
+        return f"{path_to_bone(self.bone)}.{channel}" if self.bone else channel
 
     def is_left_behind(self, depsgraph: Depsgraph) -> bool:
         """Whether its location is not what the F-curves of its action say of this frame."""

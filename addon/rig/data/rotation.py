@@ -52,6 +52,12 @@ FLOATS = Angles(math.sqrt, math.sin, math.cos, math.atan2, round, ops.FLOATS.sel
 ARRAYS = Angles(np.sqrt, np.sin, np.cos, np.arctan2, np.round, np.where)
 
 
+def set_turn(bone: Any, rotation: Quaternion) -> None:
+    """Give a bone a rotation of its own, written the way that is closest to what it had."""
+    channel = rotation_channel(bone.rotation_mode)
+    setattr(bone, channel, to_channels(bone.rotation_mode, rotation, getattr(bone, channel)[:]))
+
+
 def to_channels(mode: str, rotation: Quaternion, near: Sequence[Any], m: Angles = FLOATS) -> tuple[Any, ...]:
     """The rotation in a bone's rotation mode, of all ways to write it the one closest to ``near``."""
     if mode == "QUATERNION":

@@ -9,10 +9,9 @@ from typing import Any
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Quaternion
 
-from ...solver.rotation import Quaternion as Turn
 from ..data.access import chain_settings, children_of, place_of_setting, view_layer_of
 from ..data.animation import clear_if_empty
-from ..data.rotation import rotation_channel, to_channels
+from ..data.rotation import set_turn
 from ..settings import ChainSettings, on_change
 from ..targets import Target
 
@@ -35,9 +34,7 @@ def end_of(lower: PoseBone) -> PoseBone | None:
 
 def turn_of(context: Context, bone: PoseBone) -> Quaternion:
     """How a bone is turned in the world."""
-    evaluated = bone.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    turn: Quaternion = (evaluated.matrix_world @ evaluated.pose.bones[bone.name].matrix).to_quaternion()
-    return turn
+    return Target(bone.id_data, bone.name).matrix(context.evaluated_depsgraph_get()).to_quaternion()
 
 
 def keep_rotation(context: Context, lower: PoseBone, before: Quaternion) -> str:
@@ -94,9 +91,7 @@ def adopt_turn(context: Context, lower: PoseBone, end: PoseBone) -> None:
     place, _, size = (rig.matrix_world @ evaluated.matrix).decompose()
     turned = Matrix.LocRotScale(place, target.matrix(depsgraph).to_quaternion(), size)
     own = rig.convert_space(pose_bone=evaluated, matrix=turned, from_space="WORLD", to_space="LOCAL")
-    turn: Turn = own.to_quaternion()[:]
-    channel = rotation_channel(end.rotation_mode)
-    setattr(end, channel, to_channels(end.rotation_mode, turn, getattr(end, channel)[:]))
+    set_turn(end, own.to_quaternion()[:])
 
 
 def _kept(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
