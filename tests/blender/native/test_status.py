@@ -404,6 +404,10 @@ def test_a_limb_that_its_own_scale_mirrors_stays_live(scale: tuple[float, float,
     chain = ob.pose.bones["shin"].planar_ik
     assert chain.reach == "INVALID"
     assert f"The scale of '{bone}' mirrors it" in chain.message
+    before = matrices(ob)
+    with pytest.raises(RuntimeError, match=f"The scale of '{bone}' mirrors it"):
+        bpy.ops.pose.planar_ik_rebuild()
+    assert np.abs(matrices(ob) - before).max() == 0.0
 
 
 BELOW = (
