@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...native.status import answer
 from ...rig import status
+from ...rig.anatomy import EVEN
 from ...rig.data.access import bones_of, chain_settings, upper_of
 from ...rig.data.dependencies import Dependencies
 from ...rig.data.rotation import ARRAYS, rotation_channel, to_channels
@@ -19,6 +20,7 @@ from ...rig.kinds import Refused
 from ...rig.problems import moved_by, movers_of
 from ...rig.settings import BY_NAME, IN_SHAPE, NUMBERS, ON_RIG, features_of, holder_of, solver_settings
 from ...solver import Reach
+from ...solver.chain import Own, tip_position
 from ...solver.chains import solve_chains
 from ..samples import Sampled, Track
 from ..scope import slabs
@@ -41,6 +43,7 @@ class RigRecorder(ChainRecorder):
         turns = {rotation_channel(bone.rotation_mode) for bone in bones}
         self._turns = {channel: self.reading(channel, names, count) for channel in turns}
         self._settings = SettingValues(lowers, count)
+        self._tips = np.zeros((count, len(lowers), 3))
 
     def record_results(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the limbs' settings in the ``i``-th frame."""
@@ -50,24 +53,19 @@ class RigRecorder(ChainRecorder):
         """Nothing: what the channels need to be is in the poses of the bones."""
 
     def in_doubt(self) -> Iterator[tuple[int, list[int]]]:
-        """The frames, each with the numbers of limbs, that are to be examined once all frames are read: one in which
-        the tip is off its target, as no frame changes a mechanism, and those in which arrays do not tell why."""
+        """The frames, each with the numbers of limbs, that are to be examined once all frames are read: those in which
+        a tip is off its target and not where the solver has it, or something else may move the limb. Of those in which
+        an influence keeps it off, one is enough if its mechanism is sound there, as no frame changes that."""
         are_off = self._seem_off()
         limbs, frames = np.flatnonzero(are_off.any(axis=0)), np.flatnonzero(are_off.any(axis=1))
-        if not len(limbs):
-            return
-        self.reach[are_off] = self._reach(limbs, frames)[are_off[np.ix_(frames, limbs)]]
-        are_untold = are_off & (self.reach == Reach.INVALID)
-        most = int(are_off.sum(axis=1).argmax())
-        shown = np.where(are_off[most], most, are_off.argmax(axis=0))
-        for i in np.unique(shown[limbs]).tolist():
-            yield i, limbs[shown[limbs] == i].tolist()
+        if len(limbs):
+            self.reach[are_off] = self._reach(limbs, frames)[are_off[np.ix_(frames, limbs)]]
+        are_blended = are_off & (self.influence < 1.0)
+        are_first = are_blended & (are_blended.cumsum(axis=0) == 1)
+        yield from _by_frame(are_first)
         pairs = zip(self._movers, self.samples, strict=True)
-        are_open = [bool(movers or sample.problem) for movers, sample in pairs]
-        others = np.where(are_open, are_off, are_untold)
-        others[shown[limbs], limbs] = False
-        for i in np.flatnonzero(others.any(axis=1)).tolist():
-            yield i, np.flatnonzero(others[i]).tolist()
+        are_untold = (self.reach == Reach.INVALID) | [bool(movers or sample.problem) for movers, sample in pairs]
+        yield from _by_frame(are_off & are_untold & ~are_first)
 
     def _seem_off(self) -> NDArray[Any]:
         """Which tips are off their targets ``(frames, limbs)``; all that are on count as on them for now."""
@@ -79,6 +77,7 @@ class RigRecorder(ChainRecorder):
         for sample, is_stretched in zip(self.samples, are_stretched.tolist(), strict=True):
             sample.is_stretched = is_stretched
         _, are_off = self.missed()
+        *_, self._tips = self.joints()
         are_off &= is_on
         return are_off
 
@@ -121,27 +120,32 @@ class RigRecorder(ChainRecorder):
         return matrices_of(self._poses.of(bone.name))
 
     def _reach(self, limbs: NDArray[Any], frames: NDArray[Any]) -> NDArray[Any]:
-        """What keeps the tips of some limbs off their targets in some frames ``(frames, limbs)``, `INVALID` if neither
-        the solver nor the influence does."""
+        """What keeps the tips of some limbs off their targets in some frames ``(frames, limbs)``: the solver, if they
+        are where it has them, or the influence. `INVALID` if it is something else."""
         numbers = {name: self._settings.of(name)[np.ix_(frames, limbs)] for name in (*NUMBERS, "plane")}
         angles = np.stack([numbers[name] for name in IN_SHAPE], axis=-1)
         found = [self._limb(limb, frames, angles[:, i]) for i, limb in enumerate(limbs.tolist())]
-        places = np.stack([place for _, place in found], axis=1)
+        targets, tips = (np.stack([places[i] for _, places in found], axis=1) for i in (0, 1))
         body, _, are_limbs = bodies_of([shapes for shapes, _ in found])
-        settings = solver_settings(numbers, 1.0, np.cos)
+        settings = solver_settings(numbers | {"influence": 1.0}, 1.0, np.cos)
         in_rest = numbers["plane"] == BY_NAME["plane"].number_of("REST")
-        reach = np.full(in_rest.shape, Reach.INVALID, np.int8)
-        for plane, are_in_it in (("REST", in_rest), ("SWING", ~in_rest)):  # A pole changes no reach.
+        reach, is_there = np.full(in_rest.shape, Reach.INVALID, np.int8), np.zeros(in_rest.shape, bool)
+        for plane, are_in_it in (("REST", in_rest), ("SWING", ~in_rest)):  # A pole changes neither reach nor tip.
             if are_in_it.any():
                 features = features_of(settings, plane, np.any)
-                solved = solve_chains(places, body, settings, features, tolerance=status.MISSED)
+                solved = solve_chains(targets, body, settings, features, tolerance=status.MISSED)
+                turns = Own(*(tuple(np.moveaxis(turn, -1, 0)) for turn in (solved.upper, solved.lower)))
+                off = np.stack(tip_position(turns, body, solved.stretch), axis=-1) - tips
                 reach = np.where(are_in_it, solved.reach, reach)
-        kept_off = np.where(numbers["influence"] < 1.0, Reach.LIMITED, Reach.INVALID)
-        return np.where(are_limbs, np.where(reach == Reach.REACHED, kept_off, reach), Reach.INVALID)
+                is_there |= are_in_it & (np.linalg.norm(off, axis=-1) <= EVEN * body.bones.total)
+        is_blended = numbers["influence"] < 1.0
+        reach = np.where((reach == Reach.REACHED) & is_blended, Reach.LIMITED, reach)
+        is_told = are_limbs & (reach != Reach.REACHED) & (is_there | is_blended)
+        return np.where(is_told, reach, Reach.INVALID)
 
-    def _limb(self, number: int, frames: NDArray[Any], angles: NDArray[Any]) -> tuple[Shapes, NDArray[Any]]:
-        """A limb as it is in some frames, and where its target is in the frame F ``(frames, 3)``; ``angles``
-        ``(frames, 3)`` are the settings `IN_SHAPE`."""
+    def _limb(self, number: int, frames: NDArray[Any], angles: NDArray[Any]) -> tuple[Shapes, list[NDArray[Any]]]:
+        """A limb as it is in some frames, and where its target and its tip are in the frame F, each ``(frames, 3)``;
+        ``angles`` ``(frames, 3)`` are the settings `IN_SHAPE`."""
         limb = self._limbs[number]
         upper = limb[0]
         parent = self._pose(upper.parent)[frames] if upper.parent else None
@@ -150,8 +154,15 @@ class RigRecorder(ChainRecorder):
         unturned[:, :3, 3] = own["location"][0]
         frame = frame_of(upper.bone, parent, unturned)
         shapes = shapes_of(limb, parent, frame, own["location"][1], own["scale"], angles)
-        x, y, z = self._targets[frames, self._followers.index(number)].T
-        return shapes, np.stack(moved(inverted(self._worlds[frames] @ frame), (x, y, z)), axis=-1)
+        into = inverted(self._worlds[frames] @ frame)
+        places = (self._targets[frames, self._followers.index(number)], self._tips[frames, number])
+        return shapes, [np.stack(moved(into, tuple(place.T)), axis=-1) for place in places]
+
+
+def _by_frame(chosen: NDArray[Any]) -> Iterator[tuple[int, list[int]]]:
+    """The frames, each with the numbers of limbs, of what is chosen ``(frames, limbs)``."""
+    for i in np.flatnonzero(chosen.any(axis=1)).tolist():
+        yield i, np.flatnonzero(chosen[i]).tolist()
 
 
 class SettingValues:

@@ -162,20 +162,36 @@ def roaming(target: Any) -> Callable[..., None]:
     return move
 
 
-def test_a_stepped_bake_says_of_a_broken_limb_on_the_rig_what_the_panel_says(addon):
+@pytest.mark.parametrize("influence", [1.0, 0.6])
+@pytest.mark.parametrize("muted", [("thigh", "shin"), ("thigh",), ("shin",)])
+@pytest.mark.parametrize("motion", ["within reach", "too far"])
+def test_a_stepped_bake_says_of_a_broken_limb_on_the_rig_what_the_panel_says(addon, motion, muted, influence):
     ob = make_leg()
     chain = make_chain(ob)
+    chain.influence = influence
     make_portable(ob)
     chain.target.animation_data_clear()
-    for bone in ob.pose.bones:
-        for constraint in bone.constraints:
+    for bone in muted:
+        for constraint in ob.pose.bones[bone].constraints:
             constraint.mute = True
-    with handled(circling(chain.target)):
-        bpy.context.view_layer.update()
+    away = circling(chain.target) if motion == "within reach" else receding(chain.target)
+    with handled(away):
+        bpy.context.scene.frame_set(1)
         message = ob.pose.bones["shin"].planar_ik.message
+        assert "muted" in message
         with pytest.raises(installed.addon("addon.bake").Refused) as refused:
             bake_scene()
-    assert refused.value.args[0] == message != ""
+    assert refused.value.args[0] == message
+
+
+def receding(target: Any) -> Callable[..., None]:
+    """A handler that takes a target ever farther out of reach."""
+    name = target.name
+
+    def move(scene: Any, *_args: Any) -> None:
+        bpy.data.objects[name].location = (0.0, 0.3, -3.0 - scene.frame_current / 8)
+
+    return move
 
 
 def sampled_by_arrays(ob: Any) -> Any:
