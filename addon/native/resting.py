@@ -34,7 +34,7 @@ def let_go(lower: PoseBone) -> None:
 
 def switch(lower: PoseBone, is_on: bool) -> None:
     """Have the constraints of a chain act if it is on and all is there that it follows."""
-    is_lacking = lacks_goal(lower)
+    is_lacking = is_on and lacks_goal(lower)
     for _, constraint in constraints_of(lower):
         constraint.mute = is_lacking or not is_on
     (_resting.add if is_lacking else _resting.discard)(key_of(lower))
