@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import atan2, degrees, pi
 from typing import Any, NamedTuple
 
+import bpy
 from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix, Vector
 
@@ -21,7 +22,7 @@ from ..data.carrying import carry
 from ..kinds import Refused
 from ..settings import BY_NAME
 from ..targets import Target
-from .setup import own_rotation
+from .setup import check_parent, own_rotation
 
 BESIDE_POLE = 2e-3
 """How far the knee may be off the plane of the pole, as a sine, and still count as pointing at it: the constraint
@@ -68,6 +69,7 @@ def solvers_of(lower: PoseBone) -> Solvers | None:
     found: list[Any] = [each for each in lower.constraints if each.type == "IK"]
     if not found:
         return None
+    check_parent(lower)
     free = [each for each in found if each.pole_target is None]
     poled = [each for each in found if each.pole_target is not None]
     if len(free) > 1 or len(poled) > 1:
@@ -141,7 +143,7 @@ def is_stretched(lower: PoseBone, depsgraph: Depsgraph) -> bool:
 
 def place_of(lower: PoseBone, constraint: Any, name: str) -> str:
     """The data path of a property of a constraint from its object."""
-    return f'{path_to_bone(lower.name)}.constraints["{constraint.name}"].{name}'
+    return f'{path_to_bone(lower.name)}.constraints["{bpy.utils.escape_identifier(constraint.name)}"].{name}'
 
 
 def is_animated(lower: PoseBone, constraint: Any, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from mathutils import Matrix
 from ... import live
 from ...rig.data.access import chain_settings, is_armature, upper_of, view_layer_of
 from ...rig.kinds import Refused
-from ...rig.targets import Target
+from ...rig.settings import SHAPING
+from ...rig.targets import GOALS, Target
 from ...rig.tasks.converting import (
     Solvers,
     carry_curves,
@@ -148,10 +150,12 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
     before = _matrices(context, lower)
     settings, lost = conversion_of(solvers, depsgraph)
     posed = posture_of(context, lower)
-    kept = _switch_off(solvers)
-    try:
+    with ExitStack() as undo:
+        undo.callback(view_layer_of(context).update)
+        undo.callback(_switch_on, _switch_off(solvers))
         check_limb(lower, has_others=False)
         check_target(lower, Target(settings["target"], settings["subtarget"]))
+        undo.callback(_put_back, lower, _settings_of(lower))
         influence = settings.pop("influence")
         why = is_stretched(lower, depsgraph)
         moved = _try(context, lower, settings, before)
@@ -164,13 +168,23 @@ def _convert(context: Context, solvers: Solvers, limit: float) -> list[str]:
             moved = _try(context, lower, settings, before)
         if moved > limit:
             raise Refused(rpt_(STRETCHED if why else MOVES).format(bone=lower.name, moved=f"{moved:.2g}"))
-    except Exception:
-        remove_chain(lower)
-        _switch_on(kept)
-        view_layer_of(context).update()
-        raise
+        undo.pop_all()
     _replace(context, solvers, influence)
     return lost
+
+
+def _settings_of(lower: PoseBone) -> dict[str, Any]:
+    """What a chain is set to, but for whether it is on."""
+    names = (*SHAPING, *(name for names in GOALS for name in names))
+    return {name: getattr(chain_settings(lower), name) for name in names}
+
+
+def _put_back(lower: PoseBone, settings: dict[str, Any]) -> None:
+    """Take a chain off, and leave its bone the settings that it had, of a chain that was switched off."""
+    remove_chain(lower)
+    for name, value in settings.items():
+        if getattr(chain_settings(lower), name) != value:
+            setattr(chain_settings(lower), name, value)
 
 
 def _hang(context: Context, mark: Any, ob: Any, bone: PoseBone | None) -> None:

@@ -207,6 +207,17 @@ def test_keyed_influence_is_carried_over(runs_on):
     assert 0.2 < chain.influence < 0.8
 
 
+def test_keyed_influence_is_carried_over_from_a_constraint_of_any_name():
+    ob, constraint = leg()
+    constraint.name = 'IK "left" \\ [1]'
+    set_keys(constraint, "influence", {1: 0.0, 10: 1.0})
+    press(ob, "convert")
+    assert not ob.pose.bones["shin"].constraints or ob.pose.bones["shin"].planar_ik.runs_on == "RIG"
+    for frame, influence in ((1, 0.0), (10, 1.0)):
+        bpy.context.scene.frame_set(frame)
+        assert ob.pose.bones["shin"].planar_ik.influence == influence
+
+
 def test_an_animated_pole_angle_is_named(capfd):
     _, constraint = leg()
     constraint.keyframe_insert("pole_angle", frame=1)
@@ -301,6 +312,48 @@ def test_of_limbs_that_can_not_be_carried_each_is_named(capfd):
     with pytest.raises(RuntimeError, match="of 'shin' has Use Tail off"):
         press(ob, "convert", "hip")
     assert "of 'shin2' has a Chain Length of 1" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+def test_a_limb_that_has_a_chain_already_keeps_it(runs_on):
+    """As one that got another constraint since, or whose own was only muted."""
+    ob, constraint = leg()
+    shin, target = ob.pose.bones["shin"], constraint.target
+    shin.constraints.remove(constraint)
+    press(ob, "add", target="target", plane="SWING", runs_on=runs_on)
+    shin = ob.pose.bones["shin"]
+    shin.planar_ik.softness = 0.25
+    another = shin.constraints.new("IK")
+    another.target, another.chain_count, another.mute = target, 2, True
+    update()
+    before, parts = matrices(ob), sorted(ob.data.bones.keys())
+    with pytest.raises(RuntimeError, match="'shin' has a chain already"):
+        press(ob, "convert")
+    update()
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.enabled, chain.target.name, chain.softness, chain.runs_on) == (True, "target", 0.25, runs_on)
+    assert (moved(ob, before), sorted(ob.data.bones.keys())) == (0.0, parts)
+
+
+def test_settings_of_a_chain_that_is_off_outlast_a_conversion_that_fails():
+    ob, constraint = leg(pole=None)
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.softness, chain.target = 0.25, make_empty("another")
+    constraint.chain_count, constraint.iterations = 2, 1
+    ob.pose.bones["thigh"].rotation_quaternion = (0.9, 0.3, 0.3, 0.1)
+    with pytest.raises(RuntimeError, match="The chain would move 'shin'"):
+        press(ob, "convert", most_change=0.0)
+    assert (chain.enabled, chain.softness, chain.target.name) == (False, 0.25, "another")
+    assert not constraint.mute
+
+
+def test_a_constraint_on_a_bone_without_a_parent_is_left_alone():
+    ob, _ = leg()
+    constraint = ob.pose.bones["hip"].constraints.new("IK")
+    constraint.target, constraint.chain_count = make_empty("other"), 2
+    press(ob, "convert", chains="ALL")
+    assert ob.pose.bones["shin"].planar_ik.enabled
+    assert ob.pose.bones["hip"].constraints["IK"]
 
 
 @pytest.mark.parametrize("make", [lambda: leg()[0], with_a_switched_pole], ids=["no bones", "helper bones"])
