@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 from ..live.channels import SIZES
 from ..native.convert import make_live
 from ..rig.anatomy import carried_by
-from ..rig.data.access import ArmatureObject, has_chain, runs_on_rig, scene_of, split_path, upper_of
+from ..rig.data.access import (
+    ArmatureObject,
+    dismiss,
+    has_chain,
+    runs_on_rig,
+    scene_of,
+    split_path,
+    takes_bones,
+    upper_of,
+)
 from ..rig.data.editing import edit_mode
 from ..rig.data.rotation import rotation_channel, to_channels
 from ..rig.kinds import Refused
@@ -43,33 +52,54 @@ LEFT = ("location", "rotation_", "scale", "constraints[", PREFIX, "planar_ik.")
 
 
 def bake_for_game(context: Context, request: Request) -> Generator[float, None, Report]:
-    """Bake as `bake` does, and whole rigs with the chains; yields the fraction done. Raises `Refused`.
+    """Bake as `bake` does, and whole rigs with the chains; yields the fraction done. Raises `Refused` before it changes
+    anything.
 
     The rigs' other bones stay, with what moves them.
     """
     if request.keep or request.tolerance > 0.0:
         raise Refused("For games, chains are removed and every frame is keyed: leave out keep and tolerance")
     began = perf_counter()
-    report: Report = yield from part_of(bake(context, request), 0.0, 0.5)
     rigs = [_Rig(ob, len(request.frames)) for ob in {lower.id_data: None for lower in request.chains}]
-    scene = scene_of(context)
-    with frame_kept(scene):
-        for i, frame in enumerate(request.frames):
-            set_frame(scene, float(frame))
-            for rig in rigs:
-                rig.record(i, context.evaluated_depsgraph_get())
-            yield 0.5 + 0.5 * (i + 1) / len(request.frames)
+    part = 1.0 / len(request.frames)
+    yield from part_of(_check_connected(context, rigs, request.frames), 0.0, 0.2 * part)
+    report: Report = yield from part_of(bake(context, request), 0.2, 0.4)
+    yield from part_of(_record(context, rigs, request.frames), 0.6, 0.4 * part)
     for rig in rigs:
-        rig.write(context, curve_times(scene, request.frames))
+        rig.write(context, curve_times(scene_of(context), request.frames))
     warnings = tuple(warning for rig in rigs for warning in rig.warnings())
     return report._replace(seconds=perf_counter() - began, warnings=warnings)
+
+
+def _check_connected(context: Context, rigs: list[_Rig], frames: NDArray[Any]) -> Generator[int, None, None]:
+    """Raise `Refused` if a bone would have to be disconnected of a rig that takes no edits, as it is posed now."""
+    fixed = [rig for rig in rigs if not takes_bones(rig.object)]
+    if fixed:
+        yield from _record(context, fixed, frames)
+    for rig in fixed:
+        for name in sorted(rig.connected_to_lengthened()):
+            raise Refused(
+                f"'{name}' of '{rig.object.name}' is connected to a bone that gets longer, and a game gets no scale: "
+                "disconnect it in the file that the rig is linked from"
+            )
+
+
+def _record(context: Context, rigs: list[_Rig], frames: NDArray[Any]) -> Generator[int, None, None]:
+    """Read where the bones of rigs are in every frame."""
+    scene = scene_of(context)
+    with frame_kept(scene):
+        for i, frame in enumerate(frames.tolist()):
+            set_frame(scene, frame)
+            for rig in rigs:
+                rig.record(i, context.evaluated_depsgraph_get())
+            yield i + 1
 
 
 class _Rig:
     """One armature's bones that a game gets, parents first, and where they are on every frame."""
 
     def __init__(self, ob: ArmatureObject, count: int) -> None:
-        self._object = ob
+        self.object = ob
         self._names = [bone.name for bone in _bones_for_game(ob)]
         index = {bone.name: i for i, bone in enumerate(ob.pose.bones)}
         self._rows = [index[name] for name in self._names]
@@ -79,7 +109,7 @@ class _Rig:
 
     def record(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
-        evaluated: Any = self._object.evaluated_get(depsgraph)
+        evaluated: Any = self.object.evaluated_get(depsgraph)
         evaluated.pose.bones.foreach_get("matrix", self._all.ravel())
         self._poses[i] = self._all[self._rows]
 
@@ -87,15 +117,15 @@ class _Rig:
         """Give the bones their keys, and take away what moved them besides."""
         channels = self._channels()
         if self._parted:
-            with edit_mode(context, self._object):
+            with edit_mode(context, self.object):
                 for name in self._parted:
-                    self._object.data.edit_bones[name].use_connect = False
-        make_live(context, [bone for bone in self._object.pose.bones if runs_on_rig(bone)])
-        for bone in self._object.pose.bones:
+                    self.object.data.edit_bones[name].use_connect = False
+        make_live(context, [bone for bone in self.object.pose.bones if runs_on_rig(bone)])
+        for bone in self.object.pose.bones:
             if has_chain(bone):
                 remove_chain(bone)
-        _clear(self._object, self._names)
-        sheet = Sheet(self._object, into_new=False)
+        _clear(self.object, self._names)
+        sheet = Sheet(self.object, into_new=False)
         names = set(self._names)
         sheet.remove(lambda path: _is_left(path, names))
         for (name, channel), values in channels.items():
@@ -105,29 +135,29 @@ class _Rig:
         """Sentences on what a game does not get."""
         is_scaled = self._off() > SCALED
         names = [name for name, is_one in zip(self._names, is_scaled, strict=True) if is_one]
-        return [f"The scale of '{name}' in '{self._object.name}' is left out: games get it at 1" for name in names]
+        return [f"The scale of '{name}' in '{self.object.name}' is left out: games get it at 1" for name in names]
 
     def _off(self) -> NDArray[Any]:
         """How far each bone's scale is from 1 at most; 2 if it is mirrored."""
         axes = self._poses.reshape(*self._poses.shape[:2], 4, 4)[:, :, :3, :3]
-        rest = np.array([self._object.data.bones[name].matrix_local.to_3x3().transposed() for name in self._names])
+        rest = np.array([self.object.data.bones[name].matrix_local.to_3x3().transposed() for name in self._names])
         sizes = np.linalg.norm(axes, axis=-1) / np.linalg.norm(
             rest, axis=-1
         )  # Blender leans axes at rest by up to 1e-5.
         off = np.abs(sizes - 1.0).max(axis=(0, 2), initial=0.0)
         return np.where((np.linalg.det(axes) < 0.0).any(axis=0), 2.0, off)
 
-    def _connected_to_lengthened(self) -> set[str]:
+    def connected_to_lengthened(self) -> set[str]:
         """The bones that are connected to a parent which loses its scale, and would move with the parent's tail."""
         lengthened = {name for name, off in zip(self._names, self._off(), strict=True) if off > LENGTHENED}
-        bones = (self._object.data.bones[name] for name in self._names)
+        bones = (self.object.data.bones[name] for name in self._names)
         return {bone.name for bone in bones if bone.use_connect and bone.parent and bone.parent.name in lengthened}
 
     def _channels(self) -> dict[tuple[str, str], NDArray[Any]]:
         """The bones' own channels that put unscaled bones where they are, each on top of its parent's."""
         count = len(self._poses)
-        self._parted = self._connected_to_lengthened()
-        bones = [self._object.pose.bones[name] for name in self._names]
+        self._parted = self.connected_to_lengthened()
+        bones = [self.object.pose.bones[name] for name in self._names]
         found: dict[tuple[str, str], NDArray[Any]] = {}
         for bone in bones:
             if not bone.bone.use_connect or bone.name in self._parted:
@@ -176,7 +206,7 @@ def _clear(ob: ArmatureObject, names: list[str]) -> None:
     """Take away what would move bones besides their keys: constraints, drivers, scale, NLA strips."""
     for bone in (ob.pose.bones[name] for name in names):
         for constraint in [*bone.constraints]:
-            bone.constraints.remove(constraint)
+            dismiss(bone, constraint)
         bone.scale = (1.0, 1.0, 1.0)
         if bone.bone.use_connect:
             bone.location = (0.0, 0.0, 0.0)

@@ -22,6 +22,7 @@ from tests.blender.rigs import (
     make_rig,
     override_of,
     place_of,
+    press,
     put,
     reopened,
     rotation,
@@ -297,3 +298,52 @@ def test_a_chain_on_an_override_of_a_rig_without_chains_is_kept_with_its_file(is
             assert now == pytest.approx(then, abs=1e-5)
     put(rig.pose.bones["shin"].planar_ik, enabled=False)
     assert rotation(rig.pose.bones["thigh"]) == pytest.approx((0.96, 0.28, 0, 0), abs=1e-6)
+
+
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+def test_a_converted_override_stays_converted_when_it_is_opened_again(runs_on, tmp_path):
+    """What an override has from its library comes back with the file."""
+    ob = make_rig()
+    constraint = ob.pose.bones["shin"].constraints.new("IK")
+    constraint.target, constraint.chain_count, constraint.iterations = make_empty("target", NEAR), 2, 500
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    rig = override_of(tmp_path / "library.blend", "rig", "target")
+    press(rig, "convert", runs_on=runs_on)
+    before = joints(rig)
+    for _ in range(2):
+        rig = reopened(tmp_path)
+        chain = rig.pose.bones["shin"].planar_ik
+        assert (chain.enabled, chain.runs_on, chain.reach, chain.message) == (True, runs_on, "REACHED", "")
+        assert_on_target(rig, chain.target, within=1e-5)
+        for now, then in zip(joints(rig), before, strict=True):
+            assert now == pytest.approx(then, abs=1e-5)
+
+
+def test_constraints_that_a_library_drives_in_both_ways_stay(tmp_path):
+    ob = make_rig()
+    constraint = ob.pose.bones["shin"].constraints.new("IK")
+    constraint.target, constraint.chain_count = make_empty("target", NEAR), 2
+    for name in ("mute", "influence"):
+        constraint.driver_add(name).driver.expression = str(int(name == "influence"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    rig = override_of(tmp_path / "library.blend", "rig", "target")
+    with pytest.raises(RuntimeError, match="comes with drivers of its library, which stay"):
+        press(rig, "convert")
+    assert not rig.pose.bones["shin"].planar_ik.enabled
+
+
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+def test_controls_that_a_library_made_stay_when_a_limb_of_an_override_is_removed(runs_on, tmp_path):
+    ob = make_rig()
+    press(ob, "add", plane="POLE", controls="BONE", runs_on="EXTENSION")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    controls = [bone.name for bone in ob.data.bones if bone.name not in {bone.name for bone in LEG}]
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    rig = override_of(tmp_path / "library.blend", "rig")
+    if runs_on == "RIG":
+        press(rig, "make_portable")
+    press(rig, "remove")
+    chain = rig.pose.bones["shin"].planar_ik
+    assert (chain.enabled, chain.target) == (False, None)
+    assert controls
+    assert all(name in rig.data.bones for name in controls)

@@ -38,6 +38,11 @@ def is_armature(ob: Object) -> TypeGuard[ArmatureObject]:
     return ob.type == "ARMATURE" and ob.pose is not None
 
 
+def takes_bones(ob: ArmatureObject) -> bool:
+    """Whether bones can be made, changed and removed in Edit Mode: not of a rig that is linked, overridden or not."""
+    return not (ob.library or ob.override_library or ob.data.library)
+
+
 def bones_of(ob: Object) -> bpy_prop_collection[PoseBone]:
     """The pose bones of an object that is known to be an armature's."""
     return cast("ArmatureObject", ob).pose.bones
@@ -129,6 +134,15 @@ def _is_made(constraint: Any) -> bool:
 def _is_enclosed(before: Any, constraint: Any, after: Any) -> bool:
     """Whether it is the one of the made ones that copies nothing, under another name."""
     return constraint.type == "LIMIT_ROTATION" and copies_part(before) and copies_part(after)
+
+
+def dismiss(bone: PoseBone, constraint: Any) -> None:
+    """Take a constraint away for good. What an override has from its library would come back with the file: it is left
+    there, without effect."""
+    if constraint.is_override_data:
+        constraint.mute, constraint.influence = True, 0.0
+    else:
+        bone.constraints.remove(constraint)
 
 
 def scene_settings(scene: Scene) -> PlanarIKScene:

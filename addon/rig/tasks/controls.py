@@ -9,7 +9,15 @@ import bpy
 from bpy.types import Context, EditBone, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
-from ..data.access import ArmatureObject, bones_of, chain_settings, is_armature, path_to_bone, view_layer_of
+from ..data.access import (
+    ArmatureObject,
+    bones_of,
+    chain_settings,
+    is_armature,
+    path_to_bone,
+    takes_bones,
+    view_layer_of,
+)
 from ..data.animation import curves_everywhere
 from ..data.editing import edit_mode
 from ..data.sides import other_side
@@ -125,7 +133,7 @@ def take_away(context: Context, goals: Iterable[Target]) -> None:
 
 def _is_unused(ob: Any, name: str) -> bool:
     bone = ob.pose.bones.get(name)
-    if bone is None or MADE not in bone.bone or bone.children:
+    if bone is None or not takes_bones(ob) or MADE not in bone.bone or bone.children:
         return False
     path = path_to_bone(name)
     if any(curve.data_path.startswith(path) for curve in curves_everywhere(ob)):

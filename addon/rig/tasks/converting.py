@@ -122,7 +122,7 @@ def carry_curves(solvers: Solvers) -> None:
     for each in solvers.all:
         carry(ob, place_of(solvers.lower, each, "influence"), setting_path(name, "influence"))
     if len(solvers.all) == 2:
-        muting, *_ = drivers_on(ob, place_of(solvers.lower, solvers.free, "mute"))
+        muting, *_ = _drivers(solvers.lower, solvers.free, "mute")
         _drive_plane(ob, name, muting)
 
 
@@ -151,12 +151,19 @@ def is_animated(lower: PoseBone, constraint: Any, name: str) -> bool:
     return place_of(lower, constraint, name) in animated_paths(lower.id_data)
 
 
+def _drivers(lower: PoseBone, constraint: Any, name: str) -> list[Any]:
+    """The drivers of a property of a constraint."""
+    return drivers_on(lower.id_data, place_of(lower, constraint, name))
+
+
 def _check(lower: PoseBone, constraint: Any) -> None:
     """Raise `Refused` if a constraint is not that of a limb of two bones."""
     what = f"IK constraint '{constraint.name}' of '{lower.name}'"
     length = constraint.chain_count or 1 + len(lower.parent_recursive)
     if not constraint.use_tail:
         raise Refused(f"{what} has Use Tail off: the chain's tip is the tail of its lower bone")
+    if constraint.is_override_data and all(_drivers(lower, constraint, name) for name in ("mute", "influence")):
+        raise Refused(f"{what} comes with drivers of its library, which stay: convert it in the file that it is in")
     if length != 2:
         number = constraint.chain_count
         raise Refused(f"{what} has a Chain Length of {number}, and chains are of two bones: leave it as it is")
@@ -180,7 +187,7 @@ def _check_pair(pair: Solvers) -> None:
     lower, (free, poled) = pair.lower, pair.all
     if (free.target, free.subtarget) != (poled.target, poled.subtarget):
         raise Refused(f"The two IK constraints of '{lower.name}' follow different targets")
-    if not drivers_on(lower.id_data, place_of(lower, free, "mute")):
+    if not _drivers(lower, free, "mute"):
         raise Refused(f"Of the two IK constraints of '{lower.name}' nothing switches one off: leave one")
 
 

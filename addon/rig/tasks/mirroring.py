@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
-from ..data.access import ArmatureObject, chain_settings, has_bone, scene_of, upper_of, view_layer_of
+from ..data.access import ArmatureObject, chain_settings, has_bone, scene_of, takes_bones, upper_of, view_layer_of
 from ..data.sides import other_side
 from ..kinds import Refused
 from ..problems import overlap
@@ -105,8 +105,7 @@ def _lacks_image(goal: Target) -> bool:
 def _can_be_made(goal: Target) -> bool:
     """Whether a bone is a control that was made for chains, so that another one can be made on the other side."""
     rig: Any = goal.object
-    is_linked = rig.library or rig.override_library or rig.data.library
-    return not is_linked and has_bone(rig, goal.bone) and MADE in rig.data.bones[goal.bone]
+    return has_bone(rig, goal.bone) and takes_bones(rig) and MADE in rig.data.bones[goal.bone]
 
 
 def _mirror_chain(context: Context, lower: PoseBone, other: PoseBone, image: Image) -> None:

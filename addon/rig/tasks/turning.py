@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 
 from ..data import fcurves
-from ..data.access import ArmatureObject, bones_of, path_to_bone, upper_of
+from ..data.access import ArmatureObject, bones_of, path_to_bone, takes_bones, upper_of
 from ..data.editing import edit_mode
 from ..data.rotation import rotation_channel
 from .converting import Solvers
@@ -39,7 +39,7 @@ def is_turned_by_hand(solvers: Solvers) -> bool:
     """Whether an animator may turn the upper bone of a limb to swing its knee: its pole can be switched off, and its
     rotation is not locked. A linked rig gets no bones."""
     ob, upper = solvers.lower.id_data, solvers.lower.parent
-    if upper is None or len(solvers.all) < 2 or ob.library or ob.override_library or ob.data.library:
+    if upper is None or len(solvers.all) < 2 or not takes_bones(ob):
         return False
     return not all(upper.lock_rotation)
 

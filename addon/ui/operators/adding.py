@@ -10,7 +10,7 @@ from mathutils import Quaternion
 
 from ... import live
 from ...native.convert import make_portable
-from ...rig.data.access import chain_settings
+from ...rig.data.access import chain_settings, takes_bones
 from ...rig.kinds import Refused
 from ...rig.status import away
 from ...rig.targets import Target
@@ -81,7 +81,7 @@ def _with_controls(context: Context, fittings: list[Fitting], under_root: bool) 
     done: list[tuple[Fitting, Any, str]] = []
     rigs = {fitting.lower.id_data: None for fitting in fittings}
     for ob in rigs:
-        if ob.override_library or ob.library or ob.data.library:
+        if not takes_bones(ob):
             raise Refused(
                 rpt_("No bones can be added to '{rig}', which is linked: make empties instead").format(rig=ob.name)
             )

@@ -11,7 +11,7 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
 from ... import live
-from ...rig.data.access import chain_settings, is_armature, upper_of, view_layer_of
+from ...rig.data.access import chain_settings, dismiss, is_armature, upper_of, view_layer_of
 from ...rig.kinds import Refused
 from ...rig.settings import SHAPING
 from ...rig.targets import GOALS, Target
@@ -214,7 +214,7 @@ def _replace(context: Context, solvers: Solvers, influence: float) -> None:
     carry_curves(solvers)
     drop_drivers(solvers)
     for each in solvers.all:
-        lower.constraints.remove(each)
+        dismiss(lower, each)
     lower.planar_ik.influence = influence  # type: ignore[attr-defined]  # addon.rig.properties adds it
     lower.id_data.update_tag(refresh={"OBJECT", "DATA"})
     live.refresh(context)

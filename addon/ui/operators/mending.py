@@ -20,6 +20,7 @@ from ...rig.data.access import (
     runs_on_rig,
     scene_of,
     scene_settings,
+    takes_bones,
     upper_of,
     view_layer_of,
 )
@@ -288,7 +289,7 @@ class POSE_OT_planar_ik_end_at_joints(PoseOperator):
         """Give both bones their lengths."""
         bone: Any = context.active_pose_bone
         ob = bone.id_data
-        if ob.library or ob.override_library or ob.data.library:
+        if not takes_bones(ob):
             sentence = rpt_("'{rig}' is linked: let its bones end at joints in the file that it is linked from")
             raise Refused(sentence.format(rig=ob.name))
         end_at_joints(context, ob, lengths_to_joints(bone))

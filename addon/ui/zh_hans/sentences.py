@@ -142,6 +142,12 @@ SENTENCES = {
     "The range ends at frame {end}, before it starts at {start}": "范围结束于第 {end} 帧，早于开始的第 {start} 帧",
     "The rotation mode of '{bone}' is animated: remove its keys first": "'{bone}' 的旋转模式有动画：请先移除其关键帧",
     "The rotation of '{bone}' is driven: remove the driver": "'{bone}' 的旋转被驱动：请移除驱动器",
+    "Influence of '{bone}' is driven by '{path}' of '{owner}': set that": "'{bone}' 的影响由 '{owner}' 的 '{path}' 驱动：请设置它",
+    "Influence of '{bone}' is driven: remove its driver": "'{bone}' 的影响受驱动：请移除其驱动器",
+    (
+        "'{name}' of '{rig}' is connected to a bone that gets longer, and a game gets no scale: disconnect it in the "
+        "file that the rig is linked from"
+    ): "'{rig}' 的 '{name}' 与会变长的骨骼相连，而游戏不接受缩放：请在被链接的文件中断开它",
     "The scale of '{bone}' in '{name}' is left out: games get it at 1": "'{name}' 中 '{bone}' 的缩放被忽略：游戏中为 1",
     "The scale of '{bone}' is driven, so that it can't stretch: remove the driver": "'{bone}' 的缩放被驱动，因此不能拉伸：请移除驱动器",
     "The scene has no preview range: set one, or bake the scene's range": "场景没有预览范围：请设置，或烘焙场景的范围",
@@ -216,6 +222,9 @@ SENTENCES = {
     "{what} also turns the bone as its target is turned, which a chain does not: switch Rotation off": "{what}还使骨骼随目标旋转，而链不会：请关闭旋转",
     "{what} follows a vertex group, which a chain does not": "{what}跟随顶点组，而链不能",
     "{what} hangs on the chain of '{bone}' itself: use one that does not move with it": "{what} 自身依附于 '{bone}' 的链：请使用不随之移动的对象",
+    "{what} comes with drivers of its library, which stay: convert it in the file that it is in": (
+        "{what}带有其库的驱动器，无法移除：请在其所在文件中转换"
+    ),
     "{what} has Use Tail off: the chain's tip is the tail of its lower bone": "{what}关闭了使用尾部：链的末端是其下骨的尾端",
     "{what} has no target": "{what}没有目标",
     "{what} has a Chain Length of {number}, and chains are of two bones: leave it as it is": (

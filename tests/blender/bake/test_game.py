@@ -11,7 +11,7 @@ import pytest
 
 from scripts import installed
 from tests.blender.bake_rigs import LENGTH, key_hip, make_chain, make_leg
-from tests.blender.rigs import curves, editing, in_scene
+from tests.blender.rigs import curves, editing, in_scene, override_of
 
 FRAMES = range(1, 25)
 SAME = 1e-5 * LENGTH
@@ -179,3 +179,40 @@ def test_joints_come_through_an_engine_s_file_unscaled(baked, tmp_path, form):
     sizes += [curve.evaluate(frame) for curve in scales for frame in FRAMES]
     assert np.abs(np.array(sizes) - 1.0).max() <= ROUNDED
     assert bool(scales) == (form != "glTF")
+
+
+def overridden(tmp_path: Any, **settings: Any) -> Any:
+    """The creature in another file, overridden, with a chain put on it there."""
+    ob = make_creature()
+    if settings:
+        with editing(ob) as bones:
+            bones["foot"].use_connect = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    rig = override_of(tmp_path / "library.blend", ob.name)
+    chain = make_chain(rig, **settings)
+    bpy.context.scene.frame_end = 24
+    return rig, chain
+
+
+def test_an_override_with_a_connected_bone_below_a_longer_one_is_refused_before_anything_is_done(addon, tmp_path):
+    baking = installed.addon("addon.bake")
+    rig, chain = overridden(tmp_path, stretch=1.0)
+    before = heads(rig, BONES)
+    request = baking.Request(baking.chains_of_scene(bpy.context), np.array(FRAMES, float), True)
+    with pytest.raises(baking.Refused, match="is connected to a bone that gets longer, and a game gets no scale"):
+        baking.finish(baking.bake_for_game(bpy.context, request))
+    assert chain.enabled
+    assert np.abs(heads(rig, BONES) - before).max() <= SAME
+
+
+def test_the_constraints_of_an_override_do_not_come_back(addon, tmp_path):
+    baking = installed.addon("addon.bake")
+    rig, _ = overridden(tmp_path)
+    wanted = heads(rig, BONES)
+    request = baking.Request(baking.chains_of_scene(bpy.context), np.array(FRAMES, float), True)
+    baking.finish(baking.bake_for_game(bpy.context, request))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "reopened.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "reopened.blend"))
+    rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE" and not ob.library)
+    assert all(each.mute for each in rig.pose.bones["patch"].constraints)
+    assert np.abs(heads(rig, BONES) - wanted).max() <= SAME
