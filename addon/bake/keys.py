@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..rig.data.access import path_to_bone
 from ..rig.data.animation import curves_of
-from .acting import GROUPS_ARE_HEEDED
+from .acting import heeds_groups
 from .actions import action_of, layer_of
 from .modifiers import act_outside
 
@@ -56,7 +56,7 @@ class Sheet:
         owner = self._owner = layer_of(action, slot)
         self._group = cache(lambda name: owner.groups.get(name) or owner.groups.new(name))
         self._curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(data)}
-        self._heeds_groups = GROUPS_ARE_HEEDED or bool(data.use_nla and data.nla_tracks)
+        self._heeds_groups = heeds_groups(ob)
 
     def write(self, bone: str, channel: str, keys: Keys, still: Sequence[float] = ()) -> None:
         """Replace the keys of a bone's channel from the first to the last of these, and let it act; leave those of its
