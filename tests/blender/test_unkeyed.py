@@ -76,3 +76,19 @@ def test_what_moves_the_limb_leaves_it_as_well(operator: str, runs_on: str) -> N
     getattr(bpy.ops.pose, operator)()
     update()
     assert tuple(ob.pose.bones["hip"].rotation_euler) == pytest.approx(TURNED)
+
+
+@pytest.mark.parametrize("name", ['a"b', "x[1]", "back\\slash", "y.z", "two words"])
+def test_a_property_of_any_name_stays(name: str) -> None:
+    ob = posed("EXTENSION")
+    owners = (ob, ob.pose.bones["hip"])
+    for owner in owners:
+        owner[name] = 1.0
+        owner.keyframe_insert(f'["{bpy.utils.escape_identifier(name)}"]', frame=1)
+        owner[name] = 0.5
+    update()
+    bpy.ops.pose.planar_ik_make_portable()
+    update()
+    for owner in (ob, ob.pose.bones["hip"]):
+        assert owner[name] == 0.5
+        assert [key for key in owner.keys() if key != "mood"] == [name]  # noqa: SIM118 - of Blender's

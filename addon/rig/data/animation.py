@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -10,6 +11,8 @@ import bpy
 from bpy.types import Object
 
 from .access import split_path
+
+_CUSTOM_PROPERTY = re.compile(r'(.*?)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
 
 
 def animated_paths(ob: Object) -> set[str]:
@@ -71,10 +74,11 @@ def curves_on(ob: Object, path: str) -> list[Any]:
 
 def set_at(ob: Any, path: str, value: Any) -> None:
     """Set the property of an object at a data path."""
-    owner, _, name = path.rpartition("[" if path.endswith("]") else ".")
+    custom = _CUSTOM_PROPERTY.match(path)
+    owner, _, name = (custom[1], "", bpy.utils.unescape_identifier(custom[2])) if custom else path.rpartition(".")
     holder = ob.path_resolve(owner) if owner else ob
-    if path.endswith("]"):
-        holder[name[1:-2]] = value
+    if custom:
+        holder[name] = value
     else:
         setattr(holder, name, value)
 
@@ -101,6 +105,16 @@ def drivers_by_bone(owner: Any) -> dict[str, list[Any]]:
 def drivers_on(ob: Object, path: str) -> list[Any]:
     """The drivers that set one property of an object, or its numbers."""
     return [curve for curve in drivers_of(ob) if curve.data_path == path]
+
+
+def stop(ob: Object, path: str) -> None:
+    """Keep a property of an object from being animated: mute its F-curves, but for those of actions that others have
+    too or that are linked, and remove its drivers."""
+    for curve in curves_on(ob, path):
+        if curve.id_data.users == 1 and curve.id_data.is_editable:
+            curve.mute = True
+    for driver in drivers_on(ob, path):
+        ob.animation_data.drivers.remove(driver)  # type: ignore[union-attr]  # as it has one
 
 
 def clear_if_empty(ob: Object) -> None:

@@ -13,11 +13,12 @@ from mathutils import Matrix, Vector
 from ...solver.chain import Own
 from ...solver.rotation import Quaternion, components
 from ..anatomy import Unposable, anatomy, carried_by
-from ..data.access import chain_settings, has_bone, object_named, runs_on_rig, scene_of, upper_of
+from ..data.access import chain_settings, has_bone, object_named, runs_on_rig, scene_of, setting_path, upper_of
+from ..data.animation import stop
 from ..data.dependencies import Dependencies
 from ..kinds import Refused
 from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, orphaned, overlap, unposed
-from ..settings import MADE, NAMES, PREFIX, angles_of
+from ..settings import MADE, NAMES, PREFIX, SWITCH, angles_of
 from ..stretching import restore_inherit_scale
 from ..targets import Target
 from .ends import let_go_of_rotation
@@ -216,10 +217,11 @@ def add_chain(lower: PoseBone, settings: dict[str, Any]) -> None:
 
 
 def remove_chain(lower: PoseBone) -> None:
-    """Switch a chain off, which gives the bones their own pose back, and forget its settings."""
+    """Switch a chain off for good, which gives the bones their own pose back, and forget its settings."""
     chain = chain_settings(lower)
     marks = {mark for mark in (chain.target, chain.pole_target) if mark}
     chain.enabled = False
+    stop(lower.id_data, setting_path(lower.name, SWITCH))
     let_go_of_rotation(lower)
     restore_inherit_scale(lower)
     chain.target = chain.pole_target = None  # so that it counts as set anew, which unsetting does not

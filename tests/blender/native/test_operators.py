@@ -220,3 +220,24 @@ def test_what_the_mechanism_lacks_is_said_and_mended_by_rebuilding(change, word)
     rebuild(ob)
     assert (chain.reach, chain.message) == ("REACHED", "")
     assert np.allclose(joints(ob), joints(twin), atol=1e-5)
+
+
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("how", ["keyed", "driven"])
+def test_a_limb_whose_switch_is_animated_stays_removed(how, runs_on):
+    ob = make_rig()
+    press(ob, "add", runs_on=runs_on)
+    shin = ob.pose.bones["shin"]
+    if how == "keyed":
+        shin.keyframe_insert("planar_ik_enabled", frame=1)
+    else:
+        shin.driver_add("planar_ik_enabled").driver.expression = "1"
+    update()
+    press(ob, "remove")
+    for frame in (5, 1):
+        bpy.context.scene.frame_set(frame)
+        chain = ob.pose.bones["shin"].planar_ik
+        assert (chain.enabled, chain.target, chain.reach) == (False, None, "INVALID")
+    press(ob, "add", runs_on=runs_on)
+    bpy.context.scene.frame_set(3)
+    assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
