@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from bpy.props import EnumProperty
-from bpy.types import Context
+from bpy.types import Context, PoseBone
 
 from ... import live
 from ...rig.data.access import chain_settings, place_of_setting, scene_of
+from ...rig.data.animation import drivers_on
+from ...rig.data.dependencies import properties_read
 from ...rig.data.keying import Change
+from ...rig.kinds import Refused
+from ...rig.words import rpt_
 from ..finding import selected_chains
 from ..translations import told
 from .chains import ChainOperator
@@ -42,6 +46,7 @@ class POSE_OT_planar_ik_switch(ChainOperator):
         with_keys = scene.tool_settings.use_keyframe_insert_auto
         matching = TO_FK if to == "FK" else TO_IK
         for lower in lowers:
+            _check_undriven(lower)
             matching.check(context, lower, with_keys)
         matched = matching.match(context, lowers)
         influences = [Change.of(*place_of_setting(lower, "influence"), lower.name) for lower in lowers]
@@ -56,6 +61,19 @@ class POSE_OT_planar_ik_switch(ChainOperator):
         for warning in matched.warnings:
             self.report({"WARNING"}, told(warning))
         live.refresh(context)
+
+
+def _check_undriven(lower: PoseBone) -> None:
+    """Raise `Refused` if a driver sets a chain's influence, which then is not to be set."""
+    driver = next((each.driver for each in drivers_on(*place_of_setting(lower, "influence")) if not each.mute), None)
+    if driver is None:
+        return
+    source = next(properties_read(driver), None)
+    if source:
+        ob, owner, path = source
+        sentence = rpt_("Influence of '{bone}' is driven by '{path}' of '{owner}': set that")
+        raise Refused(sentence.format(bone=lower.name, path=path.strip('[]"'), owner=owner or ob.name))
+    raise Refused(rpt_("Influence of '{bone}' is driven: remove its driver").format(bone=lower.name))
 
 
 CLASSES = (POSE_OT_planar_ik_switch,)
