@@ -64,11 +64,12 @@ def _solution(context: Context, lower: PoseBone) -> _Poses:
     influence = chain.influence
     if influence != 1.0:
         chain.influence = 1.0
-    evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
-    poses = {bone: solved(evaluated.pose.bones[bone.name]) for bone in (upper_of(lower), lower)}
-    if influence != 1.0:
-        chain.influence = influence
-    return poses
+    try:
+        evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+        return {bone: solved(evaluated.pose.bones[bone.name]) for bone in (upper_of(lower), lower)}
+    finally:
+        if influence != 1.0:
+            chain.influence = influence
 
 
 def _lengthened(lower: PoseBone, poses: _Poses) -> list[PoseBone]:

@@ -31,11 +31,11 @@ def edit_mode(context: Context, *objects: ArmatureObject) -> Iterator[None]:
     of one list of `at_once`."""
     with object_mode(context, objects), unkeyed_kept(context, objects):
         mirroring = [ob.data for ob in objects if ob.data.use_mirror_x]
-        for armature in mirroring:  # which would move the bones of the other side along, by their names
-            armature.use_mirror_x = False
-        _select(context, objects)
-        _set_mode(context, objects[0], "EDIT")
         try:
+            for armature in mirroring:  # which would move the bones of the other side along, by their names
+                armature.use_mirror_x = False
+            _select(context, objects)
+            _set_mode(context, objects[0], "EDIT")
             yield
         finally:
             _set_mode(context, objects[0], "OBJECT")

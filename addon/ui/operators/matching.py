@@ -170,14 +170,16 @@ def _take_over(context: Context, lower: PoseBone) -> set[str]:
     chain = live.chain_of(context, lower)
     settings = chain_settings(lower)
     influence = settings.influence
-    if influence != 1.0:
-        settings.influence = 1.0
-        live.solve_now(context)
-        chain = live.chain_of(context, lower)
-    lengthened = {slot.index for slot in live.take_over(chain) if slot.channel == "scale"}
-    if influence != 1.0:
-        settings.influence = influence
-        live.solve_now(context)
+    try:
+        if influence != 1.0:
+            settings.influence = 1.0
+            live.solve_now(context)
+            chain = live.chain_of(context, lower)
+        lengthened = {slot.index for slot in live.take_over(chain) if slot.channel == "scale"}
+    finally:
+        if influence != 1.0:
+            settings.influence = influence
+            live.solve_now(context)
     bones = bones_of(lower.id_data)
     return {bones[index].name for index in lengthened}
 

@@ -84,10 +84,10 @@ class POSE_OT_planar_ik_select(Operator):
         return {"FINISHED"}
 
     def _lower(self, context: Context) -> PoseBone | None:
-        ob = object_named(self.object, self.library) if self.object else None
-        if ob is None:
+        if not self.object:
             return chain_meant(context)
-        return bones_of(ob)[self.bone] if has_bone(ob, self.bone) else None
+        ob = object_named(self.object, self.library)
+        return bones_of(ob)[self.bone] if ob and has_bone(ob, self.bone) else None
 
 
 def find_part(lower: PoseBone, part: str) -> tuple[Object, str] | None:

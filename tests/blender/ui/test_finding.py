@@ -340,3 +340,35 @@ def test_a_saved_preset_gives_the_settings_back(selected, is_on_rig):
     assert (chain.softness, chain.max_angle) == (pytest.approx(0.07), pytest.approx(2.0))
     bpy.ops.pose.planar_ik_preset_save(name="mine", remove_name=True)
     assert not path.exists()
+
+
+@pytest.mark.parametrize("is_on_rig", [False, True])
+@pytest.mark.parametrize("expression", ["var", "1.0"])
+def test_an_influence_that_is_driven_is_not_switched(expression, is_on_rig):
+    ob, _ = leg()
+    shin = ob.pose.bones["shin"]
+    driver = shin.driver_add("planar_ik_influence").driver
+    driver.expression = expression
+    if expression == "var":
+        ob.pose.bones["hip"]["IK"] = 1.0
+        read = driver.variables.new().targets[0]
+        read.id, read.data_path = ob, 'pose.bones["hip"]["IK"]'
+    update()
+    select(ob, "shin")
+    if is_on_rig:
+        bpy.ops.pose.planar_ik_make_portable()
+    named = "'shin' is driven by 'IK' of 'hip'" if expression == "var" else "'shin' is driven: remove its driver"
+    before = joints(ob)
+    with pytest.raises(RuntimeError, match=f"Influence of {named}"):
+        bpy.ops.pose.planar_ik_switch()
+    update()
+    assert max(np.abs(a - b).max() for a, b in zip(joints(ob), before, strict=True)) == 0.0
+    assert ob.animation_data.action is None
+
+
+def test_an_armature_that_is_not_there_selects_nothing_else():
+    ob, target = leg()
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match="There is no target to select"):
+        bpy.ops.pose.planar_ik_select(part="TARGET", object="gone", bone="shin")
+    assert not target.select_get()
