@@ -218,6 +218,11 @@ def add_chain(lower: PoseBone, settings: dict[str, Any]) -> None:
 
 def remove_chain(lower: PoseBone) -> None:
     """Switch a chain off for good, which gives the bones their own pose back, and forget its settings."""
+    remove_unused(reset_chain(lower))
+
+
+def reset_chain(lower: PoseBone) -> set[Any]:
+    """The same, but for the objects that were made for it, which are returned."""
     chain = chain_settings(lower)
     marks = {mark for mark in (chain.target, chain.pole_target) if mark}
     chain.enabled = False
@@ -230,8 +235,8 @@ def remove_chain(lower: PoseBone) -> None:
     for prop in chain.bl_rna.properties:
         if not prop.is_readonly and prop.identifier not in {"rna_type", "name", *NAMES}:
             chain.property_unset(prop.identifier)
-    remove_unused(marks)
     lower.id_data.update_tag(refresh={"DATA"})
+    return marks
 
 
 def remove_unused(marks: Iterable[Any]) -> None:

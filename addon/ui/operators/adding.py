@@ -9,8 +9,8 @@ from bpy.types import Context, Object, PoseBone
 from mathutils import Quaternion
 
 from ... import live
-from ...native.convert import make_portable
-from ...rig.data.access import chain_settings, takes_bones
+from ...native.convert import make_live, make_portable
+from ...rig.data.access import chain_settings, has_chain, runs_on_rig, takes_bones
 from ...rig.kinds import Refused
 from ...rig.status import away
 from ...rig.targets import Target
@@ -18,7 +18,7 @@ from ...rig.tasks.controls import Control, make_controls
 from ...rig.tasks.ends import end_of, keep_rotation, turn_of
 from ...rig.tasks.joints import lengths_to_joints
 from ...rig.tasks.limbs import is_limb, points_astray, times_too_long, to_click
-from ...rig.tasks.setup import Fitting, add_fitting, fit_chain, named_target
+from ...rig.tasks.setup import Fitting, add_fitting, fit_chain, named_target, remove_unused, reset_chain
 from ...rig.words import rpt_
 from ..translations import told
 
@@ -61,6 +61,9 @@ def add_chains(context: Context, request: Request) -> list[str]:
     warnings = [left_out] if left_out else []
     warnings += [warning for fitting in fittings if (warning := fitting.warning() or misfit(fitting.lower))]
     if request.controls != "EMPTY":
+        _check_bones_can_be_made(fittings)
+    fittings, marks = _without_chains(context, fittings)
+    if request.controls != "EMPTY":
         fittings = _with_controls(context, fittings, request.controls == "ROOT")
     ends = fittings if request.keep_rotation else []
     turns = [_turn_of_end(context, fitting.lower) for fitting in ends]
@@ -69,23 +72,36 @@ def add_chains(context: Context, request: Request) -> list[str]:
     names = [(fitting.lower.id_data, fitting.lower.name) for fitting in fittings]
     if request.keep_rotation:
         warnings += _keep_rotations(context, fittings, turns)
+    remove_unused(marks)
     if request.on_rig:
         warnings += put_on_rig(context, names)
     live.refresh(context)
     return warnings
 
 
-def _with_controls(context: Context, fittings: list[Fitting], under_root: bool) -> list[Fitting]:
-    """Fittings with new bones of the rig for the targets and poles that they lack. Raises `Refused` before any is
-    made."""
-    done: list[tuple[Fitting, Any, str]] = []
-    rigs = {fitting.lower.id_data: None for fitting in fittings}
-    for ob in rigs:
+def _check_bones_can_be_made(fittings: list[Fitting]) -> None:
+    """Raise `Refused` if a rig takes no bones for controls."""
+    for ob in (fitting.lower.id_data for fitting in fittings):
         if not takes_bones(ob):
             raise Refused(
                 rpt_("No bones can be added to '{rig}', which is linked: make empties instead").format(rig=ob.name)
             )
-    for ob in rigs:
+
+
+def _without_chains(context: Context, fittings: list[Fitting]) -> tuple[list[Fitting], set[Any]]:
+    """Fittings of limbs without the chains that they had, switched off; and what was made for these."""
+    names = [(fitting.lower.id_data, fitting.lower.name) for fitting in fittings]
+    old = [(ob, name) for ob, name in names if has_chain(ob.pose.bones[name])]
+    make_live(context, [ob.pose.bones[name] for ob, name in old if runs_on_rig(ob.pose.bones[name])])
+    marks = {mark for ob, name in old for mark in reset_chain(ob.pose.bones[name])}
+    pairs = zip(fittings, names, strict=True)
+    return [fitting._replace(lower=ob.pose.bones[name]) for fitting, (ob, name) in pairs], marks
+
+
+def _with_controls(context: Context, fittings: list[Fitting], under_root: bool) -> list[Fitting]:
+    """Fittings with new bones of the rig for the targets and poles that they lack."""
+    done: list[tuple[Fitting, Any, str]] = []
+    for ob in {fitting.lower.id_data: None for fitting in fittings}:
         of_rig = [(fitting, fitting.lower.name) for fitting in fittings if fitting.lower.id_data == ob]
         for fitting, name in of_rig:
             goals = _lacking(context, fitting, name)

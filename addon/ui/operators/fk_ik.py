@@ -9,13 +9,13 @@ from bpy.props import BoolProperty, IntProperty
 from bpy.types import Context, Event, PoseBone
 
 from ... import live
-from ...native import convert
 from ...rig.data.access import runs_on_rig, scene_of
 from ...rig.kinds import Refused
 from ...rig.tasks.mirroring import counterpart, mirror_chains
 from ...rig.words import rpt_
 from ..finding import selected_chains
 from ..translations import told
+from .adding import put_on_rig
 from .chains import ChainOperator
 from .matching import TO_FK, TO_IK, Matching
 from .ranges import draw_range, over_range, start_from_scene
@@ -141,7 +141,9 @@ class POSE_OT_planar_ik_mirror(ChainOperator):
         pairs = [(lower, counterpart(lower)) for lower in selected_chains(context)]
         selected = set(context.selected_objects)
         found = mirror_chains(context, pairs)
-        convert.make_portable(context, [b for a, b in found if runs_on_rig(a) and not runs_on_rig(b)])
+        new = [(b.id_data, b.name) for a, b in found if runs_on_rig(a) and not runs_on_rig(b)]
+        for warning in put_on_rig(context, new):
+            self.report({"WARNING"}, told(warning))
         for copy in set(context.selected_objects) - selected:
             copy.select_set(False)  # which it took over, and would be moved with what it is a copy of
         live.refresh(context)

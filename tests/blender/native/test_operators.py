@@ -241,3 +241,37 @@ def test_a_limb_whose_switch_is_animated_stays_removed(how, runs_on):
     press(ob, "add", runs_on=runs_on)
     bpy.context.scene.frame_set(3)
     assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
+
+
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("ran_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("controls", ["EMPTY", "BONE"])
+def test_adding_to_a_limb_whose_chain_is_off_begins_anew(ran_on, runs_on, controls, capfd):
+    ob = make_rig()
+    had = parts(ob)
+    press(ob, "add", runs_on=ran_on, plane="POLE", controls=controls)
+    chain = ob.pose.bones["shin"].planar_ik
+    chain.softness, chain.min_angle, chain.influence, chain.enabled = 0.3, 1.0, 0.2, False
+    ob.pose.bones["thigh"].rotation_quaternion = (0.9, 0.2, 0.1, 0.3)
+    ob.pose.bones["shin"].rotation_quaternion = (0.9, -0.3, 0.0, 0.0)
+    update()
+    before = matrices(ob)
+    press(ob, "add", runs_on=runs_on, plane="POLE")
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.runs_on, chain.reach, chain.softness, chain.influence) == (runs_on, "REACHED", 0.0, 1.0)
+    assert np.allclose(matrices(ob), before, atol=1e-5)
+    assert "Runs on the extension" not in capfd.readouterr().out
+    press(ob, "remove")
+    left = {"target_shin", "pole_shin"} if controls == "BONE" else set()  # which may be posed or followed by hand
+    assert parts(ob)["bones"].keys() - had["bones"].keys() <= left
+    assert parts(ob)["drivers"] == had["drivers"]
+
+
+def test_a_target_of_a_chain_that_is_off_can_be_that_of_the_new_one():
+    ob = make_rig()
+    press(ob, "add", plane="SWING")
+    target = ob.pose.bones["shin"].planar_ik.target
+    ob.pose.bones["shin"].planar_ik.enabled = False
+    press(ob, "add", plane="SWING", target=target.name)
+    chain = ob.pose.bones["shin"].planar_ik
+    assert (chain.target, chain.reach) == (target, "REACHED")

@@ -539,3 +539,13 @@ def test_a_bone_without_a_side_has_no_mirror(legs: Any) -> None:
     bpy.ops.pose.planar_ik_add()
     with pytest.raises(RuntimeError, match="no side in its name"):
         bpy.ops.pose.planar_ik_mirror()
+
+
+def test_a_limb_that_can_not_run_on_the_rig_is_mirrored_as_a_live_one(legs: Any, capfd: Any) -> None:
+    """As Add and Convert have it."""
+    add_chain(legs, plane="SWING", runs_on="RIG")
+    legs.pose.bones["shin.R"].driver_add("scale", 1).driver.expression = "1"
+    select(legs, "shin.L")
+    assert bpy.ops.pose.planar_ik_mirror() == {"FINISHED"}
+    assert [legs.pose.bones[f"shin{side}"].planar_ik.runs_on for side in (".L", ".R")] == ["RIG", "EXTENSION"]
+    assert "Runs on the extension: Scale of 'shin.R' is driven" in capfd.readouterr().out
