@@ -23,10 +23,18 @@ ROUNDING = 1e-6
 
 def animated_by_name(lower: PoseBone, animated: set[str]) -> set[str]:
     """The settings of a chain that something animates by their names on the bone. Choices count only where they
-    change: importers leave curves that do not."""
+    change, or are set otherwise now: importers leave curves that do not."""
     found = {name for name in NAMES if setting_path(lower.name, name) in animated}
     choices = {setting_path(lower.name, name): name for name in found.intersection(CHOICES)}
-    return found.difference(CHOICES) | {choices[path] for path in changing_paths(lower.id_data, choices)}
+    changing = {choices[path] for path in changing_paths(lower.id_data, choices)}
+    return found.difference(CHOICES) | changing | {name for name in choices.values() if _is_set_back(lower, name)}
+
+
+def _is_set_back(lower: PoseBone, choice: str) -> bool:
+    """Whether keys say something else of a choice than it is set to, until the next frame."""
+    now = BY_NAME[choice].number_of(getattr(chain_settings(lower), choice))
+    curves = curves_on(lower.id_data, setting_path(lower.name, choice))
+    return any(round(key.co.y) != now for curve in curves for key in curve.keyframe_points)
 
 
 def planes_of(lower: PoseBone) -> frozenset[str]:

@@ -72,15 +72,32 @@ def curves_on(ob: Object, path: str) -> list[Any]:
     return [curve for curve in curves_everywhere(ob) if curve.data_path == path]
 
 
+def value_at(ob: Any, path: str) -> Any:
+    """What the property of an object at a data path holds, the numbers of a vector or rotation as a tuple; None if
+    there is no such property."""
+    try:
+        holder, name, is_custom = _property_at(ob, path)
+        value = holder[name] if is_custom else getattr(holder, name)
+    except (AttributeError, KeyError, ValueError):
+        return None
+    return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+
+
 def set_at(ob: Any, path: str, value: Any) -> None:
     """Set the property of an object at a data path."""
-    custom = _CUSTOM_PROPERTY.match(path)
-    owner, _, name = (custom[1], "", bpy.utils.unescape_identifier(custom[2])) if custom else path.rpartition(".")
-    holder = ob.path_resolve(owner) if owner else ob
-    if custom:
+    holder, name, is_custom = _property_at(ob, path)
+    if is_custom:
         holder[name] = value
     else:
         setattr(holder, name, value)
+
+
+def _property_at(ob: Any, path: str) -> tuple[Any, str, bool]:
+    """What has the property at a data path, the property's name, and whether it is a custom one: of one that is a
+    choice, `path_resolve` gives another value than it holds."""
+    custom = _CUSTOM_PROPERTY.match(path)
+    owner, name = (custom[1], bpy.utils.unescape_identifier(custom[2])) if custom else path.rpartition(".")[::2]
+    return (ob.path_resolve(owner) if owner else ob), name, custom is not None
 
 
 def drivers_of(owner: Any) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from bpy.types import Object
 
 from . import fcurves
-from .animation import animated_paths, curves_of, set_at
+from .animation import animated_paths, curves_of, set_at, value_at
 
 
 class Change(NamedTuple):
@@ -22,7 +22,7 @@ class Change(NamedTuple):
     @classmethod
     def of(cls, ob: Object, path: str, group: str) -> Change:
         """The property at a data path from an object, as it is now."""
-        return cls(ob, path, group, _value(ob, path))
+        return cls(ob, path, group, value_at(ob, path))
 
     @property
     def is_animated(self) -> bool:
@@ -32,7 +32,7 @@ class Change(NamedTuple):
     @property
     def is_done(self) -> bool:
         """Whether the property is another now than it was before."""
-        return bool(_value(self.object, self.path) != self.before)
+        return bool(value_at(self.object, self.path) != self.before)
 
     def key(self) -> None:
         """Set a key on the property in the current frame."""
@@ -42,7 +42,7 @@ class Change(NamedTuple):
         """Set a key on the property in the current frame, ``frame``, and keep all frames before as they were."""
         keyed = {curve.array_index for curve in self._curves()}
         self.hold(frame - 1)
-        now = _value(self.object, self.path)
+        now = value_at(self.object, self.path)
         for index in range(len(now)) if isinstance(now, tuple) else (-1,):
             if max(index, 0) not in keyed:
                 set_at(self.object, self.path, self.before)
@@ -58,9 +58,3 @@ class Change(NamedTuple):
 
     def _curves(self) -> list[Any]:
         return [curve for curve in curves_of(self.object.animation_data) if curve.data_path == self.path]
-
-
-def _value(ob: Object, path: str) -> Any:
-    """The number at a data path, or the numbers of a vector or rotation."""
-    value: Any = ob.path_resolve(path)  # type: ignore[func-returns-value]  # the stubs don't know that it does
-    return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from bpy.types import Context, Object
 
-from .animation import curves_everywhere, set_at
+from .animation import curves_everywhere, set_at, value_at
 
 
 @contextmanager
 def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
     """Keep unkeyed changes of objects that go through Edit Mode, or get or lose drivers: Blender then sets everything
     animated to its animation, as if the frame changed."""
-    before = {ob: {path: _value(ob, path) for path in _paths(ob)} for ob in objects}
+    before = {ob: {path: value_at(ob, path) for path in _paths(ob)} for ob in objects}
     try:
         yield
     finally:
@@ -23,19 +22,10 @@ def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
             context.evaluated_depsgraph_get()
         for ob, values in before.items():
             for path, value in values.items():
-                if None not in (value, now := _value(ob, path)) and now != value:
+                if None not in (value, now := value_at(ob, path)) and now != value:
                     set_at(ob, path, value)
 
 
 def _paths(ob: Object) -> set[str]:
     """The data paths of all F-curves that act on an object; what drivers set is nobody's to keep."""
     return {curve.data_path for curve in curves_everywhere(ob)}
-
-
-def _value(ob: Object, path: str) -> Any:
-    """What the property at a path holds; None if there is none."""
-    try:
-        value: Any = ob.path_resolve(path)  # type: ignore[func-returns-value]  # the stubs think it gives none
-    except ValueError:
-        return None
-    return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value

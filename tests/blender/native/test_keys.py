@@ -421,3 +421,29 @@ def test_a_root_that_keys_move_later_is_followed_on_the_rig():
         bpy.context.scene.frame_set(frame)
         away = np.linalg.norm(joints(ob).tip - np.array(chain.target.location))
         assert (chain.reach, away) == ("REACHED", pytest.approx(0.0, abs=1e-5))
+
+
+CHOSEN = {"plane": ("REST", "SWING"), "stretch_volume": ("UNIFORM", "LENGTH")}
+
+
+@pytest.mark.parametrize("setting", CHOSEN)
+@pytest.mark.parametrize("is_back", [False, True])
+def test_a_choice_that_its_key_sets_back_leaves_a_limb_that_works(setting: str, is_back: bool) -> None:
+    """As where a preset sets the plane that one key holds, and the frame changes before the new one is keyed."""
+    keyed, chosen = CHOSEN[setting]
+    ob = make_rig()
+    chain = make_chain(ob, make_empty("target", (0.9, 0.3, -1.9)), stretch=0.5, **{setting: keyed})
+    ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{setting}", frame=1)
+    make_portable(ob)
+    chain = ob.pose.bones["shin"].planar_ik
+    setattr(chain, setting, chosen)
+    bpy.context.view_layer.update()
+    assert (getattr(chain, setting), chain.message) == (chosen, "")
+    if not is_back:
+        ob.pose.bones["shin"].keyframe_insert(f"planar_ik_{setting}", frame=10)
+    for frame in (1, 10, 12, 1):
+        bpy.context.scene.frame_set(frame)
+        chain = ob.pose.bones["shin"].planar_ik
+        wanted = keyed if frame < 10 or is_back else chosen
+        assert (getattr(chain, setting), chain.message) == (wanted, "")
+        assert chain.reach in ("TOO_FAR", "OFF_PLANE")
