@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import sqrt
+from math import cos, sqrt
 from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
@@ -12,27 +12,28 @@ from mathutils import Matrix, Quaternion, Vector
 from ...solver.chain import Features, Own, solve_chain, tip_position
 from ...solver.ops import FLOATS
 from ...solver.rotation import combine, components, conjugate, multiply
-from ...solver.triangle import Settings
+from ...solver.triangle import Bones, Settings, limited_range
 from ..anatomy import Anatomy, Unposable, anatomy
 from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, upper_of
 from ..data.animation import drivers_on
 from ..data.dependencies import properties_read
 from ..data.sides import swing_side
 from ..kinds import Refused
-from ..settings import angles_of
+from ..settings import ChainSettings, angles_of, solver_settings
 from ..targets import Target
 from .fitting import OFF_PLANE, UNTURNED, Posture, posture
 from .limbs import is_shown
 
 
 class Match(NamedTuple):
-    """What makes the solution show a chain's own pose: places in the world, settings by name, and how far the upper
-    bone turns about its length all the same, in radians."""
+    """What makes the solution show a chain's own pose: places in the world, settings by name, how far the upper bone
+    turns about its length all the same, in radians, and whether the knee's limits keep the limb from the pose."""
 
     target: Vector
     pole: Vector | None
     settings: dict[str, float]
-    turned: float = 0.0
+    turned: float
+    is_limited: bool
 
 
 def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence[float], Sequence[float]]) -> Match:
@@ -53,18 +54,18 @@ def match(evaluated: ArmatureObject, name: str, own: Own, scales: tuple[Sequence
     if body.uneven and _off_line(knee, tip).length > OFF_PLANE * length:
         sentence = "'{bone}' is longer than at rest and the limb is bent: clear its scale, then snap"
         raise Refused(sentence.format(bone=upper_of(lower).name))
-    farther = _before_softness(tip.length / length, settings.softness, settings.stretch)
+    farther, is_limited = _farther(tip.length, body.limb.bones, settings)
     target = posed.root + (posed.target - posed.root) * farther
     fit = posed.fits.get(settings.plane)
     bend = None
     if settings.plane == "REST" and abs(tip.z) <= OFF_PLANE * length:
         bend = _bend(tip, _off_line(knee, tip), length, swing_side(name))
     if bend is not None and (fit is None or _shows(own, body, tip, bend, swing_side(name))):
-        return Match(target, None, {"bend": bend})
+        return Match(target, None, {"bend": bend}, 0.0, is_limited)
     if fit is None:
         raise Refused(f"'{name}' is posed out of its rest plane: set its plane to Pole, then snap")
     pole = _beside(posed, settings.pole_angle, evaluated.matrix_world @ body.frame) if fit.plane == "POLE" else None
-    return Match(target, pole, fit.settings(), fit.turned)
+    return Match(target, pole, fit.settings(), fit.turned, is_limited)
 
 
 def _beside(posed: Posture, pole_angle: float, to_world: Matrix) -> Vector:
@@ -139,12 +140,18 @@ def _moved(matrix: Matrix, position: Vector, turn: Quaternion | None) -> Matrix:
     return moved
 
 
-def _before_softness(reach: float, softness: float, stretch: float) -> float:
-    """How much farther than the tip the target is, for softness to leave the tip where it is; both in lengths."""
-    gap = min(max(1.0 - reach, 0.0), 1.0)
-    if stretch > 0.0 or gap >= softness or reach <= 0.0:
-        return 1.0
-    return (1.0 + softness - sqrt(4.0 * softness * gap)) / reach
+def _farther(reach: float, of: Bones, settings: ChainSettings) -> tuple[float, bool]:
+    """By what factor the target is farther than the tip, for softness to leave the tip where it is, which is
+    `extend_shaped` back; and whether the knee's limits keep the tip from there."""
+    limits = solver_settings(settings.numbers(), 1.0, cos)
+    nearest, farthest, *_ = limited_range(of, limits.min_cos2, limits.max_cos2, FLOATS)
+    slack, softness = OFF_PLANE * of.total, limits.softness * of.total
+    if not nearest - slack <= reach <= farthest + slack:
+        return 1.0, True
+    gap = max(farthest - reach, 0.0)
+    if limits.stretch > 0.0 or gap >= softness or reach <= 0.0:
+        return 1.0, False
+    return (farthest + softness - sqrt(4.0 * softness * gap)) / reach, False
 
 
 def _bend(tip: Vector, off: Vector, length: float, swing_side: float) -> float | None:

@@ -27,8 +27,11 @@ from ...rig.tasks.ends import adopt_turn, own_turn, turned_ends
 from ...rig.tasks.fitting import UNTURNED
 from ...rig.tasks.setup import check_parent, told_turned
 from ...rig.tasks.snapping import Match, check_goal, check_shown, match, place
-from ...rig.words import rpt_
+from ...rig.words import n_, rpt_
 from ..finding import goals_of
+
+LIMITED = n_("Its knee limits keep '{bone}' from its pose: set Min and Max Knee Angle, and snap again")
+"""What to say of a limb that is posed straighter or more bent than its chain lets it be."""
 
 OFF_PLACE = 1e-4
 """How far a target may stay from where it was put, next to how far it is from the world's origin."""
@@ -88,6 +91,8 @@ def _match_ik(context: Context, lowers: Sequence[PoseBone]) -> Matched:
                 setattr(settings, name, value)
         if fit.turned > UNTURNED:
             matched.warnings.append(told_turned(upper_of(lower), fit.turned))
+        if fit.is_limited:
+            matched.warnings.append(rpt_(LIMITED).format(bone=lower.name))
     matched.poses.extend(Change.of(each.target.object, each.target.path, each.target.bone) for each in places)
     left = _put(context, places)
     if ends := [(lower, fit, end) for lower, fit in found for end in turned_ends(lower)]:

@@ -143,6 +143,9 @@ SENTENCES = {
     "The rotation mode of '{bone}' is animated: remove its keys first": "'{bone}' 的旋转模式有动画：请先移除其关键帧",
     "The rotation of '{bone}' is driven: remove the driver": "'{bone}' 的旋转被驱动：请移除驱动器",
     "Influence of '{bone}' is driven by '{path}' of '{owner}': set that": "'{bone}' 的影响由 '{owner}' 的 '{path}' 驱动：请设置它",
+    "Its knee limits keep '{bone}' from its pose: set Min and Max Knee Angle, and snap again": (
+        "膝部限制使 '{bone}' 无法保持其姿势：请设置最小和最大膝角，然后重新吸附"
+    ),
     "Influence of '{bone}' is driven: remove its driver": "'{bone}' 的影响受驱动：请移除其驱动器",
     (
         "'{name}' of '{rig}' is connected to a bone that gets longer, and a game gets no scale: disconnect it in the "

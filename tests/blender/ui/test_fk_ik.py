@@ -101,6 +101,24 @@ def test_snapped_target_and_pole_show_the_own_pose(thigh: Any, shin: Any, softne
     assert apart(joints(ob), own) < 1e-5 * LENGTH
 
 
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])
+@pytest.mark.parametrize("knee", [-2.2, -1.4, -0.75, -0.67, -0.1])
+def test_a_limb_with_limits_and_softness_is_snapped_or_said_to_be_kept(
+    legs: Any, plane: str, knee: float, runs_on: str, capfd: Any
+) -> None:
+    """The softness ends at the knee's largest angle, not at the straight limb."""
+    chain = add_chain(legs, plane=plane, runs_on=runs_on)
+    chain.softness, chain.min_angle, chain.max_angle, chain.influence = 0.04, 1.0, 2.5, 0.0
+    legs.pose.bones["shin.L"].rotation_quaternion = Euler((knee, 0.0, 0.0)).to_quaternion()
+    own = joints(legs)
+    inner = (own[0] - own[1]).angle(own[0] - legs.matrix_world @ legs.pose.bones["thigh.L"].head)
+    assert bpy.ops.pose.planar_ik_switch(to="IK") == {"FINISHED"}
+    kept = "Its knee limits keep 'shin.L' from its pose: set Min and Max Knee Angle" in capfd.readouterr().out
+    assert kept != (1.0 <= inner <= 2.5)
+    assert kept or apart(joints(legs), own) < 1e-5 * LENGTH
+
+
 @given(angles, st.floats(-2.5, 2.5))
 @settings(max_examples=25)
 def test_snapped_target_and_bend_show_the_own_pose_in_the_rest_plane(hip: float, knee: float) -> None:
