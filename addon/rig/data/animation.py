@@ -124,14 +124,18 @@ def drivers_on(ob: Object, path: str) -> list[Any]:
     return [curve for curve in drivers_of(ob) if curve.data_path == path]
 
 
-def stop(ob: Object, path: str) -> None:
-    """Keep a property of an object from being animated: mute its F-curves, but for those of actions that others have
-    too or that are linked, and remove its drivers."""
-    for curve in curves_on(ob, path):
-        if curve.id_data.users == 1 and curve.id_data.is_editable:
-            curve.mute = True
-    for driver in drivers_on(ob, path):
-        ob.animation_data.drivers.remove(driver)  # type: ignore[union-attr]  # as it has one
+def stop(ob: Object, paths: Collection[str]) -> None:
+    """Remove what animates properties of an object for good: its drivers, and the F-curves of its action, unless that
+    is linked or others have it too."""
+    data: Any = ob.animation_data
+    if data is None:
+        return
+    if data.action and data.action.users == 1 and data.action.is_editable:
+        for curves in lists_of(data):
+            for curve in [curve for curve in curves if curve.data_path in paths]:
+                curves.remove(curve)
+    for driver in [driver for driver in data.drivers if driver.data_path in paths]:
+        data.drivers.remove(driver)
 
 
 def clear_if_empty(ob: Object) -> None:

@@ -18,7 +18,7 @@ from ..data.animation import stop
 from ..data.dependencies import Dependencies
 from ..kinds import Refused
 from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, orphaned, overlap, unposed
-from ..settings import MADE, NAMES, PREFIX, SWITCH, angles_of
+from ..settings import MADE, NAMES, PREFIX, angles_of
 from ..stretching import restore_inherit_scale
 from ..targets import Target
 from .ends import let_go_of_rotation
@@ -217,16 +217,22 @@ def add_chain(lower: PoseBone, settings: dict[str, Any]) -> None:
 
 
 def remove_chain(lower: PoseBone) -> None:
-    """Switch a chain off for good, which gives the bones their own pose back, and forget its settings."""
+    """Switch a chain off for good, which gives the bones their own pose back, and forget its settings and what animates
+    them."""
+    stop_chain(lower)
     remove_unused(reset_chain(lower))
 
 
+def stop_chain(lower: PoseBone) -> None:
+    """Remove what animates a chain's settings: the next one on this bone would be animated so."""
+    stop(lower.id_data, [setting_path(lower.name, name) for name in NAMES])
+
+
 def reset_chain(lower: PoseBone) -> set[Any]:
-    """The same, but for the objects that were made for it, which are returned."""
+    """Switch a chain off and forget its settings; return the objects that were made for it."""
     chain = chain_settings(lower)
     marks = {mark for mark in (chain.target, chain.pole_target) if mark}
     chain.enabled = False
-    stop(lower.id_data, setting_path(lower.name, SWITCH))
     let_go_of_rotation(lower)
     restore_inherit_scale(lower)
     chain.target = chain.pole_target = None  # so that it counts as set anew, which unsetting does not

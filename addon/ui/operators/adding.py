@@ -18,7 +18,7 @@ from ...rig.tasks.controls import Control, make_controls
 from ...rig.tasks.ends import end_of, keep_rotation, turn_of
 from ...rig.tasks.joints import lengths_to_joints
 from ...rig.tasks.limbs import is_limb, points_astray, times_too_long, to_click
-from ...rig.tasks.setup import Fitting, add_fitting, fit_chain, named_target, remove_unused, reset_chain
+from ...rig.tasks.setup import Fitting, add_fitting, fit_chain, named_target, remove_unused, reset_chain, stop_chain
 from ...rig.words import rpt_
 from ..translations import told
 
@@ -93,6 +93,8 @@ def _without_chains(context: Context, fittings: list[Fitting]) -> tuple[list[Fit
     names = [(fitting.lower.id_data, fitting.lower.name) for fitting in fittings]
     old = [(ob, name) for ob, name in names if has_chain(ob.pose.bones[name])]
     make_live(context, [ob.pose.bones[name] for ob, name in old if runs_on_rig(ob.pose.bones[name])])
+    for ob, name in old:
+        stop_chain(ob.pose.bones[name])
     marks = {mark for ob, name in old for mark in reset_chain(ob.pose.bones[name])}
     pairs = zip(fittings, names, strict=True)
     return [fitting._replace(lower=ob.pose.bones[name]) for fitting, (ob, name) in pairs], marks

@@ -25,7 +25,7 @@ from ...rig.tasks.converting import (
     limbs_with_solvers,
     solvers_of,
 )
-from ...rig.tasks.setup import add_chain, check_limb, check_target, new_empty, posture_of, remove_chain
+from ...rig.tasks.setup import add_chain, check_limb, check_target, new_empty, posture_of, remove_unused, reset_chain
 from ...rig.tasks.turning import insert, is_turned_by_hand, take_out
 from ...rig.words import n_, rpt_
 from ...solver.ops import Array
@@ -181,7 +181,7 @@ def _settings_of(lower: PoseBone) -> dict[str, Any]:
 
 def _put_back(lower: PoseBone, settings: dict[str, Any]) -> None:
     """Take a chain off, and leave its bone the settings that it had, of a chain that was switched off."""
-    remove_chain(lower)
+    remove_unused(reset_chain(lower))
     for name, value in settings.items():
         if getattr(chain_settings(lower), name) != value:
             setattr(chain_settings(lower), name, value)

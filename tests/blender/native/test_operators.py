@@ -12,6 +12,8 @@ from tests.blender.rigs import (
     HIP,
     LEG,
     assert_joints,
+    copied,
+    curves,
     frame_of,
     joints,
     key_location,
@@ -224,16 +226,20 @@ def test_what_the_mechanism_lacks_is_said_and_mended_by_rebuilding(change, word)
 
 @pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
 @pytest.mark.parametrize("how", ["keyed", "driven"])
-def test_a_limb_whose_switch_is_animated_stays_removed(how, runs_on):
+def test_a_limb_whose_settings_are_animated_stays_removed(how, runs_on):
     ob = make_rig()
+    ob.pose.bones["shin"].keyframe_insert("rotation_quaternion", frame=1)
     press(ob, "add", runs_on=runs_on)
-    shin = ob.pose.bones["shin"]
-    if how == "keyed":
-        shin.keyframe_insert("planar_ik_enabled", frame=1)
-    else:
-        shin.driver_add("planar_ik_enabled").driver.expression = "1"
-    update()
+    for name, number in (("enabled", 1), ("influence", 0.3), ("plane", 1)):
+        shin = ob.pose.bones["shin"]
+        if how == "keyed":
+            shin.keyframe_insert(f"planar_ik_{name}", frame=1)
+        else:
+            shin.driver_add(f"planar_ik_{name}").driver.expression = str(number)
+        update()
     press(ob, "remove")
+    assert {path for path, _ in curves(ob)} == {'pose.bones["shin"].rotation_quaternion'}
+    assert not ob.animation_data.drivers
     for frame in (5, 1):
         bpy.context.scene.frame_set(frame)
         chain = ob.pose.bones["shin"].planar_ik
@@ -241,6 +247,16 @@ def test_a_limb_whose_switch_is_animated_stays_removed(how, runs_on):
     press(ob, "add", runs_on=runs_on)
     bpy.context.scene.frame_set(3)
     assert ob.pose.bones["shin"].planar_ik.reach == "REACHED"
+
+
+def test_keys_that_another_rig_has_too_stay_where_a_limb_is_removed():
+    ob = make_rig()
+    press(ob, "add", runs_on="EXTENSION")
+    ob.pose.bones["shin"].keyframe_insert("planar_ik_influence", frame=1)
+    twin = copied(ob)
+    assert twin.animation_data.action == ob.animation_data.action
+    press(ob, "remove")
+    assert {path for path, _ in curves(twin)} == {'pose.bones["shin"].planar_ik_influence'}
 
 
 @pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])

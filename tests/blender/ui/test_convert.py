@@ -22,6 +22,7 @@ from tests.blender.rigs import (
     Bone,
     add_bones,
     assert_on_target,
+    curves,
     editing,
     make_empty,
     make_rig,
@@ -339,11 +340,13 @@ def test_settings_of_a_chain_that_is_off_outlast_a_conversion_that_fails():
     ob, constraint = leg(pole=None)
     chain = ob.pose.bones["shin"].planar_ik
     chain.softness, chain.target = 0.25, make_empty("another")
+    ob.pose.bones["shin"].keyframe_insert("planar_ik_softness", frame=1)
     constraint.chain_count, constraint.iterations = 2, 1
     ob.pose.bones["thigh"].rotation_quaternion = (0.9, 0.3, 0.3, 0.1)
     with pytest.raises(RuntimeError, match="The chain would move 'shin'"):
         press(ob, "convert", most_change=0.0)
     assert (chain.enabled, chain.softness, chain.target.name) == (False, 0.25, "another")
+    assert {path for path, _ in curves(ob)} == {'pose.bones["shin"].planar_ik_softness'}
     assert not constraint.mute
 
 
