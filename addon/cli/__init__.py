@@ -5,6 +5,7 @@ Standard output holds JSON, a line for each file and chain; all else goes to sta
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import bpy
@@ -20,6 +21,7 @@ _commands: list[Any] = []
 
 def main(words: list[str]) -> int:
     """Run the program with these arguments and give its exit code, one of `Code`."""
+    logging.getLogger("planar_ik").setLevel(logging.ERROR)  # for the program says itself what is wrong
     with interrupts_noted():
         try:
             arguments = parse(words)

@@ -229,5 +229,6 @@ def _check_unreached(arguments: Namespace, lines: list[Line]) -> None:
             raise Stop(
                 Code.UNREACHED,
                 f"{line['file']}: chain '{line['object']}:{line['chain']}' {does_not} its target in "
-                f"{line['unreached']} of {line['frames']} frames, and {allowed} are allowed",
+                f"{line['unreached']} of {line['frames']} frames, and {allowed} are allowed "
+                "(--max-unreached, --max-miss)",
             )

@@ -92,6 +92,9 @@ def _lock_file(beside: Path, path: Path) -> IO[bytes]:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = beside.open("a+b")
+        except (FileExistsError, NotADirectoryError) as error:
+            problem = "a file is where a folder should be"
+            raise Stop(Code.NOT_WRITTEN, f"{path.parent} can't be written to: {problem}") from error
         except OSError as error:
             raise Stop(Code.NOT_WRITTEN, f"{path.parent} can't be written to: {error.strerror}") from error
         try:

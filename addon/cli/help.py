@@ -13,8 +13,8 @@ exit codes:
   4  the output can't be written: no permission, disk full, or another run is writing it
   5  with --strict: the file links what is not there; nothing was written for that file
   6  a chain can't be baked, put on the rig or brought back; with --strict, also one that can't be posed in a
-     report, of a scene that is left out, or of an object that its view layer excludes or that is linked and not
-     overridden; nothing was written for that file
+     report, of a scene that is left out, or of an object that its view layer excludes or, unless it is for a
+     report, that is linked and not overridden; nothing was written for that file
   7  with --strict: drivers or texts need Python, and --enable-autoexec was not given; nothing was written for that file
   130  interrupted with Ctrl-C or SIGTERM
 

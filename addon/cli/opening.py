@@ -38,6 +38,9 @@ def open_shot(arguments: Namespace, source: Path) -> Opened:
     sought = SOUGHT[arguments.command]
     chosen = choose(source, sought, arguments.scene, arguments.chain)
     found: list[tuple[Code | None, str]] = []
+    if chosen.linked and not chosen.chains:
+        words = f"{source} has chains of linked objects only, of which library overrides have to be made first"
+        raise Stop(Code.LEFT_OUT, f"{words}: {_few(chosen.linked)}")
     lost = links().lost
     if lost:
         found.append((Code.MISSING, f"{source} links what is not there: {_few(lost)}"))

@@ -72,8 +72,8 @@ class Chosen(NamedTuple):
 
 
 def choose(source: Path, sought: Sought, scene: str | None, chains: list[str] | None) -> Chosen:
-    """The chains of a scene, or of the active one, or of all; of those the ones that are named, if any are, or else if
-    any can, those that can be written to."""
+    """The chains of a scene, or of the active one, or of all; of those the ones that are named, if any are, or else
+    those that can be written to."""
     scenes = _scenes(source, scene)
     seen: set[Key] = set()
     found = {each: _unseen(_chains(each, sought), seen) for each in scenes}
@@ -141,10 +141,10 @@ def _unseen(lowers: list[PoseBone], seen: set[Key]) -> list[PoseBone]:
 
 
 def _editable(found: dict[Scene, list[PoseBone]]) -> tuple[dict[Scene, list[PoseBone]], list[str]]:
-    """The chains without those of linked objects, and the names of these; all, if there are no others."""
+    """The chains without those of linked objects, and the names of these."""
     own = {scene: [lower for lower in lowers if lower.id_data.is_editable] for scene, lowers in found.items()}
     linked = [lower.id_data.name for lowers in found.values() for lower in lowers if not lower.id_data.is_editable]
-    return (own, [*dict.fromkeys(linked)]) if any(own.values()) else (found, [])
+    return own, [*dict.fromkeys(linked)]
 
 
 def _named(

@@ -40,7 +40,7 @@ const JOB_TYPE = {
           description: "What runs the program on the workers; it is split at spaces" },
         // A job type can't read files, so that the list is read where the job is submitted.
         { key: "shots", type: "string", required: true, visible: "web",
-          eval: "abspath(settings.shot_list).read_text(encoding='utf-8')", description: "What the list holds" },
+          eval: "abspath(settings.shot_list).read_text(encoding='utf-8-sig')", description: "What the list holds" },
     ],
 };
 

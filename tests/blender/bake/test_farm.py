@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from time import sleep
 from types import SimpleNamespace
 from typing import Any
 
@@ -76,8 +77,8 @@ def test_the_template_is_valid():
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def run_template(shots: Path, **parameters: Any) -> tuple[int, str]:
-    """Exit code and all that was said, with the output in a folder beside the shots."""
+def template_command(shots: Path, **parameters: Any) -> list[str]:
+    """What `openjd` runs the template by, with the output in a folder beside the shots."""
     values = {
         "ShotFolder": shots,
         "ShotList": shots / "shots.txt",
@@ -85,7 +86,12 @@ def run_template(shots: Path, **parameters: Any) -> tuple[int, str]:
         "Command": PROGRAM,
     } | parameters
     words = [word for name, value in values.items() for word in ("--job-param", f"{name}={value}")]
-    done = openjd("run", str(TEMPLATE), "--step", "Bake", *words)
+    return ["run", str(TEMPLATE), "--step", "Bake", *words]
+
+
+def run_template(shots: Path, **parameters: Any) -> tuple[int, str]:
+    """Exit code and all that was said."""
+    done = openjd(*template_command(shots, **parameters))
     return done.returncode, done.stdout + done.stderr
 
 
@@ -116,6 +122,26 @@ def test_a_shot_whose_name_begins_with_a_dash_is_no_option(shots):
     code, said = run_template(shots, Tasks=1)
     assert code == 0, said
     assert written(shots.parent / "out") == ["--anim.blend"]
+
+
+def test_a_list_as_windows_saves_it_loses_no_shot(shots):
+    (shots / "shots.txt").write_text("\ufeffsq1/anim.blend\r\nsq3/anim.blend\r\n", "utf-8", newline="")
+    code, said = run_template(shots, Tasks=1)
+    assert code == 0, said
+    assert written(shots.parent / "out") == ["sq1/anim.blend", "sq3/anim.blend"]
+
+
+def test_a_task_that_is_cancelled_lets_the_program_end_by_itself(shots, tmp_path):
+    """Which then takes away what it has not finished."""
+    started, ended = tmp_path / "started", tmp_path / "ended"
+    program = tmp_path / "program.sh"
+    program.write_text(f"trap 'touch {ended}; exit 130' TERM\ntouch {started}\nwhile :; do sleep 0.1; done\n")
+    command = template_command(shots, Tasks=1, Command=f"bash {program}")
+    with subprocess.Popen([sys.executable, "-m", "openjd", *command], stdout=subprocess.DEVNULL) as running:
+        while not started.exists() and running.poll() is None:
+            sleep(0.05)
+        running.terminate()
+    assert ended.exists()
 
 
 def words_of(said: str) -> list[str]:
@@ -160,7 +186,8 @@ def test_the_template_passes_its_parameters_on(shots, addon):
     ("wrong", "sentence"),
     [
         ({"Tasks": 1}, "Tasks has to be 2 for 3 shots"),
-        ({"ShotList": "/nowhere.txt"}, "/nowhere.txt"),
+        ({"ShotList": "/nowhere.txt"}, "There is no list /nowhere.txt"),
+        ({"ShotFolder": "/nowhere"}, "There is no folder /nowhere"),
         ({"ShotList": os.devnull}, f"There is no shot in {os.devnull}"),
     ],
 )
