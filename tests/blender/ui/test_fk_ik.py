@@ -103,7 +103,7 @@ def test_snapped_target_and_pole_show_the_own_pose(thigh: Any, shin: Any, softne
 
 @pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
 @pytest.mark.parametrize("plane", ["REST", "SWING", "POLE"])
-@pytest.mark.parametrize("knee", [-2.2, -1.4, -0.75, -0.6, -0.5, -0.1])
+@pytest.mark.parametrize("knee", [-2.2, 0.3, 0.5, 0.6, 0.7, 1.4])
 def test_a_limb_with_limits_and_softness_is_snapped_or_said_to_be_kept(
     legs: Any, plane: str, knee: float, runs_on: str, capfd: Any
 ) -> None:
