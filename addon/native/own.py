@@ -13,6 +13,7 @@ from ..rig.data.rotation import rotation_channel, set_turn, to_quaternion
 from ..rig.kinds import Refused
 from ..rig.tasks.fitting import Posture, posture
 from ..rig.tasks.setup import check_parent
+from ..rig.tasks.snapping import at_full_influence
 from ..solver.chain import Own
 from ..solver.rotation import Quaternion
 from .convert import rebuild
@@ -60,16 +61,9 @@ def stretched(context: Context, lower: PoseBone) -> list[PoseBone]:
 
 
 def _solution(context: Context, lower: PoseBone) -> _Poses:
-    ob, chain = lower.id_data, chain_settings(lower)
-    influence = chain.influence
-    if influence != 1.0:
-        chain.influence = 1.0
-    try:
-        evaluated = ob.evaluated_get(context.evaluated_depsgraph_get())
+    with at_full_influence(lower):
+        evaluated = lower.id_data.evaluated_get(context.evaluated_depsgraph_get())
         return {bone: solved(evaluated.pose.bones[bone.name]) for bone in (upper_of(lower), lower)}
-    finally:
-        if influence != 1.0:
-            chain.influence = influence
 
 
 def _lengthened(lower: PoseBone, poses: _Poses) -> list[PoseBone]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from math import cos, sqrt
 from typing import Any, NamedTuple
 
@@ -89,6 +90,21 @@ def _shows(own: Own, body: Anatomy, tip: Vector, bend: float, side: float) -> bo
 def _off_line(knee: Vector, tip: Vector) -> Vector:
     """The way to the knee from the line through root, which is the origin, and tip."""
     return knee - tip * (knee.dot(tip) / tip.length_squared if tip.length_squared else 0.0)
+
+
+@contextmanager
+def at_full_influence(lower: PoseBone) -> Iterator[bool]:
+    """Have a chain show its whole solution for a while; says whether its influence had to be set for that."""
+    settings = chain_settings(lower)
+    influence = settings.influence
+    if influence == 1.0:
+        yield False
+        return
+    settings.influence = 1.0
+    try:
+        yield True
+    finally:
+        settings.influence = influence
 
 
 def check_goal(lower: PoseBone, target: Target) -> None:

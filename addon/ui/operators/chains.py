@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from bpy.app import translations
@@ -18,6 +18,7 @@ from ...rig.settings import BY_NAME
 from ...rig.tasks.controls import goals_on, take_away
 from ...rig.tasks.limbs import is_shown
 from ...rig.tasks.setup import make_pole, remove_chain, remove_unused
+from ...rig.tasks.snapping import at_full_influence
 from ...rig.words import rpt_
 from ..finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, left_behind, selected_chains
 from ..translations import told
@@ -210,17 +211,11 @@ class POSE_OT_planar_ik_pole(ChainOperator):
 @contextmanager
 def _whole(context: Context, lower: PoseBone) -> Iterator[None]:
     """A chain between FK and IK, as its whole solution."""
-    settings = chain_settings(lower)
-    influence = settings.influence
-    if not 0.0 < influence < 1.0:
+    is_between = 0.0 < chain_settings(lower).influence < 1.0
+    with at_full_influence(lower) if is_between else nullcontext():
+        if is_between:
+            live.solve_now(context)
         yield
-        return
-    settings.influence = 1.0
-    live.solve_now(context)
-    try:
-        yield
-    finally:
-        settings.influence = influence
 
 
 class POSE_OT_planar_ik_remove(ChainOperator):

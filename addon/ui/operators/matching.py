@@ -26,7 +26,7 @@ from ...rig.targets import Target
 from ...rig.tasks.ends import adopt_turn, own_turn, turned_ends
 from ...rig.tasks.fitting import UNTURNED
 from ...rig.tasks.setup import check_parent, told_turned
-from ...rig.tasks.snapping import Match, check_goal, check_shown, match, place
+from ...rig.tasks.snapping import Match, at_full_influence, check_goal, check_shown, match, place
 from ...rig.words import n_, rpt_
 from ..finding import goals_of
 
@@ -172,19 +172,12 @@ def _take_over(context: Context, lower: PoseBone) -> set[str]:
     """Make a chain's solution its bones' own pose; return the names of the bones whose scale has part in it."""
     if runs_on_rig(lower):
         return {bone.name for bone in adopt(context, lower)}
-    chain = live.chain_of(context, lower)
-    settings = chain_settings(lower)
-    influence = settings.influence
-    try:
-        if influence != 1.0:
-            settings.influence = 1.0
+    with at_full_influence(lower) as was_blended:
+        if was_blended:
             live.solve_now(context)
-            chain = live.chain_of(context, lower)
-        lengthened = {slot.index for slot in live.take_over(chain) if slot.channel == "scale"}
-    finally:
-        if influence != 1.0:
-            settings.influence = influence
-            live.solve_now(context)
+        lengthened = {slot.index for slot in live.take_over(live.chain_of(context, lower)) if slot.channel == "scale"}
+    if was_blended:
+        live.solve_now(context)
     bones = bones_of(lower.id_data)
     return {bones[index].name for index in lengthened}
 
