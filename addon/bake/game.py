@@ -21,6 +21,7 @@ from ..native.convert import make_live
 from ..rig.anatomy import carried_by
 from ..rig.data.access import (
     ArmatureObject,
+    bones_of,
     dismiss,
     has_chain,
     runs_on_rig,
@@ -39,6 +40,7 @@ from .job import Report, Request, bake
 from .keys import Keys, Sheet
 from .scope import curve_times
 from .ways import part_of
+from .ways.recording import BoneValues
 from .ways.stepping import frame_kept, set_frame
 
 SCALED = 1e-4
@@ -101,17 +103,12 @@ class _Rig:
     def __init__(self, ob: ArmatureObject, count: int) -> None:
         self.object = ob
         self._names = [bone.name for bone in _bones_for_game(ob)]
-        index = {bone.name: i for i, bone in enumerate(ob.pose.bones)}
-        self._rows = [index[name] for name in self._names]
-        self._all = np.zeros((len(index), 16), np.float32)
-        self._poses = np.zeros((count, len(self._names), 16), np.float32)
+        self._poses = BoneValues(ob, "matrix", self._names, count)
         self._parted: set[str] = set()
 
     def record(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
-        evaluated: Any = self.object.evaluated_get(depsgraph)
-        evaluated.pose.bones.foreach_get("matrix", self._all.ravel())
-        self._poses[i] = self._all[self._rows]
+        self._poses.record(i, bones_of(self.object.evaluated_get(depsgraph)))
 
     def write(self, context: Context, times: NDArray[Any]) -> None:
         """Give the bones their keys, and take away what moved them besides."""
@@ -139,7 +136,8 @@ class _Rig:
 
     def _off(self) -> NDArray[Any]:
         """How far each bone's scale is from 1 at most; 2 if it is mirrored."""
-        axes = self._poses.reshape(*self._poses.shape[:2], 4, 4)[:, :, :3, :3]
+        poses = self._poses.values
+        axes = poses.reshape(*poses.shape[:2], 4, 4)[:, :, :3, :3]
         rest = np.array([self.object.data.bones[name].matrix_local.to_3x3().transposed() for name in self._names])
         sizes = np.linalg.norm(axes, axis=-1) / np.linalg.norm(
             rest, axis=-1
@@ -155,7 +153,8 @@ class _Rig:
 
     def _channels(self) -> dict[tuple[str, str], NDArray[Any]]:
         """The bones' own channels that put unscaled bones where they are, each on top of its parent's."""
-        count = len(self._poses)
+        poses = self._poses.values
+        count = len(poses)
         self._parted = self.connected_to_lengthened()
         bones = [self.object.pose.bones[name] for name in self._names]
         found: dict[tuple[str, str], NDArray[Any]] = {}
@@ -166,7 +165,7 @@ class _Rig:
             found[bone.name, channel] = np.zeros((count, SIZES[channel]), np.float32)
         for i in range(count):
             posed: dict[str, Matrix] = {}
-            for bone, numbers in zip(bones, self._poses[i], strict=True):
+            for bone, numbers in zip(bones, poses[i], strict=True):
                 posed[bone.name] = _put(bone, Matrix(numbers.reshape(4, 4).T.tolist()), posed, found, i)
         for bone in bones:
             channel = rotation_channel(bone.rotation_mode)

@@ -58,9 +58,9 @@ def _by_arrays(
     """What arrays surely tell of chains; None for the others."""
     is_tried, part = others_listen(), 0.5 / len(frames)
     if is_tried:
-        allowed &= TRIED
         if not may_try or any(map(runs_on_rig, lowers)):
             return [None] * len(lowers)
+        allowed &= TRIED
     solved: list[Any] = yield from part_of(by_arrays(context, lowers, frames, allowed), 0.0, part)
     if not is_tried:
         return solved

@@ -43,7 +43,6 @@ class RigRecorder(ChainRecorder):
         turns = {rotation_channel(bone.rotation_mode) for bone in bones}
         self._turns = {channel: self.reading(channel, names, count) for channel in turns}
         self._settings = SettingValues(lowers, count)
-        self._tips = np.zeros((count, len(lowers), 3))
 
     def record_results(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the limbs' settings in the ``i``-th frame."""
@@ -77,7 +76,6 @@ class RigRecorder(ChainRecorder):
         for sample, is_stretched in zip(self.samples, are_stretched.tolist(), strict=True):
             sample.is_stretched = is_stretched
         _, are_off = self.missed()
-        *_, self._tips = self.joints()
         are_off &= is_on
         return are_off
 
@@ -124,7 +122,8 @@ class RigRecorder(ChainRecorder):
         are where it has them, or the influence. `INVALID` if it is something else."""
         numbers = {name: self._settings.of(name)[np.ix_(frames, limbs)] for name in (*NUMBERS, "plane")}
         angles = np.stack([numbers[name] for name in IN_SHAPE], axis=-1)
-        found = [self._limb(limb, frames, angles[:, i]) for i, limb in enumerate(limbs.tolist())]
+        *_, ends = self.joints()
+        found = [self._limb(limb, frames, angles[:, i], ends) for i, limb in enumerate(limbs.tolist())]
         targets, tips = (np.stack([places[i] for _, places in found], axis=1) for i in (0, 1))
         body, _, are_limbs = bodies_of([shapes for shapes, _ in found])
         settings = solver_settings(numbers | {"influence": 1.0}, 1.0, np.cos)
@@ -143,9 +142,11 @@ class RigRecorder(ChainRecorder):
         is_told = are_limbs & (reach != Reach.REACHED) & (is_there | is_blended)
         return np.where(is_told, reach, Reach.INVALID)
 
-    def _limb(self, number: int, frames: NDArray[Any], angles: NDArray[Any]) -> tuple[Shapes, list[NDArray[Any]]]:
+    def _limb(
+        self, number: int, frames: NDArray[Any], angles: NDArray[Any], ends: NDArray[Any]
+    ) -> tuple[Shapes, list[NDArray[Any]]]:
         """A limb as it is in some frames, and where its target and its tip are in the frame F, each ``(frames, 3)``;
-        ``angles`` ``(frames, 3)`` are the settings `IN_SHAPE`."""
+        ``angles`` ``(frames, 3)`` are the settings `IN_SHAPE`, ``ends`` all tips in the world."""
         limb = self._limbs[number]
         upper = limb[0]
         parent = self._pose(upper.parent)[frames] if upper.parent else None
@@ -155,7 +156,7 @@ class RigRecorder(ChainRecorder):
         frame = frame_of(upper.bone, parent, unturned)
         shapes = shapes_of(limb, parent, frame, own["location"][1], own["scale"], angles)
         into = inverted(self._worlds[frames] @ frame)
-        places = (self._targets[frames, self._followers.index(number)], self._tips[frames, number])
+        places = (self._targets[frames, self._followers.index(number)], ends[frames, number])
         return shapes, [np.stack(moved(into, tuple(place.T)), axis=-1) for place in places]
 
 

@@ -34,7 +34,7 @@ class BoneValues:
         everyone = {bone.name: i for i, bone in enumerate(bones_of(ob))}
         self._name = name
         self._column = {bone: i for i, bone in enumerate(bones)}
-        self._rows = np.array([everyone[bone] for bone in bones])
+        self._rows = np.array([everyone[bone] for bone in bones], np.intp)
         self._all = np.zeros((len(everyone), WIDTHS[name]), np.float32)
         self.values = np.zeros((count, len(bones), WIDTHS[name]), np.float32)
         """The numbers read, ``(frames, bones, numbers)``."""
