@@ -67,7 +67,8 @@ def kept_waiting(lower: PoseBone, dependencies: Dependencies) -> str:
 
 
 def check_kept(lower: PoseBone, wanted: Wanted) -> None:
-    """Raise `Refused` if a chain is, or is to do, what a mechanism could only follow as far as it was made for it."""
+    """Raise `Refused` for what no mechanism follows, however new: animation of settings that it has for good, a scale
+    that mirrors the limb, and an uneven stretch below another one."""
     _check_fixed(lower)
     _check_unmirrored(lower)
     if wanted.lengthens_only:

@@ -93,9 +93,10 @@ def _without_chains(context: Context, fittings: list[Fitting]) -> tuple[list[Fit
     names = [(fitting.lower.id_data, fitting.lower.name) for fitting in fittings]
     old = [(ob, name) for ob, name in names if has_chain(ob.pose.bones[name])]
     make_live(context, [ob.pose.bones[name] for ob, name in old if runs_on_rig(ob.pose.bones[name])])
+    marks: set[Any] = set()
     for ob, name in old:
         stop_chain(ob.pose.bones[name])
-    marks = {mark for ob, name in old for mark in reset_chain(ob.pose.bones[name])}
+        marks |= reset_chain(ob.pose.bones[name])
     pairs = zip(fittings, names, strict=True)
     return [fitting._replace(lower=ob.pose.bones[name]) for fitting, (ob, name) in pairs], marks
 

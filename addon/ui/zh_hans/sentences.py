@@ -66,6 +66,10 @@ SENTENCES = {
     "'{name}' is in tweak mode: leave it in the NLA editor first": "'{name}' 处于调整模式：请先在非线性动画编辑器中退出",
     "'{name}' is linked from another file: make a library override of it first": "'{name}' 关联自另一个文件：请先为其创建库重写",
     "'{name}' is linked: {what} in the file that it is linked from": "'{name}' 是关联的：请在其来源文件中{what}",
+    (
+        "'{name}' of '{rig}' is connected to a bone that gets longer, and a game gets no scale: disconnect it in the "
+        "file that the rig is linked from"
+    ): "'{rig}' 的 '{name}' 与会变长的骨骼相连，而游戏不接受缩放：请在被链接的文件中断开它",
     "'{name}' shows its rest position: set its armature to Pose Position": "'{name}' 显示的是静置位置：请把骨架设为姿态位置",
     "; {kept} of {keys}, at most {error} off": "；{keys}中的 {kept} 个，偏差最多 {error}",
     "A driver or NLA strip would switch the chain of '{bone}' on again: remove that first": "驱动器或 NLA 片段会再次打开 '{bone}' 的链：请先移除它",
@@ -96,8 +100,13 @@ SENTENCES = {
     "Go to Pose Mode or Object Mode": "请进入姿态模式或物体模式",
     "Go to Pose Mode, or to Object Mode": "请进入姿态模式或物体模式",
     "IK constraint '{name}' of '{bone}'": "'{bone}' 的 IK 约束 '{name}'",
+    "Influence of '{bone}' is driven by '{path}' of '{owner}': set that": "'{bone}' 的影响由 '{owner}' 的 '{path}' 驱动：请设置它",
+    "Influence of '{bone}' is driven: remove its driver": "'{bone}' 的影响受驱动：请移除其驱动器",
     "Inherit Rotation off": "关闭继承旋转",
     "Inherit Scale set to {mode}": "继承缩放设为 {mode}",
+    "Its knee limits keep '{bone}' from its pose: set Min and Max Knee Angle, and snap again": (
+        "膝部限制使 '{bone}' 无法保持其姿势：请设置最小和最大膝角，然后重新吸附"
+    ),
     "Left alone. {why}": "未改动。{why}",
     "Name the object that bone '{bone}' belongs to as well": "请同时指定骨骼 '{bone}' 所属的物体",
     "Neither the rig nor its targets have an action: bake the scene's range, or give a range": "绑定及其目标都没有动作：请烘焙场景的范围，或给出范围",
@@ -142,15 +151,6 @@ SENTENCES = {
     "The range ends at frame {end}, before it starts at {start}": "范围结束于第 {end} 帧，早于开始的第 {start} 帧",
     "The rotation mode of '{bone}' is animated: remove its keys first": "'{bone}' 的旋转模式有动画：请先移除其关键帧",
     "The rotation of '{bone}' is driven: remove the driver": "'{bone}' 的旋转被驱动：请移除驱动器",
-    "Influence of '{bone}' is driven by '{path}' of '{owner}': set that": "'{bone}' 的影响由 '{owner}' 的 '{path}' 驱动：请设置它",
-    "Its knee limits keep '{bone}' from its pose: set Min and Max Knee Angle, and snap again": (
-        "膝部限制使 '{bone}' 无法保持其姿势：请设置最小和最大膝角，然后重新吸附"
-    ),
-    "Influence of '{bone}' is driven: remove its driver": "'{bone}' 的影响受驱动：请移除其驱动器",
-    (
-        "'{name}' of '{rig}' is connected to a bone that gets longer, and a game gets no scale: disconnect it in the "
-        "file that the rig is linked from"
-    ): "'{rig}' 的 '{name}' 与会变长的骨骼相连，而游戏不接受缩放：请在被链接的文件中断开它",
     "The scale of '{bone}' in '{name}' is left out: games get it at 1": "'{name}' 中 '{bone}' 的缩放被忽略：游戏中为 1",
     "The scale of '{bone}' is driven, so that it can't stretch: remove the driver": "'{bone}' 的缩放被驱动，因此不能拉伸：请移除驱动器",
     "The scene has no preview range: set one, or bake the scene's range": "场景没有预览范围：请设置，或烘焙场景的范围",
@@ -223,11 +223,11 @@ SENTENCES = {
     "{setting} of '{bone}' is driven: remove its driver, or stay on the extension": "'{bone}' 的{setting}由驱动器控制：请移除其驱动器，或留在扩展上运行",
     "{setting} of '{bone}' is animated: remove its keys first": "'{bone}' 的{setting}有动画：请先移除其关键帧",
     "{what} also turns the bone as its target is turned, which a chain does not: switch Rotation off": "{what}还使骨骼随目标旋转，而链不会：请关闭旋转",
-    "{what} follows a vertex group, which a chain does not": "{what}跟随顶点组，而链不能",
-    "{what} hangs on the chain of '{bone}' itself: use one that does not move with it": "{what} 自身依附于 '{bone}' 的链：请使用不随之移动的对象",
     "{what} comes with drivers of its library, which stay: convert it in the file that it is in": (
         "{what}带有其库的驱动器，无法移除：请在其所在文件中转换"
     ),
+    "{what} follows a vertex group, which a chain does not": "{what}跟随顶点组，而链不能",
+    "{what} hangs on the chain of '{bone}' itself: use one that does not move with it": "{what} 自身依附于 '{bone}' 的链：请使用不随之移动的对象",
     "{what} has Use Tail off: the chain's tip is the tail of its lower bone": "{what}关闭了使用尾部：链的末端是其下骨的尾端",
     "{what} has no target": "{what}没有目标",
     "{what} has a Chain Length of {number}, and chains are of two bones: leave it as it is": (
