@@ -319,6 +319,21 @@ def test_a_converted_override_stays_converted_when_it_is_opened_again(runs_on, t
             assert now == pytest.approx(then, abs=1e-5)
 
 
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+def test_a_foot_of_a_library_stays_free_once_the_limb_of_an_override_is_removed(runs_on, tmp_path):
+    """Its constraint comes back with the file."""
+    ob = make_rig((*LEG, Bone("foot", LEG[2].tail, (0.1, 0.4, -2), "shin", connected=True)))
+    press(ob, "add", plane="SWING", runs_on="EXTENSION", keep_rotation=True)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    rig = override_of(tmp_path / "library.blend", "rig", "target_shin")
+    if runs_on == "RIG":
+        press(rig, "make_portable")
+    press(rig, "remove")
+    rig = reopened(tmp_path)
+    assert not [each.name for each in rig.pose.bones["foot"].constraints if not each.mute]
+
+
 def test_constraints_that_a_library_drives_in_both_ways_stay(tmp_path):
     ob = make_rig()
     constraint = ob.pose.bones["shin"].constraints.new("IK")

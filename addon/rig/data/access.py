@@ -136,10 +136,18 @@ def _is_enclosed(before: Any, constraint: Any, after: Any) -> bool:
     return constraint.type == "LIMIT_ROTATION" and copies_part(before) and copies_part(after)
 
 
+def is_of_library(bone: PoseBone, constraint: Any) -> bool:
+    """Whether an override has a constraint of its bone from its library. In Blender 4.2, ``is_override_data`` does not
+    say so before the file is opened again."""
+    override: Any = bone.id_data.override_library
+    linked = override.reference.pose.bones.get(bone.name) if override and override.reference else None
+    return linked is not None and constraint.name in linked.constraints
+
+
 def dismiss(bone: PoseBone, constraint: Any) -> None:
     """Take a constraint away for good. What an override has from its library would come back with the file: it is left
     there, without effect."""
-    if constraint.is_override_data:
+    if is_of_library(bone, constraint):
         constraint.mute, constraint.influence = True, 0.0
     else:
         bone.constraints.remove(constraint)

@@ -16,7 +16,7 @@ from ...solver.limb import STRAIGHT
 from ...solver.ops import FLOATS
 from ..anatomy import Unposable, anatomy, frame_of
 from ..data import fcurves
-from ..data.access import is_part, path_to_bone, setting_path, upper_of
+from ..data.access import is_of_library, is_part, path_to_bone, setting_path, upper_of
 from ..data.animation import animated_paths, drivers_of, drivers_on
 from ..data.carrying import carry
 from ..kinds import Refused
@@ -162,7 +162,7 @@ def _check(lower: PoseBone, constraint: Any) -> None:
     length = constraint.chain_count or 1 + len(lower.parent_recursive)
     if not constraint.use_tail:
         raise Refused(f"{what} has Use Tail off: the chain's tip is the tail of its lower bone")
-    if constraint.is_override_data and all(_drivers(lower, constraint, name) for name in ("mute", "influence")):
+    if is_of_library(lower, constraint) and all(_drivers(lower, constraint, name) for name in ("mute", "influence")):
         raise Refused(f"{what} comes with drivers of its library, which stay: convert it in the file that it is in")
     if length != 2:
         number = constraint.chain_count

@@ -9,7 +9,7 @@ from typing import Any
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Quaternion
 
-from ..data.access import chain_settings, children_of, place_of_setting, view_layer_of
+from ..data.access import chain_settings, children_of, dismiss, is_of_library, place_of_setting, view_layer_of
 from ..data.animation import clear_if_empty
 from ..data.rotation import set_turn
 from ..settings import ChainSettings, on_change
@@ -61,7 +61,7 @@ def let_go_of_rotation(lower: PoseBone) -> None:
     """Take away what `keep_rotation` made."""
     for end, made in _kept(lower):
         made.driver_remove("influence")  # first: Blender 4.4 crashes on one of a constraint that is gone
-        end.constraints.remove(made)
+        dismiss(end, made)
         clear_if_empty(end.id_data)
 
 
@@ -95,8 +95,10 @@ def adopt_turn(context: Context, lower: PoseBone, end: PoseBone) -> None:
 
 
 def _kept(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
-    """What `keep_rotation` made below a limb, with the bones that have it."""
-    return [(end, each) for end in children_of(lower) for each in end.constraints if each.name.startswith(ENDING)]
+    """What `keep_rotation` made below a limb, with the bones that have it; not what was dismissed of a library."""
+    found: list[Any] = [(end, each) for end in children_of(lower) for each in end.constraints]
+    kept = [(end, each) for end, each in found if each.name.startswith(ENDING)]
+    return [(end, each) for end, each in kept if not (each.mute and is_of_library(end, each))]
 
 
 def _on_change(changed: ChainSettings, is_aim: bool) -> None:
