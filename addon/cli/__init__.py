@@ -5,7 +5,6 @@ Standard output holds JSON, a line for each file and chain; all else goes to sta
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import bpy
@@ -14,20 +13,19 @@ from .arguments import parse
 from .codes import Code
 from .commands import run
 from .interrupt import interrupts_noted
-from .output import only_json, say
+from .output import only_json, say, unlogged
 
 _commands: list[Any] = []
 
 
 def main(words: list[str]) -> int:
     """Run the program with these arguments and give its exit code, one of `Code`."""
-    logging.getLogger("planar_ik").setLevel(logging.ERROR)  # for the program says itself what is wrong
     with interrupts_noted():
         try:
             arguments = parse(words)
         except SystemExit as leaving:  # how argparse ends after --help, and after a complaint
             return Code.BAD_INPUT if leaving.code else Code.DONE
-        with only_json() as write:
+        with only_json() as write, unlogged():
             try:
                 return run(arguments, write)
             except KeyboardInterrupt:

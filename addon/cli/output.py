@@ -6,6 +6,7 @@ import ctypes
 import errno
 import io
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -30,6 +31,18 @@ def only_json() -> Iterator[Write]:
     # Blender's reports come by Python's stream, the rest of what it prints does not.
     with _diverted() as answers, redirect_stdout(aside), redirect_stderr(aside):
         yield lambda line: _tell(answers, line)
+
+
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """Have nothing logged meanwhile that is less than an error: what keeps chains from being posed the program says."""
+    log = logging.getLogger("planar_ik")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
 
 
 def say(sentence: str) -> None:
