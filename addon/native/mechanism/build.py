@@ -13,6 +13,7 @@ from ...rig.data import fcurves
 from ...rig.data.access import ArmatureObject, is_armature, made_on
 from ...rig.data.animation import bone_of_driver, clear_if_empty, drivers_of, drivers_on
 from ...rig.data.editing import edit_mode
+from ...rig.data.unkeyed import frame_held
 from ...rig.settings import BY_NAME, ON_RIG, PART, holder_of
 from ...rig.targets import Target
 from .expressions import LONGEST
@@ -38,8 +39,9 @@ def build(context: Context, plans: list[Plan]) -> None:
                 shifts: dict[str, Vector] = {}
                 for bone in mechanism.bones:
                     _make_bone(plan.host, bone, shifts)
-    for plan in plans:
-        _finish(*plan)
+    with frame_held():
+        for plan in plans:
+            _finish(*plan)
 
 
 def demolish(context: Context, plans: list[Plan]) -> None:

@@ -10,6 +10,7 @@ from bpy.types import Object
 
 from . import fcurves
 from .animation import curves_of, drivers_of, drivers_on, lists_of, read_by_drivers, strips_of, with_drivers
+from .unkeyed import frame_held
 
 Property = tuple[Object, str]
 """A property of an object, by its data path."""
@@ -46,18 +47,22 @@ def redirect(moved: Mapping[Property, Property]) -> None:
     """Let drivers that read properties of objects read others in their place, whosever drivers they are; linked ones
     are left."""
     readers = _with_drivers_of({ob for ob, _ in moved})
-    for target in (target for owner in readers for target in read_by_drivers(owner)):
-        if to := moved.get((target.id, target.data_path)):
-            target.id, target.data_path = to
+    targets = [target for owner in readers for target in read_by_drivers(owner)]
+    found = [(target, moved[read]) for target in targets if (read := (target.id, target.data_path)) in moved]
+    if found:
+        with frame_held():
+            for target, to in found:
+                target.id, target.data_path = to
 
 
 def revive(objects: Iterable[Object]) -> None:
     """Have Blender evaluate drivers again that failed while properties of these objects were missing; it never tries a
     driver again that has failed."""
-    for owner in _with_drivers_of(set(objects)):
-        for curve in drivers_of(owner):
-            if curve.driver and not curve.driver.is_valid:
-                curve.driver.type = curve.driver.type  # to set it is enough
+    drivers = [curve.driver for owner in _with_drivers_of(set(objects)) for curve in drivers_of(owner)]
+    if failed := [driver for driver in drivers if driver and not driver.is_valid]:
+        with frame_held():
+            for driver in failed:
+                driver.type = driver.type  # to set it is enough
 
 
 def _with_drivers_of(objects: set[Object]) -> Iterator[Any]:

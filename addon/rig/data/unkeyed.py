@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+import bpy
 from bpy.types import Context, Object
 
 from .animation import curves_everywhere, set_at, value_at
@@ -24,6 +25,19 @@ def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
             for path, value in values.items():
                 if None not in (value, now := value_at(ob, path)) and now != value:
                     set_at(ob, path, value)
+
+
+@contextmanager
+def frame_held() -> Iterator[None]:
+    """Keep the windows at what they show while properties of drivers are set: for each that Python sets, Blender has
+    every window of the context's scene go to its frame anew (``NC_SCENE | ND_FRAME``), where everything in the scene
+    that is not keyed is lost. Meanwhile that scene is one that no window shows."""
+    unseen = bpy.data.scenes.new("Planar IK")
+    try:
+        with bpy.context.temp_override(scene=unseen):
+            yield
+    finally:
+        bpy.data.scenes.remove(unseen)
 
 
 def _paths(ob: Object) -> set[str]:

@@ -19,6 +19,7 @@ from ..data import fcurves
 from ..data.access import is_of_library, is_part, path_to_bone, setting_path, upper_of
 from ..data.animation import animated_paths, drivers_of, drivers_on
 from ..data.carrying import carry
+from ..data.unkeyed import frame_held
 from ..kinds import Refused
 from ..settings import BY_NAME
 from ..targets import Target
@@ -123,7 +124,8 @@ def carry_curves(solvers: Solvers) -> None:
         carry(ob, place_of(solvers.lower, each, "influence"), setting_path(name, "influence"))
     if len(solvers.all) == 2:
         muting, *_ = _drivers(solvers.lower, solvers.free, "mute")
-        _drive_plane(ob, name, muting)
+        with frame_held():
+            _drive_plane(ob, name, muting)
 
 
 def drop_drivers(solvers: Solvers) -> None:

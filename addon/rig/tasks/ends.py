@@ -12,6 +12,7 @@ from mathutils import Matrix, Quaternion
 from ..data.access import chain_settings, children_of, dismiss, is_of_library, place_of_setting, view_layer_of
 from ..data.animation import clear_if_empty
 from ..data.rotation import set_turn
+from ..data.unkeyed import frame_held
 from ..settings import ChainSettings, on_change
 from ..targets import Target
 
@@ -45,10 +46,11 @@ def keep_rotation(context: Context, lower: PoseBone, before: Quaternion) -> str:
         return f"No bone begins at the tip of '{lower.name}', to keep the target's rotation"
     made: Any = end.constraints.new("COPY_ROTATION")
     made.name, made.target, made.subtarget = ENDING, chain.target, chain.subtarget
-    driver = made.driver_add("influence").driver
-    driver.type = "AVERAGE"  # of one
-    read = driver.variables.new().targets[0]
-    read.id, read.data_path = place_of_setting(lower, "influence")
+    with frame_held():
+        driver = made.driver_add("influence").driver
+        driver.type = "AVERAGE"  # of one
+        read = driver.variables.new().targets[0]
+        read.id, read.data_path = place_of_setting(lower, "influence")
     view_layer_of(context).update()
     turned = before.rotation_difference(turn_of(context, end)).angle
     turned = min(turned, tau - turned)

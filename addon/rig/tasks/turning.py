@@ -15,6 +15,7 @@ from ..data import fcurves
 from ..data.access import ArmatureObject, bones_of, path_to_bone, takes_bones, upper_of
 from ..data.editing import edit_mode
 from ..data.rotation import rotation_channel
+from ..data.unkeyed import frame_held
 from .converting import Solvers
 
 TURN, LIMB = "MCH-turn-", "MCH-limb-"
@@ -61,7 +62,8 @@ def insert(context: Context, lower: PoseBone) -> Turned:
         own.parent, own.use_connect = turn, False
         own.inherit_scale, own.use_inherit_rotation = "FULL", True
         bones[limb.lower].parent = own
-    _pose(limb)
+    with frame_held():
+        _pose(limb)
     return limb
 
 

@@ -1,0 +1,133 @@
+"""What is posed and has no key, in a window: Blender sets it to the animation whenever the window goes to a frame."""
+
+from __future__ import annotations
+
+import bpy
+from hand import Hand
+from mathutils import Quaternion
+from scenarios import open_limb, rig, select
+
+AWAY = 0.5
+"""Where the witness, keyed at 0, is put without a key."""
+
+ANGLE = 0.5
+"""How far, in radians, the upper bone is turned without a key."""
+
+
+def soften() -> None:
+    lower().planar_ik.softness = 0.1
+
+
+def take_a_pole() -> None:
+    lower().planar_ik.plane = "POLE"
+
+
+def convert() -> None:
+    goal = bpy.data.objects.new("goal", None)
+    bpy.context.scene.collection.objects.link(goal)
+    goal.location = (0.0, 0.0, 0.5)
+    constraint = lower().constraints.new("IK")
+    constraint.target, constraint.chain_count = goal, 2
+    bpy.ops.pose.planar_ik_convert()
+
+
+def fail() -> None:
+    """Have the drivers fail, which the extension mends with the next edit of the armature."""
+    for curve in rig().animation_data.drivers:
+        curve.driver.is_valid = False
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig().data.edit_bones["lower"].tail.z += 0.1
+    bpy.ops.object.mode_set(mode="POSE")
+
+
+ACTS = {
+    "add": ("", bpy.ops.pose.planar_ik_add),
+    "add with bones": ("", lambda: bpy.ops.pose.planar_ik_add(controls="BONE")),
+    "add with a pole": ("", lambda: bpy.ops.pose.planar_ik_add(plane="POLE")),
+    "add, keeping rotation": ("", lambda: bpy.ops.pose.planar_ik_add(keep_rotation=True)),
+    "add, live": ("", lambda: bpy.ops.pose.planar_ik_add(runs_on="EXTENSION")),
+    "convert": ("", convert),
+    "on the rig": ("EXTENSION", bpy.ops.pose.planar_ik_make_portable),
+    "live": ("RIG", bpy.ops.pose.planar_ik_make_live),
+    "rebuild": ("RIG", bpy.ops.pose.planar_ik_rebuild),
+    "remove": ("RIG", bpy.ops.pose.planar_ik_remove),
+    "pole": ("RIG", bpy.ops.pose.planar_ik_pole),
+    "soften": ("RIG", soften),
+    "plane": ("RIG", take_a_pole),
+    "mend drivers": ("RIG", fail),
+}
+"""What is done, to a limb that runs on this."""
+
+
+def acts_beside_what_has_no_key(hand: Hand):
+    """Do each, and say where the witness is, how the upper bone is turned, and whether the window went to a frame."""
+    found = {}
+    yield from open_limb(hand)
+    path = bpy.data.filepath
+    for name, (runs_on, act) in ACTS.items():
+        bpy.ops.wm.open_mainfile(filepath=path)
+        yield
+        select("lower")
+        if runs_on:
+            bpy.ops.pose.planar_ik_add(runs_on=runs_on)
+        yield
+        pose_without_keys()
+        yield
+        frames = []
+        bpy.app.handlers.frame_change_post.append(lambda *_: frames.append(bpy.context.scene.frame_current))  # noqa: B023
+        act()
+        yield
+        yield
+        found[name] = {"witness": witness().location.x, "turn": upper().rotation_quaternion.angle, "frames": frames}
+    return found
+
+
+def pose_without_keys() -> None:
+    """Key the upper bone and an object that has nothing to do with it, and then put both elsewhere."""
+    ob = bpy.data.objects.new("witness", None)
+    bpy.context.scene.collection.objects.link(ob)
+    ob.keyframe_insert("location", frame=1)
+    upper().keyframe_insert("rotation_quaternion", frame=1)
+    ob.location.x = AWAY
+    upper().rotation_quaternion = Quaternion((1, 0, 0), ANGLE)
+
+
+def rebuilds_on_frames(hand: Hand):
+    """Go to another frame of a keyed bone, rebuild, turn the bone without a key, and rebuild."""
+    yield from open_limb(hand)
+    yield from hand.click(hand.limb_on_screen())
+    bpy.ops.pose.planar_ik_add()
+    for frame, angle in ((1, 0.0), (2, 1.0)):
+        upper().rotation_quaternion = Quaternion((1, 0, 0), angle)
+        upper().keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.frame_set(1)
+    bpy.ops.ed.undo_push(message="Animate the bone")
+    yield
+    yield from hand.key("RIGHT_ARROW")
+    done = [turned()]
+    yield from hand.choose("Rebuild on the Rig")
+    done.append(turned())
+    upper().rotation_quaternion = Quaternion((1, 0, 0), ANGLE)
+    bpy.ops.ed.undo_push(message="Turn the bone")
+    yield
+    done.append(turned())
+    yield from hand.choose("Rebuild on the Rig")
+    done.append(turned())
+    return done
+
+
+def turned() -> list[float]:
+    """The frame, and by which angle the upper bone is turned."""
+    return [bpy.context.scene.frame_current, upper().rotation_quaternion.angle]
+
+
+def witness():
+    return bpy.data.objects["witness"]
+
+
+def lower():
+    return rig().pose.bones["lower"]
+
+
+def upper():
+    return lower().parent
