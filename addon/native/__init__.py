@@ -1,7 +1,7 @@
 """Chains as Blender's own bones, constraints and drivers: they need no extension, no Python and no trust."""
 
 from ..rig.data.listening import listen, listen_no_more
-from . import drivers, exposing, handlers, keys, modes, resting, restoring, status
+from . import drivers, exposing, handlers, keys, modes, resting, restoring, status, undoing
 
 HANDLERS = (
     *restoring.HANDLERS,
@@ -11,6 +11,7 @@ HANDLERS = (
     *drivers.HANDLERS,
     *resting.HANDLERS,
     *status.HANDLERS,
+    *undoing.HANDLERS,
 )
 
 

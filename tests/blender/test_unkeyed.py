@@ -92,3 +92,26 @@ def test_a_property_of_any_name_stays(name: str) -> None:
     for owner in (ob, ob.pose.bones["hip"]):
         assert owner[name] == 0.5
         assert [key for key in owner.keys() if key != "mood"] == [name]  # noqa: SIM118 - of Blender's
+
+
+@pytest.mark.parametrize("what", ["on the rig", "live", "rebuild", "remove", "add"])
+def test_a_pose_without_keys_outlasts_undo_and_redo(what: str) -> None:
+    """Of steps that add bones to the rig, or take them away."""
+    runs_on = {"on the rig": "EXTENSION", "add": None}.get(what, "RIG")
+    do = {"on the rig": "make_portable", "live": "make_live"}.get(what, what)
+    ob = posed(runs_on)
+    before = matrices(ob)
+    bpy.ops.ed.undo_push(message="posed")
+    getattr(bpy.ops.pose, f"planar_ik_{do}")()
+    update()
+    after = matrices(ob)
+    bpy.ops.ed.undo_push(message=what)
+    for step, wanted in ((bpy.ops.ed.undo, before), (bpy.ops.ed.redo, after), (bpy.ops.ed.undo, before)):
+        step()
+        update()
+        ob = bpy.data.objects["rig"]
+        assert tuple(ob.pose.bones["hip"].rotation_euler) == pytest.approx(TURNED)
+        assert ob["mood"] == 0.5
+        assert matrices(ob) == pytest.approx(wanted, abs=EXACT)
+    bpy.context.scene.frame_set(1)
+    assert tuple(ob.pose.bones["hip"].rotation_euler) == (0.0, 0.0, 0.0)

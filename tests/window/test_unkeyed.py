@@ -22,6 +22,9 @@ def test_no_window_goes_to_its_frame_anew(play):
     assert {name: of["turn"] for name, of in found.items()} == dict.fromkeys(found, near(ANGLE))
 
 
-def test_rebuilding_on_other_frames_with_and_without_a_key(play):
-    found = play("unkeyed_scenarios.rebuilds_on_frames")
-    assert found == [near([2, KEYED]), near([2, KEYED]), near([2, ANGLE]), near([2, ANGLE])]
+def test_undo_over_frames(play):
+    found = play("unkeyed_scenarios.undoes_over_frames")
+    done = [near([2, KEYED]), near([2, KEYED]), near([2, ANGLE]), near([2, ANGLE])]
+    assert found["done"] == done
+    assert found["undone"] == done[2::-1]
+    assert found["redone"] == done[1:]

@@ -92,8 +92,9 @@ def pose_without_keys() -> None:
     upper().rotation_quaternion = Quaternion((1, 0, 0), ANGLE)
 
 
-def rebuilds_on_frames(hand: Hand):
-    """Go to another frame of a keyed bone, rebuild, turn the bone without a key, and rebuild."""
+def undoes_over_frames(hand: Hand):
+    """Go to another frame of a keyed bone, rebuild, turn the bone without a key, and rebuild; undo all of it and
+    redo it."""
     yield from open_limb(hand)
     yield from hand.click(hand.limb_on_screen())
     bpy.ops.pose.planar_ik_add()
@@ -113,7 +114,12 @@ def rebuilds_on_frames(hand: Hand):
     done.append(turned())
     yield from hand.choose("Rebuild on the Rig")
     done.append(turned())
-    return done
+    found = {"done": done, "undone": [], "redone": []}
+    for way, held in (("undone", {}), ("redone", {"shift": True})):
+        for _ in done[1:]:
+            yield from hand.key("Z", ctrl=True, **held)
+            found[way].append(turned())
+    return found
 
 
 def turned() -> list[float]:

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import bpy
 from bpy.types import Context, Object
 
 from .animation import curves_everywhere, set_at, value_at
 
+Values = Mapping[str, Any]
+"""What properties of an object hold, by their data paths."""
+
 
 @contextmanager
 def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
     """Keep unkeyed changes of objects that go through Edit Mode, or get or lose drivers: Blender then sets everything
     animated to its animation, as if the frame changed."""
-    before = {ob: {path: value_at(ob, path) for path in _paths(ob)} for ob in objects}
+    before = {ob: animated_values(ob) for ob in objects}
     try:
         yield
     finally:
-        if any(before.values()):
-            context.evaluated_depsgraph_get()
-        for ob, values in before.items():
-            for path, value in values.items():
-                if None not in (value, now := value_at(ob, path)) and now != value:
-                    set_at(ob, path, value)
+        set_again(context, before)
+
+
+def animated_values(ob: Object) -> Values:
+    """What holds of all that F-curves act on of an object; what drivers set is nobody's to keep."""
+    return {path: value_at(ob, path) for path in {curve.data_path for curve in curves_everywhere(ob)}}
+
+
+def set_again(context: Context, values: Mapping[Object, Values]) -> None:
+    """Set what objects had again, where evaluating the scene sets it to the animation."""
+    if any(values.values()):
+        context.evaluated_depsgraph_get()
+    for ob, of in values.items():
+        for path, value in of.items():
+            if None not in (value, now := value_at(ob, path)) and now != value:
+                set_at(ob, path, value)
 
 
 @contextmanager
@@ -38,8 +52,3 @@ def frame_held() -> Iterator[None]:
             yield
     finally:
         bpy.data.scenes.remove(unseen)
-
-
-def _paths(ob: Object) -> set[str]:
-    """The data paths of all F-curves that act on an object; what drivers set is nobody's to keep."""
-    return {curve.data_path for curve in curves_everywhere(ob)}
