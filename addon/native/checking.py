@@ -8,7 +8,15 @@ from math import prod
 from bpy.types import PoseBone
 
 from ..rig.anatomy import EVEN
-from ..rig.data.access import ArmatureObject, children_of, has_chain, runs_on_rig, setting_path, upper_of
+from ..rig.data.access import (
+    ArmatureObject,
+    chain_settings,
+    children_of,
+    has_chain,
+    runs_on_rig,
+    setting_path,
+    upper_of,
+)
 from ..rig.data.animation import changing_paths, curves_on, drivers_on, is_shaped, strip_paths, strips_of
 from ..rig.data.dependencies import Dependencies
 from ..rig.kinds import Kind, Problem, Refused
@@ -38,15 +46,29 @@ def check(lower: PoseBone) -> None:
     shared = overlap(lower)
     if shared:
         raise Refused(f"{shared}: remove that chain first")
-    moved = moved_by(ob, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
-    if unposed(ob) or moved:
-        raise Refused(unposed(ob) or moved)
+    if unposed(ob):
+        raise Refused(unposed(ob))
+    _check_unmoved(lower, dependencies)
     check_kept(lower, wanted)
     check_lengths(lower)
     if needs_annex(ob):
         _check_apart(lower)
     if waits := kept_waiting(lower, dependencies):
         raise Refused(waits)
+
+
+def check_live(lower: PoseBone) -> None:
+    """Raise `Refused` if a chain that is brought back from the rig would not pose the limb: constraints and drivers of
+    the animator's own may turn a limb on the rig."""
+    if chain_settings(lower).enabled and lower.parent:
+        _check_unmoved(lower, Dependencies())
+
+
+def _check_unmoved(lower: PoseBone, dependencies: Dependencies) -> None:
+    """Raise `Refused` if something besides its chain moves a limb."""
+    moved = moved_by(lower.id_data, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
+    if moved:
+        raise Refused(moved)
 
 
 def kept_waiting(lower: PoseBone, dependencies: Dependencies) -> str:

@@ -99,6 +99,29 @@ def test_an_ik_constraint_on_a_limb_on_the_rig_is_said_even_where_both_agree(own
     assert_on_target(ob, bpy.data.objects["target"], within=SAME)
 
 
+@pytest.mark.parametrize("what", ["constraint", "driver"])
+def test_a_limb_that_something_else_turns_stays_on_the_rig(what: str) -> None:
+    """As the extension would not pose it."""
+    ob = leg_with_foot()
+    if what == "driver":
+        ob.pose.bones["thigh"].driver_add("rotation_quaternion", 1).driver.expression = "0.1"
+        said = "The rotation of 'thigh' is driven: remove the driver"
+    else:
+        limit = ob.pose.bones["shin"].constraints.new("LIMIT_SCALE")
+        said = f"Constraint '{limit.name}' moves 'shin' after the chain: mute or remove it"
+    update()
+    before = parts(ob)
+    select(ob, "shin")
+    with pytest.raises(RuntimeError, match=said):
+        bpy.ops.pose.planar_ik_make_live()
+    assert parts(ob) == before
+    assert_on_target(ob, bpy.data.objects["target"], within=SAME)
+    if what == "constraint":
+        limit.mute = True
+        make_live(ob)
+        assert_on_target(ob, bpy.data.objects["target"], within=SAME)
+
+
 def test_nothing_is_left_on_an_upper_bone_that_the_lower_one_hangs_on_no_more() -> None:
     ob = leg_with_foot()
     edit(ob, lambda bones: setattr(bones["shin"], "parent", bones["hip"]))
