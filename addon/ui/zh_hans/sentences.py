@@ -59,6 +59,7 @@ SENTENCES = {
     "'{bone}' was not baked. {why}": "'{bone}' 未烘焙。{why}",
     "'{bone}', {what}, is posed by the chain of '{other}': snap that one instead": "'{bone}'（{what}）由 '{other}' 的链解算：请改为吸附那一条",
     "'{bone}' is converted, but {what}": "'{bone}' 已转换，但{what}",
+    "'{carrier}' carries the limb of '{bone}': have it follow something else, then snap": "'{carrier}' 带动 '{bone}' 的肢体：请让它跟随其他对象，然后吸附",
     "'{name}' has no bone '{bone}'": "'{name}' 没有骨骼 '{bone}'",
     "'{name}' is disabled in viewports, and so stands still: enable it to bake it": "'{name}' 在视图中被禁用，因此静止不动：请启用后再烘焙",
     "'{name}' is hidden: show it first": "'{name}' 已隐藏：请先显示",

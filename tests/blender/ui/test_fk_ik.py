@@ -77,6 +77,28 @@ def add_chain(ob: Any, side: str = ".L", **options: Any) -> Any:
     return ob.pose.bones[f"shin{side}"].planar_ik
 
 
+@pytest.mark.parametrize("names", [("target", "subtarget"), ("pole_target", "pole_subtarget")])
+@pytest.mark.parametrize("carrier", ["bone", "object", "bone of another"])
+def test_what_carries_the_limb_is_not_moved_to_snap(legs: Any, names: tuple[str, str], carrier: str) -> None:
+    """As the limb would go with it."""
+    other = bpy.data.objects.new("other", legs.data.copy())
+    bpy.context.scene.collection.objects.link(other)
+    if carrier != "bone":
+        legs.parent = other
+    if carrier == "bone of another":
+        legs.parent_type, legs.parent_bone = "BONE", "shin.R"
+    chain = add_chain(legs, runs_on="RIG", plane="POLE")
+    goal = {"bone": (legs, "hips"), "object": (other, ""), "bone of another": (other, "thigh.R")}[carrier]
+    for name, value in zip(names, goal, strict=True):
+        setattr(chain, name, value)
+    chain.influence = 0.0
+    legs.pose.bones["thigh.L"].rotation_quaternion = Euler((0.3, 0.1, 0.0)).to_quaternion()
+    before = joints(legs)
+    with pytest.raises(RuntimeError, match=f"'{goal[1] or goal[0].name}' carries the limb of 'shin.L'"):
+        bpy.ops.pose.planar_ik_snap_target()
+    assert joints(legs) == before
+
+
 angles = st.floats(-1.2, 1.2)
 
 
