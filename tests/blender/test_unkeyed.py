@@ -78,6 +78,29 @@ def test_what_moves_the_limb_leaves_it_as_well(operator: str, runs_on: str) -> N
     assert tuple(ob.pose.bones["hip"].rotation_euler) == pytest.approx(TURNED)
 
 
+@pytest.mark.parametrize("sets_keys", ["auto keying", "keyed influence"])
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+def test_keys_that_switching_sets_leave_it_as_well(runs_on: str, sets_keys: str) -> None:
+    """Each key that Python edits has Blender set all that its action animates."""
+    ob = posed(runs_on)
+    witness = bpy.data.objects.new("witness", None)
+    bpy.context.scene.collection.objects.link(witness)
+    witness.keyframe_insert("location", frame=1)
+    witness.location.x = 0.5
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = sets_keys == "auto keying"
+    if sets_keys == "keyed influence":
+        path = '["planar_ik.influence"]' if runs_on == "RIG" else "planar_ik_influence"
+        ob.pose.bones["shin"].keyframe_insert(path, frame=1)
+    update()
+    before = matrices(ob)
+    for _ in ("to FK", "to IK"):
+        bpy.ops.pose.planar_ik_switch()
+        update()
+        assert tuple(ob.pose.bones["hip"].rotation_euler) == pytest.approx(TURNED)
+        assert (ob["mood"], witness.location.x) == (0.5, 0.5)
+        assert matrices(ob) == pytest.approx(before, abs=EXACT)
+
+
 @pytest.mark.parametrize("name", ['a"b', "x[1]", "back\\slash", "y.z", "two words"])
 def test_a_property_of_any_name_stays(name: str) -> None:
     ob = posed("EXTENSION")

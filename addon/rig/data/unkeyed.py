@@ -17,8 +17,8 @@ Values = Mapping[str, Any]
 
 @contextmanager
 def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
-    """Keep unkeyed changes of objects that go through Edit Mode, or get or lose drivers: Blender then sets everything
-    animated to its animation, as if the frame changed."""
+    """Keep unkeyed changes of objects that go through Edit Mode, get or lose drivers, or whose F-curves are edited:
+    Blender then sets everything animated to its animation, as if the frame changed."""
     before = {ob: animated_values(ob) for ob in objects}
     try:
         yield

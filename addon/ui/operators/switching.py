@@ -10,6 +10,7 @@ from ...rig.data.access import chain_settings, place_of_setting, scene_of
 from ...rig.data.animation import drivers_on
 from ...rig.data.dependencies import properties_read
 from ...rig.data.keying import Change
+from ...rig.data.unkeyed import unkeyed_kept
 from ...rig.kinds import Refused
 from ...rig.words import rpt_
 from ..finding import selected_chains
@@ -53,11 +54,12 @@ class POSE_OT_planar_ik_switch(ChainOperator):
         for lower in lowers:
             chain_settings(lower).influence = 0.0 if to == "FK" else 1.0
         changes = [*influences, *matched.poses, *(change for change in matched.settings if change.is_done)]
-        for change in changes:
-            if with_keys or change.is_animated:
-                change.key_from(scene.frame_current)
-        for change in influences:
-            change.hold(scene.frame_current)
+        with unkeyed_kept(context, {change.object for change in changes}):
+            for change in changes:
+                if with_keys or change.is_animated:
+                    change.key_from(scene.frame_current)
+            for change in influences:
+                change.hold(scene.frame_current)
         for warning in matched.warnings:
             self.report({"WARNING"}, told(warning))
         live.refresh(context)
