@@ -11,12 +11,13 @@ from bpy.types import PoseBone
 from mathutils import Matrix
 
 from ..rig.anatomy import Anatomy, Unposable, anatomy, nothing, size_of
+from ..rig.chain_settings import ChainSettings
 from ..rig.data.access import ArmatureObject, Key, chain_settings, path_to_bone, split_path, upper_of
 from ..rig.data.dependencies import Carrier, Dependencies
 from ..rig.data.rotation import ROTATIONS, to_channels, to_quaternion
 from ..rig.kinds import Kind, Problem
 from ..rig.problems import NOT_A_PLACE, Obstacles, obstacles_of
-from ..rig.settings import ChainSettings, angles_of, features_of, solver_settings
+from ..rig.solver_settings import angles_of, features_of, solver_settings
 from ..rig.stretching import Stretching, stretching_of
 from ..rig.targets import Target
 from ..solver import Reach

@@ -9,8 +9,9 @@ from typing import Any
 import bpy
 from bpy.types import PoseBone
 
+from ..rig.chain_settings import ChainSettings, quietly
 from ..rig.data.access import Key, bones_of, has_chain, is_armature
-from ..rig.settings import IN_SHAPE, ChainSettings, quietly
+from ..rig.settings import IN_SHAPE
 from ..rig.targets import GOALS
 from ..rig.tasks.mirroring import flip_settings
 

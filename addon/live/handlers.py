@@ -8,10 +8,9 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Scene
 
-from ..rig import settings
+from ..rig.chain_settings import ChainSettings, on_change, on_live
 from ..rig.data.access import key_of, scene_settings, view_layer_of
 from ..rig.data.listening import Handlers, listen, listen_no_more
-from ..rig.settings import ChainSettings
 from .own_pose import give_back
 from .plan import plan
 from .solving import run, settle
@@ -115,15 +114,15 @@ HANDLERS: Handlers = (
 def register() -> None:
     """Start to listen."""
     listen(HANDLERS)
-    settings.on_change.append(_on_change)
-    settings.on_live.append(_on_live)
+    on_change.append(_on_change)
+    on_live.append(_on_live)
     _tag_rigs()
 
 
 def unregister() -> None:
     """Stop listening and forget."""
-    settings.on_change.remove(_on_change)
-    settings.on_live.remove(_on_live)
+    on_change.remove(_on_change)
+    on_live.remove(_on_live)
     listen_no_more(HANDLERS)
     plan.clear()
     _tag_rigs()  # for the bones' own pose to be seen at once

@@ -8,6 +8,7 @@ from math import prod
 from bpy.types import PoseBone
 
 from ..rig.anatomy import EVEN
+from ..rig.chain_settings import holder_of
 from ..rig.data.access import (
     ArmatureObject,
     chain_settings,
@@ -21,7 +22,7 @@ from ..rig.data.animation import changing_paths, curves_on, drivers_on, is_shape
 from ..rig.data.dependencies import Dependencies
 from ..rig.kinds import Kind, Problem, Refused
 from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
-from ..rig.settings import NAMES, holder_of, titled
+from ..rig.settings import NAMES, titled
 from ..rig.stretching import shears
 from ..rig.targets import Target
 from ..rig.tasks.setup import check_parent

@@ -9,6 +9,7 @@ from typing import TypeVar
 import bpy
 from bpy.types import Bone, Context, PoseBone
 
+from ..rig.chain_settings import holder_of, quietly
 from ..rig.data.access import ArmatureObject, bones_of, chain_settings, runs_on_rig, setting_path, upper_of
 from ..rig.data.animation import animated_paths, drivers_by_bone
 from ..rig.data.carrying import Property, carry, carry_across, redirect
@@ -16,7 +17,7 @@ from ..rig.data.dependencies import Dependencies
 from ..rig.data.editing import at_once, edit_mode, object_mode
 from ..rig.data.unkeyed import unkeyed_kept
 from ..rig.kinds import Refused
-from ..rig.settings import PREFIX, SWITCH, holder_of, quietly
+from ..rig.settings import PREFIX, SWITCH
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
 from ..rig.targets import GOALS, Target
 from ..rig.tasks.mirroring import flip_settings

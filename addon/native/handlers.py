@@ -6,10 +6,11 @@ from contextlib import suppress
 
 import bpy
 
-from ..rig import settings, status
+from ..rig import status
+from ..rig.chain_settings import ChainSettings, is_quiet, on_change, quietly
 from ..rig.data.access import chain_settings, runs_on_rig, view_layer_of
 from ..rig.kinds import Refused
-from ..rig.settings import NAMES, PREFIX, ChainSettings, is_quiet, quietly
+from ..rig.settings import NAMES, PREFIX
 from .convert import follow, rebuild
 from .mechanism.found import Found
 from .purpose import is_set_anew
@@ -49,11 +50,11 @@ def _make_anew(changed: ChainSettings) -> None:
 
 def register() -> None:
     """Start to listen."""
-    settings.on_change.append(_on_change)
+    on_change.append(_on_change)
     status.on_rig.append(answer)
 
 
 def unregister() -> None:
     """Stop listening."""
     status.on_rig.remove(answer)
-    settings.on_change.remove(_on_change)
+    on_change.remove(_on_change)

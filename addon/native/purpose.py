@@ -12,7 +12,8 @@ from ..rig.data.access import setting_path, upper_of
 from ..rig.data.animation import changing_paths
 from ..rig.data.dependencies import Dependencies
 from ..rig.kinds import Kind, Problem, Refused
-from ..rig.settings import IN_SHAPE, angles_of, titled
+from ..rig.settings import IN_SHAPE, titled
+from ..rig.solver_settings import angles_of
 from ..rig.stretching import check_pointing
 from ..solver.limb import Limb
 from ..solver.ops import FLOATS

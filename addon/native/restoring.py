@@ -12,8 +12,9 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import PoseBone
 
+from ..rig.chain_settings import quietly
 from ..rig.data.access import chain_settings, is_armature, runs_on_rig
-from ..rig.settings import NAMES, SWITCH, quietly
+from ..rig.settings import NAMES, SWITCH
 from ..rig.targets import GOALS
 from .mechanism.annex import needs_annex
 from .mechanism.found import Found, exposed, host_of

@@ -23,7 +23,7 @@ from ..rig.data.access import (
 from ..rig.data.dependencies import SOLVERS, Dependencies, is_structural
 from ..rig.kinds import Kind, Problem, Refused
 from ..rig.problems import NOT_A_PLACE, deleted, hangs_on, lacking, moved_by, movers_of, not_a_number, unevaluated
-from ..rig.settings import angles_of, features_of, solver_settings
+from ..rig.solver_settings import angles_of, features_of, solver_settings
 from ..rig.status import MISSED, away, lower_length, off, tolerance
 from ..rig.targets import Target, followed
 from ..solver import Reach

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from bpy.types import PoseBone
 
+from ..rig.chain_settings import quietly
 from ..rig.data.access import chain_settings, runs_on_rig
-from ..rig.settings import quietly
 from .resting import switch
 
 

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 
+from ..rig.chain_settings import holder_of
 from ..rig.data.access import ArmatureObject, chain_settings
 from ..rig.data.animation import animated_paths
 from ..rig.data.sides import swing_side
 from ..rig.kinds import Refused
-from ..rig.settings import IN_SHAPE, NAMES, ON_RIG, features_of, holder_of, solver_settings
+from ..rig.settings import IN_SHAPE, NAMES, ON_RIG
+from ..rig.solver_settings import features_of, solver_settings
 from ..rig.targets import Target, followed
 from ..solver.triangle import Settings
 from .keyed import SWITCHED, animated_by_name, moving_root, planes_of

@@ -10,11 +10,12 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import PoseBone
 
+from .chain_settings import tell_changed
 from .data import fcurves
 from .data.access import ArmatureObject, Key, is_armature
 from .data.animation import curve_lists_of, datablocks, read_by_drivers, with_drivers
 from .data.listening import listen, listen_no_more
-from .settings import NAMES, PREFIX, SETTINGS, tell_changed
+from .settings import NAMES, PREFIX, SETTINGS
 
 _PATH = re.compile(rf'(pose\.bones\["(?:[^"\\]|\\.)*"\]\.)planar_ik\.({"|".join(NAMES)})', re.DOTALL)
 

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from bpy.types import Depsgraph, Object, PoseBone
 
+from .chain_settings import ChainSettings
 from .data.access import ArmatureObject, chain_settings, children_of, has_chain, made_on, runs_on_rig, upper_of
 from .data.dependencies import Dependencies
 from .kinds import Kind, Problem
-from .settings import ChainSettings, titled
+from .settings import titled
 from .targets import Target
 
 NOT_A_PLACE = Problem(

@@ -11,10 +11,11 @@ from bpy.types import Context, PoseBone, PropertyGroup
 
 from ..solver import Reach
 from . import status
+from .chain_settings import ChainSettings, on_live, tell_changed, was_set
 from .data.access import bone_of, runs_on_rig
 from .data.carrying import revive
 from .legacy import notice, stored
-from .settings import OVERRIDABLE, PREFIX, SETTINGS, ChainSettings, Setting, on_live, tell_changed
+from .settings import OVERRIDABLE, PREFIX, SETTINGS, Setting
 
 
 def _aimed(group: Any, _context: Context) -> None:
@@ -173,7 +174,7 @@ def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     for setting in SETTINGS:
-        setattr(POSE_BONE, PREFIX + setting.name, setting.on_bone())
+        setattr(POSE_BONE, PREFIX + setting.name, setting.on_bone(was_set))
     POSE_BONE.planar_ik = PointerProperty(type=PlanarIKChain, override=OVERRIDABLE)
     SCENE.planar_ik = PointerProperty(type=PlanarIKScene)
     if hasattr(bpy.data, "objects"):  # not as Blender starts; drivers that read settings failed while there were none

@@ -7,18 +7,11 @@ keys, draws drivers and copies data paths only of what it finds a path to, and i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import PoseBone
-
-from ..solver.chain import Features, Plane
-from ..solver.triangle import Settings
-
-FLAT = math.pi - 1e-6
-"""The largest knee angle in single precision that is still no limit."""
 
 PREFIX = "planar_ik_"
 """What a setting's name begins with on the pose bone."""
@@ -36,30 +29,6 @@ MADE = "planar_ik_made"
 """The custom property of an empty or a control bone that was made for a chain, and goes with it."""
 
 OVERRIDABLE: set[Literal["LIBRARY_OVERRIDABLE"]] = {"LIBRARY_OVERRIDABLE"}
-
-on_change: list[Callable[[ChainSettings, bool], None]] = []
-"""Called with a chain's settings after one of them was set, and whether that one says what is followed."""
-
-_quiet: list[bool] = []
-"""One for each `quietly` that is active."""
-
-on_live: list[Callable[[Any], None]] = []
-"""Called with a scene after Live was switched on or off in it."""
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Set settings, and let no mechanism follow: while these are made, taken away or mended, or are what was set."""
-    _quiet.append(True)
-    try:
-        yield
-    finally:
-        _quiet.pop()
-
-
-def is_quiet() -> bool:
-    """Whether mechanisms are not to follow what is set now."""
-    return bool(_quiet)
 
 
 class Setting(NamedTuple):
@@ -80,11 +49,12 @@ class Setting(NamedTuple):
         """Whether it is one that has one of several values, each of which Blender stores as a number."""
         return self.make is EnumProperty
 
-    def on_bone(self) -> Any:
-        """The property as it is registered on the pose bone."""
+    def on_bone(self, tell: Callable[[PoseBone, str], None]) -> Any:
+        """The property as it is registered on the pose bone; ``tell`` is told of a bone and this name after it was
+        set."""
         return self.make(
             default=self.default,
-            update=lambda bone, _context: _changed(bone, self.name),
+            update=lambda bone, _context: tell(bone, self.name),
             override=OVERRIDABLE,
             **self.options,
         )
@@ -104,22 +74,6 @@ class Setting(NamedTuple):
         if not self.is_choice:
             return number
         return next((item[0] for item in self.options["items"] if item[-1] == number), self.default)
-
-
-def _changed(bone: PoseBone, name: str) -> None:
-    """A setting was set by its name on the bone: have it where its chain reads it, and tell whoever listens."""
-    holder = holder_of(bone)
-    if ON_RIG + name in holder:
-        holder[ON_RIG + name] = BY_NAME[name].number_of(getattr(bone, PREFIX + name))
-        holder.id_data.update_tag()  # which Blender does for its own properties only
-    tell_changed(bone, is_aim=False)
-
-
-def tell_changed(bone: PoseBone, is_aim: bool) -> None:
-    """Tell whoever listens that a setting of a bone's chain was set."""
-    settings = ChainSettings(bone)
-    for listener in on_change:
-        listener(settings, is_aim)
 
 
 def _factor(name: str, label: str, description: str, default: float = 0.0, least: float = 0.0) -> Setting:
@@ -227,83 +181,3 @@ DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 def titled(name: str) -> str:
     """The name of a setting as messages write it."""
     return name.replace("_", " ").capitalize()
-
-
-def holder_of(lower: PoseBone) -> Any:
-    """The bone that has the custom properties of a chain that runs on the rig: the lower bone itself, or the bone of
-    another armature that it copies, if those of its own are linked."""
-    if f"{ON_RIG}influence" in lower:  # type: ignore[operator]  # the stubs don't know custom properties
-        return lower
-    constraints: Any = lower.constraints  # of any type
-    for constraint in constraints:
-        if constraint.name.startswith(CONSTRAINT):
-            host = getattr(constraint, "target", None)
-            if host and host != lower.id_data and host.type == "ARMATURE":
-                found = host.pose.bones.get(constraint.subtarget) if host.pose else None
-                if found and PART in found.bone:
-                    return found
-    return lower
-
-
-def angles_of(numbers: Mapping[str, float]) -> Angles:
-    """The settings that are part of the limb's shape, from settings by their names."""
-    hinge_angle, lower_twist, pole_angle = (numbers[name] for name in IN_SHAPE)
-    return hinge_angle, lower_twist, pole_angle
-
-
-class ChainSettings:
-    """The settings of a bone's chain by their names, read and set where they are: on the bone, or in its group."""
-
-    __slots__ = ("bone",)
-
-    bone: PoseBone
-
-    def __init__(self, bone: PoseBone) -> None:
-        object.__setattr__(self, "bone", bone)
-
-    def __getattr__(self, name: str) -> Any:
-        holder = holder_of(self.bone) if name in DEFAULTS else {}
-        if ON_RIG + name not in holder:
-            value = getattr(*self._place(name))
-            return DEFAULTS.get(name, "") if value == "" else value  # a choice that a driver takes beyond its items
-        return BY_NAME[name].value_of(holder[ON_RIG + name])
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(*self._place(name), value)
-
-    def numbers(self) -> dict[str, float]:
-        """All settings that are numbers, by their names."""
-        bone, holder = self.bone, holder_of(self.bone)
-        on_rig = {name: holder.get(ON_RIG + name) for name in NUMBERS}
-        return {name: getattr(bone, PREFIX + name) if value is None else value for name, value in on_rig.items()}
-
-    def _place(self, name: str) -> tuple[Any, str]:
-        return (self.bone, PREFIX + name) if name in DEFAULTS else (self.bone.planar_ik, name)  # type: ignore[attr-defined]  # addon.rig.properties adds it
-
-
-def solver_settings(values: Mapping[str, Any], swing_side: Any, cos: Callable[[Any], Any]) -> Settings:
-    """What the solver takes, from settings by their names: numbers, or arrays with a cosine for arrays."""
-    largest = values["max_angle"]
-    return Settings(
-        values["bend"],
-        values["softness"],
-        values["stretch"],
-        values["stretch_max"],
-        cos(values["min_angle"] / 2.0) ** 2,
-        cos(largest / 2.0) ** 2 * (largest < FLAT),
-        values["influence"],
-        swing_side,
-    )
-
-
-def features_of(settings: Settings, plane: str, is_any: Callable[[Any], Any] = bool) -> Features:
-    """Which parts of the formula these settings and this plane need; ``is_any`` says of an array whether it holds
-    anywhere."""
-    shaped = (settings.softness > 0.0) | (settings.stretch > 0.0)
-    limited = (settings.min_cos2 < 1.0) | (settings.max_cos2 > 0.0)
-    return Features(
-        shaped=bool(is_any(shaped | limited)),
-        swung=bool(is_any(abs(settings.bend) < 1.0)),
-        blended=bool(is_any(settings.influence < 1.0)),
-        plane=Plane(plane),
-    )

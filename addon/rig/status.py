@@ -11,10 +11,10 @@ from bpy.types import Depsgraph, PoseBone
 
 from ..solver import Reach
 from .anatomy import EVEN
+from .chain_settings import ChainSettings
 from .data.access import Key, bone_of, bones_of, runs_on_rig, scene_of, scene_settings, upper_of, view_layer_of
 from .kinds import Kind, Problem
 from .problems import unevaluated
-from .settings import ChainSettings
 from .targets import Target
 
 _chains: dict[Key, Any] = {}

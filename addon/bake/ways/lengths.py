@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...rig.anatomy import Unposable
-from ...rig.settings import solver_settings
+from ...rig.solver_settings import solver_settings
 from ...rig.stretching import Stretching, besides_inherited, stretching_of
 from ...solver.chain import Own as Turns
 from ...solver.lengthening import lengthened

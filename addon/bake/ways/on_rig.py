@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from ...native.status import answer
 from ...rig import status
 from ...rig.anatomy import EVEN
+from ...rig.chain_settings import holder_of
 from ...rig.data.access import bones_of, chain_settings, upper_of
 from ...rig.data.dependencies import Dependencies
 from ...rig.data.rotation import ARRAYS, rotation_channel, to_channels
 from ...rig.kinds import Refused
 from ...rig.problems import moved_by, movers_of
-from ...rig.settings import BY_NAME, IN_SHAPE, NUMBERS, ON_RIG, features_of, holder_of, solver_settings
+from ...rig.settings import BY_NAME, IN_SHAPE, NUMBERS, ON_RIG
+from ...rig.solver_settings import features_of, solver_settings
 from ...solver import Reach
 from ...solver.chain import Own, tip_position
 from ...solver.chains import solve_chains

@@ -16,7 +16,8 @@ from bpy.types import Context
 from numpy.typing import NDArray
 
 from ...live.places import Positions
-from ...rig import settings, status
+from ...rig import status
+from ...rig.chain_settings import on_change
 from ...rig.data.access import scene_of
 from ..keeping import trial
 from ..keys import Keys, Sheet
@@ -88,11 +89,11 @@ def _changes_noted() -> Iterator[list[Any]]:
     def note(changed: Any, _is_aim: bool) -> None:
         found.append(changed)
 
-    settings.on_change.append(note)
+    on_change.append(note)
     try:
         yield found
     finally:
-        settings.on_change.remove(note)
+        on_change.remove(note)
 
 
 def _write(samples: list[Sampled], times: NDArray[Any]) -> None:

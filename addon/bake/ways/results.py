@@ -12,7 +12,7 @@ from ...rig.data.rotation import ARRAYS, rotation_channel, to_channels
 from ..samples import OFF, Joints, Sampled, Track
 from .courses.gathering import Course
 from .lengths import Grown, lengthen
-from .solving import Posed, features_of, solve
+from .solving import Posed, features_needed, solve
 from .subjects import Subject
 
 
@@ -33,7 +33,7 @@ def sampled(subjects: list[Subject], courses: list[Course], count: int) -> list[
     for i, (subject, course) in enumerate(zip(subjects, courses, strict=True)):
         is_uninherited = any(body and body.uninherited for body in course.shapes.bodies)
         kind = (is_uninherited, course.shapes.which is None)
-        groups.setdefault((features_of(subject, course), *kind), []).append(i)
+        groups.setdefault((features_needed(subject, course), *kind), []).append(i)
     for (features, *_), members in groups.items():
         own = [subjects[i] for i in members], [courses[i] for i in members]
         found.update(zip(members, _samples(*own, solve(*own, features, count)), strict=True))

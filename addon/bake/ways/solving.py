@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...live.chain import ROUNDING
-from ...rig import settings as rig_settings
 from ...rig.data.rotation import ARRAYS, to_quaternion
-from ...rig.settings import SWITCH
+from ...rig.settings import BY_NAME, SWITCH
+from ...rig.solver_settings import features_of, solver_settings
 from ...solver import Reach
 from ...solver.chain import Features, Plane, Uninherited, tip_position
 from ...solver.chain import Own as Turns
@@ -45,18 +45,18 @@ class Posed(NamedTuple):
     is_solved: NDArray[Any]
 
 
-def features_of(subject: Subject, course: Course) -> Features:
+def features_needed(subject: Subject, course: Course) -> Features:
     """What the chain needs in any frame."""
     if not course.settings:
-        return _features_of(subject.plane, *subject.settings.values())
-    return rig_settings.features_of(_settings([subject], [course]), subject.plane, np.any)
+        return _features_kept(subject.plane, *subject.settings.values())
+    return features_of(_settings([subject], [course]), subject.plane, np.any)
 
 
 @lru_cache
-def _features_of(plane: str, *values: float) -> Features:
+def _features_kept(plane: str, *values: float) -> Features:
     """What a chain needs whose `VARIABLE` settings keep these values."""
-    settings = rig_settings.solver_settings(dict(zip(VARIABLE, values, strict=True)), 1.0, cos)
-    return rig_settings.features_of(settings, plane)
+    settings = solver_settings(dict(zip(VARIABLE, values, strict=True)), 1.0, cos)
+    return features_of(settings, plane)
 
 
 def solve(subjects: list[Subject], courses: list[Course], features: Features, count: int) -> Posed:
@@ -133,7 +133,7 @@ class _Spaces:
 def _settings(subjects: list[Subject], courses: list[Course]) -> Settings:
     values = {name: _over_frames(name, subjects, courses) for name in VARIABLE}
     sides = np.array([subject.swing_side for subject in subjects])
-    return rig_settings.solver_settings(values, sides, np.cos)
+    return solver_settings(values, sides, np.cos)
 
 
 def _over_frames(name: str, subjects: list[Subject], courses: list[Course]) -> NDArray[Any]:
@@ -161,7 +161,7 @@ def _where_towards_it(pole: Vector, courses: list[Course]) -> Vector:
 
 
 def _number(plane: str) -> int:
-    return int(rig_settings.BY_NAME["plane"].number_of(plane))
+    return int(BY_NAME["plane"].number_of(plane))
 
 
 def _own(subjects: list[Subject], courses: list[Course], which: int) -> Quaternion:

@@ -11,6 +11,7 @@ from bpy.types import Depsgraph, Object, PoseBone
 
 from ...live.channels import Channels
 from ...native.mechanism.found import constraints_of
+from ...rig.chain_settings import holder_of
 from ...rig.data.access import (
     ArmatureObject,
     Key,
@@ -26,7 +27,16 @@ from ...rig.data.dependencies import Carrier, Dependencies
 from ...rig.data.rotation import ROTATIONS, rotation_channel
 from ...rig.data.sides import swing_side
 from ...rig.problems import Mover, moved_by, obstacles_of
-from ...rig.settings import CHOICES, IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, Angles, angles_of, holder_of
+from ...rig.settings import (
+    CHOICES,
+    IN_SHAPE,
+    NUMBERS,
+    ON_RIG,
+    PREFIX,
+    SWITCH,
+    Angles,
+)
+from ...rig.solver_settings import angles_of
 from ...rig.targets import Target, followed
 from ..acting import acting_on
 from ..keeping import own_channels

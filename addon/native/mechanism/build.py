@@ -9,12 +9,13 @@ import bpy
 from bpy.types import Context, PoseBone
 from mathutils import Vector
 
+from ...rig.chain_settings import holder_of
 from ...rig.data import fcurves
 from ...rig.data.access import ArmatureObject, is_armature, made_on
 from ...rig.data.animation import bone_of_driver, clear_if_empty, drivers_of, drivers_on
 from ...rig.data.editing import edit_mode
 from ...rig.data.unkeyed import frame_held
-from ...rig.settings import BY_NAME, ON_RIG, PART, holder_of
+from ...rig.settings import BY_NAME, ON_RIG, PART
 from ...rig.targets import Target
 from .expressions import LONGEST
 from .found import Found, drivers_of_nothing, exposed

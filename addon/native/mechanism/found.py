@@ -9,10 +9,11 @@ from typing import Any
 
 from bpy.types import PoseBone
 
+from ...rig.chain_settings import holder_of
 from ...rig.data.access import ArmatureObject, copies_part, is_part, made_on, runs_on_rig, split_path, upper_of
 from ...rig.data.animation import bone_of_driver, drivers_by_bone
 from ...rig.data.rotation import rotation_channel
-from ...rig.settings import CONSTRAINT, DEFAULTS, ON_RIG, PART, holder_of
+from ...rig.settings import CONSTRAINT, DEFAULTS, ON_RIG, PART
 from .annex import is_annex_of, rig_of
 from .blending import WORLD
 from .references import needs_of, role_of, subtarget_of, worlds_of

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 import bpy
 from bpy.types import Context, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
 
-from ..settings import CONSTRAINT, ON_RIG, PART, PREFIX, ChainSettings, holder_of
+from ..chain_settings import ChainSettings, holder_of
+from ..settings import CONSTRAINT, ON_RIG, PART, PREFIX
 
 if TYPE_CHECKING:
     from bpy.types import Armature, Pose

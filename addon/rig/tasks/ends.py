@@ -9,11 +9,11 @@ from typing import Any
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Quaternion
 
+from ..chain_settings import ChainSettings, on_change
 from ..data.access import chain_settings, children_of, dismiss, is_of_library, place_of_setting, view_layer_of
 from ..data.animation import clear_if_empty
 from ..data.rotation import set_turn
 from ..data.unkeyed import frame_held
-from ..settings import ChainSettings, on_change
 from ..targets import Target
 
 ENDING = "Planar IK Target's Rotation"

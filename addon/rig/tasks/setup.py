@@ -18,7 +18,8 @@ from ..data.animation import stop
 from ..data.dependencies import Dependencies
 from ..kinds import Refused
 from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, orphaned, overlap, unposed
-from ..settings import MADE, NAMES, PREFIX, angles_of
+from ..settings import MADE, NAMES, PREFIX
+from ..solver_settings import angles_of
 from ..stretching import restore_inherit_scale
 from ..targets import Target
 from .ends import let_go_of_rotation

@@ -15,12 +15,13 @@ from ...solver.ops import FLOATS
 from ...solver.rotation import combine, components, conjugate, multiply
 from ...solver.triangle import Bones, Settings, limited_range
 from ..anatomy import Anatomy, Unposable, anatomy
+from ..chain_settings import ChainSettings
 from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, upper_of
 from ..data.animation import drivers_on
 from ..data.dependencies import properties_read
 from ..data.sides import swing_side
 from ..kinds import Refused
-from ..settings import ChainSettings, angles_of, solver_settings
+from ..solver_settings import angles_of, solver_settings
 from ..targets import Target
 from .fitting import OFF_PLANE, UNTURNED, Posture, posture
 from .limbs import is_shown

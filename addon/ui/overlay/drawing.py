@@ -10,7 +10,7 @@ from bpy.app.handlers import persistent
 from bpy.types import SpaceView3D
 
 from ...live.plan import plan
-from ...rig import settings
+from ...rig.chain_settings import on_change
 from ...rig.data.access import scene_of, scene_settings
 from ...rig.data.dependencies import is_structural
 from ...rig.data.listening import listen, listen_no_more
@@ -165,14 +165,14 @@ def register() -> None:
     listen(HANDLERS)
     # Before live, as Blender forgets what was edited when live has its solutions evaluated.
     bpy.app.handlers.depsgraph_update_post.insert(0, _on_update)
-    settings.on_change.append(_on_setting)
+    on_change.append(_on_setting)
     _handle = SpaceView3D.draw_handler_add(draw, (), "WINDOW", "POST_VIEW")
 
 
 def unregister() -> None:
     """Draw no more, and let go of everything."""
     SpaceView3D.draw_handler_remove(_handle, "WINDOW")
-    settings.on_change.remove(_on_setting)
+    on_change.remove(_on_setting)
     listen_no_more((("depsgraph_update_post", _on_update), *HANDLERS))
     forget()
     shader.forget()

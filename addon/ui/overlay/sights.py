@@ -19,6 +19,7 @@ from bpy.types import Context, Depsgraph, PoseBone
 from ...live import own_pose_of
 from ...live.plan import plan
 from ...rig.anatomy import Unposable, anatomy
+from ...rig.chain_settings import holder_of
 from ...rig.data.access import (
     ArmatureObject,
     bones_of,
@@ -31,7 +32,8 @@ from ...rig.data.access import (
 )
 from ...rig.data.animation import drivers_of
 from ...rig.data.sides import swing_side
-from ...rig.settings import ON_RIG, angles_of, features_of, holder_of, solver_settings
+from ...rig.settings import ON_RIG
+from ...rig.solver_settings import angles_of, features_of, solver_settings
 from ...rig.targets import Target, followed
 from ...rig.tasks.limbs import is_shown
 from ...solver.chain import Features, Own, Uninherited

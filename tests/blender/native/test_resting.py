@@ -179,7 +179,7 @@ def test_a_limb_whose_settings_lost_the_target_unnoticed_says_what_it_follows_st
     """As where a pose is pasted by a Blender without the extension, which takes the settings with it."""
     ob = leg_on_rig(plane="SWING")
     chain, solved = ob.pose.bones["shin"].planar_ik, matrices(ob)
-    with installed.addon("addon.rig.settings").quietly():
+    with installed.addon("addon.rig.chain_settings").quietly():
         chain.target = None
     make_empty("another")
     update()
