@@ -21,8 +21,9 @@ from ...rig.tasks.setup import make_pole, remove_chain, remove_unused
 from ...rig.tasks.snapping import at_full_influence
 from ...rig.words import rpt_
 from ..finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, left_behind, selected_chains
+from ..meaning import NO_BONE
 from ..translations import told
-from .adding import NO_BONE, Request, add_chains
+from .adding import Request, add_chains
 from .selecting import select
 
 if TYPE_CHECKING:

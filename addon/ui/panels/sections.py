@@ -20,7 +20,7 @@ from ...rig.settings import ON_RIG, PREFIX
 from ...rig.tasks.joints import lengths_to_joints
 from ...rig.words import iface_
 from ..finding import goals_of, left_behind
-from ..operators.adding import refusal
+from ..meaning import refusal
 from ..operators.mending import MENDS, mends_for, wrong_goals
 from ..operators.selecting import OFF, is_held_back, reach_icon
 from ..translations import told

@@ -173,7 +173,7 @@ def test_add_with_a_bone_of_the_same_armature(names):
     ob = make_rig((*LEG, FREE))
     select(ob, *names)
     assert bpy.context.active_pose_bone.name == names[-1]
-    assert installed.addon("addon.ui.operators.adding").refusal(bpy.context) == ""
+    assert installed.addon("addon.ui.meaning").refusal(bpy.context) == ""
     bpy.ops.pose.planar_ik_add(plane="POLE")
     update()
     assert (chain_of(ob).target, chain_of(ob).subtarget) == (ob, "free")
