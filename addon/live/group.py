@@ -214,8 +214,9 @@ class Group:
                 for batch in self._batches:
                     batch.pose(frame, channels)
                 return
-        except Exception as error:  # noqa: BLE001 - posed singly, the chain that is at fault says so
-            log.warning("Posing limbs together failed, so they are posed one by one, which takes longer: %r", error)
+        except Exception:  # posed singly, the chain that is at fault says so
+            sentence = "Posing limbs together failed, so they are posed one by one, which takes longer"
+            log.warning(sentence, exc_info=True)
         self._batches, self._singles = [], self.chains
         channels.reset()
         self._recall(channels)
@@ -231,9 +232,10 @@ class Group:
                 pose(chain, frame, channels)
             except ReferenceError:
                 self.has_lost = True
-            except Exception as error:  # noqa: BLE001 - whatever is wrong with one chain must not stop the others
+            except Exception as error:  # whatever is wrong with one chain must not stop the others
                 chain.posing = None
                 chain.problem = f"A fault of Planar IK, please report it: {error!r}"
+                log.debug("%s", chain.name, exc_info=True)
 
 
 def _is_moved_otherwise(chain: Chain) -> bool:
