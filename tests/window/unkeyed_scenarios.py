@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 from hand import Hand
-from mathutils import Quaternion
+from mathutils import Quaternion, Vector
 from scenarios import open_limb, rig, select
 
 AWAY = 0.5
@@ -52,6 +52,8 @@ ACTS = {
     "rebuild": ("RIG", bpy.ops.pose.planar_ik_rebuild),
     "remove": ("RIG", bpy.ops.pose.planar_ik_remove),
     "pole": ("RIG", bpy.ops.pose.planar_ik_pole),
+    "flip": ("RIG", bpy.ops.pose.planar_ik_flip),
+    "snap target": ("RIG", bpy.ops.pose.planar_ik_snap_target),
     "soften": ("RIG", soften),
     "plane": ("RIG", take_a_pole),
     "mend drivers": ("RIG", fail),
@@ -67,6 +69,7 @@ def acts_beside_what_has_no_key(hand: Hand):
     for name, (runs_on, act) in ACTS.items():
         bpy.ops.wm.open_mainfile(filepath=path)
         yield
+        add_foot()
         select("lower")
         if runs_on:
             bpy.ops.pose.planar_ik_add(runs_on=runs_on)
@@ -80,6 +83,15 @@ def acts_beside_what_has_no_key(hand: Hand):
         yield
         found[name] = {"witness": witness().location.x, "turn": upper().rotation_quaternion.angle, "frames": frames}
     return found
+
+
+def add_foot() -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig().data.edit_bones
+    foot = bones.new("foot")
+    foot.head, foot.tail = bones["lower"].tail, bones["lower"].tail + Vector((0.0, -0.2, 0.0))
+    foot.parent = bones["lower"]
+    bpy.ops.object.mode_set(mode="POSE")
 
 
 def pose_without_keys() -> None:
