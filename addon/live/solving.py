@@ -36,7 +36,7 @@ def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -
     done: set[Group] = set()
     plan.is_busy = True
     try:
-        if plan.is_mended:
+        if plan.is_mended or _is_frame_due(depsgraph):
             plan.is_mended = False
             _evaluate(depsgraph, has_changed)
         for number, level in enumerate(plan.levels):
@@ -56,6 +56,15 @@ def solve_scene(scene: Scene, depsgraph: Depsgraph, has_changed: bool = False) -
     finally:
         lent.close()
         plan.is_busy = False
+
+
+def _is_frame_due(depsgraph: Depsgraph) -> bool:
+    """Whether the scene that is shown may have been told of a frame, as where somebody goes to one in a window: what is
+    written is then evaluated with animation in the place of the solutions, unless it was evaluated once before. Of
+    other scenes, whose frame nobody goes to so, that would show the objects as they stand in the one that is shown."""
+    context, view_layer = bpy.context, view_layer_of(bpy.context)
+    is_shown = context.scene == depsgraph.scene and view_layer == depsgraph.view_layer
+    return is_shown and depsgraph.id_type_updated("SCENE")
 
 
 def _look_at(groups: list[Group]) -> None:

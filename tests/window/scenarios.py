@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 from hand import Hand
-from mathutils import Vector
+from mathutils import Quaternion, Vector
 
 from scripts import installed
 
@@ -80,6 +80,30 @@ def plays_with_the_panel_open(hand: Hand):
     hand.picture("panel")
     chain = bpy.data.objects["limb"].pose.bones["lower"].planar_ik
     return {"misses": misses, "frames": sorted(frames), "reach": chain.reach}
+
+
+def goes_through_frames(hand: Hand):
+    """Go to other frames by the arrow keys and back by undo, with a live limb whose own bones have keys."""
+    yield from open_limb(hand)
+    yield from hand.click(hand.limb_on_screen())
+    bpy.ops.pose.planar_ik_add(runs_on="EXTENSION")
+    chain = rig().pose.bones["lower"].planar_ik
+    chain.target.location += Vector((0, 0.1, 0.3))
+    upper = rig().pose.bones["upper"]
+    for frame, turn in ((1, 0.0), (20, 1.0)):
+        upper.rotation_quaternion = Quaternion((1, 0, 0), turn)
+        upper.keyframe_insert("rotation_quaternion", frame=frame)
+    bpy.context.scene.frame_set(1)
+    bpy.ops.ed.undo_push(message="Animate the bone")
+    yield from hand.to_the_middle()
+    seen = []
+    for key, held in (("RIGHT_ARROW", {}), ("RIGHT_ARROW", {}), ("LEFT_ARROW", {}), ("Z", {"ctrl": True})):
+        yield from hand.key(key, **held)
+        yield
+        chain = rig().pose.bones["lower"].planar_ik
+        miss = (tip() - location(chain.target.name)).length
+        seen.append([bpy.context.scene.frame_current, miss, chain.reach])
+    return seen
 
 
 def bakes_from_the_dialog(hand: Hand):

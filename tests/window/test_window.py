@@ -77,6 +77,12 @@ def test_baking_from_the_dialog_is_one_undo_step(play):
     assert not found["runs_on"]
 
 
+def test_a_live_limb_with_keys_on_its_bones_is_posed_on_each_frame_gone_to(play):
+    seen = play("goes_through_frames")
+    assert [frame for frame, *_ in seen][:3] == [2, 3, 2]
+    assert [of for _, *of in seen] == [[pytest.approx(0.0, abs=NEAR), "REACHED"]] * len(seen)
+
+
 def test_each_view_layer_that_a_window_shows_is_posed_when_a_file_is_opened(play):
     found = play("panel_scenarios.opens_two_view_layers")
     assert len(found) == 2

@@ -67,6 +67,23 @@ def go_to(frame):
     bpy.context.scene.frame_set(frame)
 
 
+@pytest.mark.parametrize("influence", [1.0, 0.5])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_frame_that_somebody_goes_to(mode, influence):
+    """As the arrow keys and the timeline go there: the scene is told, and evaluated afterwards."""
+    ob, target = walking(mode, keyed=True, influence=influence, plane="POLE", pole_target=make_empty("pole", (9, 1, 2)))
+    shown = {}
+    for frame in (5, 6, 30, 2):
+        go_to(frame)
+        shown[frame] = pose(ob)
+    for frame in (6, 5, 2, 30):
+        bpy.context.scene.frame_current = frame
+        update()
+        assert pose(ob) == shown[frame]
+        if influence == 1.0:
+            assert_on_target(ob, target)
+
+
 @pytest.mark.parametrize("keyed", [False, True])
 @pytest.mark.parametrize("mode", MODES)
 def test_the_same_pose_in_whatever_order(mode, keyed):
