@@ -16,7 +16,7 @@ from .mechanism.references import parts_of
 
 
 class Seen(NamedTuple):
-    """What a rig in Pose Mode is before a step is undone or redone."""
+    """What a rig is before a step is undone or redone."""
 
     frame: float
     bones: int
@@ -31,7 +31,7 @@ _seen: dict[str, Seen] = {}
 def _before_step(scene: Scene, *_args: Any) -> None:
     """A step is about to be undone or redone."""
     _seen.clear()
-    for ob in _posed():
+    for ob in _animated():
         _seen[ob.name] = Seen(scene.frame_current_final, len(ob.data.bones), animated_values(ob))
 
 
@@ -40,7 +40,7 @@ def _after_step(scene: Scene, *_args: Any) -> None:
     """A step was undone or redone, and nothing is evaluated yet. What the step left as it was stays; a value that came
     with the step may be of the frame before, if the step was to go to another one."""
     left = {}
-    for ob in _posed():
+    for ob in _animated():
         seen = _seen.get(ob.name)
         if seen and seen.frame == scene.frame_current_final and (parts_of(ob) or seen.bones != len(ob.data.bones)):
             now = animated_values(ob)
@@ -49,9 +49,10 @@ def _after_step(scene: Scene, *_args: Any) -> None:
         set_again(bpy.context, left)
 
 
-def _posed() -> list[Any]:
-    """The armature objects in Pose Mode that are animated."""
-    return [ob for ob in bpy.data.objects if is_armature(ob) and ob.mode == "POSE" and ob.animation_data]
+def _animated() -> list[Any]:
+    """The rigs that are animated, in Object Mode too: to add a limb by hand ends there, with its target selected."""
+    rigs = [ob for ob in bpy.data.objects if is_armature(ob) and not ob.library]
+    return [ob for ob in rigs if ob.animation_data and ob.mode != "EDIT"]
 
 
 HANDLERS = (

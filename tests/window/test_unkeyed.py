@@ -28,3 +28,17 @@ def test_undo_over_frames(play):
     assert found["done"] == done
     assert found["undone"] == done[2::-1]
     assert found["redone"] == done[1:]
+
+
+def test_adding_from_the_menu_undone_redone_and_adjusted(play):
+    first, *steps = play("unkeyed_scenarios.adds_from_the_menu")
+    for step in steps:
+        assert step["turn"] == near(ANGLE)
+        assert step["joints"] == near(first["joints"])
+
+
+def test_switching_is_adjusted_from_what_it_was_before(play):
+    to_ik, adjusted, to_fk = play("unkeyed_scenarios.adjusts_switch")
+    assert to_ik["chain"] == [True, 1.0, ""]
+    assert to_fk["chain"] == [True, 0.0, ""]
+    assert {**adjusted, "joints": near(adjusted["joints"])} == to_fk

@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 from hand import Hand
 from mathutils import Quaternion, Vector
-from scenarios import open_limb, rig, select
+from redo_scenarios import adjust
+from scenarios import in_view, open_limb, rig, select
 
 AWAY = 0.5
 """Where the witness, keyed at 0, is put without a key."""
@@ -102,6 +103,62 @@ def pose_without_keys() -> None:
     upper().keyframe_insert("rotation_quaternion", frame=1)
     ob.location.x = AWAY
     upper().rotation_quaternion = Quaternion((1, 0, 0), ANGLE)
+
+
+def adds_from_the_menu(hand: Hand):
+    """Add a limb from the menu, which ends in Object Mode, by a pose without keys; undo it, redo it and adjust it."""
+    yield from open_limb(hand)
+    yield from hand.click(hand.limb_on_screen())
+    upper().keyframe_insert("rotation_quaternion", frame=1)
+    upper().rotation_quaternion = Quaternion((1, 0, 0), ANGLE)
+    bpy.ops.ed.undo_push(message="Turn the bone")
+    yield
+    found = [shown()]
+    yield from hand.choose("Add Planar IK")
+    found.append(shown())
+    yield from hand.key("Z", ctrl=True)
+    found.append(shown())
+    yield from hand.key("Z", ctrl=True, shift=True)
+    found.append(shown())
+    yield from hand.key("Z", ctrl=True)
+    yield from hand.choose("Add Planar IK")
+    adjust(hand, "runs_on", "EXTENSION")
+    yield
+    found.append(shown())
+    return found
+
+
+def adjusts_switch(hand: Hand):
+    """Switch to IK from a pose that the knee's limits keep the limb from, and have it be to FK instead; and to FK at
+    once."""
+    yield from open_limb(hand)
+    yield from hand.click(hand.limb_on_screen())
+    bpy.ops.pose.planar_ik_add()
+    lower().planar_ik.max_angle = 2.0
+    lower().planar_ik.target.location.z += 0.3
+    lower().planar_ik.influence = 0.0
+    bpy.ops.ed.undo_push(message="Straighten")
+    yield
+    yield from hand.choose("Switch FK/IK")
+    found = [shown()]
+    adjust(hand, "to", "FK")
+    yield
+    found.append(shown())
+    yield from hand.to_the_middle()
+    yield from hand.key("Z", ctrl=True)
+    with bpy.context.temp_override(**in_view(hand)):
+        bpy.ops.pose.planar_ik_switch("EXEC_DEFAULT", True, to="FK")
+    yield
+    found.append(shown())
+    return found
+
+
+def shown() -> dict:
+    """Where the joints are, how the upper bone is turned, and what became of the chain."""
+    posed = rig().evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["lower"]
+    chain = lower().planar_ik
+    return {"joints": [*posed.head, *posed.tail], "turn": upper().rotation_quaternion.angle,
+            "chain": [chain.enabled, chain.influence, chain.message]}  # fmt: skip
 
 
 def undoes_over_frames(hand: Hand):

@@ -12,7 +12,7 @@ from bpy.types import Context, Event, Operator, PoseBone
 
 from ... import live
 from ...native import convert
-from ...rig.data.access import chain_settings, runs_on_rig
+from ...rig.data.access import chain_settings, runs_on_rig, view_layer_of
 from ...rig.kinds import Refused
 from ...rig.settings import BY_NAME
 from ...rig.tasks.controls import goals_on, take_away
@@ -62,6 +62,7 @@ class PoseOperator(Operator):
 
     def execute(self, context: Context) -> set[OperatorReturnItems]:
         """Do it, or refuse with a sentence and change nothing."""
+        view_layer_of(context).update()  # to adjust it undoes it first, which Blender evaluates only afterwards
         try:
             self.act(context)
         except Refused as why:
