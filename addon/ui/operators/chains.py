@@ -266,6 +266,7 @@ class POSE_OT_planar_ik_solve(ChainOperator):
         """Pose the selected chains."""
         chains = selected_chains(context, or_off=True)
         live.solve_only(context, chains)
+        live.refresh(context)
         problems = [problem for lower in chains if (problem := chain_settings(lower).message)]
         if problems:
             raise Refused(problems[0])

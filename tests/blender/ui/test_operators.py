@@ -279,6 +279,32 @@ def test_solve_poses_once_with_live_off():
     assert np.linalg.norm(joints(ob).tip - np.array(NEAR)) < 1e-5
 
 
+def test_solve_with_live_on_changes_nothing():
+    """Neither what the other limb shows nor the own pose of the one that is solved."""
+    away = Vector((1.0, 0.0, 0.0))
+    other = [
+        bone._replace(name=f"{bone.name}2", head=bone.head + away, tail=bone.tail + away,
+                      parent=bone.parent and f"{bone.parent}2")
+        for bone in (each._replace(head=Vector(each.head), tail=Vector(each.tail)) for each in LEG)
+    ]  # fmt: skip
+    ob = make_rig((*LEG, *other))
+    for name in ("shin", "shin2"):
+        select(ob, name)
+        bpy.ops.pose.planar_ik_add(plane="POLE", runs_on="EXTENSION")
+        put(ob.pose.bones[name].planar_ik.target, location=Vector(NEAR) + (away if name == "shin2" else Vector()))
+    update()
+
+    def seen():
+        evaluated = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        return [(bone.name, [*map(tuple, bone.matrix)]) for bone in evaluated.pose.bones], [
+            tuple(rotation(bone)) for bone in ob.pose.bones
+        ]
+
+    before = seen()
+    bpy.ops.pose.planar_ik_solve()
+    assert seen() == before
+
+
 @pytest.mark.parametrize("name", ["add", "flip", "remove", "solve"])
 def test_every_operator_is_one_step_of_undo(name):
     ob = posed_rig()
