@@ -17,7 +17,7 @@ from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from ..live.channels import SIZES
-from ..native.convert import make_live
+from ..native.convert import take_off
 from ..rig.anatomy import carried_by
 from ..rig.data.access import (
     ArmatureObject,
@@ -117,7 +117,7 @@ class _Rig:
             with edit_mode(context, self.object):
                 for name in self._parted:
                     self.object.data.edit_bones[name].use_connect = False
-        make_live(context, [bone for bone in self.object.pose.bones if runs_on_rig(bone)])
+        take_off(context, [bone for bone in self.object.pose.bones if runs_on_rig(bone)])
         for bone in self.object.pose.bones:
             if has_chain(bone):
                 remove_chain(bone)

@@ -21,7 +21,7 @@ from ..rig.data.access import (
 from ..rig.data.animation import changing_paths, curves_on, drivers_on, is_shaped, strip_paths, strips_of
 from ..rig.data.dependencies import Dependencies
 from ..rig.kinds import Kind, Problem, Refused
-from ..rig.problems import deleted, hangs_on, moved_by, moved_by_driver, movers_of, overlap, unposed
+from ..rig.problems import deleted, hangs_on, moved_now, overlap, unposed
 from ..rig.settings import NAMES, titled
 from ..rig.stretching import shears
 from ..rig.targets import Target
@@ -47,9 +47,8 @@ def check(lower: PoseBone) -> None:
     shared = overlap(lower)
     if shared:
         raise Refused(f"{shared}: remove that chain first")
-    if unposed(ob):
-        raise Refused(unposed(ob))
-    _check_unmoved(lower, dependencies)
+    if problem := unposed(ob) or moved_now(lower, dependencies):
+        raise Refused(problem)
     check_kept(lower, wanted)
     check_lengths(lower)
     if needs_annex(ob):
@@ -58,16 +57,10 @@ def check(lower: PoseBone) -> None:
         raise Refused(waits)
 
 
-def check_live(lower: PoseBone) -> None:
+def check_live(lower: PoseBone, dependencies: Dependencies) -> None:
     """Raise `Refused` if a chain that is brought back from the rig would not pose the limb: constraints and drivers of
     the animator's own may turn a limb on the rig."""
-    if chain_settings(lower).enabled and lower.parent:
-        _check_unmoved(lower, Dependencies())
-
-
-def _check_unmoved(lower: PoseBone, dependencies: Dependencies) -> None:
-    """Raise `Refused` if something besides its chain moves a limb."""
-    moved = moved_by(lower.id_data, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
+    moved = chain_settings(lower).enabled and lower.parent and moved_now(lower, dependencies)
     if moved:
         raise Refused(moved)
 

@@ -23,7 +23,7 @@ from ..rig.targets import GOALS, Target
 from ..rig.tasks.mirroring import flip_settings
 from ..rig.tasks.setup import check_parent
 from ..solver.limb import Limb
-from .checking import check, check_goals, check_in_reach, check_kept
+from .checking import check, check_goals, check_in_reach, check_kept, check_live
 from .mechanism.annex import annex_of, host_for, needs_annex, remove_if_empty
 from .mechanism.apart import DesignerApart
 from .mechanism.blending import world_bone
@@ -92,6 +92,14 @@ def clear(context: Context, left: Mapping[ArmatureObject, Iterable[str]]) -> lis
 
 def make_live(context: Context, lowers: Iterable[PoseBone]) -> None:
     """Bring chains back from the rig; raises `Refused` before anything is changed."""
+    lowers, dependencies = [*lowers], Dependencies()
+    for lower in lowers:
+        check_live(lower, dependencies)
+    take_off(context, lowers)
+
+
+def take_off(context: Context, lowers: Iterable[PoseBone]) -> None:
+    """The same for chains that are to pose their limbs no more, whatever else moves these."""
     chains = _by_object(lowers)
     for ob, names in chains.items():
         check_in_reach(ob, names, "bring its chains back")

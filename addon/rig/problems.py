@@ -176,6 +176,11 @@ def moved_by_driver(lower: PoseBone, dependencies: Dependencies) -> str:
     return ""
 
 
+def moved_now(lower: PoseBone, dependencies: Dependencies) -> str:
+    """What besides its chain turns or moves the limb, as it is set."""
+    return moved_by(lower.id_data, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
+
+
 def _has_driver(bone: PoseBone, channel: str, dependencies: Dependencies) -> bool:
     """Whether a driver sets a channel of a bone."""
     return any(path.startswith(channel) for path, _ in dependencies.drivers(bone.id_data, bone.name))

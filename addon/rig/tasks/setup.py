@@ -17,7 +17,7 @@ from ..data.access import chain_settings, has_bone, object_named, runs_on_rig, s
 from ..data.animation import stop
 from ..data.dependencies import Dependencies
 from ..kinds import Refused
-from ..problems import hangs_on, moved_by, moved_by_driver, movers_of, orphaned, overlap, unposed
+from ..problems import hangs_on, moved_now, orphaned, overlap, unposed
 from ..settings import MADE, NAMES, PREFIX
 from ..solver_settings import angles_of
 from ..stretching import restore_inherit_scale
@@ -84,7 +84,7 @@ def check_limb(lower: PoseBone, has_others: bool = True) -> None:
     shared = overlap(lower)
     if shared:
         raise Refused(f"{shared}: remove that chain first, or select another bone")
-    problem = unposed(lower.id_data) or (_moved(lower) if has_others else _mover(lower))
+    problem = unposed(lower.id_data) or (_moved(lower) if has_others else moved_now(lower, Dependencies()))
     if problem:
         raise Refused(problem)
 
@@ -92,20 +92,16 @@ def check_limb(lower: PoseBone, has_others: bool = True) -> None:
 def _moved(lower: PoseBone) -> str:
     """What else moves the bones of a limb, and which bones of the rig to take instead, if there are such. What moves
     bones that are hidden is the rig's own, and nothing to mute."""
-    moved = _mover(lower)
+    dependencies = Dependencies()
+    moved = moved_now(lower, dependencies)
     if not moved:
         return ""
-    double = next((double for double in doubles(lower) if not _mover(double)), None)
+    double = next((double for double in doubles(lower) if not moved_now(double, dependencies)), None)
     if double is None:
         name = upper_of(lower).name
         hidden = f"'{lower.name}' hangs on '{name}', which is hidden and moved by the rig itself: select another limb"
         return moved if is_shown(upper_of(lower)) else hidden
     return f"'{lower.name}' is moved by the rig itself: click '{double.name}', which the rig has for posing by hand"
-
-
-def _mover(lower: PoseBone) -> str:
-    dependencies = Dependencies()
-    return moved_by(lower.id_data, movers_of(lower, dependencies)) or moved_by_driver(lower, dependencies)
 
 
 def check_target(lower: PoseBone, target: Target) -> None:

@@ -8,7 +8,7 @@ from bpy.types import Context, PoseBone
 from mathutils import Quaternion
 
 from ... import live
-from ...native.convert import make_live, make_portable
+from ...native.convert import make_portable, take_off
 from ...rig.data.access import chain_settings, has_chain, runs_on_rig, takes_bones
 from ...rig.kinds import Refused
 from ...rig.tasks.controls import Control, make_controls
@@ -83,7 +83,7 @@ def _without_chains(context: Context, fittings: list[Fitting]) -> tuple[list[Fit
     """Fittings of limbs without the chains that they had, switched off; and what was made for these."""
     names = [(fitting.lower.id_data, fitting.lower.name) for fitting in fittings]
     old = [(ob, name) for ob, name in names if has_chain(ob.pose.bones[name])]
-    make_live(context, [ob.pose.bones[name] for ob, name in old if runs_on_rig(ob.pose.bones[name])])
+    take_off(context, [ob.pose.bones[name] for ob, name in old if runs_on_rig(ob.pose.bones[name])])
     marks: set[Any] = set()
     for ob, name in old:
         stop_chain(ob.pose.bones[name])

@@ -239,7 +239,7 @@ class POSE_OT_planar_ik_remove(ChainOperator):
         chains = chains_meant(context, or_off=True) if left else selected_chains(context, or_off=True)
         names = [(lower.id_data, lower.name) for lower in chains]
         goals = [*forsaken, *(goal for lower in chains for goal in goals_on(lower))]
-        convert.make_live(context, filter(runs_on_rig, chains))
+        convert.take_off(context, filter(runs_on_rig, chains))
         for ob, name in names:
             remove_chain(ob.pose.bones[name])
         take_away(context, goals)

@@ -8,7 +8,6 @@ from bpy.types import Context, PoseBone
 
 from ... import live
 from ...native import convert
-from ...native.checking import check_live
 from ...rig.data.access import runs_on_rig
 from ...rig.kinds import Refused
 from ...rig.words import n_, rpt_
@@ -60,10 +59,7 @@ class POSE_OT_planar_ik_make_live(_Switch):
 
     def act(self, context: Context) -> None:
         """Bring the selected chains that run on the rig back."""
-        chains = _on_rig(context)
-        for lower in chains:
-            check_live(lower)
-        convert.make_live(context, chains)
+        convert.make_live(context, _on_rig(context))
         live.refresh(context)
 
 

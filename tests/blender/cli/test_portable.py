@@ -147,6 +147,15 @@ def test_what_can_not_be_converted_is_refused_whole(shot):
     refused(shot, "live", 2, "has no chain 'other:shin' on the rig: it has leg:shin", "--chain", "other:shin")
 
 
+def test_a_limb_that_something_else_turns_is_not_brought_back(shot):
+    """As the extension would not pose it."""
+    assert run("portable", "--in-place", shot)[0] == 0
+    limit = open_file(shot).pose.bones["shin"].constraints.new("LIMIT_SCALE")
+    said = f"Constraint '{limit.name}' moves 'shin' after the chain: mute or remove it"
+    bpy.ops.wm.save_mainfile()
+    refused(shot, "live", 6, said)
+
+
 def test_a_file_without_such_chains_is_bad_input(shot):
     refused(shot, "live", 2, "has no chain on the rig in its scene 'Scene'")
     run("portable", "--in-place", shot)
