@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
@@ -173,6 +174,17 @@ def scene_of(context: Context) -> Scene:
 def view_layer_of(context: Context) -> ViewLayer:
     """The view layer of a context; only Blender itself runs without."""
     return context.view_layer  # type: ignore[return-value]
+
+
+def with_carriers(owner: Object | PoseBone) -> Iterator[Any]:
+    """A bone or an object, and all that carries it as its parent."""
+    ob: Object = owner.id_data
+    if isinstance(owner, PoseBone):
+        yield from (owner, *owner.parent_recursive)
+    yield ob
+    if ob.parent:
+        is_on_bone = ob.parent_type == "BONE" and ob.parent_bone in bones_of(ob.parent)
+        yield from with_carriers(bones_of(ob.parent)[ob.parent_bone] if is_on_bone else ob.parent)
 
 
 def children_of(bone: PoseBone) -> list[PoseBone]:

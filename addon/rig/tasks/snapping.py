@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from math import cos, sqrt
 from typing import Any, NamedTuple
 
-from bpy.types import Object, PoseBone
+from bpy.types import PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ...solver.chain import Features, Own, solve_chain, tip_position
@@ -16,7 +16,7 @@ from ...solver.rotation import combine, components, conjugate, multiply
 from ...solver.triangle import Bones, Settings, limited_range
 from ..anatomy import Anatomy, Unposable, anatomy
 from ..chain_settings import ChainSettings
-from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, upper_of
+from ..data.access import ArmatureObject, bones_of, chain_settings, children_of, upper_of, with_carriers
 from ..data.animation import drivers_on
 from ..data.dependencies import properties_read
 from ..data.sides import swing_side
@@ -114,27 +114,14 @@ def check_goal(lower: PoseBone, target: Target) -> None:
     problem = target.problem()
     if problem:
         raise Refused(problem)
-    if (target.object, target.bone) in _parents(lower):
-        carrier = target.bone or target.object.name
-        raise Refused(f"'{carrier}' carries the limb of '{lower.name}': have it follow something else, then snap")
     bone = bones_of(target.object)[target.bone] if target.bone else None
+    carrier = bone or target.object
+    if carrier in with_carriers(lower):
+        raise Refused(f"'{carrier.name}' carries the limb of '{lower.name}': have it follow something else, then snap")
     rival = next((each for each in (bone, *children_of(bone)) if chain_settings(each).enabled), None) if bone else None
     if rival:
         follower = f"what '{lower.name}' follows"
         raise Refused(f"'{target.bone}', {follower}, is posed by the chain of '{rival.name}': snap that one instead")
-
-
-def _parents(lower: PoseBone) -> Iterator[tuple[Object, str]]:
-    """The bones and objects of which a bone is a child, with their parents."""
-    ob: Any = lower.id_data
-    bone: PoseBone | None = lower
-    while ob:
-        yield from ((ob, above.name) for above in (bone.parent_recursive if bone else ()))
-        yield (ob, "")
-        bone = bones_of(ob.parent).get(ob.parent_bone) if ob.parent_type == "BONE" else None
-        ob = ob.parent
-        if bone:
-            yield (ob, bone.name)
 
 
 def check_shown(lower: PoseBone) -> None:

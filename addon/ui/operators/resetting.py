@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import Any, NamedTuple
 
-from bpy.types import Object, PoseBone
+from bpy.types import PoseBone
 
-from ...rig.data.access import bones_of, chain_settings
+from ...rig.data.access import bones_of, chain_settings, with_carriers
 from ...rig.data.rotation import rotation_channel
 from ...rig.settings import DEFAULTS
 from ..finding import goals_of
@@ -33,14 +33,14 @@ class Channel(NamedTuple):
 
 def zero_scales(lower: PoseBone) -> list[Channel]:
     """The scales of zero of a limb and of all that carries it."""
-    return _channels(_above_bone(lower), lambda name, number: name == "scale" and abs(number) < LEAST)
+    return _channels(with_carriers(lower), lambda name, number: name == "scale" and abs(number) < LEAST)
 
 
 def no_numbers(lower: PoseBone) -> list[Channel]:
     """What is not a number of a limb, of what it follows, and of all that carries these."""
-    owners = [*_above_bone(lower)]
+    owners = [*with_carriers(lower)]
     for goal in goals_of(lower).values():
-        owners += _above_bone(bones_of(goal.object)[goal.bone]) if goal.bone else _above(goal.object)
+        owners += with_carriers(bones_of(goal.object)[goal.bone] if goal.bone else goal.object)
     return _channels(iter(dict.fromkeys(owners)), lambda _, number: not isfinite(number))
 
 
@@ -61,21 +61,6 @@ def reset_numbers(lower: PoseBone) -> None:
         channel.reset()
     for name in settings_of_no_number(lower):
         setattr(chain_settings(lower), name, DEFAULTS[name])
-
-
-def _above_bone(bone: PoseBone) -> Iterator[Any]:
-    """A bone and all that carries it."""
-    yield from (bone, *bone.parent_recursive)
-    yield from _above(bone.id_data)
-
-
-def _above(ob: Object) -> Iterator[Any]:
-    """An object and all that carries it."""
-    yield ob
-    if ob.parent and ob.parent_type == "BONE" and ob.parent_bone in bones_of(ob.parent):
-        yield from _above_bone(bones_of(ob.parent)[ob.parent_bone])
-    elif ob.parent:
-        yield from _above(ob.parent)
 
 
 def _channels(owners: Iterator[Any], is_wrong: Callable[[str, float], bool]) -> list[Channel]:
