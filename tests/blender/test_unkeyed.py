@@ -117,12 +117,19 @@ def test_a_property_of_any_name_stays(name: str) -> None:
         assert [key for key in owner.keys() if key != "mood"] == [name]  # noqa: SIM118 - of Blender's
 
 
+@pytest.mark.parametrize("mode", ["POSE", "OBJECT"])
 @pytest.mark.parametrize("what", ["on the rig", "live", "rebuild", "remove", "add"])
-def test_a_pose_without_keys_outlasts_undo_and_redo(what: str) -> None:
-    """Of steps that add bones to the rig, or take them away."""
+def test_a_pose_without_keys_outlasts_undo_and_redo(what: str, mode: str) -> None:
+    """Of steps that add bones to the rig, or take them away, by the limb or in Object Mode by its target."""
     runs_on = {"on the rig": "EXTENSION", "add": None}.get(what, "RIG")
     do = {"on the rig": "make_portable", "live": "make_live"}.get(what, what)
     ob = posed(runs_on)
+    if mode == "OBJECT" and runs_on:
+        target = ob.pose.bones["shin"].planar_ik.target
+        bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.ops.object.select_all(action="DESELECT")
+        target.select_set(True)
+        bpy.context.view_layer.objects.active = target
     before = matrices(ob)
     bpy.ops.ed.undo_push(message="posed")
     getattr(bpy.ops.pose, f"planar_ik_{do}")()
