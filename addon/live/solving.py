@@ -62,9 +62,9 @@ def _is_frame_due(depsgraph: Depsgraph) -> bool:
     """Whether the scene that is shown may have been told of a frame, as where somebody goes to one in a window: what is
     written is then evaluated with animation in the place of the solutions, unless it was evaluated once before. Of
     other scenes, whose frame nobody goes to so, that would show the objects as they stand in the one that is shown."""
-    context, view_layer = bpy.context, view_layer_of(bpy.context)
-    is_shown = context.scene == depsgraph.scene and view_layer == depsgraph.view_layer
-    return is_shown and depsgraph.id_type_updated("SCENE")
+    if not depsgraph.id_type_updated("SCENE"):
+        return False
+    return (scene_of(bpy.context), view_layer_of(bpy.context)) == (depsgraph.scene, depsgraph.view_layer)
 
 
 def _look_at(groups: list[Group]) -> None:

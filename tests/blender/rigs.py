@@ -48,12 +48,24 @@ NEAR, NEXT = (0.2, 0.4, -1.2), (0.1, -0.5, -1.0)
 FREE = Bone("free", NEAR, (0.2, 0.6, -1.2))
 
 
+AWAY = Vector((1.0, 0.0, 0.0))
+"""How far from the first limb of a rig a second one stands."""
+
+
 class Joints(NamedTuple):
     """Root, knee and tip in the world."""
 
     root: np.ndarray
     knee: np.ndarray
     tip: np.ndarray
+
+
+def beside(bones: Iterable[Bone]) -> list[Bone]:
+    """The same bones once more, elsewhere, with a 2 at the end of their names."""
+    return [
+        Bone(f"{name}2", Vector(head) + AWAY, Vector(tail) + AWAY, f"{parent}2" if parent else "", connected)
+        for name, head, tail, parent, connected, _ in bones
+    ]
 
 
 def make_rig(bones: Iterable[Bone] = LEG, name: str = "rig") -> Any:

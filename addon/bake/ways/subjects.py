@@ -27,15 +27,7 @@ from ...rig.data.dependencies import Carrier, Dependencies
 from ...rig.data.rotation import ROTATIONS, rotation_channel
 from ...rig.data.sides import swing_side
 from ...rig.problems import Mover, moved_by, obstacles_of
-from ...rig.settings import (
-    CHOICES,
-    IN_SHAPE,
-    NUMBERS,
-    ON_RIG,
-    PREFIX,
-    SWITCH,
-    Angles,
-)
+from ...rig.settings import CHOICES, IN_SHAPE, NUMBERS, ON_RIG, PREFIX, SWITCH, Angles
 from ...rig.solver_settings import angles_of
 from ...rig.targets import Target, followed
 from ..acting import acting_on

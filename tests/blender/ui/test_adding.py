@@ -18,6 +18,7 @@ from tests.blender.rigs import (
     Bone,
     activate,
     assert_on_target,
+    beside,
     hide,
     in_scene,
     joints,
@@ -438,12 +439,7 @@ def test_a_limb_that_is_stretched_gets_a_pole_where_its_knee_points(runs_on: str
 
 @pytest.mark.parametrize("goal", ["shin2", "thigh2"])
 def test_a_target_posed_by_another_chain_is_not_snapped(goal: str) -> None:
-    away = Vector((1, 0, 0))
-    other = [
-        Bone(f"{name}2", Vector(head) + away, Vector(tail) + away, f"{parent}2" if parent else "", connected)
-        for name, head, tail, parent, connected, _ in (*LEG, FOOT)
-    ]
-    ob = rig_at_rest((*LEG, FOOT, *other), "shin2")
+    ob = rig_at_rest((*LEG, FOOT, *beside((*LEG, FOOT))), "shin2")
     bpy.ops.pose.planar_ik_add()
     press(ob, "add", target=ob.name, subtarget=goal)
     own = worlds(ob)[goal]
