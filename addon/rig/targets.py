@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 from bpy.types import Depsgraph, Object
-from mathutils import Matrix, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from .data.access import bones_of, has_bone, path_to_bone
 from .data.animation import curves_of
@@ -85,6 +86,17 @@ class Target:
         evaluated = self.object.evaluated_get(depsgraph)
         world: Matrix = evaluated.matrix_world
         return world @ bones_of(evaluated)[self.bone].matrix if self.bone else world
+
+
+def unsheared_turn(matrix: Matrix) -> Quaternion:
+    """How a transform is turned, as Blender's *Copy Rotation* reads it: where it is sheared, its Y axis stays, and X
+    and Z come to lie across that and each other by equal turns. What is mirrored is read as if it was so in all axes.
+    """
+    x, y, z = (matrix.to_3x3() * (-1.0 if matrix.is_negative else 1.0)).col
+    x, z = ((axis - axis.project(y)).normalized() for axis in (x, z))
+    middle, across = (z + x).normalized(), (z - x).normalized()
+    axes = Matrix((middle - across, y.normalized() * sqrt(2.0), middle + across))
+    return (axes.transposed() * sqrt(0.5)).to_quaternion()
 
 
 def pointed_to(settings: Any) -> list[tuple[Any, str]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import Context, EditBone, Object, PoseBone
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Matrix, Vector
 
 from ..data.access import (
     ArmatureObject,
@@ -22,7 +22,7 @@ from ..data.animation import curves_everywhere
 from ..data.editing import edit_mode
 from ..data.sides import other_side
 from ..settings import MADE
-from ..targets import Target, pointed_to
+from ..targets import Target, pointed_to, unsheared_turn
 
 COLLECTION = "IK Controls"
 """The bone collection of all of them."""
@@ -40,12 +40,12 @@ SHAPES = {"target": ("WGT-planar_ik_target", CUBE), "pole": ("WGT-planar_ik_pole
 
 
 class Control(NamedTuple):
-    """A bone to be made: for which limb and as what, where in the world, and how large."""
+    """A bone to be made: for which limb and as what, where in the world, turned as which transform, and how large."""
 
     kind: str
     lower: str
     place: Vector
-    turn: Quaternion
+    turned: Matrix
     size: float
 
 
@@ -60,10 +60,10 @@ def make_controls(context: Context, ob: ArmatureObject, wanted: Collection[Contr
     names = []
     with edit_mode(context, ob):
         for control in wanted:
-            at, turn, _ = (to_rest @ Matrix.LocRotScale(control.place, control.turn, None)).decompose()
+            rest = Matrix.LocRotScale(to_rest @ control.place, unsheared_turn(to_rest @ control.turned), None)
             made = ob.data.edit_bones.new(f"{control.kind}_{control.lower}")
             length = control.size * to_rest.median_scale
-            _lay(made, Matrix.LocRotScale(at, turn, None), length, ob.data.edit_bones[parent] if parent else None)
+            _lay(made, rest, length, ob.data.edit_bones[parent] if parent else None)
             names.append(made.name)
     for control, name in zip(wanted, names, strict=True):
         _finish(ob, name, _shape(*SHAPES[control.kind]))

@@ -3,18 +3,18 @@ free to be posed. Its constraint goes with the chain."""
 
 from __future__ import annotations
 
-from math import degrees, tau
+from math import degrees
 from typing import Any
 
 from bpy.types import Context, PoseBone
-from mathutils import Matrix, Quaternion
+from mathutils import Matrix
 
 from ..chain_settings import ChainSettings, on_change
 from ..data.access import chain_settings, children_of, dismiss, is_of_library, place_of_setting, view_layer_of
 from ..data.animation import clear_if_empty
 from ..data.rotation import set_turn
 from ..data.unkeyed import frame_held
-from ..targets import Target
+from ..targets import Target, unsheared_turn
 
 ENDING = "Planar IK Target's Rotation"
 """What the constraint is called that turns a foot or hand as the target is turned."""
@@ -33,27 +33,28 @@ def end_of(lower: PoseBone) -> PoseBone | None:
     return next((child for child in found if child.bone.use_connect), found[0] if found else None)
 
 
-def turn_of(context: Context, bone: PoseBone) -> Quaternion:
-    """How a bone is turned in the world."""
-    return Target(bone.id_data, bone.name).matrix(context.evaluated_depsgraph_get()).to_quaternion()
+def world_of(context: Context, bone: PoseBone) -> Matrix:
+    """A bone's transform in the world."""
+    return Target(bone.id_data, bone.name).matrix(context.evaluated_depsgraph_get())
 
 
-def keep_rotation(context: Context, lower: PoseBone, before: Quaternion) -> str:
-    """Have the bone below a limb copy the rotation of its chain's target, by the chain's influence; ``before`` is how
-    it was turned in the world. Return a warning if it turns, or empty."""
+def keep_rotation(context: Context, lower: PoseBone, before: Matrix) -> str:
+    """Have the bone below a limb copy the rotation of its chain's target, by the chain's influence; ``before`` was its
+    transform in the world. Return a warning if it turns, or empty."""
     end, chain = end_of(lower), chain_settings(lower)
     if end is None:
         return f"No bone begins at the tip of '{lower.name}', to keep the target's rotation"
     made: Any = end.constraints.new("COPY_ROTATION")
-    made.name, made.target, made.subtarget = ENDING, chain.target, chain.subtarget
+    made.name = ENDING
+    _follow(made, chain)
     with frame_held():
         driver = made.driver_add("influence").driver
         driver.type = "AVERAGE"  # of one
         read = driver.variables.new().targets[0]
         read.id, read.data_path = place_of_setting(lower, "influence")
     view_layer_of(context).update()
-    turned = before.rotation_difference(turn_of(context, end)).angle
-    turned = min(turned, tau - turned)
+    axes = zip(before.to_3x3().col, world_of(context, end).to_3x3().col, strict=True)
+    turned = max(was.angle(now, 0.0) for was, now in axes)
     if turned <= STILL:
         return ""
     return f"'{end.name}' turns by {degrees(turned):.3g}° to the rotation of its target"
@@ -72,14 +73,13 @@ def turned_ends(lower: PoseBone) -> list[PoseBone]:
     return [end for end, _ in _kept(lower)]
 
 
-def own_turn(context: Context, end: PoseBone) -> Quaternion:
-    """How a foot or hand would be turned in the world by its own pose alone."""
+def own_world_of(context: Context, end: PoseBone) -> Matrix:
+    """The transform that a foot or hand would have in the world by its own pose alone."""
     rig = end.id_data.evaluated_get(context.evaluated_depsgraph_get())
     evaluated = rig.pose.bones[end.name]
     basis: Any = evaluated.matrix_basis
-    own = rig.convert_space(pose_bone=evaluated, matrix=basis, from_space="LOCAL", to_space="WORLD")
-    turn: Quaternion = own.to_quaternion()
-    return turn
+    own: Matrix = rig.convert_space(pose_bone=evaluated, matrix=basis, from_space="LOCAL", to_space="WORLD")
+    return own
 
 
 def adopt_turn(context: Context, lower: PoseBone, end: PoseBone) -> None:
@@ -90,10 +90,21 @@ def adopt_turn(context: Context, lower: PoseBone, end: PoseBone) -> None:
         return
     rig = end.id_data.evaluated_get(depsgraph)
     evaluated = rig.pose.bones[end.name]
-    place, _, size = (rig.matrix_world @ evaluated.matrix).decompose()
-    turned = Matrix.LocRotScale(place, target.matrix(depsgraph).to_quaternion(), size)
-    own = rig.convert_space(pose_bone=evaluated, matrix=turned, from_space="WORLD", to_space="LOCAL")
-    set_turn(end, own.to_quaternion()[:])
+    space = next(made.owner_space for bone, made in _kept(lower) if bone == end)
+    from_world = rig.matrix_world.inverted_safe() if space == "POSE" else Matrix()
+    place, _, size = (from_world @ rig.matrix_world @ evaluated.matrix).decompose()
+    turned = Matrix.LocRotScale(place, unsheared_turn(from_world @ target.matrix(depsgraph)), size)
+    own = rig.convert_space(pose_bone=evaluated, matrix=turned, from_space=space, to_space="LOCAL")
+    turn: Any = unsheared_turn(own)
+    set_turn(end, turn[:])
+
+
+def _follow(made: Any, chain: ChainSettings) -> None:
+    """Have a constraint copy the rotation of a chain's target: of a bone of the same rig as the rig has it, since in
+    the world Blender reads the rotation of a mirrored transform as another one; of anything else in the world."""
+    made.target, made.subtarget = chain.target, chain.subtarget
+    is_of_rig = bool(chain.subtarget) and chain.target == made.id_data
+    made.owner_space = made.target_space = "POSE" if is_of_rig else "WORLD"
 
 
 def _kept(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
@@ -107,7 +118,7 @@ def _on_change(changed: ChainSettings, is_aim: bool) -> None:
     """A chain follows something else now: so does the rotation of its foot or hand."""
     if is_aim and not changed.bone.id_data.is_evaluated:
         for _, made in _kept(changed.bone):
-            made.target, made.subtarget = changed.target, changed.subtarget
+            _follow(made, changed)
 
 
 def register() -> None:

@@ -16,7 +16,7 @@ from ..problems import overlap
 from ..settings import IN_SHAPE, MADE, SHAPING
 from ..targets import GOALS, Target, followed
 from .controls import mirror_controls
-from .ends import end_of, keep_rotation, turn_of, turned_ends
+from .ends import end_of, keep_rotation, turned_ends, world_of
 from .setup import add_chain
 
 MIRRORS = tuple(Matrix.Diagonal(Vector([-1.0 if i == axis else 1.0 for i in range(4)])) for axis in range(3))
@@ -121,7 +121,7 @@ def _mirror_chain(context: Context, lower: PoseBone, other: PoseBone, image: Ima
     add_chain(other, settings)
     end = end_of(other)
     if turned_ends(lower) and end and not turned_ends(other):
-        keep_rotation(context, other, turn_of(context, end))
+        keep_rotation(context, other, world_of(context, end))
 
 
 def flip_settings(copy: PoseBone, lower: PoseBone) -> None:

@@ -8,7 +8,7 @@ from math import cos, sqrt
 from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
-from mathutils import Matrix, Quaternion, Vector
+from mathutils import Matrix, Vector
 
 from ...solver.chain import Features, Own, solve_chain, tip_position
 from ...solver.ops import FLOATS
@@ -22,7 +22,7 @@ from ..data.dependencies import properties_read
 from ..data.sides import swing_side
 from ..kinds import Refused
 from ..solver_settings import angles_of, solver_settings
-from ..targets import Target
+from ..targets import Target, unsheared_turn
 from .fitting import OFF_PLANE, UNTURNED, Posture, posture
 from .limbs import is_shown
 
@@ -144,19 +144,19 @@ def _sliders(lower: PoseBone) -> Iterator[tuple[str, str]]:
                 yield from ((owner, path.strip('[]"')) for _, owner, path in properties_read(curve.driver))
 
 
-def place(target: Target, position: Vector, turn: Quaternion | None = None) -> None:
-    """Move a target to a place in the world, and turn it there if it is to be turned."""
+def place(target: Target, position: Vector, turned: Matrix | None = None) -> None:
+    """Move a target to a place in the world, and turn it as a transform there if it is to be turned."""
     if target.bone:
         bone = bones_of(target.object)[target.bone]
         to_rig = target.object.matrix_world.inverted_safe()
-        bone.matrix = _moved(bone.matrix, to_rig @ position, turn and to_rig.to_quaternion() @ turn)
+        bone.matrix = _moved(bone.matrix, to_rig @ position, turned and to_rig @ turned)
     else:
-        target.object.matrix_world = _moved(target.object.matrix_world, position, turn)
+        target.object.matrix_world = _moved(target.object.matrix_world, position, turned)
 
 
-def _moved(matrix: Matrix, position: Vector, turn: Quaternion | None) -> Matrix:
-    """A transform elsewhere, and turned so if it is to be turned."""
-    moved = Matrix.LocRotScale(None, turn, matrix.to_scale()) if turn else matrix.copy()
+def _moved(matrix: Matrix, position: Vector, turned: Matrix | None) -> Matrix:
+    """A transform elsewhere, and turned as another one if it is to be turned."""
+    moved = Matrix.LocRotScale(None, unsheared_turn(turned), matrix.to_scale()) if turned else matrix.copy()
     moved.translation = position
     return moved
 

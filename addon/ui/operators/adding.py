@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
-from mathutils import Quaternion
+from mathutils import Matrix
 
 from ... import live
 from ...native.convert import make_portable, take_off
 from ...rig.data.access import chain_settings, has_chain, runs_on_rig, takes_bones
 from ...rig.kinds import Refused
+from ...rig.targets import unsheared_turn
 from ...rig.tasks.controls import Control, make_controls
-from ...rig.tasks.ends import end_of, keep_rotation, turn_of
+from ...rig.tasks.ends import end_of, keep_rotation, world_of
 from ...rig.tasks.setup import Fitting, add_fitting, fit_chain, named_target, remove_unused, reset_chain, stop_chain
 from ...rig.words import rpt_
 from ..meaning import misfit, selection, told_apart, told_left_out
@@ -57,12 +58,12 @@ def add_chains(context: Context, request: Request) -> list[str]:
     if request.controls != "EMPTY":
         fittings = _with_controls(context, fittings, request.controls == "ROOT")
     ends = fittings if request.keep_rotation else []
-    turns = [_turn_of_end(context, fitting.lower) for fitting in ends]
+    before = [_world_of_end(context, fitting.lower) for fitting in ends]
     for fitting in fittings:
         add_fitting(context, fitting, {"bend": -fitting.fit.bend} if request.flip else {})
     names = [(fitting.lower.id_data, fitting.lower.name) for fitting in fittings]
     if request.keep_rotation:
-        warnings += _keep_rotations(context, fittings, turns)
+        warnings += _keep_rotations(context, fittings, before)
     remove_unused(marks)
     if request.on_rig:
         warnings += put_on_rig(context, names)
@@ -116,27 +117,27 @@ def _lacking(context: Context, fitting: Fitting, name: str) -> dict[str, Control
     posed, lower = fitting.posed, fitting.lower.id_data.pose.bones[name]
     found = {}
     if fitting.target is None:
-        turn = turn_of(context, end_of(lower) or lower)
-        found["target"] = Control("target", name, posed.target, turn, posed.mark)
+        turned = world_of(context, end_of(lower) or lower)
+        found["target"] = Control("target", name, posed.target, turned, posed.mark)
     if fitting.pole is None and fitting.fit.plane == "POLE":
-        found["pole"] = Control("pole", name, posed.pole, Quaternion(), posed.mark)
+        found["pole"] = Control("pole", name, posed.pole, Matrix(), posed.mark)
     return found
 
 
-def _turn_of_end(context: Context, lower: PoseBone) -> Quaternion:
-    """How the bone below a limb is turned in the world; without one, not at all."""
+def _world_of_end(context: Context, lower: PoseBone) -> Matrix:
+    """The transform in the world of the bone below a limb, if there is one."""
     end = end_of(lower)
-    return turn_of(context, end) if end else Quaternion()
+    return world_of(context, end) if end else Matrix()
 
 
-def _keep_rotations(context: Context, fittings: list[Fitting], turns: list[Quaternion]) -> list[str]:
-    """Have the bones below the limbs, which were turned so, keep their targets' rotation; new empties take theirs."""
+def _keep_rotations(context: Context, fittings: list[Fitting], before: list[Matrix]) -> list[str]:
+    """Have the bones below the limbs, which were so, keep their targets' rotation; new empties take theirs."""
     warnings = []
-    for fitting, turn in zip(fittings, turns, strict=True):
+    for fitting, world in zip(fittings, before, strict=True):
         target: Any = chain_settings(fitting.lower).target
         if fitting.target is None and end_of(fitting.lower):
-            target.rotation_euler = turn.to_euler()
-        warnings.append(keep_rotation(context, fitting.lower, turn))
+            target.rotation_euler = unsheared_turn(world).to_euler()
+        warnings.append(keep_rotation(context, fitting.lower, world))
     return [warning for warning in warnings if warning]
 
 

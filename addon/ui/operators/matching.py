@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from bpy.types import Context, Depsgraph, PoseBone
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Vector
 
 from ... import live
 from ...native.own import adopt, own_pose, stretched
@@ -23,7 +23,7 @@ from ...rig.data.keying import Change
 from ...rig.data.rotation import rotation_channel
 from ...rig.kinds import Refused
 from ...rig.targets import Target
-from ...rig.tasks.ends import adopt_turn, own_turn, turned_ends
+from ...rig.tasks.ends import adopt_turn, own_world_of, turned_ends
 from ...rig.tasks.fitting import UNTURNED
 from ...rig.tasks.setup import check_parent, told_turned
 from ...rig.tasks.snapping import Match, at_full_influence, check_goal, check_shown, match, place
@@ -46,11 +46,11 @@ class Matched(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where in the world a target is to be put, and how it is to be turned there, if it is."""
+    """Where in the world a target is to be put, and the transform that it is to be turned as, if it is turned."""
 
     target: Target
     position: Vector
-    turn: Quaternion | None = None
+    turned: Matrix | None = None
 
 
 class Matching(NamedTuple):
@@ -99,7 +99,7 @@ def _match_ik(context: Context, lowers: Sequence[PoseBone]) -> Matched:
         for lower, fit, end in ends:  # which hang on the limbs as these are now
             target = goals_of(lower)["TARGET"]
             matched.poses.append(Change.of(target.object, target.rotation_path, target.bone))
-            places.append(Place(target, fit.target, own_turn(context, end)))
+            places.append(Place(target, fit.target, own_world_of(context, end)))
         left = _put(context, places)
     for target in left:
         sentence = rpt_("Something else moves '{name}': mute its constraints and drivers, snap again")

@@ -17,6 +17,9 @@ WAYS = ("RIG", "EXTENSION")
 CONTROLS = ("EMPTY", "BONE", "ROOT")
 LIMB = ("thigh", "shin", "foot")
 UNMOVED = 1e-5
+MIRRORED = (-1.5, 1.5, 1.5)
+UNEVEN = (1.5, 2.2, 0.9)
+BOTH = (1.2, 2.0, -0.7)
 
 
 @pytest.fixture(params=WAYS)
@@ -111,6 +114,66 @@ def test_switching_moves_no_foot(runs_on: str, mode: str, controls: str) -> None
 def turn(bone: Any, angle: float) -> None:
     """About its X axis."""
     bone.matrix_basis = bone.matrix_basis @ Matrix.Rotation(angle, 4, "X")
+
+
+def leg_scaled(scale: tuple[float, ...]) -> Any:
+    """A posed leg of an armature object with this scale, not yet a limb; the object is turned as well."""
+    ob = rig_at_rest(POSED)
+    ob.location, ob.rotation_euler, ob.scale = (0.4, -0.2, 0.1), (0.3, 0.5, -0.4), scale
+    turn_at_random(ob, 3)
+    update()
+    return ob
+
+
+@pytest.mark.parametrize("controls", CONTROLS)
+@pytest.mark.parametrize("scale", [MIRRORED, UNEVEN, BOTH])
+def test_no_foot_turns_as_limbs_of_scaled_objects_are_added_switched_and_snapped(
+    runs_on: str, scale: tuple[float, ...], controls: str, capfd: Any
+) -> None:
+    ob = leg_scaled(scale)
+    stays = controls != "EMPTY" or scale == MIRRORED
+    before = worlds(ob)
+    bpy.ops.pose.planar_ik_add(plane="POLE", controls=controls, keep_rotation=True, runs_on=runs_on)
+    assert_foot_stayed(ob, before, stays)
+    assert ("'foot' turns by" in capfd.readouterr().out) != stays
+    goal_of(ob).rotation_mode = "QUATERNION"
+    set_rotation(goal_of(ob), goal_of(ob).rotation_quaternion @ Quaternion((0.9, 0.1, -0.3, 0.2)))
+    for change in (switch_to_fk, bend_in_fk, switch_to_ik, snap_fk, snap_target):
+        before = worlds(ob)
+        if change is bend_in_fk:
+            change(ob)
+            continue
+        change(ob)
+        assert_foot_stayed(ob, before, stays)
+
+
+def assert_foot_stayed(ob: Any, before: dict[str, Matrix], and_across: bool) -> None:
+    """The foot's transform, or its axis alone, where an unsheared rotation in the world is all that it can have."""
+    after = worlds(ob)["foot"]
+    for axis in (0, 1, 2) if and_across else (1,):
+        assert before["foot"].col[axis].to_3d().angle(after.col[axis].to_3d()) <= UNTURNED * 10, axis
+    assert (after.translation - before["foot"].translation).length <= UNMOVED * 3
+
+
+def switch_to_fk(_: Any) -> None:
+    bpy.ops.pose.planar_ik_switch(to="FK")
+
+
+def switch_to_ik(_: Any) -> None:
+    bpy.ops.pose.planar_ik_switch(to="IK")
+
+
+def snap_fk(_: Any) -> None:
+    bpy.ops.pose.planar_ik_snap_fk()
+
+
+def snap_target(_: Any) -> None:
+    bpy.ops.pose.planar_ik_snap_target()
+
+
+def bend_in_fk(ob: Any) -> None:
+    for name, angle in (("thigh", 0.2), ("foot", -0.6)):
+        turn(ob.pose.bones[name], angle)
 
 
 @pytest.mark.parametrize("influence", [0.0, 0.4, 1.0])
