@@ -16,7 +16,7 @@ from ..rig.data.access import chain_settings, is_armature, scene_settings, upper
 from ..rig.data.rotation import rotation_channel
 from ..rig.properties import KEPT
 from .samples import Sampled
-from .scope import chains_of, switch
+from .scope import acting_chains, switch
 
 Kept = list[tuple[PoseBone, str, tuple[float, ...]]]
 """Channels as they were: bones, the channels' names, and their numbers."""
@@ -55,7 +55,7 @@ def limbs_kept(scene: Scene) -> Iterator[None]:
     if scene_settings(scene).live:
         yield
         return
-    limbs = [_limb(lower) for ob in bpy.data.objects if is_armature(ob) for lower in chains_of(ob)]
+    limbs = [_limb(lower) for ob in bpy.data.objects if is_armature(ob) for lower in acting_chains(ob)]
     try:
         yield
     finally:

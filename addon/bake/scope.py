@@ -95,10 +95,10 @@ def _key_ranges(ob: Object) -> Iterator[tuple[float, float]]:
 
 def chains_of_scene(context: Context) -> list[PoseBone]:
     """The lower bones of all chains in the scene that are on, or may come on by their animation."""
-    return [lower for ob in view_layer_of(context).objects if is_armature(ob) for lower in chains_of(ob)]
+    return [lower for ob in view_layer_of(context).objects if is_armature(ob) for lower in acting_chains(ob)]
 
 
-def chains_of(ob: ArmatureObject) -> list[PoseBone]:
+def acting_chains(ob: ArmatureObject) -> list[PoseBone]:
     """The lower bones of all chains of an armature that are on, or may come on by their animation."""
     animated = cache(animated_paths)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import bpy
 from bpy.types import PoseBone, Scene
 
-from ..bake.scope import chains_of
+from ..bake.scope import acting_chains
 from ..rig.data.access import (
     ArmatureObject,
     Key,
@@ -46,13 +46,13 @@ def _portable(ob: ArmatureObject) -> list[PoseBone]:
 
 
 def _orphans(ob: ArmatureObject) -> list[PoseBone]:
-    """The bones of an object whose chains are on, but have no parent, so that `chains_of` leaves them out."""
+    """The bones of an object whose chains are on, but have no parent, so that `acting_chains` leaves them out."""
     return [bone for bone in ob.pose.bones if bone.parent is None and chain_settings(bone).enabled]
 
 
 SOUGHT = {
-    "bake": Sought("", chains_of),
-    "report": Sought("", chains_of, writes=False),
+    "bake": Sought("", acting_chains),
+    "report": Sought("", acting_chains, writes=False),
     "portable": Sought(" on the extension", _live),
     "live": Sought(" on the rig", _portable),
 }
@@ -86,7 +86,7 @@ def choose(source: Path, sought: Sought, scene: str | None, chains: list[str] | 
     elif sought.writes:
         found, linked = _editable(found)
     posed = {each: lowers for each, lowers in found.items() if lowers}
-    orphaned = [*map(_name_of, orphans)] if sought.of is chains_of else []
+    orphaned = [*map(_name_of, orphans)] if sought.of is acting_chains else []
     return Chosen(posed, [each.name for each in others], excluded, linked, orphaned)
 
 

@@ -35,7 +35,7 @@ within reach and in the plane, some lengths of the limb from the origin."""
 NO_OBSTACLES = Obstacles()
 
 
-class Turned(NamedTuple):
+class TurnedBone(NamedTuple):
     """A bone that a chain turns: where its rotation is, and in which rotation mode."""
 
     slot: Slot
@@ -62,8 +62,8 @@ class Posing(NamedTuple):
     features: Features
     solve: Solve
     to_axes: Matrix
-    upper: Turned
-    lower: Turned
+    upper: TurnedBone
+    lower: TurnedBone
     lengthened: tuple[Slot, ...]
     stretching: Stretching | None
 
@@ -265,8 +265,8 @@ def _read(chain: Chain, lower: PoseBone, plane: str, channels: Channels) -> Posi
         features,
         bind(body.limb, values, features, ROUNDING, body.uninherited),
         body.to_axes(features.plane),
-        Turned(rotation_slot(upper, index[0]), modes[0]),
-        Turned(rotation_slot(lower, index[1]), modes[1]),
+        TurnedBone(rotation_slot(upper, index[0]), modes[0]),
+        TurnedBone(rotation_slot(lower, index[1]), modes[1]),
         scales[: _count_of(chain, stretching)],
         stretching,
     )

@@ -27,13 +27,13 @@ from .checking import check, check_goals, check_in_reach, check_kept, check_live
 from .mechanism.annex import annex_of, host_for, needs_annex, remove_if_empty
 from .mechanism.apart import DesignerApart
 from .mechanism.blending import world_bone
-from .mechanism.build import Plan, build, demolish, take_away, take_away_left
+from .mechanism.build import RigPlan, build, demolish, take_away, take_away_left
 from .mechanism.design import Designer
 from .mechanism.found import Found, constraints_of
 from .mechanism.references import subtarget_of
 from .mechanism.surroundings import surroundings_of
 from .purpose import check_new_goals, limb_of, purpose_of
-from .wanted import Values, Wanted, goals_of, path_on, read, values_of
+from .wanted import Values, Wanted, goals_wanted, path_on, read, values_of
 
 ASKEW = 1e-3
 """How far from 1 an axis of a bone at rest may be long and be left as it is."""
@@ -214,7 +214,7 @@ def follow(lower: PoseBone) -> None:
     linked rigs too; raises `Refused` if the chain itself carries that."""
     wanted, found = read(lower), Found(lower)
     check_new_goals(found, wanted)
-    goals = goals_of(wanted)
+    goals = goals_wanted(wanted)
     if goals != found.goals and len(goals) == len(found.goals):
         found.aim(goals)
 
@@ -229,7 +229,7 @@ def _make(context: Context, wanted: Chains) -> None:
     for together in at_once({host for host in rigs if any(map(_is_askew, host.data.bones))}):
         with edit_mode(context, *together):
             pass  # Blender makes unit vectors of them, and the limbs other ones
-    plans: list[Plan] = []
+    plans: list[RigPlan] = []
     try:
         limbs = _measure(context, wanted)
         for together in at_once(rigs):
@@ -250,17 +250,17 @@ def _is_askew(bone: Bone) -> bool:
     return any(abs(axis.length - 1.0) > ASKEW for axis in bone.matrix_local.to_3x3().col)
 
 
-def _plan(ob: ArmatureObject, host: ArmatureObject, chains: dict[str, Wanted], limbs: dict[str, Limb]) -> Plan:
+def _plan(ob: ArmatureObject, host: ArmatureObject, chains: dict[str, Wanted], limbs: dict[str, Limb]) -> RigPlan:
     """Design the mechanisms of one object's chains."""
     around, designer = surroundings_of(ob, host), Designer if host == ob else DesignerApart
     mechanisms = [designer(ob.pose.bones[name], limbs[name], each, around).design() for name, each in chains.items()]
-    return Plan(ob, host, [world_bone(host, around.world), *mechanisms])
+    return RigPlan(ob, host, [world_bone(host, around.world), *mechanisms])
 
 
 def _check_together(wanted: Chains) -> None:
     """Raise `Refused` if chains would hang on each other once all of them run on the rig."""
     bones = [(bone, of) for lower, of in _limbs(wanted) for bone in (lower, upper_of(lower))]
-    dependencies = Dependencies(goals={(bone.id_data, bone.name): goals_of(of) for bone, of in bones})
+    dependencies = Dependencies(goals={(bone.id_data, bone.name): goals_wanted(of) for bone, of in bones})
     for lower, of in _limbs(wanted):
         check_goals(lower, (of.target, of.pole), dependencies)
 

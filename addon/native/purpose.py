@@ -22,7 +22,7 @@ from .checking import check_goals, check_kept, check_lengths
 from .keyed import SWITCHED, leaves_sides
 from .mechanism.blending import is_mirrored
 from .mechanism.found import Found, host_of
-from .wanted import Wanted, goals_of, read
+from .wanted import Wanted, goals_wanted, read
 
 
 def is_set_anew(found: Found) -> bool:
@@ -47,7 +47,7 @@ def _set_since(found: Found, wanted: Wanted) -> str:
     lower, built = found.lower, found.purpose
     if animated := sorted(wanted.waiting | (_animated_since(lower, wanted, built) if built else set())):
         return f"{titled(animated[0])} of '{lower.name}' was animated since it was put on the rig"
-    if built is None or found.goals != goals_of(wanted):
+    if built is None or found.goals != goals_wanted(wanted):
         return f"'{lower.name}' has another target or pole than when it was put on the rig"
     words, numbers = _words(_as_built(wanted, built), lower), _numbers(_as_built(wanted, built))
     if words["swings"] and not built["words"]["swings"] and leaves_sides(lower):
@@ -89,7 +89,7 @@ def _as_built(wanted: Wanted, built: dict[str, Any]) -> Wanted:
 
 def check_new_goals(found: Found, wanted: Wanted) -> None:
     """Raise `Refused` if a chain is to follow what its mechanism does not measure, and can't."""
-    if found.goals != goals_of(wanted):
+    if found.goals != goals_wanted(wanted):
         check_goals(found.lower, (wanted.target, wanted.pole), Dependencies())
 
 

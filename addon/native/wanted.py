@@ -77,10 +77,10 @@ class Wanted(NamedTuple):
 
 def solver_values(wanted: Wanted) -> Settings:
     """The solver's settings: numbers, or where they are exposed the variables of their custom properties."""
-    variables = {name: formulas.SETTINGS[name] for name in wanted.exposed.intersection(Settings._fields)}
+    variables = {name: formulas.INPUTS[name] for name in wanted.exposed.intersection(Settings._fields)}
     for end in ("min", "max"):
         if f"{end}_angle" in wanted.exposed:
-            cosine = call("cos", formulas.SETTINGS[f"{end}_angle"] / 2.0)
+            cosine = call("cos", formulas.INPUTS[f"{end}_angle"] / 2.0)
             variables[f"{end}_cos2"] = cosine * cosine
     return solver_settings(wanted.settings, wanted.swing_side, cos)._replace(**variables)
 
@@ -132,6 +132,6 @@ def path_on(holder: PoseBone, setting: str) -> str:
     return property_path(holder.name, f'["{ON_RIG}{setting}"]')
 
 
-def goals_of(wanted: Wanted) -> list[tuple[Any, str]]:
+def goals_wanted(wanted: Wanted) -> list[tuple[Any, str]]:
     """What a mechanism measures the places of."""
     return [(goal.object, goal.bone) for goal in (wanted.target, wanted.pole) if goal]

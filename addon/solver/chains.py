@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .chain import OWN_AT_REST, Features, Own, Plane, Uninherited, axes_for, solve_chain
-from .compiled import constants_of, goals_of, shape_of, take, take_rows
+from .compiled import constants_of, shape_of, take, take_goals, take_rows
 from .limb import Limb
 from .ops import Array, Ops
 from .reach import Reach
@@ -71,7 +71,7 @@ def _formula_with(features: Features, is_uninherited: bool) -> Formula:
 def _formula(features: Features, is_uninherited: bool, given: Sequence[Any], m: Ops) -> tuple[Group, ...]:
     """`solve_chain` with these features, on all that it takes in one sequence."""
     rest = iter(given)
-    target, pole, own = goals_of(rest, features)
+    target, pole, own = take_goals(rest, features)
     uninherited = Uninherited(take(rest, 4), take(rest, 4)) if is_uninherited else None
     limb, settings, tolerance = shape_of(rest)
     limb = limb._replace(line_axes=take_rows(rest, 3), lower_axes=take_rows(rest, 3))

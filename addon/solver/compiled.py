@@ -115,7 +115,7 @@ def _results(constants: Iterator[Any], given: Iterator[Any], features: Features,
     uninherited = Uninherited(take(constants, 4), take(constants, 4)) if is_uninherited else None
     if is_uninherited:
         limb = limb._replace(lower_axes=take_rows(constants, 3))
-    target, pole, own = goals_of(given, features)
+    target, pole, own = take_goals(given, features)
     solution = solve_in_axes(target, limb, settings, features, RECORDER, pole, own, uninherited, tolerance)
     return [*solution.upper, *solution.lower, solution.stretch, solution.reach]
 
@@ -128,7 +128,7 @@ def shape_of(constants: Iterator[Any]) -> tuple[Limb, Settings, Any]:
     return limb, Settings(*take(constants, len(Settings._fields))), next(constants)
 
 
-def goals_of(given: Iterator[Any], features: Features) -> tuple[Vector, Vector | None, Own]:
+def take_goals(given: Iterator[Any], features: Features) -> tuple[Vector, Vector | None, Own]:
     """The target, the pole and the bones' own rotations, from what a limb with these features is given each time."""
     target = take(given, 3)
     pole = take(given, 3) if features.plane is Plane.POLE else None

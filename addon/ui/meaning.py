@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from bpy.types import Context, Object, PoseBone
 
+from ..rig.data.access import with_carriers
 from ..rig.kinds import Refused
 from ..rig.status import away
 from ..rig.targets import Target
@@ -97,14 +96,8 @@ def _objects_meant(context: Context, rig: Object) -> list[Object]:
 def _is_part(ob: Object, rig: Object) -> bool:
     """Whether an object carries a rig, is deformed by one, or is a mesh that the rig carries."""
     is_skin = any(modifier.type == "ARMATURE" and modifier.show_viewport for modifier in ob.modifiers)
-    return is_skin or ob in _carriers(rig) or (ob.type == "MESH" and rig in _carriers(ob))
-
-
-def _carriers(ob: Object) -> Iterator[Object]:
-    """What an object is parented to, and that in turn."""
-    while ob.parent:
-        ob = ob.parent
-        yield ob
+    carries = ob != rig and ob in with_carriers(rig)
+    return is_skin or carries or (ob.type == "MESH" and rig in with_carriers(ob))
 
 
 def _apart(lowers: list[PoseBone], active: PoseBone | None) -> list[PoseBone]:

@@ -15,7 +15,7 @@ from ...rig.data.access import scene_of, scene_settings, view_layer_of
 from ...rig.data.dependencies import Carrier
 from ..samples import Joints, empty_sample
 from ..scope import curve_times, slabs
-from .courses.curves import Channels, Sampler, basis
+from .courses.curves import SampledChannels, Sampler, basis
 from .courses.evaluation import ALL, Evaluated, Route, evaluate
 from .courses.gathering import Course, Places
 from .results import Solved, joined, sampled
@@ -37,7 +37,7 @@ def by_arrays(
     if routes.subjects:
         with Sampler(curve_times(scene_of(context), frames)) as sampler:
             for rows in slabs(len(frames), len(routes.subjects)):
-                places = Places(routes, Channels(sampler, rows), evaluated, rows)
+                places = Places(routes, SampledChannels(sampler, rows), evaluated, rows)
                 for key, solved in _solve(routes, places, rows.stop - rows.start).items():
                     found.setdefault(key, []).append(solved)
     keys = [(subject.object, subject.lower.name) if subject else None for subject in subjects]
@@ -55,7 +55,7 @@ def joints_by_arrays(
     found: list[Joints | None] = [empty_sample(lower, len(frames)).joints if lower else None for lower in limbs]
     with Sampler(curve_times(scene_of(context), frames)) as sampler:
         for rows in slabs(len(frames), len(lowers)):
-            places = Places(routes, Channels(sampler, rows), evaluated, rows)
+            places = Places(routes, SampledChannels(sampler, rows), evaluated, rows)
             for lower, joints in zip(limbs, found, strict=True):
                 if lower and joints:
                     joints.knee[rows], joints.tip[rows] = places.ends(lower.id_data, lower.name)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...rig.anatomy import Unposable
 from ...rig.solver_settings import solver_settings
 from ...rig.stretching import Stretching, besides_inherited, stretching_of
-from ...solver.chain import Own as Turns
+from ...solver.chain import Own
 from ...solver.lengthening import lengthened
 from ...solver.ops import ARRAYS
 from ...solver.triangle import Settings
@@ -51,7 +51,7 @@ def lengthen(subjects: list[Subject], courses: list[Course], posed: Posed) -> tu
             grown = _grown(stretching, [turn[:, rows, i] for turn in turns], posed.stretch[rows, i])
             for numbers, found in zip((*turns, *sizes), grown, strict=True):
                 numbers[:, rows, i] = found
-    posed = posed._replace(turns=Turns(*map(tuple, turns)), is_solved=is_solved)
+    posed = posed._replace(turns=Own(*map(tuple, turns)), is_solved=is_solved)
     return posed, [Grown(*(size[:, :, i] for size in sizes)) if each else None for i, each in enumerate(lengthen)]
 
 

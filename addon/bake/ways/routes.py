@@ -19,9 +19,9 @@ from ...rig.data.animation import animated_paths
 from ...rig.data.dependencies import Carrier
 from ...rig.problems import Mover
 from ...rig.settings import PREFIX
-from ..scope import chains_of
+from ..scope import acting_chains
 from .courses.constraints import carriers_of, is_followed
-from .courses.evaluation import EVALUATED, Route, Wanted, is_foreseen, is_separable
+from .courses.evaluation import EVALUATED, Needed, Route, is_foreseen, is_separable
 from .subjects import ACTS, Reader, Subject, path_of
 
 TRANSFORMS = ("location", "rotation_", "scale")
@@ -39,7 +39,7 @@ class Routes:
         """The chains that arrays pose, by their lower bones, each after those that it depends on."""
         self.needs: dict[Carrier, set[Carrier]] = {}
         """The chains that each of them directly or by others hangs on."""
-        self.wanted: dict[Route, Wanted] = {}
+        self.wanted: dict[Route, Needed] = {}
         """What must be evaluated, by how."""
         self.dependencies = reader.dependencies
         self.evaluated: set[Carrier] = set()
@@ -124,8 +124,8 @@ class Routes:
         if channels or places or self.needs[key] & self.evaluated:
             self.evaluated.add(key)
 
-    def _wanted_by(self, route: Route) -> Wanted:
-        return self.wanted.setdefault(route, Wanted(set(), set()))
+    def _wanted_by(self, route: Route) -> Needed:
+        return self.wanted.setdefault(route, Needed(set(), set()))
 
     def _leaves(self, ob: Object, bone: str) -> set[Carrier]:
         """The nearest carriers of a thing, or the thing itself, that are evaluated or solved: the rest follows from
@@ -173,7 +173,7 @@ class Routes:
     def _limbs_of(self, ob: Object) -> dict[str, PoseBone]:
         """The bones of an object that chains pose, with the chains' lower bones."""
         if ob not in self._limbs:
-            lowers = chains_of(ob) if is_armature(ob) else []
+            lowers = acting_chains(ob) if is_armature(ob) else []
             self._limbs[ob] = {bone.name: lower for lower in lowers for bone in (lower, upper_of(lower))}
         return self._limbs[ob]
 

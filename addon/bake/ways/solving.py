@@ -18,8 +18,7 @@ from ...rig.data.rotation import ARRAYS, to_quaternion
 from ...rig.settings import BY_NAME, SWITCH
 from ...rig.solver_settings import features_of, solver_settings
 from ...solver import Reach
-from ...solver.chain import Features, Plane, Uninherited, tip_position
-from ...solver.chain import Own as Turns
+from ...solver.chain import Features, Own, Plane, Uninherited, tip_position
 from ...solver.chains import solve_chains
 from ...solver.rotation import Quaternion, Vector, dot, rotate, scale
 from ...solver.triangle import Settings
@@ -27,14 +26,14 @@ from ..samples import is_off
 from .courses.gathering import Course
 from .courses.transforms import inverted, moved
 from .shapes import bodies_of
-from .subjects import VARIABLE, Own, Subject
+from .subjects import VARIABLE, OwnBone, Subject
 
 
 class Posed(NamedTuple):
     """Chains with the same features over the frames. Joints, target and pole are in the world; ``is_on`` says where the
     chain poses its bones, True for everywhere, and ``is_solved`` where arrays can tell what it does."""
 
-    turns: Turns
+    turns: Own
     stretch: NDArray[Any]
     reach: NDArray[Any]
     is_on: Any
@@ -75,17 +74,17 @@ def solve(subjects: list[Subject], courses: list[Course], features: Features, co
     settings = _settings(subjects, courses)
     is_on = _over_frames(SWITCH, subjects, courses) > 0.0
     is_own_seen = features.blended or not is_on.all()
-    own = Turns(_own(subjects, courses, 0), _own(subjects, courses, 1)) if is_own_seen else Turns()
-    blended_from = Turns(*map(_rows, own)) if features.blended else Turns()
+    own = Own(_own(subjects, courses, 0), _own(subjects, courses, 1)) if is_own_seen else Own()
+    blended_from = Own(*map(_rows, own)) if features.blended else Own()
     turned_apart = None if uninherited is None else Uninherited(*map(_rows, uninherited))
     solution = solve_chains(
         _rows(target), body, settings, features, pole, blended_from, turned_apart, tolerance=ROUNDING
     )
-    turns, stretch = Turns(*(_parts(q) for q in (solution.upper, solution.lower))), solution.stretch
+    turns, stretch = Own(*(_parts(q) for q in (solution.upper, solution.lower))), solution.stretch
     is_known = are_limbs & (_plane(courses) != _number("REST") if features.plane is Plane.POLE else True)
     is_solved = np.broadcast_to((solution.reach != Reach.INVALID) & is_known, solution.reach.shape)
     if not is_on.all():
-        turns = Turns(*(_chosen(is_on, *each) for each in zip(turns, own, strict=True)))
+        turns = Own(*(_chosen(is_on, *each) for each in zip(turns, own, strict=True)))
         stretch = np.where(is_on, stretch, 1.0)
     joints = (
         rotate(turns.upper, scale(body.axes[0], body.r1 * stretch)),
@@ -166,7 +165,7 @@ def _number(plane: str) -> int:
 
 def _own(subjects: list[Subject], courses: list[Course], which: int) -> Quaternion:
     """The upper bones' own rotations, or the lower ones'."""
-    bones: list[Own] = [(subject.upper, subject.lower)[which] for subject in subjects]
+    bones: list[OwnBone] = [(subject.upper, subject.lower)[which] for subject in subjects]
     rows = [(course.upper, course.lower)[which] for course in courses]
     turned = [to_quaternion(bone.mode, [*numbers.T], ARRAYS) for bone, numbers in zip(bones, rows, strict=True)]
     count = max(map(len, rows))

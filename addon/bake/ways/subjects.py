@@ -40,7 +40,7 @@ ACTS = ("influence", "mute")
 """The properties of a constraint that say whether it acts."""
 
 
-class Own(NamedTuple):
+class OwnBone(NamedTuple):
     """A bone of a limb as the animator has it: its rotation, location and scale channels, and which of them change."""
 
     name: str
@@ -61,8 +61,8 @@ class Subject(NamedTuple):
 
     key: Key
     object: ArmatureObject
-    upper: Own
-    lower: Own
+    upper: OwnBone
+    lower: OwnBone
     parent: str
     target: Target
     pole: Target | None
@@ -210,14 +210,14 @@ class Reader:
         places = {name: place_of_setting(lower, name) for name in moving.intersection(CHOICES)}
         return moving.difference(name for name, (ob, path) in places.items() if not changing_paths(ob, {path}))
 
-    def _own(self, bone: PoseBone, kept: dict[tuple[str, str], tuple[float, ...]]) -> Own | None:
+    def _own(self, bone: PoseBone, kept: dict[tuple[str, str], tuple[float, ...]]) -> OwnBone | None:
         """What the animator has in a bone's channels, of those of its limb."""
         moving = self.animation(bone.id_data).moving(bone)
         if moving is None:
             return None
         values = {name: own for (owner, name), own in kept.items() if owner == bone.name}
         values["location"] = tuple(bone.location[:])
-        return Own(bone.name, bone.rotation_mode, values, moving)
+        return OwnBone(bone.name, bone.rotation_mode, values, moving)
 
     def _movers(self, lower: PoseBone, target: Target, pole: Target | None, animation: Animation) -> list[Mover] | None:
         """The movers that keep the chain from being posed in some frames; None if a mover acts in all frames, or

@@ -24,7 +24,7 @@ from .references import collection_of, goals_left, stranded, unused_worlds
 from .rest import shift_below
 
 
-class Plan(NamedTuple):
+class RigPlan(NamedTuple):
     """Mechanisms of a rig's chains, and the armature that they are to be made in: the rig itself or its annex."""
 
     rig: ArmatureObject
@@ -32,7 +32,7 @@ class Plan(NamedTuple):
     mechanisms: list[Mechanism]
 
 
-def build(context: Context, plans: list[Plan]) -> None:
+def build(context: Context, plans: list[RigPlan]) -> None:
     """Make mechanisms real, in armatures that can be edited `at_once`."""
     with edit_mode(context, *(plan.host for plan in plans)):
         for plan in plans:
@@ -45,7 +45,7 @@ def build(context: Context, plans: list[Plan]) -> None:
             _finish(*plan)
 
 
-def demolish(context: Context, plans: list[Plan]) -> None:
+def demolish(context: Context, plans: list[RigPlan]) -> None:
     """Take away again what was made of plans before something kept them from being carried out."""
     gone: dict[ArmatureObject, set[str]] = {}
     for rig, host, mechanisms in plans:

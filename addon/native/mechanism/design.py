@@ -109,7 +109,7 @@ class Designer(Measurer):
         """The turn about the target line that puts the limb into its plane, if anything does."""
         exposed, angle = self.wanted.exposed, None
         if self.wanted.pole:
-            angle = (formulas.SETTINGS if "pole_angle" in exposed else self.wanted.settings)["pole_angle"]
+            angle = (formulas.INPUTS if "pole_angle" in exposed else self.wanted.settings)["pole_angle"]
         return formulas.roll(self.limb.bones, angle, self.is_hinged, "plane" in exposed)
 
     @property
@@ -127,7 +127,7 @@ class Designer(Measurer):
         self.drive(name, "rotation_euler", 1, turn)
         return name
 
-    def add_shape(self, side: Any) -> formulas.Turned:
+    def add_shape(self, side: Any) -> formulas.TriangleAngles:
         """Add the pieces that softness, stretch and limits need."""
         shape = formulas.shape(self.limb.bones, self.is_flat, self.values)
         self.piece("f", shape.far)
@@ -256,9 +256,9 @@ class Designer(Measurer):
         """How much of the solution a visible bone takes over: a setting for its constraint, or a driver."""
         if "influence" not in self.wanted.exposed:
             return {"influence": self.wanted.settings["influence"]}
-        share = formulas.SETTINGS["influence"]
+        share = formulas.INPUTS["influence"]
         if "enabled" in self.wanted.exposed:
-            share = formulas.guarded(share * formulas.SETTINGS["enabled"])
+            share = formulas.guarded(share * formulas.INPUTS["enabled"])
         self.drive(bone, f'constraints["{CONSTRAINT}"].influence', -1, share)
         return {}
 

@@ -27,7 +27,7 @@ NOISE = 2e-6
 X, Y = (Node("input", name) for name in "xy")
 P, Q, R = (Node("input", name) for name in "pqr")
 FAR = Node("input", "f")
-SETTINGS = {
+INPUTS = {
     name: Node("input", letter)
     for name, letter in {
         "bend": "b",
@@ -48,10 +48,10 @@ SETTINGS = {
 """The variables of settings that are custom properties."""
 
 
-HINGE, TWIST, PLANE, VOLUME = (SETTINGS[name] for name in ("hinge_angle", "lower_twist", "plane", "stretch_volume"))
+HINGE, TWIST, PLANE, VOLUME = (INPUTS[name] for name in ("hinge_angle", "lower_twist", "plane", "stretch_volume"))
 
 
-class Turned(NamedTuple):
+class TriangleAngles(NamedTuple):
     """The angles by which the upper bone is off the target line and the knee off straight, in radians."""
 
     line: Node
@@ -64,7 +64,7 @@ def distance(is_flat: bool) -> tuple[Node, Node]:
     return NATIVE.sqrt(square) if is_flat else Y, square
 
 
-def turned(of: Bones, is_flat: bool, side: Any) -> Turned:
+def turned(of: Bones, is_flat: bool, side: Any) -> TriangleAngles:
     """The triangle's angles for a target as far off as it is; ``side`` is a number or the node of one.
 
     Each factor that is below 0 counts as 0, as the triangle has it; past reach, that makes the limb straight.
@@ -72,15 +72,15 @@ def turned(of: Bones, is_flat: bool, side: Any) -> Turned:
     far, measured = distance(is_flat)
     plus, minus = far + of.difference, far - of.difference
     found = _angles(of.total + far, *map(_at_least_0, (of.total - far, plus, minus)))
-    return Turned(*(where_finite(measured, towards(side, angle)) for angle in found))
+    return TriangleAngles(*(where_finite(measured, towards(side, angle)) for angle in found))
 
 
-def turned_shaped(of: Bones, side: Any) -> Turned:
+def turned_shaped(of: Bones, side: Any) -> TriangleAngles:
     """The triangle's angles for a limb that goes as far as the piece `FAR` says, so much less than r1 + r2."""
     gone = _at_least_0(of.total - FAR)
     plus, minus = (each * FOLDED - FAR for each in (of.total + of.difference, of.total - of.difference))
     found = _angles(of.total + gone, *map(_at_least_0, (FAR, plus, minus)))
-    return Turned(*(towards(side, angle) for angle in found))
+    return TriangleAngles(*(towards(side, angle) for angle in found))
 
 
 FOLDED = 1.0 - 2e-7
@@ -115,16 +115,16 @@ def guarded(formula: Any) -> Node:
 
 def _where_all_finite(measured: Any, formula: Any, otherwise: float) -> Node:
     """`where_finite` of what is measured and of the settings that a formula has."""
-    for each in SETTINGS.values():
+    for each in INPUTS.values():
         if each.parts[0] in variables_of(formula):
             measured = measured + each * each
     return where_finite(measured, formula, otherwise)
 
 
-def _angles(reach: Any, far: Any, plus: Any, minus: Any) -> Turned:
+def _angles(reach: Any, far: Any, plus: Any, minus: Any) -> TriangleAngles:
     """The angles for a chain that goes d, from R + d, R - d, d + D and d - D, none negative."""
     knee_cos, knee_sin, line_cos, line_sin = turns(reach, far, plus, minus, 1.0, NATIVE)
-    return Turned(turn_of(line_cos, line_sin), turn_of(knee_cos, knee_sin))
+    return TriangleAngles(turn_of(line_cos, line_sin), turn_of(knee_cos, knee_sin))
 
 
 class Axis(NamedTuple):
@@ -179,7 +179,7 @@ def line_in_plane() -> Node:
 def where(setting: str, value: str, formula: Any, otherwise: Any) -> Node:
     """One formula or another, by whether a choice among several is a certain one."""
     number = constant(BY_NAME[setting].number_of(value))
-    chosen: Node = NATIVE.select(Node("==", SETTINGS[setting], number), formula, otherwise)
+    chosen: Node = NATIVE.select(Node("==", INPUTS[setting], number), formula, otherwise)
     return chosen
 
 

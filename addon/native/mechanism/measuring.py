@@ -49,8 +49,8 @@ class Measurer(Draft):
         self.limb, self.wanted = limb, wanted
         self.holder = self.add_holder()
         self.sources |= {
-            formulas.SETTINGS[name].parts[0]: (self.holder, f'["{ON_RIG}{name}"]')
-            for name in wanted.exposed & formulas.SETTINGS.keys()
+            formulas.INPUTS[name].parts[0]: (self.holder, f'["{ON_RIG}{name}"]')
+            for name in wanted.exposed & formulas.INPUTS.keys()
         }
         self.is_flat = wanted.planes == {"REST"}
         self.may_be_flat = "REST" in wanted.planes and not self.is_flat

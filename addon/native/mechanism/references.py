@@ -80,7 +80,7 @@ def stranded(ob: ArmatureObject, gone: Collection[str]) -> set[str]:
     return parts - needed
 
 
-def goals_on(part: PoseBone) -> list[Target]:
+def measured_by(part: PoseBone) -> list[Target]:
     """What a part of a mechanism measures the place of, which is no part itself."""
     at = [(getattr(each, "target", None), subtarget_of(each)) for each in part.constraints]
     found = [Target(ob, bone) for ob, bone in at if ob and (bone or not is_armature(ob))]
@@ -89,7 +89,7 @@ def goals_on(part: PoseBone) -> list[Target]:
 
 def goals_left(ob: ArmatureObject) -> list[Target]:
     """What mechanisms of deleted limbs in an armature still follow."""
-    return [goal for name in stranded(ob, ()) for goal in goals_on(ob.pose.bones[name])]
+    return [goal for name in stranded(ob, ()) for goal in measured_by(ob.pose.bones[name])]
 
 
 def collection_of(ob: ArmatureObject) -> Any:

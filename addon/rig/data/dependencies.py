@@ -19,7 +19,7 @@ ON_SHAPES = {"FOLLOW_PATH", "CLAMP_TO", "SHRINKWRAP", "SPLINE_IK"}
 UNMOVING = ("collections", "color", "custom_shape", "display_", "hide", "layers", "show_")
 """How the paths begin, from an object, an armature or a bone, of what is driven and moves nothing."""
 
-SETTINGS = ("[", "constraints[")
+UNMOVED = ("[", "constraints[")
 """How the paths begin, from a bone, of what does not move with it: custom properties, and settings of constraints."""
 
 SOLVERS = {"IK", "SPLINE_IK"}
@@ -93,7 +93,7 @@ class Dependencies:
         waiting, followed = [driver], set()
         while waiting:
             for ob, bone, path in properties_read(waiting.pop()):
-                is_setting = bool(bone) and path.startswith(SETTINGS)
+                is_setting = bool(bone) and path.startswith(UNMOVED)
                 yield (ob, "" if is_setting else bone)
                 if is_setting and (ob, bone, path) not in followed:
                     followed.add((ob, bone, path))

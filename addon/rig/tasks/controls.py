@@ -151,7 +151,7 @@ def _follows(bone: PoseBone, ob: Object, name: str) -> bool:
     return (ob, name) in pairs
 
 
-def goals_on(lower: PoseBone) -> list[Target]:
+def followed_bones(lower: PoseBone) -> list[Target]:
     """The bones that a chain follows."""
     pairs = pointed_to(chain_settings(lower))
     return [Target(ob, bone) for ob, bone in pairs if ob and bone and bone in bones_of(ob)]

@@ -28,7 +28,7 @@ SAME_AT_REST = ("head", "tail", "roll", "parent", "use_connect", "inherit_scale"
 SAME_IN_IK = ("ik_stretch", *(f"{kind}_{axis}" for kind in ("lock_ik", "ik_stiffness") for axis in "xyz"))
 
 
-class Turned(NamedTuple):
+class TurnedLimb(NamedTuple):
     """A limb of an animator's upper bone, by names: edits move bones in memory."""
 
     object: ArmatureObject
@@ -45,10 +45,10 @@ def is_turned_by_hand(solvers: Solvers) -> bool:
     return not all(upper.lock_rotation)
 
 
-def insert(context: Context, lower: PoseBone) -> Turned:
+def insert(context: Context, lower: PoseBone) -> TurnedLimb:
     """Give a limb an upper bone of its own, which moves nothing."""
     ob, upper = lower.id_data, upper_of(lower)
-    limb = Turned(ob, upper.name, lower.name)
+    limb = TurnedLimb(ob, upper.name, lower.name)
     with edit_mode(context, ob):
         bones = ob.data.edit_bones
         above = bones[limb.upper]
@@ -67,7 +67,7 @@ def insert(context: Context, lower: PoseBone) -> Turned:
     return limb
 
 
-def take_out(context: Context, limb: Turned) -> None:
+def take_out(context: Context, limb: TurnedLimb) -> None:
     """Take the bones and constraints away again that `insert` made."""
     ob = limb.object
     upper = ob.pose.bones[limb.upper]
@@ -81,7 +81,7 @@ def take_out(context: Context, limb: Turned) -> None:
             bones.remove(bones[start + limb.upper])
 
 
-def _pose(limb: Turned) -> None:
+def _pose(limb: TurnedLimb) -> None:
     """Move one of the new bones as the animator's, give the other what its IK needs, and let the animator's copy it."""
     bones = bones_of(limb.object)
     upper, turn, own = (bones[start + limb.upper] for start in ("", TURN, LIMB))
@@ -102,7 +102,7 @@ def _pose(limb: Turned) -> None:
     copy.name, copy.target, copy.subtarget = COPY, limb.object, own.name
 
 
-def _drive(limb: Turned, channel: str, index: int) -> None:
+def _drive(limb: TurnedLimb, channel: str, index: int) -> None:
     """Have a channel be what the animator sets it to: read as a property, which hangs on nothing that it moves."""
     curve: Any = bones_of(limb.object)[TURN + limb.upper].driver_add(channel, index)
     fcurves.clear(curve)

@@ -20,7 +20,7 @@ from ..meaning import misfit, selection, told_apart, told_left_out
 from ..translations import told
 
 
-class Request(NamedTuple):
+class AddRequest(NamedTuple):
     """What the caller asked for by name; empty strings leave it to the selection and the pose."""
 
     plane: str
@@ -35,7 +35,7 @@ class Request(NamedTuple):
     keep_rotation: bool = False
 
 
-def add_chains(context: Context, request: Request) -> list[str]:
+def add_chains(context: Context, request: AddRequest) -> list[str]:
     """Add a chain to every selected limb; return warnings. Raises `Refused` before anything is changed."""
     target = named_target(request.target, request.subtarget)
     pole = named_target(request.pole_target, request.pole_subtarget)

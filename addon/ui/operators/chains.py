@@ -15,7 +15,7 @@ from ...native import convert
 from ...rig.data.access import chain_settings, runs_on_rig, view_layer_of
 from ...rig.kinds import Refused
 from ...rig.settings import BY_NAME
-from ...rig.tasks.controls import goals_on, take_away
+from ...rig.tasks.controls import followed_bones, take_away
 from ...rig.tasks.limbs import is_shown
 from ...rig.tasks.setup import make_pole, remove_chain, remove_unused
 from ...rig.tasks.snapping import at_full_influence
@@ -23,7 +23,7 @@ from ...rig.words import rpt_
 from ..finding import NOTHING_FOLLOWED, NOTHING_SELECTED, chains_meant, goals_of, left_behind, selected_chains
 from ..meaning import NO_BONE
 from ..translations import told
-from .adding import Request, add_chains
+from .adding import AddRequest, add_chains
 from .selecting import select
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         plane = "" if self.plane == "AUTO" else self.plane
         goals = (self.target, self.subtarget, self.pole_target, self.pole_subtarget)
         how = (self.runs_on == "RIG", self.flip, self.any_bones, self.controls, self.keep_rotation)
-        request = Request(plane, *goals, *how)
+        request = AddRequest(plane, *goals, *how)
         for warning in add_chains(context, request):
             self.report({"WARNING"}, told(warning))
 
@@ -238,7 +238,7 @@ class POSE_OT_planar_ik_remove(ChainOperator):
         forsaken = convert.clear(context, left)
         chains = chains_meant(context, or_off=True) if left else selected_chains(context, or_off=True)
         names = [(lower.id_data, lower.name) for lower in chains]
-        goals = [*forsaken, *(goal for lower in chains for goal in goals_on(lower))]
+        goals = [*forsaken, *(goal for lower in chains for goal in followed_bones(lower))]
         convert.take_off(context, filter(runs_on_rig, chains))
         for ob, name in names:
             remove_chain(ob.pose.bones[name])

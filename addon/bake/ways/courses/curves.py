@@ -17,7 +17,7 @@ from ....rig.data.fcurves import LAST_FRAME
 from ....rig.data.rotation import ARRAYS, rotation_channel, to_quaternion
 from ....rig.settings import CHOICES, PREFIX, SWITCH
 from ...acting import Curves, acting_curves, heeds_groups
-from ..subjects import Own
+from ..subjects import OwnBone
 from .transforms import matrices
 
 SPARSE = 8
@@ -81,7 +81,7 @@ class Sampler:
         return sampled
 
 
-class Channels:
+class SampledChannels:
     """Channels of some of the frames, each ``(frames, numbers)`` or one row for all of them."""
 
     def __init__(self, sampler: Sampler, rows: slice) -> None:
@@ -109,7 +109,7 @@ class Channels:
         """An object's own location, which is its place if it has no parent."""
         return self.of(ob, "", "location", ob.location)
 
-    def own(self, ob: Object, own: Own, name: str, only_first: bool = False) -> NDArray[Any]:
+    def own(self, ob: Object, own: OwnBone, name: str, only_first: bool = False) -> NDArray[Any]:
         """A channel of a limb's bone as the animator has it; ``only_first`` gives it as it is when the bake begins."""
         still = own.values[name]
         if name not in own.moving:

@@ -50,7 +50,7 @@ EVALUATED = Route.EVALUATION | Route.IN_SCENE | Route.LIVE
 ALL = Route.CURVES | EVALUATED
 
 
-class Wanted(NamedTuple):
+class Needed(NamedTuple):
     """What is to be evaluated: the places of objects and bones, and what bones have by path."""
 
     places: set[Carrier]
@@ -130,7 +130,7 @@ def stepped(context: Context, objects: Iterable[Object], route: Route) -> Iterat
 
 
 def evaluate(
-    context: Context, wanted: Wanted, frames: NDArray[Any], route: Route, dependencies: Dependencies
+    context: Context, wanted: Needed, frames: NDArray[Any], route: Route, dependencies: Dependencies
 ) -> Generator[int, None, Evaluated]:
     """All that is wanted by a route, over the frames; yields the number of frames done."""
     carriers = dependencies.carriers(wanted.owners()) if route == Route.EVALUATION else set()
@@ -148,7 +148,7 @@ def evaluate(
 class Evaluated:
     """What was read from a scene, frame by frame, of objects or their ``doubles``."""
 
-    def __init__(self, wanted: Wanted, count: int, doubles: dict[Object, Object]) -> None:
+    def __init__(self, wanted: Needed, count: int, doubles: dict[Object, Object]) -> None:
         self._doubles = doubles
         self._worlds = _Worlds([ob for ob, bone in wanted.places if not bone], count, doubles)
         self._settings: dict[tuple[Object, str, str], NDArray[Any]] = {}

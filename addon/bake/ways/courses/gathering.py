@@ -15,9 +15,9 @@ from ....rig.settings import IN_SHAPE, PREFIX
 from ....rig.targets import Target
 from ..routes import Routes
 from ..shapes import Shapes, shapes_of
-from ..subjects import ACTS, Own, Subject, path_of
+from ..subjects import ACTS, OwnBone, Subject, path_of
 from .constraints import held, is_on
-from .curves import Channels, as_switch
+from .curves import SampledChannels, as_switch
 from .evaluation import EVALUATED, Evaluated, Route
 from .transforms import array_of, frame_of, in_armature, inherits_all, inverted, offset_of, placed
 
@@ -46,7 +46,9 @@ class Course(NamedTuple):
 class Places:
     """The places of things in ``rows`` of the frames, each worked out once."""
 
-    def __init__(self, routes: Routes, channels: Channels, evaluated: dict[Route, Evaluated], rows: slice) -> None:
+    def __init__(
+        self, routes: Routes, channels: SampledChannels, evaluated: dict[Route, Evaluated], rows: slice
+    ) -> None:
         self.rows = rows
         self._routes = routes
         self._channels = channels
@@ -156,7 +158,7 @@ class Places:
             return self._channels.location(goal.object)
         return self.world(goal.object)[:, :3, 3]
 
-    def _own(self, ob: Object, own: Own, name: str, only_first: bool = False) -> NDArray[Any]:
+    def _own(self, ob: Object, own: OwnBone, name: str, only_first: bool = False) -> NDArray[Any]:
         """A channel of a limb's bone as the animator has it; ``only_first`` gives it as it is when the bake begins."""
         route = self._routes.of_channel(ob, own.name, name) if name in own.moving else Route.CURVES
         if route & EVALUATED:
