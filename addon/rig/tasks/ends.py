@@ -3,16 +3,16 @@ free to be posed. Its constraint goes with the chain."""
 
 from __future__ import annotations
 
-from math import degrees
+from math import degrees, pi
 from typing import Any
 
 from bpy.types import Context, PoseBone
-from mathutils import Matrix
+from mathutils import Matrix, Quaternion
 
 from ..chain_settings import ChainSettings, on_change
-from ..data.access import chain_settings, children_of, dismiss, is_of_library, place_of_setting, view_layer_of
+from ..data.access import bones_of, chain_settings, children_of, dismiss, is_of_library, place_of_setting, view_layer_of
 from ..data.animation import clear_if_empty
-from ..data.rotation import set_turn
+from ..data.rotation import CHANNELS, set_turn
 from ..data.unkeyed import frame_held
 from ..targets import Target, unsheared_turn
 
@@ -70,33 +70,56 @@ def let_go_of_rotation(lower: PoseBone) -> None:
 
 def turned_ends(lower: PoseBone) -> list[PoseBone]:
     """The feet or hands of a limb that are turned as its target is."""
-    return [end for end, _ in _kept(lower)]
+    return [end for end, made in _kept(lower) if made.target]
 
 
-def own_world_of(context: Context, end: PoseBone) -> Matrix:
-    """The transform that a foot or hand would have in the world by its own pose alone."""
+def goal_of_own(context: Context, lower: PoseBone, end: PoseBone) -> Matrix:
+    """The transform in the world as which a limb's target is to be turned, for its foot or hand to be turned as by its
+    own pose alone."""
+    goal, space = _goal_as_copied(context, lower, end)
     rig = end.id_data.evaluated_get(context.evaluated_depsgraph_get())
     evaluated = rig.pose.bones[end.name]
     basis: Any = evaluated.matrix_basis
-    own: Matrix = rig.convert_space(pose_bone=evaluated, matrix=basis, from_space="LOCAL", to_space="WORLD")
-    return own
+    own: Matrix = rig.convert_space(pose_bone=evaluated, matrix=basis, from_space="LOCAL", to_space=space)
+    if goal.is_negative:
+        own = _misread(unsheared_turn(own), end).to_matrix().to_4x4()
+    return rig.matrix_world @ own if space == "POSE" else own
 
 
 def adopt_turn(context: Context, lower: PoseBone, end: PoseBone) -> None:
     """Make the rotation of a limb's target the own pose of its foot or hand."""
-    chain, depsgraph = chain_settings(lower), context.evaluated_depsgraph_get()
-    target = Target.read(chain.target, chain.subtarget)
-    if target is None:
-        return
-    rig = end.id_data.evaluated_get(depsgraph)
+    goal, space = _goal_as_copied(context, lower, end)
+    turn = _misread(unsheared_turn(goal), end) if goal.is_negative else unsheared_turn(goal)
+    rig = end.id_data.evaluated_get(context.evaluated_depsgraph_get())
     evaluated = rig.pose.bones[end.name]
-    space = next(made.owner_space for bone, made in _kept(lower) if bone == end)
-    from_world = rig.matrix_world.inverted_safe() if space == "POSE" else Matrix()
-    place, _, size = (from_world @ rig.matrix_world @ evaluated.matrix).decompose()
-    turned = Matrix.LocRotScale(place, unsheared_turn(from_world @ target.matrix(depsgraph)), size)
+    shown = evaluated.matrix if space == "POSE" else rig.matrix_world @ evaluated.matrix
+    place, _, size = shown.decompose()
+    turned = Matrix.LocRotScale(place, turn, size)
     own = rig.convert_space(pose_bone=evaluated, matrix=turned, from_space=space, to_space="LOCAL")
-    turn: Any = unsheared_turn(own)
-    set_turn(end, turn[:])
+    own_turn: Any = unsheared_turn(own)
+    set_turn(end, own_turn[:])
+
+
+def _goal_as_copied(context: Context, lower: PoseBone, end: PoseBone) -> tuple[Matrix, str]:
+    """The transform that a foot or hand copies the rotation of, in the space in which it does, and that space."""
+    made = next(made for bone, made in _kept(lower) if bone == end)
+    goal = Target(made.target, made.subtarget)
+    depsgraph = context.evaluated_depsgraph_get()
+    if made.owner_space == "POSE":
+        return bones_of(goal.object.evaluated_get(depsgraph))[goal.bone].matrix, "POSE"
+    return goal.matrix(depsgraph), "WORLD"
+
+
+def _misread(turn: Quaternion, bone: PoseBone) -> Quaternion:
+    """What *Copy Rotation* makes of a mirrored transform that is turned so, and the other way round: it goes by the
+    Euler angles, which Blender reads off the mirrored axes."""
+    order = bone.rotation_mode if bone.rotation_mode not in CHANNELS else "XYZ"
+    angles = turn.to_euler(order)
+    first, middle, last = map("XYZ".index, order)
+    angles[first] += pi
+    angles[middle] *= -1.0
+    angles[last] += pi
+    return angles.to_quaternion()
 
 
 def _follow(made: Any, chain: ChainSettings) -> None:

@@ -17,6 +17,7 @@ from ..settings import IN_SHAPE, MADE, SHAPING
 from ..targets import GOALS, Target, followed
 from .controls import mirror_controls
 from .ends import end_of, keep_rotation, turned_ends, world_of
+from .moving import place
 from .setup import add_chain
 
 MIRRORS = tuple(Matrix.Diagonal(Vector([-1.0 if i == axis else 1.0 for i in range(4)])) for axis in range(3))
@@ -153,7 +154,7 @@ def _mirrored(context: Context, target: Target, last: Target | None, other: Pose
             collection.objects.link(copy)
     depsgraph = context.evaluated_depsgraph_get()
     world = other.id_data.evaluated_get(depsgraph).matrix_world
-    place, turn, _ = (world @ image.of_matrix(world.inverted_safe() @ target.matrix(depsgraph))).decompose()
-    copy.matrix_world = Matrix.LocRotScale(place, turn, copy.matrix_world.to_scale())
+    mirrored = world @ image.of_matrix(world.inverted_safe() @ target.matrix(depsgraph))
+    place(Target(copy, ""), mirrored.translation, mirrored)
     view_layer_of(context).update()
     return Target(copy, "")

@@ -22,7 +22,7 @@ from ..data.dependencies import properties_read
 from ..data.sides import swing_side
 from ..kinds import Refused
 from ..solver_settings import angles_of, solver_settings
-from ..targets import Target, unsheared_turn
+from ..targets import Target
 from .fitting import OFF_PLANE, UNTURNED, Posture, posture
 from .limbs import is_shown
 
@@ -142,23 +142,6 @@ def _sliders(lower: PoseBone) -> Iterator[tuple[str, str]]:
         if (getattr(each, "target", None), getattr(each, "subtarget", "")) == (rig, lower.name):
             for curve in drivers_on(rig, each.path_from_id("influence")):
                 yield from ((owner, path.strip('[]"')) for _, owner, path in properties_read(curve.driver))
-
-
-def place(target: Target, position: Vector, turned: Matrix | None = None) -> None:
-    """Move a target to a place in the world, and turn it as a transform there if it is to be turned."""
-    if target.bone:
-        bone = bones_of(target.object)[target.bone]
-        to_rig = target.object.matrix_world.inverted_safe()
-        bone.matrix = _moved(bone.matrix, to_rig @ position, turned and to_rig @ turned)
-    else:
-        target.object.matrix_world = _moved(target.object.matrix_world, position, turned)
-
-
-def _moved(matrix: Matrix, position: Vector, turned: Matrix | None) -> Matrix:
-    """A transform elsewhere, and turned as another one if it is to be turned."""
-    moved = Matrix.LocRotScale(None, unsheared_turn(turned), matrix.to_scale()) if turned else matrix.copy()
-    moved.translation = position
-    return moved
 
 
 def _farther(reach: float, of: Bones, settings: ChainSettings) -> tuple[float, bool]:

@@ -23,10 +23,11 @@ from ...rig.data.keying import Change
 from ...rig.data.rotation import rotation_channel
 from ...rig.kinds import Refused
 from ...rig.targets import Target
-from ...rig.tasks.ends import adopt_turn, own_world_of, turned_ends
+from ...rig.tasks.ends import adopt_turn, goal_of_own, turned_ends
 from ...rig.tasks.fitting import UNTURNED
+from ...rig.tasks.moving import place
 from ...rig.tasks.setup import check_parent, told_turned
-from ...rig.tasks.snapping import Match, at_full_influence, check_goal, check_shown, match, place
+from ...rig.tasks.snapping import Match, at_full_influence, check_goal, check_shown, match
 from ...rig.words import n_, rpt_
 from ..finding import goals_of
 
@@ -99,7 +100,7 @@ def _match_ik(context: Context, lowers: Sequence[PoseBone]) -> Matched:
         for lower, fit, end in ends:  # which hang on the limbs as these are now
             target = goals_of(lower)["TARGET"]
             matched.poses.append(Change.of(target.object, target.rotation_path, target.bone))
-            places.append(Place(target, fit.target, own_world_of(context, end)))
+            places.append(Place(target, fit.target, goal_of_own(context, lower, end)))
         left = _put(context, places)
     for target in left:
         sentence = rpt_("Something else moves '{name}': mute its constraints and drivers, snap again")

@@ -111,6 +111,37 @@ def test_switching_moves_no_foot(runs_on: str, mode: str, controls: str) -> None
     assert_stayed(ob, before)
 
 
+@pytest.mark.parametrize("controls", CONTROLS)
+@pytest.mark.parametrize("scale", [(1.0, 2.0, 0.5), (-1.0, 1.0, 1.0), (1.0, -0.5, -2.0), (-1.5, -1.5, -1.5)])
+@pytest.mark.parametrize("mode", ["QUATERNION", "XZY"])
+def test_a_scaled_or_mirrored_target_keeps_its_scale_and_no_foot_moves(
+    runs_on: str, mode: str, scale: tuple[float, ...], controls: str
+) -> None:
+    ob = leg_on_a_slope(runs_on, controls, mode)
+    put(goal_of(ob), scale=scale)
+    select(ob, "shin")
+    for change in (switch_to_fk, bend_in_fk, switch_to_ik, snap_target):
+        before = worlds(ob)
+        change(ob)
+        if change is not bend_in_fk:
+            assert_stayed(ob, before)
+        assert goal_of(ob).scale[:] == scale
+
+
+@pytest.mark.parametrize("controls", CONTROLS)
+def test_a_target_that_is_moved_alone_keeps_its_whole_turns(runs_on: str, controls: str) -> None:
+    ob = rig_at_rest(POSED)
+    bpy.ops.pose.planar_ik_add(plane="POLE", controls=controls, runs_on=runs_on)
+    goal = goal_of(ob)
+    goal.rotation_mode = "XYZ"
+    put(goal, rotation_euler=(0.1, 20.0, -7.5), scale=(1.0, 0.0, -2.0))
+    kept = goal.rotation_euler[:], goal.scale[:], goal.location[:]
+    for change in (switch_to_fk, bend_in_fk, switch_to_ik):
+        change(ob)
+    assert (goal.rotation_euler[:], goal.scale[:]) == kept[:2]
+    assert goal.location[:] != kept[2]
+
+
 def turn(bone: Any, angle: float) -> None:
     """About its X axis."""
     bone.matrix_basis = bone.matrix_basis @ Matrix.Rotation(angle, 4, "X")
