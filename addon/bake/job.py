@@ -26,7 +26,7 @@ from .keys import Keys, Sheet
 from .reduction import every_frame, reduced
 from .samples import Joints, Sampled, Track
 from .scope import curve_times, switch
-from .ways import find_joints, part_of, sample_chains
+from .ways import find_joints, part_of, sample_chains, sample_ends
 from .ways.stepping import frame_kept
 
 NO_CHAIN = "There is no chain to bake: add one with Pose > Inverse Kinematics > Add Planar IK"
@@ -117,6 +117,7 @@ def bake(context: Context, request: Request) -> Generator[float, None, Report]:
         raise NotPosed(next((chain.problem for chain in sampled if chain.problem), "No chain is on in any frame"))
     if request.keep:
         _check_unblended(posed)
+    yield from part_of(sample_ends(context, posed, request.frames), share, 0.0)
     _make_ready(posed, request.keep)
     times = curve_times(scene_of(context), request.frames)
     written: Written = [every_frame(chain, times) for chain in posed]
@@ -174,7 +175,7 @@ def _make_ready(chains: list[Sampled], keep: bool) -> None:
     for chain in chains:
         if keep:
             chain.tracks = [track for track in chain.tracks if track.mode]
-        for track in chain.tracks:
+        for track in (*chain.tracks, *chain.ends):
             if track.mode:
                 track.values = continuous(track.mode, track.values)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..live.channels import SIZES
 from ..rig.data.access import upper_of
 from ..rig.data.rotation import ARRAYS, to_quaternion
-from ..solver.rotation import Quaternion, multiply, rotate
+from ..solver.rotation import Quaternion, conjugate, multiply, rotate
 from .fitting import Samples, Spline
 from .keys import Keys
 from .samples import Sampled, Track
@@ -37,7 +37,7 @@ class Shape(NamedTuple):
 
 def every_frame(chain: Sampled, times: NDArray[Any]) -> list[tuple[Track, Keys]]:
     """A key for each frame on each channel, at the frame's time on F-curves."""
-    return [(track, Keys(times, track.values)) for track in chain.tracks]
+    return [(track, Keys(times, track.values)) for track in (*chain.tracks, *chain.ends)]
 
 
 def reduced(chain: Sampled, times: NDArray[Any], tolerance: float) -> list[tuple[Track, Keys]]:
@@ -61,7 +61,23 @@ def reduced(chain: Sampled, times: NDArray[Any], tolerance: float) -> list[tuple
     spline = Search(Samples(times, values), errors, allowed).fewest(len(times))
     parts = np.cumsum([SIZES[track.channel] for track in tracks])[:-1]
     split = zip(tracks, np.split(spline.values, parts, axis=1), np.split(spline.slopes, parts, axis=1), strict=True)
-    return [(track, Keys(times[spline.keys], own, slopes)) for track, own, slopes in split]
+    found = [(track, Keys(times[spline.keys], own, slopes)) for track, own, slopes in split]
+    return found + [_end_reduced(chain, track, times, tolerance) for track in chain.ends]
+
+
+def _end_reduced(chain: Sampled, end: Track, times: NDArray[Any], tolerance: float) -> tuple[Track, Keys]:
+    """Keys that hold the tip of a foot or hand, as it turns about its head, within ``tolerance`` of where it is."""
+    length = chain.object.pose.bones[end.bone].length * chain.object.matrix_world.median_scale
+    values = end.values.astype(float)
+    wanted = to_quaternion(end.mode, [*values.T], ARRAYS)
+
+    def errors(guessed: NDArray[Any]) -> NDArray[Any]:
+        turn = to_quaternion(end.mode, [*guessed.T], ARRAYS)
+        part: NDArray[Any] = np.linalg.norm(multiply(conjugate(wanted), turn)[1:], axis=0)
+        return 2.0 * length * part  # the chord of the turn, from a point across its axis
+
+    spline = Search(Samples(times, values), errors, tolerance).fewest(len(times))
+    return end, Keys(times[spline.keys], spline.values, spline.slopes)
 
 
 class Search:

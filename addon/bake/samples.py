@@ -52,7 +52,8 @@ class Sampled:
 
     ``reach`` is ``(frames,)``; ``gap`` ``(frames, 3)`` leads from the target to the tip, in scene units, 0 where the
     chain is off; ``influence`` is ``(frames,)``, and says nothing there; ``is_stretched`` says that the bones may
-    lengthen in some frame; ``way`` is how the chain was sampled.
+    lengthen in some frame; ``way`` is how the chain was sampled. ``ends`` are the rotations of feet or hands that turn
+    with the target.
     """
 
     object: ArmatureObject
@@ -63,6 +64,7 @@ class Sampled:
     gap: NDArray[Any]
     influence: NDArray[Any]
     tracks: list[Track] = field(default_factory=list)
+    ends: list[Track] = field(default_factory=list)
     problem: str = ""
     is_stretched: bool = False
     way: str = "stepped"

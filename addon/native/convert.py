@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import bpy
 from bpy.types import Bone, Context, PoseBone
@@ -20,6 +20,7 @@ from ..rig.kinds import Refused
 from ..rig.settings import PREFIX, SWITCH
 from ..rig.stretching import avoid_shear, restore_inherit_scale, shears
 from ..rig.targets import GOALS, Target
+from ..rig.tasks.ends import drive_ends
 from ..rig.tasks.mirroring import flip_settings
 from ..rig.tasks.setup import check_parent
 from ..solver.limb import Limb
@@ -115,6 +116,7 @@ def _put_on_rig(context: Context, wanted: Chains) -> None:
     try:
         _make(context, wanted)
         redirect(_carry(wanted, onto_rig=True))
+        _drive_ends(wanted)
     except Exception:
         _bring_back(context, wanted)
         raise
@@ -125,9 +127,16 @@ def _bring_back(context: Context, wanted: Mapping[ArmatureObject, Mapping[str, V
     moved = _carry(wanted, onto_rig=False)
     _unmake(context, wanted)
     redirect(moved)
+    _drive_ends(wanted)
     for ob in wanted:
         remove_if_empty(annex_of(ob))
         ob.update_tag()
+
+
+def _drive_ends(chains: Mapping[ArmatureObject, Mapping[str, Any]]) -> None:
+    """Have feet and hands that turn with their targets read what chains read now."""
+    for lower, _ in _limbs(chains):
+        drive_ends(lower)
 
 
 def rebuild(context: Context, lowers: Iterable[PoseBone]) -> None:

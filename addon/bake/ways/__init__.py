@@ -16,6 +16,7 @@ from ..keeping import limbs_kept
 from ..samples import Joints, Sampled
 from .arrays import by_arrays, joints_by_arrays
 from .courses.evaluation import ALL, Route
+from .ends import sample_ends
 from .playing import plays
 from .results import Solved
 from .stepping import others_listen, step_joints, step_live
@@ -24,7 +25,7 @@ TRIED = Route.CURVES | Route.IN_SCENE
 """The routes by which arrays tell what plays if handlers move nothing that chains need: in a scene of its own these
 would be called too."""
 
-__all__ = ["ALL", "by_arrays", "find_joints", "part_of", "sample_chains"]
+__all__ = ["ALL", "by_arrays", "find_joints", "part_of", "sample_chains", "sample_ends"]
 
 
 def sample_chains(

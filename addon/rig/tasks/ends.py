@@ -9,11 +9,21 @@ from typing import Any
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Quaternion
 
-from ..chain_settings import ChainSettings, on_change
-from ..data.access import bones_of, chain_settings, children_of, dismiss, is_of_library, place_of_setting, view_layer_of
-from ..data.animation import clear_if_empty
+from ..chain_settings import ChainSettings, holder_of, on_change
+from ..data.access import (
+    bones_of,
+    chain_settings,
+    children_of,
+    dismiss,
+    is_of_library,
+    place_of_setting,
+    runs_on_rig,
+    view_layer_of,
+)
+from ..data.animation import clear_if_empty, drivers_on
 from ..data.rotation import CHANNELS, set_turn
 from ..data.unkeyed import frame_held
+from ..settings import ON_RIG
 from ..targets import Target, unsheared_turn
 
 ENDING = "Planar IK Target's Rotation"
@@ -39,25 +49,52 @@ def world_of(context: Context, bone: PoseBone) -> Matrix:
 
 
 def keep_rotation(context: Context, lower: PoseBone, before: Matrix) -> str:
-    """Have the bone below a limb copy the rotation of its chain's target, by the chain's influence; ``before`` was its
-    transform in the world. Return a warning if it turns, or empty."""
+    """Have the bone below a limb copy the rotation of its chain's target, by the chain's influence while that is on;
+    ``before`` was its transform in the world. Return a warning if it turns, or empty."""
     end, chain = end_of(lower), chain_settings(lower)
     if end is None:
         return f"No bone begins at the tip of '{lower.name}', to keep the target's rotation"
     made: Any = end.constraints.new("COPY_ROTATION")
     made.name = ENDING
     _follow(made, chain)
-    with frame_held():
-        driver = made.driver_add("influence").driver
-        driver.type = "AVERAGE"  # of one
-        read = driver.variables.new().targets[0]
-        read.id, read.data_path = place_of_setting(lower, "influence")
+    drive_ends(lower)
     view_layer_of(context).update()
     axes = zip(before.to_3x3().col, world_of(context, end).to_3x3().col, strict=True)
     turned = max(was.angle(now, 0.0) for was, now in axes)
     if turned <= STILL:
         return ""
     return f"'{end.name}' turns by {degrees(turned):.3g}° to the rotation of its target"
+
+
+def drive_ends(lower: PoseBone) -> None:
+    """Have the constraints of feet and hands read what their limb's chain reads, on whatever it runs: its influence,
+    and whether it is on, where that can be keyed."""
+    wanted = [place_of_setting(lower, name) for name in ("influence", "enabled")[: 1 + _is_switch_read(lower)]]
+    for end, made in _kept(lower):
+        curves = drivers_on(end.id_data, made.path_from_id("influence"))
+        read = [each.targets[0] for curve in curves for each in curve.driver.variables]
+        if [(each.id, each.data_path) for each in read] != wanted:
+            with frame_held():
+                made.driver_remove("influence")
+                driver = made.driver_add("influence").driver
+                driver.type = "MIN"
+                for place in wanted:
+                    target = driver.variables.new().targets[0]
+                    target.id, target.data_path = place
+    _mute_ends(lower)
+
+
+def _is_switch_read(lower: PoseBone) -> bool:
+    """Whether drivers can read if a chain is on: on the rig that is a property if it is animated only."""
+    return not runs_on_rig(lower) or f"{ON_RIG}enabled" in holder_of(lower)
+
+
+def _mute_ends(lower: PoseBone) -> None:
+    """Let the constraints of feet and hands rest while a chain is off, where no driver reads that."""
+    is_off = not (_is_switch_read(lower) or chain_settings(lower).enabled)
+    for end, made in _made(lower):
+        if made.mute != is_off and not is_of_library(end, made):
+            made.mute = is_off
 
 
 def let_go_of_rotation(lower: PoseBone) -> None:
@@ -130,18 +167,26 @@ def _follow(made: Any, chain: ChainSettings) -> None:
     made.owner_space = made.target_space = "POSE" if is_of_rig else "WORLD"
 
 
-def _kept(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
-    """What `keep_rotation` made below a limb, with the bones that have it; not what was dismissed of a library."""
+def _made(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
+    """What `keep_rotation` made below a limb, with the bones that have it."""
     found: list[Any] = [(end, each) for end in children_of(lower) for each in end.constraints]
-    kept = [(end, each) for end, each in found if each.name.startswith(ENDING)]
-    return [(end, each) for end, each in kept if not (each.mute and is_of_library(end, each))]
+    return [(end, each) for end, each in found if each.name.startswith(ENDING)]
+
+
+def _kept(lower: PoseBone) -> list[tuple[PoseBone, Any]]:
+    """The same without what was dismissed of a library."""
+    return [(end, each) for end, each in _made(lower) if not (each.mute and is_of_library(end, each))]
 
 
 def _on_change(changed: ChainSettings, is_aim: bool) -> None:
-    """A chain follows something else now: so does the rotation of its foot or hand."""
-    if is_aim and not changed.bone.id_data.is_evaluated:
+    """A chain follows something else now, or may be on or off: so does the rotation of its foot or hand."""
+    if changed.bone.id_data.is_evaluated:
+        return
+    if is_aim:
         for _, made in _kept(changed.bone):
             _follow(made, changed)
+    else:
+        _mute_ends(changed.bone)
 
 
 def register() -> None:

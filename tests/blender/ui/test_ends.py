@@ -6,11 +6,22 @@ from typing import Any
 
 import bpy
 import pytest
-from mathutils import Euler, Matrix, Quaternion
+from mathutils import Euler, Matrix, Quaternion, Vector
 
 from tests.blender.bake_rigs import bake_scene
 from tests.blender.natives import make_live, make_portable, parts
-from tests.blender.rigs import HIP, LEG, Bone, make_empty, put, select, set_keys, set_rotation, update
+from tests.blender.rigs import (
+    HIP,
+    LEG,
+    Bone,
+    curves,
+    make_empty,
+    put,
+    select,
+    set_keys,
+    set_rotation,
+    update,
+)
 from tests.blender.ui.test_adding import FOOT, POSED, UNTURNED, rig_at_rest, turn_at_random, turn_between, worlds
 
 WAYS = ("RIG", "EXTENSION")
@@ -281,6 +292,53 @@ def test_a_bake_leaves_the_foot_as_it_is_turned(runs_on: str) -> None:
     for frame, wanted in zip((1, 4, 6, 9, 12), before, strict=True):
         worlds_at(ob, frame)
         assert_stayed(ob, wanted)
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XZY"])
+@pytest.mark.parametrize("tolerance", [0.0, 0.002])
+@pytest.mark.parametrize("controls", CONTROLS)
+def test_what_is_baked_stays_when_the_limb_is_removed(runs_on: str, controls: str, tolerance: float, mode: str) -> None:
+    ob = leg_on_a_slope(runs_on, controls, mode)
+    goal = goal_of(ob)
+    set_keys(goal, "location", {1: goal.location[:], 12: (goal.location + Vector((0.3, 0.2, 0.1)))[:]})
+    channel = {"QUATERNION": "rotation_quaternion"}.get(mode, "rotation_euler")
+    turned = {"QUATERNION": (0.2, 0.7, -0.3, 0.6), "XZY": (1.2, -0.5, 0.9)}[mode]
+    set_keys(goal, channel, {1: getattr(goal, channel)[:], 12: turned})
+    frames = range(1, 13)
+    before = [worlds_at(ob, frame) for frame in frames]
+    bake_scene(frames, tolerance=tolerance)
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_remove()
+    keyed = {len(curve.keyframe_points) for (path, _), curve in curves(ob).items() if "foot" in path}
+    assert keyed == {12} if tolerance == 0.0 else max(keyed) < 12
+    for frame, wanted in zip(frames, before, strict=True):
+        after = worlds_at(ob, frame)["foot"]
+        assert turn_between(after, wanted["foot"]) <= UNTURNED + 4.0 * tolerance  # on a foot of half a unit
+        assert (after.translation - wanted["foot"].translation).length <= UNMOVED * 3 + tolerance
+
+
+@pytest.mark.parametrize("is_keyed", [False, True])
+def test_the_foot_of_a_limb_that_is_off_is_free(runs_on: str, is_keyed: bool) -> None:
+    ob = leg_on_a_slope(runs_on)
+    shin, foot = ob.pose.bones["shin"], ob.pose.bones["foot"]
+    for frame, is_on in ((1, True), (5, False), (9, True)) if is_keyed else ():
+        shin.planar_ik.enabled = is_on
+        shin.keyframe_insert("planar_ik_enabled", frame=frame)
+        update()
+    solved = worlds_at(ob, 1)["foot"]
+    assert turn_between(solved, goal_world(ob)) <= UNTURNED
+    bpy.context.scene.frame_set(5)
+    if not is_keyed:
+        put(shin.planar_ik, enabled=False)
+    own = worlds(ob)["foot"]
+    set_rotation(goal_of(ob), (0.3, 0.9, 0.2, -0.4))
+    assert turn_between(worlds(ob)["foot"], own) <= UNTURNED
+    turn(foot, 0.7)
+    assert turn_between(worlds(ob)["foot"], own) == pytest.approx(0.7, abs=1e-3)
+    bpy.context.scene.frame_set(9)
+    if not is_keyed:
+        put(shin.planar_ik, enabled=True)
+    assert turn_between(worlds(ob)["foot"], goal_world(ob)) <= UNTURNED
 
 
 def worlds_at(ob: Any, frame: int) -> dict[str, Matrix]:
