@@ -135,20 +135,19 @@ def _is_unused(ob: Any, name: str) -> bool:
     bone = ob.pose.bones.get(name)
     if bone is None or not takes_bones(ob) or MADE not in bone.bone or bone.children:
         return False
-    path = path_to_bone(name)
-    if any(curve.data_path.startswith(path) for curve in curves_everywhere(ob)):
+    path, rigs = path_to_bone(name), list(filter(is_armature, bpy.data.objects))
+    owners = [rig for rig in rigs if rig.data == ob.data]
+    if any(curve.data_path.startswith(path) for owner in owners for curve in curves_everywhere(owner)):
         return False
-    return not any(
-        _follows(other, ob, name) for rig in filter(is_armature, bpy.data.objects) for other in rig.pose.bones
-    )
+    return not any(_follows(other, owners, name) for rig in rigs for other in rig.pose.bones)
 
 
-def _follows(bone: PoseBone, ob: Object, name: str) -> bool:
-    """Whether a chain or a constraint of a bone follows another."""
+def _follows(bone: PoseBone, owners: list[ArmatureObject], name: str) -> bool:
+    """Whether a chain or a constraint of a bone follows another, which all that have its armature have."""
     pairs = [(getattr(each, "target", None), getattr(each, "subtarget", "")) for each in bone.constraints]
     if bone.is_property_set("planar_ik"):
         pairs += pointed_to(chain_settings(bone))
-    return (ob, name) in pairs
+    return any(ob in owners and followed == name for ob, followed in pairs)
 
 
 def followed_bones(lower: PoseBone) -> list[Target]:

@@ -529,6 +529,25 @@ def test_remove_takes_the_controls_away_again(controls: str) -> None:
     assert not ob.data.collections_all.get("IK Controls")
 
 
+@pytest.mark.parametrize("runs_on", ["RIG", "EXTENSION"])
+@pytest.mark.parametrize("controls", ["BONE", "ROOT"])
+def test_remove_on_a_linked_duplicate_leaves_the_controls_to_the_other(controls: str, runs_on: str) -> None:
+    ob = rig_at_rest(POSED)
+    bpy.ops.pose.planar_ik_add(plane="POLE", controls=controls, keep_rotation=True, runs_on=runs_on)
+    copy = ob.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    before = worlds(ob)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for each in (copy, ob):
+        assert (ob.pose.bones["shin"].planar_ik.reach, ob.pose.bones["shin"].planar_ik.message) == ("REACHED", "")
+        assert_unmoved(ob, before)
+        bpy.ops.object.select_all(action="DESELECT")
+        select(each, "shin")
+        bpy.ops.pose.planar_ik_remove()
+        bpy.ops.object.mode_set(mode="OBJECT")
+    assert "target_shin" not in ob.data.bones
+
+
 @pytest.mark.parametrize("gone", [["shin"], ["shin", "thigh"]])
 @pytest.mark.parametrize("controls", CONTROLS)
 def test_what_was_made_for_a_chain_goes_with_what_is_left_of_it(controls: str, gone: list[str]) -> None:
