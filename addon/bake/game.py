@@ -7,7 +7,8 @@ parent is disconnected, so that its head stays where it was. What moved the bone
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +18,9 @@ from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from ..live.channels import SIZES
+from ..native.checking import is_out_of_reach
 from ..native.convert import take_off
+from ..native.switching import switch_all
 from ..rig.anatomy import carried_by
 from ..rig.data.access import (
     ArmatureObject,
@@ -35,6 +38,7 @@ from ..rig.data.rotation import rotation_channel, to_channels
 from ..rig.kinds import Refused
 from ..rig.settings import PREFIX
 from ..rig.tasks.setup import remove_chain
+from .acting import acting_on
 from .continuity import continuous
 from .job import Report, Request, bake
 from .keys import Keys, Sheet
@@ -105,10 +109,16 @@ class _Rig:
         self._names = [bone.name for bone in _bones_for_game(ob)]
         self._poses = BoneValues(ob, "matrix", self._names, count)
         self._parted: set[str] = set()
+        names = set(self._names)
+        self._besides: dict[str, list[Any]] = {path: [] for path in _strip_paths(ob) if not _is_left(path, names)}
+        """What strips do to the object itself and to bones that stay as they are, by data path, frame by frame."""
 
     def record(self, i: int, depsgraph: Depsgraph) -> None:
         """Read the ``i``-th frame, as it is evaluated."""
-        self._poses.record(i, bones_of(self.object.evaluated_get(depsgraph)))
+        evaluated: Any = self.object.evaluated_get(depsgraph)
+        self._poses.record(i, bones_of(evaluated))
+        for path, values in self._besides.items():
+            values.append(np.atleast_1d(np.array(evaluated.path_resolve(path), np.float32)))
 
     def write(self, context: Context, times: NDArray[Any]) -> None:
         """Give the bones their keys, and take away what moved them besides."""
@@ -117,16 +127,25 @@ class _Rig:
             with edit_mode(context, self.object):
                 for name in self._parted:
                     self.object.data.edit_bones[name].use_connect = False
-        take_off(context, [bone for bone in self.object.pose.bones if runs_on_rig(bone)])
-        for bone in self.object.pose.bones:
-            if has_chain(bone):
-                remove_chain(bone)
-        _clear(self.object, self._names)
-        sheet = Sheet(self.object, into_new=False)
+        self._remove(context, [bone.name for bone in self.object.pose.bones if has_chain(bone)])
         names = set(self._names)
+        _clear(self.object, names)
+        sheet = Sheet(self.object, into_new=False)
         sheet.remove(lambda path: _is_left(path, names))
         for (name, channel), values in channels.items():
             sheet.write(name, channel, Keys(times, values))
+        for path, numbers in self._besides.items():
+            sheet.write_property(path, Keys(times, np.array(numbers[-len(times) :])))
+
+    def _remove(self, context: Context, names: list[str]) -> None:
+        """Remove chains; a library's mechanisms, which can't be taken away, are left switched off."""
+        bones = self.object.pose.bones
+        fixed = {name for name in names if runs_on_rig(bones[name]) and is_out_of_reach(bones[name])}
+        switch_all([bones[name] for name in fixed], is_on=False)
+        free = [name for name in names if name not in fixed]
+        take_off(context, [bones[name] for name in free if runs_on_rig(bones[name])])
+        for name in free:
+            remove_chain(bones[name])
 
     def warnings(self) -> list[str]:
         """Sentences on what a game does not get."""
@@ -201,7 +220,17 @@ def _put(
     return bone.bone.convert_local_to_pose(Matrix.LocRotScale(place, turn, None), rest, **above)
 
 
-def _clear(ob: ArmatureObject, names: list[str]) -> None:
+def _strip_paths(ob: Any) -> list[str]:
+    """The data paths of an object's numbers that NLA strips act on."""
+    found = []
+    for path in sorted(acting_on(ob).mixed):
+        with suppress(ValueError, TypeError):  # of what is not there, or a choice
+            np.array(ob.path_resolve(path), np.float32)
+            found.append(path)
+    return found
+
+
+def _clear(ob: ArmatureObject, names: Collection[str]) -> None:
     """Take away what would move bones besides their keys: constraints, drivers, scale, NLA strips."""
     for bone in (ob.pose.bones[name] for name in names):
         for constraint in [*bone.constraints]:
@@ -214,11 +243,11 @@ def _clear(ob: ArmatureObject, names: list[str]) -> None:
         return
     data.use_nla = False
     for driver in [*data.drivers]:
-        if split_path(driver.data_path)[0] in names:
+        if _is_left(driver.data_path, names):
             data.drivers.remove(driver)
 
 
-def _is_left(path: str, names: set[str]) -> bool:
+def _is_left(path: str, names: Collection[str]) -> bool:
     """Whether a curve of some bones would be left over."""
     bone, rest = split_path(path)
     return bone in names and rest.startswith(LEFT)

@@ -11,7 +11,7 @@ import numpy as np
 from bpy.types import Object
 from numpy.typing import NDArray
 
-from ..rig.data.access import path_to_bone
+from ..rig.data.access import path_to_bone, split_path
 from ..rig.data.animation import curves_of
 from .acting import heeds_groups
 from .actions import action_of, layer_of
@@ -53,6 +53,7 @@ class Sheet:
     def __init__(self, ob: Object, into_new: bool) -> None:
         action, slot = action_of(ob, into_new)
         data: Any = ob.animation_data
+        self._name = ob.name
         owner = self._owner = layer_of(action, slot)
         self._group = cache(lambda name: owner.groups.get(name) or owner.groups.new(name))
         self._curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(data)}
@@ -61,18 +62,25 @@ class Sheet:
     def write(self, bone: str, channel: str, keys: Keys, still: Sequence[float] = ()) -> None:
         """Replace the keys of a bone's channel from the first to the last of these, and let it act; leave those of its
         numbers without that are all along as ``still`` says they are anyway."""
-        path = f"{path_to_bone(bone)}.{channel}"
         is_still = np.zeros(keys.values.shape[1], bool)
         if still:
             is_still = (np.abs(keys.values - still) <= UNCHANGED).all(axis=0)
             if channel in WHOLE and not is_still.all():
                 is_still[:] = False
+        self._write(f"{path_to_bone(bone)}.{channel}", bone, keys, is_still)
+
+    def write_property(self, path: str, keys: Keys) -> None:
+        """The same for whatever property of the object has this data path."""
+        bone, _ = split_path(path)
+        self._write(path, bone or self._name, keys, np.zeros(keys.values.shape[1], bool))
+
+    def _write(self, path: str, group: str, keys: Keys, is_left_out: NDArray[Any]) -> None:
         for index, points in enumerate(_points(keys)):
             curve = self._curves.get((path, index))
-            if curve is None and is_still[index]:
+            if curve is None and is_left_out[index]:
                 continue
             if curve is None:
-                curve = self._new_curve(path, index, bone)
+                curve = self._new_curve(path, index, group)
                 _add(curve, points)
             else:
                 _replace(curve, points)

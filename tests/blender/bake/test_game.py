@@ -11,7 +11,7 @@ import pytest
 
 from scripts import installed
 from tests.blender.bake_rigs import LENGTH, key_hip, make_chain, make_leg
-from tests.blender.rigs import curves, editing, in_scene, override_of
+from tests.blender.rigs import curves, editing, in_scene, override_of, select
 
 FRAMES = range(1, 25)
 SAME = 1e-5 * LENGTH
@@ -152,6 +152,43 @@ def test_strips_that_scale_bones_act_no_more(addon):
     assert tuple(posed.matrix.to_scale()) == pytest.approx((1.0, 1.0, 1.0), abs=1e-6)
 
 
+def test_what_strips_do_to_the_object_and_to_other_bones_goes_on(addon):
+    baking = installed.addon("addon.bake")
+    ob = make_creature()
+    make_chain(ob)
+    data, kept = ob.animation_data, ob.animation_data.action
+    data.action = None
+    control = ob.pose.bones["control"]
+    control["smile"] = 0.0
+    for frame, share in ((1, 0.0), (24, 1.0)):
+        ob.location, control["smile"] = (share, 2.0 * share, 0.3), share
+        ob.keyframe_insert("location", frame=frame)
+        control.keyframe_insert('["smile"]', frame=frame)
+    data.nla_tracks.new().strips.new("walk", 1, data.action)
+    data.action = kept
+    wanted = heads(ob, BONES)
+    request = baking.Request(baking.chains_of_scene(bpy.context), np.array(FRAMES, float))
+    report = baking.finish(baking.bake_for_game(bpy.context, request))
+    assert not report.warnings
+    assert np.abs(heads(ob, BONES) - wanted).max() <= SAME
+    bpy.context.scene.frame_set(24)
+    assert (ob.location.x, control["smile"]) == pytest.approx((1.0, 1.0))
+
+
+def test_drivers_of_custom_properties_go_on_and_those_that_move_bones_do_not(addon):
+    baking = installed.addon("addon.bake")
+    ob = make_creature()
+    make_chain(ob)
+    ob.pose.bones["hip"]["smile"] = 0.0
+    for path in ('pose.bones["hip"]["smile"]', 'pose.bones["patch"].location'):
+        ob.driver_add(path, *([] if "smile" in path else [0])).driver.expression = "frame / 10"
+    request = baking.Request(baking.chains_of_scene(bpy.context), np.array(FRAMES, float))
+    baking.finish(baking.bake_for_game(bpy.context, request))
+    assert [curve.data_path for curve in ob.animation_data.drivers] == ['pose.bones["hip"]["smile"]']
+    bpy.context.scene.frame_set(20)
+    assert ob.pose.bones["hip"]["smile"] == pytest.approx(2.0)
+
+
 ROUNDED = 2e-6
 """What exporters make of scale 1 where they take matrices apart: poses, or the bones at rest."""
 
@@ -215,4 +252,27 @@ def test_the_constraints_of_an_override_do_not_come_back(addon, tmp_path):
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "reopened.blend"))
     rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE" and not ob.library)
     assert all(each.mute for each in rig.pose.bones["patch"].constraints)
+    assert np.abs(heads(rig, BONES) - wanted).max() <= SAME
+
+
+def test_limbs_that_a_library_has_on_its_rig_are_baked_and_left_off(addon, tmp_path):
+    baking = installed.addon("addon.bake")
+    ob = make_creature()
+    make_chain(ob, stretch=0.0)
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_make_portable()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.scene.frame_set(1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    rig = override_of(tmp_path / "library.blend", ob.name)
+    chain = rig.pose.bones["shin"].planar_ik
+    assert (chain.runs_on, chain.enabled) == ("RIG", True)
+    wanted = heads(rig, BONES)
+    request = baking.Request(baking.chains_of_scene(bpy.context), np.array(FRAMES, float), True)
+    baking.finish(baking.bake_for_game(bpy.context, request))
+    assert not chain.enabled
+    assert np.abs(heads(rig, BONES) - wanted).max() <= SAME
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "reopened.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "reopened.blend"))
+    rig = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE" and not ob.library)
     assert np.abs(heads(rig, BONES) - wanted).max() <= SAME
