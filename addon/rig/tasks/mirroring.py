@@ -152,9 +152,27 @@ def _mirrored(context: Context, target: Target, last: Target | None, other: Pose
         copy.animation_data_clear()
         for collection in target.object.users_collection or (scene_of(context).collection,):
             collection.objects.link(copy)
+        _hang_on_other_side(context, copy)
     depsgraph = context.evaluated_depsgraph_get()
     world = other.id_data.evaluated_get(depsgraph).matrix_world
     mirrored = world @ image.of_matrix(world.inverted_safe() @ target.matrix(depsgraph))
     place(Target(copy, ""), mirrored.translation, mirrored)
     view_layer_of(context).update()
     return Target(copy, "")
+
+
+def _hang_on_other_side(context: Context, copy: Any) -> None:
+    """Have a copied target hang on, and follow, what is on the other side of what its original does, if there is that;
+    what it is a child of by a constraint moves it from where it is now on."""
+    followed = [(each, "target", "subtarget") for each in copy.constraints if hasattr(each, "target")]
+    for owner, goal, bone in ((copy, "parent", "parent_bone"), *followed):
+        ob, name = getattr(owner, goal), getattr(owner, bone, "")
+        if ob and name and has_bone(ob, other_side(name)):
+            setattr(owner, bone, other_side(name))
+        elif ob and not name:
+            setattr(owner, goal, bpy.data.objects.get(other_side(ob.name), ob))
+    view_layer_of(context).update()
+    depsgraph = context.evaluated_depsgraph_get()
+    for each, *_ in followed:
+        if each.type == "CHILD_OF" and (carrier := Target.read(each.target, each.subtarget)):
+            each.inverse_matrix = carrier.matrix(depsgraph).inverted_safe()

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from mathutils import Euler, Matrix, Vector
 
-from tests.blender.rigs import curves, set_keys
+from tests.blender.rigs import curves, editing, make_empty, set_keys, update
 
 LENGTH = 2.0
 SIDES = [
@@ -443,6 +443,39 @@ def test_a_mirrored_chain_poses_the_mirror_image(left: str, right: str, plane: s
         mirrored = to_rig @ there
         mirrored.x = -mirrored.x
         assert (to_rig @ here - mirrored).length < 1e-5
+
+
+@pytest.mark.parametrize("how", ["parent bone", "parent object", "COPY_LOCATION", "CHILD_OF"])
+def test_the_mirror_image_of_a_target_hangs_on_the_other_side(legs: Any, how: str) -> None:
+    with editing(legs) as bones:
+        for side, x in ((".L", 0.4), (".R", -0.4)):
+            bones.new(f"control{side}").head = (x, 0.3, 0.1)
+            bones[f"control{side}"].tail = (x, 0.6, 0.2)
+    carriers = {side: make_empty(f"carrier{side}", (x, 0.1, 0.2)) for side, x in ((".L", 0.4), (".R", -0.4))}
+    bpy.ops.object.mode_set(mode="POSE")
+    target = add_chain(legs).target
+    at = target.matrix_world.copy()
+    if how == "parent bone":
+        target.parent, target.parent_type, target.parent_bone = legs, "BONE", "control.L"
+    elif how == "parent object":
+        target.parent = carriers[".L"]
+    else:
+        constraint = target.constraints.new(how)
+        constraint.target, constraint.subtarget = legs, "control.L"
+        if how == "CHILD_OF":
+            update()
+            constraint.inverse_matrix = (legs.matrix_world @ legs.pose.bones["control.L"].matrix).inverted()
+    update()
+    target.matrix_world = at
+    update()
+    bpy.ops.pose.planar_ik_mirror()
+    here, there = joints(legs, ".L"), joints(legs, ".R")
+    assert apart([place * Vector((-1, 1, 1)) for place in there], here) < 1e-5
+    legs.pose.bones["control.L"].location.y += 0.2
+    carriers[".L"].location.z += 0.2
+    update()
+    assert apart(joints(legs, ".L"), here) > 0.01
+    assert apart(joints(legs, ".R"), there) < 1e-6
 
 
 def test_mirroring_twice_moves_nothing_and_adds_nothing(legs: Any) -> None:
