@@ -59,18 +59,25 @@ def keep_rotation(context: Context, lower: PoseBone, before: Matrix) -> str:
     _follow(made, chain)
     drive_ends(lower)
     view_layer_of(context).update()
-    axes = zip(before.to_3x3().col, world_of(context, end).to_3x3().col, strict=True)
-    turned = max(was.angle(now, 0.0) for was, now in axes)
-    if turned <= STILL:
-        return ""
-    return f"'{end.name}' turns by {degrees(turned):.3g}° to the rotation of its target"
+    turned = degrees(turned_by(before, world_of(context, end)))
+    return f"'{end.name}' turns by {turned:.3g}° to the rotation of its target" if turned else ""
+
+
+def turned_by(before: Matrix, after: Matrix) -> float:
+    """The largest angle, in radians, by which an axis of a foot or hand turned in the world, or 0 if that is nothing to
+    speak of."""
+    axes = zip(before.to_3x3().col, after.to_3x3().col, strict=True)
+    angle = max(was.angle(now, 0.0) for was, now in axes)
+    return angle if angle > STILL else 0.0
 
 
 def drive_ends(lower: PoseBone) -> None:
     """Have the constraints of feet and hands read what their limb's chain reads, on whatever it runs: its influence,
-    and whether it is on, where that can be keyed."""
+    and whether it is on, where that can be keyed. A library's are left as they are."""
     wanted = [place_of_setting(lower, name) for name in ("influence", "enabled")[: 1 + _is_switch_read(lower)]]
-    for end, made in _kept(lower):
+    for end, made in _made(lower):
+        if is_of_library(end, made):
+            continue
         curves = drivers_on(end.id_data, made.path_from_id("influence"))
         read = [each.targets[0] for curve in curves for each in curve.driver.variables]
         if [(each.id, each.data_path) for each in read] != wanted:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from math import degrees
+
 from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
+from mathutils import Matrix
 
 from ... import live
-from ...rig.data.access import chain_settings, place_of_setting, scene_of
+from ...rig.data.access import ArmatureObject, chain_settings, place_of_setting, scene_of, view_layer_of
 from ...rig.data.animation import drivers_on
 from ...rig.data.dependencies import properties_read
 from ...rig.data.keying import Change
 from ...rig.data.unkeyed import unkeyed_kept
 from ...rig.kinds import Refused
+from ...rig.tasks.ends import turned_by, turned_ends, world_of
 from ...rig.words import rpt_
 from ..finding import selected_chains
 from ..translations import told
@@ -49,6 +53,7 @@ class POSE_OT_planar_ik_switch(ChainOperator):
         for lower in lowers:
             _check_undriven(lower)
             matching.check(context, lower, with_keys)
+        ends = [(lower.id_data, end.name, world_of(context, end)) for lower in lowers for end in turned_ends(lower)]
         matched = matching.match(context, lowers)
         influences = [Change.of(*place_of_setting(lower, "influence"), lower.name) for lower in lowers]
         for lower in lowers:
@@ -63,6 +68,17 @@ class POSE_OT_planar_ik_switch(ChainOperator):
         for warning in matched.warnings:
             self.report({"WARNING"}, told(warning))
         live.refresh(context)
+        self._tell_turned(context, ends)
+
+    def _tell_turned(self, context: Context, ends: list[tuple[ArmatureObject, str, Matrix]]) -> None:
+        """Tell of feet or hands that were so in the world, and turned: something else has part in that."""
+        if ends:
+            view_layer_of(context).update()
+        for ob, name, before in ends:
+            turned = degrees(turned_by(before, world_of(context, ob.pose.bones[name])))
+            if turned:
+                sentence = rpt_("'{bone}' turns by {angle}° as its limb is switched: see what else turns it")
+                self.report({"WARNING"}, sentence.format(bone=name, angle=f"{turned:.3g}"))
 
 
 def _check_undriven(lower: PoseBone) -> None:

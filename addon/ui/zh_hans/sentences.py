@@ -55,6 +55,7 @@ SENTENCES = {
     "'{bone}' points away from '{lower}', so that it can't just get longer: {way}": "'{bone}' 背向 '{lower}'，因此不能只是变长：{way}",
     "'{bone}' takes over an uneven scale axis by axis: let it inherit scale in full": "'{bone}' 逐轴继承不均匀的缩放：请让它完整继承缩放",
     "'{bone}' turns by {angle}° about its length: the plane Pole would keep it as it is": "'{bone}' 绕其长轴转动 {angle}°：平面选择“极点”可保持原样",
+    "'{bone}' turns by {angle}° as its limb is switched: see what else turns it": "'{bone}' 在切换肢体时转动 {angle}°：请查看还有什么使其转动",
     "'{bone}' turns by {angle}° to the rotation of its target": "'{bone}' 转动 {angle}° 以符合目标的旋转",
     "'{bone}' was not baked. {why}": "'{bone}' 未烘焙。{why}",
     "'{bone}', {what}, is posed by the chain of '{other}': snap that one instead": "'{bone}'（{what}）由 '{other}' 的链解算：请改为吸附那一条",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 import bpy
@@ -137,6 +139,24 @@ def test_a_scaled_or_mirrored_target_keeps_its_scale_and_no_foot_moves(
         if change is not bend_in_fk:
             assert_stayed(ob, before)
         assert goal_of(ob).scale[:] == scale
+
+
+def test_a_foot_that_something_else_turns_too_is_told(runs_on: str, capfd: Any) -> None:
+    ob = leg_on_a_slope(runs_on)
+    select(ob, "shin")
+    switch_to_fk(ob)
+    switch_to_ik(ob)
+    assert "turns by" not in capfd.readouterr().out
+    other = ob.pose.bones["foot"].constraints.new("COPY_ROTATION")
+    other.target, other.influence = make_empty("other"), 0.5
+    ob.pose.bones["foot"].constraints.move(1, 0)
+    update()
+    before = worlds(ob)["foot"]
+    switch_to_fk(ob)
+    turned = math.degrees(turn_between(worlds(ob)["foot"], before))
+    (told,) = re.findall(r"'foot' turns by ([\d.]+)° as its limb is switched", capfd.readouterr().out)
+    assert float(told) <= turned * 1.01
+    assert turned > 1.0
 
 
 @pytest.mark.parametrize("controls", CONTROLS)
