@@ -73,7 +73,7 @@ def acts_beside_what_has_no_key(hand: Hand):
         add_foot()
         select("lower")
         if runs_on:
-            bpy.ops.pose.planar_ik_add(runs_on=runs_on)
+            bpy.ops.pose.planar_ik_add(runs_on=runs_on, keep_rotation=True)
         yield
         pose_without_keys()
         yield

@@ -82,9 +82,10 @@ def drive_ends(lower: PoseBone) -> None:
         read = [each.targets[0] for curve in curves for each in curve.driver.variables]
         if [(each.id, each.data_path) for each in read] != wanted:
             with frame_held():
-                made.driver_remove("influence")
-                driver = made.driver_add("influence").driver
+                driver = (curves[0] if curves else made.driver_add("influence")).driver
                 driver.type = "MIN"
+                for old in [*driver.variables]:
+                    driver.variables.remove(old)
                 for place in wanted:
                     target = driver.variables.new().targets[0]
                     target.id, target.data_path = place
@@ -107,9 +108,11 @@ def _mute_ends(lower: PoseBone) -> None:
 def let_go_of_rotation(lower: PoseBone) -> None:
     """Take away what `keep_rotation` made."""
     for end, made in _kept(lower):
-        made.driver_remove("influence")  # first: Blender 4.4 crashes on one of a constraint that is gone
+        ob: Any = end.id_data
+        for curve in drivers_on(ob, made.path_from_id("influence")):  # first: Blender 4.4 crashes on one that lost it
+            ob.animation_data.drivers.remove(curve)  # `driver_remove` has the rig's keys undo what is posed without
         dismiss(end, made)
-        clear_if_empty(end.id_data)
+        clear_if_empty(ob)
 
 
 def turned_ends(lower: PoseBone) -> list[PoseBone]:
