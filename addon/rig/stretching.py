@@ -13,7 +13,8 @@ from ..solver.ops import FLOATS
 from ..solver.rotation import Quaternion
 from ..solver.triangle import Settings
 from .anatomy import Anatomy, Unposable
-from .data.access import chain_settings, upper_of
+from .data.access import chain_settings, path_to_bone, upper_of
+from .data.animation import animated_paths
 from .kinds import Kind, Problem
 
 SHEARING = {"FULL", "FIX_SHEAR"}
@@ -50,14 +51,19 @@ def shears(lower: PoseBone) -> bool:
 
 
 def restore_inherit_scale(lower: PoseBone) -> None:
-    """Set Inherit Scale back to what it was before `avoid_shear`, except where it was set otherwise since, and forget
-    what it was."""
+    """Set Inherit Scale back to what it was before `avoid_shear`, and forget what it was: except where it was set
+    otherwise since, or a bake keyed how the limb lengthens, which is right with what is inherited now."""
     bones, chain = lower.id_data.pose.bones, chain_settings(lower)
-    for name, mode in _kept(lower):
+    kept = _kept(lower)
+    for name, mode in () if kept and _is_scale_animated(lower.parent) else kept:
         if name in bones and bones[name].bone.inherit_scale == (ON_LOWER if name == lower.name else ON_OTHERS):
             bones[name].bone.inherit_scale = mode
     if chain.own_inherit_scale:
         chain.own_inherit_scale = ""
+
+
+def _is_scale_animated(bone: PoseBone | None) -> bool:
+    return bone is not None and f"{path_to_bone(bone.name)}.scale" in animated_paths(bone.id_data)
 
 
 UNSCALED = (1.0, 1.0, 1.0)

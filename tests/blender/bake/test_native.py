@@ -27,7 +27,7 @@ from tests.blender.bake_rigs import (
     motion,
 )
 from tests.blender.natives import make_portable
-from tests.blender.rigs import override_of
+from tests.blender.rigs import override_of, select
 
 SAME = 1e-5
 """How far what runs on the rig may be from the solution, in lengths of the limb."""
@@ -282,3 +282,27 @@ def test_a_chain_on_the_rig_that_a_driver_switches_is_refused(addon):
     refused = installed.addon("addon.bake").Refused
     with pytest.raises(refused, match="would switch the chain of 'shin' on again"):
         bake_scene()
+
+
+@pytest.mark.parametrize("volume", ["LENGTH", "VOLUME"])
+def test_a_limb_that_stretched_stays_where_it_is_baked_when_it_is_removed(addon, volume):
+    """Its lower bone inherits scale in another way while it runs on the rig, by which its keys are right."""
+    ob = make_leg()
+    make_chain(ob, stretch=1.0, stretch_volume=volume, softness=0.2)
+    make_portable(ob)
+    assert ob.data.bones["shin"].inherit_scale == "ALIGNED"
+    wanted = whole_bones(ob)
+    bake_scene()
+    select(ob, "shin")
+    bpy.ops.pose.planar_ik_remove()
+    assert_same(whole_bones(ob), wanted, SAME * LENGTH)
+
+
+def whole_bones(ob: Any) -> np.ndarray:
+    """The matrices of thigh and shin on every frame."""
+    found = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(int(frame))
+        bones = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        found.append([bones[name].matrix.copy() for name in ("thigh", "shin")])
+    return np.array(found)
