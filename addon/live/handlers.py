@@ -12,7 +12,7 @@ from ..rig.chain_settings import ChainSettings, on_change, on_live
 from ..rig.data.access import key_of, scene_settings, view_layer_of
 from ..rig.data.listening import Handlers, listen, listen_no_more
 from .own_pose import give_back
-from .plan import plan
+from .plan import chains_of_file, plan
 from .solving import run, settle
 
 
@@ -75,7 +75,7 @@ def _run_everywhere() -> None:
 
 def _tag_rigs() -> None:
     """Have all armatures evaluated anew, though nobody edited anything."""
-    for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
+    for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts or ends
         if ob.type == "ARMATURE":
             ob.update_tag(refresh={"DATA"})
 
@@ -116,11 +116,19 @@ def register() -> None:
     listen(HANDLERS)
     on_change.append(_on_change)
     on_live.append(_on_live)
-    _tag_rigs()
+    bpy.app.timers.register(_on_start)
+
+
+def _on_start() -> None:
+    """Pose the limbs of a file that was open before: while extensions are enabled, Blender keeps its data from them."""
+    if chains_of_file():
+        _run_everywhere()
 
 
 def unregister() -> None:
     """Stop listening and forget."""
+    if bpy.app.timers.is_registered(_on_start):
+        bpy.app.timers.unregister(_on_start)
     on_change.remove(_on_change)
     on_live.remove(_on_live)
     listen_no_more(HANDLERS)

@@ -106,6 +106,23 @@ def goes_through_frames(hand: Hand):
     return seen
 
 
+def enables_the_extension_again(hand: Hand):
+    """Switch the extension off and on again while a live limb is bent; say how far its tip is from the target."""
+    yield from open_limb(hand)
+    yield from hand.click(hand.limb_on_screen())
+    bpy.ops.pose.planar_ik_add(runs_on="EXTENSION")
+    target = rig().pose.bones["lower"].planar_ik.target
+    target.location += Vector((0, 0.1, 0.3))
+    yield
+    misses = []
+    for switch in (lambda **_: None, bpy.ops.preferences.addon_disable, bpy.ops.preferences.addon_enable):
+        switch(module=installed.MODULE)
+        for _ in range(3):
+            yield
+        misses.append((tip() - location(target.name)).length)
+    return misses
+
+
 def bakes_from_the_dialog(hand: Hand):
     """Bake from the menu and the dialog that opens, bake again as if its settings were adjusted, undo and redo."""
     yield from open_moving_chain(hand, frames=40)

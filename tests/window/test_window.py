@@ -83,6 +83,12 @@ def test_a_live_limb_with_keys_on_its_bones_is_posed_on_each_frame_gone_to(play)
     assert [of for _, *of in seen] == [[pytest.approx(0.0, abs=NEAR), "REACHED"]] * len(seen)
 
 
+def test_a_live_limb_is_posed_when_the_extension_is_enabled_again(play):
+    posed, off, again = play("enables_the_extension_again")
+    assert (posed, again) == (pytest.approx(0.0, abs=NEAR), pytest.approx(0.0, abs=NEAR))
+    assert off > 0.1
+
+
 def test_each_view_layer_that_a_window_shows_is_posed_when_a_file_is_opened(play):
     found = play("panel_scenarios.opens_two_view_layers")
     assert len(found) == 2

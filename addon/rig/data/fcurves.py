@@ -36,6 +36,7 @@ def send(curves: Any, curve: Any, path: str) -> None:
     elif there != curve:
         for key in curve.keyframe_points:
             copy_key(key, there.keyframe_points.insert(*key.co))
+        there.update()  # or automatic handles stay as they were without the other keys
         curves.remove(curve)
 
 

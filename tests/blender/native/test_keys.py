@@ -310,6 +310,19 @@ def test_a_key_has_the_value_that_was_set_before_it(names: tuple[str, ...], mode
     assert ob.pose.bones["shin"].planar_ik.message == ""
 
 
+def test_keys_that_a_script_sets_one_by_one_are_as_smooth_as_if_they_were_set_at_once() -> None:
+    ob = leg()
+    for pair in ((1, 1.0), (20, 0.2), (30, 0.6)):
+        key(ob, pair)
+        update()
+        ob["witness"] = pair[1]
+        ob.keyframe_insert('["witness"]', frame=pair[0])
+    (carried,) = [curve for (path, _), curve in curves(ob).items() if path.endswith('["planar_ik.influence"]')]
+    witness = curves(ob)['["witness"]', 0]
+    frames = range(1, 31)
+    assert [carried.evaluate(at) for at in frames] == pytest.approx([witness.evaluate(at) for at in frames], abs=1e-6)
+
+
 def test_keys_that_an_override_of_a_rig_is_given_act_and_what_takes_its_library_says_so(tmp_path: Path) -> None:
     leg()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
