@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
-from bpy.types import Depsgraph, Scene
+from bpy.types import Depsgraph, Scene, Window
 
 from ..rig.chain_settings import ChainSettings, on_change, on_live
 from ..rig.data.access import key_of, scene_settings, view_layer_of
@@ -57,7 +57,26 @@ def _on_save(*_args: Any) -> None:
 @persistent
 def _on_load(*_args: Any) -> None:
     plan.clear()
+    _watch_windows()
     _run_everywhere()
+
+
+def _watch_windows() -> None:
+    """Pose limbs in what a window comes to show: Blender calls no handler as it evaluates a view layer to draw it."""
+    bpy.msgbus.clear_by_owner(HANDLERS)
+    for name in () if bpy.app.background else ("scene", "view_layer"):
+        bpy.msgbus.subscribe_rna(key=(Window, name), owner=HANDLERS, args=(), notify=_on_shown)
+
+
+def _on_shown() -> None:
+    """A window shows something else: pose its limbs once Blender has evaluated it."""
+    if not bpy.app.timers.is_registered(_pose_shown):
+        bpy.app.timers.register(_pose_shown)
+
+
+def _pose_shown() -> None:
+    if chains_of_file():
+        _run_everywhere()
 
 
 def _run_everywhere() -> None:
@@ -121,14 +140,16 @@ def register() -> None:
 
 def _on_start() -> None:
     """Pose the limbs of a file that was open before: while extensions are enabled, Blender keeps its data from them."""
-    if chains_of_file():
-        _run_everywhere()
+    _watch_windows()
+    _pose_shown()
 
 
 def unregister() -> None:
     """Stop listening and forget."""
-    if bpy.app.timers.is_registered(_on_start):
-        bpy.app.timers.unregister(_on_start)
+    bpy.msgbus.clear_by_owner(HANDLERS)
+    for each in (_on_start, _pose_shown):
+        if bpy.app.timers.is_registered(each):
+            bpy.app.timers.unregister(each)
     on_change.remove(_on_change)
     on_live.remove(_on_live)
     listen_no_more(HANDLERS)

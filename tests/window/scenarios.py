@@ -123,6 +123,28 @@ def enables_the_extension_again(hand: Hand):
     return misses
 
 
+def shows_another_view_layer(hand: Hand):
+    """Have the window show view layers and scenes that it did not show before; say how far the tip of a live limb is
+    from its target in each."""
+    yield from open_limb(hand)
+    yield from hand.click(hand.limb_on_screen())
+    bpy.ops.pose.planar_ik_add(runs_on="EXTENSION")
+    target = rig().pose.bones["lower"].planar_ik.target
+    target.location += Vector((0, 0.1, 0.3))
+    yield
+    misses = []
+    scene = hand.window.scene
+    other = bpy.data.scenes.new("Other")
+    for ob in (rig(), target):
+        other.collection.objects.link(ob)
+    for name, shown in (("view_layer", scene.view_layers.new("Other")), ("scene", other), ("scene", scene)):
+        setattr(hand.window, name, shown)
+        for _ in range(3):
+            yield
+        misses.append((tip() - location(target.name)).length)
+    return misses
+
+
 def bakes_from_the_dialog(hand: Hand):
     """Bake from the menu and the dialog that opens, bake again as if its settings were adjusted, undo and redo."""
     yield from open_moving_chain(hand, frames=40)

@@ -89,6 +89,10 @@ def test_a_live_limb_is_posed_when_the_extension_is_enabled_again(play):
     assert off > 0.1
 
 
+def test_a_live_limb_is_posed_in_what_a_window_comes_to_show(play):
+    assert play("shows_another_view_layer") == [pytest.approx(0.0, abs=NEAR)] * 3
+
+
 def test_each_view_layer_that_a_window_shows_is_posed_when_a_file_is_opened(play):
     found = play("panel_scenarios.opens_two_view_layers")
     assert len(found) == 2
