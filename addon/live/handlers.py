@@ -94,7 +94,7 @@ def _run_everywhere() -> None:
 
 def _tag_rigs() -> None:
     """Have all armatures evaluated anew, though nobody edited anything."""
-    for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts or ends
+    for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
         if ob.type == "ARMATURE":
             ob.update_tag(refresh={"DATA"})
 
@@ -135,11 +135,12 @@ def register() -> None:
     listen(HANDLERS)
     on_change.append(_on_change)
     on_live.append(_on_live)
+    _tag_rigs()
     bpy.app.timers.register(_on_start)
 
 
 def _on_start() -> None:
-    """Pose the limbs of a file that was open before: while extensions are enabled, Blender keeps its data from them."""
+    """Pose the limbs of a file that was open before: in a window, Blender evaluates them with the next click only."""
     _watch_windows()
     _pose_shown()
 
