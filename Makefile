@@ -3,7 +3,7 @@
 PYTHON ?= python3
 TASK = @$(PYTHON) -u -m scripts.tasks
 
-.PHONY: help test solver hunt matrix zip check window bench demo sample pictures clean
+.PHONY: help test solver matrix zip check window bench demo sample pictures clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -13,10 +13,6 @@ test: ## all tests, on the Blender that fits python3; ARGS="-k reach" goes to py
 
 solver: ## the solver's tests, which need no Blender
 	$(TASK) solver $(ARGS)
-
-MINUTES ?= 10
-hunt: ## MINUTES of the solver's properties on new random cases; ARGS="-k reach" goes to pytest
-	$(TASK) hunt $(MINUTES) $(ARGS)
 
 matrix: ## all tests on every Blender we support; VERSIONS="4.2 5.2" for some
 	$(TASK) matrix $(VERSIONS)
@@ -30,7 +26,7 @@ check: ## lint, format and types
 window: ## the tests in a real window
 	$(TASK) window $(ARGS)
 
-bench: ## the benchmarks
+bench: ## how fast, beside what Blender has; ARGS="live" for one part
 	$(TASK) bench $(ARGS)
 
 demo: ## the walking creature: build/demo.blend and its pictures

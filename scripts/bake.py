@@ -1,77 +1,48 @@
 """``planar_ik`` where the extension is not installed: the same program, run from the tree.
 
+    python scripts/bake.py bake IN.blend -o OUT.blend        (a Python that has Blender as a module: pip install bpy)
     blender -b --python-exit-code 1 --python scripts/bake.py -- bake IN.blend -o OUT.blend
-    python scripts/bake.py bake IN.blend -o OUT.blend        (where bpy is a module of that Python)
 
-``-- --help`` says the rest.
+``--help`` says the rest.
 """
 
 from __future__ import annotations
 
-import signal
-
-if hasattr(signal, "pthread_sigmask"):  # A signal that comes while Blender starts waits for the program to heed it.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-
 import os
 import sys
 import tempfile
-from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 
-NO_BLENDER = """\
-planar_ik: this Python has no Blender in it. Let Blender run the program:
-    blender -b --python-exit-code 1 --python scripts/bake.py -- bake IN.blend -o OUT.blend
-or a Python that has Blender as a module (pip install bpy)"""
-
 
 def main() -> int:
-    if "bpy" in sys.modules:  # Blender runs this file
-        words = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
-        return program().main(words)
-    keep_streams_open()
+    if "bpy" in sys.modules:  # Blender runs this file.
+        return run(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])
     if find_spec("bpy") is None:
-        raise SystemExit(NO_BLENDER)
+        raise SystemExit("planar_ik: this Python has no Blender in it. pip install bpy, or have Blender run this file:\n"
+                         "    blender -b --python-exit-code 1 --python scripts/bake.py -- --help")  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="planar-ik-user-") as folder:
         os.environ["BLENDER_USER_RESOURCES"] = folder  # Somebody's preferences must not change what comes out.
-        sys.stdout = os.fdopen(os.dup(1), "w", encoding="utf-8")
-        os.dup2(2, 1)  # What Blender prints, from its import on, is no part of the program's output.
-        return program().main(sys.argv[1:])
+        return run(sys.argv[1:])
 
 
-def keep_streams_open() -> None:
-    """Stand in for standard streams that are closed, or the next file that is opened gets what is printed."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
-        if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
-
-
-def program() -> ModuleType:
-    """The command line of the extension: the one that is enabled, or that of this tree."""
+def run(words: list[str]) -> int:
+    """The command line of this tree, registered unless the extension is there already."""
     import bpy
 
     if not hasattr(bpy.types.PoseBone, "planar_ik"):
         sys.path.insert(0, str(ROOT))
         import_module("addon").register()
-        return import_module("addon.cli")
+        return int(import_module("addon.cli").main(words))
     enabled = next(name for name in sys.modules if name.endswith(".planar_ik.addon.cli"))
-    return sys.modules[enabled]
+    return int(sys.modules[enabled].main(words))
 
 
 if __name__ == "__main__":
     status = main()
-    with suppress(OSError):  # The help, when nobody reads on.
-        sys.stdout.flush()
-        sys.stderr.flush()
-    with suppress(OSError):  # Blender's folder for this session, which is empty; it would remove it as it exits.
-        Path(import_module("bpy").app.tempdir).rmdir()
+    sys.stdout.flush()
+    sys.stderr.flush()
     os._exit(status)  # bpy now and then waits for ever in a destructor after Python has finished.

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from . import package
@@ -23,8 +22,11 @@ LIMIT = 1200
 """Seconds after which a command is taken for hung: Blender can wait for ever outside of Python's reach."""
 
 NOTHING_FITS = f"""\
-Blender is a Python module for Python 3.11 (Blender 4.2 to 5.0) and for Python 3.13 (5.2), and python3 is {MACHINE}.
+Blender is a Python module for Python 3.11 (Blender 4.2 and 4.5) and for Python 3.13 (5.2), and python3 is {MACHINE}.
 Install one of the two, then name it: make PYTHON=python3.11 {" ".join(sys.argv[1:2])}"""
+
+SCRIPTS = ("bench", "demo", "sample", "pictures")
+"""Targets that are a script of the same name, run in Blender with the built zip."""
 
 
 def test(*arguments: str) -> int:
@@ -39,27 +41,6 @@ def test(*arguments: str) -> int:
 def solver(*arguments: str) -> int:
     """The solver's tests, where there is no Blender."""
     return _run(environment("test"), "-m", "pytest", *_in("solver"), *arguments)
-
-
-def hunt(minutes: str = "10", *arguments: str) -> int:
-    """The solver's properties on random cases never tried before, again and again for so many minutes."""
-    python = environment("test")
-    hunting = "-m", "hypothesis", "--hypothesis-profile=hunt", "--timeout=0", "-q", "--no-header"
-    end = time.monotonic() + 60.0 * float(minutes)
-    found: set[str] = set()
-    rounds = 0
-    while not rounds or time.monotonic() < end:
-        rounds += 1
-        command = [str(python), "-m", "pytest", *_in("solver"), *hunting, *arguments]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        failed = {line.split(" - ")[0] for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))}
-        if done.returncode and not (failed and failed <= found):
-            print(done.stdout + done.stderr, flush=True)
-        if done.returncode not in (0, 1):
-            return done.returncode  # nothing was tried
-        found |= failed
-    print(f"{rounds} rounds of random cases: " + ("\n".join(["found", *sorted(found)]) if found else "found nothing"))
-    return int(bool(found))
 
 
 def matrix(*versions: str) -> int:
@@ -77,7 +58,8 @@ def matrix(*versions: str) -> int:
     for version in pythons:
         statuses[version] = _test_in(version, built, *(["tests/blender"] if BLENDERS[version] in tried else []))
         tried.add(BLENDERS[version])
-    print("\n" + "\n".join(f"Blender {version}: {_verdict(status)}" for version, status in statuses.items()))
+    for version, status in statuses.items():
+        print(f"Blender {version}: {f'FAILED (status {status})' if status else 'passed'}")
     return max(statuses.values())
 
 
@@ -102,24 +84,10 @@ def window(*arguments: str) -> int:
     return _run(environment("test"), "-m", "pytest", *_in("window"), *arguments, PLANAR_IK_ZIP=str(built))
 
 
-def bench(*arguments: str) -> int:
-    """The benchmarks, side by side with what Blender has."""
-    return _script("bench", *arguments)
-
-
-def sample(*arguments: str) -> int:
-    """The sample file: build/planar_ik_sample.blend."""
-    return _script("sample", *arguments)
-
-
-def demo(*arguments: str) -> int:
-    """The walking creature: build/demo.blend and its pictures."""
-    return _script("demo", *arguments)
-
-
-def pictures() -> int:
-    """The pictures of the guides in docs/, taken anew in a real window."""
-    return _script("pictures")
+def script(name: str, *arguments: str) -> int:
+    """One of `SCRIPTS`."""
+    python = _fitting()
+    return _run(python, "-m", f"scripts.{name}", *arguments, PLANAR_IK_ZIP=str(package.build(python)))
 
 
 def clean() -> int:
@@ -133,11 +101,6 @@ def _fitting() -> Path:
     if not FITTING:
         raise SystemExit(NOTHING_FITS)
     return blender(FITTING)
-
-
-def _script(name: str, *arguments: str) -> int:
-    python = _fitting()
-    return _run(python, "-m", f"scripts.{name}", *arguments, PLANAR_IK_ZIP=str(package.build(python)))
 
 
 def _in(folder: str) -> list[str]:
@@ -167,26 +130,12 @@ def _run(python: Path, *arguments: str, **variables: str) -> int:
             process.wait()
 
 
-def _verdict(status: int) -> str:
-    return f"FAILED (status {status})" if status else "passed"
-
-
 TASKS = {
-    "test": test,
-    "solver": solver,
-    "hunt": hunt,
-    "matrix": matrix,
-    "zip": build_zip,
-    "check": check,
-    "window": window,
-    "bench": bench,
-    "demo": demo,
-    "sample": sample,
-    "pictures": pictures,
-    "clean": clean,
-}
+    "test": test, "solver": solver, "matrix": matrix, "zip": build_zip, "check": check, "window": window, "clean": clean,
+}  # fmt: skip
 
 if __name__ == "__main__":
     if sys.version_info < (3, 11):  # noqa: UP036 - an older one comes this far and is told what it lacks
         raise SystemExit(NOTHING_FITS)
-    sys.exit(TASKS[sys.argv[1]](*sys.argv[2:]))
+    target, *rest = sys.argv[1:]
+    sys.exit(script(target, *rest) if target in SCRIPTS else TASKS[target](*rest))

@@ -1,6 +1,6 @@
 """For every test: the same cases each time, by no clock, since the machines that run this are shared and slow.
 
-``make hunt`` takes the other profile, which tries new ones.
+``make solver ARGS=--hypothesis-profile=hunt`` takes the other profile, which tries new ones.
 """
 
 from hypothesis import settings
