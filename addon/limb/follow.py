@@ -1,0 +1,65 @@
+"""What a limb follows: its target and its pole, each an object or a bone of one, as its home says."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bpy.types import Depsgraph, Object, PoseBone
+from mathutils import Matrix, Vector
+
+from ..blender.types import has_bone, is_armature
+from .home import home_of
+
+
+class Follow(NamedTuple):
+    """The target and the pole of a limb; the name of a bone counts for armatures only."""
+
+    target: Object | None = None
+    subtarget: str = ""
+    pole: Object | None = None
+    pole_subtarget: str = ""
+
+    @property
+    def pairs(self) -> tuple[tuple[Object | None, str], tuple[Object | None, str]]:
+        """Target and pole, each as object and name of a bone."""
+        return (self.target, self.subtarget), (self.pole, self.pole_subtarget)
+
+
+def follow_of(last: PoseBone) -> Follow:
+    """What a limb follows; a bone that is not there counts as nothing to follow."""
+    home = home_of(last)
+    return Follow() if home is None else read(home)
+
+
+def read(constraint: Any) -> Follow:
+    """What an IK constraint follows."""
+    pairs = (constraint.target, constraint.subtarget), (constraint.pole_target, constraint.pole_subtarget)
+    (target, bone), (pole, pole_bone) = (_cleaned(*pair) for pair in pairs)
+    return Follow(target, bone, pole, pole_bone)
+
+
+def _cleaned(ob: Object | None, bone: str) -> tuple[Object | None, str]:
+    if ob is None or not is_armature(ob):
+        return ob, ""
+    return ob, bone
+
+
+def is_gone(ob: Object | None, bone: str) -> bool:
+    """Whether what is to be followed is not there: no object, or one without a bone of this name."""
+    return ob is None or (bool(bone) and not has_bone(ob, bone))
+
+
+def place_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Vector | None:
+    """Where an object's origin or a bone's head is in the evaluated world; None for a bone that is not there."""
+    evaluated: Any = ob.evaluated_get(depsgraph)
+    if not bone:
+        return evaluated.matrix_world.translation  # type: ignore[no-any-return]
+    found = evaluated.pose.bones.get(bone) if evaluated.pose else None
+    return None if found is None else evaluated.matrix_world @ found.head
+
+
+def matrix_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:
+    """The evaluated transform of an object or of a bone that is there, in the world."""
+    evaluated: Any = ob.evaluated_get(depsgraph)
+    world: Matrix = evaluated.matrix_world
+    return world @ evaluated.pose.bones[bone].matrix if bone else world.copy()

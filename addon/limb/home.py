@@ -1,0 +1,126 @@
+"""Where a limb is kept: the muted IK constraint of its last bone, its sliders and its group of choices.
+
+Blender itself renames, symmetrizes, joins, duplicates, appends, overrides and saves all of these.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import PoseBone
+
+from ..blender.types import ArmatureObject
+from .settings import CHOICES, GROUP, HOME, MADE_BY_US, SLIDER, SLIDERS, Slider
+from .words import Refused
+
+
+def home_of(bone: PoseBone) -> Any:
+    """The muted IK constraint that makes a bone the last of a limb, or None."""
+    group: Any = bone.get(GROUP)
+    if group is None or SLIDER["influence"].key not in bone:  # type: ignore[operator]
+        return None
+    found = bone.constraints.get(group.get("constraint", HOME)) or bone.constraints.get(HOME)
+    return found if found and found.type == "IK" else next((each for each in bone.constraints if _is_home(each)), None)
+
+
+def _is_home(constraint: Any) -> bool:
+    return bool(constraint.type == "IK" and constraint.mute)
+
+
+def is_limb(bone: PoseBone) -> bool:
+    """Whether a bone is the last of a limb."""
+    return home_of(bone) is not None
+
+
+def limbs_of(ob: ArmatureObject) -> list[PoseBone]:
+    """The last bones of all limbs of a rig, in the order of its bones."""
+    return [bone for bone in ob.pose.bones if GROUP in bone and is_limb(bone)]  # type: ignore[operator]
+
+
+def make_home(bone: PoseBone, links: tuple[int, ...] = (1, 1), constraint: Any = None) -> Any:
+    """Make a bone the last of a limb, which it may be already; ``constraint`` is the IK constraint to take for it, else
+    one of ours is made."""
+    check_parents(bone, sum(links))
+    home = constraint or home_of(bone) or bone.constraints.get(HOME)
+    if home is None:
+        home = bone.constraints.new("IK")
+        home.name = HOME
+    home.mute = True
+    home.chain_count = sum(links)
+    group: Any = bone.get(GROUP)
+    if group is None:
+        bone[GROUP] = {**CHOICES, "links": list(links), "constraint": home.name}
+    else:
+        group["links"], group["constraint"] = list(links), home.name
+    for slider in SLIDERS:
+        if not slider.is_feature and slider.key not in bone:  # type: ignore[operator]
+            make_slider(bone, slider)
+    return home
+
+
+def drop_home(bone: PoseBone) -> None:
+    """Take the sliders and the group away, and the constraint if it is ours; another's stays as it is, muted."""
+    home = home_of(bone)
+    if home is not None and home.name.startswith(HOME):
+        bone.constraints.remove(home)
+    for key in (*(slider.key for slider in SLIDERS), GROUP):
+        if key in bone:  # type: ignore[operator]
+            del bone[key]
+
+
+def make_slider(bone: PoseBone, slider: Slider) -> None:
+    """Give a bone the custom property of a setting that animates."""
+    bone[slider.key] = slider.default
+    if slider.limits:
+        least, most = slider.limits
+        shown: dict[str, Any] = {"min": least, "max": most, "default": slider.default, "subtype": slider.subtype}
+        bone.id_properties_ui(slider.key).update(description=slider.description, **shown)
+    else:
+        bone.id_properties_ui(slider.key).update(description=slider.description, default=slider.default)
+    bone.property_overridable_library_set(f'["{slider.key}"]', True)
+
+
+def drop_slider(bone: PoseBone, slider: Slider) -> None:
+    """Take the custom property of a feature away."""
+    if slider.key in bone:  # type: ignore[operator]
+        del bone[slider.key]
+
+
+def choices_of(bone: PoseBone) -> dict[str, Any]:
+    """The settings of a limb that do not animate, by name."""
+    group: Any = bone.get(GROUP) or {}
+    return {name: group.get(name, default) for name, default in CHOICES.items()}
+
+
+def links_of(bone: PoseBone) -> tuple[int, ...]:
+    """How many bones of the hierarchy each link of a limb has, from the root down; more than one where twist bones lie in
+    line."""
+    group: Any = bone.get(GROUP) or {}
+    return tuple(int(count) for count in group.get("links", (1, 1)))
+
+
+def bones_of_limb(bone: PoseBone, links: tuple[int, ...] | None = None) -> list[PoseBone]:
+    """The first bone of each link of a limb, from the root down."""
+    links = links or links_of(bone)
+    line = hierarchy(bone, sum(links))
+    starts = [sum(links[:i]) for i in range(len(links))]
+    return [line[start] for start in starts] if len(line) == sum(links) else []
+
+
+def hierarchy(bone: PoseBone, count: int) -> list[PoseBone]:
+    """A bone and those above it, so many in all or as many as there are, from the root down."""
+    line = [bone]
+    while len(line) < count and line[0].parent:
+        line.insert(0, line[0].parent)
+    return line
+
+
+def check_parents(bone: PoseBone, count: int) -> None:
+    """Refuse a bone that has not enough bones above it."""
+    if len(hierarchy(bone, count)) < count:
+        raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
+
+
+def is_ours(constraint: Any) -> bool:
+    """Whether a constraint of a limb's bone belongs to its mechanism."""
+    return bool(constraint.name.startswith(MADE_BY_US))

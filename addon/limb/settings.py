@@ -1,0 +1,83 @@
+"""What can be set on a limb: the one list of names, kinds, defaults and limits.
+
+Sliders animate: they are custom properties of the limb's last bone, with names that read well without the extension.
+Choices do not animate: they are kept in the bone's group ``planar_ik`` and become part of the mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+HOME = "Planar IK"
+"""The name of the muted IK constraint that makes a bone the last of a limb. What the names of the limb's other
+constraints begin with, too: `MADE_BY_US`."""
+
+MADE_BY_US = "Planar IK "
+
+GROUP = "planar_ik"
+"""The custom property of the last bone that holds the choices and the reference shape."""
+
+PLANES = ("HINGE", "FREE", "POLE")
+VOLUMES = ("LENGTH", "UNIFORM", "VOLUME")
+
+
+class Slider(NamedTuple):
+    """A setting that animates. ``limits`` are None for a checkbox; ``is_feature`` says that the property is there only
+    while the limb has the feature."""
+
+    name: str
+    key: str
+    default: float | bool
+    limits: tuple[float, float] | None
+    subtype: str
+    description: str
+    is_feature: bool = False
+
+
+SLIDERS = (
+    Slider("influence", "IK Influence", 1.0, (0.0, 1.0), "FACTOR", "Blend between FK (0) and IK (1)"),
+    Slider("flip", "IK Flip", False, None, "NONE", "Bend to the other side"),
+    Slider("swivel", "IK Swivel", 0.0, (-40.0, 40.0), "ANGLE", "Turn the knee around the limb"),
+    Slider(
+        "softness",
+        "IK Softness",
+        0.0,
+        (0.0, 1.0),
+        "FACTOR",
+        "How early the limb slows before it is straight (no knee pop)",
+        is_feature=True,
+    ),
+    Slider(
+        "stretch",
+        "IK Stretch",
+        0.0,
+        (0.0, 1.0),
+        "FACTOR",
+        "How much the bones lengthen towards a target out of reach",
+        is_feature=True,
+    ),
+)
+
+SLIDER = {slider.name: slider for slider in SLIDERS}
+
+CHOICES: dict[str, Any] = {
+    "plane": "FREE",
+    "stretch_max": 2.0,
+    "stretch_volume": "LENGTH",
+    "min_angle": 0.0,
+    "max_angle": math.pi,
+}
+"""The settings that do not animate, with their defaults. The knee's inner angles are in radians."""
+
+ALLOWED = {
+    "plane": PLANES,
+    "stretch_volume": VOLUMES,
+    "stretch_max": (1.0, 100.0),
+    "min_angle": (0.0, math.pi),
+    "max_angle": (0.0, math.pi),
+}
+"""What a choice may be: one of several words, or a number from the first to the second."""
+
+UNLIMITED = math.pi - 1e-6
+"""The largest knee angle in single precision that is still no limit."""

@@ -1,0 +1,196 @@
+"""The shape of a limb in its reference pose: where its joints are, in which plane it bends, and which way.
+
+Joints are where bones begin; the tip is where the foot or hand below begins, or the last bone's tail. The reference is the
+rest pose, or another pose of the limb's own bones (``stills``), always relative to the limb's parent. Everything here is
+in the armature's rest space, and in double precision.
+
+The frame G has its origin at the root, Y along the line from root to tip, Z along the normal of the bend plane; the knee
+lies on the side of -X. Angles are counter-clockwise about Z, from Y.
+"""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Bone, PoseBone
+from numpy.typing import NDArray
+
+from .home import bones_of_limb, hierarchy, links_of
+from .settings import GROUP
+
+Matrix = NDArray[np.float64]
+Turn = tuple[float, float, float, float]
+
+STRAIGHT = 1e-4
+"""The sine of the knee's turn below which a limb counts as straight: float32 bones far from the origin are so noisy."""
+
+IDENTITY: Turn = (1.0, 0.0, 0.0, 0.0)
+
+
+class Shape(NamedTuple):
+    """A limb in its reference pose, for two links.
+
+    ``rest`` are the rest matrices (4, 4) of the links' first bones, ``reference`` the same in the reference pose, ``frame``
+    is G; ``lengths`` of the links, and the angles ``alpha`` of the first off the line and ``kappa`` of the second
+    against the first; ``normals`` is the bend plane's normal in the axes of each link in the reference; ``tip`` is where
+    the tip is in the last bone's own space; ``points`` says of each link that its first bone points at its next joint.
+    """
+
+    names: tuple[str, ...]
+    rest: tuple[Matrix, ...]
+    reference: tuple[Matrix, ...]
+    frame: Matrix
+    lengths: tuple[float, ...]
+    alpha: float
+    kappa: float
+    normals: tuple[Matrix, ...]
+    stills: tuple[Turn, ...]
+    tip: Matrix
+    points: tuple[bool, ...]
+    is_straight: bool
+
+
+def shape_of(last: PoseBone, bend_axis: Any = None) -> Shape:
+    """The shape of a limb, as its armature and its group say. ``bend_axis`` stands in for the group's: the axis, in the
+    last bone's own space, that a straight limb bends about."""
+    group: Any = last.get(GROUP) or {}
+    flat = list(group.get("stills", ()))
+    stills = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
+    axis = bend_axis if bend_axis is not None else group.get("bend_axis", (1.0, 0.0, 0.0))
+    return make_shape(last, links_of(last), stills, axis, group.get("tip", "FOOT"))  # type: ignore[arg-type]
+
+
+def make_shape(
+    last: PoseBone,
+    links: tuple[int, ...],
+    stills: tuple[Turn, ...] = (),
+    axis: Any = (1.0, 0.0, 0.0),
+    tip: str = "FOOT",
+) -> Shape:
+    """The shape of the limb of these ``links`` whose bones stand as ``stills`` say, by their own rotations (at rest
+    without any). ``axis`` is what it bends about where it is straight, in the last bone's own space; ``tip`` is ``FOOT``
+    for where the bone below begins, or ``TAIL``."""
+    bones = bones_of_limb(last, links)
+    stills = stills or (IDENTITY,) * len(bones)
+    line = hierarchy(last, sum(links))
+    rest = [matrix_of(bone.bone) for bone in line]
+    starts = [line.index(bone) for bone in bones]
+    posed: list[Matrix] = []
+    for i in range(len(line)):
+        in_parent = np.linalg.inv(rest[i - 1]) @ rest[i] if i else rest[0]
+        turned = rotation(stills[starts.index(i)]) if i in starts else np.eye(4)
+        posed.append((posed[-1] if i else np.eye(4)) @ in_parent @ turned)
+    place = tip_of(last.bone, tip)
+    joints = [*(posed[start][:3, 3] for start in starts), (posed[-1] @ [*place, 1.0])[:3]]
+    reference = [posed[start] for start in starts]
+    frame, is_straight = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
+    ways = [b - a for a, b in zip(joints, joints[1:], strict=False)]
+    angles = _angles(ways, frame)
+    return Shape(
+        names=tuple(bone.name for bone in bones),
+        rest=tuple(rest[start] for start in starts),
+        reference=tuple(reference),
+        frame=frame,
+        lengths=tuple(float(np.linalg.norm(way)) for way in ways),
+        alpha=angles[0],
+        kappa=angles[0] - angles[1],
+        normals=tuple(matrix[:3, :3].T @ frame[:3, 2] for matrix in reference),
+        stills=stills,
+        tip=place,
+        points=tuple(
+            bool(np.linalg.norm(unit(way, matrix[:3, 1]) - matrix[:3, 1]) < 1e-4)
+            for way, matrix in zip(ways, reference, strict=True)
+        ),
+        is_straight=is_straight,
+    )
+
+
+def matrix_of(bone: Bone) -> Matrix:
+    """The rest matrix of a bone in its armature."""
+    return np.array(bone.matrix_local, float)
+
+
+def tip_of(last: Bone, kind: str = "FOOT") -> Matrix:
+    """Where the tip of a limb is, in its last bone's own space."""
+    foot = foot_of(last) if kind == "FOOT" else None
+    if foot is None:
+        return np.array((0.0, last.length, 0.0))
+    place: Matrix = np.linalg.inv(matrix_of(last)) @ [*foot.head_local, 1.0]
+    return place[:3]
+
+
+def foot_of(last: Bone) -> Bone | None:
+    """The foot or hand below a limb: the connected child, else the one with a name for it, else that of the longest
+    branch. A bone that begins where the last one does, or that is of a mechanism, is none."""
+    children = [child for child in last.children if _is_below(last, child)]
+    if len(children) < 2:
+        return children[0] if children else None
+    joined = [child for child in children if child.use_connect]
+    named = [child for child in children if any(word in child.name.lower() for word in FEET)]
+    return max(joined or named or children, key=lambda child: (len(child.children_recursive), child.length))
+
+
+FEET = ("foot", "hand", "ankle", "wrist", "paw", "hoof", "tarsus")
+MECHANISM = ("mch-", "org-", "wgt-", "ctrl", "ik_", "target", "pole")
+
+
+def _is_below(last: Bone, child: Bone) -> bool:
+    along = (child.head_local - last.head_local).length
+    return along > 0.3 * last.length and not child.name.lower().startswith(MECHANISM)
+
+
+def _frame(joints: list[Matrix], axis: Matrix) -> tuple[Matrix, bool]:
+    """The frame G of joints, and whether they are in line; a straight limb bends about ``axis``."""
+    root, knee, tip = joints[0], joints[1], joints[-1]
+    size = sum(float(np.linalg.norm(b - a)) for a, b in zip(joints, joints[1:], strict=False)) or 1.0
+    first = unit(knee - root, unit(tip - knee, np.array((0.0, 1.0, 0.0))))
+    y = unit(tip - root, first) if np.linalg.norm(tip - root) > STRAIGHT * size else first
+    across = np.cross(unit(tip - knee, first), first)
+    is_straight = bool(np.linalg.norm(across) <= STRAIGHT)
+    normal = axis if is_straight else across
+    z = normal - y * (normal @ y)
+    if np.linalg.norm(z) < 1e-6:  # the axis lies along the limb
+        z = np.eye(3)[np.argmin(abs(y))]
+        z = z - y * (z @ y)
+    z = unit(z, y)
+    frame = np.eye(4)
+    frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = np.cross(y, z), y, z, root
+    return frame, is_straight
+
+
+def _angles(ways: list[Matrix], frame: Matrix) -> list[float]:
+    """The angle of each way in the plane of a frame; the second is at most half a turn below the first."""
+    x, y = frame[:3, 0], frame[:3, 1]
+    angles = [float(np.arctan2(-(way @ x), way @ y)) if way.any() else 0.0 for way in ways]
+    if not ways[0].any():
+        angles[0] = angles[1]
+    if not ways[1].any():
+        angles[1] = angles[0]
+    if angles[1] > angles[0] + 1e-9:
+        angles[1] -= 2.0 * pi
+    return angles
+
+
+def unit(v: Any, fallback: Any) -> Matrix:
+    """The direction of a vector, or another where it has no length."""
+    size = float(np.linalg.norm(v))
+    return np.asarray(v, float) / size if size > 1e-12 else np.asarray(fallback, float)
+
+
+def rotation(turn: Any) -> Matrix:
+    """The matrix (4, 4) of a unit quaternion (w, x, y, z)."""
+    w, x, y, z = turn
+    made = np.eye(4)
+    made[:3, :3] = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    )
+    return made
+
+
+def half(angle: float) -> tuple[float, float]:
+    """An angle as a half angle: cosine and sine of half of it."""
+    return cos(angle / 2.0), sin(angle / 2.0)

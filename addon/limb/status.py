@@ -1,0 +1,175 @@
+"""Whether a limb reached its target, in both modes: the evaluated tip against the target, and against where the solver puts
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Depsgraph, PoseBone
+from numpy.typing import NDArray
+
+from ..blender.types import ArmatureObject
+from ..solver.limb import tip_of
+from ..solver.reach import Reach
+from .follow import is_gone
+from .solving import Found, Limb, Table, frames_now, into_frames, own_turns, places, pose_matrices, sliders_of, solve
+from .solving import table_of
+from .words import Refused
+
+Array = NDArray[Any]
+
+problem_hooks: list[Callable[[PoseBone], str]] = []
+"""Each is asked what is wrong with what poses a limb: "" if nothing. The mechanism and live add theirs."""
+
+MISSED = 3e-5
+"""How far the tip may be off, as a fraction of the limb's length, and still count as on target."""
+BLENDED = 2e-3
+"""The same between FK and IK, where the mechanism blends a little differently."""
+ROUNDING = 1e-6
+"""And as a fraction of how far the limb is from the world's origin."""
+
+
+class Status(NamedTuple):
+    """What became of a limb: how its target was reached, how far its tip is from it in scene units, and a sentence, as a
+    template with values. ``is_fk`` says that its influence is 0, ``is_ik`` that it is 1."""
+
+    reach: Reach
+    residual: float
+    template: str
+    values: dict[str, Any]
+    is_fk: bool = False
+    is_ik: bool = True
+
+    @property
+    def message(self) -> str:
+        """The sentence in English."""
+        return self.template.format(**self.values)
+
+
+SENTENCES = {
+    Reach.REACHED: "On target",
+    Reach.TOO_FAR: "{distance} short: the target is too far",
+    Reach.TOO_NEAR: "{distance} off: the target is too near",
+    Reach.LIMITED: "{distance} off: the knee is at its limit",
+    Reach.OFF_PLANE: "The target is {distance} beside the hinge",
+}
+MOVED = "Something else moves this limb after the IK: check its constraints and other add-ons"
+
+
+def status_of(last: PoseBone, depsgraph: Depsgraph) -> Status:
+    """The status of one limb, by its last bone on the original rig."""
+    return statuses(last.id_data, [last], depsgraph)[0]
+
+
+def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph) -> list[Status]:
+    """The status of limbs of one rig, as it is evaluated now."""
+    if not lasts:
+        return []
+    problems = [_missing(last) for last in lasts]
+    evaluated: Any = ob.evaluated_get(depsgraph)
+    table = table_of(ob, lasts)
+    poses = pose_matrices(evaluated)
+    measured = measure(table, evaluated, depsgraph, poses)
+    answers = []
+    for row, (last, problem) in enumerate(zip(lasts, problems, strict=True)):
+        answers.append(problem or _judge(last, table.limbs[row], measured, row))
+    return answers
+
+
+class Measured(NamedTuple):
+    """The solution, and in the world: evaluated tips, the tips that the solver expects, and targets, (n, 3) each."""
+
+    found: Found
+    tips: Array
+    expected: Array
+    targets: Array
+    influence: Array
+    sizes: Array
+
+
+def measure(table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph, poses: Array) -> Measured:
+    """Where the tips of limbs are, and where they should be."""
+    frames = frames_now(table, evaluated, poses)
+    target, pole = places(table, evaluated, depsgraph)
+    sliders = sliders_of(table, evaluated)
+    own = own_turns(table, evaluated)
+    found = solve(table, into_frames(frames, target), into_frames(frames, pole), sliders, own)
+    turns = [tuple(found.turns[:, k].T) for k in range(2)]
+    local = np.stack(np.broadcast_arrays(*tip_of((turns[0], turns[1]), table.reference, found.stretch)), axis=-1)
+    world = np.array(evaluated.matrix_world, float)
+    tips = tips_now(table, evaluated, poses)
+    expected = np.einsum("nij,nj->ni", world @ frames, np.c_[local, np.ones(len(local))])[:, :3]
+    lengths = np.array([sum(limb.shape.lengths) for limb in table.limbs])
+    sizes = lengths * np.linalg.norm((world @ frames)[:, :3, 1], axis=-1)
+    return Measured(found, to_world(world, tips), expected, to_world(world, target), sliders["influence"], sizes)
+
+
+def tips_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
+    """Where the tips of limbs are evaluated, in the armature, (n, 3)."""
+    lasts = [evaluated.pose.bones.find(limb.last) for limb in table.limbs]
+    tips: Array = np.einsum("nij,nj->ni", poses[lasts], [[*limb.shape.tip, 1.0] for limb in table.limbs])[:, :3]
+    return tips
+
+
+def to_world(world: Array, points: Array) -> Array:
+    """Points (n, 3) of an object in the world."""
+    return points @ world[:3, :3].T + world[:3, 3]
+
+
+def _missing(last: PoseBone) -> Status | None:
+    """The status of a limb that can't be posed at all."""
+    from .follow import follow_of
+
+    follow = follow_of(last)
+    if follow.target is None:
+        return _invalid("Pick a target for '{bone}', or make one", bone=last.name)
+    if is_gone(follow.target, follow.subtarget):
+        return _invalid("Target '{name}' was deleted: pick another one", name=follow.subtarget)
+    return None
+
+
+def _judge(last: PoseBone, limb: Limb, measured: Measured, row: int) -> Status:
+    residual = float(np.linalg.norm(measured.tips[row] - measured.targets[row]))
+    off = float(np.linalg.norm(measured.tips[row] - measured.expected[row]))
+    influence = float(measured.influence[row])
+    slack = ROUNDING * float(np.abs(measured.targets[row]).max()) + MISSED * measured.sizes[row]
+    reach = Reach(int(measured.found.reach[row]))
+    if not np.isfinite([residual, off]).all():
+        return _invalid("'{bone}', or what carries it, is scaled to nothing or not a number", bone=last.name)
+    broken = next(filter(None, (hook(last) for hook in problem_hooks)), "")
+    allowed = slack if influence in (0.0, 1.0) else slack + BLENDED * measured.sizes[row]
+    if broken or off > allowed:
+        return Status(Reach.INVALID, residual, broken or MOVED, {"bone": last.name}, influence <= 0.0, influence >= 1.0)
+    if influence <= 0.0:
+        return Status(reach, residual, "FK", {}, True, False)
+    if influence < 1.0:
+        return Status(
+            reach,
+            residual,
+            "{distance} from the target, between FK and IK",
+            {"distance": _told(residual)},
+            False,
+            False,
+        )
+    if residual <= slack:
+        return Status(Reach.REACHED, residual, SENTENCES[Reach.REACHED], {})
+    if reach == Reach.REACHED:  # softness keeps it off
+        return Status(reach, residual, "{distance} short: softness eases it", {"distance": _told(residual)})
+    return Status(reach, residual, SENTENCES.get(reach, MOVED), {"distance": _told(residual)})
+
+
+def _told(distance: float) -> str:
+    return f"{distance:.2g} m"
+
+
+def _invalid(template: str, **values: Any) -> Status:
+    return Status(Reach.INVALID, 0.0, template, values)
+
+
+def check(last: PoseBone, depsgraph: Depsgraph) -> None:
+    """Refuse what is done to a limb that can't be posed."""
+    problem = _missing(last)
+    if problem:
+        raise Refused(problem.template, **problem.values)

@@ -1,0 +1,1 @@
+"""What people do with limbs, without buttons: add, remove, snap, switch, mirror, convert."""

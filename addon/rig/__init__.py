@@ -1,1 +1,0 @@
-"""What a limb is: its bones, its settings, what it follows, and what keeps it from being posed."""

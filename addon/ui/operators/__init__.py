@@ -1,1 +1,0 @@
-"""What a person can do: every operator, and what its selection means."""
