@@ -1,6 +1,19 @@
-"""The geometry of two-bone limbs: plain arithmetic, no Blender. Written once for floats, arrays and recorders."""
+"""The geometry of limbs: plain arithmetic, no Blender. Written once for floats, arrays and recorders."""
 
+from .limb import Plane, Pose, Poses, Reference, Settings, pose_limb, pose_limbs, reference
 from .planar import TwoBone, solve_two_bone
 from .reach import Reach
 
-__all__ = ["Reach", "TwoBone", "solve_two_bone"]
+__all__ = [
+    "Plane",
+    "Pose",
+    "Poses",
+    "Reach",
+    "Reference",
+    "Settings",
+    "TwoBone",
+    "pose_limb",
+    "pose_limbs",
+    "reference",
+    "solve_two_bone",
+]

@@ -1,154 +1,300 @@
-"""The shape of a limb with both bones unturned: lengths, bend plane, and the lower bone's own axes.
+"""From a target to the rotations of a limb's bones, in its bend plane, with every setting of a limb.
 
-All vectors are in the frame F of the upper bone: its pose with its own channels at identity, its head at the origin.
+Places are in the limb's frame G: the origin at the root, Y along the reference line from root to tip, Z the normal of
+the bend plane, the knee on the side of -X. Turns about Z are counter-clockwise from Y. The limb is posed in two
+strokes: the reference line is turned to the target and about itself, by pole and swivel; and each bone is turned off
+that line by the half angles of the triangle.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any, NamedTuple
 
-from .ops import Ops
+import numpy as np
+
+from .arrays import are_finite, in_slabs, split
+from .ops import Array, Ops
+from .reach import Reach
 from .rotation import (
+    IDENTITY,
+    HalfAngle,
     Quaternion,
     Vector,
-    choose,
     combine,
     components,
     conjugate,
     cross,
     dot,
-    flattened,
-    from_plane,
-    length,
+    half_angle,
     multiply,
     normalised,
     rotate,
     scale,
     shortest,
+    slerp,
     unit,
 )
-from .triangle import Bones, bones
+from .triangle import Bones, Settings, bones, extend, extend_shaped, judge, limited_range, turns
 
-STRAIGHT = 1e-4
-"""The sine of the knee's turn below which a limb counts as straight at rest. Float32 bones far from their object's
-origin are this noisy; no one models a bend this small."""
+IN_LINE_SQUARE = 1e-12
+"""The squared sine between two directions below which they are in line and span no plane."""
 
 Axes = tuple[Vector, Vector, Vector]
 
-HalfAngle = tuple[Any, Any]
-"""A turn as the cosine and sine of half of it."""
 
-NO_TURN: HalfAngle = (1.0, 0.0)
-FIRST, THIRD = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+class Plane(StrEnum):
+    """The plane that a limb bends in."""
+
+    HINGE = "HINGE"
+    """The limb's own; the target is projected onto it."""
+    FREE = "FREE"
+    """The limb's own, turned with the line from root to tip the shortest way to the target; straight opposite, half a
+    turn about its normal."""
+    POLE = "POLE"
+    """That through root, target and pole; while these are in line, that of `FREE`."""
 
 
-class Limb(NamedTuple):
-    """What of a limb does not change while it moves.
+class Reference(NamedTuple):
+    """The limb's shape in its reference pose; every number is a float, or an array with a row for each limb."""
 
-    ``axes`` are the bend plane's: along the upper bone, across it (the cross product of the other two), and the
-    normal, about which the limb bends; each a unit vector in F. ``lower_axes`` are the same three in the axes of the
-    unturned lower bone, reversed if that is mirrored, so that rotation vectors carry over. ``rest_turn`` takes the
-    upper bone's direction to the lower bone's, in components along ``axes``.
-
-    ``knee_turns`` are three quaternions that add up to the lower bone's own rotation when weighted with the cosine of
-    half the knee's turn off straight, and with its sine times the components of the turn's axis across the limb and
-    along the normal.
-
-    ``line_axes`` are the axes again as the rest line has them, from root to tip: along it, across it, and the normal
-    made square to it; each a unit vector in F. ``line_turn`` takes ``axes`` to them, in components along ``axes``.
-    ``start`` is the upper bone's direction in components along ``line_axes``.
-
-    ``pole_turn`` is by how much the knee is off the plane of a pole, about the line from root to target.
-    """
-
-    r1: Any
-    r2: Any
+    lengths: tuple[Any, Any]
     bones: Bones
-    axes: Axes
-    lower_axes: Axes
-    rest_turn: Quaternion
-    knee_turns: tuple[Quaternion, Quaternion, Quaternion]
-    line_axes: Axes
-    line_turn: Quaternion
-    start: Vector
-    pole_turn: HalfAngle = NO_TURN
+    alpha: HalfAngle  # of the first bone off the line
+    kappa: HalfAngle  # of the knee's turn off straight
+    first_axes: Axes  # the first bone's x, y and z axes, unit vectors in G
+    normal: Vector  # the bend plane's, in the second bone's axes
+    stills: tuple[Quaternion, Quaternion]  # the bones' own local rotations
+    along: Vector  # from knee to tip, a unit vector in the second bone's axes; what forward kinematics needs
 
 
-def limb(knee: Vector, lower: Vector, lower_frame: Axes, m: Ops) -> Limb:
-    """The limb with its knee at ``knee`` and its tip at ``knee + lower``.
+class Pose(NamedTuple):
+    """The bones' local rotations and what they achieve at an influence of 1."""
 
-    ``lower_frame`` holds the x, y and z axes of the unturned lower bone as unit vectors in F; its y axis is along the
-    bone. The normal is ``lower x knee``, so that bend +1 is the shape itself; a straight limb takes the x axis.
-    Bones of no length take the other bone's direction, or the y axis.
+    turns: tuple[Quaternion, Quaternion]
+    stretch: Any  # factor on the length of the bones, blended by influence
+    reach: Any
+    shortfall: Any  # distance from tip to target
+
+
+class Poses(NamedTuple):
+    """`Pose` for rows of shape S."""
+
+    turns: tuple[Array, Array]  # S + (4,), w first
+    stretch: Array  # S
+    reach: Array  # S, Reach values as int8
+    shortfall: Array  # S
+
+
+__all__ = [
+    "Axes",
+    "Plane",
+    "Pose",
+    "Poses",
+    "Reference",
+    "Settings",
+    "half_angles_at",
+    "joints_of",
+    "line_to",
+    "pose_limb",
+    "pose_limbs",
+    "reference",
+    "roll_to",
+    "tip_of",
+]
+
+AS_IT_IS = Settings()
+
+
+def reference(
+    lengths: tuple[Any, Any],
+    alpha: HalfAngle,
+    kappa: HalfAngle,
+    first_axes: Axes,
+    normal: Vector,
+    stills: tuple[Quaternion, Quaternion],
+    m: Ops,
+    along: Vector = (0.0, 1.0, 0.0),
+) -> Reference:
+    """A limb's shape, from what is measured; half angles, normal and ``along`` are of any length.
+
+    ``along`` is made square to the normal; a second bone that points at the tip has it along its y axis.
     """
-    r1 = length(knee, m)
-    r2 = length(lower, m)
-    along_lower = unit(lower, lower_frame[1], m)
-    along = unit(knee, along_lower, m)
-    across = cross(along_lower, along)
-    straight = length(across, m) <= STRAIGHT
-    hinge = choose(straight, lower_frame[0], across, m)
-    hinge = _upright(hinge, along, lower_frame[2], m)
-    axes = (along, cross(hinge, along), hinge)
-    mirrored = dot(cross(lower_frame[0], lower_frame[1]), lower_frame[2]) < 0.0
-    sign = m.select(mirrored, -1.0, 1.0)
-    along_in_lower, across_in_lower, hinge_in_lower = (scale(components(axis, lower_frame), sign) for axis in axes)
-    lower_axes = (along_in_lower, across_in_lower, hinge_in_lower)
-    rest_turn = shortest(*components(along_lower, axes), m)
-    knee_turns = _knee_turns(rest_turn, lower_axes, NO_TURN)
-    return Limb(
-        r1, r2, bones(r1, r2, m), axes, lower_axes, rest_turn, knee_turns, *_rest_line(r1, r2, axes, rest_turn, m)
+    normal = unit(normal, (0.0, 0.0, 1.0), m)
+    across = unit(cross(normal, along), (1.0, 0.0, 0.0), m)
+    alpha, kappa = (_unit(angle, m) for angle in (alpha, kappa))
+    return Reference(
+        (lengths[0], lengths[1]), bones(*lengths, m), alpha, kappa, first_axes, normal, stills, cross(across, normal)
     )
 
 
-def turned(limb: Limb, hinge: HalfAngle, twist: HalfAngle, m: Ops, pole_turn: HalfAngle = NO_TURN) -> Limb:
-    """What `limb` made, with its hinge axis, the normal, turned about the upper bone, and its lower bone about its own
-    length: made straight by the shortest turn, the lower bone is twisted, and then bends about the turned axis. With a
-    pole, its knee lies beside that by a turn about the line from root to target.
+def pose_limb(
+    target: Vector,
+    reference: Reference,
+    settings: Settings,
+    plane: Plane,
+    m: Ops,
+    pole: Vector | None = None,
+    own: tuple[Quaternion, Quaternion] | None = None,
+    tolerance: Any = 1e-12,
+) -> Pose:
+    """Pose a limb so that its tip goes to ``target``, in the plane named; ``pole`` is where the knee points, for that
+    of the pole.
 
-    The three are the settings ``hinge_angle``, ``lower_twist`` and ``pole_angle``, as half angles of unit length;
-    `fitting.fit_hinge` finds the first two for a pose.
+    ``own`` are the bones' own (FK) local rotations, from which the settings' influence leads to the solution; without
+    them it is 1. A target at the root counts as on the reference line. ``tolerance`` is the shortfall that still counts
+    as reached, and how far off a hinge's plane a target still counts as in it, as a fraction of the limb's length.
+    Numbers that are not finite are the caller's to refuse.
     """
-    cosine, sine = hinge
-    cosine, sine = cosine * cosine - sine * sine, 2.0 * cosine * sine
-    axes, lower_axes = (_turned_about_first(of, cosine, sine) for of in (limb.axes, limb.lower_axes))
-    w, x, y, z = limb.rest_turn
-    rest_turn = (w, x, y * cosine + z * sine, z * cosine - y * sine)
-    knee_turns = _knee_turns(rest_turn, lower_axes, twist)
-    rest_line = _rest_line(limb.r1, limb.r2, axes, rest_turn, m)
-    return Limb(limb.r1, limb.r2, limb.bones, axes, lower_axes, rest_turn, knee_turns, *rest_line, pole_turn)
+    x, y, z = target
+    square = x * x + y * y
+    distance = m.sqrt(square if plane == Plane.HINGE else square + z * z)
+    knee, off_line, stretch, reach, shortfall = _bend(distance, reference, settings, tolerance, m)
+    if plane == Plane.HINGE:
+        cosine, sine = _sum(half_angle(y, -x, distance, m), off_line)
+        turn = (cosine, 0.0, 0.0, sine)
+        beside = m.select(abs(z) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
+        reach = m.select(reach > Reach.REACHED, reach, beside)
+        shortfall = m.sqrt(shortfall * shortfall + z * z)
+    else:
+        line = line_to(target, distance, m)
+        cosine, sine = settings.swivel
+        if plane == Plane.POLE and pole is not None:
+            cosine, sine = _sum(roll_to(line, pole, m), settings.swivel)
+        about_line = (cosine * off_line[0], sine * off_line[1], sine * off_line[0], cosine * off_line[1])
+        turn = multiply(line, about_line)
+        shortfall = abs(shortfall)
+    w, x, y, z = normalised(turn, m)
+    first = multiply(reference.stills[0], (w, *components((x, y, z), reference.first_axes)))
+    nx, ny, nz = reference.normal
+    second = multiply(reference.stills[1], (knee[0], knee[1] * nx, knee[1] * ny, knee[1] * nz))
+    if own is not None:
+        first, second = (slerp(a, b, settings.influence, m) for a, b in zip(own, (first, second), strict=True))
+        stretch = 1.0 + settings.influence * (stretch - 1.0)
+    return Pose((first, second), stretch, reach, shortfall)
 
 
-def _turned_about_first(axes: Axes, cosine: Any, sine: Any) -> Axes:
-    return (axes[0], combine(0.0, cosine, sine, axes), combine(0.0, -sine, cosine, axes))
+def pose_limbs(
+    target: Any,
+    reference: Reference,
+    settings: Settings = AS_IT_IS,
+    plane: Plane = Plane.FREE,
+    pole: Any = None,
+    own: tuple[Any, Any] | None = None,
+    tolerance: Any = 1e-12,
+) -> Poses:
+    """Pose many limbs, as `pose_limb` does one; all that is given broadcasts, so that frames x limbs is one call.
+
+    ``target`` and ``pole`` are (..., 3), ``own`` two arrays (..., 4), w first; each number of ``reference`` (made with
+    `ARRAYS` from arrays, or with `FLOATS`) and ``settings`` may be an array. Rows with input that is not finite are
+    `Reach.INVALID` and stand as in the reference.
+    """
+    given = (
+        split(target, 3),
+        reference,
+        settings,
+        split(pole, 3) if plane == Plane.POLE and pole is not None else None,
+        None if own is None else tuple(split(turn, 4) for turn in own),
+        tolerance,
+    )
+
+    def formula(given: Any, m: Ops) -> list[Any]:
+        target, reference, settings, pole, own, tolerance = given
+        pose = pose_limb(target, reference, settings, plane, m, pole, own, tolerance)
+        is_sound = are_finite((*target, *(pole or ())))
+        return [*pose.turns[0], *pose.turns[1], pose.stretch, pose.shortfall, pose.reach, is_sound]
+
+    results = in_slabs(formula, given, 12)
+    invalid = ~(np.isfinite(results).all(axis=0) & (results[11] > 0.0))
+    if invalid.any():
+        numbers = (*_sound(reference.stills[0]), *_sound(reference.stills[1]), 1.0, 0.0, Reach.INVALID)
+        for room, number in zip(results, numbers, strict=False):
+            np.copyto(room[...], number, where=invalid)
+    first, second = (np.moveaxis(turn, 0, -1) for turn in (results[:4], results[4:8]))
+    return Poses((first, second), results[8], results[10].astype(np.int8), results[9])
 
 
-def _knee_turns(rest_turn: Quaternion, lower_axes: Axes, twist: HalfAngle) -> tuple[Quaternion, Quaternion, Quaternion]:
-    straighten = multiply((*twist, 0.0, 0.0), conjugate(rest_turn))
-    bases = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
-    straight_on, aside, bent = (in_axes(multiply(base, straighten), lower_axes) for base in bases)
-    return (straight_on, aside, bent)
+def joints_of(turns: tuple[Quaternion, Quaternion], reference: Reference, stretch: Any = 1.0) -> tuple[Vector, Vector]:
+    """Where two local rotations put knee and tip, in G: forward kinematics."""
+    first, second = (multiply(conjugate(still), turn) for still, turn in zip(reference.stills, turns, strict=True))
+    knee_cos, knee_sin = reference.kappa
+    cosine, sine = reference.alpha
+    upper = (first[0], *combine(*first[1:], reference.first_axes))
+    knee = rotate(upper, scale(_direction(cosine, sine), reference.lengths[0] * stretch))
+    # Of the second bone's way: along the reference's, across it in the bend plane, and along the normal.
+    axes = (reference.along, cross(reference.normal, reference.along), reference.normal)
+    along, across, off = components(rotate(second, reference.along), axes)
+    cosine, sine = cosine * knee_cos + sine * knee_sin, sine * knee_cos - cosine * knee_sin
+    x, y, _ = _direction(cosine, sine)
+    way = rotate(upper, (along * x - across * y, along * y + across * x, off))
+    tip = tuple(a + reference.lengths[1] * stretch * b for a, b in zip(knee, way, strict=True))
+    return knee, (tip[0], tip[1], tip[2])
 
 
-def _rest_line(r1: Any, r2: Any, axes: Axes, rest_turn: Quaternion, m: Ops) -> tuple[Axes, Quaternion, Vector]:
-    """``line_axes``, ``line_turn`` and ``start``; a limb with its tip at its root takes the upper bone's line."""
-    x, y, z = rotate(rest_turn, (r2, 0.0, 0.0))
-    tip = (x + r1, y, z)
-    is_line = length(tip, m) > STRAIGHT * (r1 + r2)
-    line = unit(choose(is_line, tip, FIRST, m), FIRST, m)
-    normal = _upright(THIRD, line, FIRST, m)
-    across = cross(normal, line)
-    line_axes = (combine(*line, axes), combine(*across, axes), combine(*normal, axes))
-    return line_axes, normalised(from_plane(line, normal, m), m), (line[0], across[0], normal[0])
+def tip_of(turns: tuple[Quaternion, Quaternion], reference: Reference, stretch: Any = 1.0) -> Vector:
+    """Where two local rotations put the tip, in G."""
+    return joints_of(turns, reference, stretch)[1]
 
 
-def in_axes(turn: Quaternion, axes: Axes) -> Quaternion:
-    """The rotation whose vector's components along ``axes`` are those of ``turn``."""
-    return (turn[0], *combine(turn[1], turn[2], turn[3], axes))
+def line_to(target: Vector, distance: Any, m: Ops) -> Quaternion:
+    """The turn that takes the y axis to a target at this distance, as `FREE` says."""
+    size = 1.0 / (distance + m.tiny)
+    x, y, z = target
+    return shortest(x * size, (y + m.tiny) * size, z * size, m)
 
 
-def _upright(v: Vector, along: Vector, other: Vector, m: Ops) -> Vector:
-    """The direction of ``v`` at right angles to ``along``; that of ``other`` if ``v`` lies along it."""
-    flat = flattened(v, along)
-    lost = dot(flat, flat) < 1e-12 * dot(v, v)
-    return unit(choose(lost, flattened(other, along), flat, m), other, m)
+def roll_to(line: Quaternion, point: Vector, m: Ops) -> HalfAngle:
+    """The half angle (of any length) about the line that `line_to` turned there, which brings the knee to the side that
+    a point is on; no turn where the point is in line. With the knee of a posed limb, it says how that swivels."""
+    x, _, z = rotate(conjugate(line), point)
+    square = x * x + z * z
+    cosine, sine = half_angle(-x, z, m.sqrt(square), m)
+    spanned = square > IN_LINE_SQUARE * dot(point, point) + m.tiny * m.tiny
+    return m.select(spanned, cosine, 1.0), m.select(spanned, sine, 0.0)
+
+
+def half_angles_at(distance: Any, lengths: tuple[Any, Any], m: Ops) -> tuple[HalfAngle, HalfAngle]:
+    """The half angles (alpha, kappa) of a limb with its tip at this distance from its root, or as near as it comes."""
+    of = bones(*lengths, m)
+    gone, far = extend(distance, of, m)
+    knee_cos, knee_sin, cosine, sine = turns(of.total + gone, far, gone + of.difference, gone - of.difference, 1.0, m)
+    return _unit((cosine, sine), m), (knee_cos, knee_sin)
+
+
+def _bend(
+    distance: Any, reference: Reference, settings: Settings, tolerance: Any, m: Ops
+) -> tuple[HalfAngle, HalfAngle, Any, Any, Any]:
+    """How the limb bends for a target at this distance: the turns (half angles about Z, from the reference) of the
+    second bone against the first and of the first against the line, the latter of any length; the stretch, the `Reach`,
+    and how far the target is past where the tip goes."""
+    of = reference.bones
+    within = limited_range(of, settings.min_cos2, settings.max_cos2, m)
+    gone, far, stretch, shortfall = extend_shaped(distance, of, within, settings, m)
+    plus, minus = gone + of.difference, gone - of.difference
+    knee_cos, knee_sin, cosine, sine = turns(of.total + gone, far, plus, minus, settings.side, m)
+    slack = tolerance * of.total
+    reach = judge(shortfall, -slack, slack, within[2], within[3], m)
+    knee, off_line = (knee_cos, -knee_sin), (cosine, sine)
+    back = (reference.alpha[0], -reference.alpha[1])
+    return _sum(knee, reference.kappa), _sum(off_line, back), stretch, reach, shortfall
+
+
+def _sum(a: HalfAngle, b: HalfAngle) -> HalfAngle:
+    return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]
+
+
+def _unit(angle: HalfAngle, m: Ops) -> HalfAngle:
+    factor = 1.0 / m.sqrt(angle[0] * angle[0] + angle[1] * angle[1])
+    return angle[0] * factor, angle[1] * factor
+
+
+def _direction(cosine: Any, sine: Any) -> Vector:
+    """The y axis turned about Z by a half angle."""
+    return -2.0 * cosine * sine, cosine * cosine - sine * sine, 0.0
+
+
+def _sound(turn: Quaternion) -> Quaternion:
+    """A quaternion of arrays, at identity where it is not finite."""
+    is_finite = are_finite(turn)
+    w, x, y, z = (np.where(is_finite, part, still) for part, still in zip(turn, IDENTITY, strict=True))
+    return (w, x, y, z)

@@ -43,41 +43,9 @@ FLOATS = Ops(
 
 
 def _select(condition: Any, if_true: Any, if_false: Any) -> Any:
-    if not isinstance(condition, np.ndarray):
-        return if_true if condition else if_false
-    if _is_whole(if_true) and _is_whole(if_false):
-        return choose_whole(condition, if_true, if_false)
-    chosen = np.empty(np.broadcast_shapes(condition.shape, np.shape(if_true), np.shape(if_false)))
-    choose_into(condition, if_true, if_false, chosen)
-    return chosen
-
-
-def choose_into(condition: Any, if_true: Any, if_false: Any, chosen: Array) -> None:
-    """`np.where` without a branch for each row, which costs ten times as much where the processor can't foresee it;
-    ``chosen`` must be none of the others."""
-    if isinstance(if_true, float) and isinstance(if_false, float) and (if_true - if_false) + if_false == if_true:
-        np.copyto(chosen, condition)
-        chosen *= if_true - if_false
-        chosen += if_false
-        return
-    mask = condition.astype(np.int64)
-    mask = np.negative(mask, mask) if mask.ndim else -mask
-    bits, others = np.asarray(if_true, float).view(np.int64), np.asarray(if_false, float).view(np.int64)
-    into = chosen.view(np.int64)
-    np.bitwise_xor(bits, others, into)
-    into &= mask
-    into ^= others
-
-
-def choose_whole(condition: Any, one: Any, other: Any) -> Any:
-    """One `Reach` or another by a condition, as small as that."""
-    one, other = (each if isinstance(each, np.ndarray) else int(each) for each in (one, other))
-    chosen = condition.view(np.int8) * (one - other)  # NumPy 2 widens arrays for the member of an enumeration
-    return chosen + other if isinstance(other, np.ndarray) or other else chosen
-
-
-def _is_whole(number: Any) -> bool:
-    return number.dtype == np.int8 if isinstance(number, np.ndarray) else isinstance(number, int)
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, if_true, if_false)
+    return if_true if condition else if_false
 
 
 ARRAYS = Ops(np.sqrt, np.minimum, np.maximum, _select)

@@ -1,4 +1,4 @@
-"""The public solver: a two-bone chain in its plane, on floats or on arrays.
+"""The public solver: a two-bone limb in its plane, on floats or on arrays.
 
 It returns directions, not half angles, so one root does beside the distance's. With the factors of `triangle`::
 
@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .arrays import LIMIT, are_finite, in_slabs, split
 from .ops import FLOATS, Ops
 from .reach import Reach
-from .slabs import LIMIT, solve_slabs
 from .triangle import bones, judge, measure
 
 ROUNDING = 1e-15
@@ -27,12 +27,12 @@ SPECK, LEAST = 1e-100, 1e-150
 """Added to x, so that a target at the root lies along +x, and no target is left without a direction. Far below
 `Ops.tiny`: two equal bones with the target at their root fold onto that line."""
 
-INVALID = ((1.0, 0.0), (1.0, 0.0), (1.0, 0.0), (0.0,), (Reach.INVALID,))
-"""What comes of input that is not finite: knee, directions, residual, reach."""
+INVALID = (1.0, 0.0, 1.0, 0.0, 1.0, 0.0, Reach.INVALID, 0.0)
+"""What comes of input that is not finite: knee, directions, reach, residual."""
 
 
 class TwoBone(NamedTuple):
-    """A posed two-bone chain, root at the origin.
+    """A posed two-bone limb, root at the origin.
 
     For floats: pairs of floats, a `Reach`, a float. For arrays of shape ``S``: ``knee``, ``upper`` and ``lower`` are
     ``S + (2,)``, ``reach`` (`Reach` values, int8) and ``residual`` are ``S``.
@@ -46,15 +46,15 @@ class TwoBone(NamedTuple):
 
 
 def solve_two_bone(target: Any, r1: Any, r2: Any, bend: Any = 1) -> TwoBone:
-    """Pose a chain of bone lengths ``r1`` and ``r2`` so that its tip is at ``target``, or as near as it comes.
+    """Pose a limb of bone lengths ``r1`` and ``r2`` so that its tip is at ``target``, or as near as it comes.
 
     ``target`` is a pair of floats, or an array ``(..., 2)`` with which ``r1``, ``r2`` and ``bend`` broadcast; the root
     is the origin and all lengths have one unit. The knee is on the counter-clockwise side of the line from root to
     target for ``bend`` above or at 0, on the other side below. A target at the root lies along +x.
 
-    Numbers may be of any size below 1e60; of chains shorter than 1e-30, digits are lost. Raises `ValueError` for floats
+    Numbers may be of any size below 1e60; of limbs shorter than 1e-30, digits are lost. Raises `ValueError` for floats
     from there on or not finite, lengths below 0, and what is no number; in arrays such rows come back as
-    `Reach.INVALID` with the pose of a straight chain along +x and residual 0.
+    `Reach.INVALID` with the pose of a straight limb along +x and residual 0.
 
     Source: Quilez, *Simple IK* (the knee by vectors), with its discriminant factored; Juckett, *Analytic Two-Bone IK
     in 2D* (reach, closest pose, degenerate input).
@@ -67,7 +67,7 @@ def solve_two_bone(target: Any, r1: Any, r2: Any, bend: Any = 1) -> TwoBone:
 
 
 def _floats(target: Any, r1: Any, r2: Any, bend: Any) -> tuple[float, float, float, float, float]:
-    """What a chain is posed by, as floats within the limits of `solve_two_bone`."""
+    """What a limb is posed by, as floats within the limits of `solve_two_bone`."""
     try:
         x, y = map(float, target)
         given = x, y, float(r1), float(r2), float(bend)
@@ -108,19 +108,16 @@ def _solve(x: Any, y: Any, r1: Any, r2: Any, bend: Any, m: Ops) -> tuple[Any, ..
 
 
 def _solve_arrays(target: Any, r1: Any, r2: Any, bend: Any) -> TwoBone:
-    numbers = [_flagged(r1), _flagged(r2), bend]
-    knee, upper, lower, residual, reach = solve_slabs(_formula, [(target, 2)], numbers, INVALID)
-    return TwoBone(knee, upper, lower, reach[..., 0], residual[..., 0])
+    given = (*split(target, 2), *(np.asarray(number, float) for number in (r1, r2, bend)))
+    results = in_slabs(_rows, given, 8)
+    knee, upper, lower = (np.moveaxis(results[i : i + 2], 0, -1) for i in (0, 2, 4))
+    return TwoBone(knee, upper, lower, results[6].astype(np.int8), results[7])
 
 
-def _flagged(length: Any) -> Any:
-    """Not a number where the length is below 0, which flags the row."""
-    if isinstance(length, float) and length >= 0.0:
-        return length
-    return np.where(np.asarray(length, float) >= 0.0, length, np.nan)
-
-
-def _formula(given: Sequence[Any], m: Ops) -> tuple[tuple[Any, ...], ...]:
+def _rows(given: Sequence[Any], m: Ops) -> Sequence[Any]:
     x, y, r1, r2, bend = given
-    knee_x, knee_y, upper_x, upper_y, lower_x, lower_y, reach, residual = _solve(x, y, r1, r2, bend, m)
-    return (knee_x, knee_y), (upper_x, upper_y), (lower_x, lower_y), (residual,), (reach,)
+    is_sound = are_finite(given) * (r1 >= 0.0) * (r2 >= 0.0)
+    solved = _solve(x, y, r1, r2, bend, m)
+    if np.all(is_sound):
+        return solved
+    return [m.select(is_sound, number, at_rest) for number, at_rest in zip(solved, INVALID, strict=True)]

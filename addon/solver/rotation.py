@@ -9,6 +9,9 @@ from .ops import Ops
 Vector = tuple[Any, Any, Any]
 Quaternion = tuple[Any, Any, Any, Any]
 
+HalfAngle = tuple[Any, Any]
+"""A turn as the cosine and sine of half of it."""
+
 IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
 
@@ -30,12 +33,6 @@ def scale(a: Vector, factor: Any) -> Vector:
 def length(a: Vector, m: Ops) -> Any:
     """The length of a vector."""
     return m.sqrt(dot(a, a))
-
-
-def flattened(v: Vector, direction: Vector) -> Vector:
-    """What of a vector is at right angles to a unit vector."""
-    part = dot(v, direction)
-    return (v[0] - part * direction[0], v[1] - part * direction[1], v[2] - part * direction[2])
 
 
 def choose(condition: Any, if_true: Any, if_false: Any, m: Ops) -> Any:
@@ -93,7 +90,7 @@ def rotate(q: Quaternion, v: Vector) -> Vector:
     return (v[0] + w * twice[0] + swung[0], v[1] + w * twice[1] + swung[1], v[2] + w * twice[2] + swung[2])
 
 
-def half_angle(x: Any, y: Any, size: Any, m: Ops) -> tuple[Any, Any]:
+def half_angle(x: Any, y: Any, size: Any, m: Ops) -> HalfAngle:
     """The half angle (cosine, sine; of any length) of the direction (x, y), whose length is ``size``.
 
     (size + x, y) and (y, size - x) both point there, or away; each cancels on one side. Their sum, once both point
@@ -101,25 +98,6 @@ def half_angle(x: Any, y: Any, size: Any, m: Ops) -> tuple[Any, Any]:
     """
     both = size + abs(y)
     return both + x + m.tiny, m.select(y < 0.0, -1.0, 1.0) * (both - x)
-
-
-def from_plane(direction: Vector, normal: Vector, m: Ops) -> Quaternion:
-    """The rotation (of any length) that takes the first axis to ``direction`` and the third to ``normal``, two unit
-    vectors at right angles, exact up to 180 degrees.
-
-    It is the shortest rotation to ``direction``, from the first axis or its opposite, whichever is ahead, and then a
-    twist about ``direction``; if from the opposite, after half a turn about the third axis.
-    """
-    dx, dy, dz = direction
-    nx, ny, nz = normal
-    side = m.select(dx < 0.0, -1.0, 1.0)
-    ahead = 1.0 + side * dx
-    tilt = nx / ahead
-    cosine, sine = half_angle(nz - side * tilt * dz, tilt * dy - side * ny, 1.0, m)
-    along = side * cosine
-    w, x, y, z = cosine * ahead, side * sine * ahead, sine * dy - along * dz, sine * dz + along * dy
-    kept, turned = 1.0 + side, 1.0 - side
-    return (kept * w - turned * z, kept * x + turned * y, kept * y - turned * x, kept * z + turned * w)
 
 
 def slerp(a: Quaternion, b: Quaternion, t: Any, m: Ops) -> Quaternion:
@@ -155,13 +133,17 @@ def _share_of_tangent(s: Any, square: Any, m: Ops) -> Any:
     return share * (1.0 - half) / (1.0 - half * share * share)
 
 
+IN_LINE = 1e-6
+"""The sine between two directions below which they count as opposite."""
+
+
 def shortest(x: Any, y: Any, z: Any, m: Ops) -> Quaternion:
-    """The rotation that takes the first axis to the unit vector (x, y, z): the shortest one ahead, exact up to 180
-    degrees; behind, a half turn about the third axis and then the shortest one from there."""
-    behind = x < 0.0
-    ahead = (1.0 + x, 0.0 * x, -z, y)
-    around = (y, z, 0.0 * x, 1.0 - x)
-    return normalised(choose(behind, around, ahead, m), m)
+    """The shortest rotation that takes the second axis to the unit vector (x, y, z), exact up to 180 degrees; straight
+    opposite, half a turn about the third axis and then the shortest one from there."""
+    off = x * x + z * z
+    ahead = m.select(y < 0.0, off / (1.0 + abs(y)), 1.0 + y)  # 1 + y, without cancellation
+    opposite = ahead < 0.5 * IN_LINE * IN_LINE
+    return normalised(choose(opposite, (-x, 0.0, z, 1.0 - y), (ahead, z, 0.0, -x), m), m)
 
 
 def unit(v: Vector, fallback: Vector, m: Ops) -> Vector:

@@ -1,12 +1,12 @@
-"""The triangle root-knee-tip: how far the chain extends, and the two turns that take it there.
+"""The triangle root-knee-tip: how far the limb extends, and the two turns that take it there.
 
 Lengths are in any one unit. No angle appears: a turn is a half angle, the cosine and sine of half of it, got by square
 roots from the factors of the discriminant (after Quilez' article *Simple IK*)::
 
     A = (R + d)(R - d)    R = r1 + r2     knee off the straight line, halved:        (sqrt B, sqrt A)
-    B = (d + D)(d - D)    D = r1 - r2     upper bone off the target line, halved:    ((R + d) sqrt B, (d - D) sqrt A)
+    B = (d + D)(d - D)    D = r1 - r2     first bone off the target line, halved:    ((R + d) sqrt B, (d - D) sqrt A)
 
-A factor below 0 counts as 0: the target is too far or too near, and the chain is straight or folded.
+A factor below 0 counts as 0: the target is too far or too near, and the limb is straight or folded.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from typing import Any, NamedTuple
 
 from .ops import Ops
 from .reach import Reach
+from .rotation import HalfAngle
 
 
 class Settings(NamedTuple):
-    """How a chain behaves; the defaults switch everything off. Each may be a number or an array."""
+    """How a limb behaves; the defaults switch everything off. Each number may be a float or an array."""
 
-    bend: Any = 1.0  # cosine of the knee's swing about the target line
+    side: Any = 1.0  # -1: bent to the other side
+    swivel: HalfAngle = (1.0, 0.0)  # turn about the line from root to target
     softness: Any = 0.0  # fraction of r1 + r2
     stretch: Any = 0.0
     stretch_max: Any = 1.0  # at least 1
     min_cos2: Any = 1.0  # squared cosine of half the knee's smallest inner angle
     max_cos2: Any = 0.0  # and of half its largest
     influence: Any = 1.0
-    swing_side: Any = 1.0  # 1: between bends of 1 and -1 the knee swings along the plane's normal; -1: against it
 
 
 class Bones(NamedTuple):
@@ -45,12 +46,12 @@ Range = tuple[Any, Any, Any, Any]
 """The nearest and the farthest distance from root to tip, and the `Reach` of a target past each."""
 
 Extension = tuple[Any, Any, Any, Any]
-"""How far the chain goes for a target: the distance before the bones lengthen, within the range; r1 + r2 less that,
+"""How far the limb goes for a target: the distance before the bones lengthen, within the range; r1 + r2 less that,
 without cancellation; the factor by which both bones lengthen, at least 1; and the distance to the target less the
 distance gone, above 0 past reach and below 0 too near."""
 
 Turns = tuple[Any, Any, Any, Any]
-"""Half angles as cosine and sine: the knee's off the straight line (of unit length), and the upper bone's off the
+"""Half angles as cosine and sine: the knee's off the straight line (of unit length), and the first bone's off the
 target line (of any length). The cosines are not negative, the sines have the sign of the side. Plain tuples: naming the
 parts costs more than computing them."""
 

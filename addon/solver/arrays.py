@@ -1,0 +1,139 @@
+"""Running a formula for many rows at once: frames x limbs in one call, in slabs that stay in the processor's cache.
+
+The formula is the text that floats run through too, so rows come out as floats do, to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from .ops import ARRAYS, FLOATS, Array, Ops
+
+ROWS = 32768
+"""Rows in a slab: enough to outweigh the cost of a NumPy call, few enough for the numbers in use to stay in a cache."""
+
+FEW = 6
+"""Up to so many rows are done one by one, on floats, which takes less time than calling NumPy for each step."""
+
+LIMIT = 1e60
+"""Numbers from here on count as not finite: their products would overflow."""
+
+Formula = Callable[[Any, Ops], Sequence[Any]]
+
+
+def in_slabs(formula: Formula, given: Any, count: int) -> Array:
+    """The ``count`` numbers that a formula returns for ``given``, as an array (count, ...).
+
+    ``given`` is nested tuples of floats and arrays, which all broadcast to the shape that the rows have. What is not
+    defined comes out as a number that is not finite.
+    """
+    _have_freed_memory_kept()
+    shapes = {number.shape for number in leaves(given) if isinstance(number, np.ndarray)}
+    shape = np.broadcast_shapes(*shapes)
+    results = np.empty((count, *shape))
+    with np.errstate(all="ignore"):
+        if results[0].size <= FEW:
+            _fill_by_floats(formula, given, results)
+        else:
+            _fill(formula, given, results)
+    return results
+
+
+def _fill(formula: Formula, given: Any, results: Array) -> None:
+    rows = results.shape[1:]
+    size = math.prod(rows)
+    if size <= ROWS:
+        for room, result in zip(results, formula(mapped(_in_one_run, given), ARRAYS), strict=True):
+            room[...] = result
+        return
+    inner = size // rows[0]
+    count = -(-size // ROWS)
+    step = max(-(-rows[0] // count), 1)  # slabs as large as each other, or nearly
+    for start in range(0, rows[0], step):
+        index: Any = slice(start, start + step) if inner <= ROWS else start
+        _fill(formula, mapped(partial(_part, index=index, axes=len(rows)), given), results[:, index])
+
+
+def _fill_by_floats(formula: Formula, given: Any, results: Array) -> None:
+    shape, flat = results.shape[1:], results.reshape(len(results), -1)
+    given = mapped(partial(_listed, shape=shape), given)
+    for row in range(flat.shape[1]):
+        try:
+            flat[:, row] = formula(mapped(itemgetter(row), given), FLOATS)
+        except (ValueError, ZeroDivisionError):
+            flat[:, row] = math.nan
+
+
+def _listed(number: Any, shape: tuple[int, ...]) -> list[float]:
+    """A number for each row."""
+    if not isinstance(number, np.ndarray):
+        return [float(number)] * math.prod(shape)
+    listed: list[float] = (number if number.shape == shape else np.broadcast_to(number, shape)).ravel().tolist()
+    return listed
+
+
+def _part(number: Any, index: Any, axes: int) -> Any:
+    """What of a number belongs to a part of the first of so many axes."""
+    if np.ndim(number) < axes:
+        return number
+    if len(number) > 1:
+        return number[index]
+    return number if isinstance(index, slice) else number[0]
+
+
+def _in_one_run(number: Any) -> Any:
+    """The same, its rows one after the other in memory."""
+    return number.copy() if isinstance(number, np.ndarray) and not number.flags.c_contiguous else number
+
+
+@cache
+def _have_freed_memory_kept() -> None:
+    """Once, make and drop an array of 16 MB, so that glibc keeps freed memory of up to this size for later arrays,
+    instead of returning it to the system and having it cleared anew. See M_MMAP_THRESHOLD in mallopt(3)."""
+    np.empty(1 << 21)
+
+
+def split(vector: Any, size: int) -> tuple[Any, ...]:
+    """The components of vectors (..., size)."""
+    values = np.asarray(vector, float)
+    if values.shape[-1:] != (size,):
+        raise ValueError(f"vectors have {size} components, along the last axis; the array's shape is {values.shape}")
+    return tuple(values[..., i] for i in range(size))
+
+
+def are_finite(numbers: Sequence[Any], limit: float = LIMIT) -> Any:
+    """Whether all of some numbers are below a limit in size, row by row."""
+    return math.prod((abs(number) < limit for number in numbers), start=True)
+
+
+def leaves(tree: Any) -> Iterator[Any]:
+    """The numbers in nested tuples."""
+    if isinstance(tree, tuple):
+        for branch in tree:
+            yield from leaves(branch)
+    elif tree is not None:
+        yield tree
+
+
+def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
+    """Nested tuples with each number changed."""
+    if isinstance(tree, tuple):
+        return _like(tree, [mapped(change, branch) for branch in tree])
+    return None if tree is None else change(tree)
+
+
+def stacked(trees: Sequence[Any]) -> Any:
+    """Nested tuples of numbers, alike, as nested tuples of arrays with a row for each."""
+    if not isinstance(trees[0], tuple):
+        return np.array(trees, float)
+    return _like(trees[0], [stacked(branch) for branch in zip(*trees, strict=True)])
+
+
+def _like(tree: Any, branches: list[Any]) -> Any:
+    return type(tree)(*branches) if hasattr(tree, "_fields") else tuple(branches)
