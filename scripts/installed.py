@@ -21,6 +21,9 @@ MODULE = "bl_ext.user_default.planar_ik"
 ZIP = "PLANAR_IK_ZIP"
 """The variable that names the zip to install; without it, one is built from the tree."""
 
+SOURCE = bool(os.environ.get("PLANAR_IK_SOURCE"))
+"""Whether the tree itself is registered, without a zip: while the extension is being written."""
+
 
 def fresh_user_folder() -> TemporaryDirectory[str]:
     """Give Blender an empty folder for its preferences and extensions, to be called before bpy is first imported."""
@@ -32,9 +35,12 @@ def fresh_user_folder() -> TemporaryDirectory[str]:
 
 
 def install() -> None:
-    """Install and enable the zip."""
+    """Install and enable the zip, or register the tree."""
     import bpy
 
+    if SOURCE:
+        _register_tree()
+        return
     given = os.environ.get(ZIP)
     path = Path(given) if given else package.build(Path(sys.executable))
     bpy.ops.extensions.package_install_files(filepath=str(path), repo="user_default", enable_on_install=True)
@@ -42,17 +48,23 @@ def install() -> None:
         raise RuntimeError(f"Blender could not enable the extension in {path}: its own words are above")
 
 
+def _register_tree() -> None:
+    with suppress(ImportError):  # rooms that are still to be written
+        import_module("addon").register()
+
+
 def enable() -> None:
     """Enable the extension where it is installed but not enabled, as after a test that disabled it."""
     import bpy
 
-    if MODULE not in bpy.context.preferences.addons:
+    if not SOURCE and MODULE not in bpy.context.preferences.addons:
         bpy.ops.preferences.addon_enable(module=MODULE)
 
 
 def addon(name: str = "addon") -> ModuleType:
-    """A module of the installed extension: ``addon``, ``addon.rig``, ..."""
-    return import_module(f"{MODULE}.{name}")
+    """A module of the extension: ``addon``, or with a name that of a room or file in it, such as ``limb.shape``."""
+    inside = name if name.split(".", maxsplit=1)[0] == "addon" else f"addon.{name}"
+    return import_module(inside if SOURCE else f"{MODULE}.{inside}")
 
 
 def run(work: Callable[[], int]) -> NoReturn:

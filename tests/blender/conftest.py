@@ -1,14 +1,15 @@
 """Tests in real Blender of the zip as installed: each session in a fresh user folder, each test in an empty file.
 
-Start them with ``make test``, or with pytest in an environment that has bpy.
+Start them with ``make test``, or with pytest in an environment that has bpy; with ``PLANAR_IK_SOURCE=1`` they run on
+the tree as it is, without a zip.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -16,9 +17,6 @@ from scripts import installed
 
 FOLDER = pytest.StashKey[TemporaryDirectory[str]]()
 STATUS = pytest.StashKey[int]()
-
-crashed: list[str] = []
-"""The tests whose process ended, each time: Blender crashed, or was stopped as it hung."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,24 +40,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         installed.leave(config.stash[STATUS], config.stash[FOLDER])
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport, sched: Any) -> None:
-    """A test's process ended: that is said at the end, and the test tried once more, in a new one.
-
-    Blender crashes or hangs at times: last seen in 4.2, once in some fifteen runs of 2,900 tests. That one went through
-    300 times by itself, and once under valgrind, without a fault.
-    """
-    if crashitem not in crashed:
-        sched.mark_test_pending(crashitem)
-        report.outcome = "rerun"  # type: ignore[assignment]  # a word of xdist's
-    crashed.append(crashitem)
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    for test in dict.fromkeys(crashed):
-        terminalreporter.write_line(f"Blender crashed or hung in {test}: {crashed.count(test)} of 2 times")
-
-
 @pytest.fixture(autouse=True)
 def empty_file() -> None:
     """Every test starts in an empty file, with the extension enabled and the preferences kept."""
@@ -69,7 +49,7 @@ def empty_file() -> None:
     installed.enable()
 
 
-@pytest.fixture
-def addon() -> ModuleType:
-    """The ``addon`` package of the installed extension, for reaching into its modules."""
-    return installed.addon()
+@pytest.fixture(scope="session")
+def addon() -> Callable[..., ModuleType]:
+    """Gives modules of the extension by their names inside it, such as ``addon("limb.shape")``."""
+    return installed.addon

@@ -1,0 +1,199 @@
+"""What animates an object or another datablock: F-curves of actions, and drivers, in all versions of Blender."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import bpy
+
+_CUSTOM_PROPERTY = re.compile(r'(.*?)\["((?:[^"\\]|\\.)*)"\]$', re.DOTALL)
+
+
+def drivers_of(owner: Any) -> list[Any]:
+    """All drivers of a datablock, as the F-curves that hold them."""
+    data = getattr(owner, "animation_data", None)
+    return [*data.drivers] if data else []
+
+
+def driver_of(owner: Any, path: str, index: int = 0) -> Any:
+    """The driver of one number of a property, or None."""
+    data = getattr(owner, "animation_data", None)
+    return data.drivers.find(path, index=index) if data else None
+
+
+def strips_of(owner: Any) -> Iterator[Any]:
+    """The strips of a datablock's NLA, with those that are in others."""
+    data = getattr(owner, "animation_data", None)
+    waiting = [strip for track in data.nla_tracks for strip in track.strips] if data else []
+    while waiting:
+        strip = waiting.pop()
+        yield strip
+        waiting += getattr(strip, "strips", ())
+
+
+def all_curve_lists(action: Any, slot_handle: int | None = None) -> Iterator[Any]:
+    """The collections of an action's F-curves: for whatever they act on, or for one slot."""
+    if not hasattr(action, "layers"):  # before 4.4
+        yield action.fcurves
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            yield from (bag.fcurves for bag in strip.channelbags if slot_handle in (None, bag.slot_handle))
+
+
+def _lists_of(user: Any) -> list[Any]:
+    """The collections of F-curves that act on a user of an action: animation data, or a strip of the NLA."""
+    if user is None or not user.action:
+        return []
+    return [*all_curve_lists(user.action, getattr(user, "action_slot_handle", None))]
+
+
+def curves_of(owner: Any) -> list[Any]:
+    """The F-curves that act on a datablock by its action, and by its slot of that."""
+    return [curve for curves in _lists_of(getattr(owner, "animation_data", None)) for curve in curves]
+
+
+def curves_everywhere(owner: Any) -> list[Any]:
+    """The F-curves that act on a datablock by its action or by strips of the NLA."""
+    return curves_of(owner) + [curve for strip in strips_of(owner) for curves in _lists_of(strip) for curve in curves]
+
+
+def animated_paths(owner: Any) -> set[str]:
+    """The data paths of all F-curves and drivers that act on a datablock."""
+    return {curve.data_path for curve in (*drivers_of(owner), *curves_everywhere(owner))}
+
+
+def is_animated(owner: Any, path: str) -> bool:
+    """Whether something animates a property, so that the next frame takes back what it is set to."""
+    return path in animated_paths(owner)
+
+
+def changes(curve: Any) -> bool:
+    """Whether an F-curve has different values over time: importers leave curves that do not."""
+    return len(curve.modifiers) > 0 or len({key.co.y for key in curve.keyframe_points}) > 1
+
+
+def curve_holder(owner: Any) -> Any:
+    """What holds the F-curves and groups of a datablock's own action, made if there is none: the channelbag of its
+    slot; before slotted actions (4.4), the action. The datablock alone has it: see `make_own`."""
+    data = owner.animation_data or owner.animation_data_create()
+    if data.action is None:
+        data.action = bpy.data.actions.new(f"{owner.name} Action")
+    make_own(owner, data)
+    if not hasattr(data, "action_slot"):
+        return data.action
+    if data.action_slot is None:
+        data.action_slot = data.action.slots.new(owner.id_type, owner.name)
+    layer = data.action.layers[0] if data.action.layers else data.action.layers.new("Layer")
+    strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
+    return strip.channelbag(data.action_slot, ensure=True)
+
+
+def new_curve(holder: Any, path: str, index: int = 0, group: str = "") -> Any:
+    """A new F-curve, without keys, in a `curve_holder` that has none there; Blender gets slower with each."""
+    if bpy.app.version >= (5, 0):
+        return holder.fcurves.new(path, index=index, group_name=group)
+    if bpy.app.version < (4, 4):
+        return holder.fcurves.new(path, index=index, action_group=group)
+    curve = holder.fcurves.new(path, index=index)
+    if group:
+        curve.group = holder.groups.get(group) or holder.groups.new(group)
+    return curve
+
+
+def fcurve(owner: Any, path: str, index: int = 0, create: bool = False, group: str = "") -> Any:
+    """The F-curve of one number of a property, or None; made, in an action that is the datablock's own, if asked to."""
+    if create:
+        holder = curve_holder(owner)
+        return holder.fcurves.find(path, index=index) or new_curve(holder, path, index, group)
+    found = (curves.find(path, index=index) for curves in _lists_of(getattr(owner, "animation_data", None)))
+    return next((curve for curve in found if curve), None)
+
+
+def has_others(user: Any, owner: Any) -> bool:
+    """Whether the curves that act on a user of an action also animate other datablocks than its owner."""
+    if hasattr(user, "action_slot"):
+        return user.action_slot is not None and any(other != owner for other in user.action_slot.users())
+    users: Any = bpy.data.user_map  # whose other arguments have defaults
+    return any(other != owner for other in users(subset={user.action})[user.action])
+
+
+def make_own(owner: Any, user: Any, copies: dict[Any, Any] | None = None) -> None:
+    """Let a user of an action, animation data or a strip of its NLA, have a copy of that, if it is linked or animates
+    others by the same curves. ``copies`` are those made before, to be shared."""
+    action = user.action
+    if action.is_editable and not action.override_library and not has_others(user, owner):
+        return
+    copies = {} if copies is None else copies
+    if action not in copies:
+        copies[action] = action.copy()
+        if copies[action].override_library:
+            copies[action].make_local()
+    slot = getattr(user, "action_slot", None)
+    identifier = slot.identifier if slot else ""
+    user.action = copies[action]
+    if identifier:
+        user.action_slot = user.action.slots[identifier]
+
+
+def _editable_lists(owner: Any, paths: Collection[str]) -> Iterator[Any]:
+    """The collections of all F-curves that act on these paths of a datablock, in actions of its own."""
+    copies: dict[Any, Any] = {}
+    for user in (*filter(None, [getattr(owner, "animation_data", None)]), *strips_of(owner)):
+        if any(curve.data_path in paths for curves in _lists_of(user) for curve in curves):
+            make_own(owner, user, copies)
+            yield from _lists_of(user)
+
+
+def stop(owner: Any, paths: Collection[str]) -> None:
+    """Take away for good what animates these properties of a datablock: its drivers and F-curves, and no others'."""
+    for curves in _editable_lists(owner, paths):
+        for curve in [curve for curve in curves if curve.data_path in paths]:
+            curves.remove(curve)
+    for driver in drivers_of(owner):
+        if driver.data_path in paths:
+            owner.animation_data.drivers.remove(driver)
+
+
+def move_curves(owner: Any, old: str, new: str) -> None:
+    """Let the F-curves and drivers of one property of a datablock act on another one, in place of what is there."""
+    for curves in _editable_lists(owner, [old]):
+        for curve in [curve for curve in curves if curve.data_path == old]:
+            if there := curves.find(new, index=curve.array_index):
+                curves.remove(there)
+            curve.data_path = new
+            curve.is_valid = True  # which an editor may have found that it is not where it was
+    for driver in drivers_of(owner):
+        if driver.data_path == old:
+            if there := driver_of(owner, new, driver.array_index):
+                owner.animation_data.drivers.remove(there)
+            driver.data_path = new
+
+
+def value_at(owner: Any, path: str) -> Any:
+    """What the property at a data path holds, the numbers of a vector or rotation as a tuple; None if there is none."""
+    try:
+        holder, name, is_custom = _property_at(owner, path)
+        value = holder[name] if is_custom else getattr(holder, name)
+    except (AttributeError, KeyError, ValueError):
+        return None
+    return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+
+
+def set_at(owner: Any, path: str, value: Any) -> None:
+    """Set the property at a data path."""
+    holder, name, is_custom = _property_at(owner, path)
+    if is_custom:
+        holder[name] = value
+    else:
+        setattr(holder, name, value)
+
+
+def _property_at(owner: Any, path: str) -> tuple[Any, str, bool]:
+    """What has the property at a data path, the property's name, and whether it is a custom one: of one that is a
+    choice, `path_resolve` gives another value than it holds."""
+    custom = _CUSTOM_PROPERTY.match(path)
+    place, name = (custom[1], bpy.utils.unescape_identifier(custom[2])) if custom else path.rpartition(".")[::2]
+    return (owner.path_resolve(place) if place else owner), name, custom is not None

@@ -1,0 +1,144 @@
+"""Edit Mode for a moment, since bones can be made and removed nowhere else; what was posed without a key stays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import bpy
+from bpy.types import Context, Object
+
+from .animation import curves_everywhere, set_at, value_at
+from .types import ArmatureObject, scene_of, view_layer_of
+
+
+def at_once(objects: Iterable[ArmatureObject]) -> list[list[ArmatureObject]]:
+    """Objects in lists that can be in Edit Mode together, which takes Blender hardly longer than one object: no two of
+    a list share an armature."""
+    lists: list[dict[Any, ArmatureObject]] = []
+    for ob in objects:
+        free = next((each for each in lists if ob.data not in each), None)
+        if free is None:
+            lists.append(free := {})
+        free[ob.data] = ob
+    return [[*each.values()] for each in lists]
+
+
+@contextmanager
+def edit_mode(context: Context, *objects: ArmatureObject) -> Iterator[None]:
+    """Edit Mode of armatures, also of hidden ones, and then back to the modes that were before. Several objects must be
+    of one list of `at_once`."""
+    with object_mode(context, objects), unkeyed_kept(context, objects):
+        mirroring = [ob.data for ob in objects if ob.data.use_mirror_x]
+        try:
+            for armature in mirroring:  # which would move the bones of the other side along, by their names
+                armature.use_mirror_x = False
+            _select(context, objects)
+            _set_mode(context, objects[0], "EDIT")
+            yield
+        finally:
+            _set_mode(context, objects[0], "OBJECT")
+            _select(context, ())
+            for armature in mirroring:
+                armature.use_mirror_x = True
+
+
+@contextmanager
+def object_mode(context: Context, needed: Iterable[Object] = ()) -> Iterator[None]:
+    """Object Mode with nothing selected, these objects shown; then back to each object's mode, what was selected,
+    hidden and active."""
+    objects, layer = _objects_of(context), view_layer_of(context)
+    active, selected = objects.active, {ob for ob in objects if ob.select_get()}
+    in_mode: dict[str, list[Any]] = {}
+    for ob in objects:
+        if ob.mode != "OBJECT" and ob.visible_get(view_layer=layer):
+            in_mode.setdefault(ob.mode, []).append(ob)
+    first = {mode: active if active in each else each[0] for mode, each in in_mode.items()}
+    modes = sorted(in_mode, key=lambda mode: first[mode] == active)  # the active object's last
+    with ExitStack() as stack:
+        for ob in needed:
+            stack.enter_context(_shown(context, ob))
+        for mode in modes:
+            _set_mode(context, first[mode], "OBJECT")
+        _select(context, ())
+        try:
+            yield
+        finally:
+            for mode in modes:
+                _select(context, in_mode[mode])
+                _set_mode(context, first[mode], mode)
+            _select(context, selected)
+            _objects_of(context).active = active
+
+
+@contextmanager
+def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
+    """Keep unkeyed changes of objects that go through Edit Mode, get or lose drivers, or whose F-curves are edited:
+    Blender then sets everything animated to its animation, as if the frame changed."""
+    before = {ob: {c.data_path: value_at(ob, c.data_path) for c in curves_everywhere(ob)} for ob in objects}
+    try:
+        yield
+    finally:
+        if any(before.values()):
+            context.evaluated_depsgraph_get()
+        for ob, values in before.items():
+            for path, value in values.items():
+                if None not in (value, now := value_at(ob, path)) and now != value:
+                    set_at(ob, path, value)
+
+
+@contextmanager
+def frame_held() -> Iterator[None]:
+    """Keep the windows at what they show while properties of drivers are set: for each that Python sets, Blender has
+    every window of the context's scene go to its frame anew (``NC_SCENE | ND_FRAME``), where everything in the scene
+    that is not keyed is lost. Meanwhile that scene is one that no window shows."""
+    unseen = bpy.data.scenes.new("Unseen")
+    try:
+        with bpy.context.temp_override(scene=unseen):
+            yield
+    finally:
+        bpy.data.scenes.remove(unseen)
+
+
+def _set_mode(context: Context, active: Any, mode: Any) -> None:
+    """Set the mode of one object, and with it of all that are selected, or in the same mode."""
+    _objects_of(context).active = active
+    bpy.ops.object.mode_set(mode=mode)
+
+
+def _select(context: Context, selected: Collection[Any]) -> None:
+    for ob in _objects_of(context):
+        if ob.select_get() != (ob in selected):
+            ob.select_set(ob in selected)
+
+
+def _objects_of(context: Context) -> Any:
+    """The objects of the view layer as they are now: Blender looks when it is asked which is active, and may crash if
+    it has to while it goes through them."""
+    objects = view_layer_of(context).objects
+    _ = objects.active
+    return objects
+
+
+@contextmanager
+def _shown(context: Context, ob: Object) -> Iterator[None]:
+    """An object shown in the view layer, wherever it is: Blender edits the bones of no other."""
+    layer, scene, objects = view_layer_of(context), scene_of(context).collection, _objects_of(context)
+    disabled = ob.hide_viewport, ob.hide_select
+    ob.hide_viewport = ob.hide_select = False
+    is_hidden = ob in [*objects] and ob.hide_get(view_layer=layer)
+    if is_hidden:
+        ob.hide_set(False, view_layer=layer)
+    is_guest = ob not in [*scene.objects] and not ob.visible_get(view_layer=layer)
+    if is_guest:
+        scene.objects.link(ob)
+    try:
+        yield
+    finally:
+        if is_guest:
+            scene.objects.unlink(ob)
+            _objects_of(context)
+        if is_hidden:
+            ob.hide_set(True, view_layer=layer)
+        ob.hide_viewport, ob.hide_select = disabled

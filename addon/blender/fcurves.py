@@ -1,0 +1,135 @@
+"""The keys of an F-curve: read and written all at once, taken away, or made to hold a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+_ENUMS: Any = bpy.types.Keyframe.bl_rna.properties
+
+_DIVISIBLE = ("CONSTANT", "LINEAR", "BEZIER")
+"""Ways to go on from a key to the next that have the same shape with another key between."""
+
+SAME_FRAME = 1e-4
+"""How far apart keys may be on what counts as the same frame."""
+
+
+def read(curve: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The frames and values of a curve's keys."""
+    places = _get(curve, "co", 2)
+    return places[:, 0], places[:, 1]
+
+
+def write(
+    curve: Any, frames: NDArray[Any], values: NDArray[Any], interpolation: str = "LINEAR", slopes: Any = None
+) -> None:
+    """Replace a curve's keys from the first to the last of these frames, which are sorted; keys outside stay.
+
+    ``slopes`` per frame, with interpolation BEZIER, place the handles a third of the way to the next key. Without,
+    handles point at the next key: Blender would smooth them all, which shows nowhere on straight lines and takes longer
+    than everything else about a key.
+    """
+    clear(curve, frames[0], frames[-1])
+    count = len(frames)
+    curve.keyframe_points.add(count)
+    # Handles go where they are put only once they are of the type that stays there.
+    kinds = np.full(count, _number("handle_left_type", "VECTOR" if slopes is None else "ALIGNED"))
+    _set_last(curve, "handle_right_type", kinds)
+    if slopes is None:
+        kinds[0] = _number("handle_left_type", "AUTO_CLAMPED")  # an older key may lead here
+    _set_last(curve, "handle_left_type", kinds)
+    _set_last(curve, "co", np.column_stack((frames, values)))
+    _set_last(curve, "interpolation", np.full(count, _number("interpolation", interpolation)))
+    if slopes is not None:
+        thirds = np.diff(frames) / 3.0 if count > 1 else np.ones(1)
+        before, after = np.append(thirds[:1], thirds), np.append(thirds, thirds[-1:])
+        for name, reach in (("handle_left", -before[:count]), ("handle_right", after[:count])):
+            _set_last(curve, name, np.column_stack((frames + reach, values + reach * slopes)))
+    curve.update()  # which sorts them too
+
+
+def clear(curve: Any, first: float = -np.inf, last: float = np.inf) -> None:
+    """Take a curve's keys between two frames away, and leave the shape of the curve outside of these as it is."""
+    keys = curve.keyframe_points
+    frames = read(curve)[0]
+    within = np.flatnonzero((frames > first - SAME_FRAME) & (frames < last + SAME_FRAME))
+    if len(within) == len(frames):
+        keys.clear()
+        return
+    after = np.searchsorted(frames, last)
+    for beside in (np.searchsorted(frames, first) - 1, after):
+        if 0 <= beside < len(frames):
+            _hold_handles(keys[int(beside)])
+    for index in reversed(within):
+        keys.remove(keys[int(index)], fast=True)
+
+
+def reset(curve: Any) -> None:
+    """Take a curve's keys and modifiers away.
+
+    A new driver then sets what its expression says: else its curve maps that, by keys (from 5.0 on, which round near 0
+    and 1) or by a modifier.
+    """
+    curve.keyframe_points.clear()
+    while curve.modifiers:
+        curve.modifiers.remove(curve.modifiers[0])
+
+
+def hold_from(curve: Any, frame: int) -> None:
+    """Put a key on a curve that holds its value there until the next key, and leave its values before as they are.
+
+    Blender divides a Bezier segment by a key without changing its shape, if no handle of it is automatic. Easing can't
+    be divided: each of its frames up to this one gets a key.
+    """
+    keys, frames = curve.keyframe_points, [frame]
+    earlier = [key for key in keys if key.co.x < frame]
+    here = [key for key in keys if key.co.x == frame]
+    later = [key for key in keys if key.co.x > frame]
+    handle = later[0].handle_left_type if later else ""
+    for key in (*earlier[-1:], *here):
+        key.handle_left_type = key.handle_right_type = "FREE"
+    if later:
+        later[0].handle_left_type = "FREE"
+    if earlier and later and not here and earlier[-1].interpolation not in _DIVISIBLE:
+        frames = [*range(int(earlier[-1].co.x) + 1, frame + 1)]
+    places = [(each, curve.evaluate(each)) for each in frames]
+    if earlier and not here and (len(frames) > 1 or not later):
+        earlier[-1].interpolation = "LINEAR"
+    for place in places:
+        key = keys.insert(*place)
+        key.handle_left_type = key.handle_right_type = "FREE"
+        key.interpolation = "LINEAR"
+    key.interpolation = "CONSTANT"
+    if later:
+        next(key for key in keys if key.co.x > frame).handle_left_type = handle
+
+
+def _hold_handles(key: Any) -> None:
+    """Keep a key's automatic handles where they are as its neighbours change."""
+    for side in ("handle_left_type", "handle_right_type"):
+        if getattr(key, side) in ("AUTO", "AUTO_CLAMPED"):
+            setattr(key, side, "ALIGNED")
+
+
+def _number(name: str, choice: str) -> int:
+    number: int = _ENUMS[name].enum_items[choice].value
+    return number
+
+
+def _get(curve: Any, name: str, size: int, kind: Any = np.float32) -> NDArray[Any]:
+    numbers: NDArray[Any] = np.zeros(size * len(curve.keyframe_points), kind)
+    curve.keyframe_points.foreach_get(name, numbers)
+    return numbers.reshape(-1, size)
+
+
+def _set_last(curve: Any, name: str, numbers: NDArray[Any]) -> None:
+    """Set something of a curve's last keys. Choices are bytes in Blender, and given as those they cost an eighth of
+    what wider numbers do."""
+    kind = np.float32 if numbers.ndim > 1 else np.uint8
+    if len(curve.keyframe_points) > len(numbers):
+        older = _get(curve, name, numbers.size // len(numbers), kind)
+        numbers = np.concatenate((older[: -len(numbers)].ravel(), numbers.ravel()))
+    curve.keyframe_points.foreach_set(name, np.ascontiguousarray(numbers, kind).ravel())

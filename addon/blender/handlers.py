@@ -1,0 +1,29 @@
+"""What is called when something happens in Blender."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import bpy
+
+Handlers = Sequence[tuple[str, Callable[..., None]]]
+"""Functions, each with the name of the list in `bpy.app.handlers` that it belongs to."""
+
+
+def listen(handlers: Handlers) -> None:
+    """Have these called from now on; each is there once, however often this is asked."""
+    for name, handler in handlers:
+        if handler not in _list(name):
+            _list(name).append(handler)
+
+
+def listen_no_more(handlers: Handlers) -> None:
+    """Undo `listen`, in reverse."""
+    for name, handler in reversed(handlers):
+        if handler in _list(name):
+            _list(name).remove(handler)
+
+
+def _list(name: str) -> Any:
+    return getattr(bpy.app.handlers, name, [])  # blend_import_post came with 4.3

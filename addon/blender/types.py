@@ -1,0 +1,90 @@
+"""Blender's data by the types that it has, where the stubs can't know them, and the paths to bones."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
+
+import bpy
+from bpy.types import Context, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
+
+if TYPE_CHECKING:
+    from bpy.types import Armature, Pose
+
+    class ArmatureObject(Object):
+        """An object of an armature, and so with a pose."""
+
+        data: Armature
+        pose: Pose
+else:
+    ArmatureObject = Object
+
+_BONE_PATH = re.compile(r'(?:pose\.)?bones\["([^"\\]*(?:\\.[^"\\]*)*)"\]\.?(.*)', re.DOTALL)
+
+
+def is_armature(ob: Object | None) -> TypeGuard[ArmatureObject]:
+    """Whether an object is an armature's, with a pose; a new one has none until Blender first evaluates it."""
+    return ob is not None and ob.type == "ARMATURE" and ob.pose is not None
+
+
+def takes_bones(ob: ArmatureObject) -> bool:
+    """Whether bones can be made, changed and removed in Edit Mode: not of a rig that is linked, overridden or not."""
+    return not (ob.library or ob.override_library or ob.data.library)
+
+
+def bones_of(ob: Any) -> bpy_prop_collection[PoseBone]:
+    """The pose bones of an object that is known to be an armature's."""
+    return cast("ArmatureObject", ob).pose.bones
+
+
+def has_bone(ob: Object | None, name: str) -> bool:
+    """Whether an object is an armature's and has a bone of this name."""
+    return is_armature(ob) and name in ob.pose.bones
+
+
+def children_of(bone: PoseBone) -> list[PoseBone]:
+    """The bones that hang on a bone. `PoseBone.children` goes through all bones of the rig to find them.
+
+    While the armature is edited, its bones need not have the names of the pose's.
+    """
+    bones = bones_of(bone.id_data)
+    return [bones[child.name] for child in bone.bone.children if child.name in bones]
+
+
+def object_named(name: str, library: str = "") -> Object | None:
+    """The object of this name that is linked from that file; without one, that of this file goes first."""
+    return bpy.data.objects.get((name, library) if library else name)
+
+
+def library_of(ob: Object) -> str:
+    """The file that an object is linked from, as Blender names it; none for one of this file."""
+    return ob.library.filepath if ob.library else ""
+
+
+def scene_of(context: Context) -> Scene:
+    """The scene of a context; only Blender itself runs without."""
+    return cast("Scene", context.scene)
+
+
+def view_layer_of(context: Context) -> ViewLayer:
+    """The view layer of a context; only Blender itself runs without."""
+    return cast("ViewLayer", context.view_layer)
+
+
+def path_to_bone(name: str) -> str:
+    """The data path of a pose bone from its object, as F-curves and drivers write it."""
+    return f'pose.bones["{bpy.utils.escape_identifier(name)}"]'
+
+
+def path_to_custom(bone: str, name: str) -> str:
+    """The data path of a custom property of a pose bone from its object."""
+    return f'{path_to_bone(bone)}["{bpy.utils.escape_identifier(name)}"]'
+
+
+@lru_cache(10_000)
+def split_path(path: str) -> tuple[str, str]:
+    """The name of the bone that a data path from an object or its armature leads through, and the path from there;
+    without one, no name."""
+    named = _BONE_PATH.match(path)
+    return (bpy.utils.unescape_identifier(named[1]), named[2]) if named else ("", path)
