@@ -6,7 +6,7 @@ The formula is the text that floats run through too, so rows come out as floats 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from operator import itemgetter
 from typing import Any
@@ -21,6 +21,9 @@ ROWS = 32768
 FEW = 6
 """Up to so many rows are done one by one, on floats, which takes less time than calling NumPy for each step."""
 
+MANY = 1000
+"""From so many rows on, it pays to have each number's rows one after the other in memory."""
+
 LIMIT = 1e60
 """Numbers from here on count as not finite: their products would overflow."""
 
@@ -28,33 +31,43 @@ Formula = Callable[[Any, Ops], Sequence[Any]]
 
 
 def in_slabs(formula: Formula, given: Any, count: int) -> Array:
-    """The ``count`` numbers that a formula returns for ``given``, as an array (count, ...).
+    """The ``count`` numbers that a formula returns for ``given``, as an array (..., count).
 
     ``given`` is nested tuples of floats and arrays, which all broadcast to the shape that the rows have. What is not
     defined comes out as a number that is not finite.
     """
     _have_freed_memory_kept()
-    shapes = {number.shape for number in leaves(given) if isinstance(number, np.ndarray)}
-    shape = np.broadcast_shapes(*shapes)
+    shapes: set[tuple[int, ...]] = set()
+    _collect_shapes(given, shapes)
+    shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
     results = np.empty((count, *shape))
     with np.errstate(all="ignore"):
-        if results[0].size <= FEW:
+        if results.size <= FEW * count:
             _fill_by_floats(formula, given, results)
         else:
             _fill(formula, given, results)
-    return results
+    return results.transpose((*range(1, results.ndim), 0))
+
+
+def _collect_shapes(tree: Any, shapes: set[tuple[int, ...]]) -> None:
+    for part in tree:
+        if isinstance(part, np.ndarray):
+            shapes.add(part.shape)
+        elif isinstance(part, tuple):
+            _collect_shapes(part, shapes)
 
 
 def _fill(formula: Formula, given: Any, results: Array) -> None:
+    """Each number's rows lie one after the other in memory."""
     rows = results.shape[1:]
     size = math.prod(rows)
     if size <= ROWS:
-        for room, result in zip(results, formula(mapped(_in_one_run, given), ARRAYS), strict=True):
+        given = mapped(_in_one_run, given) if size > MANY else given
+        for room, result in zip(results, formula(given, ARRAYS), strict=True):
             room[...] = result
         return
     inner = size // rows[0]
-    count = -(-size // ROWS)
-    step = max(-(-rows[0] // count), 1)  # slabs as large as each other, or nearly
+    step = max(rows[0] * ROWS // size, 1)
     for start in range(0, rows[0], step):
         index: Any = slice(start, start + step) if inner <= ROWS else start
         _fill(formula, mapped(partial(_part, index=index, axes=len(rows)), given), results[:, index])
@@ -107,33 +120,17 @@ def split(vector: Any, size: int) -> tuple[Any, ...]:
     return tuple(values[..., i] for i in range(size))
 
 
-def are_finite(numbers: Sequence[Any], limit: float = LIMIT) -> Any:
-    """Whether all of some numbers are below a limit in size, row by row."""
-    return math.prod((abs(number) < limit for number in numbers), start=True)
-
-
-def leaves(tree: Any) -> Iterator[Any]:
-    """The numbers in nested tuples."""
-    if isinstance(tree, tuple):
-        for branch in tree:
-            yield from leaves(branch)
-    elif tree is not None:
-        yield tree
-
-
 def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
-    """Nested tuples with each number changed."""
-    if isinstance(tree, tuple):
-        return _like(tree, [mapped(change, branch) for branch in tree])
-    return None if tree is None else change(tree)
+    """Nested tuples with each number changed; None stays."""
+    changed = [
+        mapped(change, part) if isinstance(part, tuple) else None if part is None else change(part) for part in tree
+    ]
+    return type(tree)(*changed) if hasattr(tree, "_fields") else tuple(changed)
 
 
 def stacked(trees: Sequence[Any]) -> Any:
     """Nested tuples of numbers, alike, as nested tuples of arrays with a row for each."""
     if not isinstance(trees[0], tuple):
         return np.array(trees, float)
-    return _like(trees[0], [stacked(branch) for branch in zip(*trees, strict=True)])
-
-
-def _like(tree: Any, branches: list[Any]) -> Any:
-    return type(tree)(*branches) if hasattr(tree, "_fields") else tuple(branches)
+    parts = [stacked(branch) for branch in zip(*trees, strict=True)]
+    return type(trees[0])(*parts) if hasattr(trees[0], "_fields") else tuple(parts)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import are_finite, in_slabs, split
+from .arrays import in_slabs, split
 from .ops import Array, Ops
 from .reach import Reach
 from .rotation import (
@@ -34,8 +34,9 @@ from .rotation import (
     shortest,
     slerp,
     unit,
+    unit_half_angle,
 )
-from .triangle import Bones, Settings, bones, extend, extend_shaped, judge, limited_range, turns
+from .triangle import Bones, Settings, bones, extend_shaped, judge, limited_range, turns
 
 IN_LINE_SQUARE = 1e-12
 """The squared sine between two directions below which they are in line and span no plane."""
@@ -93,7 +94,6 @@ __all__ = [
     "Poses",
     "Reference",
     "Settings",
-    "half_angles_at",
     "joints_of",
     "line_to",
     "pose_limb",
@@ -122,7 +122,7 @@ def reference(
     """
     normal = unit(normal, (0.0, 0.0, 1.0), m)
     across = unit(cross(normal, along), (1.0, 0.0, 0.0), m)
-    alpha, kappa = (_unit(angle, m) for angle in (alpha, kappa))
+    alpha, kappa = (unit_half_angle(angle, m) for angle in (alpha, kappa))
     return Reference(
         (lengths[0], lengths[1]), bones(*lengths, m), alpha, kappa, first_axes, normal, stills, cross(across, normal)
     )
@@ -189,6 +189,8 @@ def pose_limbs(
     `ARRAYS` from arrays, or with `FLOATS`) and ``settings`` may be an array. Rows with input that is not finite are
     `Reach.INVALID` and stand as in the reference.
     """
+    if own is not None and np.all(settings.influence == 1.0):
+        own = None
     given = (
         split(target, 3),
         reference,
@@ -201,17 +203,16 @@ def pose_limbs(
     def formula(given: Any, m: Ops) -> list[Any]:
         target, reference, settings, pole, own, tolerance = given
         pose = pose_limb(target, reference, settings, plane, m, pole, own, tolerance)
-        is_sound = are_finite((*target, *(pole or ())))
-        return [*pose.turns[0], *pose.turns[1], pose.stretch, pose.shortfall, pose.reach, is_sound]
+        return [*pose.turns[0], *pose.turns[1], pose.stretch, pose.shortfall, pose.reach]
 
-    results = in_slabs(formula, given, 12)
-    invalid = ~(np.isfinite(results).all(axis=0) & (results[11] > 0.0))
+    results = in_slabs(formula, given, 11)
+    invalid = ~np.isfinite(results).all(axis=-1)
     if invalid.any():
         numbers = (*_sound(reference.stills[0]), *_sound(reference.stills[1]), 1.0, 0.0, Reach.INVALID)
-        for room, number in zip(results, numbers, strict=False):
-            np.copyto(room[...], number, where=invalid)
-    first, second = (np.moveaxis(turn, 0, -1) for turn in (results[:4], results[4:8]))
-    return Poses((first, second), results[8], results[10].astype(np.int8), results[9])
+        for i, number in enumerate(numbers):
+            np.copyto(results[..., i], number, where=invalid)
+    turns = results[..., :4], results[..., 4:8]
+    return Poses(turns, results[..., 8], results[..., 10].astype(np.int8), results[..., 9])
 
 
 def joints_of(turns: tuple[Quaternion, Quaternion], reference: Reference, stretch: Any = 1.0) -> tuple[Vector, Vector]:
@@ -249,16 +250,8 @@ def roll_to(line: Quaternion, point: Vector, m: Ops) -> HalfAngle:
     x, _, z = rotate(conjugate(line), point)
     square = x * x + z * z
     cosine, sine = half_angle(-x, z, m.sqrt(square), m)
-    spanned = square > IN_LINE_SQUARE * dot(point, point) + m.tiny * m.tiny
-    return m.select(spanned, cosine, 1.0), m.select(spanned, sine, 0.0)
-
-
-def half_angles_at(distance: Any, lengths: tuple[Any, Any], m: Ops) -> tuple[HalfAngle, HalfAngle]:
-    """The half angles (alpha, kappa) of a limb with its tip at this distance from its root, or as near as it comes."""
-    of = bones(*lengths, m)
-    gone, far = extend(distance, of, m)
-    knee_cos, knee_sin, cosine, sine = turns(of.total + gone, far, gone + of.difference, gone - of.difference, 1.0, m)
-    return _unit((cosine, sine), m), (knee_cos, knee_sin)
+    in_line = square <= IN_LINE_SQUARE * dot(point, point) + m.tiny * m.tiny
+    return m.select(in_line, 1.0, cosine), m.select(in_line, 0.0, sine)
 
 
 def _bend(
@@ -283,11 +276,6 @@ def _sum(a: HalfAngle, b: HalfAngle) -> HalfAngle:
     return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]
 
 
-def _unit(angle: HalfAngle, m: Ops) -> HalfAngle:
-    factor = 1.0 / m.sqrt(angle[0] * angle[0] + angle[1] * angle[1])
-    return angle[0] * factor, angle[1] * factor
-
-
 def _direction(cosine: Any, sine: Any) -> Vector:
     """The y axis turned about Z by a half angle."""
     return -2.0 * cosine * sine, cosine * cosine - sine * sine, 0.0
@@ -295,6 +283,6 @@ def _direction(cosine: Any, sine: Any) -> Vector:
 
 def _sound(turn: Quaternion) -> Quaternion:
     """A quaternion of arrays, at identity where it is not finite."""
-    is_finite = are_finite(turn)
+    is_finite = np.isfinite(turn[0] + turn[1] + turn[2] + turn[3])
     w, x, y, z = (np.where(is_finite, part, still) for part, still in zip(turn, IDENTITY, strict=True))
     return (w, x, y, z)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import LIMIT, are_finite, in_slabs, split
+from .arrays import LIMIT, in_slabs, split
 from .ops import FLOATS, Ops
 from .reach import Reach
 from .triangle import bones, judge, measure
@@ -108,15 +108,16 @@ def _solve(x: Any, y: Any, r1: Any, r2: Any, bend: Any, m: Ops) -> tuple[Any, ..
 
 
 def _solve_arrays(target: Any, r1: Any, r2: Any, bend: Any) -> TwoBone:
-    given = (*split(target, 2), *(np.asarray(number, float) for number in (r1, r2, bend)))
-    results = in_slabs(_rows, given, 8)
-    knee, upper, lower = (np.moveaxis(results[i : i + 2], 0, -1) for i in (0, 2, 4))
-    return TwoBone(knee, upper, lower, results[6].astype(np.int8), results[7])
+    numbers = (np.asarray(number, float) for number in (r1, r2, bend))
+    results = in_slabs(_rows, (*split(target, 2), *numbers), 8)
+    reach = results[..., 6].astype(np.int8)
+    return TwoBone(results[..., :2], results[..., 2:4], results[..., 4:6], reach, results[..., 7])
 
 
 def _rows(given: Sequence[Any], m: Ops) -> Sequence[Any]:
     x, y, r1, r2, bend = given
-    is_sound = are_finite(given) * (r1 >= 0.0) * (r2 >= 0.0)
+    is_sound = (abs(x) < LIMIT) & (abs(y) < LIMIT) & (abs(bend) < LIMIT)
+    is_sound &= (r1 >= 0.0) & (r1 < LIMIT) & (r2 >= 0.0) & (r2 < LIMIT)
     solved = _solve(x, y, r1, r2, bend, m)
     if np.all(is_sound):
         return solved

@@ -100,6 +100,12 @@ def half_angle(x: Any, y: Any, size: Any, m: Ops) -> HalfAngle:
     return both + x + m.tiny, m.select(y < 0.0, -1.0, 1.0) * (both - x)
 
 
+def unit_half_angle(angle: HalfAngle, m: Ops) -> HalfAngle:
+    """The half angle at unit length."""
+    factor = 1.0 / m.sqrt(angle[0] * angle[0] + angle[1] * angle[1])
+    return angle[0] * factor, angle[1] * factor
+
+
 def slerp(a: Quaternion, b: Quaternion, t: Any, m: Ops) -> Quaternion:
     """The rotation the fraction ``t`` of the way from ``a`` to ``b`` by the shortest turn, at constant speed.
 
