@@ -1,1 +1,2 @@
-"""What a limb is: a muted IK constraint, the custom properties that animate it, its shape, its solution and its status."""
+"""What a limb is: a muted IK constraint, the custom properties that animate it, its shape, its solution and its
+status."""

@@ -93,8 +93,8 @@ def choices_of(bone: PoseBone) -> dict[str, Any]:
 
 
 def links_of(bone: PoseBone) -> tuple[int, ...]:
-    """How many bones of the hierarchy each link of a limb has, from the root down; more than one where twist bones lie in
-    line."""
+    """How many bones of the hierarchy each link of a limb has, from the root down; more than one where twist bones lie
+    in line."""
     group: Any = bone.get(GROUP) or {}
     return tuple(int(count) for count in group.get("links", (1, 1)))
 

@@ -1,8 +1,7 @@
 """``pose_bone.planar_ik``: everything of a limb by one name, for scripts and for the interface.
 
-It is a plain Python property of the class PoseBone, which costs rigs without limbs nothing: a property group there would
-make Blender 4.2 and 4.5 compare it for every bone of every library override.
-"""
+It is a plain Python property of the class PoseBone, which costs rigs without limbs nothing: a property group there
+would make Blender 4.2 and 4.5 compare it for every bone of every library override."""
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ Answer = Callable[[PoseBone], Any]
 
 
 class Hooks:
-    """What other rooms know of a limb. ``mode`` says what poses it, ``rebuild`` makes its mechanism anew (if it has one),
-    ``retarget`` lets the mechanism follow what the home says, ``remove`` takes it away."""
+    """What other rooms know of a limb. ``mode`` says what poses it, ``rebuild`` makes its mechanism anew (if it has
+    one), ``retarget`` lets the mechanism follow what the home says, ``remove`` takes it away."""
 
     mode: Answer = staticmethod(lambda last: "LIVE")
     rebuild: Answer = staticmethod(lambda last: None)
@@ -91,7 +90,8 @@ class PlanarIK:
 
     @property
     def reach(self) -> str:
-        """How the target was reached: ``REACHED``, ``TOO_FAR``, ``TOO_NEAR``, ``LIMITED``, ``OFF_PLANE``, ``INVALID``."""
+        """How the target was reached: ``REACHED``, ``TOO_FAR``, ``TOO_NEAR``, ``LIMITED``, ``OFF_PLANE``,
+        ``INVALID``."""
         return self.status.reach.name if self.enabled else "INVALID"
 
     @property

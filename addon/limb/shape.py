@@ -1,15 +1,15 @@
 """The shape of a limb in its reference pose: where its joints are, in which plane it bends, and which way.
 
-Joints are where bones begin; the tip is where the foot or hand below begins, or the last bone's tail. The reference is the
-rest pose, or another pose of the limb's own bones (``stills``), always relative to the limb's parent. Everything here is
-in the armature's rest space, and in double precision.
+Joints are where bones begin; the tip is where the foot or hand below begins, or the last bone's tail. The reference is
+the rest pose, or another pose of the limb's own bones (``stills``), always relative to the limb's parent. Everything
+here is in the armature's rest space, and in double precision.
 
-The frame G has its origin at the root, Y along the line from root to tip, Z along the normal of the bend plane; the knee
-lies on the side of -X. Angles are counter-clockwise about Z, from Y.
-"""
+The frame G has its origin at the root, Y along the line from root to tip, Z along the normal of the bend plane; the
+knee lies on the side of -X. Angles are counter-clockwise about Z, from Y."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import cos, pi, sin
 from typing import Any, NamedTuple
 
@@ -32,11 +32,11 @@ IDENTITY: Turn = (1.0, 0.0, 0.0, 0.0)
 class Shape(NamedTuple):
     """A limb in its reference pose, for two links.
 
-    ``rest`` are the rest matrices (4, 4) of the links' first bones, ``reference`` the same in the reference pose, ``frame``
-    is G; ``lengths`` of the links, and the angles ``alpha`` of the first off the line and ``kappa`` of the second
-    against the first; ``normals`` is the bend plane's normal in the axes of each link in the reference; ``tip`` is where
-    the tip is in the last bone's own space; ``points`` says of each link that its first bone points at its next joint.
-    """
+    ``rest`` are the rest matrices (4, 4) of the links' first bones, ``reference`` the same in the reference pose,
+    ``frame`` is G; ``lengths`` of the links, and the angles ``alpha`` of the first off the line and ``kappa`` of the
+    second against the first; ``normals`` is the bend plane's normal in the axes of each link in the reference; ``tip``
+    is where the tip is in the last bone's own space, ``along`` the direction from the last joint to it in the axes of
+    the last link's first bone; ``points`` says of each link that its first bone points at its next joint."""
 
     names: tuple[str, ...]
     rest: tuple[Matrix, ...]
@@ -48,6 +48,7 @@ class Shape(NamedTuple):
     normals: tuple[Matrix, ...]
     stills: tuple[Turn, ...]
     tip: Matrix
+    along: Matrix
     points: tuple[bool, ...]
     is_straight: bool
 
@@ -70,8 +71,8 @@ def make_shape(
     tip: str = "FOOT",
 ) -> Shape:
     """The shape of the limb of these ``links`` whose bones stand as ``stills`` say, by their own rotations (at rest
-    without any). ``axis`` is what it bends about where it is straight, in the last bone's own space; ``tip`` is ``FOOT``
-    for where the bone below begins, or ``TAIL``."""
+    without any). ``axis`` is what it bends about where it is straight, in the last bone's own space; ``tip`` is
+    ``FOOT`` for where the bone below begins, or ``TAIL``."""
     bones = bones_of_limb(last, links)
     stills = stills or (IDENTITY,) * len(bones)
     line = hierarchy(last, sum(links))
@@ -86,7 +87,7 @@ def make_shape(
     joints = [*(posed[start][:3, 3] for start in starts), (posed[-1] @ [*place, 1.0])[:3]]
     reference = [posed[start] for start in starts]
     frame, is_straight = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
-    ways = [b - a for a, b in zip(joints, joints[1:], strict=False)]
+    ways = [b - a for a, b in pairwise(joints)]
     angles = _angles(ways, frame)
     return Shape(
         names=tuple(bone.name for bone in bones),
@@ -99,6 +100,7 @@ def make_shape(
         normals=tuple(matrix[:3, :3].T @ frame[:3, 2] for matrix in reference),
         stills=stills,
         tip=place,
+        along=reference[-1][:3, :3].T @ unit(ways[-1], reference[-1][:3, 1]),
         points=tuple(
             bool(np.linalg.norm(unit(way, matrix[:3, 1]) - matrix[:3, 1]) < 1e-4)
             for way, matrix in zip(ways, reference, strict=True)
@@ -144,7 +146,7 @@ def _is_below(last: Bone, child: Bone) -> bool:
 def _frame(joints: list[Matrix], axis: Matrix) -> tuple[Matrix, bool]:
     """The frame G of joints, and whether they are in line; a straight limb bends about ``axis``."""
     root, knee, tip = joints[0], joints[1], joints[-1]
-    size = sum(float(np.linalg.norm(b - a)) for a, b in zip(joints, joints[1:], strict=False)) or 1.0
+    size = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(joints)) or 1.0
     first = unit(knee - root, unit(tip - knee, np.array((0.0, 1.0, 0.0))))
     y = unit(tip - root, first) if np.linalg.norm(tip - root) > STRAIGHT * size else first
     across = np.cross(unit(tip - knee, first), first)

@@ -1,9 +1,8 @@
 """From a rig as Blender evaluated it to the rotations of its limbs: gather, and solve all at once by arrays.
 
-A `Table` holds what does not change while limbs move. What does is read of an evaluated rig: `frames_now` (where each limb's
-frame G is), `places` (targets and poles), `sliders` and `own_turns` (the bones' FK pose). `solve` takes these, or the same
-for many frames, stacked in front: frames x limbs is one call.
-"""
+A `Table` holds what does not change while limbs move. What does is read of an evaluated rig: `frames_now` (where each
+limb's frame G is), `places` (targets and poles), `sliders` and `own_turns` (the bones' FK pose). `solve` takes these,
+or the same for many frames, stacked in front: frames x limbs is one call."""
 
 from __future__ import annotations
 
@@ -112,6 +111,7 @@ def reference_of(shapes: Sequence[Shape]) -> Reference:
         rows([shape.normals[1] for shape in shapes]),
         tuple(rows([shape.stills[i] for shape in shapes]) for i in range(2)),
         ARRAYS,
+        rows([shape.along for shape in shapes]),
     )
 
 

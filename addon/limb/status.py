@@ -1,5 +1,5 @@
-"""Whether a limb reached its target, in both modes: the evaluated tip against the target, and against where the solver puts
-it."""
+"""Whether a limb reached its target, in both modes: the evaluated tip against the target, and against where the solver
+puts it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,19 @@ from ..blender.types import ArmatureObject
 from ..solver.limb import tip_of
 from ..solver.reach import Reach
 from .follow import is_gone
-from .solving import Found, Limb, Table, frames_now, into_frames, own_turns, places, pose_matrices, sliders_of, solve
-from .solving import table_of
+from .solving import (
+    Found,
+    Limb,
+    Table,
+    frames_now,
+    into_frames,
+    own_turns,
+    places,
+    pose_matrices,
+    sliders_of,
+    solve,
+    table_of,
+)
 from .words import Refused
 
 Array = NDArray[Any]
@@ -32,8 +43,8 @@ ROUNDING = 1e-6
 
 
 class Status(NamedTuple):
-    """What became of a limb: how its target was reached, how far its tip is from it in scene units, and a sentence, as a
-    template with values. ``is_fk`` says that its influence is 0, ``is_ik`` that it is 1."""
+    """What became of a limb: how its target was reached, how far its tip is from it in scene units, and a sentence, as
+    a template with values. ``is_fk`` says that its influence is 0, ``is_ik`` that it is 1."""
 
     reach: Reach
     residual: float

@@ -1,4 +1,5 @@
-"""Sentences for people: a refusal is a template and its values, so that it can be translated and never has to be parsed."""
+"""Sentences for people: a refusal is a template and its values, so that it can be translated and never has to be
+parsed."""
 
 from __future__ import annotations
 
