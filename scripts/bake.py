@@ -22,8 +22,7 @@ def main() -> int:
     if "bpy" in sys.modules:  # Blender runs this file.
         return run(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])
     if find_spec("bpy") is None:
-        raise SystemExit("planar_ik: this Python has no Blender in it. pip install bpy, or have Blender run this file:\n"
-                         "    blender -b --python-exit-code 1 --python scripts/bake.py -- --help")  # fmt: skip
+        raise SystemExit("planar_ik: this Python has no Blender in it: pip install bpy, or have Blender run this file")
     with tempfile.TemporaryDirectory(prefix="planar-ik-user-") as folder:
         os.environ["BLENDER_USER_RESOURCES"] = folder  # Somebody's preferences must not change what comes out.
         return run(sys.argv[1:])

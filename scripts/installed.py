@@ -67,9 +67,9 @@ def addon(name: str = "addon") -> ModuleType:
     return import_module(inside if SOURCE else f"{MODULE}.{inside}")
 
 
-def run(work: Callable[[], int]) -> NoReturn:
+def run(work: Callable[[], int], folder: TemporaryDirectory[str] | None = None) -> NoReturn:
     """Do something in Blender with a fresh user folder, and end this process with the status that it gives."""
-    user = fresh_user_folder()
+    user = folder or fresh_user_folder()
     status = 1
     try:
         status = work()

@@ -131,8 +131,14 @@ def _run(python: Path, *arguments: str, **variables: str) -> int:
 
 
 TASKS = {
-    "test": test, "solver": solver, "matrix": matrix, "zip": build_zip, "check": check, "window": window, "clean": clean,
-}  # fmt: skip
+    "test": test,
+    "solver": solver,
+    "matrix": matrix,
+    "zip": build_zip,
+    "check": check,
+    "window": window,
+    "clean": clean,
+}
 
 if __name__ == "__main__":
     if sys.version_info < (3, 11):  # noqa: UP036 - an older one comes this far and is told what it lacks
