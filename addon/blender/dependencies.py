@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bpy.types import Constraint, Object, PoseBone
+from bpy.types import Object, PoseBone
 
 from .animation import drivers_of
 from .types import bones_of, has_bone, is_armature, split_path
@@ -13,11 +13,11 @@ from .types import bones_of, has_bone, is_armature, split_path
 Carrier = tuple[Object, str]
 """An object, or with a name a bone of it."""
 
-_TRANSFORMS = ("location", "rotation", "scale", "delta_", "bbone_", "matrix", "parent", "head", "tail", "roll")
+_TRANSFORMS = ("location", "rotation", "scale", "delta_", "matrix")
 """How the paths begin, from an object or a bone, of what moves it when it is driven."""
 
-_SOLVERS = {"IK", "SPLINE_IK"}
-"""The constraints that turn other bones than the one that has them."""
+_SETTINGS = ("[", "constraints[")
+"""How the paths begin, from a bone, of what does not move with it."""
 
 
 class Dependencies:
@@ -27,6 +27,7 @@ class Dependencies:
     def __init__(self) -> None:
         self._direct: dict[Carrier, list[Carrier]] = {}
         self._solvers: dict[Object, dict[str, list[tuple[PoseBone, Any]]]] = {}
+        self._drivers: dict[Object, dict[str, list[tuple[str, Any]]]] = {}
 
     def carriers(self, *start: Carrier) -> set[Carrier]:
         """All objects and bones that can move those given, which are among them."""
@@ -47,52 +48,66 @@ class Dependencies:
         """What an object or a bone itself moves with."""
         if carrier not in self._direct:
             ob, name = carrier
-            found = _of_bone(bones_of(ob)[name]) if has_bone(ob, name) else _of_object(ob)
-            turned_by = self.solvers(ob, name) if name else []
-            solved = [target for _, constraint in turned_by for target in constraint_targets(constraint)]
-            self._direct[carrier] = [*found, *solved]
+            owner: Any = bones_of(ob)[name] if has_bone(ob, name) else ob
+            found: list[Carrier] = []
+            if owner != ob:
+                found = [(ob, ""), *([(ob, owner.parent.name)] if owner.parent else ())]
+            elif ob.parent:
+                found = [(ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")]
+            for constraint in (*owner.constraints, *(each for _, each in self.solvers(ob, name))):
+                found += constraint_targets(constraint)
+            for path, curve in self.drivers(ob, name):
+                if path.startswith((*_TRANSFORMS, "constraints[")):
+                    found += driver_targets(curve)
+            self._direct[carrier] = found
         return self._direct[carrier]
 
     def solvers(self, ob: Object, bone: str) -> list[tuple[PoseBone, Any]]:
         """The IK constraints that turn a bone, each with the bone that has it."""
         if ob not in self._solvers:
-            found: dict[str, list[tuple[PoseBone, Any]]] = {}
+            solvers = self._solvers[ob] = {}
             for owner in bones_of(ob) if is_armature(ob) else ():
                 for constraint in owner.constraints:
-                    for turned in _turned_by(owner, constraint) if constraint.type in _SOLVERS else ():
-                        found.setdefault(turned.name, []).append((owner, constraint))
-            self._solvers[ob] = found
+                    for turned in _turned_by(owner, constraint):
+                        solvers.setdefault(turned.name, []).append((owner, constraint))
         return self._solvers[ob].get(bone, [])
+
+    def drivers(self, ob: Object, bone: str) -> list[tuple[str, Any]]:
+        """The drivers (as F-curves) of an object, or with a name of a bone, that are not muted, each with the path from
+        there to what it drives."""
+        if ob not in self._drivers:
+            drivers = self._drivers[ob] = {}
+            for curve in drivers_of(ob):
+                name, path = split_path(curve.data_path)
+                drivers.setdefault(name, []).extend([] if curve.mute else [(path, curve)])
+        return self._drivers[ob].get(bone, [])
 
     def movers(self, bone: PoseBone) -> list[Any]:
         """What moves a bone besides its own channels' values and keys, in effect now: constraints, also of bones below
         that solve it, and drivers (as F-curves)."""
-        constraints = [
-            *bone.constraints,
-            *(each for owner, each in self.solvers(bone.id_data, bone.name) if owner != bone),
-        ]
+        ob: Any = bone.id_data
+        constraints = [*bone.constraints, *(each for owner, each in self.solvers(ob, bone.name) if owner != bone)]
         acting = [each for each in constraints if not each.mute and each.influence > 0.0]
-        return [*acting, *drivers_of_bone(bone)]
+        return acting + [curve for path, curve in self.drivers(ob, bone.name) if path.startswith(_TRANSFORMS)]
 
 
 def in_order(rigs: Sequence[Object], followed: Mapping[Object, Iterable[Carrier]], among: Dependencies) -> list[Object]:
     """Rigs so that each comes after those that what it follows hangs on; in a circle, as they are given."""
-    ordered: list[Object] = []
+    ordered: dict[Object, None] = {}
     started: set[Object] = set()
 
     def visit(rig: Object) -> None:
-        if rig in started:
-            return
-        started.add(rig)
-        hanging_on = {ob for ob, _ in among.carriers((rig, ""), *followed.get(rig, ()))}
-        for other in rigs:
-            if other in hanging_on:
-                visit(other)
-        ordered.append(rig)
+        if rig not in started:
+            started.add(rig)
+            hanging_on = {ob for ob, _ in among.carriers((rig, ""), *followed.get(rig, ()))}
+            for other in rigs:
+                if other in hanging_on:
+                    visit(other)
+            ordered[rig] = None
 
     for rig in rigs:
         visit(rig)
-    return ordered
+    return [*ordered]
 
 
 def constraint_targets(constraint: Any) -> Iterator[Carrier]:
@@ -114,7 +129,7 @@ def driver_targets(curve: Any) -> Iterator[Carrier]:
                 named, path = (
                     split_path(target.data_path) if variable.type == "SINGLE_PROP" else (target.bone_target, "")
                 )
-                yield (target.id, "" if path.startswith(("[", "constraints[")) else named)
+                yield (target.id, "" if path.startswith(_SETTINGS) else named)
 
 
 def is_python(curve: Any) -> bool:
@@ -122,40 +137,9 @@ def is_python(curve: Any) -> bool:
     return curve.driver is not None and curve.driver.type == "SCRIPTED" and not curve.driver.is_simple_expression
 
 
-def drivers_of_bone(bone: PoseBone) -> list[Any]:
-    """The drivers that act on a bone's own transform."""
-    split = ((curve, *split_path(curve.data_path)) for curve in drivers_of(bone.id_data) if not curve.mute)
-    return [curve for curve, name, path in split if name == bone.name and path.startswith(_TRANSFORMS)]
-
-
-def _of_object(ob: Object) -> Iterator[Carrier]:
-    if ob.parent:
-        yield (ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")
-    for constraint in ob.constraints:
-        yield from constraint_targets(constraint)
-    yield from _driven(ob, "")
-
-
-def _of_bone(bone: PoseBone) -> Iterator[Carrier]:
-    yield (bone.id_data, "")
-    if bone.parent:
-        yield (bone.id_data, bone.parent.name)
-    for constraint in bone.constraints:
-        yield from constraint_targets(constraint)
-    yield from _driven(bone.id_data, bone.name)
-
-
-def _driven(ob: Object, bone: str) -> Iterator[Carrier]:
-    """What the drivers of an object's or a bone's transform and constraints read."""
-    for curve in drivers_of(ob):
-        name, path = split_path(curve.data_path)
-        if not curve.mute and name == bone and path.startswith((*_TRANSFORMS, "constraints[")):
-            yield from driver_targets(curve)
-
-
-def _turned_by(owner: PoseBone, constraint: Constraint) -> list[PoseBone]:
-    settings: Any = constraint
-    bones = [owner, *owner.parent_recursive]
-    if not getattr(settings, "use_tail", True):
-        del bones[0]
-    return bones[: settings.chain_count] if settings.chain_count else bones
+def _turned_by(owner: PoseBone, constraint: Any) -> list[PoseBone]:
+    """The bones that a constraint turns if it is one that solves a row of them."""
+    if constraint.type not in {"IK", "SPLINE_IK"}:
+        return []
+    bones = [owner, *owner.parent_recursive][0 if getattr(constraint, "use_tail", True) else 1 :]
+    return bones[: constraint.chain_count] if constraint.chain_count else bones

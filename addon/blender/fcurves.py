@@ -13,9 +13,6 @@ _ENUMS: Any = bpy.types.Keyframe.bl_rna.properties
 _DIVISIBLE = ("CONSTANT", "LINEAR", "BEZIER")
 """Ways to go on from a key to the next that have the same shape with another key between."""
 
-SAME_FRAME = 1e-4
-"""How far apart keys may be on what counts as the same frame."""
-
 
 def read(curve: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """The frames and values of a curve's keys."""
@@ -55,14 +52,14 @@ def clear(curve: Any, first: float = -np.inf, last: float = np.inf) -> None:
     """Take a curve's keys between two frames away, and leave the shape of the curve outside of these as it is."""
     keys = curve.keyframe_points
     frames = read(curve)[0]
-    within = np.flatnonzero((frames > first - SAME_FRAME) & (frames < last + SAME_FRAME))
+    within = np.flatnonzero((frames > first - 1e-4) & (frames < last + 1e-4))  # single precision of late frames
     if len(within) == len(frames):
         keys.clear()
         return
-    after = np.searchsorted(frames, last)
-    for beside in (np.searchsorted(frames, first) - 1, after):
-        if 0 <= beside < len(frames):
-            _hold_handles(keys[int(beside)])
+    for beside in (*np.flatnonzero(frames < first)[-1:], *np.flatnonzero(frames > last)[:1]):
+        for side in ("handle_left_type", "handle_right_type"):
+            if getattr(keys[int(beside)], side) in {"AUTO", "AUTO_CLAMPED"}:
+                setattr(keys[int(beside)], side, "ALIGNED")  # or they would turn as their neighbours change
     for index in reversed(within):
         keys.remove(keys[int(index)], fast=True)
 
@@ -105,13 +102,6 @@ def hold_from(curve: Any, frame: int) -> None:
     key.interpolation = "CONSTANT"
     if later:
         next(key for key in keys if key.co.x > frame).handle_left_type = handle
-
-
-def _hold_handles(key: Any) -> None:
-    """Keep a key's automatic handles where they are as its neighbours change."""
-    for side in ("handle_left_type", "handle_right_type"):
-        if getattr(key, side) in ("AUTO", "AUTO_CLAMPED"):
-            setattr(key, side, "ALIGNED")
 
 
 def _number(name: str, choice: str) -> int:

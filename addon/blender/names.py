@@ -10,8 +10,3 @@ def other_side(name: str) -> str:
     'mixamorig:LeftArm', Blender would read no side: what comes after it counts."""
     space, mark, own = name.rpartition(":")
     return space + mark + bpy.utils.flip_name(own)
-
-
-def has_side(name: str) -> bool:
-    """Whether a name tells a side."""
-    return other_side(name) != name

@@ -88,25 +88,24 @@ def to_quaternion(mode: str, channels: Sequence[Any], m: Angles = FLOATS) -> Qua
 def continuous(mode: str, values: NDArray[Any]) -> NDArray[Any]:
     """Rotations ``(frames, numbers)`` in a bone's rotation mode, written so that their numbers jump least from frame to
     frame; the first frame stays as it is."""
-    steady = np.array(values, float)
+    rows = np.array(values, float)
     if mode == "QUATERNION":
-        return steady * _same_side(steady)
+        return rows * _same_side(rows)
+    angles = rows
     if mode == "AXIS_ANGLE":
-        turns = np.abs(np.sin(steady[:, 0] / 2.0)) > 1e-6
-        turns[0] = True
-        steady[:, 1:] = steady[np.maximum.accumulate(np.where(turns, np.arange(len(steady)), 0)), 1:]
-        steady *= _same_side(steady[:, 1:])
-        steady[:, 0] += _unwinding(steady[:, 0])
-        return steady
-    other = steady + np.pi  # the other triple of the same rotation
-    middle = "XYZ".index(mode[1])
-    other[:, middle] = np.pi - steady[:, middle]
-    # From one frame to the next it is as far between two triples as between their others.
-    is_closer = _distances(other[1:] - steady[:-1]) < _distances(np.diff(steady, axis=0))
-    is_other = np.append(False, np.cumsum(is_closer) % 2 == 1)
-    steady[is_other] = other[is_other]
-    unwound: NDArray[Any] = steady + _unwinding(steady)
-    return unwound
+        angles = rows[:, :1]
+        turns = np.abs(np.sin(angles[:, 0] / 2.0)) > 1e-6  # without a turn, the axis of the frame before
+        rows[:, 1:] = rows[np.maximum.accumulate(np.where(turns, np.arange(len(rows)), 0)), 1:]
+        rows *= _same_side(rows[:, 1:])
+    else:
+        other, middle = rows + np.pi, "XYZ".index(mode[1])  # the other triple of the same rotation
+        other[:, middle] = np.pi - rows[:, middle]
+        # From one frame to the next it is as far between two triples as between their others.
+        is_closer = _distances(other[1:] - rows[:-1]) < _distances(np.diff(rows, axis=0))
+        is_other = np.append(False, np.cumsum(is_closer) % 2 == 1)
+        rows[is_other] = other[is_other]
+    angles[1:] += np.cumsum(_whole_turns(angles[:-1] - angles[1:], ARRAYS), axis=0)
+    return rows
 
 
 def _of_angles(order: str, angles: Sequence[Any], m: Angles) -> Quaternion:
@@ -129,11 +128,8 @@ def _axis_angle(rotation: Quaternion, near: Sequence[Any], m: Angles) -> tuple[A
     size = m.sqrt(x * x + y * y + z * z)
     is_turnless = size < _TURNLESS
     divisor = m.select(is_turnless, 1.0, size)
-    # Without a turn, the axis that was; and if there was none either, the bone's own.
-    was_none = (ax == 0.0) & (ay == 0.0) & (az == 0.0)
-    x = m.select(is_turnless, ax, x / divisor)
-    y = m.select(is_turnless, m.select(was_none, 1.0, ay), y / divisor)
-    z = m.select(is_turnless, az, z / divisor)
+    # Without a turn, the axis that was.
+    x, y, z = (m.select(is_turnless, was, now / divisor) for was, now in ((ax, x), (ay, y), (az, z)))
     side = m.select(x * ax + y * ay + z * az < 0.0, -1.0, 1.0)
     angle = 2.0 * m.atan2(size * side, w)
     return (angle + _whole_turns(last - angle, m), x * side, y * side, z * side)
@@ -175,13 +171,6 @@ def _same_side(vectors: NDArray[Any]) -> NDArray[Any]:
     against = np.einsum("ij,ij->i", vectors[1:], vectors[:-1]) < 0.0
     signs: NDArray[Any] = np.append(1.0, np.cumprod(np.where(against, -1.0, 1.0)))[:, None]
     return signs
-
-
-def _unwinding(angles: NDArray[Any]) -> NDArray[Any]:
-    """The whole turns that bring each row within half a turn of the one before."""
-    turns: NDArray[Any] = np.zeros_like(angles)
-    turns[1:] = np.cumsum(_whole_turns(angles[:-1] - angles[1:], ARRAYS), axis=0)
-    return turns
 
 
 def _distances(steps: NDArray[Any]) -> NDArray[Any]:
