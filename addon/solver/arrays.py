@@ -80,7 +80,7 @@ def _fill_by_floats(formula: Formula, given: Any, results: Array) -> None:
         try:
             flat[:, row] = formula(mapped(itemgetter(row), given), FLOATS)
         except (ValueError, ZeroDivisionError):
-            flat[:, row] = math.nan
+            flat[:, row] = np.nan
 
 
 def _listed(number: Any, shape: tuple[int, ...]) -> list[float]:

@@ -122,7 +122,7 @@ def reference(
     """
     normal = unit(normal, (0.0, 0.0, 1.0), m)
     across = unit(cross(normal, along), (1.0, 0.0, 0.0), m)
-    alpha, kappa = (unit_half_angle(angle, m) for angle in (alpha, kappa))
+    alpha, kappa = (unit_half_angle(turn, m) for turn in (alpha, kappa))
     return Reference(
         (lengths[0], lengths[1]), bones(*lengths, m), alpha, kappa, first_axes, normal, stills, cross(across, normal)
     )
@@ -206,12 +206,15 @@ def pose_limbs(
         return [*pose.turns[0], *pose.turns[1], pose.stretch, pose.shortfall, pose.reach]
 
     results = in_slabs(formula, given, 11)
-    invalid = ~np.isfinite(results).all(axis=-1)
+    turns = results[..., :4], results[..., 4:8]
+    sizes = [np.einsum("...i,...i", turn, turn) for turn in turns]  # 1, unless it is a number too large, or none
+    invalid = ~(
+        (abs(sizes[0] - 1.0) < 0.1) & (abs(sizes[1] - 1.0) < 0.1) & np.isfinite(results[..., 8] + results[..., 9])
+    )
     if invalid.any():
         numbers = (*_sound(reference.stills[0]), *_sound(reference.stills[1]), 1.0, 0.0, Reach.INVALID)
         for i, number in enumerate(numbers):
             np.copyto(results[..., i], number, where=invalid)
-    turns = results[..., :4], results[..., 4:8]
     return Poses(turns, results[..., 8], results[..., 10].astype(np.int8), results[..., 9])
 
 
@@ -282,7 +285,8 @@ def _direction(cosine: Any, sine: Any) -> Vector:
 
 
 def _sound(turn: Quaternion) -> Quaternion:
-    """A quaternion of arrays, at identity where it is not finite."""
-    is_finite = np.isfinite(turn[0] + turn[1] + turn[2] + turn[3])
-    w, x, y, z = (np.where(is_finite, part, still) for part, still in zip(turn, IDENTITY, strict=True))
+    """A quaternion, or identity where it is none."""
+    with np.errstate(all="ignore"):
+        is_sound = abs(sum(part * part for part in turn) - 1.0) < 0.1
+    w, x, y, z = (np.where(is_sound, part, at_rest) for part, at_rest in zip(turn, IDENTITY, strict=True))
     return (w, x, y, z)

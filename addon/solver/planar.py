@@ -117,7 +117,9 @@ def _solve_arrays(target: Any, r1: Any, r2: Any, bend: Any) -> TwoBone:
 def _rows(given: Sequence[Any], m: Ops) -> Sequence[Any]:
     x, y, r1, r2, bend = given
     is_sound = (abs(x) < LIMIT) & (abs(y) < LIMIT) & (abs(bend) < LIMIT)
-    is_sound &= (r1 >= 0.0) & (r1 < LIMIT) & (r2 >= 0.0) & (r2 < LIMIT)
+    is_sound = is_sound & (r1 >= 0.0) & (r1 < LIMIT) & (r2 >= 0.0) & (r2 < LIMIT)
+    if is_sound is False:
+        return INVALID
     solved = _solve(x, y, r1, r2, bend, m)
     if np.all(is_sound):
         return solved

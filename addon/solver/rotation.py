@@ -100,10 +100,10 @@ def half_angle(x: Any, y: Any, size: Any, m: Ops) -> HalfAngle:
     return both + x + m.tiny, m.select(y < 0.0, -1.0, 1.0) * (both - x)
 
 
-def unit_half_angle(angle: HalfAngle, m: Ops) -> HalfAngle:
+def unit_half_angle(half: HalfAngle, m: Ops) -> HalfAngle:
     """The half angle at unit length."""
-    factor = 1.0 / m.sqrt(angle[0] * angle[0] + angle[1] * angle[1])
-    return angle[0] * factor, angle[1] * factor
+    factor = 1.0 / m.sqrt(half[0] * half[0] + half[1] * half[1])
+    return half[0] * factor, half[1] * factor
 
 
 def slerp(a: Quaternion, b: Quaternion, t: Any, m: Ops) -> Quaternion:

@@ -6,9 +6,6 @@ from typing import NamedTuple
 import mpmath
 import numpy as np
 
-from addon.solver.limb import Limb, limb
-from addon.solver.ops import FLOATS
-
 mpmath.mp.dps = 50
 
 ROUNDING = 1e-14
@@ -16,39 +13,7 @@ ROUNDING = 1e-14
 measured the worst of 10,000 random cases of each test is a fifth of it or less. The rest is room for other processors,
 by which NumPy, BLAS and the C library choose the order of their sums."""
 
-
-class Rest(NamedTuple):
-    """A limb at rest in the frame F: knee, lower bone as a vector, and the lower bone's axes as columns."""
-
-    knee: np.ndarray
-    lower: np.ndarray
-    frame: np.ndarray
-
-    @property
-    def limb(self) -> Limb:
-        return limb(
-            tuple(self.knee.tolist()), tuple(self.lower.tolist()), tuple(map(tuple, self.frame.T.tolist())), FLOATS
-        )
-
-    @property
-    def lengths(self) -> tuple[float, float]:
-        return float(np.linalg.norm(self.knee)), float(np.linalg.norm(self.lower))
-
-    @property
-    def total(self) -> float:
-        return sum(self.lengths)
-
-    @property
-    def line(self) -> np.ndarray:
-        """The direction from root to tip; of the upper bone if the tip is at the root."""
-        tip = self.knee + self.lower
-        return unit(tip if np.linalg.norm(tip) > 1e-4 * self.total else self.knee)
-
-    @property
-    def normal(self) -> np.ndarray:
-        """The normal of the limb's plane, (c - a) x (b - a), or the lower bone's x axis if straight."""
-        across = np.cross(unit(self.lower), unit(self.knee))
-        return unit(across if np.linalg.norm(across) > 1e-4 else self.frame[:, 0])
+X, Y, Z = np.eye(3)
 
 
 def unit(v) -> np.ndarray:
@@ -75,41 +40,82 @@ def turn(axis, angle: float) -> np.ndarray:
     return np.eye(3) + math.sin(angle) * across + (1 - math.cos(angle)) * across @ across
 
 
-def joints(rest: Rest, upper, lower, stretch: float = 1.0, uninherited=None) -> tuple[np.ndarray, np.ndarray]:
-    """Knee and tip of a posed limb, in F, by matrices; ``uninherited`` as in the solver."""
-    of_upper = matrix(upper)
-    knee = of_upper @ rest.knee * stretch
-    if uninherited is None:
-        turned = of_upper @ rest.frame @ matrix(lower) @ rest.frame.T
+def slerp(a, b, t):
+    """Shoemake's slerp, its angle from a form that does not cancel."""
+    a, b = np.asarray(a), np.asarray(b)
+    arc = 2.0 * math.atan2(np.linalg.norm(a - b), np.linalg.norm(a + b))
+    if arc < 1e-7:
+        return unit(a + t * (b - a))
+    return (math.sin((1.0 - t) * arc) * a + math.sin(t * arc) * b) / math.sin(arc)
+
+
+def is_slerp(found, a, b, t):
+    """Whether a rotation is the fraction t of the way from a to the nearer of b and -b, which are the same rotation; to
+    either of them after half a turn, where rounding decides which is nearer."""
+    ends = [end for end in (np.asarray(b), -np.asarray(b)) if np.dot(a, end) > -ROUNDING]
+    return any(np.allclose(found, slerp(a, end, t), rtol=0.0, atol=ROUNDING) for end in ends)
+
+
+class Frame(NamedTuple):
+    """Where a limb's line goes and to which side the knee, as unit vectors in G."""
+
+    line: np.ndarray
+    side: np.ndarray
+
+    @property
+    def normal(self) -> np.ndarray:
+        return np.cross(self.line, self.side)
+
+
+def frame_of(target, plane: str, pole, swivel: float) -> Frame:
+    """The bend plane, by Rodrigues' formula and cross products; the knee's side is that without flip."""
+    if plane == "HINGE":
+        line = np.array([target[0], target[1], 0.0])
+        line = unit(line) if line.any() else Y
+        return Frame(line, np.cross(Z, line))
+    line = unit(target) if np.any(target) else Y
+    beside = pole - np.dot(pole, line) * line
+    if plane == "POLE" and np.linalg.norm(beside) > 1e-6 * np.linalg.norm(pole):
+        side = unit(beside)
     else:
-        turned = matrix(uninherited.now) @ matrix(lower) @ matrix(uninherited.rest).T
-    return knee, knee + turned @ rest.lower * stretch
+        axis = np.cross(Y, line)
+        axis, size = (axis, np.linalg.norm(axis)) if axis.any() else (Z, 0.0)
+        side = turn(axis, math.atan2(size, line[1])) @ -X
+    return Frame(line, turn(line, swivel) @ side)
 
 
-def triangle(distance: float, r1: float, r2: float) -> tuple[float, float]:
-    """By the law of cosines: the upper bone's angle off the target line, and the knee's turn off straight."""
-    d = min(max(distance, abs(r1 - r2)), r1 + r2)
-    at_root = (d * d + r1 * r1 - r2 * r2) / (2 * d * r1) if d and r1 else 1.0
-    at_knee = (r1 * r1 + r2 * r2 - d * d) / (2 * r1 * r2) if r1 and r2 else -1.0
-    return math.acos(min(max(at_root, -1.0), 1.0)), math.pi - math.acos(min(max(at_knee, -1.0), 1.0))
+def reached(distance: float, lengths, softness=0.0, stretch=0.0, stretch_max=1.0, limits=(0.0, math.pi)):
+    """How far a limb goes for a target, before it stretches, and the factor by which it then does: softness as
+    vectors.json says, limits by the law of cosines."""
+    r1, r2 = lengths
+    nearest, farthest = (math.sqrt(max(r1 * r1 + r2 * r2 - 2 * r1 * r2 * math.cos(angle), 0.0)) for angle in limits)
+    if limits == (0.0, math.pi):
+        nearest, farthest = abs(r1 - r2), r1 + r2
+    s = softness * (r1 + r2)
+    gone = min(distance, farthest)
+    if farthest - s < distance < farthest + s:
+        gone = distance - (distance - farthest + s) ** 2 / (4 * s)
+    gone = min(max(gone, nearest), farthest)
+    factor = min(1.0 + stretch * max(distance / gone - 1.0, 0.0), stretch_max) if gone else 1.0
+    return gone, factor
 
 
-def acos_error(distance: float, r1: float, r2: float) -> float:
-    """How far the angles of `triangle` may be off, in radians: arc-cosines are poor near straight and folded."""
-    _, knee = triangle(distance, r1, r2)
-    ratio = max(r1, r2) / min(r1, r2)
-    size = (r1 + r2) / min(max(distance, abs(r1 - r2)), r1 + r2)
-    return 1e-15 * ratio * ratio * size / max(math.sin(knee), 1e-7)
+def knee_in_plane(distance, r1, r2) -> tuple:
+    """The knee along the line to the tip and beside it, to 50 digits, by the article's formula."""
+    d, r1, r2 = (mpmath.mpf(number) for number in (distance, r1, r2))
+    d = min(max(d, abs(r1 - r2)), r1 + r2)
+    if not d:
+        return r1, d  # folded onto the line
+    along = (d * d + r1 * r1 - r2 * r2) / (2 * d)
+    return along, mpmath.sqrt(max(r1 * r1 - along * along, 0))
 
 
 def exact(x, y, r1, r2, bend) -> tuple[tuple, tuple]:
-    """Knee and tip of the chain in the plane, to 50 digits, by the article's formula."""
+    """Knee and tip of the limb in the plane, to 50 digits."""
     x, y, r1, r2 = (mpmath.mpf(number) for number in (x, y, r1, r2))
     distance = mpmath.sqrt(x * x + y * y)
     ux, uy = (x / distance, y / distance) if distance else (mpmath.mpf(1), mpmath.mpf(0))
     d = min(max(distance, abs(r1 - r2)), r1 + r2)
-    if not d:
-        return (-bend * uy * r1, bend * ux * r1), (d, d)
-    along = (d * d + r1 * r1 - r2 * r2) / (2 * d)
-    aside = bend * mpmath.sqrt(max(r1 * r1 - along * along, 0))
+    along, aside = knee_in_plane(d, r1, r2)
+    aside *= bend
     return (along * ux - aside * uy, along * uy + aside * ux), (d * ux, d * uy)

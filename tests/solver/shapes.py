@@ -1,104 +1,137 @@
-"""Limbs, targets and settings at random, from a seed."""
+"""Limbs, targets and settings at random."""
 
 import math
 import random
+from typing import NamedTuple
 
 import numpy as np
+from hypothesis import strategies as st
 
-from addon.solver.chain import Own, Plane
+from addon.solver import Plane, Reference, Settings, reference
 from addon.solver.ops import FLOATS
-from addon.solver.rotation import Quaternion, normalised
-from tests.solver.oracles import Rest, matrix, turn, unit
+from tests.solver.oracles import X, Y, Z, matrix, turn, unit
 
-SHAPES = ["bent", "slightly bent", "straight", "folded", "mirrored", "mirrored and straight"]
+seeds = st.integers(0, 2**32 - 1)
+planes = st.sampled_from(Plane)
+fractions = st.floats(0.0, 1.0)
 
 
 def vector(rng: random.Random) -> np.ndarray:
     return np.array([rng.gauss(0, 1) for _ in range(3)])
 
 
-def quaternion(rng: random.Random) -> Quaternion:
-    return normalised(tuple(rng.gauss(0, 1) for _ in range(4)), FLOATS)
+def quaternion(rng: random.Random) -> tuple:
+    return tuple(unit([rng.gauss(0, 1) for _ in range(4)]).tolist())
 
 
-def rest_shape(rng: random.Random, shape: str | None = None, is_alike: bool = False) -> Rest:
-    """A limb of any orientation, roll and lengths; the lengths alike if asked for."""
-    shape = shape or rng.choice(SHAPES)
-    along, axis = unit(vector(rng)), vector(rng)
-    axis = unit(np.cross(along, axis))
-    bend = rng.uniform(0.05, 3.0)
-    if "straight" in shape:
-        bend = 0.0
-    elif shape == "slightly bent":
-        bend = 2e-4
-    elif shape == "folded":
-        bend = math.pi
-    lower = turn(axis, bend) @ along
-    side = turn(lower, rng.uniform(-math.pi, math.pi)) @ unit(np.cross(lower, axis))
-    frame = np.column_stack([side, lower, np.cross(side, lower)])
-    if "mirrored" in shape:
-        frame[:, 0] = -frame[:, 0]
-    spread = 0.3 if is_alike else 2.0
-    r1 = 10 ** rng.uniform(-2, 2)
-    r2 = r1 * 10 ** rng.uniform(-spread, spread)
-    return Rest(along * r1, lower * r2, frame)
+def half(angle: float) -> tuple[float, float]:
+    return math.cos(angle / 2), math.sin(angle / 2)
 
 
-def seeded(seed: int, shape: str | None = None, is_alike: bool = False) -> tuple[random.Random, Rest]:
-    """Random numbers of their own for a seed, and `rest_shape` by the first of them."""
-    rng = random.Random(seed)
-    return rng, rest_shape(rng, shape, is_alike)
+class Shape(NamedTuple):
+    """A limb in its reference pose, in G: the knee turned by ``kappa`` off straight, the bones' axes as columns."""
+
+    lengths: tuple[float, float]
+    kappa: float
+    axes: tuple[np.ndarray, np.ndarray]
+    stills: tuple[tuple, tuple]
+
+    @property
+    def alpha(self) -> float:
+        r1, r2 = self.lengths
+        return math.atan2(r2 * math.sin(self.kappa), r1 + r2 * math.cos(self.kappa))
+
+    @property
+    def distance(self) -> float:
+        r1, r2 = self.lengths
+        return math.hypot(r1 + r2 * math.cos(self.kappa), r2 * math.sin(self.kappa))
+
+    @property
+    def total(self) -> float:
+        return sum(self.lengths)
+
+    @property
+    def ways(self) -> tuple[np.ndarray, np.ndarray]:
+        return turn(Z, self.alpha) @ Y, turn(Z, self.alpha - self.kappa) @ Y
+
+    @property
+    def reference(self) -> Reference:
+        first, second = self.axes
+        return reference(
+            self.lengths,
+            half(self.alpha),
+            half(self.kappa),
+            tuple(map(tuple, first.T.tolist())),
+            tuple((second.T @ Z).tolist()),
+            self.stills,
+            FLOATS,
+            tuple((second.T @ self.ways[1]).tolist()),
+        )
+
+    def turned(self, turns) -> list[np.ndarray]:
+        """What two local rotations turn the bones by, from the reference, in G and in the first bone's."""
+        return [
+            axes @ matrix(still).T @ matrix(own) @ axes.T
+            for axes, still, own in zip(self.axes, self.stills, turns, strict=True)
+        ]
+
+    def joints(self, turns, stretch: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+        """Knee and tip by matrices."""
+        first, second = self.turned(turns)
+        knee = first @ self.ways[0] * self.lengths[0] * stretch
+        return knee, knee + first @ second @ self.ways[1] * self.lengths[1] * stretch
 
 
-def target_for(rest: Rest, rng: random.Random, low: float = 0.0, high: float = 1.3) -> np.ndarray:
-    """A position somewhere around the root, between two fractions of the limb's length."""
-    return unit(vector(rng)) * rng.uniform(low, high) * rest.total
+@st.composite
+def shapes(draw, spread: float = 1.5) -> Shape:
+    """A limb of any lengths and roll, with the second bone up to 10 to the ``spread`` times longer or shorter."""
+    r1 = 10.0 ** draw(st.floats(-2, 2))
+    lengths = draw(st.floats(-spread, spread).map(lambda e: (r1, r1 * 10.0**e)) | st.just((r1, r1)))
+    kappa = draw(st.floats(0.01, 3.0) | st.sampled_from([0.0, 2e-4, math.pi]))
+    rng = random.Random(draw(seeds))
+    axes = matrix(quaternion(rng)), matrix(quaternion(rng))
+    stills = (quaternion(rng), quaternion(rng)) if draw(st.booleans()) else ((1.0, 0.0, 0.0, 0.0),) * 2
+    return Shape(lengths, kappa, axes, stills)
 
 
-def in_reach(rest: Rest, rng: random.Random) -> np.ndarray:
-    """A position that both bones can reach with the knee well off both its limits."""
-    r1, r2 = rest.lengths
-    low, high = abs(r1 - r2), r1 + r2
-    return unit(vector(rng)) * (low + (high - low) * rng.uniform(0.1, 0.9))
+class Case(NamedTuple):
+    """A limb, what it follows and how, with the knee's limits and the swivel as angles."""
+
+    shape: Shape
+    target: np.ndarray
+    pole: np.ndarray
+    plane: Plane
+    side: float
+    swivel: float
+    features: dict
+    limits: tuple[float, float]
+
+    @property
+    def settings(self) -> Settings:
+        low, high = self.limits
+        limited = {"min_cos2": math.cos(low / 2) ** 2, "max_cos2": math.cos(high / 2) ** 2 if high < math.pi else 0.0}
+        return Settings(side=self.side, swivel=half(self.swivel), **self.features, **limited)
 
 
-def pole_for(rest: Rest, rng: random.Random) -> tuple[float, float, float]:
-    return tuple((vector(rng) * rest.total).tolist())
-
-
-def own_pose(rng: random.Random) -> Own:
-    return Own(quaternion(rng), quaternion(rng))
-
-
-def flat(rest: Rest, target: np.ndarray) -> np.ndarray:
-    """The target in the limb's own plane."""
-    return target - np.dot(target, rest.normal) * rest.normal
-
-
-def goal(rest: Rest, target: np.ndarray, plane: Plane) -> np.ndarray:
-    """What of the target the limb goes for."""
-    return flat(rest, target) if plane is Plane.REST else target
-
-
-def bend_normal(rest: Rest, target: np.ndarray, plane: Plane, pole) -> np.ndarray:
-    """The normal of the bend plane, by Rodrigues' formula."""
-    if plane is Plane.REST:
-        return rest.normal
-    if plane is Plane.POLE:
-        return unit(np.cross(target, pole))
-    line, way = rest.line, unit(target)
-    axis = np.cross(line, way)
-    if np.linalg.norm(axis) < 1e-15:
-        return rest.normal
-    return turn(axis, math.atan2(np.linalg.norm(axis), np.dot(line, way))) @ rest.normal
-
-
-def rest_turn(rest: Rest) -> np.ndarray:
-    """The rotation about the limb's normal that makes the limb straight, applied to the lower bone."""
-    along, lower, normal = unit(rest.knee), unit(rest.lower), rest.normal
-    return turn(normal, math.atan2(np.dot(np.cross(lower, along), normal), np.dot(lower, along)))
-
-
-def lower_turn(rest: Rest, upper, lower) -> np.ndarray:
-    """The lower bone's whole rotation in F, from rest."""
-    return matrix(upper) @ rest.frame @ matrix(lower) @ rest.frame.T
+@st.composite
+def cases(draw, spread: float = 1.5) -> Case:
+    shape = draw(shapes(spread))
+    rng = random.Random(draw(seeds))
+    way = draw(st.sampled_from([None, None, None, X, -X, Y, -Y, Z, -Z, unit(-Y + 1e-3 * Z)]))
+    distance = draw(st.floats(1e-30, 1.5) | st.sampled_from([0.0, 1.0, 1.0 - 1e-9, 1.0 + 1e-9])) * shape.total
+    target = (unit(vector(rng)) if way is None else way) * distance
+    soft = draw(st.just(0.0) | st.floats(0.01, 1.0))
+    stretch = draw(st.just(0.0) | st.just(1.0) | fractions)
+    features = {"softness": soft, "stretch": stretch, "stretch_max": draw(st.floats(1.0, 3.0))}
+    low, high = sorted((draw(st.floats(0.2, 3.1)), draw(st.floats(0.2, 3.1))))
+    limits = draw(st.sampled_from([(0.0, math.pi), (low, math.pi), (0.0, high), (low, high)]))
+    return Case(
+        shape,
+        target,
+        vector(rng) * shape.total,
+        draw(planes),
+        draw(st.sampled_from([1.0, -1.0])),
+        draw(st.just(0.0) | st.floats(-7.0, 7.0)),
+        features,
+        limits,
+    )

@@ -1,22 +1,20 @@
 """The form of the formulas: no trigonometry, no Blender, and nothing decided by a value."""
 
 import ast
+import math
 import operator
 import random
-from itertools import product
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 
 import addon.solver
-from addon.solver import planar
-from addon.solver.chain import Features, Plane, Uninherited, axes_for, solve_chain, tip_position
-from addon.solver.compiled import bind
-from addon.solver.limb import limb
-from addon.solver.ops import FLOATS, Ops
-from addon.solver.rotation import components
-from addon.solver.triangle import Settings
-from tests.solver.shapes import own_pose, pole_for, quaternion, rest_shape, seeded, target_for
+from addon.solver import Plane, planar, pose_limb
+from addon.solver.arrays import mapped
+from addon.solver.ops import FLOATS
+from addon.solver.record import RECORDER, Node, in_order, inputs
+from tests.solver.shapes import Case, cases, planes, quaternion, seeds
 
 FILES = sorted(Path(addon.solver.__file__).parent.glob("*.py"))
 TRANSCENDENTAL = {
@@ -28,7 +26,7 @@ TRANSCENDENTAL = {
 
 
 def test_the_files_are_found():
-    assert {"chain.py", "limb.py", "planar.py", "rotation.py", "triangle.py"} <= {file.name for file in FILES}
+    assert {"limb.py", "planar.py", "rotation.py", "triangle.py"} <= {file.name for file in FILES}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
@@ -53,146 +51,73 @@ def test_no_trigonometry_and_no_blender(file):
         assert not isinstance(node, ast.Pow), "a power is a product of its own or a transcendental function"
 
 
-class Traced:
-    """A number not yet known, which does what the contract says formulas use, and nothing else."""
-
-    def __init__(self, function, *parts):
-        self.function = function
-        self.parts = parts
-
-    def __bool__(self):
-        raise AssertionError("a formula branched on a value")
-
-    __hash__ = None
-
-    def __neg__(self):
-        return Traced(operator.neg, self)
-
-    def __abs__(self):
-        return Traced(abs, self)
+OPERATIONS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "neg": operator.neg,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "sqrt": math.sqrt,
+    "min": FLOATS.minimum,
+    "max": FLOATS.maximum,
+    "select": FLOATS.select,
+}
 
 
-def allow(name):
-    function = getattr(operator, name)
-    setattr(Traced, f"__{name}__", lambda self, other: Traced(function, self, other))
-    if name in ("add", "sub", "mul", "truediv"):
-        setattr(Traced, f"__r{name}__", lambda self, other: Traced(function, other, self))
+def evaluated(results, numbers):
+    """What recorded results come to, for these inputs by name."""
+    done = {}
+
+    def of(part):
+        return done[part] if isinstance(part, Node) else part
+
+    for node in in_order([result for result in results if isinstance(result, Node)]):
+        if node.operation == "input":
+            done[node] = numbers[node.parts[0]]
+        elif node.operation == "constant":
+            done[node] = node.parts[0]
+        else:
+            done[node] = OPERATIONS[node.operation](*map(of, node.parts))
+    return [of(result) for result in results]
 
 
-for each in ("add", "sub", "mul", "truediv", "lt", "le", "gt", "ge"):
-    allow(each)
+def flat(tree):
+    return [number for part in tree for number in flat(part)] if isinstance(tree, tuple) else [tree]
 
 
-def deferred(function):
-    return lambda *parts: Traced(function, *parts)
+def check_formula(formula, given):
+    """Recorded on inputs, a formula gives what it gives on numbers; a `Node` refuses to be branched on."""
+    numbers = [number for number in flat(given) if number is not None]
+    nodes = iter(inputs("number", len(numbers)))
+    results = flat(formula(*mapped(lambda _: next(nodes), given), RECORDER))
+    found = evaluated(results, {f"number{i}": number for i, number in enumerate(numbers)})
+    assert found == flat(formula(*given, FLOATS))
 
 
-TRACER = Ops(*map(deferred, FLOATS[:4]))
+@given(cases(), planes, seeds)
+def test_a_limb_is_a_formula(case: Case, plane: Plane, seed: int):
+    def formula(target, reference, settings, pole, own, m):
+        return pose_limb(target, reference, settings, plane, m, pole, own)
+
+    rng = random.Random(seed)
+    places = [tuple(place.tolist()) for place in (case.target, case.pole)]
+    own = (quaternion(rng), quaternion(rng)) if rng.random() < 0.5 else None
+    settings = case.settings._replace(influence=rng.random())
+    check_formula(formula, (places[0], case.shape.reference, settings, places[1], own))
 
 
-def traced(tree, leaves):
-    """The same nested tuples of inputs, each of which takes what is then the next of ``leaves``."""
-    if isinstance(tree, tuple):
-        branches = [traced(branch, leaves) for branch in tree]
-        return type(tree)(*branches) if hasattr(tree, "_fields") else tuple(branches)
-    if tree is None:
-        return None
-    leaves.append(tree)
-    place = len(leaves) - 1
-    return Traced(lambda: leaves[place])
+@given(seeds)
+def test_the_plane_is_a_formula(seed):
+    rng = random.Random(seed)
+    given = rng.gauss(0, 1), rng.gauss(0, 1), rng.random(), rng.random(), rng.choice([-1.0, 1.0])
+    check_formula(planar._solve, given)
 
 
-def evaluated(tree, done):
-    """The numbers in nested tuples, every step of the recorded formulas done once."""
-    if isinstance(tree, tuple):
-        return [evaluated(branch, done) for branch in tree]
-    if not isinstance(tree, Traced):
-        return tree
-    stack = [tree]
-    while stack:
-        node = stack[-1]
-        waiting = [part for part in node.parts if isinstance(part, Traced) and id(part) not in done]
-        if waiting:
-            stack += waiting
-            continue
-        stack.pop()
-        done[id(node)] = node.function(*(done[id(p)] if isinstance(p, Traced) else p for p in node.parts))
-    return done[id(tree)]
-
-
-def assert_formula(formula, cases):
-    """Recorded on the first case, the formula gives for every case what it gives on numbers."""
-    leaves = []
-    tree = formula(*traced(cases[0], leaves), TRACER)
-    for case in cases:
-        fresh = []
-        traced(case, fresh)
-        leaves[:] = fresh
-        assert evaluated(tree, {}) == listed(formula(*case, FLOATS))
-
-
-def listed(tree):
-    return [listed(branch) for branch in tree] if isinstance(tree, tuple) else tree
-
-
-CASES = 20
-FEATURES = [Features(*on, plane) for on in product((False, True), repeat=3) for plane in Plane]
-
-
-@pytest.mark.parametrize("features", FEATURES)
-@pytest.mark.parametrize("is_uninherited", [False, True])
-def test_a_chain_is_a_formula(features, is_uninherited):
-    def formula(target, rest, settings, pole, own, uninherited, tolerance, m):
-        return solve_chain(target, rest, settings, features, m, pole, own, uninherited, tolerance)
-
-    cases = []
-    for seed in range(CASES):
-        rng, rest = seeded(seed)
-        settings = Settings(rng.uniform(-1, 1), rng.random(), rng.random(), 2.0, 0.9, 0.1, rng.random())
-        pole = pole_for(rest, rng)
-        uninherited = Uninherited(quaternion(rng), quaternion(rng)) if is_uninherited else None
-        cases.append((tuple(target_for(rest, rng)), rest.limb, settings, pole, own_pose(rng), uninherited, 1e-9))
-    assert_formula(formula, cases)
-
-
-def test_the_plane_is_a_formula():
-    rng = random.Random(1)
-    cases = [
-        (rng.gauss(0, 1), rng.gauss(0, 1), rng.random(), rng.random(), rng.choice([-1.0, 1.0])) for _ in range(CASES)
-    ]
-    assert_formula(planar._solve, cases)
-
-
-def test_a_limbs_shape_is_a_formula():
-    rests = [rest_shape(random.Random(seed)) for seed in range(CASES)]
-    assert_formula(limb, [(tuple(r.knee), tuple(r.lower), tuple(map(tuple, r.frame.T))) for r in rests])
-
-
-@pytest.mark.parametrize("is_uninherited", [False, True])
-def test_forward_kinematics_is_a_formula(is_uninherited):
-    cases = []
-    for seed in range(CASES):
-        rng = random.Random(seed)
-        uninherited = Uninherited(quaternion(rng), quaternion(rng)) if is_uninherited else None
-        cases.append((own_pose(rng), rest_shape(rng).limb, 1.2, uninherited))
-    assert_formula(lambda own, rest, stretch, uninherited, m: tip_position(own, rest, stretch, uninherited), cases)
-
-
-@pytest.mark.parametrize("features", FEATURES)
-@pytest.mark.parametrize("is_uninherited", [False, True])
-def test_the_drivers_function_is_the_same_formula(features, is_uninherited):
-    for seed in range(CASES):
-        rng, rest = seeded(seed, "bent")
-        settings = Settings(rng.uniform(-1, 1), rng.random(), rng.random(), 2.0, 0.9, 0.1, rng.random())
-        pole = pole_for(rest, rng)
-        uninherited = Uninherited(quaternion(rng), quaternion(rng)) if is_uninherited else None
-        own, target = own_pose(rng), tuple(target_for(rest, rng).tolist())
-        solution = solve_chain(target, rest.limb, settings, features, FLOATS, pole, own, uninherited)
-        axes = axes_for(rest.limb, features.plane)
-        given = list(components(target, axes))
-        if features.plane is Plane.POLE:
-            given += components(pole, axes)
-        if features.blended:
-            given += [*own.upper, *own.lower]
-        solved = bind(rest.limb, settings, features, 1e-12, uninherited)(*given)
-        assert (solved[0:4], solved[4:8], *solved[8:]) == solution
+def test_a_formula_that_branches_is_refused():
+    (number,) = inputs("number", 1)
+    with pytest.raises(TypeError, match="branch"):
+        bool(number < 1.0)

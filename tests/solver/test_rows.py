@@ -1,96 +1,118 @@
-"""The formula for many limbs at once: to the last bit what the compiled function gives for each."""
+"""`pose_limbs`: each row to the last bit what `pose_limb` gives for it alone, and rows without numbers flagged."""
 
 import random
-from itertools import product
 
 import numpy as np
 import pytest
 
-from addon.solver import Reach
-from addon.solver.chain import Features, Plane
-from addon.solver.columns import columns
-from addon.solver.compiled import bind, bind_rows, constants_of, record
-from addon.solver.limb import limb
+from addon.solver import Plane, Reach, Settings, arrays, pose_limb, pose_limbs
+from addon.solver.arrays import mapped, stacked
 from addon.solver.ops import FLOATS
-from addon.solver.record import RECORDER, Node, inputs
-from addon.solver.simplify import part
-from addon.solver.triangle import Settings
-from tests.solver.shapes import rest_shape
-
-FEATURES = [Features(*on, plane) for on in product((False, True), repeat=3) for plane in Plane]
-TOLERANCE = 1e-6
+from tests.solver.oracles import matrix
+from tests.solver.shapes import Shape, half, quaternion
 
 
-def settings_for(rng, features):
-    shaped = [rng.random() * 0.3, rng.random(), 1.5, 0.9, 0.1] if features.shaped else Settings()[1:6]
-    bend = rng.uniform(-1.0, 1.0) if features.swung else rng.choice((-1.0, 1.0))
-    return Settings(bend, *shaped, rng.random() if features.blended else 1.0, rng.choice((1.0, -1.0)))
+def limb(rng) -> Shape:
+    axes = matrix(quaternion(rng)), matrix(quaternion(rng))
+    lengths = rng.uniform(0.5, 2.0), rng.uniform(0.5, 2.0)
+    return Shape(lengths, rng.uniform(0.1, 2.0), axes, (quaternion(rng), quaternion(rng)))
 
 
-@pytest.mark.parametrize("features", FEATURES)
-@pytest.mark.parametrize("is_one_shape", [False, True])
-def test_rows_are_what_each_limb_gets_alone(features, is_one_shape):
-    rng = random.Random(7)
-    shapes = [rest_shape(rng).limb for _ in range(50)]
-    if is_one_shape:
-        shapes = shapes[:1] * 50
-    set_to = [settings_for(rng, features) for _ in shapes]
-    count = len(record(features).formula.given)
-    given_to = [[rng.uniform(-2.0, 2.0) for _ in range(count)] for _ in shapes]
-    alone = [
-        bind(shape, each, features, TOLERANCE)(*numbers)
-        for shape, each, numbers in zip(shapes, set_to, given_to, strict=True)
-    ]
-    constants = [constants_of(shape, each, TOLERANCE) for shape, each in zip(shapes, set_to, strict=True)]
-    together = bind_rows(constants, features)(np.array(given_to).T)
-    np.testing.assert_array_equal(together.T, np.array(alone))
+def settings_for(rng) -> Settings:
+    swivel = half(rng.uniform(-7.0, 7.0))
+    return Settings(rng.choice([1.0, -1.0]), swivel, rng.random(), rng.random(), 1.5, 0.9, 0.1, rng.random())
 
 
-def test_a_row_that_is_not_a_number_leaves_the_others_alone():
-    shape = limb((0.0, 0.2, 1.0), (0.1, -0.2, 0.9), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), FLOATS)
-    solve = bind_rows([constants_of(shape, Settings(), TOLERANCE)] * 2, Features())
-    solved = solve(np.array([[float("nan"), 0.3], [0.1, 0.3], [0.2, 0.0]]))
-    assert np.isnan(solved[:8, 0]).any()
-    assert np.isfinite(solved[:, 1]).all()
-    assert solved[9, 1] == Reach.REACHED
+def given_for(rng, shape):
+    """Targets, poles and own rotations for rows of this shape, as arrays."""
+    random_ = np.random.default_rng(rng.randrange(1 << 30))
+    own = [random_.normal(size=(*shape, 4)) for _ in range(2)]
+    own = tuple(turn / np.linalg.norm(turn, axis=-1, keepdims=True) for turn in own)
+    return random_.uniform(-2, 2, (*shape, 3)), random_.uniform(-2, 2, (*shape, 3)), own
 
 
-def test_parting_keeps_kinds_and_signs_apart():
-    """Of numbers that are equal: what is worked out once for both would be one kind, and of one sign."""
-    assert (Reach.TOO_FAR, -0.0) == (1.0, 0.0)
-    (constant,) = inputs("constant", 1)
-    (given_,) = inputs("given", 1)
-    nodes = [given_ * Node("constant", value) for value in (1.0, Reach.TOO_FAR, 0.0, -0.0)]
-    formula = part([*nodes, given_ + constant * constant, given_ - constant * constant], (given_,))
-    assert formula.fixed == [formula.fixed[0]]
-    assert [type(node.parts[1].parts[0]) for node in formula.results[:2]] == [float, Reach]
-    assert len({id(node) for node in formula.results[:4]}) == 4
+@pytest.mark.parametrize("plane", Plane)
+@pytest.mark.parametrize("is_blended", [False, True])
+@pytest.mark.parametrize("frames", [(), (1,), (3,), (2000,), (40, 300)])
+@pytest.mark.parametrize("count", [1, 5])
+def test_rows_equal_floats(plane, is_blended, frames, count, monkeypatch):
+    monkeypatch.setattr(arrays, "ROWS", 500)
+    rng = random.Random(5)
+    shapes, to = [limb(rng).reference for _ in range(count)], [settings_for(rng) for _ in range(count)]
+    target, pole, own = given_for(rng, (*frames, count))
+    poses = pose_limbs(target, stacked(shapes), stacked(to), plane, pole, own if is_blended else None)
+    assert [turn.shape for turn in poses.turns] == [(*frames, count, 4)] * 2
+    assert [numbers.shape for numbers in poses[1:]] == [(*frames, count)] * 3
+    assert poses.reach.dtype == np.int8
+    for index in rng.sample(list(np.ndindex(*frames, count)), min(40, target.size // 3)):
+        row = index[-1]
+        single = tuple(tuple(turn[index].tolist()) for turn in own) if is_blended else None
+        given = tuple(target[index].tolist()), shapes[row], to[row], plane, FLOATS, tuple(pole[index].tolist()), single
+        one = pose_limb(*given)
+        assert [tuple(turn[index].tolist()) for turn in poses.turns] == list(one.turns)
+        assert (poses.stretch[index], poses.reach[index], poses.shortfall[index]) == one[1:]
 
 
-def test_numbers_that_are_needed_again_are_still_there():
-    """Results that are used further, given twice, given as they came, the same for all; choices in place."""
-    constant, x, y = inputs("number", 3)
-    select = RECORDER.select
-    square, size = x * x, abs(y)
-    side = select(y < 0.0, -1.0, 1.0)
-    chosen = select(x > y, square + y, side * size)
-    reach = select(x > 0.0, select(y > 0.0, Reach.TOO_FAR, Reach.REACHED), Reach.LIMITED)
-    results = [square, square, y, chosen * square + size, select(chosen > 1.0, chosen, square), constant * 2.0, reach]
-    make, count = columns([constant], part(results, (x, y)))
-    step, shared = make(np.float64(0.75))
-    given_x, given_y = np.random.default_rng(3).uniform(-2.0, 2.0, (2, 500))
-    rooms = np.full((len(results), 500), np.nan)
-    step(given_x, given_y, np.full((count, 500), np.nan), rooms)
-    assert shared == {5: 1.5}
-    chosen = np.where(given_x > given_y, given_x * given_x + given_y, given_y)
-    wanted = [given_x**2] * 2 + [
-        given_y,
-        chosen * given_x**2 + abs(given_y),
-        np.where(chosen > 1.0, chosen, given_x**2),
-    ]
-    np.testing.assert_array_equal(rooms[:5], wanted)
-    reaches = [
-        Reach.LIMITED if a <= 0.0 else Reach.TOO_FAR if b > 0.0 else Reach.REACHED
-        for a, b in zip(given_x, given_y, strict=True)
-    ]
-    np.testing.assert_array_equal(rooms[6], reaches)
+def test_what_all_rows_share_may_be_floats():
+    rng = random.Random(2)
+    shape, to = limb(rng).reference, settings_for(rng)
+    target, pole, own = given_for(rng, (30, 4))
+    whole = pose_limbs(target, stacked([shape] * 4), stacked([to] * 4), Plane.POLE, pole, own)
+    shared = pose_limbs(target, shape, to, Plane.POLE, pole, own)
+    for a, b in zip(mapped(np.asarray, whole[:1])[0] + whole[1:], shared[0] + shared[1:], strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_full_influence_is_the_solution_itself():
+    rng = random.Random(4)
+    shape, (target, _, own) = limb(rng).reference, given_for(rng, (50,))
+    plain, full = (pose_limbs(target, shape, own=each) for each in (None, own))
+    assert np.array_equal(plain.turns, full.turns)
+
+
+HOSTILE = [np.nan, np.inf, -np.inf, 1e300, -1e200]
+
+
+@pytest.mark.parametrize("wrong", HOSTILE)
+@pytest.mark.parametrize("count", [3, 30])
+@pytest.mark.parametrize("plane", Plane)
+@pytest.mark.parametrize("place", ["target", "pole", "own", "lengths", "alpha", "first_axes", "stills", "softness"])
+def test_no_row_is_not_a_number(wrong, count, plane, place):
+    """What can't be posed is flagged, and leaves the others alone."""
+    rng = random.Random(3)
+    shapes, to = [limb(rng).reference for _ in range(count)], [settings_for(rng) for _ in range(count)]
+    target, pole, own = given_for(rng, (count,))
+    sound = pose_limbs(target, stacked(shapes), stacked(to), plane, pole, own)
+    if place in ("target", "pole"):
+        (target if place == "target" else pole)[1, 1] = wrong
+    elif place == "own":
+        own[0][1, 2] = wrong
+    elif place == "softness":
+        to[1] = to[1]._replace(softness=wrong)
+    else:
+        first, *rest = getattr(shapes[1], place)
+        first = (wrong, *first[1:]) if isinstance(first, tuple) else wrong
+        shapes[1] = shapes[1]._replace(**{place: (first, *rest)})
+    poses = pose_limbs(target, stacked(shapes), stacked(to), plane, pole, own)
+    for found, wanted in zip((*poses.turns, *poses[1:]), (*sound.turns, *sound[1:]), strict=True):
+        assert np.isfinite(found).all()
+        assert np.array_equal(np.delete(found, 1, axis=0), np.delete(wanted, 1, axis=0))
+    is_flagged = poses.reach[1] == Reach.INVALID
+    assert is_flagged or abs(wrong) > 1e100 or place in ("pole", "softness", "lengths"), "said to be posed"
+    if is_flagged:
+        stills = [(1.0, 0.0, 0.0, 0.0), shapes[1].stills[1]] if place == "stills" else shapes[1].stills
+        assert [tuple(turn[1].tolist()) for turn in poses.turns] == list(stills)
+        assert (poses.stretch[1], poses.shortfall[1]) == (1.0, 0.0)
+    for turn in poses.turns:
+        assert np.linalg.norm(turn, axis=-1) == pytest.approx(np.ones(count), abs=1e-12)
+
+
+def test_vectors_of_another_size_are_refused():
+    with pytest.raises(ValueError, match="vectors have 3 components"):
+        pose_limbs(np.zeros((5, 2)), limb(random.Random(1)).reference)
+
+
+def test_no_rows():
+    poses = pose_limbs(np.zeros((0, 3)), limb(random.Random(1)).reference)
+    assert poses.turns[0].shape == (0, 4)
+    assert poses.reach.shape == (0,)
