@@ -188,19 +188,30 @@ for _name in CHOICES:
 
 def choose_plane(last: PoseBone) -> None:
     """Give a new limb the plane that fits what it follows and its rig."""
-    plane = "POLE" if follow_of(last).pole else "HINGE" if is_planar_rig(last) else "FREE"
-    last[GROUP]["plane"] = plane  # type: ignore[index]
+    axis, group = hinge_axis(last), last[GROUP]  # type: ignore[index]
+    group["plane"] = "POLE" if follow_of(last).pole else "HINGE" if axis else "FREE"
+    if axis:
+        group["bend_axis"] = axis
 
 
-def is_planar_rig(last: PoseBone) -> bool:
-    """Whether all bones of a rig, but those of mechanisms, lie in one plane, as a cut-out puppet's do."""
+def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
+    """The normal, in the axes of a limb's last bone, of the plane that all bones of its rig lie in, but those of
+    mechanisms, as a cut-out puppet's do; None if they don't."""
     import numpy as np
 
     bones = [bone for bone in last.id_data.data.bones if not is_part(bone)]
     ends = np.array([[*end] for bone in bones for end in (bone.head_local, bone.tail_local)])
-    _, sizes, _ = np.linalg.svd(ends - ends.mean(axis=0), full_matrices=False)
-    spread: bool = len(ends) > 2 and bool(sizes[1] > 1e-3 * sizes[0]) and bool(sizes[2] < 1e-4 * sizes[0])
-    return spread
+    _, sizes, axes = np.linalg.svd(ends - ends.mean(axis=0), full_matrices=False)
+    if len(ends) < 3 or sizes[1] <= 1e-3 * sizes[0] or sizes[2] >= 1e-4 * sizes[0]:
+        return None
+    x, y, z = np.array(last.bone.matrix_local, float)[:3, :3].T @ axes[2]
+    side = 1.0 if (abs(x) > abs(z) and x > 0.0) or (abs(x) <= abs(z) and z > 0.0) else -1.0  # alike on every limb
+    return float(side * x), float(side * y), float(side * z)
+
+
+def is_planar_rig(last: PoseBone) -> bool:
+    """Whether all bones of a rig lie in one plane."""
+    return hinge_axis(last) is not None
 
 
 PART = "planar_ik.part"

@@ -124,21 +124,21 @@ def pose_matrices(evaluated: ArmatureObject) -> Array:
 
 def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
     """Where the frame G of each limb is in the armature now, (n, 4, 4). ``poses`` is `pose_matrices` of it."""
-    carried = np.where((table.parents < 0)[:, None, None], np.eye(4), poses[table.parents])
-    frames: Array = carried @ table.to_parent
+    parents = np.where((table.parents < 0)[:, None, None], np.eye(4), poses[table.parents])
+    frames: Array = parents @ table.to_parent
     for row in np.flatnonzero(~table.is_plain):
-        frames[row] = _carried_otherwise(evaluated, table.limbs[row])
+        frames[row] = carried(evaluated, table.limbs[row].shape)
     return frames
 
 
-def _carried_otherwise(evaluated: ArmatureObject, limb: Limb) -> Array:
-    """G of a limb whose first bone does not inherit all from its parent: Blender's own function says what it does."""
-    bone = evaluated.pose.bones[limb.bones[0]]
-    carried: dict[str, Any] = {}
+def carried(evaluated: ArmatureObject, shape: Shape) -> Array:
+    """G now of a limb whose first bone may inherit less than all from its parent: Blender's own function says what."""
+    bone = evaluated.pose.bones[shape.names[0]]
+    parent: dict[str, Any] = {}
     if bone.parent:
-        carried = {"parent_matrix": bone.parent.matrix, "parent_matrix_local": bone.parent.bone.matrix_local}
-    unturned = bone.bone.convert_local_to_pose(BlenderMatrix(), bone.bone.matrix_local, **carried)
-    moved: Array = np.array(unturned, float) @ np.linalg.inv(limb.shape.rest[0]) @ limb.shape.frame
+        parent = {"parent_matrix": bone.parent.matrix, "parent_matrix_local": bone.parent.bone.matrix_local}
+    unturned = bone.bone.convert_local_to_pose(BlenderMatrix(), bone.bone.matrix_local, **parent)
+    moved: Array = np.array(unturned, float) @ np.linalg.inv(shape.rest[0]) @ shape.frame
     return moved
 
 
