@@ -29,39 +29,38 @@ def write(
     handles point at the next key: Blender would smooth them all, which shows nowhere on straight lines and takes longer
     than everything else about a key.
     """
-    clear(curve, frames[0], frames[-1])
-    count = len(frames)
-    curve.keyframe_points.add(count)
+    count, places = len(frames), _make_room(curve, frames)
     # Handles go where they are put only once they are of the type that stays there.
     kinds = np.full(count, _number("handle_left_type", "VECTOR" if slopes is None else "ALIGNED"))
-    _set_last(curve, "handle_right_type", kinds)
+    _set(curve, places, "handle_right_type", kinds)
     if slopes is None:
         kinds[0] = _number("handle_left_type", "AUTO_CLAMPED")  # an older key may lead here
-    _set_last(curve, "handle_left_type", kinds)
-    _set_last(curve, "co", np.column_stack((frames, values)))
-    _set_last(curve, "interpolation", np.full(count, _number("interpolation", interpolation)))
+    _set(curve, places, "handle_left_type", kinds)
+    _set(curve, places, "co", np.column_stack((frames, values)))
+    _set(curve, places, "interpolation", np.full(count, _number("interpolation", interpolation)))
     if slopes is not None:
         thirds = np.diff(frames) / 3.0 if count > 1 else np.ones(1)
         before, after = np.append(thirds[:1], thirds), np.append(thirds, thirds[-1:])
         for name, reach in (("handle_left", -before[:count]), ("handle_right", after[:count])):
-            _set_last(curve, name, np.column_stack((frames + reach, values + reach * slopes)))
+            _set(curve, places, name, np.column_stack((frames + reach, values + reach * slopes)))
     curve.update()  # which sorts them too
 
 
-def clear(curve: Any, first: float = -np.inf, last: float = np.inf) -> None:
-    """Take a curve's keys between two frames away, and leave the shape of the curve outside of these as it is."""
-    keys = curve.keyframe_points
-    frames = read(curve)[0]
-    within = np.flatnonzero((frames > first - 1e-4) & (frames < last + 1e-4))  # single precision of late frames
-    if len(within) == len(frames):
-        keys.clear()
-        return
-    for beside in (*np.flatnonzero(frames < first)[-1:], *np.flatnonzero(frames > last)[:1]):
+def _make_room(curve: Any, frames: NDArray[Any]) -> NDArray[Any]:
+    """The places among a curve's keys that these frames can have: of the keys between the first and the last of them,
+    and of new ones. The shape of the curve outside stays as it is."""
+    keys, now, count = curve.keyframe_points, read(curve)[0], len(frames)
+    first, last = frames[0] - 1e-4, frames[-1] + 1e-4  # single precision of late frames
+    within = np.flatnonzero((now >= first) & (now <= last))
+    for beside in (*np.flatnonzero(now < first)[-1:], *np.flatnonzero(now > last)[:1]):
+        key = keys[int(beside)]
         for side in ("handle_left_type", "handle_right_type"):
-            if getattr(keys[int(beside)], side) in {"AUTO", "AUTO_CLAMPED"}:
-                setattr(keys[int(beside)], side, "ALIGNED")  # or they would turn as their neighbours change
-    for index in reversed(within):
+            if getattr(key, side) in {"AUTO", "AUTO_CLAMPED"}:
+                setattr(key, side, "ALIGNED")  # or they would turn as their neighbours change
+    for index in reversed(within[count:]):
         keys.remove(keys[int(index)], fast=True)
+    keys.add(max(count - len(within), 0))
+    return np.append(within[:count], np.arange(len(keys) - max(count - len(within), 0), len(keys)))
 
 
 def reset(curve: Any) -> None:
@@ -115,11 +114,12 @@ def _get(curve: Any, name: str, size: int, kind: Any = np.float32) -> NDArray[An
     return numbers.reshape(-1, size)
 
 
-def _set_last(curve: Any, name: str, numbers: NDArray[Any]) -> None:
-    """Set something of a curve's last keys. Choices are bytes in Blender, and given as those they cost an eighth of
+def _set(curve: Any, places: NDArray[Any], name: str, numbers: NDArray[Any]) -> None:
+    """Set something of some of a curve's keys. Choices are bytes in Blender, and given as those they cost an eighth of
     what wider numbers do."""
-    kind = np.float32 if numbers.ndim > 1 else np.uint8
-    if len(curve.keyframe_points) > len(numbers):
-        older = _get(curve, name, numbers.size // len(numbers), kind)
-        numbers = np.concatenate((older[: -len(numbers)].ravel(), numbers.ravel()))
-    curve.keyframe_points.foreach_set(name, np.ascontiguousarray(numbers, kind).ravel())
+    size, kind = (2, np.float32) if numbers.ndim > 1 else (1, np.uint8)
+    rows = numbers.astype(kind).reshape(-1, size)
+    if len(places) < len(curve.keyframe_points):
+        rows = _get(curve, name, size, kind)
+        rows[places] = numbers.reshape(-1, size)
+    curve.keyframe_points.foreach_set(name, rows.ravel())
