@@ -34,9 +34,9 @@ from .rotation import (
     shortest,
     slerp,
     unit,
-    unit_half_angle,
 )
-from .triangle import Bones, Settings, bones, extend_shaped, judge, limited_range, turns
+from .triangle import Bones, bones, extend_shaped, judge, limited_range, turns
+from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
 
 IN_LINE_SQUARE = 1e-12
 """The squared sine between two directions below which they are in line and span no plane."""
@@ -87,22 +87,6 @@ class Poses(NamedTuple):
     shortfall: Array  # S
 
 
-__all__ = [
-    "Axes",
-    "Plane",
-    "Pose",
-    "Poses",
-    "Reference",
-    "Settings",
-    "joints_of",
-    "line_to",
-    "pose_limb",
-    "pose_limbs",
-    "reference",
-    "roll_to",
-    "tip_of",
-]
-
 AS_IT_IS = Settings()
 
 
@@ -122,7 +106,7 @@ def reference(
     """
     normal = unit(normal, (0.0, 0.0, 1.0), m)
     across = unit(cross(normal, along), (1.0, 0.0, 0.0), m)
-    alpha, kappa = (unit_half_angle(turn, m) for turn in (alpha, kappa))
+    alpha, kappa = (_unit(half, m) for half in (alpha, kappa))
     return Reference(
         (lengths[0], lengths[1]), bones(*lengths, m), alpha, kappa, first_axes, normal, stills, cross(across, normal)
     )
@@ -277,6 +261,11 @@ def _bend(
 
 def _sum(a: HalfAngle, b: HalfAngle) -> HalfAngle:
     return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]
+
+
+def _unit(half: HalfAngle, m: Ops) -> HalfAngle:
+    factor = 1.0 / m.sqrt(half[0] * half[0] + half[1] * half[1])
+    return half[0] * factor, half[1] * factor
 
 
 def _direction(cosine: Any, sine: Any) -> Vector:

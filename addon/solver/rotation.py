@@ -100,12 +100,6 @@ def half_angle(x: Any, y: Any, size: Any, m: Ops) -> HalfAngle:
     return both + x + m.tiny, m.select(y < 0.0, -1.0, 1.0) * (both - x)
 
 
-def unit_half_angle(half: HalfAngle, m: Ops) -> HalfAngle:
-    """The half angle at unit length."""
-    factor = 1.0 / m.sqrt(half[0] * half[0] + half[1] * half[1])
-    return half[0] * factor, half[1] * factor
-
-
 def slerp(a: Quaternion, b: Quaternion, t: Any, m: Ops) -> Quaternion:
     """The rotation the fraction ``t`` of the way from ``a`` to ``b`` by the shortest turn, at constant speed.
 

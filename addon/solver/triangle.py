@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from .ops import Ops
 from .reach import Reach
-from .rotation import HalfAngle, unit_half_angle
+from .rotation import HalfAngle
 
 
 class Settings(NamedTuple):
@@ -140,12 +140,3 @@ def judge(length: Any, shortest: Any, longest: Any, near: Any, far: Any, m: Ops)
     """The `Reach` of a target: reached from ``shortest`` to ``longest``, else ``near`` or ``far``."""
     too_far, too_near = m.select(length > longest, far, Reach.REACHED), m.select(length < shortest, near, Reach.REACHED)
     return m.maximum(too_far, too_near)
-
-
-def half_angles_at(distance: Any, lengths: tuple[Any, Any], m: Ops) -> tuple[HalfAngle, HalfAngle]:
-    """The half angles of a limb with its tip at this distance from its root, or as near as it comes: of the first bone
-    off the line, and of the knee off straight."""
-    of = bones(*lengths, m)
-    gone, far = extend(distance, of, m)
-    knee_cos, knee_sin, cosine, sine = turns(of.total + gone, far, gone + of.difference, gone - of.difference, 1.0, m)
-    return unit_half_angle((cosine, sine), m), (knee_cos, knee_sin)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from addon.solver import Plane, Reach, Settings, pose_limb
 from addon.solver.limb import joints_of, line_to, roll_to, tip_of
 from addon.solver.ops import FLOATS
-from addon.solver.triangle import half_angles_at
 from tests.solver.oracles import ROUNDING, X, Y, Z, frame_of, is_slerp, knee_in_plane, matrix, reached, turn, unit
 from tests.solver.shapes import Case, Shape, cases, fractions, half, planes, quaternion, seeds, shapes, vector
 
@@ -219,14 +218,3 @@ def test_a_swivel_or_a_target_that_goes_full_circle_has_no_seam(plane):
             pose = pose_limb(target, UPRIGHT.reference, to, plane, FLOATS, (0.1, 0.2, 5.0))
             turns.append(matrix(pose.turns[0]))
         assert np.abs(np.diff(turns, axis=0)).max() < 5.0 * (angles[1] - angles[0])
-
-
-@given(shapes(), fractions)
-def test_half_angles_at_a_distance(shape, fraction):
-    r1, r2 = shape.lengths
-    distance = abs(r1 - r2) + fraction * (shape.total - abs(r1 - r2))
-    (alpha, kappa) = half_angles_at(distance, shape.lengths, FLOATS)
-    knee = turn(Z, 2 * math.atan2(alpha[1], alpha[0])) @ Y * r1
-    tip = knee + turn(Z, 2 * (math.atan2(alpha[1], alpha[0]) - math.atan2(kappa[1], kappa[0]))) @ Y * r2
-    assert tip == pytest.approx(distance * Y, abs=ROOM * shape.total)
-    assert min(*alpha, *kappa) >= 0.0
