@@ -1,23 +1,21 @@
-"""The creature: its bones, its shape, and a live chain in each of its legs.
+"""The creature: its bones, its shape, and a live limb in each of its legs.
 
 It looks along +X, left is +Y. A leg is a coxa, which yaws towards the foot's target, and a femur and tibia, which are
-the chain: so the chain's rest plane always contains the target.
+the limb: so the limb's own plane always contains the target, and it is a hinge.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from math import cos, pi, radians, sin
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import Armature, Collection, Object
-from mathutils import Matrix, Vector
+from mathutils import Euler, Matrix, Vector
 
+from .clay import Clay, along, paint
 from .gait import RIDE, Leg, Walk
-from .paint import glow, paint
-from .shapes import Clay
 
 COXA = (0.16, 0.0)
 FEMUR = (0.32, 0.40)
@@ -26,8 +24,6 @@ TIBIA = (0.36, -0.95)
 
 HIPS = (("front", 0.40, 0.30, 42.0), ("middle", 0.02, 0.37, 88.0), ("rear", -0.40, 0.31, 136.0))
 """The hips of the left side: name, place ahead and aside, and the direction of the leg in degrees from ahead."""
-
-HIP_HEIGHT = -0.04
 
 HEAD = (Vector((0.64, 0.0, 0.12)), Vector((0.30, 0.36, 0.27)))
 """The middle and the half axes of the head."""
@@ -49,7 +45,7 @@ def limbs() -> list[Limb]:
     for side, letter in ((1.0, "L"), (-1.0, "R")):
         for i, (name, x, y, degrees) in enumerate(HIPS):
             out = Vector((cos(radians(degrees)), side * sin(radians(degrees)), 0.0))
-            joints = [Vector((x, side * y, HIP_HEIGHT))]
+            joints = [Vector((x, side * y, -0.04))]
             for ahead, up in (COXA, FEMUR, TIBIA):
                 joints.append(joints[-1] + ahead * out + Vector((0.0, 0.0, up)))
             phase = 0.5 * ((i + (side < 0.0)) % 2)
@@ -66,17 +62,19 @@ def build(collection: Collection) -> Object:
     bpy.ops.object.mode_set(mode="EDIT")
     _bones(armature)
     bpy.ops.object.mode_set(mode="OBJECT")
-    skin = _skin().object("Beetle Skin")
-    skin.parent = rig
-    skin.modifiers.new("Beetle", "ARMATURE").object = rig
+    clay = _shape()
+    skin: Any = bpy.data.objects.new("Beetle Skin", clay.mesh("Beetle Skin"))
+    for bone, vertices in clay.bones.items():
+        skin.vertex_groups.new(name=bone).add(vertices, 1.0, "REPLACE")
+    skin.parent = skin.modifiers.new("Beetle", "ARMATURE").object = rig
     collection.objects.link(skin)
     for bone in rig.pose.bones:
         bone.rotation_mode = "XYZ"
     return rig
 
 
-def add_chains(rig: Object, collection: Collection) -> list[Object]:
-    """Give every leg a target and a live chain, as a person does in Pose Mode; return the targets."""
+def add_limbs(rig: Object, collection: Collection) -> list[Object]:
+    """Give every leg a target and a live limb; return the targets."""
     targets = []
     for limb in limbs():
         name = limb.leg.name
@@ -85,26 +83,11 @@ def add_chains(rig: Object, collection: Collection) -> list[Object]:
         target.location = limb.tip + Vector((0.0, 0.0, RIDE))
         collection.objects.link(target)
         targets.append(target)
-        yaw = rig.pose.bones[f"coxa_{name}"].constraints.new("LOCKED_TRACK")
-        yaw.target = target
-        yaw.track_axis, yaw.lock_axis = "TRACK_Y", "LOCK_Z"
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="POSE")
-    for limb, target in zip(limbs(), targets, strict=True):
-        bpy.ops.pose.select_all(action="DESELECT")
-        rig.data.bones.active = rig.data.bones[f"tibia_{limb.leg.name}"]
-        bpy.ops.pose.planar_ik_add(plane="REST", target=target.name, runs_on="EXTENSION")
-    bpy.ops.object.mode_set(mode="OBJECT")
+        yaw: Any = rig.pose.bones[f"coxa_{name}"].constraints.new("LOCKED_TRACK")
+        yaw.target, yaw.track_axis, yaw.lock_axis = target, "TRACK_Y", "LOCK_Z"
+        ik = rig.pose.bones[f"tibia_{name}"].planar_ik
+        ik.target, ik.plane = target, "HINGE"
     return targets
-
-
-def make_portable(rig: Object) -> None:
-    """Put all legs on the rig itself."""
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="POSE")
-    bpy.ops.pose.select_all(action="SELECT")
-    bpy.ops.pose.planar_ik_make_portable()
-    bpy.ops.object.mode_set(mode="OBJECT")
 
 
 def animate(rig: Object, targets: list[Object], walk: Walk, frames: range) -> None:
@@ -112,31 +95,26 @@ def animate(rig: Object, targets: list[Object], walk: Walk, frames: range) -> No
     body = rig.pose.bones["body"]
     to_bone = body.bone.matrix_local.inverted()
     for frame in frames:
-        pose = walk.body(frame)
-        turn = (
-            Matrix.Rotation(pose.yaw, 4, "Z") @ Matrix.Rotation(pose.pitch, 4, "Y") @ Matrix.Rotation(pose.roll, 4, "X")
-        )
-        body.matrix_basis = (
-            to_bone @ Matrix.Translation(pose.place) @ turn @ Matrix.Translation((0, 0, -RIDE)) @ to_bone.inverted()
-        )
+        place, turn = walk.body(frame)
+        pose = Matrix.LocRotScale(Vector(place), Euler(turn), None) @ Matrix.Translation((0.0, 0.0, -RIDE))
+        body.matrix_basis = to_bone @ pose @ to_bone.inverted()
         _fidget(rig, frame)
         for bone in rig.pose.bones:
             if not bone.name.startswith(("coxa", "femur", "tibia")):
                 bone.keyframe_insert("rotation_euler", frame=frame)
         body.keyframe_insert("location", frame=frame)
         for leg, target in zip(walk.legs, targets, strict=True):
-            target.location = walk.foot(leg, frame).place
+            target.location = walk.foot(leg, frame)[0]
             target.keyframe_insert("location", frame=frame)
 
 
 def _fidget(rig: Object, frame: int) -> None:
     """Let the head look about and the feelers swing."""
-    step = 2.0 * pi * frame / 22.0
-    bones = rig.pose.bones
+    step, bones = 2.0 * pi * frame / 22.0, rig.pose.bones
     bones["head"].rotation_euler = (0.05 * sin(2.0 * step), 0.10 * sin(step), 0.28 * sin(0.055 * frame - 1.2))
     bones["tail"].rotation_euler = (0.05 * sin(2.0 * step - 1.0), 0.0, 0.07 * sin(step - 0.7))
-    for name, side in (("feeler.L", 1.0), ("feeler.R", -1.0)):
-        bones[name].rotation_euler = (0.16 * sin(2.0 * step - 1.3 + 0.5 * side), 0.0, 0.10 * side * sin(step))
+    for name in ("feeler.L", "feeler.R"):
+        bones[name].rotation_euler = (0.16 * sin(2.0 * step - 1.3), 0.0, 0.10 * sin(step))
 
 
 def _bones(armature: Armature) -> None:
@@ -150,21 +128,31 @@ def _bones(armature: Armature) -> None:
     for limb in limbs():
         bone = body
         joints = [limb.hip + up, limb.shoulder + up, limb.knee + up, limb.tip + up]
-        for part, start, end in zip(("coxa", "femur", "tibia"), joints, joints[1:], strict=False):
+        for part, (start, end) in zip(("coxa", "femur", "tibia"), pairwise(joints), strict=True):
             bone = _bone(armature, f"{part}_{limb.leg.name}", start, end, bone)
             bone.use_connect = part != "coxa"
 
 
-def _bone(
-    armature: Armature, name: str, head: Vector, tail: Vector, parent: bpy.types.EditBone | None = None
-) -> bpy.types.EditBone:
+def _bone(armature: Armature, name: str, head: Vector, tail: Vector, parent: Any = None) -> Any:
     bone = armature.edit_bones.new(name)
     bone.head, bone.tail, bone.parent = head, tail, parent
     bone.align_roll((0.0, 0.0, 1.0))
     return bone
 
 
-def _skin() -> Clay:
+CORAL = "Coral", (0.86, 0.11, 0.03), 0.3, 0.0, 0.8
+CREAM = "Cream", (0.90, 0.78, 0.56), 0.4, 0.0, 0.3
+DARK = "Graphite", (0.035, 0.04, 0.05), 0.38, 0.6
+RUBBER = "Rubber", (0.02, 0.022, 0.026), 0.7
+BRASS = "Brass", (0.95, 0.56, 0.16), 0.25, 1.0
+WHITE = "White", (0.94, 0.94, 0.92), 0.12, 0.0, 1.0
+PUPIL = "Pupil", (0.008, 0.010, 0.016), 0.05, 0.0, 1.0
+BLUSH = "Blush", (0.90, 0.28, 0.22), 0.6
+LAMP = "Lamp", (1.0, 0.55, 0.06), 0.5, 0.0, 0.0, 1.6
+SPARK = "Spark", (1.0, 1.0, 1.0), 0.5, 0.0, 0.0, 2.5
+
+
+def _shape() -> Clay:
     clay = Clay()
     _shape_body(clay)
     _shape_head(clay)
@@ -175,26 +163,8 @@ def _skin() -> Clay:
     return clay
 
 
-PAINTS = {
-    "Coral": partial(paint, colour=(0.86, 0.11, 0.03), rough=0.3, coat=0.8),
-    "Cream": partial(paint, colour=(0.90, 0.78, 0.56), rough=0.4, coat=0.3),
-    "Graphite": partial(paint, colour=(0.035, 0.04, 0.05), rough=0.38, metal=0.6),
-    "Rubber": partial(paint, colour=(0.02, 0.022, 0.026), rough=0.7),
-    "Brass": partial(paint, colour=(0.95, 0.56, 0.16), rough=0.25, metal=1.0),
-    "White": partial(paint, colour=(0.94, 0.94, 0.92), rough=0.12, coat=1.0),
-    "Pupil": partial(paint, colour=(0.008, 0.010, 0.016), rough=0.05, coat=1.0),
-    "Blush": partial(paint, colour=(0.90, 0.28, 0.22), rough=0.6),
-    "Lamp": partial(glow, colour=(1.0, 0.55, 0.06), strength=1.6),
-    "Spark": partial(glow, colour=(1.0, 1.0, 1.0), strength=2.5),
-}
-
-
-def _colour(name: str) -> bpy.types.Material:
-    return bpy.data.materials.get(name) or PAINTS[name](name)
-
-
 def _shape_body(clay: Clay) -> None:
-    coral, cream, dark = _colour("Coral"), _colour("Cream"), _colour("Graphite")
+    coral, cream, dark = paint(*CORAL), paint(*CREAM), paint(*DARK)
     clay.ball((0.0, 0.0, -0.04), (0.66, 0.45, 0.17), dark, "body")
     clay.ball((0.40, 0.0, 0.09), (0.20, 0.31, 0.23), dark, "body")
     middle, radii = Vector((-0.14, 0.0, 0.06)), Vector((0.62, 0.47, 0.40))
@@ -205,49 +175,39 @@ def _shape_body(clay: Clay) -> None:
         for side in (1.0, -1.0):
             across = (1.0 - ahead * ahead) ** 0.5
             way = Vector((ahead, side * across * sin(radians(aside)), across * cos(radians(aside))))
-            normal = Vector(w / r for w, r in zip(way, radii, strict=True))
-            turn = normal.to_track_quat("Z", "Y").to_matrix().to_4x4()
-            clay.ball(
-                middle + Vector(w * r for w, r in zip(way, radii, strict=True)),
-                (size, size, 0.016),
-                cream,
-                "tail",
-                turn,
-            )
-    clay.ball((-0.74, 0.0, 0.03), (0.10, 0.16, 0.12), _colour("Lamp"), "tail")
+            turn = along((0.0, 0.0, 0.0), Vector(a / b for a, b in zip(way, radii, strict=True)))
+            clay.ball(middle + way * radii, (size, size, 0.016), cream, "tail", turn)
+    clay.ball((-0.74, 0.0, 0.03), (0.10, 0.16, 0.12), paint(*LAMP), "tail")
 
 
 def _shape_head(clay: Clay) -> None:
-    cream, dark = _colour("Cream"), _colour("Graphite")
+    cream, dark, lamp = paint(*CREAM), paint(*DARK), paint(*LAMP)
     clay.ball(HEAD[0], HEAD[1], cream, "head")
     for side in (1.0, -1.0):
         eye = Vector((0.76, 0.175 * side, 0.235))
-        clay.ball(eye, (0.165, 0.165, 0.175), _colour("White"), "head")
+        clay.ball(eye, (0.165, 0.165, 0.175), paint(*WHITE), "head")
         look = Vector((0.93, 0.16 * side, 0.08)).normalized()
-        turn = look.to_track_quat("Z", "Y").to_matrix().to_4x4()
-        clay.ball(eye + 0.118 * look, (0.098, 0.098, 0.060), _colour("Pupil"), "head", turn)
-        clay.ball(eye + 0.165 * look + Vector((0.0, -0.035, 0.045)), (0.024, 0.024, 0.024), _colour("Spark"), "head")
-        clay.ball((0.85, 0.235 * side, 0.045), (0.045, 0.055, 0.04), _colour("Blush"), "head")
+        clay.ball(eye + 0.118 * look, (0.098, 0.098, 0.060), paint(*PUPIL), "head", along((0.0, 0.0, 0.0), look))
+        clay.ball(eye + 0.165 * look + Vector((0.0, -0.035, 0.045)), (0.024, 0.024, 0.024), paint(*SPARK), "head")
+        clay.ball((0.85, 0.235 * side, 0.045), (0.045, 0.055, 0.04), paint(*BLUSH), "head")
         root = Vector((0.60, 0.09 * side, 0.36))
         joint, end = root + Vector((0.02, 0.05 * side, 0.26)), root + Vector((0.14, 0.16 * side, 0.46))
-        clay.limb(root, joint, (0.024, 0.018), dark, f"feeler.{'L' if side > 0 else 'R'}")
-        clay.limb(joint, end, (0.018, 0.014), dark, f"feeler.{'L' if side > 0 else 'R'}")
-        clay.ball(end, (0.058, 0.058, 0.058), _colour("Lamp"), f"feeler.{'L' if side > 0 else 'R'}")
-    smile = [_on_head(0.13 * t, 0.035 + 0.05 * t * t) for t in (-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1)]
+        feeler = "feeler.L" if side > 0 else "feeler.R"
+        clay.limb(root, joint, (0.024, 0.018), dark, feeler)
+        clay.limb(joint, end, (0.018, 0.014), dark, feeler)
+        clay.ball(end, (0.058, 0.058, 0.058), lamp, feeler)
+    smile = []
+    for t in (-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1):
+        aside, down = 0.13 * t / HEAD[1].y, (0.05 * t * t - 0.085) / HEAD[1].z
+        way = Vector(((1.0 - aside * aside - down * down) ** 0.5, aside, down))
+        smile.append(HEAD[0] + way * HEAD[1])
     for start, end in pairwise(smile):
         clay.limb(start, end, (0.014, 0.014), dark, "head")
 
 
-def _on_head(aside: float, height: float) -> Vector:
-    """A place on the front of the head."""
-    middle, radii = HEAD
-    rest = 1.0 - (aside / radii.y) ** 2 - ((height - middle.z) / radii.z) ** 2
-    return Vector((middle.x + radii.x * rest**0.5, aside, height))
-
-
 def _shape_leg(clay: Clay, limb: Limb) -> None:
     name = limb.leg.name
-    coral, cream, dark, brass = (_colour(c) for c in ("Coral", "Cream", "Graphite", "Brass"))
+    coral, cream, dark, brass = paint(*CORAL), paint(*CREAM), paint(*DARK), paint(*BRASS)
     thigh, shin = limb.knee - limb.shoulder, limb.tip - limb.knee
     across = thigh.cross(shin).normalized()
     clay.ball(limb.hip, (0.115, 0.115, 0.13), dark, f"coxa_{name}")
@@ -255,12 +215,10 @@ def _shape_leg(clay: Clay, limb: Limb) -> None:
     clay.ball(limb.shoulder, (0.098, 0.098, 0.098), brass, f"coxa_{name}")
     clay.limb(limb.shoulder + 0.16 * thigh, limb.shoulder + 0.84 * thigh, (0.105, 0.080), coral, f"femur_{name}")
     clay.limb(limb.shoulder, limb.knee, (0.05, 0.05), dark, f"femur_{name}")
-    clay.band(limb.shoulder + 0.60 * thigh, thigh, (0.102, 0.022), cream, f"femur_{name}")
     clay.band(limb.knee, across, (0.088, 0.085), dark, f"femur_{name}")
     clay.band(limb.knee, across, (0.05, 0.10), brass, f"femur_{name}")
     clay.limb(limb.knee, limb.knee + 0.5 * shin, (0.05, 0.05), dark, f"tibia_{name}")
     clay.limb(limb.knee + 0.13 * shin, limb.knee + 0.70 * shin, (0.088, 0.058), cream, f"tibia_{name}")
-    clay.band(limb.knee + 0.32 * shin, shin, (0.092, 0.022), coral, f"tibia_{name}")
     along = shin.normalized()
-    clay.limb(limb.knee + 0.72 * shin, limb.tip - 0.055 * along, (0.066, 0.055), _colour("Rubber"), f"tibia_{name}")
+    clay.limb(limb.knee + 0.72 * shin, limb.tip - 0.055 * along, (0.066, 0.055), paint(*RUBBER), f"tibia_{name}")
     clay.band(limb.knee + 0.74 * shin, shin, (0.076, 0.02), brass, f"tibia_{name}")

@@ -32,29 +32,12 @@ Ground = Callable[[float, float], float]
 
 
 class Leg(NamedTuple):
-    """A leg: where its foot stands at rest in the plane of the body, and when in the period it begins to step."""
+    """Where a leg's foot stands at rest in the plane of the body, and when in the period it begins to step."""
 
     name: str
     x: float
     y: float
     phase: float
-
-
-class Foot(NamedTuple):
-    """A foot in one frame: where it is, the height of the ground that carries it, and whether it stands there."""
-
-    place: Point
-    base: float
-    is_planted: bool
-
-
-class Body(NamedTuple):
-    """The body in one frame: its place, and its yaw, pitch (nose down) and roll in radians."""
-
-    place: Point
-    yaw: float
-    pitch: float
-    roll: float
 
 
 class Walk:
@@ -64,16 +47,18 @@ class Walk:
         self.legs = legs
         self.ground = ground
 
-    def foot(self, leg: Leg, frame: float) -> Foot:
-        """A foot in a frame."""
+    def foot(self, leg: Leg, frame: float) -> tuple[Point, float]:
+        """Where a foot is in a frame, and the height of the ground that carries it."""
         cycle, phase = divmod(frame / PERIOD + leg.phase, 1.0)
         stand = self.foothold(leg, cycle)
         if phase >= SWING:
-            return Foot(stand, stand[2], True)
+            return stand, stand[2]
         share = phase / SWING
         start = self.foothold(leg, cycle - 1.0)
-        x, y, base = _between(start, stand, _ease(share))
-        return Foot((x, y, base + self._lift(start, stand) * sin(pi * share)), base, False)
+        x, y, base = between(start, stand, ease(share))
+        way = [between(start, stand, i / 8) for i in range(1, 8)]
+        lift = max(LIFT, *(self.ground(east, north) - height + 0.14 for east, north, height in way))
+        return (x, y, base + lift * sin(pi * share)), base
 
     def foothold(self, leg: Leg, cycle: float) -> Point:
         """Where a foot stands in one period: under its place at rest, halfway through its stand."""
@@ -81,21 +66,16 @@ class Walk:
         x, y = x + leg.x * cos(yaw) - leg.y * sin(yaw), y + leg.x * sin(yaw) + leg.y * cos(yaw)
         return x, y, self.ground(x, y)
 
-    def body(self, frame: float) -> Body:
-        """The body, on the plane through its feet, with the bob and sway of a walk."""
+    def body(self, frame: float) -> tuple[Point, Point]:
+        """The body's place, on the plane through its feet, and its roll, pitch and yaw: it bobs and sways."""
         x, y, yaw = track(frame)
         feet = [self.foot(leg, frame) for leg in self.legs]
-        rows = [(1.0, foot.place[0] - x, foot.place[1] - y) for foot in feet]
-        height, east, north = np.linalg.lstsq(np.array(rows), np.array([foot.base for foot in feet]), rcond=None)[0]
+        rows = [(1.0, place[0] - x, place[1] - y) for place, _ in feet]
+        height, east, north = np.linalg.lstsq(np.array(rows), np.array([base for _, base in feet]), rcond=None)[0]
         ahead, aside = east * cos(yaw) + north * sin(yaw), north * cos(yaw) - east * sin(yaw)
         turn = 2.0 * pi * frame / PERIOD
         place = (x, y, float(height) + RIDE + 0.028 * cos(2.0 * turn + 0.6))
-        return Body(place, yaw + 0.03 * sin(turn), 0.02 * sin(2.0 * turn) - atan(ahead), atan(aside) + 0.04 * sin(turn))
-
-    def _lift(self, start: Point, end: Point) -> float:
-        """How high a step must go to clear the ground below it."""
-        way = [_between(start, end, i / 8) for i in range(1, 8)]
-        return max(LIFT, *(self.ground(x, y) - base + 0.14 for x, y, base in way))
+        return place, (atan(aside) + 0.04 * sin(turn), 0.02 * sin(2.0 * turn) - atan(ahead), yaw + 0.03 * sin(turn))
 
 
 def track(frame: float) -> tuple[float, float, float]:
@@ -104,10 +84,12 @@ def track(frame: float) -> tuple[float, float, float]:
     return x, 0.45 * sin(0.55 * x), atan2(0.45 * 0.55 * cos(0.55 * x), 1.0)
 
 
-def _between(start: Point, end: Point, share: float) -> Point:
+def between(start: Point, end: Point, share: float) -> Point:
+    """The point so far on the way from one to the other."""
     x, y, z = (a + (b - a) * share for a, b in zip(start, end, strict=True))
     return x, y, z
 
 
-def _ease(share: float) -> float:
+def ease(share: float) -> float:
+    """Slow at both ends."""
     return share * share * share * (share * (share * 6.0 - 15.0) + 10.0)
