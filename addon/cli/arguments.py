@@ -1,0 +1,163 @@
+"""The command line of the program: what it takes, and its exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from math import isfinite
+from pathlib import Path
+from typing import NoReturn
+
+DONE, FAILED, WRONG_CALL, FOUND = 0, 1, 2, 3
+
+EPILOG = """\
+exit codes: 0 done (also where nothing was to be done), 1 a file failed, 2 the call is wrong,
+            3 --strict found something
+Each file and limb gets a line of JSON on standard output. A file is written whole or not at all."""
+
+EXAMPLES = {
+    "bake": "planar_ik bake shots/*.blend -o baked/\n  planar_ik bake walk.blend --in-place --for game",
+    "report": "planar_ik report shots/*.blend --strict",
+    "add": """planar_ik add rig.blend --in-place --limb "shin.*" --limb "forearm.*"
+  planar_ik add rig.blend -o ik.blend --limb "shin.*:foot_ik.*:knee_ik.*"
+    (the bone, its target and its pole; a * stands for the same letters in all three)""",
+    "to-rig": "planar_ik to-rig characters/*.blend --in-place",
+    "rebuild": "planar_ik rebuild characters/*.blend --in-place",
+}
+
+DOES = {
+    "bake": "turn what limbs do into keys",
+    "report": "say of each limb which frames reach their target; change nothing",
+    "add": "make limbs of bones, on the rig unless --live",
+    "to-rig": "let the rig's own bones and constraints pose live limbs, without the extension",
+    "rebuild": "make the mechanisms of limbs anew whose bones or settings were changed",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """One that complains in one line, as everything here does."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program for something wrong on the command line."""
+        self.exit(WRONG_CALL, f"{self.prog}: {message} ({self.prog} --help says what it takes)\n")
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    """Read the command line; complaints and help end in `SystemExit`, as is argparse's way. Paths come out whole."""
+    parser = Parser("planar_ik", description="Planar IK without a window.", epilog=EPILOG)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    commands = parser.add_subparsers(dest="command", required=True, metavar=" | ".join(DOES))
+    for name, does in DOES.items():
+        command = commands.add_parser(
+            name,
+            help=does,
+            description=f"{does[0].upper()}{does[1:]}.",
+            epilog=f"examples:\n  {EXAMPLES[name]}\n\n{EPILOG}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        _add_common(command)
+        if name in ("bake", "report"):
+            _add_frames(command)
+        if name == "bake":
+            _add_bake(command)
+        if name == "add":
+            _add_add(command)
+        if name != "report":
+            _add_output(command)
+    arguments = parser.parse_args(words)
+    _check(commands.choices[arguments.command], arguments)
+    return arguments
+
+
+def _add_common(command: argparse.ArgumentParser) -> None:
+    command.add_argument("inputs", nargs="+", type=_path, metavar="IN.blend")
+    command.add_argument("--scene", metavar="NAME", help="the scene of this name (default: the one saved open)")
+    command.add_argument("--object", metavar="PATTERN", default="*", help="only rigs whose names match, as in 'hero*'")
+    command.add_argument(
+        "--bone", metavar="PATTERN", default="*", help="only limbs whose last bone matches, as in '*.L'"
+    )
+    command.add_argument("--strict", action="store_true", help="end with 3 where something is wrong with a limb")
+    command.add_argument(
+        "--allow-scripts",
+        action="store_true",
+        help="run the Python in the files; only if you trust them",
+    )
+
+
+def _add_frames(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--frames", type=_frames, metavar="START:END", help="default: the scene's frames")
+    command.add_argument("--step", type=_positive, default=1.0, help="frames from one to the next (1)")
+    command.add_argument(
+        "--max-miss",
+        type=_positive,
+        metavar="DISTANCE",
+        help="a frame counts as reached with the tip no farther than this from its target, in scene units",
+    )
+
+
+def _add_bake(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--tolerance", type=_positive, default=0.0, help="fewer keys, joints at most this far off")
+    command.add_argument("--for", dest="purpose", choices=("game",), help="leave a clean rig with keys for an engine")
+    command.add_argument("--remove", action="store_true", help="remove the limbs once they are keys")
+    command.add_argument("--new-action", action="store_true", help="put keys into a copy of the rig's action")
+
+
+def _add_add(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--limb",
+        action="append",
+        required=True,
+        metavar="BONE[:TARGET[:POLE]]",
+        help="the last bone of the limb, and bones of the rig or objects to follow; may be repeated",
+    )
+    command.add_argument("--plane", choices=("HINGE", "FREE", "POLE"), help="default: what suits the rig")
+    command.add_argument("--live", action="store_true", help="let the extension pose them")
+    command.add_argument("--empties", action="store_true", help="new targets are empties, not bones of the rig")
+
+
+def _add_output(command: argparse.ArgumentParser) -> None:
+    where = command.add_mutually_exclusive_group(required=True)
+    where.add_argument("-o", "--output", metavar="OUT", help="the file to write, or the folder to write into")
+    where.add_argument("--in-place", action="store_true", help="write over the input")
+
+
+def _check(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    if getattr(arguments, "output", None) is None:
+        return
+    outputs = [output_of(source, arguments) for source in arguments.inputs]
+    if len(set(outputs)) < len(outputs):
+        command.error("several files would be written to one: give -o a folder, and files of different names")
+    for source, output in zip(arguments.inputs, outputs, strict=True):
+        if source == output:
+            command.error(f"{source} would be written over: give another -o, or --in-place")
+
+
+def output_of(source: Path, arguments: argparse.Namespace) -> Path:
+    """The file to write for an input."""
+    if arguments.in_place:
+        return source
+    out = Path(os.path.abspath(arguments.output))
+    is_file = out.suffix.lower() == ".blend" and not out.is_dir()
+    return out if is_file else out / source.name
+
+
+def _path(text: str) -> Path:
+    return Path(os.path.abspath(text))
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not (isfinite(value) and value >= 0.0):
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 on")
+    return value
+
+
+def _frames(text: str) -> tuple[float, float]:
+    start, separator, end = text.partition(":")
+    try:
+        first, last = float(start), float(end if separator else start)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not START:END, as in 1:250") from None
+    if not (abs(first) <= 1048574 and abs(last) <= 1048574 and first <= last):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a range of frames, as in 1:250")
+    return first, last

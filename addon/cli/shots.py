@@ -1,0 +1,103 @@
+"""Opening a file, finding its limbs, and writing it whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.types import Object, PoseBone
+
+from ..blender.types import is_armature
+from ..limb.home import limbs_of
+from ..limb.words import Refused
+
+
+def say(sentence: object) -> None:
+    """Tell a person something, in one line."""
+    print(f"planar_ik: {str(sentence).strip()}", file=sys.stderr, flush=True)
+
+
+def open_shot(source: Path, arguments: Namespace) -> list[str]:
+    """Open a file in the scene that is asked for; give what a person should know of it. Raises `Refused`."""
+    if not source.is_file():
+        raise Refused("there is no such file")
+    if source.stat().st_size == 0:
+        raise Refused("the file is empty")
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False, use_scripts=arguments.allow_scripts)
+    except RuntimeError as error:
+        raise Refused("Blender can't open it: {why}", why=str(error).strip().splitlines()[-1]) from error
+    if arguments.scene:
+        scene = bpy.data.scenes.get(arguments.scene)
+        if scene is None:
+            raise Refused("it has no scene '{name}'", name=arguments.scene)
+        if bpy.context.window:
+            bpy.context.window.scene = scene
+    leave_modes()
+    warnings = [f"linked file is missing: {path}" for path in missing_libraries()]
+    if not arguments.allow_scripts:
+        scripted = scripted_things()
+        if scripted:
+            warnings.append(f"Python in the file was not run, --allow-scripts runs it: {', '.join(scripted)}")
+    return warnings
+
+
+def leave_modes() -> None:
+    """Go to Object Mode: a rig that was saved in Edit Mode stands at rest."""
+    active = bpy.context.view_layer.objects.active if bpy.context.view_layer else None
+    if active and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def missing_libraries() -> list[str]:
+    """The files that this one links and that are not there."""
+    paths = [
+        bpy.path.abspath(each.filepath, library=each.library) for each in bpy.data.libraries if not each.packed_file
+    ]
+    return [path for path in paths if not os.path.exists(path)]
+
+
+def scripted_things() -> list[str]:
+    """Objects whose drivers need Python, and texts that are run as the file opens; a few of them."""
+    found = [text.name for text in bpy.data.texts if text.use_module]
+    for ob in bpy.data.objects:
+        drivers = ob.animation_data.drivers if ob.animation_data else ()
+        if any(curve.driver.type == "SCRIPTED" and not curve.driver.is_simple_expression for curve in drivers):
+            found.append(ob.name)
+    return found[:5]
+
+
+def rigs_of(arguments: Namespace) -> list[Any]:
+    """The rigs of the view layer whose names match, linked ones included."""
+    objects = bpy.context.view_layer.objects if bpy.context.view_layer else ()
+    return [ob for ob in objects if is_armature(ob) and fnmatchcase(ob.name, arguments.object)]
+
+
+def limbs_chosen(arguments: Namespace, editable: bool = True) -> list[PoseBone]:
+    """The last bones of the limbs that are asked for; those of linked rigs, which nobody can edit, only if wanted."""
+    rigs: list[Object] = [ob for ob in rigs_of(arguments) if not editable or ob.library is None]
+    return [last for ob in rigs for last in limbs_of(ob) if fnmatchcase(last.name, arguments.bone)]  # type: ignore[arg-type]
+
+
+def save(output: Path) -> None:
+    """Write the file that is open. It is written beside the output first, so that it is whole or not there."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = output.with_name(f".{output.stem}-{os.getpid()}.blend")
+    try:
+        bpy.ops.wm.save_as_mainfile(
+            filepath=str(unfinished), copy=True, check_existing=False, relative_remap=output.parent != _folder()
+        )
+        os.replace(unfinished, output)
+    except (RuntimeError, OSError) as error:
+        raise Refused("{path} can't be written: {why}", path=output, why=str(error).strip()) from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _folder() -> Path:
+    return Path(bpy.data.filepath).parent
