@@ -225,10 +225,10 @@ def tip_of(turns: tuple[Quaternion, Quaternion], reference: Reference, stretch: 
 
 
 def line_to(target: Vector, distance: Any, m: Ops) -> Quaternion:
-    """The turn that takes the y axis to a target at this distance, as `FREE` says."""
+    """The turn that takes the y axis to a target at this distance, as `FREE` says; none for a target at the root."""
     size = 1.0 / (distance + m.tiny)
     x, y, z = target
-    return shortest(x * size, (y + m.tiny) * size, z * size, m)
+    return shortest(x * size, y * size, z * size, m)
 
 
 def roll_to(line: Quaternion, point: Vector, m: Ops) -> HalfAngle:

@@ -82,6 +82,22 @@ def test_reach_and_shortfall_are_true(case, tolerance):
         assert pose.reach is Reach.OFF_PLANE
 
 
+@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("past", [0.5, 2.0])
+def test_the_tolerance_is_a_fraction_of_the_length(size, past):
+    shape = UPRIGHT._replace(lengths=(size, 0.7 * size))
+    tolerance = 1e-3
+    off = past * tolerance * shape.total
+    targets = {
+        Reach.TOO_FAR: (0.0, shape.total + off, 0.0),
+        Reach.TOO_NEAR: (0.0, 0.3 * size - off, 0.0),
+        Reach.OFF_PLANE: (0.0, size, off),
+    }
+    for reach, target in targets.items():
+        pose = pose_limb(target, shape.reference, Settings(), Plane.HINGE, FLOATS, tolerance=tolerance)
+        assert pose.reach is (reach if past > 1.0 else Reach.REACHED)
+
+
 @given(cases(), seeds, fractions)
 @example(Case(UPRIGHT, 3.0 * Y, X, Plane.FREE, 1.0, 0.0, {"stretch": 1.0, "stretch_max": 2.0}, (0.0, math.pi)), 1, 0.0)
 def test_influence_leads_each_bone_the_shortest_way(case, seed, influence):
