@@ -57,6 +57,7 @@ SLIDERS = (
         "How much the bones lengthen towards a target out of reach",
         is_feature=True,
     ),
+    Slider("pole", "IK Pole", True, None, "NONE", "Let the pole turn the knee", is_feature=True),
 )
 
 SLIDER = {slider.name: slider for slider in SLIDERS}
