@@ -1,31 +1,32 @@
 """Planar IK: exact two-bone limbs in their bend plane."""
 
+from __future__ import annotations
+
+from types import ModuleType
+
+
+def _rooms() -> tuple[ModuleType, ...]:
+    """What is made known to Blender, in this order."""
+    from . import live
+    from .limb import limb
+
+    return limb, live
+
 
 def register() -> None:
-    """Make the properties, operators and handlers known to Blender."""
-    from . import cli, live, native, ui
-    from .rig import legacy, properties
-    from .rig.tasks import ends
-
-    properties.register()
-    legacy.register()
-    ends.register()
-    ui.register()
-    live.register()
-    native.register()
-    cli.register()
+    """Make the properties, operators and handlers known to Blender: all, or none if one fails."""
+    done: list[ModuleType] = []
+    try:
+        for room in _rooms():
+            room.register()
+            done.append(room)
+    except BaseException:
+        for room in reversed(done):
+            room.unregister()
+        raise
 
 
 def unregister() -> None:
     """Take them away again, in reverse order."""
-    from . import cli, live, native, ui
-    from .rig import legacy, properties
-    from .rig.tasks import ends
-
-    cli.unregister()
-    native.unregister()
-    live.unregister()
-    ui.unregister()
-    ends.unregister()
-    legacy.unregister()
-    properties.unregister()
+    for room in reversed(_rooms()):
+        room.unregister()

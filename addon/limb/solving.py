@@ -6,8 +6,9 @@ or the same for many frames, stacked in front: frames x limbs is one call."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import cos
+from collections.abc import Iterator, Sequence
+from math import cos, nan
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +16,15 @@ from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix as BlenderMatrix
 from numpy.typing import NDArray
 
-from ..blender.rotation import to_quaternion
+from ..blender.channels import read_matrices
+from ..blender.rotation import get_turn
 from ..blender.types import ArmatureObject
-from ..solver.limb import Plane, Reference, Settings, pose_limbs, reference
+from ..solver.arrays import mapped
+from ..solver.limb import Plane, Poses, Reference, Settings, pose_limbs, reference
 from ..solver.ops import ARRAYS
 from .follow import Follow, follow_of, place_of
 from .home import bones_of_limb, choices_of
-from .settings import SLIDERS, UNLIMITED
+from .settings import SLIDERS, UNLIMITED, Slider
 from .shape import Shape, half, shape_of
 
 Array = NDArray[Any]
@@ -40,17 +43,28 @@ class Limb(NamedTuple):
     to_parent: Array
 
 
+class Part(NamedTuple):
+    """Those limbs of a table that bend in one kind of plane, as the solver takes them."""
+
+    plane: Plane
+    rows: Any  # theirs in the table: indices, or a slice of all
+    reference: Reference
+    settings: Settings  # those that do not animate
+    is_poled: Array
+
+
 class Table(NamedTuple):
     """What of some limbs of a rig does not change while they move; arrays have a row for each limb."""
 
     limbs: tuple[Limb, ...]
     parents: Array  # index of the bone that carries the limb, or -1
-    firsts: Array  # index of the limb's first bone
-    to_parent: Array  # (n, 4, 4): takes G to the pose of that bone, in a limb that inherits plainly
-    is_plain: Array  # whether it does
+    bones: Array  # (n, 2): indices of the links' first bones
+    to_parent: Array  # (n, 4, 4): takes G to the pose of the parent, in a limb that inherits plainly
+    otherwise: tuple[int, ...]  # the rows of those that do not
     reference: Reference
-    groups: tuple[tuple[Plane, Array], ...]  # each plane, and the rows of the limbs in it
+    parts: tuple[Part, ...]
     is_poled: Array
+    sliders: tuple[Slider, ...]  # those that some limb has
 
 
 class Found(NamedTuple):
@@ -83,17 +97,33 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
     limbs = tuple(limb_of(last) for last in lasts)
     index = {name: i for i, name in enumerate(ob.pose.bones.keys())}
     parents = [ob.pose.bones[limb.bones[0]].parent for limb in limbs]
-    planes = [Plane(limb.plane) for limb in limbs]
+    of_all = reference_of([limb.shape for limb in limbs])
+    is_poled = np.array([limb.plane == "POLE" and limb.follow.pole is not None for limb in limbs], bool)
     return Table(
         limbs,
         np.array([index[parent.name] if parent else -1 for parent in parents], int),
-        np.array([index[limb.bones[0]] for limb in limbs], int),
+        np.array([[index[name] for name in limb.bones] for limb in limbs], int).reshape(-1, 2),
         np.array([limb.to_parent for limb in limbs]).reshape(-1, 4, 4),
-        np.array([limb.is_plain for limb in limbs], bool),
-        reference_of([limb.shape for limb in limbs]),
-        tuple((plane, np.flatnonzero([each == plane for each in planes])) for plane in dict.fromkeys(planes)),
-        np.array([limb.plane == "POLE" and limb.follow.pole is not None for limb in limbs], bool),
+        tuple(row for row, limb in enumerate(limbs) if not limb.is_plain),
+        of_all,
+        tuple(_parts(limbs, of_all, is_poled)),
+        is_poled,
+        tuple(slider for slider in SLIDERS if any(slider.key in last for last in lasts)),  # type: ignore[operator]
     )
+
+
+def _parts(limbs: Sequence[Limb], of_all: Reference, is_poled: Array) -> Iterator[Part]:
+    for name in dict.fromkeys(limb.plane for limb in limbs):
+        members = [limb for limb in limbs if limb.plane == name]
+        rows: Any = [row for row, limb in enumerate(limbs) if limb.plane == name]
+        rows = slice(None) if len(rows) == len(limbs) else np.array(rows)
+        largest = np.array([limb.choices["max_angle"] for limb in members], float)
+        settings = Settings(
+            stretch_max=np.array([limb.choices["stretch_max"] for limb in members], float),
+            min_cos2=np.array([cos(limb.choices["min_angle"] / 2.0) ** 2 for limb in members], float),
+            max_cos2=np.cos(largest / 2.0) ** 2 * (largest < UNLIMITED),
+        )
+        yield Part(Plane(name), rows, mapped(itemgetter(rows), of_all), settings, is_poled[rows])
 
 
 def reference_of(shapes: Sequence[Shape]) -> Reference:
@@ -117,16 +147,14 @@ def reference_of(shapes: Sequence[Shape]) -> Reference:
 
 def pose_matrices(evaluated: ArmatureObject) -> Array:
     """The matrices of all bones of an evaluated pose, (bones, 4, 4), in the armature."""
-    flat = np.empty(16 * len(evaluated.pose.bones), np.float32)
-    evaluated.pose.bones.foreach_get("matrix", flat)
-    return flat.reshape(-1, 4, 4).transpose(0, 2, 1).astype(float)
+    return read_matrices(evaluated).astype(float)
 
 
 def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
     """Where the frame G of each limb is in the armature now, (n, 4, 4). ``poses`` is `pose_matrices` of it."""
-    parents = np.where((table.parents < 0)[:, None, None], np.eye(4), poses[table.parents])
+    parents = np.concatenate([poses, np.eye(4)[None]])[table.parents]
     frames: Array = parents @ table.to_parent
-    for row in np.flatnonzero(~table.is_plain):
+    for row in table.otherwise:
         frames[row] = carried(evaluated, table.limbs[row].shape)
     return frames
 
@@ -144,121 +172,103 @@ def carried(evaluated: ArmatureObject, shape: Shape) -> Array:
 
 def places(table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph) -> tuple[Array, Array]:
     """Where targets and poles are in the rig's armature, (n, 3) each; a limb without one has NaN there."""
-    from_world = np.linalg.inv(np.array(evaluated.matrix_world, float))
-    found = np.full((2, len(table.limbs), 4), np.nan)
-    for row, limb in enumerate(table.limbs):
-        for k, (ob, bone) in enumerate(limb.follow.pairs):
-            if ob is not None and (k == 0 or table.is_poled[row]):
-                place = place_of(ob, bone, depsgraph)
-                if place is not None:
-                    found[k, row] = (*place, 1.0)
-    local = found @ from_world.T
-    return local[0, :, :3], local[1, :, :3]
+    known: dict[tuple[Any, str], Any] = {(None, ""): NOWHERE}
+    followed = [limb.follow for limb in table.limbs]
+    pairs = [each[:2] for each in followed]
+    if table.is_poled.any():
+        pairs += [each[2:] for each in followed]
+    for pair in pairs:
+        if pair not in known:
+            place = place_of(*pair, depsgraph) if pair[0] else None
+            known[pair] = NOWHERE if place is None else place[:]
+    from_world = np.array(evaluated.matrix_world.inverted_safe(), float)
+    found = np.array([known[pair] for pair in pairs]) @ from_world[:3, :3].T + from_world[:3, 3]
+    count = len(followed)
+    return found[:count], found[count:] if len(pairs) > count else np.full((count, 3), np.nan)
+
+
+NOWHERE = (nan, nan, nan)
 
 
 def sliders_of(table: Table, evaluated: ArmatureObject) -> dict[str, Array]:
     """The sliders of limbs by name, (n) each; a feature that a limb lacks is at its default."""
     bones = evaluated.pose.bones
-    rows = [bones[limb.last] for limb in table.limbs]
-    return {slider.name: np.array([bone.get(slider.key, slider.default) for bone in rows], float) for slider in SLIDERS}
-
-
-def own_turns(table: Table, evaluated: ArmatureObject) -> Array:
-    """The bones' own (FK) rotations as their channels say, (n, 2, 4), w first."""
-    found = np.empty((len(table.limbs), 2, 4))
-    bones = evaluated.pose.bones
-    for row, limb in enumerate(table.limbs):
-        for k, name in enumerate(limb.bones):
-            found[row, k] = own_turn(bones[name])
+    getters: list[Any] = [bones[limb.last].get for limb in table.limbs]
+    found = {slider.name: np.full(len(getters), slider.default, float) for slider in SLIDERS}
+    for slider in table.sliders:
+        found[slider.name][:] = [get(slider.key, slider.default) for get in getters]
     return found
 
 
-def own_turn(bone: PoseBone) -> Any:
-    """A bone's own rotation, as its channels say."""
-    mode = bone.rotation_mode
-    if mode == "QUATERNION":
-        return to_quaternion(mode, bone.rotation_quaternion[:])
-    if mode == "AXIS_ANGLE":
-        return to_quaternion(mode, bone.rotation_axis_angle[:])
-    return to_quaternion(mode, bone.rotation_euler[:])
+def own_turns(table: Table, rig: ArmatureObject) -> Array:
+    """The bones' own (FK) rotations as their channels say, (n, 2, 4), w first. Live limbs have them in the original
+    rig's channels; in those of the evaluated one is the solution."""
+    bones = rig.pose.bones
+    return np.array([[get_turn(bones[name]) for name in limb.bones] for limb in table.limbs]).reshape(-1, 2, 4)
 
 
 def into_frames(frames: Array, points: Array) -> Array:
-    """Points (..., n, 3) of the armature in each limb's frame G (..., n, 4, 4)."""
-    padded = np.concatenate([points, np.ones((*points.shape[:-1], 1))], axis=-1)
+    """Points (..., n, 3) of the armature in each limb's frame G (..., n, 4, 4); not finite where something is scaled to
+    nothing."""
+    turned = frames[..., :3, :3]
+    # LAPACK's inverse of as many small matrices takes ten times as long.
+    cofactors = turned[..., NEXT, NEXT.T] * turned[..., AFTER, AFTER.T]
+    cofactors -= turned[..., NEXT, AFTER.T] * turned[..., AFTER, NEXT.T]
     with np.errstate(all="ignore"):
-        try:
-            inverse = np.linalg.inv(frames)
-        except np.linalg.LinAlgError:  # something is scaled to nothing
-            inverse = np.linalg.pinv(np.nan_to_num(frames))
-        local: Array = (inverse @ padded[..., None])[..., :3, 0]
+        size = (turned[..., :1, :] * cofactors[..., :1, :]).sum(-1)
+        local: Array = ((points - frames[..., :3, 3])[..., None] * cofactors).sum(-2) / size
     return local
 
 
-def solve(table: Table, target: Array, pole: Array, sliders: dict[str, Array], own: Array) -> Found:
-    """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own (..., n, 2, 4).
+NEXT, AFTER = np.array([[1], [2], [0]]), np.array([[2], [0], [1]])
+
+
+def solve(table: Table, target: Array, pole: Array, sliders: dict[str, Array], own: Array | None) -> Found:
+    """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own (..., n, 2, 4),
+    not needed where all targets are there and every influence is 1.
 
     A limb without a target keeps its own pose and is `Reach.INVALID`.
     """
     shape = target.shape[:-1]
-    found = Found(np.empty((*shape, 2, 4)), np.ones(shape), np.empty(shape, np.int8), np.zeros(shape))
-    for plane, rows in table.groups:
-        turns, stretch, reach, shortfall = _pose_rows(table, plane, rows, target, pole, sliders, own)
-        found.turns[..., rows, :, :] = turns
-        found.stretch[..., rows], found.reach[..., rows], found.shortfall[..., rows] = stretch, reach, shortfall
+    found = Found(np.empty((*shape, 2, 4)), np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
+    for part in table.parts:
+        rows = part.rows
+        mine = None if own is None else own[..., rows, :, :]
+        poses = _pose_part(part, target[..., rows, :], pole[..., rows, :], sliders, mine)
+        found.turns[..., rows, 0, :], found.turns[..., rows, 1, :] = poses.turns
+        found.stretch[..., rows], found.reach[..., rows], found.shortfall[..., rows] = poses[1:]
+    if own is not None:
+        is_set = np.isfinite(target).all(axis=-1)
+        if not is_set.all():
+            np.copyto(found.turns, own, where=~is_set[..., None, None])
     return found
 
 
-def _pose_rows(
-    table: Table, plane: Plane, rows: Array, target: Array, pole: Array, sliders: dict[str, Array], own: Array
-) -> list[Array]:
+def _pose_part(part: Part, target: Array, pole: Array, sliders: dict[str, Array], own: Array | None) -> Poses:
     """`solve` for the limbs of one plane."""
-    settings = settings_of(table, rows, {name: values[..., rows] for name, values in sliders.items()})
-    mine = own[..., rows, :, :]
-    poled = np.where(table.is_poled[rows][:, None], pole[..., rows, :], target[..., rows, :])  # in line: as without one
-    is_set = np.isfinite(target[..., rows, :]).all(axis=-1)
-    poses = pose_limbs(
-        target[..., rows, :],
-        _rows(table.reference, rows),
+    given = {name: values[..., part.rows] for name, values in sliders.items()}
+    swivel = given["swivel"] / 2.0
+    settings = part.settings._replace(
+        side=1.0 - 2.0 * (given["flip"] > 0.5),
+        swivel=(np.cos(swivel), np.sin(swivel)),
+        softness=given["softness"].clip(0.0, 1.0),
+        stretch=given["stretch"].clip(0.0, 1.0),
+        influence=given["influence"].clip(0.0, 1.0),
+    )
+    is_poled = (part.is_poled & (given["pole"] > 0.5))[..., None] if part.plane is Plane.POLE else np.zeros(1, bool)
+    return pose_limbs(
+        target,
+        part.reference,
         settings,
-        plane,
-        poled if plane is Plane.POLE else None,
-        (mine[..., 0, :], mine[..., 1, :]),
+        part.plane,
+        np.where(is_poled, pole, target) if is_poled.any() else None,  # in line: as without one
+        None if own is None else (own[..., 0, :], own[..., 1, :]),
         TOLERANCE,
     )
-    turns = np.stack(np.broadcast_arrays(*poses.turns), axis=-2)
-    turns = np.where(is_set[..., None, None], turns, mine)
-    return [turns, poses.stretch, poses.reach, poses.shortfall]
 
 
 TOLERANCE = 1e-5
 """The shortfall, as a fraction of the limb's length, that still counts as reached: poses are in single precision."""
-
-
-def settings_of(table: Table, rows: Array, sliders: dict[str, Array]) -> Settings:
-    """What the solver takes, of some limbs of a table."""
-    choices = [table.limbs[row].choices for row in rows]
-    largest = np.array([choice["max_angle"] for choice in choices], float)
-    smallest = [cos(choice["min_angle"] / 2.0) ** 2 for choice in choices]
-    swivel = sliders["swivel"] / 2.0
-    return Settings(
-        1.0 - 2.0 * (sliders["flip"] > 0.5),
-        (np.cos(swivel), np.sin(swivel)),
-        np.clip(sliders["softness"], 0.0, 1.0),
-        np.clip(sliders["stretch"], 0.0, 1.0),
-        np.array([choice["stretch_max"] for choice in choices], float),
-        np.array(smallest, float),
-        np.cos(largest / 2.0) ** 2 * (largest < UNLIMITED),
-        np.clip(sliders["influence"], 0.0, 1.0),
-    )
-
-
-def _rows(tree: Any, rows: Array) -> Any:
-    """Nested tuples of arrays (n) with these rows of each."""
-    if isinstance(tree, tuple):
-        parts = [_rows(branch, rows) for branch in tree]
-        return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
-    return tree[rows] if isinstance(tree, np.ndarray) and tree.ndim else tree
 
 
 def scales_of(limb: Limb, stretch: float) -> tuple[float, float, float]:

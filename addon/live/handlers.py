@@ -1,0 +1,153 @@
+"""When limbs are posed: whenever a scene's frame changes, or an edit has their rig evaluated anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.types import Context, Depsgraph, Object, Scene, Window
+
+from ..blender.handlers import Handlers, listen, listen_no_more
+from ..blender.types import ArmatureObject, is_armature, scene_of, view_layer_of
+from .plan import plan
+from .posing import is_posing, pose
+from .settings import is_live
+
+
+@persistent
+def _on_frame(scene: Scene, depsgraph: Depsgraph) -> None:
+    if not is_posing() and is_live(scene):
+        _pose_updated(depsgraph, is_frame=True)
+
+
+@persistent
+def _on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
+    if is_posing():
+        return
+    if not is_live(scene):
+        plan.is_stale = True
+        return
+    _pose_updated(depsgraph, is_frame=False)
+
+
+@persistent
+def _on_replace(*_args: Any) -> None:
+    """A file or a step of undo is about to be or was taken up: every reference is void."""
+    plan.forget()
+
+
+@persistent
+def _on_load(*_args: Any) -> None:
+    plan.forget()
+    _watch_windows()
+    _pose_shown()
+
+
+def _pose_updated(depsgraph: Depsgraph, is_frame: bool) -> None:
+    """Pose the limbs of the rigs that Blender has evaluated anew."""
+    if depsgraph.id_type_updated("COLLECTION"):  # its graph was built anew, and lists everything
+        plan.is_stale = True
+    if not plan.is_stale and not plan.levels:
+        return
+    rigs = [] if plan.is_stale else [*_updated(depsgraph, is_frame)]
+    if not (is_frame or plan.is_stale):
+        plan.is_stale = any(map(plan.has_changed, rigs))
+    if plan.is_stale:
+        plan.make()
+        rigs = [*plan.looks]
+    if rigs:
+        pose(depsgraph, rigs)
+
+
+def _updated(depsgraph: Depsgraph, is_frame: bool) -> Iterator[ArmatureObject]:
+    """On an edit, what was not evaluated may be listed too; on a frame, what only has other settings is not marked."""
+    if depsgraph.mode == "RENDER":
+        yield from plan.looks
+        return
+    updates: Any = depsgraph.updates
+    for update in updates:
+        if update.is_updated_geometry or (is_frame and not update.is_updated_transform):
+            found = update.id.original
+            if isinstance(found, Object) and found in plan.looks:
+                yield found  # type: ignore[misc]
+
+
+def refresh(context: Context) -> None:
+    """Take notice of limbs that were added, changed or removed, and if Live is on, pose them now."""
+    plan.is_stale = True
+    depsgraph = context.evaluated_depsgraph_get()  # which poses them if there was something to evaluate
+    if plan.is_stale and is_live(scene_of(context)) and not is_posing():
+        _pose_updated(depsgraph, is_frame=False)
+
+
+def solve_now(context: Context) -> None:
+    """Pose the limbs of the scene as they are set at this moment, whether Live is on or off."""
+    view_layer_of(context).update()
+    depsgraph = context.evaluated_depsgraph_get()
+    plan.make()
+    pose(depsgraph, [*plan.looks])
+
+
+def tag_rigs() -> None:
+    """Have all rigs evaluated anew, though nobody edited anything, and looked at anew."""
+    plan.is_stale = True
+    for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
+        if is_armature(ob):
+            ob.update_tag(refresh={"DATA"})
+
+
+def _watch_windows() -> None:
+    """Pose limbs in what a window comes to show: Blender calls no handler as it evaluates a view layer to draw it."""
+    bpy.msgbus.clear_by_owner(HANDLERS)
+    for name in () if bpy.app.background else ("scene", "view_layer"):
+        bpy.msgbus.subscribe_rna(key=(Window, name), owner=HANDLERS, args=(), notify=tag_rigs)
+
+
+def _pose_shown() -> None:
+    """Pose the limbs of a file that was just opened, or was open before: Blender calls no handler for that."""
+    tag_rigs()
+    manager = bpy.context.window_manager
+    shown = dict.fromkeys((window.scene, window.view_layer) for window in (manager.windows if manager else ()))
+    if not shown and bpy.context.scene:
+        shown = {(bpy.context.scene, view_layer_of(bpy.context)): None}
+    for scene, layer in shown:
+        layer.update()
+        if layer.depsgraph and is_live(scene):
+            plan.make()
+            pose(layer.depsgraph, [*plan.looks])
+
+
+HANDLERS: Handlers = (
+    ("frame_change_post", _on_frame),
+    ("depsgraph_update_post", _on_edit),
+    ("undo_pre", _on_replace),
+    ("undo_post", _on_replace),
+    ("redo_pre", _on_replace),
+    ("redo_post", _on_replace),
+    ("load_pre", _on_replace),
+    ("load_post", _on_load),
+)
+
+
+def register() -> None:
+    """Start to listen."""
+    listen(HANDLERS)
+    tag_rigs()
+    bpy.app.timers.register(_on_start)
+
+
+def _on_start() -> None:
+    _watch_windows()
+    _pose_shown()
+
+
+def unregister() -> None:
+    """Stop listening, and let limbs show their FK pose."""
+    bpy.msgbus.clear_by_owner(HANDLERS)
+    if bpy.app.timers.is_registered(_on_start):
+        bpy.app.timers.unregister(_on_start)
+    listen_no_more(HANDLERS)
+    tag_rigs()
+    plan.forget()

@@ -1,0 +1,72 @@
+"""Lending solutions to the channels of a rig, and taking them back without Blender taking notice.
+
+The window writes the animated values of a frame to the original rig as well. A render does not, nor does a scene that
+no window shows. When an original rig is written to, Blender copies it for evaluation again, and its animated values
+would be those of the window's frame. So the values of the evaluated frame are lent to it too, until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from bpy.types import Depsgraph
+from numpy.typing import NDArray
+
+from ..blender import channels
+from ..blender.animation import set_at, value_at
+from ..blender.types import ArmatureObject, split_path
+
+Rows = NDArray[np.float32]
+
+
+class Lending:
+    """One rig during an event: its channels as they are, and as they are to be."""
+
+    def __init__(self, rig: ArmatureObject, paths: Collection[str], depsgraph: Depsgraph) -> None:
+        self.rig = rig
+        self._given: dict[str, Rows] = {}
+        self._rows: dict[str, Rows] = {}
+        evaluated: Any = rig.evaluated_get(depsgraph)
+        if paths and is_apart(rig, evaluated, depsgraph):
+            self._lend_animation(paths, evaluated)
+
+    def rows(self, channel: str) -> Rows:
+        """The numbers of all bones (bones, numbers), to be read, and set in place."""
+        if channel not in self._rows:
+            self._given[channel] = channels.read(self.rig, channel)
+            self._rows[channel] = self._given[channel].copy()
+        return self._rows[channel]
+
+    def write(self) -> None:
+        """Write all that was set, for Blender to evaluate."""
+        for channel, rows in self._rows.items():
+            channels.write(self.rig, channel, rows, self._given[channel])
+        self.rig.update_tag(refresh={"DATA"})  # which foreach_set does not do
+
+    def take_back(self) -> None:
+        """Put back what was there; the evaluated pose stays."""
+        for channel, rows in self._rows.items():
+            channels.take_back(self.rig, channel, rows, self._given[channel])
+
+    def _lend_animation(self, paths: Collection[str], evaluated: Any) -> None:
+        for path in paths:
+            bone, channel = split_path(path)
+            if bone and channel in channels.SIZES:
+                index = self.rig.pose.bones.find(bone)
+                if index >= 0:
+                    self.rows(channel)[index] = getattr(evaluated.pose.bones[index], channel)[:]
+            elif (value := value_at(evaluated, path)) is not None and value != value_at(self.rig, path):
+                # It stays, for Blender would be told as it is taken back; a window's next frame sets it again.
+                set_at(self.rig, path, value)
+
+
+def is_apart(rig: ArmatureObject, evaluated: ArmatureObject, depsgraph: Depsgraph) -> bool:
+    """Whether the original rig does not stand in the frame that is evaluated."""
+    if depsgraph.mode == "RENDER":
+        return True
+    here, there = (np.empty(3 * len(of.pose.bones), np.float32) for of in (rig, evaluated))
+    rig.pose.bones.foreach_get("tail", here)
+    evaluated.pose.bones.foreach_get("tail", there)
+    return here.tobytes() != there.tobytes()

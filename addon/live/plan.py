@@ -1,0 +1,178 @@
+"""Which limbs are posed live, and in which order: those that a limb hangs on come before it.
+
+The plan is made anew when Blender has built its graph anew (constraints, parents, drivers, F-curves, objects), when a
+rig's own shape or settings changed, after undo, and in another file. Nothing else is kept from event to event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from bpy.types import Object, PoseBone
+
+from ..blender.animation import animated_paths
+from ..blender.dependencies import Carrier, Dependencies
+from ..blender.rotation import rotation_channel
+from ..blender.types import ArmatureObject, is_armature
+from ..limb.follow import follow_of
+from ..limb.home import bones_of_limb, hierarchy, limbs_of, links_of
+from ..limb.limb import Hooks
+from ..limb.settings import GROUP, SLIDER, SLIDERS
+from ..limb.solving import Table, scales_of, table_of
+
+
+class Turned(NamedTuple):
+    """The bones of a group that have their rotation in one mode: their places in the pose, and those of their turns
+    among (limbs, links)."""
+
+    mode: str
+    channel: str
+    bones: Any
+    limbs: Any
+    links: Any
+
+
+class Group(NamedTuple):
+    """Limbs of one rig that need nothing of each other."""
+
+    rig: ArmatureObject
+    table: Table
+    turned: tuple[Turned, ...]
+    scaled: tuple[Any, Any, Any] | None  # of the bones that a stretch scales: places, their limbs' rows, exponents
+
+
+class Plan:
+    """The limbs of the file in levels, and what their rigs looked like when it was made."""
+
+    def __init__(self) -> None:
+        self.levels: list[list[Group]] = []
+        self.looks: dict[ArmatureObject, Any] = {}
+        self.paths: dict[ArmatureObject, set[str]] = {}  # what of a rig is animated
+        self.is_stale = True
+
+    def forget(self) -> None:
+        """Drop every reference into the file."""
+        self.levels, self.looks, self.paths, self.is_stale = [], {}, {}, True
+
+    def make(self) -> None:
+        """Look at all rigs of the file."""
+        self.forget()
+        lasts = [bone for ob in bpy.data.objects if is_armature(ob) for bone in limbs_of(ob) if _is_posed(bone)]
+        self.levels = [[*_groups(level)] for level in levels_of(lasts)]
+        for rig in dict.fromkeys(bone.id_data for bone in lasts):
+            self.looks[rig] = look_of(rig, [bone.name for bone in lasts if bone.id_data == rig])
+            self.paths[rig] = animated_paths(rig)
+        self.is_stale = False
+
+    def has_changed(self, rig: ArmatureObject) -> bool:
+        """Whether the shape of a rig, or settings of its limbs that do not animate, are not what they were."""
+        return bool(self.looks[rig] != look_of(rig, self.looks[rig][0]))
+
+
+plan = Plan()
+
+
+def _is_posed(last: PoseBone) -> bool:
+    return Hooks.mode(last) == "LIVE" and len(hierarchy(last, sum(links_of(last)))) == sum(links_of(last))
+
+
+def look_of(rig: ArmatureObject, lasts: list[str]) -> Any:
+    """What a plain edit may change of a rig's limbs; for all else Blender builds its graph anew. Sliders that are there
+    for good are left out."""
+    bones = rig.pose.bones
+    modes = np.empty(len(bones), np.int32)
+    bones.foreach_get("rotation_mode", modes)
+    key = SLIDER["stretch"].key
+    groups: Any = [
+        (key in bone, bone[GROUP].to_dict()) for name in lasts if (bone := bones.get(name)) and GROUP in bone
+    ]
+    return lasts, bones.keys(), modes.tobytes(), groups, [*_rest(rig)]
+
+
+FEATURES = tuple(slider.key for slider in SLIDERS if slider.is_feature)
+
+REST = (
+    ("matrix_local", np.float32, 16),
+    ("inherit_scale", np.int32, 1),
+    ("use_inherit_rotation", np.bool_, 1),
+    ("use_local_location", np.bool_, 1),
+)
+"""What of an armature's bones makes a limb's shape: the property, its type and how many numbers it has."""
+
+
+def _rest(rig: ArmatureObject) -> Iterator[bytes]:
+    bones = rig.data.bones
+    yield bytes([rig.data.pose_position == "REST"])
+    for name, kind, size in REST:
+        numbers: Any = np.empty(size * len(bones), kind)
+        bones.foreach_get(name, numbers)
+        yield numbers.tobytes()
+
+
+def _groups(level: Iterable[PoseBone]) -> Iterator[Group]:
+    rigs: dict[ArmatureObject, list[PoseBone]] = {}
+    for bone in level:
+        rigs.setdefault(bone.id_data, []).append(bone)
+    for rig, lasts in rigs.items():
+        table = table_of(rig, lasts)
+        yield Group(rig, table, tuple(_turned(rig, table)), _scaled(rig, table))
+
+
+def _turned(rig: ArmatureObject, table: Table) -> Iterator[Turned]:
+    places: dict[str, list[tuple[int, int, int]]] = {}
+    for row, limb in enumerate(table.limbs):
+        for link, name in enumerate(limb.bones):
+            mode = rig.pose.bones[name].rotation_mode
+            places.setdefault(mode, []).append((int(table.bones[row, link]), row, link))
+    for mode, each in places.items():
+        yield Turned(mode, rotation_channel(mode), *(np.array(column) for column in zip(*each, strict=True)))
+
+
+def _scaled(rig: ArmatureObject, table: Table) -> tuple[Any, Any, Any] | None:
+    """A bone that inherits the size of the limb's bone above it is as much longer by that."""
+    bones, names, found = rig.pose.bones, rig.pose.bones.keys(), []
+    for row, limb in enumerate(table.limbs):
+        if SLIDER["stretch"].key not in bones[limb.last]:  # type: ignore[operator]
+            continue
+        for bone in hierarchy(bones[limb.last], sum(links_of(bones[limb.last]))):
+            if bone.name == limb.bones[0] or bone.bone.inherit_scale in ("NONE", "NONE_LEGACY"):
+                found += [(names.index(bone.name), row, np.log2(scales_of(limb, 2.0)))]
+    if not found:
+        return None
+    places, rows, powers = (np.array(column) for column in zip(*found, strict=True))
+    return places, rows, powers
+
+
+def levels_of(lasts: list[PoseBone]) -> list[list[PoseBone]]:
+    """Limbs by what they hang on: each is in a later level than those that move its parent, target or pole. In a
+    circle, which Blender has one of as well then, somebody goes first."""
+    owners: dict[Carrier, int] = {}
+    for i, last in enumerate(lasts):
+        for bone in hierarchy(last, sum(links_of(last))):
+            owners[last.id_data, bone.name] = i
+    among = Dependencies()
+    needs = [
+        {owners[each] for each in among.carriers(*_moved_by(last)) if each in owners} - {i}
+        for i, last in enumerate(lasts)
+    ]
+    levels: dict[int, int] = {}
+
+    def level(i: int, below: tuple[int, ...] = ()) -> int:
+        if i not in levels:
+            levels[i] = 1 + max((level(j, (*below, i)) for j in needs[i] if j not in below), default=-1)
+        return levels[i]
+
+    for i in range(len(lasts)):
+        level(i)
+    return [
+        [lasts[i] for i in range(len(lasts)) if levels[i] == n] for n in range(max(levels.values(), default=-1) + 1)
+    ]
+
+
+def _moved_by(last: PoseBone) -> list[tuple[Object, str]]:
+    parent = bones_of_limb(last)[0].parent
+    followed = [(ob, name) for ob, name in follow_of(last).pairs if ob]
+    return [*followed, (last.id_data, parent.name if parent else "")]

@@ -1,0 +1,115 @@
+"""Posing limbs in one event: gather, solve all limbs of a level by arrays, lend the channels, evaluate, take back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.types import Depsgraph
+
+from ..blender import channels
+from ..blender.rotation import ARRAYS, to_channels, to_quaternion
+from ..blender.types import ArmatureObject
+from ..limb.solving import Found, frames_now, into_frames, places, pose_matrices, sliders_of, solve
+from .lending import Lending
+from .plan import Group, plan
+
+_busy = [False]
+
+
+def is_posing() -> bool:
+    """Whether limbs are being posed, so that what Blender evaluates is a consequence of it."""
+    return _busy[0]
+
+
+def pose(depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> None:
+    """Pose the limbs of evaluated rigs. The solutions are the evaluated pose's only: afterwards the channels are as the
+    animator set them."""
+    lent: dict[ArmatureObject, Lending] = {}
+    _busy[0] = True
+    try:
+        if _is_frame_due(depsgraph):
+            _evaluate(depsgraph)
+        for level in plan.levels:
+            moved = [group for group in level if group.rig in rigs and _lend(group, depsgraph, lent)]
+            if moved:
+                _evaluate(depsgraph)
+    finally:
+        for each in lent.values():
+            each.take_back()
+        _busy[0] = False
+
+
+def _lend(group: Group, depsgraph: Depsgraph, lent: dict[ArmatureObject, Lending]) -> bool:
+    """Solve the limbs of a group and lend the solution to the rig; False if it is evaluated already."""
+    evaluated: Any = group.rig.evaluated_get(depsgraph)
+    if not evaluated.is_evaluated:
+        return False
+    if group.rig not in lent:
+        lent[group.rig] = Lending(group.rig, plan.paths[group.rig], depsgraph)
+    lending = lent[group.rig]
+    touched = _set(group, _solve(group, evaluated, depsgraph, lending), lending)
+    shown = (
+        np.array_equal(lending.rows(name)[which], channels.read(evaluated, name)[which]) for name, which in touched
+    )
+    if all(shown):
+        return False
+    lending.write()
+    return True
+
+
+def _solve(group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, lending: Lending) -> Found:
+    table = group.table
+    frames = frames_now(table, evaluated, pose_matrices(evaluated))
+    target, pole = places(table, evaluated, depsgraph)
+    sliders = sliders_of(table, evaluated)
+    target = into_frames(frames, target)
+    if table.is_poled.any():
+        pole = into_frames(frames, pole)
+    is_plain = (sliders["influence"] >= 1.0).all() and np.isfinite(target).all()
+    return solve(table, target, pole, sliders, None if is_plain else _own(group, lending))
+
+
+def _own(group: Group, lending: Lending) -> Any:
+    """The bones' own (FK) rotations, (n, 2, 4)."""
+    own = np.empty((len(group.table.limbs), 2, 4))
+    for each in group.turned:
+        given = lending.rows(each.channel)[each.bones].astype(float)
+        own[each.limbs, each.links] = np.stack(to_quaternion(each.mode, tuple(given.T), ARRAYS), axis=-1)
+    return own
+
+
+def _set(group: Group, found: Found, lending: Lending) -> list[tuple[str, Any]]:
+    """Set the channels that are lent; which these are, and of which bones."""
+    touched = []
+    for each in group.turned:
+        rows, turns = lending.rows(each.channel), found.turns[each.limbs, each.links]
+        if each.mode != "QUATERNION":
+            near = rows[each.bones].astype(float)
+            turns = np.stack(to_channels(each.mode, tuple(turns.T), tuple(near.T), ARRAYS), axis=-1)
+        rows[each.bones] = turns
+        touched.append((each.channel, each.bones))
+    if group.scaled:
+        bones, limbs, powers = group.scaled
+        lending.rows("scale")[bones] *= found.stretch[limbs, None] ** powers
+        touched.append(("scale", bones))
+    return touched
+
+
+def _is_frame_due(depsgraph: Depsgraph) -> bool:
+    """Whether the scene that is shown may have been told of a frame, as where somebody goes to one in a window: what is
+    written is then evaluated with animation in the place of the solutions, unless it was evaluated once before. Of
+    other scenes, whose frame nobody goes to so, that would show the objects as they stand in the one that is shown."""
+    if not depsgraph.id_type_updated("SCENE"):
+        return False
+    return (bpy.context.scene, bpy.context.view_layer) == (depsgraph.scene, depsgraph.view_layer)
+
+
+def _evaluate(depsgraph: Depsgraph) -> None:
+    """Have Blender evaluate what was written."""
+    if depsgraph.id_type_updated("SCENE"):
+        # Else Blender up to 5.0 loses the list of what is in the scene, and crashes when next it looks whether it is.
+        depsgraph.scene.update_tag()  # type: ignore[union-attr]
+    depsgraph.update()
