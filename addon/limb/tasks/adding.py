@@ -1,0 +1,226 @@
+"""Adding IK to limbs so that they stay where they are: controls, home, settings, and the foot that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Context, PoseBone
+from mathutils import Matrix, Vector
+
+from ...blender.dependencies import Dependencies
+from ...blender.types import ArmatureObject, has_bone, view_layer_of
+from ..follow import Follow, matrix_of
+from ..home import bones_of_limb, drop_home, hierarchy, is_limb, limbs_of, links_of, make_home
+from ..limb import hinge_axis, tag
+from ..shape import make_shape
+from ..words import Refused
+from .controls import Carrier, Control, make_controls, make_empty, take_away_unused
+from .feet import foot_of, set_feet
+from .fitting import Fit, fit, keep
+from .recognising import check
+
+TARGET_SIZE, POLE_SIZE = 0.2, 0.08
+"""How large controls are, in lengths of their limb."""
+
+ALIGNED = 2e-3
+"""Radians by which a foot may turn as it begins to follow a target that was there."""
+
+
+class Request(NamedTuple):
+    """A limb to be: its last bone and links, and what it is to follow, each an object and the name of its bone or
+    nothing; without a target, a control is made. ``plane`` may be left to what fits (``AUTO``)."""
+
+    last: PoseBone
+    links: tuple[int, ...] = (1, 1)
+    target: Carrier | None = None
+    pole: Carrier | None = None
+    plane: str = "AUTO"
+
+
+class Plan(NamedTuple):
+    """A limb that can be made: its rig and the name of its last bone, and how it stays where it is."""
+
+    ob: ArmatureObject
+    name: str
+    request: Request
+    fit: Fit
+
+    @property
+    def last(self) -> PoseBone:
+        """The last bone as it is now: Edit Mode may have made another of it."""
+        return self.ob.pose.bones[self.name]
+
+
+def add(
+    context: Context, requests: Sequence[Request], controls: str = "BONES", knee: str = "AUTO", foot: bool = True
+) -> list[PoseBone]:
+    """Put IK on limbs, of one rig or several, and return their last bones; raises `Refused`, and then nothing is done.
+
+    What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or ``EMPTIES``,
+    ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole. With ``foot``, the foot or
+    hand below turns with the target that is made for it, and with a given one that is turned as the foot is.
+    """
+    plans = _plans(context, requests, knee)
+    made: list[Carrier] = []
+    try:
+        follows = _controls(context, plans, controls, foot, made)
+        for plan, follow in zip(plans, follows, strict=True):
+            _make(plan, follow)
+        view_layer_of(context).update()
+        if foot:
+            _follow_with_feet(context, plans)
+    except BaseException:
+        _undo(context, plans, made)
+        raise
+    return [plan.last for plan in plans]
+
+
+def _plans(context: Context, requests: Sequence[Request], knee: str) -> list[Plan]:
+    """Check everything before anything is done."""
+    taken: set[PoseBone] = set()
+    dependencies = Dependencies()
+    plans = []
+    for request in requests:
+        last, links = request.last, request.links
+        check(last, links, dependencies)
+        line = hierarchy(last, sum(links))
+        if taken.intersection(line):
+            raise Refused("The limb of '{bone}' shares bones with another one: add one of the two", bone=last.name)
+        taken.update(line)
+        for followed in (request.target, request.pole):
+            if followed:
+                check_followed(last, links, followed, dependencies)
+        plane = request.plane if request.plane != "AUTO" or request.pole else knee
+        follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
+        plans.append(Plan(last.id_data, last.name, request, fit(context, last, links, follow, plane)))
+    return plans
+
+
+def check_followed(last: PoseBone, links: tuple[int, ...], followed: Carrier, among: Dependencies) -> None:
+    """Refuse a target or pole that is not there, or that moves with the limb itself."""
+    ob, bone = followed
+    if bone and not has_bone(ob, bone):
+        raise Refused("'{name}' has no bone '{bone}'", name=ob.name, bone=bone)
+    if not bone and ob == last.id_data:
+        raise Refused("'{name}' carries the limb: pick one of its bones, or another object", name=ob.name)
+    names = {each.name for each in hierarchy(last, sum(links))}
+    if among.moves_with(followed, last.id_data, names):
+        raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)
+
+
+def _controls(context: Context, plans: list[Plan], kind: str, foot: bool, made: list[Carrier]) -> list[Follow]:
+    """Make what is lacking for limbs to follow, and say what each follows. ``made`` gets what was made."""
+    wanted: list[Control] = []
+    places: list[tuple[int, int]] = []
+    pairs = [[plan.request.target, plan.request.pole] for plan in plans]
+    for i, plan in enumerate(plans):
+        if plan.request.target is None:
+            wanted.append(_target(context, plan, foot))
+            places.append((i, 0))
+        if plan.fit.plane == "POLE" and plan.request.pole is None:
+            wanted.append(_pole(plan))
+            places.append((i, 1))
+    if wanted and kind == "BONES":
+        made += make_controls(context, wanted)
+    else:
+        made += [make_empty(context, control) for control in wanted]
+    for (i, k), carrier in zip(places, made, strict=True):
+        pairs[i][k] = carrier
+    return [Follow(*(target or (None, "")), *(pole or (None, ""))) for target, pole in pairs]
+
+
+def _target(context: Context, plan: Plan, foot: bool) -> Control:
+    """The control that a limb's tip is to follow: turned as the foot is that is to turn with it, else as the world."""
+    ob, last, shape = plan.ob, plan.last, make_shape(plan.last, plan.request.links)
+    end = foot_of(last) if foot else None
+    turn = end.bone.matrix_local.to_3x3() if end else upright(ob)
+    now, axis = None, hinge_axis(last) if plan.fit.plane == "HINGE" else None
+    if end:
+        evaluated: Any = ob.evaluated_get(context.evaluated_depsgraph_get())
+        now = evaluated.pose.bones[end.name].matrix.to_3x3()
+    return Control(
+        ob,
+        last.name,
+        "target",
+        _matrix(last.bone.matrix_local @ vector(shape.tip), turn),
+        TARGET_SIZE * sum(shape.lengths),
+        vector(plan.fit.tip),
+        now,
+        last.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None,
+    )
+
+
+def _pole(plan: Plan) -> Control:
+    """The control that a limb's knee is to point at."""
+    links, fitted = plan.request.links, plan.fit
+    shape = make_shape(plan.last, links, axis=fitted.bend_axis)
+    size = sum(shape.lengths)
+    knee = bones_of_limb(plan.last, links)[-1].bone.head_local
+    rest = _matrix(knee - size * vector(shape.frame[:3, 0]), upright(plan.ob))
+    return Control(plan.ob, plan.name, "pole", rest, POLE_SIZE * size, vector(fitted.pole))
+
+
+def vector(numbers: Any) -> Vector:
+    """An array as Blender's vector."""
+    return Vector(numbers.tolist())
+
+
+def _matrix(place: Vector, turn: Matrix) -> Matrix:
+    return Matrix.Translation(place) @ turn.to_4x4()
+
+
+def upright(ob: ArmatureObject) -> Matrix:
+    """The axes of an armature, as they are nearest to the world's: Z is up, also where a rig was imported lying."""
+    world = np.array(ob.matrix_world, float)[:3, :3]
+    up = int(abs(world[2]).argmax())
+    ahead = max({0, 1, 2} - {up}, key=lambda i: abs(world[1, i]))
+    z, y = (np.eye(3)[i] * (-1.0 if world[row, i] < 0.0 else 1.0) for row, i in ((2, up), (1, ahead)))
+    return Matrix(np.column_stack((np.cross(y, z), y, z)).tolist())
+
+
+def _make(plan: Plan, follow: Follow) -> None:
+    """Make a limb of a bone, whose target and pole are there."""
+    last = plan.last
+    home = make_home(last, plan.request.links)
+    for name, value in follow._asdict().items():
+        setattr(home, f"{name}_target" if name == "pole" else name, value)
+    keep(last, plan.fit._replace(swivel=0.0) if plan.request.pole else plan.fit)
+    tag(last)
+
+
+def _follow_with_feet(context: Context, plans: list[Plan]) -> None:
+    """Have those feet follow that are not part of another limb, and that do not turn by it."""
+    depsgraph, dependencies = context.evaluated_depsgraph_get(), Dependencies()
+    limbs = {bone for ob in {plan.ob for plan in plans} for each in limbs_of(ob) for bone in _line(each)}
+    lasts = {}
+    for plan in plans:
+        end = foot_of(plan.last)
+        if end and end not in limbs and not dependencies.movers(end):
+            lasts[plan.last] = end, matrix_of(plan.ob, end.name, depsgraph)
+    set_feet([*lasts], True)
+    view_layer_of(context).update()
+    turned = [last for last, (end, before) in lasts.items() if _turned(context, end, before) > ALIGNED]
+    if turned:  # below mirrors and shear
+        set_feet(turned, False)
+        view_layer_of(context).update()
+
+
+def _line(last: PoseBone) -> list[PoseBone]:
+    return hierarchy(last, sum(links_of(last)))
+
+
+def _turned(context: Context, bone: PoseBone, before: Matrix) -> float:
+    """By how much an axis of a bone has turned in the world, in radians."""
+    after = matrix_of(bone.id_data, bone.name, context.evaluated_depsgraph_get())
+    axes = zip(before.to_3x3().col, after.to_3x3().col, strict=True)
+    return float(max(was.angle(now, 0.0) for was, now in axes))
+
+
+def _undo(context: Context, plans: list[Plan], made: list[Carrier]) -> None:
+    lasts = [plan.last for plan in plans if is_limb(plan.last)]
+    set_feet(lasts, False)
+    for last in lasts:
+        drop_home(last)
+    take_away_unused(context, made)

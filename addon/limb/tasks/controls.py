@@ -1,0 +1,240 @@
+"""What is made for limbs to follow: control bones of the rig, or empties; they go once nothing uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.types import Collection, Context, Object, PoseBone, Scene
+from mathutils import Matrix, Quaternion, Vector
+
+from ...blender.animation import curves_everywhere, drivers_of
+from ...blender.dependencies import constraint_targets
+from ...blender.editing import at_once, edit_mode
+from ...blender.rotation import set_turn
+from ...blender.types import ArmatureObject, is_armature, scene_of, split_path, takes_bones, view_layer_of
+from ..limb import PART
+
+COLLECTION = "IK Controls"
+"""The bone collection of all control bones."""
+
+ROOTS = ("root", "master", "global", "armature")
+"""What the topmost bone of a rig is called where it moves the whole of it, as pelvis and hips do not."""
+
+BOX = (
+    [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)],
+    [(a, a | bit) for a in range(8) for bit in (1, 2, 4) if not a & bit],
+)
+DIAMOND = (
+    [(0.5, 0, 0), (-0.5, 0, 0), (0, 0.5, 0), (0, -0.5, 0), (0, 0, 0.5), (0, 0, -0.5)],
+    [(a, b) for a in range(6) for b in range(a + 1, 6) if a // 2 != b // 2],
+)
+SHAPES = {"target": ("WGT-planar_ik_target", BOX), "pole": ("WGT-planar_ik_pole", DIAMOND)}
+"""What controls look like, by what they are for: the shape's name, its corners and edges."""
+
+Carrier = tuple[Object, str]
+"""An object, or with a name a bone of it."""
+
+
+class Control(NamedTuple):
+    """A control to be made: for the limb of which rig and last bone, as ``target`` or ``pole``; how it rests in the
+    armature, how large; where it is there now, and how turned, if not as it rests; and the normal of the plane that it
+    is to stay in, if it is."""
+
+    ob: ArmatureObject
+    last: str
+    kind: str
+    rest: Matrix
+    size: float
+    place: Vector
+    turn: Matrix | None = None
+    normal: Vector | None = None
+
+
+def make_controls(context: Context, wanted: Sequence[Control]) -> list[Carrier]:
+    """Make control bones, in one visit to Edit Mode."""
+    made: list[str] = [""] * len(wanted)
+    for together in at_once(dict.fromkeys(control.ob for control in wanted)):
+        with edit_mode(context, *together):
+            for i, control in enumerate(wanted):
+                if control.ob in together:
+                    made[i] = _lay(control)
+    for control, name in zip(wanted, made, strict=True):
+        _finish(control.ob, name, control)
+    view_layer_of(context).update()
+    for control, name in zip(wanted, made, strict=True):
+        _place(context, control, control.ob.pose.bones[name])
+    return [(control.ob, name) for control, name in zip(wanted, made, strict=True)]
+
+
+def _lay(control: Control) -> str:
+    """Make a bone in Edit Mode. Blender takes no matrix for one without a length."""
+    bones = control.ob.data.edit_bones
+    bone = bones.new(f"{control.kind}_{control.last}")
+    bone.tail = (0.0, 1.0, 0.0)
+    bone.matrix, bone.length, bone.use_deform = control.rest, control.size, False
+    bone.select = bone.select_head = bone.select_tail = False
+    root = root_of(control.ob.pose.bones[control.last])
+    bone.parent = bones[root] if root else None
+    return bone.name
+
+
+def root_of(bone: PoseBone) -> str:
+    """The name of the topmost bone above a bone, if that moves the whole rig: it begins at the armature's origin or is
+    named so; else nothing."""
+    if bone.parent is None:
+        return ""
+    top, bones = bone.parent_recursive[-1], bone.id_data.data.bones
+    size = max(end.length for each in bones for end in (each.head_local, each.tail_local))
+    is_root = any(word in top.name.lower() for word in ROOTS) or top.bone.head_local.length <= 0.02 * size
+    return top.name if is_root else ""
+
+
+def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
+    """Give a new control bone its shape, its collection and its locks."""
+    bone: Any = ob.pose.bones[name]
+    bone.bone[PART] = control.kind
+    bone.custom_shape, bone.bone.show_wire = _shape(*SHAPES[control.kind]), True
+    for each in list(bone.bone.collections):
+        each.unassign(bone.bone)
+    (ob.data.collections_all.get(COLLECTION) or ob.data.collections.new(COLLECTION)).assign(bone.bone)
+    if control.normal is not None:
+        bone.rotation_mode = "XYZ"
+        for i, axis in enumerate(control.rest.to_3x3().col):
+            bone.lock_location[i] = abs(axis.dot(control.normal)) > 0.999
+            bone.lock_rotation[i] = abs(axis.dot(control.normal)) < 1e-3
+
+
+def _place(context: Context, control: Control, bone: Any) -> None:
+    """Pose a new control bone: its place exactly, whatever its parent is scaled by."""
+    evaluated: Any = control.ob.evaluated_get(context.evaluated_depsgraph_get())
+    from_armature = evaluated.pose.bones[bone.name].matrix.inverted_safe()
+    place = from_armature @ control.place
+    if place.length > 1e-7 * control.size:
+        bone.location = place
+    turn: Any = (from_armature.to_3x3() @ control.turn).to_quaternion() if control.turn else Quaternion()
+    if turn.angle > 1e-6:
+        set_turn(bone, tuple(turn))
+
+
+def make_empty(context: Context, control: Control) -> Carrier:
+    """Make an empty where a control is to be now."""
+    empty = bpy.data.objects.new(f"{control.kind}_{control.last}", None)
+    world = control.ob.matrix_world
+    turn = world.to_3x3() @ (control.turn or control.rest.to_3x3())
+    empty.matrix_world = Matrix.LocRotScale(world @ control.place, turn.to_quaternion(), None)
+    empty.empty_display_size = control.size * world.median_scale
+    empty.empty_display_type = "CUBE" if control.kind == "target" else "SPHERE"
+    empty[PART] = control.kind
+    (context.collection or scene_of(context).collection).objects.link(empty)
+    return empty, ""
+
+
+def _shape(name: str, of: tuple[list[Any], list[Any]]) -> Object:
+    """An object of edges that bones can be drawn as; it is in no scene."""
+    found = bpy.data.objects.get(name)
+    if found is None:
+        mesh = bpy.data.meshes.new(name)
+        mesh.from_pydata(of[0], of[1], [])
+        found = bpy.data.objects.new(name, mesh)
+    return found
+
+
+def is_control(ob: Object, bone: str) -> bool:
+    """Whether an object or a bone was made for limbs to follow."""
+    holder: Any = ob.data.bones.get(bone) if bone and is_armature(ob) else None if bone else ob
+    return holder is not None and holder.get(PART) in SHAPES
+
+
+def take_away_unused(context: Context, carriers: Iterable[Carrier]) -> None:
+    """Remove those of these that were made for limbs to follow, and that nothing uses any more."""
+    controls = [carrier for carrier in dict.fromkeys(carriers) if is_control(*carrier)]
+    for ob, _ in [carrier for carrier in controls if not carrier[1]]:
+        if not ob.animation_data and not _users_of(ob):
+            bpy.data.objects.remove(ob)
+    bones = [(ob, bone) for ob, bone in controls if bone]
+    used = _used_bones({ob.data for ob, _ in bones}) if bones else set()
+    rigs: dict[Any, list[str]] = {}
+    for ob, bone in bones:
+        if (ob.data, bone) not in used and takes_bones(ob):  # type: ignore[arg-type]
+            rigs.setdefault(ob, []).append(bone)
+    for together in at_once(rigs):
+        with edit_mode(context, *together):
+            for rig in together:
+                for name in rigs[rig]:
+                    rig.data.edit_bones.remove(rig.data.edit_bones[name])
+    for rig in rigs:
+        collection = rig.data.collections_all.get(COLLECTION)
+        if collection and not any(collection.bones_recursive) and not any(collection.children):
+            rig.data.collections.remove(collection)
+    _take_away_shapes()
+
+
+def _take_away_shapes() -> None:
+    for name, _ in SHAPES.values():
+        shape = bpy.data.objects.get(name)
+        if shape and not shape.users and shape.data:
+            bpy.data.meshes.remove(shape.data)  # type: ignore[arg-type]  # with which its object goes
+
+
+def _users_of(ob: Object) -> set[Any]:
+    """What in the file needs an object, besides the collections and scenes that show it."""
+    users: Any = bpy.data.user_map
+    return {user for user in users(subset=[ob])[ob] if not isinstance(user, Collection | Scene)}
+
+
+def _used_bones(armatures: set[Any]) -> set[tuple[Any, str]]:
+    """The bones of armatures that anything at all uses, each with its armature: as parent, target, or where drivers
+    read; and those that have keys or drivers themselves."""
+    used: set[tuple[Any, str]] = set()
+    for armature in armatures:
+        used |= {(armature, bone.parent.name) for bone in armature.bones if bone.parent}
+        used |= {(armature, name) for name in _driven(armature)}
+    for ob in bpy.data.objects:
+        used |= {(other.data, bone) for other, bone in _used_by(ob) if other and bone and other.data in armatures}
+        if is_armature(ob) and ob.data in armatures:
+            used |= {(ob.data, name) for name in _driven(ob)}
+    for owner in _datablocks():
+        for curve in drivers_of(owner):
+            used |= {(armature, bone) for armature, bone in _read_by(curve) if armature in armatures}
+    return used
+
+
+def _driven(owner: Any) -> Iterator[str]:
+    """The names of the bones that something animates."""
+    for curve in (*curves_everywhere(owner), *drivers_of(owner)):
+        yield split_path(curve.data_path)[0]
+
+
+def _used_by(ob: Object) -> Iterator[tuple[Any, str]]:
+    """The objects and bones that an object refers to."""
+    yield ob.parent, ob.parent_bone
+    for modifier in ob.modifiers:
+        yield getattr(modifier, "object", None), getattr(modifier, "subtarget", "")
+    for constraint in ob.constraints:
+        yield from constraint_targets(constraint)
+    for bone in ob.pose.bones if is_armature(ob) else ():
+        if bone.custom_shape_transform:
+            yield ob, bone.custom_shape_transform.name
+        for constraint in bone.constraints:
+            yield from constraint_targets(constraint)
+
+
+def _read_by(curve: Any) -> Iterator[tuple[Any, str]]:
+    """The armatures and bones that a driver reads anything of."""
+    for variable in curve.driver.variables:
+        for target in variable.targets:
+            bone = split_path(target.data_path)[0] if variable.type == "SINGLE_PROP" else target.bone_target
+            if bone and target.id:
+                yield getattr(target.id, "data", None) or target.id, bone
+
+
+def _datablocks() -> Iterator[Any]:
+    """All datablocks of the file that is open, with the node trees that are part of others."""
+    for prop in bpy.data.bl_rna.properties:
+        if prop.type == "COLLECTION":
+            for owner in getattr(bpy.data, prop.identifier):
+                yield owner
+                if getattr(owner, "node_tree", None):
+                    yield owner.node_tree

@@ -1,0 +1,256 @@
+"""What keeps a limb where it is: the plane, side, swivel and reference with which the solver gives the pose that is
+evaluated now."""
+
+from __future__ import annotations
+
+from math import atan2, cos, pi, remainder, sin, tau
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Context, Depsgraph, PoseBone
+from mathutils import Matrix as BlenderMatrix
+from numpy.typing import NDArray
+
+from ...blender.types import ArmatureObject
+from ...solver.arrays import mapped
+from ...solver.limb import Plane, Reference, Settings, joints_of, line_to, pose_limb, roll_to
+from ...solver.ops import FLOATS
+from ...solver.rotation import conjugate, half_angle, multiply, rotate
+from ..follow import Follow, place_of
+from ..home import bones_of_limb
+from ..limb import hinge_axis
+from ..settings import GROUP, SLIDER
+from ..shape import Shape, Turn, make_shape, unit
+from ..solving import carried, reference_of
+from ..words import Refused
+
+Array = NDArray[Any]
+
+MOVED = 1e-4
+"""How far joints may be off, in lengths of the limb, and still count as where they were."""
+
+TURNED = 2e-3
+"""How much a bone may be turned in radians, and still count as it was."""
+
+PAST_STRAIGHT = 4e-6
+"""How far past the tip of a straight limb, in its lengths, its target is put, which still counts as reached: short of
+it by no more than rounding, it would bend the limb by the root of that, some 1e-3 radians."""
+
+
+STRETCHED = 4e-4
+"""The sine of the knee's turn below which a limb counts as straight for that."""
+
+
+class Fit(NamedTuple):
+    """What keeps a limb where it is. ``stills`` are none where the rest pose is the reference; ``frame`` is G in the
+    armature now; ``tip`` and ``knee`` are where these are in the armature, and ``pole`` where a new one would hold the
+    limb with no swivel."""
+
+    plane: str
+    stills: tuple[Turn, ...]
+    bend_axis: tuple[float, float, float]
+    flip: bool
+    swivel: float
+    frame: Array
+    tip: Array
+    knee: Array
+    pole: Array
+
+
+class Posture(NamedTuple):
+    """How a limb stands: the rotations of its bones by their own channels, and in a frame G its joints and its pole."""
+
+    turns: tuple[Turn, Turn]
+    knee: Any
+    tip: Any
+    pole: Any
+
+
+class Held(NamedTuple):
+    """How near the solver comes to a pose: with which side and swivel, how it turns the reference to the target and
+    about the line there, and how far it is off, as a part of what is allowed."""
+
+    side: float
+    swivel: float
+    turn: Turn
+    error: float
+
+
+def fit(
+    context: Context,
+    last: PoseBone,
+    links: tuple[int, ...],
+    follow: Follow | None = None,
+    plane: str = "AUTO",
+    tip: str = "FOOT",
+) -> Fit:
+    """Find what keeps a limb as it is evaluated now, whatever poses it, with the pole of ``follow``; raises `Refused`.
+
+    ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's ``TAIL``.
+    """
+    follow = follow or Follow()
+    depsgraph = context.evaluated_depsgraph_get()
+    evaluated: Any = last.id_data.evaluated_get(depsgraph)
+    of_hinge = hinge_axis(last)
+    if plane == "AUTO":
+        plane = "POLE" if follow.pole else "HINGE" if of_hinge else "FREE"
+    axis = of_hinge or (1.0, 0.0, 0.0)
+    turns = turns_now(evaluated, last, links)
+    for stills in ((), turns):
+        shape = make_shape(last, links, stills, axis, tip)
+        frame = carried(evaluated, shape)
+        posture = _posture(evaluated, last, shape, frame, turns, _pole_of(follow, evaluated, depsgraph))
+        held = _hold(shape, posture, plane)
+        if held.error <= 1.0:
+            return _made(shape, frame, posture, held, plane, stills, axis)
+    raise Refused(
+        "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full", "inherit_scale", bone=last.name
+    )
+
+
+def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
+    """Have a limb that is there bend as was found, with the tip where `fit` had it."""
+    group: Any = last[GROUP]  # type: ignore[index]
+    group["plane"], group["bend_axis"], group["tip"] = fit.plane, list(fit.bend_axis), tip
+    if fit.stills:
+        group["stills"] = [number for turn in fit.stills for number in turn]
+    elif "stills" in group:
+        del group["stills"]
+    last[SLIDER["flip"].key], last[SLIDER["swivel"].key] = fit.flip, fit.swivel
+
+
+def turns_now(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ...]) -> tuple[Turn, Turn]:
+    """The rotations that the first bones of a limb's links would need by their own channels for the pose they are
+    evaluated in."""
+    turns = []
+    for bone in bones_of_limb(evaluated.pose.bones[last.name], links):
+        own = bone.bone.convert_local_to_pose(bone.matrix, bone.bone.matrix_local, **_carrier(bone), invert=True)
+        turns.append(_turn_of(np.array(own, float)[:3, :3]))
+    return turns[0], turns[1]
+
+
+def _carrier(bone: PoseBone) -> dict[str, Any]:
+    if bone.parent is None:
+        return {}
+    return {"parent_matrix": bone.parent.matrix, "parent_matrix_local": bone.parent.bone.matrix_local}
+
+
+def _turn_of(axes: Array) -> Turn:
+    """The rotation nearest to a matrix that hardly differs from one, as a quaternion."""
+    left, _, right = np.linalg.svd(axes)
+    turn = BlenderMatrix((left @ right).tolist()).to_quaternion()
+    return _unit((turn.w, turn.x, turn.y, turn.z))
+
+
+def _unit(turn: Any) -> Turn:
+    size = float(np.linalg.norm(turn))
+    w, x, y, z = (float(number) / size for number in turn)
+    return (w, x, y, z)
+
+
+def _pole_of(follow: Follow, evaluated: ArmatureObject, depsgraph: Depsgraph) -> Any:
+    """Where the pole is in the armature, or None."""
+    place = place_of(follow.pole, follow.pole_subtarget, depsgraph) if follow.pole else None
+    return None if place is None else evaluated.matrix_world.inverted_safe() @ place
+
+
+def _posture(
+    evaluated: ArmatureObject, last: PoseBone, shape: Shape, frame: Array, turns: tuple[Turn, Turn], pole: Any
+) -> Posture:
+    to_frame = np.linalg.pinv(frame)
+    end = np.array(evaluated.pose.bones[last.name].matrix, float)
+    knee = np.array(evaluated.pose.bones[shape.names[1]].head, float)
+    knee, tip = (to_frame @ [*knee, 1.0])[:3], (to_frame @ end @ [*shape.tip, 1.0])[:3]
+    return Posture(turns, knee, tip, None if pole is None else (to_frame @ [*pole, 1.0])[:3])
+
+
+def _hold(shape: Shape, posture: Posture, plane: str) -> Held:
+    """How the solver comes nearest to a pose from a reference, in a plane. With a pole, the knee is where that says."""
+    first = hold(shape, posture, plane)
+    if first.error <= 1.0 or plane == "POLE":
+        return first
+    return min(first, hold(shape, posture, plane, -1.0), key=lambda held: held.error)
+
+
+def hold(shape: Shape, posture: Posture, plane: str, side: float = 1.0) -> Held:
+    """How the solver comes nearest to a pose from a reference, in a plane and with the knee on one side (-1:
+    flipped)."""
+    of: Reference = mapped(lambda row: float(row[0]), reference_of([shape]))
+    tip, pole = tuple(posture.tip), posture.pole if plane == "POLE" else None
+    if plane == "HINGE":
+        line = _about((0.0, 0.0, 1.0), *half_angle(tip[1], -tip[0], float(np.hypot(tip[0], tip[1])), FLOATS))
+        rolls = [0.0]
+    else:
+        line = line_to(tip, float(np.linalg.norm(tip)), FLOATS)
+        wanted, given = (_in_frame(shape, turn) for turn in (posture.turns[0], _solved(tip, of, side, 0.0, "FREE")[0]))
+        about = multiply(conjugate(line), multiply(multiply(wanted, conjugate(given)), line))
+        by_knee = _angle_of(roll_to(line, tuple(posture.knee), FLOATS)) + (pi if side < 0.0 else 0.0)
+        rolls = [_angle_of((about[0], about[2])), by_knee]  # as the first bone is turned, and as the knee lies
+    of_pole = 0.0 if pole is None else _angle_of(roll_to(line, tuple(pole), FLOATS))
+    found = []
+    for roll in rolls:
+        turns = _solved(tip, of, side, roll - of_pole, plane, pole)
+        turn = _unit(multiply(line, _about((0.0, 1.0, 0.0), cos(roll / 2.0), sin(roll / 2.0))))
+        found.append(Held(side, _clean(roll - of_pole), turn, _error(of, posture, turns)))
+    return min(found, key=lambda held: held.error)
+
+
+def _solved(tip: Any, of: Reference, side: float, swivel: float, plane: str, pole: Any = None) -> tuple[Turn, Turn]:
+    """The rotations that the solver gives the bones."""
+    settings = Settings(side, (cos(swivel / 2.0), sin(swivel / 2.0)))
+    first, second = pose_limb(tip, of, settings, Plane(plane), FLOATS, pole).turns
+    return _unit(first), _unit(second)
+
+
+def _error(of: Reference, posture: Posture, turns: tuple[Turn, Turn]) -> float:
+    """How far a limb turned so is off a pose, as a part of what is allowed."""
+    places = zip(joints_of(turns, of), (posture.knee, posture.tip), strict=True)
+    joints = [float(np.linalg.norm(np.subtract(a, b))) / of.bones.total for a, b in places]
+    bones = [_between(a, b) for a, b in zip(turns, posture.turns, strict=True)]
+    return max(max(joints) / MOVED, max(bones) / TURNED)
+
+
+def _in_frame(shape: Shape, turn: Turn) -> Turn:
+    """The turn of the first bone off the reference, in the axes of G."""
+    axes = shape.frame[:3, :3].T @ shape.reference[0][:3, :3]
+    w, *vector = multiply(conjugate(shape.stills[0]), turn)
+    x, y, z = axes @ vector
+    return (w, float(x), float(y), float(z))
+
+
+def _made(
+    shape: Shape, frame: Array, posture: Posture, held: Held, plane: str, stills: tuple[Turn, ...], axis: Any
+) -> Fit:
+    size, tip = sum(shape.lengths), posture.tip
+    if _is_straight(posture.knee, tip):
+        tip = tip * max(1.0, (1.0 + PAST_STRAIGHT) * size / float(np.linalg.norm(tip)))
+    pole = posture.knee + size * np.array(rotate(held.turn, (-held.side, 0.0, 0.0)))
+    tip, knee, pole = ((frame @ [*place, 1.0])[:3] for place in (tip, posture.knee, pole))
+    return Fit(plane, stills, axis, held.side < 0.0, held.swivel, frame, tip, knee, pole)
+
+
+def _is_straight(knee: Any, tip: Any) -> bool:
+    first, second = unit(knee, tip), unit(tip - knee, tip)
+    return bool(first @ second > 0.0 and np.linalg.norm(np.cross(first, second)) < STRETCHED)
+
+
+def _about(axis: tuple[float, float, float], cosine: float, sine: float) -> Turn:
+    """The turn about an axis by a half angle of any length."""
+    x, y, z = axis
+    return _unit((cosine, sine * x, sine * y, sine * z))
+
+
+def _angle_of(half: Any) -> float:
+    return 2.0 * atan2(half[1], half[0])
+
+
+def _between(a: Turn, b: Turn) -> float:
+    """The angle between two rotations."""
+    w, *vector = multiply(conjugate(a), b)
+    return 2.0 * atan2(float(np.linalg.norm(vector)), abs(w))
+
+
+def _clean(angle: float) -> float:
+    """An angle within half a turn, without what is mere rounding of a pose in single precision."""
+    within = remainder(angle, tau)
+    return 0.0 if abs(within) < 1e-6 else within
