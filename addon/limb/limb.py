@@ -17,6 +17,7 @@ from . import home
 from .follow import follow_of
 from .settings import ALLOWED, CHOICES, GROUP, SLIDER
 from .status import Status, status_of
+from .tasks.feet import refollow
 from .words import Refused
 
 Rebuild = Callable[[PoseBone], None]
@@ -119,6 +120,7 @@ def _followed(name: str, title: str) -> property:
         if name == "pole_target" and value is not None and home.choices_of(self.bone)["plane"] != "POLE":
             self.plane = "POLE"
         Hooks.retarget(self.bone)
+        refollow(self.bone)
         tag(self.bone)
 
     return property(read, write, doc=title)
