@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
-from bpy.types import PoseBone
+from bpy.types import Context, PoseBone
+from mathutils import Quaternion
 
 from ...blender.animation import drivers_of
 from ...blender.editing import frame_held, unkeyed_kept
-from ...blender.types import path_to_custom
-from ..follow import follow_of
+from ...blender.types import path_to_custom, view_layer_of
+from ..follow import follow_of, matrix_of
 from ..settings import MADE_BY_US, SLIDER
 from ..shape import foot_of as bone_below
 from ..words import Refused
@@ -96,3 +98,61 @@ def _drive(last: PoseBone, foot: PoseBone) -> None:
 
 def _constraint_of(foot: PoseBone | None) -> Any:
     return foot.constraints.get(FOOT) if foot else None
+
+
+@contextmanager
+def _at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) -> Iterator[None]:
+    """Have limbs show FK or IK for a moment."""
+    before = [last.planar_ik.influence for last in lasts]  # type: ignore[attr-defined]
+    for last in lasts:
+        last.planar_ik.influence = influence  # type: ignore[attr-defined]
+    view_layer_of(context).update()
+    try:
+        yield
+    finally:
+        for last, value in zip(lasts, before, strict=True):
+            last.planar_ik.influence = value  # type: ignore[attr-defined]
+        view_layer_of(context).update()
+
+
+def _turned(context: Context, ob: Any, bone: str) -> Quaternion:
+    return matrix_of(ob, bone, context.evaluated_depsgraph_get()).to_quaternion()
+
+
+def turns_of_targets(context: Context, lasts: Sequence[PoseBone]) -> dict[Any, Quaternion]:
+    """How targets are to be turned in the world, for the feet that turn with them to be as in FK."""
+    footed = [(last, foot) for last in lasts if foot_follows(last) and (foot := foot_of(last))]
+    if not footed:
+        return {}
+    limbs = [last for last, _ in footed]
+    with _at_influence(context, limbs, 0.0):
+        wanted = [_turned(context, foot.id_data, foot.name) for _, foot in footed]
+    turns = {}
+    with _at_influence(context, limbs, 1.0):
+        for (last, foot), goal in zip(footed, wanted, strict=True):
+            target = follow_of(last)[:2]
+            off = _turned(context, *target).inverted() @ _turned(context, foot.id_data, foot.name)
+            turns[target] = goal @ off.inverted()
+    return turns
+
+
+def turns_of_feet(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[PoseBone, Any]]:
+    """How feet that turn with targets have to be turned by themselves, to be as in IK."""
+    footed = [(last, foot) for last in lasts if foot_follows(last) and (foot := foot_of(last))]
+    if not footed:
+        return []
+    turns = []
+    with _at_influence(context, [last for last, _ in footed], 1.0):
+        for _, foot in footed:
+            evaluated: Any = foot.id_data.evaluated_get(context.evaluated_depsgraph_get())
+            bone = evaluated.pose.bones[foot.name]
+            above = bone.parent
+            local = bone.bone.convert_local_to_pose(
+                bone.matrix,
+                bone.bone.matrix_local,
+                parent_matrix=above.matrix,
+                parent_matrix_local=above.bone.matrix_local,
+                invert=True,
+            )
+            turns.append((foot, local.to_quaternion()[:]))
+    return turns

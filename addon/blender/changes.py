@@ -1,0 +1,84 @@
+"""What an operator changes, so that it can be keyed: in this frame as the user's settings say, or over many frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Context, Object
+
+from . import fcurves
+from .animation import fcurve, is_animated, value_at
+from .keying import autokey, key, key_automatically, key_from
+from .types import path_to_bone, scene_of
+
+
+class Change(NamedTuple):
+    """A property that was changed, by the data path from its object; ``before`` is what it was."""
+
+    object: Any
+    path: str
+    before: Any
+    group: str
+
+    @classmethod
+    def of(cls, ob: Object, bone: str, path: str) -> Change:
+        """One of a bone's properties, or of an object's if no bone is named, that is going to be changed."""
+        full = path if not bone else f"{path_to_bone(bone)}{'' if path.startswith('[') else '.'}{path}"
+        return cls(ob, full, value_at(ob, full), bone)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it has another value now."""
+        return bool(value_at(self.object, self.path) != self.before)
+
+
+def key_changes(context: Context, changes: Iterable[Change]) -> None:
+    """Key what was changed where it has keys already, lest the next frame takes it back, or as autokey wants."""
+    for change in changes:
+        if is_animated(change.object, change.path):
+            key(context, change.object, change.path, change.group)
+        elif change.is_done and autokey(context):
+            key_automatically(context, change.object, [change.path], change.group)
+
+
+def key_changes_from(context: Context, changes: Iterable[Change]) -> None:
+    """Key what was changed, and keep what it was in all earlier frames."""
+    for change in changes:
+        if change.is_done or is_animated(change.object, change.path):
+            key_from(context, change.object, change.path, change.before, change.group)
+
+
+def over_frames(
+    context: Context,
+    frames: Iterable[int],
+    step: Callable[[], Sequence[Change]],
+    progress: Callable[[float], None] | None = None,
+) -> None:
+    """Take a step in each frame, and key in all of them what it changed in any; then come back to this frame."""
+    scene, frames = scene_of(context), [*frames]
+    now = scene.frame_current, scene.frame_subframe
+    samples: dict[tuple[Any, str, str], list[Any]] = {}
+    changed = set()
+    try:
+        for i, frame in enumerate(frames):
+            scene.frame_set(frame)
+            for change in step():
+                of = (change.object, change.path, change.group)
+                samples.setdefault(of, []).append(value_at(*of[:2]))
+                changed |= {of} if change.is_done else set()
+            if progress:
+                progress((i + 1) / len(frames))
+        for of, values in samples.items():
+            if of in changed:
+                _write(of, np.array(frames, float), values)
+    finally:
+        scene.frame_set(now[0], subframe=now[1])
+
+
+def _write(of: tuple[Any, str, str], frames: Any, values: list[Any]) -> None:
+    ob, path, group = of
+    steps = "CONSTANT" if isinstance(values[0], bool) else "LINEAR"
+    for index, column in enumerate(np.array(values, float).reshape(len(frames), -1).T):
+        fcurves.write(fcurve(ob, path, index, create=True, group=group), frames, column, steps)
