@@ -1,6 +1,6 @@
 """How fast, beside what Blender has: ``make bench``, or ``make bench ARGS="live rig"`` for some of its parts.
 
-It prints what both sides take in one run, in turns. *Added* is what a frame takes beyond that of the same rig without IK.
+It prints what both sides take in one run, in turns; *added* is what a frame takes beyond that of the rig without IK.
 Limbs are bent by 20 degrees at rest, where Blender's constraint is at its fastest, or by 2, where it is at its slowest.
 """
 
