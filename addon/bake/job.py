@@ -1,0 +1,110 @@
+"""A bake from beginning to end: check, go through the frames, reduce, write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from bpy.types import Context, PoseBone
+from numpy.typing import NDArray
+
+from ..blender.editing import unkeyed_kept
+from ..blender.types import scene_of
+from ..limb.limb import Hooks
+from ..limb.settings import SLIDER
+from ..limb.tasks.removing import remove
+from ..limb.words import Refused
+from .game import bake_for_game
+from .keys import Sheet, path_to_channel, path_to_influence
+from .recording import new_recording, read_frame
+from .reduction import Keys, keys_of
+from .request import Baked, Report, Request, check
+from .results import Course, bones_read, courses_of
+from .stepping import Progress, step_apart, step_shot, times_of
+from .way import Way, is_live, strange_constraints, way_of
+
+Array = NDArray[Any]
+
+__all__ = ["Baked", "Report", "Request", "bake"]
+
+
+def bake(context: Context, request: Request, progress: Progress | None = None) -> Report:
+    """Turn what limbs do into keys. ``progress`` is told the part done, once a frame, and may raise to cancel: then the
+    file is as it was. Raises `Refused` before anything is changed."""
+    began = perf_counter()
+    lasts, notes = check(request)
+    progress = progress or (lambda done: None)
+    modes = [Hooks.mode(last) for last in lasts]
+    names = [(last.id_data.name, last.name) for last in lasts]
+    way = way_of(lasts)
+    if request.for_game:
+        courses, more = bake_for_game(context, lasts, request, way, progress)
+        notes += more
+        keys = [Keys(np.arange(len(request.frames)), None, 0.0)] * len(courses)
+    else:
+        courses, keys = _bake(context, lasts, request, way, progress)
+    limbs = [
+        _told(name, mode, way, course, of_course, request)
+        for name, mode, course, of_course in zip(names, modes, courses, keys, strict=True)
+    ]
+    unreached = np.any([course.is_missed(request.max_miss) for course in courses], axis=0)
+    return Report(request.frames, limbs, notes, perf_counter() - began, int(unreached.sum()))
+
+
+def _bake(
+    context: Context, lasts: list[PoseBone], request: Request, way: Way, progress: Progress
+) -> tuple[list[Course], list[Keys]]:
+    for last in lasts:
+        if not is_live(last) and (others := strange_constraints(last)):
+            raise Refused(
+                "'{constraint}' would move '{bone}' once more after the bake: mute it, or take it away",
+                constraint=others[0].name,
+                bone=last.name,
+            )
+    recording = new_recording(lasts, len(request.frames), bones_read, way.is_solved)
+    step = step_apart if way.is_solved else step_shot
+    step(context, recording.poses, request.frames, lambda i, of: read_frame(recording, i, of), progress)
+    found = {(course.last.id_data, course.last.name): course for course in courses_of(recording, way)}
+    courses = [found[last.id_data, last.name] for last in lasts]
+    times = times_of(scene_of(context), request.frames)
+    keys = [keys_of(course, times, request.tolerance) for course in courses]
+    _write(context, courses, keys, times, request)
+    if request.remove:
+        remove(context, lasts)
+    return courses, keys
+
+
+def _write(context: Context, courses: Sequence[Course], keys: Sequence[Keys], times: Array, request: Request) -> None:
+    """Write the keys; what is shown is then what they say at the current frame."""
+    sheets: dict[Any, Sheet] = {}
+    with unkeyed_kept(context, dict.fromkeys(course.last.id_data for course in courses)):
+        for course, (which, slopes, _) in zip(courses, keys, strict=True):
+            ob = course.last.id_data
+            if ob not in sheets:
+                sheets[ob] = Sheet(ob, request.new_action)
+            for i, track in enumerate(course.tracks):
+                path = path_to_channel(track.bone, track.channel)
+                sheets[ob].write(path, times[which], track.values[which], None if slopes is None else slopes[i][which])
+            if not request.remove:
+                sheets[ob].hold(path_to_influence(course.last.name), times, 0.0, course.influence[0])
+    now = float(times_of(scene_of(context), [scene_of(context).frame_current_final])[0])
+    for course in courses:
+        sheet = sheets[course.last.id_data]
+        for track in course.tracks:
+            value = sheet.at(path_to_channel(track.bone, track.channel), now)
+            setattr(course.last.id_data.pose.bones[track.bone], track.channel, value)  # type: ignore[attr-defined]
+        if not request.remove:
+            course.last[SLIDER["influence"].key] = sheet.at(path_to_influence(course.last.name), now)[0]  # type: ignore[index]
+            course.last.id_data.update_tag()
+
+
+def _told(name: tuple[str, str], mode: str, way: Way, course: Course, keys: Keys, request: Request) -> Baked:
+    """What became of a limb, in plain numbers."""
+    ik = course.misses[course.influence >= 1.0]
+    worst = float(ik.max()) if len(ik) and np.isfinite(ik).all() else None
+    unreached = int(course.is_missed(request.max_miss).sum())
+    frames = request.frames
+    ends = float(frames[0]), float(frames[-1])
+    return Baked(*name, mode, way.name, *ends, len(frames), unreached, worst, len(keys.which), keys.error)

@@ -1,0 +1,125 @@
+"""Writing what was baked: into the action in use, in place of what the channels had in these frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blender import fcurves
+from ..blender.animation import curve_holder, drivers_of, new_curve
+from ..blender.types import path_to_bone, path_to_custom, split_path
+from ..limb.settings import SLIDER
+
+Array = NDArray[Any]
+
+
+class Sheet:
+    """The F-curves of one rig's own action, made where they are missing."""
+
+    def __init__(self, ob: Any, into_new: bool = False) -> None:
+        if into_new:
+            _use_copy(ob)
+        had_action = ob.animation_data and ob.animation_data.action
+        self.object = ob
+        self.holder = curve_holder(ob)
+        if not had_action:
+            ob.animation_data.action.name = f"{ob.name} Baked"
+        self._curves = {(curve.data_path, curve.array_index): curve for curve in self.holder.fcurves}
+        self._drivers: dict[str, list[Any]] = {}
+        for driver in drivers_of(ob):
+            self._drivers.setdefault(driver.data_path, []).append(driver)
+        self._heeds_groups = bpy.app.version < (4, 4) or bool(ob.animation_data.nla_tracks)
+
+    def write(self, path: str, times: Array, values: Array, slopes: Array | None = None) -> None:
+        """Replace the keys of a property from the first to the last of these times; ``values`` and ``slopes`` per frame
+        are ``(times, numbers)``."""
+        self.undrive(path)
+        for index in range(values.shape[1]):
+            curve = self._curve(path, index)
+            slope = None if slopes is None else slopes[:, index]
+            fcurves.write(curve, times, values[:, index], "LINEAR" if slope is None else "BEZIER", slope)
+
+    def hold(self, path: str, times: Array, value: float, now: float) -> None:
+        """Let a property have a value from the first to the last of these times, and before and after what it had;
+        ``now`` is that where it has no keys."""
+        curve = self._curves.get((path, 0))
+        first, last = float(times[0]), float(times[-1])
+        before, after = ((curve.evaluate(each) if curve else now) for each in (first - 1.0, last + 1.0))
+        curve = self._curve(path, 0)
+        places = np.array((first - 1.0, first, last, last + 1.0))
+        fcurves.write(curve, places, np.array((before, value, value, after)), "CONSTANT")
+        if after != value:
+            curve.keyframe_points[int(np.searchsorted(fcurves.read(curve)[0], last + 0.5))].interpolation = "LINEAR"
+
+    def remove(self, paths: Iterable[str]) -> None:
+        """Take the F-curves of properties away."""
+        wanted = {*paths}
+        for key in [key for key in self._curves if key[0] in wanted]:
+            self.holder.fcurves.remove(self._curves.pop(key))
+
+    def undrive(self, path: str) -> None:
+        """Take the drivers of a property away."""
+        for driver in self._drivers.pop(path, ()):
+            self.object.animation_data.drivers.remove(driver)
+
+    def at(self, path: str, time: float) -> list[float]:
+        """The numbers of a property at a time."""
+        curves = (self._curves.get((path, index)) for index in range(4))
+        return [curve.evaluate(time) for curve in curves if curve]
+
+    @property
+    def paths(self) -> set[str]:
+        """The data paths that have F-curves."""
+        return {path for path, _ in self._curves}
+
+    def _curve(self, path: str, index: int) -> Any:
+        """An F-curve that acts, with nothing but keys."""
+        curve = self._curves.get((path, index))
+        if curve is None:
+            group = split_path(path)[0] or self.object.name
+            curve = self._curves[path, index] = new_curve(self.holder, path, index, group)
+            return curve
+        while curve.modifiers:
+            curve.modifiers.remove(curve.modifiers[0])
+        if len(curve.sampled_points):
+            ends = [int(curve.sampled_points[i].co.x) for i in (0, -1)]
+            curve.convert_to_keyframes(ends[0], ends[1] + 1)
+        if self._heeds_groups and curve.group and curve.group.mute:
+            for other in curve.group.channels:
+                other.mute = True
+            curve.group.mute = False
+        if curve.mute:
+            curve.mute = False
+        return curve
+
+
+def path_to_channel(bone: str, channel: str) -> str:
+    """The data path of a channel of a bone."""
+    return f"{path_to_bone(bone)}.{channel}"
+
+
+def path_to_influence(last: str) -> str:
+    """The data path of what blends a limb between FK and IK."""
+    return path_to_custom(last, SLIDER["influence"].key)
+
+
+def _use_copy(ob: Any) -> None:
+    """Give a rig a copy of its action, under a name that says so; the old one stays in the file."""
+    data: Any = ob.animation_data
+    if data is None or data.action is None:
+        return
+    old, slot = data.action, getattr(data, "action_slot", None)
+    identifier = slot.identifier if slot else ""
+    copy = old.copy()
+    if copy.override_library:
+        copy.make_local()
+    copy.name = f"{old.name} Baked"
+    data.action = copy
+    if identifier:
+        data.action_slot = copy.slots[identifier]
+    if not old.users and old.is_editable:
+        old.use_fake_user = True

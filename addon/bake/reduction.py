@@ -1,0 +1,93 @@
+"""Fewer keys: both ends, and then wherever the curve through the keys is worst, until the joints are within a tolerance.
+
+All channels of a limb share their keys, for an animator moves them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blender.rotation import ARRAYS, to_quaternion
+from ..solver.limb import joints_of
+from .results import Course, Track
+
+Array = NDArray[Any]
+
+
+class Keys(NamedTuple):
+    """Which of the frames are keyed, the slopes ``(frames, numbers)`` of each track, None for straight lines between
+    keys, and how far the keys move a joint at most, in scene units."""
+
+    which: Array
+    slopes: Sequence[Array] | None
+    error: float
+
+
+def keys_of(course: Course, times: Array, tolerance: float) -> Keys:
+    """The frames to key: all of them with a tolerance of 0."""
+    count = len(times)
+    if tolerance <= 0.0 or count < 3:
+        return Keys(np.arange(count), None, 0.0)
+    tracks = course.tracks
+    values = np.concatenate([track.values for track in tracks], axis=1)
+    slopes = np.gradient(values, times, axis=0)
+    sizes = np.cumsum([track.values.shape[1] for track in tracks])[:-1]
+    wanted = _points(course, values, sizes)
+
+    def errors(which: Array) -> Array:
+        guessed = _points(course, _along(times, values, slopes, which), sizes)
+        off = [np.linalg.norm(a - b, axis=1) for a, b in zip(guessed, wanted, strict=True)]
+        return course.size * np.max(off, axis=0)  # type: ignore[no-any-return]
+
+    which, error = _fewest(errors, count, tolerance)
+    return Keys(which, np.split(slopes, sizes, axis=1), error)
+
+
+def _fewest(errors: Callable[[Array], Array], count: int, tolerance: float) -> tuple[Array, float]:
+    which = np.array([0, count - 1])
+    while True:
+        off = errors(which)
+        off[which] = 0.0
+        worst = np.array([a + off[a : b + 1].argmax() for a, b in zip(which, which[1:], strict=False)])
+        more = worst[off[worst] > tolerance]
+        if not len(more):
+            return which, float(off.max())
+        which = np.union1d(which, more)
+
+
+def _along(times: Array, values: Array, slopes: Array, which: Array) -> Array:
+    """What Hermite's cubics through the keys give at all times, as Bézier curves do whose handles are at thirds."""
+    part = np.clip(np.searchsorted(which, np.arange(len(times)), "right") - 1, 0, len(which) - 2)
+    a, b = which[part], which[part + 1]
+    span = (times[b] - times[a])[:, None]
+    t = (times[:, None] - times[a][:, None]) / span
+    back = 1.0 - t
+    found: Array = back * back * ((1.0 + 2.0 * t) * values[a] + span * t * slopes[a])
+    found += t * t * ((1.0 + 2.0 * back) * values[b] - span * back * slopes[b])
+    return found
+
+
+def _points(course: Course, values: Array, sizes: Array) -> list[Array]:
+    """Knee and tip in the limb's frame, and the end of a foot that follows about its own head, ``(frames, 3)`` each."""
+    parts = dict(
+        zip(((track.bone, track.channel) for track in course.tracks), np.split(values, sizes, axis=1), strict=True)
+    )
+    turns = {track.bone: _turn(track, parts[track.bone, track.channel]) for track in course.tracks if track.mode}
+    first, second = (turns.pop(name) for name in course.limb.bones)
+    scale = parts.get((course.limb.bones[0], "scale"))
+    stretch = 1.0 if scale is None else scale[:, 1]
+    points = [*joints_of((first, second), course.reference, stretch)]
+    found = [np.stack(np.broadcast_arrays(*point), axis=-1) for point in points]
+    for name, (w, x, y, z) in turns.items():
+        length = course.last.id_data.data.bones[name].length  # type: ignore[attr-defined]
+        way = (2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x))
+        found.append(length * np.stack(way, axis=-1))
+    return found
+
+
+def _turn(track: Track, values: Array) -> tuple[Any, Any, Any, Any]:
+    return to_quaternion(track.mode, [*values.T], ARRAYS)

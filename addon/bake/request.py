@@ -1,0 +1,164 @@
+"""What is asked of a bake, which of it is refused, and what is told of it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor
+from typing import Any, NamedTuple
+
+from bpy.types import PoseBone
+
+from ..blender.animation import animated_paths, driver_of
+from ..blender.types import path_to_bone, path_to_custom
+from ..limb.home import bones_of_limb, links_of
+from ..limb.settings import SLIDER
+from ..limb.status import check as check_target
+from ..limb.words import Refused
+
+MOST_FRAMES = 1_000_000
+"""How many frames one bake takes: eleven hours of film."""
+
+NO_LIMB = "There is no limb to bake: add one with Pose ▸ Inverse Kinematics ▸ Add Planar IK"
+
+
+class Request(NamedTuple):
+    """What to bake: the last bones of limbs, and the frames in order.
+
+    ``tolerance``: how far knee and tip may be moved, in scene units, for the sake of fewer keys; 0 keys every frame.
+    ``remove``: take the limbs away afterwards; else their influence is 0 over the frames. ``for_game``: leave a rig that
+    moves by keys of its own alone. ``new_action``: into a copy of the rig's action. ``max_miss``: how far from its target
+    a tip still counts as on it.
+    """
+
+    lasts: Sequence[PoseBone]
+    frames: Sequence[float]
+    tolerance: float = 0.0
+    remove: bool = False
+    for_game: bool = False
+    new_action: bool = False
+    max_miss: float | None = None
+
+
+class Baked(NamedTuple):
+    """What became of one limb. ``unreached`` counts frames at influence 1 in which the tip missed its target, ``miss`` is
+    the farthest it did, ``error`` how far fewer keys move a joint at most."""
+
+    object: str
+    limb: str
+    mode: str
+    way: str
+    first: float
+    last: float
+    frames: int
+    unreached: int
+    miss: float | None
+    keys: int
+    error: float
+
+
+class Report(NamedTuple):
+    """What became of a bake; ``notes`` are sentences on what was left out."""
+
+    frames: Sequence[float]
+    limbs: list[Baked]
+    notes: list[Refused]
+    seconds: float
+    unreached: int
+
+    @property
+    def warnings(self) -> list[str]:
+        """The notes in English."""
+        return [str(note) for note in self.notes]
+
+    @property
+    def keys(self) -> int:
+        """The number of frames keyed, of all limbs together."""
+        return sum(limb.keys for limb in self.limbs)
+
+    @property
+    def error(self) -> float:
+        """The most that fewer keys move a joint, in scene units."""
+        return max(limb.error for limb in self.limbs)
+
+    @property
+    def worst(self) -> float:
+        """The farthest that a tip is from its target at influence 1, in scene units."""
+        return max((limb.miss for limb in self.limbs if limb.miss is not None), default=0.0)
+
+    @property
+    def sentence(self) -> Refused:
+        """What became of it, in one sentence."""
+        values: dict[str, Any] = {"frames": len(self.frames), "limbs": len(self.limbs), "keys": self.keys}
+        if not self.unreached:
+            return Refused("Baked {frames} frames of {limbs} limbs, {keys} keys: every IK frame on target", **values)
+        values |= {"unreached": self.unreached, "worst": f"{self.worst:.2g}"}
+        return Refused(
+            "Baked {frames} frames of {limbs} limbs: {unreached} frames off target, by {worst} at most", **values
+        )
+
+
+def frames_between(start: float, end: float, step: float = 1.0) -> list[float]:
+    """From one frame to another by steps; the end is always among them."""
+    if not step > 0.0:
+        raise Refused("The step has to be above zero: 1 for every frame, 0.5 for every half frame")
+    if end < start:
+        raise Refused("The range ends at frame {end}, before it starts at {start}", start=f"{start:g}", end=f"{end:g}")
+    count = 1 + floor((end - start) / step + 1e-6)
+    if count > MOST_FRAMES:
+        raise Refused("{count} frames are too many for one bake: give a shorter range", count=count)
+    frames = [start + step * i for i in range(count)]
+    return frames if frames[-1] > end - 1e-6 else [*frames, end]
+
+
+def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
+    """The limbs that can be baked, and notes on those that have nothing to follow. Raises `Refused`."""
+    if not request.lasts or not len(request.frames):
+        raise Refused(NO_LIMB)
+    if request.for_game and request.tolerance > 0.0:
+        raise Refused("For games every frame is keyed: leave out the tolerance")
+    for ob in dict.fromkeys(last.id_data for last in request.lasts):
+        _check_object(ob, request.new_action)
+    chosen: list[PoseBone] = []
+    notes: list[Refused] = []
+    for last in request.lasts:
+        try:
+            check_target(last, None)  # type: ignore[arg-type]
+        except Refused as why:
+            notes.append(why)
+            continue
+        _check_limb(last, request.remove or request.for_game)
+        chosen.append(last)
+    if not chosen:
+        raise notes[0]
+    return chosen, notes
+
+
+def _check_object(ob: Any, into_new: bool) -> None:
+    """Refuse a rig whose keys can't be written, or would not act as they are written."""
+    if not ob.is_editable:
+        raise Refused("'{object}' is linked from another file: make a library override of it first", object=ob.name)
+    data = ob.animation_data
+    if data is None:
+        return
+    if data.use_tweak_mode:
+        raise Refused("'{object}' is in tweak mode: leave it in the NLA editor first", object=ob.name)
+    if data.use_nla and any(track.is_solo for track in data.nla_tracks):
+        raise Refused("An NLA track of '{object}' plays solo, and its action not at all: end the solo", object=ob.name)
+    is_whole = data.action_influence == 1.0 and data.action_blend_type == "REPLACE"
+    if data.use_nla and data.nla_tracks and not is_whole:
+        raise Refused(
+            "The action of '{object}' is mixed into its NLA strips: set it to Replace, influence 1", object=ob.name
+        )
+
+
+def _check_limb(last: PoseBone, goes: bool) -> None:
+    """Refuse a limb whose keys would not pose it; ``goes`` says that it is removed afterwards."""
+    ob: Any = last.id_data
+    animated = animated_paths(ob)
+    for bone in bones_of_limb(last):
+        if f"{path_to_bone(bone.name)}.rotation_mode" in animated:
+            raise Refused("The rotation mode of '{bone}' is animated: remove its keys first", bone=bone.name)
+    if len(bones_of_limb(last)) != len(links_of(last)):
+        raise Refused("'{bone}' has lost the bones above it: remove the limb", bone=last.name)
+    if driver_of(ob, path_to_custom(last.name, SLIDER["influence"].key)) and not goes:
+        raise Refused("A driver sets IK Influence of '{bone}': remove it before baking", bone=last.name)

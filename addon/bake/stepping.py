@@ -1,0 +1,112 @@
+"""Going through frames: in a scene that holds nothing but what limbs need, or in the shot as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from math import floor
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.types import Context, Object, Scene
+from numpy.typing import NDArray
+
+from ..blender.animation import curves_everywhere
+from ..blender.editing import unkeyed_kept
+from ..blender.types import scene_of, view_layer_of
+from ..limb.words import Refused
+
+Progress = Callable[[float], None]
+Evaluated = Callable[[Any], Any]
+"""Gives the evaluated object of an original one."""
+
+
+def step_apart(
+    context: Context, objects: Iterable[Object], frames: Sequence[float], read: Callable[[int, Evaluated], None],
+    progress: Progress,
+) -> None:  # fmt: skip
+    """Go through frames in a scene that holds these objects only; what they depend on comes along by itself."""
+    with _apart(context, objects) as scene:
+        _set_frame(scene, frames[0])
+        depsgraph = scene.view_layers[0].depsgraph
+        evaluated = {ob: _evaluated(ob, depsgraph) for ob in objects}  # nothing here is made anew meanwhile
+        for i, frame in enumerate(frames):
+            _set_frame(scene, frame)
+            read(i, evaluated.__getitem__)
+            progress((i + 1) / len(frames))
+
+
+def step_shot(
+    context: Context, rigs: Iterable[Object], frames: Sequence[float], read: Callable[[int, Evaluated], None],
+    progress: Progress,
+) -> None:  # fmt: skip
+    """Go through frames of the shot as playback would, with live limbs; then back to where it was."""
+    scene = scene_of(context)
+    with _shot_kept(context):
+        for i, frame in enumerate(frames):
+            _set_frame(scene, frame)
+            depsgraph = context.evaluated_depsgraph_get()
+            if i == 0:
+                for ob in rigs:
+                    _evaluated(ob, depsgraph)
+            read(i, lambda ob, depsgraph=depsgraph: ob.evaluated_get(depsgraph))  # type: ignore[misc]
+            progress((i + 1) / len(frames))
+
+
+def times_of(scene: Scene, frames: Sequence[float]) -> NDArray[np.float64]:
+    """Where on F-curves frames are, which is elsewhere if the scene stretches time; rounded as Blender does."""
+    stretched = np.float32(scene.render.frame_map_old / scene.render.frame_map_new)
+    return (np.asarray(frames, np.float32) * stretched).astype(float)
+
+
+@contextmanager
+def _apart(context: Context, objects: Iterable[Object]) -> Iterator[Scene]:
+    """A scene that holds nothing but these objects, in which time runs as in the context's, and no limb is live."""
+    scene = bpy.data.scenes.new("Planar IK Bake")
+    try:
+        _set_live(scene, False)
+        render, given = scene.render, scene_of(context).render
+        render.frame_map_old, render.frame_map_new = given.frame_map_old, given.frame_map_new
+        for ob in objects:
+            scene.collection.objects.link(ob)
+        yield scene
+    finally:
+        bpy.data.scenes.remove(scene)
+
+
+@contextmanager
+def _shot_kept(context: Context) -> Iterator[None]:
+    """Come back to the frame that is shown, with what was posed there without keys."""
+    scene = scene_of(context)
+    frame, subframe, was_live = scene.frame_current, scene.frame_subframe, _set_live(scene, True)
+    animated = [ob for ob in view_layer_of(context).objects if curves_everywhere(ob)]
+    with unkeyed_kept(context, animated):
+        try:
+            yield
+        finally:
+            scene.frame_set(frame, subframe=subframe)
+            _set_live(scene, was_live)
+
+
+def _set_live(scene: Scene, is_live: bool) -> bool:
+    """Let the extension pose the live limbs of a scene or not; give what it did."""
+    settings: Any = getattr(scene, "planar_ik", None)
+    if settings is None:
+        return True
+    was_live: bool = settings.live
+    if was_live != is_live:
+        settings.live = is_live
+    return was_live
+
+
+def _set_frame(scene: Scene, frame: float) -> None:
+    whole = floor(frame)
+    scene.frame_set(whole, subframe=frame - whole)
+
+
+def _evaluated(ob: Any, depsgraph: Any) -> Any:
+    evaluated = ob.evaluated_get(depsgraph)
+    if ob.type == "ARMATURE" and not evaluated.is_evaluated:
+        raise Refused("'{object}' is disabled in viewports, and so stands still: enable it to bake it", object=ob.name)
+    return evaluated
