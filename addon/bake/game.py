@@ -6,6 +6,7 @@ moved them before is taken away with the limbs; a bone that is connected to one 
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from .keys import Sheet, path_to_channel
 from .recording import Recording, new_recording, poses_of, read_frame
 from .request import Request
 from .results import Course, bones_read, courses_of
-from .stepping import Evaluated, Progress, step_apart, step_shot, times_of
+from .stepping import Evaluated, step_apart, step_shot, times_of
 from .transforms import carried, local, rotations, turns_and_scales, unscaled
 from .way import Way, is_live
 
@@ -50,8 +51,8 @@ class Plain(NamedTuple):
 
 
 def bake_for_game(
-    context: Context, lasts: list[PoseBone], request: Request, way: Way, progress: Progress
-) -> tuple[list[Course], list[Refused]]:
+    context: Context, lasts: list[PoseBone], request: Request, way: Way
+) -> Generator[float, None, tuple[list[Course], list[Refused]]]:
     """Bake whole rigs; what limbs did, and notes on what was left out."""
     objects: list[Any] = list(dict.fromkeys(last.id_data for last in lasts))
     bones = {ob: _bones_for_game(ob) for ob in objects}
@@ -68,7 +69,7 @@ def bake_for_game(
                 values.append(np.atleast_1d(np.array(value_at(evaluated_of(ob), path), float)))
 
     step = step_apart if is_apart else step_shot
-    step(context, recording.poses, request.frames, read, progress)
+    yield from step(context, recording.poses, request.frames, read)
     plain = [_plain(recording, ob, bones[ob], besides[ob]) for ob in objects]
     courses = {(each.last.id_data, each.last.name): each for each in courses_of(recording, Way(False))}
     for each in plain:

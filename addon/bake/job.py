@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -33,18 +33,33 @@ __all__ = ["Baked", "Report", "Request", "bake"]
 def bake(context: Context, request: Request, progress: Progress | None = None) -> Report:
     """Turn what limbs do into keys. ``progress`` is told the part done, once a frame, and may raise to cancel: then the
     file is as it was. Raises `Refused` before anything is changed."""
+    work = steps(context, request)
+    try:
+        while True:
+            done = next(work)
+            if progress:
+                progress(done)
+    except StopIteration as end:
+        report: Report = end.value
+        return report
+    finally:
+        work.close()
+
+
+def steps(context: Context, request: Request) -> Generator[float, None, Report]:
+    """The same for a window, which has to be drawn meanwhile: a step for each frame, of which the part done is given;
+    closed before the end, the file is as it was."""
     began = perf_counter()
     lasts, notes = check(request)
-    progress = progress or (lambda done: None)
     modes = [Hooks.mode(last) for last in lasts]
     names = [(last.id_data.name, last.name) for last in lasts]
     way = way_of(lasts)
     if request.for_game:
-        courses, more = bake_for_game(context, lasts, request, way, progress)
+        courses, more = yield from bake_for_game(context, lasts, request, way)
         notes += more
         keys = [Keys(np.arange(len(request.frames)), None, 0.0)] * len(courses)
     else:
-        courses, keys = _bake(context, lasts, request, way, progress)
+        courses, keys = yield from _bake(context, lasts, request, way)
     limbs = [
         _told(name, mode, way, course, of_course, request)
         for name, mode, course, of_course in zip(names, modes, courses, keys, strict=True)
@@ -54,8 +69,8 @@ def bake(context: Context, request: Request, progress: Progress | None = None) -
 
 
 def _bake(
-    context: Context, lasts: list[PoseBone], request: Request, way: Way, progress: Progress
-) -> tuple[list[Course], list[Keys]]:
+    context: Context, lasts: list[PoseBone], request: Request, way: Way
+) -> Generator[float, None, tuple[list[Course], list[Keys]]]:
     for last in lasts:
         if not is_live(last) and (others := strange_constraints(last)):
             raise Refused(
@@ -65,7 +80,7 @@ def _bake(
             )
     recording = new_recording(lasts, len(request.frames), bones_read, way.is_solved)
     step = step_apart if way.is_solved else step_shot
-    step(context, recording.poses, request.frames, lambda i, of: read_frame(recording, i, of), progress)
+    yield from step(context, recording.poses, request.frames, lambda i, of: read_frame(recording, i, of))
     found = {(course.last.id_data, course.last.name): course for course in courses_of(recording, way)}
     courses = [found[last.id_data, last.name] for last in lasts]
     times = times_of(scene_of(context), request.frames)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import floor
 from typing import Any
@@ -18,14 +18,16 @@ from ..blender.types import scene_of, view_layer_of
 from ..limb.words import Refused
 
 Progress = Callable[[float], None]
+Steps = Generator[float, None, None]
+"""Gives after every frame the part that is done; closed before its end, it leaves all as it was."""
+
 Evaluated = Callable[[Any], Any]
 """Gives the evaluated object of an original one."""
 
 
 def step_apart(
-    context: Context, objects: Iterable[Object], frames: Sequence[float], read: Callable[[int, Evaluated], None],
-    progress: Progress,
-) -> None:  # fmt: skip
+    context: Context, objects: Iterable[Object], frames: Sequence[float], read: Callable[[int, Evaluated], None]
+) -> Steps:
     """Go through frames in a scene that holds these objects only; what they depend on comes along by itself."""
     with _apart(context, objects) as scene:
         _set_frame(scene, frames[0])
@@ -34,13 +36,12 @@ def step_apart(
         for i, frame in enumerate(frames):
             _set_frame(scene, frame)
             read(i, evaluated.__getitem__)
-            progress((i + 1) / len(frames))
+            yield (i + 1) / len(frames)
 
 
 def step_shot(
-    context: Context, rigs: Iterable[Object], frames: Sequence[float], read: Callable[[int, Evaluated], None],
-    progress: Progress,
-) -> None:  # fmt: skip
+    context: Context, rigs: Iterable[Object], frames: Sequence[float], read: Callable[[int, Evaluated], None]
+) -> Steps:
     """Go through frames of the shot as playback would, with live limbs; then back to where it was."""
     scene = scene_of(context)
     with _shot_kept(context):
@@ -51,7 +52,7 @@ def step_shot(
                 for ob in rigs:
                     _evaluated(ob, depsgraph)
             read(i, lambda ob, depsgraph=depsgraph: ob.evaluated_get(depsgraph))  # type: ignore[misc]
-            progress((i + 1) / len(frames))
+            yield (i + 1) / len(frames)
 
 
 def times_of(scene: Scene, frames: Sequence[float]) -> NDArray[np.float64]:
