@@ -12,11 +12,11 @@ from mathutils import Matrix, Vector
 from ...blender.dependencies import Dependencies
 from ...blender.types import ArmatureObject, has_bone, view_layer_of
 from ..follow import Follow, matrix_of
-from ..home import bones_of_limb, drop_home, hierarchy, is_limb, limbs_of, links_of, make_home
+from ..home import drop_home, hierarchy, is_limb, limbs_of, links_of, make_home
 from ..limb import hinge_axis, tag
-from ..shape import make_shape
+from ..shape import Shape, make_shape
 from ..words import Refused
-from .controls import Carrier, Control, make_controls, make_empty, take_away_unused
+from .controls import Carrier, Control, is_aligned, make_controls, make_empty, take_away_unused
 from .feet import foot_of, set_feet
 from .fitting import Fit, fit, keep
 from .recognising import check
@@ -25,7 +25,7 @@ TARGET_SIZE, POLE_SIZE = 0.2, 0.08
 """How large controls are, in lengths of their limb."""
 
 ALIGNED = 2e-3
-"""Radians by which a foot may turn as it begins to follow a target that was there."""
+"""Radians by which a foot may turn as it begins to follow."""
 
 
 class Request(NamedTuple):
@@ -40,12 +40,13 @@ class Request(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A limb that can be made: its rig and the name of its last bone, and how it stays where it is."""
+    """A limb that can be made: its rig and the name of its last bone, how it stays where it is, its shape at rest."""
 
     ob: ArmatureObject
     name: str
     request: Request
     fit: Fit
+    rest: Shape
 
     @property
     def last(self) -> PoseBone:
@@ -54,20 +55,26 @@ class Plan(NamedTuple):
 
 
 def add(
-    context: Context, requests: Sequence[Request], controls: str = "BONES", knee: str = "AUTO", foot: bool = True
+    context: Context,
+    requests: Sequence[Request],
+    controls: str = "BONES",
+    knee: str = "AUTO",
+    foot: bool = True,
+    tip: str = "FOOT",
 ) -> list[PoseBone]:
     """Put IK on limbs, of one rig or several, and return their last bones; raises `Refused`, and then nothing is done.
 
     What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or ``EMPTIES``,
     ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole. With ``foot``, the foot or
-    hand below turns with the target that is made for it, and with a given one that is turned as the foot is.
+    hand below turns with the target. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's
+    ``TAIL``.
     """
-    plans = _plans(context, requests, knee)
+    plans = _plans(context, requests, knee, tip)
     made: list[Carrier] = []
     try:
-        follows = _controls(context, plans, controls, foot, made)
+        follows = followed_by(context, plans, controls, foot, made)
         for plan, follow in zip(plans, follows, strict=True):
-            _make(plan, follow)
+            _make(plan, follow, tip)
         view_layer_of(context).update()
         if foot:
             _follow_with_feet(context, plans)
@@ -77,7 +84,7 @@ def add(
     return [plan.last for plan in plans]
 
 
-def _plans(context: Context, requests: Sequence[Request], knee: str) -> list[Plan]:
+def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str) -> list[Plan]:
     """Check everything before anything is done."""
     taken: set[PoseBone] = set()
     dependencies = Dependencies()
@@ -94,7 +101,8 @@ def _plans(context: Context, requests: Sequence[Request], knee: str) -> list[Pla
                 check_followed(last, links, followed, dependencies)
         plane = request.plane if request.plane != "AUTO" or request.pole else knee
         follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
-        plans.append(Plan(last.id_data, last.name, request, fit(context, last, links, follow, plane)))
+        fitted = fit(context, last, links, follow, plane, tip)
+        plans.append(Plan(last.id_data, last.name, request, fitted, make_shape(last, links, (), fitted.bend_axis, tip)))
     return plans
 
 
@@ -110,7 +118,7 @@ def check_followed(last: PoseBone, links: tuple[int, ...], followed: Carrier, am
         raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)
 
 
-def _controls(context: Context, plans: list[Plan], kind: str, foot: bool, made: list[Carrier]) -> list[Follow]:
+def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool, made: list[Carrier]) -> list[Follow]:
     """Make what is lacking for limbs to follow, and say what each follows. ``made`` gets what was made."""
     wanted: list[Control] = []
     places: list[tuple[int, int]] = []
@@ -132,12 +140,14 @@ def _controls(context: Context, plans: list[Plan], kind: str, foot: bool, made: 
 
 
 def _target(context: Context, plan: Plan, foot: bool) -> Control:
-    """The control that a limb's tip is to follow: turned as the foot is that is to turn with it, else as the world."""
-    ob, last, shape = plan.ob, plan.last, make_shape(plan.last, plan.request.links)
-    end = foot_of(last) if foot else None
-    turn = end.bone.matrix_local.to_3x3() if end else upright(ob)
-    now, axis = None, hinge_axis(last) if plan.fit.plane == "HINGE" else None
-    if end:
+    """The control that a limb's tip is to follow: turned as the foot is that is to turn with it, else as the world, as
+    in a flat rig where the foot's axes lie across its plane."""
+    ob, last, shape = plan.ob, plan.last, plan.rest
+    axis = hinge_axis(last) if plan.fit.plane == "HINGE" else None
+    normal = last.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
+    end, now, turn = foot_of(last) if foot else None, None, upright(ob)
+    if end and (normal is None or is_aligned(end.bone.matrix_local, normal)):
+        turn = end.bone.matrix_local.to_3x3()
         evaluated: Any = ob.evaluated_get(context.evaluated_depsgraph_get())
         now = evaluated.pose.bones[end.name].matrix.to_3x3()
     return Control(
@@ -148,18 +158,16 @@ def _target(context: Context, plan: Plan, foot: bool) -> Control:
         TARGET_SIZE * sum(shape.lengths),
         vector(plan.fit.tip),
         now,
-        last.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None,
+        normal,
     )
 
 
 def _pole(plan: Plan) -> Control:
     """The control that a limb's knee is to point at."""
-    links, fitted = plan.request.links, plan.fit
-    shape = make_shape(plan.last, links, axis=fitted.bend_axis)
-    size = sum(shape.lengths)
-    knee = bones_of_limb(plan.last, links)[-1].bone.head_local
-    rest = _matrix(knee - size * vector(shape.frame[:3, 0]), upright(plan.ob))
-    return Control(plan.ob, plan.name, "pole", rest, POLE_SIZE * size, vector(fitted.pole))
+    size = sum(plan.rest.lengths)
+    place = plan.rest.rest[1][:3, 3] - size * plan.rest.frame[:3, 0]
+    rest = _matrix(vector(place), upright(plan.ob))
+    return Control(plan.ob, plan.name, "pole", rest, POLE_SIZE * size, vector(plan.fit.pole))
 
 
 def vector(numbers: Any) -> Vector:
@@ -180,13 +188,13 @@ def upright(ob: ArmatureObject) -> Matrix:
     return Matrix(np.column_stack((np.cross(y, z), y, z)).tolist())
 
 
-def _make(plan: Plan, follow: Follow) -> None:
+def _make(plan: Plan, follow: Follow, tip: str) -> None:
     """Make a limb of a bone, whose target and pole are there."""
     last = plan.last
     home = make_home(last, plan.request.links)
     for name, value in follow._asdict().items():
         setattr(home, f"{name}_target" if name == "pole" else name, value)
-    keep(last, plan.fit._replace(swivel=0.0) if plan.request.pole else plan.fit)
+    keep(last, plan.fit._replace(swivel=0.0) if plan.request.pole else plan.fit, tip)
     tag(last)
 
 

@@ -33,6 +33,9 @@ DIAMOND = (
 SHAPES = {"target": ("WGT-planar_ik_target", BOX), "pole": ("WGT-planar_ik_pole", DIAMOND)}
 """What controls look like, by what they are for: the shape's name, its corners and edges."""
 
+IN_PLANE = 0.9999
+"""The least cosine between an axis of a control and the normal of the plane that it is to stay in."""
+
 Carrier = tuple[Object, str]
 """An object, or with a name a bone of it."""
 
@@ -99,11 +102,16 @@ def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
     for each in list(bone.bone.collections):
         each.unassign(bone.bone)
     (ob.data.collections_all.get(COLLECTION) or ob.data.collections.new(COLLECTION)).assign(bone.bone)
-    if control.normal is not None:
+    if control.normal is not None and is_aligned(control.rest, control.normal):
         bone.rotation_mode = "XYZ"
         for i, axis in enumerate(control.rest.to_3x3().col):
-            bone.lock_location[i] = abs(axis.dot(control.normal)) > 0.999
-            bone.lock_rotation[i] = abs(axis.dot(control.normal)) < 1e-3
+            bone.lock_location[i] = abs(axis.dot(control.normal)) > IN_PLANE
+            bone.lock_rotation[i] = not bone.lock_location[i]
+
+
+def is_aligned(matrix: Matrix, normal: Vector) -> bool:
+    """Whether an axis of a matrix lies along a normal."""
+    return any(abs(axis.dot(normal)) > IN_PLANE for axis in matrix.to_3x3().col)
 
 
 def _place(context: Context, control: Control, bone: Any) -> None:
@@ -175,7 +183,7 @@ def _take_away_shapes() -> None:
     for name, _ in SHAPES.values():
         shape = bpy.data.objects.get(name)
         if shape and not shape.users and shape.data:
-            bpy.data.meshes.remove(shape.data)  # type: ignore[arg-type]  # with which its object goes
+            bpy.data.meshes.remove(shape.data)  # with which its object goes
 
 
 def _users_of(ob: Object) -> set[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import tau
 from typing import Any
 
 import bpy
@@ -13,13 +14,19 @@ from mathutils import Quaternion
 from ...blender.animation import drivers_of
 from ...blender.editing import frame_held, unkeyed_kept
 from ...blender.types import path_to_custom, view_layer_of
-from ..follow import follow_of, matrix_of
+from ..follow import Follow, follow_of, is_gone, matrix_of
 from ..settings import MADE_BY_US, SLIDER
 from ..shape import foot_of as bone_below
 from ..words import Refused
 
 FOOT = f"{MADE_BY_US}Foot"
 """The constraint by which a foot copies the rotation of its limb's target."""
+
+OFFSET = f"{MADE_BY_US}Foot Offset"
+"""The one by which it is turned off that, where it is: a transformation that always gives the same."""
+
+ALIKE = 1e-5
+"""Radians by which a foot may be turned off its target without needing that."""
 
 
 def foot_of(last: PoseBone) -> PoseBone | None:
@@ -31,7 +38,8 @@ def foot_of(last: PoseBone) -> PoseBone | None:
 
 def foot_follows(last: PoseBone) -> bool:
     """Whether the foot of a limb follows its target."""
-    return _constraint_of(foot_of(last)) is not None
+    foot = foot_of(last)
+    return foot is not None and FOOT in foot.constraints
 
 
 def set_foot(last: PoseBone, on: bool) -> None:
@@ -48,27 +56,62 @@ def set_feet(lasts: Sequence[PoseBone], on: bool) -> None:
             raise Refused("Pick a target for '{bone}', or make one", bone=last.name)
     with unkeyed_kept(bpy.context, dict.fromkeys(last.id_data for last in lasts)), frame_held():
         for last in lasts:
-            foot = foot_of(last)
-            if foot is not None and on and _constraint_of(foot) is None:
-                foot.constraints.new("COPY_ROTATION").name = FOOT
-                _drive(last, foot)
-            elif foot is not None and not on:
-                _take_off(foot)
-    for last in lasts:
-        refollow(last)
+            _set(last, on)
 
 
 def refollow(last: PoseBone) -> None:
-    """Have the foot of a limb turn as what the limb follows now: as a bone of its own rig stands there, as anything
-    else stands in the world."""
-    made, follow = _constraint_of(foot_of(last)), follow_of(last)
-    if made is None:
+    """Have the foot of a limb go on as it stands, with what the limb follows now."""
+    if foot_follows(last):
+        set_foot(last, follow_of(last).target is not None)
+
+
+def _set(last: PoseBone, on: bool) -> None:
+    foot, follow = foot_of(last), follow_of(last)
+    if foot is None or (on and is_gone(follow.target, follow.subtarget)):
         return
+    offset = _offset(foot, follow) if on else None
+    for name, kind, is_wanted in ((FOOT, "COPY_ROTATION", on), (OFFSET, "TRANSFORM", bool(offset))):
+        made = foot.constraints.get(name)
+        if made is None and is_wanted:
+            made = foot.constraints.new(kind)  # type: ignore[arg-type]
+            made.name = name
+            _drive(last, made)
+        elif made is not None and not is_wanted:
+            _take_off(made)
+    for made in (foot.constraints.get(name) for name in (FOOT, OFFSET)):
+        if made is not None:
+            _aim(made, follow)
+    if offset:
+        _turn_by(foot.constraints[OFFSET], offset)
+
+
+def _aim(made: Any, follow: Follow) -> None:
+    """Have a constraint read a bone of its own rig as it stands there, anything else as it stands in the world."""
     made.target = follow.target
     if follow.target is not None and follow.target.type == "ARMATURE":
         made.subtarget = follow.subtarget
-    is_near = follow.target == last.id_data and bool(follow.subtarget)
+    is_near = follow.target == made.id_data and bool(follow.subtarget)
     made.owner_space = made.target_space = "POSE" if is_near else "WORLD"
+
+
+def _offset(foot: PoseBone, follow: Follow) -> Any:
+    """The turn of a foot off its target now, as angles; None if it is none."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    target, ob = follow.target, foot.id_data
+    turns = [matrix_of(each, bone, depsgraph) for each, bone in ((target, follow.subtarget), (ob, foot.name)) if each]
+    if follow.subtarget and target == ob:  # in the armature
+        turns = [ob.matrix_world.inverted_safe() @ turn for turn in turns]
+    one, other = (turn.to_3x3().normalized() for turn in turns)
+    turn: Any = (one.transposed() @ other).to_quaternion()
+    return turn.to_euler("XYZ") if turn.angle > ALIKE and abs(turn.angle - tau) > ALIKE else None
+
+
+def _turn_by(made: Any, angles: Any) -> None:
+    """Have a transformation constraint turn a bone by always the same angles."""
+    made.map_to, made.to_euler_order, made.mix_mode_rot = "ROTATION", "XYZ", "AFTER"
+    for axis, angle in zip("xyz", angles, strict=True):
+        setattr(made, f"to_min_{axis}_rot", angle)
+        setattr(made, f"to_max_{axis}_rot", angle)
 
 
 def let_go(last: PoseBone) -> None:
@@ -76,18 +119,18 @@ def let_go(last: PoseBone) -> None:
     set_feet([last], False)
 
 
-def _take_off(foot: PoseBone) -> None:
-    made, ob = _constraint_of(foot), foot.id_data
-    if made is not None:
-        for curve in drivers_of(ob):  # first: Blender crashes on one that lost what it drives
-            if curve.data_path == made.path_from_id("influence"):
-                ob.animation_data.drivers.remove(curve)
-        foot.constraints.remove(made)
+def _take_off(made: Any) -> None:
+    ob, path = made.id_data, made.path_from_id("influence")
+    foot = ob.path_resolve(path.rpartition(".constraints[")[0])
+    for curve in drivers_of(ob):  # first: Blender crashes on one that lost what it drives
+        if curve.data_path == path:
+            ob.animation_data.drivers.remove(curve)
+    foot.constraints.remove(made)
 
 
-def _drive(last: PoseBone, foot: PoseBone) -> None:
-    """Have the constraint read the influence of its limb."""
-    driver: Any = foot.constraints[FOOT].driver_add("influence").driver
+def _drive(last: PoseBone, made: Any) -> None:
+    """Have a constraint read the influence of its limb."""
+    driver: Any = made.driver_add("influence").driver
     driver.type = "SCRIPTED"
     variable = driver.variables.new()
     variable.name = "influence"
@@ -96,12 +139,8 @@ def _drive(last: PoseBone, foot: PoseBone) -> None:
     driver.expression = "influence"
 
 
-def _constraint_of(foot: PoseBone | None) -> Any:
-    return foot.constraints.get(FOOT) if foot else None
-
-
 @contextmanager
-def _at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) -> Iterator[None]:
+def at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) -> Iterator[None]:
     """Have limbs show FK or IK for a moment."""
     before = [last.planar_ik.influence for last in lasts]  # type: ignore[attr-defined]
     for last in lasts:
@@ -125,10 +164,10 @@ def turns_of_targets(context: Context, lasts: Sequence[PoseBone]) -> dict[Any, Q
     if not footed:
         return {}
     limbs = [last for last, _ in footed]
-    with _at_influence(context, limbs, 0.0):
+    with at_influence(context, limbs, 0.0):
         wanted = [_turned(context, foot.id_data, foot.name) for _, foot in footed]
     turns = {}
-    with _at_influence(context, limbs, 1.0):
+    with at_influence(context, limbs, 1.0):
         for (last, foot), goal in zip(footed, wanted, strict=True):
             target = follow_of(last)[:2]
             off = _turned(context, *target).inverted() @ _turned(context, foot.id_data, foot.name)
@@ -142,7 +181,7 @@ def turns_of_feet(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[Pos
     if not footed:
         return []
     turns = []
-    with _at_influence(context, [last for last, _ in footed], 1.0):
+    with at_influence(context, [last for last, _ in footed], 1.0):
         for _, foot in footed:
             evaluated: Any = foot.id_data.evaluated_get(context.evaluated_depsgraph_get())
             bone = evaluated.pose.bones[foot.name]

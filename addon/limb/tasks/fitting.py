@@ -110,7 +110,7 @@ def fit(
 
 def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
     """Have a limb that is there bend as was found, with the tip where `fit` had it."""
-    group: Any = last[GROUP]  # type: ignore[index]
+    group: Any = last[GROUP]
     group["plane"], group["bend_axis"], group["tip"] = fit.plane, list(fit.bend_axis), tip
     if fit.stills:
         group["stills"] = [number for turn in fit.stills for number in turn]
@@ -161,6 +161,8 @@ def _posture(
     end = np.array(evaluated.pose.bones[last.name].matrix, float)
     knee = np.array(evaluated.pose.bones[shape.names[1]].head, float)
     knee, tip = (to_frame @ [*knee, 1.0])[:3], (to_frame @ end @ [*shape.tip, 1.0])[:3]
+    if _is_straight(knee, tip):
+        tip = tip * max(1.0, (1.0 + PAST_STRAIGHT) * sum(shape.lengths) / float(np.linalg.norm(tip)))
     return Posture(turns, knee, tip, None if pole is None else (to_frame @ [*pole, 1.0])[:3])
 
 
@@ -175,7 +177,7 @@ def _hold(shape: Shape, posture: Posture, plane: str) -> Held:
 def hold(shape: Shape, posture: Posture, plane: str, side: float = 1.0) -> Held:
     """How the solver comes nearest to a pose from a reference, in a plane and with the knee on one side (-1:
     flipped)."""
-    of: Reference = mapped(lambda row: float(row[0]), reference_of([shape]))
+    of: Reference = mapped(lambda row: float(np.ravel(row)[0]), reference_of([shape]))
     tip, pole = tuple(posture.tip), posture.pole if plane == "POLE" else None
     if plane == "HINGE":
         line = _about((0.0, 0.0, 1.0), *half_angle(tip[1], -tip[0], float(np.hypot(tip[0], tip[1])), FLOATS))
@@ -207,7 +209,7 @@ def _error(of: Reference, posture: Posture, turns: tuple[Turn, Turn]) -> float:
     places = zip(joints_of(turns, of), (posture.knee, posture.tip), strict=True)
     joints = [float(np.linalg.norm(np.subtract(a, b))) / of.bones.total for a, b in places]
     bones = [_between(a, b) for a, b in zip(turns, posture.turns, strict=True)]
-    return max(max(joints) / MOVED, max(bones) / TURNED)
+    return float(max(max(joints) / MOVED, max(bones) / TURNED))
 
 
 def _in_frame(shape: Shape, turn: Turn) -> Turn:
@@ -221,12 +223,10 @@ def _in_frame(shape: Shape, turn: Turn) -> Turn:
 def _made(
     shape: Shape, frame: Array, posture: Posture, held: Held, plane: str, stills: tuple[Turn, ...], axis: Any
 ) -> Fit:
-    size, tip = sum(shape.lengths), posture.tip
-    if _is_straight(posture.knee, tip):
-        tip = tip * max(1.0, (1.0 + PAST_STRAIGHT) * size / float(np.linalg.norm(tip)))
-    pole = posture.knee + size * np.array(rotate(held.turn, (-held.side, 0.0, 0.0)))
-    tip, knee, pole = ((frame @ [*place, 1.0])[:3] for place in (tip, posture.knee, pole))
-    return Fit(plane, stills, axis, held.side < 0.0, held.swivel, frame, tip, knee, pole)
+    pole = posture.knee + sum(shape.lengths) * np.array(rotate(held.turn, (-held.side, 0.0, 0.0)))
+    tip, knee, pole = ((frame @ [*place, 1.0])[:3] for place in (posture.tip, posture.knee, pole))
+    swivel = 0.0 if plane == "POLE" and posture.pole is None else held.swivel
+    return Fit(plane, stills, axis, held.side < 0.0, swivel, frame, tip, knee, pole)
 
 
 def _is_straight(knee: Any, tip: Any) -> bool:

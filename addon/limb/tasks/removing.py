@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ...blender.animation import stop
-from ...blender.editing import unkeyed_kept
+from ...blender.animation import drivers_of, move_curves, stop
+from ...blender.editing import frame_held, unkeyed_kept
 from ...blender.types import path_to_custom
 from ..follow import follow_of
 from ..home import drop_home, home_of
 from ..limb import Hooks, tag
-from ..settings import HOME, SLIDERS
+from ..settings import GROUP, SLIDER, SLIDERS, WAS
 from .controls import Carrier, take_away_unused
 from .feet import set_feet
 from .recognising import check_editable
@@ -37,10 +39,27 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
 
 
 def _drop(context: Context, last: PoseBone) -> None:
-    ob, home = last.id_data, home_of(last)
-    with unkeyed_kept(context, [ob]):
+    ob = last.id_data
+    with unkeyed_kept(context, [ob]), frame_held():
+        if WAS in last[GROUP]:
+            _restore(last, json.loads(last[GROUP][WAS]))
         stop(ob, [path_to_custom(last.name, slider.key) for slider in SLIDERS])
-    if home is not None and not home.name.startswith(HOME):
-        home.mute = False
     drop_home(last)
     tag(last)
+
+
+def _restore(last: PoseBone, was: dict[str, Any]) -> None:
+    """Have the constraints that a limb was converted from pose it again, by the influence that it has now."""
+    ob, influence = last.id_data, SLIDER["influence"].key
+    home, acting = home_of(last), last.constraints.get(was["influence"])
+    if home is not None:
+        home.chain_count = was["chain"]
+    if acting is not None:
+        acting.influence = last[influence]
+        move_curves(ob, path_to_custom(last.name, influence), acting.path_from_id("influence"))
+    for curve in drivers_of(ob):
+        if curve.data_path in was["parked"]:
+            curve.mute = False
+    for name, is_muted in was["mute"].items():
+        if name in last.constraints:
+            last.constraints[name].mute = is_muted

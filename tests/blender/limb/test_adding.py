@@ -1,0 +1,167 @@
+"""Add leaves limbs where they are, whatever rig and pose they are in, and leaves nothing of itself behind."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender import rigs
+
+CASES = [
+    (seed, straight, parents, twist)
+    for seed in range(4)
+    for straight in (False, True)
+    for parents in ("PLAIN", "SCALED", "MIRRORED", "SHEARED")
+    for twist in (False, True)
+]
+BONES = ("upper", "lower")
+
+
+def pose(ob, rng, kind):
+    """REST, BENT (about the hinge, as the reference has it) or ANY."""
+    bones = ob.pose.bones
+    if kind != "REST":
+        bones["upper"].rotation_quaternion = rigs.turn(rng)
+    if kind == "ANY":
+        bones["lower"].rotation_quaternion = rigs.turn(rng)
+    bones["foot"].rotation_quaternion = rigs.turn(rng, 0.5)
+
+
+def moved(before, after, size):
+    """How far bones are off, in lengths, by their origins, and by how much their axes differ."""
+    return np.abs(before - after)[:, :3, 3].max() / size, np.abs(before - after)[:, :3, :3].max()
+
+
+@pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
+@pytest.mark.parametrize("kind", ["REST", "BENT", "ANY"])
+def test_nothing_moves(tasks, add, solved, knee, kind):
+    for seed, straight, parents, twist in CASES:
+        rng = random.Random(f"{seed}{straight}{parents}{twist}")
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        ob = rigs.random_limb(rng, straight, parents, twist)
+        pose(ob, rng, kind)
+        before = rigs.matrices(ob, (*BONES, "foot"))
+        links = (2, 1) if twist else (1, 1)
+        lasts = add(ob, "lower", links=links, knee=knee)
+        assert bpy.context.mode == "POSE"
+        assert tasks("controls").is_control(ob, "target_lower")
+        found = solved(lasts)
+        size = sum(tasks("adding").make_shape(lasts[0], links).lengths)
+        off, turned = moved(before, rigs.matrices(ob, (*BONES, "foot")), size)
+        assert parents in {"MIRRORED", "SHEARED"} or tasks("feet").foot_follows(lasts[0])
+        told = f"{seed} {straight} {parents} {twist}: {off:.2e}, {turned:.2e}, {dict(lasts[0]['planar_ik'])}"
+        assert found.reach[0] == 0, told
+        assert off < 2e-4, told
+        assert turned < 3e-3, told
+
+
+def test_many_rigs_at_once_in_any_mode(add, tasks, solved):
+    one, two = rigs.biped(), rigs.biped()
+    two.location.x = 2.0
+    rigs.activate(one, "OBJECT")
+    before = [rigs.matrices(ob, ob.pose.bones.keys()) for ob in (one, two)]
+    names = ("shin.L", "shin.R", "forearm.L", "forearm.R")
+    requests = [tasks("adding").Request(ob.pose.bones[name]) for ob in (one, two) for name in names]
+    lasts = tasks("adding").add(bpy.context, requests, knee="POLE")
+    assert [(last.id_data, last.name) for last in lasts] == [(ob, name) for ob in (one, two) for name in names]
+    assert bpy.context.mode == "OBJECT"
+    assert bpy.context.object == one
+    for ob, matrices in zip((one, two), before, strict=True):
+        solved([last for last in lasts if last.id_data == ob])
+        assert np.abs(matrices - rigs.matrices(ob, [*ob.pose.bones.keys()][: len(matrices)])).max() < 1e-4
+        assert [bone.name for bone in ob.data.collections["IK Controls"].bones] == [
+            f"{kind}_{name}" for name in names for kind in ("target", "pole")
+        ]
+        assert {ob.pose.bones[f"target_{name}"].parent.name for name in names} == {"root"}
+
+
+def test_a_control_rests_where_the_limb_rests(add):
+    ob = rigs.biped()
+    ob.pose.bones["thigh.L"].rotation_quaternion = (0.9, -0.4, 0, 0)
+    (last,) = add(ob, "shin.L", knee="POLE")
+    target, pole = ob.pose.bones["target_shin.L"], ob.pose.bones["pole_shin.L"]
+    foot, knee = ob.data.bones["foot.L"], ob.data.bones["shin.L"]
+    assert (target.bone.head_local - foot.head_local).length < 1e-6
+    assert np.allclose(target.bone.matrix_local.to_3x3(), foot.matrix_local.to_3x3(), atol=1e-6)
+    assert (rigs.place(ob, "target_shin.L") - rigs.place(ob, "foot.L")).length < 1e-5
+    assert (pole.bone.head_local - knee.head_local).y < -0.5  # in front
+    assert (rigs.place(ob, "pole_shin.L") - rigs.place(ob, "shin.L")).length == pytest.approx(0.906, abs=0.01)
+    assert last.planar_ik.swivel == 0.0
+
+
+def test_a_pelvis_carries_no_controls(add):
+    ob = rigs.rig({"hips": ((0, 0, 1), (0, 0, 1.2), ""), "thigh": ((0, 0, 1), (0, 0.1, 0.5), "hips"),
+                   "shin": ((0, 0.1, 0.5), (0, 0, 0), "thigh")})  # fmt: skip
+    add(ob, "shin")
+    assert ob.pose.bones["target_shin"].parent is None
+
+
+def test_controls_stand_upright_without_a_foot_or_its_turn(add):
+    ob = rigs.biped()
+    ob.rotation_euler = (np.pi / 2, 0, 0)  # as importers leave rigs
+    bpy.context.view_layer.update()
+    add(ob, "shin.L", foot=False)
+    turned = (rigs.evaluated(ob).matrix_world @ ob.pose.bones["target_shin.L"].matrix).to_3x3()
+    assert np.allclose(turned, np.eye(3), atol=1e-5)
+
+
+@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
+def test_given_a_target_and_a_pole_the_limb_goes_there(add, solved, controls):
+    ob = rigs.biped()
+    goal, aim = (bpy.data.objects.new(name, None) for name in ("goal", "aim"))
+    for each, place in ((goal, (0.3, -0.3, 0.4)), (aim, (2.0, -0.4, 0.6))):
+        bpy.context.collection.objects.link(each)
+        each.location = place
+    (last,) = add(ob, "shin.L", target=(goal, ""), pole=(aim, ""), controls=controls)
+    assert last.planar_ik.plane == "POLE"
+    assert solved([last]).reach[0] == 0
+    root, knee, tip = (np.array(rigs.place(ob, name)) for name in ("thigh.L", "shin.L", "foot.L"))
+    assert np.linalg.norm(tip - goal.location) < 1e-5
+    way = (tip - root) / np.linalg.norm(tip - root)
+    aside, wanted = (each - root - way * ((each - root) @ way) for each in (knee, np.array(aim.location)))
+    assert aside @ wanted / np.linalg.norm(aside) / np.linalg.norm(wanted) > 1 - 1e-6
+
+
+def test_empties_hold_the_limb_as_well(add, solved):
+    rng = random.Random(3)
+    ob = rigs.random_limb(rng, parents="SCALED")
+    pose(ob, rng, "ANY")
+    before = rigs.matrices(ob, (*BONES, "foot"))
+    (last,) = add(ob, "lower", knee="POLE", controls="EMPTIES")
+    solved([last])
+    assert last.planar_ik.target.type == "EMPTY"
+    assert np.abs(before - rigs.matrices(ob, (*BONES, "foot"))).max() < 1e-4
+
+
+def test_a_puppet_bends_in_its_plane_and_its_control_stays_there(add, solved):
+    ob = rigs.puppet()
+    lasts = add(ob, "shin")
+    assert lasts[0].planar_ik.plane == "HINGE"
+    target = ob.pose.bones["target_shin"]
+    axes = target.bone.matrix_local.to_3x3().col
+    across = [i for i in range(3) if abs(axes[i].y) > 0.999]
+    assert [i for i in range(3) if target.lock_location[i]] == across
+    assert [i for i in range(3) if not target.lock_rotation[i]] == across
+    target.location[1 if across != [1] else 0] += 0.1
+    assert solved(lasts).reach[0] in (0, 1)
+    for name in ("shin", "foot"):
+        assert abs(rigs.place(ob, name).y) < 1e-6
+
+
+def test_an_error_halfway_leaves_nothing(tasks, add, monkeypatch):
+    ob = rigs.biped()
+    before = rigs.snapshot()
+    made = tasks("adding")._make
+
+    def broken(plan, *others):
+        made(plan, *others)
+        if plan.name == "forearm.L":
+            raise RuntimeError
+
+    monkeypatch.setattr(tasks("adding"), "_make", broken)
+    with pytest.raises(RuntimeError):
+        add(ob, "shin.L", "forearm.L", "shin.R", knee="POLE")
+    assert rigs.snapshot() == before

@@ -1,0 +1,178 @@
+"""Which limb a click means, and what is refused, with nothing changed."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from tests.blender import rigs
+
+
+@pytest.fixture
+def refused(addon):
+    return addon("limb.words").Refused
+
+
+def test_a_click_on_the_last_bone_of_each_limb(tasks):
+    ob = rigs.biped()
+    for name in ("shin.L", "shin.R", "forearm.L", "forearm.R"):
+        assert tasks("recognising").limb_at(ob.pose.bones[name]) == (ob.pose.bones[name], (1, 1))
+
+
+@pytest.mark.parametrize(
+    ("clicked", "last"),
+    [("thigh.L", "shin.L"), ("foot.R", "shin.R"), ("toe.R", "shin.R"), ("upper_arm.L", "forearm.L"),
+     ("hand.L", "forearm.L")],
+)  # fmt: skip
+def test_a_click_next_to_a_limb_says_where_to_click(tasks, refused, clicked, last):
+    with pytest.raises(refused) as told:
+        tasks("recognising").limb_at(rigs.biped().pose.bones[clicked])
+    assert told.value.values["last"] == last
+
+
+def test_any_bone_of_a_limb_that_is_there(tasks, add):
+    ob = rigs.biped()
+    add(ob, "shin.L", "forearm.L")
+    at = tasks("recognising").limb_at
+    for name in ("thigh.L", "shin.L", "foot.L", "toe.L"):
+        assert at(ob.pose.bones[name]) == (ob.pose.bones["shin.L"], (1, 1))
+    for name in ("upper_arm.L", "hand.L"):
+        assert at(ob.pose.bones[name])[0].name == "forearm.L"
+    assert tasks("recognising").existing_at(ob.pose.bones["spine"]) is None
+
+
+def _chain(*names, bend=0.0):
+    """Bones in line, each a unit long, but for the ``bend`` in the middle."""
+    places = [(bend if i == len(names) // 2 else 0.0, 0.0, float(-i)) for i in range(len(names) + 1)]
+    parents = ("", *names)
+    return rigs.rig({name: (places[i], places[i + 1], parents[i]) for i, name in enumerate(names)})
+
+
+@pytest.mark.parametrize(
+    ("names", "clicked", "last", "links"),
+    [
+        (("thigh.L", "thigh.L.001", "shin.L", "foot.L"), "shin.L", "shin.L", (2, 1)),
+        (("arm", "arm_twist", "forearm", "forearm_twist", "hand"), "forearm", "forearm_twist", (2, 2)),
+        (("arm", "arm_twist", "forearm", "forearm_twist", "hand"), "forearm_twist", "forearm_twist", (2, 2)),
+        (("Bone", "Bone.001"), "Bone.001", "Bone.001", (1, 1)),
+        (("Bone", "Bone.001", "Bone.002", "Bone.003"), "Bone.002", "Bone.002", (1, 1)),
+        (("finger.01", "finger.02", "finger.03"), "finger.02", "finger.02", (1, 1)),
+    ],
+)
+def test_twist_bones_in_line_belong_to_their_link(tasks, names, clicked, last, links):
+    found, of = tasks("recognising").limb_at(_chain(*names).pose.bones[clicked])
+    assert (found.name, of) == (last, links)
+
+
+def bones(ob):
+    return ob.pose.bones
+
+
+def edited(ob, change):
+    rigs.activate(ob, "EDIT")
+    change(ob.data.edit_bones)
+    bpy.ops.object.mode_set(mode="POSE")
+
+
+def no_length(ob):
+    def change(edit):
+        edit["shin.L"].use_connect = False
+        edit["shin.L"].head = edit["thigh.L"].head
+
+    edited(ob, change)
+
+
+def constraint(ob, name, kind, **settings):
+    made = bones(ob)[name].constraints.new(kind)
+    for key, value in settings.items():
+        setattr(made, key, value)
+
+
+def key_location(ob):
+    bone = bones(ob)["thigh.L"]
+    edited(ob, lambda edit: setattr(edit["thigh.L"], "use_connect", False))
+    bone = bones(ob)["thigh.L"]
+    for frame, x in ((1, 0.0), (9, 0.2)):
+        bone.location.x = x
+        bone.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(1)
+
+
+def inherits_no_scale(ob):
+    ob.data.bones["shin.L"].inherit_scale = "NONE"
+    bones(ob)["hips"].scale = (1.5, 1.5, 1.5)
+
+
+REFUSALS = {
+    "no parent": (lambda ob: None, "root", {}),
+    "not long enough": (lambda ob: None, "hips", {"links": (2, 1)}),
+    "at rest": (lambda ob: setattr(ob.data, "pose_position", "REST"), "shin.L", {}),
+    "no inherited rotation": (
+        lambda ob: setattr(ob.data.bones["shin.L"], "use_inherit_rotation", False),
+        "shin.L",
+        {},
+    ),
+    "other inherited scale": (inherits_no_scale, "shin.L", {}),
+    "no length": (no_length, "shin.L", {}),
+    "keyed location": (key_location, "shin.L", {}),
+    "scaled": (lambda ob: setattr(bones(ob)["thigh.L"], "scale", (1, 2, 1)), "shin.L", {}),
+    "constraint": (lambda ob: constraint(ob, "thigh.L", "LIMIT_ROTATION"), "shin.L", {}),
+    "IK": (lambda ob: constraint(ob, "shin.L", "IK", target=ob, subtarget="root", chain_count=2), "shin.L", {}),
+    "IK below": (lambda ob: constraint(ob, "toe.L", "IK", target=ob, subtarget="root", chain_count=4), "shin.L", {}),
+    "driver": (lambda ob: bones(ob)["thigh.L"].driver_add("rotation_quaternion", 1), "shin.L", {}),
+    "target is part of it": (lambda ob: None, "shin.L", {"target": "foot.L"}),
+    "target is not there": (lambda ob: None, "shin.L", {"target": "nobody"}),
+    "target is the rig": (lambda ob: None, "shin.L", {"target": ""}),
+    "pole is part of it": (lambda ob: None, "shin.L", {"pole": "thigh.L"}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusals_change_nothing(add, refused, case):
+    setup, name, options = REFUSALS[case]
+    ob = rigs.biped()
+    setup(ob)
+    options = {key: (ob, value) if key in {"target", "pole"} else value for key, value in options.items()}
+    before = rigs.snapshot()
+    with pytest.raises(refused):
+        add(ob, "shin.R", name, **options)
+    assert rigs.snapshot() == before
+
+
+def test_limbs_that_share_a_bone_are_refused(add, refused):
+    ob = rigs.biped()
+    with pytest.raises(refused):
+        add(ob, "shin.L", "foot.L")
+    add(ob, "shin.L")
+    for name in ("shin.L", "foot.L", "thigh.L"):
+        with pytest.raises(refused):
+            add(ob, name)
+
+
+def test_what_moves_nothing_is_taken(add):
+    ob = rigs.biped()
+    constraint(ob, "thigh.L", "LIMIT_ROTATION", mute=True)
+    constraint(ob, "shin.L", "IK", target=ob, subtarget="root", chain_count=2, mute=True)
+    bones(ob)["thigh.L"].keyframe_insert("location")  # as importers do
+    bones(ob)["thigh.L"].keyframe_insert("scale", frame=5)
+    assert add(ob, "shin.L")
+
+
+def test_rigs_of_another_file_are_refused(add, refused, tasks, tmp_path):
+    ob = rigs.biped()
+    path = str(tmp_path / "library.blend")
+    add(ob, "forearm.L")
+    bpy.data.libraries.write(path, {ob})
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, to):
+        to.objects = [ob_name := "rig"]
+    linked = bpy.data.objects[ob_name]
+    bpy.context.collection.objects.link(linked)
+    with pytest.raises(refused):
+        add(linked, "shin.L")
+    override = linked.override_create(remap_local_usages=True)
+    for call in (lambda: add(override, "shin.L"),
+                 lambda: tasks("removing").remove(bpy.context, [override.pose.bones["forearm.L"]])):  # fmt: skip
+        with pytest.raises(refused):
+            call()
+    assert tasks("recognising").existing_at(override.pose.bones["hand.L"]).name == "forearm.L"

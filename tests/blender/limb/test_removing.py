@@ -1,0 +1,161 @@
+"""Remove leaves the rig as it was before Add, and nothing that something else uses is taken away."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import pytest
+
+from tests.blender import rigs
+
+
+@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
+@pytest.mark.parametrize("knee", ["AUTO", "POLE"])
+def test_nothing_is_left(tasks, add, controls, knee):
+    ob = rigs.biped()
+    rng = random.Random(1)
+    for name in ("thigh.L", "shin.L", "upper_arm.R", "hips", "foot.L"):
+        ob.pose.bones[name].rotation_quaternion = rigs.turn(rng, 0.4)
+    before = rigs.snapshot()
+    lasts = add(ob, "shin.L", "shin.R", "forearm.R", controls=controls, knee=knee)
+    assert rigs.snapshot() != before
+    tasks("removing").remove(bpy.context, lasts)
+    assert rigs.snapshot() == before
+
+
+def test_what_was_set_and_keyed_goes_too(tasks, add):
+    ob = rigs.biped()
+    before = rigs.snapshot()
+    (last,) = add(ob, "shin.L")
+    last.planar_ik.softness = 0.1
+    last.keyframe_insert('["IK Influence"]', frame=1)
+    last.keyframe_insert('["IK Softness"]', frame=1)
+    ob.pose.bones["hips"].keyframe_insert("location", frame=1)
+    tasks("removing").remove(bpy.context, [last])
+    curves = [curve.data_path for curve in _curves(ob)]
+    assert curves == ['pose.bones["hips"].location'] * 3
+    bpy.data.actions.remove(ob.animation_data.action)
+    ob.animation_data_clear()
+    assert rigs.snapshot() == before
+
+
+def _curves(ob):
+    action = ob.animation_data.action
+    if hasattr(action, "layers"):
+        return [curve for bag in action.layers[0].strips[0].channelbags for curve in bag.fcurves]
+    return [*action.fcurves]
+
+
+def test_after_the_target_was_changed_to_an_empty(tasks, add):
+    ob = rigs.biped()
+    (last,) = add(ob, "shin.L")
+    empty = bpy.data.objects.new("empty", None)
+    bpy.context.collection.objects.link(empty)
+    last.planar_ik.target = empty  # its constraint goes on holding the name of the bone that was followed
+    foot = ob.pose.bones["foot.L"].constraints["Planar IK Foot"]
+    assert foot.target == empty
+    tasks("removing").remove(bpy.context, [last])
+    assert "empty" in bpy.data.objects
+    assert not ob.pose.bones["shin.L"].constraints
+    assert not ob.pose.bones["foot.L"].constraints
+
+
+def _child_bone(ob, name):
+    rigs.activate(ob, "EDIT")
+    made = ob.data.edit_bones.new("ring")
+    made.tail = (0, 0, 0.1)
+    made.parent = ob.data.edit_bones[name]
+    bpy.ops.object.mode_set(mode="POSE")
+
+
+def _empty():
+    empty = bpy.data.objects.new("held", None)
+    bpy.context.collection.objects.link(empty)
+    return empty
+
+
+def _child_object(ob, name):
+    empty = _empty()
+    empty.parent, empty.parent_type, empty.parent_bone = ob, "BONE", name
+
+
+def _object_constraint(ob, name):
+    made = _empty().constraints.new("COPY_LOCATION")
+    made.target, made.subtarget = ob, name
+
+
+def _armature_constraint(ob, name):
+    made = ob.pose.bones["spine"].constraints.new("ARMATURE")
+    made.mute = True
+    made.targets.new()
+    made.targets[0].target, made.targets[0].subtarget = ob, name
+
+
+def _pole_of_another(ob, name):
+    other = rigs.biped()
+    made = other.pose.bones["shin.R"].constraints.new("IK")
+    made.target, made.pole_target, made.pole_subtarget = other, ob, name
+    rigs.activate(ob)
+
+
+def _another_limb(ob, name):
+    ob.pose.bones["shin.R"].planar_ik.target = ob
+    ob.pose.bones["shin.R"].planar_ik.subtarget = name
+
+
+def _key(ob, name):
+    ob.pose.bones[name].keyframe_insert("location")
+
+
+def _driver_on(ob, name):
+    ob.pose.bones[name].driver_add("location", 0)
+
+
+def _driver_from_elsewhere(ob, name):
+    variable = _empty().driver_add("location", 0).driver.variables.new()
+    variable.type = "TRANSFORMS"
+    variable.targets[0].id, variable.targets[0].bone_target = ob, name
+
+
+def _driver_of_its_property(ob, name):
+    ob.pose.bones[name]["open"] = 1.0
+    target = _empty().driver_add("location", 0).driver.variables.new().targets[0]
+    target.id, target.data_path = ob, f'pose.bones["{name}"]["open"]'
+
+
+def _hook(ob, name):
+    mesh = bpy.data.objects.new("mesh", bpy.data.meshes.new("mesh"))
+    bpy.context.collection.objects.link(mesh)
+    made = mesh.modifiers.new("Hook", "HOOK")
+    made.object, made.subtarget = ob, name
+
+
+def _shape_at(ob, name):
+    ob.pose.bones["spine"].custom_shape_transform = ob.pose.bones[name]
+
+
+USES = (
+    _child_bone, _child_object, _object_constraint, _armature_constraint, _pole_of_another, _another_limb, _key,
+    _driver_on, _driver_from_elsewhere, _driver_of_its_property, _hook, _shape_at,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("kind", ["target", "pole"])
+def test_a_control_that_is_used_stays(tasks, add, use, kind):
+    ob = rigs.biped()
+    add(ob, "shin.L", knee="POLE")
+    use(ob, f"{kind}_shin.L")
+    tasks("removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+    left = [name for name in ob.pose.bones.keys() if name.endswith("_shin.L")]  # noqa: SIM118
+    assert left == [f"{kind}_shin.L"]
+
+
+def test_an_empty_that_is_used_stays(tasks, add):
+    ob = rigs.biped()
+    lasts = add(ob, "shin.L", "shin.R", controls="EMPTIES")
+    _empty().parent = lasts[0].planar_ik.target
+    tasks("removing").remove(bpy.context, lasts)
+    assert "target_shin.L" in bpy.data.objects
+    assert "target_shin.R" not in bpy.data.objects

@@ -1,0 +1,175 @@
+"""Rigs for tests, made bone by bone, and what is looked at on them: evaluated joints and matrices."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Euler, Matrix, Quaternion, Vector
+
+Place = tuple[float, float, float]
+
+
+def rig(bones: dict[str, tuple[Place, Place, str]], rolls: dict[str, float] | None = None, name: str = "rig") -> Any:
+    """An armature object in Pose Mode, of bones by name: head, tail and parent ("" for none). Bones that begin where
+    their parent ends are connected. It is active."""
+    ob = bpy.data.objects.new(name, bpy.data.armatures.new(name))
+    bpy.context.collection.objects.link(ob)
+    activate(ob, "EDIT")
+    for bone, (head, tail, parent) in bones.items():
+        made = ob.data.edit_bones.new(bone)
+        made.head, made.tail, made.roll = head, tail, (rolls or {}).get(bone, 0.0)
+        made.parent = ob.data.edit_bones[parent] if parent else None
+        made.use_connect = bool(parent) and (made.head - made.parent.tail).length < 1e-6
+    bpy.ops.object.mode_set(mode="POSE")
+    return ob
+
+
+def activate(ob: Any, mode: str = "POSE") -> None:
+    """Make an object the only active and selected one, in a mode."""
+    if bpy.context.object and bpy.context.object.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for each in bpy.context.view_layer.objects:
+        each.select_set(each == ob)
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode=mode)
+
+
+def biped() -> Any:
+    """Root, hips, spine, two legs with feet and toes, two arms with hands; knees and elbows are bent a little."""
+    bones = {
+        "root": ((0, 0, 0), (0, 0.3, 0), ""),
+        "hips": ((0, 0, 1), (0, 0, 1.1), "root"),
+        "spine": ((0, 0, 1.1), (0, 0, 1.5), "hips"),
+    }
+    for side, x in ((".L", 1), (".R", -1)):
+        bones |= {
+            f"thigh{side}": ((0.1 * x, 0, 1), (0.1 * x, -0.03, 0.55), "hips"),
+            f"shin{side}": ((0.1 * x, -0.03, 0.55), (0.1 * x, 0.02, 0.1), f"thigh{side}"),
+            f"foot{side}": ((0.1 * x, 0.02, 0.1), (0.1 * x, -0.12, 0.02), f"shin{side}"),
+            f"toe{side}": ((0.1 * x, -0.12, 0.02), (0.1 * x, -0.2, 0.02), f"foot{side}"),
+            f"shoulder{side}": ((0.03 * x, 0, 1.45), (0.15 * x, 0, 1.45), "spine"),
+            f"upper_arm{side}": ((0.15 * x, 0, 1.45), (0.42 * x, 0.02, 1.44), f"shoulder{side}"),
+            f"forearm{side}": ((0.42 * x, 0.02, 1.44), (0.67 * x, -0.01, 1.45), f"upper_arm{side}"),
+            f"hand{side}": ((0.67 * x, -0.01, 1.45), (0.75 * x, -0.01, 1.45), f"forearm{side}"),
+        }
+    return rig(bones)
+
+
+def puppet() -> Any:
+    """A flat rig in the XZ plane: body and a straight leg that bends about Y."""
+    return rig(
+        {
+            "body": ((0, 0, 1), (0, 0, 1.5), ""),
+            "thigh": ((0, 0, 1), (0, 0, 0.5), "body"),
+            "shin": ((0, 0, 0.5), (0, 0, 0.1), "thigh"),
+            "foot": ((0, 0, 0.1), (0.2, 0, 0), "shin"),
+        }
+    )
+
+
+def random_limb(rng: random.Random, straight: bool = False, parents: str = "PLAIN", twist: bool = False) -> Any:
+    """A limb ``upper``, ``lower`` with ``foot`` below ``root`` and ``body``, anywhere, of any rolls, tails anywhere.
+
+    ``parents`` are PLAIN, SCALED, MIRRORED or SHEARED. With ``twist`` a bone ``upper.001`` is in line.
+    """
+    root, way = _vector(rng), _vector(rng).normalized()
+    aside = way.orthogonal().normalized() * (0.0 if straight else rng.uniform(0.1, 0.6))
+    knee = root + way * rng.uniform(0.4, 1.2) + aside
+    tip = knee + way * rng.uniform(0.4, 1.2) - aside
+    body = root + _vector(rng)
+    off = 0.3 if rng.random() < 0.5 else 0.0
+    bones = {
+        "root": ((0, 0, 0), (0, 0.3, 0), ""),
+        "body": (body[:], (body + _vector(rng))[:], "root"),
+        "upper": (root[:], (knee + off * _vector(rng))[:], "body"),
+        "lower": (knee[:], (tip + off * _vector(rng))[:], "upper"),
+        "foot": (tip[:], (tip + 0.3 * _vector(rng))[:], "lower"),
+    }
+    if twist:
+        middle = root.lerp(knee, 0.5)
+        bones["upper"] = (root[:], middle[:], "body")
+        bones = {**bones, "upper.001": (middle[:], knee[:], "upper"), "lower": (*bones["lower"][:2], "upper.001")}
+        bones["foot"] = bones.pop("foot")
+        bones = {name: bones[name] for name in ("root", "body", "upper", "upper.001", "lower", "foot")}
+    ob = rig(bones, {name: rng.uniform(-3, 3) for name in bones})
+    ob.matrix_world = Matrix.LocRotScale(_vector(rng), Euler(_vector(rng)), None)
+    scale = {"SCALED": (1.4, 1.4, 1.4), "MIRRORED": (-0.8, 0.8, 0.8), "SHEARED": (0.7, 1.5, 1.1)}.get(parents)
+    for name in ("root", "body"):
+        ob.pose.bones[name].location = _vector(rng)
+        ob.pose.bones[name].rotation_quaternion = turn(rng)
+    if scale:
+        ob.pose.bones["body"].scale = scale
+    bpy.context.view_layer.update()
+    return ob
+
+
+def turn(rng: random.Random, most: float = 1.0) -> Quaternion:
+    """A random rotation by at most so many radians."""
+    return Quaternion(_vector(rng).normalized(), rng.uniform(-most, most))
+
+
+def _vector(rng: random.Random) -> Vector:
+    return Vector(rng.uniform(-1, 1) for _ in range(3))
+
+
+def evaluated(ob: Any) -> Any:
+    """The rig as Blender evaluates it now."""
+    bpy.context.view_layer.update()
+    return ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+
+
+def matrices(ob: Any, names: Iterable[str]) -> np.ndarray:
+    """The evaluated matrices of bones in the armature, (n, 4, 4)."""
+    pose = evaluated(ob).pose.bones
+    return np.array([pose[name].matrix for name in names], float)
+
+
+def place(ob: Any, name: str) -> Vector:
+    """Where a bone begins, evaluated, in the world."""
+    now = evaluated(ob)
+    return now.matrix_world @ now.pose.bones[name].head
+
+
+def snapshot() -> dict[str, Any]:
+    """All of the file that a task could leave something in: what is compared before and after."""
+    bpy.context.view_layer.update()
+    found: dict[str, Any] = {"names": _names()}
+    for ob in bpy.data.objects:
+        data = ob.animation_data
+        found[ob.name] = (
+            ob.mode,
+            ob.select_get(),
+            ob == bpy.context.view_layer.objects.active,
+            [*ob.keys()],
+            [round(number, 6) for row in ob.matrix_world for number in row],
+            [(c.name, c.type, c.mute) for c in ob.constraints],
+            [(c.data_path, c.driver.expression) for c in data.drivers] if data else [],
+        )
+        if ob.type == "ARMATURE":
+            found[f"{ob.name} bones"] = [_of_bone(bone) for bone in ob.pose.bones]
+            found[f"{ob.name} collections"] = [each.name for each in ob.data.collections_all]
+    return found
+
+
+def _names() -> dict[str, list[str]]:
+    lists = ("objects", "armatures", "meshes", "actions", "scenes", "collections")
+    return {name: sorted(each.name for each in getattr(bpy.data, name)) for name in lists}
+
+
+def _of_bone(bone: Any) -> tuple[Any, ...]:
+    channels = (*bone.location, *bone.rotation_quaternion, *bone.rotation_euler, *bone.scale)
+    return (
+        bone.name,
+        bone.parent.name if bone.parent else "",
+        bone.bone.inherit_scale,
+        [*bone.keys()],
+        [*bone.bone.keys()],
+        [(c.name, c.type, c.mute, round(c.influence, 6)) for c in bone.constraints],
+        [round(number, 6) for number in channels],
+        [round(number, 5) for row in bone.matrix for number in row],
+        [round(number, 5) for row in bone.bone.matrix_local for number in row],
+    )
