@@ -1,70 +1,77 @@
-"""The pictures of the guides, taken in Blender's real window: ``make pictures``.
-
-What they show is set up in tests/window/picture_scenarios.py.
-"""
+"""Pictures of the interface for the guides, taken in Blender's real window: ``make pictures``."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .package import ROOT
 from .tasks import APPLICATION
-from .window import PICTURES as TAKEN
-from .window import Window
+from .window import PICTURES, Window
 
-DOCS = ROOT / "docs"
+if TYPE_CHECKING:
+    from tests.window.hand import Hand
 
-SCREEN = "1600x1100x24"
-"""High enough for the whole panel."""
+SHOWN = {"overlay": "780x620+300+60", "panel": "300x640+0+0"}
+"""The pictures in docs/, and what part of what was taken they show."""
 
-LIMB = "780x732+300+28"
-"""Where the limb and what the overlay draws of it are in a picture of the 3D view."""
+JOINTS = ((0.0, 0.0, 1.8), (0.0, -0.3, 1.0), (0.0, 0.0, 0.2), (0.0, -0.35, 0.05))
+"""Hip, knee, ankle and toes."""
 
-PICTURES = {
-    "shows_the_overlay": {
-        "reached": ("overlay", LIMB),
-        "limits": ("limits", LIMB),
-        "missed": ("missed", LIMB),
-        "blended": ("fk-and-ik", LIMB),
-        "light": ("light", LIMB),
-    },
-    "shows_menu_panel_and_pie": {
-        "menu": ("add", "430x520+80+70"),
-        "panel": ("panel", "264x553+0+374"),
-        "pie": ("pie", "800x440+0+0"),
-    },
-    "shows_sides_and_softness": {
-        "sides": ("bend-side", "780x420+300+270"),
-        "softness": ("softness", "860x280+270+350"),
-    },
-}
-"""For each scenario, the pictures that the guides show, their names in docs/, and what part of them is shown."""
+
+def shows_limb(hand: Hand) -> Any:
+    """Played inside Blender: a limb in FREE whose target is moved, its overlay and its panel."""
+    import bpy
+    from mathutils import Euler
+
+    bpy.ops.wm.read_homefile(use_empty=True)
+    yield
+    data = bpy.data.armatures.new("Rig")
+    rig = bpy.data.objects.new("Rig", data)
+    bpy.context.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    parent = None
+    for name, head, tail in zip(("thigh", "shin", "foot"), JOINTS, JOINTS[1:], strict=False):
+        bone = data.edit_bones.new(name)
+        bone.head, bone.tail, bone.parent, bone.use_connect = head, tail, parent, parent is not None
+        parent = bone
+    bpy.ops.object.mode_set(mode="POSE")
+    data.bones.active = data.bones["shin"]
+    bpy.ops.pose.planar_ik_add()
+    ik = rig.pose.bones["shin"].planar_ik
+    rig.pose.bones[ik.subtarget].location.z += 0.3
+    ik.softness = 0.06
+    bpy.ops.pose.planar_ik_select(part="LIMB")
+    view = hand.view()[0].spaces.active.region_3d
+    view.view_rotation, view.view_location, view.view_distance = Euler((1.4, 0.0, 1.0)).to_quaternion(), (0, 0, 1), 4.0
+    yield from hand.to_the_middle()
+    hand.picture("overlay")
+    yield from hand.open_sidebar()
+    for _ in range(10):
+        yield
+    region = hand.sidebar()[1]
+    hand.picture("panel", (region.x, region.y, region.width, region.height))
+    return {}
 
 
 def main() -> int:
     if not APPLICATION.exists():
-        print(f"{APPLICATION} is missing: it is the Blender whose window is photographed")
+        print(f"Left out: {APPLICATION} is missing, the Blender whose window is photographed")
         return 1
-    os.environ.setdefault("BLENDER_SCREEN", SCREEN)
+    os.environ.setdefault("BLENDER_SCREEN", "1600x1100x24")  # High enough for the whole panel.
     window = Window()
     try:
-        for scenario, pictures in PICTURES.items():
-            window.play(f"picture_scenarios.{scenario}")
-            for name, (shown, part) in pictures.items():
-                reduce(TAKEN / f"{scenario}-{name}.png", DOCS / f"{shown}.png", part)
+        window.play("scripts.pictures.shows_limb")
     finally:
         window.close()
+    for name, part in SHOWN.items():
+        taken, shown = PICTURES / f"shows_limb-{name}.png", ROOT / "docs" / f"{name}.png"
+        words = ["convert", str(taken), "-crop", part, "+repage", "+dither", "-colors", "96", f"PNG8:{shown}"]
+        subprocess.run([str(APPLICATION), "--exec", *words], check=True)  # Its system has ImageMagick.
     return 0
-
-
-def reduce(taken: Path, shown: Path, part: str) -> None:
-    """Keep a part of a picture, in few colours. The application's system has ImageMagick."""
-    words = ["convert", str(taken), "-crop", part, "+repage", "+dither", "-colors", "96", f"PNG8:{shown}"]
-    subprocess.run([str(APPLICATION), "--exec", *words], check=True)
-    print(f"{shown.relative_to(ROOT)}: {shown.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":
