@@ -1,0 +1,254 @@
+"""Making mechanisms real, and taking them away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.types import Context, Object, PoseBone
+from mathutils import Matrix
+
+from ..blender.animation import drivers_of
+from ..blender.editing import at_once, edit_mode, frame_held, unkeyed_kept
+from ..blender.types import ArmatureObject, is_armature, path_to_bone, path_to_custom, split_path
+from ..limb.follow import Follow
+from ..limb.home import bones_of_limb, is_ours
+from ..limb.limb import PART
+from .found import SPEC, found_on
+from .parts import ROLES, Constraint, Driver, Parts, Variable, parts_of
+from .spec import Spec, to_json
+
+COLLECTION = "MCH Planar IK"
+"""The bone collection of all parts."""
+
+Names = dict[str, str]
+"""Of bones, by role."""
+
+Limb = tuple[ArmatureObject, Spec, Follow]
+
+
+def build(context: Context, limbs: Sequence[Limb]) -> None:
+    """Make mechanisms for limbs that have none, in one visit to Edit Mode. What fails half-way is taken away again."""
+    made: list[Made] = []
+    rigs = list(dict.fromkeys(ob for ob, _, _ in limbs))
+    try:
+        with unkeyed_kept(context, rigs):
+            for batch in at_once(rigs):
+                with edit_mode(context, *batch):
+                    for limb in limbs:
+                        if limb[0] in batch:
+                            made.append(Made(*limb, parts_of(limb[1]), _names_in(limb[1])))
+                            _make_bones(made[-1])
+            with frame_held():  # not around Edit Mode, which has to see the window's own scene
+                for each in made:
+                    _finish(each)
+    except BaseException:
+        _take_away(context, [Left(each.ob, each.spec.bones, each.names) for each in made])
+        raise
+
+
+def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
+    """Take the mechanisms of limbs away, by their last bones, and with them those on the same rigs that are no limb's
+    any more."""
+    limbs: dict[ArmatureObject, list[PoseBone]] = {}
+    for last in lasts:
+        limbs.setdefault(last.id_data, []).append(last)
+    left: list[Left] = []
+    for ob, bones in limbs.items():
+        found = found_on(ob)
+        left += [Left(ob, [bone.name for bone in bones_of_limb(last)], found.parts_of(last.name)) for last in bones]
+        left += [Left(ob, (), found.roles[root]) for root in found.strays]
+    _take_away(context, left)
+
+
+def remove_strays(context: Context, ob: ArmatureObject) -> None:
+    """Take the mechanisms on a rig away that are no limb's any more."""
+    found = found_on(ob)
+    _take_away(context, [Left(ob, (), found.roles[root]) for root in found.strays])
+
+
+def retarget(last: PoseBone, follow: Follow) -> None:
+    """Have a limb's mechanism follow something else."""
+    ob: ArmatureObject = last.id_data
+    names = found_on(ob).parts_of(last.name)
+    for role, followed in (("measure", follow.pairs[0]), ("side", follow.pairs[1])):
+        for constraint in ob.pose.bones[names[role]].constraints if role in names else ():
+            _aim(constraint, *followed)
+
+
+class Made(NamedTuple):
+    """A limb whose mechanism is being made, and the names of all bones by role, as far as they are there."""
+
+    ob: ArmatureObject
+    spec: Spec
+    follow: Follow
+    parts: Parts
+    names: Names
+
+
+def _names_in(spec: Spec) -> Names:
+    return {"last": spec.last, "parent": spec.parent} | {f"bone {k}": bone for k, bone in enumerate(spec.bones, 1)}
+
+
+def _make_bones(made: Made) -> None:
+    """Make the bones of a mechanism, in Edit Mode."""
+    bones = made.ob.data.edit_bones
+    first, length = bones[made.spec.bones[0]], 0.2 * sum(made.spec.lengths)
+    for part in made.parts.bones:
+        bone: Any = bones.new(f"MCH-{part.role.replace(' ', '')}-{made.spec.last}")
+        made.names[part.role] = bone.name
+        bone[PART] = part.role
+        rest = Matrix((part.rest[:4], part.rest[4:8], part.rest[8:12], part.rest[12:]))
+        bone.head, bone.tail = rest.translation, rest.translation + rest.col[1].to_3d() * length
+        bone.matrix = rest
+        bone.length = length
+        bone.use_deform = False
+        if part.role == "root":
+            bone.parent = first.parent
+            bone.inherit_scale, bone.use_inherit_rotation = first.inherit_scale, first.use_inherit_rotation
+        else:
+            bone.parent = bones[made.names[part.parent]]
+
+
+def _finish(made: Made) -> None:
+    """Make what mechanisms have in Pose Mode."""
+    ob, pose = made.ob, made.ob.pose.bones
+    collection: Any = ob.data.collections_all.get(COLLECTION) or ob.data.collections.new(COLLECTION)
+    collection.is_visible = False
+    for part in made.parts.bones:
+        bone = pose[made.names[part.role]]
+        bone.rotation_mode = part.order  # type: ignore[assignment]
+        for each in [*bone.bone.collections]:
+            each.unassign(bone.bone)
+        collection.assign(bone.bone)
+    ob.data.bones[made.names["root"]][SPEC] = to_json(made.spec)
+    for bone in aligned(pose[made.spec.last], made.spec):
+        bone.bone.inherit_scale = "ALIGNED"
+    for constraint in made.parts.constraints:
+        _constrain(made, constraint)
+    for driver in made.parts.drivers:
+        _drive(made, driver)
+
+
+def aligned(last: PoseBone, spec: Spec) -> list[PoseBone]:
+    """The bones of a limb that have to inherit scale along their own axes: those after the first, if that gets longer
+    only. They stay so when the mechanism is taken away."""
+    line: list[PoseBone] = []
+    while spec.stretch and spec.stretch_volume != "UNIFORM" and last is not None and last.name != spec.bones[0]:
+        line.append(last)
+        last = last.parent  # type: ignore[assignment]
+    return line
+
+
+def _constrain(made: Made, constraint: Constraint) -> None:
+    new: Any = made.ob.pose.bones[made.names[constraint.bone]].constraints.new(constraint.type)  # type: ignore[arg-type]
+    new.name, new.show_expanded = constraint.name, False
+    _aim(new, *aim_of(constraint, made.ob, made.names, made.follow))
+    for name, value in constraint.settings:
+        setattr(new, name, value)
+
+
+def aim_of(constraint: Constraint, ob: ArmatureObject, names: Names, follow: Follow) -> tuple[Object | None, str]:
+    """What a constraint is to follow: an object and the name of a bone of it."""
+    if constraint.target.startswith("follow"):
+        return follow.pairs[constraint.target == "follow pole"]
+    return ob, names[constraint.target]
+
+
+def _aim(constraint: Any, ob: Object | None, bone: str) -> None:
+    constraint.target = ob
+    constraint.subtarget = bone
+
+
+def path_of(driver: Driver, names: Names) -> str:
+    """The path of what is driven, from the object."""
+    return f"{path_to_bone(names[driver.bone])}.{driver.path}"
+
+
+def _drive(made: Made, driver: Driver) -> None:
+    """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
+    curve: Any = made.ob.driver_add(path_of(driver, made.names), driver.channel)
+    new = curve.driver
+    new.type = kind_of(driver)
+    for variable in driver.variables:
+        each = new.variables.new()
+        each.name, each.type = variable.letter, variable.type
+        _read(each.targets, variable, made)
+    if new.type == "SCRIPTED":
+        new.expression = driver.expression
+        if new.expression != driver.expression or not new.is_simple_expression:
+            raise RuntimeError(f"Blender does not take the expression {driver.expression}")
+
+
+def kind_of(driver: Driver) -> str:
+    """The type of a driver: where one slider is all that it reads, no expression is needed."""
+    return "SUM" if driver.expression == "t" else "SCRIPTED"
+
+
+def _read(targets: Any, variable: Variable, made: Made) -> None:
+    for target, read in zip(targets, variable.reads, strict=True):
+        target.id = made.ob
+        if not read.space:
+            target.data_path = path_to_custom(made.names[read.bone], read.what)
+            continue
+        target.bone_target, target.transform_space = made.names[read.bone], read.space
+        if read.what:
+            target.transform_type = read.what
+
+
+class Left(NamedTuple):
+    """What is to be taken away: the names of parts by role, and what poses some bones of the limb."""
+
+    ob: ArmatureObject
+    bones: Iterable[str]
+    names: Names
+
+
+def _take_away(context: Context, left: Sequence[Left]) -> None:
+    """Take away parts, with what is then empty."""
+    gone: dict[ArmatureObject, set[str]] = {each.ob: set() for each in left}
+    limbs: dict[ArmatureObject, set[str]] = {each.ob: set() for each in left}
+    for each in left:
+        gone[each.ob].update(name for role, name in each.names.items() if role in ROLES)
+        limbs[each.ob].update(each.bones)
+    with unkeyed_kept(context, gone), frame_held():
+        for ob, names in gone.items():
+            _let_go(ob, names, limbs[ob])
+            if ob.data.users > 1:
+                names.difference_update(_held_by_others(ob))
+    for batch in at_once(ob for ob, names in gone.items() if names):
+        with edit_mode(context, *batch):
+            for ob in batch:
+                bones = ob.data.edit_bones
+                for bone in [bones[name] for name in gone[ob] if name in bones]:
+                    bones.remove(bone)
+        for ob in batch:
+            collection: Any = ob.data.collections_all.get(COLLECTION)
+            if collection and not any(collection.bones_recursive):
+                ob.data.collections.remove(collection)
+
+
+def _let_go(ob: ArmatureObject, parts: set[str], limbs: set[str]) -> None:
+    """Take away the constraints of the bones of limbs, and all drivers."""
+    driven: set[str] = set()
+    for bone in ob.pose.bones:
+        for each in [*bone.constraints]:
+            if is_ours(each) and (bone.name in limbs or getattr(each, "subtarget", "") in parts):
+                driven.add(f'{path_to_bone(bone.name)}.constraints["{each.name}"].influence')
+                bone.constraints.remove(each)
+    for curve in drivers_of(ob):
+        if curve.data_path in driven or split_path(curve.data_path)[0] in parts:
+            ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
+    data = ob.animation_data
+    if data and not (data.drivers or data.action or data.nla_tracks):
+        ob.animation_data_clear()
+
+
+def _held_by_others(ob: ArmatureObject) -> set[str]:
+    """The parts that limbs of other objects of the same armature take over from, and what these need."""
+    held: set[str] = set()
+    for other in bpy.data.objects:
+        if other.data == ob.data and other != ob and is_armature(other):
+            held.update(name for roles in found_on(other).used for name in roles.values())
+    return held

@@ -1,0 +1,129 @@
+"""Whether a limb's mechanism is complete and as it was built: its parts, and the same as plain data, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bpy.types import PoseBone
+
+from ..blender.types import ArmatureObject, path_to_custom
+from ..limb.follow import Follow
+from .build import aim_of, aligned, kind_of, path_of
+from .found import Found, built_of, found_on
+from .parts import Constraint, Driver, Parts, Read, Variable, parts_of
+from .spec import CLOSE, Spec, differs
+
+EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
+BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
+AIMED = "The helper bones of '{bone}' follow something else: rebuild the limb"
+"""What may be wrong with a limb on the rig."""
+
+
+def problem(last: PoseBone, spec: Spec, follow: Follow) -> str:
+    """What is wrong with the mechanism of a limb, given what it is to be and to follow; "" if nothing is."""
+    return problems(last.id_data, [(spec, follow)])[0]
+
+
+def problems(ob: ArmatureObject, limbs: Sequence[tuple[Spec, Follow]]) -> list[str]:
+    """`problem` of several limbs of one rig."""
+    found = found_on(ob)
+    return [_problem(found, spec, follow) for spec, follow in limbs]
+
+
+def _problem(found: Found, spec: Spec, follow: Follow) -> str:
+    ob, roles = found.ob, found.parts_of(spec.last)
+    built = built_of(found, spec.last)
+    if built is None:
+        return BROKEN
+    if differs(built, spec):
+        return EDITED
+    parts = parts_of(built)
+    names = roles | {"last": spec.last, "parent": spec.parent}
+    names |= {f"bone {k}": bone for k, bone in enumerate(spec.bones, 1)}
+    if {part.role for part in parts.bones} != roles.keys():
+        return BROKEN
+    if any(bone.bone.inherit_scale != "ALIGNED" for bone in aligned(ob.pose.bones[spec.last], spec)):
+        return EDITED
+    if not (_has_bones(ob, parts, names) and _has_drivers(found, parts, names)):
+        return BROKEN
+    aimed = [_aimed(ob, each, names, follow) for each in parts.constraints]
+    if None in aimed or not _has_no_more(ob, parts, names):
+        return BROKEN
+    return "" if all(aimed) else AIMED
+
+
+def _has_bones(ob: ArmatureObject, parts: Parts, names: dict[str, str]) -> bool:
+    """Whether the bones of a mechanism are as they are to be."""
+    first = ob.data.bones[names["bone 1"]]
+    for part in parts.bones:
+        bone = ob.data.bones[names[part.role]]
+        parent = bone.parent.name if bone.parent else ""
+        if parent != names[part.parent] or ob.pose.bones[bone.name].rotation_mode != part.order:
+            return False
+        like = (first.inherit_scale, first.use_inherit_rotation) if part.role == "root" else ("FULL", True)
+        if (bone.inherit_scale, bone.use_inherit_rotation) != like:
+            return False
+        matrix: Any = bone.matrix_local
+        rest = [number for row in matrix for number in row]
+        if any(abs(a - b) > 10 * CLOSE * max(abs(b), 1.0) for a, b in zip(rest, part.rest, strict=True)):
+            return False
+    return True
+
+
+def _aimed(ob: ArmatureObject, made: Constraint, names: dict[str, str], follow: Follow) -> bool | None:
+    """Whether a constraint follows what it is to follow; None if it is not there or was changed."""
+    real: Any = ob.pose.bones[names[made.bone]].constraints.get(made.name)
+    if real is None or real.type != made.type or real.mute or not real.enabled:
+        return None
+    if any(getattr(real, name) != value for name, value in made.settings):
+        return None
+    target, bone = aim_of(made, ob, names, follow)
+    return bool(real.target == target and (real.subtarget == bone or not _has_bones_in(target)))
+
+
+def _has_bones_in(ob: Any) -> bool:
+    return ob is not None and ob.type == "ARMATURE"
+
+
+def _has_no_more(ob: ArmatureObject, parts: Parts, names: dict[str, str]) -> bool:
+    """Whether nothing else poses the mechanism's bones."""
+    wanted = [names[each.bone] for each in parts.constraints if not each.bone.startswith("bone")]
+    return sum(len(ob.pose.bones[names[part.role]].constraints) for part in parts.bones) == len(wanted)
+
+
+def _has_drivers(found: Found, parts: Parts, names: dict[str, str]) -> bool:
+    """Whether the drivers of a mechanism are there, read what they are to read, and can be evaluated."""
+    curves: dict[tuple[str, int], Any] = {}
+    for name in (*found.parts_of(names["last"]).values(), *(names[part] for part in names if part.startswith("bone"))):
+        for curve in found.drivers.get(name, ()):
+            curves[curve.data_path, curve.array_index] = curve
+    for driver in parts.drivers:
+        curve = curves.get((path_of(driver, names), max(driver.channel, 0)))
+        if curve is None or curve.mute or not _is_as(curve.driver, driver, found.ob, names):
+            return False
+    return True
+
+
+def _is_as(real: Any, made: Driver, ob: ArmatureObject, names: dict[str, str]) -> bool:
+    if real.type != kind_of(made) or not real.is_valid or len(real.variables) != len(made.variables):
+        return False
+    if real.type == "SCRIPTED" and real.expression != made.expression:
+        return False
+    return all(_reads(*each, ob, names) for each in zip(real.variables, made.variables, strict=True))
+
+
+def _reads(real: Any, made: Variable, ob: ArmatureObject, names: dict[str, str]) -> bool:
+    if (real.name, real.type) != (made.letter, made.type):
+        return False
+    return all(_is_at(*pair, ob, names) for pair in zip(real.targets, made.reads, strict=True))
+
+
+def _is_at(target: Any, read: Read, ob: ArmatureObject, names: dict[str, str]) -> bool:
+    bone = names[read.bone]
+    if target.id != ob:
+        return False
+    if not read.space:
+        return bool(target.data_path == path_to_custom(bone, read.what))
+    is_there = (target.bone_target, target.transform_space) == (bone, read.space)
+    return is_there and (not read.what or target.transform_type == read.what)

@@ -1,0 +1,91 @@
+"""What a rig has of mechanisms: their bones by role, and whose they are, however things were renamed since."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bpy.types import PoseBone
+
+from ..blender.animation import drivers_of
+from ..blender.types import ArmatureObject, split_path
+from ..limb.home import bones_of_limb, is_ours
+from ..limb.limb import PART
+from ..limb.settings import SLIDER
+from .spec import Spec, from_json
+
+SPEC = "planar_ik.spec"
+"""The custom property of a root part that holds the spec it was made of."""
+
+
+class Found(NamedTuple):
+    """The mechanisms of a rig. ``roles`` has, for each root part, its parts' names by role; ``roots`` the root part of
+    each limb that has one, by the limb's last bone; ``drivers`` those of each bone."""
+
+    ob: ArmatureObject
+    roles: dict[str, dict[str, str]]
+    roots: dict[str, str]
+    drivers: dict[str, list[Any]]
+
+    def parts_of(self, last: str) -> dict[str, str]:
+        """The names of a limb's parts by role; empty without a mechanism."""
+        return self.roles.get(self.roots.get(last, ""), {})
+
+    @property
+    def used(self) -> list[dict[str, str]]:
+        """The names of parts by role, of all mechanisms that are a limb's."""
+        return [self.roles[root] for root in self.roots.values()]
+
+    @property
+    def strays(self) -> list[str]:
+        """Root parts that are no limb's any more: its bones were deleted."""
+        return [root for root in self.roles if root not in self.roots.values()]
+
+
+def found_on(ob: ArmatureObject) -> Found:
+    """Look for the mechanisms of a rig."""
+    drivers: dict[str, list[Any]] = {}
+    for curve in drivers_of(ob):
+        drivers.setdefault(split_path(curve.data_path)[0], []).append(curve)
+    roles: dict[str, dict[str, str]] = {}
+    bones: Any = ob.data.bones
+    for bone in bones:
+        root = root_of(bone) if PART in bone else None
+        if root is not None:
+            roles.setdefault(root.name, {})[bone[PART]] = bone.name
+    roots: dict[str, str] = {}
+    for root, parts in roles.items():
+        for curve in drivers.get(parts.get("turn 1", ""), ()):
+            last = _reads_slider(curve)
+            if last in ob.pose.bones:
+                roots.setdefault(last, root)
+    return Found(ob, roles, roots, drivers)
+
+
+def root_of(bone: Any) -> Any:
+    """The root part that a bone of an armature hangs on, or is; None for a bone that is no part."""
+    while bone is not None and PART in bone:
+        if bone[PART] == "root":
+            return bone
+        bone = bone.parent
+    return None
+
+
+def built_of(found: Found, last: str) -> Spec | None:
+    """The spec that the mechanism of a limb was made of."""
+    root = found.roots.get(last)
+    bone: Any = found.ob.data.bones[root] if root else {}
+    return from_json(bone.get(SPEC, ""))
+
+
+def _reads_slider(curve: Any) -> str:
+    """The name of the last bone whose sliders a driver reads: Blender has that follow the bone's name."""
+    for variable in curve.driver.variables:
+        bone, path = split_path(variable.targets[0].data_path)
+        if bone and SLIDER["flip"].key in path:
+            return bone
+    return ""
+
+
+def is_on_rig(last: PoseBone) -> bool:
+    """Whether a limb has a mechanism, whole or not."""
+    return any(is_ours(each) for bone in bones_of_limb(last) for each in bone.constraints)

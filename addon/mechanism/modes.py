@@ -1,0 +1,93 @@
+"""Putting limbs on the rig and back, and what the rest of the house asks of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+from bpy.types import Context, PoseBone
+
+from ..blender.types import ArmatureObject, takes_bones
+from ..limb.follow import follow_of
+from ..limb.home import limbs_of
+from ..limb.words import Refused
+from . import build, checking
+from .found import found_on, is_on_rig
+from .spec import spec_of
+
+
+def mode_of(last: PoseBone) -> str:
+    """What poses a limb: ``RIG`` or ``LIVE``."""
+    return "RIG" if is_on_rig(last) else "LIVE"
+
+
+def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Give limbs a mechanism, in place of one that they have. Raises `Refused`."""
+    named = _named(lasts)
+    build.remove(context, lasts)
+    lasts = [ob.pose.bones[name] for ob, name in named]
+    build.build(context, [(last.id_data, spec_of(last), follow_of(last)) for last in lasts])
+
+
+def to_live(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Take the mechanisms of limbs away. Raises `Refused`."""
+    _named(lasts)
+    build.remove(context, lasts)
+
+
+def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Make the mechanisms of those of these limbs anew that have one. Raises `Refused`."""
+    if on_rig := [last for last in lasts if is_on_rig(last)]:
+        to_rig(context, on_rig)
+
+
+def _named(lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str]]:
+    """Limbs by rig and name, which stay as Edit Mode makes the bones anew."""
+    for last in lasts:
+        if not takes_bones(last.id_data):
+            raise Refused("'{rig}' comes from another file: change the mode of its limbs there", rig=last.id_data.name)
+    return [(last.id_data, last.name) for last in lasts]
+
+
+def problem_of(last: PoseBone) -> str:
+    """What is wrong with the mechanism of a limb, as a sentence with {bone} in it; "" if nothing, or without one."""
+    if not is_on_rig(last):
+        return ""
+    return checking.problem(last, spec_of(last), follow_of(last))
+
+
+def outdated(ob: ArmatureObject) -> list[PoseBone]:
+    """The limbs of a rig whose mechanisms need to be made anew."""
+    lasts = [last for last in limbs_of(ob) if is_on_rig(last)]
+    found = checking.problems(ob, [(spec_of(last), follow_of(last)) for last in lasts])
+    return [last for last, problem in zip(lasts, found, strict=True) if problem]
+
+
+def is_of_none(ob: ArmatureObject) -> bool:
+    """Whether a rig has parts of mechanisms whose limbs are gone: `build.remove` of any limb takes them away."""
+    return bool(found_on(ob).strays)
+
+
+def retarget(last: PoseBone) -> None:
+    """Have the mechanism of a limb, if it has one, follow what its home says."""
+    if is_on_rig(last):
+        build.retarget(last, follow_of(last))
+
+
+def register() -> None:
+    """Tell `addon.limb` how to ask for mechanisms."""
+    from ..limb.limb import Hooks
+    from ..limb.status import problem_hooks
+
+    Hooks.mode = staticmethod(mode_of)
+    Hooks.rebuild = staticmethod(lambda last: rebuild(bpy.context, [last]))
+    Hooks.retarget = staticmethod(retarget)
+    Hooks.remove = staticmethod(lambda last: to_live(bpy.context, [last]) if is_on_rig(last) else None)
+    problem_hooks.append(problem_of)
+
+
+def unregister() -> None:
+    """Take that back."""
+    from ..limb.status import problem_hooks
+
+    problem_hooks.remove(problem_of)

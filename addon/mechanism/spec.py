@@ -1,0 +1,157 @@
+"""What a limb's mechanism is made of: one small plain value, from which all its parts follow."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from itertools import chain
+from math import isclose, pi
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import PoseBone
+
+from ..limb.home import choices_of
+from ..limb.settings import SLIDER, UNLIMITED
+from ..limb.shape import shape_of
+
+CLOSE = 1e-5
+"""By how much numbers may differ, as a fraction of the limb's length or of 1, for a mechanism still to fit."""
+
+ROUGH = -0.9
+"""From which component along Y of an armature's or parent's axes on Blender keeps the axes of a bone exactly. Those of
+a bone that points along -Y there are off by up to 3e-4."""
+
+Numbers = tuple[float, ...]
+
+
+class Spec(NamedTuple):
+    """Everything that a mechanism is a function of. Bones are the first of each link of the limb, from the root down;
+    ``last`` is the limb's last, ``parent`` what the limb hangs on ("" for nothing).
+
+    In the armature's rest space: ``frame`` is G (rows of a 4x4 matrix), ``axes`` are those of each bone at rest (rows
+    of a 3x3 matrix). ``alpha`` and ``kappa`` are the reference's angles, ``normals`` the bend plane's normal in the
+    axes of each bone in the reference, ``stills`` the bones' own rotations there. ``seat`` says along which axis of G
+    the mechanism's bones point: Y, Z or X."""
+
+    bones: tuple[str, ...]
+    last: str
+    parent: str
+    frame: Numbers
+    axes: tuple[Numbers, ...]
+    lengths: Numbers
+    alpha: float
+    kappa: float
+    normals: tuple[Numbers, ...]
+    stills: tuple[Numbers, ...]
+    plane: str = "FREE"
+    softness: bool = False
+    stretch: bool = False
+    pole_switch: bool = False
+    stretch_max: float = 2.0
+    stretch_volume: str = "LENGTH"
+    min_angle: float = 0.0
+    max_angle: float = pi
+    seat: int = 0
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the knee has a smallest or largest angle."""
+        return self.min_angle > 0.0 or self.max_angle < UNLIMITED
+
+    @property
+    def is_still(self) -> tuple[bool, ...]:
+        """For each bone, whether its own rotation in the reference is none."""
+        return tuple(max(map(abs, still[1:])) < 1e-9 for still in self.stills)
+
+
+def spec_of(last: PoseBone) -> Spec:
+    """What the mechanism of a limb is to be, as its armature, its sliders and its choices say."""
+    shape, choices = shape_of(last), choices_of(last)
+    parent = last.id_data.pose.bones[shape.names[0]].parent
+    plane = choices["plane"]
+    return Spec(
+        bones=shape.names,
+        last=last.name,
+        parent=parent.name if parent else "",
+        frame=_numbers(shape.frame),
+        axes=tuple(_numbers(rest[:3, :3]) for rest in shape.rest),
+        lengths=_numbers(shape.lengths),
+        alpha=float(shape.alpha),
+        kappa=float(shape.kappa),
+        normals=tuple(_numbers(normal) for normal in shape.normals),
+        stills=tuple(_numbers(still) for still in shape.stills),
+        plane=plane,
+        softness=has_slider(last, "softness"),
+        stretch=has_slider(last, "stretch"),
+        pole_switch=plane == "POLE" and has_slider(last, "pole"),
+        stretch_max=float(choices["stretch_max"]),
+        stretch_volume=choices["stretch_volume"] if all(shape.points) else "UNIFORM",
+        min_angle=float(choices["min_angle"]),
+        max_angle=float(choices["max_angle"]),
+        seat=seat_in(shape.frame, np.array(parent.bone.matrix_local, float) if parent else np.eye(4)),
+    )
+
+
+def has_slider(last: PoseBone, name: str) -> bool:
+    """Whether a limb has a feature: the custom property of it."""
+    return name in SLIDER and SLIDER[name].key in last  # type: ignore[operator]
+
+
+def _numbers(values: Any) -> Numbers:
+    return tuple(float(value) for value in np.ravel(values))
+
+
+def seat_in(frame: Any, parent: Any) -> int:
+    """Along which axis of G, counted on from Y, bones keep their axes exactly, in the armature and below a parent."""
+    for seat in range(3):
+        way = np.asarray(frame)[:3, (1 + seat) % 3]
+        if way[1] > ROUGH and np.linalg.solve(np.asarray(parent)[:3, :3], way)[1] > ROUGH:
+            return seat
+    return 0
+
+
+def to_json(spec: Spec) -> str:
+    """A spec as text."""
+    return json.dumps(spec._asdict(), separators=(",", ":"))
+
+
+@lru_cache(4096)
+def from_json(text: str) -> Spec | None:
+    """The spec that a text is of; None if it is of none."""
+    try:
+        found = json.loads(text)
+        return Spec(**{name: _frozen(value) for name, value in found.items()})
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def differs(a: Spec, b: Spec) -> bool:
+    """Whether a mechanism made of one spec does not fit another. Blender itself follows renames, so that names do not
+    count, nor does the seat."""
+    if _kind(a) != _kind(b):
+        return True
+    size = max(sum(a.lengths), 1e-30)
+    places = (*zip(a.frame[3::4], b.frame[3::4], strict=True), *zip(a.lengths, b.lengths, strict=True))
+    if not all(isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE * size) for one, other in places):
+        return True
+    return not all(
+        isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE) for one, other in zip(_turns(a), _turns(b), strict=True)
+    )
+
+
+def _kind(spec: Spec) -> tuple[Any, ...]:
+    """What of a spec has to be the same exactly."""
+    volume = spec.stretch_volume if spec.stretch else ""
+    return (len(spec.bones), spec.plane, spec.softness, spec.stretch, spec.pole_switch, volume, spec.is_limited)
+
+
+def _turns(spec: Spec) -> list[float]:
+    """The numbers of a spec that are not lengths."""
+    turns = (*chain(*spec.axes), *chain(*spec.normals), *chain(*spec.stills))
+    rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
+    return [*turns, *rows, spec.alpha, spec.kappa, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch]
