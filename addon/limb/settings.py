@@ -18,6 +18,9 @@ MADE_BY_US = "Planar IK "
 GROUP = "planar_ik"
 """The custom property of the last bone that holds the choices and the reference shape."""
 
+WAS = "was"
+"""What the group of a converted limb calls what its constraints were set to, as JSON."""
+
 PLANES = ("HINGE", "FREE", "POLE")
 VOLUMES = ("LENGTH", "UNIFORM", "VOLUME")
 

@@ -129,7 +129,7 @@ def to_target(context: Context, lasts: Sequence[PoseBone]) -> Snapped:
     snapped = Snapped([], [])
     moves: list[Move] = []
     for ob, limbs in by_rig(lasts).items():
-        read = _read(context, ob, limbs)
+        read = read_rig(context, ob, limbs)
         for row, last in enumerate(limbs):
             moves += _match(read, row, last, snapped)
     moves = [each._replace(turned=turned.get((each.object, each.bone))) for each in moves]
@@ -158,7 +158,7 @@ class Rig(NamedTuple):
     pole: Array
 
 
-def _read(context: Context, ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Rig:
+def read_rig(context: Context, ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Rig:
     """Read limbs at an influence of 1."""
     depsgraph = context.evaluated_depsgraph_get()
     evaluated: Any = ob.evaluated_get(depsgraph)
@@ -268,7 +268,7 @@ def to_fk(context: Context, lasts: Sequence[PoseBone]) -> Snapped:
     snapped = Snapped([], [])
     turned = feet.turns_of_feet(context, lasts)
     for ob, limbs in by_rig(lasts).items():
-        rig = _read(context, ob, limbs)
+        rig = read_rig(context, ob, limbs)
         found = solve(rig.table, rig.target, rig.pole, rig.sliders, rig.own)
         for row, last in enumerate(limbs):
             if found.stretch[row] > 1.0 + NEAR:

@@ -1,0 +1,67 @@
+"""Limbs whose rig switches their pole on and off, as Rigify does; without it the animator swings the knee by turning the
+first bone about its length."""
+
+from __future__ import annotations
+
+from math import atan2, cos, remainder, sin, tau
+from typing import Any
+
+import numpy as np
+from bpy.types import PoseBone
+
+from ..blender.fcurves import reset
+from ..blender.rotation import rotation_channel
+from ..blender.types import path_to_bone, path_to_custom
+from .home import bones_of_limb
+from .settings import GROUP, SLIDER
+from .shape import shape_of
+
+STILL = 1e-5
+"""How much of a swivel, in radians, is none."""
+
+
+def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) -> None:
+    """Have a limb follow its pole only while ``switch``, a driver, gives 1, as ``is_poled`` says that it does now: the
+    limb has the swivel that fits now. ``constraint`` is Blender's, with the pole, that it is made from."""
+    ob, sliders = last.id_data, last.planar_ik  # type: ignore[attr-defined]
+    last[GROUP]["plane"], sliders.pole = "POLE", is_poled  # type: ignore[index]
+    pole = path_to_custom(last.name, SLIDER["pole"].key)
+    curve = ob.animation_data.drivers.from_existing(src_driver=switch)
+    curve.data_path, curve.mute = pole, False
+    first = bones_of_limb(last)[0]
+    channel = "" if first.lock_rotation[1] else rotation_channel(first.rotation_mode)
+    turn, now, read = _turn_about_length(first, channel)
+    poled = sliders.swivel if is_poled else _swivel_of(last, constraint)
+    free = 0.0 if is_poled else remainder(sliders.swivel - now, tau)
+    if max(abs(poled), abs(free)) < STILL and not read:
+        sliders.swivel = 0.0
+        return
+    curve = last.driver_add(f'["{SLIDER["swivel"].key}"]')
+    reset(curve)
+    paths = {"p": pole} | {name: f"{path_to_bone(first.name)}.{channel}[{index}]" for name, index in read.items()}
+    for name, path in paths.items():
+        variable = curve.driver.variables.new()
+        variable.name = name
+        variable.targets[0].id, variable.targets[0].data_path = ob, path
+    poled, free = (number if abs(number) > STILL else 0.0 for number in (poled, free))
+    curve.driver.expression = f"{poled:.9g} if p>0.5 else {turn}+{free:.9g}".replace("+-", "-")
+
+
+def _turn_about_length(bone: PoseBone, channel: str) -> tuple[str, float, dict[str, int]]:
+    """An expression of how much a bone is turned about its length by hand, how much it is now, and the numbers of its
+    channel that the expression reads, by name."""
+    if channel == "rotation_euler":
+        return "y", bone.rotation_euler[1], {"y": 1}
+    if channel == "rotation_quaternion":
+        w, _, y, _ = bone.rotation_quaternion
+        return "2*atan2(y,w)", 2.0 * atan2(y, w), {"w": 0, "y": 2}
+    return "0", 0.0, {}
+
+
+def _swivel_of(last: PoseBone, constraint: Any) -> float:
+    """What a constraint's pole angle is as a swivel: its pole is where an axis across the first bone points, ours where
+    the knee does."""
+    shape = shape_of(last)
+    x, _, z = (shape.frame[:3, :3].T @ shape.reference[0][:3, axis] for axis in range(3))
+    aside = x * cos(constraint.pole_angle) + z * sin(constraint.pole_angle)
+    return -atan2(aside[2], -aside[0]) if np.hypot(aside[0], aside[2]) > STILL else 0.0
