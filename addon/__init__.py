@@ -7,10 +7,11 @@ from types import ModuleType
 
 def _rooms() -> tuple[ModuleType, ...]:
     """What is made known to Blender, in this order."""
-    from . import live
+    from . import cli, live, ui
     from .limb import limb
+    from .mechanism import modes
 
-    return limb, live
+    return limb, modes, live, ui, cli
 
 
 def register() -> None:

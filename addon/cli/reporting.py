@@ -3,58 +3,92 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from math import floor
+from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import PoseBone
 
-from ..bake import Baked, Report, Request, bake, frames_between, look
-from ..blender.types import scene_of
+from ..bake import Request, bake, frames_between
+from ..blender.types import scene_of, view_layer_of
+from ..limb.status import Status, statuses
 from ..solver.reach import Reach
 from .shots import say
 
 Line = dict[str, Any]
 
 
-def request_of(lasts: Sequence[PoseBone], arguments: Namespace) -> Request:
-    """What is to be baked or looked at."""
+class Seen(NamedTuple):
+    """One limb in one frame: how its target was reached, how far its tip is off, and what is wrong, if something is."""
+
+    frame: float
+    reach: str
+    miss: float
+    is_missed: bool
+    problem: str
+
+
+def frames_of(arguments: Namespace) -> list[float]:
+    """The frames that are asked for."""
     scene = scene_of(bpy.context)
     first, last = arguments.frames or (scene.frame_start, scene.frame_end)
-    request = Request(lasts, frames_between(first, last, arguments.step), max_miss=arguments.max_miss)
-    if arguments.command == "report":
-        return request
-    return request._replace(
-        remove=arguments.remove,
-        for_game=arguments.purpose == "game",
-        tolerance=arguments.tolerance,
-        new_action=arguments.new_action,
-    )
+    return frames_between(first, last, arguments.step)
 
 
-def report_limbs(lasts: Sequence[PoseBone], arguments: Namespace) -> list[Line]:
+def report_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     """What limbs do as Blender evaluates them; nothing is changed."""
-    return _lines(look(bpy.context, request_of(lasts, arguments)))
+    scene, before = scene_of(bpy.context), scene_of(bpy.context).frame_current_final
+    rigs = {last.id_data: [each for each in lasts if each.id_data == last.id_data] for last in lasts}
+    seen: dict[PoseBone, list[Seen]] = {last: [] for last in lasts}
+    try:
+        for frame in frames_of(arguments):
+            scene.frame_set(floor(frame), subframe=frame % 1.0)
+            depsgraph = view_layer_of(bpy.context).depsgraph or bpy.context.evaluated_depsgraph_get()
+            for ob, group in rigs.items():
+                for last, status in zip(group, statuses(ob, group, depsgraph), strict=True):
+                    seen[last].append(_seen(frame, status, arguments.max_miss))
+    finally:
+        scene.frame_set(floor(before), subframe=before % 1.0)
+    return [_line(last, seen[last]) for last in lasts]
 
 
-def bake_limbs(lasts: Sequence[PoseBone], arguments: Namespace) -> list[Line]:
-    """Bake limbs as the arguments say, and tell what they do."""
-    return _lines(bake(bpy.context, request_of(lasts, arguments)))
+def _seen(frame: float, status: Status, max_miss: float | None) -> Seen:
+    is_broken = status.reach == Reach.INVALID
+    is_off = status.reach != Reach.REACHED if max_miss is None else status.residual > max_miss
+    reach = status.reach.name if is_broken or not status.is_fk else "FK"
+    return Seen(frame, reach, status.residual, status.is_ik and is_off, status.message if is_broken else "")
 
 
-def _lines(report: Report) -> list[Line]:
+def _line(last: PoseBone, seen: list[Seen]) -> Line:
+    runs = [list(run) for _, run in groupby(seen, key=lambda each: each.reach)]
+    line: Line = {
+        "object": last.id_data.name,
+        "limb": last.name,
+        "mode": last.planar_ik.mode,  # type: ignore[attr-defined]
+        "first": seen[0].frame,
+        "last": seen[-1].frame,
+        "frames": len(seen),
+        "unreached": sum(each.is_missed for each in seen),
+        "miss": max((each.miss for each in seen if each.reach not in ("FK", "INVALID")), default=None),
+        "reach": [{"from": run[0].frame, "to": run[-1].frame, "is": run[0].reach} for run in runs],
+    }
+    problem = next((each.problem for each in seen if each.problem), "")
+    return {**line, "problem": problem} if problem else line
+
+
+def bake_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
+    """Bake limbs as the arguments say, and tell what became of them."""
+    request = Request(
+        lasts,
+        frames_of(arguments),
+        arguments.tolerance,
+        arguments.remove,
+        arguments.purpose == "game",
+        arguments.new_action,
+        arguments.max_miss,
+    )
+    report = bake(bpy.context, request)
     for warning in report.warnings:
         say(warning)
-    return [_line(limb, report.frames) for limb in report.limbs]
-
-
-def _line(limb: Baked, frames: Sequence[float]) -> Line:
-    words = [
-        "FK" if influence <= 0.0 and reach != Reach.INVALID else Reach(int(reach)).name
-        for reach, influence in zip(limb.reach, limb.influence, strict=True)
-    ]
-    runs = [list(run) for _, run in groupby(zip(frames, words, strict=True), key=lambda each: each[1])]
-    line = {**limb.line(), "reach": [{"from": run[0][0], "to": run[-1][0], "is": run[0][1]} for run in runs]}
-    broken = words.count("INVALID")
-    return {**line, "problem": f"not where its IK puts it in {broken} frames"} if broken else line
+    return [limb._asdict() for limb in report.limbs]
