@@ -1,0 +1,89 @@
+"""Giving limbs that are there another plane, or another target or pole of their own, so that they stay where they
+are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bpy.types import Context, PoseBone
+
+from ...blender.types import is_armature, takes_bones, view_layer_of
+from ..follow import Follow, follow_of, is_gone
+from ..home import choices_of, home_of, links_of
+from ..limb import Hooks, tag
+from ..settings import GROUP
+from ..shape import make_shape
+from ..words import Refused
+from .adding import Plan, Request, followed_by
+from .controls import take_away_unused
+from .feet import at_influence, foot_follows, refollow
+from .fitting import fit, keep
+from .recognising import check_editable
+
+
+def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> None:
+    """Have limbs bend in another plane; those that lack a pole for it get one. Raises `Refused`."""
+    _refit(context, lasts, plane)
+
+
+def make_targets(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Give limbs new targets, where their tips are. Raises `Refused`."""
+    _refit(context, lasts, renewed="target")
+
+
+def make_poles(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Give limbs new poles, where their knees point. Raises `Refused`."""
+    _refit(context, lasts, "POLE", renewed="pole")
+
+
+def _refit(context: Context, lasts: Sequence[PoseBone], plane: str = "", renewed: str = "") -> None:
+    for last in lasts:
+        check_editable(last)
+    followed = [(ob, bone) for last in lasts for ob, bone in follow_of(last).pairs if ob is not None]
+    with at_influence(context, lasts, 1.0):
+        plans = [_plan(context, last, plane or choices_of(last)["plane"], renewed) for last in lasts]
+    is_footed = any(foot_follows(last) for last in lasts)
+    for kind in dict.fromkeys(map(_kind, plans)):
+        of_kind = [plan for plan in plans if _kind(plan) == kind]
+        for plan, follow in zip(of_kind, followed_by(context, of_kind, kind, is_footed, []), strict=True):
+            _take(plan, follow)
+    for plan in plans:
+        Hooks.rebuild(plan.last)
+    for plan in plans:
+        refollow(plan.last)
+        tag(plan.last)
+    if renewed:
+        take_away_unused(context, followed)
+    view_layer_of(context).update()
+
+
+def _plan(context: Context, last: PoseBone, plane: str, renewed: str) -> Plan:
+    """How a limb is to bend from now on, and what it is to follow besides what is made."""
+    target, pole = (None if is_gone(*each) else each for each in follow_of(last).pairs)
+    target, pole = None if renewed == "target" else target, None if renewed == "pole" else pole
+    group: Any = last[GROUP]
+    links, tip = links_of(last), group.get("tip", "FOOT")
+    follow = Follow(*(target or (None, "")), *(pole or (None, "")))
+    found = fit(context, last, links, follow, plane, tip)
+    request = Request(last, links, target, pole, plane)  # type: ignore[arg-type]
+    return Plan(last.id_data, last.name, request, found, make_shape(last, links, (), found.bend_axis, tip))
+
+
+def _kind(plan: Plan) -> str:
+    """What is made for a limb: what its target is, else a bone where its rig takes one."""
+    target = plan.request.target
+    is_bone = takes_bones(plan.ob) if target is None else bool(target[1]) and is_armature(target[0])
+    return "BONES" if is_bone and takes_bones(plan.ob) else "EMPTIES"
+
+
+def _take(plan: Plan, follow: Follow) -> None:
+    """Have a limb follow things, and bend as its plan says."""
+    last = plan.last
+    home = home_of(last)
+    if home is None:
+        raise Refused("'{bone}' has no IK", bone=plan.name)
+    is_new = plan.fit.plane == "POLE" and plan.request.pole is None
+    home.target, home.subtarget = follow.target, follow.subtarget
+    home.pole_target, home.pole_subtarget = follow.pole, follow.pole_subtarget
+    keep(last, plan.fit._replace(swivel=0.0) if is_new else plan.fit, last[GROUP].get("tip", "FOOT"))

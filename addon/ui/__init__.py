@@ -1,0 +1,27 @@
+"""What an animator sees: operators, menus, the panel and the overlay."""
+
+import bpy
+
+from . import menus, overlay, panel, preferences, translations
+from .operators import adding, baking, converting, mending, modes, selecting, setting, switching
+
+WITH_CLASSES = (adding, selecting, setting, switching, mending, modes, converting, baking, menus, panel)
+CLASSES = tuple(cls for room in WITH_CLASSES for cls in room.CLASSES)
+ROOMS = (translations, preferences, menus, overlay)
+"""What there is to register beside classes."""
+
+
+def register() -> None:
+    """Register every class in order, then what uses them."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    for room in ROOMS:
+        room.register()
+
+
+def unregister() -> None:
+    """Undo `register` in reverse."""
+    for room in reversed(ROOMS):
+        room.unregister()
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,117 @@
+"""Which limbs a person means: by their own bones, by target or pole, and by the foot or hand below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bpy.types import Context, PoseBone
+
+from ..blender.dependencies import Carrier
+from ..blender.types import is_armature, view_layer_of
+from ..limb.follow import follow_of
+from ..limb.home import hierarchy, is_limb, limbs_of, links_of
+from ..limb.limb import is_part
+from ..limb.shape import make_shape
+from ..limb.tasks.controls import root_of
+from ..limb.tasks.feet import foot_of
+from ..limb.tasks.recognising import limb_at
+from ..limb.words import Refused
+
+Suggestion = tuple[PoseBone, tuple[int, ...]]
+"""A limb that IK could be put on: its last bone and its links."""
+
+LEAST = 0.08
+"""A limb is suggested if it is at least so long, as a part of its rig: fingers and the bones of a face are not."""
+
+NO_LIMB = ("spine", "chest", "neck", "head", "tail", "hips", "pelvis", "torso", "shoulder", "clavicle", "root")
+"""What bones of the trunk are called, which no limb is suggested for."""
+
+
+def limbs_meant(context: Context) -> list[PoseBone]:
+    """The last bones of the limbs that are selected, each once: in Object Mode by what they follow."""
+    if context.mode == "OBJECT":
+        return _followers(context, [(ob, "") for ob in context.selected_objects])
+    bones = list(context.selected_pose_bones or ())
+    active = context.active_pose_bone
+    return limbs_of_bones(context, bones or ([active] if active else []))
+
+
+def limb_meant(context: Context) -> PoseBone | None:
+    """The last bone of the limb that the active bone or object belongs to."""
+    if context.mode == "OBJECT":
+        ob = context.active_object
+        found = _followers(context, [(ob, "")]) if ob else []
+    else:
+        bone = context.active_pose_bone
+        found = limbs_of_bones(context, [bone]) if bone else []
+    return found[0] if found else None
+
+
+def limbs_of_bones(context: Context, bones: Sequence[PoseBone]) -> list[PoseBone]:
+    """The limbs of which bones are a part, or else those that follow them, or whose feet they are."""
+    rigs = dict.fromkeys(bone.id_data for bone in bones)
+    limbs = [last for rig in rigs for last in limbs_of(rig)]
+    own = {bone: last for last in limbs for bone in hierarchy(last, sum(links_of(last)))}
+    found = [own[bone] for bone in bones if bone in own]
+    found = found or _followers(context, [(bone.id_data, bone.name) for bone in bones])
+    found = found or [last for last in limbs if {foot_of(last), last} & _with_parents(bones)]
+    return list(dict.fromkeys(found))
+
+
+def _with_parents(bones: Sequence[PoseBone]) -> set[PoseBone | None]:
+    return {*bones, *(bone.parent for bone in bones)} - {None}
+
+
+def _followers(context: Context, things: Sequence[Carrier]) -> list[PoseBone]:
+    """The limbs in the view layer that follow things."""
+    wanted = {*things}
+    if not wanted:
+        return []
+    layer: Any = view_layer_of(context)
+    rigs = [ob for ob in layer.objects if is_armature(ob)]
+    return [last for ob in rigs for last in limbs_of(ob) if wanted & set(follow_of(last).pairs)]
+
+
+def selected_limbs(context: Context) -> list[PoseBone]:
+    """What `limbs_meant` gives; refuses where that is none."""
+    found = limbs_meant(context)
+    if not found:
+        raise Refused("Select a limb, its target or its pole")
+    return found
+
+
+def rig_in_view(context: Context) -> Any:
+    """The armature of the limb that is meant, else the active object if it is one."""
+    last = limb_meant(context)
+    ob = last.id_data if last else context.object
+    return ob if ob and is_armature(ob) else None
+
+
+def limb_suggested(bone: PoseBone | None) -> Suggestion | None:
+    """The limb that a bone is clearly a part of and that has no IK yet, as of an arm or a leg; of a rig that Rigify
+    generated, which brings IK with it, none."""
+    if bone is None or "rig_id" in bone.id_data.data or is_part(bone.bone):
+        return None
+    try:
+        last, links = limb_of(bone)
+    except Refused:
+        return None
+    line = hierarchy(last, sum(links))
+    lower = " ".join(each.name.lower() for each in line)
+    if is_limb(last) or any(word in lower for word in NO_LIMB) or root_of(last) == line[0].name:
+        return None
+    ends = [end for each in bone.id_data.data.bones for end in (each.head_local, each.tail_local)]
+    size = max(max(end[i] for end in ends) - min(end[i] for end in ends) for i in range(3))
+    return (last, links) if sum(make_shape(last, links).lengths) >= LEAST * size else None
+
+
+def limb_of(bone: PoseBone) -> Suggestion:
+    """The limb that a bone is a part of, maybe as its thigh or its foot; raises `Refused`."""
+    try:
+        return limb_at(bone)
+    except Refused as why:
+        better = bone.id_data.pose.bones.get(why.values.get("last", ""))
+        if better is None:
+            raise
+        return limb_at(better)

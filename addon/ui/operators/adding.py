@@ -1,0 +1,181 @@
+"""Adding IK to the limbs that are selected, and removing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.types import Context, Event, Object, PoseBone
+
+from ... import live
+from ...blender.dependencies import Carrier, Dependencies
+from ...blender.types import has_bone, object_named
+from ...limb.follow import follow_of
+from ...limb.home import hierarchy
+from ...limb.tasks.adding import Request, add
+from ...limb.tasks.removing import remove
+from ...limb.words import Refused
+from ...mechanism.modes import to_rig
+from ..finding import Suggestion, limb_of, limb_suggested, selected_limbs
+from ..preferences import CONTROLS, MODE, preferred
+from .base import SCRIPTS_ONLY, LimbOperator, PoseOperator
+from .selecting import select_if_shown
+
+PLANE: Any = [
+    ("AUTO", "Automatic", "Hinge on a flat rig, Pole with a pole, else Free"),
+    ("HINGE", "Hinge", "The knee bends in the limb's own plane, as its parent carries it"),
+    ("FREE", "Free", "The knee swings along with the target; Swivel turns it"),
+    ("POLE", "Pole", "The knee points at a pole, which is made if none is selected"),
+]
+
+
+class POSE_OT_planar_ik_add(PoseOperator):
+    """Add exact IK to the selected limbs, which stay where they are. Select a target too, to use your own"""
+
+    bl_idname = "pose.planar_ik_add"
+    bl_label = "Add Planar IK"
+
+    plane: EnumProperty(name="Knee", description="What decides where the knee points", items=PLANE)
+    controls: EnumProperty(**CONTROLS)
+    foot_follows: BoolProperty(
+        name="Foot Follows", description="Turn the foot or hand below the limb as the target is turned", default=True
+    )
+    flip: BoolProperty(name="Flip", description="Bend to the other side", options={"SKIP_SAVE"})
+    mode: EnumProperty(**MODE)
+    tip: EnumProperty(
+        name="Tip",
+        description="What follows the target",
+        items=[
+            ("FOOT", "Foot", "Where the foot or hand below begins"),
+            ("TAIL", "Tail", "The tail of the limb's last bone"),
+        ],
+    )
+
+    # For scripts; a person selects them.
+    target: StringProperty(name="Target", description="Name of an object to follow", options=SCRIPTS_ONLY)
+    subtarget: StringProperty(name="Target Bone", description="Name of a bone of the target", options=SCRIPTS_ONLY)
+    pole_target: StringProperty(name="Pole", description="Name of an object as the pole", options=SCRIPTS_ONLY)
+    pole_subtarget: StringProperty(name="Pole Bone", description="Name of a bone of the pole", options=SCRIPTS_ONLY)
+
+    def invoke(self, context: Context, _event: Event) -> Any:
+        """Start from the preferences."""
+        wanted = preferred(context)
+        for name in ("controls", "mode") if wanted else ():
+            if not self.properties.is_property_set(name):
+                setattr(self, name, getattr(wanted, name))
+        return self.execute(context)
+
+    def act(self, context: Context) -> None:
+        """Add, put on the rig, and go on with the targets."""
+        lasts = add(context, self._requests(context), controls=self.controls, foot=self.foot_follows, tip=self.tip)
+        for last in lasts if self.flip else ():
+            last.planar_ik.flip = not last.planar_ik.flip  # type: ignore[attr-defined]
+        names = [(last.id_data, last.name) for last in lasts]
+        if self.mode == "RIG":
+            put_on_rig(self, context, names)
+        live.refresh(context)
+        lasts = [ob.pose.bones[name] for ob, name in names]
+        select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
+        for last in lasts[:1]:
+            bones = ", ".join(bone.name for bone in hierarchy(last, last.planar_ik.chain_count))  # type: ignore[attr-defined]
+            self.tell(
+                "Added IK to {bones}" if len(lasts) == 1 else "Added IK to {count} limbs", bones=bones, count=len(lasts)
+            )
+
+    def _requests(self, context: Context) -> list[Request]:
+        target, pole = named(self.target, self.subtarget), named(self.pole_target, self.pole_subtarget)
+        limbs, goals = chosen(context, is_named=target is not None)
+        if len(limbs) > 1 and (target or pole):
+            raise Refused("Select one limb and a target, or several limbs and no target")
+        if len(limbs) == 1 and target is None:
+            target, *more = [*told_apart(context, goals, limbs[0][0]), None]
+            pole = pole or (more[0] if more else None)
+        return [Request(last, links, target, pole, self.plane) for last, links in limbs]
+
+
+def put_on_rig(operator: PoseOperator, context: Context, names: Sequence[tuple[Any, str]]) -> None:
+    """Have rigs pose limbs; where one can't, say why the add-on does."""
+    try:
+        to_rig(context, [ob.pose.bones[name] for ob, name in names])
+    except Refused as why:
+        operator.warn("The limb is Live for now: {why}", why=why.translated)
+
+
+def named(name: str, bone: str) -> Carrier | None:
+    """The object, or the bone of it, that a script names."""
+    if not name:
+        return None
+    ob = object_named(name)
+    if ob is None:
+        raise Refused("There is no object '{name}'", name=name)
+    if bone and not has_bone(ob, bone):
+        raise Refused("'{name}' has no bone '{bone}'", name=name, bone=bone)
+    return ob, bone
+
+
+def chosen(context: Context, is_named: bool = False) -> tuple[list[Suggestion], list[Carrier]]:
+    """The limbs that are selected, and the targets and poles selected with a single one, in whatever order. What does
+    not look like a limb is taken for one only if nothing else that is selected does."""
+    active = context.active_pose_bone
+    bones = [*dict.fromkeys(filter(None, (active, *(context.selected_pose_bones or ()))))]
+    bones = bones[:1] if is_named else bones
+    limbs = [*dict.fromkeys(filter(None, map(limb_suggested, bones)))]
+    limbs = limbs or [limb_of(bones[0])]
+    if len(limbs) > 1 or is_named:
+        return limbs, []
+    last, links = limbs[0]
+    line = hierarchy(last, sum(links))
+    dependencies, names = Dependencies(), {bone.name for bone in line}
+    goals: list[Carrier] = [(bone.id_data, bone.name) for bone in bones if bone not in last.parent_recursive]
+    goals = [goal for goal in goals if not dependencies.moves_with(goal, last.id_data, names)]
+    goals += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
+    if len(goals) > 2:
+        raise Refused("Besides the limb, select a target and a pole at most")
+    return limbs, goals
+
+
+def _objects_chosen(context: Context, rig: Object) -> list[Object]:
+    """The selected objects that can be targets; none if a part of the character is among them: importers leave all
+    that they made selected, and nobody means those."""
+    objects = [ob for ob in context.selected_objects if ob.mode != "POSE"]
+    return [] if any(_is_skin(ob, rig) for ob in objects) else objects
+
+
+def _is_skin(ob: Object, rig: Object) -> bool:
+    return rig.parent == ob or (
+        ob.type == "MESH" and (ob.parent == rig or any(each.type == "ARMATURE" for each in ob.modifiers))
+    )
+
+
+def told_apart(context: Context, goals: list[Carrier], last: PoseBone) -> list[Carrier]:
+    """A target and a pole: the target is the one nearer to the end of the limb."""
+    from ...limb.follow import place_of
+
+    depsgraph = context.evaluated_depsgraph_get()
+    tip = last.id_data.matrix_world @ last.tail
+
+    def away(goal: Carrier) -> float:
+        place = place_of(*goal, depsgraph)
+        return (place - tip).length if place else 0.0
+
+    return sorted(goals, key=away)
+
+
+class POSE_OT_planar_ik_remove(LimbOperator):
+    """Remove IK from the selected limbs, with all that was made for it. They go back to their FK pose"""
+
+    bl_idname = "pose.planar_ik_remove"
+    bl_label = "Remove Planar IK"
+
+    def act(self, context: Context) -> None:
+        """Remove, and go on with the limbs."""
+        names = [(last.id_data, last.name) for last in selected_limbs(context)]
+        remove(context, [ob.pose.bones[name] for ob, name in names])
+        live.refresh(context)
+        if context.active_pose_bone is None or not context.selected_pose_bones:
+            select_if_shown(context, names)
+        self.tell("Removed IK from {count} limbs", count=len(names))
+
+
+CLASSES = (POSE_OT_planar_ik_add, POSE_OT_planar_ik_remove)

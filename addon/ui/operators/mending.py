@@ -1,0 +1,128 @@
+"""What a person can press where a limb can't be posed, or IK can't be added: each mend that helps, as a button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from bpy.props import EnumProperty
+from bpy.types import Context, PoseBone
+
+from ... import live
+from ...blender.dependencies import Dependencies
+from ...limb.follow import follow_of, is_gone
+from ...limb.home import hierarchy, is_limb, is_ours, links_of
+from ...limb.status import Status
+from ...limb.tasks.bending import make_targets
+from ...limb.tasks.recognising import check
+from ...limb.words import Refused
+from ...mechanism.modes import problem_of, rebuild
+from ...solver.reach import Reach
+from ..finding import limb_suggested, limbs_meant
+from .base import PoseOperator, told
+
+
+class Mend(NamedTuple):
+    """A mend by its name, and what its button says."""
+
+    name: str
+    label: str
+
+
+TARGET = Mend("TARGET", "Make a Target")
+PICK = Mend("PICK", "Pick a Target")
+MUTE = Mend("MUTE", "Mute Conflicting Constraints")
+INHERIT = Mend("INHERIT_SCALE", "Set Inherit Scale to Full")
+REBUILD = Mend("REBUILD", "Rebuild")
+MENDS = (TARGET, PICK, MUTE, INHERIT, REBUILD)
+
+
+def mends_for(last: PoseBone, status: Status | None = None) -> list[Mend]:
+    """The mends that help a limb now."""
+    if status is not None and status.reach != Reach.INVALID:
+        return []
+    if is_gone(*follow_of(last).pairs[0]):
+        return [TARGET, PICK]
+    found = [*([REBUILD] if problem_of(last) else ()), *([MUTE] if any(conflicts(last)) else ())]
+    return found or ([INHERIT] if _uneven(last) else [])
+
+
+def mends_for_adding(last: PoseBone, links: tuple[int, ...]) -> tuple[str, list[Mend]]:
+    """Why IK can't be added to a limb, as a sentence, and the mends that help; nothing if it can."""
+    try:
+        check(last, links)
+    except Refused as why:
+        return why.translated, [mend for mend in MENDS if mend.name.lower() == why.mend]
+    return "", []
+
+
+def conflicts(last: PoseBone) -> Iterator[Any]:
+    """The constraints that move a limb's bones and are not of its mechanism."""
+    dependencies = Dependencies()
+    line = hierarchy(last, sum(links_of(last)))
+    for bone in line:
+        for mover in dependencies.movers(bone):
+            if hasattr(mover, "influence") and not is_ours(mover):
+                yield mover
+
+
+def _uneven(last: PoseBone) -> list[PoseBone]:
+    return [bone for bone in hierarchy(last, sum(links_of(last))) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
+
+
+def _mute(_context: Context, last: PoseBone) -> None:
+    for constraint in conflicts(last):
+        constraint.mute = True
+    last.id_data.update_tag()
+
+
+def _inherit(context: Context, last: PoseBone) -> None:
+    for bone in _uneven(last):
+        bone.bone.inherit_scale = "FULL"
+    if is_limb(last):
+        rebuild(context, [last])
+
+
+ACTS: dict[str, Callable[[Context, PoseBone], None]] = {
+    "TARGET": lambda context, last: make_targets(context, [last]),
+    "MUTE": _mute,
+    "INHERIT_SCALE": _inherit,
+    "REBUILD": lambda context, last: rebuild(context, [last]),
+}
+
+
+ITEMS: Any = [(name, label, label) for name, label in MENDS if name in ACTS]
+
+
+class POSE_OT_planar_ik_mend(PoseOperator):
+    """Take away what keeps the selected limbs from being posed"""
+
+    bl_idname = "pose.planar_ik_mend"
+    bl_label = "Mend Planar IK"
+
+    way: EnumProperty(name="Way", description="What to do", items=ITEMS)
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """On limbs, and on what could be one."""
+        if limbs_meant(context) or (context.mode == "POSE" and limb_suggested(context.active_pose_bone)):
+            return True
+        cls.poll_message_set(told("Select a limb, its target or its pole"))
+        return False
+
+    def act(self, context: Context) -> None:
+        """Mend every selected limb that this helps."""
+        lasts = limbs_meant(context)
+        helped = [last for last in lasts if any(mend.name == self.way for mend in mends_for(last))]
+        suggested = None if lasts else limb_suggested(context.active_pose_bone)
+        if suggested:
+            helped = [suggested[0]]
+        if not helped:
+            label = next(label for name, label in MENDS if name == self.way)
+            raise Refused("{what}: nothing of the kind is in the way", what=told(label))
+        for ob, name in [(last.id_data, last.name) for last in helped]:
+            ACTS[self.way](context, ob.pose.bones[name])
+        live.refresh(context)
+
+
+CLASSES = (POSE_OT_planar_ik_mend,)

@@ -1,0 +1,130 @@
+"""Going from a limb to its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.types import Context, Event, Object, PoseBone
+
+from ...blender.dependencies import Carrier
+from ...blender.types import bones_of, has_bone, view_layer_of
+from ...limb.follow import follow_of, is_gone
+from ...limb.home import bones_of_limb, is_limb
+from ...limb.words import Refused
+from ..finding import limb_meant, limbs_meant, rig_in_view
+from .base import SCRIPTS_ONLY, PoseOperator, told
+
+PARTS: Any = [
+    ("TARGET", "Target", "What the tip goes to"),
+    ("POLE", "Pole", "What the knee points to"),
+    ("LIMB", "FK Bones", "The limb's own bones"),
+]
+
+
+class POSE_OT_planar_ik_select(PoseOperator):
+    """Select this part of the limb, in the mode in which it can be moved. Shift: keep what is selected"""
+
+    bl_idname = "pose.planar_ik_select"
+    bl_label = "Select Part of Limb"
+
+    part: EnumProperty(name="Part", description="What to select", items=PARTS)
+    bone: StringProperty(
+        name="Limb", description="The last bone of a limb of the rig, instead of those selected", options=SCRIPTS_ONLY
+    )
+    extend: BoolProperty(name="Extend", description="Keep what is selected", options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Where a limb is meant."""
+        if context.mode not in {"POSE", "OBJECT"} or rig_in_view(context) is None:
+            cls.poll_message_set(told("Select a limb, its target or its pole"))
+            return False
+        return True
+
+    def invoke(self, context: Context, event: Event) -> Any:
+        """Look at the Shift key."""
+        self.extend = event.shift
+        return self.execute(context)
+
+    def act(self, context: Context) -> None:
+        """Select it, or say that there is none."""
+        lasts = self._lasts(context)
+        parts = dict.fromkeys(part for last in lasts for part in find_parts(last, self.part))
+        if not parts:
+            part = next(label for value, label, _ in PARTS if value == self.part)
+            raise Refused("The limb has no {part} to select", part=told(part))
+        select(context, [*parts], self.extend)
+
+    def _lasts(self, context: Context) -> list[PoseBone]:
+        if self.bone:
+            ob = rig_in_view(context)
+            named = ob.pose.bones.get(self.bone)
+            return [named] if named and is_limb(named) else []
+        first = limb_meant(context)
+        return [*dict.fromkeys(filter(None, (*limbs_meant(context), first)))]
+
+
+def find_parts(last: PoseBone, part: str) -> list[Carrier]:
+    """The objects or bones that are this part of a limb, the one to be active last."""
+    if part == "LIMB":
+        return [(last.id_data, bone.name) for bone in bones_of_limb(last)]
+    target, pole = follow_of(last).pairs
+    ob, bone = target if part == "TARGET" else pole
+    return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
+
+
+def select(context: Context, parts: Sequence[Carrier], extend: bool = False) -> None:
+    """Select bones or objects in the mode in which they can be moved, the last one active."""
+    if any(not bone for _, bone in parts):
+        parts = [(ob, bone) for ob, bone in parts if not bone]
+    for ob, _ in parts:
+        if not ob.visible_get():
+            raise Refused("'{name}' is hidden: show it first", name=ob.name)
+    layer: Any = view_layer_of(context)
+    objects, is_bones = [*dict.fromkeys(ob for ob, _ in parts)], bool(parts[0][1])
+    if not (is_bones and context.mode == "POSE" and all(ob.mode == "POSE" for ob in objects)):
+        _select_objects(context, layer, objects, extend)
+        if is_bones:
+            bpy.ops.object.mode_set(mode="POSE")
+    if is_bones:
+        layer.objects.active = objects[-1]
+        _select_bones(context, parts, extend)
+
+
+def _select_objects(context: Context, layer: Any, objects: list[Object], extend: bool) -> None:
+    if context.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for other in () if extend else context.selected_objects:
+        other.select_set(False)
+    for ob in objects:
+        ob.select_set(True)
+    layer.objects.active = objects[-1]
+
+
+def _select_bones(context: Context, parts: Sequence[Carrier], extend: bool) -> None:
+    for posed in () if extend else context.selected_pose_bones or ():
+        select_bone(posed, False)
+    for ob, name in parts:
+        bone: Any = bones_of(ob)[name]
+        bone.bone.hide = False
+        select_bone(bone, True)
+        ob.data.bones.active = bone.bone  # type: ignore[union-attr]  # an armature's
+
+
+def select_if_shown(context: Context, parts: Sequence[Carrier]) -> None:
+    """Select those bones that can be seen, as what a person goes on with; without any, leave everything as it is."""
+    shown = [(ob, bone) for ob, bone in parts if has_bone(ob, bone) and ob.mode == "POSE" and ob.visible_get()]
+    if shown and context.mode == "POSE":
+        select(context, shown)
+
+
+def select_bone(bone: PoseBone, state: bool) -> None:
+    """Select a pose bone or not, in any Blender."""
+    owner: Any = bone if hasattr(bone, "select") else bone.bone  # the former from 5.0 on
+    owner.select = state
+
+
+CLASSES = (POSE_OT_planar_ik_select,)

@@ -1,0 +1,216 @@
+"""Setting what does not animate, and flip, of all limbs that are selected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import pi
+from typing import Any
+
+from bpy.props import EnumProperty, FloatProperty
+from bpy.types import Context, Event, Object, PoseBone
+
+from ... import live
+from ...blender.animation import stop
+from ...blender.dependencies import Carrier, Dependencies
+from ...blender.editing import unkeyed_kept
+from ...blender.keying import key_automatically
+from ...blender.types import bones_of, library_of, object_named, path_to_custom, view_layer_of
+from ...limb.home import drop_slider, hierarchy, home_of, links_of
+from ...limb.limb import PART, Hooks, tag
+from ...limb.settings import SLIDER
+from ...limb.tasks.bending import make_poles, make_targets, set_plane
+from ...limb.tasks.controls import is_control
+from ...limb.tasks.feet import foot_follows, set_feet
+from ...limb.words import Refused
+from ..finding import limb_meant, limbs_meant, selected_limbs
+from .adding import PLANE
+from .base import LimbOperator
+from .selecting import PARTS, find_parts, select_if_shown
+
+NEW = "\n"
+"""What stands for a new control among those to pick: no name of Blender's has a line break."""
+
+_shown: list[tuple[str, str, str]] = []
+"""Blender keeps no words of a list that is made while it is shown."""
+
+
+class POSE_OT_planar_ik_flip(LimbOperator):
+    """Bend the selected limbs to the other side"""
+
+    bl_idname = "pose.planar_ik_flip"
+    bl_label = "Flip Knee"
+
+    def act(self, context: Context) -> None:
+        """Flip, with keys as Auto Keying wants them."""
+        for last in selected_limbs(context):
+            limb: Any = last.planar_ik  # type: ignore[attr-defined]
+            limb.flip = not limb.flip
+            key_automatically(context, last.id_data, [path_to_custom(last.name, SLIDER["flip"].key)], last.name)
+        live.refresh(context)
+
+
+class POSE_OT_planar_ik_set(LimbOperator):
+    """Set this on all selected limbs"""
+
+    bl_idname = "pose.planar_ik_set"
+    bl_label = "Set Planar IK"
+
+    what: EnumProperty(
+        name="What",
+        description="What to set",
+        items=[
+            ("PLANE", "Plane", "What decides where the knee points. The limb stays where it is"),
+            ("ADD_SOFTNESS", "Add Softness", "Give the limb a softness"),
+            ("ADD_STRETCH", "Add Stretch", "Let the limb stretch"),
+            ("DROP_SOFTNESS", "Remove Softness", "Take the softness away, with its keys"),
+            ("DROP_STRETCH", "Remove Stretch", "Take the stretch away, with its keys"),
+            ("FOOT", "Foot Follows", "Turn the foot or hand below the limb as the target is turned, or not"),
+            ("LIMITS", "Knee Limits", "How far the knee may bend and straighten"),
+            ("STRETCH", "Stretch Limit", "How far the limb may stretch, and what becomes of its volume"),
+        ],
+    )
+    plane: EnumProperty(name="Knee", description="What decides where the knee points", items=PLANE[1:], default="FREE")
+    min_angle: FloatProperty(
+        name="Knee Min", description="The smallest angle inside the knee", min=0.0, max=pi, subtype="ANGLE"
+    )
+    max_angle: FloatProperty(
+        name="Knee Max", description="The largest angle inside the knee", min=0.0, max=pi, default=pi, subtype="ANGLE"
+    )
+    stretch_max: FloatProperty(
+        name="Stretch Max", description="How many times its length the limb may have", min=1.0, max=100.0, default=2.0
+    )
+    stretch_volume: EnumProperty(
+        name="Volume",
+        description="How thick the bones are while they are longer",
+        items=[
+            ("LENGTH", "Length", "As thick as ever"),
+            ("UNIFORM", "Uniform", "Thicker, too"),
+            ("VOLUME", "Volume", "Thinner, so that their volume stays"),
+        ],
+    )
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What a button of it says under the mouse."""
+        items = cls.__annotations__["what"].keywords["items"] if "what" in cls.__annotations__ else []
+        return next((told for name, _, told in items if name == properties.what), cls.__doc__ or "")
+
+    def invoke(self, context: Context, _event: Event) -> Any:
+        """Do it, or ask for numbers, starting from those of the active limb."""
+        names, last = NUMBERS.get(self.what, ()), limb_meant(context)
+        if not names or last is None:
+            return self.execute(context)
+        for name in names:
+            setattr(self, name, getattr(last.planar_ik, name))  # type: ignore[attr-defined]
+        manager: Any = context.window_manager
+        return manager.invoke_props_dialog(self, title="Knee Limits" if self.what == "LIMITS" else "Stretch Limit")
+
+    def draw(self, _context: Context) -> None:
+        """Only what counts."""
+        layout: Any = self.layout
+        layout.use_property_split = True
+        for name in NUMBERS.get(self.what, ("plane",) if self.what == "PLANE" else ()):
+            layout.prop(self, name)
+
+    def act(self, context: Context) -> None:
+        """Set it, of every selected limb."""
+        lasts = selected_limbs(context)
+        feature = SLIDER.get(self.what.partition("_")[2].lower())
+        if self.what == "PLANE":
+            set_plane(context, lasts, self.plane)
+        elif self.what == "FOOT":
+            set_feet(lasts, not foot_follows(limb_meant(context) or lasts[0]))
+        elif self.what in NUMBERS:
+            for name in NUMBERS[self.what]:
+                for ob, bone in [(last.id_data, last.name) for last in lasts]:
+                    setattr(ob.pose.bones[bone].planar_ik, name, getattr(self, name))
+        elif feature:
+            for ob, bone in [(last.id_data, last.name) for last in lasts]:
+                _switch_feature(context, ob.pose.bones[bone], feature, self.what.startswith("ADD"))
+        live.refresh(context)
+
+
+NUMBERS = {"LIMITS": ("min_angle", "max_angle"), "STRETCH": ("stretch_max", "stretch_volume")}
+"""What is asked for in a dialog."""
+
+STARTS = {"softness": 0.04, "stretch": 1.0}
+"""What a feature is set to as it is switched on, so that it is seen to do something."""
+
+
+def _switch_feature(context: Context, last: PoseBone, feature: Any, on: bool) -> None:
+    if on and feature.key not in last:  # type: ignore[operator]
+        setattr(last.planar_ik, feature.name, STARTS[feature.name])  # type: ignore[attr-defined]
+    elif not on and feature.key in last:  # type: ignore[operator]
+        with unkeyed_kept(context, [last.id_data]):
+            stop(last.id_data, [path_to_custom(last.name, feature.key)])
+        drop_slider(last, feature)
+        Hooks.rebuild(last)
+        tag(last)
+
+
+def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]]:
+    """What may be picked, under names that tell all apart."""
+    if context is None:
+        return []
+    _shown[:] = [(NEW, "New Control", "")]
+    for ob, bone in pickable(context, limbs_meant(context)):
+        label = f"{bone} ({ob.name_full})" if bone else ob.name_full
+        _shown.append((f"{ob.name}\n{bone}\n{library_of(ob)}", label, ""))
+    return _shown
+
+
+def pickable(context: Context, lasts: Sequence[PoseBone]) -> Iterator[Carrier]:
+    """The bones of the limbs' rigs, then the objects of the view layer: but not what moves with the limbs."""
+    dependencies = Dependencies()
+    lines = {last: {bone.name for bone in hierarchy(last, sum(links_of(last)))} for last in lasts}
+    rigs = dict.fromkeys(last.id_data for last in lasts)
+    layer: Any = view_layer_of(context)
+    bones = [(ob, bone.name) for ob in rigs for bone in bones_of(ob)]
+    bones = [each for each in bones if PART not in each[0].data.bones[each[1]] or is_control(*each)]
+    for carrier in (*bones, *((ob, "") for ob in layer.objects if ob not in rigs)):
+        if not any(dependencies.moves_with(carrier, last.id_data, line) for last, line in lines.items()):
+            yield carrier
+
+
+class POSE_OT_planar_ik_pick(LimbOperator):
+    """Choose what the selected limbs follow, from a list of bones and objects; with its first entry a control is made
+    where the limb is now"""
+
+    bl_idname = "pose.planar_ik_pick"
+    bl_label = "Pick Target or Pole"
+    bl_property = "goal"
+
+    part: EnumProperty(name="Part", description="What to pick", items=PARTS[:2])
+    goal: EnumProperty(name="Goal", description="The object or bone to follow", items=_items)
+
+    def invoke(self, context: Context, _event: Event) -> Any:
+        """Ask, with a search."""
+        manager: Any = context.window_manager
+        manager.invoke_search_popup(self)
+        return {"RUNNING_MODAL"}
+
+    def act(self, context: Context) -> None:
+        """Check that every selected limb can follow it, then let them."""
+        lasts = selected_limbs(context)
+        if self.goal == NEW:
+            names = [(last.id_data, last.name) for last in lasts]
+            (make_targets if self.part == "TARGET" else make_poles)(context, lasts)
+            made = [part for ob, name in names for part in find_parts(ob.pose.bones[name], self.part)]
+            select_if_shown(context, made)
+        else:
+            name, bone, library = self.goal.split("\n")
+            follow(context, lasts, self.part, (object_named(name, library), bone))
+        live.refresh(context)
+
+
+def follow(context: Context, lasts: Sequence[PoseBone], part: str, goal: tuple[Object | None, str]) -> None:
+    """Have limbs follow something as their target or pole; raises `Refused`."""
+    if goal not in [*pickable(context, lasts)]:
+        raise Refused("Pick something that does not move with the limb")
+    for last in lasts:
+        home, name = home_of(last), "target" if part == "TARGET" else "pole_target"
+        setattr(home, f"{name.removesuffix('target')}subtarget", goal[1])
+        setattr(last.planar_ik, name, goal[0])  # type: ignore[attr-defined]  # and with it all that follows
+
+
+CLASSES = (POSE_OT_planar_ik_flip, POSE_OT_planar_ik_set, POSE_OT_planar_ik_pick)

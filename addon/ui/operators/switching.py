@@ -1,0 +1,155 @@
+"""Between FK and IK, and to the other side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from bpy.props import BoolProperty, EnumProperty, IntProperty
+from bpy.types import Context, Event
+
+from ... import live
+from ...blender.types import scene_of
+from ...limb.tasks.mirroring import mirror
+from ...limb.tasks.snapping import snap_fk, snap_target
+from ...limb.tasks.switching import switch
+from ...limb.words import Refused
+from ...mechanism.modes import mode_of
+from ..finding import selected_limbs
+from .adding import put_on_rig
+from .base import LimbOperator, progress_in_window, told
+from .selecting import select_if_shown
+
+
+class POSE_OT_planar_ik_switch(LimbOperator):
+    """Switch between FK and IK; the limb stays where it is. With Auto Keying or keys, they hold the old state up to
+    this frame"""
+
+    bl_idname = "pose.planar_ik_switch"
+    bl_label = "Switch FK/IK"
+
+    to: EnumProperty(
+        name="To",
+        description="Which of the two to switch to",
+        items=[
+            ("OTHER", "Toggle", "FK from IK, and IK from FK"),
+            ("FK", "FK", "The bones' own pose"),
+            ("IK", "IK", "The target"),
+        ],
+        options={"SKIP_SAVE"},
+    )
+    insert_keys: BoolProperty(name="Insert Keys", description="Set keys though Auto Keying is off")
+
+    def act(self, context: Context) -> None:
+        """Switch, and go on with what is animated next."""
+        lasts = selected_limbs(context)
+        done = switch(context, lasts, None if self.to == "OTHER" else self.to, self.insert_keys)
+        for warning in done.warnings:
+            self.warn(warning.template, **warning.values)
+        live.refresh(context)
+        select_if_shown(context, done.select)
+        self.tell("{count} limbs in {to}", count=len(lasts), to=done.to)
+
+
+class _Snap(LimbOperator):
+    use_range: BoolProperty(
+        name="Over a Range", description="Do it in every frame of a range, with keys", options={"SKIP_SAVE"}
+    )
+    frame_start: IntProperty(
+        name="Start", description="First frame; the scene's if none is given", options={"SKIP_SAVE"}
+    )
+    frame_end: IntProperty(name="End", description="Last frame; the scene's if none is given", options={"SKIP_SAVE"})
+    step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1)
+
+    _snap: ClassVar[Callable[..., list[Refused]]]
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What a button of it says under the mouse."""
+        what = told(" ".join((cls.__doc__ or "").split()))
+        return told("{what}. In every frame of a range, with keys", what=what) if properties.use_range else what
+
+    def invoke(self, context: Context, _event: Event) -> Any:
+        """Do it on the current frame, or ask for the range."""
+        if not self.use_range:
+            return self.execute(context)
+        start_from_scene(self, context)
+        manager: Any = context.window_manager
+        return manager.invoke_props_dialog(self, confirm_text="Snap")
+
+    def draw(self, _context: Context) -> None:
+        """The range."""
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "use_range")
+        column = layout.column()
+        column.active = self.use_range
+        for name in ("frame_start", "frame_end", "step"):
+            column.prop(self, name)
+
+    def act(self, context: Context) -> None:
+        """Snap this frame, or all of the range."""
+        lasts, frames = selected_limbs(context), None
+        if self.use_range:
+            start_from_scene(self, context)
+            if self.frame_end < self.frame_start:
+                raise Refused(
+                    "The range ends at frame {end}, before it starts at {start}",
+                    end=self.frame_end,
+                    start=self.frame_start,
+                )
+            frames = range(self.frame_start, self.frame_end + 1, self.step)
+        with progress_in_window(context) as progress:
+            warnings = type(self)._snap(context, lasts, frames, progress)
+        for warning in warnings:
+            self.warn(warning.template, **warning.values)
+        live.refresh(context)
+
+
+def start_from_scene(operator: Any, context: Context) -> None:
+    """Let a range be the scene's where it was not given."""
+    scene = scene_of(context)
+    for name, frame in (("frame_start", scene.frame_start), ("frame_end", scene.frame_end)):
+        if not operator.properties.is_property_set(name):
+            setattr(operator, name, frame)
+
+
+class POSE_OT_planar_ik_snap_target(_Snap):
+    """Move target and pole of the selected limbs, and set Flip and Swivel, so that IK shows the FK pose"""
+
+    bl_idname = "pose.planar_ik_snap_target"
+    bl_label = "Snap IK to FK"
+    _snap = staticmethod(snap_target)
+
+
+class POSE_OT_planar_ik_snap_fk(_Snap):
+    """Give the selected limbs' bones the pose that IK shows as their own"""
+
+    bl_idname = "pose.planar_ik_snap_fk"
+    bl_label = "Snap FK to IK"
+    _snap = staticmethod(snap_fk)
+
+
+class POSE_OT_planar_ik_mirror(LimbOperator):
+    """Give the limbs of the other side what the selected ones have, mirrored"""
+
+    bl_idname = "pose.planar_ik_mirror"
+    bl_label = "Mirror Planar IK"
+
+    def act(self, context: Context) -> None:
+        """Mirror, and put new limbs on the rig where the first ones are."""
+        found = mirror(context, selected_limbs(context))
+        bones = [(ob, ob.pose.bones[name], ob.pose.bones[other]) for ob, name, other in found]
+        new = [(ob, other.name) for ob, last, other in bones if mode_of(last) == "RIG" and mode_of(other) == "LIVE"]
+        if new:
+            put_on_rig(self, context, new)
+        live.refresh(context)
+        self.tell("Mirrored {count} limbs", count=len(found))
+
+
+CLASSES = (
+    POSE_OT_planar_ik_switch,
+    POSE_OT_planar_ik_snap_target,
+    POSE_OT_planar_ik_snap_fk,
+    POSE_OT_planar_ik_mirror,
+)

@@ -1,0 +1,6 @@
+"""The overlay: where the limb that is selected can reach, what it misses, and where its knee points. It fills
+nothing."""
+
+from . import drawing
+
+register, unregister = drawing.register, drawing.unregister

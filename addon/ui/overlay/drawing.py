@@ -1,0 +1,84 @@
+"""Drawing the overlay's lines in 3D views, by Blender's own shader for lines."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import bpy
+import gpu
+from bpy.types import Context, Depsgraph, SpaceView3D
+from gpu_extras.batch import batch_for_shader
+
+from ...blender.types import scene_of, view_layer_of
+from ..finding import limb_meant
+from .figure import Stroke, figure
+
+log = logging.getLogger("planar_ik")
+
+WIDTHS = {"pole": 1.0, "miss": 2.0, "reach": 1.5, "ghost": 1.5}
+OPACITY = {"pole": 0.6, "miss": 0.9, "reach": 0.7, "ghost": 0.4}
+
+_handles: list[Any] = []
+
+
+def colour_of(context: Context, role: str) -> tuple[float, float, float, float]:
+    """The colour of a role, from the theme: red for what is missed, else that of posed bones."""
+    theme: Any = context.preferences.themes[0].view_3d  # type: ignore[union-attr]
+    rgb = (1.0, 0.25, 0.2) if role == "miss" else tuple(theme.bone_pose)[:3]
+    return (rgb[0], rgb[1], rgb[2], OPACITY[role])
+
+
+def strokes_of(context: Context) -> list[Stroke]:
+    """What is to be drawn now: the limb that is active, unless the animation plays or overlays are off."""
+    space, screen = context.space_data, context.screen
+    settings: Any = scene_of(context).planar_ik  # type: ignore[attr-defined]
+    if not settings.show_overlay or (screen and screen.is_animation_playing):
+        return []
+    if isinstance(space, SpaceView3D) and not space.overlay.show_overlays:
+        return []
+    last = limb_meant(context) if context.mode in {"POSE", "OBJECT"} else None
+    depsgraph: Depsgraph | None = view_layer_of(context).depsgraph
+    return figure(last, depsgraph) if last and depsgraph else []
+
+
+def _draw() -> None:
+    context = bpy.context
+    try:
+        strokes = strokes_of(context)
+    except Exception:  # an error in a drawing handler would be raised at every redraw
+        log.exception("The overlay can't be drawn")
+        return
+    if strokes:
+        _draw_strokes(context, strokes)
+
+
+def _draw_strokes(context: Context, strokes: list[Stroke]) -> None:
+    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    shader.bind()
+    region: Any = context.region
+    shader.uniform_float("viewportSize", (region.width, region.height))
+    scale = context.preferences.system.ui_scale  # type: ignore[union-attr]
+    depth, blend = gpu.state.depth_test_get(), gpu.state.blend_get()
+    gpu.state.depth_test_set("NONE")
+    gpu.state.blend_set("ALPHA")
+    try:
+        for role, points in strokes:
+            shader.uniform_float("lineWidth", WIDTHS[role] * scale)
+            shader.uniform_float("color", colour_of(context, role))
+            batch_for_shader(shader, "LINE_STRIP", {"pos": points.tolist()}).draw(shader)
+    finally:
+        gpu.state.depth_test_set(depth)
+        gpu.state.blend_set(blend)
+
+
+def register() -> None:
+    """Draw in all 3D views from now on, where there is a window."""
+    if not bpy.app.background:
+        _handles.append(SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW"))
+
+
+def unregister() -> None:
+    """Draw no more."""
+    while _handles:
+        SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
