@@ -1,5 +1,5 @@
-"""Limbs whose rig switches their pole on and off, as Rigify does; without it the animator swings the knee by turning the
-first bone about its length."""
+"""Limbs whose rig switches their pole on and off, as Rigify does; without it the animator swings the knee by turning
+the first bone about its length."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     """Have a limb follow its pole only while ``switch``, a driver, gives 1, as ``is_poled`` says that it does now: the
     limb has the swivel that fits now. ``constraint`` is Blender's, with the pole, that it is made from."""
     ob, sliders = last.id_data, last.planar_ik  # type: ignore[attr-defined]
-    last[GROUP]["plane"], sliders.pole = "POLE", is_poled  # type: ignore[index]
+    last[GROUP]["plane"], sliders.pole = "POLE", is_poled
     pole = path_to_custom(last.name, SLIDER["pole"].key)
-    curve = ob.animation_data.drivers.from_existing(src_driver=switch)
-    curve.data_path, curve.mute = pole, False
+    poling = ob.animation_data.drivers.from_existing(src_driver=switch)
+    poling.data_path, poling.mute = pole, False
     first = bones_of_limb(last)[0]
     channel = "" if first.lock_rotation[1] else rotation_channel(first.rotation_mode)
     turn, now, read = _turn_about_length(first, channel)
@@ -36,7 +36,7 @@ def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     if max(abs(poled), abs(free)) < STILL and not read:
         sliders.swivel = 0.0
         return
-    curve = last.driver_add(f'["{SLIDER["swivel"].key}"]')
+    curve: Any = last.driver_add(f'["{SLIDER["swivel"].key}"]')
     reset(curve)
     paths = {"p": pole} | {name: f"{path_to_bone(first.name)}.{channel}[{index}]" for name, index in read.items()}
     for name, path in paths.items():
@@ -47,7 +47,7 @@ def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     curve.driver.expression = f"{poled:.9g} if p>0.5 else {turn}+{free:.9g}".replace("+-", "-")
 
 
-def _turn_about_length(bone: PoseBone, channel: str) -> tuple[str, float, dict[str, int]]:
+def _turn_about_length(bone: Any, channel: str) -> tuple[str, float, dict[str, int]]:
     """An expression of how much a bone is turned about its length by hand, how much it is now, and the numbers of its
     channel that the expression reads, by name."""
     if channel == "rotation_euler":

@@ -68,14 +68,14 @@ def candidates(ob: ArmatureObject, bones: Sequence[PoseBone] | None = None) -> l
     """The bones of a rig with IK constraints that may be a limb's; of these bones and what hangs on them, if given."""
     chosen = ob.pose.bones if bones is None else [*bones, *(child for bone in bones for child in children_of(bone))]
     unique = dict.fromkeys(bone.name for bone in chosen)
-    found = [ob.pose.bones[name] for name in unique]
+    found: list[Any] = [ob.pose.bones[name] for name in unique]
     return [bone for bone in found if PART not in bone.bone and not is_limb(bone) and _active(bone)]
 
 
 def is_converted(last: PoseBone) -> bool:
     """Whether a limb was a constraint of Blender's own before."""
-    group: Any = last.get(GROUP) or {}
-    return WAS in group
+    bone: Any = last
+    return WAS in (bone.get(GROUP) or {})
 
 
 def convert(context: Context, lasts: Sequence[PoseBone], tolerance: float = 1e-3) -> Converted:
@@ -124,7 +124,7 @@ def _convert(context: Context, last: PoseBone, tolerance: float) -> list[Refused
         if len(solvers.each) == 2:
             switch_pole(last, solvers.poled, _muting(last, solvers.free), solvers.acting == solvers.poled)
         if _stretches(solvers):
-            group: Any = last[GROUP]  # type: ignore[index]
+            group: Any = last[GROUP]
             group["stretch_max"], group["stretch_volume"] = FARTHEST, "UNIFORM"
             last.planar_ik.stretch = 1.0  # type: ignore[attr-defined]
         tag(last)
@@ -263,7 +263,7 @@ def _take(solvers: Solvers) -> None:
             was["parked"].append(curve.data_path)
         each.mute = True
     make_home(last, (1, 1), constraint=home)
-    last[GROUP][WAS] = json.dumps(was)  # type: ignore[index]
+    last[GROUP][WAS] = json.dumps(was)
     last[SLIDER["influence"].key] = acting.influence
     move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
 
@@ -274,14 +274,14 @@ def _limit(last: PoseBone) -> list[Refused]:
     limited = [(bone, axis) for bone, axis in limited if not getattr(bone, f"lock_ik_{axis}")]
     if not limited:
         return []
-    shape = make_shape(last, (1, 1), (), last[GROUP]["bend_axis"], "TAIL")  # type: ignore[index]
+    shape = make_shape(last, (1, 1), (), last[GROUP]["bend_axis"], "TAIL")
     (bone, axis), *others = limited
     along = float(shape.normals[1]["xyz".index(axis)])
     if others or bone != last or abs(along) < 1.0 - STRETCHED:
         return [Refused("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
     side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
     ends = [shape.kappa - side * getattr(last, f"ik_{end}_{axis}") for end in ("min", "max")]
-    limits = last[GROUP]  # type: ignore[index]
+    limits = last[GROUP]
     limits["min_angle"] = min(max(pi - max(ends), 0.0), pi)
     limits["max_angle"] = min(max(pi - min(ends), 0.0), pi)
     return []
@@ -290,7 +290,7 @@ def _limit(last: PoseBone) -> list[Refused]:
 def _told(solvers: Solvers) -> list[Refused]:
     """What is otherwise than the constraint had it."""
     last, told = solvers.last, []
-    influence = float(last[SLIDER["influence"].key])  # type: ignore[index]
+    influence = float(last[SLIDER["influence"].key])
     if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
         told.append(Refused("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name))
     if _stretches(solvers):

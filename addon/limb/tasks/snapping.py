@@ -140,7 +140,7 @@ def to_target(context: Context, lasts: Sequence[PoseBone]) -> Snapped:
 def _check_own(last: PoseBone) -> None:
     for bone in bones_of_limb(last):
         moved = 0.0 if bone.bone.use_connect else bone.location.length
-        if max(abs(number - 1.0) for number in bone.scale) > NEAR or moved > NEAR * bone.length:
+        if max(abs(number - 1.0) for number in bone.scale[:]) > NEAR or moved > NEAR * bone.length:
             raise Refused(
                 "'{bone}' is moved or scaled by itself: clear its location and scale, then snap", bone=bone.name
             )
@@ -175,8 +175,8 @@ def _match(rig: Rig, row: int, last: PoseBone, snapped: Snapped) -> list[Move]:
     limb, flip = rig.table.limbs[row], bool(rig.sliders["flip"][row] > 0.5)
     of: Reference = mapped(lambda number: float(number[0]), reference_of([limb.shape]))
     turns = tuple(rig.own[row, 0]), tuple(rig.own[row, 1])
-    knee, tip = joints_of(turns, of)  # type: ignore[arg-type]
-    posture = Posture(turns, knee, tip, None)  # type: ignore[arg-type]
+    knee, tip = joints_of(turns, of)
+    posture = Posture(turns, knee, tip, None)
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
     ways = [hold(limb.shape, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
     held = ways[0] if ways[0].error <= max(1.0, ways[1].error) else ways[1]
