@@ -146,6 +146,7 @@ def _slider(name: str) -> property:
             home.make_slider(self.bone, slider)
         self.bone[slider.key] = number
         if is_new:
+            _align(self.bone)
             Hooks.rebuild(self.bone)
         tag(self.bone)
 
@@ -172,6 +173,7 @@ def _choice(name: str) -> property:
             self.enabled = True
         if home.choices_of(self.bone)[name] != value:
             self.bone[GROUP][name] = value  # type: ignore[index]
+            _align(self.bone)
             Hooks.rebuild(self.bone)
             tag(self.bone)
 
@@ -186,6 +188,14 @@ for _name in SLIDER:
     setattr(PlanarIK, _name, _slider(_name))
 for _name in CHOICES:
     setattr(PlanarIK, _name, _choice(_name))
+
+
+def _align(last: PoseBone) -> None:
+    """Let bones that get longer but not as much wider have that each along itself, also while the knee is bent."""
+    if SLIDER["stretch"].key in last and home.choices_of(last)["stretch_volume"] != "UNIFORM":  # type: ignore[operator]
+        for bone in home.hierarchy(last, sum(home.links_of(last)))[1:]:
+            if bone.bone.inherit_scale == "FULL":
+                bone.bone.inherit_scale = "ALIGNED"
 
 
 def choose_plane(last: PoseBone) -> None:
