@@ -57,8 +57,21 @@ def enable() -> None:
     """Enable the extension where it is installed but not enabled, as after a test that disabled it."""
     import bpy
 
-    if not SOURCE and MODULE not in bpy.context.preferences.addons:
+    if SOURCE:
+        if not hasattr(bpy.types.PoseBone, "planar_ik"):
+            _register_tree()
+    elif MODULE not in bpy.context.preferences.addons:
         bpy.ops.preferences.addon_enable(module=MODULE)
+
+
+def disable() -> None:
+    """Disable the extension, as a person would."""
+    import bpy
+
+    if SOURCE:
+        import_module("addon").unregister()
+    else:
+        bpy.ops.preferences.addon_disable(module=MODULE)
 
 
 def addon(name: str = "addon") -> ModuleType:

@@ -1,0 +1,164 @@
+"""Limbs of every kind: one strategy, seeded, in which each pair of features occurs together somewhere."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from math import pi
+from typing import Any
+
+import bpy
+from mathutils import Matrix, Vector
+
+from tests.blender import rigs
+
+FRAMES = (1, 2, 3, 4, 5)
+
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "parents": ("PLAIN", "SCALED", "MIRRORED", "SHEARED"),
+    "inherit": ("FULL", "NO ROTATION", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY"),
+    "order": ("QUATERNION", "XYZ", "ZYX", "AXIS_ANGLE"),
+    "is_straight": (False, True),
+    "has_twist": (False, True),
+    "plane": ("HINGE", "FREE", "POLE"),
+    "flip": (False, True, "KEYED"),
+    "swivel": (0.0, 2.5, -9.0, "KEYED"),
+    "softness": (None, 0.1, 0.0),
+    "stretch": (None, "LENGTH", "UNIFORM", "VOLUME"),
+    "limits": ((0.0, pi), (0.6, 2.4)),
+    "influence": (1.0, 0.4, 0.0, "KEYED"),
+    "target": ("EMPTY", "OWN BONE", "OTHER BONE"),
+    "is_posed": (False, True),
+}
+
+Case = dict[str, Any]
+
+
+def pairs(choices: dict[str, tuple[Any, ...]] = CHOICES, seed: int = 1) -> list[Case]:
+    """Few cases in which any two features occur together, in each of what they may be."""
+    rng = random.Random(seed)
+    names = [*choices]
+    left = {(a, x, b, y) for a, b in combinations(names, 2) for x in choices[a] for y in choices[b]}
+    left -= {pair for pair in left if pair not in _pairs(_case(choices, rng, pair), names)}
+    found: list[Case] = []
+    while left:
+        tries = [_case(choices, rng, rng.choice(sorted(left, key=repr))) for _ in range(30)]
+        best = max(tries, key=lambda case: len(left & _pairs(case, names)))
+        left -= _pairs(best, names)
+        found.append(best)
+    return found
+
+
+def _case(choices: dict[str, tuple[Any, ...]], rng: random.Random, pair: Any) -> Case:
+    case = {name: rng.choice(given) for name, given in choices.items()}
+    a, x, b, y = pair
+    case |= {a: x, b: y}
+    return {**case, **RARE} if case["parents"] == "SHEARED" else case
+
+
+RARE = {"inherit": "FULL", "stretch": "UNIFORM"}
+"""What limbs below uneven scale are here: whoever is aligned there, or lengthens unevenly, hangs on no one frame."""
+
+
+def _pairs(case: Case, names: list[str]) -> set[Any]:
+    return {(a, case[a], b, case[b]) for a, b in combinations(names, 2)}
+
+
+def crowd(cases: list[Case]) -> list[Any]:
+    """A file with a rig of one limb for each case; their last bones."""
+    bpy.context.scene.planar_ik.live = False  # which has them all posed again with each edit
+    made = [limb(case, random.Random(i), f"rig {i}") for i, case in enumerate(cases)]
+    bpy.context.scene.planar_ik.live = True
+    rigs.activate(made[0].id_data, "OBJECT")
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = FRAMES[0], FRAMES[-1]
+    bpy.context.scene.frame_set(FRAMES[0])
+    return made
+
+
+def limb(case: Case, rng: random.Random, name: str = "rig") -> Any:
+    """A rig with a limb of this kind, made by a script: its last bone."""
+    ob = rigs.random_limb(rng, case["is_straight"], case["parents"], case["has_twist"])
+    ob.name = name
+    _with_controls(ob, rng, case)
+    first, last = ob.pose.bones["upper"], ob.pose.bones["lower"]
+    first.bone.use_inherit_rotation = case["inherit"] != "NO ROTATION"
+    first.bone.inherit_scale = case["inherit"] if first.bone.use_inherit_rotation else "FULL"
+    for bone in (first, last, ob.pose.bones["foot"]):
+        bone.rotation_quaternion = rigs.turn(rng)
+        bone.rotation_mode = case["order"]
+    stills = [[*bone.matrix_basis.to_quaternion()] for bone in (first, last)]
+    _make(last, case)
+    _follow(ob, last, case, rng)
+    if case["is_posed"]:
+        last["planar_ik"]["stills"] = [number for still in stills for number in still]
+    for bone in (first, last):
+        bone.rotation_quaternion = rigs.turn(rng, 2.0) if case["order"] == "QUATERNION" else (1, 0, 0, 0)
+    return last
+
+
+def _with_controls(ob: Any, rng: random.Random, case: Case) -> None:
+    rigs.activate(ob, "EDIT")
+    for name in ("target", "pole"):
+        bone = ob.data.edit_bones.new(name)
+        bone.head, bone.tail = [Vector([rng.uniform(-1, 1) for _ in range(3)]) for _ in range(2)]
+        bone.parent = ob.data.edit_bones["root"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def _make(last: Any, case: Case) -> None:
+    """Make a limb as a script does, and set and key what the case says."""
+    limb = last.planar_ik
+    limb.enabled = True
+    if case["has_twist"]:
+        last["planar_ik"]["links"] = [2, 1]
+        last.constraints["Planar IK"].chain_count = 3
+    limb.plane = case["plane"]
+    limb.min_angle, limb.max_angle = case["limits"]
+    if case["softness"] is not None:
+        limb.softness = case["softness"]
+    if case["stretch"]:
+        limb.stretch_volume, limb.stretch_max, limb.stretch = case["stretch"], 1.5, 1.0
+    for name, values in (("influence", (0.0, 1.0)), ("flip", (False, True)), ("swivel", (-3.0, 8.0))):
+        if case[name] == "KEYED":
+            for frame, value in zip((FRAMES[0], FRAMES[-1]), values, strict=True):
+                setattr(limb, name, value)
+                last.keyframe_insert(f'["IK {name.title()}"]', frame=frame)
+        else:
+            setattr(limb, name, case[name])
+
+
+def _follow(ob: Any, last: Any, case: Case, rng: random.Random) -> None:
+    """Keyed targets around the limb, from near to far; and a pole, in one plane of which the limb has the other two."""
+    names = ("target", "pole")[: 1 + (case["plane"] == "POLE")]
+    holder = ob
+    if case["target"] == "OTHER BONE":
+        holder = rigs.rig(dict.fromkeys(names, ((0, 0, 0), (0, 0, 0.3), "")), name=f"holder of {ob.name}")
+        holder.matrix_world = Matrix.LocRotScale(Vector((0.3, -0.2, 0.4)), rigs.turn(rng), Vector((1.2, 0.9, 1.1)))
+    bpy.context.view_layer.update()
+    root = ob.matrix_world @ ob.pose.bones["upper"].head
+    length = sum((ob.matrix_world.to_3x3() @ ob.pose.bones[name].vector).length for name in ("upper", "lower"))
+    for name in names:
+        if case["target"] == "EMPTY":
+            followed = bpy.data.objects.new(f"{name} of {ob.name}", None)
+            bpy.context.collection.objects.link(followed)
+            owner, bone = followed, ""
+        else:
+            followed, bone = holder, name
+            owner = holder.pose.bones[name]
+        setattr(last.planar_ik, "target" if name == "target" else "pole_target", followed)
+        setattr(last.planar_ik, "subtarget" if name == "target" else "pole_subtarget", bone)
+        for i, frame in enumerate(FRAMES):
+            way = rigs.turn(rng, pi) @ Vector((0, 0, 1))
+            _put(owner, root + way * length * (0.1, 0.5, 0.85, 1.05, 1.6)[i])
+            owner.keyframe_insert("location", frame=frame)
+
+
+def _put(owner: Any, place: Vector) -> None:
+    """Move an object or a bone to a place in the world."""
+    if isinstance(owner, bpy.types.Object):
+        owner.location = place
+        return
+    bpy.context.view_layer.update()
+    matrix = owner.matrix.copy()
+    matrix.translation = owner.id_data.matrix_world.inverted() @ place
+    owner.matrix = matrix

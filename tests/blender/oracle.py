@@ -1,0 +1,260 @@
+"""Where a limb has to be: forward kinematics and the law of cosines, in plain numpy, from what Blender evaluates of the
+limb's parent, of what it follows and of its sliders."""
+
+from __future__ import annotations
+
+from math import acos, atan2, cos, hypot, pi, sin, sqrt
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Quaternion
+
+Array = Any
+
+DEFAULTS = {
+    "plane": "FREE",
+    "links": [1, 1],
+    "stretch_volume": "LENGTH",
+    "stretch_max": 2.0,
+    "min_angle": 0.0,
+    "max_angle": pi,
+}
+"""What a limb is like that says nothing of it."""
+
+
+class Expected(NamedTuple):
+    """Where a limb has to be, in the world: its joints (root, knee, tip), and the axes of its two bones, each of length
+    1. ``target`` and ``length`` are in the world too. ``reach`` is the name of the `Reach` at influence 1."""
+
+    joints: Array
+    axes: tuple[Array, Array]
+    target: Array
+    length: float
+    reach: str
+    influence: float
+    sizes: tuple[Array, Array] | None  # the bones' scale, where nothing above is scaled
+
+
+def expected(last: Any, depsgraph: Any = None) -> Expected:
+    """Where the limb of this last bone, of an original rig, has to be."""
+    depsgraph = depsgraph or bpy.context.evaluated_depsgraph_get()
+    ob = last.id_data.evaluated_get(depsgraph)
+    group, home = {**DEFAULTS, **last["planar_ik"].to_dict()}, last.constraints["Planar IK"]
+    bones = line_of(ob.pose.bones[last.name], group["links"])
+    limb = _reference(bones, group)
+    world = np.array(ob.matrix_world, float)
+    carried = world @ _carried(bones[0])
+    to_frame = np.linalg.inv(carried @ limb.frame)
+    sliders = _sliders(ob.pose.bones[last.name])
+    target = place_of(home.target, home.subtarget, depsgraph)
+    pole = place_of(home.pole_target, home.pole_subtarget, depsgraph) if home.pole_target else None
+    solved = _solve(to_frame, target, pole, limb, sliders, group)
+    own = [turn_of(last.id_data.pose.bones[bones[i].name]) for i in (0, group["links"][0])]
+    blended = [q.slerp(p, sliders["influence"]) for q, p in zip(own, solved.turns, strict=True)]
+    stretch = 1.0 + sliders["influence"] * (solved.stretch - 1.0)
+    joints, poses = _posed(bones, group["links"], blended, stretch, limb.tip)
+    return Expected(
+        np.array([(carried @ [*joint, 1.0])[:3] for joint in joints]),
+        tuple(_unit_columns((carried @ pose)[:3, :3]) for pose in poses),
+        np.array(target),
+        sum(limb.lengths) * float(np.linalg.norm((carried @ limb.frame)[:3, 1])),
+        solved.reach,
+        sliders["influence"],
+        _sizes(group, limb, stretch),
+    )
+
+
+def seen(last: Any, depsgraph: Any = None) -> tuple[Array, tuple[Array, Array], tuple[Array, Array]]:
+    """The joints and axes that Blender shows, in the world, as `Expected` has them, and the scales of the bones."""
+    depsgraph = depsgraph or bpy.context.evaluated_depsgraph_get()
+    ob = last.id_data.evaluated_get(depsgraph)
+    links = tuple(last.get("planar_ik", {}).get("links", (1, 1)))
+    return seen_of(ob, last.name, links)
+
+
+def seen_of(ob: Any, name: str, links: tuple[int, ...] = (1, 1)) -> tuple[Array, Any, Any]:
+    """`seen` of an evaluated rig whose limb may be gone."""
+    bones = line_of(ob.pose.bones[name], links)
+    world = np.array(ob.matrix_world, float)
+    poses = [world @ np.array(bones[i].matrix, float) for i in (0, links[0])]
+    tip = world @ np.array(bones[-1].matrix, float) @ [*tip_of(bones[-1]), 1.0]
+    sizes = tuple(np.linalg.norm(pose[:3, :3], axis=0) for pose in poses)
+    joints = np.array([poses[0][:3, 3], poses[1][:3, 3], tip[:3]])
+    return joints, tuple(_unit_columns(pose[:3, :3]) for pose in poses), sizes
+
+
+def line_of(last: Any, links: Any) -> list[Any]:
+    """All bones of a limb, from the root down."""
+    line = [last]
+    while len(line) < sum(links):
+        line.insert(0, line[0].parent)
+    return line
+
+
+def tip_of(last: Any) -> Array:
+    """The head of the bone ``foot`` below a limb, in its last bone's own space; without one, the tail."""
+    feet = [child for child in last.bone.children if child.name.startswith("foot")]
+    if not feet:
+        return np.array((0.0, last.bone.length, 0.0))
+    return (np.linalg.inv(np.array(last.bone.matrix_local, float)) @ [*feet[0].head_local, 1.0])[:3]
+
+
+def place_of(ob: Any, bone: str, depsgraph: Any) -> Array:
+    """Where an object or a bone is in the world."""
+    now = ob.evaluated_get(depsgraph)
+    place = (
+        now.matrix_world @ now.pose.bones[bone].head if ob.type == "ARMATURE" and bone else now.matrix_world.translation
+    )
+    return np.array(place, float)
+
+
+def turn_of(bone: Any) -> Quaternion:
+    """The rotation that a bone's own channels say."""
+    if bone.rotation_mode == "QUATERNION":
+        return bone.rotation_quaternion.normalized()
+    if bone.rotation_mode == "AXIS_ANGLE":
+        angle, *axis = bone.rotation_axis_angle
+        return Quaternion(axis, angle)
+    return bone.rotation_euler.to_quaternion()
+
+
+class _Limb(NamedTuple):
+    frame: Array  # G at rest
+    poses: tuple[Array, Array]  # of the two bones in the reference
+    lengths: tuple[float, float]
+    angles: tuple[float, float]  # of the bones off the line, counter-clockwise about the normal
+    stills: tuple[Quaternion, Quaternion]
+    tip: Array
+
+
+class _Solved(NamedTuple):
+    turns: tuple[Quaternion, Quaternion]
+    stretch: float
+    reach: str
+
+
+def _reference(bones: list[Any], group: Any) -> _Limb:
+    flat = [*group.get("stills", (1, 0, 0, 0, 1, 0, 0, 0))]
+    stills = Quaternion(flat[:4]), Quaternion(flat[4:])
+    tip = tip_of(bones[-1])
+    joints, poses = _posed(bones, group["links"], stills, 1.0, tip)
+    root, knee, end = joints
+    lengths = float(np.linalg.norm(knee - root)), float(np.linalg.norm(end - knee))
+    y = (end - root) / np.linalg.norm(end - root)
+    z = np.cross(end - knee, knee - root)
+    if np.linalg.norm(z) <= 1e-4 * lengths[0] * lengths[1]:
+        z = poses[1][:3, :3] @ np.array(group.get("bend_axis", (1.0, 0.0, 0.0)), float)
+    z = z - y * (y @ z)
+    z = z / np.linalg.norm(z)
+    frame = np.eye(4)
+    frame[:3, :3], frame[:3, 3] = np.array((np.cross(y, z), y, z)).T, root
+    ways = [frame[:3, :3].T @ way for way in (knee - root, end - knee)]
+    return _Limb(frame, poses, lengths, tuple(atan2(-way[0], way[1]) for way in ways), stills, tip)
+
+
+def _posed(bones: list[Any], links: Any, turns: Any, stretch: float, tip: Array) -> tuple[Array, tuple[Array, Array]]:
+    """Joints and poses of a limb below a parent at rest, in the armature, whose bones are turned so. Stretch moves the
+    joints away from the root."""
+    rest = [np.array(bone.bone.matrix_local, float) for bone in bones]
+    own = {0: turns[0], links[0]: turns[1]}
+    poses: list[Array] = []
+    for i, matrix in enumerate(rest):
+        above = poses[-1] @ np.linalg.inv(rest[i - 1]) if i else np.eye(4)
+        poses.append(above @ matrix @ np.array(own.get(i, Quaternion()).to_matrix().to_4x4(), float))
+    root, knee, end = poses[0][:3, 3], poses[links[0]][:3, 3], (poses[-1] @ [*tip, 1.0])[:3]
+    return np.array([root, root + stretch * (knee - root), root + stretch * (end - root)]), (poses[0], poses[links[0]])
+
+
+def _carried(first: Any) -> Array:
+    """What takes the first bone's rest pose to where it would be with channels that say nothing."""
+    above = {}
+    if first.parent:
+        above = {"parent_matrix": first.parent.matrix, "parent_matrix_local": first.parent.bone.matrix_local}
+    unturned = first.bone.convert_local_to_pose(Matrix(), first.bone.matrix_local, **above)
+    return np.array(unturned, float) @ np.linalg.inv(np.array(first.bone.matrix_local, float))
+
+
+def _sliders(bone: Any) -> dict[str, float]:
+    names = {"influence": 1.0, "flip": 0.0, "swivel": 0.0, "softness": 0.0, "stretch": 0.0, "pole": 1.0}
+    return {name: float(bone.get(f"IK {name.title()}", default)) for name, default in names.items()}
+
+
+def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any, group: Any) -> _Solved:
+    x, y, z = (to_frame @ [*target, 1.0])[:3]
+    side = -1.0 if sliders["flip"] > 0.5 else 1.0
+    if group["plane"] == "HINGE":
+        line, distance = _about((0, 0, 1), atan2(-x, y)), hypot(x, y)
+    else:
+        distance = sqrt(x * x + y * y + z * z)
+        line = _shortest(np.array((x, y, z)))
+        roll = sliders["swivel"]
+        if group["plane"] == "POLE" and pole is not None and sliders["pole"] > 0.5:
+            aside = line[:3, :3].T @ (to_frame @ [*pole, 1.0])[:3]
+            roll += atan2(aside[2], -aside[0])
+        line = line @ _about((0, 1, 0), roll)
+    gone, stretch, reach = _gone(distance, limb.lengths, sliders, group)
+    if reach == "REACHED" and group["plane"] == "HINGE" and abs(z) > 1e-5 * sum(limb.lengths):
+        reach = "OFF_PLANE"
+    r1, r2 = limb.lengths
+    first = side * _angle(gone, r1, r2)
+    second = -side * _angle(gone, r2, r1)
+    turned = limb.frame @ line @ _about((0, 0, 1), first - limb.angles[0]) @ np.linalg.inv(limb.frame)
+    bent = (second - first) - (limb.angles[1] - limb.angles[0])
+    normal = limb.poses[1][:3, :3].T @ limb.frame[:3, 2]
+    one = np.linalg.inv(limb.poses[0]) @ turned @ limb.poses[0]
+    turns = limb.stills[0] @ Matrix(one[:3, :3].tolist()).to_quaternion(), limb.stills[1] @ Quaternion(normal, bent)
+    return _Solved(turns, stretch, reach)
+
+
+def _gone(distance: float, lengths: tuple[float, float], sliders: Any, group: Any) -> tuple[float, float, str]:
+    """How far a limb goes, by how much it lengthens, and whether that is as far as the target."""
+    r1, r2 = lengths
+    small, large = group["min_angle"], group["max_angle"]
+    near = sqrt(max(r1 * r1 + r2 * r2 - 2 * r1 * r2 * cos(small), 0.0)) if small > 0.0 else abs(r1 - r2)
+    far = sqrt(r1 * r1 + r2 * r2 - 2 * r1 * r2 * cos(large)) if large < pi - 1e-6 else r1 + r2
+    soft = sliders["softness"] * (r1 + r2)
+    gone = distance
+    if soft and distance > far - soft:
+        gone = distance - (min(distance, far + soft) - far + soft) ** 2 / (4.0 * soft)
+    gone = min(max(gone, near), far)
+    factor = min(1.0 + sliders["stretch"] * max(distance / max(gone, 1e-30) - 1.0, 0.0), group["stretch_max"])
+    short = (distance - gone * factor) / (r1 + r2)
+    if short > 1e-5:
+        return gone, factor, "LIMITED" if large < pi - 1e-6 else "TOO_FAR"
+    return gone, factor, "REACHED" if short >= -1e-5 else "LIMITED" if small > 0.0 else "TOO_NEAR"
+
+
+def _angle(gone: float, near: float, far: float) -> float:
+    """The angle of a triangle between a side and the line, by the law of cosines."""
+    return acos(min(max((gone * gone + near * near - far * far) / max(2.0 * gone * near, 1e-30), -1.0), 1.0))
+
+
+def _sizes(group: Any, limb: _Limb, stretch: float) -> tuple[Array, Array]:
+    """The scale of the bones by the stretch alone; a bone that does not point at its next joint has it evenly."""
+    root, knee = limb.poses[0][:3, 3], limb.poses[1][:3, 3]
+    end = (limb.poses[1] @ [0, 1, 0, 0])[:3], limb.tip / np.linalg.norm(limb.tip)
+    points = np.linalg.norm((knee - root) / limb.lengths[0] - limb.poses[0][:3, 1]) < 1e-4 and abs(end[1][1] - 1) < 1e-8
+    kind = group["stretch_volume"] if points else "UNIFORM"
+    wide = {"LENGTH": 1.0, "UNIFORM": stretch, "VOLUME": stretch**-0.5}[kind]
+    size = np.array((wide, stretch, wide))
+    return size, size
+
+
+def _about(axis: Any, angle: float) -> Array:
+    x, y, z = axis
+    k = np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
+    made = np.eye(4)
+    made[:3, :3] += sin(angle) * k + (1.0 - cos(angle)) * k @ k
+    return made
+
+
+def _shortest(way: Array) -> Array:
+    """The shortest rotation of Y to a direction."""
+    axis = np.cross((0.0, 1.0, 0.0), way)
+    size = float(np.linalg.norm(axis))
+    return _about(axis / size, atan2(size, way[1])) if size > 1e-12 else np.eye(4)
+
+
+def _unit_columns(axes: Array) -> Array:
+    return axes / np.linalg.norm(axes, axis=0)
