@@ -49,9 +49,11 @@ def make_home(bone: PoseBone, links: tuple[int, ...] = (1, 1), constraint: Any =
     home.chain_count = sum(links)
     group: Any = bone.get(GROUP)
     if group is None:
-        bone[GROUP] = {**CHOICES, "links": list(links), "constraint": home.name}
-    else:
-        group["links"], group["constraint"] = list(links), home.name
+        bone[GROUP] = {}  # whatever is in it, Blender copies each time that it evaluates a rig anew
+        group = bone[GROUP]
+    for name, value, default in (("links", list(links), [1, 1]), ("constraint", home.name, HOME)):
+        if value != default or name in group:
+            group[name] = value
     for slider in SLIDERS:
         if not slider.is_feature and slider.key not in bone:  # type: ignore[operator]
             make_slider(bone, slider)

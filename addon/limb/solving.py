@@ -7,8 +7,8 @@ or the same for many frames, stacked in front: frames x limbs is one call."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import cos, nan
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from mathutils import Matrix as BlenderMatrix
 from numpy.typing import NDArray
 
 from ..blender.channels import read_matrices
+from ..blender.dependencies import Carrier
 from ..blender.rotation import get_turn
 from ..blender.types import ArmatureObject
 from ..solver.arrays import mapped
@@ -25,7 +26,7 @@ from ..solver.ops import ARRAYS
 from .follow import Follow, follow_of, place_of
 from .home import bones_of_limb, choices_of
 from .settings import SLIDERS, UNLIMITED, Slider
-from .shape import Shape, half, shape_of
+from .shape import IDENTITY, Shape, half, shape_of
 
 Array = NDArray[Any]
 
@@ -50,6 +51,7 @@ class Part(NamedTuple):
     rows: Any  # theirs in the table: indices, or a slice of all
     reference: Reference
     settings: Settings  # those that do not animate
+    is_limited: bool  # whether some knee has a limit
     is_poled: Array
 
 
@@ -65,6 +67,8 @@ class Table(NamedTuple):
     parts: tuple[Part, ...]
     is_poled: Array
     sliders: tuple[Slider, ...]  # those that some limb has
+    followed: tuple[Carrier, ...]  # all targets and poles
+    follows: Array  # (2, n): which of these is each limb's target, and its pole, or -1
 
 
 class Found(NamedTuple):
@@ -98,6 +102,9 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
     index = {name: i for i, name in enumerate(ob.pose.bones.keys())}
     parents = [ob.pose.bones[limb.bones[0]].parent for limb in limbs]
     of_all = reference_of([limb.shape for limb in limbs])
+    pairs = [(limb.follow.pairs[0], limb.follow.pairs[1] if limb.plane == "POLE" else NOTHING) for limb in limbs]
+    followed = dict.fromkeys(pair for each in pairs for pair in each if pair[0])
+    numbers = {pair: number for number, pair in enumerate(followed)}
     is_poled = np.array([limb.plane == "POLE" and limb.follow.pole is not None for limb in limbs], bool)
     return Table(
         limbs,
@@ -109,7 +116,12 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
         tuple(_parts(limbs, of_all, is_poled)),
         is_poled,
         tuple(slider for slider in SLIDERS if any(slider.key in last for last in lasts)),  # type: ignore[operator]
+        tuple(followed),  # type: ignore[arg-type]
+        np.array([[numbers.get(pair, -1) for pair in each] for each in pairs], int).reshape(-1, 2).T,
     )
+
+
+NOTHING = (None, "")
 
 
 def _parts(limbs: Sequence[Limb], of_all: Reference, is_poled: Array) -> Iterator[Part]:
@@ -119,11 +131,18 @@ def _parts(limbs: Sequence[Limb], of_all: Reference, is_poled: Array) -> Iterato
         rows = slice(None) if len(rows) == len(limbs) else np.array(rows)
         largest = np.array([limb.choices["max_angle"] for limb in members], float)
         settings = Settings(
+            softness=None,
             stretch_max=np.array([limb.choices["stretch_max"] for limb in members], float),
             min_cos2=np.array([cos(limb.choices["min_angle"] / 2.0) ** 2 for limb in members], float),
             max_cos2=np.cos(largest / 2.0) ** 2 * (largest < UNLIMITED),
         )
-        yield Part(Plane(name), rows, mapped(itemgetter(rows), of_all), settings, is_poled[rows])
+        reference = mapped(partial(_rows, rows), of_all)
+        is_limited = bool((settings.min_cos2 < 1.0).any() or (settings.max_cos2 > 0.0).any())
+        yield Part(Plane(name), rows, reference, settings, is_limited, is_poled[rows])
+
+
+def _rows(rows: Any, number: Any) -> Any:
+    return number[rows] if isinstance(number, np.ndarray) else number
 
 
 def reference_of(shapes: Sequence[Shape]) -> Reference:
@@ -132,6 +151,7 @@ def reference_of(shapes: Sequence[Shape]) -> Reference:
     def rows(values: Any) -> Any:
         return tuple(np.asarray(values, float).reshape(len(shapes), -1).T)
 
+    stills = [[shape.stills[i] for shape in shapes] for i in range(2)]
     axes = [(shape.frame[:3, :3].T @ shape.reference[0][:3, :3]).T for shape in shapes]
     return reference(
         rows([shape.lengths for shape in shapes]),
@@ -139,7 +159,7 @@ def reference_of(shapes: Sequence[Shape]) -> Reference:
         rows([half(shape.kappa) for shape in shapes]),
         tuple(rows([axis[i] for axis in axes]) for i in range(3)),
         rows([shape.normals[1] for shape in shapes]),
-        tuple(rows([shape.stills[i] for shape in shapes]) for i in range(2)),
+        (*(IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in stills),),  # type: ignore[arg-type]
         ARRAYS,
         rows([shape.along for shape in shapes]),
     )
@@ -172,19 +192,14 @@ def carried(evaluated: ArmatureObject, shape: Shape) -> Array:
 
 def places(table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph) -> tuple[Array, Array]:
     """Where targets and poles are in the rig's armature, (n, 3) each; a limb without one has NaN there."""
-    known: dict[tuple[Any, str], Any] = {(None, ""): NOWHERE}
-    followed = [limb.follow for limb in table.limbs]
-    pairs = [each[:2] for each in followed]
-    if table.is_poled.any():
-        pairs += [each[2:] for each in followed]
-    for pair in pairs:
-        if pair not in known:
-            place = place_of(*pair, depsgraph) if pair[0] else None
-            known[pair] = NOWHERE if place is None else place[:]
+    found: list[Any] = [
+        place_of(ob, bone, depsgraph) if bone else ob.evaluated_get(depsgraph).matrix_world.translation
+        for ob, bone in table.followed
+    ]
+    numbers = np.array([NOWHERE if place is None else place[:] for place in (*found, None)])
     from_world = np.array(evaluated.matrix_world.inverted_safe(), float)
-    found = np.array([known[pair] for pair in pairs]) @ from_world[:3, :3].T + from_world[:3, 3]
-    count = len(followed)
-    return found[:count], found[count:] if len(pairs) > count else np.full((count, 3), np.nan)
+    target, pole = (numbers @ from_world[:3, :3].T + from_world[:3, 3])[table.follows]
+    return target, pole
 
 
 NOWHERE = (nan, nan, nan)
@@ -248,13 +263,12 @@ def _pose_part(part: Part, target: Array, pole: Array, sliders: dict[str, Array]
     """`solve` for the limbs of one plane."""
     given = {name: values[..., part.rows] for name, values in sliders.items()}
     swivel = given["swivel"] / 2.0
-    settings = part.settings._replace(
-        side=1.0 - 2.0 * (given["flip"] > 0.5),
-        swivel=(np.cos(swivel), np.sin(swivel)),
-        softness=given["softness"].clip(0.0, 1.0),
-        stretch=given["stretch"].clip(0.0, 1.0),
-        influence=given["influence"].clip(0.0, 1.0),
-    )
+    settings = part.settings._replace(side=1.0 - 2.0 * (given["flip"] > 0.5), swivel=(np.cos(swivel), np.sin(swivel)))
+    if part.is_limited or given["softness"].any() or given["stretch"].any():
+        softness, stretch = given["softness"].clip(0.0, 1.0), given["stretch"].clip(0.0, 1.0)
+        settings = settings._replace(softness=softness, stretch=stretch)
+    if own is not None:
+        settings = settings._replace(influence=given["influence"].clip(0.0, 1.0))
     is_poled = (part.is_poled & (given["pole"] > 0.5))[..., None] if part.plane is Plane.POLE else np.zeros(1, bool)
     return pose_limbs(
         target,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -61,17 +61,20 @@ def _pose_updated(depsgraph: Depsgraph, is_frame: bool) -> None:
         pose(depsgraph, rigs)
 
 
-def _updated(depsgraph: Depsgraph, is_frame: bool) -> Iterator[ArmatureObject]:
+def _updated(depsgraph: Depsgraph, is_frame: bool) -> Iterable[ArmatureObject]:
     """On an edit, what was not evaluated may be listed too; on a frame, what only has other settings is not marked."""
     if depsgraph.mode == "RENDER":
-        yield from plan.looks
-        return
+        return plan.looks
     updates: Any = depsgraph.updates
+    found: set[ArmatureObject] = set()
     for update in updates:
         if update.is_updated_geometry or (is_frame and not update.is_updated_transform):
-            found = update.id.original
-            if isinstance(found, Object) and found in plan.looks:
-                yield found  # type: ignore[misc]
+            each = update.id.original
+            if isinstance(each, Object) and each in plan.looks:
+                found.add(each)
+                if len(found) == len(plan.looks):
+                    break
+    return found
 
 
 def refresh(context: Context) -> None:

@@ -8,7 +8,7 @@ would be those of the window's frame. So the values of the evaluated frame are l
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from bpy.types import Depsgraph
@@ -39,11 +39,11 @@ class Lending:
             self._rows[channel] = self._given[channel].copy()
         return self._rows[channel]
 
-    def write(self) -> None:
+    def write(self, tag: Literal["OBJECT", "DATA"]) -> None:
         """Write all that was set, for Blender to evaluate."""
         for channel, rows in self._rows.items():
             channels.write(self.rig, channel, rows, self._given[channel])
-        self.rig.update_tag(refresh={"DATA"})  # which foreach_set does not do
+        self.rig.update_tag(refresh={tag})  # which foreach_set does not do
 
     def take_back(self) -> None:
         """Put back what was there; the evaluated pose stays."""

@@ -7,7 +7,7 @@ rig's own shape or settings changed, after undo, and in another file. Nothing el
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import bpy
 import numpy as np
@@ -51,6 +51,7 @@ class Plan:
         self.levels: list[list[Group]] = []
         self.looks: dict[ArmatureObject, Any] = {}
         self.paths: dict[ArmatureObject, set[str]] = {}  # what of a rig is animated
+        self.tag: Literal["OBJECT", "DATA"] = "DATA"  # what is to be evaluated anew where channels were written
         self.is_stale = True
 
     def forget(self) -> None:
@@ -65,6 +66,7 @@ class Plan:
         for rig in dict.fromkeys(bone.id_data for bone in lasts):
             self.looks[rig] = look_of(rig, [bone.name for bone in lasts if bone.id_data == rig])
             self.paths[rig] = animated_paths(rig)
+        self.tag = "DATA" if any(map(_is_simulated, bpy.data.objects)) else "OBJECT"
         self.is_stale = False
 
     def has_changed(self, rig: ArmatureObject) -> bool:
@@ -77,6 +79,15 @@ plan = Plan()
 
 def _is_posed(last: PoseBone) -> bool:
     return Hooks.mode(last) == "LIVE" and len(hierarchy(last, sum(links_of(last)))) == sum(links_of(last))
+
+
+SIMULATIONS = {"CLOTH", "DYNAMIC_PAINT", "FLUID", "NODES", "PARTICLE_SYSTEM", "SOFT_BODY"}
+
+
+def _is_simulated(ob: Object) -> bool:
+    """Whether an object may have a simulation to lose, if a rig that it hangs on has its transform evaluated anew: that
+    is why only its armature is then, which Blender copies for that."""
+    return ob.rigid_body is not None or any(modifier.type in SIMULATIONS for modifier in ob.modifiers)
 
 
 def look_of(rig: ArmatureObject, lasts: list[str]) -> Any:
@@ -125,7 +136,7 @@ def _turned(rig: ArmatureObject, table: Table) -> Iterator[Turned]:
     places: dict[str, list[tuple[int, int, int]]] = {}
     for row, limb in enumerate(table.limbs):
         for link, name in enumerate(limb.bones):
-            mode = rig.pose.bones[name].rotation_mode
+            mode: str = rig.pose.bones[name].rotation_mode
             places.setdefault(mode, []).append((int(table.bones[row, link]), row, link))
     for mode, each in places.items():
         yield Turned(mode, rotation_channel(mode), *(np.array(column) for column in zip(*each, strict=True)))

@@ -56,7 +56,7 @@ def _lend(group: Group, depsgraph: Depsgraph, lent: dict[ArmatureObject, Lending
     )
     if all(shown):
         return False
-    lending.write()
+    lending.write(plan.tag)
     return True
 
 

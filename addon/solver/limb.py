@@ -28,14 +28,13 @@ from .rotation import (
     dot,
     half_angle,
     multiply,
-    normalised,
     rotate,
     scale,
     shortest,
     slerp,
     unit,
 )
-from .triangle import Bones, bones, extend_shaped, judge, limited_range, turns
+from .triangle import Bones, bones, extend, extend_shaped, judge, limited_range, turns
 from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
 
 IN_LINE_SQUARE = 1e-12
@@ -135,7 +134,7 @@ def pose_limb(
     distance = m.sqrt(square if plane == Plane.HINGE else square + z * z)
     knee, off_line, stretch, reach, shortfall = _bend(distance, reference, settings, tolerance, m)
     if plane == Plane.HINGE:
-        cosine, sine = _sum(half_angle(y, -x, distance, m), off_line)
+        cosine, sine = _unit(_sum(half_angle(y, -x, distance, m), off_line), m)
         turn = (cosine, 0.0, 0.0, sine)
         beside = m.select(abs(z) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
         reach = m.select(reach > Reach.REACHED, reach, beside)
@@ -144,14 +143,15 @@ def pose_limb(
         line = line_to(target, distance, m)
         cosine, sine = settings.swivel
         if plane == Plane.POLE and pole is not None:
-            cosine, sine = _sum(roll_to(line, pole, m), settings.swivel)
+            cosine, sine = _unit(_sum(roll_to(line, pole, m), settings.swivel), m)
+        off_line = _unit(off_line, m)
         about_line = (cosine * off_line[0], sine * off_line[1], sine * off_line[0], cosine * off_line[1])
         turn = multiply(line, about_line)
         shortfall = abs(shortfall)
-    w, x, y, z = normalised(turn, m)
-    first = multiply(reference.stills[0], (w, *components((x, y, z), reference.first_axes)))
+    w, x, y, z = turn
+    first = _onto(reference.stills[0], (w, *components((x, y, z), reference.first_axes)))
     nx, ny, nz = reference.normal
-    second = multiply(reference.stills[1], (knee[0], knee[1] * nx, knee[1] * ny, knee[1] * nz))
+    second = _onto(reference.stills[1], (knee[0], knee[1] * nx, knee[1] * ny, knee[1] * nz))
     if own is not None:
         first, second = (slerp(a, b, settings.influence, m) for a, b in zip(own, (first, second), strict=True))
         stretch = 1.0 + settings.influence * (stretch - 1.0)
@@ -191,14 +191,13 @@ def pose_limbs(
 
     results = in_slabs(formula, given, 11)
     turns = results[..., :4], results[..., 4:8]
-    sizes = [np.einsum("...i,...i", turn, turn) for turn in turns]  # 1, unless it is a number too large, or none
-    invalid = ~(
-        (abs(sizes[0] - 1.0) < 0.1) & (abs(sizes[1] - 1.0) < 0.1) & np.isfinite(results[..., 8] + results[..., 9])
-    )
-    if invalid.any():
+    pairs = results[..., :8].reshape(*results.shape[:-1], 2, 4)
+    sizes = np.einsum("...i,...i", pairs, pairs)  # 1, unless it is a number too large, or none
+    is_sound = (abs(sizes - 1.0) < 0.1).all(axis=-1) & np.isfinite(results[..., 8] + results[..., 9])
+    if not is_sound.all():
         numbers = (*_sound(reference.stills[0]), *_sound(reference.stills[1]), 1.0, 0.0, Reach.INVALID)
         for i, number in enumerate(numbers):
-            np.copyto(results[..., i], number, where=invalid)
+            np.copyto(results[..., i], number, where=~is_sound)
     return Poses(turns, results[..., 8], results[..., 10].astype(np.int8), results[..., 9])
 
 
@@ -248,15 +247,25 @@ def _bend(
     second bone against the first and of the first against the line, the latter of any length; the stretch, the `Reach`,
     and how far the target is past where the tip goes."""
     of = reference.bones
-    within = limited_range(of, settings.min_cos2, settings.max_cos2, m)
-    gone, far, stretch, shortfall = extend_shaped(distance, of, within, settings, m)
+    if settings.softness is None:
+        gone, far = extend(distance, of, m)
+        stretch, shortfall, ends = 1.0, distance - gone, (Reach.TOO_NEAR, Reach.TOO_FAR)
+    else:
+        within = limited_range(of, settings.min_cos2, settings.max_cos2, m)
+        gone, far, stretch, shortfall = extend_shaped(distance, of, within, settings, m)
+        ends = within[2:]
     plus, minus = gone + of.difference, gone - of.difference
     knee_cos, knee_sin, cosine, sine = turns(of.total + gone, far, plus, minus, settings.side, m)
     slack = tolerance * of.total
-    reach = judge(shortfall, -slack, slack, within[2], within[3], m)
+    reach = judge(shortfall, -slack, slack, *ends, m)
     knee, off_line = (knee_cos, -knee_sin), (cosine, sine)
     back = (reference.alpha[0], -reference.alpha[1])
     return _sum(knee, reference.kappa), _sum(off_line, back), stretch, reach, shortfall
+
+
+def _onto(still: Quaternion, turn: Quaternion) -> Quaternion:
+    """A turn after that of the reference pose, which for most limbs is none."""
+    return turn if isinstance(still[0], float) and still == IDENTITY else multiply(still, turn)
 
 
 def _sum(a: HalfAngle, b: HalfAngle) -> HalfAngle:

@@ -23,7 +23,7 @@ class Settings(NamedTuple):
 
     side: Any = 1.0  # -1: bent to the other side
     swivel: HalfAngle = (1.0, 0.0)  # turn about the line from root to target
-    softness: Any = 0.0  # fraction of r1 + r2
+    softness: Any = 0.0  # fraction of r1 + r2; None says that there is neither softness nor stretch nor a limit
     stretch: Any = 0.0
     stretch_max: Any = 1.0  # at least 1
     min_cos2: Any = 1.0  # squared cosine of half the knee's smallest inner angle
