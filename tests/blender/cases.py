@@ -149,16 +149,5 @@ def _follow(ob: Any, last: Any, case: Case, rng: random.Random) -> None:
         setattr(last.planar_ik, "subtarget" if name == "target" else "pole_subtarget", bone)
         for i, frame in enumerate(FRAMES):
             way = rigs.turn(rng, pi) @ Vector((0, 0, 1))
-            _put(owner, root + way * length * (0.1, 0.5, 0.85, 1.05, 1.6)[i])
+            rigs.put(owner, root + way * length * (0.1, 0.5, 0.85, 1.05, 1.6)[i])
             owner.keyframe_insert("location", frame=frame)
-
-
-def _put(owner: Any, place: Vector) -> None:
-    """Move an object or a bone to a place in the world."""
-    if isinstance(owner, bpy.types.Object):
-        owner.location = place
-        return
-    bpy.context.view_layer.update()
-    matrix = owner.matrix.copy()
-    matrix.translation = owner.id_data.matrix_world.inverted() @ place
-    owner.matrix = matrix

@@ -38,6 +38,22 @@ def activate(ob: Any, mode: str = "POSE") -> None:
     bpy.ops.object.mode_set(mode=mode)
 
 
+def select(bone: Any, state: bool = True) -> None:
+    """Select a pose bone or not, in any Blender."""
+    (bone if hasattr(bone, "select") else bone.bone).select = state
+
+
+def put(owner: Any, place: Vector) -> None:
+    """Move an object or a bone to a place in the world."""
+    if isinstance(owner, bpy.types.Object):
+        owner.location = place
+        return
+    bpy.context.view_layer.update()
+    matrix = owner.matrix.copy()
+    matrix.translation = owner.id_data.matrix_world.inverted() @ place
+    owner.matrix = matrix
+
+
 def biped() -> Any:
     """Root, hips, spine, two legs with feet and toes, two arms with hands; knees and elbows are bent a little."""
     bones = {

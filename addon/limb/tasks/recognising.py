@@ -10,7 +10,7 @@ from bpy.types import PoseBone
 from ...blender.animation import curves_everywhere
 from ...blender.dependencies import Dependencies
 from ...blender.types import children_of, path_to_bone, takes_bones
-from ..home import bones_of_limb, check_parents, hierarchy, is_limb, limbs_of, links_of
+from ..home import bones_of_limb, check_parents, hierarchy, is_limb, is_ours, limbs_of, links_of
 from ..shape import foot_of, make_shape
 from ..words import Refused
 
@@ -66,6 +66,7 @@ def check(last: PoseBone, links: tuple[int, ...], dependencies: Dependencies | N
     for bone in line[1:]:
         if not bone.bone.use_inherit_rotation:
             raise Refused("'{bone}' does not inherit rotation: switch on its Inherit Rotation", bone=bone.name)
+    _check_left(last, line)
     lengths = make_shape(last, links).lengths
     if min(lengths) < 1e-6 * max(1.0, *lengths) or not max(lengths):
         raise Refused("Two joints of '{bone}' are in the same place: move one in Edit Mode", bone=last.name)
@@ -89,6 +90,15 @@ def _check_others(last: PoseBone, line: list[PoseBone]) -> None:
         if shared:
             name = min(bone.name for bone in shared)
             raise Refused("'{bone}' is part of the limb of '{last}': remove that first", bone=name, last=other.name)
+
+
+def _check_left(last: PoseBone, line: list[PoseBone]) -> None:
+    """Refuse bones that still have constraints of a limb that was removed by deleting its IK constraint."""
+    foot = _below(last)
+    for bone in (*line, *([foot] if foot else ())):
+        if any(map(is_ours, bone.constraints)):
+            template = "'{bone}' has constraints of a limb that is gone: remove what is left"
+            raise Refused(template, "left", bone=bone.name)
 
 
 def _check_movers(line: list[PoseBone], dependencies: Dependencies) -> None:

@@ -15,6 +15,7 @@ from ...limb.home import hierarchy, is_limb, is_ours, links_of
 from ...limb.status import Status
 from ...limb.tasks.bending import make_targets
 from ...limb.tasks.recognising import check
+from ...limb.tasks.removing import remove
 from ...limb.words import Refused
 from ...mechanism.modes import problem_of, rebuild
 from ...solver.reach import Reach
@@ -34,7 +35,8 @@ PICK = Mend("PICK", "Pick a Target")
 MUTE = Mend("MUTE", "Mute Conflicting Constraints")
 INHERIT = Mend("INHERIT_SCALE", "Set Inherit Scale to Full")
 REBUILD = Mend("REBUILD", "Rebuild")
-MENDS = (TARGET, PICK, MUTE, INHERIT, REBUILD)
+LEFT = Mend("LEFT", "Remove What Is Left")
+MENDS = (TARGET, PICK, MUTE, INHERIT, REBUILD, LEFT)
 
 
 def mends_for(last: PoseBone, status: Status | None = None) -> list[Mend]:
@@ -88,6 +90,7 @@ ACTS: dict[str, Callable[[Context, PoseBone], None]] = {
     "MUTE": _mute,
     "INHERIT_SCALE": _inherit,
     "REBUILD": lambda context, last: rebuild(context, [last]),
+    "LEFT": lambda context, last: remove(context, [last]),
 }
 
 
