@@ -7,6 +7,7 @@ moved them before is taken away with the limbs; a bone that is connected to one 
 from __future__ import annotations
 
 from collections.abc import Generator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..limb.settings import SLIDERS
 from ..limb.tasks.removing import remove
 from ..limb.words import Refused
 from .keys import Sheet, path_to_channel
-from .recording import Recording, new_recording, poses_of, read_frame
+from .recording import Recording, new_recording, poses_of, readers_of
 from .request import Request
 from .results import Course, bones_read, courses_of
 from .stepping import Evaluated, step_apart, step_shot, times_of
@@ -56,17 +57,24 @@ def bake_for_game(
     """Bake whole rigs; what limbs did, and notes on what was left out."""
     objects: list[Any] = list(dict.fromkeys(last.id_data for last in lasts))
     bones = {ob: _bones_for_game(ob) for ob in objects}
-    besides = {ob: {path: [] for path in _strip_paths(ob, bones[ob])} for ob in objects}
+    besides: dict[Any, dict[str, list[Any]]] = {
+        ob: {path: [] for path in _strip_paths(ob, bones[ob])} for ob in objects
+    }
     is_apart = way.is_solved and not any(is_live(last) for ob in objects for last in limbs_of(ob))
     recording = new_recording(
         lasts, len(request.frames), lambda last: [*bones_read(last), *bones[last.id_data]], is_apart
     )
 
-    def read(i: int, evaluated_of: Evaluated) -> None:
-        read_frame(recording, i, evaluated_of)
-        for ob, paths in besides.items():
-            for path, values in paths.items():
-                values.append(np.atleast_1d(np.array(value_at(evaluated_of(ob), path), float)))
+    def reading(evaluated_of: Evaluated) -> Callable[[int], None]:
+        read = readers_of(recording, evaluated_of)
+        there = [(evaluated_of(ob), path, values) for ob in objects for path, values in besides[ob].items()]
+
+        def read_more(i: int) -> None:
+            read(i)
+            for evaluated, path, values in there:
+                values.append(np.atleast_1d(np.array(value_at(evaluated, path), float)))
+
+        return read_more
 
     step = step_apart if is_apart else step_shot
     yield from step(context, recording.poses, request.frames, read)

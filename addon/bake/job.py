@@ -18,7 +18,7 @@ from ..limb.tasks.removing import remove
 from ..limb.words import Refused
 from .game import bake_for_game
 from .keys import Sheet, path_to_channel, path_to_influence
-from .recording import new_recording, read_frame
+from .recording import new_recording, readers_of
 from .reduction import Keys, keys_of
 from .request import Baked, Report, Request, check
 from .results import Course, bones_read, courses_of
@@ -80,7 +80,7 @@ def _bake(
             )
     recording = new_recording(lasts, len(request.frames), bones_read, way.is_solved)
     step = step_apart if way.is_solved else step_shot
-    yield from step(context, recording.poses, request.frames, lambda i, of: read_frame(recording, i, of))
+    yield from step(context, recording.poses, request.frames, lambda evaluated_of: readers_of(recording, evaluated_of))
     found = {(course.last.id_data, course.last.name): course for course in courses_of(recording, way)}
     courses = [found[last.id_data, last.name] for last in lasts]
     times = times_of(scene_of(context), request.frames)

@@ -20,8 +20,8 @@ Array = NDArray[Any]
 
 
 class Poses(NamedTuple):
-    """Where an object and some of its bones are: ``worlds`` ``(frames, 4, 4)`` and ``bones`` ``(frames, bones, 4, 4)``,
-    both still by columns as Blender stores them. ``row`` says where a bone is in the latter."""
+    """Where an object and some of its bones are: ``worlds`` ``(frames, 16)`` and ``bones`` ``(frames, bones, 4, 4)``, both
+    by columns still, as Blender stores them. ``row`` says where a bone is in the latter."""
 
     object: Any
     row: dict[str, int]
@@ -58,7 +58,7 @@ class Recording(NamedTuple):
 
     rigs: Sequence[Rig]
     poses: dict[Object, Poses]
-    count: int
+    frames: int
 
 
 def new_recording(
@@ -80,41 +80,49 @@ def new_recording(
     return Recording(rigs, {ob: _new_poses(ob, [*names], count) for ob, names in needed.items()}, count)
 
 
-def read_frame(recording: Recording, i: int, evaluated_of: Callable[[Any], Any]) -> None:
-    """Read the ``i``-th frame."""
-    for ob, poses in recording.poses.items():
-        evaluated = evaluated_of(ob)
-        evaluated.path_resolve("matrix_world", False).foreach_get(poses.worlds[i].ravel())  # the fastest of all ways
-        if len(poses.which):
-            evaluated.pose.bones.foreach_get("matrix", poses.buffer.ravel())
+def readers_of(recording: Recording, evaluated_of: Callable[[Any], Any]) -> Callable[[int], None]:
+    """What reads the ``i``-th frame of evaluated objects, as long as Blender does not make these anew."""
+    worlds = [
+        (evaluated_of(ob).path_resolve("matrix_world", False).foreach_get, poses.worlds)
+        for ob, poses in recording.poses.items()
+    ]
+    posed = [(evaluated_of(ob).pose, poses) for ob, poses in recording.poses.items() if len(poses.which)]
+    rigs = [(evaluated_of(rig.object).pose, rig) for rig in recording.rigs]
+
+    def read(i: int) -> None:
+        for get, kept in worlds:
+            get(kept[i])
+        for pose, poses in posed:
+            pose.bones.foreach_get("matrix", poses.buffer.ravel())
             poses.buffer.take(poses.which, axis=0, out=poses.bones[i])
-    for rig in recording.rigs:
-        bones = evaluated_of(rig.object).pose.bones
-        for values in rig.channels.values():
-            bones.foreach_get(values.channel, values.buffer.ravel())
-            values.buffer.take(values.which, axis=0, out=values.numbers[i])
-        for name, limb, bone, key in rig.changing:
-            rig.sliders[name][i, limb] = bones[bone][key]
+        for pose, rig in rigs:
+            for values in rig.channels.values():
+                pose.bones.foreach_get(values.channel, values.buffer.ravel())
+                values.buffer.take(values.which, axis=0, out=values.numbers[i])
+            for name, limb, bone, key in rig.changing:
+                rig.sliders[name][i, limb] = pose.bones[bone][key]
+
+    return read
 
 
-def worlds_of(recording: Recording, ob: Any, frames: slice = slice(None)) -> Array:
+def worlds_of(recording: Recording, ob: Any) -> Array:
     """Where an object is, ``(frames, 4, 4)``."""
-    return recording.poses[ob].worlds[frames].transpose(0, 2, 1).astype(float)
+    return recording.poses[ob].worlds.reshape(-1, 4, 4).transpose(0, 2, 1).astype(float)
 
 
-def poses_of(recording: Recording, ob: Any, bone: str, frames: slice = slice(None)) -> Array:
+def poses_of(recording: Recording, ob: Any, bone: str) -> Array:
     """Where a bone is in its armature, ``(frames, 4, 4)``."""
     poses = recording.poses[ob]
-    return poses.bones[frames, poses.row[bone]].transpose(0, 2, 1).astype(float)
+    return poses.bones[:, poses.row[bone]].transpose(0, 2, 1).astype(float)
 
 
-def places_of(recording: Recording, ob: Any, bone: str, frames: slice = slice(None)) -> Array:
+def places_of(recording: Recording, ob: Any, bone: str) -> Array:
     """Where an object, or the head of one of its bones, is in the world, ``(frames, 3)``."""
     poses = recording.poses[ob]
     if not bone:
-        return poses.worlds[frames, 3, :3].astype(float)
-    heads = poses.bones[frames, poses.row[bone], 3].astype(float)
-    found: Array = (worlds_of(recording, ob, frames) @ heads[:, :, None])[:, :3, 0]
+        return poses.worlds[:, 12:15].astype(float)
+    heads = poses.bones[:, poses.row[bone], 3].astype(float)
+    found: Array = (worlds_of(recording, ob) @ heads[:, :, None])[:, :3, 0]
     return found
 
 
@@ -122,7 +130,7 @@ def _new_poses(ob: Any, names: list[str], count: int) -> Poses:
     row, which, total = _rows(ob, names)
     shape = (count, len(names), 4, 4)
     buffer = np.empty((total, 4, 4), np.float32)
-    return Poses(ob, row, which, np.empty((count, 4, 4), np.float32), np.empty(shape, np.float32), buffer)
+    return Poses(ob, row, which, np.empty((count, 16), np.float32), np.empty(shape, np.float32), buffer)
 
 
 def _new_rig(

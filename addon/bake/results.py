@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +11,13 @@ from numpy.typing import NDArray
 
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
 from ..limb.home import hierarchy, links_of
-from ..limb.solving import Found, Limb, into_frames, scales_of, solve
+from ..limb.solving import Found, Limb, scales_of, solve
 from ..limb.status import MISSED, ROUNDING
 from ..limb.tasks.feet import foot_follows, foot_of
-from ..solver.arrays import mapped
+from ..solver.arrays import row_of
 from ..solver.limb import Reference, joints_of
 from .recording import Recording, Rig, places_of, poses_of, worlds_of
-from .transforms import carried, local, moved, turns_and_scales
+from .transforms import carried, inverted, local, moved, turns_and_scales
 from .way import Way, is_live
 
 Array = NDArray[Any]
@@ -68,28 +67,42 @@ def bones_read(last: PoseBone) -> list[PoseBone]:
 
 
 def _courses(recording: Recording, rig: Rig, way: Way) -> Iterator[Course]:
-    worlds = worlds_of(recording, rig.object)
     frames = np.stack([_frames(recording, rig, row) for row in range(len(rig.lasts))], axis=1)
+    places = worlds_of(recording, rig.object)[:, None] @ frames
     targets = _places(recording, rig, 0)
     are_solved = [way.is_solved and is_live(last) for last in rig.lasts]
-    found = _solved(recording, rig, worlds, frames, targets) if any(are_solved) else None
+    found, tips = _solved(recording, rig, places, targets) if any(are_solved) else (None, _tips(recording, rig))
+    if found and not all(are_solved):
+        tips = np.where(np.array(are_solved)[:, None], tips, _tips(recording, rig))
+    misses = np.linalg.norm(tips - targets, axis=2)
+    sizes = np.linalg.norm(places[..., :3, :3], axis=2)
+    lengths = np.array([sum(limb.shape.lengths) for limb in rig.table.limbs])
+    slack = MISSED * lengths * sizes[..., 1] + ROUNDING * np.abs(targets).max(axis=2)
     for row, last in enumerate(rig.lasts):
-        limb = rig.table.limbs[row]
-        place = worlds @ frames[:, row]
         if found is not None and are_solved[row]:
-            tips = moved(place, found[1][:, row])
-            tracks = _of_solution(rig, row, found[0])
+            tracks = _of_solution(rig, row, found)
         else:
-            tips = moved(worlds @ poses_of(recording, rig.object, last.name), limb.shape.tip)
             tracks = _of_channels(rig, row) if is_live(last) else _of_poses(recording, rig, row)
         if foot_follows(last):
             tracks.append(_of_foot(recording, rig, last))
-        sizes = np.linalg.norm(place[:, :3, :3], axis=1)
-        slack = MISSED * sum(limb.shape.lengths) * sizes[:, 1] + ROUNDING * np.abs(targets[:, row]).max(axis=1)
-        misses = np.linalg.norm(tips - targets[:, row], axis=1)
-        influence = rig.sliders["influence"][:, row]
-        reference = mapped(itemgetter(row), rig.table.reference)
-        yield Course(last, limb, reference, tracks, misses, slack, influence, float(np.nanmax(sizes)))
+        yield Course(
+            last,
+            rig.table.limbs[row],
+            row_of(rig.table.reference, row),
+            tracks,
+            misses[:, row],
+            slack[:, row],
+            rig.sliders["influence"][:, row],
+            float(np.nanmax(sizes[:, row])),
+        )
+
+
+def _tips(recording: Recording, rig: Rig) -> Array:
+    """Where tips are in the world as they were evaluated, ``(frames, limbs, 3)``."""
+    worlds = worlds_of(recording, rig.object)
+    places = [worlds @ poses_of(recording, rig.object, last.name) for last in rig.lasts]
+    tips = np.array([limb.shape.tip for limb in rig.table.limbs])
+    return moved(np.stack(places, axis=1), tips)
 
 
 def _frames(recording: Recording, rig: Rig, row: int) -> Array:
@@ -99,14 +112,14 @@ def _frames(recording: Recording, rig: Rig, row: int) -> Array:
     above = poses_of(recording, rig.object, first.parent.name) if first.parent else None
     if limb.is_plain:
         plain = limb.to_parent if above is None else above @ limb.to_parent
-        return np.broadcast_to(plain, (recording.count, 4, 4))
-    found: Array = carried(first.bone, above, recording.count) @ np.linalg.inv(limb.shape.rest[0]) @ limb.shape.frame
+        return np.broadcast_to(plain, (recording.frames, 4, 4))
+    found: Array = carried(first.bone, above, recording.frames) @ np.linalg.inv(limb.shape.rest[0]) @ limb.shape.frame
     return found
 
 
 def _places(recording: Recording, rig: Rig, which: int) -> Array:
     """Where targets (0) or poles (1) are in the world, ``(frames, limbs, 3)``; not a number where there is none."""
-    found = np.full((recording.count, len(rig.lasts), 3), np.nan)
+    found = np.full((recording.frames, len(rig.lasts), 3), np.nan)
     for row, limb in enumerate(rig.table.limbs):
         ob, bone = limb.follow.pairs[which]
         if ob is not None and (which == 0 or rig.table.is_poled[row]):
@@ -114,17 +127,16 @@ def _places(recording: Recording, rig: Rig, which: int) -> Array:
     return found
 
 
-def _solved(recording: Recording, rig: Rig, worlds: Array, frames: Array, targets: Array) -> tuple[Found, Array]:
-    """The solution for all limbs of a rig in all frames, and where that puts tips in G."""
-    poles = _places(recording, rig, 1)
+def _solved(recording: Recording, rig: Rig, places: Array, targets: Array) -> tuple[Found, Array]:
+    """The solution for all limbs of a rig in all frames, and where that puts tips in the world."""
     is_plain = bool((rig.sliders["influence"] >= 1.0).all() and np.isfinite(targets).all())
     own = None if is_plain else _own_turns(rig)
-    places = worlds[:, None] @ frames
-    target, pole = (into_frames(places, each) for each in (targets, poles))
-    found = solve(rig.table, target, pole, rig.sliders, own)
+    into = inverted(places)
+    poles = moved(into, _places(recording, rig, 1)) if rig.table.is_poled.any() else np.full(targets.shape, np.nan)
+    found = solve(rig.table, moved(into, targets), poles, rig.sliders, own)
     first, second = (tuple(np.moveaxis(found.turns[:, :, k], -1, 0)) for k in range(2))
     tips = joints_of((first, second), rig.table.reference, found.stretch)[1]  # type: ignore[arg-type]
-    return found, np.stack(np.broadcast_arrays(*tips), axis=-1)
+    return found, moved(places, np.stack(np.broadcast_arrays(*tips), axis=-1))
 
 
 def _own_turns(rig: Rig) -> Array:

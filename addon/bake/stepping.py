@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from math import floor
 from typing import Any
 
@@ -24,34 +25,35 @@ Steps = Generator[float, None, None]
 Evaluated = Callable[[Any], Any]
 """Gives the evaluated object of an original one."""
 
+Reading = Callable[[Evaluated], Callable[[int], None]]
+"""Makes what reads the frame of a number, as long as the evaluated objects are not made anew."""
 
-def step_apart(
-    context: Context, objects: Iterable[Object], frames: Sequence[float], read: Callable[[int, Evaluated], None]
-) -> Steps:
+
+AT_ONCE = 16
+"""How many frames are gone through before anybody can look at the window or cancel: Blender may make its graph anew
+then, and with it all that is read."""
+
+
+def step_apart(context: Context, objects: Iterable[Object], frames: Sequence[float], reading: Reading) -> Steps:
     """Go through frames in a scene that holds these objects only; what they depend on comes along by itself."""
     with _apart(context, objects) as scene:
-        _set_frame(scene, frames[0])
-        depsgraph = scene.view_layers[0].depsgraph
-        evaluated = {ob: _evaluated(ob, depsgraph) for ob in objects}  # nothing here is made anew meanwhile
-        for i, frame in enumerate(frames):
-            _set_frame(scene, frame)
-            read(i, evaluated.__getitem__)
+        for start in range(0, len(frames), AT_ONCE):
+            for i in range(start, min(start + AT_ONCE, len(frames))):
+                _set_frame(scene, frames[i])
+                if i == start:
+                    depsgraph = scene.view_layers[0].depsgraph
+                    read = reading(partial(_evaluated, depsgraph=depsgraph))
+                read(i)
             yield (i + 1) / len(frames)
 
 
-def step_shot(
-    context: Context, rigs: Iterable[Object], frames: Sequence[float], read: Callable[[int, Evaluated], None]
-) -> Steps:
+def step_shot(context: Context, _objects: Iterable[Object], frames: Sequence[float], reading: Reading) -> Steps:
     """Go through frames of the shot as playback would, with live limbs; then back to where it was."""
     scene = scene_of(context)
     with _shot_kept(context):
         for i, frame in enumerate(frames):
             _set_frame(scene, frame)
-            depsgraph = context.evaluated_depsgraph_get()
-            if i == 0:
-                for ob in rigs:
-                    _evaluated(ob, depsgraph)
-            read(i, lambda ob, depsgraph=depsgraph: ob.evaluated_get(depsgraph))  # type: ignore[misc]
+            reading(partial(_evaluated, depsgraph=context.evaluated_depsgraph_get()))(i)
             yield (i + 1) / len(frames)
 
 

@@ -83,9 +83,9 @@ def _start(last: PoseBone, among: Dependencies) -> list[Carrier]:
     ob: Any = last.id_data
     bones = bones_of_limb(last)
     start: list[Carrier] = [(ob, "")]
-    for target, bone in follow_of(last).pairs:
+    for target, name in follow_of(last).pairs:
         if target is not None:
-            start += [(target, ""), (target, bone)]
+            start += [(target, ""), (target, name)]
     for bone in {*bones, last}:
         if not is_live(last):
             start.append((ob, bone.name))
