@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 from bpy.types import Context, PoseBone
-from mathutils import Quaternion
+from mathutils import Matrix, Quaternion
 
 from ...blender.animation import drivers_of
 from ...blender.editing import frame_held, unkeyed_kept
@@ -47,16 +47,17 @@ def set_foot(last: PoseBone, on: bool) -> None:
     set_feet([last], on)
 
 
-def set_feet(lasts: Sequence[PoseBone], on: bool) -> None:
-    """The same for the feet of several limbs; raises `Refused` before anything is done."""
+def set_feet(lasts: Sequence[PoseBone], on: bool, stands: Sequence[Matrix] = ()) -> None:
+    """The same for the feet of several limbs; raises `Refused` before anything is done. They go on as they stand, or
+    as ``stands`` says, in the world."""
     for last in lasts if on else ():
         if foot_of(last) is None:
             raise Refused("No foot or hand begins at the tip of '{bone}'", bone=last.name)
         if follow_of(last).target is None:
             raise Refused("Pick a target for '{bone}', or make one", bone=last.name)
     with unkeyed_kept(bpy.context, dict.fromkeys(last.id_data for last in lasts)), frame_held():
-        for last in lasts:
-            _set(last, on)
+        for i, last in enumerate(lasts):
+            _set(last, on, stands[i] if stands else None)
 
 
 def refollow(last: PoseBone) -> None:
@@ -65,11 +66,11 @@ def refollow(last: PoseBone) -> None:
         set_foot(last, follow_of(last).target is not None)
 
 
-def _set(last: PoseBone, on: bool) -> None:
+def _set(last: PoseBone, on: bool, stand: Matrix | None) -> None:
     foot, follow = foot_of(last), follow_of(last)
     if foot is None or (on and is_gone(follow.target, follow.subtarget)):
         return
-    offset = _offset(foot, follow) if on else None
+    offset = _offset(foot, follow, stand) if on else None
     for name, kind, is_wanted in ((FOOT, "COPY_ROTATION", on), (OFFSET, "TRANSFORM", bool(offset))):
         made = foot.constraints.get(name)
         if made is None and is_wanted:
@@ -94,12 +95,12 @@ def _aim(made: Any, follow: Follow) -> None:
     made.owner_space = made.target_space = "POSE" if is_near else "WORLD"
 
 
-def _offset(foot: PoseBone, follow: Follow) -> Any:
+def _offset(foot: PoseBone, follow: Follow, stand: Matrix | None) -> Any:
     """The turn of a foot off its target now, as angles; None if it is none."""
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    target, ob = follow.target, foot.id_data
-    turns = [matrix_of(each, bone, depsgraph) for each, bone in ((target, follow.subtarget), (ob, foot.name)) if each]
-    if follow.subtarget and target == ob:  # in the armature
+    depsgraph, ob = bpy.context.evaluated_depsgraph_get(), foot.id_data
+    stand = stand or matrix_of(ob, foot.name, depsgraph)
+    turns = [matrix_of(follow.target, follow.subtarget, depsgraph), stand]  # type: ignore[arg-type]  # it is there
+    if follow.subtarget and follow.target == ob:  # in the armature
         turns = [ob.matrix_world.inverted_safe() @ turn for turn in turns]
     one, other = (turn.to_3x3().normalized() for turn in turns)
     turn: Any = (one.transposed() @ other).to_quaternion()
@@ -117,6 +118,17 @@ def _turn_by(made: Any, angles: Any) -> None:
 def let_go(last: PoseBone) -> None:
     """Take away what `set_foot` made."""
     set_feet([last], False)
+
+
+def follow_alike(last: PoseBone, other: PoseBone) -> None:
+    """Have the foot of another limb follow its target if that of a limb does, and as closely."""
+    foot, its_foot = foot_of(last), foot_of(other)
+    if foot is None or its_foot is None or foot_follows(last) == foot_follows(other):
+        return
+    set_foot(other, foot_follows(last))
+    if OFFSET not in foot.constraints and OFFSET in its_foot.constraints:
+        with frame_held():
+            _take_off(its_foot.constraints[OFFSET])
 
 
 def _take_off(made: Any) -> None:

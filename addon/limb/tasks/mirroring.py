@@ -1,0 +1,195 @@
+"""The limb on the other side of a rig, by Blender's own rules for names with a side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from bpy.types import Context, PoseBone
+from mathutils import Matrix, Vector
+
+from ...blender.names import other_side
+from ...blender.types import ArmatureObject, has_bone, takes_bones
+from ..follow import Follow, follow_of, matrix_of
+from ..home import bones_of_limb, is_limb, links_of, make_home, make_slider
+from ..limb import Hooks, tag
+from ..moving import Move, move
+from ..settings import CHOICES, GROUP, SLIDERS
+from ..words import Refused
+from . import feet
+from .controls import Carrier, Control, is_control, make_controls, make_empty
+from .recognising import check
+
+NEAR = 0.01
+"""How much farther from its image across X than across another axis a limb may be, next to its length."""
+
+AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
+
+SIDEWAYS: Any = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
+"""What a bone's axes are mirrored by, so that they stay right-handed, as Blender's Symmetrize has it."""
+
+
+class Pair(NamedTuple):
+    """A limb and the one on the other side, by their rig and the names of their last bones, and what takes one to the
+    other in the armature."""
+
+    ob: ArmatureObject
+    last: str
+    other: str
+    across: Matrix
+
+
+def other_of(last: PoseBone) -> PoseBone:
+    """The last bone of the limb on the other side; raises `Refused` if there is none, or none that can be a limb."""
+    name = other_side(last.name)
+    if name == last.name:
+        raise Refused("'{bone}' has no side in its name: name it like 'shin.L' or 'shin.R'", bone=last.name)
+    other: PoseBone | None = last.id_data.pose.bones.get(name)
+    if other is None:
+        raise Refused("There is no bone '{other}' on the other side of '{bone}'", bone=last.name, other=name)
+    if not is_limb(other):
+        check(other, links_of(last))
+    return other
+
+
+def mirror(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str, str]]:
+    """Give the other side of limbs their settings, and targets and poles that are posed as the mirror image of theirs;
+    limbs and controls are made where there are none. Returns rigs with the names of both last bones. New limbs are
+    live. Raises `Refused` before anything is done."""
+    pairs = [Pair(last.id_data, last.name, (other := other_of(last)).name, _across(last, other)) for last in lasts]
+    depsgraph = context.evaluated_depsgraph_get()
+    images: list[Image] = []
+    for pair in pairs:
+        for k, (ob, bone) in enumerate(follow_of(pair.ob.pose.bones[pair.last]).pairs):
+            if ob is not None:
+                in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
+                images.append(Image(pair, k, (ob, bone), in_rig, _there(pair, k, (ob, bone))))
+    made = _make(context, [image for image in images if image.there is None])
+    images = [image if image.there else image._replace(there=made.pop(0)) for image in images]
+    for pair in pairs:
+        mine = {image.k: image.there for image in images if image.pair == pair}
+        _set_up(pair, Follow(*(mine.get(0) or (None, "")), *(mine.get(1) or (None, ""))))
+    move(context, [each for image in images if (each := _move(image))])
+    for pair in pairs:
+        _finish(pair)
+    return [pair[:3] for pair in pairs]
+
+
+class Image(NamedTuple):
+    """What a limb follows, as its target (0) or pole (1), and where that is in the armature; and what the other limb is
+    to follow, None if that is to be made."""
+
+    pair: Pair
+    k: int
+    source: Carrier
+    matrix: Matrix
+    there: Carrier | None
+
+
+def _across(last: PoseBone, other: PoseBone) -> Matrix:
+    """The mirror between two limbs at rest: across X, or across Y or Z if the limbs are closer to that, as in rigs that
+    look sideways, and puppets drawn from the side."""
+    one, two = (
+        [*(bone.bone.head_local for bone in bones_of_limb(end, links_of(last))), end.bone.tail_local]
+        for end in (last, other)
+    )
+    middle = Matrix.Translation((one[0] + two[0]) / 2.0)
+    mirrors = [middle @ Matrix.Scale(-1.0, 4, axis) @ middle.inverted() for axis in AXES]
+    off = [sum((across @ a - b).length for a, b in zip(one, two, strict=True)) for across in mirrors]
+    close = min(off) + NEAR * (one[-1] - one[0]).length
+    return next(across for across, each in zip(mirrors, off, strict=True) if each <= close)
+
+
+def _there(pair: Pair, k: int, source: Carrier) -> Carrier | None:
+    """What the other limb is to follow, if that is there. A bone's counterpart is the bone of the flipped name, but an
+    object's only what the other limb follows already: an object of that name may be anything."""
+    ob, bone = source
+    other = pair.ob.pose.bones[pair.other]
+    if bone:
+        name = other_side(bone)
+        if has_bone(ob, name):
+            return ob, name
+        if is_control(ob, bone) and takes_bones(ob):  # type: ignore[arg-type]
+            return None
+        raise Refused("'{bone}' has no mirror image '{other}': Symmetrize it in Edit Mode", bone=bone, other=name)
+    now, its_bone = follow_of(other).pairs[k]
+    return (now, its_bone) if now is not None and now != ob else None
+
+
+def _make(context: Context, images: Sequence[Image]) -> list[Carrier]:
+    """Make controls: bones where the original is one, else empties."""
+    made = iter(make_controls(context, [_control(image) for image in images if image.source[1]]))
+    return [next(made) if image.source[1] else make_empty(context, _control(image)) for image in images]
+
+
+def _control(image: Image) -> Control:
+    pair, (ob, name) = image.pair, image.source
+    other, now = pair.ob.pose.bones[pair.other], pair.across @ image.matrix @ SIDEWAYS
+    rest, size = now, 0.1 * other.bone.length
+    rig: Any = ob if name else pair.ob
+    if name:
+        bone = rig.data.bones[name]
+        rest, size = pair.across @ bone.matrix_local @ SIDEWAYS, bone.length
+    else:
+        size = getattr(ob, "empty_display_size", size) / pair.ob.matrix_world.median_scale
+    return Control(rig, pair.other, ("target", "pole")[image.k], rest, size, now.translation, now.to_3x3().normalized())
+
+
+def _move(image: Image) -> Move | None:
+    """Where what the other limb follows is to be: a bone is moved off its rest as its counterpart is, an object stands
+    as its counterpart. What was not made for limbs is left, unless it is a bone of the same rig."""
+    pair, bone = image.pair, image.source[1]
+    source: Any = image.source
+    there: Any = image.there
+    if there == image.source or (not there[1] and not is_control(*there)):
+        return None
+    if bone and there[1]:
+        to_rig = pair.ob.matrix_world.inverted_safe() @ source[0].matrix_world
+        rest, its_rest = (to_rig @ each.data.bones[name].matrix_local for each, name in (source, there))
+        matrix = pair.across @ image.matrix @ rest.inverted_safe() @ pair.across @ its_rest
+    else:
+        matrix = pair.across @ image.matrix @ SIDEWAYS
+    world = pair.ob.matrix_world @ matrix
+    return Move(there[0], there[1], world.translation, world.to_quaternion())
+
+
+def _set_up(pair: Pair, follow: Follow) -> None:
+    """Make the other limb, or set it anew. Turns about the limb's line, and axes of turns, go the other way round."""
+    last: Any = pair.ob.pose.bones[pair.last]
+    other: Any = pair.ob.pose.bones[pair.other]
+    home = make_home(other, links_of(last))
+    home.target, home.subtarget = follow.target, follow.subtarget
+    home.pole_target, home.pole_subtarget = follow.pole, follow.pole_subtarget
+    mine, group = last[GROUP], other[GROUP]
+    for name in (*CHOICES, "tip"):
+        if name in mine:
+            group[name] = mine[name]
+    group["bend_axis"] = _turned(pair, last, other, mine.get("bend_axis", (1.0, 0.0, 0.0)))
+    flat: list[float] = [*mine.get("stills", ())]
+    for i, (one, two) in enumerate(zip(bones_of_limb(last), bones_of_limb(other), strict=True)):
+        flat[4 * i + 1 : 4 * i + 4] = _turned(pair, one, two, flat[4 * i + 1 : 4 * i + 4]) if flat else ()
+    if flat:
+        group["stills"] = flat
+    elif "stills" in group:
+        del group["stills"]
+    for slider in SLIDERS:
+        if slider.key in last:
+            if slider.key not in other:
+                make_slider(other, slider)
+            other[slider.key] = -last[slider.key] if slider.name == "swivel" else last[slider.key]
+        elif slider.key in other:
+            del other[slider.key]
+
+
+def _turned(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:
+    """The mirror image of an axis that something turns about, from one bone's own axes to another's."""
+    of_one, of_two = (bone.bone.matrix_local.to_3x3() for bone in (one, two))
+    turned: Any = of_two.transposed() @ -(pair.across.to_3x3() @ (of_one @ Vector(axis)))
+    return [*turned]
+
+
+def _finish(pair: Pair) -> None:
+    last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
+    feet.follow_alike(last, other)
+    Hooks.rebuild(other)
+    tag(pair.ob.pose.bones[pair.other])

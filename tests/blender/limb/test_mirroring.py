@@ -1,0 +1,147 @@
+"""Mirror gives the other side a limb whose joints are the mirror image, and touches nothing that it did not make."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Vector
+
+from tests.blender import rigs
+
+ACROSS = np.diag([-1.0, 1.0, 1.0])
+LEG = ("thigh", "shin", "foot")
+
+
+def joints(ob, side, names=LEG):
+    return rigs.matrices(ob, [f"{name}.{side}" for name in names])[:, :3, 3]
+
+
+def off(ob, names=LEG):
+    return np.abs(joints(ob, "L", names) @ ACROSS - joints(ob, "R", names)).max()
+
+
+def shown(solved, ob, names=("shin.L", "shin.R")):
+    solved([ob.pose.bones[name] for name in names])
+
+
+@pytest.fixture
+def mirror(tasks):
+    return lambda *lasts: tasks("mirroring").mirror(bpy.context, lasts)
+
+
+def pose(ob, bone, rng):
+    ob.pose.bones[bone].location = rigs.turn(rng).axis * 0.2
+    ob.pose.bones[bone].rotation_quaternion = rigs.turn(rng)
+
+
+@pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
+@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
+@pytest.mark.parametrize("bend", ["REST", "POSED"])
+def test_the_other_side_is_the_mirror_image(add, mirror, solved, knee, controls, bend):
+    rng = random.Random(f"{knee}{controls}{bend}")
+    ob = rigs.biped()
+    ob.matrix_world = Matrix.LocRotScale(Vector((1, 2, 3)), rigs.turn(rng, 3.0), None)
+    if bend == "POSED":  # which the rest shape can't show: the reference is this pose
+        ob.pose.bones["shin.L"].rotation_quaternion = rigs.turn(rng)
+    add(ob, "shin.L", knee=knee, controls=controls, foot=False)
+    follow = ob.pose.bones["shin.L"].constraints["Planar IK"]
+    limb = ob.pose.bones["shin.L"].planar_ik
+    limb.flip, limb.softness = True, 0.05
+    limb.swivel = 0.7 if knee != "HINGE" else 0.0
+    for target, bone in ((follow.target, follow.subtarget), (follow.pole_target, follow.pole_subtarget)):
+        if bone:
+            pose(ob, bone, rng)
+        elif target:
+            target.location += rigs.turn(rng).axis * 0.2
+    for _ in range(2):  # the second time, there is one that follows what was made the first time
+        ((_, last, other),) = mirror(ob.pose.bones["shin.L"])
+        assert (last, other) == ("shin.L", "shin.R")
+        mirrored = ob.pose.bones["shin.R"].planar_ik
+        assert (mirrored.flip, round(mirrored.softness, 6), mirrored.plane) == (True, 0.05, limb.plane)
+        shown(solved, ob)
+        assert off(ob) < 2e-5
+        names = {each.name for each in bpy.data.objects} | {each.name for each in ob.data.bones}
+        if controls == "BONES":
+            pose(ob, "target_shin.L", rng)
+        else:
+            follow.target.location.z += 0.1
+    assert names == {each.name for each in bpy.data.objects} | {each.name for each in ob.data.bones}
+
+
+def test_straight_limbs_bend_to_the_mirrored_side(add, mirror, solved):
+    ob = rigs.rig(
+        {
+            "body": ((0, 0, 1), (0, 0, 1.5), ""),
+            "arm.L": ((0.2, 0, 1), (0.5, 0, 1), "body"),
+            "fore.L": ((0.5, 0, 1), (0.8, 0, 1), "arm.L"),
+            "arm.R": ((-0.2, 0, 1), (-0.5, 0, 1), "body"),
+            "fore.R": ((-0.5, 0, 1), (-0.8, 0, 1), "arm.R"),
+        },
+        {"arm.L": 0.4, "fore.L": 0.4, "arm.R": 1.1, "fore.R": -0.4},
+    )
+    add(ob, "fore.L", foot=False)
+    ob.pose.bones["target_fore.L"].location = (0.1, 0.15, 0.1)
+    mirror(ob.pose.bones["fore.L"])
+    shown(solved, ob, ("fore.L", "fore.R"))
+    assert off(ob, ("arm", "fore")) < 2e-5
+
+
+def test_feet_follow_alike(add, mirror, addon):
+    ob = rigs.biped()
+    add(ob, "shin.L")
+    pose(ob, "target_shin.L", random.Random(2))
+    mirror(ob.pose.bones["shin.L"])
+    addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones[name] for name in ("shin.L", "shin.R")])
+    assert off(ob) < 2e-5
+    left, right = rigs.matrices(ob, ["foot.L", "foot.R"])[:, :3, 1]
+    assert np.abs(ACROSS @ left - right).max() < 1e-5
+
+
+def test_objects_that_merely_have_the_name_are_left(add, mirror, solved):
+    ob = rigs.biped()
+    mine = bpy.data.objects.new("hold.L", None)
+    other = bpy.data.objects.new("hold.R", bpy.data.meshes.new("ball"))
+    for each in (mine, other):
+        bpy.context.collection.objects.link(each)
+    mine.location = (0.15, -0.2, 0.3)
+    add(ob, "shin.L", target=(mine, ""), foot=False)
+    mirror(ob.pose.bones["shin.L"])
+    follow = ob.pose.bones["shin.R"].constraints["Planar IK"]
+    assert follow.target not in (mine, other)
+    assert other.location.length == 0.0
+    shown(solved, ob)
+    assert off(ob) < 2e-5
+
+
+def test_the_rig_own_controls_are_taken(add, mirror, solved):
+    ob = rigs.biped()
+    rigs.activate(ob, "EDIT")
+    for side, x in ((".L", 1), (".R", -1)):
+        bone = ob.data.edit_bones.new(f"foot_ik{side}")
+        bone.head, bone.tail = (0.1 * x, 0.02, 0.1), (0.1 * x, -0.12, 0.02)
+    bpy.ops.object.mode_set(mode="POSE")
+    add(ob, "shin.L", target=(ob, "foot_ik.L"), foot=False)
+    pose(ob, "foot_ik.L", random.Random(5))
+    mirror(ob.pose.bones["shin.L"])
+    assert ob.pose.bones["shin.R"].planar_ik.subtarget == "foot_ik.R"
+    shown(solved, ob)
+    assert off(ob) < 2e-5
+    left, right = rigs.matrices(ob, ["foot_ik.L", "foot_ik.R"])[:, :3, 1]
+    assert np.abs(ACROSS @ left - right).max() < 1e-5
+
+
+def test_refusals(add, mirror, addon):
+    refused = addon("limb.words").Refused
+    ob = rigs.random_limb(random.Random(1))
+    with pytest.raises(refused):  # no side in its name
+        mirror(*add(ob, "lower"))
+    ob = rigs.biped()
+    add(ob, "shin.L", foot=False)
+    ob.pose.bones["shin.R"].name = "calf.R"
+    before = rigs.snapshot()
+    with pytest.raises(refused):  # nothing on the other side
+        mirror(ob.pose.bones["shin.L"])
+    assert rigs.snapshot() == before
