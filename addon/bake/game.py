@@ -6,8 +6,7 @@ moved them before is taken away with the limbs; a bone that is connected to one 
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +39,8 @@ APART = 2e-6
 
 
 class Plain(NamedTuple):
-    """A rig as an engine gets it: the channels of its bones over the frames, the bones that are to be disconnected, those
-    whose scale is left out, and what strips do besides, by data path."""
+    """A rig as an engine gets it: the channels of its bones over the frames, the bones that are to be disconnected,
+    those whose scale is left out, and what strips do besides, by data path."""
 
     object: ArmatureObject
     names: list[str]
@@ -77,7 +76,7 @@ def bake_for_game(
         return read_more
 
     step = step_apart if is_apart else step_shot
-    yield from step(context, recording.poses, request.frames, read)
+    yield from step(context, recording.poses, request.frames, reading)
     plain = [_plain(recording, ob, bones[ob], besides[ob]) for ob in objects]
     courses = {(each.last.id_data, each.last.name): each for each in courses_of(recording, Way(False))}
     for each in plain:

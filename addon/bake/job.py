@@ -109,9 +109,9 @@ def _write(context: Context, courses: Sequence[Course], keys: Sequence[Keys], ti
         sheet = sheets[course.last.id_data]
         for track in course.tracks:
             value = sheet.at(path_to_channel(track.bone, track.channel), now)
-            setattr(course.last.id_data.pose.bones[track.bone], track.channel, value)  # type: ignore[attr-defined]
+            setattr(course.last.id_data.pose.bones[track.bone], track.channel, value)
         if not request.remove:
-            course.last[SLIDER["influence"].key] = sheet.at(path_to_influence(course.last.name), now)[0]  # type: ignore[index]
+            course.last[SLIDER["influence"].key] = sheet.at(path_to_influence(course.last.name), now)[0]
             course.last.id_data.update_tag()
 
 

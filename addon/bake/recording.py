@@ -14,14 +14,14 @@ from ..blender.channels import SIZES
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, has_bone, path_to_custom
 from ..limb.settings import SLIDERS
-from ..limb.solving import Table, table_of
+from ..limb.table import Table, table_of
 
 Array = NDArray[Any]
 
 
 class Poses(NamedTuple):
-    """Where an object and some of its bones are: ``worlds`` ``(frames, 16)`` and ``bones`` ``(frames, bones, 4, 4)``, both
-    by columns still, as Blender stores them. ``row`` says where a bone is in the latter."""
+    """Where an object and some of its bones are: ``worlds`` ``(frames, 16)`` and ``bones`` ``(frames, bones, 4, 4)``,
+    both by columns still, as Blender stores them. ``row`` says where a bone is in the latter."""
 
     object: Any
     row: dict[str, int]
@@ -141,7 +141,7 @@ def _new_rig(
     sliders: dict[str, Array] = {}
     changing: list[tuple[str, int, str, str]] = []
     for slider in SLIDERS:
-        now = [float(last.get(slider.key, slider.default)) for last in lasts]
+        now = [float(last.get(slider.key, slider.default)) for last in lasts]  # type: ignore[func-returns-value, arg-type]
         sliders[slider.name] = np.tile(now, (count, 1))
         for i, last in enumerate(lasts):
             if slider.key in last and (not is_sure or path_to_custom(last.name, slider.key) in animated):  # type: ignore[operator]

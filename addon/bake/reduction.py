@@ -1,4 +1,5 @@
-"""Fewer keys: both ends, and then wherever the curve through the keys is worst, until the joints are within a tolerance.
+"""Fewer keys: both ends, and then wherever the curve through the keys is worst, until the joints are within a
+tolerance.
 
 All channels of a limb share their keys, for an animator moves them together.
 """
@@ -6,6 +7,7 @@ All channels of a limb share their keys, for an animator moves them together.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +54,7 @@ def _fewest(errors: Callable[[Array], Array], count: int, tolerance: float) -> t
     while True:
         off = errors(which)
         off[which] = 0.0
-        worst = np.array([a + off[a : b + 1].argmax() for a, b in zip(which, which[1:], strict=False)])
+        worst = np.array([a + off[a : b + 1].argmax() for a, b in pairwise(which)])
         more = worst[off[worst] > tolerance]
         if not len(more):
             return which, float(off.max())
@@ -83,7 +85,7 @@ def _points(course: Course, values: Array, sizes: Array) -> list[Array]:
     points = [*joints_of((first, second), course.reference, stretch)]
     found = [np.stack(np.broadcast_arrays(*point), axis=-1) for point in points]
     for name, (w, x, y, z) in turns.items():
-        length = course.last.id_data.data.bones[name].length  # type: ignore[attr-defined]
+        length = course.last.id_data.data.bones[name].length
         way = (2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x))
         found.append(length * np.stack(way, axis=-1))
     return found

@@ -25,10 +25,9 @@ class Request(NamedTuple):
     """What to bake: the last bones of limbs, and the frames in order.
 
     ``tolerance``: how far knee and tip may be moved, in scene units, for the sake of fewer keys; 0 keys every frame.
-    ``remove``: take the limbs away afterwards; else their influence is 0 over the frames. ``for_game``: leave a rig that
-    moves by keys of its own alone. ``new_action``: into a copy of the rig's action. ``max_miss``: how far from its target
-    a tip still counts as on it.
-    """
+    ``remove``: take the limbs away afterwards; else their influence is 0 over the frames. ``for_game``: leave a rig
+    that moves by keys of its own alone. ``new_action``: into a copy of the rig's action. ``max_miss``: how far from its
+    target a tip still counts as on it."""
 
     lasts: Sequence[PoseBone]
     frames: Sequence[float]
@@ -40,8 +39,8 @@ class Request(NamedTuple):
 
 
 class Baked(NamedTuple):
-    """What became of one limb. ``unreached`` counts frames at influence 1 in which the tip missed its target, ``miss`` is
-    the farthest it did, ``error`` how far fewer keys move a joint at most."""
+    """What became of one limb. ``unreached`` counts frames at influence 1 in which the tip missed its target, ``miss``
+    is the farthest it did, ``error`` how far fewer keys move a joint at most."""
 
     object: str
     limb: str

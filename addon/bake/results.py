@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
 from ..limb.home import hierarchy, links_of
-from ..limb.solving import Found, Limb, scales_of, solve
+from ..limb.solving import Found, scales_of, solve
 from ..limb.status import MISSED, ROUNDING
+from ..limb.table import Limb
 from ..limb.tasks.feet import foot_follows, foot_of
 from ..solver.arrays import row_of
 from ..solver.limb import Reference, joints_of
@@ -36,8 +37,8 @@ class Track(NamedTuple):
 
 
 class Course(NamedTuple):
-    """One limb over the frames. ``misses`` ``(frames,)`` are from tip to target in the world, and ``slack`` what is still
-    none; ``size`` is how much longer things are in the world than in the limb's frame, at most."""
+    """One limb over the frames. ``misses`` ``(frames,)`` are from tip to target in the world, and ``slack`` what is
+    still none; ``size`` is how much longer things are in the world than in the limb's frame, at most."""
 
     last: PoseBone
     limb: Limb
@@ -135,7 +136,7 @@ def _solved(recording: Recording, rig: Rig, places: Array, targets: Array) -> tu
     poles = moved(into, _places(recording, rig, 1)) if rig.table.is_poled.any() else np.full(targets.shape, np.nan)
     found = solve(rig.table, moved(into, targets), poles, rig.sliders, own)
     first, second = (tuple(np.moveaxis(found.turns[:, :, k], -1, 0)) for k in range(2))
-    tips = joints_of((first, second), rig.table.reference, found.stretch)[1]  # type: ignore[arg-type]
+    tips = joints_of((first, second), rig.table.reference, found.stretch)[1]
     return found, moved(places, np.stack(np.broadcast_arrays(*tips), axis=-1))
 
 

@@ -37,9 +37,9 @@ def local(bone: Bone, above: Array | None, poses: Array) -> Array:
     takes_turn = bone.use_inherit_rotation and bone.use_local_location and bone.inherit_scale in ("ALIGNED", "NONE")
     if not takes_turn or _is_sheared(above, sizes):
         return _by_blender(bone, above, poses, True)
-    unscaled = above.copy()
-    unscaled[:, :3, :3] /= sizes[:, None, :]
-    found = inverted(unscaled @ _rest(bone)) @ poses
+    turned = above.copy()
+    turned[:, :3, :3] /= sizes[:, None, :]
+    found: Array = inverted(turned @ _rest(bone)) @ poses
     if bone.inherit_scale == "ALIGNED":
         found[:, :3, :3] /= sizes[:, None, :]
     return found
@@ -84,7 +84,7 @@ def inverted(matrices: Array) -> Array:
     rows = np.stack((np.cross(y, z), np.cross(z, x), np.cross(x, y)), axis=-2)
     with np.errstate(all="ignore"):
         rows = rows / (x * rows[..., 0, :]).sum(axis=-1)[..., None, None]
-    found = np.zeros(rows.shape[:-2] + (4, 4))
+    found = np.zeros((*rows.shape[:-2], 4, 4))
     found[..., :3, :3] = rows
     found[..., :3, 3] = -(rows @ matrices[..., :3, 3:])[..., 0]
     found[..., 3, 3] = 1.0
