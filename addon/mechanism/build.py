@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import bpy
 from bpy.types import Context, Object, PoseBone
@@ -21,6 +23,9 @@ from .spec import Spec, to_json
 
 COLLECTION = "MCH Planar IK"
 """The bone collection of all parts."""
+
+PART_NAME = re.compile(r"MCH-[0-9a-f]{8}-\w+")
+"""What parts are called, whose drivers stay where somebody deletes them."""
 
 Names = dict[str, str]
 """Of bones, by role."""
@@ -44,7 +49,8 @@ def build(context: Context, limbs: Sequence[Limb]) -> None:
                 for each in made:
                     _finish(each)
     except BaseException:
-        _take_away(context, [Left(each.ob, each.spec.bones, each.names) for each in made])
+        left = [(each, [name for role, name in each.names.items() if role in ROLES]) for each in made]
+        _take_away(context, [Left(each.ob, each.spec.bones, names) for each, names in left])
         raise
 
 
@@ -57,15 +63,16 @@ def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
     left: list[Left] = []
     for ob, bones in limbs.items():
         found = found_on(ob)
-        left += [Left(ob, [bone.name for bone in bones_of_limb(last)], found.parts_of(last.name)) for last in bones]
-        left += [Left(ob, (), found.roles[root]) for root in found.strays]
+        left += [
+            Left(ob, [bone.name for bone in bones_of_limb(last)], found.parts_of(last.name).values()) for last in bones
+        ]
+        left.append(Left(ob, (), found.strays))
     _take_away(context, left)
 
 
 def remove_strays(context: Context, ob: ArmatureObject) -> None:
     """Take the mechanisms on a rig away that are no limb's any more."""
-    found = found_on(ob)
-    _take_away(context, [Left(ob, (), found.roles[root]) for root in found.strays])
+    _take_away(context, [Left(ob, (), found_on(ob).strays)])
 
 
 def retarget(last: PoseBone, follow: Follow) -> None:
@@ -95,8 +102,10 @@ def _make_bones(made: Made) -> None:
     """Make the bones of a mechanism, in Edit Mode."""
     bones = made.ob.data.edit_bones
     first, length = bones[made.spec.bones[0]], 0.2 * sum(made.spec.lengths)
+    # As armatures are joined, Blender loses drivers of bones whose names have another's in them: these have none.
+    prefix = f"MCH-{crc32(f'{made.ob.name} {made.spec.last}'.encode()):08x}-"
     for part in made.parts.bones:
-        bone: Any = bones.new(f"MCH-{part.role.replace(' ', '')}-{made.spec.last}")
+        bone: Any = bones.new(f"{prefix}{part.role.replace(' ', '')}")
         made.names[part.role] = bone.name
         bone[PART] = part.role
         rest = Matrix((part.rest[:4], part.rest[4:8], part.rest[8:12], part.rest[12:]))
@@ -198,11 +207,11 @@ def _read(targets: Any, variable: Variable, made: Made) -> None:
 
 
 class Left(NamedTuple):
-    """What is to be taken away: the names of parts by role, and what poses some bones of the limb."""
+    """What is to be taken away: parts, and what poses some bones of the limb, all by name."""
 
     ob: ArmatureObject
     bones: Iterable[str]
-    names: Names
+    parts: Iterable[str]
 
 
 def _take_away(context: Context, left: Sequence[Left]) -> None:
@@ -210,7 +219,7 @@ def _take_away(context: Context, left: Sequence[Left]) -> None:
     gone: dict[ArmatureObject, set[str]] = {each.ob: set() for each in left}
     limbs: dict[ArmatureObject, set[str]] = {each.ob: set() for each in left}
     for each in left:
-        gone[each.ob].update(name for role, name in each.names.items() if role in ROLES)
+        gone[each.ob].update(each.parts)
         limbs[each.ob].update(each.bones)
     with unkeyed_kept(context, gone), frame_held():
         for ob, names in gone.items():
@@ -232,13 +241,14 @@ def _take_away(context: Context, left: Sequence[Left]) -> None:
 def _let_go(ob: ArmatureObject, parts: set[str], limbs: set[str]) -> None:
     """Take away the constraints of the bones of limbs, and all drivers."""
     driven: set[str] = set()
-    for bone in ob.pose.bones:
-        for each in [*bone.constraints]:
-            if is_ours(each) and (bone.name in limbs or getattr(each, "subtarget", "") in parts):
-                driven.add(f'{path_to_bone(bone.name)}.constraints["{each.name}"].influence')
-                bone.constraints.remove(each)
+    for owner in ob.pose.bones:
+        for each in [*owner.constraints]:
+            if is_ours(each) and (owner.name in limbs or getattr(each, "subtarget", "") in parts):
+                driven.add(f'{path_to_bone(owner.name)}.constraints["{each.name}"].influence')
+                owner.constraints.remove(each)
     for curve in drivers_of(ob):
-        if curve.data_path in driven or split_path(curve.data_path)[0] in parts:
+        bone = split_path(curve.data_path)[0]
+        if curve.data_path in driven or bone in parts or (PART_NAME.match(bone) and bone not in ob.pose.bones):
             ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
     data = ob.animation_data
     if data and not (data.drivers or data.action or data.nla_tracks):

@@ -12,12 +12,11 @@ what is not a number, whatever the letters are. What is not chosen is not evalua
 from __future__ import annotations
 
 import re
-from math import cos
+from math import cos, pi
 
-from ..limb.settings import UNLIMITED
 from ..solver.ops import FLOATS
 from ..solver.triangle import bones, limited_range
-from .spec import Spec
+from .spec import CLOSE, Spec
 
 LETTERS = re.compile(r"\b[a-z]\b")
 
@@ -107,15 +106,15 @@ def roll(spec: Spec) -> str:
     if spec.plane != "POLE":
         return finite("s")
     pole = "k*atan2(q,0-p)" if spec.pole_switch else "atan2(q,0-p)"  # 0 - p is never -0
-    return finite(f"s+({pole} if p*p+q*q>1e-12*m*m else 0)")
+    nothing = number(1e-10 * sum(spec.lengths) ** 2)  # without a pole, rounding is all there is
+    return finite(f"s+({pole} if p*p+q*q>1e-12*m*m+{nothing} else 0)")
 
 
 def gap(spec: Spec) -> str:
     """By how much less than fully straight the limb goes: at the knee's limits, and easing into the farther one."""
     of = bones(spec.lengths[0], spec.lengths[1], FLOATS)
-    is_most = spec.max_angle < UNLIMITED
-    limits = cos(spec.min_angle / 2) ** 2, cos(spec.max_angle / 2) ** 2 if is_most else 0.0
-    nearest, farthest, _, _ = limited_range(of, *limits, FLOATS)
+    most = cos(spec.max_angle / 2) ** 2 if spec.max_angle < pi - CLOSE else 0.0
+    nearest, farthest, _, _ = limited_range(of, cos(spec.min_angle / 2) ** 2, most, FLOATS)
     d, far = distance(spec), number(farthest)
     left = f"max({far}-{d},0)"
     if spec.softness:

@@ -11,6 +11,7 @@ from ..blender.types import ArmatureObject, split_path
 from ..limb.home import bones_of_limb, is_ours
 from ..limb.limb import PART
 from ..limb.settings import SLIDER
+from .parts import ROLES
 from .spec import Spec, from_json
 
 SPEC = "planar_ik.spec"
@@ -19,11 +20,13 @@ SPEC = "planar_ik.spec"
 
 class Found(NamedTuple):
     """The mechanisms of a rig. ``roles`` has, for each root part, its parts' names by role; ``roots`` the root part of
-    each limb that has one, by the limb's last bone; ``drivers`` those of each bone."""
+    each limb that has one, by the limb's last bone; ``lost`` the parts without a root; ``drivers`` those of each bone.
+    """
 
     ob: ArmatureObject
     roles: dict[str, dict[str, str]]
     roots: dict[str, str]
+    lost: list[str]
     drivers: dict[str, list[Any]]
 
     def parts_of(self, last: str) -> dict[str, str]:
@@ -37,8 +40,9 @@ class Found(NamedTuple):
 
     @property
     def strays(self) -> list[str]:
-        """Root parts that are no limb's any more: its bones were deleted."""
-        return [root for root in self.roles if root not in self.roots.values()]
+        """Parts that are no limb's any more: its bones were deleted, or theirs."""
+        roots = set(self.roots.values())
+        return self.lost + [name for root, roles in self.roles.items() if root not in roots for name in roles.values()]
 
 
 def found_on(ob: ArmatureObject) -> Found:
@@ -47,18 +51,22 @@ def found_on(ob: ArmatureObject) -> Found:
     for curve in drivers_of(ob):
         drivers.setdefault(split_path(curve.data_path)[0], []).append(curve)
     roles: dict[str, dict[str, str]] = {}
+    lost: list[str] = []
     bones: Any = ob.data.bones
     for bone in bones:
-        root = root_of(bone) if PART in bone else None
-        if root is not None:
-            roles.setdefault(root.name, {})[bone[PART]] = bone.name
+        if PART in bone and bone[PART] in ROLES:
+            root = root_of(bone)
+            if root is None:
+                lost.append(bone.name)
+            else:
+                roles.setdefault(root.name, {})[bone[PART]] = bone.name
     roots: dict[str, str] = {}
     for root, parts in roles.items():
         for curve in drivers.get(parts.get("turn 1", ""), ()):
             last = _reads_slider(curve)
             if last in ob.pose.bones:
                 roots.setdefault(last, root)
-    return Found(ob, roles, roots, drivers)
+    return Found(ob, roles, roots, lost, drivers)
 
 
 def root_of(bone: Any) -> Any:

@@ -82,7 +82,7 @@ def register() -> None:
     Hooks.mode = staticmethod(mode_of)
     Hooks.rebuild = staticmethod(lambda last: rebuild(bpy.context, [last]))
     Hooks.retarget = staticmethod(retarget)
-    Hooks.remove = staticmethod(lambda last: to_live(bpy.context, [last]) if is_on_rig(last) else None)
+    Hooks.remove = staticmethod(lambda lasts: to_live(bpy.context, [each for each in lasts if is_on_rig(each)]))
     problem_hooks.append(problem_of)
 
 

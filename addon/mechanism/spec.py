@@ -12,7 +12,7 @@ import numpy as np
 from bpy.types import PoseBone
 
 from ..limb.home import choices_of
-from ..limb.settings import SLIDER, UNLIMITED
+from ..limb.settings import SLIDER
 from ..limb.shape import shape_of
 
 CLOSE = 1e-5
@@ -57,7 +57,7 @@ class Spec(NamedTuple):
     @property
     def is_limited(self) -> bool:
         """Whether the knee has a smallest or largest angle."""
-        return self.min_angle > 0.0 or self.max_angle < UNLIMITED
+        return self.min_angle > CLOSE or self.max_angle < pi - CLOSE
 
     @property
     def is_still(self) -> tuple[bool, ...]:

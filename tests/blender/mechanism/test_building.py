@@ -1,0 +1,149 @@
+"""Mechanisms come and go without a trace."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from tests.blender import rigs
+from tests.blender.mechanism import legs
+from tests.blender.mechanism.legs import EVERYTHING
+
+SETTINGS = ({"plane": "HINGE"}, {"plane": "FREE", "swivel": 1.0, "flip": True}, {"plane": "POLE"}, EVERYTHING)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda each: f"{each['plane']} {len(each)}")
+def test_poses_and_leaves_nothing(addon, settings, capfd):
+    ob = rigs.biped()
+    legs.follow(ob, ".L", settings)
+    for bone in ob.data.bones:  # which some features set for good
+        bone.inherit_scale = "ALIGNED" if bone.name == "shin.L" else bone.inherit_scale
+    bpy.context.scene.planar_ik.live = False
+    before = rigs.snapshot()
+    legs.to_rig(addon, ob)
+    last = ob.pose.bones["shin.L"]
+    assert legs.worst(last) < 1e-5
+    assert legs.problem(addon, last) == ""
+    made = [ob.data.bones[name] for name in legs.parts(ob)]
+    assert made
+    assert not any(bone.use_deform or any(each.is_visible for each in bone.collections) for bone in made)
+    legs.move("target.L", (0.15, -0.2, 0.25))
+    addon("mechanism.modes").to_live(bpy.context, [last])
+    assert rigs.snapshot() == before
+    assert "ependency cycle" not in "".join(capfd.readouterr())
+
+
+def test_many_at_once(addon):
+    """Limbs of two rigs, one hidden, in whatever mode; each visit to Edit Mode takes time on a real rig."""
+    obs = [rigs.biped(), rigs.biped()]
+    for ob in obs:
+        legs.follow(ob, ".L", EVERYTHING)
+        legs.follow(ob, ".R", {"plane": "HINGE"})
+    obs[0].hide_set(True)
+    rigs.activate(obs[1], "POSE")
+    lasts = [ob.pose.bones["shin" + side] for ob in obs for side in (".L", ".R")]
+    modes = addon("mechanism.modes")
+    modes.to_rig(bpy.context, lasts)
+    assert (obs[0].hide_get(), obs[1].mode) == (True, "POSE")
+    obs[0].hide_set(False)
+    lasts = [ob.pose.bones["shin" + side] for ob in obs for side in (".L", ".R")]
+    assert [modes.mode_of(last) for last in lasts] == ["RIG"] * 4
+    assert max(map(legs.off, lasts)) < 1e-5
+    modes.to_live(bpy.context, lasts[:1])
+    assert [modes.mode_of(ob.pose.bones["shin" + side]) for ob in obs for side in (".L", ".R")] == ["LIVE"] + [
+        "RIG"
+    ] * 3
+    assert legs.off(obs[0].pose.bones["shin.R"]) < 1e-5
+
+
+def test_rebuild_after_an_edit(addon):
+    last = legs.leg(addon, EVERYTHING)
+    ob = last.id_data
+    rigs.activate(ob, "EDIT")
+    ob.data.edit_bones["thigh.L"].tail.y -= 0.1
+    rigs.activate(ob, "POSE")
+    last = ob.pose.bones["shin.L"]
+    modes = addon("mechanism.modes")
+    assert "edited" in legs.problem(addon, last)
+    assert modes.outdated(ob) == [last]
+    modes.rebuild(bpy.context, modes.outdated(ob))
+    last = ob.pose.bones["shin.L"]
+    assert legs.problem(addon, last) == ""
+    assert legs.worst(last) < 1e-5
+
+
+@pytest.mark.parametrize("call", [0, 7, 20])
+def test_failing_half_way_is_removing(addon, monkeypatch, call):
+    ob = rigs.biped()
+    for side in (".L", ".R"):
+        legs.follow(ob, side, EVERYTHING)
+    bpy.context.scene.planar_ik.live = False
+    ob.data.bones["shin.L"].inherit_scale = ob.data.bones["shin.R"].inherit_scale = "ALIGNED"
+    before = rigs.snapshot()
+    build, calls = addon("mechanism.build"), []
+    real = build._drive
+
+    def fail(*given):
+        calls.append(given)
+        if len(calls) > call:
+            raise RuntimeError("Blender says no")
+        real(*given)
+
+    monkeypatch.setattr(build, "_drive", fail)
+    with pytest.raises(RuntimeError, match="says no"):
+        legs.to_rig(addon, ob)
+    assert rigs.snapshot() == before
+
+
+def test_objects_that_share_an_armature(addon):
+    """Taking one's mechanism away leaves the other's, whose bones are the same."""
+    last = legs.leg(addon)
+    ob = last.id_data
+    rigs.activate(ob, "OBJECT")
+    bpy.ops.object.duplicate(linked=True)
+    twin = bpy.context.object
+    assert twin.data == ob.data
+    other = twin.pose.bones["shin.L"]
+    addon("mechanism.modes").to_live(bpy.context, [ob.pose.bones["shin.L"]])
+    assert legs.problem(addon, other) == ""
+    assert legs.worst(other) < 1e-5
+    addon("mechanism.modes").to_live(bpy.context, [other])
+    assert not legs.parts(ob)
+
+
+def test_what_deleted_limbs_leave(addon):
+    last = legs.leg(addon)
+    ob = last.id_data
+    legs.leg(addon, ob=ob, side=".R")
+    rigs.activate(ob, "EDIT")
+    for name in ("thigh.L", "shin.L"):
+        ob.data.edit_bones.remove(ob.data.edit_bones[name])
+    rigs.activate(ob, "POSE")
+    modes = addon("mechanism.modes")
+    assert modes.is_of_none(ob)
+    addon("mechanism.build").remove_strays(bpy.context, ob)
+    assert not modes.is_of_none(ob)
+    assert {*legs.parts(ob)} == {*addon("mechanism.found").found_on(ob).parts_of("shin.R").values()}
+    assert legs.worst(ob.pose.bones["shin.R"], "target.R") < 1e-5
+
+
+def test_retarget(addon):
+    """What a limb follows changes without Edit Mode, a pole that comes later too."""
+    last = legs.leg(addon, {"plane": "POLE"})
+    ob, limb = last.id_data, last.planar_ik
+    limb.pole_target = None
+    assert legs.worst(last) < 1e-5
+    limb.pole_target = legs.empty("another", (1.0, 1.0, 0.3))
+    assert legs.worst(last) < 1e-5
+    limb.target, limb.subtarget = ob, "hand.R"
+    assert legs.off(last) < 1e-5
+    assert legs.problem(addon, last) == ""
+    assert ob.mode == "POSE"
+
+
+def test_without_a_target_it_stands_as_in_its_reference(addon):
+    last = legs.leg(addon, {"plane": "FREE"})
+    bpy.data.objects.remove(bpy.data.objects["target.L"])
+    rest = [last.id_data.data.bones[name].matrix_local for name in ("thigh.L", "shin.L")]
+    for now, at_rest in zip(rigs.matrices(last.id_data, ("thigh.L", "shin.L")), rest, strict=True):
+        assert abs(now - at_rest).max() < 1e-5

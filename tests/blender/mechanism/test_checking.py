@@ -1,0 +1,136 @@
+"""Every way to break a mechanism is seen, by what it does to the limb's parts."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from tests.blender import rigs
+from tests.blender.mechanism import legs
+from tests.blender.mechanism.legs import EVERYTHING
+
+
+def part(ob, role):
+    return next(bone.name for bone in ob.data.bones if bone.get("planar_ik.part") == role)
+
+
+def edit(ob, change):
+    rigs.activate(ob, "EDIT")
+    change(ob.data.edit_bones)
+    rigs.activate(ob, "POSE")
+
+
+def delete(ob, role):
+    name = part(ob, role)
+    edit(ob, lambda bones: bones.remove(bones[name]))
+
+
+def driver(ob, text):
+    return next(curve for curve in ob.animation_data.drivers if text in curve.data_path)
+
+
+def constraint(ob, bone="thigh.L", name="Planar IK Pose"):
+    return ob.pose.bones[bone].constraints[name]
+
+
+def set_of(get, **values):
+    def change(ob):
+        for name, value in values.items():
+            setattr(get(ob), name, value)
+
+    return change
+
+
+def in_edit(role, **values):
+    def change(ob):
+        name = part(ob, role)
+        edit(ob, lambda bones: [setattr(bones[name], each, value) for each, value in values.items()])
+
+    return change
+
+
+def variable(ob, role="turn1"):
+    found = (each for curve in ob.animation_data.drivers if role in curve.data_path for each in curve.driver.variables)
+    return next(each for each in found if each.type == "TRANSFORMS")
+
+
+BREAKING = {
+    "constraint muted": set_of(constraint, mute=True),
+    "constraint of the last bone removed": lambda ob: ob.pose.bones["shin.L"].constraints.remove(
+        constraint(ob, "shin.L")
+    ),
+    "constraint of the first bone removed": lambda ob: ob.pose.bones["thigh.L"].constraints.remove(constraint(ob)),
+    "constraint aimed at another bone": set_of(constraint, subtarget="hips"),
+    "constraint in another space": set_of(constraint, owner_space="WORLD"),
+    "constraint renamed": set_of(constraint, name="Copy"),
+    "stretch removed": lambda ob: ob.pose.bones["thigh.L"].constraints.remove(constraint(ob, name="Planar IK Stretch")),
+    "measuring muted": lambda ob: setattr(ob.pose.bones[part(ob, "measure")].constraints[0], "mute", True),
+    "measuring something else": lambda ob: setattr(ob.pose.bones[part(ob, "measure")].constraints[0], "target", ob),
+    "pole of something else": lambda ob: setattr(ob.pose.bones[part(ob, "side")].constraints[0], "target", ob),
+    "another constraint on a part": lambda ob: ob.pose.bones[part(ob, "turn 2")].constraints.new("LIMIT_ROTATION"),
+    "driver removed": lambda ob: ob.animation_data.drivers.remove(driver(ob, "turn1")),
+    "all drivers removed": lambda ob: [ob.animation_data.drivers.remove(each) for each in [*ob.animation_data.drivers]],
+    "influence not driven": lambda ob: ob.animation_data.drivers.remove(driver(ob, "influence")),
+    "driver muted": lambda ob: setattr(driver(ob, "length"), "mute", True),
+    "driver says something else": lambda ob: setattr(driver(ob, "turn2").driver, "expression", "0.5"),
+    "driver of another kind": lambda ob: setattr(driver(ob, "turn2").driver, "type", "AVERAGE"),
+    "driver reads another bone": lambda ob: setattr(variable(ob).targets[0], "bone_target", "hips"),
+    "driver reads nothing": lambda ob: setattr(variable(ob).targets[0], "id", None),
+    "variable renamed": lambda ob: setattr(variable(ob), "name", "w"),
+    "part deleted": lambda ob: delete(ob, "turn 1"),
+    "root deleted": lambda ob: delete(ob, "root"),
+    "part moved": in_edit("measure", head=(0.0, 0.0, 0.0)),
+    "part rolled": in_edit("turn 2", roll=1.0),
+    "part inherits no scale": in_edit("line", inherit_scale="NONE"),
+    "part on nothing": in_edit("turn 1", parent=None),
+    "order of rotations": lambda ob: setattr(ob.pose.bones[part(ob, "turn 1")], "rotation_mode", "QUATERNION"),
+    "role gone": lambda ob: ob.data.bones[part(ob, "turn 2")].pop("planar_ik.part"),
+    "spec gone": lambda ob: ob.data.bones[part(ob, "root")].pop("planar_ik.spec"),
+    "spec of something else": lambda ob: ob.data.bones[part(ob, "root")].__setitem__("planar_ik.spec", "{}"),
+    "first bone inherits otherwise": lambda ob: setattr(ob.data.bones["thigh.L"], "use_inherit_rotation", False),
+    "last bone is sheared": lambda ob: setattr(ob.data.bones["shin.L"], "inherit_scale", "FULL"),
+    "knee moved": lambda ob: edit(ob, lambda bones: setattr(bones["thigh.L"], "tail", (0.1, -0.1, 0.5))),
+    "first bone rolled": lambda ob: edit(ob, lambda bones: setattr(bones["thigh.L"], "roll", 1.0)),
+    "hangs on another bone": lambda ob: edit(ob, lambda bones: setattr(bones["thigh.L"], "parent", bones["root"])),
+    "plane changed": lambda ob: ob.pose.bones["shin.L"]["planar_ik"].update({"plane": "FREE"}),
+    "feature gone": lambda ob: ob.pose.bones["shin.L"].pop("IK Softness"),
+    "knee limit changed": lambda ob: ob.pose.bones["shin.L"]["planar_ik"].update({"min_angle": 0.5}),
+}
+
+
+@pytest.mark.parametrize("breaking", BREAKING.values(), ids=BREAKING.keys())
+def test_is_seen_and_mended(addon, breaking):
+    last = legs.leg(addon, EVERYTHING)
+    ob = last.id_data
+    assert legs.problem(addon, last) == ""
+    breaking(ob)
+    bpy.context.view_layer.update()
+    last = ob.pose.bones["shin.L"]
+    assert legs.problem(addon, last)
+    addon("mechanism.modes").to_rig(bpy.context, [last])
+    last = ob.pose.bones["shin.L"]
+    assert legs.problem(addon, last) == ""
+    assert legs.worst(last) < 1e-5
+    addon("mechanism.modes").to_live(bpy.context, [last])
+    assert all(name.endswith("turn2") for name in legs.parts(ob)), "only what is no part any more may be left"
+
+
+HARMLESS = {
+    "slider moved": lambda ob: ob.pose.bones["shin.L"].__setitem__("IK Swivel", 2.0),
+    "posed": lambda ob: setattr(ob.pose.bones["hips"], "scale", (1.0, 2.0, 1.5)),
+    "edited elsewhere": lambda ob: edit(ob, lambda bones: setattr(bones["hand.R"], "roll", 1.0)),
+    "went through edit mode": lambda ob: edit(ob, lambda bones: None),
+    "a constraint of the user's": lambda ob: ob.pose.bones["shin.L"].constraints.new("LIMIT_ROTATION"),
+    "collection shown": lambda ob: setattr(ob.data.collections_all["MCH Planar IK"], "is_visible", True),
+    "collection removed": lambda ob: ob.data.collections.remove(ob.data.collections_all["MCH Planar IK"]),
+    "driver of the user's": lambda ob: ob.driver_add('pose.bones["hand.R"].location', 0),
+}
+
+
+@pytest.mark.parametrize("change", HARMLESS.values(), ids=HARMLESS.keys())
+def test_is_not_seen(addon, change):
+    last = legs.leg(addon, EVERYTHING)
+    ob = last.id_data
+    change(ob)
+    bpy.context.view_layer.update()
+    assert legs.problem(addon, ob.pose.bones["shin.L"]) == ""

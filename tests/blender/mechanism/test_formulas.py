@@ -1,0 +1,112 @@
+"""What the drivers say, and the spec that says it."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from math import pi
+
+import pytest
+
+from tests.blender import rigs
+from tests.blender.mechanism import legs
+
+NASTY = (1.23456789e-8, 1234567.89, 0.333333333)
+
+
+@pytest.fixture
+def spec(addon):
+    last = legs.leg(addon)
+    return addon("mechanism.spec").spec_of(last)
+
+
+def specs(spec):
+    features = product(
+        ("HINGE", "FREE", "POLE"), (False, True), (False, True), ("LENGTH", "UNIFORM", "VOLUME"), (0.0, 0.7), (pi, 2.0)
+    )
+    for plane, soft, stretch, volume, least, most in features:
+        for size in NASTY:
+            yield spec._replace(
+                plane=plane,
+                softness=soft,
+                stretch=stretch,
+                pole_switch=plane == "POLE",
+                stretch_volume=volume,
+                stretch_max=size + 1.0,
+                min_angle=least,
+                max_angle=most,
+                lengths=(size, 1.7 * size),
+                alpha=-0.123456789,
+                kappa=1.23456789,
+                stills=((0.123456789, -0.123456789, 0.6, -0.6), (1.0, 0.0, 0.0, 0.0)),
+            )
+
+
+def test_drivers_fit_in_what_blender_takes(addon, spec):
+    """Whatever the numbers are: Blender cuts what is longer than 255 characters and says nothing."""
+    parts = addon("mechanism.parts")
+    for each in specs(spec):
+        made = parts.parts_of(each)
+        assert all(len(driver.expression) <= 255 for driver in made.drivers)
+        roles = [bone.role for bone in made.bones]
+        assert set(roles) <= parts.ROLES
+        assert all(bone.parent in ("parent", *roles[:i]) for i, bone in enumerate(made.bones))
+
+
+def test_a_mechanism_is_no_larger_than_its_features(addon, spec):
+    """What a hinge without features costs is what most limbs of a crowd cost."""
+    made = addon("mechanism.parts").parts_of(spec._replace(plane="HINGE"))
+    moving = [driver for driver in made.drivers if driver.variables]
+    assert (len(made.bones), len(made.constraints), len(moving)) == (4, 3, 4)
+
+
+def test_specs_survive_json(addon, spec):
+    module = addon("mechanism.spec")
+    for each in specs(spec):
+        assert module.from_json(module.to_json(each)) == each
+    for text in ("", "[]", "{", '{"bones": 1, "what": 2}'):
+        assert module.from_json(text) is None
+
+
+def test_differs_by_closeness(addon, spec):
+    """Noise of single precision and names do not count, edits do."""
+    differs = addon("mechanism.spec").differs
+    rng = random.Random(1)
+
+    def shaken(value, by):
+        if isinstance(value, tuple):
+            return tuple(shaken(each, by) for each in value)
+        return value + rng.uniform(-by, by) if isinstance(value, float) else value
+
+    numbers = ("frame", "axes", "lengths", "alpha", "kappa", "normals", "stills", "min_angle")
+    for name in numbers:
+        value = getattr(spec, name)
+        assert not differs(spec, spec._replace(**{name: shaken(value, 1e-6)})), name
+        assert differs(spec, spec._replace(**{name: shaken(value, 1e-2)})), name
+    others = {"plane": "HINGE", "softness": True, "stretch": True, "pole_switch": True, "max_angle": 3.0}
+    for name, value in others.items():
+        assert differs(spec, spec._replace(**{name: value})), name
+    same = {"bones": ("a", "b"), "last": "b", "parent": "c", "seat": 2, "stretch_max": 3.0, "stretch_volume": "VOLUME"}
+    assert not differs(spec, spec._replace(**same))
+
+
+def test_seat_keeps_axes(addon):
+    """Bones along -Y of the armature or of their parent would get axes that are off by up to 3e-4."""
+    rng = random.Random(3)
+    spec_of = addon("mechanism.spec").spec_of
+    for way in ((0, -1, 0), (1e-4, -1, 2e-4), (0, 1, 0), (0, 0, -1)):
+        ob = rigs.rig(
+            {
+                "hips": ((0, 0, 0), (rng.uniform(-1, 1), 0.5, 0.5), ""),
+                "thigh.L": ((0, 0, 0), way, "hips"),
+                "shin.L": (way, tuple(2 * number + 0.2 for number in way), "thigh.L"),
+            }
+        )
+        last = ob.pose.bones["shin.L"]
+        last.planar_ik.enabled = True
+        spec = spec_of(last)
+        legs.to_rig(addon, ob)
+        found = addon("mechanism.found").found_on(ob).parts_of("shin.L")
+        for part in addon("mechanism.parts").parts_of(spec).bones:
+            real = [number for row in ob.data.bones[found[part.role]].matrix_local for number in row]
+            assert max(abs(a - b) for a, b in zip(real, part.rest, strict=True)) < 2e-6

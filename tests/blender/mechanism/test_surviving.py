@@ -1,0 +1,144 @@
+"""What Blender does to a rig, its mechanisms go along with."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from tests.blender import rigs
+from tests.blender.mechanism import legs
+from tests.blender.mechanism.legs import EVERYTHING
+
+
+@pytest.fixture(params=[{"plane": "HINGE"}, EVERYTHING], ids=["hinge", "everything"])
+def last(addon, request):
+    return legs.leg(addon, request.param)
+
+
+def is_well(addon, last, target="target.L"):
+    assert legs.problem(addon, last) == ""
+    assert legs.worst(last, target) < 1e-5
+
+
+def test_renaming(addon, last):
+    ob = last.id_data
+    for i, bone in enumerate([*ob.data.bones]):
+        bone.name = f"foot {i}" if bone.name == "foot.L" else f'new "{i}"'
+    ob.name = "another"
+    bpy.data.objects["target.L"].name = "aim"
+    last = next(bone for bone in ob.pose.bones if "planar_ik" in bone)
+    is_well(addon, last, "aim")
+    addon("mechanism.modes").to_live(bpy.context, [last])
+    assert not [bone for bone in ob.data.bones if "planar_ik.part" in bone]
+
+
+def test_duplicating(addon, last):
+    rigs.activate(last.id_data, "OBJECT")
+    bpy.ops.object.duplicate()
+    twin = bpy.context.object
+    assert twin.data != last.id_data.data
+    bpy.data.objects["target.L"].copy()
+    is_well(addon, twin.pose.bones["shin.L"])
+    addon("mechanism.modes").to_live(bpy.context, [last.id_data.pose.bones["shin.L"]])
+    is_well(addon, twin.pose.bones["shin.L"])
+
+
+def test_joining(addon, last):
+    """Bones of the other rig get new names."""
+    ob = last.id_data
+    other = legs.leg(addon, {"plane": "FREE"}, rigs.biped()).id_data
+    rigs.activate(ob, "OBJECT")
+    other.select_set(True)
+    bpy.ops.object.join()
+    lasts = [bone for bone in ob.pose.bones if "planar_ik" in bone]
+    assert len(lasts) == 2
+    for bone in lasts:
+        target = bone.planar_ik.target.name
+        assert legs.problem(addon, bone) == ""
+        for place in legs.PLACES:
+            legs.move(target, place)
+            foot = next(child for child in bone.children if child.name.startswith("foot"))
+            want = legs.oracle.expected(bone)
+            assert (rigs.place(ob, foot.name) - legs.Vector(want.joints[2])).length < 1e-5 * want.length
+
+
+def test_saving_and_appending(addon, last, tmp_path):
+    path = str(tmp_path / "rig.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(path) as (source, data):
+        data.objects = source.objects
+    for ob in data.objects:
+        bpy.context.collection.objects.link(ob)
+    is_well(addon, bpy.data.objects["rig"].pose.bones["shin.L"])
+
+
+def test_library_overrides(addon, last, tmp_path):
+    """An animator's file: the rig linked, its target moved and its sliders keyed there."""
+    collection = bpy.data.collections.new("character")
+    bpy.context.scene.collection.children.link(collection)
+    for ob in bpy.data.objects:
+        collection.objects.link(ob)
+    path = str(tmp_path / "rig.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, data):
+        data.collections = ["character"]
+    made = data.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+    shot = str(tmp_path / "shot.blend")
+    rig = next(ob for ob in made.all_objects if ob.type == "ARMATURE")
+    bone = rig.pose.bones["shin.L"]
+    bone["IK Influence"] = 0.0
+    bone.keyframe_insert('["IK Influence"]', frame=1)
+    bone["IK Influence"], bone["IK Flip"] = 1.0, True
+    bone.keyframe_insert('["IK Influence"]', frame=10)
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    bpy.ops.wm.open_mainfile(filepath=shot)
+    bpy.context.scene.frame_set(10)
+    rig = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and ob.override_library)
+    bone = rig.pose.bones["shin.L"]
+    assert bone["IK Flip"]
+    is_well(addon, bone, bone.planar_ik.target.name)
+    bpy.context.scene.frame_set(1)
+    assert legs.off(bone) < 1e-5
+    with pytest.raises(addon("limb.words").Refused, match="another file"):
+        addon("mechanism.modes").to_live(bpy.context, [bone])
+
+
+def test_symmetrize(addon, last):
+    """The other side's limb is there and says Rebuild; this side's is as it was."""
+    ob = last.id_data
+    rigs.activate(ob, "EDIT")
+    for bone in ob.data.edit_bones:
+        bone.select = bone.select_head = bone.select_tail = bone.name in ("thigh.L", "shin.L", "foot.L")
+    bpy.ops.armature.symmetrize()
+    rigs.activate(ob, "POSE")
+    is_well(addon, ob.pose.bones["shin.L"])
+    other = ob.pose.bones["shin.R"]
+    assert other.planar_ik.enabled
+    assert legs.problem(addon, other)
+    other.planar_ik.target = legs.empty("target.R", (0, 0, 0))
+    addon("mechanism.modes").to_rig(bpy.context, [other])
+    is_well(addon, ob.pose.bones["shin.R"], "target.R")
+    is_well(addon, ob.pose.bones["shin.L"])
+
+
+def test_undoing(addon):
+    bpy.context.preferences.edit.use_global_undo = True
+    ob = rigs.biped()
+    legs.follow(ob, ".L", EVERYTHING)
+    bpy.ops.ed.undo_push(message="before")
+    legs.to_rig(addon, ob)
+    bpy.ops.ed.undo_push(message="on the rig")
+    bpy.ops.ed.undo()
+    ob = bpy.data.objects["rig"]
+    assert addon("mechanism.modes").mode_of(ob.pose.bones["shin.L"]) == "LIVE"
+    bpy.ops.ed.redo()
+    is_well(addon, bpy.data.objects["rig"].pose.bones["shin.L"])
+
+
+def test_scripts_blocked(addon, last):
+    """No driver needs Python, so that a file opened without trust is posed all the same."""
+    assert all(
+        curve.driver.type == "SUM" or curve.driver.is_simple_expression for curve in last.id_data.animation_data.drivers
+    )
