@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -86,9 +87,9 @@ def limbs_chosen(arguments: Namespace, editable: bool = True) -> list[PoseBone]:
 
 def save(output: Path) -> None:
     """Write the file that is open. It is written beside the output first, so that it is whole or not there."""
-    output.parent.mkdir(parents=True, exist_ok=True)
     unfinished = output.with_name(f".{output.stem}-{os.getpid()}.blend")
     try:
+        output.parent.mkdir(parents=True, exist_ok=True)
         bpy.ops.wm.save_as_mainfile(
             filepath=str(unfinished), copy=True, check_existing=False, relative_remap=output.parent != _folder()
         )
@@ -96,7 +97,8 @@ def save(output: Path) -> None:
     except (RuntimeError, OSError) as error:
         raise Refused("{path} can't be written: {why}", path=output, why=str(error).strip()) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()
 
 
 def _folder() -> Path:

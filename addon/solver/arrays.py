@@ -128,6 +128,11 @@ def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
     return type(tree)(*changed) if hasattr(tree, "_fields") else tuple(changed)
 
 
+def row_of(tree: Any, row: int) -> Any:
+    """One row of nested tuples of arrays, in floats; what is the same for all rows stays as it is."""
+    return mapped(lambda number: float(number[row]) if isinstance(number, np.ndarray) else number, tree)
+
+
 def stacked(trees: Sequence[Any]) -> Any:
     """Nested tuples of numbers, alike, as nested tuples of arrays with a row for each."""
     if not isinstance(trees[0], tuple):

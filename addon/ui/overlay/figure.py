@@ -25,6 +25,7 @@ from ...limb.solving import (
     table_of,
 )
 from ...limb.status import tips_now
+from ...solver.arrays import row_of
 from ...solver.limb import joints_of
 from ...solver.rotation import rotate
 
@@ -81,17 +82,9 @@ def figure(last: PoseBone, depsgraph: Depsgraph, is_whole: bool = False) -> list
 def _joints(table: Table, turns: Array, stretch: float) -> tuple[Array, Array, Array]:
     """Root, knee and tip in G."""
     first, second = (tuple(float(number) for number in turn) for turn in turns)
-    reference = _single(table.reference)
+    reference = row_of(table.reference, 0)
     knee, tip = joints_of((first, second), reference, stretch)  # type: ignore[arg-type]
     return np.zeros(3), np.array(knee, float), np.array(tip, float)
-
-
-def _single(tree: Any) -> Any:
-    """Nested tuples of arrays (1) as numbers."""
-    if isinstance(tree, tuple):
-        parts = [_single(branch) for branch in tree]
-        return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
-    return float(np.ravel(tree)[0])
 
 
 def _reach(

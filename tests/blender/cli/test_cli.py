@@ -1,0 +1,204 @@
+"""The command line: what it makes of files, what it answers, how it ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from tests.blender import rigs
+
+Run = Callable[..., tuple[int, list[dict[str, Any]], str]]
+
+
+@pytest.fixture
+def run(addon: Any, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs the program in this Blender: its exit code, its lines of JSON, and what it says to people."""
+
+    def call(*words: object) -> tuple[int, list[dict[str, Any]], str]:
+        capfd.readouterr()
+        code = addon("cli").main([*map(str, words)])
+        out, err = capfd.readouterr()
+        return code, [json.loads(line) for line in out.splitlines() if line.startswith("{")], err
+
+    return call
+
+
+def shot(path: Path, limb: str = "RIG", frames: int = 6) -> Path:
+    """A biped whose left foot goes up and out of reach in the last frame, saved."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    ob = rigs.biped()
+    if limb:
+        bpy.context.scene.frame_end = frames
+        ob.data.bones.active = ob.data.bones["shin.L"]
+        for bone in ob.pose.bones:
+            select(bone, bone.name == "shin.L")
+        bpy.ops.pose.planar_ik_add(mode=limb)
+        control = ob.pose.bones[ob.pose.bones["shin.L"].planar_ik.subtarget]
+        to_rest = control.bone.matrix_local.to_3x3().inverted()
+        for frame in range(1, frames + 1):
+            control.location = to_rest @ Vector((0.0, 0.0, -5.0 if frame == frames else 0.03 * frame))
+            control.keyframe_insert("location", frame=frame)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def select(bone: Any, is_selected: bool) -> None:
+    owner = bone if bpy.app.version >= (5, 0) else bone.bone
+    owner.select = is_selected
+
+
+def seen(path: Path, frames: int = 6) -> np.ndarray:
+    """How the leg stands in every frame of a file."""
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    ob = next(each for each in bpy.data.objects if each.type == "ARMATURE")
+    found = []
+    for frame in range(1, frames + 1):
+        bpy.context.scene.frame_set(frame)
+        found.append(rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L")))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_report_counts_what_is_seen(run: Run, tmp_path: Path, mode: str) -> None:
+    source = shot(tmp_path / "in.blend", mode)
+    before = source.read_bytes()
+    code, (line,), _ = run("report", source)
+    assert (code, line["limb"], line["mode"], line["frames"]) == (0, "shin.L", mode, 6)
+    assert (line["unreached"], line["reach"][-1]["is"]) == (1, "TOO_FAR")
+    assert line["miss"] > 1.0
+    assert run("report", source, "--strict")[0] == 3
+    assert run("report", source, "--strict", "--max-miss", 100)[0] == 0
+    assert run("report", source, "--frames", "1:5", "--strict")[0] == 0
+    assert source.read_bytes() == before
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_bake_keeps_the_pose_that_was_seen(run: Run, tmp_path: Path, mode: str) -> None:
+    source = shot(tmp_path / "in.blend", mode)
+    before = seen(source)
+    code, (line,), _ = run("bake", source, "-o", tmp_path / "out" / "baked.blend", "--remove")
+    assert (code, line["frames"], line["unreached"]) == (0, 6, 1)
+    assert np.abs(seen(Path(line["output"])) - before).max() < 1e-4
+    ob = bpy.data.objects["rig"]
+    assert not any(bone.planar_ik.enabled for bone in ob.pose.bones)
+
+
+def test_for_game_leaves_a_clean_rig(run: Run, tmp_path: Path) -> None:
+    source = shot(tmp_path / "in.blend")
+    before = seen(source)
+    code, _, _ = run("bake", source, "-o", tmp_path / "game.blend", "--for", "game")
+    assert code == 0
+    assert np.abs(seen(tmp_path / "game.blend") - before).max() < 1e-4
+    ob = bpy.data.objects["rig"]
+    assert not any(bone.constraints for bone in ob.pose.bones)
+    assert not (ob.animation_data and len(ob.animation_data.drivers))
+
+
+def test_a_broken_mechanism_is_reported(run: Run, tmp_path: Path) -> None:
+    source = shot(tmp_path / "in.blend")
+    bpy.context.view_layer.update()
+    ob = bpy.data.objects["rig"]
+    for constraint in ob.pose.bones["thigh.L"].constraints:
+        constraint.mute = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(source))
+    code, (line,), _ = run("report", source, "--frames", "2", "--strict")
+    assert code == 3
+    assert line["problem"]
+    code, (line,), _ = run("rebuild", source, "--in-place")
+    assert code == 0
+    code, (line,), _ = run("report", source, "--frames", "2", "--strict")
+    assert (code, "problem" in line) == (0, False)
+
+
+def test_add_takes_names_and_patterns_of_many_files(run: Run, tmp_path: Path) -> None:
+    sources = [shot(tmp_path / f"{name}.blend", "") for name in "ab"]
+    code, lines, _ = run("add", *sources, "-o", tmp_path / "out", "--limb", "shin.*", "--limb", "forearm.*")
+    assert (code, len(lines), {line["mode"] for line in lines}) == (0, 8, {"RIG"})
+    code, lines, _ = run("report", *sorted((tmp_path / "out").iterdir()), "--frames", "1")
+    assert (code, {line["unreached"] for line in lines}) == (0, {0})
+    again = run("add", tmp_path / "out" / "a.blend", "--in-place", "--limb", "shin.*")
+    assert again[:2] == (0, [])
+
+
+def test_add_follows_what_a_star_stands_for(run: Run, tmp_path: Path) -> None:
+    source = shot(tmp_path / "a.blend", "")
+    for x, name in ((0.1, "ik.L"), (-0.1, "ik.R")):
+        empty = bpy.data.objects.new(name, None)
+        empty.location = (x, -0.1, 0.2)
+        bpy.context.collection.objects.link(empty)
+    bpy.ops.wm.save_as_mainfile(filepath=str(source))
+    code, lines, _ = run("add", source, "--in-place", "--limb", "shin.*:ik.*", "--live")
+    assert (code, {(line["limb"], line["target"]) for line in lines}) == (0, {("shin.L", "ik.L"), ("shin.R", "ik.R")})
+    assert run("to-rig", source, "--in-place")[0] == 0
+    assert {line["mode"] for line in run("report", source, "--frames", "1", "--strict")[1]} == {"RIG"}
+
+
+WRONG = {
+    "no command": (),
+    "an unknown command": ("dance", "a.blend"),
+    "no output": ("bake", "a.blend"),
+    "both outputs": ("bake", "a.blend", "-o", "b", "--in-place"),
+    "over the input": ("bake", "a.blend", "-o", "a.blend"),
+    "two to one": ("bake", "x/a.blend", "y/a.blend", "-o", "out"),
+    "frames that are none": ("bake", "a.blend", "--in-place", "--frames", "5:1"),
+    "a miss that is none": ("report", "a.blend", "--max-miss", "nan"),
+    "no limb": ("add", "a.blend", "--in-place"),
+}
+
+
+@pytest.mark.parametrize("words", WRONG.values(), ids=WRONG)
+def test_a_wrong_call_ends_with_2_and_one_line(run: Run, words: tuple[str, ...]) -> None:
+    code, lines, said = run(*words)
+    assert (code, lines) == (2, [])
+    assert len(said.strip().splitlines()) == 1
+
+
+def test_a_file_that_fails_does_not_stop_the_next(run: Run, tmp_path: Path) -> None:
+    good = shot(tmp_path / "good.blend")
+    (tmp_path / "text.blend").write_text("no file of Blender's")
+    (tmp_path / "empty.blend").touch()
+    missing = tmp_path / "missing.blend"
+    out = tmp_path / "out"
+    code, lines, said = run("bake", tmp_path / "text.blend", tmp_path / "empty.blend", missing, good, "-o", out)
+    assert code == 1
+    assert [Path(line["output"]).name for line in lines] == ["good.blend"]
+    assert [path.name for path in out.iterdir()] == ["good.blend"]
+    assert sum(line.startswith("planar_ik:") for line in said.splitlines()) == 3
+
+
+def test_nothing_to_do_is_done(run: Run, tmp_path: Path) -> None:
+    source = shot(tmp_path / "plain.blend", "")
+    before = source.read_bytes()
+    for words in (("bake", source, "--in-place"), ("to-rig", source, "--in-place"), ("rebuild", source, "--in-place")):
+        assert run(*words)[:2] == (0, [])
+    assert source.read_bytes() == before
+    assert run("bake", source, "-o", tmp_path / "copy.blend")[0] == 0
+    assert (tmp_path / "copy.blend").exists()
+
+
+def test_an_output_that_cannot_be_written_is_not_there(run: Run, tmp_path: Path) -> None:
+    source = shot(tmp_path / "in.blend")
+    (tmp_path / "file").touch()
+    code, lines, said = run("bake", source, "-o", tmp_path / "file" / "out.blend")
+    assert (code, lines) == (1, [])
+    assert "Traceback" not in said
+
+
+def test_python_in_files_stays_off_and_that_is_said(run: Run, tmp_path: Path) -> None:
+    source = shot(tmp_path / "in.blend")
+    text = bpy.data.texts.new("danger.py")
+    text.write(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    text.use_module = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(source))
+    code, _, said = run("report", source, "--frames", "1")
+    assert (code, (tmp_path / "ran").exists()) == (0, False)
+    assert "danger.py" in said
+    run("report", source, "--frames", "1", "--allow-scripts")
+    assert (tmp_path / "ran").exists()
