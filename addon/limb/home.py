@@ -60,9 +60,24 @@ def make_home(bone: PoseBone, links: tuple[int, ...] = (1, 1), constraint: Any =
     return home
 
 
+def align(bone: PoseBone) -> None:
+    """Let the bones of a limb but the first inherit scale along their own axes; `drop_home` takes that back."""
+    group: Any = bone[GROUP]
+    line = hierarchy(bone, sum(links_of(bone)))
+    changed = [i for i, each in enumerate(line) if i and each.bone.inherit_scale == "FULL"]
+    for i in changed:
+        line[i].bone.inherit_scale = "ALIGNED"
+    if changed:
+        group["aligned"] = sorted({*changed, *group.get("aligned", ())})
+
+
 def drop_home(bone: PoseBone) -> None:
     """Take the sliders and the group away, and the constraint if it is ours; another's stays as it is, muted."""
-    home = home_of(bone)
+    home, group = home_of(bone), bone.get(GROUP) or {}
+    line = hierarchy(bone, sum(links_of(bone)))
+    for i in group.get("aligned", ()):
+        if i < len(line) and line[i].bone.inherit_scale == "ALIGNED":
+            line[i].bone.inherit_scale = "FULL"
     if home is not None and home.name.startswith(HOME):
         bone.constraints.remove(home)
     for key in (*(slider.key for slider in SLIDERS), GROUP):

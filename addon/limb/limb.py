@@ -5,7 +5,7 @@ would make Blender 4.2 and 4.5 compare it for every bone of every library overri
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
@@ -26,12 +26,12 @@ Answer = Callable[[PoseBone], Any]
 
 class Hooks:
     """What other rooms know of a limb. ``mode`` says what poses it, ``rebuild`` makes its mechanism anew (if it has
-    one), ``retarget`` lets the mechanism follow what the home says, ``remove`` takes it away."""
+    one), ``retarget`` lets the mechanism follow what the home says, ``remove`` takes those of several limbs away."""
 
     mode: Answer = staticmethod(lambda last: "LIVE")
     rebuild: Answer = staticmethod(lambda last: None)
     retarget: Answer = staticmethod(lambda last: None)
-    remove: Answer = staticmethod(lambda last: None)
+    remove: Callable[[Sequence[PoseBone]], None] = staticmethod(lambda lasts: None)
 
 
 class PlanarIK:
@@ -63,7 +63,7 @@ class PlanarIK:
             home.make_home(self.bone)
             choose_plane(self.bone)
         elif not value and GROUP in self.bone:  # type: ignore[operator]
-            Hooks.remove(self.bone)
+            Hooks.remove([self.bone])
             home.drop_home(self.bone)
         tag(self.bone)
 
@@ -193,9 +193,7 @@ for _name in CHOICES:
 def _align(last: PoseBone) -> None:
     """Let bones that get longer but not as much wider have that each along itself, also while the knee is bent."""
     if SLIDER["stretch"].key in last and home.choices_of(last)["stretch_volume"] != "UNIFORM":  # type: ignore[operator]
-        for bone in home.hierarchy(last, sum(home.links_of(last)))[1:]:
-            if bone.bone.inherit_scale == "FULL":
-                bone.bone.inherit_scale = "ALIGNED"
+        home.align(last)
 
 
 def choose_plane(last: PoseBone) -> None:
@@ -211,8 +209,11 @@ def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
     mechanisms, as a cut-out puppet's do; None if they don't."""
     import numpy as np
 
-    bones = [bone for bone in last.id_data.data.bones if not is_part(bone)]
-    ends = np.array([[*end] for bone in bones for end in (bone.head_local, bone.tail_local)])
+    bones = last.id_data.data.bones
+    ends = np.empty((2, len(bones), 3), np.float32)
+    for row, name in zip(ends, ("head_local", "tail_local"), strict=True):
+        bones.foreach_get(name, row.reshape(-1))
+    ends = ends[:, [not is_part(bone) for bone in bones]].reshape(-1, 3).astype(float)
     _, sizes, axes = np.linalg.svd(ends - ends.mean(axis=0), full_matrices=False)
     if len(ends) < 3 or sizes[1] <= 1e-3 * sizes[0] or sizes[2] >= 1e-4 * sizes[0]:
         return None

@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
 from ...blender.dependencies import Dependencies
-from ...blender.types import ArmatureObject, has_bone, view_layer_of
+from ...blender.types import ArmatureObject, bones_of, has_bone, view_layer_of
 from ..follow import Follow, matrix_of
 from ..home import drop_home, hierarchy, is_limb, limbs_of, links_of, make_home
 from ..limb import hinge_axis, tag
@@ -70,14 +70,14 @@ def add(
     ``TAIL``.
     """
     plans = _plans(context, requests, knee, tip)
+    feet = _feet(context, plans) if foot else {}
     made: list[Carrier] = []
     try:
         follows = followed_by(context, plans, controls, foot, made)
         for plan, follow in zip(plans, follows, strict=True):
             _make(plan, follow, tip)
         view_layer_of(context).update()
-        if foot:
-            _follow_with_feet(context, plans)
+        _follow_with_feet(context, feet)
     except BaseException:
         _undo(context, plans, made)
         raise
@@ -198,30 +198,36 @@ def _make(plan: Plan, follow: Follow, tip: str) -> None:
     tag(last)
 
 
-def _follow_with_feet(context: Context, plans: list[Plan]) -> None:
-    """Have those feet follow that are not part of another limb, and that do not turn by it."""
+def _feet(context: Context, plans: list[Plan]) -> dict[Carrier, Matrix]:
+    """How the feet that may follow stand in the world, by rig and last bone: those that are not part of a limb, and
+    that nothing else moves."""
     depsgraph, dependencies = context.evaluated_depsgraph_get(), Dependencies()
-    limbs = {bone for ob in {plan.ob for plan in plans} for each in limbs_of(ob) for bone in _line(each)}
-    lasts = {}
-    for plan in plans:
-        end = foot_of(plan.last)
-        if end and end not in limbs and not dependencies.movers(end):
-            lasts[plan.last] = end, matrix_of(plan.ob, end.name, depsgraph)
-    set_feet([*lasts], True)
+    lines = [hierarchy(last, sum(links_of(last))) for ob in {plan.ob for plan in plans} for last in limbs_of(ob)]
+    lines += [hierarchy(plan.last, sum(plan.request.links)) for plan in plans]
+    taken = {bone for line in lines for bone in line}
+    feet = {(plan.ob, plan.name): foot_of(plan.last) for plan in plans}
+    return {
+        (ob, name): matrix_of(ob, end.name, depsgraph)
+        for (ob, name), end in feet.items()
+        if end and end not in taken and not dependencies.movers(end)
+    }
+
+
+def _follow_with_feet(context: Context, feet: dict[Carrier, Matrix]) -> None:
+    """Have feet follow as they stand, but those that can't: below mirrors and shear."""
+    lasts = [bones_of(ob)[name] for ob, name in feet]
+    set_feet(lasts, True, [*feet.values()])
     view_layer_of(context).update()
-    turned = [last for last, (end, before) in lasts.items() if _turned(context, end, before) > ALIGNED]
-    if turned:  # below mirrors and shear
+    pairs = zip(lasts, feet.values(), strict=True)
+    if turned := [last for last, before in pairs if _turned(context, last, before) > ALIGNED]:
         set_feet(turned, False)
         view_layer_of(context).update()
 
 
-def _line(last: PoseBone) -> list[PoseBone]:
-    return hierarchy(last, sum(links_of(last)))
-
-
-def _turned(context: Context, bone: PoseBone, before: Matrix) -> float:
-    """By how much an axis of a bone has turned in the world, in radians."""
-    after = matrix_of(bone.id_data, bone.name, context.evaluated_depsgraph_get())
+def _turned(context: Context, last: PoseBone, before: Matrix) -> float:
+    """By how much an axis of a limb's foot has turned in the world, in radians."""
+    foot: Any = foot_of(last)
+    after = matrix_of(foot.id_data, foot.name, context.evaluated_depsgraph_get())
     axes = zip(before.to_3x3().col, after.to_3x3().col, strict=True)
     return float(max(was.angle(now, 0.0) for was, now in axes))
 

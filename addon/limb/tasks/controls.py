@@ -13,7 +13,7 @@ from ...blender.animation import curves_everywhere, drivers_of
 from ...blender.dependencies import constraint_targets
 from ...blender.editing import at_once, edit_mode
 from ...blender.rotation import set_turn
-from ...blender.types import ArmatureObject, is_armature, scene_of, split_path, takes_bones, view_layer_of
+from ...blender.types import ArmatureObject, bones_of, is_armature, scene_of, split_path, takes_bones, view_layer_of
 from ..limb import PART
 
 COLLECTION = "IK Controls"
@@ -21,6 +21,9 @@ COLLECTION = "IK Controls"
 
 ROOTS = ("root", "master", "global", "armature")
 """What the topmost bone of a rig is called where it moves the whole of it, as pelvis and hips do not."""
+
+NEAR = 0.1
+"""How far from the armature's origin such a bone may begin otherwise, in lengths of a limb's last bone."""
 
 BOX = (
     [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)],
@@ -66,8 +69,11 @@ def make_controls(context: Context, wanted: Sequence[Control]) -> list[Carrier]:
     for control, name in zip(wanted, made, strict=True):
         _finish(control.ob, name, control)
     view_layer_of(context).update()
-    for control, name in zip(wanted, made, strict=True):
-        _place(context, control, control.ob.pose.bones[name])
+    depsgraph = context.evaluated_depsgraph_get()
+    named = [*zip(wanted, made, strict=True)]
+    unposed = [bones_of(control.ob.evaluated_get(depsgraph))[name].matrix.copy() for control, name in named]
+    for (control, name), matrix in zip(named, unposed, strict=True):
+        _place(control, control.ob.pose.bones[name], matrix.inverted_safe())
     return [(control.ob, name) for control, name in zip(wanted, made, strict=True)]
 
 
@@ -88,10 +94,9 @@ def root_of(bone: PoseBone) -> str:
     named so; else nothing."""
     if bone.parent is None:
         return ""
-    top, bones = bone.parent_recursive[-1], bone.id_data.data.bones
-    size = max(end.length for each in bones for end in (each.head_local, each.tail_local))
-    is_root = any(word in top.name.lower() for word in ROOTS) or top.bone.head_local.length <= 0.02 * size
-    return top.name if is_root else ""
+    top = bone.parent_recursive[-1]
+    is_named = any(word in top.name.lower() for word in ROOTS)
+    return top.name if is_named or top.bone.head_local.length <= NEAR * bone.bone.length else ""
 
 
 def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
@@ -114,10 +119,8 @@ def is_aligned(matrix: Matrix, normal: Vector) -> bool:
     return any(abs(axis.dot(normal)) > IN_PLANE for axis in matrix.to_3x3().col)
 
 
-def _place(context: Context, control: Control, bone: Any) -> None:
+def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
     """Pose a new control bone: its place exactly, whatever its parent is scaled by."""
-    evaluated: Any = control.ob.evaluated_get(context.evaluated_depsgraph_get())
-    from_armature = evaluated.pose.bones[bone.name].matrix.inverted_safe()
     place = from_armature @ control.place
     if place.length > 1e-7 * control.size:
         bone.location = place

@@ -12,14 +12,14 @@ from mathutils import Matrix as BlenderMatrix
 from numpy.typing import NDArray
 
 from ...blender.types import ArmatureObject
-from ...solver.arrays import mapped
+from ...solver.arrays import row_of
 from ...solver.limb import Plane, Reference, Settings, joints_of, line_to, pose_limb, roll_to
 from ...solver.ops import FLOATS
 from ...solver.rotation import conjugate, half_angle, multiply, rotate
 from ..follow import Follow, place_of
 from ..home import bones_of_limb
 from ..limb import hinge_axis
-from ..settings import GROUP, SLIDER
+from ..settings import CHOICES, GROUP, SLIDER
 from ..shape import Shape, Turn, make_shape, unit
 from ..solving import carried, reference_of
 from ..words import Refused
@@ -111,11 +111,14 @@ def fit(
 def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
     """Have a limb that is there bend as was found, with the tip where `fit` had it."""
     group: Any = last[GROUP]
-    group["plane"], group["bend_axis"], group["tip"] = fit.plane, list(fit.bend_axis), tip
-    if fit.stills:
-        group["stills"] = [number for turn in fit.stills for number in turn]
-    elif "stills" in group:
-        del group["stills"]
+    stills = [number for turn in fit.stills for number in turn]
+    found = {"plane": fit.plane, "bend_axis": [*fit.bend_axis], "tip": tip, "stills": stills}
+    usual = {"plane": CHOICES["plane"], "bend_axis": [1.0, 0.0, 0.0], "tip": "FOOT", "stills": []}
+    for name, value in found.items():  # Blender copies all of it each time that it evaluates a rig anew
+        if value != usual[name]:
+            group[name] = value
+        elif name in group:
+            del group[name]
     last[SLIDER["flip"].key], last[SLIDER["swivel"].key] = fit.flip, fit.swivel
 
 
@@ -177,7 +180,7 @@ def _hold(shape: Shape, posture: Posture, plane: str) -> Held:
 def hold(shape: Shape, posture: Posture, plane: str, side: float = 1.0) -> Held:
     """How the solver comes nearest to a pose from a reference, in a plane and with the knee on one side (-1:
     flipped)."""
-    of: Reference = mapped(lambda row: float(np.ravel(row)[0]), reference_of([shape]))
+    of: Reference = row_of(reference_of([shape]), 0)
     tip, pole = tuple(posture.tip), posture.pole if plane == "POLE" else None
     if plane == "HINGE":
         line = _about((0.0, 0.0, 1.0), *half_angle(tip[1], -tip[0], float(np.hypot(tip[0], tip[1])), FLOATS))

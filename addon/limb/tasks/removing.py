@@ -30,7 +30,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
     for ob, name in named:
         pairs = follow_of(ob.pose.bones[name]).pairs
         followed += [(target, bone) for target, bone in pairs if target is not None]
-        Hooks.remove(ob.pose.bones[name])
+    Hooks.remove(lasts)
     lasts = [ob.pose.bones[name] for ob, name in named]
     set_feet(lasts, False)
     for last in lasts:

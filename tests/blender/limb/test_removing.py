@@ -12,7 +12,8 @@ from tests.blender import rigs
 
 @pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
 @pytest.mark.parametrize("knee", ["AUTO", "POLE"])
-def test_nothing_is_left(tasks, add, controls, knee):
+@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
+def test_nothing_is_left(tasks, addon, add, controls, knee, mode):
     ob = rigs.biped()
     rng = random.Random(1)
     for name in ("thigh.L", "shin.L", "upper_arm.R", "hips", "foot.L"):
@@ -20,6 +21,10 @@ def test_nothing_is_left(tasks, add, controls, knee):
     before = rigs.snapshot()
     lasts = add(ob, "shin.L", "shin.R", "forearm.R", controls=controls, knee=knee)
     assert rigs.snapshot() != before
+    if mode == "RIG":
+        addon("mechanism.modes").to_rig(bpy.context, lasts)
+        lasts = [ob.pose.bones[name] for name in ("shin.L", "shin.R", "forearm.R")]
+        lasts[0].planar_ik.stretch = 0.5
     tasks("removing").remove(bpy.context, lasts)
     assert rigs.snapshot() == before
 
