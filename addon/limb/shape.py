@@ -131,7 +131,12 @@ def foot_of(last: Bone) -> Bone | None:
         return children[0] if children else None
     joined = [child for child in children if child.use_connect]
     named = [child for child in children if any(word in child.name.lower() for word in FEET)]
-    return max(joined or named or children, key=lambda child: (len(child.children_recursive), child.length))
+    return max(joined or named or children, key=lambda child: (_count(child), child.length))
+
+
+def _count(bone: Bone) -> int:
+    """How many bones a branch has. Blender's own ``children_recursive`` looks at all bones for each of them."""
+    return 1 + sum(map(_count, bone.children))
 
 
 FEET = ("foot", "hand", "ankle", "wrist", "paw", "hoof", "tarsus")

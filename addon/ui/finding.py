@@ -21,7 +21,7 @@ from ..limb.words import Refused
 Suggestion = tuple[PoseBone, tuple[int, ...]]
 """A limb that IK could be put on: its last bone and its links."""
 
-LEAST = 0.08
+LEAST = 0.15
 """A limb is suggested if it is at least so long, as a part of its rig: fingers and the bones of a face are not."""
 
 NO_LIMB = ("spine", "chest", "neck", "head", "tail", "hips", "pelvis", "torso", "shoulder", "clavicle", "root")
@@ -107,11 +107,13 @@ def limb_suggested(bone: PoseBone | None) -> Suggestion | None:
 
 
 def limb_of(bone: PoseBone) -> Suggestion:
-    """The limb that a bone is a part of, maybe as its thigh or its foot; raises `Refused`."""
+    """The limb that a bone is a part of, maybe as its thigh, its foot or its toe; raises `Refused`."""
     try:
         return limb_at(bone)
     except Refused as why:
         better = bone.id_data.pose.bones.get(why.values.get("last", ""))
-        if better is None:
+        if better is None or not {bone, bone.parent} & {better, better.parent, foot_of(better)} - {None}:
+            raise
+        if root_of(better) == better.parent.name:
             raise
         return limb_at(better)

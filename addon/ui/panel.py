@@ -12,11 +12,11 @@ from bpy.utils import escape_identifier
 
 from ..blender.types import scene_of
 from ..limb.home import choices_of, limbs_of
+from ..limb.moving import rig_slider
 from ..limb.settings import SLIDER
 from ..limb.status import Status
 from ..limb.tasks.converting import candidates, is_converted
 from ..limb.tasks.feet import foot_follows, foot_of
-from ..limb.tasks.snapping import rig_slider
 from ..solver.reach import Reach
 from .finding import limb_meant, limb_suggested, rig_in_view
 from .operators.base import told

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from bpy.types import Context, PoseBone
+from mathutils import Matrix
 
 from ...blender.types import is_armature, takes_bones, view_layer_of
-from ..follow import Follow, follow_of, is_gone
+from ..follow import Follow, follow_of, is_gone, matrix_of
 from ..home import choices_of, home_of, links_of
 from ..limb import Hooks, tag
 from ..settings import GROUP
@@ -17,7 +18,7 @@ from ..shape import make_shape
 from ..words import Refused
 from .adding import Plan, Request, followed_by
 from .controls import take_away_unused
-from .feet import at_influence, foot_follows, refollow
+from .feet import at_influence, foot_follows, foot_of, set_feet
 from .fitting import fit, keep
 from .recognising import check_editable
 
@@ -43,19 +44,26 @@ def _refit(context: Context, lasts: Sequence[PoseBone], plane: str = "", renewed
     followed = [(ob, bone) for last in lasts for ob, bone in follow_of(last).pairs if ob is not None]
     with at_influence(context, lasts, 1.0):
         plans = [_plan(context, last, plane or choices_of(last)["plane"], renewed) for last in lasts]
-    is_footed = any(foot_follows(last) for last in lasts)
+        stands = {i: _stand(context, plan.last) for i, plan in enumerate(plans) if foot_follows(plan.last)}
     for kind in dict.fromkeys(map(_kind, plans)):
         of_kind = [plan for plan in plans if _kind(plan) == kind]
-        for plan, follow in zip(of_kind, followed_by(context, of_kind, kind, is_footed, []), strict=True):
+        for plan, follow in zip(of_kind, followed_by(context, of_kind, kind, bool(stands), []), strict=True):
             _take(plan, follow)
     for plan in plans:
         Hooks.rebuild(plan.last)
     for plan in plans:
-        refollow(plan.last)
         tag(plan.last)
+    view_layer_of(context).update()
+    set_feet([plans[i].last for i in stands], True, [*stands.values()])
     if renewed:
         take_away_unused(context, followed)
     view_layer_of(context).update()
+
+
+def _stand(context: Context, last: PoseBone) -> Matrix:
+    """How the foot of a limb stands in the world."""
+    foot: Any = foot_of(last)
+    return matrix_of(last.id_data, foot.name, context.evaluated_depsgraph_get())
 
 
 def _plan(context: Context, last: PoseBone, plane: str, renewed: str) -> Plan:

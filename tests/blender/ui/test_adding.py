@@ -1,0 +1,142 @@
+"""Add takes what is selected: limbs by any of their bones, targets and poles in any order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.blender import rigs
+
+from .conftest import call, select
+
+
+def limbs() -> list[str]:
+    return [bone.name for bone in bpy.data.objects["rig"].pose.bones if bone.planar_ik.enabled]
+
+
+def empty(name: str, place: Any) -> Any:
+    made = bpy.data.objects.new(name, None)
+    made.location = place
+    bpy.context.collection.objects.link(made)
+    made.select_set(True)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("selected", "added"),
+    [
+        (["shin.L"], ["shin.L"]),
+        (["thigh.L"], ["shin.L"]),
+        (["foot.L"], ["shin.L"]),
+        (["thigh.L", "shin.L", "foot.L"], ["shin.L"]),
+        (["shin.L", "shin.R"], ["shin.L", "shin.R"]),
+        (["hand.L", "forearm.R", "foot.R"], ["shin.R", "forearm.L", "forearm.R"]),
+        (["shin.L", "hips"], ["shin.L"]),
+    ],
+)
+def test_any_bone_of_a_limb(biped: Any, selected: list[str], added: list[str]) -> None:
+    select(*selected)
+    assert not call("add")
+    assert sorted(limbs()) == sorted(added)
+    lasts = [bpy.context.object.pose.bones[name] for name in added]
+    assert {last.planar_ik.subtarget for last in lasts} == {bone.name for bone in bpy.context.selected_pose_bones}
+
+
+@pytest.mark.parametrize("active", ["shin.L", "control"])
+def test_a_selected_bone_is_the_target(biped: Any, active: str) -> None:
+    rigs.activate(biped, "EDIT")
+    made = biped.data.edit_bones.new("control")
+    made.head, made.tail = (0.15, -0.2, 0.2), (0.15, -0.4, 0.2)
+    made.parent = biped.data.edit_bones["root"]
+    rigs.activate(biped)
+    select("shin.L", "control", active=active)
+    assert not call("add")
+    assert limbs() == ["shin.L"]
+    limb = bpy.context.object.pose.bones["shin.L"].planar_ik
+    assert (limb.target, limb.subtarget) == (biped, "control")
+    assert limb.reach == "REACHED"
+    assert (rigs.place(biped, "foot.L") - rigs.place(biped, "control")).length < 1e-5
+
+
+def test_selected_objects_are_target_and_pole(biped: Any) -> None:
+    tip, knee = rigs.place(biped, "foot.L"), rigs.place(biped, "shin.L")
+    empty("far", knee + rigs.Vector((0.0, -1.0, 0.0)))
+    empty("near", tip)
+    assert not call("add")
+    limb = bpy.context.object.pose.bones["shin.L"].planar_ik
+    assert (limb.target.name, limb.pole_target.name, limb.plane) == ("near", "far", "POLE")
+    assert limb.reach == "REACHED"
+
+
+def test_the_skin_is_no_target(biped: Any) -> None:
+    skin = bpy.data.objects.new("skin", bpy.data.meshes.new("skin"))
+    bpy.context.collection.objects.link(skin)
+    skin.parent = biped
+    skin.select_set(True)
+    empty("of the importer", (0, 0, 0))
+    assert not call("add")
+    assert bpy.context.object.pose.bones["shin.L"].planar_ik.subtarget == "target_shin.L"
+
+
+def test_settings(biped: Any) -> None:
+    had = len(biped.pose.bones)
+    assert not call("add", mode="LIVE", controls="EMPTIES", plane="POLE", foot_follows=False, tip="TAIL", flip=True)
+    limb = biped.pose.bones["shin.L"].planar_ik
+    assert (limb.mode, limb.plane, limb.target.type, limb.pole_target.type) == ("LIVE", "POLE", "EMPTY", "EMPTY")
+    assert len(biped.pose.bones) == had
+    assert not len(biped.pose.bones["foot.L"].constraints)
+    assert biped.pose.bones["shin.L"]["planar_ik"]["tip"] == "TAIL"
+    now = rigs.evaluated(biped).pose.bones["shin.L"].tail
+    assert (biped.matrix_world @ now - limb.target.matrix_world.translation).length < 1e-5
+
+
+def test_flip_bends_the_other_way(biped: Any) -> None:
+    before, tip = rigs.place(biped, "shin.L"), rigs.place(biped, "foot.L")
+    assert not call("add", flip=True)
+    assert (rigs.place(biped, "shin.L") - before).length > 0.05
+    assert (rigs.place(biped, "foot.L") - tip).length < 1e-5
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_a_flat_rig_gets_a_hinge(flat: bool) -> None:
+    ob = rigs.puppet() if flat else rigs.biped()
+    select("shin" if flat else "shin.L")
+    assert not call("add")
+    assert ob.pose.bones["shin" if flat else "shin.L"].planar_ik.plane == ("HINGE" if flat else "FREE")
+
+
+def test_suggested_on_arms_and_legs_only(addon: Any, biped: Any) -> None:
+    suggested = addon("ui.finding").limb_suggested
+    found = {bone.name: suggested(bone) for bone in biped.pose.bones}
+    assert {name for name, of in found.items() if of is None} == {"root", "hips", "spine", "shoulder.L", "shoulder.R"}
+    assert {of[0].name for of in found.values() if of} == {
+        f"{name}.{side}" for name in ("shin", "forearm") for side in "LR"
+    }
+    biped.data["rig_id"] = "as Rigify writes it"
+    assert not any(map(suggested, biped.pose.bones))
+
+
+def test_meant_by_target_pole_and_foot(addon: Any, biped: Any) -> None:
+    meant = addon("ui.finding").limb_meant
+    assert not call("add", plane="POLE")
+    for name in ("thigh.L", "shin.L", "foot.L", "toe.L", "target_shin.L", "pole_shin.L"):
+        select(name)
+        assert meant(bpy.context).name == "shin.L", name
+    for name in ("hips", "thigh.R", "shin.R"):
+        select(name)
+        assert meant(bpy.context) is None
+
+
+def test_limb_of_an_empty_in_object_mode(addon: Any, biped: Any) -> None:
+    assert not call("add", controls="EMPTIES")
+    rigs.activate(bpy.data.objects["target_shin.L"], "OBJECT")
+    assert addon("ui.finding").limb_meant(bpy.context).name == "shin.L"
+    assert not call("switch", to="FK")
+    assert bpy.data.objects["rig"].pose.bones["shin.L"].planar_ik.influence == 0.0
+    assert not call("select", part="LIMB")
+    assert bpy.context.mode == "POSE"
+    assert {bone.name for bone in bpy.context.selected_pose_bones} == {"thigh.L", "shin.L"}
+    assert not call("select", part="TARGET")
+    assert bpy.context.mode == "OBJECT"

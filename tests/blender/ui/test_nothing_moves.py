@@ -1,0 +1,164 @@
+"""No operator moves a limb that was in reach, but those that are for it; each is undone and done again in one step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender import rigs
+
+from .conftest import call, select
+
+WATCHED = [f"{name}.{side}" for side in "LR" for name in ("thigh", "shin", "foot", "toe")]
+
+STILL = 3e-5
+"""How far joints may be from where they were, of legs 0.9 long."""
+
+FK, IK = {"influence": 0.0}, {"influence": 1.0}
+STAYING: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "other mode": ("", {}, IK),
+    "other mode in FK": ("", {}, FK),
+    "other mode between": ("", {}, {"influence": 0.4}),
+    "to FK": ("switch", {"to": "FK"}, IK),
+    "to IK": ("switch", {"to": "IK"}, FK),
+    "snap FK": ("snap_fk", {}, IK),
+    "snap IK": ("snap_target", {}, FK),
+    "to a pole": ("set", {"what": "PLANE", "plane": "POLE"}, IK),
+    "to a hinge": ("set", {"what": "PLANE", "plane": "HINGE"}, IK),
+    "to no plane": ("set", {"what": "PLANE", "plane": "FREE"}, IK),
+    "foot": ("set", {"what": "FOOT"}, FK),
+    "limits": ("set", {"what": "LIMITS", "min_angle": 0.1, "max_angle": 3.1}, IK),
+    "stretch": ("set", {"what": "ADD_STRETCH"}, IK),
+    "stretch in FK": ("set", {"what": "ADD_STRETCH"}, FK),
+    "new target": ("pick", {"part": "TARGET", "goal": "\n"}, IK),
+    "new pole": ("pick", {"part": "POLE", "goal": "\n"}, IK),
+    "other target": ("pick", {"part": "TARGET", "goal": "rig\nhips\n"}, FK),
+    "select": ("select", {"part": "LIMB"}, IK),
+    "mirror": ("mirror", {}, IK),
+    "bake": ("bake", {"range": "GIVEN", "frame_start": 1, "frame_end": 3}, IK),
+    "bake and remove": ("bake", {"range": "GIVEN", "frame_start": 1, "frame_end": 3, "remove": True}, IK),
+    "remove in FK": ("remove", {}, FK),
+}
+"""What to call, with what, and how the limb is set before."""
+
+
+def joints() -> np.ndarray:
+    """The heads and tails of the legs, evaluated."""
+    pose = rigs.evaluated(bpy.data.objects["rig"]).pose.bones
+    return np.array([end for name in WATCHED for end in (pose[name].head[:], pose[name].tail[:])])
+
+
+def settings() -> dict[str, Any]:
+    """What is on the rig: its bones, and all that limbs have."""
+    ob = bpy.data.objects["rig"]
+    return {bone.name: (sorted(bone.keys()), [c.name for c in bone.constraints]) for bone in ob.pose.bones}
+
+
+def begin(mode: str, **limb: Any) -> None:
+    """A leg with IK, whose target was moved in reach, and whose FK pose is another."""
+    assert not call("add", mode=mode)
+    ob = bpy.data.objects["rig"]
+    ob.pose.bones["target_shin.L"].location += ob.pose.bones["target_shin.L"].bone.matrix_local.to_3x3().inverted() @ (
+        rigs.Vector((0.05, -0.1, 0.08))
+    )
+    for name, value in limb.items():
+        setattr(ob.pose.bones["shin.L"].planar_ik, name, value)
+    bpy.context.view_layer.update()
+    bpy.ops.ed.undo_push(message="begun")
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("case", STAYING)
+def test_stays(biped: Any, case: str, mode: str) -> None:
+    name, options, limb = STAYING[case]
+    begin(mode, **limb)
+    before, had = joints(), settings()
+    if limb == IK:
+        assert bpy.data.objects["rig"].pose.bones["shin.L"].planar_ik.reach == "REACHED"
+    assert not call(name or {"RIG": "to_live", "LIVE": "to_rig"}[mode], **options)
+    after, has = joints(), settings()
+    left = slice(0, len(before) // 2 if case == "mirror" else None)
+    assert abs(after - before)[left].max() < STILL
+    bpy.ops.ed.undo()
+    assert abs(joints() - before).max() < STILL
+    assert settings() == had
+    bpy.ops.ed.redo()
+    assert abs(joints() - after).max() < STILL
+    assert settings() == has
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("plane", ["AUTO", "HINGE", "FREE", "POLE"])
+@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
+def test_add_stays(biped: Any, mode: str, plane: str, controls: str) -> None:
+    bpy.ops.ed.undo_push(message="begun")
+    select("shin.L", "shin.R")
+    before, had = joints(), settings()
+    assert not call("add", mode=mode, plane=plane, controls=controls)
+    assert abs(joints() - before).max() < STILL
+    ob = bpy.data.objects["rig"]
+    lasts = [ob.pose.bones[name] for name in ("shin.L", "shin.R")]
+    assert {last.planar_ik.mode for last in lasts} == {mode}
+    assert all(last.planar_ik.reach == "REACHED" for last in lasts)
+    assert bpy.context.mode == "POSE"
+    if controls == "BONES":
+        assert {bone.name for bone in bpy.context.selected_pose_bones} == {last.planar_ik.subtarget for last in lasts}
+    bpy.ops.ed.undo()
+    assert abs(joints() - before).max() < STILL
+    assert settings() == had
+    assert not [ob for ob in bpy.data.objects if ob.type == "EMPTY"]
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_flip_bends_to_the_other_side(biped: Any, mode: str) -> None:
+    begin(mode)
+    before, knee, tip = joints(), 2 * WATCHED.index("shin.L"), 2 * WATCHED.index("foot.L")
+    root = before[0]
+    assert not call("flip")
+    after = joints()
+    assert abs(after[tip] - before[tip]).max() < STILL
+    line = (before[tip] - root) / np.linalg.norm(before[tip] - root)
+    sides = [each[knee] - root - line * ((each[knee] - root) @ line) for each in (before, after)]
+    assert np.linalg.norm(sides[0]) > 0.05
+    assert abs(sides[0] + sides[1]).max() < 1e-3
+    assert not call("flip")
+    assert abs(joints() - before).max() < STILL
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_remove_gives_back_what_was_there(biped: Any, mode: str) -> None:
+    before, had, names = joints(), settings(), sorted(each.name for each in bpy.data.objects)
+    begin(mode)
+    assert abs(joints() - before).max() > 0.05
+    assert not call("remove")
+    assert abs(joints() - before).max() < STILL
+    assert settings() == had
+    assert sorted(each.name for each in bpy.data.objects) == names
+    assert bpy.context.active_pose_bone.name == "shin.L"
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_convert_and_back(biped: Any, mode: str) -> None:
+    ob = biped
+    target = bpy.data.objects.new("target", None)
+    bpy.context.collection.objects.link(target)
+    target.location = rigs.place(ob, "foot.L") + rigs.Vector((0.02, -0.1, 0.1))
+    constraint = ob.pose.bones["shin.L"].constraints.new("IK")
+    constraint.target, constraint.chain_count = target, 2
+    for name in ("thigh.L", "shin.L"):
+        ob.pose.bones[name].matrix_basis.identity()
+    bpy.context.view_layer.update()
+    before = joints()
+    bpy.ops.ed.undo_push(message="begun")
+    assert not call("convert", mode=mode)
+    ob = bpy.data.objects["rig"]
+    assert abs(joints() - before).max() < 1e-3
+    assert ob.pose.bones["shin.L"].planar_ik.mode == mode
+    assert not call("unconvert")
+    ob = bpy.data.objects["rig"]
+    assert not ob.pose.bones["shin.L"].planar_ik.enabled
+    assert not ob.pose.bones["shin.L"].constraints[0].mute
+    assert abs(joints() - before).max() < STILL
