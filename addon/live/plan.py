@@ -96,10 +96,9 @@ def look_of(rig: ArmatureObject, lasts: list[str]) -> Any:
     bones = rig.pose.bones
     modes = np.empty(len(bones), np.int32)
     bones.foreach_get("rotation_mode", modes)
-    key = SLIDER["stretch"].key
-    groups: Any = [
-        (key in bone, bone[GROUP].to_dict()) for name in lasts if (bone := bones.get(name)) and GROUP in bone
-    ]
+    named: list[Any] = [bones.get(name) for name in lasts]
+    found = [bone for bone in named if bone and GROUP in bone]
+    groups = [(bone[GROUP].to_dict(), *(key in bone for key in FEATURES)) for bone in found]
     return lasts, bones.keys(), modes.tobytes(), groups, [*_rest(rig)]
 
 
