@@ -274,7 +274,7 @@ def _limit(last: PoseBone) -> list[Refused]:
     limited = [(bone, axis) for bone, axis in limited if not getattr(bone, f"lock_ik_{axis}")]
     if not limited:
         return []
-    shape = make_shape(last, (1, 1), (), last[GROUP]["bend_axis"], "TAIL")
+    shape = make_shape(last, (1, 1), tip="TAIL")
     (bone, axis), *others = limited
     along = float(shape.normals[1]["xyz".index(axis)])
     if others or bone != last or abs(along) < 1.0 - STRETCHED:

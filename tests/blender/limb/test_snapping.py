@@ -1,0 +1,260 @@
+"""Snapping and switching show the same pose by the other means, in both modes, here and over a range of frames."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion
+
+from tests.blender import rigs
+
+NAMES = ("upper", "lower", "foot")
+MOVED = 3e-5
+"""How far joints may move, in scene units: rigs here are about 1 large."""
+TURNED = 3e-3
+
+
+@pytest.fixture
+def snap(tasks):
+    return tasks("snapping")
+
+
+@pytest.fixture
+def switch(tasks):
+    return lambda lasts, **how: tasks("switching").switch(bpy.context, lasts, **how)
+
+
+@pytest.fixture
+def limb(add, addon):
+    """A random limb, on the rig or live, whose bones are posed about its hinge by their own channels."""
+
+    def make(rng, mode="RIG", knee="FREE", parents="PLAIN", bent=True, **options):
+        ob = rigs.random_limb(rng, parents=parents)
+        last = add(ob, "lower", knee=knee, **options)[0]
+        if bent:
+            repose(addon, last, rng)
+        if mode == "RIG":
+            addon("mechanism.modes").to_rig(bpy.context, [last])
+        return ob.pose.bones["lower"]
+
+    return make
+
+
+def repose(addon, last, rng):
+    """Give a limb another pose of its own that its plane can show."""
+    shape = addon("limb.shape").shape_of(last)
+    plane, upper = last.planar_ik.plane, last.parent
+    upper.rotation_quaternion = (
+        Quaternion(shape.normals[0], rng.uniform(-2, 2)) if plane == "HINGE" else rigs.turn(rng, 3)
+    )
+    last.rotation_quaternion = Quaternion(shape.normals[1], rng.uniform(-1.5, 1.5))
+    last.id_data.pose.bones["foot"].rotation_quaternion = rigs.turn(rng)
+
+
+def joints(last):
+    bpy.context.view_layer.update()
+    return rigs.matrices(last.id_data, NAMES)
+
+
+def moved(before, after, foot=True):
+    count = 3 if foot else 2
+    differ = np.abs(before - after)[:count]
+    return np.abs(before - after)[:, :3, 3].max(), differ[:, :3, :3].max()
+
+
+def assert_same(before, after, foot=True):
+    place, turn = moved(before, after, foot)
+    assert place < MOVED
+    assert turn < TURNED
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
+@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
+def test_switching_there_and_back_moves_nothing(limb, switch, addon, mode, knee, controls):
+    for seed in range(6):
+        rng = random.Random(seed)
+        last = limb(
+            rng, mode, knee, parents=("PLAIN", "SCALED", "MIRRORED")[seed % 3], controls=controls, foot=seed < 3
+        )
+        limbs, follows = last.planar_ik, addon("limb.tasks.feet").foot_follows(last) or seed >= 3
+        limbs.softness = 0.1 if seed % 2 else 0.0
+        limbs.swivel = 7.0 if knee != "HINGE" else 0.0
+        limbs.influence = 0.0
+        before = joints(last)
+        assert switch([last]).to == "IK"
+        assert limbs.influence == 1.0
+        assert_same(before, joints(last), follows)
+        assert limbs.reach == "REACHED" or seed % 2  # softness may need the target out of reach
+        assert abs(limbs.swivel - (7.0 if knee != "HINGE" else 0.0)) < 3.2  # whole turns stay
+        last.parent.rotation_quaternion, last.rotation_quaternion = (1, 0, 0, 0), rigs.turn(rng)
+        last.id_data.pose.bones["foot"].rotation_quaternion = (1, 0, 0, 0)
+        before = joints(last)
+        found = switch([last])
+        assert (found.to, [bone for _, bone in found.select]) == ("FK", ["upper", "lower"])
+        assert_same(before, joints(last))
+        bpy.data.objects.remove(last.id_data)
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_keys_hold_the_old_state_up_to_the_frame_before(limb, switch, mode):
+    last = limb(random.Random(3), mode)
+    last.planar_ik.influence = 0.0
+    scene = bpy.context.scene
+    scene.frame_set(1)
+    states = {1: joints(last)}
+    scene.frame_set(10)
+    switch([last], insert_keys=True)
+    states[9] = states[1]
+    for frame, expected in ((1, 0.0), (9, 0.0), (9.5, 0.0), (10, 1.0), (20, 1.0)):
+        scene.frame_set(int(frame), subframe=frame % 1)
+        assert last.planar_ik.influence == expected
+        assert_same(states[1], joints(last))
+    scene.frame_set(20)
+    switch([last], insert_keys=True)
+    for frame, expected in ((19, 1.0), (20, 0.0), (30, 0.0), (10, 1.0), (9, 0.0)):
+        scene.frame_set(frame)
+        assert last.planar_ik.influence == expected
+        assert_same(states[1], joints(last))
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("knee", ["FREE", "POLE"])
+def test_a_range_is_snapped_frame_by_frame(limb, snap, addon, mode, knee):
+    rng = random.Random(8)
+    last = limb(rng, mode, knee)
+    scene, limbs = bpy.context.scene, last.planar_ik
+    limbs.influence = 0.0
+    for frame in (1, 5, 9):
+        repose(addon, last, rng)
+        for bone in (last.parent, last):
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    poses = {}
+    for frame in range(1, 10):
+        scene.frame_set(frame)
+        poses[frame] = joints(last)
+    scene.frame_set(4)
+    done = []
+    snap.snap_target(bpy.context, [last], range(1, 10), done.append)
+    assert scene.frame_current == 4
+    assert done == sorted(done)
+    assert done[-1] == 1.0
+    limbs.influence = 1.0
+    for frame, pose in poses.items():  # the knee is turned off its hinge between keys
+        scene.frame_set(frame)
+        assert moved(pose, joints(last), foot=False)[0] < (MOVED if frame in (1, 5, 9) else 1e-3)
+        poses[frame] = joints(last)
+    snap.snap_fk(bpy.context, [last], range(1, 10))
+    limbs.influence = 0.0
+    for frame, pose in poses.items():
+        scene.frame_set(frame)
+        assert_same(pose, joints(last), foot=False)
+
+
+def test_only_what_changes_is_keyed(limb, snap):
+    last = limb(random.Random(4), bent=False, foot=False)
+    ob, scene = last.id_data, bpy.context.scene
+    ob.pose.bones["target_lower"].keyframe_insert("location", frame=1)
+    snap.snap_target(bpy.context, [last], range(1, 4))
+    scene.frame_set(2)
+    assert [curve.data_path for curve in curves(ob)] == ['pose.bones["target_lower"].location'] * 3
+
+
+def curves(ob):
+    action = ob.animation_data.action
+    if not hasattr(action, "layers"):
+        return list(action.fcurves)
+    return [curve for bag in action.layers[0].strips[0].channelbags for curve in bag.fcurves]
+
+
+def test_what_snapping_does_not_move_keeps_its_numbers(limb, snap):
+    last = limb(random.Random(5), foot=False)
+    target = last.id_data.pose.bones["target_lower"]
+    target.rotation_mode, target.rotation_euler, target.scale = "XYZ", (0.1, 9.0, -8.0), (-1.0, 2.0, 0.5)
+    snap.snap_target(bpy.context, [last])
+    assert np.allclose(target.rotation_euler[:], (0.1, 9.0, -8.0))
+    assert np.allclose(target.scale[:], (-1.0, 2.0, 0.5))
+
+
+def test_a_target_that_hangs_on_another_is_moved_after_it(add, snap, addon):
+    ob = rigs.biped()
+    lasts = add(ob, "shin.L", "shin.R", foot=False)
+    rigs.activate(ob, "EDIT")
+    ob.data.edit_bones["target_shin.L"].parent = ob.data.edit_bones["target_shin.R"]
+    bpy.ops.object.mode_set(mode="POSE")
+    lasts = [ob.pose.bones[name] for name in ("shin.L", "shin.R")]
+    rng = random.Random(2)
+    for last in lasts:
+        shape = addon("limb.shape").shape_of(last)
+        last.parent.rotation_quaternion = rigs.turn(rng)
+        last.rotation_quaternion = Quaternion(shape.normals[1], -0.8)
+        last.planar_ik.influence = 0.0
+    before = rigs.matrices(ob, ["foot.L", "foot.R"])
+    snap.snap_target(bpy.context, lasts)
+    for last in lasts:
+        last.planar_ik.influence = 1.0
+    assert np.abs(before - rigs.matrices(ob, ["foot.L", "foot.R"]))[:, :3, 3].max() < MOVED
+
+
+def test_a_pole_that_something_else_moves_is_left_and_the_limb_swivels(limb, snap):
+    last = limb(random.Random(6), knee="POLE", foot=False)
+    pole = last.id_data.pose.bones["pole_lower"]
+    pole.constraints.new("LIMIT_LOCATION")
+    last.planar_ik.influence = 0.0
+    before = joints(last)
+    place = pole.location.copy()
+    snap.snap_target(bpy.context, [last])
+    last.planar_ik.influence = 1.0
+    assert_same(before, joints(last))
+    assert pole.location == place
+
+
+def _constrained(last):
+    last.id_data.pose.bones["target_lower"].constraints.new("LIMIT_LOCATION")
+
+
+def _driven_target(last):
+    last.id_data.pose.bones["target_lower"].driver_add("location", 0)
+
+
+def _driven_influence(last):
+    last.driver_add('["IK Influence"]')
+
+
+def _no_target(last):
+    last.planar_ik.target = None
+
+
+def _carried(last):
+    last.id_data.pose.bones["body"].constraints.new("CHILD_OF").target = last.id_data
+    last.id_data.pose.bones["body"].constraints[0].subtarget = "target_lower"
+
+
+def _scaled(last):
+    last.scale = (1, 1.2, 1)
+
+
+def _own_slider(last):
+    ob = last.id_data
+    ob.pose.bones["root"]["IK_FK"] = 0.0
+    copy = ob.pose.bones["foot"].constraints.new("COPY_TRANSFORMS")
+    copy.target, copy.subtarget = ob, "lower"
+    driver = copy.driver_add("influence").driver
+    driver.variables.new().targets[0].id = ob
+    driver.variables[0].targets[0].data_path = 'pose.bones["root"]["IK_FK"]'
+
+
+@pytest.mark.parametrize(
+    "setup", [_constrained, _driven_target, _driven_influence, _no_target, _carried, _scaled, _own_slider]
+)
+def test_refusals(limb, switch, addon, setup):
+    last = limb(random.Random(7), foot=False)
+    last.planar_ik.influence = 0.0
+    setup(last)
+    before = rigs.snapshot()
+    with pytest.raises(addon("limb.words").Refused):
+        switch([last], to="IK")
+    assert rigs.snapshot() == before
