@@ -86,7 +86,8 @@ def places(table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph) -> tup
         for ob, bone in table.followed
     ]
     numbers = np.array([NOWHERE if place is None else place[:] for place in (*found, None)])
-    from_world = np.array([row[:] for row in evaluated.matrix_world.inverted_safe()])  # of a matrix it takes longer
+    inverse: Any = evaluated.matrix_world.inverted_safe()
+    from_world = np.array([row[:] for row in inverse])  # of the matrix itself, it takes longer
     target, pole = (numbers @ from_world[:3, :3].T + from_world[:3, 3])[table.follows]
     return target, pole
 
