@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..blender.editing import unkeyed_kept
 from ..blender.types import scene_of
 from ..limb.limb import Hooks
-from ..limb.settings import SLIDER
+from ..limb.settings import GROUP, SLIDER
 from ..limb.tasks.removing import remove
 from ..limb.words import Refused
 from .game import bake_for_game
@@ -102,6 +102,8 @@ def _write(context: Context, courses: Sequence[Course], keys: Sequence[Keys], ti
             for i, track in enumerate(course.tracks):
                 path = path_to_channel(track.bone, track.channel)
                 sheets[ob].write(path, times[which], track.values[which], None if slopes is None else slopes[i][which])
+                if track.channel == "scale":  # of bones that go on inheriting it as they did
+                    course.last[GROUP].pop("aligned", None)
             if not request.remove:
                 sheets[ob].hold(path_to_influence(course.last.name), times, 0.0, course.influence[0])
     now = float(times_of(scene_of(context), [scene_of(context).frame_current_final])[0])

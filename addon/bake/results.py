@@ -184,10 +184,15 @@ def _of_channels(rig: Rig, row: int) -> list[Track]:
 def _of_poses(recording: Recording, rig: Rig, row: int) -> list[Track]:
     """Of a limb that the rig poses: what its bones' channels have to be for the poses that were evaluated."""
     tracks = []
+    size = sum(rig.table.limbs[row].shape.lengths)
     for bone in _bones(rig, row):
-        turns, scales = turns_and_scales(_local(recording, rig, bone))
+        own = _local(recording, rig, bone)
+        turns, scales = turns_and_scales(own)
         if bone.name in rig.table.limbs[row].bones:
             tracks.append(_turned(rig, bone.name, turns))
+        is_plain = bone.bone.inherit_scale == "FULL" and bone.bone.use_inherit_rotation and not bone.bone.use_connect
+        if is_plain and np.abs(own[:, :3, 3] - bone.location[:]).max() > SAME * size:
+            tracks.append(Track(bone.name, "location", "", own[:, :3, 3]))  # by a mechanism that somebody changed
         if np.abs(scales - _channel(rig, bone.name, "scale")).max() > SAME:
             tracks.append(Track(bone.name, "scale", "", scales))
     return tracks

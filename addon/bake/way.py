@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.types import Object, PoseBone
 
-from ..blender.animation import drivers_of
+from ..blender.animation import driver_of, drivers_of
 from ..blender.dependencies import Carrier, Dependencies, driver_targets, is_python
 from ..blender.types import is_armature
 from ..limb.follow import follow_of
 from ..limb.home import bones_of_limb, hierarchy, home_of, is_ours, limbs_of, links_of
 from ..limb.limb import Hooks
+from ..mechanism.parts import POSE
 
 OF_THE_SHOT = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "TRANSFORM_CACHE"}
 """Constraints that look at the scene: its camera, or its frames per second."""
@@ -61,14 +62,21 @@ def others_listen() -> bool:
 
 
 def strange_constraints(last: PoseBone) -> list[Any]:
-    """The constraints on a limb's own bones that act there and are not of the limb."""
+    """The constraints on a limb's own bones that act there and are not of the limb, or not as far as its influence."""
     home = home_of(last)
     return [
         constraint
         for bone in bones_of_limb(last)
         for constraint in bone.constraints
-        if not constraint.mute and constraint.influence > 0.0 and constraint != home and not is_ours(constraint)
+        if not constraint.mute and constraint.influence > 0.0 and constraint != home and not _goes_with(constraint)
     ]
+
+
+def _goes_with(constraint: Any) -> bool:
+    """Whether a constraint acts only as far as the influence of a limb goes."""
+    if constraint.name == POSE:
+        return driver_of(constraint.id_data, constraint.path_from_id("influence")) is not None
+    return is_ours(constraint)
 
 
 def _live_bones(ob: Any) -> Iterable[Carrier]:

@@ -1,0 +1,110 @@
+"""Whoever breaks a limb: what it says of itself, and what a bake makes of it, is the pose that is seen."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender import oracle, rigs
+from tests.blender.mechanism import legs
+from tests.blender.mechanism.test_checking import BREAKING, edit
+
+FRAMES = (1, 2, 3)
+PLACES = ((0.15, -0.2, 0.25), (0.3, 0.2, 0.4), (0.1, 0.0, -1.0))
+
+
+def another_constraint(ob):
+    ob.pose.bones["thigh.L"].constraints.new("LIMIT_ROTATION").use_limit_x = True
+
+
+def an_offset(ob):
+    ob.pose.bones["shin.L"].scale.y = 1.3
+
+
+def keys_on_a_part(ob):
+    name = next(bone.name for bone in ob.data.bones if bone.get("planar_ik.part") == "root")
+    ob.pose.bones[name].location.x = 0.2
+
+
+MORE = {
+    "another constraint": another_constraint,
+    "bone scaled": an_offset,
+    "part posed": keys_on_a_part,
+    "bone longer": lambda ob: edit(ob, lambda bones: setattr(bones["shin.L"], "tail", (0.1, 0.02, 0.0))),
+    "target scaled away": lambda ob: setattr(ob, "scale", (0.5, 1.0, 1.0)),
+}
+
+
+def seen_over_frames(last):
+    found = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        found.append(np.concatenate([oracle.seen(last)[0], *(axes.T for axes in oracle.seen(last)[1])]))
+    return np.array(found)
+
+
+def untrue(last):
+    """What a limb says that is not so, frame by frame."""
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        limb, target = last.planar_ik, np.array(last.planar_ik.target.matrix_world.translation)
+        joints, _, _ = oracle.seen(last)
+        residual = float(np.linalg.norm(joints[2] - target))
+        if abs(limb.residual - residual) > 1e-5:
+            yield f"frame {frame}: residual {limb.residual} is {residual}"
+        if limb.reach == "REACHED" and residual > 1e-4:
+            yield f"frame {frame}: not reached"
+        is_off = np.abs(joints - oracle.expected(last).joints).max() > 1e-3
+        if is_off and limb.reach != "INVALID":
+            yield f"frame {frame}: is elsewhere, and {limb.reach}: {limb.message}"
+
+
+@pytest.mark.parametrize("change", [*BREAKING.values(), *MORE.values()], ids=[*BREAKING, *MORE])
+def test_what_is_seen_is_told_and_baked(addon, change):
+    last = legs.leg(addon, legs.EVERYTHING)
+    ob = last.id_data
+    target = last.planar_ik.target
+    for frame, place in zip(FRAMES, PLACES, strict=True):
+        target.location = place
+        target.keyframe_insert("location", frame=frame)
+    change(ob)
+    bpy.context.view_layer.update()
+    last = ob.pose.bones["shin.L"]
+    assert not [*untrue(last)]
+    before = seen_over_frames(last)
+    with suppress(addon("limb.words").Refused):
+        addon("bake").bake(bpy.context, addon("bake").Request([last], FRAMES))
+    after = seen_over_frames(last)
+    assert np.abs(after - before)[:, :3].max() < 1e-4, np.abs(after - before)[:, :3].max(axis=(1, 2))
+    assert np.abs(after - before)[:, 3:].max() < 1e-2
+
+
+@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
+@pytest.mark.parametrize("kind", ["object", "bone"])
+def test_target_is_deleted(addon, mode, kind):
+    ob = rigs.biped()
+    adding = addon("limb.tasks.adding")
+    controls = "BONES" if kind == "bone" else "EMPTIES"
+    lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])], controls)
+    if mode == "RIG":
+        addon("mechanism.modes").to_rig(bpy.context, lasts)
+    if kind == "bone":
+        edit(ob, lambda bones: bones.remove(bones["target_shin.L"]))
+    else:
+        bpy.data.objects.remove(ob.pose.bones["shin.L"].planar_ik.target)
+    ob.pose.bones["thigh.L"].rotation_quaternion = (1, 0.3, 0, 0)
+    bpy.context.view_layer.update()
+    last = ob.pose.bones["shin.L"]
+    assert last.planar_ik.reach == "INVALID"
+    with pytest.raises(addon("limb.words").Refused):
+        addon("bake").bake(bpy.context, addon("bake").Request([last], FRAMES))
+    rigs.activate(ob)
+    ob.data.bones.active = last.bone
+    bpy.ops.pose.planar_ik_mend(way="TARGET")
+    bpy.context.view_layer.update()
+    last = ob.pose.bones["shin.L"]
+    assert last.planar_ik.reach == "REACHED", last.planar_ik.message
+    assert last.planar_ik.mode == mode
