@@ -33,7 +33,7 @@ def set_up(collection: Collection, walk: Walk, frames: range) -> None:
     collection.objects.link(lamp)
     scene.world, scene.camera = sky(), camera(collection, walk, frames)
     scene.frame_start, scene.frame_end = frames[0], frames[-1]
-    scene.render.fps, scene.render.engine, scene.render.use_persistent_data = RATE, "CYCLES", True
+    scene.render.fps, scene.render.engine = RATE, "CYCLES"
     scene.render.resolution_x, scene.render.resolution_y = SIZE
     cycles = scene.cycles
     cycles.samples, cycles.time_limit = 10, 1.6  # A slow machine sends fewer rays.
