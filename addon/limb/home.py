@@ -73,7 +73,8 @@ def align(bone: PoseBone) -> None:
 
 def drop_home(bone: PoseBone) -> None:
     """Take the sliders and the group away, and the constraint if it is ours; another's stays as it is, muted."""
-    home, group = home_of(bone), bone.get(GROUP) or {}
+    home = home_of(bone)
+    group: Any = bone.get(GROUP, {})  # type: ignore[func-returns-value]
     line = hierarchy(bone, sum(links_of(bone)))
     for i in group.get("aligned", ()):
         if i < len(line) and line[i].bone.inherit_scale == "ALIGNED":

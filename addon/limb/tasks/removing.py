@@ -41,7 +41,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
 def _drop(context: Context, last: PoseBone) -> None:
     ob = last.id_data
     with unkeyed_kept(context, [ob]), frame_held():
-        if WAS in (last.get(GROUP) or {}):  # which what is left of a limb may lack
+        if GROUP in last and WAS in last[GROUP]:  # type: ignore[operator]  # what is left of one may lack it
             _restore(last, json.loads(last[GROUP][WAS]))
         stop(ob, [path_to_custom(last.name, slider.key) for slider in SLIDERS])
     drop_home(last)
