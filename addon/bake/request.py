@@ -13,6 +13,7 @@ from ..blender.types import path_to_bone, path_to_custom
 from ..limb.home import bones_of_limb, links_of
 from ..limb.settings import SLIDER
 from ..limb.status import check as check_target
+from ..limb.tasks.recognising import check_editable
 from ..limb.words import Refused
 
 MOST_FRAMES = 1_000_000
@@ -153,6 +154,8 @@ def _check_object(ob: Any, into_new: bool) -> None:
 def _check_limb(last: PoseBone, goes: bool) -> None:
     """Refuse a limb whose keys would not pose it; ``goes`` says that it is removed afterwards."""
     ob: Any = last.id_data
+    if goes:
+        check_editable(last)
     animated = animated_paths(ob)
     for bone in bones_of_limb(last):
         if f"{path_to_bone(bone.name)}.rotation_mode" in animated:

@@ -1,0 +1,151 @@
+"""Limbs of a library: an animator links the rig, overrides it, poses, keys and bakes it there."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from scripts import installed
+from tests.blender import oracle, rigs
+
+LIMBS = {"shin.L": "RIG", "shin.R": "LIVE"}
+
+
+@pytest.fixture
+def library(addon, tmp_path):
+    """A file with a biped in a collection: one leg on the rig, one live, with targets that are bones."""
+    ob = rigs.biped()
+    adding = addon("limb.tasks.adding")
+    lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones[name]) for name in LIMBS])
+    addon("mechanism.modes").to_rig(bpy.context, lasts[:1])
+    return saved(ob, tmp_path)
+
+
+def saved(ob, folder):
+    collection = bpy.data.collections.new("character")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(ob)
+    bpy.context.scene.collection.objects.unlink(ob)
+    rigs.activate(ob, "OBJECT")
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "library.blend"))
+    return folder / "library.blend"
+
+
+def overridden(path, count=1):
+    """A shot that links the character so many times; its overrides."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
+        wanted.collections = ["character"]
+    (linked,) = wanted.collections
+    made = [
+        linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+        for _ in range(count)
+    ]
+    return [each for one in made for each in one.all_objects if each.type == "ARMATURE"]
+
+
+def holds(ob):
+    for name, mode in LIMBS.items():
+        last = ob.pose.bones[name]
+        bpy.context.view_layer.update()
+        want = oracle.expected(last)
+        assert np.abs(oracle.seen(last)[0] - want.joints).max() < (1e-4 if want.influence in (0.0, 1.0) else 2e-3)
+        assert last.planar_ik.mode == mode
+        assert last.planar_ik.reach == want.reach, last.planar_ik.message
+
+
+def animate(ob):
+    """Key targets and influences as an animator does."""
+    for name in LIMBS:
+        last, target = ob.pose.bones[name], ob.pose.bones[f"target_{name}"]
+        for frame, influence, place in ((1, 0.0, (0.05, 0, 0.3)), (5, 1.0, (0.1, -0.1, 0.2)), (9, 1.0, (0.1, 0, 2.5))):
+            rigs.put(target, Vector(place))
+            target.keyframe_insert("location", frame=frame)
+            last["IK Influence"] = influence
+            last.keyframe_insert('["IK Influence"]', frame=frame)
+        last["IK Flip"], last["IK Swivel"] = True, 0.5
+
+
+def over_frames(ob):
+    found = []
+    for frame in (1, 3, 5, 9):
+        bpy.context.scene.frame_set(frame)
+        holds(ob)
+        found.append(rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R")))
+    return np.array(found)
+
+
+def test_an_animator_poses_keys_and_saves(library, tmp_path):
+    (ob,) = overridden(library)
+    holds(ob)
+    rigs.put(ob.pose.bones["target_shin.L"], Vector((0.1, -0.1, 0.2)))
+    holds(ob)
+    animate(ob)
+    before = over_frames(ob)
+    shot = str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    bpy.ops.wm.open_mainfile(filepath=shot, use_scripts=False)
+    (ob,) = (each for each in bpy.context.scene.objects if each.override_library and each.type == "ARMATURE")
+    assert ob.pose.bones["shin.R"]["IK Flip"]
+    assert np.abs(over_frames(ob) - before).max() < 1e-6
+
+
+@pytest.mark.parametrize("remove", [False, True])
+def test_bake(addon, library, remove):
+    (ob,) = overridden(library)
+    animate(ob)
+    before = over_frames(ob)
+    request = addon("bake").Request([ob.pose.bones[name] for name in LIMBS], range(1, 10), remove=remove)
+    if remove:
+        with pytest.raises(addon("limb.words").Refused):
+            addon("bake").bake(bpy.context, request)
+        assert np.abs(over_frames(ob) - before).max() < 1e-6
+        return
+    addon("bake").bake(bpy.context, request)
+    after = []
+    for frame in (1, 3, 5, 9):
+        bpy.context.scene.frame_set(frame)
+        after.append(rigs.matrices(ob, ("thigh.L", "shin.L", "thigh.R", "shin.R")))
+    assert np.abs(np.array(after) - np.delete(before, 2, axis=1)).max() < 1e-4
+
+
+@pytest.mark.parametrize("name", ["add", "remove", "to_live", "to_rig", "rebuild", "convert", "unconvert"])
+def test_what_needs_bones_is_refused(library, name):
+    (ob,) = overridden(library)
+    before = rigs.matrices(ob, ob.pose.bones.keys())
+    for bone in ("forearm.L", *LIMBS):
+        rigs.activate(ob)
+        for each in ob.pose.bones:
+            rigs.select(each, each.name == bone)
+        ob.data.bones.active = ob.data.bones[bone]
+        with pytest.raises(RuntimeError):
+            getattr(bpy.ops.pose, f"planar_ik_{name}")()
+    assert np.abs(rigs.matrices(ob, ob.pose.bones.keys()) - before).max() < 1e-6
+    holds(ob)
+
+
+def test_nothing_is_registered_on_bones():
+    """A property of PoseBone would make Blender compare it for every bone of every override."""
+    owners = (bpy.types.PoseBone, bpy.types.Bone, bpy.types.Object, bpy.types.Armature, bpy.types.Constraint)
+    assert isinstance(bpy.types.PoseBone.planar_ik, property)
+    for owner in owners:
+        assert not [name for name in owner.bl_rna.properties.keys() if "planar" in name.lower()]  # noqa: SIM118
+
+
+def test_overrides_of_rigs_without_limbs_are_as_without_the_extension(tmp_path):
+    path = saved(rigs.biped(), tmp_path)
+
+    def properties():
+        made = overridden(path, 3)
+        for ob in made:
+            ob.override_library.operations_update()
+        return [sorted(each.rna_path for each in ob.override_library.properties) for ob in made]
+
+    with_it = properties()
+    installed.disable()
+    try:
+        assert properties() == with_it
+    finally:
+        installed.enable()
