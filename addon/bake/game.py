@@ -21,6 +21,7 @@ from ..limb.home import bones_of_limb, limbs_of
 from ..limb.settings import SLIDERS
 from ..limb.tasks.removing import remove
 from ..limb.words import Refused
+from ..live import refresh
 from .keys import Sheet, path_to_channel
 from .recording import Recording, new_recording, poses_of, readers_of
 from .request import Request
@@ -92,6 +93,7 @@ def bake_for_game(
     remove(context, [last for ob in objects for last in limbs_of(ob)])
     for each in plain:
         _write(context, each, times, request.new_action)
+    refresh(context)
     notes = [
         Refused(
             "The scale of '{bone}' in '{object}' is left out: games get it at 1", bone=name, object=each.object.name

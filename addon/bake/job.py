@@ -16,6 +16,7 @@ from ..limb.limb import Hooks
 from ..limb.settings import GROUP, SLIDER
 from ..limb.tasks.removing import remove
 from ..limb.words import Refused
+from ..live import refresh
 from .game import bake_for_game
 from .keys import Sheet, path_to_channel, path_to_influence
 from .recording import new_recording, readers_of
@@ -88,6 +89,7 @@ def _bake(
     _write(context, courses, keys, times, request)
     if request.remove:
         remove(context, lasts)
+        refresh(context)
     return courses, keys
 
 
