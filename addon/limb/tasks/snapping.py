@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...blender.changes import Change, key_changes, over_frames
 from ...blender.rotation import rotation_channel, set_turn
 from ...blender.types import ArmatureObject, view_layer_of
-from ...solver.arrays import mapped
+from ...solver.arrays import row_of
 from ...solver.limb import Reference, joints_of, line_to, roll_to
 from ...solver.ops import FLOATS
 from ...solver.rotation import conjugate, rotate
@@ -173,7 +173,7 @@ def read_rig(context: Context, ob: ArmatureObject, lasts: Sequence[PoseBone]) ->
 def _match(rig: Rig, row: int, last: PoseBone, snapped: Snapped) -> list[Move]:
     """Set flip and swivel of a limb, and say where its target and pole are to be."""
     limb, flip = rig.table.limbs[row], bool(rig.sliders["flip"][row] > 0.5)
-    of: Reference = mapped(lambda number: float(number[0]), reference_of([limb.shape]))
+    of: Reference = row_of(reference_of([limb.shape]), 0)
     turns = tuple(rig.own[row, 0]), tuple(rig.own[row, 1])
     knee, tip = joints_of(turns, of)
     posture = Posture(turns, knee, tip, None)
