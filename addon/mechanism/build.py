@@ -13,10 +13,12 @@ from mathutils import Matrix
 
 from ..blender.animation import drivers_of
 from ..blender.editing import at_once, edit_mode, frame_held, unkeyed_kept
+from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, is_armature, path_to_bone, path_to_custom, split_path
 from ..limb.follow import Follow
 from ..limb.home import bones_of_limb, is_ours
 from ..limb.limb import PART
+from ..limb.settings import MADE_BY_US
 from .found import SPEC, found_on
 from .parts import ROLES, Constraint, Driver, Parts, Variable, parts_of
 from .spec import Spec, to_json
@@ -178,6 +180,8 @@ def path_of(driver: Driver, names: Names) -> str:
 def _drive(made: Made, driver: Driver) -> None:
     """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
     curve: Any = made.ob.driver_add(path_of(driver, made.names), driver.channel)
+    reset(curve)  # its keys would round numbers near 0 and 1 (5.2)
+    reset(curve)
     new = curve.driver
     new.type = kind_of(driver)
     for variable in driver.variables:
@@ -240,15 +244,16 @@ def _take_away(context: Context, left: Sequence[Left]) -> None:
 
 def _let_go(ob: ArmatureObject, parts: set[str], limbs: set[str]) -> None:
     """Take away the constraints of the bones of limbs, and all drivers."""
-    driven: set[str] = set()
-    for owner in ob.pose.bones:
-        for each in [*owner.constraints]:
-            if is_ours(each) and (owner.name in limbs or getattr(each, "subtarget", "") in parts):
-                driven.add(f'{path_to_bone(owner.name)}.constraints["{each.name}"].influence')
-                owner.constraints.remove(each)
+    driven = set(limbs)
+    for bone in ob.pose.bones:
+        for each in [*bone.constraints]:
+            if is_ours(each) and (bone.name in limbs or getattr(each, "subtarget", "") in parts):
+                driven.add(bone.name)
+                bone.constraints.remove(each)
     for curve in drivers_of(ob):
-        bone = split_path(curve.data_path)[0]
-        if curve.data_path in driven or bone in parts or (PART_NAME.match(bone) and bone not in ob.pose.bones):
+        name, path = split_path(curve.data_path)
+        is_gone = PART_NAME.match(name) and name not in ob.pose.bones
+        if name in parts or is_gone or (name in driven and path.startswith(f'constraints["{MADE_BY_US}')):
             ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
     data = ob.animation_data
     if data and not (data.drivers or data.action or data.nla_tracks):

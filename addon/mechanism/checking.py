@@ -100,7 +100,13 @@ def _has_drivers(found: Found, parts: Parts, names: dict[str, str]) -> bool:
             curves[curve.data_path, curve.array_index] = curve
     for driver in parts.drivers:
         curve = curves.get((path_of(driver, names), max(driver.channel, 0)))
-        if curve is None or curve.mute or not _is_as(curve.driver, driver, found.ob, names):
+        if (
+            curve is None
+            or curve.mute
+            or curve.modifiers
+            or curve.keyframe_points
+            or not _is_as(curve.driver, driver, found.ob, names)
+        ):
             return False
     return True
 

@@ -94,11 +94,12 @@ def _gap_factors(spec: Spec) -> tuple[str, str, str]:
     return straight, near, far
 
 
-def line_turn() -> dict[int, str]:
+def line_turn(spec: Spec) -> dict[int, str]:
     """The shortest turn from Y to the target: parts of a quaternion, of any length, about G's axes; the part that is
-    not here is 0. A target at the root counts as along Y."""
+    not here is 0. A target at the root counts as along Y; to one straight back, the turn is about Z."""
     square = "x*x+y*y+z*z"
-    return {0: finite(f"y+sqrt({square})+({square}==0)"), 1: finite("z"), 3: finite("-x")}
+    back = number(1e-9 * sum(spec.lengths))
+    return {0: finite(f"y+sqrt({square})+({square}==0)"), 1: finite("z"), 3: finite(f"-x-{back}")}
 
 
 def roll(spec: Spec) -> str:

@@ -197,7 +197,7 @@ def _drivers(spec: Spec) -> list[Driver]:
     tip = spec.lengths[0] * cos(spec.alpha) + spec.lengths[1] * cos(spec.alpha - spec.kappa)
     made.append(("measure", "location", axes.at("Y"), formulas.number(tip)))  # where nothing is followed
     if spec.plane != "HINGE":
-        for part, expression in formulas.line_turn().items():
+        for part, expression in formulas.line_turn(spec).items():
             made.append(("line", "rotation_quaternion", part and 1 + axes.at("XYZ"[part - 1]), expression))
         made.append(("turn 1", "rotation_euler", axes.at("Y"), formulas.roll(spec)))
     if formulas.is_shaped(spec):

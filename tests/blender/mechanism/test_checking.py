@@ -72,6 +72,7 @@ BREAKING = {
     "all drivers removed": lambda ob: [ob.animation_data.drivers.remove(each) for each in [*ob.animation_data.drivers]],
     "influence not driven": lambda ob: ob.animation_data.drivers.remove(driver(ob, "influence")),
     "driver muted": lambda ob: setattr(driver(ob, "length"), "mute", True),
+    "driver with a modifier": lambda ob: driver(ob, "turn2").modifiers.new("NOISE"),
     "driver says something else": lambda ob: setattr(driver(ob, "turn2").driver, "expression", "0.5"),
     "driver of another kind": lambda ob: setattr(driver(ob, "turn2").driver, "type", "AVERAGE"),
     "driver reads another bone": lambda ob: setattr(variable(ob).targets[0], "bone_target", "hips"),
