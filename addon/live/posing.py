@@ -36,6 +36,8 @@ def pose(depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> None:
             moved = [group for group in level if group.rig in rigs and _lend(group, depsgraph, lent)]
             if moved:
                 _evaluate(depsgraph)
+        if lent and depsgraph.mode == "VIEWPORT":
+            _evaluate_elsewhere(depsgraph)
     finally:
         for each in lent.values():
             each.take_back()
@@ -113,3 +115,13 @@ def _evaluate(depsgraph: Depsgraph) -> None:
         # Else Blender up to 5.0 loses the list of what is in the scene, and crashes when next it looks whether it is.
         depsgraph.scene.update_tag()  # type: ignore[union-attr]
     depsgraph.update()
+
+
+def _evaluate_elsewhere(depsgraph: Depsgraph) -> None:
+    """Have windows that show another scene or view layer evaluate what was written too: each would else have the other
+    pose the same rig again, for ever."""
+    manager = bpy.context.window_manager
+    for window in manager.windows if manager and len(manager.windows) > 1 else ():
+        layer = window.view_layer
+        if layer.depsgraph and (window.scene, layer) != (depsgraph.scene, depsgraph.view_layer):
+            layer.depsgraph.update()
