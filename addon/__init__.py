@@ -16,15 +16,9 @@ def _rooms() -> tuple[ModuleType, ...]:
 
 def register() -> None:
     """Make the properties, operators and handlers known to Blender: all, or none if one fails."""
-    done: list[ModuleType] = []
-    try:
-        for room in _rooms():
-            room.register()
-            done.append(room)
-    except BaseException:
-        for room in reversed(done):
-            room.unregister()
-        raise
+    from .blender.handlers import all_or_none
+
+    all_or_none((room.register, room.unregister) for room in _rooms())
 
 
 def unregister() -> None:

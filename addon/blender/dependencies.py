@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from bpy.types import Object, PoseBone
@@ -89,25 +89,6 @@ class Dependencies:
         constraints = [*bone.constraints, *(each for owner, each in self.solvers(ob, bone.name) if owner != bone)]
         acting = [each for each in constraints if not each.mute and each.influence > 0.0]
         return acting + [curve for path, curve in self.drivers(ob, bone.name) if path.startswith(_TRANSFORMS)]
-
-
-def in_order(rigs: Sequence[Object], followed: Mapping[Object, Iterable[Carrier]], among: Dependencies) -> list[Object]:
-    """Rigs so that each comes after those that what it follows hangs on; in a circle, as they are given."""
-    ordered: dict[Object, None] = {}
-    started: set[Object] = set()
-
-    def visit(rig: Object) -> None:
-        if rig not in started:
-            started.add(rig)
-            hanging_on = {ob for ob, _ in among.carriers((rig, ""), *followed.get(rig, ()))}
-            for other in rigs:
-                if other in hanging_on:
-                    visit(other)
-            ordered[rig] = None
-
-    for rig in rigs:
-        visit(rig)
-    return [*ordered]
 
 
 def constraint_targets(constraint: Any) -> Iterator[Carrier]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import bpy
@@ -27,3 +27,16 @@ def listen_no_more(handlers: Handlers) -> None:
 
 def _list(name: str) -> Any:
     return getattr(bpy.app.handlers, name, [])  # blend_import_post came with 4.3
+
+
+def all_or_none(steps: Iterable[tuple[Callable[[], None], Callable[[], None]]]) -> None:
+    """Do steps, each given with what takes it back; if one fails, take back those before it."""
+    done: list[Callable[[], None]] = []
+    try:
+        for do, take_back in steps:
+            do()
+            done.append(take_back)
+    except BaseException:
+        for take_back in reversed(done):
+            take_back()
+        raise

@@ -88,9 +88,10 @@ def to_quaternion(mode: str, channels: Sequence[Any], m: Angles = FLOATS) -> Qua
 def continuous(mode: str, values: NDArray[Any]) -> NDArray[Any]:
     """Rotations ``(frames, numbers)`` in a bone's rotation mode, written so that their numbers jump least from frame to
     frame; the first frame stays as it is."""
-    rows = np.array(values, float)
+    rows: NDArray[Any] = np.array(values, float)
     if mode == "QUATERNION":
-        return rows * _same_side(rows)
+        rows *= _same_side(rows)
+        return rows
     angles = rows
     if mode == "AXIS_ANGLE":
         angles = rows[:, :1]

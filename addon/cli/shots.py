@@ -51,7 +51,7 @@ def open_shot(source: Path, arguments: Namespace) -> list[str]:
 def leave_modes() -> None:
     """Go to Object Mode: a rig that was saved in Edit Mode stands at rest."""
     active = bpy.context.view_layer.objects.active if bpy.context.view_layer else None
-    if active and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():
+    if active and active.mode != "OBJECT" and bpy.ops.object.mode_set.poll():  # type: ignore[call-arg]
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
@@ -67,8 +67,8 @@ def scripted_things() -> list[str]:
     """Objects whose drivers need Python, and texts that are run as the file opens; a few of them."""
     found = [text.name for text in bpy.data.texts if text.use_module]
     for ob in bpy.data.objects:
-        drivers = ob.animation_data.drivers if ob.animation_data else ()
-        if any(curve.driver.type == "SCRIPTED" and not curve.driver.is_simple_expression for curve in drivers):
+        drivers: Any = [curve.driver for curve in ob.animation_data.drivers] if ob.animation_data else ()
+        if any(driver.type == "SCRIPTED" and not driver.is_simple_expression for driver in drivers):
             found.append(ob.name)
     return found[:5]
 

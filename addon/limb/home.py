@@ -14,9 +14,15 @@ from .settings import CHOICES, GROUP, HOME, MADE_BY_US, SLIDER, SLIDERS, Slider
 from .words import Refused
 
 
+def group_of(bone: PoseBone) -> Any:
+    """The group of choices of a limb, or None."""
+    owner: Any = bone  # the stubs say that custom properties are nothing
+    return owner.get(GROUP)
+
+
 def home_of(bone: PoseBone) -> Any:
     """The muted IK constraint that makes a bone the last of a limb, or None."""
-    group: Any = bone.get(GROUP)
+    group = group_of(bone)
     if group is None or SLIDER["influence"].key not in bone:  # type: ignore[operator]
         return None
     found = bone.constraints.get(group.get("constraint", HOME)) or bone.constraints.get(HOME)
@@ -41,13 +47,13 @@ def make_home(bone: PoseBone, links: tuple[int, ...] = (1, 1), constraint: Any =
     """Make a bone the last of a limb, which it may be already; ``constraint`` is the IK constraint to take for it, else
     one of ours is made."""
     check_parents(bone, sum(links))
-    home = constraint or home_of(bone) or bone.constraints.get(HOME)
+    home: Any = constraint or home_of(bone) or bone.constraints.get(HOME)
     if home is None:
         home = bone.constraints.new("IK")
         home.name = HOME
     home.mute = True
     home.chain_count = sum(links)
-    group: Any = bone.get(GROUP)
+    group = group_of(bone)
     if group is None:
         bone[GROUP] = {}  # whatever is in it, Blender copies each time that it evaluates a rig anew
         group = bone[GROUP]
@@ -74,7 +80,7 @@ def align(bone: PoseBone) -> None:
 def drop_home(bone: PoseBone) -> None:
     """Take the sliders and the group away, and the constraint if it is ours; another's stays as it is, muted."""
     home = home_of(bone)
-    group: Any = bone.get(GROUP, {})  # type: ignore[func-returns-value]
+    group = group_of(bone) or {}
     line = hierarchy(bone, sum(links_of(bone)))
     for i in group.get("aligned", ()):
         if i < len(line) and line[i].bone.inherit_scale == "ALIGNED":
@@ -89,12 +95,11 @@ def drop_home(bone: PoseBone) -> None:
 def make_slider(bone: PoseBone, slider: Slider) -> None:
     """Give a bone the custom property of a setting that animates."""
     bone[slider.key] = slider.default
+    shown: dict[str, Any] = {"description": slider.description, "default": slider.default}
     if slider.limits:
-        least, most = slider.limits
-        shown: dict[str, Any] = {"min": least, "max": most, "default": slider.default, "subtype": slider.subtype}
-        bone.id_properties_ui(slider.key).update(description=slider.description, **shown)
-    else:
-        bone.id_properties_ui(slider.key).update(description=slider.description, default=slider.default)
+        shown |= {"min": slider.limits[0], "max": slider.limits[1], "subtype": slider.subtype}
+    owner: Any = bone  # the stubs say that this gives nothing
+    owner.id_properties_ui(slider.key).update(**shown)
     bone.property_overridable_library_set(f'["{slider.key}"]', True)
 
 
@@ -106,14 +111,14 @@ def drop_slider(bone: PoseBone, slider: Slider) -> None:
 
 def choices_of(bone: PoseBone) -> dict[str, Any]:
     """The settings of a limb that do not animate, by name."""
-    group: Any = bone.get(GROUP) or {}
+    group = group_of(bone) or {}
     return {name: group.get(name, default) for name, default in CHOICES.items()}
 
 
 def links_of(bone: PoseBone) -> tuple[int, ...]:
     """How many bones of the hierarchy each link of a limb has, from the root down; more than one where twist bones lie
     in line."""
-    group: Any = bone.get(GROUP) or {}
+    group = group_of(bone) or {}
     return tuple(int(count) for count in group.get("links", (1, 1)))
 
 

@@ -20,7 +20,6 @@ from .status import Status, status_of
 from .tasks.feet import refollow
 from .words import Refused
 
-Rebuild = Callable[[PoseBone], None]
 Answer = Callable[[PoseBone], Any]
 
 
@@ -131,7 +130,8 @@ def _slider(name: str) -> property:
     slider = SLIDER[name]
 
     def read(self: PlanarIK) -> Any:
-        return type(slider.default)(self.bone.get(slider.key, slider.default))
+        owner: Any = self.bone
+        return type(slider.default)(owner.get(slider.key, slider.default))
 
     def write(self: PlanarIK, value: Any) -> None:
         number = type(slider.default)(value)
@@ -172,7 +172,7 @@ def _choice(name: str) -> property:
         if not self.enabled:
             self.enabled = True
         if home.choices_of(self.bone)[name] != value:
-            self.bone[GROUP][name] = value  # type: ignore[index]
+            self.bone[GROUP][name] = value
             _align(self.bone)
             Hooks.rebuild(self.bone)
             tag(self.bone)
@@ -198,7 +198,7 @@ def _align(last: PoseBone) -> None:
 
 def choose_plane(last: PoseBone) -> None:
     """Give a new limb the plane that fits what it follows and its rig."""
-    axis, group = hinge_axis(last), last[GROUP]  # type: ignore[index]
+    axis, group = hinge_axis(last), last[GROUP]
     group["plane"] = "POLE" if follow_of(last).pole else "HINGE" if axis else "FREE"
     if axis:
         group["bend_axis"] = axis
@@ -220,11 +220,6 @@ def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
     x, y, z = np.array(last.bone.matrix_local, float)[:3, :3].T @ axes[2]
     side = 1.0 if (abs(x) > abs(z) and x > 0.0) or (abs(x) <= abs(z) and z > 0.0) else -1.0  # alike on every limb
     return float(side * x), float(side * y), float(side * z)
-
-
-def is_planar_rig(last: PoseBone) -> bool:
-    """Whether all bones of a rig lie in one plane."""
-    return hinge_axis(last) is not None
 
 
 PART = "planar_ik.part"

@@ -17,8 +17,7 @@ import numpy as np
 from bpy.types import Bone, PoseBone
 from numpy.typing import NDArray
 
-from .home import bones_of_limb, hierarchy, links_of
-from .settings import GROUP
+from .home import bones_of_limb, group_of, hierarchy, links_of
 
 Matrix = NDArray[np.float64]
 Turn = tuple[float, float, float, float]
@@ -56,11 +55,11 @@ class Shape(NamedTuple):
 def shape_of(last: PoseBone, bend_axis: Any = None) -> Shape:
     """The shape of a limb, as its armature and its group say. ``bend_axis`` stands in for the group's: the axis, in the
     last bone's own space, that a straight limb bends about."""
-    group: Any = last.get(GROUP) or {}
+    group = group_of(last) or {}
     flat = list(group.get("stills", ()))
     stills = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
     axis = bend_axis if bend_axis is not None else group.get("bend_axis", (1.0, 0.0, 0.0))
-    return make_shape(last, links_of(last), stills, axis, group.get("tip", "FOOT"))  # type: ignore[arg-type]
+    return make_shape(last, links_of(last), stills, axis, group.get("tip", "FOOT"))
 
 
 def make_shape(
@@ -116,7 +115,7 @@ def matrix_of(bone: Bone) -> Matrix:
 
 def tip_of(last: Bone, kind: str = "FOOT") -> Matrix:
     """Where the tip of a limb is, in its last bone's own space."""
-    foot = foot_of(last) if kind == "FOOT" else None
+    foot: Any = foot_of(last) if kind == "FOOT" else None
     if foot is None:
         return np.array((0.0, last.length, 0.0))
     place: Matrix = np.linalg.inv(matrix_of(last)) @ [*foot.head_local, 1.0]

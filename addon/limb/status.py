@@ -55,8 +55,9 @@ class Status(NamedTuple):
 
     @property
     def message(self) -> str:
-        """The sentence in English."""
-        return self.template.format(**self.values)
+        """The sentence in English, with distances in scene units."""
+        told = {name: f"{each:.3g}" if isinstance(each, float) else each for name, each in self.values.items()}
+        return self.template.format(**told)
 
 
 SENTENCES = {
@@ -105,7 +106,7 @@ def measure(table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph, poses
     frames = frames_now(table, evaluated, poses)
     target, pole = places(table, evaluated, depsgraph)
     sliders = sliders_of(table, evaluated)
-    own = own_turns(table, evaluated)
+    own = own_turns(table, evaluated.original)  # type: ignore[arg-type]  # where live limbs have their FK pose
     found = solve(table, into_frames(frames, target), into_frames(frames, pole), sliders, own)
     turns = [tuple(found.turns[:, k].T) for k in range(2)]
     local = np.stack(np.broadcast_arrays(*tip_of((turns[0], turns[1]), table.reference, found.stretch)), axis=-1)
@@ -126,7 +127,8 @@ def tips_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
 
 def to_world(world: Array, points: Array) -> Array:
     """Points (n, 3) of an object in the world."""
-    return points @ world[:3, :3].T + world[:3, 3]
+    moved: Array = points @ world[:3, :3].T + world[:3, 3]
+    return moved
 
 
 def _missing(last: PoseBone) -> Status | None:
@@ -160,19 +162,15 @@ def _judge(last: PoseBone, limb: Limb, measured: Measured, row: int) -> Status:
             reach,
             residual,
             "{distance} from the target, between FK and IK",
-            {"distance": _told(residual)},
+            {"distance": residual},
             False,
             False,
         )
     if residual <= slack:
         return Status(Reach.REACHED, residual, SENTENCES[Reach.REACHED], {})
     if reach == Reach.REACHED:  # softness keeps it off
-        return Status(reach, residual, "{distance} short: softness eases it", {"distance": _told(residual)})
-    return Status(reach, residual, SENTENCES.get(reach, MOVED), {"distance": _told(residual)})
-
-
-def _told(distance: float) -> str:
-    return f"{distance:.2g} m"
+        return Status(reach, residual, "{distance} short: softness eases it", {"distance": residual})
+    return Status(reach, residual, SENTENCES.get(reach, MOVED), {"distance": residual})
 
 
 def _invalid(template: str, **values: Any) -> Status:

@@ -72,11 +72,6 @@ def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
     _take_away(context, left)
 
 
-def remove_strays(context: Context, ob: ArmatureObject) -> None:
-    """Take the mechanisms on a rig away that are no limb's any more."""
-    _take_away(context, [Left(ob, (), found_on(ob).strays)])
-
-
 def retarget(last: PoseBone, follow: Follow) -> None:
     """Have a limb's mechanism follow something else."""
     ob: ArmatureObject = last.id_data

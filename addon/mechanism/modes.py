@@ -9,10 +9,9 @@ from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, takes_bones
 from ..limb.follow import follow_of
-from ..limb.home import limbs_of
 from ..limb.words import Refused
 from . import build, checking
-from .found import found_on, is_on_rig
+from .found import is_on_rig
 from .spec import spec_of
 
 
@@ -54,18 +53,6 @@ def problem_of(last: PoseBone) -> str:
     if not is_on_rig(last):
         return ""
     return checking.problem(last, spec_of(last), follow_of(last))
-
-
-def outdated(ob: ArmatureObject) -> list[PoseBone]:
-    """The limbs of a rig whose mechanisms need to be made anew."""
-    lasts = [last for last in limbs_of(ob) if is_on_rig(last)]
-    found = checking.problems(ob, [(spec_of(last), follow_of(last)) for last in lasts])
-    return [last for last, problem in zip(lasts, found, strict=True) if problem]
-
-
-def is_of_none(ob: ArmatureObject) -> bool:
-    """Whether a rig has parts of mechanisms whose limbs are gone: `build.remove` of any limb takes them away."""
-    return bool(found_on(ob).strays)
 
 
 def retarget(last: PoseBone) -> None:

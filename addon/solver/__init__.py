@@ -1,4 +1,4 @@
-"""The geometry of limbs: plain arithmetic, no Blender. Written once for floats, arrays and recorders."""
+"""The geometry of limbs: plain arithmetic, no Blender. Written once for floats and arrays."""
 
 from .limb import Plane, Pose, Poses, Reference, Settings, pose_limb, pose_limbs, reference
 from .planar import TwoBone, solve_two_bone

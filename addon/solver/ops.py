@@ -1,7 +1,7 @@
 """The few operations beyond ``+ - * /`` and ``abs`` that the geometry is written in, for floats and for arrays.
 
 The formulas take one of these as their argument ``m`` and never branch on a value, so the same lines run on
-Python floats, on NumPy arrays, and on anything that records what is done to it and brings an `Ops` of its own.
+Python floats, and on NumPy arrays.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """What an animator sees: operators, menus, the panel and the overlay."""
 
+from functools import partial
+
 import bpy
 
+from ..blender.handlers import all_or_none
 from . import menus, overlay, panel, preferences, translations
 from .operators import adding, baking, converting, mending, modes, selecting, setting, switching
 
@@ -13,10 +16,8 @@ ROOMS = (translations, preferences, menus, overlay)
 
 def register() -> None:
     """Register every class in order, then what uses them."""
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    for room in ROOMS:
-        room.register()
+    classes = [(partial(bpy.utils.register_class, cls), partial(bpy.utils.unregister_class, cls)) for cls in CLASSES]
+    all_or_none([*classes, *((room.register, room.unregister) for room in ROOMS)])
 
 
 def unregister() -> None:

@@ -115,11 +115,6 @@ def _turn_by(made: Any, angles: Any) -> None:
         setattr(made, f"to_max_{axis}_rot", angle)
 
 
-def let_go(last: PoseBone) -> None:
-    """Take away what `set_foot` made."""
-    set_feet([last], False)
-
-
 def follow_alike(last: PoseBone, other: PoseBone) -> None:
     """Have the foot of another limb follow its target if that of a limb does, and as closely."""
     foot, its_foot = foot_of(last), foot_of(other)

@@ -16,6 +16,8 @@ from .figure import Stroke, figure
 
 log = logging.getLogger("planar_ik")
 
+GPU: Any = gpu  # whose functions return nothing, say the stubs
+
 WIDTHS = {"pole": 1.0, "miss": 2.0, "reach": 1.5, "ghost": 1.5}
 OPACITY = {"pole": 0.6, "miss": 0.9, "reach": 0.7, "ghost": 0.4}
 
@@ -54,22 +56,22 @@ def _draw() -> None:
 
 
 def _draw_strokes(context: Context, strokes: list[Stroke]) -> None:
-    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    shader = GPU.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
     shader.bind()
     region: Any = context.region
     shader.uniform_float("viewportSize", (region.width, region.height))
     scale = context.preferences.system.ui_scale  # type: ignore[union-attr]
-    depth, blend = gpu.state.depth_test_get(), gpu.state.blend_get()
-    gpu.state.depth_test_set("NONE")
-    gpu.state.blend_set("ALPHA")
+    depth, blend = GPU.state.depth_test_get(), GPU.state.blend_get()
+    GPU.state.depth_test_set("NONE")
+    GPU.state.blend_set("ALPHA")
     try:
         for role, points in strokes:
             shader.uniform_float("lineWidth", WIDTHS[role] * scale)
             shader.uniform_float("color", colour_of(context, role))
             batch_for_shader(shader, "LINE_STRIP", {"pos": points.tolist()}).draw(shader)
     finally:
-        gpu.state.depth_test_set(depth)
-        gpu.state.blend_set(blend)
+        GPU.state.depth_test_set(depth)
+        GPU.state.blend_set(blend)
 
 
 def register() -> None:

@@ -124,15 +124,15 @@ def _arc(along: Array, normal: Array, radius: float, turn: float) -> Array:
     count = max(8, int(SEGMENTS * turn / pi))
     angles = np.linspace(-turn, turn, count + 1)
     turns = [(cos(angle / 2.0), *(z * sin(angle / 2.0))) for angle in angles]
-    return np.array([rotate(quaternion, tuple(x * radius)) for quaternion in turns])  # type: ignore[arg-type]
+    return np.array([rotate(quaternion, tuple(x * radius)) for quaternion in turns])
 
 
 def in_world(to_world: Array, points: Array) -> Array:
-    """Points (n, 3) of a frame in the world."""
-    return points @ to_world[:3, :3].T + to_world[:3, 3]
+    """Points (..., 3) of a frame in the world."""
+    moved: Array = points @ to_world[:3, :3].T + to_world[:3, 3]
+    return moved
 
 
 def in_armature(evaluated: Any, point: Array) -> Array:
     """A point of the armature in the world."""
-    world = np.array(evaluated.matrix_world, float)
-    return world[:3, :3] @ point + world[:3, 3]
+    return in_world(np.array(evaluated.matrix_world, float), point)

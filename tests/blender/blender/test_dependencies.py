@@ -56,25 +56,6 @@ def test_a_bone_may_follow_bones_that_only_share_its_rig(addon):
     assert addon("blender.dependencies").Dependencies().moves_with((ob, "slider"), ob, ["shin"])
 
 
-def test_rigs_come_after_what_their_targets_hang_on(addon):
-    dependencies = addon("blender.dependencies")
-    rigs = [rig("thigh", "shin", name=name) for name in ("First", "Second", "Third")]
-    first, second, third = rigs
-    on_second = empty("On Second", second, "shin")
-    constraint = third.pose.bones["shin"].constraints.new("IK")  # a limb of the third, which is muted
-    constraint.target, constraint.chain_count, constraint.mute = empty("Far"), 2, True
-    follow(on_second, "constraint", empty("On Third", third, "shin"))
-    followed = {first: [(on_second, "")], third: [(constraint.target, "")]}
-    assert dependencies.in_order(rigs, followed, dependencies.Dependencies()) in (
-        [third, second, first],
-        [second, third, first],
-    )
-    second.parent = third
-    assert dependencies.in_order(rigs, followed, dependencies.Dependencies()) == [third, second, first]
-    constraint.target.parent = second  # a circle: each is there once all the same
-    assert set(dependencies.in_order(rigs, followed, dependencies.Dependencies())) == set(rigs)
-
-
 def test_a_limb_follows_its_target_muted_or_not(addon):
     ob, target, pole = rig("thigh", "shin", "foot"), empty("Target"), empty("Pole")
     constraint = ob.pose.bones["shin"].constraints.new("IK")
