@@ -1,0 +1,198 @@
+"""The extension as a package: what is in it, how its rooms hang together, and what it leaves behind."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+import bpy
+import pytest
+
+from scripts import installed, package
+from tests.blender import rigs
+
+ADDON = package.ROOT / "addon"
+FILES = sorted(ADDON.rglob("*.py"))
+
+BELOW = {
+    "solver": set(),
+    "blender": {"solver"},
+    "limb": {"solver", "blender"},
+    "mechanism": {"solver", "blender", "limb"},
+    "live": {"solver", "blender", "limb"},
+    "bake": {"solver", "blender", "limb", "mechanism", "live"},
+    "ui": {"solver", "blender", "limb", "mechanism", "live", "bake"},
+    "cli": {"solver", "blender", "limb", "mechanism", "live", "bake"},
+}
+"""What the files of each room may import."""
+
+
+def module_of(path):
+    parts = path.relative_to(ADDON.parent).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+MODULES = {module_of(path): path for path in FILES}
+
+
+def imports_of(path, everywhere=True):
+    """The modules of ours that a file imports, also in its functions or as it is read only."""
+    tree = ast.parse(path.read_text())
+    here = module_of(path) if path.name == "__init__.py" else module_of(path)[:-1]
+    for node in ast.walk(tree) if everywhere else read_at_once(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = here[: len(here) - node.level + 1] + tuple((node.module or "").split(".") if node.module else ())
+            for each in node.names:
+                yield (*base, each.name) if (*base, each.name) in MODULES else base
+
+
+def read_at_once(node):
+    """What Python runs as it reads a file: no functions, and nothing that is for type checkers."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef) or "TYPE_CHECKING" in ast.dump(getattr(child, "test", ast.Pass())):
+            continue
+        yield child
+        yield from read_at_once(child)
+
+
+def test_rooms_import_only_what_is_below_them():
+    wrong = [
+        f"{path.relative_to(ADDON)} imports {'.'.join(found)}"
+        for path in FILES
+        for found in imports_of(path)
+        if len(module_of(path)) > 1 and module_of(path)[1] != found[1] and found[1] not in BELOW[module_of(path)[1]]
+    ]
+    assert not wrong
+
+
+def test_no_circle_of_files():
+    graph = {
+        name: {each for each in imports_of(path, everywhere=False) if each != name} for name, path in MODULES.items()
+    }
+    while leaves := [name for name, needs in graph.items() if not needs & graph.keys()]:
+        for name in leaves:
+            del graph[name]
+    assert not graph
+
+
+def test_the_solver_needs_no_blender():
+    for path in (ADDON / "solver").rglob("*.py"):
+        names = [
+            node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
+        modules = {name.name for each in names for name in each.names} | {getattr(each, "module", "") for each in names}
+        assert not modules & {"bpy", "mathutils", "bmesh", "gpu", "blf"}
+
+
+def test_the_house_stays_small():
+    lines = {path: len(path.read_text().splitlines()) for path in FILES}
+    assert sum(lines.values()) <= 11_500
+    assert not [path for path, count in lines.items() if count > 300]
+    folders = [folder for folder in ADDON.rglob("*") if folder.is_dir() and folder.name != "__pycache__"]
+    assert not [folder for folder in (ADDON, *folders) if len([*folder.glob("*.py")]) > 12]
+
+
+ROOT = {"__init__.py", "addon", "blender_manifest.toml", "LICENSE", "README.md"}
+
+
+def test_what_is_in_the_zip():
+    path = Path(os.environ.get(installed.ZIP) or package.build(Path(sys.executable)))
+    with zipfile.ZipFile(path) as zipped:
+        names = [name for name in zipped.namelist() if not name.endswith("/")]
+    assert {name.split("/")[0] for name in names} <= {
+        "__init__.py",
+        "addon",
+        "blender_manifest.toml",
+        "LICENSE",
+        "README.md",
+    }
+    inside = {name for name in names if name.startswith("addon/")}
+    assert {Path(name).suffix for name in inside} <= {".py", ".json"}
+    assert {str(path.relative_to(package.ROOT)) for path in FILES} <= inside
+
+
+def traces():
+    """What of ours Blender knows."""
+    handlers = [each for name in dir(bpy.app.handlers) for each in handlers_of(name)]
+    owners = (bpy.types.PoseBone, bpy.types.Scene, bpy.types.Object, bpy.types.WindowManager)
+    types = [name for name in dir(bpy.types) if "planar_ik" in name.lower() or "planarik" in name.lower()]
+    return {
+        *(f"type {name}" for name in types),
+        *(f"operator {name}" for name in dir(bpy.ops.pose) if "planar" in name),
+        *(f"property of {owner.__name__}" for owner in owners if hasattr(owner, "planar_ik")),
+        *(f"handler {each}" for each in handlers if is_ours(each)),
+        *(f"menu entry {each}" for menu in menus() for each in drawn_by(menu) if is_ours(each)),
+        *(f"class {each.__name__}" for each in bpy.types.bpy_struct.__subclasses__() if is_ours(each)),
+    }
+
+
+def menus():
+    return [getattr(bpy.types, name) for name in dir(bpy.types) if "_MT_" in name or "_PT_" in name]
+
+
+def drawn_by(menu):
+    return getattr(getattr(menu, "draw", None), "_draw_funcs", ())
+
+
+def handlers_of(name):
+    value = getattr(bpy.app.handlers, name)
+    return value if isinstance(value, list) else []
+
+
+def is_ours(each):
+    module = getattr(each, "__module__", "") or ""
+    return module.startswith(installed.addon().__name__)
+
+
+def test_disabling_leaves_nothing_and_enabling_brings_all_back():
+    gc.collect()
+    before = traces()
+    assert any("handler" in each for each in before)
+    assert any("menu" in each for each in before)
+    for _ in range(2):
+        installed.disable()
+        assert not {each for each in traces() if not each.startswith("class")}
+        installed.enable()
+        assert {each.partition(" at 0x")[0] for each in traces()} == {each.partition(" at 0x")[0] for each in before}
+
+
+def test_disabling_shows_the_own_pose_of_live_limbs(addon):
+    ob = rigs.biped()
+    own = rigs.matrices(ob, ("thigh.L", "shin.L"))
+    adding = addon("limb.tasks.adding")
+    adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])])
+    ob.pose.bones["target_shin.L"].location = (0.0, 0.1, 0.1)
+    solved = rigs.matrices(ob, ("thigh.L", "shin.L"))
+    assert abs(solved - own).max() > 0.1
+    installed.disable()
+    try:
+        assert abs(rigs.matrices(ob, ("thigh.L", "shin.L")) - own).max() < 1e-5
+    finally:
+        installed.enable()
+    assert abs(rigs.matrices(ob, ("thigh.L", "shin.L")) - solved).max() < 1e-5
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 12, 20])
+def test_failing_half_way_leaves_nothing(addon, monkeypatch, count):
+    """Whichever class Blender does not take, what was registered before is taken back."""
+    before = {each.partition(" at 0x")[0] for each in traces()}
+    installed.disable()
+    register, taken = bpy.utils.register_class, []
+
+    def fail(cls):
+        if len(taken) >= count:
+            raise RuntimeError("on purpose")
+        taken.append(cls)
+        register(cls)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bpy.utils, "register_class", fail)
+        with pytest.raises(RuntimeError, match="on purpose"):
+            addon().register()
+        assert not {each for each in traces() if not each.startswith("class")}
+    installed.enable()
+    assert {each.partition(" at 0x")[0] for each in traces()} == before
