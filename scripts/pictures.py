@@ -14,19 +14,20 @@ from .window import PICTURES, Window
 if TYPE_CHECKING:
     from tests.window.hand import Hand
 
-SHOWN = {"overlay": "780x620+300+60", "panel": "300x640+0+0"}
+SHOWN = {"overlay": "700x640+320+240", "panel": "290x700+0+0"}
 """The pictures in docs/, and what part of what was taken they show."""
 
-JOINTS = ((0.0, 0.0, 1.8), (0.0, -0.3, 1.0), (0.0, 0.0, 0.2), (0.0, -0.35, 0.05))
+JOINTS = ((0.0, 0.0, 1.8), (0.0, -0.3, 1.0), (0.0, 0.0, 0.2), (0.08, -0.35, 0.05))
 """Hip, knee, ankle and toes."""
 
 
 def shows_limb(hand: Hand) -> Any:
-    """Played inside Blender: a limb in FREE whose target is moved, its overlay and its panel."""
+    """Played inside Blender: a limb between FK and IK with its overlay, and its panel."""
     import bpy
-    from mathutils import Euler
+    from mathutils import Euler, Matrix
 
-    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    hand.window = bpy.context.window_manager.windows[0]
     yield
     data = bpy.data.armatures.new("Rig")
     rig = bpy.data.objects.new("Rig", data)
@@ -42,13 +43,16 @@ def shows_limb(hand: Hand) -> Any:
     data.bones.active = data.bones["shin"]
     bpy.ops.pose.planar_ik_add()
     ik = rig.pose.bones["shin"].planar_ik
-    rig.pose.bones[ik.subtarget].location.z += 0.3
-    ik.softness = 0.06
+    ik.softness, ik.influence = 0.06, 0.4
+    target = rig.pose.bones[ik.subtarget]
+    target.matrix = Matrix.Translation((0.1, -0.4, 0.3)) @ target.matrix
     bpy.ops.pose.planar_ik_select(part="LIMB")
     view = hand.view()[0].spaces.active.region_3d
     view.view_rotation, view.view_location, view.view_distance = Euler((1.4, 0.0, 1.0)).to_quaternion(), (0, 0, 1), 4.0
     yield from hand.to_the_middle()
+    yield
     hand.picture("overlay")
+    ik.influence = 1.0
     yield from hand.open_sidebar()
     for _ in range(10):
         yield
