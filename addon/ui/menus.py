@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Context, Menu
 
 from .finding import limbs_meant
-from .operators import adding, baking, converting, modes, setting, switching
+from .operators import adding, baking, converting, setting, switching
 
 ENTRIES = (
     *adding.CLASSES,
@@ -17,7 +17,6 @@ ENTRIES = (
     setting.POSE_OT_planar_ik_flip,
     *baking.CLASSES,
     *converting.CLASSES,
-    *modes.CLASSES,
 )
 ASKING = baking.CLASSES
 """Those that open a dialog."""

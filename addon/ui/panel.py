@@ -19,8 +19,10 @@ from ..limb.tasks.converting import candidates, is_converted
 from ..limb.tasks.feet import foot_follows, foot_of
 from ..solver.reach import Reach
 from .finding import limb_meant, limb_suggested, rig_in_view
+from .operators.adding import PLANE
 from .operators.base import told
-from .operators.mending import Mend, mends_for, mends_for_adding
+from .operators.mending import MENDS, mends_for, mends_for_adding
+from .operators.selecting import PARTS, find_parts
 from .units import length_text
 
 ICONS = {
@@ -31,7 +33,6 @@ ICONS = {
     Reach.LIMITED: "CON_ROTLIMIT",
     Reach.INVALID: "ERROR",
 }
-PLANES = (("HINGE", "Hinge"), ("FREE", "Free"), ("POLE", "Pole"))
 LAST = 1000
 """The place of the panel in its tab: after those of Blender and of rigs."""
 
@@ -91,30 +92,25 @@ def _convertible(bone: PoseBone) -> bool:
 def draw_adding(layout: Any, context: Context) -> None:
     """The button that fits a bone without IK, and what is in its way."""
     bone = context.active_pose_bone
-    if bone is None:
-        return
-    if _convertible(bone):
+    if bone and _convertible(bone):
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
-        return
-    suggestion = limb_suggested(bone)
-    if suggestion is None:
-        return
-    last, links = suggestion
-    why, mends = mends_for_adding(last, links)
-    draw_problem(layout.column(align=True), context, why, mends)
-    if not why:
-        layout.operator("pose.planar_ik_add", text=told("Add IK to {bone}", bone=last.name), translate=False)
+    elif suggestion := limb_suggested(bone):
+        why, mends = mends_for_adding(*suggestion)
+        draw_problem(layout.column(align=True), context, why, mends)
+        if not why:
+            label = told("Add IK to {bone}", bone=suggestion[0].name)
+            layout.operator("pose.planar_ik_add", text=label, translate=False)
 
 
-def draw_problem(column: Any, context: Context, sentence: str, mends: Sequence[Mend]) -> None:
+def draw_problem(column: Any, context: Context, sentence: str, mends: Sequence[str]) -> None:
     """What is wrong, in lines, and a button for each mend that helps."""
     for number, line in enumerate(wrapped(context, sentence)):
         column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
     for mend in mends:
-        if mend.name == "PICK":
-            column.operator("pose.planar_ik_pick", text=mend.label, icon="EYEDROPPER").part = "TARGET"
+        if mend == "PICK":
+            column.operator("pose.planar_ik_pick", text=MENDS[mend], icon="EYEDROPPER").part = "TARGET"
         else:
-            column.operator("pose.planar_ik_mend", text=mend.label, icon="TOOL_SETTINGS").way = mend.name
+            column.operator("pose.planar_ik_mend", text=MENDS[mend], icon="TOOL_SETTINGS").way = mend
 
 
 def draw_switch(row: Any, last: PoseBone) -> None:
@@ -152,9 +148,8 @@ def wrapped(context: Context, sentence: str) -> list[str]:
 def draw_parts(layout: Any, last: PoseBone) -> None:
     """A button for each part, which selects it."""
     row = layout.row(align=True)
-    for part, text in (("TARGET", "Target"), ("POLE", "Pole"), ("LIMB", "FK Bones")):
-        limb = last.planar_ik  # type: ignore[attr-defined]
-        if part == "LIMB" or getattr(limb, {"TARGET": "target", "POLE": "pole_target"}[part]):
+    for part, text, _ in PARTS:
+        if find_parts(last, part):
             row.operator("pose.planar_ik_select", text=text).part = part
 
 
@@ -169,7 +164,7 @@ def draw_knee(layout: Any, last: PoseBone) -> None:
     """The plane, and where the knee points in it."""
     plane = choices_of(last)["plane"]
     row = layout.row(align=True)
-    for value, label in PLANES:
+    for value, label, _ in PLANE[1:]:
         button = row.operator("pose.planar_ik_set", text=label, depress=plane == value)
         button.what, button.plane = "PLANE", value
     if plane != "HINGE":
@@ -235,7 +230,7 @@ class VIEW3D_PT_planar_ik_setup(_OfLimb, Panel):
             row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).part = part
         if foot_of(last):
             layout.operator("pose.planar_ik_set", text="Foot Follows", depress=foot_follows(last)).what = "FOOT"
-        angles = f"{_degrees(choices['min_angle'])} - {_degrees(choices['max_angle'])}"
+        angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
         row = layout.row(align=True)
         row.label(text="Knee Limits")
         row.operator("pose.planar_ik_set", text=angles, translate=False).what = "LIMITS"
@@ -253,10 +248,6 @@ class VIEW3D_PT_planar_ik_setup(_OfLimb, Panel):
         layout.operator("pose.planar_ik_remove", text="Remove")
         if limb.mode == "LIVE":
             layout.prop(scene_of(context).planar_ik, "live")  # type: ignore[attr-defined]
-
-
-def _degrees(angle: float) -> str:
-    return f"{degrees(angle):.0f}°"
 
 
 class VIEW3D_PT_planar_ik_all(_OfLimb, Panel):

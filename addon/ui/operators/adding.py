@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, StringProperty
-from bpy.types import Context, Event, Object, PoseBone
+from bpy.types import Context, Object, PoseBone
 
 from ... import live
 from ...blender.dependencies import Carrier, Dependencies
 from ...blender.types import has_bone, object_named
-from ...limb.follow import follow_of
+from ...limb.follow import follow_of, place_of
 from ...limb.home import hierarchy
 from ...limb.tasks.adding import Request, add
 from ...limb.tasks.removing import remove
 from ...limb.words import Refused
 from ...mechanism.modes import to_rig
 from ..finding import Suggestion, limb_of, limb_suggested, selected_limbs
-from ..preferences import CONTROLS, MODE, preferred
 from .base import SCRIPTS_ONLY, LimbOperator, PoseOperator
 from .selecting import select_if_shown
 
@@ -28,6 +27,27 @@ PLANE: Any = [
     ("FREE", "Free", "The knee swings along with the target; Swivel turns it"),
     ("POLE", "Pole", "The knee points at a pole, which is made if none is selected"),
 ]
+
+CONTROLS: Any = {
+    "name": "Controls",
+    "description": "What is made for the limb to follow, unless a target is selected",
+    "items": [
+        ("BONES", "Bones", "Control bones of the rig"),
+        ("EMPTIES", "Empties", "Empties in the active collection"),
+    ],
+}
+MODE: Any = {
+    "name": "Mode",
+    "description": "What poses the limb",
+    "items": [
+        (
+            "RIG",
+            "Rig",
+            "Bones, constraints and drivers of the rig: works without the add-on",
+        ),
+        ("LIVE", "Live", "The add-on: nothing is added to the rig"),
+    ],
+}
 
 
 class POSE_OT_planar_ik_add(PoseOperator):
@@ -57,14 +77,6 @@ class POSE_OT_planar_ik_add(PoseOperator):
     subtarget: StringProperty(name="Target Bone", description="Name of a bone of the target", options=SCRIPTS_ONLY)
     pole_target: StringProperty(name="Pole", description="Name of an object as the pole", options=SCRIPTS_ONLY)
     pole_subtarget: StringProperty(name="Pole Bone", description="Name of a bone of the pole", options=SCRIPTS_ONLY)
-
-    def invoke(self, context: Context, _event: Event) -> Any:
-        """Start from the preferences."""
-        wanted = preferred(context)
-        for name in ("controls", "mode") if wanted else ():
-            if not self.properties.is_property_set(name):
-                setattr(self, name, getattr(wanted, name))
-        return self.execute(context)
 
     def act(self, context: Context) -> None:
         """Add, put on the rig, and go on with the targets."""
@@ -150,8 +162,6 @@ def _is_skin(ob: Object, rig: Object) -> bool:
 
 def told_apart(context: Context, goals: list[Carrier], last: PoseBone) -> list[Carrier]:
     """A target and a pole: the target is the one nearer to the end of the limb."""
-    from ...limb.follow import place_of
-
     depsgraph = context.evaluated_depsgraph_get()
     tip = last.id_data.matrix_world @ last.tail
 

@@ -104,13 +104,19 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         """Bake at once; after the dialog, a little at a time."""
         view_layer_of(context).update()
         try:
-            work = steps(context, self._request(context))
-            if self._is_asked:
-                self._is_asked = False  # adjusting the settings afterwards bakes at once
-                return self._start(context, work)
-            return self._finish(context, work)
+            self._steps = steps(context, self._request(context))
         except Refused as why:
             return self._refuse(why)
+        if not self._is_asked:
+            return self._go_on(context, float("inf"))
+        self._is_asked = False  # adjusting the settings afterwards bakes at once
+        manager: Any = context.window_manager
+        self._timer = manager.event_timer_add(0.01, window=context.window)
+        manager.progress_begin(0.0, 1.0)
+        done = self._go_on(context, SLICE)  # so that what can't be baked is refused at once
+        if done == {"RUNNING_MODAL"}:
+            manager.modal_handler_add(self)
+        return done
 
     def modal(self, context: Context, event: Event) -> Any:
         """Go on, unless Esc was pressed."""
@@ -118,71 +124,49 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             self.cancel(context)
             self.tell("Cancelled: nothing was baked")
             return {"CANCELLED"}
-        if event.type != "TIMER" or self._steps is None:
-            return {"RUNNING_MODAL"}
-        until, done, shown = perf_counter() + SLICE, 0.0, context.workspace
-        try:
-            while perf_counter() < until:
-                done = next(self._steps)
-        except StopIteration as end:
-            self._leave(context)
-            return self._told(context, end.value)
-        except Refused as why:
-            self._leave(context)
-            return self._refuse(why)
-        except BaseException:
-            self._leave(context)
-            raise
-        context.window_manager.progress_update(done)  # type: ignore[union-attr]
-        shown.status_text_set(told("Baking: {share}   Esc: Cancel", share=f"{done:.0%}"))  # type: ignore[union-attr]
-        return {"RUNNING_MODAL"}
+        return self._go_on(context, SLICE) if event.type == "TIMER" else {"RUNNING_MODAL"}
 
     def cancel(self, context: Context) -> None:
         """Leave everything as it was: Esc was pressed, or Blender quits."""
         if self._steps:
             self._steps.close()
-            self._leave(context)
+        if self._timer:
+            manager: Any = context.window_manager
+            manager.event_timer_remove(self._timer)
+            manager.progress_end()
+            context.workspace.status_text_set(None)  # type: ignore[union-attr]
+        self._steps = self._timer = None
+
+    def _go_on(self, context: Any, seconds: float) -> Any:
+        """Bake for so long, and show how much is done."""
+        until, done = perf_counter() + seconds, 0.0
+        try:
+            while perf_counter() < until:
+                done = next(self._steps)  # type: ignore[arg-type]
+        except StopIteration as end:
+            self.cancel(context)
+            return self._told(context, end.value)
+        except Refused as why:
+            self.cancel(context)
+            return self._refuse(why)
+        except BaseException:
+            self.cancel(context)
+            raise
+        context.window_manager.progress_update(done)
+        context.workspace.status_text_set(told("Baking: {share}   Esc: Cancel", share=f"{done:.0%}"))
+        return {"RUNNING_MODAL"}
 
     def _request(self, context: Context) -> Request:
         scene = scene_of(context)
+        start_from_scene(self, context)
         lasts = limbs_meant(context) if self.which == "SELECTED" else limbs_in_view(context)
-        start, end = scene.frame_start, scene.frame_end
-        if self.range == "PREVIEW":
-            start, end = scene.frame_preview_start, scene.frame_preview_end
-        if self.range == "GIVEN":
-            start_from_scene(self, context)
-            start, end = self.frame_start, self.frame_end
-        tolerance = 0.0 if self.for_game else self.tolerance
-        return Request(
-            lasts, frames_between(start, end, self.step), tolerance, self.remove, self.for_game, self.new_action
-        )
-
-    def _start(self, context: Context, work: Generator[float, None, Report]) -> Any:
-        """Make a first step, so that what can't be baked is refused at once, and leave the rest to the timer."""
-        try:
-            next(work)
-        except StopIteration as end:
-            return self._told(context, end.value)
-        self._steps = work
-        manager: Any = context.window_manager
-        manager.progress_begin(0.0, 1.0)
-        manager.modal_handler_add(self)
-        self._timer = manager.event_timer_add(0.01, window=context.window)
-        return {"RUNNING_MODAL"}
-
-    def _finish(self, context: Context, work: Generator[float, None, Report]) -> Any:
-        while True:
-            try:
-                next(work)
-            except StopIteration as end:
-                return self._told(context, end.value)
-
-    def _leave(self, context: Context) -> None:
-        self._steps = None
-        manager: Any = context.window_manager
-        manager.event_timer_remove(self._timer)
-        manager.progress_end()
-        context.workspace.status_text_set(None)  # type: ignore[union-attr]
+        start, end = {
+            "SCENE": (scene.frame_start, scene.frame_end),
+            "PREVIEW": (scene.frame_preview_start, scene.frame_preview_end),
+            "GIVEN": (self.frame_start, self.frame_end),
+        }[self.range]
+        frames, tolerance = frames_between(start, end, self.step), 0.0 if self.for_game else self.tolerance
+        return Request(lasts, frames, tolerance, self.remove, self.for_game, self.new_action)
 
     def _refuse(self, why: Refused) -> Any:
         self.report({"ERROR"}, why.translated)
@@ -191,8 +175,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
     def _told(self, context: Context, report: Report) -> Any:
         for note in report.notes:
             self.warn(note.template, **note.values)
-        sentence = report.sentence
-        (self.warn if report.unreached else self.tell)(sentence.template, **sentence.values)
+        (self.warn if report.unreached else self.tell)(report.sentence.template, **report.sentence.values)
         live.refresh(context)
         return {"FINISHED"}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bpy.app import translations
@@ -26,17 +24,6 @@ def told(template: str, **values: Any) -> str:
     """A sentence in the language of the interface."""
     sentence: str = _translations.pgettext_rpt(template).format(**values)
     return sentence
-
-
-@contextmanager
-def progress_in_window(context: Context) -> Iterator[Callable[[float], None]]:
-    """Show beside the mouse how much is done."""
-    manager: Any = context.window_manager
-    manager.progress_begin(0.0, 1.0)
-    try:
-        yield manager.progress_update
-    finally:
-        manager.progress_end()
 
 
 class PoseOperator(Operator):

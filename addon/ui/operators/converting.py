@@ -1,8 +1,8 @@
-"""Blender's IK constraints into limbs, and back."""
+"""What poses a limb: its rig, the add-on, or Blender's own IK constraint."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, PoseBone
@@ -11,9 +11,9 @@ from ... import live
 from ...blender.types import is_armature
 from ...limb.tasks.converting import candidates, convert, is_converted, unconvert
 from ...limb.words import Refused
+from ...mechanism import modes
 from ..finding import selected_limbs
-from ..preferences import MODE
-from .adding import put_on_rig
+from .adding import MODE, put_on_rig
 from .base import LimbOperator, PoseOperator, told
 from .selecting import select_if_shown
 
@@ -89,4 +89,57 @@ class POSE_OT_planar_ik_unconvert(LimbOperator):
         self.tell("{count} limbs have Blender's IK again", count=len(names))
 
 
-CLASSES = (POSE_OT_planar_ik_convert, POSE_OT_planar_ik_unconvert)
+class _Mode(LimbOperator):
+    _from: ClassVar[str]
+    _already: ClassVar[str]
+
+    def act(self, context: Context) -> None:
+        """Change those limbs that are in the other mode."""
+        lasts = [last for last in selected_limbs(context) if modes.mode_of(last) == self._from]
+        if not lasts:
+            raise Refused(self._already)
+        (modes.to_rig if self._from == "LIVE" else modes.to_live)(context, lasts)
+        live.refresh(context)
+        self.tell("{count} limbs on the rig" if self._from == "LIVE" else "{count} limbs live", count=len(lasts))
+
+
+class POSE_OT_planar_ik_to_rig(_Mode):
+    """Have the rig's own bones, constraints and drivers pose the selected limbs: works without the add-on"""
+
+    bl_idname = "pose.planar_ik_to_rig"
+    bl_label = "Put on the Rig"
+    _from = "LIVE"
+    _already = "The selected limbs are on the rig already"
+
+
+class POSE_OT_planar_ik_to_live(_Mode):
+    """Have the add-on pose the selected limbs, and take their mechanism away"""
+
+    bl_idname = "pose.planar_ik_to_live"
+    bl_label = "Make Live"
+    _from = "RIG"
+    _already = "The selected limbs are live already"
+
+
+class POSE_OT_planar_ik_rebuild(LimbOperator):
+    """Make the mechanism of the selected limbs anew, as after their bones were edited"""
+
+    bl_idname = "pose.planar_ik_rebuild"
+    bl_label = "Rebuild"
+
+    def act(self, context: Context) -> None:
+        """Rebuild those that have a mechanism."""
+        lasts = [last for last in selected_limbs(context) if modes.mode_of(last) == "RIG"]
+        if not lasts:
+            raise Refused("The selected limbs are live: there is nothing to rebuild")
+        modes.rebuild(context, lasts)
+        live.refresh(context)
+
+
+CLASSES = (
+    POSE_OT_planar_ik_to_rig,
+    POSE_OT_planar_ik_to_live,
+    POSE_OT_planar_ik_rebuild,
+    POSE_OT_planar_ik_convert,
+    POSE_OT_planar_ik_unconvert,
+)

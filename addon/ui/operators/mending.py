@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
@@ -22,39 +22,32 @@ from ...solver.reach import Reach
 from ..finding import limb_suggested, limbs_meant
 from .base import PoseOperator, told
 
-
-class Mend(NamedTuple):
-    """A mend by its name, and what its button says."""
-
-    name: str
-    label: str
-
-
-TARGET = Mend("TARGET", "Make a Target")
-PICK = Mend("PICK", "Pick a Target")
-MUTE = Mend("MUTE", "Mute Conflicting Constraints")
-INHERIT = Mend("INHERIT_SCALE", "Set Inherit Scale to Full")
-REBUILD = Mend("REBUILD", "Rebuild")
-LEFT = Mend("LEFT", "Remove What Is Left")
-MENDS = (TARGET, PICK, MUTE, INHERIT, REBUILD, LEFT)
+MENDS = {
+    "TARGET": "Make a Target",
+    "PICK": "Pick a Target",
+    "MUTE": "Mute Conflicting Constraints",
+    "INHERIT_SCALE": "Set Inherit Scale to Full",
+    "REBUILD": "Rebuild",
+}
+"""The mends by name, and what their buttons say."""
 
 
-def mends_for(last: PoseBone, status: Status | None = None) -> list[Mend]:
-    """The mends that help a limb now."""
+def mends_for(last: PoseBone, status: Status | None = None) -> list[str]:
+    """The names of the mends that help a limb now."""
     if status is not None and status.reach != Reach.INVALID:
         return []
     if is_gone(*follow_of(last).pairs[0]):
-        return [TARGET, PICK]
-    found = [*([REBUILD] if problem_of(last) else ()), *([MUTE] if any(conflicts(last)) else ())]
-    return found or ([INHERIT] if _uneven(last) else [])
+        return ["TARGET", "PICK"]
+    found = [*(["REBUILD"] if problem_of(last) else ()), *(["MUTE"] if any(conflicts(last)) else ())]
+    return found or (["INHERIT_SCALE"] if _uneven(last) else [])
 
 
-def mends_for_adding(last: PoseBone, links: tuple[int, ...]) -> tuple[str, list[Mend]]:
+def mends_for_adding(last: PoseBone, links: tuple[int, ...]) -> tuple[str, list[str]]:
     """Why IK can't be added to a limb, as a sentence, and the mends that help; nothing if it can."""
     try:
         check(last, links)
     except Refused as why:
-        return why.translated, [mend for mend in MENDS if mend.name.lower() == why.mend]
+        return why.translated, [mend for mend in MENDS if mend.lower() == why.mend]
     return "", []
 
 
@@ -94,7 +87,7 @@ ACTS: dict[str, Callable[[Context, PoseBone], None]] = {
 }
 
 
-ITEMS: Any = [(name, label, label) for name, label in MENDS if name in ACTS]
+ITEMS: Any = [(name, label, label) for name, label in MENDS.items() if name in ACTS]
 
 
 class POSE_OT_planar_ik_mend(PoseOperator):
@@ -116,13 +109,12 @@ class POSE_OT_planar_ik_mend(PoseOperator):
     def act(self, context: Context) -> None:
         """Mend every selected limb that this helps."""
         lasts = limbs_meant(context)
-        helped = [last for last in lasts if any(mend.name == self.way for mend in mends_for(last))]
+        helped = [last for last in lasts if self.way in mends_for(last)]
         suggested = None if lasts else limb_suggested(context.active_pose_bone)
         if suggested:
             helped = [suggested[0]]
         if not helped:
-            label = next(label for name, label in MENDS if name == self.way)
-            raise Refused("{what}: nothing of the kind is in the way", what=told(label))
+            raise Refused("{what}: nothing of the kind is in the way", what=told(MENDS[self.way]))
         for ob, name in [(last.id_data, last.name) for last in helped]:
             ACTS[self.way](context, ob.pose.bones[name])
         live.refresh(context)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
-from bpy.types import Context, Event, Object, PoseBone
+from bpy.props import EnumProperty, StringProperty
+from bpy.types import Context, Object, PoseBone
 
 from ...blender.dependencies import Carrier
 from ...blender.types import bones_of, has_bone, view_layer_of
@@ -25,7 +25,7 @@ PARTS: Any = [
 
 
 class POSE_OT_planar_ik_select(PoseOperator):
-    """Select this part of the limb, in the mode in which it can be moved. Shift: keep what is selected"""
+    """Select this part of the limb, in the mode in which it can be moved"""
 
     bl_idname = "pose.planar_ik_select"
     bl_label = "Select Part of Limb"
@@ -34,7 +34,6 @@ class POSE_OT_planar_ik_select(PoseOperator):
     bone: StringProperty(
         name="Limb", description="The last bone of a limb of the rig, instead of those selected", options=SCRIPTS_ONLY
     )
-    extend: BoolProperty(name="Extend", description="Keep what is selected", options={"SKIP_SAVE"})
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -44,11 +43,6 @@ class POSE_OT_planar_ik_select(PoseOperator):
             return False
         return True
 
-    def invoke(self, context: Context, event: Event) -> Any:
-        """Look at the Shift key."""
-        self.extend = event.shift
-        return self.execute(context)
-
     def act(self, context: Context) -> None:
         """Select it, or say that there is none."""
         lasts = self._lasts(context)
@@ -56,7 +50,7 @@ class POSE_OT_planar_ik_select(PoseOperator):
         if not parts:
             part = next(label for value, label, _ in PARTS if value == self.part)
             raise Refused("The limb has no {part} to select", part=told(part))
-        select(context, [*parts], self.extend)
+        select(context, [*parts])
 
     def _lasts(self, context: Context) -> list[PoseBone]:
         if self.bone:
@@ -76,7 +70,7 @@ def find_parts(last: PoseBone, part: str) -> list[Carrier]:
     return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
 
 
-def select(context: Context, parts: Sequence[Carrier], extend: bool = False) -> None:
+def select(context: Context, parts: Sequence[Carrier]) -> None:
     """Select bones or objects in the mode in which they can be moved, the last one active."""
     if any(not bone for _, bone in parts):
         parts = [(ob, bone) for ob, bone in parts if not bone]
@@ -86,26 +80,26 @@ def select(context: Context, parts: Sequence[Carrier], extend: bool = False) -> 
     layer: Any = view_layer_of(context)
     objects, is_bones = [*dict.fromkeys(ob for ob, _ in parts)], bool(parts[0][1])
     if not (is_bones and context.mode == "POSE" and all(ob.mode == "POSE" for ob in objects)):
-        _select_objects(context, layer, objects, extend)
+        _select_objects(context, layer, objects)
         if is_bones:
             bpy.ops.object.mode_set(mode="POSE")
     if is_bones:
         layer.objects.active = objects[-1]
-        _select_bones(context, parts, extend)
+        _select_bones(context, parts)
 
 
-def _select_objects(context: Context, layer: Any, objects: list[Object], extend: bool) -> None:
+def _select_objects(context: Context, layer: Any, objects: list[Object]) -> None:
     if context.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
-    for other in () if extend else context.selected_objects:
+    for other in context.selected_objects:
         other.select_set(False)
     for ob in objects:
         ob.select_set(True)
     layer.objects.active = objects[-1]
 
 
-def _select_bones(context: Context, parts: Sequence[Carrier], extend: bool) -> None:
-    for posed in () if extend else context.selected_pose_bones or ():
+def _select_bones(context: Context, parts: Sequence[Carrier]) -> None:
+    for posed in context.selected_pose_bones or ():
         select_bone(posed, False)
     for ob, name in parts:
         bone: Any = bones_of(ob)[name]

@@ -24,7 +24,7 @@ from ...limb.tasks.feet import foot_follows, set_feet
 from ...limb.words import Refused
 from ..finding import limb_meant, limbs_meant, selected_limbs
 from .adding import PLANE
-from .base import LimbOperator
+from .base import LimbOperator, told
 from .selecting import PARTS, find_parts, select_if_shown
 
 NEW = "\n"
@@ -32,6 +32,18 @@ NEW = "\n"
 
 _shown: list[tuple[str, str, str]] = []
 """Blender keeps no words of a list that is made while it is shown."""
+
+
+WHAT: Any = [
+    ("PLANE", "Plane", "What decides where the knee points. The limb stays where it is"),
+    ("ADD_SOFTNESS", "Add Softness", "Give the limb a softness"),
+    ("ADD_STRETCH", "Add Stretch", "Let the limb stretch"),
+    ("DROP_SOFTNESS", "Remove Softness", "Take the softness away, with its keys"),
+    ("DROP_STRETCH", "Remove Stretch", "Take the stretch away, with its keys"),
+    ("FOOT", "Foot Follows", "Turn the foot or hand below the limb as the target is turned, or not"),
+    ("LIMITS", "Knee Limits", "How far the knee may bend and straighten"),
+    ("STRETCH", "Stretch Limit", "How far the limb may stretch, and what becomes of its volume"),
+]
 
 
 class POSE_OT_planar_ik_flip(LimbOperator):
@@ -55,20 +67,7 @@ class POSE_OT_planar_ik_set(LimbOperator):
     bl_idname = "pose.planar_ik_set"
     bl_label = "Set Planar IK"
 
-    what: EnumProperty(
-        name="What",
-        description="What to set",
-        items=[
-            ("PLANE", "Plane", "What decides where the knee points. The limb stays where it is"),
-            ("ADD_SOFTNESS", "Add Softness", "Give the limb a softness"),
-            ("ADD_STRETCH", "Add Stretch", "Let the limb stretch"),
-            ("DROP_SOFTNESS", "Remove Softness", "Take the softness away, with its keys"),
-            ("DROP_STRETCH", "Remove Stretch", "Take the stretch away, with its keys"),
-            ("FOOT", "Foot Follows", "Turn the foot or hand below the limb as the target is turned, or not"),
-            ("LIMITS", "Knee Limits", "How far the knee may bend and straighten"),
-            ("STRETCH", "Stretch Limit", "How far the limb may stretch, and what becomes of its volume"),
-        ],
-    )
+    what: EnumProperty(name="What", description="What to set", items=WHAT)
     plane: EnumProperty(name="Knee", description="What decides where the knee points", items=PLANE[1:], default="FREE")
     min_angle: FloatProperty(
         name="Knee Min", description="The smallest angle inside the knee", min=0.0, max=pi, subtype="ANGLE"
@@ -92,8 +91,7 @@ class POSE_OT_planar_ik_set(LimbOperator):
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
         """What a button of it says under the mouse."""
-        items = cls.__annotations__["what"].keywords["items"] if "what" in cls.__annotations__ else []
-        return next((told for name, _, told in items if name == properties.what), cls.__doc__ or "")
+        return told(next(text for name, _, text in WHAT if name == properties.what))
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Do it, or ask for numbers, starting from those of the active limb."""

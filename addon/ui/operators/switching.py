@@ -17,7 +17,7 @@ from ...limb.words import Refused
 from ...mechanism.modes import mode_of
 from ..finding import selected_limbs
 from .adding import put_on_rig
-from .base import LimbOperator, progress_in_window, told
+from .base import LimbOperator, told
 from .selecting import select_if_shown
 
 
@@ -77,16 +77,6 @@ class _Snap(LimbOperator):
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self, confirm_text="Snap")
 
-    def draw(self, _context: Context) -> None:
-        """The range."""
-        layout: Any = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "use_range")
-        column = layout.column()
-        column.active = self.use_range
-        for name in ("frame_start", "frame_end", "step"):
-            column.prop(self, name)
-
     def act(self, context: Context) -> None:
         """Snap this frame, or all of the range."""
         lasts, frames = selected_limbs(context), None
@@ -99,8 +89,12 @@ class _Snap(LimbOperator):
                     start=self.frame_start,
                 )
             frames = range(self.frame_start, self.frame_end + 1, self.step)
-        with progress_in_window(context) as progress:
-            warnings = type(self)._snap(context, lasts, frames, progress)
+        manager: Any = context.window_manager
+        manager.progress_begin(0.0, 1.0)
+        try:
+            warnings = type(self)._snap(context, lasts, frames, manager.progress_update)
+        finally:
+            manager.progress_end()
         for warning in warnings:
             self.warn(warning.template, **warning.values)
         live.refresh(context)

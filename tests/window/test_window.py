@@ -1,0 +1,157 @@
+"""A person at the window: clicks, keys and menus, judged by where the leg's joints are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.timeout(320)
+
+NEAR = 2e-5
+"""How exactly joints of a leg 0.9 long are where they should be."""
+
+
+def away(one: Any, other: Any) -> float:
+    return max(abs(x - y) for a, b in zip(one, other, strict=True) for x, y in zip(a, b, strict=True))
+
+
+def test_add_by_the_menu_drag_undo_redo_flip(play):
+    found = play("adds_and_drags")
+    assert found["clicked"] == "shin.L"
+    assert away(found["added"], found["before"]) < NEAR
+    assert (found["mode"], found["selected"], found["message"]) == ("POSE", ["target_shin.L"], "On target")
+    assert max(found["misses"]) < NEAR
+    assert away(found["dragged"], found["added"]) > 0.05
+    assert away(found["undone"], found["added"]) < NEAR
+    assert away(found["removed"], found["before"]) < NEAR
+    assert found["bones"] == ["foot.L", "hips", "root", "shin.L", "thigh.L"]
+    assert away(found["redone"], found["dragged"]) < NEAR
+    assert away(found["flipped"][2:], found["dragged"][2:]) < NEAR
+    assert away(found["flipped"], found["dragged"]) > 0.1
+
+
+def test_adjust_last_operation(play):
+    found = play("adjusts_the_last_operation")
+    assert found["flip"] == [True, "ARMATURE", "RIG", "REACHED", "POSE"]
+    assert found["controls"] == [True, "EMPTY", "RIG", "REACHED", "POSE"]
+    assert found["mode"] == [True, "EMPTY", "LIVE", "REACHED", "POSE"]
+    assert found["undone"] == ["foot.L", "hips", "root", "shin.L", "thigh.L"]
+
+
+def test_an_unkeyed_pose_stays(play):
+    found = play("keeps_an_unkeyed_pose")
+    before = found.pop("before")
+    assert {name: away(joints, before) < NEAR for name, joints in found.items()} == dict.fromkeys(found, True)
+
+
+@pytest.mark.parametrize("mode", ["the_rig", "live"])
+def test_sliders(play, mode):
+    found = play(f"drags_sliders_of_{mode}")
+    for name in ("IK Influence", "IK Swivel", "IK Softness"):
+        one = found[name]
+        assert one["values"][0] != one["values"][1], name
+        assert one["moved"] > 1e-3, name
+        assert one["undone"] == one["values"][0], name
+        assert one["back"] < NEAR, name
+    assert found["keyed"] == [[1.0, 1.0]]
+    assert len(found["autokeyed"]) == 2
+    assert found["autokeyed"][1][0] == 20.0
+    assert found["autokeyed"][1][1] < 1.0
+    assert found["at_1"] == 1.0
+    assert found["path"].endswith('.pose.bones["shin.L"]["IK Influence"]')
+
+
+def test_the_panel_tells_while_a_target_is_dragged(play):
+    found = play("tells_while_dragging")
+    for mode in ("RIG", "LIVE"):
+        shown, true = zip(*found[mode], strict=True)
+        assert true[1] == "TOO_FAR", mode
+        assert shown == true, mode
+
+
+def test_rename_and_symmetrize(play):
+    found = play("renames_and_symmetrizes")
+    assert found["renamed"] == ["IK foot.L", "IK knee.L", "REACHED"]
+    assert away(found["after"], found["before"]) < NEAR
+    assert found["other"][:4] == [True, "IK foot.R", "IK knee.R", "RIG"]
+    assert found["reach"] == ["REACHED", "REACHED"]
+    assert found["mirrored"] < 1e-4
+
+
+def test_edit_mode_and_rebuild(play):
+    found = play("edits_bones_and_rebuilds")
+    assert found["edited"][0] == "INVALID"
+    assert found["rebuilt"][0] == "REACHED"
+    assert found["rebuilt"][1] < NEAR
+    assert found["undone"] == "INVALID"
+
+
+def test_make_and_pick_a_target(play):
+    found = play("picks_by_the_search")
+    assert found["without"] == "INVALID"
+    assert found["made"][0] == "REACHED"
+    assert found["picked"][:2] == ["REACHED", "somewhere"]
+    assert found["picked"][2] < NEAR
+    assert found["undone"]
+
+
+def test_switch_with_keys(play):
+    found = play("switches_with_keys")
+    assert found["moved"] < 1e-4
+    assert found["influence"] == 0.0
+    assert found["selected"] == ["shin.L", "thigh.L"]
+    assert {name: found[name][0] for name in ("9", "10", "30")} == {"9": 1.0, "10": 0.0, "30": 0.0}
+    assert max(found[name][1] for name in ("9", "10", "30")) < 1e-4
+    assert found["undone"][0] == 1.0
+    assert found["undone"][1] < NEAR
+
+
+def test_without_the_extension(play):
+    found = play("lives_without_the_extension")
+    assert found["without"] < NEAR
+    assert found["fk"] > 0.05
+    assert found["dragged"] > 0.02
+    assert found["back"][0] == "REACHED"
+    assert found["back"][1] < NEAR
+
+
+def test_enable_again(play):
+    first, without, again = play("enables_the_extension_again")["misses"]
+    assert first < NEAR
+    assert without > 0.05
+    assert again < NEAR
+
+
+def test_bake_from_the_dialog(play):
+    found = play("bakes_from_the_dialog")
+    assert found["asking"]
+    assert found["moved"] < NEAR
+    assert set(found["keyed"].values()) >= {40}
+    assert found["undone"]
+    assert found["influence"] == 1.0
+    assert found["redone"] < NEAR
+
+
+def test_esc_cancels_a_bake(play):
+    found = play("cancels_a_bake")
+    assert found["after_the_dialog"]
+    assert found["ran"]
+    assert found["after"]
+
+
+def test_the_panel_is_shown_on_limbs_only(play):
+    found = play("shows_the_panel_last")
+    assert {name: found[name] for name in ("root", "hips")} == {"root": False, "hips": False}
+    assert all(found[name] for name in ("thigh.L", "shin.L", "foot.L"))
+    assert found["generated"] == []
+
+
+def test_the_overlay_is_drawn(play):
+    found = play("shows_the_overlay")
+    assert found["near"] < found["far"]
+    assert found["far"] > 300
+
+
+def test_the_pie_menu_opens(play):
+    play("opens_the_pie")
