@@ -87,7 +87,8 @@ def _set(group: Group, found: Found, lending: Lending) -> list[tuple[str, Any]]:
     """Set the channels that are lent; which these are, and of which bones."""
     touched = []
     for each in group.turned:
-        rows, turns = lending.rows(each.channel), found.turns[each.limbs, each.links]
+        rows = lending.rows(each.channel)
+        turns = found.turns[each.limbs, each.links] if len(group.turned) > 1 else found.turns.reshape(-1, 4)
         if each.mode != "QUATERNION":
             near = rows[each.bones].astype(float)
             turns = np.stack(to_channels(each.mode, tuple(turns.T), tuple(near.T), ARRAYS), axis=-1)
