@@ -16,7 +16,6 @@ from ..solver.reach import Reach
 from .follow import is_gone
 from .solving import (
     Found,
-    Limb,
     Table,
     frames_now,
     into_frames,
@@ -31,8 +30,8 @@ from .words import Refused
 
 Array = NDArray[Any]
 
-problem_hooks: list[Callable[[PoseBone], str]] = []
-"""Each is asked what is wrong with what poses a limb: "" if nothing. The mechanism and live add theirs."""
+problem_hooks: list[Callable[[Sequence[PoseBone]], list[str]]] = []
+"""Each is asked what is wrong with what poses limbs of one rig: "" where nothing is. The mechanism adds its."""
 
 MISSED = 3e-5
 """How far the tip may be off, as a fraction of the limb's length, and still count as on target."""
@@ -80,13 +79,14 @@ def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph
     if not lasts:
         return []
     problems = [_missing(last) for last in lasts]
+    broken = [next(filter(None, found), "") for found in zip(*(hook(lasts) for hook in problem_hooks), strict=True)]
     evaluated: Any = ob.evaluated_get(depsgraph)
     table = table_of(ob, lasts)
     poses = pose_matrices(evaluated)
     measured = measure(table, evaluated, depsgraph, poses)
     answers = []
     for row, (last, problem) in enumerate(zip(lasts, problems, strict=True)):
-        answers.append(problem or _judge(last, table.limbs[row], measured, row))
+        answers.append(problem or _judge(last, broken[row] if broken else "", measured, row))
     return answers
 
 
@@ -143,7 +143,7 @@ def _missing(last: PoseBone) -> Status | None:
     return None
 
 
-def _judge(last: PoseBone, limb: Limb, measured: Measured, row: int) -> Status:
+def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     residual = float(np.linalg.norm(measured.tips[row] - measured.targets[row]))
     off = float(np.linalg.norm(measured.tips[row] - measured.expected[row]))
     influence = float(measured.influence[row])
@@ -151,7 +151,6 @@ def _judge(last: PoseBone, limb: Limb, measured: Measured, row: int) -> Status:
     reach = Reach(int(measured.found.reach[row]))
     if not np.isfinite([residual, off]).all():
         return _invalid("'{bone}', or what carries it, is scaled to nothing or not a number", bone=last.name)
-    broken = next(filter(None, (hook(last) for hook in problem_hooks)), "")
     allowed = slack if influence in (0.0, 1.0) else slack + BLENDED * measured.sizes[row]
     if broken or off > allowed:
         return Status(Reach.INVALID, residual, broken or MOVED, {"bone": last.name}, influence <= 0.0, influence >= 1.0)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from bpy.types import PoseBone
 
 from ..blender.types import ArmatureObject, path_to_custom
 from ..limb.follow import Follow
-from .build import aim_of, aligned, kind_of, path_of
+from .build import aim_of, aligned, kind_of
 from .found import Found, built_of, found_on
-from .parts import Constraint, Driver, Parts, Read, Variable, parts_of
+from .parts import Constraint, Parts, Variable, parts_of
 from .spec import CLOSE, Spec, differs
 
 EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
@@ -45,7 +46,7 @@ def _problem(found: Found, spec: Spec, follow: Follow) -> str:
         return BROKEN
     if any(bone.bone.inherit_scale != "ALIGNED" for bone in aligned(ob.pose.bones[spec.last], spec)):
         return EDITED
-    if not (_has_bones(ob, parts, names) and _has_drivers(found, parts, names)):
+    if not (_has_bones(found, parts, names) and _has_drivers(found, parts, names)):
         return BROKEN
     aimed = [_aimed(ob, each, names, follow) for each in parts.constraints]
     if None in aimed or not _has_no_more(ob, parts, names):
@@ -53,20 +54,21 @@ def _problem(found: Found, spec: Spec, follow: Follow) -> str:
     return "" if all(aimed) else AIMED
 
 
-def _has_bones(ob: ArmatureObject, parts: Parts, names: dict[str, str]) -> bool:
+def _has_bones(found: Found, parts: Parts, names: dict[str, str]) -> bool:
     """Whether the bones of a mechanism are as they are to be."""
-    first = ob.data.bones[names["bone 1"]]
+    bones, pose = found.ob.data.bones, found.ob.pose.bones
+    rests = np.array([found.rests[names[part.role]] for part in parts.bones])
+    if (abs(rests - parts.rests) > 10 * CLOSE * np.maximum(abs(parts.rests), 1.0)).any():
+        return False
+    first = bones[names["bone 1"]]
     for part in parts.bones:
-        bone = ob.data.bones[names[part.role]]
+        name = names[part.role]
+        bone = bones[name]
         parent = bone.parent.name if bone.parent else ""
-        if parent != names[part.parent] or ob.pose.bones[bone.name].rotation_mode != part.order:
+        if parent != names[part.parent] or pose[name].rotation_mode != part.order:
             return False
         like = (first.inherit_scale, first.use_inherit_rotation) if part.role == "root" else ("FULL", True)
         if (bone.inherit_scale, bone.use_inherit_rotation) != like:
-            return False
-        matrix: Any = bone.matrix_local
-        rest = [number for row in matrix for number in row]
-        if any(abs(a - b) > 10 * CLOSE * max(abs(b), 1.0) for a, b in zip(rest, part.rest, strict=True)):
             return False
     return True
 
@@ -79,11 +81,7 @@ def _aimed(ob: ArmatureObject, made: Constraint, names: dict[str, str], follow: 
     if any(getattr(real, name) != value for name, value in made.settings):
         return None
     target, bone = aim_of(made, ob, names, follow)
-    return bool(real.target == target and (real.subtarget == bone or not _has_bones_in(target)))
-
-
-def _has_bones_in(ob: Any) -> bool:
-    return ob is not None and ob.type == "ARMATURE"
+    return bool(real.target == target and (real.subtarget == bone or target is None or target.type != "ARMATURE"))
 
 
 def _has_no_more(ob: ArmatureObject, parts: Parts, names: dict[str, str]) -> bool:
@@ -94,42 +92,32 @@ def _has_no_more(ob: ArmatureObject, parts: Parts, names: dict[str, str]) -> boo
 
 def _has_drivers(found: Found, parts: Parts, names: dict[str, str]) -> bool:
     """Whether the drivers of a mechanism are there, read what they are to read, and can be evaluated."""
-    curves: dict[tuple[str, int], Any] = {}
-    for name in (*found.parts_of(names["last"]).values(), *(names[part] for part in names if part.startswith("bone"))):
-        for curve in found.drivers.get(name, ()):
-            curves[curve.data_path, curve.array_index] = curve
     for driver in parts.drivers:
-        curve = curves.get((path_of(driver, names), max(driver.channel, 0)))
-        if (
-            curve is None
-            or curve.mute
-            or curve.modifiers
-            or curve.keyframe_points
-            or not _is_as(curve.driver, driver, found.ob, names)
-        ):
+        curve = found.drivers.get(names[driver.bone], {}).get((driver.path, max(driver.channel, 0)))
+        if curve is None or curve.mute or len(curve.modifiers) or len(curve.keyframe_points):
+            return False
+        real = curve.driver
+        if real.type != kind_of(driver) or not real.is_valid or len(real.variables) != len(driver.variables):
+            return False
+        if real.type == "SCRIPTED" and real.expression != driver.expression:
+            return False
+        if not all(_reads(*each, found.ob, names) for each in zip(real.variables, driver.variables, strict=True)):
             return False
     return True
 
 
-def _is_as(real: Any, made: Driver, ob: ArmatureObject, names: dict[str, str]) -> bool:
-    if real.type != kind_of(made) or not real.is_valid or len(real.variables) != len(made.variables):
-        return False
-    if real.type == "SCRIPTED" and real.expression != made.expression:
-        return False
-    return all(_reads(*each, ob, names) for each in zip(real.variables, made.variables, strict=True))
-
-
 def _reads(real: Any, made: Variable, ob: ArmatureObject, names: dict[str, str]) -> bool:
-    if (real.name, real.type) != (made.letter, made.type):
+    """Whether a variable of a driver reads what it is to read."""
+    if real.name != made.letter or real.type != made.type:
         return False
-    return all(_is_at(*pair, ob, names) for pair in zip(real.targets, made.reads, strict=True))
-
-
-def _is_at(target: Any, read: Read, ob: ArmatureObject, names: dict[str, str]) -> bool:
-    bone = names[read.bone]
-    if target.id != ob:
-        return False
-    if not read.space:
-        return bool(target.data_path == path_to_custom(bone, read.what))
-    is_there = (target.bone_target, target.transform_space) == (bone, read.space)
-    return is_there and (not read.what or target.transform_type == read.what)
+    for target, read in zip(real.targets, made.reads, strict=True):
+        bone = names[read.bone]
+        if target.id != ob:
+            return False
+        if not read.space:
+            return bool(target.data_path == path_to_custom(bone, read.what))
+        if target.bone_target != bone or target.transform_space != read.space:
+            return False
+        if read.what and target.transform_type != read.what:
+            return False
+    return True

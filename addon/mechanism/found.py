@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from bpy.types import PoseBone
 
 from ..blender.animation import drivers_of
@@ -20,14 +21,15 @@ SPEC = "planar_ik.spec"
 
 class Found(NamedTuple):
     """The mechanisms of a rig. ``roles`` has, for each root part, its parts' names by role; ``roots`` the root part of
-    each limb that has one, by the limb's last bone; ``lost`` the parts without a root; ``drivers`` those of each bone.
-    """
+    each limb that has one, by the limb's last bone; ``lost`` the parts without a root; ``drivers`` those of each bone,
+    by path from there and channel; ``rests`` where parts rest, column by column."""
 
     ob: ArmatureObject
     roles: dict[str, dict[str, str]]
     roots: dict[str, str]
     lost: list[str]
-    drivers: dict[str, list[Any]]
+    drivers: dict[str, dict[tuple[str, int], Any]]
+    rests: dict[str, Any]
 
     def parts_of(self, last: str) -> dict[str, str]:
         """The names of a limb's parts by role; empty without a mechanism."""
@@ -47,26 +49,31 @@ class Found(NamedTuple):
 
 def found_on(ob: ArmatureObject) -> Found:
     """Look for the mechanisms of a rig."""
-    drivers: dict[str, list[Any]] = {}
+    drivers: dict[str, dict[tuple[str, int], Any]] = {}
     for curve in drivers_of(ob):
-        drivers.setdefault(split_path(curve.data_path)[0], []).append(curve)
+        bone, path = split_path(curve.data_path)
+        drivers.setdefault(bone, {})[path, curve.array_index] = curve
     roles: dict[str, dict[str, str]] = {}
     lost: list[str] = []
     bones: Any = ob.data.bones
-    for bone in bones:
-        if PART in bone and bone[PART] in ROLES:
-            root = root_of(bone)
-            if root is None:
-                lost.append(bone.name)
+    matrices = np.empty((len(bones), 16), np.float32)
+    bones.foreach_get("matrix_local", matrices.ravel())
+    rests: dict[str, Any] = {}
+    for i, each in enumerate(bones):
+        if PART in each and each[PART] in ROLES:
+            name, root_part = each.name, root_of(each)
+            rests[name] = matrices[i]
+            if root_part is None:
+                lost.append(name)
             else:
-                roles.setdefault(root.name, {})[bone[PART]] = bone.name
+                roles.setdefault(root_part.name, {})[each[PART]] = name
     roots: dict[str, str] = {}
     for root, parts in roles.items():
-        for curve in drivers.get(parts.get("turn 1", ""), ()):
+        for curve in drivers.get(parts.get("turn 1", ""), {}).values():
             last = _reads_slider(curve)
             if last in ob.pose.bones:
                 roots.setdefault(last, root)
-    return Found(ob, roles, roots, lost, drivers)
+    return Found(ob, roles, roots, lost, drivers, rests)
 
 
 def root_of(bone: Any) -> Any:

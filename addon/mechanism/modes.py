@@ -50,9 +50,17 @@ def _named(lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str]]:
 
 def problem_of(last: PoseBone) -> str:
     """What is wrong with the mechanism of a limb, as a sentence with {bone} in it; "" if nothing, or without one."""
-    if not is_on_rig(last):
-        return ""
-    return checking.problem(last, spec_of(last), follow_of(last))
+    return problems_of([last])[0]
+
+
+def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
+    """`problem_of` each of some limbs of one rig."""
+    on_rig = {last.name: last for last in lasts if is_on_rig(last)}
+    if not on_rig:
+        return [""] * len(lasts)
+    limbs = [(spec_of(last), follow_of(last)) for last in on_rig.values()]
+    found = dict(zip(on_rig, checking.problems(lasts[0].id_data, limbs), strict=True))
+    return [found.get(last.name, "") for last in lasts]
 
 
 def retarget(last: PoseBone) -> None:
@@ -70,11 +78,11 @@ def register() -> None:
     Hooks.rebuild = staticmethod(lambda last: rebuild(bpy.context, [last]))
     Hooks.retarget = staticmethod(retarget)
     Hooks.remove = staticmethod(lambda lasts: to_live(bpy.context, [each for each in lasts if is_on_rig(each)]))
-    problem_hooks.append(problem_of)
+    problem_hooks.append(problems_of)
 
 
 def unregister() -> None:
     """Take that back."""
     from ..limb.status import problem_hooks
 
-    problem_hooks.remove(problem_of)
+    problem_hooks.remove(problems_of)

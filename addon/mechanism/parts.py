@@ -84,11 +84,12 @@ class Driver(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """All that one limb needs; bones come after their parents."""
+    """All that one limb needs; bones come after their parents. ``rests`` is where they rest, column by column."""
 
     bones: tuple[Bone, ...]
     constraints: tuple[Constraint, ...]
     drivers: tuple[Driver, ...]
+    rests: Any
 
 
 ROLES = {"root", "measure", "line", "side", "gone", "length", "turn 1", "turn 2", "still 1", "still 2"}
@@ -112,7 +113,9 @@ def parts_of(spec: Spec) -> Parts:
 
 @lru_cache(4096)
 def _parts_of(spec: Spec) -> Parts:
-    return Parts(tuple(_bones(spec)), tuple(_constraints(spec)), tuple(_drivers(spec)))
+    bones = tuple(_bones(spec))
+    rests = np.array([bone.rest for bone in bones]).reshape(-1, 4, 4).transpose(0, 2, 1).reshape(-1, 16)
+    return Parts(bones, tuple(_constraints(spec)), tuple(_drivers(spec)), rests)
 
 
 class Axes(NamedTuple):
