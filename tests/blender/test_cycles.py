@@ -1,0 +1,67 @@
+"""Blender finds no dependency cycle in limbs of any kind, and every driver is one that needs no Python."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import bpy
+import pytest
+
+from tests.blender import cases, rigs
+
+LOOK = """
+import os, sys, bpy
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
+for frame in (1, 2, 5):
+    bpy.context.scene.frame_set(frame)
+print("NOW ONE OF OUR OWN", flush=True)
+one, other = (bpy.data.objects.new(name, None) for name in ("one", "other"))
+for ob, followed in ((one, other), (other, one)):
+    bpy.context.scene.collection.objects.link(ob)
+    ob.constraints.new("COPY_LOCATION").target = followed
+bpy.context.view_layer.update()
+sys.stdout.flush()
+os._exit(0)
+"""
+"""Opens a file without the extension, and then makes a cycle, which shows that Blender tells of them."""
+
+
+def limbs_of_all_kinds(addon, mode):
+    lasts = cases.crowd(cases.pairs())
+    ob = rigs.biped()
+    ob.name = "biped"
+    adding = addon("limb.tasks.adding")
+    requests = [adding.Request(ob.pose.bones[f"{name}.{side}"]) for name in ("shin", "forearm") for side in "LR"]
+    lasts += adding.add(bpy.context, requests[:2], knee="POLE") + adding.add(bpy.context, requests[2:], "EMPTIES")
+    for last in lasts[-3:]:
+        last.planar_ik.softness, last.planar_ik.stretch = 0.1, 1.0
+    if mode == "RIG":
+        names = [(last.id_data, last.name) for last in lasts]
+        addon("mechanism.modes").to_rig(bpy.context, lasts)
+        lasts = [ob.pose.bones[name] for ob, name in names]
+    return lasts
+
+
+@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
+def test_no_cycles(addon, mode, tmp_path):
+    limbs_of_all_kinds(addon, mode)
+    path = str(tmp_path / "limbs.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path)}
+    words = [sys.executable, "-c", LOOK, path]
+    told = subprocess.check_output(words, env=environment, stderr=subprocess.STDOUT, text=True)
+    limbs, cycle = told.split("NOW ONE OF OUR OWN")
+    assert "ependency cycle" in cycle
+    assert "ependency cycle" not in limbs, limbs
+    assert "rror" not in limbs, limbs
+
+
+def test_drivers_need_no_python(addon):
+    rig_objects = {last.id_data for last in limbs_of_all_kinds(addon, "RIG")}
+    for ob in rig_objects:
+        for curve in ob.animation_data.drivers:
+            assert curve.driver.type == "SUM" or curve.driver.is_simple_expression
+            assert curve.driver.is_valid
+            assert len(curve.driver.expression) < 255
