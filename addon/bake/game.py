@@ -26,7 +26,7 @@ from .keys import Sheet, path_to_channel
 from .recording import Recording, new_recording, poses_of, readers_of
 from .request import Request
 from .results import Course, bones_read, courses_of
-from .stepping import Evaluated, step_apart, step_shot, times_of
+from .stepping import Evaluated, step_apart, step_shot, time_now, times_of
 from .transforms import carried, local, rotations, turns_and_scales, unscaled
 from .way import Way, is_live
 
@@ -177,18 +177,17 @@ def _write(context: Context, plain: Plain, times: Array, into_new: bool) -> None
         bone.scale = (1.0, 1.0, 1.0)
         if bone.bone.use_connect:
             bone.location = (0.0, 0.0, 0.0)
-    sheet = Sheet(ob, into_new)
+    sheet = Sheet(ob, time_now(scene_of(context)), into_new)
     data: Any = ob.animation_data
     data.use_nla = False
     for driver in [driver for driver in drivers_of(ob) if _is_left(driver.data_path, names)]:
         data.drivers.remove(driver)
     sheet.remove(path for path in sheet.paths if _is_left(path, names))
-    now = float(times_of(scene_of(context), [scene_of(context).frame_current_final])[0])
     for (name, channel), values in plain.channels.items():
         sheet.write(path_to_channel(name, channel), times, values)
-        setattr(ob.pose.bones[name], channel, sheet.at(path_to_channel(name, channel), now))
     for path, rows in plain.besides.items():
         sheet.write(path, times, np.array(rows))
+    sheet.show(context, time_now(scene_of(context)))
 
 
 LEFT = ("location", "rotation_", "scale", "constraints[", *(f'["{slider.key}"]' for slider in SLIDERS))

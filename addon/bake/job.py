@@ -10,10 +10,9 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.editing import unkeyed_kept
 from ..blender.types import scene_of
+from ..limb.home import group_of
 from ..limb.limb import Hooks
-from ..limb.settings import GROUP, SLIDER
 from ..limb.tasks.removing import remove
 from ..limb.words import Refused
 from ..live import refresh
@@ -23,7 +22,7 @@ from .recording import new_recording, readers_of
 from .reduction import Keys, keys_of
 from .request import Baked, Report, Request, check
 from .results import Course, bones_read, courses_of
-from .stepping import Progress, step_apart, step_shot, times_of
+from .stepping import Progress, step_apart, step_shot, time_now, times_of
 from .way import Way, is_live, strange_constraints, way_of
 
 Array = NDArray[Any]
@@ -88,35 +87,34 @@ def _bake(
     keys = [keys_of(course, times, request.tolerance) for course in courses]
     _write(context, courses, keys, times, request)
     if request.remove:
+        for course in courses:
+            _keep_aligned(course)
         remove(context, lasts)
         refresh(context)
     return courses, keys
 
 
+def _keep_aligned(course: Course) -> None:
+    """Leave what bones inherit of scale as it is, if the scale of a limb that goes is keyed."""
+    group = group_of(course.last)
+    if group and "aligned" in group and any(track.channel == "scale" for track in course.tracks):
+        del group["aligned"]
+
+
 def _write(context: Context, courses: Sequence[Course], keys: Sequence[Keys], times: Array, request: Request) -> None:
     """Write the keys; what is shown is then what they say at the current frame."""
     sheets: dict[Any, Sheet] = {}
-    with unkeyed_kept(context, dict.fromkeys(course.last.id_data for course in courses)):
-        for course, (which, slopes, _) in zip(courses, keys, strict=True):
-            ob = course.last.id_data
-            if ob not in sheets:
-                sheets[ob] = Sheet(ob, request.new_action)
-            for i, track in enumerate(course.tracks):
-                path = path_to_channel(track.bone, track.channel)
-                sheets[ob].write(path, times[which], track.values[which], None if slopes is None else slopes[i][which])
-                if track.channel == "scale":  # of bones that go on inheriting it as they did
-                    course.last[GROUP].pop("aligned", None)
-            if not request.remove:
-                sheets[ob].hold(path_to_influence(course.last.name), times, 0.0, course.influence[0])
-    now = float(times_of(scene_of(context), [scene_of(context).frame_current_final])[0])
-    for course in courses:
-        sheet = sheets[course.last.id_data]
-        for track in course.tracks:
-            value = sheet.at(path_to_channel(track.bone, track.channel), now)
-            setattr(course.last.id_data.pose.bones[track.bone], track.channel, value)
+    now = time_now(scene_of(context))
+    for course, (which, slopes, _) in zip(courses, keys, strict=True):
+        ob = course.last.id_data
+        sheet = sheets.get(ob) or sheets.setdefault(ob, Sheet(ob, now, request.new_action))
+        for i, track in enumerate(course.tracks):
+            path = path_to_channel(track.bone, track.channel)
+            sheet.write(path, times[which], track.values[which], None if slopes is None else slopes[i][which])
         if not request.remove:
-            course.last[SLIDER["influence"].key] = sheet.at(path_to_influence(course.last.name), now)[0]
-            course.last.id_data.update_tag()
+            sheet.hold(path_to_influence(course.last.name), times, 0.0, course.influence[0])
+    for sheet in sheets.values():
+        sheet.show(context, now)
 
 
 def _told(name: tuple[str, str], mode: str, way: Way, course: Course, keys: Keys, request: Request) -> Baked:

@@ -7,10 +7,11 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import Context
 from numpy.typing import NDArray
 
 from ..blender import fcurves
-from ..blender.animation import curve_holder, drivers_of, new_curve
+from ..blender.animation import curve_holder, curves_everywhere, curves_of, drivers_of, new_curve, set_at, value_at
 from ..blender.types import path_to_bone, path_to_custom, split_path
 from ..limb.settings import SLIDER
 
@@ -18,9 +19,11 @@ Array = NDArray[Any]
 
 
 class Sheet:
-    """The F-curves of one rig's own action, made where they are missing."""
+    """The F-curves of one rig's own action, made where they are missing; ``time`` is the one that is shown."""
 
-    def __init__(self, ob: Any, into_new: bool = False) -> None:
+    def __init__(self, ob: Any, time: float, into_new: bool = False) -> None:
+        self._unkeyed = unkeyed(ob, time)
+        self._written: dict[str, None] = {}
         if into_new:
             _use_copy(ob)
         had_action = ob.animation_data and ob.animation_data.action
@@ -38,6 +41,7 @@ class Sheet:
         """Replace the keys of a property from the first to the last of these times; ``values`` and ``slopes`` per frame
         are ``(times, numbers)``."""
         self.undrive(path)
+        self._written[path] = None
         for index in range(values.shape[1]):
             curve = self._curve(path, index)
             slope = None if slopes is None else slopes[:, index]
@@ -49,6 +53,7 @@ class Sheet:
         curve = self._curves.get((path, 0))
         first, last = float(times[0]), float(times[-1])
         before, after = ((curve.evaluate(each) if curve else now) for each in (first - 1.0, last + 1.0))
+        self._written[path] = None
         curve = self._curve(path, 0)
         places = np.array((first - 1.0, first, last, last + 1.0))
         fcurves.write(curve, places, np.array((before, value, value, after)), "CONSTANT")
@@ -66,10 +71,18 @@ class Sheet:
         for driver in self._drivers.pop(path, ()):
             self.object.animation_data.drivers.remove(driver)
 
-    def at(self, path: str, time: float) -> list[float]:
-        """The numbers of a property at a time."""
-        curves = (self._curves.get((path, index)) for index in range(4))
-        return [curve.evaluate(time) for curve in curves if curve]
+    def show(self, context: Context, time: float) -> None:
+        """Set what was written to what it is at a time, and what was posed without keys to what it was."""
+        if self._unkeyed:
+            context.evaluated_depsgraph_get()
+        for path, value in self._unkeyed.items():
+            if path not in self._written:
+                set_at(self.object, path, value)
+        for path in self._written:
+            numbers = [curve.evaluate(time) for index in range(4) if (curve := self._curves.get((path, index)))]
+            value = value_at(self.object, path)
+            set_at(self.object, path, numbers if isinstance(value, tuple) else type(value)(numbers[0]))
+        self.object.update_tag()
 
     @property
     def paths(self) -> set[str]:
@@ -95,6 +108,25 @@ class Sheet:
         if curve.mute:
             curve.mute = False
         return curve
+
+
+def unkeyed(ob: Any, time: float) -> dict[str, Any]:
+    """What of a rig's animated properties is not as its action has it at a time, by data path: Blender sets all of them
+    to that once F-curves are written. With strips of the NLA, all."""
+    data = ob.animation_data
+    if data and data.use_nla and data.nla_tracks:
+        return {path: value_at(ob, path) for path in {curve.data_path for curve in curves_everywhere(ob)}}
+    found: dict[str, Any] = {}
+    for curve in curves_of(ob):
+        value = value_at(ob, curve.data_path)
+        number = value[curve.array_index] if isinstance(value, tuple) else value
+        if isinstance(number, int | float) and abs(number - curve.evaluate(time)) > UNCHANGED:
+            found[curve.data_path] = value
+    return found
+
+
+UNCHANGED = 1e-6
+"""How far a number may be from what the action says and still count as that."""
 
 
 def path_to_channel(bone: str, channel: str) -> str:

@@ -79,13 +79,16 @@ def _courses(recording: Recording, rig: Rig, way: Way) -> Iterator[Course]:
     sizes = np.linalg.norm(places[..., :3, :3], axis=2)
     lengths = np.array([sum(limb.shape.lengths) for limb in rig.table.limbs])
     slack = MISSED * lengths * sizes[..., 1] + ROUNDING * np.abs(targets).max(axis=2)
+    feet = [foot_of(last) if foot_follows(last) else None for last in rig.lasts]
+    posed = [bone for row, last in enumerate(rig.lasts) if not is_live(last) for bone in _bones(rig, row)]
+    seen = _seen(recording, rig, [*posed, *filter(None, feet)])
     for row, last in enumerate(rig.lasts):
         if found is not None and are_solved[row]:
             tracks = _of_solution(rig, row, found)
         else:
-            tracks = _of_channels(rig, row) if is_live(last) else _of_poses(recording, rig, row)
-        if foot_follows(last):
-            tracks.append(_of_foot(recording, rig, last))
+            tracks = _of_channels(rig, row) if is_live(last) else _of_poses(rig, row, seen)
+        if feet[row]:
+            tracks.append(_turned(rig, feet[row].name, seen[feet[row].name][0]))  # type: ignore[union-attr]
         yield Course(
             last,
             rig.table.limbs[row],
@@ -181,37 +184,32 @@ def _of_channels(rig: Rig, row: int) -> list[Track]:
     return tracks
 
 
-def _of_poses(recording: Recording, rig: Rig, row: int) -> list[Track]:
+def _of_poses(rig: Rig, row: int, seen: dict[str, tuple[Array, Array]]) -> list[Track]:
     """Of a limb that the rig poses: what its bones' channels have to be for the poses that were evaluated."""
     tracks = []
-    size = sum(rig.table.limbs[row].shape.lengths)
     for bone in _bones(rig, row):
-        own = _local(recording, rig, bone)
-        turns, scales = turns_and_scales(own)
+        turns, scales = seen[bone.name]
         if bone.name in rig.table.limbs[row].bones:
             tracks.append(_turned(rig, bone.name, turns))
-        is_plain = bone.bone.inherit_scale == "FULL" and bone.bone.use_inherit_rotation and not bone.bone.use_connect
-        if is_plain and np.abs(own[:, :3, 3] - bone.location[:]).max() > SAME * size:
-            tracks.append(Track(bone.name, "location", "", own[:, :3, 3]))  # by a mechanism that somebody changed
         if np.abs(scales - _channel(rig, bone.name, "scale")).max() > SAME:
             tracks.append(Track(bone.name, "scale", "", scales))
     return tracks
 
 
-def _of_foot(recording: Recording, rig: Rig, last: PoseBone) -> Track:
-    """Of a foot or hand that follows the target."""
-    foot: Any = foot_of(last)
-    turns, _ = turns_and_scales(_local(recording, rig, foot))
-    return _turned(rig, foot.name, turns)
+def _seen(recording: Recording, rig: Rig, bones: list[PoseBone]) -> dict[str, tuple[Array, Array]]:
+    """The rotations and scales of their own that bones have to have for the poses that were evaluated."""
+    if not bones:
+        return {}
+    found = []
+    for bone in bones:
+        above = poses_of(recording, rig.object, bone.parent.name) if bone.parent else None
+        found.append(local(bone.bone, above, poses_of(recording, rig.object, bone.name)))
+    turns, scales = turns_and_scales(np.stack(found))
+    return {bone.name: (turns[i], scales[i]) for i, bone in enumerate(bones)}
 
 
 def _bones(rig: Rig, row: int) -> list[PoseBone]:
     return hierarchy(rig.lasts[row], sum(links_of(rig.lasts[row])))
-
-
-def _local(recording: Recording, rig: Rig, bone: PoseBone) -> Array:
-    above = poses_of(recording, rig.object, bone.parent.name) if bone.parent else None
-    return local(bone.bone, above, poses_of(recording, rig.object, bone.name))
 
 
 def _turned(rig: Rig, name: str, turns: Array) -> Track:

@@ -63,6 +63,11 @@ def times_of(scene: Scene, frames: Sequence[float]) -> NDArray[np.float64]:
     return (np.asarray(frames, np.float32) * stretched).astype(float)
 
 
+def time_now(scene: Scene) -> float:
+    """The same of the frame that is shown."""
+    return float(times_of(scene, [scene.frame_current_final])[0])
+
+
 @contextmanager
 def _apart(context: Context, objects: Iterable[Object]) -> Iterator[Scene]:
     """A scene that holds nothing but these objects, in which time runs as in the context's, and no limb is live."""

@@ -24,14 +24,14 @@ RIGID = 1e-7
 
 def carried(bone: Bone, above: Array | None, count: int) -> Array:
     """Where a bone is without channels of its own, below the poses of its parent."""
-    if above is not None and not _goes_along(bone, above):
+    if above is not None and not goes_along(bone, above):
         return _by_blender(bone, above, np.broadcast_to(np.eye(4), above.shape), False)
-    return np.broadcast_to(_rest(bone), (count, 4, 4)) if above is None else above @ _rest(bone)
+    return np.broadcast_to(rest_of(bone), (count, 4, 4)) if above is None else above @ rest_of(bone)
 
 
 def local(bone: Bone, above: Array | None, poses: Array) -> Array:
     """What the channels of a bone have to make for it to be in these poses, below those of its parent."""
-    if above is None or _goes_along(bone, above):
+    if above is None or goes_along(bone, above):
         return inverted(carried(bone, above, len(poses))) @ poses
     sizes = np.linalg.norm(above[:, :3, :3], axis=1)
     takes_turn = bone.use_inherit_rotation and bone.use_local_location and bone.inherit_scale in ("ALIGNED", "NONE")
@@ -39,23 +39,25 @@ def local(bone: Bone, above: Array | None, poses: Array) -> Array:
         return _by_blender(bone, above, poses, True)
     turned = above.copy()
     turned[:, :3, :3] /= sizes[:, None, :]
-    found: Array = inverted(turned @ _rest(bone)) @ poses
+    found: Array = inverted(turned @ rest_of(bone)) @ poses
     if bone.inherit_scale == "ALIGNED":
         found[:, :3, :3] /= sizes[:, None, :]
     return found
 
 
 def turns_and_scales(matrices: Array) -> tuple[Array, Array]:
-    """The rotations of matrices as quaternions ``(frames, 4)``, w first, and their scales ``(frames, 3)``, all negative
-    of one that mirrors. Of one that is sheared the second axis, along which a bone lies, keeps its direction."""
-    axes = matrices[:, :3, :3]
-    mirrors = np.where(np.linalg.det(axes) < 0.0, -1.0, 1.0)[:, None]
-    sizes = np.linalg.norm(axes, axis=1)
-    y = mirrors * axes[:, :, 1] / np.where(sizes[:, 1:2] == 0.0, 1.0, sizes[:, 1:2])
-    x = mirrors * axes[:, :, 0]
-    x = x - y * (x * y).sum(axis=1, keepdims=True)
-    x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-30)
-    return _quaternions(np.stack((x, y, np.cross(x, y)), axis=2)), mirrors * sizes
+    """The rotations of matrices as quaternions ``(..., 4)``, w first, and their scales ``(..., 3)``, all negative of
+    one that mirrors. Of one that is sheared the second axis, along which a bone lies, keeps its direction."""
+    axes = matrices[..., :3, :3]
+    x, y, z = (axes[..., i] for i in range(3))
+    sizes = np.linalg.norm(axes, axis=-2)
+    mirrors = np.where((np.cross(x, y) * z).sum(axis=-1) < 0.0, -1.0, 1.0)[..., None]
+    y = mirrors * y / np.where(sizes[..., 1:2] == 0.0, 1.0, sizes[..., 1:2])
+    x = mirrors * x
+    x = x - y * (x * y).sum(axis=-1, keepdims=True)
+    x /= np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-30)
+    turned = np.stack((x, y, np.cross(x, y)), axis=-1)
+    return _quaternions(turned.reshape(-1, 3, 3)).reshape(*turned.shape[:-2], 4), mirrors * sizes
 
 
 def unscaled(poses: Array) -> Array:
@@ -97,14 +99,14 @@ def moved(matrices: Array, points: Array) -> Array:
     return found
 
 
-def _goes_along(bone: Bone, above: Array) -> bool:
+def goes_along(bone: Bone, above: Array) -> bool:
     """Whether a bone goes through the same transform as all that hangs on its parent."""
     if not (bone.use_inherit_rotation and bone.use_local_location):
         return False
     return bone.inherit_scale == "FULL" or bool((np.abs(turns_and_scales(above)[1] - 1.0) < RIGID).all())
 
 
-def _rest(bone: Bone) -> Array:
+def rest_of(bone: Bone) -> Array:
     """A bone at rest, in its parent at rest."""
     rest = np.array(bone.matrix_local, float)
     return np.linalg.inv(np.array(bone.parent.matrix_local, float)) @ rest if bone.parent else rest

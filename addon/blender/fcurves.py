@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import bpy
@@ -29,7 +30,9 @@ def write(
     handles point at the next key: Blender would smooth them all, which shows nowhere on straight lines and takes longer
     than everything else about a key.
     """
-    count, places = len(frames), _make_room(curve, frames)
+    count, places = len(frames), _make_room(curve, frames) if len(curve.keyframe_points) else None
+    if places is None:
+        curve.keyframe_points.add(count)
     # Handles go where they are put only once they are of the type that stays there.
     kinds = np.full(count, _number("handle_left_type", "VECTOR" if slopes is None else "ALIGNED"))
     _set(curve, places, "handle_right_type", kinds)
@@ -103,6 +106,7 @@ def hold_from(curve: Any, frame: int) -> None:
         next(key for key in keys if key.co.x > frame).handle_left_type = handle
 
 
+@cache
 def _number(name: str, choice: str) -> int:
     number: int = _ENUMS[name].enum_items[choice].value
     return number
@@ -114,12 +118,12 @@ def _get(curve: Any, name: str, size: int, kind: Any = np.float32) -> NDArray[An
     return numbers.reshape(-1, size)
 
 
-def _set(curve: Any, places: NDArray[Any], name: str, numbers: NDArray[Any]) -> None:
-    """Set something of some of a curve's keys. Choices are bytes in Blender, and given as those they cost an eighth of
-    what wider numbers do."""
+def _set(curve: Any, places: NDArray[Any] | None, name: str, numbers: NDArray[Any]) -> None:
+    """Set something of some of a curve's keys, or of all. Choices are bytes in Blender, and given as those they cost an
+    eighth of what wider numbers do."""
     size, kind = (2, np.float32) if numbers.ndim > 1 else (1, np.uint8)
     rows = numbers.astype(kind).reshape(-1, size)
-    if len(places) < len(curve.keyframe_points):
+    if places is not None and len(places) < len(curve.keyframe_points):
         rows = _get(curve, name, size, kind)
         rows[places] = numbers.reshape(-1, size)
     curve.keyframe_points.foreach_set(name, rows.ravel())
