@@ -22,7 +22,7 @@ from ..solver.ops import FLOATS
 from ..solver.reach import Reach
 from .follow import place_of
 from .settings import SLIDERS
-from .shape import IDENTITY, Shape
+from .shape import IDENTITY, Shape, inverted
 from .table import Limb, Part, Table, reference_of, table_of
 
 __all__ = [
@@ -75,7 +75,7 @@ def carried(evaluated: ArmatureObject, shape: Shape) -> Array:
     if bone.parent:
         parent = {"parent_matrix": bone.parent.matrix, "parent_matrix_local": bone.parent.bone.matrix_local}
     unturned = bone.bone.convert_local_to_pose(BlenderMatrix(), bone.bone.matrix_local, **parent)
-    moved: Array = np.array(unturned, float) @ np.linalg.inv(shape.rest[0]) @ shape.frame
+    moved: Array = np.array(unturned, float) @ inverted(shape.rest[0]) @ shape.frame
     return moved
 
 

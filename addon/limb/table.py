@@ -19,7 +19,7 @@ from ..solver.ops import ARRAYS
 from .follow import Follow, follow_of
 from .home import bones_of_limb, choices_of
 from .settings import SLIDERS, UNLIMITED, Slider
-from .shape import IDENTITY, Shape, half, shape_of
+from .shape import IDENTITY, Shape, half, inverted, matrix_of, shape_of
 
 Array = NDArray[Any]
 
@@ -73,7 +73,7 @@ def limb_of(last: PoseBone) -> Limb:
     parent, choices = first.parent, choices_of(last)
     to_parent = shape.frame
     if parent is not None:
-        to_parent = np.linalg.inv(np.array(parent.bone.matrix_local, float)) @ shape.frame
+        to_parent = inverted(matrix_of(parent.bone)) @ shape.frame
     plain = first.bone.use_inherit_rotation and first.bone.inherit_scale == "FULL" and first.bone.use_local_location
     follow = follow_of(last)
     return Limb(
