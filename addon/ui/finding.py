@@ -8,7 +8,7 @@ from typing import Any
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Carrier
-from ..blender.types import is_armature, view_layer_of
+from ..blender.types import bones_of, has_bone, is_armature, view_layer_of
 from ..limb.follow import follow_of
 from ..limb.home import hierarchy, is_limb, limbs_of, links_of
 from ..limb.limb import is_part
@@ -49,14 +49,24 @@ def limb_meant(context: Context) -> PoseBone | None:
 
 
 def limbs_of_bones(context: Context, bones: Sequence[PoseBone]) -> list[PoseBone]:
-    """The limbs of which bones are a part, or else those that follow them, or whose feet they are."""
+    """The limbs of which bones are a part, or else those that follow them or what hangs on them, or whose feet they
+    are."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
     limbs = [last for rig in rigs for last in limbs_of(rig)]
     own = {bone: last for last in limbs for bone in hierarchy(last, sum(links_of(last)))}
     found = [own[bone] for bone in bones if bone in own]
     found = found or _followers(context, [(bone.id_data, bone.name) for bone in bones])
+    found = found or [last for last in limbs if {*bones} & _carriers_of_target(last)]
     found = found or [last for last in limbs if {foot_of(last), last} & _with_parents(bones)]
     return list(dict.fromkeys(found))
+
+
+def _carriers_of_target(last: PoseBone) -> set[PoseBone]:
+    """The bones that a limb's target hangs on and the limb does not: the control of a foot, on a rig of Rigify's."""
+    target, name = follow_of(last).pairs[0]
+    if target is None or not has_bone(target, name):
+        return set()
+    return {*bones_of(target)[name].parent_recursive} - {*last.parent_recursive}
 
 
 def _with_parents(bones: Sequence[PoseBone]) -> set[PoseBone | None]:

@@ -1,0 +1,95 @@
+"""Rigify's human from its metarig to a shot: converted, animated by its own controls, reopened without us, baked, and
+given back."""
+
+from __future__ import annotations
+
+import addon_utils
+import bpy
+import numpy as np
+import pytest
+
+from scripts import installed
+from tests.blender import rigs
+
+FRAMES = (1, 4, 7, 10)
+
+
+@pytest.fixture
+def human():
+    addon_utils.enable("rigify", default_set=True)
+    bpy.ops.object.armature_human_metarig_add()
+    bpy.ops.pose.rigify_generate()
+    return bpy.context.object
+
+
+def animate(ob):
+    """Feet and hands go about, and each limb from IK to FK by the rig's own slider."""
+    for each in (each for bone in ob.pose.bones for each in bone.constraints if each.type == "IK"):
+        each.use_stretch = False  # with which Blender changes the bones' lengths also within reach
+    for side in ".L", ".R":
+        for control, parent in (("foot_ik", "thigh_parent"), ("hand_ik", "upper_arm_parent")):
+            bone, slider = ob.pose.bones[control + side], ob.pose.bones[parent + side]
+            for frame, place, fk in ((1, (0, 0, 0), 0.0), (7, (0.05, -0.1, 0.12), 0.0), (10, (0, 0.1, 0.1), 1.0)):
+                bone.location, slider["IK_FK"] = place, fk
+                bone.keyframe_insert("location", frame=frame)
+                slider.keyframe_insert('["IK_FK"]', frame=frame)
+    torso = ob.pose.bones["torso"]
+    for frame, height in ((1, 0.0), (7, -0.06)):
+        torso.location.z = height
+        torso.keyframe_insert("location", frame=frame)
+
+
+def over_frames(ob):
+    deform = [bone.name for bone in ob.data.bones if bone.use_deform]
+    found = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        found.append(rigs.matrices(ob, deform))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
+def test_a_shot(addon, human, mode, tmp_path):
+    ob = human
+    animate(ob)
+    before = over_frames(ob)
+    bpy.context.scene.frame_set(FRAMES[0])
+    bpy.ops.pose.planar_ik_convert(which="ALL", mode=mode)
+    lasts = addon("limb.home").limbs_of(ob)
+    assert len(lasts) == 4
+    assert {last.planar_ik.mode for last in lasts} == {mode}
+    now = over_frames(ob)
+    assert np.abs(now - before)[:, :, :3, 3].max() < 3e-3
+    bpy.context.scene.frame_set(7)
+    assert {(last.planar_ik.reach, round(last.planar_ik.residual, 4)) for last in lasts} == {("REACHED", 0.0)}
+    path, name = str(tmp_path / "shot.blend"), ob.name
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    if mode == "RIG":
+        reopened_without(path, name, now)
+    baked_and_back(addon, path, name, now, before)
+
+
+def reopened_without(path, name, now):
+    installed.disable()
+    try:
+        bpy.ops.wm.open_mainfile(filepath=path, use_scripts=False)
+        assert np.abs(over_frames(bpy.data.objects[name]) - now).max() < 1e-5
+    finally:
+        installed.enable()
+
+
+def baked_and_back(addon, path, name, now, before):
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ob = bpy.data.objects[name]
+    limbs = addon("limb.home").limbs_of
+    addon("bake").bake(bpy.context, addon("bake").Request(limbs(ob), range(1, 11)))
+    assert np.abs(over_frames(ob) - now)[:, :, :3, 3].max() < 1e-4
+    bpy.ops.wm.open_mainfile(filepath=path)
+    ob = bpy.data.objects[name]
+    rigs.activate(ob)
+    controls = [f"{name}_ik.{side}" for name in ("foot", "hand") for side in "LR"]  # what an animator can see
+    for bone in ob.pose.bones:
+        rigs.select(bone, bone.name in controls)
+    bpy.ops.pose.planar_ik_unconvert()
+    assert not limbs(ob)
+    assert np.abs(over_frames(ob) - before).max() < 1e-5
