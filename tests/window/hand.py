@@ -50,11 +50,6 @@ class Hand:
         yield from self.move(point)
         yield from self.key("LEFTMOUSE")
 
-    def click_right(self, point: Point) -> Steps:
-        """Click there with the right button."""
-        yield from self.move(point)
-        yield from self.key("RIGHTMOUSE")
-
     def key(self, name: str, **held: bool) -> Steps:
         """Press and release a key, or a button of the mouse, while others are held: shift, ctrl or alt."""
         self._press(name, **held)
@@ -94,14 +89,6 @@ class Hand:
         x, y, width, height = part
         return ["-crop", f"{width}x{height}+{x}+{self.window.height - y - height}", "+repage"]
 
-    def colour(self, point: Point) -> list[float]:
-        """What the screen shows there: red, green and blue, from 0 to 1."""
-        image = bpy.data.images.load(str(self.picture("colour")))
-        start = image.channels * (point[1] * image.size[0] + point[0])
-        found = list(image.pixels[start : start + 3])
-        bpy.data.images.remove(image)
-        return found
-
     def view(self) -> tuple[bpy.types.Area, bpy.types.Region]:
         """The largest 3D view, and its region that shows the scene."""
         area = max(self._views(), key=lambda one: one.width * one.height)
@@ -116,17 +103,6 @@ class Hand:
         """Move the mouse to the middle of the 3D view."""
         x, y, width, height = self.place_of_view()
         return self.move((x + width // 2, y + height // 2))
-
-    def make_room(self) -> Steps:
-        """Leave a quarter to the 3D view, where no picture needs more: drawing it is what takes time without a GPU."""
-        for direction in ("VERTICAL", "HORIZONTAL"):
-            area, region = self.view()
-            with bpy.context.temp_override(window=self.window, area=area, region=region):
-                bpy.ops.screen.area_split(direction=direction, factor=0.5)
-            min(self._views(), key=lambda one: (one.x, one.y)).type = "TEXT_EDITOR"
-            yield
-        yield from self.to_the_middle()
-        yield from self.key("HOME")
 
     def _views(self) -> list[bpy.types.Area]:
         return [area for area in self.window.screen.areas if area.type == "VIEW_3D"]
@@ -176,17 +152,6 @@ class Hand:
         yield
         yield from self.move((x, y))
 
-    def drag_to(self, start: Point, end: Point) -> Steps:
-        """Press the mouse's button in one place and release it in another, as things are dropped."""
-        yield from self.move(start)
-        self._event("LEFTMOUSE", "PRESS")
-        yield
-        for part in (10, 4, 2, 1, 1, 1):
-            yield from self.move((start[0] + (end[0] - start[0]) // part, start[1] + (end[1] - start[1]) // part))
-        self._event("LEFTMOUSE", "RELEASE")
-        for _ in range(20):
-            yield
-
     def sidebar(self) -> tuple[bpy.types.Area, bpy.types.Region]:
         """The 3D view, and its region that has the panels."""
         area, _ = self.view()
@@ -197,11 +162,6 @@ class Hand:
         area, region = self.view()
         x, y = location_3d_to_region_2d(region, area.spaces.active.region_3d, location)
         return region.x + round(x), region.y + round(y)
-
-    def limb_on_screen(self) -> Point:
-        """Where the 3D view shows the middle of the active rig's lower bone as posed."""
-        ob = bpy.context.object
-        return self.on_screen(ob.matrix_world @ ob.pose.bones["lower"].center)
 
     def _press(self, name: str, text: str | None = None, **held: bool) -> None:
         self._event(name, "PRESS", unicode=text, **held)

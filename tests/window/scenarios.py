@@ -413,9 +413,6 @@ def shows_the_panel_last(hand: Hand) -> Iterator[Any]:
         found["generated"] += [bone.name] if shown(bpy.context) else []
     yield
     hand.picture("generated")
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    yield
-    bpy.ops.preferences.addon_disable(module="rigify")
     return found
 
 
