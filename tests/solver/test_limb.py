@@ -33,7 +33,8 @@ def distance_of(case: Case) -> float:
 def knee_error(gone: float, lengths) -> float:
     """How far the knee may be off by rounding: near its limits it moves with the root of the distance's error."""
     here = knee_in_plane(gone, *lengths)
-    there = [knee_in_plane(gone * (1.0 + step), *lengths) for step in (-3e-15, 3e-15)]
+    rounding = 3e-15 * gone + 3e-16 * sum(lengths)
+    there = [knee_in_plane(gone + step, *lengths) for step in (-rounding, rounding)]
     return max(float(math.hypot(a[0] - here[0], a[1] - here[1])) for a in there)
 
 
