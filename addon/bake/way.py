@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -14,6 +14,7 @@ from ..blender.types import is_armature
 from ..limb.follow import follow_of
 from ..limb.home import bones_of_limb, hierarchy, home_of, is_ours, limbs_of, links_of
 from ..limb.limb import Hooks
+from ..live.plan import levels_of
 from ..mechanism.parts import POSE
 
 OF_THE_SHOT = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "TRANSFORM_CACHE"}
@@ -21,32 +22,34 @@ OF_THE_SHOT = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "TRANSFORM_CACH
 
 
 class Way(NamedTuple):
-    """Whether limbs are solved for all frames at once, from what a scene with nothing else shows; if not, why the shot
-    itself has to be played."""
+    """Whether frames are stepped apart from the shot, in a scene with what limbs need and nothing else; if not, why the
+    shot itself has to be played. ``carriers`` is all that limbs hang on and follow."""
 
-    is_solved: bool
-    why: str = ""
+    is_apart: bool
+    why: str
+    carriers: set[Carrier]
 
     @property
     def name(self) -> str:
         """One word for reports."""
-        return "solved" if self.is_solved else "played"
+        return "solved" if self.is_apart else "played"
 
 
 def way_of(lasts: Sequence[PoseBone]) -> Way:
-    """The way for limbs. What is played is always right; what is solved would be the same, and takes less time."""
-    if others_listen():
-        return Way(False, "somebody's handler may move things as frames change")
+    """The way for limbs. What is played is always right; apart from the shot it would be the same, and takes less
+    time."""
     among = Dependencies()
-    live = {bone for ob in bpy.data.objects if is_armature(ob) for bone in _live_bones(ob)}
-    for last in lasts:
-        why = _why_live(last, among) if is_live(last) else ""
-        if not why:
-            carriers = among.carriers(*_start(last, among))
-            why = "it hangs on a live limb" if carriers & live else _why_carriers(carriers, among)
-        if why:
-            return Way(False, f"{last.name}: {why}")
-    return Way(True)
+    carriers = among.carriers(*(carrier for last in lasts for carrier in _start(last, among)))
+    why = "somebody's handler may move things as frames change" if others_listen() else _why(carriers, among)
+    return Way(not why, why, carriers)
+
+
+def levels_among(lasts: Sequence[PoseBone], carriers: set[Carrier]) -> list[list[PoseBone]]:
+    """The live limbs among these, and those that they hang on, by what they hang on: each in a later list."""
+    rigs: list[Any] = [ob for ob in dict.fromkeys(ob for ob, _ in carriers) if is_armature(ob)]
+    live = [last for ob in rigs for last in limbs_of(ob) if is_live(last)]
+    needed = [last for last in live if last in lasts or (last.id_data, last.name) in carriers]
+    return levels_of(needed)
 
 
 def is_live(last: PoseBone) -> bool:
@@ -75,51 +78,25 @@ def strange_constraints(last: PoseBone) -> list[Any]:
 def _goes_with(constraint: Any) -> bool:
     """Whether a constraint acts only as far as the influence of a limb goes."""
     if constraint.name == POSE:
-        return driver_of(constraint.id_data, constraint.path_from_id("influence")) is not None
+        is_driven = driver_of(constraint.id_data, constraint.path_from_id("influence")) is not None
+        return is_driven and constraint.owner_space == "LOCAL"  # else it also moves the bone
     return is_ours(constraint)
 
 
-def _live_bones(ob: Any) -> Iterable[Carrier]:
-    for last in limbs_of(ob):
-        if is_live(last):
-            yield from ((ob, bone.name) for bone in hierarchy(last, sum(links_of(last))))
-
-
-def _start(last: PoseBone, among: Dependencies) -> list[Carrier]:
-    """What has to be known to bake a limb: of a live one what carries it and what it follows; of one on the rig the
-    limb itself, as Blender poses it."""
+def _start(last: PoseBone, among: Dependencies) -> Iterator[Carrier]:
+    """What has to be known to bake a limb: what carries it, what it follows, and what moves its own bones."""
     ob: Any = last.id_data
-    bones = bones_of_limb(last)
-    start: list[Carrier] = [(ob, "")]
+    yield (ob, "")
     for target, name in follow_of(last).pairs:
         if target is not None:
-            start += [(target, ""), (target, name)]
-    for bone in {*bones, last}:
-        if not is_live(last):
-            start.append((ob, bone.name))
+            yield from ((target, ""), (target, name))
+    for bone in hierarchy(last, sum(links_of(last))):
+        yield (ob, bone.name)
         for _, curve in among.drivers(ob, bone.name):
-            start += driver_targets(curve)
-    parent = bones[0].parent
-    return [*start, (ob, parent.name)] if parent else start
+            yield from driver_targets(curve)
 
 
-def _why_live(last: PoseBone, among: Dependencies) -> str:
-    """Why a live limb can't be solved by itself."""
-    from ..limb.tasks.feet import foot_follows
-
-    if foot_follows(last):
-        return "its foot follows the target"
-    if strange_constraints(last):
-        return "a constraint of its own moves it"
-    ob: Any = last.id_data
-    for bone in {*bones_of_limb(last), last}:
-        for path, curve in among.drivers(ob, bone.name):
-            if not path.startswith("[") or _reads_more(curve):
-                return "a driver moves it"
-    return ""
-
-
-def _why_carriers(carriers: set[Carrier], among: Dependencies) -> str:
+def _why(carriers: set[Carrier], among: Dependencies) -> str:
     """Why what limbs hang on can't be evaluated apart from the shot."""
     for ob, bone in carriers:
         owner: Any = ob.pose.bones.get(bone) if bone and is_armature(ob) else ob
@@ -127,11 +104,7 @@ def _why_carriers(carriers: set[Carrier], among: Dependencies) -> str:
             return "a constraint looks at the scene's camera or clip"
         if any(_reads_more(curve) for _, curve in among.drivers(ob, bone)):
             return "a driver runs Python or reads the scene"
-    for ob in {ob for ob, _ in carriers}:
-        why = _why_object(ob)
-        if why:
-            return why
-    return ""
+    return next(filter(None, map(_why_object, {ob for ob, _ in carriers})), "")
 
 
 def _why_object(ob: Object) -> str:

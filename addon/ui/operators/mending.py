@@ -28,6 +28,7 @@ MENDS = {
     "MUTE": "Mute Conflicting Constraints",
     "INHERIT_SCALE": "Set Inherit Scale to Full",
     "REBUILD": "Rebuild",
+    "LEFT": "Remove What Is Left",
 }
 """The mends by name, and what their buttons say."""
 
