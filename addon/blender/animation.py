@@ -23,10 +23,10 @@ def driver_of(owner: Any, path: str, index: int = 0) -> Any:
     return data.drivers.find(path, index=index) if data else None
 
 
-def strips_of(owner: Any) -> Iterator[Any]:
-    """The strips of a datablock's NLA, with those that are in others."""
+def strips_of(owner: Any, muted: bool = True) -> Iterator[Any]:
+    """The strips of a datablock's NLA, with those that are in others, maybe without those that are muted."""
     data = getattr(owner, "animation_data", None)
-    waiting = [strip for track in data.nla_tracks for strip in track.strips] if data else []
+    waiting = [strip for track in data.nla_tracks if muted or not track.mute for strip in track.strips] if data else []
     while waiting:
         strip = waiting.pop()
         yield strip
@@ -55,9 +55,11 @@ def curves_of(owner: Any) -> list[Any]:
     return [curve for curves in _lists_of(getattr(owner, "animation_data", None)) for curve in curves]
 
 
-def curves_everywhere(owner: Any) -> list[Any]:
-    """The F-curves that act on a datablock by its action or by strips of the NLA."""
-    return curves_of(owner) + [curve for strip in strips_of(owner) for curves in _lists_of(strip) for curve in curves]
+def curves_everywhere(owner: Any, muted: bool = True) -> list[Any]:
+    """The F-curves that act on a datablock by its action or by strips of the NLA, maybe without those of tracks that are
+    muted, as importers leave all actions but one."""
+    lists = [curves for strip in strips_of(owner, muted) for curves in _lists_of(strip)]
+    return curves_of(owner) + [curve for curves in lists for curve in curves]
 
 
 def animated_paths(owner: Any) -> set[str]:

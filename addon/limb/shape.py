@@ -118,15 +118,17 @@ def tip_of(last: Bone, kind: str = "FOOT") -> Matrix:
     """Where the tip of a limb is, in its last bone's own space."""
     foot: Any = foot_of(last) if kind == "FOOT" else None
     if foot is None:
-        return np.array((0.0, last.length, 0.0))
+        return np.array((0.0, last.length if kind == "TAIL" else _length(last), 0.0))
     place: Matrix = inverted(matrix_of(last)) @ [*foot.head_local, 1.0]
     return place[:3]
 
 
 def foot_of(last: Bone) -> Bone | None:
     """The foot or hand below a limb: the connected child, else the one with a name for it, else that of the longest
-    branch. A bone that begins where the last one does, or that is of a mechanism, is none."""
+    branch. A bone that begins where the last one does, or that is of a mechanism, is none, nor is a twist bone beside
+    others."""
     children = [child for child in last.children if _is_below(last, child)]
+    children = [child for child in children if child.children or not says_twist(child.name)] or children
     if len(children) < 2:
         return children[0] if children else None
     joined = [child for child in children if child.use_connect]
@@ -143,9 +145,21 @@ FEET = ("foot", "hand", "ankle", "wrist", "paw", "hoof", "tarsus")
 MECHANISM = ("mch-", "org-", "wgt-", "ctrl", "ik_", "target", "pole")
 
 
+def says_twist(name: str) -> bool:
+    """Whether a bone is called a twist bone."""
+    return any(word in name.lower() for word in ("twist", "roll"))
+
+
 def _is_below(last: Bone, child: Bone) -> bool:
     along = (child.head_local - last.head_local).length
-    return along > 0.3 * last.length and not child.name.lower().startswith(MECHANISM)
+    return along > 0.3 * min(last.length, _length(last)) and not child.name.lower().startswith(MECHANISM)
+
+
+def _length(bone: Bone) -> float:
+    """How long a bone is; of armatures that are scaled, importers leave tails a hundred times too near or too far: as
+    long as the bone above, then."""
+    above = (bone.head_local - bone.parent.head_local).length if bone.parent else 0.0
+    return bone.length if 0.05 * above < bone.length < 20.0 * above or above < 1e-6 * bone.length else above
 
 
 def _frame(joints: list[Matrix], axis: Matrix) -> tuple[Matrix, bool]:

@@ -11,7 +11,7 @@ from ...blender.animation import curves_everywhere
 from ...blender.dependencies import Dependencies
 from ...blender.types import children_of, path_to_bone, takes_bones
 from ..home import bones_of_limb, check_parents, hierarchy, is_limb, is_ours, limbs_of, links_of
-from ..shape import foot_of, make_shape
+from ..shape import foot_of, make_shape, says_twist
 from ..words import Refused
 
 LIKE = 0.6
@@ -119,7 +119,7 @@ def _check_channels(bone: PoseBone, length: float, turns: bool) -> None:
     is_moved = not (bone.bone.use_connect and bone.parent) and bone.location.length > AT_REST * length
     is_scaled = max(abs(size - 1.0) for size in bone.scale[:]) > AT_REST
     path, limits = path_to_bone(bone.name), {"location": AT_REST * length, "scale": AT_REST}
-    for curve in curves_everywhere(bone.id_data):
+    for curve in curves_everywhere(bone.id_data, muted=False):
         name = curve.data_path.removeprefix(f"{path}.")
         if curve.data_path.startswith(path) and name in limits and _span(curve) > limits[name]:
             is_moved |= name == "location" and not bone.bone.use_connect
@@ -166,7 +166,7 @@ def _is_twist(bone: PoseBone) -> bool:
         return False
     name, of = bone.name.lower(), _NUMBER.sub("", parent.name.lower())
     is_piece = _NUMBER.sub("", name) == of and name != of and parent.name.lower() == of
-    says_so = any(word in name for word in ("twist", "roll")) and not any(word in of for word in ("twist", "roll"))
+    says_so = says_twist(name) and not says_twist(of)
     if not (is_piece or says_so) or _NUMBER.sub("", below.name.lower()) == of:
         return False
     start, joint = parent.bone.head_local, below.head_local
@@ -179,14 +179,14 @@ def _better(last: PoseBone, links: tuple[int, ...]) -> PoseBone | None:
     """The last bone of a limb of clearly longer bones that shares a link with this one: of the thigh, or the foot, that
     of the shin."""
     near = [hierarchy(last, sum(links))[-links[-1] - 1], *filter(None, [_below(last)])]
-    found = [(_shorter(other, of), other) for other, of in map(_limb_of_last, near) if len(of) > 1]
+    found = [(_shorter(other, of, guess=False), other) for other, of in map(_limb_of_last, near) if len(of) > 1]
     longest = max(found, key=lambda pair: pair[0], default=(0.0, last))
     return longest[1] if LIKE * longest[0] > _shorter(last, links) else None
 
 
-def _shorter(last: PoseBone, links: tuple[int, ...]) -> float:
-    """The length of a limb's shortest link."""
-    return min(make_shape(last, links).lengths)
+def _shorter(last: PoseBone, links: tuple[int, ...], guess: bool = True) -> float:
+    """The length of a limb's shortest link; without a foot, maybe as the tail says even if that makes little sense."""
+    return min(make_shape(last, links, tip="FOOT" if guess or _below(last) else "TAIL").lengths)
 
 
 def _below(bone: PoseBone) -> PoseBone | None:
