@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import copysign, pi
+from math import copysign, inf, pi
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,7 +116,7 @@ def _convert(context: Context, last: PoseBone, tolerance: float) -> list[Refused
     with _at_full_influence(context, solvers):
         _check_rest(context, last)
         before = _joints(context, last)
-        found = fit(context, last, (1, 1), read(solvers.acting), _plane(last, solvers.acting), "TAIL")
+        found = fit(context, last, (1, 1), read(solvers.acting), _plane(last, solvers.acting), "TAIL", inf)
     with unkeyed_kept(context, [last.id_data]), frame_held():
         _take(solvers)
         keep(last, found, "TAIL")

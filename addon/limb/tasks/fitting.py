@@ -83,10 +83,12 @@ def fit(
     follow: Follow | None = None,
     plane: str = "AUTO",
     tip: str = "FOOT",
+    tolerance: float = 1.0,
 ) -> Fit:
     """Find what keeps a limb as it is evaluated now, whatever poses it, with the pole of ``follow``; raises `Refused`.
 
-    ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's ``TAIL``.
+    ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's ``TAIL``. ``tolerance``: how many times
+    as far off as usual it may be.
     """
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()
@@ -96,13 +98,18 @@ def fit(
         plane = "POLE" if follow.pole else "HINGE" if of_hinge else "FREE"
     axis = of_hinge or (1.0, 0.0, 0.0)
     turns = turns_now(evaluated, last, links)
+    found: list[tuple[float, Fit]] = []
     for stills in ((), turns):
         shape = make_shape(last, links, stills, axis, tip)
         frame = carried(evaluated, shape)
         posture = _posture(evaluated, last, shape, frame, turns, _pole_of(follow, evaluated, depsgraph))
         held = _hold(shape, posture, plane)
+        found.append((held.error, _made(shape, frame, posture, held, plane, stills, axis)))
         if held.error <= 1.0:
-            return _made(shape, frame, posture, held, plane, stills, axis)
+            break
+    error, best = min(found, key=lambda pair: pair[0])
+    if error <= tolerance:
+        return best
     raise Refused(
         "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full", "inherit_scale", bone=last.name
     )

@@ -36,7 +36,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
     tolerance: FloatProperty(
         name="Tolerance",
         description="Skip limbs that would move by more than this share of their length",
-        default=1e-3,
+        default=2e-3,
         min=0.0,
         soft_max=0.1,
         precision=4,
