@@ -56,8 +56,7 @@ def curves_of(owner: Any) -> list[Any]:
 
 
 def curves_everywhere(owner: Any, muted: bool = True) -> list[Any]:
-    """The F-curves that act on a datablock by its action or by strips of the NLA, maybe without those of tracks that are
-    muted, as importers leave all actions but one."""
+    """The F-curves that act on a datablock by its action or by strips of the NLA; importers mute all but one."""
     lists = [curves for strip in strips_of(owner, muted) for curves in _lists_of(strip)]
     return curves_of(owner) + [curve for curves in lists for curve in curves]
 

@@ -171,6 +171,9 @@ def _posture(
     end = np.array(evaluated.pose.bones[last.name].matrix, float)
     knee = np.array(evaluated.pose.bones[shape.names[1]].head, float)
     knee, tip = (to_frame @ [*knee, 1.0])[:3], (to_frame @ end @ [*shape.tip, 1.0])[:3]
+    turned = np.array(joints_of(turns, row_of(reference_of([shape]), 0))[1], float)
+    if np.linalg.norm(turned - tip) < MOVED * sum(shape.lengths):  # without the tiny locations that importers leave:
+        tip = turned  # of a limb that is nearly straight, they would move the knee by a multiple of them
     if _is_straight(knee, tip):
         tip = tip * max(1.0, (1.0 + PAST_STRAIGHT) * sum(shape.lengths) / float(np.linalg.norm(tip)))
     return Posture(turns, knee, tip, None if pole is None else (to_frame @ [*pole, 1.0])[:3])
