@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..blender.channels import read_matrices
 from ..blender.rotation import get_turn
 from ..blender.types import ArmatureObject
-from ..solver.limb import Plane, Pose, Poses, pose_limb, pose_limbs
+from ..solver.limb import Plane, Pose, Poses, Reference, Settings, pose_limb, pose_limbs
 from ..solver.ops import FLOATS
 from ..solver.reach import Reach
 from .follow import place_of
@@ -61,7 +61,9 @@ def pose_matrices(evaluated: ArmatureObject) -> Array:
 
 def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
     """Where the frame G of each limb is in the armature now, (n, 4, 4). ``poses`` is `pose_matrices` of it."""
-    parents = np.concatenate([poses, np.eye(4)[None]])[table.parents]
+    parents = poses[table.parents]
+    if table.is_rooted:
+        parents[table.parents < 0] = np.eye(4)
     frames: Array = parents @ table.to_parent
     for row in table.otherwise:
         frames[row] = carried(evaluated, table.limbs[row].shape)
@@ -123,6 +125,8 @@ def own_turns(table: Table, rig: ArmatureObject) -> Array:
 def into_frames(frames: Array, points: Array) -> Array:
     """Points (..., n, 3) of the armature in each limb's frame G (..., n, 4, 4); not finite where something is scaled to
     nothing."""
+    if points.ndim == 2 and len(points) <= FEW:
+        return np.array([_into(*each) for each in zip(frames.tolist(), points.tolist(), strict=True)]).reshape(-1, 3)
     turned = frames[..., :3, :3]
     # LAPACK's inverse of as many small matrices takes ten times as long.
     cofactors = turned[..., NEXT, NEXT.T] * turned[..., AFTER, AFTER.T]
@@ -131,6 +135,21 @@ def into_frames(frames: Array, points: Array) -> Array:
         size = (turned[..., :1, :] * cofactors[..., :1, :]).sum(-1)
         local: Array = ((points - frames[..., :3, 3])[..., None] * cofactors).sum(-2) / size
     return local
+
+
+def _into(frame: list[list[float]], point: list[float]) -> tuple[float, float, float]:
+    """`into_frames` for one limb of a few."""
+    (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = frame
+    u, v, w = point[0] - x, point[1] - y, point[2] - z
+    p, q, r = e * i - f * h, f * g - d * i, d * h - e * g
+    size = a * p + b * q + c * r
+    if size == 0.0:
+        return NOWHERE
+    return (
+        (p * u + (c * h - b * i) * v + (b * f - c * e) * w) / size,
+        (q * u + (a * i - c * g) * v + (c * d - a * f) * w) / size,
+        (r * u + (b * g - a * h) * v + (a * e - b * d) * w) / size,
+    )
 
 
 NEXT, AFTER = np.array([[1], [2], [0]]), np.array([[2], [0], [1]])
@@ -142,12 +161,10 @@ def solve(table: Table, target: Array, pole: Array, sliders: dict[str, Array], o
 
     A limb without a target keeps its own pose and is `Reach.INVALID`.
     """
+    if target.ndim == 2 and len(target) <= FEW:
+        return _pose_few(table, target, pole, sliders, own)
     shape = target.shape[:-1]
     found = Found(np.empty((*shape, 2, 4)), np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
-    if target.ndim == 2 and len(target) <= FEW:
-        for row in range(len(target)):
-            _pose_one(table, row, target, pole, sliders, own, found)
-        return found
     for part in table.parts:
         rows = part.rows
         mine = None if own is None else own[..., rows, :, :]
@@ -165,12 +182,31 @@ FEW = 12
 """Up to so many limbs take less time on floats, one after the other: the same text, to the last bit."""
 
 
+def _pose_few(table: Table, target: Array, pole: Array, sliders: dict[str, Array], own: Array | None) -> Found:
+    """`solve` for a few limbs."""
+    given: list[Any] = [target.tolist(), pole.tolist(), *(sliders[slider.name].tolist() for slider in SLIDERS)]
+    rows: Any = zip(table.singles, table.is_poled.tolist(), *given, strict=True)
+    poses = [_pose_one(*row, None if own is None else own[i].tolist()) for i, row in enumerate(rows)]
+    if own is not None:
+        poses = [pose if pose is not NONE else NONE._replace(turns=mine) for pose, mine in zip(poses, own, strict=True)]
+    turns, stretch, reach, shortfall = (np.array(each) for each in zip(*poses, strict=True))
+    return Found(turns.reshape(-1, 2, 4), stretch, reach.astype(np.int8), shortfall)
+
+
 def _pose_one(
-    table: Table, row: int, target: Array, pole: Array, sliders: dict[str, Array], own: Array | None, found: Found
-) -> None:
-    """`solve` for one limb of a few."""
-    plane, reference, settings = table.singles[row]
-    influence, flip, swivel, softness, stretch, is_poled = [float(sliders[slider.name][row]) for slider in SLIDERS]
+    single: tuple[Plane, Reference, Settings],
+    is_poled: bool,
+    target: Any,
+    pole: Any,
+    influence: float,
+    flip: float,
+    swivel: float,
+    softness: float,
+    stretch: float,
+    uses_pole: float,
+    own: Any,
+) -> Pose:
+    plane, reference, settings = single
     settings = settings._replace(
         side=-1.0 if flip > 0.5 else 1.0,
         swivel=(cos(swivel / 2.0), sin(swivel / 2.0)),
@@ -178,17 +214,15 @@ def _pose_one(
     )
     if softness or stretch or settings.min_cos2 < 1.0 or settings.max_cos2 > 0.0:
         settings = settings._replace(softness=min(max(softness, 0.0), 1.0), stretch=min(max(stretch, 0.0), 1.0))
-    mine = None if own is None or settings.influence == 1.0 else tuple(map(tuple, own[row].tolist()))
-    point = tuple(pole[row].tolist()) if table.is_poled[row] and is_poled > 0.5 else None
+    if settings.influence == 1.0:
+        own = None
+    point = pole if is_poled and uses_pole > 0.5 else None
     try:
-        pose = pose_limb(tuple(target[row].tolist()), reference, settings, plane, FLOATS, point, mine, TOLERANCE)  # type: ignore[arg-type]
+        pose = pose_limb(target, reference, settings, plane, FLOATS, point, own, TOLERANCE)
     except (ValueError, ZeroDivisionError):
-        pose = NONE
+        return NONE
     w, x, y, z = pose.turns[0]
-    if not abs(w * w + x * x + y * y + z * z - 1.0) < 0.1:
-        pose = NONE
-    found.turns[row] = pose.turns if pose is not NONE or own is None else own[row]
-    found.stretch[row], found.reach[row], found.shortfall[row] = pose[1:]
+    return pose if abs(w * w + x * x + y * y + z * z - 1.0) < 0.1 else NONE
 
 
 NONE = Pose((IDENTITY, IDENTITY), 1.0, Reach.INVALID, 0.0)

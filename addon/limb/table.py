@@ -53,6 +53,7 @@ class Table(NamedTuple):
 
     limbs: tuple[Limb, ...]
     parents: Array  # index of the bone that carries the limb, or -1
+    is_rooted: bool  # whether some have none
     bones: Array  # (n, 2): indices of the links' first bones
     to_parent: Array  # (n, 4, 4): takes G to the pose of the parent, in a limb that inherits plainly
     otherwise: tuple[int, ...]  # the rows of those that do not
@@ -95,6 +96,7 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
     return Table(
         limbs,
         np.array([index[parent.name] if parent else -1 for parent in parents], int),
+        None in parents,
         np.array([[index[name] for name in limb.bones] for limb in limbs], int).reshape(-1, 2),
         np.array([limb.to_parent for limb in limbs]).reshape(-1, 4, 4),
         tuple(row for row, limb in enumerate(limbs) if not limb.is_plain),
