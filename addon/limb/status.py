@@ -11,9 +11,9 @@ from bpy.types import Depsgraph, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject
-from ..solver.limb import tip_of
+from ..solver.limb import joints_of
 from ..solver.reach import Reach
-from .follow import is_gone
+from .follow import follow_of, is_gone
 from .solving import (
     Found,
     Table,
@@ -91,31 +91,41 @@ def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph
 
 
 class Measured(NamedTuple):
-    """The solution, and in the world: evaluated tips, the tips that the solver expects, and targets, (n, 3) each."""
+    """The solution, and in the world: evaluated tips, the knees and tips that the solver expects, targets and poles,
+    (n, 3) each; where the frames G are, (n, 4, 4). ``sizes`` are the lengths of the limbs there."""
 
     found: Found
     tips: Array
+    knees: Array
     expected: Array
     targets: Array
+    poles: Array
+    frames: Array
     influence: Array
     sizes: Array
 
 
-def measure(table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph, poses: Array) -> Measured:
-    """Where the tips of limbs are, and where they should be."""
+def measure(
+    table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph, poses: Array, is_whole: bool = False
+) -> Measured:
+    """Where the tips of limbs are, and where they should be; with ``is_whole``, as if all influence was 1."""
     frames = frames_now(table, evaluated, poses)
     target, pole = places(table, evaluated, depsgraph)
     sliders = sliders_of(table, evaluated)
-    own = own_turns(table, evaluated.original)  # type: ignore[arg-type]  # where live limbs have their FK pose
+    rig: Any = evaluated.original
+    own = None if is_whole else own_turns(table, rig)  # where live limbs have FK
     found = solve(table, into_frames(frames, target), into_frames(frames, pole), sliders, own)
-    turns = [tuple(found.turns[:, k].T) for k in range(2)]
-    local = np.stack(np.broadcast_arrays(*tip_of((turns[0], turns[1]), table.reference, found.stretch)), axis=-1)
+    first, second = (tuple(found.turns[:, k].T) for k in range(2))
     world = np.array(evaluated.matrix_world, float)
-    tips = tips_now(table, evaluated, poses)
-    expected = np.einsum("nij,nj->ni", world @ frames, np.c_[local, np.ones(len(local))])[:, :3]
+    placed = world @ frames
+    joints = [
+        np.einsum("nij,nj->ni", placed, np.stack(np.broadcast_arrays(*joint, 1.0), axis=-1))[:, :3]
+        for joint in joints_of((first, second), table.reference, found.stretch)
+    ]
     lengths = np.array([sum(limb.shape.lengths) for limb in table.limbs])
-    sizes = lengths * np.linalg.norm((world @ frames)[:, :3, 1], axis=-1)
-    return Measured(found, to_world(world, tips), expected, to_world(world, target), sliders["influence"], sizes)
+    sizes = lengths * np.linalg.norm(placed[:, :3, 1], axis=-1)
+    tips, target, pole = (to_world(world, each) for each in (tips_now(table, evaluated, poses), target, pole))
+    return Measured(found, tips, joints[0], joints[1], target, pole, placed, sliders["influence"], sizes)
 
 
 def tips_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
@@ -133,8 +143,6 @@ def to_world(world: Array, points: Array) -> Array:
 
 def _missing(last: PoseBone) -> Status | None:
     """The status of a limb that can't be posed at all."""
-    from .follow import follow_of
-
     follow = follow_of(last)
     if follow.target is None:
         return _invalid("Pick a target for '{bone}', or make one", bone=last.name)
