@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..blender.animation import all_curve_lists, drivers_of, strips_of, value_at
 from ..blender.editing import edit_mode
-from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels
+from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, scene_of, split_path, takes_bones
 from ..limb.home import bones_of_limb, limbs_of
 from ..limb.settings import SLIDERS
@@ -23,10 +23,10 @@ from ..limb.tasks.removing import remove
 from ..limb.words import Refused
 from ..live import refresh
 from .keys import Sheet, path_to_channel
-from .recording import Recording, new_recording, poses_of, readers_of
+from .recording import Evaluated, Recording, new_recording, poses_of, readers_of
 from .request import Request
-from .results import Course, bones_read, courses_of
-from .stepping import Evaluated, step_apart, step_shot, time_now, times_of
+from .results import Course, bones_read, courses_of, written
+from .stepping import step_apart, step_shot, time_now, times_of
 from .transforms import carried, local, rotations, turns_and_scales, unscaled
 from .way import Way, is_live
 
@@ -60,7 +60,7 @@ def bake_for_game(
     besides: dict[Any, dict[str, list[Any]]] = {
         ob: {path: [] for path in _strip_paths(ob, bones[ob])} for ob in objects
     }
-    is_apart = way.is_solved and not any(is_live(last) for ob in objects for last in limbs_of(ob))
+    is_apart = way.is_apart and not any(is_live(last) for ob in objects for last in limbs_of(ob))
     recording = new_recording(
         lasts, len(request.frames), lambda last: [*bones_read(last), *bones[last.id_data]], is_apart
     )
@@ -76,10 +76,12 @@ def bake_for_game(
 
         return read_more
 
-    step = step_apart if is_apart else step_shot
-    yield from step(context, recording.poses, request.frames, reading)
+    if is_apart:
+        yield from step_apart(context, recording.worlds, request.frames, reading)
+    else:
+        yield from step_shot(context, request.frames, reading, is_live=True)
     plain = [_plain(recording, ob, bones[ob], besides[ob]) for ob in objects]
-    courses = {(each.last.id_data, each.last.name): each for each in courses_of(recording, Way(False))}
+    courses = courses_of(recording, {})
     for each in plain:
         if each.parted and not takes_bones(each.object):
             raise Refused(
@@ -133,9 +135,8 @@ def _plain(recording: Recording, ob: Any, bones: list[PoseBone], besides: dict[s
             channels[bone.name, "location"] = place
             parted += [bone.name] if bone.bone.use_connect else []
         mode = bone.rotation_mode
-        near = np.tile(np.array(getattr(bone, rotation_channel(mode))[:])[:, None], len(turns))
-        values = np.stack(to_channels(mode, tuple(turns.T), [*near], ARRAYS), axis=-1)
-        channels[bone.name, rotation_channel(mode)] = continuous(mode, values)
+        near = np.array([getattr(bone, rotation_channel(mode))[:]])
+        channels[bone.name, rotation_channel(mode)] = written(mode, turns, near)
         made = rotations(turns)
         made[:, :3, 3] = place
         posed[bone.name] = carried(bone.bone, above, len(made)) @ made

@@ -18,11 +18,11 @@ from ..limb.words import Refused
 from ..live import refresh
 from .game import bake_for_game
 from .keys import Sheet, path_to_channel, path_to_influence
-from .recording import new_recording, readers_of
+from .passes import go_through
 from .reduction import Keys, keys_of
 from .request import Baked, Report, Request, check
-from .results import Course, bones_read, courses_of
-from .stepping import Progress, step_apart, step_shot, time_now, times_of
+from .results import Course
+from .stepping import Progress, time_now, times_of
 from .way import Way, is_live, strange_constraints, way_of
 
 Array = NDArray[Any]
@@ -78,10 +78,7 @@ def _bake(
                 constraint=others[0].name,
                 bone=last.name,
             )
-    recording = new_recording(lasts, len(request.frames), bones_read, way.is_solved)
-    step = step_apart if way.is_solved else step_shot
-    yield from step(context, recording.poses, request.frames, lambda evaluated_of: readers_of(recording, evaluated_of))
-    found = {(course.last.id_data, course.last.name): course for course in courses_of(recording, way)}
+    found = yield from go_through(context, lasts, request.frames, way)
     courses = [found[last.id_data, last.name] for last in lasts]
     times = times_of(scene_of(context), request.frames)
     keys = [keys_of(course, times, request.tolerance) for course in courses]

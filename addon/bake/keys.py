@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import bpy
@@ -11,9 +12,10 @@ from bpy.types import Context
 from numpy.typing import NDArray
 
 from ..blender import fcurves
-from ..blender.animation import curve_holder, curves_everywhere, curves_of, drivers_of, new_curve, set_at, value_at
-from ..blender.types import path_to_bone, path_to_custom, split_path
+from ..blender.animation import curve_holder, curves_everywhere, curves_of, new_curve, set_at, value_at
+from ..blender.types import path_to_bone, path_to_custom, scene_of, split_path
 from ..limb.settings import SLIDER
+from .stepping import time_now
 
 Array = NDArray[Any]
 
@@ -23,7 +25,7 @@ class Sheet:
 
     def __init__(self, ob: Any, time: float, into_new: bool = False) -> None:
         self._unkeyed = unkeyed(ob, time)
-        self._written: dict[str, None] = {}
+        self._written: dict[str, Any] = {}
         if into_new:
             _use_copy(ob)
         had_action = ob.animation_data and ob.animation_data.action
@@ -32,16 +34,12 @@ class Sheet:
         if not had_action:
             ob.animation_data.action.name = f"{ob.name} Baked"
         self._curves = {(curve.data_path, curve.array_index): curve for curve in self.holder.fcurves}
-        self._drivers: dict[str, list[Any]] = {}
-        for driver in drivers_of(ob):
-            self._drivers.setdefault(driver.data_path, []).append(driver)
         self._heeds_groups = bpy.app.version < (4, 4) or bool(ob.animation_data.nla_tracks)
 
     def write(self, path: str, times: Array, values: Array, slopes: Array | None = None) -> None:
         """Replace the keys of a property from the first to the last of these times; ``values`` and ``slopes`` per frame
         are ``(times, numbers)``."""
-        self.undrive(path)
-        self._written[path] = None
+        self._written.setdefault(path, value_at(self.object, path))
         for index in range(values.shape[1]):
             curve = self._curve(path, index)
             slope = None if slopes is None else slopes[:, index]
@@ -53,7 +51,7 @@ class Sheet:
         curve = self._curves.get((path, 0))
         first, last = float(times[0]), float(times[-1])
         before, after = ((curve.evaluate(each) if curve else now) for each in (first - 1.0, last + 1.0))
-        self._written[path] = None
+        self._written.setdefault(path, value_at(self.object, path))
         curve = self._curve(path, 0)
         places = np.array((first - 1.0, first, last, last + 1.0))
         fcurves.write(curve, places, np.array((before, value, value, after)), "CONSTANT")
@@ -65,11 +63,6 @@ class Sheet:
         wanted = {*paths}
         for key in [key for key in self._curves if key[0] in wanted]:
             self.holder.fcurves.remove(self._curves.pop(key))
-
-    def undrive(self, path: str) -> None:
-        """Take the drivers of a property away."""
-        for driver in self._drivers.pop(path, ()):
-            self.object.animation_data.drivers.remove(driver)
 
     def show(self, context: Context, time: float) -> None:
         """Set what was written to what it is at a time, and what was posed without keys to what it was."""
@@ -83,6 +76,13 @@ class Sheet:
             value = value_at(self.object, path)
             set_at(self.object, path, numbers if isinstance(value, tuple) else type(value)(numbers[0]))
         self.object.update_tag()
+
+    def take_back(self, context: Context) -> None:
+        """Set what was written, and what was posed without keys, to what it was."""
+        if self._unkeyed:
+            context.evaluated_depsgraph_get()
+        for path, value in {**self._unkeyed, **self._written}.items():
+            set_at(self.object, path, value)
 
     @property
     def paths(self) -> set[str]:
@@ -137,6 +137,48 @@ def path_to_channel(bone: str, channel: str) -> str:
 def path_to_influence(last: str) -> str:
     """The data path of what blends a limb between FK and IK."""
     return path_to_custom(last, SLIDER["influence"].key)
+
+
+@contextmanager
+def trial(context: Context, ob: Any) -> Iterator[Sheet]:
+    """Keys for a rig in a copy of its action, which is gone afterwards, and nothing has changed."""
+    data = ob.animation_data
+    before, slot = (data.action, getattr(data, "action_slot", None)) if data else (None, None)
+    had_fake_user = bool(before and before.use_fake_user)
+    sheet = Sheet(ob, time_now(scene_of(context)), into_new=True)
+    tried = ob.animation_data.action
+    try:
+        yield sheet
+    finally:
+        ob.animation_data.action = before
+        if before and slot:
+            ob.animation_data.action_slot = slot
+        if before and before.is_editable:
+            before.use_fake_user = had_fake_user
+        bpy.data.actions.remove(tried)
+        if data is None:
+            ob.animation_data_clear()
+        sheet.take_back(context)
+
+
+@contextmanager
+def stripped(context: Context, unneeded: Mapping[Any, set[str]], frames: int) -> Iterator[None]:
+    """Rigs whose bones of these names have lost their F-curves, where these would take long over so many frames."""
+    with ExitStack() as stack:
+        for ob, names in unneeded.items():
+            paths = {curve.data_path for curve in curves_of(ob) if _is_channel(curve.data_path, names)}
+            if len(paths) * frames > WORTH:
+                stack.enter_context(trial(context, ob)).remove(paths)
+        yield
+
+
+WORTH = 5_000
+"""So many curves times frames take as long to evaluate as to be copied and left out."""
+
+
+def _is_channel(path: str, names: set[str]) -> bool:
+    bone, rest = split_path(path)
+    return bone in names and rest.startswith(("location", "rotation", "scale"))
 
 
 def _use_copy(ob: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 
-from ..blender.animation import animated_paths, driver_of
+from ..blender.animation import animated_paths, driver_of, drivers_of
 from ..blender.types import path_to_bone, path_to_custom
 from ..limb.home import bones_of_limb, links_of
 from ..limb.settings import SLIDER
@@ -158,8 +158,11 @@ def _check_limb(last: PoseBone, goes: bool) -> None:
         check_editable(last)
     animated = animated_paths(ob)
     for bone in bones_of_limb(last):
-        if f"{path_to_bone(bone.name)}.rotation_mode" in animated:
+        path = path_to_bone(bone.name)
+        if f"{path}.rotation_mode" in animated:
             raise Refused("The rotation mode of '{bone}' is animated: remove its keys first", bone=bone.name)
+        if any(curve.data_path.startswith((f"{path}.rotation", f"{path}.scale")) for curve in drivers_of(ob)):
+            raise Refused("A driver turns '{bone}': remove it before baking", bone=bone.name)
     if len(bones_of_limb(last)) != len(links_of(last)):
         raise Refused("'{bone}' has lost the bones above it: remove the limb", bone=last.name)
     if driver_of(ob, path_to_custom(last.name, SLIDER["influence"].key)) and not goes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +17,12 @@ from ..limb.table import Limb
 from ..limb.tasks.feet import foot_follows, foot_of
 from ..solver.arrays import row_of
 from ..solver.limb import Reference, joints_of
-from .recording import Recording, Rig, places_of, poses_of, worlds_of
+from .recording import Recording, Rig, channel_of, places_of, poses_of, worlds_of
 from .transforms import carried, inverted, local, moved, turns_and_scales
-from .way import Way, is_live
 
 Array = NDArray[Any]
+Key = tuple[Any, str]
+"""A rig and the name of a limb's last bone."""
 
 SAME = 1e-5
 """How far numbers of a scale may be from the bone's own to be those."""
@@ -37,76 +38,64 @@ class Track(NamedTuple):
 
 
 class Course(NamedTuple):
-    """One limb over the frames. ``misses`` ``(frames,)`` are from tip to target in the world, and ``slack`` what is
-    still none; ``size`` is how much longer things are in the world than in the limb's frame, at most."""
+    """One limb over the frames: where its ``targets`` and ``tips`` are in the world ``(frames, 3)``; ``slack`` is what
+    these may be apart, and ``size`` how much longer things are in the world than in the limb's frame, at most."""
 
     last: PoseBone
     limb: Limb
     reference: Reference
     tracks: list[Track]
-    misses: Array
+    targets: Array
+    tips: Array
     slack: Array
     influence: Array
     size: float
+
+    @property
+    def misses(self) -> Array:
+        """How far the tip is from the target, ``(frames,)``."""
+        found: Array = np.linalg.norm(self.tips - self.targets, axis=1)
+        return found
 
     def is_missed(self, most: float | None) -> Array:
         """In which frames the tip is off its target though the limb is all IK."""
         return (self.influence >= 1.0) & ~(self.misses <= (self.slack if most is None else most))
 
 
-def courses_of(recording: Recording, way: Way) -> list[Course]:
-    """What the limbs of a recording do."""
-    return [course for rig in recording.rigs for course in _courses(recording, rig, way)]
+def courses_of(recording: Recording, known: Mapping[Key, Course] | None) -> dict[Key, Course]:
+    """What limbs do: solved, if nothing is ``known`` (None); else as they were seen, of those that are known with the
+    keys from there."""
+    found = [course for rig in recording.rigs for course in _courses(recording, rig, known)]
+    return {(course.last.id_data, course.last.name): course for course in found}
+
+
+def bones_of(last: PoseBone) -> list[PoseBone]:
+    """All bones of a limb, from the root down."""
+    return hierarchy(last, sum(links_of(last)))
 
 
 def bones_read(last: PoseBone) -> list[PoseBone]:
-    """The bones whose poses have to be known for the keys of a limb."""
-    bones = hierarchy(last, sum(links_of(last)))
+    """The bones that have to be read for the keys of a limb."""
     foot = foot_of(last) if foot_follows(last) else None
-    bones = [*bones, foot] if foot else bones
+    bones = [*bones_of(last), *([foot] if foot else [])]
     return bones + [bone.parent for bone in bones if bone.parent]
 
 
-def _courses(recording: Recording, rig: Rig, way: Way) -> Iterator[Course]:
+def _courses(recording: Recording, rig: Rig, known: Mapping[Key, Course] | None) -> Iterator[Course]:
     frames = np.stack([_frames(recording, rig, row) for row in range(len(rig.lasts))], axis=1)
     places = worlds_of(recording, rig.object)[:, None] @ frames
     targets = _places(recording, rig, 0)
-    are_solved = [way.is_solved and is_live(last) for last in rig.lasts]
-    found, tips = _solved(recording, rig, places, targets) if any(are_solved) else (None, _tips(recording, rig))
-    if found and not all(are_solved):
-        tips = np.where(np.array(are_solved)[:, None], tips, _tips(recording, rig))
-    misses = np.linalg.norm(tips - targets, axis=2)
     sizes = np.linalg.norm(places[..., :3, :3], axis=2)
     lengths = np.array([sum(limb.shape.lengths) for limb in rig.table.limbs])
     slack = MISSED * lengths * sizes[..., 1] + ROUNDING * np.abs(targets).max(axis=2)
-    feet = [foot_of(last) if foot_follows(last) else None for last in rig.lasts]
-    posed = [bone for row, last in enumerate(rig.lasts) if not is_live(last) for bone in _bones(rig, row)]
-    seen = _seen(recording, rig, [*posed, *filter(None, feet)])
+    if known is None:
+        tracks, tips = _solved(recording, rig, places, targets)
+    else:
+        tracks, tips = _seen(recording, rig, known)
     for row, last in enumerate(rig.lasts):
-        if found is not None and are_solved[row]:
-            tracks = _of_solution(rig, row, found)
-        else:
-            tracks = _of_channels(rig, row) if is_live(last) else _of_poses(rig, row, seen)
-        if feet[row]:
-            tracks.append(_turned(rig, feet[row].name, seen[feet[row].name][0]))  # type: ignore[union-attr]
-        yield Course(
-            last,
-            rig.table.limbs[row],
-            row_of(rig.table.reference, row),
-            tracks,
-            misses[:, row],
-            slack[:, row],
-            rig.sliders["influence"][:, row],
-            float(np.nanmax(sizes[:, row])),
-        )
-
-
-def _tips(recording: Recording, rig: Rig) -> Array:
-    """Where tips are in the world as they were evaluated, ``(frames, limbs, 3)``."""
-    worlds = worlds_of(recording, rig.object)
-    places = [worlds @ poses_of(recording, rig.object, last.name) for last in rig.lasts]
-    tips = np.array([limb.shape.tip for limb in rig.table.limbs])
-    return moved(np.stack(places, axis=1), tips)
+        limb, reference = rig.table.limbs[row], row_of(rig.table.reference, row)
+        influence, size = rig.sliders["influence"][:, row], float(np.nanmax(sizes[:, row]))
+        yield Course(last, limb, reference, tracks[row], targets[:, row], tips[:, row], slack[:, row], influence, size)
 
 
 def _frames(recording: Recording, rig: Rig, row: int) -> Array:
@@ -131,73 +120,65 @@ def _places(recording: Recording, rig: Rig, which: int) -> Array:
     return found
 
 
-def _solved(recording: Recording, rig: Rig, places: Array, targets: Array) -> tuple[Found, Array]:
-    """The solution for all limbs of a rig in all frames, and where that puts tips in the world."""
+def _solved(recording: Recording, rig: Rig, places: Array, targets: Array) -> tuple[list[list[Track]], Array]:
+    """The solution for all limbs of a rig, and where that puts tips in the world."""
     is_plain = bool((rig.sliders["influence"] >= 1.0).all() and np.isfinite(targets).all())
-    own = None if is_plain else _own_turns(rig)
+    own = None if is_plain else _own_turns(recording, rig)
     into = inverted(places)
     poles = moved(into, _places(recording, rig, 1)) if rig.table.is_poled.any() else np.full(targets.shape, np.nan)
     found = solve(rig.table, moved(into, targets), poles, rig.sliders, own)
     first, second = (tuple(np.moveaxis(found.turns[:, :, k], -1, 0)) for k in range(2))
     tips = joints_of((first, second), rig.table.reference, found.stretch)[1]
-    return found, moved(places, np.stack(np.broadcast_arrays(*tips), axis=-1))
+    tracks = [_of_solution(recording, rig, row, found) for row in range(len(rig.lasts))]
+    return tracks, moved(places, np.stack(np.broadcast_arrays(*tips), axis=-1))
 
 
-def _own_turns(rig: Rig) -> Array:
+def _own_turns(recording: Recording, rig: Rig) -> Array:
     """The bones' own (FK) rotations, ``(frames, limbs, links, 4)``."""
-    found = []
-    for limb in rig.table.limbs:
-        modes = [(name, rig.object.pose.bones[name].rotation_mode) for name in limb.bones]
-        turns = [to_quaternion(mode, [*_channel(rig, name, rotation_channel(mode)).T], ARRAYS) for name, mode in modes]
-        found.append(np.stack([np.stack(turn, axis=-1) for turn in turns], axis=1))
-    return np.stack(found, axis=1)
+    found = np.empty((recording.frames, len(rig.lasts), 2, 4))
+    for row, limb in enumerate(rig.table.limbs):
+        for k, name in enumerate(limb.bones):
+            mode = rig.object.pose.bones[name].rotation_mode
+            channels = channel_of(recording, rig.object, name, rotation_channel(mode))
+            found[:, row, k] = np.stack(to_quaternion(mode, [*channels.T], ARRAYS), axis=-1)
+    return found
 
 
-def _of_solution(rig: Rig, row: int, found: Found) -> list[Track]:
-    """Of a live limb that was solved."""
-    limb, last = rig.table.limbs[row], rig.lasts[row]
-    tracks = [_turned(rig, name, found.turns[:, row, k]) for k, name in enumerate(limb.bones)]
+def _of_solution(recording: Recording, rig: Rig, row: int, found: Found) -> list[Track]:
+    limb, bones = rig.table.limbs[row], bones_of(rig.lasts[row])
+    tracks = [_turned(recording, rig, name, found.turns[:, row, k]) for k, name in enumerate(limb.bones)]
     stretch = found.stretch[:, row]
     if (stretch != 1.0).any():
         sizes = np.stack(np.broadcast_arrays(*scales_of(limb, stretch)), axis=-1)  # type: ignore[arg-type]
-        tracks += [Track(name, "scale", "", sizes * _channel(rig, name, "scale")) for name in _scaled(last)]
+        for bone in bones:
+            if bone == bones[0] or bone.bone.inherit_scale in ("NONE", "NONE_LEGACY"):  # others inherit the size
+                own = channel_of(recording, rig.object, bone.name, "scale")
+                tracks.append(Track(bone.name, "scale", "", sizes * own))
     return tracks
 
 
-def _scaled(last: PoseBone) -> list[str]:
-    """The bones of a limb that a stretch scales: others inherit the size of the one above."""
-    bones = hierarchy(last, sum(links_of(last)))
-    return [bone.name for bone in bones if bone == bones[0] or bone.bone.inherit_scale in ("NONE", "NONE_LEGACY")]
+def _seen(recording: Recording, rig: Rig, known: Mapping[Key, Course]) -> tuple[list[list[Track]], Array]:
+    """What channels have to be for the poses that were seen, and where tips were in the world."""
+    given = [known.get((rig.object, last.name)) for last in rig.lasts]
+    feet: list[Any] = [foot_of(last) if foot_follows(last) else None for last in rig.lasts]
+    posed = [[] if course else bones_of(last) for last, course in zip(rig.lasts, given, strict=True)]
+    own = _own(recording, rig, [*(bone for bones in posed for bone in bones), *filter(None, feet)])
+    tracks: list[list[Track]] = []
+    for limb, course, bones, foot in zip(rig.table.limbs, given, posed, feet, strict=True):
+        tracks.append([*course.tracks] if course else [])
+        for bone in (*bones, *filter(None, [foot])):
+            turns, scales = own[bone.name]
+            if bone == foot or bone.name in limb.bones:
+                tracks[-1].append(_turned(recording, rig, bone.name, turns))
+            if bone != foot and np.abs(scales - channel_of(recording, rig.object, bone.name, "scale")).max() > SAME:
+                tracks[-1].append(Track(bone.name, "scale", "", scales))
+    worlds = worlds_of(recording, rig.object)
+    places = [worlds @ poses_of(recording, rig.object, last.name) for last in rig.lasts]
+    return tracks, moved(np.stack(places, axis=1), np.array([limb.shape.tip for limb in rig.table.limbs]))
 
 
-def _of_channels(rig: Rig, row: int) -> list[Track]:
-    """Of a live limb that was played: its channels as they were evaluated, with the solution in them."""
-    tracks = []
-    for name in rig.table.limbs[row].bones:
-        mode = rig.object.pose.bones[name].rotation_mode
-        channel = rotation_channel(mode)
-        tracks.append(Track(name, channel, mode, continuous(mode, _channel(rig, name, channel))))
-    for bone in _bones(rig, row):
-        sizes = _channel(rig, bone.name, "scale")
-        if np.abs(sizes - bone.scale[:]).max() > SAME:  # of the original, which has none of the solution
-            tracks.append(Track(bone.name, "scale", "", sizes))
-    return tracks
-
-
-def _of_poses(rig: Rig, row: int, seen: dict[str, tuple[Array, Array]]) -> list[Track]:
-    """Of a limb that the rig poses: what its bones' channels have to be for the poses that were evaluated."""
-    tracks = []
-    for bone in _bones(rig, row):
-        turns, scales = seen[bone.name]
-        if bone.name in rig.table.limbs[row].bones:
-            tracks.append(_turned(rig, bone.name, turns))
-        if np.abs(scales - _channel(rig, bone.name, "scale")).max() > SAME:
-            tracks.append(Track(bone.name, "scale", "", scales))
-    return tracks
-
-
-def _seen(recording: Recording, rig: Rig, bones: list[PoseBone]) -> dict[str, tuple[Array, Array]]:
-    """The rotations and scales of their own that bones have to have for the poses that were evaluated."""
+def _own(recording: Recording, rig: Rig, bones: list[PoseBone]) -> dict[str, tuple[Array, Array]]:
+    """The rotations and scales of their own that bones have to have for the poses that were seen."""
     if not bones:
         return {}
     found = []
@@ -208,22 +189,15 @@ def _seen(recording: Recording, rig: Rig, bones: list[PoseBone]) -> dict[str, tu
     return {bone.name: (turns[i], scales[i]) for i, bone in enumerate(bones)}
 
 
-def _bones(rig: Rig, row: int) -> list[PoseBone]:
-    return hierarchy(rig.lasts[row], sum(links_of(rig.lasts[row])))
-
-
-def _turned(rig: Rig, name: str, turns: Array) -> Track:
+def _turned(recording: Recording, rig: Rig, name: str, turns: Array) -> Track:
     """A rotation as a bone's mode writes it: the first frame close to what the bone had there, then without jumps."""
     mode = rig.object.pose.bones[name].rotation_mode
-    channel = rotation_channel(mode)
-    near = _channel(rig, name, channel)[:1]
+    near = channel_of(recording, rig.object, name, rotation_channel(mode))[:1]
+    return Track(name, rotation_channel(mode), mode, written(mode, turns, near))
+
+
+def written(mode: str, turns: Array, near: Array) -> Array:
+    """Rotations as a mode writes them, without jumps, the first close to ``near`` ``(1, numbers)``."""
     if mode == "QUATERNION":
-        values = turns if (turns[0] * near[0]).sum() >= 0.0 else -turns
-    else:
-        values = np.stack(to_channels(mode, tuple(turns.T), [*near.T], ARRAYS), axis=-1)
-    return Track(name, channel, mode, continuous(mode, values))
-
-
-def _channel(rig: Rig, name: str, channel: str) -> Array:
-    values = rig.channels[channel]
-    return values.numbers[:, values.row[name]].astype(float)
+        return continuous(mode, turns if (turns[0] * near[0]).sum() >= 0.0 else -turns)
+    return continuous(mode, np.stack(to_channels(mode, tuple(turns.T), [*near.T], ARRAYS), axis=-1))

@@ -17,13 +17,11 @@ from ..blender.animation import curves_everywhere
 from ..blender.editing import unkeyed_kept
 from ..blender.types import scene_of, view_layer_of
 from ..limb.words import Refused
+from .recording import Evaluated
 
 Progress = Callable[[float], None]
 Steps = Generator[float, None, None]
 """Gives after every frame the part that is done; closed before its end, it leaves all as it was."""
-
-Evaluated = Callable[[Any], Any]
-"""Gives the evaluated object of an original one."""
 
 Reading = Callable[[Evaluated], Callable[[int], None]]
 """Makes what reads the frame of a number, as long as the evaluated objects are not made anew."""
@@ -47,10 +45,10 @@ def step_apart(context: Context, objects: Iterable[Object], frames: Sequence[flo
             yield (i + 1) / len(frames)
 
 
-def step_shot(context: Context, _objects: Iterable[Object], frames: Sequence[float], reading: Reading) -> Steps:
-    """Go through frames of the shot as playback would, with live limbs; then back to where it was."""
+def step_shot(context: Context, frames: Sequence[float], reading: Reading, is_live: bool) -> Steps:
+    """Go through frames of the shot as playback would, its live limbs posed or in FK; then back to where it was."""
     scene = scene_of(context)
-    with _shot_kept(context):
+    with _shot_kept(context, is_live):
         for i, frame in enumerate(frames):
             _set_frame(scene, frame)
             reading(partial(_evaluated, depsgraph=context.evaluated_depsgraph_get()))(i)
@@ -84,10 +82,10 @@ def _apart(context: Context, objects: Iterable[Object]) -> Iterator[Scene]:
 
 
 @contextmanager
-def _shot_kept(context: Context) -> Iterator[None]:
+def _shot_kept(context: Context, is_live: bool) -> Iterator[None]:
     """Come back to the frame that is shown, with what was posed there without keys."""
     scene = scene_of(context)
-    frame, subframe, was_live = scene.frame_current, scene.frame_subframe, _set_live(scene, True)
+    frame, subframe, was_live = scene.frame_current, scene.frame_subframe, _set_live(scene, is_live)
     animated = [ob for ob in view_layer_of(context).objects if curves_everywhere(ob)]
     with unkeyed_kept(context, animated):
         try:

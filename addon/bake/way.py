@@ -48,7 +48,9 @@ def levels_among(lasts: Sequence[PoseBone], carriers: set[Carrier]) -> list[list
     """The live limbs among these, and those that they hang on, by what they hang on: each in a later list."""
     rigs: list[Any] = [ob for ob in dict.fromkeys(ob for ob, _ in carriers) if is_armature(ob)]
     live = [last for ob in rigs for last in limbs_of(ob) if is_live(last)]
-    needed = [last for last in live if last in lasts or (last.id_data, last.name) in carriers]
+    needed = [
+        last for last in live if last in lasts or any((last.id_data, bone.name) in carriers for bone in _line(last))
+    ]
     return levels_of(needed)
 
 
@@ -83,6 +85,10 @@ def _goes_with(constraint: Any) -> bool:
     return is_ours(constraint)
 
 
+def _line(last: PoseBone) -> list[PoseBone]:
+    return hierarchy(last, sum(links_of(last)))
+
+
 def _start(last: PoseBone, among: Dependencies) -> Iterator[Carrier]:
     """What has to be known to bake a limb: what carries it, what it follows, and what moves its own bones."""
     ob: Any = last.id_data
@@ -90,7 +96,7 @@ def _start(last: PoseBone, among: Dependencies) -> Iterator[Carrier]:
     for target, name in follow_of(last).pairs:
         if target is not None:
             yield from ((target, ""), (target, name))
-    for bone in hierarchy(last, sum(links_of(last))):
+    for bone in _line(last):
         yield (ob, bone.name)
         for _, curve in among.drivers(ob, bone.name):
             yield from driver_targets(curve)
