@@ -155,20 +155,28 @@ def _into(frame: list[list[float]], point: list[float]) -> tuple[float, float, f
 NEXT, AFTER = np.array([[1], [2], [0]]), np.array([[2], [0], [1]])
 
 
-def solve(table: Table, target: Array, pole: Array, sliders: dict[str, Array], own: Array | None) -> Found:
+TOLERANCE = 1e-5
+"""The shortfall, as a fraction of the limb's length, that still counts as reached: poses are in single precision."""
+
+Sliders = dict[str, Array]
+
+
+def solve(
+    table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = TOLERANCE
+) -> Found:
     """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own (..., n, 2, 4),
     not needed where all targets are there and every influence is 1.
 
-    A limb without a target keeps its own pose and is `Reach.INVALID`.
+    A limb without a target keeps its own pose and is `Reach.INVALID`. Without ``tolerance``, nobody asks for the reach.
     """
     if target.ndim == 2 and len(target) <= FEW:
-        return _pose_few(table, target, pole, sliders, own)
+        return _pose_few(table, target, pole, sliders, own, tolerance)
     shape = target.shape[:-1]
     found = Found(np.empty((*shape, 2, 4)), np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
     for part in table.parts:
         rows = part.rows
         mine = None if own is None else own[..., rows, :, :]
-        poses = _pose_part(part, target[..., rows, :], pole[..., rows, :], sliders, mine)
+        poses = _pose_part(part, target[..., rows, :], pole[..., rows, :], sliders, mine, tolerance)
         found.turns[..., rows, 0, :], found.turns[..., rows, 1, :] = poses.turns
         found.stretch[..., rows], found.reach[..., rows], found.shortfall[..., rows] = poses[1:]
     if own is not None:
@@ -182,11 +190,13 @@ FEW = 12
 """Up to so many limbs take less time on floats, one after the other: the same text, to the last bit."""
 
 
-def _pose_few(table: Table, target: Array, pole: Array, sliders: dict[str, Array], own: Array | None) -> Found:
+def _pose_few(
+    table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None
+) -> Found:
     """`solve` for a few limbs."""
     given: list[Any] = [target.tolist(), pole.tolist(), *(sliders[slider.name].tolist() for slider in SLIDERS)]
     rows: Any = zip(table.singles, table.is_poled.tolist(), *given, strict=True)
-    poses = [_pose_one(*row, None if own is None else own[i].tolist()) for i, row in enumerate(rows)]
+    poses = [_pose_one(tolerance, None if own is None else own[i].tolist(), *row) for i, row in enumerate(rows)]
     if own is not None:
         poses = [pose if pose is not NONE else NONE._replace(turns=mine) for pose, mine in zip(poses, own, strict=True)]
     turns, stretch, reach, shortfall = (np.array(each) for each in zip(*poses, strict=True))
@@ -194,6 +204,8 @@ def _pose_few(table: Table, target: Array, pole: Array, sliders: dict[str, Array
 
 
 def _pose_one(
+    tolerance: float | None,
+    own: Any,
     single: tuple[Plane, Reference, Settings],
     is_poled: bool,
     target: Any,
@@ -204,7 +216,6 @@ def _pose_one(
     softness: float,
     stretch: float,
     uses_pole: float,
-    own: Any,
 ) -> Pose:
     plane, reference, settings = single
     settings = settings._replace(
@@ -218,7 +229,7 @@ def _pose_one(
         own = None
     point = pole if is_poled and uses_pole > 0.5 else None
     try:
-        pose = pose_limb(target, reference, settings, plane, FLOATS, point, own, TOLERANCE)
+        pose = pose_limb(target, reference, settings, plane, FLOATS, point, own, tolerance)
     except (ValueError, ZeroDivisionError):
         return NONE
     w, x, y, z = pose.turns[0]
@@ -228,7 +239,9 @@ def _pose_one(
 NONE = Pose((IDENTITY, IDENTITY), 1.0, Reach.INVALID, 0.0)
 
 
-def _pose_part(part: Part, target: Array, pole: Array, sliders: dict[str, Array], own: Array | None) -> Poses:
+def _pose_part(
+    part: Part, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None
+) -> Poses:
     """`solve` for the limbs of one plane."""
     given = {name: values[..., part.rows] for name, values in sliders.items()}
     swivel = given["swivel"] / 2.0
@@ -246,12 +259,8 @@ def _pose_part(part: Part, target: Array, pole: Array, sliders: dict[str, Array]
         part.plane,
         np.where(is_poled, pole, target) if is_poled.any() else None,  # in line: as without one
         None if own is None else (own[..., 0, :], own[..., 1, :]),
-        TOLERANCE,
+        tolerance,
     )
-
-
-TOLERANCE = 1e-5
-"""The shortfall, as a fraction of the limb's length, that still counts as reached: poses are in single precision."""
 
 
 def scales_of(limb: Limb, stretch: float) -> tuple[float, float, float]:

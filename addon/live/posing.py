@@ -71,7 +71,7 @@ def _solve(group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, lendin
     if table.is_poled.any():
         pole = into_frames(frames, pole)
     is_plain = (sliders["influence"] >= 1.0).all() and np.isfinite(target).all()
-    return solve(table, target, pole, sliders, None if is_plain else _own(group, lending))
+    return solve(table, target, pole, sliders, None if is_plain else _own(group, lending), tolerance=None)
 
 
 def _own(group: Group, lending: Lending) -> Any:

@@ -126,7 +126,8 @@ def pose_limb(
 
     ``own`` are the bones' own (FK) local rotations, from which the settings' influence leads to the solution; without
     them it is 1. A target at the root counts as on the reference line. ``tolerance`` is the shortfall that still counts
-    as reached, and how far off a hinge's plane a target still counts as in it, as a fraction of the limb's length.
+    as reached, and how far off a hinge's plane a target still counts as in it, as a fraction of the limb's length; None
+    if nobody asks for the reach.
     Numbers that are not finite are the caller's to refuse.
     """
     x, y, z = target
@@ -136,8 +137,9 @@ def pose_limb(
     if plane == Plane.HINGE:
         cosine, sine = _unit(_sum(half_angle(y, -x, distance, m), off_line), m)
         turn = (cosine, 0.0, 0.0, sine)
-        beside = m.select(abs(z) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
-        reach = m.select(reach > Reach.REACHED, reach, beside)
+        if tolerance is not None:
+            beside = m.select(abs(z) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
+            reach = m.select(reach > Reach.REACHED, reach, beside)
         shortfall = m.sqrt(shortfall * shortfall + z * z)
     else:
         line = line_to(target, distance, m)
@@ -256,8 +258,8 @@ def _bend(
         ends = within[2:]
     plus, minus = gone + of.difference, gone - of.difference
     knee_cos, knee_sin, cosine, sine = turns(of.total + gone, far, plus, minus, settings.side, m)
-    slack = tolerance * of.total
-    reach = judge(shortfall, -slack, slack, *ends, m)
+    slack = 0.0 if tolerance is None else tolerance * of.total
+    reach = Reach.REACHED if tolerance is None else judge(shortfall, -slack, slack, *ends, m)
     knee, off_line = (knee_cos, -knee_sin), (cosine, sine)
     back = (reference.alpha[0], -reference.alpha[1])
     return _sum(knee, reference.kappa), _sum(off_line, back), stretch, reach, shortfall

@@ -143,7 +143,10 @@ def shortest(x: Any, y: Any, z: Any, m: Ops) -> Quaternion:
     off = x * x + z * z
     ahead = m.select(y < 0.0, off / (1.0 + abs(y)), 1.0 + y)  # 1 + y, without cancellation
     opposite = ahead < 0.5 * IN_LINE * IN_LINE
-    return normalised(choose(opposite, (-x, 0.0, z, 1.0 - y), (ahead, z, 0.0, -x), m), m)
+    lead = m.select(opposite, 1.0 - y, ahead)
+    factor = 1.0 / m.sqrt(lead * lead + off)
+    w, x, y, z = choose(opposite, (-x, 0.0, z, lead), (lead, z, 0.0, -x), m)
+    return (w * factor, x * factor, y * factor, z * factor)
 
 
 def unit(v: Vector, fallback: Vector, m: Ops) -> Vector:
