@@ -7,6 +7,8 @@ moved them before is taken away with the limbs; a bone that is connected to one 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +28,7 @@ from .keys import Sheet, path_to_channel
 from .recording import Evaluated, Recording, new_recording, poses_of, readers_of
 from .request import Request
 from .results import Course, bones_read, courses_of, written
-from .stepping import step_apart, step_shot, time_now, times_of
+from .stepping import shot, step_apart, time_now, times_of
 from .transforms import carried, local, rotations, turns_and_scales, unscaled
 from .way import Way, is_live
 
@@ -76,10 +78,8 @@ def bake_for_game(
 
         return read_more
 
-    if is_apart:
-        yield from step_apart(context, recording.worlds, request.frames, reading)
-    else:
-        yield from step_shot(context, request.frames, reading, is_live=True)
+    with nullcontext(partial(step_apart, context)) if is_apart else shot(context, is_live=True) as step:
+        yield from step(recording.worlds, request.frames, reading)
     plain = [_plain(recording, ob, bones[ob], besides[ob]) for ob in objects]
     courses = courses_of(recording, {})
     for each in plain:

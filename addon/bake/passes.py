@@ -7,8 +7,9 @@ says where everything is. In the shot, a last time shows whether all is there as
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from ..blender.types import scene_of
 from ..limb.settings import SLIDER
 from ..limb.tasks.feet import foot_follows
 from .keys import Sheet, path_to_channel, stripped, trial
-from .recording import Recording, new_recording, readers_of
+from .recording import new_recording, readers_of
 from .results import Course, Key, bones_of, bones_read, courses_of
-from .stepping import step_apart, step_shot, times_of
+from .stepping import shot, step_apart, times_of
 from .way import Way, is_live, levels_among, strange_constraints
 
 Passes = Generator[float, None, dict[Key, Course]]
@@ -29,50 +30,47 @@ Passes = Generator[float, None, dict[Key, Course]]
 def go_through(context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], way: Way) -> Passes:
     """What limbs do over frames. Gives the part that is done."""
     levels = levels_among(lasts, way.carriers)
-    again = [last for last in lasts if not is_live(last) or not way.is_apart or _is_seen_only(last)]
-    total = len(levels) + bool(again)
+    again = [last for last in lasts if not is_live(last) or _is_seen_only(last)]
     known: dict[Key, Course] = {}
     with ExitStack() as stack:
+        step = partial(step_apart, context) if way.is_apart else stack.enter_context(shot(context, is_live=False))
         sheets: dict[Any, Sheet] = {}
-        if total > 1:
+        if len(levels) + bool(again) > 1 or not way.is_apart:
             rigs = dict.fromkeys(last.id_data for level in levels for last in level)
             sheets = {ob: stack.enter_context(trial(context, ob)) for ob in rigs}
-        elif levels and way.is_apart:
+        elif levels:
             stack.enter_context(stripped(context, _unneeded(levels[0], way), len(frames)))
-        for n, level in enumerate(levels):
+        total = len(levels) + bool(again)
+        for n, level in enumerate([*levels, *([again] if again else [])]):
             recording = new_recording(level, len(frames), bones_read, way.is_apart)
-            for done in _step(context, recording, frames, way):
+            for done in step(recording.worlds, frames, partial(readers_of, recording)):
                 yield (n + done) / total
-            found = courses_of(recording, None)
+            found = courses_of(recording, None if n < len(levels) else known)
             known |= found
-            if sheets:
+            if sheets and n < len(levels):
                 _write(found.values(), sheets, times_of(scene_of(context), frames))
-        if again:
-            recording = new_recording(again, len(frames), bones_read, way.is_apart)
-            for done in _step(context, recording, frames, way):
-                yield (len(levels) + done) / total
-            played = courses_of(recording, known)
-            is_so = way.is_apart or all(_is_there(known.get(key), course) for key, course in played.items())
-            known |= played
-    if again and not is_so:
+        is_so = way.is_apart or not levels
+        if not is_so:
+            some = np.arange(0, len(frames), max(len(frames) // LOOKS, 1))
+            recording = new_recording(lasts, len(some), bones_read, False)
+            yield from step(recording.worlds, [frames[i] for i in some], partial(readers_of, recording))
+            is_so = all(_is_there(known[key], each, some) for key, each in courses_of(recording, known).items())
+    if not is_so:
         recording = new_recording(lasts, len(frames), bones_read, False)
-        yield from step_shot(context, frames, lambda evaluated_of: readers_of(recording, evaluated_of), is_live=True)
+        with shot(context, is_live=True) as step:
+            yield from step(recording.worlds, frames, partial(readers_of, recording))
         known = courses_of(recording, {})
     return known
+
+
+LOOKS = 16
+"""In so many frames of the shot it is looked whether targets are where they were before limbs had keys: what Python
+does may depend on these."""
 
 
 def _is_seen_only(last: PoseBone) -> bool:
     """Whether only Blender knows where a live limb is in the end, or its foot."""
     return foot_follows(last) or bool(strange_constraints(last))
-
-
-def _step(context: Context, recording: Recording, frames: Sequence[float], way: Way) -> Iterator[float]:
-    def reading(evaluated_of: Any) -> Any:
-        return readers_of(recording, evaluated_of)
-
-    if way.is_apart:
-        return step_apart(context, recording.worlds, frames, reading)
-    return step_shot(context, frames, reading, is_live=False)
 
 
 def _write(courses: Iterable[Course], sheets: Mapping[Any, Sheet], times: Any) -> None:
@@ -81,11 +79,9 @@ def _write(courses: Iterable[Course], sheets: Mapping[Any, Sheet], times: Any) -
             sheets[course.last.id_data].write(path_to_channel(track.bone, track.channel), times, track.values)
 
 
-def _is_there(before: Course | None, now: Course) -> bool:
-    """Whether a target is where it was before the limb had keys."""
-    if before is None:
-        return True
-    off = np.linalg.norm(before.targets - now.targets, axis=1)
+def _is_there(before: Course, now: Course, frames: Any) -> bool:
+    """Whether a target is where it was before limbs had keys."""
+    off = np.linalg.norm(before.targets[frames] - now.targets, axis=1)
     return bool((off <= now.slack).all())
 
 

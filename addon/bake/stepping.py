@@ -27,6 +27,9 @@ Reading = Callable[[Evaluated], Callable[[int], None]]
 """Makes what reads the frame of a number, as long as the evaluated objects are not made anew."""
 
 
+Step = Callable[[Iterable[Object], Sequence[float], Reading], Steps]
+"""Goes through frames, reading what is evaluated of some objects."""
+
 AT_ONCE = 16
 """How many frames are gone through before anybody can look at the window or cancel: Blender may make its graph anew
 then, and with it all that is read."""
@@ -45,14 +48,26 @@ def step_apart(context: Context, objects: Iterable[Object], frames: Sequence[flo
             yield (i + 1) / len(frames)
 
 
-def step_shot(context: Context, frames: Sequence[float], reading: Reading, is_live: bool) -> Steps:
-    """Go through frames of the shot as playback would, its live limbs posed or in FK; then back to where it was."""
+@contextmanager
+def shot(context: Context, is_live: bool) -> Iterator[Step]:
+    """Steps through frames of the shot as playback would, its live limbs posed or in FK; afterwards the shot is back at
+    the frame that was shown, with what was posed there without keys."""
     scene = scene_of(context)
-    with _shot_kept(context, is_live):
-        for i, frame in enumerate(frames):
-            _set_frame(scene, frame)
+    frame, subframe, was_live = scene.frame_current, scene.frame_subframe, _set_live(scene, is_live)
+    animated = [ob for ob in view_layer_of(context).objects if curves_everywhere(ob)]
+
+    def step(_objects: Iterable[Object], frames: Sequence[float], reading: Reading) -> Steps:
+        for i, at in enumerate(frames):
+            _set_frame(scene, at)
             reading(partial(_evaluated, depsgraph=context.evaluated_depsgraph_get()))(i)
             yield (i + 1) / len(frames)
+
+    with unkeyed_kept(context, animated):
+        try:
+            yield step
+        finally:
+            _set_live(scene, was_live)
+            scene.frame_set(frame, subframe=subframe)
 
 
 def times_of(scene: Scene, frames: Sequence[float]) -> NDArray[np.float64]:
@@ -79,20 +94,6 @@ def _apart(context: Context, objects: Iterable[Object]) -> Iterator[Scene]:
         yield scene
     finally:
         bpy.data.scenes.remove(scene)
-
-
-@contextmanager
-def _shot_kept(context: Context, is_live: bool) -> Iterator[None]:
-    """Come back to the frame that is shown, with what was posed there without keys."""
-    scene = scene_of(context)
-    frame, subframe, was_live = scene.frame_current, scene.frame_subframe, _set_live(scene, is_live)
-    animated = [ob for ob in view_layer_of(context).objects if curves_everywhere(ob)]
-    with unkeyed_kept(context, animated):
-        try:
-            yield
-        finally:
-            scene.frame_set(frame, subframe=subframe)
-            _set_live(scene, was_live)
 
 
 def _set_live(scene: Scene, is_live: bool) -> bool:
