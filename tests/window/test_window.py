@@ -88,7 +88,7 @@ def test_edit_mode_and_rebuild(play):
 
 
 def test_make_and_pick_a_target(play):
-    found = play("picks_by_the_search")
+    found = play("tasks.picks_by_the_search")
     assert found["without"] == "INVALID"
     assert found["made"][0] == "REACHED"
     assert found["picked"][:2] == ["REACHED", "somewhere"]
@@ -97,7 +97,7 @@ def test_make_and_pick_a_target(play):
 
 
 def test_switch_with_keys(play):
-    found = play("switches_with_keys")
+    found = play("tasks.switches_with_keys")
     assert found["moved"] < 1e-4
     assert found["influence"] == 0.0
     assert found["selected"] == ["shin.L", "thigh.L"]
@@ -108,7 +108,7 @@ def test_switch_with_keys(play):
 
 
 def test_without_the_extension(play):
-    found = play("lives_without_the_extension")
+    found = play("tasks.lives_without_the_extension")
     assert found["without"] < NEAR
     assert found["fk"] > 0.05
     assert found["dragged"] > 0.02
@@ -117,14 +117,14 @@ def test_without_the_extension(play):
 
 
 def test_enable_again(play):
-    first, without, again = play("enables_the_extension_again")["misses"]
+    first, without, again = play("tasks.enables_the_extension_again")["misses"]
     assert first < NEAR
     assert without > 0.05
     assert again < NEAR
 
 
 def test_bake_from_the_dialog(play):
-    found = play("bakes_from_the_dialog")
+    found = play("tasks.bakes_from_the_dialog")
     assert found["asking"]
     assert found["moved"] < NEAR
     assert set(found["keyed"].values()) >= {40}
@@ -134,24 +134,24 @@ def test_bake_from_the_dialog(play):
 
 
 def test_esc_cancels_a_bake(play):
-    found = play("cancels_a_bake")
+    found = play("tasks.cancels_a_bake")
     assert found["after_the_dialog"]
     assert found["ran"]
     assert found["after"]
 
 
 def test_the_panel_is_shown_on_limbs_only(play):
-    found = play("shows_the_panel_last")
+    found = play("tasks.shows_the_panel_last")
     assert {name: found[name] for name in ("root", "hips")} == {"root": False, "hips": False}
     assert all(found[name] for name in ("thigh.L", "shin.L", "foot.L"))
     assert found["generated"] == []
 
 
 def test_the_overlay_is_drawn(play):
-    found = play("shows_the_overlay")
+    found = play("tasks.shows_the_overlay")
     assert found["near"] < found["far"]
     assert found["far"] > 300
 
 
 def test_the_pie_menu_opens(play):
-    play("opens_the_pie")
+    play("tasks.opens_the_pie")

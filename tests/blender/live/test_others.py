@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
+from tests.blender import rigs
 from tests.blender.live import legs
 
 LISTS = ("frame_change_post", "depsgraph_update_pre", "depsgraph_update_post", "undo_post", "load_post")
@@ -132,3 +133,23 @@ def test_failing_half_way_leaves_nothing(addon, monkeypatch):
     finally:
         monkeypatch.undo()
         package.register()
+
+
+@pytest.mark.parametrize("gone", ["target", "rig", "bone", "constraint"])
+def test_what_is_gone_leaves_the_others(gone, capfd):
+    last, other = legs.leg(), legs.leg("other")
+    other.planar_ik.target.location = (0.1, -0.4, 0.3)
+    if gone == "target":
+        bpy.data.objects.remove(last.planar_ik.target)
+    elif gone == "rig":
+        bpy.data.objects.remove(last.id_data)
+    elif gone == "bone":
+        rigs.activate(last.id_data, "EDIT")
+        last.id_data.data.edit_bones.remove(last.id_data.data.edit_bones["upper"])
+        bpy.ops.object.mode_set(mode="POSE")
+    else:
+        last.constraints.remove(last.constraints[0])
+    for frame in (2, 3):
+        bpy.context.scene.frame_set(frame)
+        assert legs.off(bpy.data.objects["other"].pose.bones["lower"]) < 1e-5
+    assert "Traceback" not in capfd.readouterr().err

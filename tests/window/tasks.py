@@ -1,0 +1,256 @@
+"""What a person does with limbs that are there, one function each, as in scenarios.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+from hand import Hand
+from leg import (
+    animate,
+    away,
+    everything,
+    is_baking,
+    joints,
+    keyed,
+    limb,
+    missed,
+    motion,
+    open_file,
+    open_leg,
+    open_limb,
+    pixels,
+    rig,
+    select,
+    selected,
+    until,
+    value,
+    with_extension,
+    without_extension,
+)
+
+from tests.blender import rigs
+
+
+def picks_by_the_search(hand: Hand) -> Iterator[Any]:
+    """Take the target away, press Make a Target in the panel; then pick an object in the search."""
+    yield from open_limb(hand, "RIG")
+    yield from hand.open_sidebar()
+    other = bpy.data.objects.new("somewhere", None)
+    other.location = (0.1, -0.1, 0.25)
+    bpy.context.scene.collection.objects.link(other)
+    before = joints()
+    limb().target = None
+    bpy.ops.ed.undo_push(message="Unset the target")
+    select("shin.L")
+    yield
+    hand.picture("no-target")
+    found: dict[str, Any] = {"without": limb().reach}
+    yield from hand.hover_button("bpy.ops.pose.planar_ik_mend(way='TARGET')", 0.5)
+    yield from hand.key("LEFTMOUSE")
+    yield
+    found["made"] = [limb().reach, limb().subtarget]
+    select("shin.L")
+    limb().target = None
+    bpy.ops.ed.undo_push(message="Unset the target")
+    yield
+    yield from hand.hover_button("bpy.ops.pose.planar_ik_pick(part='TARGET')", 0.5)
+    yield from hand.key("LEFTMOUSE")
+    yield from hand.write("somew")
+    yield
+    hand.picture("search")
+    yield from hand.key("RET")
+    yield
+    yield
+    found["picked"] = [limb().reach, limb().target.name if limb().target else "", missed()]
+    yield from hand.key("Z", ctrl=True)
+    found["undone"] = limb().target is None
+    found["moved"] = away(before, joints())
+    return found
+
+
+def switches_with_keys(hand: Hand) -> Iterator[Any]:
+    """Switch to FK from the search with Auto Keying on a later frame, and undo it."""
+    yield from open_limb(hand, "RIG")
+    bpy.context.scene.frame_set(10)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    yield from hand.to_the_middle()
+    before = joints()
+    yield from hand.choose("Switch FK/IK")
+    yield
+    found: dict[str, Any] = {
+        "moved": away(before, joints()),
+        "influence": value("IK Influence"),
+        "selected": selected(),
+    }
+    for frame in (9, 10, 30):
+        bpy.context.scene.frame_set(frame)
+        found[str(frame)] = [value("IK Influence"), away(before, joints())]
+    bpy.context.scene.frame_set(10)
+    yield from hand.key("Z", ctrl=True)
+    yield
+    found["undone"] = [value("IK Influence"), away(before, joints())]
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+    return found
+
+
+def lives_without_the_extension(hand: Hand) -> Iterator[Any]:
+    """Save a leg on the rig, open it without the extension, key IK Influence there, save; open it with it again."""
+    yield from open_limb(hand, "RIG")
+    path = str(hand.pictures / "leg.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    before = joints()
+    yield from without_extension()
+    found: dict[str, Any] = {}
+    try:
+        yield from open_file(hand, path)
+        found["without"] = away(before, joints())
+        rig().pose.bones["shin.L"].keyframe_insert('["IK Influence"]', frame=1)
+        rig().pose.bones["shin.L"]["IK Influence"] = 0.0
+        rig().pose.bones["shin.L"].keyframe_insert('["IK Influence"]', frame=11)
+        bpy.context.scene.frame_set(11)
+        fk = joints()
+        target = rig().pose.bones["target_shin.L"]
+        bpy.context.scene.frame_set(1)
+        target.location.y += 0.05
+        bpy.context.view_layer.update()
+        found |= {"fk": away(before, fk), "dragged": away(before, joints())}
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+    finally:
+        with_extension()
+        yield
+    yield from open_file(hand, path)
+    found["back"] = [limb().reach, missed()]
+    return found
+
+
+def enables_the_extension_again(hand: Hand) -> Iterator[Any]:
+    """Switch the extension off and on again while a live limb is bent; how far its tip is from the target each time."""
+    yield from open_limb(hand, "LIVE")
+    target = rigs.evaluated(rig()).pose.bones["target_shin.L"].head.copy()
+    misses = []
+    for step in (lambda: None, without_extension, with_extension):
+        done = step()
+        yield from done or ()
+        for _ in range(3):
+            yield
+        misses.append((rigs.evaluated(rig()).pose.bones["foot.L"].head - target).length)
+    return {"misses": misses}
+
+
+def bakes_from_the_dialog(hand: Hand) -> Iterator[Any]:
+    """Bake from the search and the dialog that opens; undo and redo."""
+    yield from open_limb(hand, "RIG")
+    animate()
+    bpy.context.scene.frame_end = 40
+    bpy.ops.ed.undo_push(message="Animate")
+    before, had = motion(), sorted(keyed())
+    yield from hand.to_the_middle()
+    yield from hand.choose("Bake Planar IK")
+    yield
+    hand.picture("dialog")
+    found: dict[str, Any] = {"asking": sorted(keyed()) == had}
+    yield from hand.key("RET")
+    yield from until(lambda: value("IK Influence") == 0.0)
+    yield
+    hand.picture("baked")
+    found |= {"moved": max(map(away, before, motion())), "keyed": keyed()}
+    yield from hand.key("Z", ctrl=True)
+    yield
+    found |= {"undone": sorted(keyed()) == had, "influence": value("IK Influence")}
+    yield from hand.key("Z", ctrl=True, shift=True)
+    yield
+    found["redone"] = max(map(away, before, motion()))
+    return found
+
+
+def cancels_a_bake(hand: Hand) -> Iterator[Any]:
+    """Press Esc in the dialog; then bake so much that it takes long, and press Esc in the middle of it."""
+    yield from open_limb(hand, "LIVE")
+    animate()
+    bpy.context.scene.frame_end = 200_000
+    bpy.context.scene.frame_set(7)
+    bpy.ops.ed.undo_push(message="Animate")
+    before = everything()
+    yield from hand.to_the_middle()
+    yield from hand.choose("Bake Planar IK")
+    yield from hand.key("ESC")
+    found: dict[str, Any] = {"after_the_dialog": everything() == before}
+    yield from hand.to_the_middle()
+    yield from hand.choose("Bake Planar IK")
+    yield from hand.key("RET")
+    for _ in range(6):
+        yield
+    hand.picture("progress")
+    found["ran"] = is_baking(hand)
+    yield from hand.key("ESC")
+    yield from until(lambda: not is_baking(hand))
+    yield
+    found["after"] = everything() == before
+    return found
+
+
+def shows_the_panel_last(hand: Hand) -> Iterator[Any]:
+    """With a rig that Rigify generated: nothing on its bones; on a plain rig the panel, on the limb's bones only."""
+    bpy.ops.preferences.addon_enable(module="rigify")
+    yield from open_leg(hand)
+    yield from hand.open_sidebar()
+    shown = bpy.types.VIEW3D_PT_planar_ik.poll
+    found: dict[str, Any] = {}
+    for name in ("root", "hips", "thigh.L", "shin.L", "foot.L"):
+        select(name)
+        found[name] = shown(bpy.context)
+    select("shin.L")
+    yield
+    hand.picture("plain")
+    bpy.ops.pose.planar_ik_add()
+    select("shin.L")
+    yield from hand.move((hand.sidebar()[1].x + 50, hand.sidebar()[1].y + 50))
+    yield from hand.keys(*8 * ["WHEELDOWNMOUSE"])
+    yield
+    hand.picture("added")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.object.armature_basic_human_metarig_add()
+    bpy.ops.pose.rigify_generate()
+    generated = bpy.context.object
+    rigs.activate(generated)
+    found["generated"] = []
+    for bone in generated.pose.bones:
+        generated.data.bones.active = bone.bone
+        found["generated"] += [bone.name] if shown(bpy.context) else []
+    yield
+    hand.picture("generated")
+    return found
+
+
+def shows_the_overlay(hand: Hand) -> Iterator[Any]:
+    """What the picture shows with the overlay and without it, on target and out of reach."""
+    yield from open_limb(hand, "RIG")
+    select("target_shin.L")
+    found = {}
+    for name, by in (("near", 0.0), ("far", 0.9)):
+        rig().pose.bones["target_shin.L"].location.y += by
+        bpy.context.view_layer.update()
+        pictures = []
+        for is_on in (True, False):
+            bpy.context.scene.planar_ik.show_overlay = is_on
+            hand.view()[0].tag_redraw()
+            yield
+            yield
+            pictures.append(pixels(str(hand.picture(f"{name}-{is_on}", hand.place_of_view()))))
+        found[name] = sum(1 for a, b in zip(*pictures, strict=True) if abs(a - b) > 0.05)
+    bpy.context.scene.planar_ik.show_overlay = True
+    return found
+
+
+def opens_the_pie(hand: Hand) -> Iterator[Any]:
+    """The pie menu, and Switch from it."""
+    yield from open_limb(hand, "RIG")
+    yield from hand.to_the_middle()
+    bpy.ops.wm.call_menu_pie(name="VIEW3D_MT_planar_ik_pie")
+    yield
+    yield
+    hand.picture("pie")
+    yield from hand.key("ESC")
+    return {}
