@@ -105,9 +105,11 @@ def _write(context: Context, courses: Sequence[Course], keys: Sequence[Keys], ti
     for course, (which, slopes, _) in zip(courses, keys, strict=True):
         ob = course.last.id_data
         sheet = sheets.get(ob) or sheets.setdefault(ob, Sheet(ob, now, request.new_action))
+        is_fk_elsewhere = path_to_influence(course.last.name) in sheet.paths
         for i, track in enumerate(course.tracks):
             path = path_to_channel(track.bone, track.channel)
-            sheet.write(path, times[which], track.values[which], None if slopes is None else slopes[i][which])
+            slope = None if slopes is None else slopes[i][which]
+            sheet.write(path, times[which], track.values[which], slope, is_fk_elsewhere)
         if not request.remove:
             sheet.hold(path_to_influence(course.last.name), times, 0.0, course.influence[0])
     for sheet in sheets.values():

@@ -36,27 +36,38 @@ class Sheet:
         self._curves = {(curve.data_path, curve.array_index): curve for curve in self.holder.fcurves}
         self._heeds_groups = bpy.app.version < (4, 4) or bool(ob.animation_data.nla_tracks)
 
-    def write(self, path: str, times: Array, values: Array, slopes: Array | None = None) -> None:
+    def write(
+        self, path: str, times: Array, values: Array, slopes: Array | None = None, keeps_others: bool = False
+    ) -> None:
         """Replace the keys of a property from the first to the last of these times; ``values`` and ``slopes`` per frame
-        are ``(times, numbers)``."""
-        self._written.setdefault(path, value_at(self.object, path))
+        are ``(times, numbers)``. What counts before and after as well is kept there by a key on each side."""
+        now = self._written.setdefault(path, value_at(self.object, path))
         for index in range(values.shape[1]):
-            curve = self._curve(path, index)
             slope = None if slopes is None else slopes[:, index]
+            beside = self._beside(path, index, times, now[index]) if keeps_others else ()
+            curve = self._curve(path, index)
+            for time, value in beside:
+                fcurves.write(curve, np.array([time]), np.array([value]))
             fcurves.write(curve, times, values[:, index], "LINEAR" if slope is None else "BEZIER", slope)
+
+    def _beside(self, path: str, index: int, times: Array, now: float) -> list[tuple[float, float]]:
+        """The frames before and after these times, and what a property is there; ``now`` where it has no keys."""
+        curve = self._curves.get((path, index))
+        return [(time, curve.evaluate(time) if curve else now) for time in (times[0] - 1.0, times[-1] + 1.0)]
 
     def hold(self, path: str, times: Array, value: float, now: float) -> None:
         """Let a property have a value from the first to the last of these times, and before and after what it had;
         ``now`` is that where it has no keys."""
-        curve = self._curves.get((path, 0))
-        first, last = float(times[0]), float(times[-1])
-        before, after = ((curve.evaluate(each) if curve else now) for each in (first - 1.0, last + 1.0))
+        curve, last = self._curves.get((path, 0)), float(times[-1])
+        (_, before), (_, after) = self._beside(path, 0, times, now)
+        goes_on = [key.interpolation for key in curve.keyframe_points if key.co.x <= last + 1.0] if curve else []
         self._written.setdefault(path, value_at(self.object, path))
         curve = self._curve(path, 0)
-        places = np.array((first - 1.0, first, last, last + 1.0))
+        places = np.array((times[0] - 1.0, times[0], last, last + 1.0))
         fcurves.write(curve, places, np.array((before, value, value, after)), "CONSTANT")
-        if after != value:
-            curve.keyframe_points[int(np.searchsorted(fcurves.read(curve)[0], last + 0.5))].interpolation = "LINEAR"
+        if goes_on and goes_on[-1] != "CONSTANT":
+            at = int(np.searchsorted(fcurves.read(curve)[0], last + 0.5))
+            curve.keyframe_points[at].interpolation = goes_on[-1]
 
     def remove(self, paths: Iterable[str]) -> None:
         """Take the F-curves of properties away."""
@@ -163,10 +174,9 @@ def trial(context: Context, ob: Any) -> Iterator[Sheet]:
 
 @contextmanager
 def stripped(context: Context, unneeded: Mapping[Any, set[str]], frames: int) -> Iterator[None]:
-    """Rigs whose bones of these names have lost their F-curves, where these would take long over so many frames."""
+    """Rigs that have lost the F-curves of these paths, where they would take long over so many frames."""
     with ExitStack() as stack:
-        for ob, names in unneeded.items():
-            paths = {curve.data_path for curve in curves_of(ob) if _is_channel(curve.data_path, names)}
+        for ob, paths in unneeded.items():
             if len(paths) * frames > WORTH:
                 stack.enter_context(trial(context, ob)).remove(paths)
         yield
@@ -174,11 +184,6 @@ def stripped(context: Context, unneeded: Mapping[Any, set[str]], frames: int) ->
 
 WORTH = 5_000
 """So many curves times frames take as long to evaluate as to be copied and left out."""
-
-
-def _is_channel(path: str, names: set[str]) -> bool:
-    bone, rest = split_path(path)
-    return bone in names and rest.startswith(("location", "rotation", "scale"))
 
 
 def _use_copy(ob: Any) -> None:

@@ -7,7 +7,7 @@ says where everything is. In the shot, a last time shows whether all is there as
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 from bpy.types import Context, PoseBone
 
-from ..blender.types import scene_of
+from ..blender.animation import animated_paths, curves_of
+from ..blender.types import scene_of, split_path
+from ..limb.home import bones_of_limb
 from ..limb.settings import SLIDER
 from ..limb.tasks.feet import foot_follows
-from .keys import Sheet, path_to_channel, stripped, trial
+from .keys import Sheet, path_to_channel, path_to_influence, stripped, trial
 from .recording import new_recording, readers_of
-from .results import Course, Key, bones_of, bones_read, courses_of
+from .results import Course, Key, bones_read, courses_of
 from .stepping import shot, step_apart, times_of
 from .way import Way, is_live, levels_among, strange_constraints
 
@@ -32,14 +34,15 @@ def go_through(context: Context, lasts: Sequence[PoseBone], frames: Sequence[flo
     levels = levels_among(lasts, way.carriers)
     again = [last for last in lasts if not is_live(last) or _is_seen_only(last)]
     known: dict[Key, Course] = {}
+    solved: dict[Key, Course] = {}
     with ExitStack() as stack:
         step = partial(step_apart, context) if way.is_apart else stack.enter_context(shot(context, is_live=False))
         sheets: dict[Any, Sheet] = {}
         if len(levels) + bool(again) > 1 or not way.is_apart:
             rigs = dict.fromkeys(last.id_data for level in levels for last in level)
             sheets = {ob: stack.enter_context(trial(context, ob)) for ob in rigs}
-        elif levels:
-            stack.enter_context(stripped(context, _unneeded(levels[0], way), len(frames)))
+        else:
+            stack.enter_context(stripped(context, dict(_unneeded(lasts, way)), len(frames)))
         total = len(levels) + bool(again)
         for n, level in enumerate([*levels, *([again] if again else [])]):
             recording = new_recording(level, len(frames), bones_read, way.is_apart)
@@ -47,14 +50,17 @@ def go_through(context: Context, lasts: Sequence[PoseBone], frames: Sequence[flo
                 yield (n + done) / total
             found = courses_of(recording, None if n < len(levels) else known)
             known |= found
+            if n < len(levels):
+                solved |= found
             if sheets and n < len(levels):
                 _write(found.values(), sheets, times_of(scene_of(context), frames))
         is_so = way.is_apart or not levels
         if not is_so:
             some = np.arange(0, len(frames), max(len(frames) // LOOKS, 1))
-            recording = new_recording(lasts, len(some), bones_read, False)
+            live = [last for level in levels for last in level]
+            recording = new_recording(live, len(some), bones_read, False)
             yield from step(recording.worlds, [frames[i] for i in some], partial(readers_of, recording))
-            is_so = all(_is_there(known[key], each, some) for key, each in courses_of(recording, known).items())
+            is_so = all(_is_there(solved[key], each, some) for key, each in courses_of(recording, solved).items())
     if not is_so:
         recording = new_recording(lasts, len(frames), bones_read, False)
         with shot(context, is_live=True) as step:
@@ -85,13 +91,22 @@ def _is_there(before: Course, now: Course, frames: Any) -> bool:
     return bool((off <= now.slack).all())
 
 
-def _unneeded(lasts: Sequence[PoseBone], way: Way) -> dict[Any, set[str]]:
-    """The bones of rigs whose own channels nobody needs to know while these limbs are all IK, by rig."""
-    needed: dict[Any, set[str]] = {}
-    for ob, name in way.carriers:
-        needed.setdefault(ob, set()).add(name)
-    for last in lasts:
-        path, has_stretch = SLIDER["influence"].key, SLIDER["stretch"].key in last  # type: ignore[operator]
-        if not has_stretch and last[path] >= 1.0:
-            needed[last.id_data] -= {bone.name for bone in bones_of(last)}
-    return {ob: {bone.name for bone in ob.pose.bones} - needed[ob] for ob in {last.id_data for last in lasts}}
+def _unneeded(lasts: Sequence[PoseBone], way: Way) -> Iterator[tuple[Any, set[str]]]:
+    """The data paths of rigs that nobody needs to know: channels of bones that limbs don't hang on, and those that
+    limbs turn which are all IK."""
+    for ob in dict.fromkeys(last.id_data for last in lasts):
+        split = {curve.data_path: split_path(curve.data_path) for curve in curves_of(ob)}
+        animated, needed = animated_paths(ob), {bone for rig, bone in way.carriers if rig == ob}
+        turned: set[str] = set()
+        for last in lasts:
+            is_ik = last[SLIDER["influence"].key] >= 1.0 and path_to_influence(last.name) not in animated
+            if last.id_data == ob and is_ik and SLIDER["stretch"].key not in last:  # type: ignore[operator]
+                turned |= {bone.name for bone in bones_of_limb(last)}
+                needed -= turned if is_live(last) else set()
+        yield ob, {path for path, each in split.items() if _is_unneeded(*each, needed, turned)}
+
+
+def _is_unneeded(bone: str, channel: str, needed: set[str], turned: set[str]) -> bool:
+    if bone and bone not in needed:
+        return channel.startswith(("location", "rotation", "scale"))
+    return bone in turned and channel.startswith("rotation")

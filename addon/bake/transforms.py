@@ -12,6 +12,8 @@ from bpy.types import Bone
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ..limb.shape import matrix_of
+
 Array = NDArray[Any]
 
 SHEARED = 1e-5
@@ -108,8 +110,8 @@ def goes_along(bone: Bone, above: Array) -> bool:
 
 def rest_of(bone: Bone) -> Array:
     """A bone at rest, in its parent at rest."""
-    rest = np.array(bone.matrix_local, float)
-    return np.linalg.inv(np.array(bone.parent.matrix_local, float)) @ rest if bone.parent else rest
+    rest, parent = matrix_of(bone), bone.parent
+    return np.linalg.inv(matrix_of(parent)) @ rest if parent else rest
 
 
 def _is_sheared(matrices: Array, sizes: Array) -> bool:
