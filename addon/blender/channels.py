@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +13,9 @@ from .types import bones_of
 
 SIZES = {**rotation.SIZES, "location": 3, "scale": 3}
 """The channels of a bone, and how many numbers each has."""
+
+
+_RESOLVE: Any = bpy.types.bpy_struct.path_resolve
 
 
 def read(ob: Any, channel: str) -> NDArray[np.float32]:
@@ -48,8 +52,8 @@ def take_back(ob: Any, channel: str, rows: NDArray[np.float32], given: NDArray[n
     which = _differing(rows, given)
     # For a bone by its number, Blender goes through all before it.
     bones: Any = bones_of(ob).values() if len(which) > len(given) // 4 else bones_of(ob)
-    for index in which:  # setting all at once, Blender would be told
-        bones[index].path_resolve(channel, False).foreach_set(given[index])
+    for index, numbers in zip(which, given[which], strict=True):  # setting all at once, Blender would be told
+        _RESOLVE(bones[index], channel, False).foreach_set(numbers)
 
 
 def _differing(rows: NDArray[np.float32], others: NDArray[np.float32]) -> list[int]:

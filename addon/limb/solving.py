@@ -6,6 +6,7 @@ or the same for many frames, stacked in front: frames x limbs is one call."""
 
 from __future__ import annotations
 
+from itertools import chain
 from math import cos, nan, sin
 from typing import Any, NamedTuple
 
@@ -29,9 +30,11 @@ __all__ = [
     "Found",
     "Limb",
     "Table",
+    "applied",
     "carried",
     "frames_now",
     "into_frames",
+    "into_limbs",
     "own_turns",
     "places",
     "pose_matrices",
@@ -88,10 +91,10 @@ def places(table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph) -> tup
         place_of(ob, bone, depsgraph) if bone else evaluated_one(ob).matrix_world.translation
         for ob, bone in table.followed
     ]
-    numbers = np.array([NOWHERE if place is None else place[:] for place in (*found, None)])
+    numbers = np.fromiter(chain.from_iterable(NOWHERE if place is None else place for place in (*found, None)), float)
     inverse: Any = evaluated.matrix_world.inverted_safe()
     from_world = np.array([row[:] for row in inverse])  # of the matrix itself, it takes longer
-    target, pole = (numbers @ from_world[:3, :3].T + from_world[:3, 3])[table.follows]
+    target, pole = (numbers.reshape(-1, 3) @ from_world[:3, :3].T + from_world[:3, 3])[table.follows]
     return target, pole
 
 
@@ -125,31 +128,46 @@ def own_turns(table: Table, rig: ArmatureObject) -> Array:
 def into_frames(frames: Array, points: Array) -> Array:
     """Points (..., n, 3) of the armature in each limb's frame G (..., n, 4, 4); not finite where something is scaled to
     nothing."""
-    if points.ndim == 2 and len(points) <= FEW:
-        return np.array([_into(*each) for each in zip(frames.tolist(), points.tolist(), strict=True)]).reshape(-1, 3)
-    turned = frames[..., :3, :3]
-    # LAPACK's inverse of as many small matrices takes ten times as long.
+    return applied(_inverses(frames), points)
+
+
+def into_limbs(table: Table, evaluated: ArmatureObject) -> Array:
+    """What takes points of the armature into each limb's frame G now: the inverse of `frames_now`. As a rule, a few
+    bones carry all limbs of a rig."""
+    if table.otherwise or len(table.carriers) > FEW:
+        return _inverses(frames_now(table, evaluated, pose_matrices(evaluated)))
+    poses = read_matrices(evaluated)
+    inverses = np.array([_inverse(poses[carrier]) if carrier >= 0 else np.eye(4) for carrier in table.carriers])
+    into: Array = table.from_parent @ inverses[table.carried]
+    return into
+
+
+def applied(matrices: Array, points: Array) -> Array:
+    """Points (..., n, 3) moved by matrices (..., n, 4, 4)."""
+    with np.errstate(all="ignore"):
+        moved: Array = (matrices[..., :3, :3] @ points[..., None])[..., 0] + matrices[..., :3, 3]
+    return moved
+
+
+def _inverse(matrix: Array) -> Array:
+    try:
+        return inverted(matrix)
+    except ZeroDivisionError:
+        return np.full((4, 4), nan)
+
+
+def _inverses(matrices: Array) -> Array:
+    """`inverted` for arrays: LAPACK's inverse of as many small matrices takes ten times as long."""
+    turned = matrices[..., :3, :3]
     cofactors = turned[..., NEXT, NEXT.T] * turned[..., AFTER, AFTER.T]
     cofactors -= turned[..., NEXT, AFTER.T] * turned[..., AFTER, NEXT.T]
+    inverses = np.zeros_like(matrices)
     with np.errstate(all="ignore"):
-        size = (turned[..., :1, :] * cofactors[..., :1, :]).sum(-1)
-        local: Array = ((points - frames[..., :3, 3])[..., None] * cofactors).sum(-2) / size
-    return local
-
-
-def _into(frame: list[list[float]], point: list[float]) -> tuple[float, float, float]:
-    """`into_frames` for one limb of a few."""
-    (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = frame
-    u, v, w = point[0] - x, point[1] - y, point[2] - z
-    p, q, r = e * i - f * h, f * g - d * i, d * h - e * g
-    size = a * p + b * q + c * r
-    if size == 0.0:
-        return NOWHERE
-    return (
-        (p * u + (c * h - b * i) * v + (b * f - c * e) * w) / size,
-        (q * u + (a * i - c * g) * v + (c * d - a * f) * w) / size,
-        (r * u + (b * g - a * h) * v + (a * e - b * d) * w) / size,
-    )
+        size = (turned[..., 0, :] * cofactors[..., 0, :]).sum(-1)
+        inverses[..., :3, :3] = cofactors.swapaxes(-1, -2) / size[..., None, None]
+        inverses[..., :3, 3] = -(inverses[..., :3, :3] @ matrices[..., :3, 3:])[..., 0]
+    inverses[..., 3, 3] = 1.0
+    return inverses
 
 
 NEXT, AFTER = np.array([[1], [2], [0]]), np.array([[2], [0], [1]])
@@ -243,9 +261,15 @@ def _pose_part(
     part: Part, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None
 ) -> Poses:
     """`solve` for the limbs of one plane."""
-    given = {name: values[..., part.rows] for name, values in sliders.items()}
-    swivel = given["swivel"] / 2.0
-    settings = part.settings._replace(side=1.0 - 2.0 * (given["flip"] > 0.5), swivel=(np.cos(swivel), np.sin(swivel)))
+    given = sliders
+    if not isinstance(part.rows, slice):
+        given = {name: values[..., part.rows] for name, values in sliders.items()}
+    settings = part.settings
+    if given["flip"].any():
+        settings = settings._replace(side=1.0 - 2.0 * (given["flip"] > 0.5))
+    if given["swivel"].any():
+        swivel = given["swivel"] / 2.0
+        settings = settings._replace(swivel=(np.cos(swivel), np.sin(swivel)))
     if part.is_limited or given["softness"].any() or given["stretch"].any():
         softness, stretch = given["softness"].clip(0.0, 1.0), given["stretch"].clip(0.0, 1.0)
         settings = settings._replace(softness=softness, stretch=stretch)

@@ -54,8 +54,11 @@ class Table(NamedTuple):
     limbs: tuple[Limb, ...]
     parents: Array  # index of the bone that carries the limb, or -1
     is_rooted: bool  # whether some have none
+    carriers: tuple[int, ...]  # the parents, each once
+    carried: Array  # which of these carries each limb
     bones: Array  # (n, 2): indices of the links' first bones
     to_parent: Array  # (n, 4, 4): takes G to the pose of the parent, in a limb that inherits plainly
+    from_parent: Array  # and back
     otherwise: tuple[int, ...]  # the rows of those that do not
     reference: Reference
     parts: tuple[Part, ...]
@@ -87,6 +90,8 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
     limbs = tuple(limb_of(last) for last in lasts)
     index = {name: i for i, name in enumerate(ob.pose.bones.keys())}
     parents = [ob.pose.bones[limb.bones[0]].parent for limb in limbs]
+    places = [index[parent.name] if parent else -1 for parent in parents]
+    carriers = (*dict.fromkeys(places),)
     of_all = reference_of([limb.shape for limb in limbs])
     pairs = [(limb.follow.pairs[0], limb.follow.pairs[1] if limb.plane == "POLE" else NOTHING) for limb in limbs]
     followed = dict.fromkeys(pair for each in pairs for pair in each if pair[0])
@@ -95,10 +100,13 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
     parts = tuple(_parts(limbs, of_all, is_poled))
     return Table(
         limbs,
-        np.array([index[parent.name] if parent else -1 for parent in parents], int),
+        np.array(places, int),
         None in parents,
+        carriers,
+        np.array([carriers.index(place) for place in places], int),
         np.array([[index[name] for name in limb.bones] for limb in limbs], int).reshape(-1, 2),
         np.array([limb.to_parent for limb in limbs]).reshape(-1, 4, 4),
+        np.array([inverted(limb.to_parent) for limb in limbs]).reshape(-1, 4, 4),
         tuple(row for row, limb in enumerate(limbs) if not limb.is_plain),
         of_all,
         parts,

@@ -12,7 +12,7 @@ from bpy.types import Depsgraph
 from ..blender import channels
 from ..blender.rotation import ARRAYS, to_channels, to_quaternion
 from ..blender.types import ArmatureObject
-from ..limb.solving import Found, frames_now, into_frames, places, pose_matrices, sliders_of, solve
+from ..limb.solving import Found, applied, into_limbs, places, sliders_of, solve
 from .lending import Lending
 from .plan import Group, plan
 
@@ -64,12 +64,12 @@ def _lend(group: Group, depsgraph: Depsgraph, lent: dict[ArmatureObject, Lending
 
 def _solve(group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, lending: Lending) -> Found:
     table = group.table
-    frames = frames_now(table, evaluated, pose_matrices(evaluated))
+    into = into_limbs(table, evaluated)
     target, pole = places(table, evaluated, depsgraph)
-    sliders = sliders_of(table, evaluated)
-    target = into_frames(frames, target)
+    target = applied(into, target)
     if table.is_poled.any():
-        pole = into_frames(frames, pole)
+        pole = applied(into, pole)
+    sliders = sliders_of(table, evaluated)
     is_plain = (sliders["influence"] >= 1.0).all() and np.isfinite(target).all()
     return solve(table, target, pole, sliders, None if is_plain else _own(group, lending), tolerance=None)
 
