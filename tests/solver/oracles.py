@@ -88,9 +88,9 @@ def reached(distance: float, lengths, softness=0.0, stretch=0.0, stretch_max=1.0
     """How far a limb goes for a target, before it stretches, and the factor by which it then does: softness as
     vectors.json says, limits by the law of cosines."""
     r1, r2 = lengths
-    nearest, farthest = (math.sqrt(max(r1 * r1 + r2 * r2 - 2 * r1 * r2 * math.cos(angle), 0.0)) for angle in limits)
-    if limits == (0.0, math.pi):
-        nearest, farthest = abs(r1 - r2), r1 + r2
+    nearest, farthest = (math.hypot(r1 - r2, 2.0 * math.sqrt(r1 * r2) * math.sin(angle / 2.0)) for angle in limits)
+    if limits[1] == math.pi:
+        farthest = r1 + r2
     s = softness * (r1 + r2)
     gone = min(distance, farthest)
     if farthest - s < distance < farthest + s:
