@@ -105,7 +105,13 @@ def _watch_windows() -> None:
     """Pose limbs in what a window comes to show: Blender calls no handler as it evaluates a view layer to draw it."""
     bpy.msgbus.clear_by_owner(HANDLERS)
     for name in () if bpy.app.background else ("scene", "view_layer"):
-        bpy.msgbus.subscribe_rna(key=(Window, name), owner=HANDLERS, args=(), notify=tag_rigs)
+        bpy.msgbus.subscribe_rna(key=(Window, name), owner=HANDLERS, args=(), notify=_on_shown)
+
+
+def _on_shown() -> None:
+    """A window shows something else: pose its limbs once Blender has built its graph."""
+    if not bpy.app.timers.is_registered(_pose_shown):
+        bpy.app.timers.register(_pose_shown)
 
 
 def _pose_shown() -> None:
@@ -149,8 +155,9 @@ def _on_start() -> None:
 def unregister() -> None:
     """Stop listening, and let limbs show their FK pose."""
     bpy.msgbus.clear_by_owner(HANDLERS)
-    if bpy.app.timers.is_registered(_on_start):
-        bpy.app.timers.unregister(_on_start)
+    for each in (_on_start, _pose_shown):
+        if bpy.app.timers.is_registered(each):
+            bpy.app.timers.unregister(each)
     listen_no_more(HANDLERS)
     tag_rigs()
     plan.forget()
