@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from bpy.types import Context, PoseBone
-from numpy.typing import NDArray
 
 from ..blender.types import scene_of
 from ..limb.home import group_of
@@ -16,21 +15,19 @@ from ..limb.limb import Hooks
 from ..limb.tasks.removing import remove
 from ..limb.words import Refused
 from ..live import refresh
+from .frames import times_of
 from .game import bake_for_game
-from .keys import Sheet, path_to_channel, path_to_influence
+from .keys import Sheet, path_to_influence
 from .passes import go_through
 from .reduction import Keys, keys_of
 from .request import Baked, Report, Request, check
 from .results import Course
-from .stepping import Progress, time_now, times_of
-from .way import Way, is_live, strange_constraints, way_of
+from .way import Way, way_of
 
-Array = NDArray[Any]
-
-__all__ = ["Baked", "Report", "Request", "bake"]
+SHEARED = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
 
 
-def bake(context: Context, request: Request, progress: Progress | None = None) -> Report:
+def bake(context: Context, request: Request, progress: Callable[[float], None] | None = None) -> Report:
     """Turn what limbs do into keys. ``progress`` is told the part done, once a frame, and may raise to cancel: then the
     file is as it was. Raises `Refused` before anything is changed."""
     work = steps(context, request)
@@ -60,6 +57,9 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
         keys = [Keys(np.arange(len(request.frames)), None, 0.0)] * len(courses)
     else:
         courses, keys = yield from _bake(context, lasts, request, way)
+    notes += [
+        Refused(SHEARED, bone=course.last.name) for course in courses if course.is_sheared and not request.for_game
+    ]
     limbs = [
         _told(name, mode, way, course, of_course, request)
         for name, mode, course, of_course in zip(names, modes, courses, keys, strict=True)
@@ -71,18 +71,22 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
 def _bake(
     context: Context, lasts: list[PoseBone], request: Request, way: Way
 ) -> Generator[float, None, tuple[list[Course], list[Keys]]]:
-    for last in lasts:
-        if not is_live(last) and (others := strange_constraints(last)):
-            raise Refused(
-                "'{constraint}' would move '{bone}' once more after the bake: mute it, or take it away",
-                constraint=others[0].name,
-                bone=last.name,
-            )
     found = yield from go_through(context, lasts, request.frames, way)
     courses = [found[last.id_data, last.name] for last in lasts]
     times = times_of(scene_of(context), request.frames)
     keys = [keys_of(course, times, request.tolerance) for course in courses]
-    _write(context, courses, keys, times, request)
+    sheets: dict[Any, Sheet] = {}
+    for course, (which, slopes, _) in zip(courses, keys, strict=True):
+        ob, influence = course.last.id_data, path_to_influence(course.last.name)
+        sheet = sheets.get(ob) or sheets.setdefault(ob, Sheet(context, ob, request.new_action))
+        is_fk_elsewhere = influence in sheet.paths
+        for i, track in enumerate(course.tracks):
+            slope = None if slopes is None else slopes[i][which]
+            sheet.write(track.path, times[which], track.values[which], slope, is_fk_elsewhere)
+        if not request.remove:
+            sheet.hold(influence, times, 0.0, course.influence[0])
+    for sheet in sheets.values():
+        sheet.show(context)
     if request.remove:
         for course in courses:
             _keep_aligned(course)
@@ -98,29 +102,10 @@ def _keep_aligned(course: Course) -> None:
         del group["aligned"]
 
 
-def _write(context: Context, courses: Sequence[Course], keys: Sequence[Keys], times: Array, request: Request) -> None:
-    """Write the keys; what is shown is then what they say at the current frame."""
-    sheets: dict[Any, Sheet] = {}
-    now = time_now(scene_of(context))
-    for course, (which, slopes, _) in zip(courses, keys, strict=True):
-        ob = course.last.id_data
-        sheet = sheets.get(ob) or sheets.setdefault(ob, Sheet(ob, now, request.new_action))
-        is_fk_elsewhere = path_to_influence(course.last.name) in sheet.paths
-        for i, track in enumerate(course.tracks):
-            path = path_to_channel(track.bone, track.channel)
-            slope = None if slopes is None else slopes[i][which]
-            sheet.write(path, times[which], track.values[which], slope, is_fk_elsewhere)
-        if not request.remove:
-            sheet.hold(path_to_influence(course.last.name), times, 0.0, course.influence[0])
-    for sheet in sheets.values():
-        sheet.show(context, now)
-
-
 def _told(name: tuple[str, str], mode: str, way: Way, course: Course, keys: Keys, request: Request) -> Baked:
     """What became of a limb, in plain numbers."""
-    ik = course.misses[course.influence >= 1.0]
+    ik, frames = course.misses[course.influence >= 1.0], request.frames
     worst = float(ik.max()) if len(ik) and np.isfinite(ik).all() else None
     unreached = int(course.is_missed(request.max_miss).sum())
-    frames = request.frames
-    ends = float(frames[0]), float(frames[-1])
-    return Baked(*name, mode, way.name, *ends, len(frames), unreached, worst, len(keys.which), keys.error)
+    told = (float(frames[0]), float(frames[-1]), len(frames), unreached, worst, len(keys.which), keys.error)
+    return Baked(*name, mode, "solved" if way.is_apart else "played", *told)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -13,60 +13,61 @@ from numpy.typing import NDArray
 
 from ..blender import fcurves
 from ..blender.animation import curve_holder, curves_everywhere, curves_of, new_curve, set_at, value_at
-from ..blender.types import path_to_bone, path_to_custom, scene_of, split_path
+from ..blender.types import path_to_custom, split_path
 from ..limb.settings import SLIDER
-from .stepping import time_now
+from .frames import time_now
 
 Array = NDArray[Any]
 
+UNCHANGED = 1e-6
+"""How far a number may be from what the action says and still count as that."""
+
 
 class Sheet:
-    """The F-curves of one rig's own action, made where they are missing; ``time`` is the one that is shown."""
+    """The F-curves of one rig's own action, made where they are missing."""
 
-    def __init__(self, ob: Any, time: float, into_new: bool = False) -> None:
-        self._unkeyed = unkeyed(ob, time)
+    def __init__(self, context: Context, ob: Any, into_new: bool = False) -> None:
+        self._now = time_now(context)
+        self._unkeyed = _unkeyed(ob, self._now)
         self._written: dict[str, Any] = {}
-        if into_new:
-            _use_copy(ob)
-        had_action = ob.animation_data and ob.animation_data.action
         self.object = ob
+        data = ob.animation_data or ob.animation_data_create()
+        if into_new and data.action:
+            _use_copy(data)
+        is_new = data.action is None
         self.holder = curve_holder(ob)
-        if not had_action:
-            ob.animation_data.action.name = f"{ob.name} Baked"
+        if is_new:
+            data.action.name = f"{ob.name} Baked"
         self._curves = {(curve.data_path, curve.array_index): curve for curve in self.holder.fcurves}
-        self._heeds_groups = bpy.app.version < (4, 4) or bool(ob.animation_data.nla_tracks)
 
     def write(
         self, path: str, times: Array, values: Array, slopes: Array | None = None, keeps_others: bool = False
     ) -> None:
         """Replace the keys of a property from the first to the last of these times; ``values`` and ``slopes`` per frame
         are ``(times, numbers)``. What counts before and after as well is kept there by a key on each side."""
-        now = self._written.setdefault(path, value_at(self.object, path))
+        now = np.atleast_1d(self._written.setdefault(path, value_at(self.object, path)))
         for index in range(values.shape[1]):
-            slope = None if slopes is None else slopes[:, index]
             beside = self._beside(path, index, times, now[index]) if keeps_others else ()
             curve = self._curve(path, index)
             for time, value in beside:
                 fcurves.write(curve, np.array([time]), np.array([value]))
-            fcurves.write(curve, times, values[:, index], "LINEAR" if slope is None else "BEZIER", slope)
-
-    def _beside(self, path: str, index: int, times: Array, now: float) -> list[tuple[float, float]]:
-        """The frames before and after these times, and what a property is there; ``now`` where it has no keys."""
-        curve = self._curves.get((path, index))
-        return [(time, curve.evaluate(time) if curve else now) for time in (times[0] - 1.0, times[-1] + 1.0)]
+            if slopes is None:
+                fcurves.write(curve, times, values[:, index])
+            else:
+                fcurves.write(curve, times, values[:, index], "BEZIER", slopes[:, index])
 
     def hold(self, path: str, times: Array, value: float, now: float) -> None:
         """Let a property have a value from the first to the last of these times, and before and after what it had;
         ``now`` is that where it has no keys."""
-        curve, last = self._curves.get((path, 0)), float(times[-1])
-        (_, before), (_, after) = self._beside(path, 0, times, now)
-        goes_on = [key.interpolation for key in curve.keyframe_points if key.co.x <= last + 1.0] if curve else []
+        (first, before), (last, after) = self._beside(path, 0, times, now)
+        old = self._curves.get((path, 0))
+        goes_on = [key.interpolation for key in old.keyframe_points if key.co.x <= last] if old else []
         self._written.setdefault(path, value_at(self.object, path))
         curve = self._curve(path, 0)
-        places = np.array((times[0] - 1.0, times[0], last, last + 1.0))
+        places = np.array((first, times[0], times[-1], last))
         fcurves.write(curve, places, np.array((before, value, value, after)), "CONSTANT")
         if goes_on and goes_on[-1] != "CONSTANT":
-            at = int(np.searchsorted(fcurves.read(curve)[0], last + 0.5))
+            at = int(np.searchsorted(fcurves.read(curve)[0], last - 0.5))
             curve.keyframe_points[at].interpolation = goes_on[-1]
 
     def remove(self, paths: Iterable[str]) -> None:
@@ -75,17 +76,12 @@ class Sheet:
         for key in [key for key in self._curves if key[0] in wanted]:
             self.holder.fcurves.remove(self._curves.pop(key))
 
-    def show(self, context: Context, time: float) -> None:
-        """Set what was written to what it is at a time, and what was posed without keys to what it was."""
-        if self._unkeyed:
-            context.evaluated_depsgraph_get()
-        for path, value in self._unkeyed.items():
-            if path not in self._written:
-                set_at(self.object, path, value)
-        for path in self._written:
-            numbers = [curve.evaluate(time) for index in range(4) if (curve := self._curves.get((path, index)))]
-            value = value_at(self.object, path)
-            set_at(self.object, path, numbers if isinstance(value, tuple) else type(value)(numbers[0]))
+    def show(self, context: Context) -> None:
+        """Set what was written to what it is now, and what was posed without keys to what it was."""
+        self.take_back(context)
+        for path, before in self._written.items():
+            numbers = [curve.evaluate(self._now) for i in range(4) if (curve := self._curves.get((path, i)))]
+            set_at(self.object, path, numbers if isinstance(before, tuple) else type(before)(numbers[0]))
         self.object.update_tag()
 
     def take_back(self, context: Context) -> None:
@@ -100,6 +96,11 @@ class Sheet:
         """The data paths that have F-curves."""
         return {path for path, _ in self._curves}
 
+    def _beside(self, path: str, index: int, times: Array, now: float) -> list[tuple[float, float]]:
+        """The frames before and after these times, and what a property is there; ``now`` where it has no keys."""
+        curve = self._curves.get((path, index))
+        return [(time, curve.evaluate(time) if curve else now) for time in (times[0] - 1.0, times[-1] + 1.0)]
+
     def _curve(self, path: str, index: int) -> Any:
         """An F-curve that acts, with nothing but keys."""
         curve = self._curves.get((path, index))
@@ -112,7 +113,7 @@ class Sheet:
         if len(curve.sampled_points):
             ends = [int(curve.sampled_points[i].co.x) for i in (0, -1)]
             curve.convert_to_keyframes(ends[0], ends[1] + 1)
-        if self._heeds_groups and curve.group and curve.group.mute:
+        if curve.group and curve.group.mute:  # which counts before 4.4, and where there are strips
             for other in curve.group.channels:
                 other.mute = True
             curve.group.mute = False
@@ -121,7 +122,34 @@ class Sheet:
         return curve
 
 
-def unkeyed(ob: Any, time: float) -> dict[str, Any]:
+@contextmanager
+def trial(context: Context, ob: Any) -> Iterator[Sheet]:
+    """Keys for a rig in a copy of its action, which is gone afterwards, and nothing has changed."""
+    data = ob.animation_data
+    before, slot = (data.action, getattr(data, "action_slot", None)) if data else (None, None)
+    had_fake_user = bool(before and before.use_fake_user)
+    sheet = Sheet(context, ob, into_new=True)
+    tried = ob.animation_data.action
+    try:
+        yield sheet
+    finally:
+        ob.animation_data.action = before
+        if slot:
+            ob.animation_data.action_slot = slot
+        if before and before.is_editable:
+            before.use_fake_user = had_fake_user
+        bpy.data.actions.remove(tried)
+        if data is None:
+            ob.animation_data_clear()
+        sheet.take_back(context)
+
+
+def path_to_influence(last: str) -> str:
+    """The data path of what blends a limb between FK and IK."""
+    return path_to_custom(last, SLIDER["influence"].key)
+
+
+def _unkeyed(ob: Any, time: float) -> dict[str, Any]:
     """What of a rig's animated properties is not as its action has it at a time, by data path: Blender sets all of them
     to that once F-curves are written. With strips of the NLA, all."""
     data = ob.animation_data
@@ -136,69 +164,15 @@ def unkeyed(ob: Any, time: float) -> dict[str, Any]:
     return found
 
 
-UNCHANGED = 1e-6
-"""How far a number may be from what the action says and still count as that."""
-
-
-def path_to_channel(bone: str, channel: str) -> str:
-    """The data path of a channel of a bone."""
-    return f"{path_to_bone(bone)}.{channel}"
-
-
-def path_to_influence(last: str) -> str:
-    """The data path of what blends a limb between FK and IK."""
-    return path_to_custom(last, SLIDER["influence"].key)
-
-
-@contextmanager
-def trial(context: Context, ob: Any) -> Iterator[Sheet]:
-    """Keys for a rig in a copy of its action, which is gone afterwards, and nothing has changed."""
-    data = ob.animation_data
-    before, slot = (data.action, getattr(data, "action_slot", None)) if data else (None, None)
-    had_fake_user = bool(before and before.use_fake_user)
-    sheet = Sheet(ob, time_now(scene_of(context)), into_new=True)
-    tried = ob.animation_data.action
-    try:
-        yield sheet
-    finally:
-        ob.animation_data.action = before
-        if before and slot:
-            ob.animation_data.action_slot = slot
-        if before and before.is_editable:
-            before.use_fake_user = had_fake_user
-        bpy.data.actions.remove(tried)
-        if data is None:
-            ob.animation_data_clear()
-        sheet.take_back(context)
-
-
-@contextmanager
-def stripped(context: Context, unneeded: Mapping[Any, set[str]], frames: int) -> Iterator[None]:
-    """Rigs that have lost the F-curves of these paths, where they would take long over so many frames."""
-    with ExitStack() as stack:
-        for ob, paths in unneeded.items():
-            if len(paths) * frames > WORTH:
-                stack.enter_context(trial(context, ob)).remove(paths)
-        yield
-
-
-WORTH = 5_000
-"""So many curves times frames take as long to evaluate as to be copied and left out."""
-
-
-def _use_copy(ob: Any) -> None:
-    """Give a rig a copy of its action, under a name that says so; the old one stays in the file."""
-    data: Any = ob.animation_data
-    if data is None or data.action is None:
-        return
+def _use_copy(data: Any) -> None:
+    """Let animation data use a copy of its action, under a name that says so; the old one stays in the file."""
     old, slot = data.action, getattr(data, "action_slot", None)
     identifier = slot.identifier if slot else ""
-    copy = old.copy()
-    if copy.override_library:
-        copy.make_local()
-    copy.name = f"{old.name} Baked"
-    data.action = copy
+    data.action = old.copy()
+    if data.action.override_library:
+        data.action.make_local()
+    data.action.name = f"{old.name} Baked"
     if identifier:
-        data.action_slot = copy.slots[identifier]
+        data.action_slot = data.action.slots[identifier]
     if not old.users and old.is_editable:
         old.use_fake_user = True

@@ -2,7 +2,7 @@
 
 What live limbs hang on does not hang on them as a rule: then once is enough. Those that hang on another come after it,
 and so do limbs on the rig and feet that follow a target: by then the others have keys on trial, so that Blender itself
-says where everything is. In the shot, a last time shows whether all is there as the keys play.
+says where everything is. In the shot, some frames show at last whether all is there as the keys play.
 """
 
 from __future__ import annotations
@@ -20,19 +20,26 @@ from ..blender.types import scene_of, split_path
 from ..limb.home import bones_of_limb
 from ..limb.settings import SLIDER
 from ..limb.tasks.feet import foot_follows
-from .keys import Sheet, path_to_channel, path_to_influence, stripped, trial
+from .frames import shot, step_apart, times_of
+from .keys import Sheet, path_to_influence, trial
 from .recording import new_recording, readers_of
 from .results import Course, Key, bones_read, courses_of
-from .stepping import shot, step_apart, times_of
 from .way import Way, is_live, levels_among, strange_constraints
 
-Passes = Generator[float, None, dict[Key, Course]]
+LOOKS = 16
+"""In so many frames of the shot it is looked whether targets are where they were before limbs had keys: what Python
+does may depend on these."""
+
+WORTH = 5_000
+"""So many curves times frames take as long to evaluate as to be copied and left out."""
 
 
-def go_through(context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], way: Way) -> Passes:
+def go_through(
+    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], way: Way
+) -> Generator[float, None, dict[Key, Course]]:
     """What limbs do over frames. Gives the part that is done."""
     levels = levels_among(lasts, way.carriers)
-    again = [last for last in lasts if not is_live(last) or _is_seen_only(last)]
+    again = [last for last in lasts if not is_live(last) or foot_follows(last) or strange_constraints(last)]
     known: dict[Key, Course] = {}
     solved: dict[Key, Course] = {}
     with ExitStack() as stack:
@@ -42,23 +49,23 @@ def go_through(context: Context, lasts: Sequence[PoseBone], frames: Sequence[flo
             rigs = dict.fromkeys(last.id_data for level in levels for last in level)
             sheets = {ob: stack.enter_context(trial(context, ob)) for ob in rigs}
         else:
-            stack.enter_context(stripped(context, dict(_unneeded(lasts, way)), len(frames)))
-        total = len(levels) + bool(again)
-        for n, level in enumerate([*levels, *([again] if again else [])]):
-            recording = new_recording(level, len(frames), bones_read, way.is_apart)
+            for ob, paths in _unneeded(lasts, way):
+                if len(paths) * len(frames) > WORTH:
+                    stack.enter_context(trial(context, ob)).remove(paths)
+        passes = [*levels, again] if again else levels
+        for n, limbs in enumerate(passes):
+            recording = new_recording(limbs, len(frames), bones_read, way.is_apart)
             for done in step(recording.worlds, frames, partial(readers_of, recording)):
-                yield (n + done) / total
-            found = courses_of(recording, None if n < len(levels) else known)
+                yield (n + done) / len(passes)
+            found = courses_of(recording, None if n < len(levels) else solved)
             known |= found
             if n < len(levels):
                 solved |= found
-            if sheets and n < len(levels):
-                _write(found.values(), sheets, times_of(scene_of(context), frames))
+                _try(found.values(), sheets, times_of(scene_of(context), frames))
         is_so = way.is_apart or not levels
         if not is_so:
             some = np.arange(0, len(frames), max(len(frames) // LOOKS, 1))
-            live = [last for level in levels for last in level]
-            recording = new_recording(live, len(some), bones_read, False)
+            recording = new_recording([each.last for each in solved.values()], len(some), bones_read, False)
             yield from step(recording.worlds, [frames[i] for i in some], partial(readers_of, recording))
             is_so = all(_is_there(solved[key], each, some) for key, each in courses_of(recording, solved).items())
     if not is_so:
@@ -69,20 +76,11 @@ def go_through(context: Context, lasts: Sequence[PoseBone], frames: Sequence[flo
     return known
 
 
-LOOKS = 16
-"""In so many frames of the shot it is looked whether targets are where they were before limbs had keys: what Python
-does may depend on these."""
-
-
-def _is_seen_only(last: PoseBone) -> bool:
-    """Whether only Blender knows where a live limb is in the end, or its foot."""
-    return foot_follows(last) or bool(strange_constraints(last))
-
-
-def _write(courses: Iterable[Course], sheets: Mapping[Any, Sheet], times: Any) -> None:
+def _try(courses: Iterable[Course], sheets: Mapping[Any, Sheet], times: Any) -> None:
     for course in courses:
-        for track in course.tracks:
-            sheets[course.last.id_data].write(path_to_channel(track.bone, track.channel), times, track.values)
+        if course.last.id_data in sheets:
+            for track in course.tracks:
+                sheets[course.last.id_data].write(track.path, times, track.values)
 
 
 def _is_there(before: Course, now: Course, frames: Any) -> bool:

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 from bpy.types import PoseBone
 
-from ..blender.animation import animated_paths, driver_of, drivers_of
+from ..blender.animation import animated_paths, drivers_of
 from ..blender.types import path_to_bone, path_to_custom
-from ..limb.home import bones_of_limb, links_of
+from ..limb.home import bones_of_limb
 from ..limb.settings import SLIDER
 from ..limb.status import check as check_target
 from ..limb.tasks.recognising import check_editable
 from ..limb.words import Refused
+from .way import is_live, strange_constraints
 
 MOST_FRAMES = 1_000_000
 """How many frames one bake takes: eleven hours of film."""
@@ -76,11 +77,6 @@ class Report(NamedTuple):
         return sum(limb.keys for limb in self.limbs)
 
     @property
-    def error(self) -> float:
-        """The most that fewer keys move a joint, in scene units."""
-        return max(limb.error for limb in self.limbs)
-
-    @property
     def worst(self) -> float:
         """The farthest that a tip is from its target at influence 1, in scene units."""
         return max((limb.miss for limb in self.limbs if limb.miss is not None), default=0.0)
@@ -117,7 +113,7 @@ def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
     if request.for_game and request.tolerance > 0.0:
         raise Refused("For games every frame is keyed: leave out the tolerance")
     for ob in dict.fromkeys(last.id_data for last in request.lasts):
-        _check_object(ob, request.new_action)
+        _check_object(ob)
     chosen: list[PoseBone] = []
     notes: list[Refused] = []
     for last in request.lasts:
@@ -126,44 +122,45 @@ def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
         except Refused as why:
             notes.append(why)
             continue
-        _check_limb(last, request.remove or request.for_game)
+        _check_limb(last, request)
         chosen.append(last)
     if not chosen:
         raise notes[0]
     return chosen, notes
 
 
-def _check_object(ob: Any, into_new: bool) -> None:
+def _check_object(ob: Any) -> None:
     """Refuse a rig whose keys can't be written, or would not act as they are written."""
+    data = ob.animation_data
+    has_strips = bool(data and data.use_nla and data.nla_tracks)
     if not ob.is_editable:
         raise Refused("'{object}' is linked from another file: make a library override of it first", object=ob.name)
-    data = ob.animation_data
-    if data is None:
-        return
-    if data.use_tweak_mode:
+    if data and data.use_tweak_mode:
         raise Refused("'{object}' is in tweak mode: leave it in the NLA editor first", object=ob.name)
-    if data.use_nla and any(track.is_solo for track in data.nla_tracks):
+    if has_strips and any(track.is_solo for track in data.nla_tracks):
         raise Refused("An NLA track of '{object}' plays solo, and its action not at all: end the solo", object=ob.name)
-    is_whole = data.action_influence == 1.0 and data.action_blend_type == "REPLACE"
-    if data.use_nla and data.nla_tracks and not is_whole:
+    if has_strips and (data.action_influence < 1.0 or data.action_blend_type != "REPLACE"):
         raise Refused(
             "The action of '{object}' is mixed into its NLA strips: set it to Replace, influence 1", object=ob.name
         )
 
 
-def _check_limb(last: PoseBone, goes: bool) -> None:
-    """Refuse a limb whose keys would not pose it; ``goes`` says that it is removed afterwards."""
+def _check_limb(last: PoseBone, request: Request) -> None:
+    """Refuse a limb whose keys would not pose it."""
     ob: Any = last.id_data
+    goes = request.remove or request.for_game
     if goes:
         check_editable(last)
     animated = animated_paths(ob)
+    driven = [curve.data_path for curve in drivers_of(ob)]
     for bone in bones_of_limb(last):
         path = path_to_bone(bone.name)
         if f"{path}.rotation_mode" in animated:
             raise Refused("The rotation mode of '{bone}' is animated: remove its keys first", bone=bone.name)
-        if any(curve.data_path.startswith((f"{path}.rotation", f"{path}.scale")) for curve in drivers_of(ob)):
+        if any(each.startswith((f"{path}.rotation", f"{path}.scale")) for each in driven):
             raise Refused("A driver turns '{bone}': remove it before baking", bone=bone.name)
-    if len(bones_of_limb(last)) != len(links_of(last)):
-        raise Refused("'{bone}' has lost the bones above it: remove the limb", bone=last.name)
-    if driver_of(ob, path_to_custom(last.name, SLIDER["influence"].key)) and not goes:
+    if path_to_custom(last.name, SLIDER["influence"].key) in driven and not goes:
         raise Refused("A driver sets IK Influence of '{bone}': remove it before baking", bone=last.name)
+    if not goes and not is_live(last) and (others := strange_constraints(last)):
+        names = {"constraint": others[0].name, "bone": last.name}
+        raise Refused("'{constraint}' would move '{bone}' once more after the bake: mute it, or take it away", **names)

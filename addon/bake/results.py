@@ -10,7 +10,7 @@ from bpy.types import PoseBone
 from numpy.typing import NDArray
 
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
-from ..limb.home import hierarchy, links_of
+from ..blender.types import path_to_bone
 from ..limb.solving import Found, scales_of, solve
 from ..limb.status import MISSED, ROUNDING
 from ..limb.table import Limb
@@ -18,7 +18,8 @@ from ..limb.tasks.feet import foot_follows, foot_of
 from ..solver.arrays import row_of
 from ..solver.limb import Reference, joints_of
 from .recording import Recording, Rig, channel_of, places_of, poses_of, worlds_of
-from .transforms import carried, inverted, local, moved, turns_and_scales
+from .transforms import carried, inverted, local, moved, rigid, turns_of
+from .way import bones_of
 
 Array = NDArray[Any]
 Key = tuple[Any, str]
@@ -26,6 +27,9 @@ Key = tuple[Any, str]
 
 SAME = 1e-5
 """How far numbers of a scale may be from the bone's own to be those."""
+
+SHEARED = 1e-3
+"""How far axes of a bone may be from what a rotation and a scale make."""
 
 
 class Track(NamedTuple):
@@ -36,10 +40,16 @@ class Track(NamedTuple):
     mode: str
     values: Array
 
+    @property
+    def path(self) -> str:
+        """The data path of the channel."""
+        return f"{path_to_bone(self.bone)}.{self.channel}"
+
 
 class Course(NamedTuple):
     """One limb over the frames: where its ``targets`` and ``tips`` are in the world ``(frames, 3)``; ``slack`` is what
-    these may be apart, and ``size`` how much longer things are in the world than in the limb's frame, at most."""
+    these may be apart, ``size`` how much longer things are in the world than in the limb's frame, at most, and
+    ``is_sheared`` says that no channels make what was seen."""
 
     last: PoseBone
     limb: Limb
@@ -50,6 +60,7 @@ class Course(NamedTuple):
     slack: Array
     influence: Array
     size: float
+    is_sheared: bool
 
     @property
     def misses(self) -> Array:
@@ -69,11 +80,6 @@ def courses_of(recording: Recording, known: Mapping[Key, Course] | None) -> dict
     return {(course.last.id_data, course.last.name): course for course in found}
 
 
-def bones_of(last: PoseBone) -> list[PoseBone]:
-    """All bones of a limb, from the root down."""
-    return hierarchy(last, sum(links_of(last)))
-
-
 def bones_read(last: PoseBone) -> list[PoseBone]:
     """The bones that have to be read for the keys of a limb."""
     foot = foot_of(last) if foot_follows(last) else None
@@ -88,14 +94,17 @@ def _courses(recording: Recording, rig: Rig, known: Mapping[Key, Course] | None)
     sizes = np.linalg.norm(places[..., :3, :3], axis=2)
     lengths = np.array([sum(limb.shape.lengths) for limb in rig.table.limbs])
     slack = MISSED * lengths * sizes[..., 1] + ROUNDING * np.abs(targets).max(axis=2)
+    sheared: set[str] = set()
     if known is None:
         tracks, tips = _solved(recording, rig, places, targets)
     else:
-        tracks, tips = _seen(recording, rig, known)
+        tracks, tips = _seen(recording, rig, known, sheared)
     for row, last in enumerate(rig.lasts):
         limb, reference = rig.table.limbs[row], row_of(rig.table.reference, row)
         influence, size = rig.sliders["influence"][:, row], float(np.nanmax(sizes[:, row]))
-        yield Course(last, limb, reference, tracks[row], targets[:, row], tips[:, row], slack[:, row], influence, size)
+        places_of_row = targets[:, row], tips[:, row], slack[:, row]
+        is_sheared = any(name in sheared for name in limb.bones)
+        yield Course(last, limb, reference, tracks[row], *places_of_row, influence, size, is_sheared)
 
 
 def _frames(recording: Recording, rig: Rig, row: int) -> Array:
@@ -103,9 +112,6 @@ def _frames(recording: Recording, rig: Rig, row: int) -> Array:
     limb = rig.table.limbs[row]
     first = rig.object.pose.bones[limb.bones[0]]
     above = poses_of(recording, rig.object, first.parent.name) if first.parent else None
-    if limb.is_plain:
-        plain = limb.to_parent if above is None else above @ limb.to_parent
-        return np.broadcast_to(plain, (recording.frames, 4, 4))
     found: Array = carried(first.bone, above, recording.frames) @ np.linalg.inv(limb.shape.rest[0]) @ limb.shape.frame
     return found
 
@@ -157,36 +163,30 @@ def _of_solution(recording: Recording, rig: Rig, row: int, found: Found) -> list
     return tracks
 
 
-def _seen(recording: Recording, rig: Rig, known: Mapping[Key, Course]) -> tuple[list[list[Track]], Array]:
-    """What channels have to be for the poses that were seen, and where tips were in the world."""
-    given = [known.get((rig.object, last.name)) for last in rig.lasts]
-    feet: list[Any] = [foot_of(last) if foot_follows(last) else None for last in rig.lasts]
-    posed = [[] if course else bones_of(last) for last, course in zip(rig.lasts, given, strict=True)]
-    own = _own(recording, rig, [*(bone for bones in posed for bone in bones), *filter(None, feet)])
+def _seen(
+    recording: Recording, rig: Rig, known: Mapping[Key, Course], sheared: set[str]
+) -> tuple[list[list[Track]], Array]:
+    """What channels have to be for the poses that were seen, and where tips were in the world. Bones whose channels
+    can't be that get into ``sheared``."""
+    ob = rig.object
     tracks: list[list[Track]] = []
-    for limb, course, bones, foot in zip(rig.table.limbs, given, posed, feet, strict=True):
+    for last, limb in zip(rig.lasts, rig.table.limbs, strict=True):
+        course = known.get((ob, last.name))
+        foot = [foot_of(last)] if foot_follows(last) else []
         tracks.append([*course.tracks] if course else [])
-        for bone in (*bones, *filter(None, [foot])):
-            turns, scales = own[bone.name]
-            if bone == foot or bone.name in limb.bones:
-                tracks[-1].append(_turned(recording, rig, bone.name, turns))
-            if bone != foot and np.abs(scales - channel_of(recording, rig.object, bone.name, "scale")).max() > SAME:
+        for bone in [*([] if course else bones_of(last)), *filter(None, foot)]:
+            above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
+            own = local(bone.bone, above, poses_of(recording, ob, bone.name))
+            turned, scales = rigid(own)
+            if np.abs(turned[:, :3, :3] * scales[:, None, :] - own[:, :3, :3]).max() > SHEARED:
+                sheared.add(bone.name)
+            if bone.name in limb.bones or bone in foot:
+                tracks[-1].append(_turned(recording, rig, bone.name, turns_of(turned)))
+            if bone not in foot and np.abs(scales - channel_of(recording, ob, bone.name, "scale")).max() > SAME:
                 tracks[-1].append(Track(bone.name, "scale", "", scales))
-    worlds = worlds_of(recording, rig.object)
-    places = [worlds @ poses_of(recording, rig.object, last.name) for last in rig.lasts]
+    worlds = worlds_of(recording, ob)
+    places = [worlds @ poses_of(recording, ob, last.name) for last in rig.lasts]
     return tracks, moved(np.stack(places, axis=1), np.array([limb.shape.tip for limb in rig.table.limbs]))
-
-
-def _own(recording: Recording, rig: Rig, bones: list[PoseBone]) -> dict[str, tuple[Array, Array]]:
-    """The rotations and scales of their own that bones have to have for the poses that were seen."""
-    if not bones:
-        return {}
-    found = []
-    for bone in bones:
-        above = poses_of(recording, rig.object, bone.parent.name) if bone.parent else None
-        found.append(local(bone.bone, above, poses_of(recording, rig.object, bone.name)))
-    turns, scales = turns_and_scales(np.stack(found))
-    return {bone.name: (turns[i], scales[i]) for i, bone in enumerate(bones)}
 
 
 def _turned(recording: Recording, rig: Rig, name: str, turns: Array) -> Track:

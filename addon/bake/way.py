@@ -29,18 +29,12 @@ class Way(NamedTuple):
     why: str
     carriers: set[Carrier]
 
-    @property
-    def name(self) -> str:
-        """One word for reports."""
-        return "solved" if self.is_apart else "played"
-
 
 def way_of(lasts: Sequence[PoseBone]) -> Way:
-    """The way for limbs. What is played is always right; apart from the shot it would be the same, and takes less
-    time."""
+    """The way for limbs. What is played is always right; apart, it is the same and takes less time."""
     among = Dependencies()
     carriers = among.carriers(*(carrier for last in lasts for carrier in _start(last, among)))
-    why = "somebody's handler may move things as frames change" if others_listen() else _why(carriers, among)
+    why = "somebody's handler may move things as frames change" if _others_listen() else _why(carriers, among)
     return Way(not why, why, carriers)
 
 
@@ -48,10 +42,7 @@ def levels_among(lasts: Sequence[PoseBone], carriers: set[Carrier]) -> list[list
     """The live limbs among these, and those that they hang on, by what they hang on: each in a later list."""
     rigs: list[Any] = [ob for ob in dict.fromkeys(ob for ob, _ in carriers) if is_armature(ob)]
     live = [last for ob in rigs for last in limbs_of(ob) if is_live(last)]
-    needed = [
-        last for last in live if last in lasts or any((last.id_data, bone.name) in carriers for bone in _line(last))
-    ]
-    return levels_of(needed)
+    return levels_of([last for last in live if any((last.id_data, bone.name) in carriers for bone in bones_of(last))])
 
 
 def is_live(last: PoseBone) -> bool:
@@ -59,22 +50,16 @@ def is_live(last: PoseBone) -> bool:
     return bool(Hooks.mode(last) == "LIVE")
 
 
-def others_listen() -> bool:
-    """Whether handlers of others are called as frames change."""
-    ours = __name__.removesuffix("bake.way")  # wherever that is: as an extension, or run from the tree
-    handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
-    return any(not (getattr(each, "__module__", "") or "").startswith(ours) for each in handlers)
+def bones_of(last: PoseBone) -> list[PoseBone]:
+    """All bones of a limb, from the root down."""
+    return hierarchy(last, sum(links_of(last)))
 
 
 def strange_constraints(last: PoseBone) -> list[Any]:
     """The constraints on a limb's own bones that act there and are not of the limb, or not as far as its influence."""
-    home = home_of(last)
-    return [
-        constraint
-        for bone in bones_of_limb(last)
-        for constraint in bone.constraints
-        if not constraint.mute and constraint.influence > 0.0 and constraint != home and not _goes_with(constraint)
-    ]
+    found = [constraint for bone in bones_of_limb(last) for constraint in bone.constraints]
+    acting = [each for each in found if not each.mute and each.influence > 0.0 and each != home_of(last)]
+    return [each for each in acting if not _goes_with(each)]
 
 
 def _goes_with(constraint: Any) -> bool:
@@ -85,18 +70,19 @@ def _goes_with(constraint: Any) -> bool:
     return is_ours(constraint)
 
 
-def _line(last: PoseBone) -> list[PoseBone]:
-    return hierarchy(last, sum(links_of(last)))
+def _others_listen() -> bool:
+    ours = __name__.removesuffix("bake.way")  # wherever that is: as an extension, or run from the tree
+    handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
+    return any(not (getattr(each, "__module__", "") or "").startswith(ours) for each in handlers)
 
 
 def _start(last: PoseBone, among: Dependencies) -> Iterator[Carrier]:
-    """What has to be known to bake a limb: what carries it, what it follows, and what moves its own bones."""
+    """What has to be known to bake a limb: what it follows, and what moves its own bones."""
     ob: Any = last.id_data
-    yield (ob, "")
     for target, name in follow_of(last).pairs:
         if target is not None:
             yield from ((target, ""), (target, name))
-    for bone in _line(last):
+    for bone in bones_of(last):
         yield (ob, bone.name)
         for _, curve in among.drivers(ob, bone.name):
             yield from driver_targets(curve)
@@ -114,21 +100,15 @@ def _why(carriers: set[Carrier], among: Dependencies) -> str:
 
 
 def _why_object(ob: Object) -> str:
-    if ob.rigid_body or ob.soft_body or len(ob.particle_systems):
-        return "a simulation moves what it follows"
-    if len(ob.modifiers):
-        return "modifiers shape what it follows"
+    if ob.rigid_body or ob.soft_body or len(ob.particle_systems) or len(ob.modifiers):
+        return "a simulation or modifiers move what it follows"
     datas: list[Any] = [ob.data, getattr(ob.data, "shape_keys", None)]
-    if any(_reads_more(curve) for data in datas if data for curve in drivers_of(data)):
-        return "a driver runs Python or reads the scene"
-    return ""
+    is_driven = any(_reads_more(curve) for data in datas if data for curve in drivers_of(data))
+    return "a driver runs Python or reads the scene" if is_driven else ""
 
 
 def _reads_more(curve: Any) -> bool:
     """Whether a driver may read what is in the shot only."""
     variables = curve.driver.variables if curve.driver else ()
-    reads_scene = any(
-        variable.type == "CONTEXT_PROP" or any(target.id_type == "SCENE" for target in variable.targets)
-        for variable in variables
-    )
-    return reads_scene or is_python(curve)
+    targets = [target.id_type for variable in variables for target in variable.targets]
+    return is_python(curve) or "SCENE" in targets or any(each.type == "CONTEXT_PROP" for each in variables)

@@ -19,13 +19,11 @@ from ..blender.types import scene_of, view_layer_of
 from ..limb.words import Refused
 from .recording import Evaluated
 
-Progress = Callable[[float], None]
-Steps = Generator[float, None, None]
-"""Gives after every frame the part that is done; closed before its end, it leaves all as it was."""
-
 Reading = Callable[[Evaluated], Callable[[int], None]]
 """Makes what reads the frame of a number, as long as the evaluated objects are not made anew."""
 
+Steps = Generator[float, None, None]
+"""Gives after some frames the part that is done; closed before its end, it leaves all as it was."""
 
 Step = Callable[[Iterable[Object], Sequence[float], Reading], Steps]
 """Goes through frames, reading what is evaluated of some objects."""
@@ -36,16 +34,24 @@ then, and with it all that is read."""
 
 
 def step_apart(context: Context, objects: Iterable[Object], frames: Sequence[float], reading: Reading) -> Steps:
-    """Go through frames in a scene that holds these objects only; what they depend on comes along by itself."""
-    with _apart(context, objects) as scene:
+    """Go through frames in a scene that holds these objects only, in which time runs as in the shot and no limb is
+    live. What the objects depend on comes along by itself."""
+    scene = bpy.data.scenes.new("Planar IK Bake")
+    try:
+        _set_live(scene, False)
+        render, given = scene.render, scene_of(context).render
+        render.frame_map_old, render.frame_map_new = given.frame_map_old, given.frame_map_new
+        for ob in objects:
+            scene.collection.objects.link(ob)
         for start in range(0, len(frames), AT_ONCE):
             for i in range(start, min(start + AT_ONCE, len(frames))):
                 _set_frame(scene, frames[i])
                 if i == start:
-                    depsgraph = scene.view_layers[0].depsgraph
-                    read = reading(partial(_evaluated, depsgraph=depsgraph))
+                    read = reading(partial(_evaluated, depsgraph=scene.view_layers[0].depsgraph))
                 read(i)
             yield (i + 1) / len(frames)
+    finally:
+        bpy.data.scenes.remove(scene)
 
 
 @contextmanager
@@ -76,31 +82,14 @@ def times_of(scene: Scene, frames: Sequence[float]) -> NDArray[np.float64]:
     return (np.asarray(frames, np.float32) * stretched).astype(float)
 
 
-def time_now(scene: Scene) -> float:
+def time_now(context: Context) -> float:
     """The same of the frame that is shown."""
-    return float(times_of(scene, [scene.frame_current_final])[0])
-
-
-@contextmanager
-def _apart(context: Context, objects: Iterable[Object]) -> Iterator[Scene]:
-    """A scene that holds nothing but these objects, in which time runs as in the context's, and no limb is live."""
-    scene = bpy.data.scenes.new("Planar IK Bake")
-    try:
-        _set_live(scene, False)
-        render, given = scene.render, scene_of(context).render
-        render.frame_map_old, render.frame_map_new = given.frame_map_old, given.frame_map_new
-        for ob in objects:
-            scene.collection.objects.link(ob)
-        yield scene
-    finally:
-        bpy.data.scenes.remove(scene)
+    return float(times_of(scene_of(context), [scene_of(context).frame_current_final])[0])
 
 
 def _set_live(scene: Scene, is_live: bool) -> bool:
     """Let the extension pose the live limbs of a scene or not; give what it did."""
-    settings: Any = getattr(scene, "planar_ik", None)
-    if settings is None:
-        return True
+    settings: Any = scene.planar_ik  # type: ignore[attr-defined]
     was_live: bool = settings.live
     if was_live != is_live:
         settings.live = is_live
