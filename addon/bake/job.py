@@ -107,5 +107,5 @@ def _told(name: tuple[str, str], mode: str, way: Way, course: Course, keys: Keys
     ik, frames = course.misses[course.influence >= 1.0], request.frames
     worst = float(ik.max()) if len(ik) and np.isfinite(ik).all() else None
     unreached = int(course.is_missed(request.max_miss).sum())
-    told = (float(frames[0]), float(frames[-1]), len(frames), unreached, worst, len(keys.which), keys.error)
-    return Baked(*name, mode, "solved" if way.is_apart else "played", *told)
+    found, how = (unreached, worst, len(keys.which), keys.error), "solved" if way.is_apart else "played"
+    return Baked(name[0], name[1], mode, how, float(frames[0]), float(frames[-1]), len(frames), *found)
