@@ -161,6 +161,6 @@ def _check_limb(last: PoseBone, request: Request) -> None:
             raise Refused("A driver turns '{bone}': remove it before baking", bone=bone.name)
     if path_to_custom(last.name, SLIDER["influence"].key) in driven and not goes:
         raise Refused("A driver sets IK Influence of '{bone}': remove it before baking", bone=last.name)
-    if not goes and not is_live(last) and (others := strange_constraints(last)):
+    if not request.for_game and not is_live(last) and (others := strange_constraints(last)):
         names = {"constraint": others[0].name, "bone": last.name}
         raise Refused("'{constraint}' would move '{bone}' once more after the bake: mute it, or take it away", **names)

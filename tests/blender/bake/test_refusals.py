@@ -68,6 +68,15 @@ def test_refused(addon, setup):
     assert len(bpy.data.scenes) == 1
 
 
+def test_a_constraint_that_acts_again_where_the_limb_goes(addon):
+    """Removing a limb leaves what is the rigger's own, which would move what was baked; a game gets no constraint."""
+    ob = walker(addon).id_data
+    other_constraint(addon, ob.pose.bones["shin.L"])
+    with pytest.raises(addon("limb.words").Refused):
+        bake(addon, ob.pose.bones["shin.L"], remove=True)
+    bake(addon, ob.pose.bones["shin.L"], for_game=True)
+
+
 def test_what_is_asked(addon):
     last = walker(addon)
     refused = addon("limb.words").Refused
