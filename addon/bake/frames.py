@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from math import floor
 from typing import Any
 
 import bpy
@@ -14,7 +13,7 @@ from bpy.types import Context, Object, Scene
 from numpy.typing import NDArray
 
 from ..blender.animation import curves_everywhere
-from ..blender.editing import unkeyed_kept
+from ..blender.editing import frame_kept, set_frame, unkeyed_kept
 from ..blender.types import scene_of, view_layer_of
 from ..limb.words import Refused
 from .recording import Evaluated
@@ -45,7 +44,7 @@ def step_apart(context: Context, objects: Iterable[Object], frames: Sequence[flo
             scene.collection.objects.link(ob)
         for start in range(0, len(frames), AT_ONCE):
             for i in range(start, min(start + AT_ONCE, len(frames))):
-                _set_frame(scene, frames[i])
+                set_frame(scene, frames[i])
                 if i == start:
                     read = reading(partial(_evaluated, depsgraph=scene.view_layers[0].depsgraph))
                 read(i)
@@ -59,21 +58,20 @@ def shot(context: Context, is_live: bool) -> Iterator[Step]:
     """Steps through frames of the shot as playback would, its live limbs posed or in FK; afterwards the shot is back at
     the frame that was shown, with what was posed there without keys."""
     scene = scene_of(context)
-    frame, subframe, was_live = scene.frame_current, scene.frame_subframe, _set_live(scene, is_live)
+    was_live = _set_live(scene, is_live)
     animated = [ob for ob in view_layer_of(context).objects if curves_everywhere(ob)]
 
     def step(_objects: Iterable[Object], frames: Sequence[float], reading: Reading) -> Steps:
         for i, at in enumerate(frames):
-            _set_frame(scene, at)
+            set_frame(scene, at)
             reading(partial(_evaluated, depsgraph=context.evaluated_depsgraph_get()))(i)
             yield (i + 1) / len(frames)
 
-    with unkeyed_kept(context, animated):
+    with unkeyed_kept(context, animated), frame_kept(scene):
         try:
             yield step
         finally:
             _set_live(scene, was_live)
-            scene.frame_set(frame, subframe=subframe)
 
 
 def times_of(scene: Scene, frames: Sequence[float]) -> NDArray[np.float64]:
@@ -94,11 +92,6 @@ def _set_live(scene: Scene, is_live: bool) -> bool:
     if was_live != is_live:
         settings.live = is_live
     return was_live
-
-
-def _set_frame(scene: Scene, frame: float) -> None:
-    whole = floor(frame)
-    scene.frame_set(whole, subframe=frame - whole)
 
 
 def _evaluated(ob: Any, depsgraph: Any) -> Any:

@@ -19,7 +19,7 @@ from ..blender.animation import curves_everywhere, drivers_of, value_at
 from ..blender.editing import edit_mode
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, scene_of, split_path, takes_bones
-from ..limb.home import limbs_of
+from ..limb.home import limbs_of, line_of
 from ..limb.settings import SLIDERS
 from ..limb.tasks.removing import remove
 from ..limb.words import Refused
@@ -30,7 +30,7 @@ from .recording import Evaluated, Recording, new_recording, poses_of, readers_of
 from .request import Request
 from .results import Course, Track, bones_read, courses_of, written
 from .transforms import carried, local, rigid, turns_of
-from .way import Way, bones_of, is_live
+from .way import Way, is_live
 
 Array = NDArray[Any]
 
@@ -108,7 +108,7 @@ def bake_for_game(
 
 def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:
     """Deforming bones and limbs, with all that these hang on up to their roots, parents first."""
-    limbs = {bone for last in limbs_of(ob) for bone in bones_of(last)}
+    limbs = {bone for last in limbs_of(ob) for bone in line_of(last)}
     deforming = [bone for bone in ob.pose.bones if bone.bone.use_deform or bone in limbs]
     found = dict.fromkeys(each for bone in deforming for each in (bone, *bone.parent_recursive))
     return sorted(found, key=lambda bone: len(bone.parent_recursive))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from bpy.types import Context, PoseBone
 
 from ..blender.types import scene_of
-from ..limb.home import group_of
-from ..limb.limb import Hooks
+from ..limb.home import Hooks, group_of
 from ..limb.tasks.removing import remove
 from ..limb.words import Refused
 from ..live import refresh
@@ -46,7 +44,6 @@ def bake(context: Context, request: Request, progress: Callable[[float], None] |
 def steps(context: Context, request: Request) -> Generator[float, None, Report]:
     """The same for a window, which has to be drawn meanwhile: a step for each frame, of which the part done is given;
     closed before the end, the file is as it was."""
-    began = perf_counter()
     lasts, notes = check(request)
     modes = [Hooks.mode(last) for last in lasts]
     names = [(last.id_data.name, last.name) for last in lasts]
@@ -65,7 +62,7 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
         for name, mode, course, of_course in zip(names, modes, courses, keys, strict=True)
     ]
     unreached = np.any([course.is_missed(request.max_miss) for course in courses], axis=0)
-    return Report(request.frames, limbs, notes, perf_counter() - began, int(unreached.sum()))
+    return Report(request.frames, limbs, notes, int(unreached.sum()))
 
 
 def _bake(

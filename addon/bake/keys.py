@@ -12,7 +12,7 @@ from bpy.types import Context
 from numpy.typing import NDArray
 
 from ..blender import fcurves
-from ..blender.animation import curve_holder, curves_everywhere, curves_of, new_curve, set_at, value_at
+from ..blender.animation import curve_holder, curves_everywhere, curves_of, new_curve, set_at, use_copy, value_at
 from ..blender.types import path_to_custom, split_path
 from ..limb.settings import SLIDER
 from .frames import time_now
@@ -33,7 +33,7 @@ class Sheet:
         self.object = ob
         data = ob.animation_data or ob.animation_data_create()
         if into_new and data.action:
-            _use_copy(data)
+            _use_baked(data)
         is_new = data.action is None
         self.holder = curve_holder(ob)
         if is_new:
@@ -164,15 +164,10 @@ def _unkeyed(ob: Any, time: float) -> dict[str, Any]:
     return found
 
 
-def _use_copy(data: Any) -> None:
+def _use_baked(data: Any) -> None:
     """Let animation data use a copy of its action, under a name that says so; the old one stays in the file."""
-    old, slot = data.action, getattr(data, "action_slot", None)
-    identifier = slot.identifier if slot else ""
-    data.action = old.copy()
-    if data.action.override_library:
-        data.action.make_local()
+    old = data.action
+    use_copy(data)
     data.action.name = f"{old.name} Baked"
-    if identifier:
-        data.action_slot = data.action.slots[identifier]
     if not old.users and old.is_editable:
         old.use_fake_user = True

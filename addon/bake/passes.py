@@ -17,7 +17,7 @@ from bpy.types import Context, PoseBone
 
 from ..blender.animation import animated_paths, curves_of
 from ..blender.types import scene_of, split_path
-from ..limb.home import bones_of_limb
+from ..limb.home import bones_of_limb, has_slider
 from ..limb.settings import SLIDER
 from ..limb.tasks.feet import foot_follows
 from .frames import shot, step_apart, times_of
@@ -98,7 +98,7 @@ def _unneeded(lasts: Sequence[PoseBone], way: Way) -> Iterator[tuple[Any, set[st
         turned: set[str] = set()
         for last in lasts:
             is_ik = last[SLIDER["influence"].key] >= 1.0 and path_to_influence(last.name) not in animated
-            if last.id_data == ob and is_ik and SLIDER["stretch"].key not in last:  # type: ignore[operator]
+            if last.id_data == ob and is_ik and not has_slider(last, "stretch"):
                 turned |= {bone.name for bone in bones_of_limb(last)}
                 needed -= turned if is_live(last) else set()
         yield ob, {path for path, each in split.items() if _is_unneeded(*each, needed, turned)}

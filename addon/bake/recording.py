@@ -13,6 +13,7 @@ from ..blender.animation import animated_paths
 from ..blender.channels import SIZES
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, has_bone, path_to_custom
+from ..limb.home import by_rig
 from ..limb.settings import SLIDERS
 from ..limb.table import Table, table_of
 
@@ -55,10 +56,7 @@ def new_recording(
 ) -> Recording:
     """Room for so many frames. ``bones_of`` gives the bones that have to be read for a limb; ``is_sure`` says that
     sliders without keys and drivers don't change."""
-    by_rig: dict[Any, list[PoseBone]] = {}
-    for last in lasts:
-        by_rig.setdefault(last.id_data, []).append(last)
-    rigs = [_new_rig(ob, group, count, is_sure) for ob, group in by_rig.items()]
+    rigs = [_new_rig(ob, group, count, is_sure) for ob, group in by_rig(lasts).items()]
     needed: dict[Any, dict[str, dict[str, None]]] = {}
     for rig in rigs:
         for last, limb in zip(rig.lasts, rig.table.limbs, strict=True):

@@ -63,7 +63,6 @@ class Report(NamedTuple):
     frames: Sequence[float]
     limbs: list[Baked]
     notes: list[Refused]
-    seconds: float
     unreached: int
 
     @property
@@ -118,7 +117,7 @@ def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
     notes: list[Refused] = []
     for last in request.lasts:
         try:
-            check_target(last, None)  # type: ignore[arg-type]
+            check_target(last)
         except Refused as why:
             notes.append(why)
             continue

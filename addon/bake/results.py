@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.types import path_to_bone
+from ..limb.home import line_of
 from ..limb.solving import Found, scales_of, solve
 from ..limb.status import MISSED, ROUNDING
 from ..limb.table import Limb
 from ..limb.tasks.feet import foot_follows, foot_of
-from ..solver.arrays import row_of
 from ..solver.limb import Reference, joints_of
+from ..solver.matrices import applied, inverted, inverted_all
 from .recording import Recording, Rig, channel_of, places_of, poses_of, worlds_of
-from .transforms import carried, inverted, local, moved, rigid, turns_of
-from .way import bones_of
+from .transforms import carried, local, rigid, turns_of
 
 Array = NDArray[Any]
 Key = tuple[Any, str]
@@ -83,7 +83,7 @@ def courses_of(recording: Recording, known: Mapping[Key, Course] | None) -> dict
 def bones_read(last: PoseBone) -> list[PoseBone]:
     """The bones that have to be read for the keys of a limb."""
     foot = foot_of(last) if foot_follows(last) else None
-    bones = [*bones_of(last), *([foot] if foot else [])]
+    bones = [*line_of(last), *([foot] if foot else [])]
     return bones + [bone.parent for bone in bones if bone.parent]
 
 
@@ -100,7 +100,7 @@ def _courses(recording: Recording, rig: Rig, known: Mapping[Key, Course] | None)
     else:
         tracks, tips = _seen(recording, rig, known, sheared)
     for row, last in enumerate(rig.lasts):
-        limb, reference = rig.table.limbs[row], row_of(rig.table.reference, row)
+        limb, reference = rig.table.limbs[row], rig.table.singles[row][1]
         influence, size = rig.sliders["influence"][:, row], float(np.nanmax(sizes[:, row]))
         places_of_row = targets[:, row], tips[:, row], slack[:, row]
         is_sheared = any(name in sheared for name in limb.bones)
@@ -112,7 +112,7 @@ def _frames(recording: Recording, rig: Rig, row: int) -> Array:
     limb = rig.table.limbs[row]
     first = rig.object.pose.bones[limb.bones[0]]
     above = poses_of(recording, rig.object, first.parent.name) if first.parent else None
-    found: Array = carried(first.bone, above, recording.frames) @ np.linalg.inv(limb.shape.rest[0]) @ limb.shape.frame
+    found: Array = carried(first.bone, above, recording.frames) @ inverted(limb.shape.rest[0]) @ limb.shape.frame
     return found
 
 
@@ -130,13 +130,13 @@ def _solved(recording: Recording, rig: Rig, places: Array, targets: Array) -> tu
     """The solution for all limbs of a rig, and where that puts tips in the world."""
     is_plain = bool((rig.sliders["influence"] >= 1.0).all() and np.isfinite(targets).all())
     own = None if is_plain else _own_turns(recording, rig)
-    into = inverted(places)
-    poles = moved(into, _places(recording, rig, 1)) if rig.table.is_poled.any() else np.full(targets.shape, np.nan)
-    found = solve(rig.table, moved(into, targets), poles, rig.sliders, own)
+    into = inverted_all(places)
+    poles = applied(into, _places(recording, rig, 1)) if rig.table.is_poled.any() else np.full(targets.shape, np.nan)
+    found = solve(rig.table, applied(into, targets), poles, rig.sliders, own)
     first, second = (tuple(np.moveaxis(found.turns[:, :, k], -1, 0)) for k in range(2))
     tips = joints_of((first, second), rig.table.reference, found.stretch)[1]
     tracks = [_of_solution(recording, rig, row, found) for row in range(len(rig.lasts))]
-    return tracks, moved(places, np.stack(np.broadcast_arrays(*tips), axis=-1))
+    return tracks, applied(places, np.stack(np.broadcast_arrays(*tips), axis=-1))
 
 
 def _own_turns(recording: Recording, rig: Rig) -> Array:
@@ -151,7 +151,7 @@ def _own_turns(recording: Recording, rig: Rig) -> Array:
 
 
 def _of_solution(recording: Recording, rig: Rig, row: int, found: Found) -> list[Track]:
-    limb, bones = rig.table.limbs[row], bones_of(rig.lasts[row])
+    limb, bones = rig.table.limbs[row], line_of(rig.lasts[row])
     tracks = [_turned(recording, rig, name, found.turns[:, row, k]) for k, name in enumerate(limb.bones)]
     stretch = found.stretch[:, row]
     if (stretch != 1.0).any():
@@ -174,7 +174,7 @@ def _seen(
         course = known.get((ob, last.name))
         foot = [foot_of(last)] if foot_follows(last) else []
         tracks.append([*course.tracks] if course else [])
-        for bone in [*([] if course else bones_of(last)), *filter(None, foot)]:
+        for bone in [*([] if course else line_of(last)), *filter(None, foot)]:
             above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
             own = local(bone.bone, above, poses_of(recording, ob, bone.name))
             turned, scales = rigid(own)
@@ -186,7 +186,7 @@ def _seen(
                 tracks[-1].append(Track(bone.name, "scale", "", scales))
     worlds = worlds_of(recording, ob)
     places = [worlds @ poses_of(recording, ob, last.name) for last in rig.lasts]
-    return tracks, moved(np.stack(places, axis=1), np.array([limb.shape.tip for limb in rig.table.limbs]))
+    return tracks, applied(np.stack(places, axis=1), np.array([limb.shape.tip for limb in rig.table.limbs]))
 
 
 def _turned(recording: Recording, rig: Rig, name: str, turns: Array) -> Track:

@@ -13,6 +13,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..limb.shape import matrix_of
+from ..solver.matrices import inverted, inverted_all
 
 Array = NDArray[Any]
 
@@ -31,7 +32,7 @@ def local(bone: Bone, above: Array | None, poses: Array) -> Array:
     """What the channels of a bone have to make for it to be in these poses, below those of its parent."""
     if above is not None and not _goes_along(bone, above):
         return _by_blender(bone, above, poses, True)
-    return inverted(carried(bone, above, len(poses))) @ poses
+    return inverted_all(carried(bone, above, len(poses))) @ poses
 
 
 def rigid(matrices: Array) -> tuple[Array, Array]:
@@ -59,26 +60,6 @@ def turns_of(matrices: Array) -> Array:
     return found
 
 
-def inverted(matrices: Array) -> Array:
-    """The inverse of each matrix ``(..., 4, 4)`` that moves, turns and scales; of one that makes everything flat, not a
-    number. By the adjugate, which for so small ones costs a twentieth of NumPy's general form."""
-    x, y, z = (matrices[..., :3, i] for i in range(3))
-    rows = np.stack((np.cross(y, z), np.cross(z, x), np.cross(x, y)), axis=-2)
-    with np.errstate(all="ignore"):
-        rows = rows / (x * rows[..., 0, :]).sum(axis=-1)[..., None, None]
-    found = np.zeros((*rows.shape[:-2], 4, 4))
-    found[..., :3, :3] = rows
-    found[..., :3, 3] = -(rows @ matrices[..., :3, 3:])[..., 0]
-    found[..., 3, 3] = 1.0
-    return found
-
-
-def moved(matrices: Array, points: Array) -> Array:
-    """Points ``(..., 3)`` through matrices ``(..., 4, 4)``."""
-    found: Array = (matrices[..., :3, :3] @ points[..., None])[..., 0] + matrices[..., :3, 3]
-    return found
-
-
 def _goes_along(bone: Bone, above: Array) -> bool:
     """Whether a bone goes through the same transform as all that hangs on its parent."""
     if not (bone.use_inherit_rotation and bone.use_local_location):
@@ -89,7 +70,7 @@ def _goes_along(bone: Bone, above: Array) -> bool:
 def _rest_of(bone: Bone) -> Array:
     """A bone at rest, in its parent at rest."""
     rest, parent = matrix_of(bone), bone.parent
-    return np.linalg.inv(matrix_of(parent)) @ rest if parent else rest
+    return inverted(matrix_of(parent)) @ rest if parent else rest
 
 
 def _by_blender(bone: Bone, above: Array, poses: Array, invert: bool) -> Array:

@@ -12,8 +12,7 @@ from ..blender.animation import driver_of, drivers_of
 from ..blender.dependencies import Carrier, Dependencies, driver_targets, is_python
 from ..blender.types import is_armature
 from ..limb.follow import follow_of
-from ..limb.home import bones_of_limb, hierarchy, home_of, is_ours, limbs_of, links_of
-from ..limb.limb import Hooks
+from ..limb.home import Hooks, bones_of_limb, home_of, is_ours, limbs_of, line_of
 from ..live.plan import levels_of
 from ..mechanism.parts import POSE
 
@@ -42,17 +41,12 @@ def levels_among(lasts: Sequence[PoseBone], carriers: set[Carrier]) -> list[list
     """The live limbs among these, and those that they hang on, by what they hang on: each in a later list."""
     rigs: list[Any] = [ob for ob in dict.fromkeys(ob for ob, _ in carriers) if is_armature(ob)]
     live = [last for ob in rigs for last in limbs_of(ob) if is_live(last)]
-    return levels_of([last for last in live if any((last.id_data, bone.name) in carriers for bone in bones_of(last))])
+    return levels_of([last for last in live if any((last.id_data, bone.name) in carriers for bone in line_of(last))])
 
 
 def is_live(last: PoseBone) -> bool:
     """Whether the extension poses a limb, frame by frame."""
     return bool(Hooks.mode(last) == "LIVE")
-
-
-def bones_of(last: PoseBone) -> list[PoseBone]:
-    """All bones of a limb, from the root down."""
-    return hierarchy(last, sum(links_of(last)))
 
 
 def strange_constraints(last: PoseBone) -> list[Any]:
@@ -82,7 +76,7 @@ def _start(last: PoseBone, among: Dependencies) -> Iterator[Carrier]:
     for target, name in follow_of(last).pairs:
         if target is not None:
             yield from ((target, ""), (target, name))
-    for bone in bones_of(last):
+    for bone in line_of(last):
         yield (ob, bone.name)
         for _, curve in among.drivers(ob, bone.name):
             yield from driver_targets(curve)

@@ -128,13 +128,17 @@ def make_own(owner: Any, user: Any, copies: dict[Any, Any] | None = None) -> Non
     if action.is_editable and not action.override_library and not has_others(user, owner):
         return
     copies = {} if copies is None else copies
-    if action not in copies:
-        copies[action] = action.copy()
-        if copies[action].override_library:
-            copies[action].make_local()
+    use_copy(user, copies.get(action))
+    copies[action] = user.action
+
+
+def use_copy(user: Any, copy: Any = None) -> None:
+    """Let a user of an action, animation data or a strip of its NLA, have a copy of that, maybe one made before."""
     slot = getattr(user, "action_slot", None)
     identifier = slot.identifier if slot else ""
-    user.action = copies[action]
+    user.action = copy or user.action.copy()
+    if user.action.override_library:
+        user.action.make_local()
     if identifier:
         user.action_slot = user.action.slots[identifier]
 

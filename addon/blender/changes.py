@@ -10,6 +10,7 @@ from bpy.types import Context, Object
 
 from . import fcurves
 from .animation import fcurve, is_animated, value_at
+from .editing import frame_kept
 from .keying import autokey, key, key_automatically, key_from
 from .types import path_to_bone, scene_of
 
@@ -58,10 +59,9 @@ def over_frames(
 ) -> None:
     """Take a step in each frame, and key in all of them what it changed in any; then come back to this frame."""
     scene, frames = scene_of(context), [*frames]
-    now = scene.frame_current, scene.frame_subframe
     samples: dict[tuple[Any, str, str], list[Any]] = {}
     changed = set()
-    try:
+    with frame_kept(scene):
         for i, frame in enumerate(frames):
             scene.frame_set(frame)
             for change in step():
@@ -73,8 +73,6 @@ def over_frames(
         for of, values in samples.items():
             if of in changed:
                 _write(of, np.array(frames, float), values)
-    finally:
-        scene.frame_set(now[0], subframe=now[1])
 
 
 def _write(of: tuple[Any, str, str], frames: Any, values: list[Any]) -> None:

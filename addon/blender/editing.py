@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from math import floor
 from typing import Any
 
 import bpy
-from bpy.types import Context, Object
+from bpy.types import Bone, Context, Object, Scene
 
 from .animation import curves_everywhere, set_at, value_at
 from .types import ArmatureObject, scene_of, view_layer_of
@@ -42,6 +43,29 @@ def edit_mode(context: Context, *objects: ArmatureObject) -> Iterator[None]:
             _select(context, ())
             for armature in mirroring:
                 armature.use_mirror_x = True
+
+
+def remove_bones(context: Context, bones: Mapping[ArmatureObject, Collection[str]], collection: str) -> None:
+    """Remove bones, and the bone collection that was made for them once it is empty."""
+    for together in at_once(ob for ob, names in bones.items() if names):
+        with edit_mode(context, *together):
+            for ob in together:
+                edited = ob.data.edit_bones
+                for bone in [edited[name] for name in bones[ob] if name in edited]:
+                    edited.remove(bone)
+        for ob in together:
+            left: Any = ob.data.collections_all.get(collection)
+            if left and not any(left.bones_recursive) and not any(left.children):
+                ob.data.collections.remove(left)
+
+
+def collect(ob: ArmatureObject, bone: Bone, collection: str) -> Any:
+    """Have a bone in one bone collection only, which is made if it is not there."""
+    for each in [*bone.collections]:
+        each.unassign(bone)
+    only: Any = ob.data.collections_all.get(collection) or ob.data.collections.new(collection)
+    only.assign(bone)
+    return only
 
 
 @contextmanager
@@ -86,6 +110,22 @@ def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
             for path, value in values.items():
                 if None not in (value, now := value_at(ob, path)) and now != value:
                     set_at(ob, path, value)
+
+
+def set_frame(scene: Scene, frame: float) -> None:
+    """Show a frame, which may be between two."""
+    whole = floor(frame)
+    scene.frame_set(whole, subframe=frame - whole)
+
+
+@contextmanager
+def frame_kept(scene: Scene) -> Iterator[None]:
+    """Come back to the frame that is shown now."""
+    shown = scene.frame_current + scene.frame_subframe
+    try:
+        yield
+    finally:
+        set_frame(scene, shown)
 
 
 @contextmanager

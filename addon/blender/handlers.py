@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import bpy
 
@@ -14,19 +13,17 @@ Handlers = Sequence[tuple[str, Callable[..., None]]]
 def listen(handlers: Handlers) -> None:
     """Have these called from now on; each is there once, however often this is asked."""
     for name, handler in handlers:
-        if handler not in _list(name):
-            _list(name).append(handler)
+        called = getattr(bpy.app.handlers, name)
+        if handler not in called:
+            called.append(handler)
 
 
 def listen_no_more(handlers: Handlers) -> None:
     """Undo `listen`, in reverse."""
     for name, handler in reversed(handlers):
-        if handler in _list(name):
-            _list(name).remove(handler)
-
-
-def _list(name: str) -> Any:
-    return getattr(bpy.app.handlers, name, [])  # blend_import_post came with 4.3
+        called = getattr(bpy.app.handlers, name)
+        if handler in called:
+            called.remove(handler)
 
 
 def all_or_none(steps: Iterable[tuple[Callable[[], None], Callable[[], None]]]) -> None:

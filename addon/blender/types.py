@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import bpy
 from bpy.types import Context, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
+from mathutils import Matrix
 
 if TYPE_CHECKING:
     from bpy.types import Armature, Pose
@@ -50,6 +51,23 @@ def children_of(bone: PoseBone) -> list[PoseBone]:
     """
     bones = bones_of(bone.id_data)
     return [bones[child.name] for child in bone.bone.children if child.name in bones]
+
+
+def tag(bone: PoseBone) -> None:
+    """Have the rig of a bone evaluated anew."""
+    bone.id_data.update_tag(refresh={"DATA"})
+
+
+def own_matrix(bone: PoseBone) -> Matrix:
+    """What the channels of a bone would have to make for it to be as it is evaluated."""
+    rest = bone.bone.matrix_local
+    return bone.bone.convert_local_to_pose(bone.matrix, rest, **carried_by(bone), invert=True)
+
+
+def carried_by(bone: PoseBone) -> dict[str, Any]:
+    """What `Bone.convert_local_to_pose` has to know of a pose bone's parent, if it has one."""
+    above = bone.parent
+    return {"parent_matrix": above.matrix, "parent_matrix_local": above.bone.matrix_local} if above else {}
 
 
 def object_named(name: str, library: str = "") -> Object | None:

@@ -78,9 +78,7 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--strict", action="store_true", help="end with 3 where something is wrong with a limb")
     command.add_argument(
-        "--allow-scripts",
-        action="store_true",
-        help="run the Python in the files; only if you trust them",
+        "--allow-scripts", action="store_true", help="run the Python in the files; only if you trust them"
     )
 
 

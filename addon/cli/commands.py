@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import traceback
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,15 +61,14 @@ def _told(lines: list[Line], warnings: list[str]) -> str:
 
 def report(arguments: Namespace, source: Path) -> list[Line]:
     """Say what the limbs of the open file do, as Blender evaluates them."""
-    with _told_when_nothing(source, lasts := limbs_chosen(arguments, editable=False)):
-        return report_limbs(lasts, arguments) if lasts else []
+    lasts = _some(source, limbs_chosen(arguments, editable=False))
+    return report_limbs(lasts, arguments) if lasts else []
 
 
 def bake(arguments: Namespace, source: Path) -> list[Line]:
     """Bake the limbs of the open file, and write it."""
-    with _told_when_nothing(source, lasts := limbs_chosen(arguments)):
-        lines = bake_limbs(lasts, arguments) if lasts else []
-    return _saved(arguments, source, lines)
+    lasts = _some(source, limbs_chosen(arguments))
+    return _saved(arguments, source, bake_limbs(lasts, arguments) if lasts else [])
 
 
 def add(arguments: Namespace, source: Path) -> list[Line]:
@@ -83,16 +81,16 @@ def add(arguments: Namespace, source: Path) -> list[Line]:
 
 def to_rig(arguments: Namespace, source: Path) -> list[Line]:
     """Put live limbs on their rigs, and write the file."""
-    with _told_when_nothing(source, lasts := _in_mode(arguments, "LIVE")):
-        modes.to_rig(bpy.context, lasts)
+    lasts = _some(source, _in_mode(arguments, "LIVE"))
+    modes.to_rig(bpy.context, lasts)
     return _saved(arguments, source, [_named(last) for last in lasts])
 
 
 def rebuild(arguments: Namespace, source: Path) -> list[Line]:
     """Make the mechanisms anew that do not fit their limbs any more, and write the file."""
     view_layer_of(bpy.context).update()
-    with _told_when_nothing(source, lasts := [last for last in _in_mode(arguments, "RIG") if modes.problem_of(last)]):
-        modes.rebuild(bpy.context, lasts)
+    lasts = _some(source, [last for last in _in_mode(arguments, "RIG") if modes.problem_of(last)])
+    modes.rebuild(bpy.context, lasts)
     return _saved(arguments, source, [_named(last) for last in lasts])
 
 
@@ -105,11 +103,11 @@ COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
 }
 
 
-@contextmanager
-def _told_when_nothing(source: Path, lasts: list[PoseBone]) -> Iterator[None]:
+def _some(source: Path, lasts: list[PoseBone]) -> list[PoseBone]:
+    """These limbs; said if there are none."""
     if not lasts:
         say(f"{source}: nothing to do: there is no such limb")
-    yield
+    return lasts
 
 
 def _in_mode(arguments: Namespace, mode: str) -> list[PoseBone]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from argparse import Namespace
 from itertools import groupby
-from math import floor
 from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import PoseBone
 
 from ..bake import Request, bake, frames_between
+from ..blender.editing import frame_kept, set_frame
 from ..blender.types import scene_of, view_layer_of
+from ..limb.home import by_rig
 from ..limb.status import Status, statuses
 from ..solver.reach import Reach
 from .shots import say
@@ -38,18 +39,15 @@ def frames_of(arguments: Namespace) -> list[float]:
 
 def report_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     """What limbs do as Blender evaluates them; nothing is changed."""
-    scene, before = scene_of(bpy.context), scene_of(bpy.context).frame_current_final
-    rigs = {last.id_data: [each for each in lasts if each.id_data == last.id_data] for last in lasts}
+    scene, rigs = scene_of(bpy.context), by_rig(lasts)
     seen: dict[PoseBone, list[Seen]] = {last: [] for last in lasts}
-    try:
+    with frame_kept(scene):
         for frame in frames_of(arguments):
-            scene.frame_set(floor(frame), subframe=frame % 1.0)
+            set_frame(scene, frame)
             depsgraph = view_layer_of(bpy.context).depsgraph or bpy.context.evaluated_depsgraph_get()
             for ob, group in rigs.items():
                 for last, status in zip(group, statuses(ob, group, depsgraph), strict=True):
                     seen[last].append(_seen(frame, status, arguments.max_miss))
-    finally:
-        scene.frame_set(floor(before), subframe=before % 1.0)
     return [_line(last, seen[last]) for last in lasts]
 
 

@@ -38,6 +38,12 @@ def read(constraint: Any) -> Follow:
     return Follow(target, bone, pole, pole_bone)
 
 
+def write(constraint: Any, follow: Follow) -> None:
+    """Have an IK constraint follow this."""
+    constraint.target, constraint.subtarget = follow.target, follow.subtarget
+    constraint.pole_target, constraint.pole_subtarget = follow.pole, follow.pole_subtarget
+
+
 def _cleaned(ob: Object | None, bone: str) -> tuple[Object | None, str]:
     if ob is None or not is_armature(ob):
         return ob, ""

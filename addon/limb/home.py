@@ -5,13 +5,28 @@ Blender itself renames, symmetrizes, joins, duplicates, appends, overrides and s
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from bpy.types import PoseBone
 
 from ..blender.types import ArmatureObject
-from .settings import CHOICES, GROUP, HOME, MADE_BY_US, SLIDER, SLIDERS, Slider
+from .settings import CHOICES, GROUP, HOME, MADE_BY_US, PART, SLIDER, SLIDERS, Slider
 from .words import Refused
+
+Answer = Callable[[PoseBone], Any]
+
+
+class Hooks:
+    """What other rooms know of a limb. ``mode`` says what poses it, ``rebuild`` makes its mechanism anew (if it has
+    one), ``retarget`` lets the mechanism follow what the home says, ``remove`` takes those of several limbs away, and
+    ``problems`` says what is wrong with those of limbs of one rig: "" where nothing is."""
+
+    mode: Answer = staticmethod(lambda last: "LIVE")
+    rebuild: Answer = staticmethod(lambda last: None)
+    retarget: Answer = staticmethod(lambda last: None)
+    remove: Callable[[Sequence[PoseBone]], None] = staticmethod(lambda lasts: None)
+    problems: Callable[[Sequence[PoseBone]], list[str]] = staticmethod(lambda lasts: [""] * len(lasts))
 
 
 def group_of(bone: PoseBone) -> Any:
@@ -23,7 +38,7 @@ def group_of(bone: PoseBone) -> Any:
 def home_of(bone: PoseBone) -> Any:
     """The muted IK constraint that makes a bone the last of a limb, or None."""
     group = group_of(bone)
-    if group is None or SLIDER["influence"].key not in bone:  # type: ignore[operator]
+    if group is None or not has_slider(bone, "influence"):
         return None
     found = bone.constraints.get(group.get("constraint", HOME)) or bone.constraints.get(HOME)
     return found if found and found.type == "IK" else next((each for each in bone.constraints if _is_home(each)), None)
@@ -61,15 +76,18 @@ def make_home(bone: PoseBone, links: tuple[int, ...] = (1, 1), constraint: Any =
         if value != default or name in group:
             group[name] = value
     for slider in SLIDERS:
-        if not slider.is_feature and slider.key not in bone:  # type: ignore[operator]
+        if not slider.is_feature and not has_slider(bone, slider.name):
             make_slider(bone, slider)
     return home
 
 
 def align(bone: PoseBone) -> None:
-    """Let the bones of a limb but the first inherit scale along their own axes; `drop_home` takes that back."""
+    """Let the bones of a limb that get longer but not as much wider have that each along itself, also while the knee is
+    bent: all but the first inherit scale along their own axes. `drop_home` takes that back."""
+    if not has_slider(bone, "stretch") or choices_of(bone)["stretch_volume"] == "UNIFORM":
+        return
     group: Any = bone[GROUP]
-    line = hierarchy(bone, sum(links_of(bone)))
+    line = line_of(bone)
     changed = [i for i, each in enumerate(line) if i and each.bone.inherit_scale == "FULL"]
     for i in changed:
         line[i].bone.inherit_scale = "ALIGNED"
@@ -81,7 +99,7 @@ def drop_home(bone: PoseBone) -> None:
     """Take the sliders and the group away, and the constraint if it is ours; another's stays as it is, muted."""
     home = home_of(bone)
     group = group_of(bone) or {}
-    line = hierarchy(bone, sum(links_of(bone)))
+    line = line_of(bone)
     for i in group.get("aligned", ()):
         if i < len(line) and line[i].bone.inherit_scale == "ALIGNED":
             line[i].bone.inherit_scale = "FULL"
@@ -103,10 +121,9 @@ def make_slider(bone: PoseBone, slider: Slider) -> None:
     bone.property_overridable_library_set(f'["{slider.key}"]', True)
 
 
-def drop_slider(bone: PoseBone, slider: Slider) -> None:
-    """Take the custom property of a feature away."""
-    if slider.key in bone:  # type: ignore[operator]
-        del bone[slider.key]
+def has_slider(bone: Any, name: str) -> bool:
+    """Whether a bone has the custom property of a setting that animates; of a feature, whether a limb has that."""
+    return SLIDER[name].key in bone
 
 
 def choices_of(bone: PoseBone) -> dict[str, Any]:
@@ -122,10 +139,15 @@ def links_of(bone: PoseBone) -> tuple[int, ...]:
     return tuple(int(count) for count in group.get("links", (1, 1)))
 
 
+def line_of(last: PoseBone, links: tuple[int, ...] | None = None) -> list[PoseBone]:
+    """All bones of a limb, twist bones in line included, from the root down; fewer where some are missing."""
+    return hierarchy(last, sum(links or links_of(last)))
+
+
 def bones_of_limb(bone: PoseBone, links: tuple[int, ...] | None = None) -> list[PoseBone]:
     """The first bone of each link of a limb, from the root down."""
     links = links or links_of(bone)
-    line = hierarchy(bone, sum(links))
+    line = line_of(bone, links)
     starts = [sum(links[:i]) for i in range(len(links))]
     return [line[start] for start in starts] if len(line) == sum(links) else []
 
@@ -144,6 +166,19 @@ def check_parents(bone: PoseBone, count: int) -> None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
 
 
+def by_rig(lasts: Iterable[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:
+    """Limbs by their rigs."""
+    found: dict[ArmatureObject, list[PoseBone]] = {}
+    for last in lasts:
+        found.setdefault(last.id_data, []).append(last)
+    return found
+
+
 def is_ours(constraint: Any) -> bool:
     """Whether a constraint of a limb's bone belongs to its mechanism."""
     return bool(constraint.name.startswith(MADE_BY_US))
+
+
+def is_part(bone: Any) -> bool:
+    """Whether a bone was made for a limb, or is of another mechanism."""
+    return PART in bone or bone.name.startswith("MCH-")

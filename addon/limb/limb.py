@@ -5,32 +5,22 @@ would make Blender 4.2 and 4.5 compare it for every bone of every library overri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
 import bpy
 from bpy.types import Object, PoseBone
 
-from ..blender.types import view_layer_of
+from ..blender.types import tag, view_layer_of
 from . import home
 from .follow import follow_of
+from .home import Hooks
 from .settings import ALLOWED, CHOICES, GROUP, SLIDER
+from .shape import hinge_axis
 from .status import Status, status_of
 from .tasks.feet import refollow
+from .tasks.removing import remove
 from .words import Refused
-
-Answer = Callable[[PoseBone], Any]
-
-
-class Hooks:
-    """What other rooms know of a limb. ``mode`` says what poses it, ``rebuild`` makes its mechanism anew (if it has
-    one), ``retarget`` lets the mechanism follow what the home says, ``remove`` takes those of several limbs away."""
-
-    mode: Answer = staticmethod(lambda last: "LIVE")
-    rebuild: Answer = staticmethod(lambda last: None)
-    retarget: Answer = staticmethod(lambda last: None)
-    remove: Callable[[Sequence[PoseBone]], None] = staticmethod(lambda lasts: None)
 
 
 class PlanarIK:
@@ -62,8 +52,7 @@ class PlanarIK:
             home.make_home(self.bone)
             choose_plane(self.bone)
         elif not value and GROUP in self.bone:  # type: ignore[operator]
-            Hooks.remove([self.bone])
-            home.drop_home(self.bone)
+            remove(bpy.context, [self.bone])
         tag(self.bone)
 
     @property
@@ -141,12 +130,12 @@ def _slider(name: str) -> property:
             number = min(max(number, slider.limits[0]), slider.limits[1])
         if not self.enabled:
             self.enabled = True
-        is_new = slider.key not in self.bone  # type: ignore[operator]
+        is_new = not home.has_slider(self.bone, name)
         if is_new:
             home.make_slider(self.bone, slider)
         self.bone[slider.key] = number
         if is_new:
-            _align(self.bone)
+            home.align(self.bone)
             Hooks.rebuild(self.bone)
         tag(self.bone)
 
@@ -173,7 +162,7 @@ def _choice(name: str) -> property:
             self.enabled = True
         if home.choices_of(self.bone)[name] != value:
             self.bone[GROUP][name] = value
-            _align(self.bone)
+            home.align(self.bone)
             Hooks.rebuild(self.bone)
             tag(self.bone)
 
@@ -190,50 +179,12 @@ for _name in CHOICES:
     setattr(PlanarIK, _name, _choice(_name))
 
 
-def _align(last: PoseBone) -> None:
-    """Let bones that get longer but not as much wider have that each along itself, also while the knee is bent."""
-    if SLIDER["stretch"].key in last and home.choices_of(last)["stretch_volume"] != "UNIFORM":  # type: ignore[operator]
-        home.align(last)
-
-
 def choose_plane(last: PoseBone) -> None:
     """Give a new limb the plane that fits what it follows and its rig."""
     axis, group = hinge_axis(last), last[GROUP]
     group["plane"] = "POLE" if follow_of(last).pole else "HINGE" if axis else "FREE"
     if axis:
         group["bend_axis"] = axis
-
-
-def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
-    """The normal, in the axes of a limb's last bone, of the plane that all bones of its rig lie in, but those of
-    mechanisms, as a cut-out puppet's do; None if they don't."""
-    import numpy as np
-
-    bones = last.id_data.data.bones
-    ends = np.empty((2, len(bones), 3), np.float32)
-    for row, name in zip(ends, ("head_local", "tail_local"), strict=True):
-        bones.foreach_get(name, row.reshape(-1))
-    ends = ends[:, [not is_part(bone) for bone in bones]].reshape(-1, 3).astype(float)
-    _, sizes, axes = np.linalg.svd(ends - ends.mean(axis=0), full_matrices=False)
-    if len(ends) < 3 or sizes[1] <= 1e-3 * sizes[0] or sizes[2] >= 1e-4 * sizes[0]:
-        return None
-    x, y, z = np.array(last.bone.matrix_local, float)[:3, :3].T @ axes[2]
-    side = 1.0 if (abs(x) > abs(z) and x > 0.0) or (abs(x) <= abs(z) and z > 0.0) else -1.0  # alike on every limb
-    return float(side * x), float(side * y), float(side * z)
-
-
-PART = "planar_ik.part"
-"""The custom property of bones that were made for a limb: parts of a mechanism, and controls."""
-
-
-def is_part(bone: Any) -> bool:
-    """Whether a bone was made for a limb, or is of another mechanism."""
-    return PART in bone or bone.name.startswith("MCH-")
-
-
-def tag(bone: PoseBone) -> None:
-    """Have the rig evaluated anew."""
-    bone.id_data.update_tag(refresh={"DATA"})
 
 
 POSE_BONE: Any = bpy.types.PoseBone

@@ -18,6 +18,9 @@ MADE_BY_US = "Planar IK "
 GROUP = "planar_ik"
 """The custom property of the last bone that holds the choices and the reference shape."""
 
+PART = "planar_ik.part"
+"""The custom property of bones and empties that were made for a limb: parts of a mechanism, and controls."""
+
 WAS = "was"
 """What the group of a converted limb calls what its constraints were set to, as JSON."""
 

@@ -10,16 +10,15 @@ knee lies on the side of -X. Angles are counter-clockwise about Z, from Y."""
 from __future__ import annotations
 
 from itertools import pairwise
-from math import cos, pi, sin
+from math import pi
 from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Bone, PoseBone
-from numpy.typing import NDArray
 
-from .home import bones_of_limb, group_of, hierarchy, links_of
+from ..solver.matrices import Matrix, cross, inverted, rotation, unit
+from .home import bones_of_limb, group_of, is_part, line_of, links_of
 
-Matrix = NDArray[np.float64]
 Turn = tuple[float, float, float, float]
 
 STRAIGHT = 1e-4
@@ -49,17 +48,14 @@ class Shape(NamedTuple):
     tip: Matrix
     along: Matrix
     points: tuple[bool, ...]
-    is_straight: bool
 
 
-def shape_of(last: PoseBone, bend_axis: Any = None) -> Shape:
-    """The shape of a limb, as its armature and its group say. ``bend_axis`` stands in for the group's: the axis, in the
-    last bone's own space, that a straight limb bends about."""
+def shape_of(last: PoseBone) -> Shape:
+    """The shape of a limb, as its armature and its group say."""
     group = group_of(last) or {}
     flat = list(group.get("stills", ()))
     stills = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
-    axis = bend_axis if bend_axis is not None else group.get("bend_axis", (1.0, 0.0, 0.0))
-    return make_shape(last, links_of(last), stills, axis, group.get("tip", "FOOT"))
+    return make_shape(last, links_of(last), stills, group.get("bend_axis", (1.0, 0.0, 0.0)), group.get("tip", "FOOT"))
 
 
 def make_shape(
@@ -74,7 +70,7 @@ def make_shape(
     ``FOOT`` for where the bone below begins, or ``TAIL``."""
     bones = bones_of_limb(last, links)
     stills = stills or (IDENTITY,) * len(bones)
-    line = hierarchy(last, sum(links))
+    line = line_of(last, links)
     rest = [matrix_of(bone.bone) for bone in line]
     starts = [line.index(bone) for bone in bones]
     posed: list[Matrix] = []
@@ -85,7 +81,7 @@ def make_shape(
     place = tip_of(last.bone, tip)
     joints = [*(posed[start][:3, 3] for start in starts), (posed[-1] @ [*place, 1.0])[:3]]
     reference = [posed[start] for start in starts]
-    frame, is_straight = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
+    frame = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
     ways = [b - a for a, b in pairwise(joints)]
     angles = _angles(ways, frame)
     return Shape(
@@ -104,8 +100,23 @@ def make_shape(
             bool(np.linalg.norm(unit(way, matrix[:3, 1]) - matrix[:3, 1]) < 1e-4)
             for way, matrix in zip(ways, reference, strict=True)
         ),
-        is_straight=is_straight,
     )
+
+
+def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
+    """The normal, in the axes of a limb's last bone, of the plane that all bones of its rig lie in, but those of
+    mechanisms, as a cut-out puppet's do; None if they don't."""
+    bones = last.id_data.data.bones
+    ends = np.empty((2, len(bones), 3), np.float32)
+    for row, name in zip(ends, ("head_local", "tail_local"), strict=True):
+        bones.foreach_get(name, row.reshape(-1))
+    ends = ends[:, [not is_part(bone) for bone in bones]].reshape(-1, 3).astype(float)
+    _, sizes, axes = np.linalg.svd(ends - ends.mean(axis=0), full_matrices=False)
+    if len(ends) < 3 or sizes[1] <= 1e-3 * sizes[0] or sizes[2] >= 1e-4 * sizes[0]:
+        return None
+    x, y, z = matrix_of(last.bone)[:3, :3].T @ axes[2]
+    side = 1.0 if (abs(x) > abs(z) and x > 0.0) or (abs(x) <= abs(z) and z > 0.0) else -1.0  # alike on every limb
+    return float(side * x), float(side * y), float(side * z)
 
 
 def matrix_of(bone: Bone) -> Matrix:
@@ -162,15 +173,14 @@ def _length(bone: Bone) -> float:
     return bone.length if 0.05 * above < bone.length < 20.0 * above or above < 1e-6 * bone.length else above
 
 
-def _frame(joints: list[Matrix], axis: Matrix) -> tuple[Matrix, bool]:
-    """The frame G of joints, and whether they are in line; a straight limb bends about ``axis``."""
+def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
+    """The frame G of joints; a straight limb bends about ``axis``."""
     root, knee, tip = joints[0], joints[1], joints[-1]
     size = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(joints)) or 1.0
     first = unit(knee - root, unit(tip - knee, np.array((0.0, 1.0, 0.0))))
     y = unit(tip - root, first) if np.linalg.norm(tip - root) > STRAIGHT * size else first
     across = cross(unit(tip - knee, first), first)
-    is_straight = bool(np.linalg.norm(across) <= STRAIGHT)
-    normal = axis if is_straight else across
+    normal = axis if np.linalg.norm(across) <= STRAIGHT else across
     z = normal - y * (normal @ y)
     if np.linalg.norm(z) < 1e-6:  # the axis lies along the limb
         z = np.eye(3)[np.argmin(abs(y))]
@@ -178,7 +188,7 @@ def _frame(joints: list[Matrix], axis: Matrix) -> tuple[Matrix, bool]:
     z = unit(z, y)
     frame = np.eye(4)
     frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = cross(y, z), y, z, root
-    return frame, is_straight
+    return frame
 
 
 def _angles(ways: list[Matrix], frame: Matrix) -> list[float]:
@@ -192,42 +202,3 @@ def _angles(ways: list[Matrix], frame: Matrix) -> list[float]:
     if angles[1] > angles[0] + 1e-9:
         angles[1] -= 2.0 * pi
     return angles
-
-
-def unit(v: Any, fallback: Any) -> Matrix:
-    """The direction of a vector, or another where it has no length."""
-    size = float(np.linalg.norm(v))
-    return np.asarray(v, float) / size if size > 1e-12 else np.asarray(fallback, float)
-
-
-def rotation(turn: Any) -> Matrix:
-    """The matrix (4, 4) of a unit quaternion (w, x, y, z)."""
-    w, x, y, z = turn
-    made = np.eye(4)
-    made[:3, :3] = (
-        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
-        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
-        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
-    )
-    return made
-
-
-def inverted(matrix: Matrix) -> Matrix:
-    """The inverse of a matrix (4, 4) that moves points; NumPy's own takes twenty times as long."""
-    (a, b, c, x), (d, e, f, y), (g, h, i, z), _ = matrix.tolist()
-    p, q, r = e * i - f * h, f * g - d * i, d * h - e * g
-    size = a * p + b * q + c * r
-    rows = (p, c * h - b * i, b * f - c * e), (q, a * i - c * g, c * d - a * f), (r, b * g - a * h, a * e - b * d)
-    made = [[u / size, v / size, w / size, -(u * x + v * y + w * z) / size] for u, v, w in rows]
-    return np.array([*made, (0.0, 0.0, 0.0, 1.0)])
-
-
-def cross(a: Matrix, b: Matrix) -> Matrix:
-    """The cross product of two vectors, ten times as fast as NumPy's."""
-    (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
-    return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx))
-
-
-def half(angle: float) -> tuple[float, float]:
-    """An angle as a half angle: cosine and sine of half of it."""
-    return cos(angle / 2.0), sin(angle / 2.0)

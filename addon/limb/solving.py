@@ -6,44 +6,27 @@ or the same for many frames, stacked in front: frames x limbs is one call."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 from math import cos, nan, sin
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Depsgraph
+from bpy.types import Depsgraph, PoseBone
 from mathutils import Matrix as BlenderMatrix
 from numpy.typing import NDArray
 
 from ..blender.channels import read_matrices
 from ..blender.rotation import get_turn
-from ..blender.types import ArmatureObject
+from ..blender.types import ArmatureObject, carried_by
 from ..solver.limb import Plane, Pose, Poses, Reference, Settings, pose_limb, pose_limbs
+from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import FLOATS
 from ..solver.reach import Reach
 from .follow import place_of
 from .settings import SLIDERS
-from .shape import IDENTITY, Shape, inverted
-from .table import Limb, Part, Table, reference_of, table_of
-
-__all__ = [
-    "Found",
-    "Limb",
-    "Table",
-    "applied",
-    "carried",
-    "frames_now",
-    "into_frames",
-    "into_limbs",
-    "own_turns",
-    "places",
-    "pose_matrices",
-    "reference_of",
-    "scales_of",
-    "sliders_of",
-    "solve",
-    "table_of",
-]
+from .shape import IDENTITY, Shape
+from .table import Limb, Part, Table, table_of
 
 Array = NDArray[Any]
 
@@ -65,8 +48,7 @@ def pose_matrices(evaluated: ArmatureObject) -> Array:
 def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
     """Where the frame G of each limb is in the armature now, (n, 4, 4). ``poses`` is `pose_matrices` of it."""
     parents = poses[table.parents]
-    if table.is_rooted:
-        parents[table.parents < 0] = np.eye(4)
+    parents[table.parents < 0] = np.eye(4)
     frames: Array = parents @ table.to_parent
     for row in table.otherwise:
         frames[row] = carried(evaluated, table.limbs[row].shape)
@@ -76,10 +58,7 @@ def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
 def carried(evaluated: ArmatureObject, shape: Shape) -> Array:
     """G now of a limb whose first bone may inherit less than all from its parent: Blender's own function says what."""
     bone = evaluated.pose.bones[shape.names[0]]
-    parent: dict[str, Any] = {}
-    if bone.parent:
-        parent = {"parent_matrix": bone.parent.matrix, "parent_matrix_local": bone.parent.bone.matrix_local}
-    unturned = bone.bone.convert_local_to_pose(BlenderMatrix(), bone.bone.matrix_local, **parent)
+    unturned = bone.bone.convert_local_to_pose(BlenderMatrix(), bone.bone.matrix_local, **carried_by(bone))
     moved: Array = np.array(unturned, float) @ inverted(shape.rest[0]) @ shape.frame
     return moved
 
@@ -125,28 +104,48 @@ def own_turns(table: Table, rig: ArmatureObject) -> Array:
     return np.array([[get_turn(bones[name]) for name in limb.bones] for limb in table.limbs]).reshape(-1, 2, 4)
 
 
+class LimbsNow(NamedTuple):
+    """Limbs of a rig as they are evaluated, one a row: the poses of all bones in the armature, the frames G in the
+    world, sliders by name, own turns, and where targets and poles are in G."""
+
+    table: Table
+    poses: Array
+    world: Array
+    frames: Array
+    sliders: dict[str, Array]
+    own: Array
+    target: Array
+    pole: Array
+
+
+def limbs_now(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph, is_whole: bool = False) -> LimbsNow:
+    """Read limbs of a rig by their last bones; with ``is_whole``, as if all influence was 1."""
+    evaluated: Any = ob.evaluated_get(depsgraph)
+    table, poses = table_of(ob, lasts), pose_matrices(evaluated)
+    frames = frames_now(table, evaluated, poses)
+    target, pole = (into_frames(frames, place) for place in places(table, evaluated, depsgraph))
+    sliders = sliders_of(table, evaluated)
+    if is_whole:
+        sliders["influence"] = np.ones(len(lasts))
+    world = np.array(evaluated.matrix_world, float)
+    return LimbsNow(table, poses, world, world @ frames, sliders, own_turns(table, ob), target, pole)
+
+
 def into_frames(frames: Array, points: Array) -> Array:
     """Points (..., n, 3) of the armature in each limb's frame G (..., n, 4, 4); not finite where something is scaled to
     nothing."""
-    return applied(_inverses(frames), points)
+    return applied(inverted_all(frames), points)
 
 
 def into_limbs(table: Table, evaluated: ArmatureObject) -> Array:
     """What takes points of the armature into each limb's frame G now: the inverse of `frames_now`. As a rule, a few
     bones carry all limbs of a rig."""
     if table.otherwise or len(table.carriers) > FEW:
-        return _inverses(frames_now(table, evaluated, pose_matrices(evaluated)))
+        return inverted_all(frames_now(table, evaluated, pose_matrices(evaluated)))
     poses = read_matrices(evaluated)
     inverses = np.array([_inverse(poses[carrier]) if carrier >= 0 else np.eye(4) for carrier in table.carriers])
     into: Array = table.from_parent @ inverses[table.carried]
     return into
-
-
-def applied(matrices: Array, points: Array) -> Array:
-    """Points (..., n, 3) moved by matrices (..., n, 4, 4)."""
-    with np.errstate(all="ignore"):
-        moved: Array = (matrices[..., :3, :3] @ points[..., None])[..., 0] + matrices[..., :3, 3]
-    return moved
 
 
 def _inverse(matrix: Array) -> Array:
@@ -154,23 +153,6 @@ def _inverse(matrix: Array) -> Array:
         return inverted(matrix)
     except ZeroDivisionError:
         return np.full((4, 4), nan)
-
-
-def _inverses(matrices: Array) -> Array:
-    """`inverted` for arrays: LAPACK's inverse of as many small matrices takes ten times as long."""
-    turned = matrices[..., :3, :3]
-    cofactors = turned[..., NEXT, NEXT.T] * turned[..., AFTER, AFTER.T]
-    cofactors -= turned[..., NEXT, AFTER.T] * turned[..., AFTER, NEXT.T]
-    inverses = np.zeros_like(matrices)
-    with np.errstate(all="ignore"):
-        size = (turned[..., 0, :] * cofactors[..., 0, :]).sum(-1)
-        inverses[..., :3, :3] = cofactors.swapaxes(-1, -2) / size[..., None, None]
-        inverses[..., :3, 3] = -(inverses[..., :3, :3] @ matrices[..., :3, 3:])[..., 0]
-    inverses[..., 3, 3] = 1.0
-    return inverses
-
-
-NEXT, AFTER = np.array([[1], [2], [0]]), np.array([[2], [0], [1]])
 
 
 TOLERANCE = 1e-5

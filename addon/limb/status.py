@@ -3,7 +3,7 @@ puts it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,26 +12,14 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject
 from ..solver.limb import joints_of
+from ..solver.matrices import applied
 from ..solver.reach import Reach
 from .follow import follow_of, is_gone
-from .solving import (
-    Found,
-    Table,
-    frames_now,
-    into_frames,
-    own_turns,
-    places,
-    pose_matrices,
-    sliders_of,
-    solve,
-    table_of,
-)
+from .home import Hooks
+from .solving import Found, LimbsNow, limbs_now, solve
 from .words import Refused
 
 Array = NDArray[Any]
-
-problem_hooks: list[Callable[[Sequence[PoseBone]], list[str]]] = []
-"""Each is asked what is wrong with what poses limbs of one rig: "" where nothing is. The mechanism adds its."""
 
 MISSED = 3e-5
 """How far the tip may be off, as a fraction of the limb's length, and still count as on target."""
@@ -79,20 +67,14 @@ def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph
     if not lasts:
         return []
     problems = [_missing(last) for last in lasts]
-    broken = [next(filter(None, found), "") for found in zip(*(hook(lasts) for hook in problem_hooks), strict=True)]
-    evaluated: Any = ob.evaluated_get(depsgraph)
-    table = table_of(ob, lasts)
-    poses = pose_matrices(evaluated)
-    measured = measure(table, evaluated, depsgraph, poses)
-    answers = []
-    for row, (last, problem) in enumerate(zip(lasts, problems, strict=True)):
-        answers.append(problem or _judge(last, broken[row] if broken else "", measured, row))
-    return answers
+    measured = measure(limbs_now(ob, lasts, depsgraph))
+    rows = zip(lasts, problems, Hooks.problems(lasts), strict=True)
+    return [problem or _judge(last, broken, measured, row) for row, (last, problem, broken) in enumerate(rows)]
 
 
 class Measured(NamedTuple):
     """The solution, and in the world: evaluated tips, the knees and tips that the solver expects, targets and poles,
-    (n, 3) each; where the frames G are, (n, 4, 4). ``sizes`` are the lengths of the limbs there."""
+    (n, 3) each. ``sizes`` are the lengths of the limbs there."""
 
     found: Found
     tips: Array
@@ -100,45 +82,22 @@ class Measured(NamedTuple):
     expected: Array
     targets: Array
     poles: Array
-    frames: Array
     influence: Array
     sizes: Array
 
 
-def measure(
-    table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph, poses: Array, is_whole: bool = False
-) -> Measured:
-    """Where the tips of limbs are, and where they should be; with ``is_whole``, as if all influence was 1."""
-    frames = frames_now(table, evaluated, poses)
-    target, pole = places(table, evaluated, depsgraph)
-    sliders = sliders_of(table, evaluated)
-    rig: Any = evaluated.original
-    own = None if is_whole else own_turns(table, rig)  # where live limbs have FK
-    found = solve(table, into_frames(frames, target), into_frames(frames, pole), sliders, own)
+def measure(now: LimbsNow) -> Measured:
+    """Where knees and tips of limbs are, and where they should be."""
+    table = now.table
+    found = solve(table, now.target, now.pole, now.sliders, now.own)
     first, second = (tuple(found.turns[:, k].T) for k in range(2))
-    world = np.array(evaluated.matrix_world, float)
-    placed = world @ frames
-    joints = [
-        np.einsum("nij,nj->ni", placed, np.stack(np.broadcast_arrays(*joint, 1.0), axis=-1))[:, :3]
-        for joint in joints_of((first, second), table.reference, found.stretch)
-    ]
+    joints = joints_of((first, second), table.reference, found.stretch)
+    knees, expected = (applied(now.frames, np.stack(np.broadcast_arrays(*joint), axis=-1)) for joint in joints)
+    targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
+    tips = applied(now.world @ now.poses[table.lasts], np.array([limb.shape.tip for limb in table.limbs]))
     lengths = np.array([sum(limb.shape.lengths) for limb in table.limbs])
-    sizes = lengths * np.linalg.norm(placed[:, :3, 1], axis=-1)
-    tips, target, pole = (to_world(world, each) for each in (tips_now(table, evaluated, poses), target, pole))
-    return Measured(found, tips, joints[0], joints[1], target, pole, placed, sliders["influence"], sizes)
-
-
-def tips_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
-    """Where the tips of limbs are evaluated, in the armature, (n, 3)."""
-    lasts = [evaluated.pose.bones.find(limb.last) for limb in table.limbs]
-    tips: Array = np.einsum("nij,nj->ni", poses[lasts], [[*limb.shape.tip, 1.0] for limb in table.limbs])[:, :3]
-    return tips
-
-
-def to_world(world: Array, points: Array) -> Array:
-    """Points (n, 3) of an object in the world."""
-    moved: Array = points @ world[:3, :3].T + world[:3, 3]
-    return moved
+    sizes = lengths * np.linalg.norm(now.frames[:, :3, 1], axis=-1)
+    return Measured(found, tips, knees, expected, targets, poles, now.sliders["influence"], sizes)
 
 
 def _missing(last: PoseBone) -> Status | None:
@@ -166,12 +125,7 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
         return Status(reach, residual, "FK", {}, True, False)
     if influence < 1.0:
         return Status(
-            reach,
-            residual,
-            "{distance} from the target, between FK and IK",
-            {"distance": residual},
-            False,
-            False,
+            reach, residual, "{distance} from the target, between FK and IK", {"distance": residual}, False, False
         )
     if residual <= slack:
         return Status(Reach.REACHED, residual, SENTENCES[Reach.REACHED], {})
@@ -184,7 +138,7 @@ def _invalid(template: str, **values: Any) -> Status:
     return Status(Reach.INVALID, 0.0, template, values)
 
 
-def check(last: PoseBone, depsgraph: Depsgraph) -> None:
+def check(last: PoseBone) -> None:
     """Refuse what is done to a limb that can't be posed."""
     problem = _missing(last)
     if problem:

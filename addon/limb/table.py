@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from math import cos
+from math import cos, sin
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +15,12 @@ from ..blender.dependencies import Carrier
 from ..blender.types import ArmatureObject
 from ..solver.arrays import mapped, row_of
 from ..solver.limb import Plane, Reference, Settings, reference
+from ..solver.matrices import inverted
 from ..solver.ops import ARRAYS
 from .follow import Follow, follow_of
-from .home import bones_of_limb, choices_of
+from .home import bones_of_limb, choices_of, has_slider
 from .settings import SLIDERS, UNLIMITED, Slider
-from .shape import IDENTITY, Shape, half, inverted, matrix_of, shape_of
+from .shape import IDENTITY, Shape, matrix_of, shape_of
 
 Array = NDArray[Any]
 
@@ -53,10 +54,10 @@ class Table(NamedTuple):
 
     limbs: tuple[Limb, ...]
     parents: Array  # index of the bone that carries the limb, or -1
-    is_rooted: bool  # whether some have none
     carriers: tuple[int, ...]  # the parents, each once
     carried: Array  # which of these carries each limb
     bones: Array  # (n, 2): indices of the links' first bones
+    lasts: Array  # indices of the last bones
     to_parent: Array  # (n, 4, 4): takes G to the pose of the parent, in a limb that inherits plainly
     from_parent: Array  # and back
     otherwise: tuple[int, ...]  # the rows of those that do not
@@ -101,10 +102,10 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
     return Table(
         limbs,
         np.array(places, int),
-        None in parents,
         carriers,
         np.array([carriers.index(place) for place in places], int),
         np.array([[index[name] for name in limb.bones] for limb in limbs], int).reshape(-1, 2),
+        np.array([index[limb.last] for limb in limbs], int),
         np.array([limb.to_parent for limb in limbs]).reshape(-1, 4, 4),
         np.array([inverted(limb.to_parent) for limb in limbs]).reshape(-1, 4, 4),
         tuple(row for row, limb in enumerate(limbs) if not limb.is_plain),
@@ -112,7 +113,7 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
         parts,
         tuple(_single(row, parts, of_all) for row in range(len(limbs))),
         is_poled,
-        tuple(slider for slider in SLIDERS if any(slider.key in last for last in lasts)),  # type: ignore[operator]
+        tuple(slider for slider in SLIDERS if any(has_slider(last, slider.name) for last in lasts)),
         tuple(followed),  # type: ignore[arg-type]
         np.array([[numbers.get(pair, -1) for pair in each] for each in pairs], int).reshape(-1, 2).T,
     )
@@ -158,11 +159,16 @@ def reference_of(shapes: Sequence[Shape]) -> Reference:
     axes = [(shape.frame[:3, :3].T @ shape.reference[0][:3, :3]).T for shape in shapes]
     return reference(
         rows([shape.lengths for shape in shapes]),
-        rows([half(shape.alpha) for shape in shapes]),
-        rows([half(shape.kappa) for shape in shapes]),
+        rows([_half(shape.alpha) for shape in shapes]),
+        rows([_half(shape.kappa) for shape in shapes]),
         tuple(rows([axis[i] for axis in axes]) for i in range(3)),
         rows([shape.normals[1] for shape in shapes]),
         (*(IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in stills),),  # type: ignore[arg-type]
         ARRAYS,
         rows([shape.along for shape in shapes]),
     )
+
+
+def _half(angle: float) -> tuple[float, float]:
+    """An angle as a half angle: cosine and sine of half of it."""
+    return cos(angle / 2.0), sin(angle / 2.0)

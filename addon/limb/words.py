@@ -28,5 +28,10 @@ class Refused(Exception):
     @property
     def translated(self) -> str:
         """The sentence in the language of the interface."""
-        sentence: str = _translations.pgettext_rpt(self.template).format(**self.values)
-        return sentence
+        return told(self.template, **self.values)
+
+
+def told(template: str, **values: Any) -> str:
+    """A sentence in the language of the interface."""
+    sentence: str = _translations.pgettext_rpt(template).format(**values)
+    return sentence

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from . import handlers, settings
-from .handlers import refresh, solve_now
+from .handlers import refresh
 from .posing import is_posing
 
-__all__ = ["is_posing", "refresh", "register", "solve_now", "unregister"]
+__all__ = ["is_posing", "refresh", "register", "unregister"]
 
 
 def register() -> None:

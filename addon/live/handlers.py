@@ -85,14 +85,6 @@ def refresh(context: Context) -> None:
         _pose_updated(depsgraph, is_frame=False)
 
 
-def solve_now(context: Context) -> None:
-    """Pose the limbs of the scene as they are set at this moment, whether Live is on or off."""
-    view_layer_of(context).update()
-    depsgraph = context.evaluated_depsgraph_get()
-    plan.make()
-    pose(depsgraph, [*plan.looks])
-
-
 def tag_rigs() -> None:
     """Have all rigs evaluated anew, though nobody edited anything, and looked at anew."""
     plan.is_stale = True

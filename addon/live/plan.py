@@ -18,10 +18,10 @@ from ..blender.dependencies import Carrier, Dependencies
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, is_armature
 from ..limb.follow import follow_of
-from ..limb.home import bones_of_limb, hierarchy, limbs_of, links_of
-from ..limb.limb import Hooks
-from ..limb.settings import GROUP, SLIDER, SLIDERS
-from ..limb.solving import Table, scales_of, table_of
+from ..limb.home import Hooks, bones_of_limb, by_rig, has_slider, limbs_of, line_of, links_of
+from ..limb.settings import GROUP, SLIDERS
+from ..limb.solving import scales_of
+from ..limb.table import Table, table_of
 
 
 class Turned(NamedTuple):
@@ -63,8 +63,8 @@ class Plan:
         self.forget()
         lasts = [bone for ob in bpy.data.objects if is_armature(ob) for bone in limbs_of(ob) if _is_posed(bone)]
         self.levels = [[*_groups(level)] for level in levels_of(lasts)]
-        for rig in dict.fromkeys(bone.id_data for bone in lasts):
-            self.looks[rig] = look_of(rig, [bone.name for bone in lasts if bone.id_data == rig])
+        for rig, bones in by_rig(lasts).items():
+            self.looks[rig] = look_of(rig, [bone.name for bone in bones])
             self.paths[rig] = animated_paths(rig)
         self.tag = "DATA" if any(map(_is_simulated, bpy.data.objects)) else "OBJECT"
         self.is_stale = False
@@ -78,7 +78,7 @@ plan = Plan()
 
 
 def _is_posed(last: PoseBone) -> bool:
-    return Hooks.mode(last) == "LIVE" and len(hierarchy(last, sum(links_of(last)))) == sum(links_of(last))
+    return Hooks.mode(last) == "LIVE" and len(line_of(last)) == sum(links_of(last))
 
 
 SIMULATIONS = {"CLOTH", "DYNAMIC_PAINT", "FLUID", "NODES", "PARTICLE_SYSTEM", "SOFT_BODY"}
@@ -123,10 +123,7 @@ def _rest(rig: ArmatureObject) -> Iterator[bytes]:
 
 
 def _groups(level: Iterable[PoseBone]) -> Iterator[Group]:
-    rigs: dict[ArmatureObject, list[PoseBone]] = {}
-    for bone in level:
-        rigs.setdefault(bone.id_data, []).append(bone)
-    for rig, lasts in rigs.items():
+    for rig, lasts in by_rig(level).items():
         table = table_of(rig, lasts)
         yield Group(rig, table, tuple(_turned(rig, table)), _scaled(rig, table))
 
@@ -145,9 +142,9 @@ def _scaled(rig: ArmatureObject, table: Table) -> tuple[Any, Any, Any] | None:
     """A bone that inherits the size of the limb's bone above it is as much longer by that."""
     bones, names, found = rig.pose.bones, rig.pose.bones.keys(), []
     for row, limb in enumerate(table.limbs):
-        if SLIDER["stretch"].key not in bones[limb.last]:  # type: ignore[operator]
+        if not has_slider(bones[limb.last], "stretch"):
             continue
-        for bone in hierarchy(bones[limb.last], sum(links_of(bones[limb.last]))):
+        for bone in line_of(bones[limb.last]):
             if bone.name == limb.bones[0] or bone.bone.inherit_scale in ("NONE", "NONE_LEGACY"):
                 found += [(names.index(bone.name), row, np.log2(scales_of(limb, 2.0)))]
     if not found:
@@ -161,7 +158,7 @@ def levels_of(lasts: list[PoseBone]) -> list[list[PoseBone]]:
     circle, which Blender has one of as well then, somebody goes first."""
     owners: dict[Carrier, int] = {}
     for i, last in enumerate(lasts):
-        for bone in hierarchy(last, sum(links_of(last))):
+        for bone in line_of(last):
             owners[last.id_data, bone.name] = i
     among = Dependencies()
     needs = [

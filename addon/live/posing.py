@@ -12,7 +12,8 @@ from bpy.types import Depsgraph
 from ..blender import channels
 from ..blender.rotation import ARRAYS, to_channels, to_quaternion
 from ..blender.types import ArmatureObject
-from ..limb.solving import Found, applied, into_limbs, places, sliders_of, solve
+from ..limb.solving import Found, into_limbs, places, sliders_of, solve
+from ..solver.matrices import applied
 from .lending import Lending
 from .plan import Group, plan
 

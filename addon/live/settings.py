@@ -28,9 +28,7 @@ class PlanarIKScene(PropertyGroup):
         override={"LIBRARY_OVERRIDABLE"},
     )
     show_overlay: BoolProperty(
-        name="Limbs",
-        description="Show limbs, their targets and how far these are out of reach",
-        default=True,
+        name="Limbs", description="Show limbs, their targets and how far these are out of reach", default=True
     )
 
 

@@ -12,13 +12,12 @@ from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix
 
 from ..blender.animation import drivers_of
-from ..blender.editing import at_once, edit_mode, frame_held, unkeyed_kept
+from ..blender.editing import at_once, collect, edit_mode, frame_held, remove_bones, unkeyed_kept
 from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, is_armature, path_to_bone, path_to_custom, split_path
 from ..limb.follow import Follow
-from ..limb.home import bones_of_limb, is_ours
-from ..limb.limb import PART
-from ..limb.settings import MADE_BY_US
+from ..limb.home import align, bones_of_limb, by_rig, is_ours
+from ..limb.settings import MADE_BY_US, PART
 from .found import SPEC, found_on
 from .parts import ROLES, Constraint, Driver, Parts, Variable, parts_of
 from .spec import Spec, to_json
@@ -59,11 +58,8 @@ def build(context: Context, limbs: Sequence[Limb]) -> None:
 def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
     """Take the mechanisms of limbs away, by their last bones, and with them those on the same rigs that are no limb's
     any more."""
-    limbs: dict[ArmatureObject, list[PoseBone]] = {}
-    for last in lasts:
-        limbs.setdefault(last.id_data, []).append(last)
     left: list[Left] = []
-    for ob, bones in limbs.items():
+    for ob, bones in by_rig(lasts).items():
         found = found_on(ob)
         left += [
             Left(ob, [bone.name for bone in bones_of_limb(last)], found.parts_of(last.name).values()) for last in bones
@@ -120,31 +116,17 @@ def _make_bones(made: Made) -> None:
 def _finish(made: Made) -> None:
     """Make what mechanisms have in Pose Mode."""
     ob, pose = made.ob, made.ob.pose.bones
-    collection: Any = ob.data.collections_all.get(COLLECTION) or ob.data.collections.new(COLLECTION)
-    collection.is_visible = False
     for part in made.parts.bones:
         bone = pose[made.names[part.role]]
         bone.rotation_mode = part.order  # type: ignore[assignment]
-        for each in [*bone.bone.collections]:
-            each.unassign(bone.bone)
-        collection.assign(bone.bone)
+        collect(ob, bone.bone, COLLECTION).is_visible = False
     ob.data.bones[made.names["root"]][SPEC] = to_json(made.spec)
-    for bone in aligned(pose[made.spec.last], made.spec):
-        bone.bone.inherit_scale = "ALIGNED"
+    if made.spec.is_uneven:
+        align(pose[made.spec.last])
     for constraint in made.parts.constraints:
         _constrain(made, constraint)
     for driver in made.parts.drivers:
         _drive(made, driver)
-
-
-def aligned(last: PoseBone, spec: Spec) -> list[PoseBone]:
-    """The bones of a limb that have to inherit scale along their own axes: those after the first, if that gets longer
-    only. They stay so when the mechanism is taken away."""
-    line: list[PoseBone] = []
-    while spec.stretch and spec.stretch_volume != "UNIFORM" and last is not None and last.name != spec.bones[0]:
-        line.append(last)
-        last = last.parent  # type: ignore[assignment]
-    return line
 
 
 def _constrain(made: Made, constraint: Constraint) -> None:
@@ -176,7 +158,6 @@ def _drive(made: Made, driver: Driver) -> None:
     """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
     curve: Any = made.ob.driver_add(path_of(driver, made.names), driver.channel)
     reset(curve)  # its keys would round numbers near 0 and 1 (5.2)
-    reset(curve)
     new = curve.driver
     new.type = kind_of(driver)
     for variable in driver.variables:
@@ -225,16 +206,7 @@ def _take_away(context: Context, left: Sequence[Left]) -> None:
             _let_go(ob, names, limbs[ob])
             if ob.data.users > 1:
                 names.difference_update(_held_by_others(ob))
-    for batch in at_once(ob for ob, names in gone.items() if names):
-        with edit_mode(context, *batch):
-            for ob in batch:
-                bones = ob.data.edit_bones
-                for bone in [bones[name] for name in gone[ob] if name in bones]:
-                    bones.remove(bone)
-        for ob in batch:
-            collection: Any = ob.data.collections_all.get(COLLECTION)
-            if collection and not any(collection.bones_recursive):
-                ob.data.collections.remove(collection)
+    remove_bones(context, gone, COLLECTION)
 
 
 def _let_go(ob: ArmatureObject, parts: set[str], limbs: set[str]) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bpy.types import PoseBone
 
 from ..blender.types import ArmatureObject, path_to_custom
 from ..limb.follow import Follow
-from .build import aim_of, aligned, kind_of
+from ..limb.home import line_of
+from .build import aim_of, kind_of
 from .found import Found, built_of, found_on
 from .parts import Constraint, Parts, Variable, parts_of
 from .spec import CLOSE, Spec, differs
@@ -21,13 +21,8 @@ AIMED = "The helper bones of '{bone}' follow something else: rebuild the limb"
 """What may be wrong with a limb on the rig."""
 
 
-def problem(last: PoseBone, spec: Spec, follow: Follow) -> str:
-    """What is wrong with the mechanism of a limb, given what it is to be and to follow; "" if nothing is."""
-    return problems(last.id_data, [(spec, follow)])[0]
-
-
 def problems(ob: ArmatureObject, limbs: Sequence[tuple[Spec, Follow]]) -> list[str]:
-    """`problem` of several limbs of one rig."""
+    """What is wrong with the mechanisms of limbs of one rig, given what each is to be and to follow; "" without."""
     found = found_on(ob)
     return [_problem(found, spec, follow) for spec, follow in limbs]
 
@@ -44,7 +39,7 @@ def _problem(found: Found, spec: Spec, follow: Follow) -> str:
     names |= {f"bone {k}": bone for k, bone in enumerate(spec.bones, 1)}
     if {part.role for part in parts.bones} != roles.keys():
         return BROKEN
-    if any(bone.bone.inherit_scale != "ALIGNED" for bone in aligned(ob.pose.bones[spec.last], spec)):
+    if built.is_uneven and any(bone.bone.inherit_scale == "FULL" for bone in line_of(ob.pose.bones[spec.last])[1:]):
         return EDITED
     if not (_has_bones(found, parts, names) and _has_drivers(found, parts, names)):
         return BROKEN

@@ -20,9 +20,6 @@ from .spec import CLOSE, Spec
 
 LETTERS = re.compile(r"\b[a-z]\b")
 
-LONGEST = 255
-"""Characters of an expression; Blender cuts what is longer, and says nothing."""
-
 
 def letters_of(expression: str) -> list[str]:
     """The letters that an expression needs, each once."""

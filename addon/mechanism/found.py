@@ -10,8 +10,7 @@ from bpy.types import PoseBone
 from ..blender.animation import drivers_of
 from ..blender.types import ArmatureObject, split_path
 from ..limb.home import bones_of_limb, is_ours
-from ..limb.limb import PART
-from ..limb.settings import SLIDER
+from ..limb.settings import PART, SLIDER
 from .parts import ROLES
 from .spec import Spec, from_json
 

@@ -9,6 +9,7 @@ from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, takes_bones
 from ..limb.follow import follow_of
+from ..limb.home import Hooks
 from ..limb.words import Refused
 from . import build, checking
 from .found import is_on_rig
@@ -71,18 +72,12 @@ def retarget(last: PoseBone) -> None:
 
 def register() -> None:
     """Tell `addon.limb` how to ask for mechanisms."""
-    from ..limb.limb import Hooks
-    from ..limb.status import problem_hooks
-
     Hooks.mode = staticmethod(mode_of)
     Hooks.rebuild = staticmethod(lambda last: rebuild(bpy.context, [last]))
     Hooks.retarget = staticmethod(retarget)
     Hooks.remove = staticmethod(lambda lasts: to_live(bpy.context, [each for each in lasts if is_on_rig(each)]))
-    problem_hooks.append(problems_of)
+    Hooks.problems = staticmethod(problems_of)
 
 
 def unregister() -> None:
-    """Take that back."""
-    from ..limb.status import problem_hooks
-
-    problem_hooks.remove(problems_of)
+    """Nothing to take back: `planar_ik`, which asks, goes too."""

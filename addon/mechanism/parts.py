@@ -24,12 +24,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..limb.settings import MADE_BY_US
-from ..limb.shape import rotation, unit
+from ..limb.settings import MADE_BY_US, SLIDER
+from ..solver.matrices import rotation, unit
 from . import formulas
 from .spec import Spec, seat_in
 
-PLACE, DISTANCE, SLIDER = "TRANSFORMS", "LOC_DIFF", "SINGLE_PROP"
+PLACE, DISTANCE, PROPERTY = "TRANSFORMS", "LOC_DIFF", "SINGLE_PROP"
 BELOW_PARENT, AS_SET = "LOCAL_SPACE", "TRANSFORM_SPACE"
 """Where a bone is, with its constraints, seen from its parent; and its channels themselves, without rounding."""
 
@@ -94,14 +94,9 @@ class Parts(NamedTuple):
 
 ROLES = {"root", "measure", "line", "side", "gone", "length", "turn 1", "turn 2", "still 1", "still 2"}
 
-SLIDERS = {
-    "f": "IK Flip",
-    "s": "IK Swivel",
-    "k": "IK Pole",
-    "u": "IK Softness",
-    "e": "IK Stretch",
-    "t": "IK Influence",
-}
+SLIDERS = {"f": "flip", "s": "swivel", "k": "pole", "u": "softness", "e": "stretch", "t": "influence"}
+"""The letters of the settings that animate."""
+
 LOCAL = (("owner_space", "LOCAL"), ("target_space", "LOCAL"))
 OWN = (("owner_space", "LOCAL"), ("target_space", "LOCAL_OWNER_ORIENT"), ("mix_mode", "REPLACE"))
 
@@ -228,7 +223,7 @@ def _variables(expression: str, axes: Axes) -> tuple[Variable, ...]:
 
 def _variable(letter: str, axes: Axes) -> Variable:
     if letter in SLIDERS:
-        return Variable(letter, SLIDER, (Read("last", SLIDERS[letter]),))
+        return Variable(letter, PROPERTY, (Read("last", SLIDER[SLIDERS[letter]].key),))
     if letter in "dm":  # how far from where it rests: the root does not move in its own space
         bone = "measure" if letter == "d" else "side"
         return Variable(letter, DISTANCE, (Read(bone, "", BELOW_PARENT), Read("root", "", AS_SET)))

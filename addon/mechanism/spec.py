@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import PoseBone
 
-from ..limb.home import choices_of
-from ..limb.settings import SLIDER
+from ..limb.home import choices_of, has_slider
 from ..limb.shape import shape_of
 
 CLOSE = 1e-5
@@ -60,6 +59,11 @@ class Spec(NamedTuple):
         return self.min_angle > CLOSE or self.max_angle < pi - CLOSE
 
     @property
+    def is_uneven(self) -> bool:
+        """Whether the bones get longer, but not as much thicker."""
+        return self.stretch and self.stretch_volume != "UNIFORM"
+
+    @property
     def is_still(self) -> tuple[bool, ...]:
         """For each bone, whether its own rotation in the reference is none."""
         return tuple(max(map(abs, still[1:])) < 1e-9 for still in self.stills)
@@ -91,11 +95,6 @@ def spec_of(last: PoseBone) -> Spec:
         max_angle=float(choices["max_angle"]),
         seat=seat_in(shape.frame, np.array(parent.bone.matrix_local, float) if parent else np.eye(4)),
     )
-
-
-def has_slider(last: PoseBone, name: str) -> bool:
-    """Whether a limb has a feature: the custom property of it."""
-    return name in SLIDER and SLIDER[name].key in last  # type: ignore[operator]
 
 
 def _numbers(values: Any) -> Numbers:

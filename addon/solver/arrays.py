@@ -8,18 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from .ops import ARRAYS, FLOATS, Array, Ops
+from .ops import Array
 
 ROWS = 32768
 """Rows in a slab: enough to outweigh the cost of a NumPy call, few enough for the numbers in use to stay in a cache."""
-
-FEW = 6
-"""Up to so many rows are done one by one, on floats, which takes less time than calling NumPy for each step."""
 
 MANY = 1000
 """From so many rows on, it pays to have each number's rows one after the other in memory."""
@@ -27,7 +23,7 @@ MANY = 1000
 LIMIT = 1e60
 """Numbers from here on count as not finite: their products would overflow."""
 
-Formula = Callable[[Any, Ops], Sequence[Any]]
+Formula = Callable[[Any], Sequence[Any]]
 
 
 def in_slabs(formula: Formula, given: Any, count: int) -> Array:
@@ -42,10 +38,7 @@ def in_slabs(formula: Formula, given: Any, count: int) -> Array:
     shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
     results = np.empty((count, *shape))
     with np.errstate(all="ignore"):
-        if results.size <= FEW * count:
-            _fill_by_floats(formula, given, results)
-        else:
-            _fill(formula, given, results)
+        _fill(formula, given, results)
     return results.transpose((*range(1, results.ndim), 0))
 
 
@@ -63,32 +56,14 @@ def _fill(formula: Formula, given: Any, results: Array) -> None:
     size = math.prod(rows)
     if size <= ROWS:
         given = mapped(_in_one_run, given) if size > MANY else given
-        for room, result in zip(results, formula(given, ARRAYS), strict=True):
-            room[...] = result
+        for i, result in enumerate(formula(given)):
+            results[i, ...] = result
         return
     inner = size // rows[0]
     step = max(rows[0] * ROWS // size, 1)
     for start in range(0, rows[0], step):
         index: Any = slice(start, start + step) if inner <= ROWS else start
         _fill(formula, mapped(partial(_part, index=index, axes=len(rows)), given), results[:, index])
-
-
-def _fill_by_floats(formula: Formula, given: Any, results: Array) -> None:
-    shape, flat = results.shape[1:], results.reshape(len(results), -1)
-    given = mapped(partial(_listed, shape=shape), given)
-    for row in range(flat.shape[1]):
-        try:
-            flat[:, row] = formula(mapped(itemgetter(row), given), FLOATS)
-        except (ValueError, ZeroDivisionError):
-            flat[:, row] = np.nan
-
-
-def _listed(number: Any, shape: tuple[int, ...]) -> list[float]:
-    """A number for each row."""
-    if not isinstance(number, np.ndarray):
-        return [float(number)] * math.prod(shape)
-    listed: list[float] = (number if number.shape == shape else np.broadcast_to(number, shape)).ravel().tolist()
-    return listed
 
 
 def _part(number: Any, index: Any, axes: int) -> Any:
@@ -131,11 +106,3 @@ def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
 def row_of(tree: Any, row: int) -> Any:
     """One row of nested tuples of arrays, in floats; what is the same for all rows stays as it is."""
     return mapped(lambda number: float(number[row]) if isinstance(number, np.ndarray) else number, tree)
-
-
-def stacked(trees: Sequence[Any]) -> Any:
-    """Nested tuples of numbers, alike, as nested tuples of arrays with a row for each."""
-    if not isinstance(trees[0], tuple):
-        return np.array(trees, float)
-    parts = [stacked(branch) for branch in zip(*trees, strict=True)]
-    return type(trees[0])(*parts) if hasattr(trees[0], "_fields") else tuple(parts)

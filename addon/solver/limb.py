@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import in_slabs, split
-from .ops import Array, Ops
+from .ops import ARRAYS, Array, Ops
 from .reach import Reach
 from .rotation import (
     IDENTITY,
@@ -186,9 +186,9 @@ def pose_limbs(
         tolerance,
     )
 
-    def formula(given: Any, m: Ops) -> list[Any]:
+    def formula(given: Any) -> list[Any]:
         target, reference, settings, pole, own, tolerance = given
-        pose = pose_limb(target, reference, settings, plane, m, pole, own, tolerance)
+        pose = pose_limb(target, reference, settings, plane, ARRAYS, pole, own, tolerance)
         return [*pose.turns[0], *pose.turns[1], pose.stretch, pose.shortfall, pose.reach]
 
     results = in_slabs(formula, given, 11)
@@ -218,11 +218,6 @@ def joints_of(turns: tuple[Quaternion, Quaternion], reference: Reference, stretc
     way = rotate(upper, (along * x - across * y, along * y + across * x, off))
     tip = tuple(a + reference.lengths[1] * stretch * b for a, b in zip(knee, way, strict=True))
     return knee, (tip[0], tip[1], tip[2])
-
-
-def tip_of(turns: tuple[Quaternion, Quaternion], reference: Reference, stretch: Any = 1.0) -> Vector:
-    """Where two local rotations put the tip, in G."""
-    return joints_of(turns, reference, stretch)[1]
 
 
 def line_to(target: Vector, distance: Any, m: Ops) -> Quaternion:

@@ -29,8 +29,7 @@ class Ops(NamedTuple):
     """Stands in for a distance of nothing, so that no division or root is undefined; its fourth power is a number."""
     folded: float = 1e-90
     """Added to the square of a distance, so that a knee without one is folded, not undefined. Its root is far above
-    ``tiny``: two equal bones with the target at their root fold onto the target line. 0 for what needs only the ratio
-    of two numbers, and knows what to do with 0 by 0."""
+    ``tiny``: two equal bones with the target at their root fold onto the target line."""
 
 
 # Plain functions: in Python 3.11 the built-in min and max cost twice as much.

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import LIMIT, in_slabs, split
-from .ops import FLOATS, Ops
+from .ops import ARRAYS, FLOATS, Ops
 from .reach import Reach
 from .triangle import bones, judge, measure
 
@@ -114,13 +114,11 @@ def _solve_arrays(target: Any, r1: Any, r2: Any, bend: Any) -> TwoBone:
     return TwoBone(results[..., :2], results[..., 2:4], results[..., 4:6], reach, results[..., 7])
 
 
-def _rows(given: Sequence[Any], m: Ops) -> Sequence[Any]:
+def _rows(given: Sequence[Any]) -> Sequence[Any]:
     x, y, r1, r2, bend = given
     is_sound = (abs(x) < LIMIT) & (abs(y) < LIMIT) & (abs(bend) < LIMIT)
     is_sound = is_sound & (r1 >= 0.0) & (r1 < LIMIT) & (r2 >= 0.0) & (r2 < LIMIT)
-    if is_sound is False:
-        return INVALID
-    solved = _solve(x, y, r1, r2, bend, m)
+    solved = _solve(x, y, r1, r2, bend, ARRAYS)
     if np.all(is_sound):
         return solved
-    return [m.select(is_sound, number, at_rest) for number, at_rest in zip(solved, INVALID, strict=True)]
+    return [ARRAYS.select(is_sound, number, at_rest) for number, at_rest in zip(solved, INVALID, strict=True)]

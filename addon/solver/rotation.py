@@ -50,11 +50,7 @@ def components(v: Vector, axes: tuple[Vector, Vector, Vector]) -> Vector:
 def combine(x: Any, y: Any, z: Any, axes: tuple[Vector, Vector, Vector]) -> Vector:
     """The vector with components x, y, z along three axes."""
     a, b, c = axes
-    return (
-        x * a[0] + y * b[0] + z * c[0],
-        x * a[1] + y * b[1] + z * c[1],
-        x * a[2] + y * b[2] + z * c[2],
-    )
+    return (x * a[0] + y * b[0] + z * c[0], x * a[1] + y * b[1] + z * c[1], x * a[2] + y * b[2] + z * c[2])
 
 
 def normalised(q: Quaternion, m: Ops) -> Quaternion:

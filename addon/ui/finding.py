@@ -10,8 +10,7 @@ from bpy.types import Context, PoseBone
 from ..blender.dependencies import Carrier
 from ..blender.types import bones_of, has_bone, is_armature, view_layer_of
 from ..limb.follow import follow_of
-from ..limb.home import hierarchy, is_limb, limbs_of, links_of
-from ..limb.limb import is_part
+from ..limb.home import is_limb, is_part, limbs_of, line_of
 from ..limb.shape import make_shape
 from ..limb.tasks.controls import root_of
 from ..limb.tasks.feet import foot_of
@@ -53,11 +52,12 @@ def limbs_of_bones(context: Context, bones: Sequence[PoseBone]) -> list[PoseBone
     are."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
     limbs = [last for rig in rigs for last in limbs_of(rig)]
-    own = {bone: last for last in limbs for bone in hierarchy(last, sum(links_of(last)))}
+    own = {bone: last for last in limbs for bone in line_of(last)}
     found = [own[bone] for bone in bones if bone in own]
     found = found or _followers(context, [(bone.id_data, bone.name) for bone in bones])
     found = found or [last for last in limbs if {*bones} & _carriers_of_target(last)]
-    found = found or [last for last in limbs if {foot_of(last), last} & _with_parents(bones)]
+    near: set[PoseBone | None] = {*bones, *(bone.parent for bone in bones)} - {None}
+    found = found or [last for last in limbs if {foot_of(last), last} & near]
     return list(dict.fromkeys(found))
 
 
@@ -69,18 +69,18 @@ def _carriers_of_target(last: PoseBone) -> set[PoseBone]:
     return {*bones_of(target)[name].parent_recursive} - {*last.parent_recursive}
 
 
-def _with_parents(bones: Sequence[PoseBone]) -> set[PoseBone | None]:
-    return {*bones, *(bone.parent for bone in bones)} - {None}
-
-
 def _followers(context: Context, things: Sequence[Carrier]) -> list[PoseBone]:
     """The limbs in the view layer that follow things."""
     wanted = {*things}
     if not wanted:
         return []
+    return [last for last in limbs_in_view(context) if wanted & set(follow_of(last).pairs)]
+
+
+def limbs_in_view(context: Context) -> list[PoseBone]:
+    """All limbs of the view layer."""
     layer: Any = view_layer_of(context)
-    rigs = [ob for ob in layer.objects if is_armature(ob)]
-    return [last for ob in rigs for last in limbs_of(ob) if wanted & set(follow_of(last).pairs)]
+    return [last for ob in layer.objects if is_armature(ob) for last in limbs_of(ob)]
 
 
 def selected_limbs(context: Context) -> list[PoseBone]:
@@ -107,7 +107,7 @@ def limb_suggested(bone: PoseBone | None) -> Suggestion | None:
         last, links = limb_of(bone)
     except Refused:
         return None
-    line = hierarchy(last, sum(links))
+    line = line_of(last, links)
     lower = " ".join(each.name.lower() for each in line)
     if is_limb(last) or any(word in lower for word in NO_LIMB) or root_of(last) == line[0].name:
         return None

@@ -11,13 +11,7 @@ from bpy.types import Context, Menu
 from .finding import limbs_meant
 from .operators import adding, baking, converting, setting, switching
 
-ENTRIES = (
-    *adding.CLASSES,
-    *switching.CLASSES,
-    setting.POSE_OT_planar_ik_flip,
-    *baking.CLASSES,
-    *converting.CLASSES,
-)
+ENTRIES = (*adding.CLASSES, *switching.CLASSES, setting.POSE_OT_planar_ik_flip, *baking.CLASSES, *converting.CLASSES)
 ASKING = baking.CLASSES
 """Those that open a dialog."""
 

@@ -11,16 +11,16 @@ from bpy.types import Context, Panel, PoseBone
 from bpy.utils import escape_identifier
 
 from ..blender.types import scene_of
-from ..limb.home import choices_of, limbs_of
+from ..limb.home import choices_of, has_slider, limbs_of
 from ..limb.moving import rig_slider
 from ..limb.settings import SLIDER
 from ..limb.status import Status
 from ..limb.tasks.converting import candidates, is_converted
 from ..limb.tasks.feet import foot_follows, foot_of
+from ..limb.words import told
 from ..solver.reach import Reach
 from .finding import limb_meant, limb_suggested, rig_in_view
 from .operators.adding import PLANE
-from .operators.base import told
 from .operators.mending import MENDS, mends_for, mends_for_adding
 from .operators.selecting import PARTS, find_parts
 from .units import length_text
@@ -43,7 +43,10 @@ class _InSidebar:
     bl_category: Any = "Item"
 
 
-class _OfLimb(_InSidebar):
+class _Section(_InSidebar):
+    bl_parent_id: Any = "VIEW3D_PT_planar_ik"
+    bl_options: Any = {"DEFAULT_CLOSED"}
+
     @classmethod
     def poll(cls, context: Context) -> bool:
         return limb_meant(context) is not None
@@ -156,7 +159,7 @@ def draw_parts(layout: Any, last: PoseBone) -> None:
 def draw_slider(layout: Any, last: PoseBone, name: str, text: str | None = None) -> None:
     """The custom property itself, so that keys, drivers and the right mouse button work as everywhere in Blender."""
     slider = SLIDER[name]
-    if slider.key in last:  # type: ignore[operator]
+    if has_slider(last, name):
         layout.prop(last, f'["{slider.key}"]', text=text or slider.key)
 
 
@@ -176,7 +179,7 @@ def draw_features(layout: Any, last: PoseBone) -> None:
     """Softness and stretch, or the buttons that switch them on."""
     missing = []
     for name, label in (("softness", "Softness"), ("stretch", "Stretch")):
-        if SLIDER[name].key not in last:  # type: ignore[operator]
+        if not has_slider(last, name):
             missing.append((name, label))
             continue
         row = layout.row(align=True)
@@ -187,12 +190,10 @@ def draw_features(layout: Any, last: PoseBone) -> None:
         row.operator("pose.planar_ik_set", text=label, icon="ADD").what = f"ADD_{name.upper()}"
 
 
-class VIEW3D_PT_planar_ik_tools(_OfLimb, Panel):
+class VIEW3D_PT_planar_ik_tools(_Section, Panel):
     """What is done with a limb now and then"""
 
     bl_label = "Tools"
-    bl_parent_id = "VIEW3D_PT_planar_ik"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, _context: Context) -> None:
         """Snap, mirror, bake."""
@@ -207,12 +208,10 @@ class VIEW3D_PT_planar_ik_tools(_OfLimb, Panel):
         row.operator("pose.planar_ik_bake", text="Bake…")
 
 
-class VIEW3D_PT_planar_ik_setup(_OfLimb, Panel):
+class VIEW3D_PT_planar_ik_setup(_Section, Panel):
     """What is set once for a limb"""
 
     bl_label = "Setup"
-    bl_parent_id = "VIEW3D_PT_planar_ik"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """What it follows, what poses it, its angles, and the way out."""
@@ -234,7 +233,7 @@ class VIEW3D_PT_planar_ik_setup(_OfLimb, Panel):
         row = layout.row(align=True)
         row.label(text="Knee Limits")
         row.operator("pose.planar_ik_set", text=angles, translate=False).what = "LIMITS"
-        if SLIDER["stretch"].key in last:  # type: ignore[operator]
+        if has_slider(last, "stretch"):
             row = layout.row(align=True)
             row.label(text="Stretch Limit")
             row.operator("pose.planar_ik_set", text=f"{choices['stretch_max']:.2f}").what = "STRETCH"
@@ -250,12 +249,10 @@ class VIEW3D_PT_planar_ik_setup(_OfLimb, Panel):
             layout.prop(scene_of(context).planar_ik, "live")  # type: ignore[attr-defined]
 
 
-class VIEW3D_PT_planar_ik_all(_OfLimb, Panel):
+class VIEW3D_PT_planar_ik_all(_Section, Panel):
     """All limbs of the rig"""
 
     bl_label = "All Limbs"
-    bl_parent_id = "VIEW3D_PT_planar_ik"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """A row for each, which selects its target."""

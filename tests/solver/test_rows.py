@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 
 from addon.solver import Plane, Reach, Settings, arrays, pose_limb, pose_limbs
-from addon.solver.arrays import stacked
 from addon.solver.ops import FLOATS
 from tests.solver.oracles import matrix
 from tests.solver.shapes import Shape, half, quaternion
+
+
+def stacked(trees):
+    """Nested tuples of numbers, alike, as nested tuples of arrays with a row for each."""
+    if not isinstance(trees[0], tuple):
+        return np.array(trees, float)
+    parts = [stacked(branch) for branch in zip(*trees, strict=True)]
+    return type(trees[0])(*parts) if hasattr(trees[0], "_fields") else tuple(parts)
 
 
 def limb(rng) -> Shape:

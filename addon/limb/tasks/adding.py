@@ -9,14 +9,13 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
-from ...blender.dependencies import Dependencies
-from ...blender.types import ArmatureObject, bones_of, has_bone, view_layer_of
-from ..follow import Follow, matrix_of
-from ..home import drop_home, hierarchy, is_limb, limbs_of, links_of, make_home
-from ..limb import hinge_axis, tag
-from ..shape import Shape, make_shape
+from ...blender.dependencies import Carrier, Dependencies
+from ...blender.types import ArmatureObject, bones_of, has_bone, tag, view_layer_of
+from ..follow import Follow, matrix_of, write
+from ..home import drop_home, is_limb, limbs_of, line_of, make_home
+from ..shape import Shape, hinge_axis, make_shape
 from ..words import Refused
-from .controls import Carrier, Control, is_aligned, make_controls, make_empty, take_away_unused
+from .controls import Control, is_aligned, make_controls, make_empty, take_away_unused
 from .feet import foot_of, set_feet
 from .fitting import Fit, fit, keep
 from .recognising import check
@@ -92,7 +91,7 @@ def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str) -
     for request in requests:
         last, links = request.last, request.links
         check(last, links, dependencies)
-        line = hierarchy(last, sum(links))
+        line = line_of(last, links)
         if taken.intersection(line):
             raise Refused("The limb of '{bone}' shares bones with another one: add one of the two", bone=last.name)
         taken.update(line)
@@ -113,7 +112,7 @@ def check_followed(last: PoseBone, links: tuple[int, ...], followed: Carrier, am
         raise Refused("'{name}' has no bone '{bone}'", name=ob.name, bone=bone)
     if not bone and ob == last.id_data:
         raise Refused("'{name}' carries the limb: pick one of its bones, or another object", name=ob.name)
-    names = {each.name for each in hierarchy(last, sum(links))}
+    names = {each.name for each in line_of(last, links)}
     if among.moves_with(followed, last.id_data, names):
         raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)
 
@@ -192,8 +191,7 @@ def _make(plan: Plan, follow: Follow, tip: str) -> None:
     """Make a limb of a bone, whose target and pole are there."""
     last = plan.last
     home = make_home(last, plan.request.links)
-    for name, value in follow._asdict().items():
-        setattr(home, f"{name}_target" if name == "pole" else name, value)
+    write(home, follow)
     keep(last, plan.fit._replace(swivel=0.0) if plan.request.pole else plan.fit, tip)
     tag(last)
 
@@ -202,8 +200,8 @@ def _feet(context: Context, plans: list[Plan]) -> dict[Carrier, Matrix]:
     """How the feet that may follow stand in the world, by rig and last bone: those that are not part of a limb, and
     that nothing else moves."""
     depsgraph, dependencies = context.evaluated_depsgraph_get(), Dependencies()
-    lines = [hierarchy(last, sum(links_of(last))) for ob in {plan.ob for plan in plans} for last in limbs_of(ob)]
-    lines += [hierarchy(plan.last, sum(plan.request.links)) for plan in plans]
+    lines = [line_of(last) for ob in {plan.ob for plan in plans} for last in limbs_of(ob)]
+    lines += [line_of(plan.last, plan.request.links) for plan in plans]
     taken = {bone for line in lines for bone in line}
     feet = {(plan.ob, plan.name): foot_of(plan.last) for plan in plans}
     return {

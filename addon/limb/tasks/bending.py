@@ -9,10 +9,9 @@ from typing import Any
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
-from ...blender.types import is_armature, takes_bones, view_layer_of
-from ..follow import Follow, follow_of, is_gone, matrix_of
-from ..home import choices_of, home_of, links_of
-from ..limb import Hooks, tag
+from ...blender.types import is_armature, tag, takes_bones, view_layer_of
+from ..follow import Follow, follow_of, is_gone, matrix_of, write
+from ..home import Hooks, choices_of, home_of, links_of
 from ..settings import GROUP
 from ..shape import make_shape
 from ..words import Refused
@@ -92,6 +91,5 @@ def _take(plan: Plan, follow: Follow) -> None:
     if home is None:
         raise Refused("'{bone}' has no IK", bone=plan.name)
     is_new = plan.fit.plane == "POLE" and plan.request.pole is None
-    home.target, home.subtarget = follow.target, follow.subtarget
-    home.pole_target, home.pole_subtarget = follow.pole, follow.pole_subtarget
+    write(home, follow)
     keep(last, plan.fit._replace(swivel=0.0) if is_new else plan.fit, last[GROUP].get("tip", "FOOT"))

@@ -10,11 +10,11 @@ from bpy.types import Collection, Context, Object, PoseBone, Scene
 from mathutils import Matrix, Quaternion, Vector
 
 from ...blender.animation import curves_everywhere, drivers_of
-from ...blender.dependencies import constraint_targets
-from ...blender.editing import at_once, edit_mode
+from ...blender.dependencies import Carrier, constraint_targets
+from ...blender.editing import at_once, collect, edit_mode, remove_bones
 from ...blender.rotation import set_turn
 from ...blender.types import ArmatureObject, bones_of, is_armature, scene_of, split_path, takes_bones, view_layer_of
-from ..limb import PART
+from ..settings import PART
 
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""
@@ -38,9 +38,6 @@ SHAPES = {"target": ("WGT-planar_ik_target", BOX), "pole": ("WGT-planar_ik_pole"
 
 IN_PLANE = 0.9999
 """The least cosine between an axis of a control and the normal of the plane that it is to stay in."""
-
-Carrier = tuple[Object, str]
-"""An object, or with a name a bone of it."""
 
 
 class Control(NamedTuple):
@@ -104,9 +101,7 @@ def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
     bone: Any = ob.pose.bones[name]
     bone.bone[PART] = control.kind
     bone.custom_shape, bone.bone.show_wire = _shape(*SHAPES[control.kind]), True
-    for each in list(bone.bone.collections):
-        each.unassign(bone.bone)
-    (ob.data.collections_all.get(COLLECTION) or ob.data.collections.new(COLLECTION)).assign(bone.bone)
+    collect(ob, bone.bone, COLLECTION)
     if control.normal is not None and is_aligned(control.rest, control.normal):
         bone.rotation_mode = "XYZ"
         for i, axis in enumerate(control.rest.to_3x3().col):
@@ -170,15 +165,7 @@ def take_away_unused(context: Context, carriers: Iterable[Carrier]) -> None:
     for ob, bone in bones:
         if (ob.data, bone) not in used and takes_bones(ob):  # type: ignore[arg-type]
             rigs.setdefault(ob, []).append(bone)
-    for together in at_once(rigs):
-        with edit_mode(context, *together):
-            for rig in together:
-                for name in rigs[rig]:
-                    rig.data.edit_bones.remove(rig.data.edit_bones[name])
-    for rig in rigs:
-        collection = rig.data.collections_all.get(COLLECTION)
-        if collection and not any(collection.bones_recursive) and not any(collection.children):
-            rig.data.collections.remove(collection)
+    remove_bones(context, rigs, COLLECTION)
     _take_away_shapes()
 
 

@@ -14,20 +14,19 @@ from numpy.typing import NDArray
 
 from ...blender.animation import driver_of, is_animated, move_curves
 from ...blender.editing import frame_held, unkeyed_kept
-from ...blender.types import ArmatureObject, children_of, path_to_custom, view_layer_of
-from ...solver.limb import joints_of
+from ...blender.types import ArmatureObject, children_of, path_to_custom, tag, view_layer_of
+from ...solver.matrices import applied
 from ..follow import read
 from ..home import hierarchy, is_limb, make_home
-from ..limb import PART, hinge_axis, tag
 from ..pole_switch import switch_pole
-from ..settings import GROUP, SLIDER, WAS
-from ..shape import make_shape
-from ..solving import solve
+from ..settings import GROUP, PART, SLIDER, WAS
+from ..shape import hinge_axis, make_shape
+from ..solving import limbs_now
+from ..status import measure
 from ..words import Refused
 from .fitting import fit, keep
 from .recognising import check_editable
 from .removing import remove
-from .snapping import read_rig
 
 Array = NDArray[Any]
 
@@ -234,13 +233,10 @@ def _joints(context: Context, last: PoseBone) -> Array:
 
 def _solved(context: Context, last: PoseBone) -> Array:
     """Where the limb puts them at full influence."""
-    rig = read_rig(context, last.id_data, [last])
-    found = solve(rig.table, rig.target, rig.pole, rig.sliders, rig.own)
-    turns = tuple(tuple(found.turns[0, k]) for k in (0, 1))
-    of = rig.table.reference
-    ends = np.array([[float(np.ravel(number)[0]) for number in joint] for joint in joints_of(turns, of)])  # type: ignore[arg-type]
-    frame = np.linalg.inv(np.array(last.id_data.matrix_world, float)) @ rig.frames[0]
-    places: Array = (ends @ frame[:3, :3].T + frame[:3, 3]) / sum(rig.table.limbs[0].shape.lengths)
+    now = limbs_now(last.id_data, [last], context.evaluated_depsgraph_get(), is_whole=True)
+    seen = measure(now)
+    ends = applied(np.linalg.inv(now.world), np.array([seen.knees[0], seen.expected[0]]))
+    places: Array = ends / sum(now.table.limbs[0].shape.lengths)
     return places
 
 

@@ -13,7 +13,7 @@ from mathutils import Matrix, Quaternion
 
 from ...blender.animation import drivers_of
 from ...blender.editing import frame_held, unkeyed_kept
-from ...blender.types import path_to_custom, view_layer_of
+from ...blender.types import own_matrix, path_to_custom, view_layer_of
 from ..follow import Follow, follow_of, is_gone, matrix_of
 from ..settings import MADE_BY_US, SLIDER
 from ..shape import foot_of as bone_below
@@ -191,14 +191,5 @@ def turns_of_feet(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[Pos
     with at_influence(context, [last for last, _ in footed], 1.0):
         for _, foot in footed:
             evaluated: Any = foot.id_data.evaluated_get(context.evaluated_depsgraph_get())
-            bone = evaluated.pose.bones[foot.name]
-            above = bone.parent
-            local = bone.bone.convert_local_to_pose(
-                bone.matrix,
-                bone.bone.matrix_local,
-                parent_matrix=above.matrix,
-                parent_matrix_local=above.bone.matrix_local,
-                invert=True,
-            )
-            turns.append((foot, local.to_quaternion()[:]))
+            turns.append((foot, own_matrix(evaluated.pose.bones[foot.name]).to_quaternion()[:]))
     return turns

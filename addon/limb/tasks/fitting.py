@@ -11,17 +11,18 @@ from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Matrix as BlenderMatrix
 from numpy.typing import NDArray
 
-from ...blender.types import ArmatureObject
+from ...blender.types import ArmatureObject, own_matrix
 from ...solver.arrays import row_of
 from ...solver.limb import Plane, Reference, Settings, joints_of, line_to, pose_limb, roll_to
+from ...solver.matrices import unit
 from ...solver.ops import FLOATS
 from ...solver.rotation import conjugate, half_angle, multiply, rotate
 from ..follow import Follow, place_of
 from ..home import bones_of_limb
-from ..limb import hinge_axis
 from ..settings import CHOICES, GROUP, SLIDER
-from ..shape import Shape, Turn, make_shape, unit
-from ..solving import carried, reference_of
+from ..shape import Shape, Turn, hinge_axis, make_shape
+from ..solving import carried
+from ..table import reference_of
 from ..words import Refused
 
 Array = NDArray[Any]
@@ -132,22 +133,13 @@ def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
 def turns_now(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ...]) -> tuple[Turn, Turn]:
     """The rotations that the first bones of a limb's links would need by their own channels for the pose they are
     evaluated in."""
-    turns = []
-    for bone in bones_of_limb(evaluated.pose.bones[last.name], links):
-        own = bone.bone.convert_local_to_pose(bone.matrix, bone.bone.matrix_local, **_carrier(bone), invert=True)
-        turns.append(_turn_of(np.array(own, float)[:3, :3]))
-    return turns[0], turns[1]
+    first, second = bones_of_limb(evaluated.pose.bones[last.name], links)
+    return _turn_of(own_matrix(first)), _turn_of(own_matrix(second))
 
 
-def _carrier(bone: PoseBone) -> dict[str, Any]:
-    if bone.parent is None:
-        return {}
-    return {"parent_matrix": bone.parent.matrix, "parent_matrix_local": bone.parent.bone.matrix_local}
-
-
-def _turn_of(axes: Array) -> Turn:
+def _turn_of(matrix: BlenderMatrix) -> Turn:
     """The rotation nearest to a matrix that hardly differs from one, as a quaternion."""
-    left, _, right = np.linalg.svd(axes)
+    left, _, right = np.linalg.svd(np.array(matrix, float)[:3, :3])
     turn = BlenderMatrix((left @ right).tolist()).to_quaternion()
     return _unit((turn.w, turn.x, turn.y, turn.z))
 
@@ -199,9 +191,9 @@ def hold(shape: Shape, posture: Posture, plane: str, side: float = 1.0) -> Held:
         line = line_to(tip, float(np.linalg.norm(tip)), FLOATS)
         wanted, given = (_in_frame(shape, turn) for turn in (posture.turns[0], _solved(tip, of, side, 0.0, "FREE")[0]))
         about = multiply(conjugate(line), multiply(multiply(wanted, conjugate(given)), line))
-        by_knee = _angle_of(roll_to(line, tuple(posture.knee), FLOATS)) + (pi if side < 0.0 else 0.0)
-        rolls = [_angle_of((about[0], about[2])), by_knee]  # as the first bone is turned, and as the knee lies
-    of_pole = 0.0 if pole is None else _angle_of(roll_to(line, tuple(pole), FLOATS))
+        by_knee = angle_of(roll_to(line, tuple(posture.knee), FLOATS)) + (pi if side < 0.0 else 0.0)
+        rolls = [angle_of((about[0], about[2])), by_knee]  # as the first bone is turned, and as the knee lies
+    of_pole = 0.0 if pole is None else angle_of(roll_to(line, tuple(pole), FLOATS))
     found = []
     for roll in rolls:
         turns = _solved(tip, of, side, roll - of_pole, plane, pole)
@@ -253,7 +245,8 @@ def _about(axis: tuple[float, float, float], cosine: float, sine: float) -> Turn
     return _unit((cosine, sine * x, sine * y, sine * z))
 
 
-def _angle_of(half: Any) -> float:
+def angle_of(half: Any) -> float:
+    """The angle of a half angle of any length."""
     return 2.0 * atan2(half[1], half[0])
 
 

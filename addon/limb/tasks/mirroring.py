@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
+from ...blender.dependencies import Carrier
 from ...blender.names import other_side
-from ...blender.types import ArmatureObject, has_bone, takes_bones
-from ..follow import Follow, follow_of, matrix_of
-from ..home import bones_of_limb, is_limb, links_of, make_home, make_slider
-from ..limb import Hooks, tag
+from ...blender.types import ArmatureObject, has_bone, tag, takes_bones
+from ..follow import Follow, follow_of, matrix_of, write
+from ..home import Hooks, bones_of_limb, is_limb, links_of, make_home, make_slider
 from ..moving import Move, move
 from ..settings import CHOICES, GROUP, SLIDERS
 from ..words import Refused
 from . import feet
-from .controls import Carrier, Control, is_control, make_controls, make_empty
+from .controls import Control, is_control, make_controls, make_empty
 from .recognising import check
 
 NEAR = 0.01
@@ -157,9 +157,7 @@ def _set_up(pair: Pair, follow: Follow) -> None:
     """Make the other limb, or set it anew. Turns about the limb's line, and axes of turns, go the other way round."""
     last: Any = pair.ob.pose.bones[pair.last]
     other: Any = pair.ob.pose.bones[pair.other]
-    home = make_home(other, links_of(last))
-    home.target, home.subtarget = follow.target, follow.subtarget
-    home.pole_target, home.pole_subtarget = follow.pole, follow.pole_subtarget
+    write(make_home(other, links_of(last)), follow)
     mine, group = last[GROUP], other[GROUP]
     for name in (*CHOICES, "tip"):
         if name in mine:

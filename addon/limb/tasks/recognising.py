@@ -10,9 +10,11 @@ from bpy.types import PoseBone
 from ...blender.animation import curves_everywhere
 from ...blender.dependencies import Dependencies
 from ...blender.types import children_of, path_to_bone, takes_bones
-from ..home import bones_of_limb, check_parents, hierarchy, is_limb, is_ours, limbs_of, links_of
-from ..shape import foot_of, make_shape, says_twist
+from ..home import bones_of_limb, check_parents, is_limb, is_ours, limbs_of, line_of, links_of
+from ..shape import foot_of as bone_below
+from ..shape import make_shape, says_twist
 from ..words import Refused
+from .feet import foot_of
 
 LIKE = 0.6
 """Two bones are no limb if the shorter is shorter than this part of the shorter one of two bones next to it."""
@@ -33,7 +35,7 @@ def limb_at(bone: PoseBone) -> tuple[PoseBone, tuple[int, ...]]:
     if there is not None:
         return there, links_of(there)
     last, links = _limb_of_last(bone)
-    better = _better(last, links) if len(links) > 1 else _below(last)
+    better = _better(last, links) if len(links) > 1 else foot_of(last)
     if better is None:
         check_parents(last, 2)
         return last, links
@@ -46,10 +48,10 @@ def existing_at(bone: PoseBone) -> PoseBone | None:
     """The last bone of the limb that is there and that a bone is part of, or its foot or toe."""
     lasts = limbs_of(bone.id_data)
     for last in lasts:
-        if bone in hierarchy(last, sum(links_of(last))):
+        if bone in line_of(last):
             return last
     for last in lasts:
-        foot = foot_of(last.bone)
+        foot = bone_below(last.bone)
         if foot is not None and bone.bone in (foot, *(toe for toe in foot.children if not toe.children)):
             return last
     return None
@@ -61,7 +63,7 @@ def check(last: PoseBone, links: tuple[int, ...], dependencies: Dependencies | N
     if last.id_data.data.pose_position == "REST":
         raise Refused("'{rig}' shows its rest position: set its armature to Pose Position", rig=last.id_data.name)
     check_parents(last, sum(links))
-    line = hierarchy(last, sum(links))
+    line = line_of(last, links)
     _check_others(last, line)
     for bone in line[1:]:
         if not bone.bone.use_inherit_rotation:
@@ -86,7 +88,7 @@ def _check_others(last: PoseBone, line: list[PoseBone]) -> None:
     if is_limb(last):
         raise Refused("'{bone}' has IK already", bone=last.name)
     for other in limbs_of(last.id_data):
-        shared = {*line} & {*hierarchy(other, sum(links_of(other)))}
+        shared = {*line} & {*line_of(other)}
         if shared:
             name = min(bone.name for bone in shared)
             raise Refused("'{bone}' is part of the limb of '{last}': remove that first", bone=name, last=other.name)
@@ -94,7 +96,7 @@ def _check_others(last: PoseBone, line: list[PoseBone]) -> None:
 
 def _check_left(last: PoseBone, line: list[PoseBone]) -> None:
     """Refuse bones that still have constraints of a limb that was removed by deleting its IK constraint."""
-    foot = _below(last)
+    foot = foot_of(last)
     for bone in (*line, *([foot] if foot else ())):
         if any(map(is_ours, bone.constraints)):
             template = "'{bone}' has constraints of a limb that is gone: remove what is left"
@@ -161,7 +163,7 @@ def _link(bone: PoseBone) -> list[PoseBone]:
 def _is_twist(bone: PoseBone) -> bool:
     """Whether a bone is a twist bone: in line with its parent and the joint below, and named so or as another piece of
     its parent, as ``thigh.001`` between ``thigh`` and ``shin``."""
-    parent, below = bone.parent, foot_of(bone.bone)
+    parent, below = bone.parent, bone_below(bone.bone)
     if parent is None or below is None:
         return False
     name, of = bone.name.lower(), _NUMBER.sub("", parent.name.lower())
@@ -178,7 +180,7 @@ def _is_twist(bone: PoseBone) -> bool:
 def _better(last: PoseBone, links: tuple[int, ...]) -> PoseBone | None:
     """The last bone of a limb of clearly longer bones that shares a link with this one: of the thigh, or the foot, that
     of the shin."""
-    near = [hierarchy(last, sum(links))[-links[-1] - 1], *filter(None, [_below(last)])]
+    near = [line_of(last, links)[-links[-1] - 1], *filter(None, [foot_of(last)])]
     found = [(_shorter(other, of, guess=False), other) for other, of in map(_limb_of_last, near) if len(of) > 1]
     longest = max(found, key=lambda pair: pair[0], default=(0.0, last))
     return longest[1] if LIKE * longest[0] > _shorter(last, links) else None
@@ -186,10 +188,4 @@ def _better(last: PoseBone, links: tuple[int, ...]) -> PoseBone | None:
 
 def _shorter(last: PoseBone, links: tuple[int, ...], guess: bool = True) -> float:
     """The length of a limb's shortest link; without a foot, maybe as the tail says even if that makes little sense."""
-    return min(make_shape(last, links, tip="FOOT" if guess or _below(last) else "TAIL").lengths)
-
-
-def _below(bone: PoseBone) -> PoseBone | None:
-    """The bone in which a bone goes on."""
-    below = foot_of(bone.bone)
-    return bone.id_data.pose.bones.get(below.name) if below else None
+    return min(make_shape(last, links, tip="FOOT" if guess or foot_of(last) else "TAIL").lengths)

@@ -9,13 +9,13 @@ from typing import Any
 from bpy.types import Context, PoseBone
 
 from ...blender.animation import drivers_of, move_curves, stop
+from ...blender.dependencies import Carrier
 from ...blender.editing import frame_held, unkeyed_kept
-from ...blender.types import path_to_custom
+from ...blender.types import path_to_custom, tag
 from ..follow import follow_of
-from ..home import drop_home, home_of
-from ..limb import Hooks, tag
+from ..home import Hooks, drop_home, home_of
 from ..settings import GROUP, SLIDER, SLIDERS, WAS
-from .controls import Carrier, take_away_unused
+from .controls import take_away_unused
 from .feet import set_feet
 from .recognising import check_editable
 

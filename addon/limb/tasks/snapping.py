@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from math import atan2, cos, hypot, remainder, sin, sqrt, tau
+from math import cos, hypot, remainder, sin, sqrt, tau
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,33 +13,20 @@ from numpy.typing import NDArray
 
 from ...blender.changes import Change, key_changes, over_frames
 from ...blender.rotation import rotation_channel, set_turn
-from ...blender.types import ArmatureObject, view_layer_of
-from ...solver.arrays import row_of
-from ...solver.limb import Reference, joints_of, line_to, roll_to
+from ...blender.types import tag, view_layer_of
+from ...solver.limb import joints_of, line_to, roll_to
 from ...solver.ops import FLOATS
 from ...solver.rotation import conjugate, rotate
 from ...solver.triangle import limited_range
 from ..follow import follow_of
-from ..home import bones_of_limb
-from ..limb import tag
+from ..home import bones_of_limb, by_rig
 from ..moving import Move, check_movable, check_undriven, move, rig_slider
-from ..settings import SLIDER, UNLIMITED
-from ..solving import (
-    Table,
-    frames_now,
-    into_frames,
-    own_turns,
-    places,
-    pose_matrices,
-    reference_of,
-    sliders_of,
-    solve,
-    table_of,
-)
+from ..settings import SLIDER
+from ..solving import LimbsNow, limbs_now, solve
 from ..status import check
 from ..words import Refused
 from . import feet
-from .fitting import PAST_STRAIGHT, Posture, hold
+from .fitting import PAST_STRAIGHT, Posture, angle_of, hold
 
 Array = NDArray[Any]
 Progress = Callable[[float], None]
@@ -103,19 +90,11 @@ def check_snap(context: Context, lasts: Sequence[PoseBone], snap: Snap) -> None:
             raise Refused(
                 "Use the rig's own slider '{slider}' of '{bone}' for this limb", slider=slider[1], bone=slider[0]
             )
-        check(last, context.evaluated_depsgraph_get())
+        check(last)
         check_undriven(last, "influence")
         if snap is to_target:
             follow = follow_of(last)
             check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check` found it there
-
-
-def by_rig(lasts: Sequence[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:
-    """Limbs by their rigs."""
-    found: dict[ArmatureObject, list[PoseBone]] = {}
-    for last in lasts:
-        found.setdefault(last.id_data, []).append(last)
-    return found
 
 
 # from FK to IK
@@ -129,9 +108,9 @@ def to_target(context: Context, lasts: Sequence[PoseBone]) -> Snapped:
     snapped = Snapped([], [])
     moves: list[Move] = []
     for ob, limbs in by_rig(lasts).items():
-        read = read_rig(context, ob, limbs)
+        now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
         for row, last in enumerate(limbs):
-            moves += _match(read, row, last, snapped)
+            moves += _match(now, row, last, snapped)
     moves = [each._replace(turned=turned.get((each.object, each.bone))) for each in moves]
     snapped.changes.extend(move(context, moves))
     return snapped
@@ -146,36 +125,11 @@ def _check_own(last: PoseBone) -> None:
             )
 
 
-class Rig(NamedTuple):
-    """Limbs of a rig as they are evaluated, one a row: their frames G in the world, sliders by name, own turns, and in
-    G where targets and poles are."""
-
-    table: Table
-    frames: Array
-    sliders: dict[str, Array]
-    own: Array
-    target: Array
-    pole: Array
-
-
-def read_rig(context: Context, ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Rig:
-    """Read limbs at an influence of 1."""
-    depsgraph = context.evaluated_depsgraph_get()
-    evaluated: Any = ob.evaluated_get(depsgraph)
-    table = table_of(ob, lasts)
-    frames = frames_now(table, evaluated, pose_matrices(evaluated))
-    target, pole = (into_frames(frames, place) for place in places(table, evaluated, depsgraph))
-    sliders = sliders_of(table, ob) | {"influence": np.ones(len(lasts))}
-    world = np.array(evaluated.matrix_world, float)
-    return Rig(table, world @ frames, sliders, own_turns(table, ob), target, pole)
-
-
-def _match(rig: Rig, row: int, last: PoseBone, snapped: Snapped) -> list[Move]:
+def _match(now: LimbsNow, row: int, last: PoseBone, snapped: Snapped) -> list[Move]:
     """Set flip and swivel of a limb, and say where its target and pole are to be."""
-    limb, flip = rig.table.limbs[row], bool(rig.sliders["flip"][row] > 0.5)
-    of: Reference = row_of(reference_of([limb.shape]), 0)
-    turns = tuple(rig.own[row, 0]), tuple(rig.own[row, 1])
-    knee, tip = joints_of(turns, of)
+    limb, flip = now.table.limbs[row], bool(now.sliders["flip"][row] > 0.5)
+    turns = tuple(now.own[row, 0]), tuple(now.own[row, 1])
+    knee, tip = joints_of(turns, now.table.singles[row][1])
     posture = Posture(turns, knee, tip, None)
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
     ways = [hold(limb.shape, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
@@ -185,28 +139,30 @@ def _match(rig: Rig, row: int, last: PoseBone, snapped: Snapped) -> list[Move]:
         raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
     if held.error > 1.0:
         snapped.warnings.append(Refused("'{bone}' is turned off its hinge: IK turns it back", bone=last.name))
-    far, is_limited = _far(rig, row, of, length)
+    far, is_limited = _far(now, row, length)
     if is_limited:
         snapped.warnings.append(Refused("The knee limits of '{bone}' keep it from its pose", bone=last.name))
     if length > size * (1.0 - PAST_STRAIGHT):
         far = max(far, 1.0 + PAST_STRAIGHT)
     target = (tip[0] * far, tip[1] * far, tip[2] * far)
-    moves = [Move(limb.follow.target, limb.follow.subtarget, _in_world(rig, row, target))]  # type: ignore[arg-type]
+    moves = [Move(limb.follow.target, limb.follow.subtarget, _in_world(now, row, target))]  # type: ignore[arg-type]
     _set(snapped, last, "flip", held.side < 0.0)
     if plane == "FREE":
-        moves += _roll(rig, row, last, snapped, held.swivel, target, size)
+        moves += _roll(now, row, last, snapped, held.swivel, target, size)
     return moves
 
 
-def _roll(rig: Rig, row: int, last: PoseBone, snapped: Snapped, roll: float, target: Any, size: float) -> list[Move]:
+def _roll(
+    now: LimbsNow, row: int, last: PoseBone, snapped: Snapped, roll: float, target: Any, size: float
+) -> list[Move]:
     """Turn the knee about the line to the target: by the pole, if that can be moved, else by the swivel."""
-    follow, swivel = rig.table.limbs[row].follow, float(rig.sliders["swivel"][row])
+    follow, swivel = now.table.limbs[row].follow, float(now.sliders["swivel"][row])
     length = float(np.linalg.norm(target))
     line = line_to(target, length, FLOATS)
     by_pole = 0.0
-    if rig.table.is_poled[row] and rig.sliders["pole"][row] > 0.5:
-        pole = tuple(float(number) for number in rig.pole[row])
-        by_pole = _angle(roll_to(line, pole, FLOATS))  # type: ignore[arg-type]
+    if now.table.is_poled[row] and now.sliders["pole"][row] > 0.5:
+        pole = tuple(float(number) for number in now.pole[row])
+        by_pole = angle_of(roll_to(line, pole, FLOATS))  # type: ignore[arg-type]
         if abs(remainder(roll - swivel - by_pole, tau)) <= STILL:
             return []
         if _is_movable(last, follow.pole, follow.pole_subtarget):
@@ -214,7 +170,7 @@ def _roll(rig: Rig, row: int, last: PoseBone, snapped: Snapped, roll: float, tar
             away, angle = hypot(x, z), roll - swivel
             away = away if away > 0.1 * size else size
             place = rotate(line, (-away * cos(angle), y if abs(y) < 10.0 * size else 0.5 * length, away * sin(angle)))
-            return [Move(follow.pole, follow.pole_subtarget, _in_world(rig, row, place))]  # type: ignore[arg-type]
+            return [Move(follow.pole, follow.pole_subtarget, _in_world(now, row, place))]  # type: ignore[arg-type]
     by = remainder(roll - by_pole - swivel, tau)
     if abs(by) > STILL:
         _set(snapped, last, "swivel", swivel + by)
@@ -236,27 +192,22 @@ def _set(snapped: Snapped, last: PoseBone, name: str, value: Any) -> None:
     setattr(last.planar_ik, name, value)  # type: ignore[attr-defined]
 
 
-def _in_world(rig: Rig, row: int, place: Any) -> Vector:
-    return Vector((rig.frames[row] @ [*place, 1.0])[:3])
+def _in_world(now: LimbsNow, row: int, place: Any) -> Vector:
+    return Vector((now.frames[row] @ [*place, 1.0])[:3])
 
 
-def _far(rig: Rig, row: int, of: Reference, length: float) -> tuple[float, bool]:
+def _far(now: LimbsNow, row: int, length: float) -> tuple[float, bool]:
     """How many times as far as the tip the target is, for softness to leave the tip there, which is `extend_shaped`
     back; and whether the knee's limits keep the tip from there."""
-    choices = rig.table.limbs[row].choices
-    least, most = (cos(choices[name] / 2.0) ** 2 for name in ("min_angle", "max_angle"))
-    nearest, farthest, *_ = limited_range(of.bones, least, most if choices["max_angle"] < UNLIMITED else 0.0, FLOATS)
-    softness, slack = float(rig.sliders["softness"][row]) * of.bones.total, NEAR * of.bones.total
+    _, of, settings = now.table.singles[row]
+    nearest, farthest, *_ = limited_range(of.bones, settings.min_cos2, settings.max_cos2, FLOATS)
+    softness, slack = float(now.sliders["softness"][row]) * of.bones.total, NEAR * of.bones.total
     if not nearest - slack <= length <= farthest + slack:
         return 1.0, True
     gap = max(farthest - length, 0.0)
-    if rig.sliders["stretch"][row] > 0.0 or gap >= softness or length <= 0.0:
+    if now.sliders["stretch"][row] > 0.0 or gap >= softness or length <= 0.0:
         return 1.0, False
     return (farthest + softness - sqrt(4.0 * softness * gap)) / length, False
-
-
-def _angle(half: Any) -> float:
-    return 2.0 * atan2(half[1], half[0])
 
 
 # from IK to FK
@@ -268,8 +219,8 @@ def to_fk(context: Context, lasts: Sequence[PoseBone]) -> Snapped:
     snapped = Snapped([], [])
     turned = feet.turns_of_feet(context, lasts)
     for ob, limbs in by_rig(lasts).items():
-        rig = read_rig(context, ob, limbs)
-        found = solve(rig.table, rig.target, rig.pole, rig.sliders, rig.own)
+        now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
+        found = solve(now.table, now.target, now.pole, now.sliders, now.own)
         for row, last in enumerate(limbs):
             if found.stretch[row] > 1.0 + NEAR:
                 snapped.warnings.append(Refused("'{bone}' is stretched, which FK is not", bone=last.name))

@@ -12,10 +12,9 @@ from ...blender.changes import Change, key_changes_from
 from ...blender.editing import unkeyed_kept
 from ...blender.fcurves import hold_from
 from ...blender.keying import autokey
-from ...blender.types import scene_of, view_layer_of
+from ...blender.types import scene_of, tag, view_layer_of
 from ..follow import follow_of
 from ..home import bones_of_limb
-from ..limb import tag
 from ..settings import SLIDER
 from ..words import Refused
 from .snapping import Snap, check_snap, to_fk, to_target

@@ -12,7 +12,7 @@ from ... import live
 from ...blender.dependencies import Carrier, Dependencies
 from ...blender.types import has_bone, object_named
 from ...limb.follow import follow_of, place_of
-from ...limb.home import hierarchy
+from ...limb.home import line_of
 from ...limb.tasks.adding import Request, add
 from ...limb.tasks.removing import remove
 from ...limb.words import Refused
@@ -40,11 +40,7 @@ MODE: Any = {
     "name": "Mode",
     "description": "What poses the limb",
     "items": [
-        (
-            "RIG",
-            "Rig",
-            "Bones, constraints and drivers of the rig: works without the add-on",
-        ),
+        ("RIG", "Rig", "Bones, constraints and drivers of the rig: works without the add-on"),
         ("LIVE", "Live", "The add-on: nothing is added to the rig"),
     ],
 }
@@ -90,7 +86,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         lasts = [ob.pose.bones[name] for ob, name in names]
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
         for last in lasts[:1]:
-            bones = ", ".join(bone.name for bone in hierarchy(last, last.planar_ik.chain_count))  # type: ignore[attr-defined]
+            bones = ", ".join(bone.name for bone in line_of(last))
             self.tell(
                 "Added IK to {bones}" if len(lasts) == 1 else "Added IK to {count} limbs", bones=bones, count=len(lasts)
             )
@@ -111,7 +107,7 @@ def put_on_rig(operator: PoseOperator, context: Context, names: Sequence[tuple[A
     try:
         to_rig(context, [ob.pose.bones[name] for ob, name in names])
     except Refused as why:
-        operator.warn("The limb is Live for now: {why}", why=why.translated)
+        operator.warn(Refused("The limb is Live for now: {why}", why=why.translated))
 
 
 def named(name: str, bone: str) -> Carrier | None:
@@ -137,7 +133,7 @@ def chosen(context: Context, is_named: bool = False) -> tuple[list[Suggestion], 
     if len(limbs) > 1 or is_named:
         return limbs, []
     last, links = limbs[0]
-    line = hierarchy(last, sum(links))
+    line = line_of(last, links)
     dependencies, names = Dependencies(), {bone.name for bone in line}
     goals: list[Carrier] = [(bone.id_data, bone.name) for bone in bones if bone not in last.parent_recursive]
     goals = [goal for goal in goals if not dependencies.moves_with(goal, last.id_data, names)]

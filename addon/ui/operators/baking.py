@@ -7,26 +7,19 @@ from time import perf_counter
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
-from bpy.types import Context, Event, PoseBone
+from bpy.types import Context, Event
 
 from ... import live
 from ...bake.job import steps
 from ...bake.request import Report, Request, frames_between
-from ...blender.types import is_armature, scene_of, view_layer_of
-from ...limb.home import limbs_of
-from ...limb.words import Refused
-from ..finding import limbs_meant
-from .base import PoseOperator, told
+from ...blender.types import scene_of, view_layer_of
+from ...limb.words import Refused, told
+from ..finding import limbs_in_view, limbs_meant
+from .base import PoseOperator
 from .switching import start_from_scene
 
 SLICE = 0.1
 """Seconds of work between two looks at the keyboard."""
-
-
-def limbs_in_view(context: Context) -> list[PoseBone]:
-    """All limbs of the view layer."""
-    layer: Any = view_layer_of(context)
-    return [last for ob in layer.objects if is_armature(ob) for last in limbs_of(ob)]
 
 
 class POSE_OT_planar_ik_bake(PoseOperator):
@@ -106,7 +99,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         try:
             self._steps = steps(context, self._request(context))
         except Refused as why:
-            return self._refuse(why)
+            return self.refuse(why)
         if not self._is_asked:
             return self._go_on(context, float("inf"))
         self._is_asked = False  # adjusting the settings afterwards bakes at once
@@ -148,7 +141,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             return self._told(context, end.value)
         except Refused as why:
             self.cancel(context)
-            return self._refuse(why)
+            return self.refuse(why)
         except BaseException:
             self.cancel(context)
             raise
@@ -168,14 +161,9 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         frames, tolerance = frames_between(start, end, self.step), 0.0 if self.for_game else self.tolerance
         return Request(lasts, frames, tolerance, self.remove, self.for_game, self.new_action)
 
-    def _refuse(self, why: Refused) -> Any:
-        self.report({"ERROR"}, why.translated)
-        return {"CANCELLED"}
-
     def _told(self, context: Context, report: Report) -> Any:
-        for note in report.notes:
-            self.warn(note.template, **note.values)
-        (self.warn if report.unreached else self.tell)(report.sentence.template, **report.sentence.values)
+        self.warn(*report.notes)
+        self.report({"WARNING" if report.unreached else "INFO"}, report.sentence.translated)
         live.refresh(context)
         return {"FINISHED"}
 

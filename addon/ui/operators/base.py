@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bpy.app import translations
 from bpy.types import Context, Operator
 
 from ...blender.types import view_layer_of
-from ...limb.words import Refused
+from ...limb.words import Refused, told
 from ..finding import limbs_meant
 
 if TYPE_CHECKING:
@@ -16,14 +15,6 @@ if TYPE_CHECKING:
 
 SCRIPTS_ONLY: Any = {"HIDDEN", "SKIP_SAVE"}
 """Options of a property that is not shown among an operator's settings, nor kept from one call to the next."""
-
-_translations: Any = translations
-
-
-def told(template: str, **values: Any) -> str:
-    """A sentence in the language of the interface."""
-    sentence: str = _translations.pgettext_rpt(template).format(**values)
-    return sentence
 
 
 class PoseOperator(Operator):
@@ -45,21 +36,26 @@ class PoseOperator(Operator):
         try:
             self.act(context)
         except Refused as why:
-            self.report({"ERROR"}, why.translated)
-            return {"CANCELLED"}
+            return self.refuse(why)
         return {"FINISHED"}
 
     def act(self, context: Context) -> None:
         """What the operator does; raises `Refused`."""
         raise NotImplementedError
 
+    def refuse(self, why: Refused) -> set[OperatorReturnItems]:
+        """Report why nothing was done."""
+        self.report({"ERROR"}, why.translated)
+        return {"CANCELLED"}
+
     def tell(self, template: str, **values: Any) -> None:
         """Report what was done."""
         self.report({"INFO"}, told(template, **values))
 
-    def warn(self, template: str, **values: Any) -> None:
+    def warn(self, *warnings: Refused) -> None:
         """Report what people should know of what was done."""
-        self.report({"WARNING"}, told(template, **values))
+        for each in warnings:
+            self.report({"WARNING"}, each.translated)
 
 
 class LimbOperator(PoseOperator):

@@ -10,11 +10,11 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...blender.types import is_armature
 from ...limb.tasks.converting import candidates, convert, is_converted, unconvert
-from ...limb.words import Refused
+from ...limb.words import Refused, told
 from ...mechanism import modes
 from ..finding import selected_limbs
 from .adding import MODE, put_on_rig
-from .base import LimbOperator, PoseOperator, told
+from .base import LimbOperator, PoseOperator
 from .selecting import select_if_shown
 
 
@@ -56,8 +56,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         if not lasts:
             raise Refused("There is no IK constraint of two bones here: select such a bone, or choose All")
         done = convert(context, lasts, self.tolerance)
-        for each in (*done.refused, *done.warnings):
-            self.warn(each.template, **each.values)
+        self.warn(*done.refused, *done.warnings)
         if self.mode == "RIG":
             put_on_rig(self, context, done.lasts)
         live.refresh(context)

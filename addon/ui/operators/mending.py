@@ -11,16 +11,16 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...blender.dependencies import Dependencies
 from ...limb.follow import follow_of, is_gone
-from ...limb.home import hierarchy, is_limb, is_ours, links_of
+from ...limb.home import is_limb, is_ours, line_of
 from ...limb.status import Status
 from ...limb.tasks.bending import make_targets
 from ...limb.tasks.recognising import check
 from ...limb.tasks.removing import remove
-from ...limb.words import Refused
+from ...limb.words import Refused, told
 from ...mechanism.modes import problem_of, rebuild
 from ...solver.reach import Reach
 from ..finding import limb_suggested, limbs_meant
-from .base import PoseOperator, told
+from .base import PoseOperator
 
 MENDS = {
     "TARGET": "Make a Target",
@@ -55,7 +55,7 @@ def mends_for_adding(last: PoseBone, links: tuple[int, ...]) -> tuple[str, list[
 def conflicts(last: PoseBone) -> Iterator[Any]:
     """The constraints that move a limb's bones and are not of its mechanism."""
     dependencies = Dependencies()
-    line = hierarchy(last, sum(links_of(last)))
+    line = line_of(last)
     for bone in line:
         for mover in dependencies.movers(bone):
             if hasattr(mover, "influence") and not is_ours(mover):
@@ -63,7 +63,7 @@ def conflicts(last: PoseBone) -> Iterator[Any]:
 
 
 def _uneven(last: PoseBone) -> list[PoseBone]:
-    return [bone for bone in hierarchy(last, sum(links_of(last))) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
+    return [bone for bone in line_of(last) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
 
 
 def _mute(_context: Context, last: PoseBone) -> None:

@@ -13,9 +13,9 @@ from ...blender.dependencies import Carrier
 from ...blender.types import bones_of, has_bone, view_layer_of
 from ...limb.follow import follow_of, is_gone
 from ...limb.home import bones_of_limb, is_limb
-from ...limb.words import Refused
+from ...limb.words import Refused, told
 from ..finding import limb_meant, limbs_meant, rig_in_view
-from .base import SCRIPTS_ONLY, PoseOperator, told
+from .base import SCRIPTS_ONLY, PoseOperator
 
 PARTS: Any = [
     ("TARGET", "Target", "What the tip goes to"),

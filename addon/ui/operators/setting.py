@@ -14,17 +14,16 @@ from ...blender.animation import stop
 from ...blender.dependencies import Carrier, Dependencies
 from ...blender.editing import unkeyed_kept
 from ...blender.keying import key_automatically
-from ...blender.types import bones_of, library_of, object_named, path_to_custom, view_layer_of
-from ...limb.home import drop_slider, hierarchy, home_of, links_of
-from ...limb.limb import PART, Hooks, tag
-from ...limb.settings import SLIDER
+from ...blender.types import bones_of, library_of, object_named, path_to_custom, tag, view_layer_of
+from ...limb.home import Hooks, has_slider, home_of, line_of
+from ...limb.settings import PART, SLIDER
 from ...limb.tasks.bending import make_poles, make_targets, set_plane
 from ...limb.tasks.controls import is_control
 from ...limb.tasks.feet import foot_follows, set_feet
-from ...limb.words import Refused
+from ...limb.words import Refused, told
 from ..finding import limb_meant, limbs_meant, selected_limbs
 from .adding import PLANE
-from .base import LimbOperator, told
+from .base import LimbOperator
 from .selecting import PARTS, find_parts, select_if_shown
 
 NEW = "\n"
@@ -136,12 +135,12 @@ STARTS = {"softness": 0.04, "stretch": 1.0}
 
 
 def _switch_feature(context: Context, last: PoseBone, feature: Any, on: bool) -> None:
-    if on and feature.key not in last:  # type: ignore[operator]
+    if on and not has_slider(last, feature.name):
         setattr(last.planar_ik, feature.name, STARTS[feature.name])  # type: ignore[attr-defined]
-    elif not on and feature.key in last:  # type: ignore[operator]
+    elif not on and has_slider(last, feature.name):
         with unkeyed_kept(context, [last.id_data]):
             stop(last.id_data, [path_to_custom(last.name, feature.key)])
-        drop_slider(last, feature)
+        del last[feature.key]
         Hooks.rebuild(last)
         tag(last)
 
@@ -160,7 +159,7 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
 def pickable(context: Context, lasts: Sequence[PoseBone]) -> Iterator[Carrier]:
     """The bones of the limbs' rigs, then the objects of the view layer: but not what moves with the limbs."""
     dependencies = Dependencies()
-    lines = {last: {bone.name for bone in hierarchy(last, sum(links_of(last)))} for last in lasts}
+    lines = {last: {bone.name for bone in line_of(last)} for last in lasts}
     rigs = dict.fromkeys(last.id_data for last in lasts)
     layer: Any = view_layer_of(context)
     bones = [(ob, bone.name) for ob in rigs for bone in bones_of(ob)]

@@ -13,11 +13,11 @@ from ...blender.types import scene_of
 from ...limb.tasks.mirroring import mirror
 from ...limb.tasks.snapping import snap_fk, snap_target
 from ...limb.tasks.switching import switch
-from ...limb.words import Refused
+from ...limb.words import Refused, told
 from ...mechanism.modes import mode_of
 from ..finding import selected_limbs
 from .adding import put_on_rig
-from .base import LimbOperator, told
+from .base import LimbOperator
 from .selecting import select_if_shown
 
 
@@ -44,8 +44,7 @@ class POSE_OT_planar_ik_switch(LimbOperator):
         """Switch, and go on with what is animated next."""
         lasts = selected_limbs(context)
         done = switch(context, lasts, None if self.to == "OTHER" else self.to, self.insert_keys)
-        for warning in done.warnings:
-            self.warn(warning.template, **warning.values)
+        self.warn(*done.warnings)
         live.refresh(context)
         select_if_shown(context, done.select)
         self.tell("{count} limbs in {to}", count=len(lasts), to=done.to)
@@ -95,8 +94,7 @@ class _Snap(LimbOperator):
             warnings = type(self)._snap(context, lasts, frames, manager.progress_update)
         finally:
             manager.progress_end()
-        for warning in warnings:
-            self.warn(warning.template, **warning.values)
+        self.warn(*warnings)
         live.refresh(context)
 
 
@@ -141,9 +139,4 @@ class POSE_OT_planar_ik_mirror(LimbOperator):
         self.tell("Mirrored {count} limbs", count=len(found))
 
 
-CLASSES = (
-    POSE_OT_planar_ik_switch,
-    POSE_OT_planar_ik_snap_target,
-    POSE_OT_planar_ik_snap_fk,
-    POSE_OT_planar_ik_mirror,
-)
+CLASSES = (POSE_OT_planar_ik_switch, POSE_OT_planar_ik_snap_target, POSE_OT_planar_ik_snap_fk, POSE_OT_planar_ik_mirror)

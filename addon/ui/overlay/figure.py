@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import Depsgraph, PoseBone
 from numpy.typing import NDArray
 
-from ...limb.solving import pose_matrices, table_of
+from ...limb.solving import LimbsNow, limbs_now
 from ...limb.status import MISSED, Measured, measure
 from ...solver.rotation import rotate
 
@@ -33,36 +33,35 @@ class Stroke(NamedTuple):
 def figure(last: PoseBone, depsgraph: Depsgraph) -> list[Stroke]:
     """The lines of one limb as it is evaluated: to its pole, from its tip to a target that it misses, an arc of its
     reach where the target is near that, and its whole solution where it is between FK and IK."""
-    evaluated: Any = last.id_data.evaluated_get(depsgraph)
-    table = table_of(last.id_data, [last])
-    seen = measure(table, evaluated, depsgraph, pose_matrices(evaluated), is_whole=True)
-    target, influence = seen.targets[0], seen.influence[0]
+    now = limbs_now(last.id_data, [last], depsgraph, is_whole=True)
+    seen = measure(now)
+    target, influence = seen.targets[0], last.planar_ik.influence  # type: ignore[attr-defined]
     if not np.isfinite(target).all() or influence <= 0.0:
         return []
-    root = seen.frames[0, :3, 3]
+    root = now.frames[0, :3, 3]
     strokes = []
     if influence < 1.0:
         strokes.append(Stroke("ghost", np.array([root, seen.knees[0], seen.expected[0]])))
     elif np.linalg.norm(seen.tips[0] - target) > 3.0 * MISSED * seen.sizes[0]:
         strokes.append(Stroke("miss", np.array([seen.tips[0], target])))
-    if table.is_poled[0]:
+    if now.table.is_poled[0]:
         strokes.append(Stroke("pole", np.array([seen.knees[0], seen.poles[0]])))
-    return [*strokes, *_reach(seen, table.limbs[0].shape.lengths, table.limbs[0].choices["max_angle"])]
+    return [*strokes, *_reach(now, seen)]
 
 
-def _reach(seen: Measured, lengths: tuple[float, ...], max_angle: float) -> list[Stroke]:
+def _reach(now: LimbsNow, seen: Measured) -> list[Stroke]:
     """The arc of the full reach by the target, in the plane that the limb bends in."""
-    r1, r2 = lengths
+    limb, root = now.table.limbs[0], now.frames[0, :3, 3]
+    r1, r2 = limb.shape.lengths
     size = seen.sizes[0] / (r1 + r2)
-    farthest = size * np.sqrt(max(r1 * r1 + r2 * r2 - 2.0 * r1 * r2 * cos(max_angle), 0.0))
-    root = seen.frames[0, :3, 3]
+    farthest = size * np.sqrt(max(r1 * r1 + r2 * r2 - 2.0 * r1 * r2 * cos(limb.choices["max_angle"]), 0.0))
     along, knee = seen.targets[0] - root, seen.knees[0] - root
     distance = float(np.linalg.norm(along))
     if distance < NEAR_REACH * farthest or not distance:
         return []
     normal = np.cross(along, knee)
     if np.linalg.norm(normal) < 1e-6 * distance * size * r1:  # straight
-        normal = seen.frames[0, :3, 2] - along * (seen.frames[0, :3, 2] @ along) / distance**2
+        normal = now.frames[0, :3, 2] - along * (now.frames[0, :3, 2] @ along) / distance**2
     normal = normal / max(float(np.linalg.norm(normal)), 1e-12)
     turns = [(cos(angle / 2.0), *(normal * sin(angle / 2.0))) for angle in np.linspace(-ARC, ARC, SEGMENTS + 1)]
     edge = tuple(along / distance * farthest)

@@ -29,18 +29,12 @@ def solved(addon):
     """Gives the bones of limbs the solution as their own pose: what each mode shows."""
     import bpy
 
-    from tests.blender import rigs
-
     def solve(lasts):
         solving = addon("limb.solving")
         ob = lasts[0].id_data
-        now = rigs.evaluated(ob)
-        table = solving.table_of(ob, lasts)
-        frames = solving.frames_now(table, now, solving.pose_matrices(now))
-        places = solving.places(table, now, bpy.context.evaluated_depsgraph_get())
-        target, pole = (solving.into_frames(frames, place) for place in places)
-        found = solving.solve(table, target, pole, solving.sliders_of(table, now), solving.own_turns(table, ob))
-        for row, limb in enumerate(table.limbs):
+        now = solving.limbs_now(ob, lasts, bpy.context.evaluated_depsgraph_get())
+        found = solving.solve(now.table, now.target, now.pole, now.sliders, now.own)
+        for row, limb in enumerate(now.table.limbs):
             for name, turn in zip(limb.bones, found.turns[row], strict=True):
                 ob.pose.bones[name].rotation_mode = "QUATERNION"
                 ob.pose.bones[name].rotation_quaternion = turn

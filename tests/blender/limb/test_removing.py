@@ -29,7 +29,8 @@ def test_nothing_is_left(tasks, addon, add, controls, knee, mode):
     assert rigs.snapshot() == before
 
 
-def test_what_was_set_and_keyed_goes_too(tasks, add):
+@pytest.mark.parametrize("is_by_property", [False, True])
+def test_what_was_set_and_keyed_goes_too(tasks, add, is_by_property):
     ob = rigs.biped()
     before = rigs.snapshot()
     (last,) = add(ob, "shin.L")
@@ -37,7 +38,10 @@ def test_what_was_set_and_keyed_goes_too(tasks, add):
     last.keyframe_insert('["IK Influence"]', frame=1)
     last.keyframe_insert('["IK Softness"]', frame=1)
     ob.pose.bones["hips"].keyframe_insert("location", frame=1)
-    tasks("removing").remove(bpy.context, [last])
+    if is_by_property:
+        last.planar_ik.enabled = False
+    else:
+        tasks("removing").remove(bpy.context, [last])
     curves = [curve.data_path for curve in _curves(ob)]
     assert curves == ['pose.bones["hips"].location'] * 3
     bpy.data.actions.remove(ob.animation_data.action)
