@@ -87,7 +87,7 @@ def shows_two_view_layers(hand: Hand) -> Iterator[Any]:
     try:
         scene = bpy.context.scene
         layer = scene.view_layers.new("other")
-        bpy.ops.wm.window_new()
+        bpy.ops.wm.window_new_main()
         second = bpy.context.window_manager.windows[-1]
         second.view_layer = layer
         for _ in range(5):
