@@ -12,7 +12,7 @@ from ...blender.dependencies import Carrier
 from ...blender.names import other_side
 from ...blender.types import ArmatureObject, has_bone, tag, takes_bones
 from ..follow import Follow, follow_of, matrix_of, write
-from ..home import Hooks, bones_of_limb, is_limb, links_of, make_home, make_slider
+from ..home import Hooks, align, bones_of_limb, is_limb, links_of, make_home, make_slider
 from ..moving import Move, move
 from ..settings import CHOICES, GROUP, SLIDERS
 from ..words import Refused
@@ -177,6 +177,7 @@ def _set_up(pair: Pair, follow: Follow) -> None:
             other[slider.key] = -last[slider.key] if slider.name == "swivel" else last[slider.key]
         elif slider.key in other:
             del other[slider.key]
+    align(other)
 
 
 def _turned(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:
