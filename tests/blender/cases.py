@@ -39,7 +39,8 @@ def pairs(choices: dict[str, tuple[Any, ...]] = CHOICES, seed: int = 1) -> list[
     rng = random.Random(seed)
     names = [*choices]
     left = {(a, x, b, y) for a, b in combinations(names, 2) for x in choices[a] for y in choices[b]}
-    left -= {pair for pair in left if pair not in _pairs(_case(choices, rng, pair), names)}
+    # sorted, as the order of a set is another in each run
+    left -= {pair for pair in sorted(left, key=repr) if pair not in _pairs(_case(choices, rng, pair), names)}
     found: list[Case] = []
     while left:
         tries = [_case(choices, rng, rng.choice(sorted(left, key=repr))) for _ in range(30)]
