@@ -74,15 +74,15 @@ def _along(times: Array, values: Array, slopes: Array, which: Array) -> Array:
 
 
 def _points(course: Course, values: Array, sizes: Array) -> list[Array]:
-    """Knee and tip in the limb's frame, and the end of a foot that follows about its own head, ``(frames, 3)`` each."""
+    """Knees and tip in the limb's frame, and the end of a foot that follows from its own head, ``(frames, 3)`` each."""
     parts = dict(
         zip(((track.bone, track.channel) for track in course.tracks), np.split(values, sizes, axis=1), strict=True)
     )
     turns = {track.bone: _turn(track, parts[track.bone, track.channel]) for track in course.tracks if track.mode}
-    first, second = (turns.pop(name) for name in course.limb.bones)
+    of_limb = [turns.pop(name) for name in course.limb.bones]
     scale = parts.get((course.limb.bones[0], "scale"))
     stretch = 1.0 if scale is None else scale[:, 1]
-    points = [*joints_of((first, second), course.reference, stretch)]
+    points = [*joints_of(of_limb, course.reference, stretch)]
     found = [np.stack(np.broadcast_arrays(*point), axis=-1) for point in points]
     for name, (w, x, y, z) in turns.items():
         length = course.last.id_data.data.bones[name].length

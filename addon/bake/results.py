@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.types import path_to_bone
 from ..limb.home import line_of
-from ..limb.solving import Found, scales_of, solve
+from ..limb.solving import Found, at_rest, scales_of, solve
 from ..limb.status import MISSED, ROUNDING
-from ..limb.table import Limb
+from ..limb.table import Limb, joints_in
 from ..limb.tasks.feet import foot_follows, foot_of
-from ..solver.limb import Reference, joints_of
 from ..solver.matrices import applied, inverted, inverted_all
+from ..solver.reference import Reference
 from .recording import Recording, Rig, channel_of, places_of, poses_of, worlds_of
 from .transforms import carried, local, rigid, turns_of
 
@@ -133,15 +133,14 @@ def _solved(recording: Recording, rig: Rig, places: Array, targets: Array) -> tu
     into = inverted_all(places)
     poles = applied(into, _places(recording, rig, 1)) if rig.table.is_poled.any() else np.full(targets.shape, np.nan)
     found = solve(rig.table, applied(into, targets), poles, rig.sliders, own)
-    first, second = (tuple(np.moveaxis(found.turns[:, :, k], -1, 0)) for k in range(2))
-    tips = joints_of((first, second), rig.table.reference, found.stretch)[1]
+    tips = joints_in(rig.table, found.turns, found.stretch)[..., -1, :]
     tracks = [_of_solution(recording, rig, row, found) for row in range(len(rig.lasts))]
-    return tracks, applied(places, np.stack(np.broadcast_arrays(*tips), axis=-1))
+    return tracks, applied(places, tips)
 
 
 def _own_turns(recording: Recording, rig: Rig) -> Array:
     """The bones' own (FK) rotations, ``(frames, limbs, links, 4)``."""
-    found = np.empty((recording.frames, len(rig.lasts), 2, 4))
+    found = at_rest(rig.table, recording.frames)
     for row, limb in enumerate(rig.table.limbs):
         for k, name in enumerate(limb.bones):
             mode = rig.object.pose.bones[name].rotation_mode

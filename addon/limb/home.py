@@ -76,7 +76,7 @@ def make_home(bone: PoseBone, links: tuple[int, ...] = (1, 1), constraint: Any =
         if value != default or name in group:
             group[name] = value
     for slider in SLIDERS:
-        if not slider.is_feature and not has_slider(bone, slider.name):
+        if (not slider.is_feature or (slider.name == "ankle" and len(links) > 2)) and not has_slider(bone, slider.name):
             make_slider(bone, slider)
     return home
 

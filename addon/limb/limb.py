@@ -16,9 +16,10 @@ from . import home
 from .follow import follow_of
 from .home import Hooks
 from .settings import ALLOWED, CHOICES, GROUP, SLIDER
-from .shape import hinge_axis
+from .shape import hinge_axis, make_shape
 from .status import Status, status_of
 from .tasks.feet import refollow
+from .tasks.recognising import check_zigzag
 from .tasks.removing import remove
 from .words import Refused
 
@@ -57,13 +58,29 @@ class PlanarIK:
 
     @property
     def chain_count(self) -> int:
-        """How many bones the limb has."""
+        """How many bones the limb has, twist bones included: 2 to 4."""
         return sum(home.links_of(self.bone))
 
     @chain_count.setter
     def chain_count(self, value: int) -> None:
-        if value != 2:
-            raise Refused("A limb has two bones: {count} are not possible yet", count=value)
+        if value not in (2, 3, 4):
+            raise Refused("A limb has two to four bones, not {count}", count=value)
+        links = (1,) * value
+        if links == home.links_of(self.bone) and self.enabled:
+            return
+        home.check_parents(self.bone, value)
+        check_zigzag(make_shape(self.bone, links))
+        if not self.enabled:
+            self.enabled = True
+        home.make_home(self.bone, links)
+        group: Any = self.bone[GROUP]
+        if "stills" in group:
+            del group["stills"]
+        key = SLIDER["ankle"].key
+        if value == 2 and key in self.bone:  # type: ignore[operator]
+            del self.bone[key]
+        Hooks.rebuild(self.bone)
+        tag(self.bone)
 
     @property
     def mode(self) -> str:
@@ -130,6 +147,8 @@ def _slider(name: str) -> property:
             number = min(max(number, slider.limits[0]), slider.limits[1])
         if not self.enabled:
             self.enabled = True
+        if name == "ankle" and len(home.links_of(self.bone)) < 3:
+            raise Refused("'{bone}' has two bones: limbs of three or four have an ankle", bone=self.bone.name)
         is_new = not home.has_slider(self.bone, name)
         if is_new:
             home.make_slider(self.bone, slider)

@@ -63,6 +63,15 @@ SLIDERS = (
         "How much the bones lengthen towards a target out of reach",
         is_feature=True,
     ),
+    Slider(
+        "ankle",
+        "IK Ankle",
+        0.0,
+        (-math.pi, math.pi),
+        "ANGLE",
+        "Turn the last bone of three or four; the tip stays",
+        is_feature=True,
+    ),
     Slider("pole", "IK Pole", True, None, "NONE", "Let the pole turn the knee", is_feature=True),
 )
 

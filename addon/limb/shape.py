@@ -28,25 +28,23 @@ IDENTITY: Turn = (1.0, 0.0, 0.0, 0.0)
 
 
 class Shape(NamedTuple):
-    """A limb in its reference pose, for two links.
+    """A limb in its reference pose, of two to four links.
 
     ``rest`` are the rest matrices (4, 4) of the links' first bones, ``reference`` the same in the reference pose,
-    ``frame`` is G; ``lengths`` of the links, and the angles ``alpha`` of the first off the line and ``kappa`` of the
-    second against the first; ``normals`` is the bend plane's normal in the axes of each link in the reference; ``tip``
-    is where the tip is in the last bone's own space, ``along`` the direction from the last joint to it in the axes of
-    the last link's first bone; ``points`` says of each link that its first bone points at its next joint."""
+    ``frame`` is G; ``lengths`` of the links, and their ``angles`` off the line; ``normals`` is the bend plane's normal
+    in the axes of each link in the reference, ``alongs`` the direction to its next joint there; ``tip`` is where the
+    tip is in the last bone's own space; ``points`` says of each link that its first bone points at its next joint."""
 
     names: tuple[str, ...]
     rest: tuple[Matrix, ...]
     reference: tuple[Matrix, ...]
     frame: Matrix
     lengths: tuple[float, ...]
-    alpha: float
-    kappa: float
+    angles: tuple[float, ...]
     normals: tuple[Matrix, ...]
     stills: tuple[Turn, ...]
     tip: Matrix
-    along: Matrix
+    alongs: tuple[Matrix, ...]
     points: tuple[bool, ...]
 
 
@@ -83,22 +81,20 @@ def make_shape(
     reference = [posed[start] for start in starts]
     frame = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
     ways = [b - a for a, b in pairwise(joints)]
-    angles = _angles(ways, frame)
+    units = [unit(way, matrix[:3, 1]) for way, matrix in zip(ways, reference, strict=True)]
     return Shape(
         names=tuple(bone.name for bone in bones),
         rest=tuple(rest[start] for start in starts),
         reference=tuple(reference),
         frame=frame,
         lengths=tuple(float(np.linalg.norm(way)) for way in ways),
-        alpha=angles[0],
-        kappa=angles[0] - angles[1],
+        angles=tuple(_angles(ways, frame)),
         normals=tuple(matrix[:3, :3].T @ frame[:3, 2] for matrix in reference),
         stills=stills,
         tip=place,
-        along=reference[-1][:3, :3].T @ unit(ways[-1], reference[-1][:3, 1]),
+        alongs=tuple(matrix[:3, :3].T @ way for matrix, way in zip(reference, units, strict=True)),
         points=tuple(
-            bool(np.linalg.norm(unit(way, matrix[:3, 1]) - matrix[:3, 1]) < 1e-4)
-            for way, matrix in zip(ways, reference, strict=True)
+            bool(np.linalg.norm(way - matrix[:3, 1]) < 1e-4) for way, matrix in zip(units, reference, strict=True)
         ),
     )
 
@@ -175,11 +171,13 @@ def _length(bone: Bone) -> float:
 
 def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     """The frame G of joints; a straight limb bends about ``axis``."""
-    root, knee, tip = joints[0], joints[1], joints[-1]
-    size = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(joints)) or 1.0
-    first = unit(knee - root, unit(tip - knee, np.array((0.0, 1.0, 0.0))))
+    root, tip = joints[0], joints[-1]
+    ways = [b - a for a, b in pairwise(joints)]
+    size = sum(float(np.linalg.norm(way)) for way in ways) or 1.0
+    of_first, of_second = sum(ways[::2], np.zeros(3)), sum(ways[1::2], np.zeros(3))  # what keeps together
+    first = unit(of_first, unit(of_second, np.array((0.0, 1.0, 0.0))))
     y = unit(tip - root, first) if np.linalg.norm(tip - root) > STRAIGHT * size else first
-    across = cross(unit(tip - knee, first), first)
+    across = cross(unit(of_second, first), first)
     normal = axis if np.linalg.norm(across) <= STRAIGHT else across
     z = normal - y * (normal @ y)
     if np.linalg.norm(z) < 1e-6:  # the axis lies along the limb
@@ -192,7 +190,7 @@ def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
 
 
 def _angles(ways: list[Matrix], frame: Matrix) -> list[float]:
-    """The angle of each way in the plane of a frame; the second is at most half a turn below the first."""
+    """The angle of each way in the plane of a frame; the second is at most a turn below the first."""
     x, y = frame[:3, 0], frame[:3, 1]
     angles = [float(np.arctan2(-(way @ x), way @ y)) if way.any() else 0.0 for way in ways]
     if not ways[0].any():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from math import cos, nan, sin
+from math import inf, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,20 +19,21 @@ from numpy.typing import NDArray
 from ..blender.channels import read_matrices
 from ..blender.rotation import get_turn
 from ..blender.types import ArmatureObject, carried_by
-from ..solver.limb import Plane, Pose, Poses, Reference, Settings, pose_limb, pose_limbs
+from ..solver.limb import Plane, Pose, Poses, Settings, pose_limb, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.ops import FLOATS
 from ..solver.reach import Reach
+from ..solver.reference import Reference
 from .follow import place_of
 from .settings import SLIDERS
 from .shape import IDENTITY, Shape
-from .table import Limb, Part, Table, table_of
+from .table import Limb, Part, Table, half_of, table_of
 
 Array = NDArray[Any]
 
 
 class Found(NamedTuple):
-    """What came of limbs: local rotations (..., n, 2, 4), w first; stretch, `Reach` and the shortfall (..., n)."""
+    """What came of limbs: local rotations (..., n, links, 4), w first; stretch, `Reach` and the shortfall (..., n)."""
 
     turns: Array
     stretch: Array
@@ -98,10 +99,18 @@ def sliders_of(table: Table, evaluated: ArmatureObject) -> dict[str, Array]:
 
 
 def own_turns(table: Table, rig: ArmatureObject) -> Array:
-    """The bones' own (FK) rotations as their channels say, (n, 2, 4), w first. Live limbs have them in the original
+    """The bones' own (FK) rotations as their channels say, (n, links, 4), w first. Live limbs have them in the original
     rig's channels; in those of the evaluated one is the solution."""
     bones = rig.pose.bones
-    return np.array([[get_turn(bones[name]) for name in limb.bones] for limb in table.limbs]).reshape(-1, 2, 4)
+    own = at_rest(table)
+    for row, limb in enumerate(table.limbs):
+        own[row, : len(limb.bones)] = [get_turn(bones[name]) for name in limb.bones]
+    return own
+
+
+def at_rest(table: Table, *frames: int) -> Array:
+    """No turns, (..., n, links, 4), which some limbs have fewer of."""
+    return np.tile(np.array(IDENTITY), (*frames, *table.bones.shape, 1))
 
 
 class LimbsNow(NamedTuple):
@@ -164,20 +173,22 @@ Sliders = dict[str, Array]
 def solve(
     table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = TOLERANCE
 ) -> Found:
-    """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own (..., n, 2, 4),
-    not needed where all targets are there and every influence is 1.
+    """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own turns
+    (..., n, links, 4), not needed where all targets are there and every influence is 1.
 
     A limb without a target keeps its own pose and is `Reach.INVALID`. Without ``tolerance``, nobody asks for the reach.
     """
     if target.ndim == 2 and len(target) <= FEW:
         return _pose_few(table, target, pole, sliders, own, tolerance)
     shape = target.shape[:-1]
-    found = Found(np.empty((*shape, 2, 4)), np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
+    turns = np.empty((*shape, table.bones.shape[1], 4)) if len(table.parts) == 1 else at_rest(table, *shape[:-1])
+    found = Found(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
     for part in table.parts:
         rows = part.rows
         mine = None if own is None else own[..., rows, :, :]
         poses = _pose_part(part, target[..., rows, :], pole[..., rows, :], sliders, mine, tolerance)
-        found.turns[..., rows, 0, :], found.turns[..., rows, 1, :] = poses.turns
+        for k, turn in enumerate(poses.turns):
+            found.turns[..., rows, k, :] = turn
         found.stretch[..., rows], found.reach[..., rows], found.shortfall[..., rows] = poses[1:]
     if own is not None:
         is_set = np.isfinite(target).all(axis=-1)
@@ -199,8 +210,10 @@ def _pose_few(
     poses = [_pose_one(tolerance, None if own is None else own[i].tolist(), *row) for i, row in enumerate(rows)]
     if own is not None:
         poses = [pose if pose is not NONE else NONE._replace(turns=mine) for pose, mine in zip(poses, own, strict=True)]
-    turns, stretch, reach, shortfall = (np.array(each) for each in zip(*poses, strict=True))
-    return Found(turns.reshape(-1, 2, 4), stretch, reach.astype(np.int8), shortfall)
+    turns, stretch, reach, shortfall = zip(*poses, strict=True)
+    most = table.bones.shape[1]
+    padded = np.array([(*each, IDENTITY, IDENTITY)[:most] for each in turns])
+    return Found(padded, np.array(stretch), np.array(reach, np.int8), np.array(shortfall))
 
 
 def _pose_one(
@@ -215,18 +228,20 @@ def _pose_one(
     swivel: float,
     softness: float,
     stretch: float,
+    ankle: float,
     uses_pole: float,
 ) -> Pose:
     plane, reference, settings = single
     settings = settings._replace(
         side=-1.0 if flip > 0.5 else 1.0,
-        swivel=(cos(swivel / 2.0), sin(swivel / 2.0)),
+        swivel=half_of(swivel),
         influence=min(max(influence, 0.0), 1.0),
     )
-    if softness or stretch or settings.min_cos2 < 1.0 or settings.max_cos2 > 0.0:
+    if ankle and reference.groups:
+        settings = settings._replace(ankle=half_of(ankle))
+    if softness or stretch or settings.nearest > 0.0 or settings.farthest < inf:
         settings = settings._replace(softness=min(max(softness, 0.0), 1.0), stretch=min(max(stretch, 0.0), 1.0))
-    if settings.influence == 1.0:
-        own = None
+    own = None if own is None or settings.influence == 1.0 else own[: len(reference.lengths)]
     point = pole if is_poled and uses_pole > 0.5 else None
     try:
         pose = pose_limb(target, reference, settings, plane, FLOATS, point, own, tolerance)
@@ -236,7 +251,7 @@ def _pose_one(
     return pose if abs(w * w + x * x + y * y + z * z - 1.0) < 0.1 else NONE
 
 
-NONE = Pose((IDENTITY, IDENTITY), 1.0, Reach.INVALID, 0.0)
+NONE = Pose((IDENTITY,) * 4, 1.0, Reach.INVALID, 0.0)
 
 
 def _pose_part(
@@ -252,6 +267,9 @@ def _pose_part(
     if given["swivel"].any():
         swivel = given["swivel"] / 2.0
         settings = settings._replace(swivel=(np.cos(swivel), np.sin(swivel)))
+    if part.reference.groups and given["ankle"].any():
+        ankle = given["ankle"] / 2.0
+        settings = settings._replace(ankle=(np.cos(ankle), np.sin(ankle)))
     if part.is_limited or given["softness"].any() or given["stretch"].any():
         softness, stretch = given["softness"].clip(0.0, 1.0), given["stretch"].clip(0.0, 1.0)
         settings = settings._replace(softness=softness, stretch=stretch)
@@ -264,7 +282,7 @@ def _pose_part(
         settings,
         part.plane,
         np.where(is_poled, pole, target) if is_poled.any() else None,  # in line: as without one
-        None if own is None else (own[..., 0, :], own[..., 1, :]),
+        None if own is None else tuple(own[..., k, :] for k in range(len(part.reference.lengths))),
         tolerance,
     )
 

@@ -11,12 +11,12 @@ from bpy.types import Depsgraph, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject
-from ..solver.limb import joints_of
 from ..solver.matrices import applied
 from ..solver.reach import Reach
 from .follow import follow_of, is_gone
 from .home import Hooks
 from .solving import Found, LimbsNow, limbs_now, solve
+from .table import joints_in
 from .words import Refused
 
 Array = NDArray[Any]
@@ -73,13 +73,12 @@ def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph
 
 
 class Measured(NamedTuple):
-    """The solution, and in the world: evaluated tips, the knees and tips that the solver expects, targets and poles,
-    (n, 3) each. ``sizes`` are the lengths of the limbs there."""
+    """The solution, and in the world: evaluated tips, targets and poles, (n, 3) each, and the knees and tips that the
+    solver expects, (n, links, 3). ``sizes`` are the lengths of the limbs there."""
 
     found: Found
     tips: Array
-    knees: Array
-    expected: Array
+    joints: Array
     targets: Array
     poles: Array
     influence: Array
@@ -90,14 +89,12 @@ def measure(now: LimbsNow) -> Measured:
     """Where knees and tips of limbs are, and where they should be."""
     table = now.table
     found = solve(table, now.target, now.pole, now.sliders, now.own)
-    first, second = (tuple(found.turns[:, k].T) for k in range(2))
-    joints = joints_of((first, second), table.reference, found.stretch)
-    knees, expected = (applied(now.frames, np.stack(np.broadcast_arrays(*joint), axis=-1)) for joint in joints)
+    joints = applied(now.frames[:, None], joints_in(table, found.turns, found.stretch))
     targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
     tips = applied(now.world @ now.poses[table.lasts], np.array([limb.shape.tip for limb in table.limbs]))
     lengths = np.array([sum(limb.shape.lengths) for limb in table.limbs])
     sizes = lengths * np.linalg.norm(now.frames[:, :3, 1], axis=-1)
-    return Measured(found, tips, knees, expected, targets, poles, now.sliders["influence"], sizes)
+    return Measured(found, tips, joints, targets, poles, now.sliders["influence"], sizes)
 
 
 def _missing(last: PoseBone) -> Status | None:
@@ -112,7 +109,7 @@ def _missing(last: PoseBone) -> Status | None:
 
 def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     residual = float(np.linalg.norm(measured.tips[row] - measured.targets[row]))
-    off = float(np.linalg.norm(measured.tips[row] - measured.expected[row]))
+    off = float(np.linalg.norm(measured.tips[row] - measured.joints[row, -1]))
     influence = float(measured.influence[row])
     slack = ROUNDING * float(np.abs(measured.targets[row]).max()) + MISSED * measured.sizes[row]
     reach = Reach(int(measured.found.reach[row]))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-from math import cos, sin
+from math import cos, inf, sin
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +12,13 @@ from numpy.typing import NDArray
 
 from ..blender.dependencies import Carrier
 from ..blender.types import ArmatureObject
-from ..solver.arrays import mapped, row_of
-from ..solver.limb import Plane, Reference, Settings, reference
+from ..solver.arrays import row_of
+from ..solver.groups import limited_range as range_of_groups
+from ..solver.limb import Plane, Settings, joints_of
 from ..solver.matrices import inverted
-from ..solver.ops import ARRAYS
+from ..solver.ops import ARRAYS, FLOATS
+from ..solver.reference import Reference, reference
+from ..solver.triangle import bones, limited_range
 from .follow import Follow, follow_of
 from .home import bones_of_limb, choices_of, has_slider
 from .settings import SLIDERS, UNLIMITED, Slider
@@ -39,7 +41,7 @@ class Limb(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Those limbs of a table that bend in one kind of plane, as the solver takes them."""
+    """Those limbs of a table that have as many bones and bend in one kind of plane, as the solver takes them."""
 
     plane: Plane
     rows: Any  # theirs in the table: indices, or a slice of all
@@ -56,12 +58,11 @@ class Table(NamedTuple):
     parents: Array  # index of the bone that carries the limb, or -1
     carriers: tuple[int, ...]  # the parents, each once
     carried: Array  # which of these carries each limb
-    bones: Array  # (n, 2): indices of the links' first bones
+    bones: Array  # (n, links): indices of the links' first bones, -1 where a limb has fewer
     lasts: Array  # indices of the last bones
     to_parent: Array  # (n, 4, 4): takes G to the pose of the parent, in a limb that inherits plainly
     from_parent: Array  # and back
     otherwise: tuple[int, ...]  # the rows of those that do not
-    reference: Reference
     parts: tuple[Part, ...]
     singles: tuple[tuple[Plane, Reference, Settings], ...]  # the same limb by limb, in floats
     is_poled: Array
@@ -93,25 +94,25 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
     parents = [ob.pose.bones[limb.bones[0]].parent for limb in limbs]
     places = [index[parent.name] if parent else -1 for parent in parents]
     carriers = (*dict.fromkeys(places),)
-    of_all = reference_of([limb.shape for limb in limbs])
     pairs = [(limb.follow.pairs[0], limb.follow.pairs[1] if limb.plane == "POLE" else NOTHING) for limb in limbs]
     followed = dict.fromkeys(pair for each in pairs for pair in each if pair[0])
     numbers = {pair: number for number, pair in enumerate(followed)}
     is_poled = np.array([limb.plane == "POLE" and limb.follow.pole is not None for limb in limbs], bool)
-    parts = tuple(_parts(limbs, of_all, is_poled))
+    parts = tuple(_parts(limbs, is_poled))
+    most = max((len(limb.bones) for limb in limbs), default=2)
+    bones = [[*(index[name] for name in limb.bones), -1, -1][:most] for limb in limbs]
     return Table(
         limbs,
         np.array(places, int),
         carriers,
         np.array([carriers.index(place) for place in places], int),
-        np.array([[index[name] for name in limb.bones] for limb in limbs], int).reshape(-1, 2),
+        np.array(bones, int).reshape(-1, most),
         np.array([index[limb.last] for limb in limbs], int),
         np.array([limb.to_parent for limb in limbs]).reshape(-1, 4, 4),
         np.array([inverted(limb.to_parent) for limb in limbs]).reshape(-1, 4, 4),
         tuple(row for row, limb in enumerate(limbs) if not limb.is_plain),
-        of_all,
         parts,
-        tuple(_single(row, parts, of_all) for row in range(len(limbs))),
+        tuple(_single(row, parts) for row in range(len(limbs))),
         is_poled,
         tuple(slider for slider in SLIDERS if any(has_slider(last, slider.name) for last in lasts)),
         tuple(followed),  # type: ignore[arg-type]
@@ -122,53 +123,79 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
 NOTHING = (None, "")
 
 
-def _parts(limbs: Sequence[Limb], of_all: Reference, is_poled: Array) -> Iterator[Part]:
-    for name in dict.fromkeys(limb.plane for limb in limbs):
-        members = [limb for limb in limbs if limb.plane == name]
-        rows: Any = [row for row, limb in enumerate(limbs) if limb.plane == name]
+def _parts(limbs: Sequence[Limb], is_poled: Array) -> Iterator[Part]:
+    kinds = [(limb.plane, len(limb.bones)) for limb in limbs]
+    for kind in dict.fromkeys(kinds):
+        rows: Any = [row for row, each in enumerate(kinds) if each == kind]
+        members = [limbs[row] for row in rows]
         rows = slice(None) if len(rows) == len(limbs) else np.array(rows)
-        largest = np.array([limb.choices["max_angle"] for limb in members], float)
+        reaches = [
+            range_of(limb.shape.lengths, limb.shape.angles, limb.choices["min_angle"], limb.choices["max_angle"])
+            for limb in members
+        ]
         settings = Settings(
             softness=None,
             stretch_max=np.array([limb.choices["stretch_max"] for limb in members], float),
-            min_cos2=np.array([cos(limb.choices["min_angle"] / 2.0) ** 2 for limb in members], float),
-            max_cos2=np.cos(largest / 2.0) ** 2 * (largest < UNLIMITED),
+            nearest=np.array([near for near, _ in reaches]),
+            farthest=np.array([far for _, far in reaches]),
         )
-        reference = mapped(partial(_rows, rows), of_all)
-        is_limited = bool((settings.min_cos2 < 1.0).any() or (settings.max_cos2 > 0.0).any())
-        yield Part(Plane(name), rows, reference, settings, is_limited, is_poled[rows])
+        is_limited = any(near > 0.0 or far < inf for near, far in reaches)
+        reference = reference_of([limb.shape for limb in members])
+        yield Part(Plane(kind[0]), rows, reference, settings, is_limited, is_poled[rows])
 
 
-def _single(row: int, parts: Sequence[Part], of_all: Reference) -> tuple[Plane, Reference, Settings]:
+def range_of(lengths: Sequence[float], angles: Sequence[float], least: float, most: float) -> tuple[float, float]:
+    """Between which distances from root to tip a limb's knees are within their limits, inner angles in radians; 0 and
+    infinity where they have none. Of more than two bones, with the ankle at 0."""
+    cosines = cos(least / 2.0) ** 2, cos(most / 2.0) ** 2 if most < UNLIMITED else 0.0
+    if cosines == (1.0, 0.0):
+        return 0.0, inf
+    if len(lengths) == 2:
+        near, far = limited_range(bones(lengths[0], lengths[1], FLOATS), *cosines, FLOATS)
+    else:
+        near, far = range_of_groups(lengths, [half_of(angle) for angle in angles], *cosines)
+    return near if cosines[0] < 1.0 else 0.0, far if cosines[1] > 0.0 else inf
+
+
+def _single(row: int, parts: Sequence[Part]) -> tuple[Plane, Reference, Settings]:
     part = next(part for part in parts if isinstance(part.rows, slice) or row in part.rows)
     within = row if isinstance(part.rows, slice) else part.rows.tolist().index(row)
-    return part.plane, row_of(of_all, row), row_of(part.settings, within)
+    return part.plane, row_of(part.reference, within), row_of(part.settings, within)
 
 
-def _rows(rows: Any, number: Any) -> Any:
-    return number[rows] if isinstance(number, np.ndarray) else number
+def joints_in(table: Table, turns: Array, stretch: Array) -> Array:
+    """Where turns (..., n, links, 4) and stretch (..., n) put knees and tips, in each limb's G, (..., n, links, 3): the
+    tip is the last one, also of limbs that have fewer."""
+    places = np.empty((*turns.shape[:-1], 3))
+    for part in table.parts:
+        rows, count = part.rows, len(part.reference.lengths)
+        each: Any = [tuple(np.moveaxis(turns[..., rows, k, :], -1, 0)) for k in range(count)]
+        for k, joint in enumerate(joints_of(each, part.reference, stretch[..., rows])):
+            places[..., rows, k, :] = np.stack(np.broadcast_arrays(*joint), axis=-1)
+        places[..., rows, count:, :] = places[..., rows, count - 1 : count, :]
+    return places
 
 
 def reference_of(shapes: Sequence[Shape]) -> Reference:
-    """The shapes of limbs as the solver takes them, a row for each."""
+    """The shapes of limbs of as many bones as the solver takes them, a row for each."""
 
     def rows(values: Any) -> Any:
         return tuple(np.asarray(values, float).reshape(len(shapes), -1).T)
 
-    stills = [[shape.stills[i] for shape in shapes] for i in range(2)]
+    each = range(len(shapes[0].lengths))
+    stills = [[shape.stills[k] for shape in shapes] for k in each]
     axes = [(shape.frame[:3, :3].T @ shape.reference[0][:3, :3]).T for shape in shapes]
     return reference(
         rows([shape.lengths for shape in shapes]),
-        rows([_half(shape.alpha) for shape in shapes]),
-        rows([_half(shape.kappa) for shape in shapes]),
+        [rows([half_of(shape.angles[k]) for shape in shapes]) for k in each],
         tuple(rows([axis[i] for axis in axes]) for i in range(3)),
-        rows([shape.normals[1] for shape in shapes]),
-        (*(IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in stills),),  # type: ignore[arg-type]
+        [rows([shape.normals[k] for shape in shapes]) for k in each[1:]],
+        [IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in stills],
         ARRAYS,
-        rows([shape.along for shape in shapes]),
+        [rows([shape.alongs[k] for shape in shapes]) for k in each[1:]],
     )
 
 
-def _half(angle: float) -> tuple[float, float]:
+def half_of(angle: float) -> tuple[float, float]:
     """An angle as a half angle: cosine and sine of half of it."""
     return cos(angle / 2.0), sin(angle / 2.0)

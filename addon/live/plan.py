@@ -26,13 +26,14 @@ from ..limb.table import Table, table_of
 
 class Turned(NamedTuple):
     """The bones of a group that have their rotation in one mode: their places in the pose, and those of their turns
-    among (limbs, links)."""
+    among (limbs, links), which may be all."""
 
     mode: str
     channel: str
     bones: Any
     limbs: Any
     links: Any
+    has_all: bool
 
 
 class Group(NamedTuple):
@@ -135,7 +136,8 @@ def _turned(rig: ArmatureObject, table: Table) -> Iterator[Turned]:
             mode: str = rig.pose.bones[name].rotation_mode
             places.setdefault(mode, []).append((int(table.bones[row, link]), row, link))
     for mode, each in places.items():
-        yield Turned(mode, rotation_channel(mode), *(np.array(column) for column in zip(*each, strict=True)))
+        bones, rows, links = (np.array(column) for column in zip(*each, strict=True))
+        yield Turned(mode, rotation_channel(mode), bones, rows, links, len(each) == table.bones.size)
 
 
 def _scaled(rig: ArmatureObject, table: Table) -> tuple[Any, Any, Any] | None:

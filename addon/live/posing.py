@@ -12,7 +12,7 @@ from bpy.types import Depsgraph
 from ..blender import channels
 from ..blender.rotation import ARRAYS, to_channels, to_quaternion
 from ..blender.types import ArmatureObject
-from ..limb.solving import Found, into_limbs, places, sliders_of, solve
+from ..limb.solving import Found, at_rest, into_limbs, places, sliders_of, solve
 from ..solver.matrices import applied
 from .lending import Lending
 from .plan import Group, plan
@@ -76,8 +76,8 @@ def _solve(group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, lendin
 
 
 def _own(group: Group, lending: Lending) -> Any:
-    """The bones' own (FK) rotations, (n, 2, 4)."""
-    own = np.empty((len(group.table.limbs), 2, 4))
+    """The bones' own (FK) rotations, (n, links, 4)."""
+    own = at_rest(group.table)
     for each in group.turned:
         given = lending.rows(each.channel)[each.bones].astype(float)
         own[each.limbs, each.links] = np.stack(to_quaternion(each.mode, tuple(given.T), ARRAYS), axis=-1)
@@ -89,7 +89,7 @@ def _set(group: Group, found: Found, lending: Lending) -> list[tuple[str, Any]]:
     touched = []
     for each in group.turned:
         rows = lending.rows(each.channel)
-        turns = found.turns[each.limbs, each.links] if len(group.turned) > 1 else found.turns.reshape(-1, 4)
+        turns = found.turns.reshape(-1, 4) if each.has_all else found.turns[each.limbs, each.links]
         if each.mode != "QUATERNION":
             near = rows[each.bones].astype(float)
             turns = np.stack(to_channels(each.mode, tuple(turns.T), tuple(near.T), ARRAYS), axis=-1)

@@ -3,7 +3,8 @@
 Each letter is something measured: x, y, z where the target is in the limb's frame G, d how far it is from the root;
 p and q where the pole is aside of the line to the target, along X and Z of G turned with that line, m how far it is;
 g by how much less than fully straight the limb goes ("gone"); and sliders: f flip, s swivel, k pole, u softness,
-e stretch, t influence.
+e stretch, t influence, n ankle. Of more than two bones (`groups`): the first group's sine of half the bend j and length
+a, the second's h and b, and the square c of the distance gone.
 
 A driver that fails once stays invalid for good: nothing here divides by 0, takes a root of less than 0, or compares
 what is not a number, whatever the letters are. What is not chosen is not evaluated.
@@ -12,11 +13,13 @@ what is not a number, whatever the letters are. What is not chosen is not evalua
 from __future__ import annotations
 
 import re
-from math import cos, pi
+from math import atan2
 
+from ..limb.table import half_of, range_of
+from ..solver.groups import Group, Groups, groups_of
 from ..solver.ops import FLOATS
-from ..solver.triangle import bones, limited_range
-from .spec import CLOSE, Spec
+from ..solver.rotation import HalfAngle
+from .spec import Spec
 
 LETTERS = re.compile(r"\b[a-z]\b")
 
@@ -34,7 +37,7 @@ def number(value: float) -> str:
 
 def finite(expression: str, otherwise: str = "0") -> str:
     """An expression, or another where any of its letters is infinite or not a number."""
-    squares = "+".join(f"{letter}*{letter}" for letter in letters_of(expression) if letter not in "fk")
+    squares = "+".join(f"{letter}*{letter}" for letter in letters_of(expression) if letter not in "abcfhjk")
     return f"({expression}) if ceil(1/(1+{squares}))==1 else {otherwise}"
 
 
@@ -53,29 +56,86 @@ def _half(sine: str, cosine: str) -> str:
     return f"2*atan2(sqrt(max({sine},0)),sqrt(max({cosine},0)))"
 
 
-def first_turn(spec: Spec) -> str:
-    """The first bone's turn in the bend plane, from the reference."""
-    one, other = spec.lengths
-    if is_shaped(spec):
-        straight, near, far = _gap_factors(spec)
-        angle = _half(f"{far}*g", f"{straight}*{near}")
-    else:
-        d, total, difference = distance(spec), number(one + other), number(one - other)
-        angle = _half(f"({d}-{difference})*({total}-{d})", f"({total}+{d})*({d}+{difference})")
+def turns(spec: Spec) -> list[str]:
+    """The turns of the bones in the bend plane, from the reference: each against the one before."""
     line = "+atan2(-x,y+0)" if spec.plane == "HINGE" else ""  # y + 0 is never -0
-    return finite(f"(1-2*f)*{angle}-{number(spec.alpha)}{line}")
+    off_line, *joints = _turns_of_groups(spec) if len(spec.lengths) > 2 else _turns_of_two(spec)
+    still, *others = spec.angles
+    first = f"(1-2*f)*({off_line})-{number(still)}{line}"
+    found = [finite(first) if line or len(spec.lengths) == 2 else first]
+    for before, after, joint in zip(spec.angles, others, joints, strict=False):
+        turn = f"{number(before - after)}-(1-2*f)*({joint})"
+        found.append(turn if len(spec.lengths) > 2 else finite(turn))
+    return found
 
 
-def second_turn(spec: Spec) -> str:
-    """The second bone's turn against the first, from the reference."""
+def _turns_of_two(spec: Spec) -> tuple[str, str]:
+    """By how much the first bone is off the line, and the second off the first."""
     one, other = spec.lengths
     if is_shaped(spec):
         straight, near, far = _gap_factors(spec)
-        angle = _half(f"{straight}*g", f"{near}*{far}")
-    else:
-        square = "(x*x+y*y)" if spec.plane == "HINGE" else "d*d"
-        angle = _half(f"{number((one + other) ** 2)}-{square}", f"{square}-{number((one - other) ** 2)}")
-    return finite(f"{number(spec.kappa)}-(1-2*f)*{angle}")
+        return _half(f"{far}*g", f"{straight}*{near}"), _half(f"{straight}*g", f"{near}*{far}")
+    d, total, difference = distance(spec), number(one + other), number(one - other)
+    return (
+        _half(f"({d}-{difference})*({total}-{d})", f"({total}+{d})*({d}+{difference})"),
+        _half(f"{number((one + other) ** 2)}-{square(spec)}", f"{square(spec)}-{number((one - other) ** 2)}"),
+    )
+
+
+def square(spec: Spec) -> str:
+    """The square of the distance from root to target."""
+    return "(x*x+y*y)" if spec.plane == "HINGE" else "d*d"
+
+
+def _groups(spec: Spec) -> Groups:
+    return groups_of(spec.lengths, [half_of(angle) for angle in spec.angles], FLOATS)
+
+
+def _turns_of_groups(spec: Spec) -> list[str]:
+    """The same for three or four bones, by the triangle of their groups and the bends within these."""
+    of = _groups(spec)
+    a, b = "a", "b" if len(spec.lengths) > 3 else number(spec.lengths[1])
+    far, near = f"({a}+{b})*({a}+{b})-c", f"c-({a}-{b})*({a}-{b})"
+    adjacent = f"c+a*a-{'b*b' if b == 'b' else number(spec.lengths[1] ** 2)}"
+    off_line = f"atan2(sqrt(max(4*a*a*c-pow({adjacent},2),0)),{adjacent})"
+    knee = _half(far, near)
+
+    def bends(group: Group, length: str, sine: str) -> list[str]:
+        """By how much its bones are off the line of a group, each to its side."""
+        ends = (f"({length}{'-+'[k]}{number(group.difference)})" for k in range(2))
+        along = f"({length}+{number(group.total)})*sqrt(max(1-{sine}*{sine},0))"
+        return [f"2*atan2({end}*{sine},{along})" for end in ends]
+
+    first, third = bends(of.first, "a", "j")
+    if len(spec.lengths) == 3:
+        return [f"{off_line}+{first}", f"{knee}+{first}", f"{third}-{knee}"]
+    second, fourth = bends(of.second, "b", "h")
+    return [f"{off_line}+{first}", f"{knee}+{first}-{second}", f"{third}+{second}-{knee}", f"{knee}+{fourth}-{third}"]
+
+
+def groups(spec: Spec) -> dict[str, list[str]]:
+    """What the bones of groups say, along their own axes: the sine of half of a group's bend and its length, and the
+    first the square of the distance gone. As the solver's `groups` have it."""
+    if len(spec.lengths) < 3:
+        return {}
+    of, total = _groups(spec), sum(spec.lengths)
+    gone = f"({number(total)}-g)*({number(total)}-g)" if is_shaped(spec) else square(spec)
+    left = f"g*({number(2.0 * total)}-g)" if is_shaped(spec) else f"{number(total * total)}-{square(spec)}"
+    closing = f"sin({number(_angle(of.closing))}+n/2)" if spec.ankle else number(of.closing[1])
+    share = f"min(max({left},0)/({number(of.slack)}+{number(of.span)}*pow({closing},2)+1e-30),1)"
+    found = {}
+    for k, group in enumerate((of.first, of.second)[: len(spec.lengths) - 2], 1):
+        is_turned = spec.ankle and k == len(spec.lengths) - 2
+        sine = f"sin({number(_angle(group.bend))}-n/2)" if is_turned else number(group.bend[1])
+        length = f"sqrt(max({number(group.total**2)}-{number(group.product)}*{share}*pow({sine},2),0))"
+        found[f"group {k}"] = [finite(f"sqrt({share})*{sine}"), finite(length)]
+    found["group 1"].append(finite(gone))
+    return found
+
+
+def _angle(half: HalfAngle) -> float:
+    """Half of the angle of a half angle."""
+    return atan2(half[1], half[0])
 
 
 FOLDED = 1.0 - 2e-7
@@ -110,15 +170,17 @@ def roll(spec: Spec) -> str:
 
 def gap(spec: Spec) -> str:
     """By how much less than fully straight the limb goes: at the knee's limits, and easing into the farther one."""
-    of = bones(spec.lengths[0], spec.lengths[1], FLOATS)
-    most = cos(spec.max_angle / 2) ** 2 if spec.max_angle < pi - CLOSE else 0.0
-    nearest, farthest, _, _ = limited_range(of, cos(spec.min_angle / 2) ** 2, most, FLOATS)
+    total = sum(spec.lengths)
+    nearest, farthest = range_of(spec.lengths, spec.angles, spec.min_angle, spec.max_angle)
+    farthest = min(farthest, total)
+    if len(spec.lengths) == 2:
+        nearest = min(max(nearest, abs(spec.lengths[0] - spec.lengths[1])), farthest)
     d, far = distance(spec), number(farthest)
     left = f"max({far}-{d},0)"
     if spec.softness:
-        zone = f"{number(of.total)}*min(max(u,0),1)"
+        zone = f"{number(total)}*min(max(u,0),1)"
         left += f"+pow(max({zone}-abs({d}-{far}),0),2)/(4*{zone}+1e-30)"
-    return finite(f"{number(max(of.total - farthest, 0.0))}+min({left},{number(farthest - nearest)})")
+    return finite(f"{number(total - farthest)}+min({left},{number(farthest - nearest)})")
 
 
 def lengthening(spec: Spec) -> dict[int, str]:

@@ -92,10 +92,20 @@ class Parts(NamedTuple):
     rests: Any
 
 
-ROLES = {"root", "measure", "line", "side", "gone", "length", "turn 1", "turn 2", "still 1", "still 2"}
+ROLES = {"root", "measure", "line", "side", "gone", "length", "group 1", "group 2"}
+ROLES |= {f"{kind} {k}" for kind in ("turn", "still") for k in range(1, 5)}
 
-SLIDERS = {"f": "flip", "s": "swivel", "k": "pole", "u": "softness", "e": "stretch", "t": "influence"}
+SLIDERS = {"f": "flip", "s": "swivel", "k": "pole", "u": "softness", "e": "stretch", "t": "influence", "n": "ankle"}
 """The letters of the settings that animate."""
+
+OF_GROUPS = {
+    "j": ("group 1", "X"),
+    "a": ("group 1", "Y"),
+    "c": ("group 1", "Z"),
+    "h": ("group 2", "X"),
+    "b": ("group 2", "Y"),
+}
+"""The letters of what the bones of groups say, along their own axes."""
 
 LOCAL = (("owner_space", "LOCAL"), ("target_space", "LOCAL"))
 OWN = (("owner_space", "LOCAL"), ("target_space", "LOCAL_OWNER_ORIENT"), ("mix_mode", "REPLACE"))
@@ -160,6 +170,7 @@ def _bones(spec: Spec) -> list[Bone]:
         roles.append(("gone", "root"))
     if spec.stretch:
         roles.append(("length", "root"))
+    roles += [(role, "root") for role in formulas.groups(spec)]
     bones = [Bone(role, parent, _flat(_axes(spec).rest), "QUATERNION") for role, parent in roles]
     for k, is_still in enumerate(spec.is_still, 1):
         axes = _axes(spec, f"turn {k}")
@@ -192,7 +203,7 @@ def _constraints(spec: Spec) -> list[Constraint]:
 def _drivers(spec: Spec) -> list[Driver]:
     made: list[tuple[str, str, int, str]] = []
     axes = _axes(spec)
-    tip = spec.lengths[0] * cos(spec.alpha) + spec.lengths[1] * cos(spec.alpha - spec.kappa)
+    tip = sum(length * cos(angle) for length, angle in zip(spec.lengths, spec.angles, strict=True))
     made.append(("measure", "location", axes.at("Y"), formulas.number(tip)))  # where nothing is followed
     if spec.plane != "HINGE":
         for part, expression in formulas.line_turn(spec).items():
@@ -202,7 +213,9 @@ def _drivers(spec: Spec) -> list[Driver]:
         made.append(("gone", "location", 0, formulas.gap(spec)))
     for index, expression in formulas.lengthening(spec).items() if spec.stretch else ():
         made.append(("length", "scale", index, expression))
-    for k, turn in enumerate((formulas.first_turn(spec), formulas.second_turn(spec)), 1):
+    for role, expressions in formulas.groups(spec).items():
+        made += [(role, "location", *part) for part in enumerate(expressions)]
+    for k, turn in enumerate(formulas.turns(spec), 1):
         made.append((f"turn {k}", "rotation_euler", _axes(spec, f"turn {k}").at("Z"), turn))
         if not spec.is_still[k - 1]:
             made += [(f"still {k}", "rotation_quaternion", *part) for part in enumerate(_still(spec, k))]
@@ -229,5 +242,8 @@ def _variable(letter: str, axes: Axes) -> Variable:
         return Variable(letter, DISTANCE, (Read(bone, "", BELOW_PARENT), Read("root", "", AS_SET)))
     if letter == "g":
         return Variable(letter, PLACE, (Read("gone", "LOC_X", AS_SET),))
+    if letter in OF_GROUPS:
+        bone, axis = OF_GROUPS[letter]
+        return Variable(letter, PLACE, (Read(bone, f"LOC_{axis}", AS_SET),))
     bone, axis = ("side", {"p": "X", "q": "Z"}[letter]) if letter in "pq" else ("measure", letter.upper())
     return Variable(letter, PLACE, (Read(bone, "LOC_" + "XYZ"[axes.at(axis)], BELOW_PARENT),))

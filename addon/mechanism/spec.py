@@ -29,9 +29,9 @@ class Spec(NamedTuple):
     ``last`` is the limb's last, ``parent`` what the limb hangs on ("" for nothing).
 
     In the armature's rest space: ``frame`` is G (rows of a 4x4 matrix), ``axes`` are those of each bone at rest (rows
-    of a 3x3 matrix). ``alpha`` and ``kappa`` are the reference's angles, ``normals`` the bend plane's normal in the
-    axes of each bone in the reference, ``stills`` the bones' own rotations there. ``seat`` says along which axis of G
-    the mechanism's bones point: Y, Z or X."""
+    of a 3x3 matrix). ``angles`` are those of the bones off the line in the reference, ``normals`` the bend plane's
+    normal in the axes of each bone there, ``stills`` the bones' own rotations there. ``seat`` says along which axis of
+    G the mechanism's bones point: Y, Z or X."""
 
     bones: tuple[str, ...]
     last: str
@@ -39,13 +39,13 @@ class Spec(NamedTuple):
     frame: Numbers
     axes: tuple[Numbers, ...]
     lengths: Numbers
-    alpha: float
-    kappa: float
+    angles: Numbers
     normals: tuple[Numbers, ...]
     stills: tuple[Numbers, ...]
     plane: str = "FREE"
     softness: bool = False
     stretch: bool = False
+    ankle: bool = False
     pole_switch: bool = False
     stretch_max: float = 2.0
     stretch_volume: str = "LENGTH"
@@ -81,13 +81,13 @@ def spec_of(last: PoseBone) -> Spec:
         frame=_numbers(shape.frame),
         axes=tuple(_numbers(rest[:3, :3]) for rest in shape.rest),
         lengths=_numbers(shape.lengths),
-        alpha=float(shape.alpha),
-        kappa=float(shape.kappa),
+        angles=_numbers(shape.angles),
         normals=tuple(_numbers(normal) for normal in shape.normals),
         stills=tuple(_numbers(still) for still in shape.stills),
         plane=plane,
         softness=has_slider(last, "softness"),
         stretch=has_slider(last, "stretch"),
+        ankle=len(shape.names) > 2 and has_slider(last, "ankle"),
         pole_switch=plane == "POLE" and has_slider(last, "pole"),
         stretch_max=float(choices["stretch_max"]),
         stretch_volume=choices["stretch_volume"] if all(shape.points) else "UNIFORM",
@@ -148,11 +148,12 @@ def differs(a: Spec, b: Spec) -> bool:
 def _kind(spec: Spec) -> tuple[Any, ...]:
     """What of a spec has to be the same exactly."""
     volume = spec.stretch_volume if spec.stretch else ""
-    return (len(spec.bones), spec.plane, spec.softness, spec.stretch, spec.pole_switch, volume, spec.is_limited)
+    switches = (spec.softness, spec.stretch, spec.ankle, spec.pole_switch)
+    return (len(spec.bones), spec.plane, *switches, volume, spec.is_limited)
 
 
 def _turns(spec: Spec) -> list[float]:
     """The numbers of a spec that are not lengths."""
     turns = (*chain(*spec.axes), *chain(*spec.normals), *chain(*spec.stills))
     rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
-    return [*turns, *rows, spec.alpha, spec.kappa, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch]
+    return [*turns, *rows, *spec.angles, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch]

@@ -1,8 +1,9 @@
 """The geometry of limbs: plain arithmetic, no Blender. Written once for floats and arrays."""
 
-from .limb import Plane, Pose, Poses, Reference, Settings, pose_limb, pose_limbs, reference
-from .planar import TwoBone, solve_two_bone
+from .limb import Plane, Pose, Poses, Settings, pose_limb, pose_limbs
+from .planar import Solved, TwoBone, solve_limb, solve_two_bone
 from .reach import Reach
+from .reference import Reference, reference
 
 __all__ = [
     "Plane",
@@ -11,9 +12,11 @@ __all__ = [
     "Reach",
     "Reference",
     "Settings",
+    "Solved",
     "TwoBone",
     "pose_limb",
     "pose_limbs",
     "reference",
+    "solve_limb",
     "solve_two_bone",
 ]

@@ -3,19 +3,23 @@
 Places are in the limb's frame G: the origin at the root, Y along the reference line from root to tip, Z the normal of
 the bend plane, the knee on the side of -X. Turns about Z are counter-clockwise from Y. The limb is posed in two
 strokes: the reference line is turned to the target and about itself, by pole and swivel; and each bone is turned off
-that line by the half angles of the triangle.
+that line by the half angles of the triangle, or of its groups.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .arrays import in_slabs, split
+from .groups import bend_groups, minus, nearest_of, plus, turned, unit_half
 from .ops import ARRAYS, Array, Ops
 from .reach import Reach
+from .reference import Reference
 from .rotation import (
     IDENTITY,
     HalfAngle,
@@ -32,15 +36,12 @@ from .rotation import (
     scale,
     shortest,
     slerp,
-    unit,
 )
-from .triangle import Bones, bones, extend, extend_shaped, judge, limited_range, turns
 from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
+from .triangle import extend, extend_shaped, judge, turns
 
 IN_LINE_SQUARE = 1e-12
 """The squared sine between two directions below which they are in line and span no plane."""
-
-Axes = tuple[Vector, Vector, Vector]
 
 
 class Plane(StrEnum):
@@ -55,23 +56,10 @@ class Plane(StrEnum):
     """That through root, target and pole; while these are in line, that of `FREE`."""
 
 
-class Reference(NamedTuple):
-    """The limb's shape in its reference pose; every number is a float, or an array with a row for each limb."""
-
-    lengths: tuple[Any, Any]
-    bones: Bones
-    alpha: HalfAngle  # of the first bone off the line
-    kappa: HalfAngle  # of the knee's turn off straight
-    first_axes: Axes  # the first bone's x, y and z axes, unit vectors in G
-    normal: Vector  # the bend plane's, in the second bone's axes
-    stills: tuple[Quaternion, Quaternion]  # the bones' own local rotations
-    along: Vector  # from knee to tip, a unit vector in the second bone's axes; what forward kinematics needs
-
-
 class Pose(NamedTuple):
     """The bones' local rotations and what they achieve at an influence of 1."""
 
-    turns: tuple[Quaternion, Quaternion]
+    turns: tuple[Quaternion, ...]
     stretch: Any  # factor on the length of the bones, blended by influence
     reach: Any
     shortfall: Any  # distance from tip to target
@@ -80,35 +68,13 @@ class Pose(NamedTuple):
 class Poses(NamedTuple):
     """`Pose` for rows of shape S."""
 
-    turns: tuple[Array, Array]  # S + (4,), w first
+    turns: tuple[Array, ...]  # S + (4,) for each bone, w first
     stretch: Array  # S
     reach: Array  # S, Reach values as int8
     shortfall: Array  # S
 
 
 AS_IT_IS = Settings()
-
-
-def reference(
-    lengths: tuple[Any, Any],
-    alpha: HalfAngle,
-    kappa: HalfAngle,
-    first_axes: Axes,
-    normal: Vector,
-    stills: tuple[Quaternion, Quaternion],
-    m: Ops,
-    along: Vector = (0.0, 1.0, 0.0),
-) -> Reference:
-    """A limb's shape, from what is measured; half angles, normal and ``along`` are of any length.
-
-    ``along`` is made square to the normal; a second bone that points at the tip has it along its y axis.
-    """
-    normal = unit(normal, (0.0, 0.0, 1.0), m)
-    across = unit(cross(normal, along), (1.0, 0.0, 0.0), m)
-    alpha, kappa = (_unit(half, m) for half in (alpha, kappa))
-    return Reference(
-        (lengths[0], lengths[1]), bones(*lengths, m), alpha, kappa, first_axes, normal, stills, cross(across, normal)
-    )
 
 
 def pose_limb(
@@ -118,7 +84,7 @@ def pose_limb(
     plane: Plane,
     m: Ops,
     pole: Vector | None = None,
-    own: tuple[Quaternion, Quaternion] | None = None,
+    own: tuple[Quaternion, ...] | None = None,
     tolerance: Any = 1e-12,
 ) -> Pose:
     """Pose a limb so that its tip goes to ``target``, in the plane named; ``pole`` is where the knee points, for that
@@ -133,9 +99,9 @@ def pose_limb(
     x, y, z = target
     square = x * x + y * y
     distance = m.sqrt(square if plane == Plane.HINGE else square + z * z)
-    knee, off_line, stretch, reach, shortfall = _bend(distance, reference, settings, tolerance, m)
+    joints, off_line, stretch, reach, shortfall = _bend(distance, reference, settings, tolerance, m)
     if plane == Plane.HINGE:
-        cosine, sine = _unit(_sum(half_angle(y, -x, distance, m), off_line), m)
+        cosine, sine = unit_half(plus(half_angle(y, -x, distance, m), off_line), m)
         turn = (cosine, 0.0, 0.0, sine)
         if tolerance is not None:
             beside = m.select(abs(z) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
@@ -145,19 +111,20 @@ def pose_limb(
         line = line_to(target, distance, m)
         cosine, sine = settings.swivel
         if plane == Plane.POLE and pole is not None:
-            cosine, sine = _unit(_sum(roll_to(line, pole, m), settings.swivel), m)
-        off_line = _unit(off_line, m)
+            cosine, sine = unit_half(plus(roll_to(line, pole, m), settings.swivel), m)
+        off_line = unit_half(off_line, m)
         about_line = (cosine * off_line[0], sine * off_line[1], sine * off_line[0], cosine * off_line[1])
         turn = multiply(line, about_line)
         shortfall = abs(shortfall)
     w, x, y, z = turn
-    first = _onto(reference.stills[0], (w, *components((x, y, z), reference.first_axes)))
-    nx, ny, nz = reference.normal
-    second = _onto(reference.stills[1], (knee[0], knee[1] * nx, knee[1] * ny, knee[1] * nz))
+    turns = [(w, *components((x, y, z), reference.first_axes))]
+    for (cosine, sine), (nx, ny, nz) in zip(joints, reference.normals, strict=True):
+        turns.append((cosine, sine * nx, sine * ny, sine * nz))
+    turns = [_onto(*pair) for pair in zip(reference.stills, turns, strict=True)]
     if own is not None:
-        first, second = (slerp(a, b, settings.influence, m) for a, b in zip(own, (first, second), strict=True))
+        turns = [slerp(a, b, settings.influence, m) for a, b in zip(own, turns, strict=True)]
         stretch = 1.0 + settings.influence * (stretch - 1.0)
-    return Pose((first, second), stretch, reach, shortfall)
+    return Pose(tuple(turns), stretch, reach, shortfall)
 
 
 def pose_limbs(
@@ -166,14 +133,14 @@ def pose_limbs(
     settings: Settings = AS_IT_IS,
     plane: Plane = Plane.FREE,
     pole: Any = None,
-    own: tuple[Any, Any] | None = None,
+    own: tuple[Any, ...] | None = None,
     tolerance: Any = 1e-12,
 ) -> Poses:
     """Pose many limbs, as `pose_limb` does one; all that is given broadcasts, so that frames x limbs is one call.
 
-    ``target`` and ``pole`` are (..., 3), ``own`` two arrays (..., 4), w first; each number of ``reference`` (made with
-    `ARRAYS` from arrays, or with `FLOATS`) and ``settings`` may be an array. Rows with input that is not finite are
-    `Reach.INVALID` and stand as in the reference.
+    ``target`` and ``pole`` are (..., 3), ``own`` an array (..., 4) for each bone, w first; each number of
+    ``reference`` (made with `ARRAYS` from arrays, or with `FLOATS`) and ``settings`` may be an array. Rows with input
+    that is not finite are `Reach.INVALID` and stand as in the reference.
     """
     if own is not None and np.all(settings.influence == 1.0):
         own = None
@@ -189,35 +156,41 @@ def pose_limbs(
     def formula(given: Any) -> list[Any]:
         target, reference, settings, pole, own, tolerance = given
         pose = pose_limb(target, reference, settings, plane, ARRAYS, pole, own, tolerance)
-        return [*pose.turns[0], *pose.turns[1], pose.stretch, pose.shortfall, pose.reach]
+        return [*chain(*pose.turns), pose.stretch, pose.shortfall, pose.reach]
 
-    results = in_slabs(formula, given, 11)
-    turns = results[..., :4], results[..., 4:8]
-    pairs = results[..., :8].reshape(*results.shape[:-1], 2, 4)
-    sizes = np.einsum("...i,...i", pairs, pairs)  # 1, unless it is a number too large, or none
-    is_sound = (abs(sizes - 1.0) < 0.1).all(axis=-1) & np.isfinite(results[..., 8] + results[..., 9])
+    count = len(reference.lengths)
+    results = in_slabs(formula, given, 4 * count + 3)
+    turns = tuple(results[..., 4 * k : 4 * k + 4] for k in range(count))
+    each = results[..., : 4 * count].reshape(*results.shape[:-1], count, 4)
+    sizes = np.einsum("...i,...i", each, each)  # 1, unless it is a number too large, or none
+    is_sound = (abs(sizes - 1.0) < 0.1).all(axis=-1) & np.isfinite(results[..., -3] + results[..., -2])
     if not is_sound.all():
-        numbers = (*_sound(reference.stills[0]), *_sound(reference.stills[1]), 1.0, 0.0, Reach.INVALID)
-        for i, number in enumerate(numbers):
+        for i, number in enumerate((*chain(*map(_sound, reference.stills)), 1.0, 0.0, Reach.INVALID)):
             np.copyto(results[..., i], number, where=~is_sound)
-    return Poses(turns, results[..., 8], results[..., 10].astype(np.int8), results[..., 9])
+    return Poses(turns, results[..., -3], results[..., -1].astype(np.int8), results[..., -2])
 
 
-def joints_of(turns: tuple[Quaternion, Quaternion], reference: Reference, stretch: Any = 1.0) -> tuple[Vector, Vector]:
-    """Where two local rotations put knee and tip, in G: forward kinematics."""
-    first, second = (multiply(conjugate(still), turn) for still, turn in zip(reference.stills, turns, strict=True))
-    knee_cos, knee_sin = reference.kappa
-    cosine, sine = reference.alpha
-    upper = (first[0], *combine(*first[1:], reference.first_axes))
-    knee = rotate(upper, scale(_direction(cosine, sine), reference.lengths[0] * stretch))
-    # Of the second bone's way: along the reference's, across it in the bend plane, and along the normal.
-    axes = (reference.along, cross(reference.normal, reference.along), reference.normal)
-    along, across, off = components(rotate(second, reference.along), axes)
-    cosine, sine = cosine * knee_cos + sine * knee_sin, sine * knee_cos - cosine * knee_sin
-    x, y, _ = _direction(cosine, sine)
-    way = rotate(upper, (along * x - across * y, along * y + across * x, off))
-    tip = tuple(a + reference.lengths[1] * stretch * b for a, b in zip(knee, way, strict=True))
-    return knee, (tip[0], tip[1], tip[2])
+def joints_of(turns: Sequence[Quaternion], reference: Reference, stretch: Any = 1.0) -> tuple[Vector, ...]:
+    """Where the bones' local rotations put knees and tip, in G: forward kinematics."""
+    axes = reference.first_axes
+    pose: Quaternion = IDENTITY
+    joint: Vector = (0.0, 0.0, 0.0)
+    found = []
+    for k, (way, length) in enumerate(zip(reference.ways, reference.lengths, strict=True)):
+        w, *about = multiply(conjugate(reference.stills[k]), turns[k])
+        u, v, t = about
+        x, y, _ = _direction(*way)
+        if k:  # the bone's way, across it in the bend plane, and the normal: in its own axes, and in G
+            along, normal = reference.alongs[k - 1], reference.normals[k - 1]
+            a, b, c = components((u, v, t), (along, cross(normal, along), normal))
+            turn = (w, a * x - b * y, a * y + b * x, c)
+        else:
+            turn = (w, *combine(u, v, t, axes))
+        pose = multiply(pose, turn)
+        bone = scale(rotate(pose, (x, y, 0.0)), length * stretch)
+        joint = (joint[0] + bone[0], joint[1] + bone[1], joint[2] + bone[2])
+        found.append(joint)
+    return tuple(found)
 
 
 def line_to(target: Vector, distance: Any, m: Ops) -> Quaternion:
@@ -239,39 +212,39 @@ def roll_to(line: Quaternion, point: Vector, m: Ops) -> HalfAngle:
 
 def _bend(
     distance: Any, reference: Reference, settings: Settings, tolerance: Any, m: Ops
-) -> tuple[HalfAngle, HalfAngle, Any, Any, Any]:
-    """How the limb bends for a target at this distance: the turns (half angles about Z, from the reference) of the
-    second bone against the first and of the first against the line, the latter of any length; the stretch, the `Reach`,
-    and how far the target is past where the tip goes."""
-    of = reference.bones
+) -> tuple[Sequence[HalfAngle], HalfAngle, Any, Any, Any]:
+    """How the limb bends for a target at this distance: the turns (half angles about Z, from the reference) of each
+    bone against the one before it and of the first against the line, the latter of any length; the stretch, the
+    `Reach`, and how far the target is past where the tip goes."""
+    of, groups = reference.bones, reference.groups
+    if groups is not None and settings.ankle is not None:
+        groups = turned(groups, settings.ankle, len(reference.lengths))
+        of = of._replace(nearest=nearest_of(groups, m))
     if settings.softness is None:
         gone, far = extend(distance, of, m)
         stretch, shortfall, ends = 1.0, distance - gone, (Reach.TOO_NEAR, Reach.TOO_FAR)
     else:
-        within = limited_range(of, settings.min_cos2, settings.max_cos2, m)
-        gone, far, stretch, shortfall = extend_shaped(distance, of, within, settings, m)
-        ends = within[2:]
-    plus, minus = gone + of.difference, gone - of.difference
-    knee_cos, knee_sin, cosine, sine = turns(of.total + gone, far, plus, minus, settings.side, m)
+        gone, far, stretch, shortfall = extend_shaped(distance, of, settings, m)
+        ends = (
+            m.select(settings.nearest > of.nearest, Reach.LIMITED, Reach.TOO_NEAR),
+            m.select(settings.farthest < of.total, Reach.LIMITED, Reach.TOO_FAR),
+        )
     slack = 0.0 if tolerance is None else tolerance * of.total
     reach = Reach.REACHED if tolerance is None else judge(shortfall, -slack, slack, *ends, m)
-    knee, off_line = (knee_cos, -knee_sin), (cosine, sine)
-    back = (reference.alpha[0], -reference.alpha[1])
-    return _sum(knee, reference.kappa), _sum(off_line, back), stretch, reach, shortfall
+    if groups is None:
+        longer, shorter = gone + of.difference, gone - of.difference
+        knee_cos, knee_sin, cosine, sine = turns(of.total + gone, far, longer, shorter, settings.side, m)
+        off_line, joints = (cosine, sine), [(knee_cos, -knee_sin)]
+    else:
+        off_line, ways = bend_groups(gone, far, of.total, groups, settings.side, len(reference.lengths), m)
+        off_line, joints = plus(off_line, ways[0]), [minus(after, before) for before, after in pairwise(ways)]
+    joints = [plus(*pair) for pair in zip(joints, reference.kappas, strict=True)]
+    return joints, minus(off_line, reference.ways[0]), stretch, reach, shortfall
 
 
 def _onto(still: Quaternion, turn: Quaternion) -> Quaternion:
     """A turn after that of the reference pose, which for most limbs is none."""
     return turn if isinstance(still[0], float) and still == IDENTITY else multiply(still, turn)
-
-
-def _sum(a: HalfAngle, b: HalfAngle) -> HalfAngle:
-    return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]
-
-
-def _unit(half: HalfAngle, m: Ops) -> HalfAngle:
-    factor = 1.0 / m.sqrt(half[0] * half[0] + half[1] * half[1])
-    return half[0] * factor, half[1] * factor
 
 
 def _direction(cosine: Any, sine: Any) -> Vector:

@@ -1,6 +1,7 @@
-"""The public solver: a two-bone limb in its plane, on floats or on arrays.
+"""The public solver: a limb in its plane, on floats or on arrays.
 
-It returns directions, not half angles, so one root does beside the distance's. With the factors of `triangle`::
+Of two bones it returns directions, not half angles, so one root does beside the distance's. With the factors of
+`triangle`::
 
     knee off the straight line:       (B - A, 2 sqrt(A B)) / (A + B)    A = (R + d)(R - d)    B = (d + D)(d - D)
     upper bone off the target line:   (P - Q, 2 sqrt(P Q)) / (P + Q)    P = (R + d)(d + D)    Q = (R - d)(d - D)
@@ -11,13 +12,16 @@ A B is P Q, and no sum cancels.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .arrays import LIMIT, in_slabs, split
+from .groups import bend_groups, direction, groups_of, nearest_of, unit_half
 from .ops import ARRAYS, FLOATS, Ops
 from .reach import Reach
+from .rotation import HalfAngle, half_angle
 from .triangle import bones, judge, measure
 
 ROUNDING = 1e-15
@@ -29,6 +33,16 @@ SPECK, LEAST = 1e-100, 1e-150
 
 INVALID = (1.0, 0.0, 1.0, 0.0, 1.0, 0.0, Reach.INVALID, 0.0)
 """What comes of input that is not finite: knee, directions, reach, residual."""
+
+
+class Solved(NamedTuple):
+    """A posed limb of n bones, root at the origin. For floats: n pairs, n pairs, a `Reach`, a float. For arrays of
+    shape ``S``: two of ``S + (n, 2)``, then `Reach` values (int8) and residuals, ``S``."""
+
+    joints: Any  # where each bone ends; the last is the tip; in the target's unit
+    directions: Any  # of the bones, unit vectors
+    reach: Any
+    residual: Any  # distance from tip to target
 
 
 class TwoBone(NamedTuple):
@@ -122,3 +136,79 @@ def _rows(given: Sequence[Any]) -> Sequence[Any]:
     if np.all(is_sound):
         return solved
     return [ARRAYS.select(is_sound, number, at_rest) for number, at_rest in zip(solved, INVALID, strict=True)]
+
+
+def solve_limb(target: Any, lengths: Sequence[Any], directions: Sequence[Any], bend: Any = 1) -> Solved:
+    """Pose a limb of two to four bones, of these lengths and with these directions at rest, so that its tip is at
+    ``target``, or as near as it comes.
+
+    ``target`` is a pair of floats, or an array ``(..., 2)`` with which lengths and ``bend`` broadcast; ``directions``
+    are pairs of any length but 0. For ``bend`` above or at 0 the limb bends as at rest, below it is the mirror image
+    about the line from root to target. A target at the root lies along +x. A limb that is straight at rest bends to
+    the counter-clockwise side.
+
+    Raises `ValueError` for what is no limb, and floats that are not finite; such rows of arrays come back as
+    `Reach.INVALID`, along +x. Source: `groups`, of which a limb of two is the simplest (`solve_two_bone`).
+    """
+    count = len(lengths)
+    if not 2 <= count <= 4 or len(directions) != count:
+        raise ValueError(f"a limb has two to four bones, each with a direction: not {lengths} and {directions}")
+    is_array = any(isinstance(value, np.ndarray) for value in (target, bend, *lengths))
+    flat = [number for pair in directions for number in pair]
+    numbers = tuple(np.asarray(number, float) for number in (bend, *lengths, *flat))
+    found = in_slabs(partial(_limbs, count), (*split(target, 2), *numbers), 4 * count + 2)
+    joints, ways = (found[..., k : k + 2 * count].reshape(*found.shape[:-1], count, 2) for k in (0, 2 * count))
+    if is_array:
+        return Solved(joints, ways, found[..., -2].astype(np.int8), found[..., -1])
+    if found[-2] == Reach.INVALID:
+        raise ValueError(f"not a limb: target {target}, lengths {lengths}, directions {directions}, bend {bend}")
+    places, units = (tuple(map(tuple, each.tolist())) for each in (joints, ways))
+    return Solved(places, units, Reach(int(found[-2])), float(found[-1]))
+
+
+def _limbs(count: int, given: Sequence[Any]) -> list[Any]:
+    """Joints, directions, reach and residual of limbs."""
+    m = ARRAYS
+    x, y, bend, *rest = given
+    lengths, flat = rest[:count], rest[count:]
+    is_sound = (abs(x) < LIMIT) & (abs(y) < LIMIT) & (abs(bend) < LIMIT)
+    for length in lengths:
+        is_sound = is_sound & (length >= 0.0) & (length < LIMIT)
+    units = [unit_half(pair, m) for pair in zip(flat[::2], flat[1::2], strict=True)]
+    ways, side = _at_rest(lengths, units, m)
+    groups, total = groups_of(lengths, ways, m), sum(lengths) + m.tiny
+    distance = m.sqrt((x + SPECK) * (x + SPECK) + y * y) + LEAST
+    nearest = nearest_of(groups, m)
+    gone = m.minimum(m.maximum(distance, nearest), total)
+    side = side * m.select(bend < 0.0, -1.0, 1.0)
+    off_line, turns = bend_groups(gone, total - gone, total, groups, side, count, m)
+    line = _after(((x + SPECK) / distance, y / distance), direction(unit_half(off_line, m)))
+    ends, found = (0.0, 0.0), []
+    for length, turn in zip(lengths, turns, strict=True):
+        way = _after(line, direction(turn))
+        ends = ends[0] + length * way[0], ends[1] + length * way[1]
+        found.append((*ends, *way))
+    shortfall = distance - gone
+    reach = judge(shortfall, -ROUNDING * total, ROUNDING * total, Reach.TOO_NEAR, Reach.TOO_FAR, m)
+    solved = [number for place in found for number in place[:2]] + [number for place in found for number in place[2:]]
+    is_sound = is_sound & np.isfinite(sum(solved))
+    pairs = zip((*solved, reach, abs(shortfall)), (*(1.0, 0.0) * (2 * count), Reach.INVALID, 0.0), strict=True)
+    return [np.where(is_sound, *pair) for pair in pairs]
+
+
+def _at_rest(lengths: Sequence[Any], ways: Sequence[Any], m: Ops) -> tuple[list[HalfAngle], Any]:
+    """The half angles of bones off the line from root to tip at rest, as if the first group lay counter-clockwise of
+    it, and the side on which it lies."""
+    x, y = (sum(length * way[k] for length, way in zip(lengths, ways, strict=True)) for k in range(2))
+    size = m.sqrt(x * x + y * y)
+    x, y = m.select(size > 0.0, x, ways[0][0]), m.select(size > 0.0, y, ways[0][1])
+    pairs = [(u * x + v * y, v * x - u * y) for u, v in ways]
+    aside = sum(length * pair[1] for length, pair in zip(lengths[::2], pairs[::2], strict=True))
+    side = m.select(aside < 0.0, -1.0, 1.0)
+    halves = [half_angle(u, side * v, m.sqrt(u * u + v * v), m) for u, v in pairs]
+    return [unit_half(half, m) for half in halves], side
+
+
+def _after(a: Any, b: Any) -> tuple[Any, Any]:
+    """One turn after another, each as a unit vector (the product of complex numbers)."""
+    return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]

@@ -11,6 +11,7 @@ A factor below 0 counts as 0: the target is too far or too near, and the limb is
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 from .ops import Ops
@@ -26,9 +27,10 @@ class Settings(NamedTuple):
     softness: Any = 0.0  # fraction of r1 + r2; None says that there is neither softness nor stretch nor a limit
     stretch: Any = 0.0
     stretch_max: Any = 1.0  # at least 1
-    min_cos2: Any = 1.0  # squared cosine of half the knee's smallest inner angle
-    max_cos2: Any = 0.0  # and of half its largest
+    nearest: Any = 0.0  # from root to tip, as the limits of its knees let it; the smaller one of the two prevails
+    farthest: Any = inf
     influence: Any = 1.0
+    ankle: HalfAngle | None = None  # turn of the last of more than two bones
 
 
 class Bones(NamedTuple):
@@ -41,9 +43,6 @@ class Bones(NamedTuple):
     difference_rest: Any
     nearest: Any
 
-
-Range = tuple[Any, Any, Any, Any]
-"""The nearest and the farthest distance from root to tip, and the `Reach` of a target past each."""
 
 Extension = tuple[Any, Any, Any, Any]
 """How far the limb goes for a target: the distance before the bones lengthen, within the range; r1 + r2 less that,
@@ -85,33 +84,24 @@ def extend(distance: Any, of: Bones, m: Ops) -> tuple[Any, Any]:
     return gone, of.total - gone
 
 
-def limited_range(of: Bones, min_cos2: Any, max_cos2: Any, m: Ops) -> Range:
-    """The range between two inner angles of the knee, each given as the squared cosine of its half.
-
-    ``min_cos2`` belongs to the smallest angle (1 for 0), ``max_cos2`` to the largest (0 for a straight limb), which
-    prevails if it is smaller than the smallest.
-    """
+def limited_range(of: Bones, min_cos2: Any, max_cos2: Any, m: Ops) -> tuple[Any, Any]:
+    """The nearest and the farthest distance between two inner angles of the knee, each given as the squared cosine of
+    its half: ``min_cos2`` of the smallest (1 for 0), ``max_cos2`` of the largest (0 for a straight limb)."""
     straight, folded = of.total * of.total, of.difference * of.difference
     product = straight - folded
-    farthest = m.maximum(straight - product * max_cos2, folded)
-    nearest = m.minimum(folded + product * (1.0 - min_cos2), farthest)
-    return (
-        m.sqrt(nearest),
-        m.sqrt(farthest),
-        m.select(min_cos2 < 1.0, Reach.LIMITED, Reach.TOO_NEAR),
-        m.select(max_cos2 > 0.0, Reach.LIMITED, Reach.TOO_FAR),
-    )
+    return m.sqrt(folded + product * (1.0 - min_cos2)), m.sqrt(m.maximum(straight - product * max_cos2, folded))
 
 
-def extend_shaped(distance: Any, of: Bones, within: Range, settings: Settings, m: Ops) -> Extension:
+def extend_shaped(distance: Any, of: Bones, settings: Settings, m: Ops) -> Extension:
     """Stop at the range's ends, ease into its far end over the softness on both sides of it, and lengthen the bones
     past what is left.
 
     The easing is the algebraic form of Spine's (its IK constraint's): slope 1 where it begins, 0 where it ends.
     With ``stretch`` 1 the bones make up for what easing and reach leave, up to ``stretch_max`` times their length.
     """
-    nearest, farthest, _, _ = within
     minimum, maximum = m.minimum, m.maximum
+    farthest = minimum(settings.farthest, of.total)
+    nearest = minimum(maximum(settings.nearest, of.nearest), farthest)
     softness = settings.softness * of.total
     zone, width = 2.0 * softness, 4.0 * softness + m.tiny
     begun = minimum(maximum(distance - farthest + softness, 0.0), zone)

@@ -17,6 +17,8 @@ FRAMES = (1, 2, 3, 4, 5)
 CHOICES: dict[str, tuple[Any, ...]] = {
     "parents": ("PLAIN", "SCALED", "MIRRORED", "SHEARED"),
     "inherit": ("FULL", "NO ROTATION", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY"),
+    "bones": (2, 3, 4),
+    "ankle": (None, 0.4, "KEYED"),
     "order": ("QUATERNION", "XYZ", "ZYX", "AXIS_ANGLE"),
     "is_straight": (False, True),
     "has_twist": (False, True),
@@ -54,6 +56,10 @@ def _case(choices: dict[str, tuple[Any, ...]], rng: random.Random, pair: Any) ->
     case = {name: rng.choice(given) for name, given in choices.items()}
     a, x, b, y = pair
     case |= {a: x, b: y}
+    if case["bones"] == 2:
+        case["ankle"] = None
+    else:
+        case |= {"has_twist": False, "limits": (0.0, pi)}
     return {**case, **RARE} if case["parents"] == "SHEARED" else case
 
 
@@ -78,21 +84,24 @@ def crowd(cases: list[Case]) -> list[Any]:
 
 def limb(case: Case, rng: random.Random, name: str = "rig") -> Any:
     """A rig with a limb of this kind, made by a script: its last bone."""
-    ob = rigs.random_limb(rng, case["is_straight"], case["parents"], case["has_twist"])
+    ob = rigs.random_limb(rng, case["is_straight"], case["parents"], case["has_twist"], case["bones"])
     ob.name = name
     _with_controls(ob, rng, case)
     first, last = ob.pose.bones["upper"], ob.pose.bones["lower"]
     first.bone.use_inherit_rotation = case["inherit"] != "NO ROTATION"
     first.bone.inherit_scale = case["inherit"] if first.bone.use_inherit_rotation else "FULL"
-    for bone in (first, last, ob.pose.bones["foot"]):
+    line = [first, *(bone for bone in ob.pose.bones if bone.name.startswith("middle")), last]
+    for bone in (*line, ob.pose.bones["foot"]):
         bone.rotation_quaternion = rigs.turn(rng)
         bone.rotation_mode = case["order"]
-    stills = [[*bone.matrix_basis.to_quaternion()] for bone in (first, last)]
+    stills = [[*bone.matrix_basis.to_quaternion()] for bone in line]
+    if len(line) > 2:  # in one plane
+        stills[1:] = [[1.0, 0.0, 0.0, 0.0]] * (len(line) - 1)
     _make(last, case)
     _follow(ob, last, case, rng)
     if case["is_posed"]:
         last["planar_ik"]["stills"] = [number for still in stills for number in still]
-    for bone in (first, last):
+    for bone in line:
         bone.rotation_quaternion = rigs.turn(rng, 2.0) if case["order"] == "QUATERNION" else (1, 0, 0, 0)
     return last
 
@@ -106,10 +115,16 @@ def _with_controls(ob: Any, rng: random.Random, case: Case) -> None:
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
+KEYED = {"influence": (0.0, 1.0), "flip": (False, True), "swivel": (-3.0, 8.0), "ankle": (-0.6, 0.9)}
+"""What sliders are keyed with at the first and last frame."""
+
+
 def _make(last: Any, case: Case) -> None:
     """Make a limb as a script does, and set and key what the case says."""
     limb = last.planar_ik
     limb.enabled = True
+    if case["bones"] > 2:
+        limb.chain_count = case["bones"]
     if case["has_twist"]:
         last["planar_ik"]["links"] = [2, 1]
         last.constraints["Planar IK"].chain_count = 3
@@ -119,7 +134,14 @@ def _make(last: Any, case: Case) -> None:
         limb.softness = case["softness"]
     if case["stretch"]:
         limb.stretch_volume, limb.stretch_max, limb.stretch = case["stretch"], 1.5, 1.0
-    for name, values in (("influence", (0.0, 1.0)), ("flip", (False, True)), ("swivel", (-3.0, 8.0))):
+    for name, values in (
+        ("influence", (0.0, 1.0)),
+        ("flip", (False, True)),
+        ("swivel", (-3.0, 8.0)),
+        ("ankle", (-0.6, 0.9)),
+    ):
+        if case[name] is None:
+            continue
         if case[name] == "KEYED":
             for frame, value in zip((FRAMES[0], FRAMES[-1]), values, strict=True):
                 setattr(limb, name, value)

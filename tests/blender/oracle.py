@@ -1,8 +1,9 @@
 """Where a limb has to be: forward kinematics and the law of cosines, in plain numpy, from what Blender evaluates of the
-limb's parent, of what it follows and of its sliders."""
+limb's parent, of what it follows and of its sliders. Of three and four bones, their groups are complex numbers."""
 
 from __future__ import annotations
 
+from cmath import exp, phase
 from math import acos, atan2, cos, hypot, pi, sin, sqrt
 from typing import Any, NamedTuple
 
@@ -24,16 +25,16 @@ DEFAULTS = {
 
 
 class Expected(NamedTuple):
-    """Where a limb has to be, in the world: its joints (root, knee, tip), and the axes of its two bones, each of length
+    """Where a limb has to be, in the world: its joints (root, knees, tip), and the axes of its bones, each of length
     1. ``target`` and ``length`` are in the world too. ``reach`` is the name of the `Reach` at influence 1."""
 
     joints: Array
-    axes: tuple[Array, Array]
+    axes: tuple[Array, ...]
     target: Array
     length: float
     reach: str
     influence: float
-    sizes: tuple[Array, Array] | None  # the bones' scale, where nothing above is scaled
+    sizes: tuple[Array, ...] | None  # the bones' scale, where nothing above is scaled
 
 
 def expected(last: Any, depsgraph: Any = None) -> Expected:
@@ -50,7 +51,7 @@ def expected(last: Any, depsgraph: Any = None) -> Expected:
     target = place_of(home.target, home.subtarget, depsgraph)
     pole = place_of(home.pole_target, home.pole_subtarget, depsgraph) if home.pole_target else None
     solved = _solve(to_frame, target, pole, limb, sliders, group)
-    own = [turn_of(last.id_data.pose.bones[bones[i].name]) for i in (0, group["links"][0])]
+    own = [turn_of(last.id_data.pose.bones[bones[i].name]) for i in starts_of(group["links"])]
     blended = [q.slerp(p, sliders["influence"]) for q, p in zip(own, solved.turns, strict=True)]
     stretch = 1.0 + sliders["influence"] * (solved.stretch - 1.0)
     joints, poses = _posed(bones, group["links"], blended, stretch, limb.tip)
@@ -65,7 +66,7 @@ def expected(last: Any, depsgraph: Any = None) -> Expected:
     )
 
 
-def seen(last: Any, depsgraph: Any = None) -> tuple[Array, tuple[Array, Array], tuple[Array, Array]]:
+def seen(last: Any, depsgraph: Any = None) -> tuple[Array, tuple[Array, ...], tuple[Array, ...]]:
     """The joints and axes that Blender shows, in the world, as `Expected` has them, and the scales of the bones."""
     depsgraph = depsgraph or bpy.context.evaluated_depsgraph_get()
     ob = last.id_data.evaluated_get(depsgraph)
@@ -77,10 +78,10 @@ def seen_of(ob: Any, name: str, links: tuple[int, ...] = (1, 1)) -> tuple[Array,
     """`seen` of an evaluated rig whose limb may be gone."""
     bones = line_of(ob.pose.bones[name], links)
     world = np.array(ob.matrix_world, float)
-    poses = [world @ np.array(bones[i].matrix, float) for i in (0, links[0])]
+    poses = [world @ np.array(bones[i].matrix, float) for i in starts_of(links)]
     tip = world @ np.array(bones[-1].matrix, float) @ [*tip_of(bones[-1]), 1.0]
     sizes = tuple(np.linalg.norm(pose[:3, :3], axis=0) for pose in poses)
-    joints = np.array([poses[0][:3, 3], poses[1][:3, 3], tip[:3]])
+    joints = np.array([*(pose[:3, 3] for pose in poses), tip[:3]])
     return joints, tuple(_unit_columns(pose[:3, :3]) for pose in poses), sizes
 
 
@@ -90,6 +91,11 @@ def line_of(last: Any, links: Any) -> list[Any]:
     while len(line) < sum(links):
         line.insert(0, line[0].parent)
     return line
+
+
+def starts_of(links: Any) -> list[int]:
+    """The first bone of each link, among all of a limb."""
+    return [sum(links[:k]) for k in range(len(links))]
 
 
 def tip_of(last: Any) -> Array:
@@ -121,49 +127,51 @@ def turn_of(bone: Any) -> Quaternion:
 
 class _Limb(NamedTuple):
     frame: Array  # G at rest
-    poses: tuple[Array, Array]  # of the two bones in the reference
-    lengths: tuple[float, float]
-    angles: tuple[float, float]  # of the bones off the line, counter-clockwise about the normal
-    stills: tuple[Quaternion, Quaternion]
+    poses: tuple[Array, ...]  # of the bones in the reference
+    lengths: tuple[float, ...]
+    angles: tuple[float, ...]  # of the bones off the line, counter-clockwise about the normal
+    stills: tuple[Quaternion, ...]
     tip: Array
 
 
 class _Solved(NamedTuple):
-    turns: tuple[Quaternion, Quaternion]
+    turns: tuple[Quaternion, ...]
     stretch: float
     reach: str
 
 
 def _reference(bones: list[Any], group: Any) -> _Limb:
-    flat = [*group.get("stills", (1, 0, 0, 0, 1, 0, 0, 0))]
-    stills = Quaternion(flat[:4]), Quaternion(flat[4:])
+    count = len(group["links"])
+    flat = [*group.get("stills", (1, 0, 0, 0) * count)]
+    stills = tuple(Quaternion(flat[4 * k : 4 * k + 4]) for k in range(count))
     tip = tip_of(bones[-1])
     joints, poses = _posed(bones, group["links"], stills, 1.0, tip)
-    root, knee, end = joints
-    lengths = float(np.linalg.norm(knee - root)), float(np.linalg.norm(end - knee))
-    y = (end - root) / np.linalg.norm(end - root)
-    z = np.cross(end - knee, knee - root)
+    ways = np.diff(joints, axis=0)
+    lengths = tuple(float(np.linalg.norm(way)) for way in ways)
+    y = _unit(joints[-1] - joints[0])
+    z = np.cross(ways[1::2].sum(axis=0), ways[::2].sum(axis=0))
     if np.linalg.norm(z) <= 1e-4 * lengths[0] * lengths[1]:
-        z = poses[1][:3, :3] @ np.array(group.get("bend_axis", (1.0, 0.0, 0.0)), float)
+        z = poses[-1][:3, :3] @ np.array(group.get("bend_axis", (1.0, 0.0, 0.0)), float)
     z = z - y * (y @ z)
     z = z / np.linalg.norm(z)
     frame = np.eye(4)
-    frame[:3, :3], frame[:3, 3] = np.array((np.cross(y, z), y, z)).T, root
-    ways = [frame[:3, :3].T @ way for way in (knee - root, end - knee)]
+    frame[:3, :3], frame[:3, 3] = np.array((np.cross(y, z), y, z)).T, joints[0]
+    ways = ways @ frame[:3, :3]
     return _Limb(frame, poses, lengths, tuple(atan2(-way[0], way[1]) for way in ways), stills, tip)
 
 
-def _posed(bones: list[Any], links: Any, turns: Any, stretch: float, tip: Array) -> tuple[Array, tuple[Array, Array]]:
+def _posed(bones: list[Any], links: Any, turns: Any, stretch: float, tip: Array) -> tuple[Array, tuple[Array, ...]]:
     """Joints and poses of a limb below a parent at rest, in the armature, whose bones are turned so. Stretch moves the
     joints away from the root."""
     rest = [np.array(bone.bone.matrix_local, float) for bone in bones]
-    own = {0: turns[0], links[0]: turns[1]}
+    own = dict(zip(starts_of(links), turns, strict=True))
     poses: list[Array] = []
     for i, matrix in enumerate(rest):
         above = poses[-1] @ np.linalg.inv(rest[i - 1]) if i else np.eye(4)
         poses.append(above @ matrix @ np.array(own.get(i, Quaternion()).to_matrix().to_4x4(), float))
-    root, knee, end = poses[0][:3, 3], poses[links[0]][:3, 3], (poses[-1] @ [*tip, 1.0])[:3]
-    return np.array([root, root + stretch * (knee - root), root + stretch * (end - root)]), (poses[0], poses[links[0]])
+    of_links = tuple(poses[start] for start in own)
+    joints = np.array([*(pose[:3, 3] for pose in of_links), (poses[-1] @ [*tip, 1.0])[:3]])
+    return joints[0] + stretch * (joints - joints[0]), of_links
 
 
 def _carried(first: Any) -> Array:
@@ -176,7 +184,7 @@ def _carried(first: Any) -> Array:
 
 
 def _sliders(bone: Any) -> dict[str, float]:
-    names = {"influence": 1.0, "flip": 0.0, "swivel": 0.0, "softness": 0.0, "stretch": 0.0, "pole": 1.0}
+    names = {"influence": 1.0, "flip": 0.0, "swivel": 0.0, "softness": 0.0, "stretch": 0.0, "pole": 1.0, "ankle": 0.0}
     return {name: float(bone.get(f"IK {name.title()}", default)) for name, default in names.items()}
 
 
@@ -193,36 +201,70 @@ def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any,
             aside = line[:3, :3].T @ (to_frame @ [*pole, 1.0])[:3]
             roll += atan2(aside[2], -aside[0])
         line = line @ _about((0, 1, 0), roll)
-    gone, stretch, reach = _gone(distance, limb.lengths, sliders, group)
+    gone, stretch, reach = _gone(distance, limb, sliders, group)
     if reach == "REACHED" and group["plane"] == "HINGE" and abs(z) > 1e-5 * sum(limb.lengths):
         reach = "OFF_PLANE"
-    r1, r2 = limb.lengths
-    first = side * _angle(gone, r1, r2)
-    second = -side * _angle(gone, r2, r1)
-    turned = limb.frame @ line @ _about((0, 0, 1), first - limb.angles[0]) @ np.linalg.inv(limb.frame)
-    bent = (second - first) - (limb.angles[1] - limb.angles[0])
-    normal = limb.poses[1][:3, :3].T @ limb.frame[:3, 2]
+    angles = [side * angle for angle in _angles(gone, limb, sliders["ankle"])]
+    turned = limb.frame @ line @ _about((0, 0, 1), angles[0] - limb.angles[0]) @ np.linalg.inv(limb.frame)
     one = np.linalg.inv(limb.poses[0]) @ turned @ limb.poses[0]
-    turns = limb.stills[0] @ Matrix(one[:3, :3].tolist()).to_quaternion(), limb.stills[1] @ Quaternion(normal, bent)
-    return _Solved(turns, stretch, reach)
+    turns = [limb.stills[0] @ Matrix(one[:3, :3].tolist()).to_quaternion()]
+    for k in range(1, len(angles)):
+        bent = (angles[k] - angles[k - 1]) - (limb.angles[k] - limb.angles[k - 1])
+        normal = limb.poses[k][:3, :3].T @ limb.frame[:3, 2]
+        turns.append(limb.stills[k] @ Quaternion(normal, bent))
+    return _Solved(tuple(turns), stretch, reach)
 
 
-def _gone(distance: float, lengths: tuple[float, float], sliders: Any, group: Any) -> tuple[float, float, str]:
+def _angles(gone: float, limb: _Limb, ankle: float) -> list[float]:
+    """The bones' angles off the line to a tip that is so far away: of two by the law of cosines, of more by that of
+    their groups, the sums of every other bone as complex numbers, whose squares follow that of the distance."""
+    bones = [r * exp(1j * angle) for r, angle in zip(limb.lengths, limb.angles, strict=True)]
+    bones[-1] *= exp(1j * ankle) if len(bones) > 2 else 1.0
+    total, rest = sum(limb.lengths), abs(sum(bones))
+    share = min((total**2 - gone**2) / max(total**2 - rest**2, 1e-30), 1.0)
+    groups = [bones[::2], bones[1::2]]
+    sizes = [sqrt(max(_longest(group) ** 2 * (1.0 - share) + share * abs(sum(group)) ** 2, 0.0)) for group in groups]
+    found = [0.0] * len(bones)
+    for k, (group, size) in enumerate(zip(groups, sizes, strict=True)):
+        off = (1.0, -1.0)[k] * _angle(gone, size, sizes[1 - k])
+        for i, bone in enumerate(group):
+            aside = 0.0
+            if len(group) == 2:
+                side = 1.0 if phase(group[0] / group[1]) * (1.0, -1.0)[i] > 0.0 else -1.0
+                aside = side * _angle(size, abs(bone), abs(group[1 - i]))
+            found[k + 2 * i] = off + aside
+    return found
+
+
+def _longest(group: list[complex]) -> float:
+    return sum(map(abs, group))
+
+
+def _gone(distance: float, limb: _Limb, sliders: Any, group: Any) -> tuple[float, float, str]:
     """How far a limb goes, by how much it lengthens, and whether that is as far as the target."""
-    r1, r2 = lengths
-    small, large = group["min_angle"], group["max_angle"]
-    near = sqrt(max(r1 * r1 + r2 * r2 - 2 * r1 * r2 * cos(small), 0.0)) if small > 0.0 else abs(r1 - r2)
-    far = sqrt(r1 * r1 + r2 * r2 - 2 * r1 * r2 * cos(large)) if large < pi - 1e-6 else r1 + r2
-    soft = sliders["softness"] * (r1 + r2)
+    total, small, large = sum(limb.lengths), group["min_angle"], group["max_angle"]
+    near, far = _range(limb, small, large, sliders["ankle"])
+    soft = sliders["softness"] * total
     gone = distance
     if soft and distance > far - soft:
         gone = distance - (min(distance, far + soft) - far + soft) ** 2 / (4.0 * soft)
     gone = min(max(gone, near), far)
     factor = min(1.0 + sliders["stretch"] * max(distance / max(gone, 1e-30) - 1.0, 0.0), group["stretch_max"])
-    short = (distance - gone * factor) / (r1 + r2)
+    short = (distance - gone * factor) / total
     if short > 1e-5:
         return gone, factor, "LIMITED" if large < pi - 1e-6 else "TOO_FAR"
     return gone, factor, "REACHED" if short >= -1e-5 else "LIMITED" if small > 0.0 else "TOO_NEAR"
+
+
+def _range(limb: _Limb, small: float, large: float, ankle: float) -> tuple[float, float]:
+    """The nearest and the farthest that a limb goes, as its lengths and its knees' limits let it."""
+    if len(limb.lengths) == 2:
+        r1, r2 = limb.lengths
+        near = sqrt(max(r1 * r1 + r2 * r2 - 2 * r1 * r2 * cos(small), 0.0)) if small > 0.0 else abs(r1 - r2)
+        return near, sqrt(r1 * r1 + r2 * r2 - 2 * r1 * r2 * cos(large)) if large < pi - 1e-6 else r1 + r2
+    bones = [r * exp(1j * angle) for r, angle in zip(limb.lengths, limb.angles, strict=True)]
+    bones[-1] *= exp(1j * ankle)
+    return abs(abs(sum(bones[::2])) - abs(sum(bones[1::2]))), sum(limb.lengths)
 
 
 def _angle(gone: float, near: float, far: float) -> float:
@@ -230,15 +272,15 @@ def _angle(gone: float, near: float, far: float) -> float:
     return acos(min(max((gone * gone + near * near - far * far) / max(2.0 * gone * near, 1e-30), -1.0), 1.0))
 
 
-def _sizes(group: Any, limb: _Limb, stretch: float) -> tuple[Array, Array]:
+def _sizes(group: Any, limb: _Limb, stretch: float) -> tuple[Array, ...]:
     """The scale of the bones by the stretch alone; a bone that does not point at its next joint has it evenly."""
-    root, knee = limb.poses[0][:3, 3], limb.poses[1][:3, 3]
-    end = (limb.poses[1] @ [0, 1, 0, 0])[:3], limb.tip / np.linalg.norm(limb.tip)
-    points = np.linalg.norm((knee - root) / limb.lengths[0] - limb.poses[0][:3, 1]) < 1e-4 and abs(end[1][1] - 1) < 1e-8
+    joints = [pose[:3, 3] for pose in limb.poses]
+    ways = zip(np.diff(joints, axis=0), limb.poses, limb.lengths, strict=False)
+    points = all(np.linalg.norm(way / length - pose[:3, 1]) < 1e-4 for way, pose, length in ways)
+    points = points and abs(_unit(limb.tip)[1] - 1) < 1e-8
     kind = group["stretch_volume"] if points else "UNIFORM"
     wide = {"LENGTH": 1.0, "UNIFORM": stretch, "VOLUME": stretch**-0.5}[kind]
-    size = np.array((wide, stretch, wide))
-    return size, size
+    return (np.array((wide, stretch, wide)),) * len(limb.lengths)
 
 
 def _about(axis: Any, angle: float) -> Array:
@@ -254,6 +296,10 @@ def _shortest(way: Array) -> Array:
     axis = np.cross((0.0, 1.0, 0.0), way)
     size = float(np.linalg.norm(axis))
     return _about(axis / size, atan2(size, way[1])) if size > 1e-12 else np.eye(4)
+
+
+def _unit(v: Array) -> Array:
+    return np.asarray(v) / np.linalg.norm(v)
 
 
 def _unit_columns(axes: Array) -> Array:

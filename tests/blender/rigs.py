@@ -87,22 +87,31 @@ def puppet() -> Any:
     )
 
 
-def random_limb(rng: random.Random, straight: bool = False, parents: str = "PLAIN", twist: bool = False) -> Any:
-    """A limb ``upper``, ``lower`` with ``foot`` below ``root`` and ``body``, anywhere, of any rolls, tails anywhere.
+def random_limb(
+    rng: random.Random, straight: bool = False, parents: str = "PLAIN", twist: bool = False, count: int = 2
+) -> Any:
+    """A limb ``upper``, ``lower`` (``middle.1``, ``middle.2`` between, a zigzag) with ``foot`` below ``root`` and
+    ``body``, anywhere, of any rolls, tails anywhere.
 
     ``parents`` are PLAIN, SCALED, MIRRORED or SHEARED. With ``twist`` a bone ``upper.001`` is in line.
     """
     root, way = _vector(rng), _vector(rng).normalized()
     aside = way.orthogonal().normalized() * (0.0 if straight else rng.uniform(0.1, 0.6))
-    knee = root + way * rng.uniform(0.4, 1.2) + aside
-    tip = knee + way * rng.uniform(0.4, 1.2) - aside
+    places = [root]
+    for k in range(count):
+        places.append(places[-1] + way * rng.uniform(0.4, 1.2) + aside * (-1.0 if k % 2 else 1.0))
+        aside = aside * rng.uniform(0.7, 1.3)
+    knee, tip = places[1], places[-1]
+    names = ["upper", *(f"middle.{k}" for k in range(1, count - 1)), "lower"]
     body = root + _vector(rng)
     off = 0.3 if rng.random() < 0.5 else 0.0
     bones = {
         "root": ((0, 0, 0), (0, 0.3, 0), ""),
         "body": (body[:], (body + _vector(rng))[:], "root"),
-        "upper": (root[:], (knee + off * _vector(rng))[:], "body"),
-        "lower": (knee[:], (tip + off * _vector(rng))[:], "upper"),
+        **{
+            name: (places[k][:], (places[k + 1] + off * _vector(rng))[:], names[k - 1] if k else "body")
+            for k, name in enumerate(names)
+        },
         "foot": (tip[:], (tip + 0.3 * _vector(rng))[:], "lower"),
     }
     if twist:

@@ -57,9 +57,10 @@ def differences(want, joints, axes):
     """How what is seen differs from where a limb has to be."""
     off = np.linalg.norm(joints - want.joints, axis=1) / want.length
     allowed = (1e-5, 5e-4, 1e-5) if want.influence in (0.0, 1.0) else (1e-5, 1e-3, 1e-3)
-    for name, one, most in zip(("root", "knee", "tip"), off, allowed, strict=True):
-        if not one <= most:
-            yield f"{name} off by {one:.1e}"
+    root, knee, tip = allowed
+    for k, one in enumerate(off):
+        if not one <= (root if k == 0 else tip if k == len(off) - 1 else knee):
+            yield f"joint {k} off by {one:.1e}"
     turned = max(float(np.abs(a - b).max()) for a, b in zip(axes, want.axes, strict=True))
     if not turned < 3e-3:
         yield f"axes off by {turned:.1e}"
@@ -70,7 +71,7 @@ def untrue(last, want, joints):
     limb = last.planar_ik
     if limb.reach != want.reach:
         yield f"{limb.reach} is {want.reach}: {limb.message}"
-    residual = float(np.linalg.norm(joints[2] - want.target))
+    residual = float(np.linalg.norm(joints[-1] - want.target))
     if not abs(limb.residual - residual) <= 1e-6 + 1e-5 * want.length:
         yield f"residual {limb.residual:.6f} is {residual:.6f}"
 
@@ -96,7 +97,8 @@ def is_smooth(case, influence):
 
 
 class Shown(NamedTuple):
-    """What was seen of all limbs: joints and axes (limbs, 3 + 2 * 3, 3) in each frame."""
+    """What was seen of all limbs: joints and axes (limbs, 5 + 4 * 3, 3) in each frame; the last ones again where a limb
+    has fewer."""
 
     frames: list[np.ndarray]
     lengths: np.ndarray
@@ -104,8 +106,8 @@ class Shown(NamedTuple):
     def differences(self, other, most=1e-5):
         for frame, was, now in zip(cases.FRAMES, self.frames, other.frames, strict=True):
             off = np.abs(was - now).max(axis=-1)
-            off[:, :3] /= self.lengths[:, None]
-            for i, (joints, axes) in enumerate(zip(off[:, :3].max(axis=1), off[:, 3:].max(axis=1), strict=True)):
+            off[:, :5] /= self.lengths[:, None]
+            for i, (joints, axes) in enumerate(zip(off[:, :5].max(axis=1), off[:, 5:].max(axis=1), strict=True)):
                 if not (joints <= most and axes <= 200 * most):
                     yield f"frame {frame} rig {i}: {joints:.1e}, {axes:.1e} {CASES[i]}"
 
@@ -115,9 +117,10 @@ def look(lasts, depsgraph=None):
     depsgraph = depsgraph or bpy.context.evaluated_depsgraph_get()
     rows = []
     for last, case in zip(lasts, CASES, strict=True):
-        links = (2, 1) if case["has_twist"] else (1, 1)
+        links = (2, 1) if case["has_twist"] else (1,) * case["bones"]
         joints, axes, _ = oracle.seen_of(last.id_data.evaluated_get(depsgraph), last.name, links)
-        rows.append(np.concatenate([joints, *(each.T for each in axes)]))
+        more = 4 - len(links)
+        rows.append(np.concatenate([joints, *[joints[-1:]] * more, *(each.T for each in (*axes, *[axes[-1]] * more))]))
     return np.array(rows)
 
 
@@ -126,7 +129,7 @@ def shown(lasts):
     for frame in cases.FRAMES:
         at(frame)
         frames.append(look(lasts))
-    joints = frames[0][:, :3]
+    joints = frames[0][:, :5]
     return Shown(frames, np.linalg.norm(np.diff(joints, axis=1), axis=-1).sum(axis=1))
 
 

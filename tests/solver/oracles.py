@@ -96,7 +96,7 @@ def reached(distance: float, lengths, softness=0.0, stretch=0.0, stretch_max=1.0
     if farthest - s < distance < farthest + s:
         gone = distance - (distance - farthest + s) ** 2 / (4 * s)
     gone = min(max(gone, nearest), farthest)
-    factor = min(1.0 + stretch * max(distance / gone - 1.0, 0.0), stretch_max) if gone else 1.0
+    factor = min(1.0 + stretch * max(distance / max(gone, 1e-60) - 1.0, 0.0), stretch_max)
     return gone, factor
 
 

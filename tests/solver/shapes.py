@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from addon.solver import Plane, Reference, Settings, reference
 from addon.solver.ops import FLOATS
+from addon.solver.triangle import limited_range
 from tests.solver.oracles import X, Y, Z, matrix, turn, unit
 
 seeds = st.integers(0, 2**32 - 1)
@@ -59,13 +60,12 @@ class Shape(NamedTuple):
         first, second = self.axes
         return reference(
             self.lengths,
-            half(self.alpha),
-            half(self.kappa),
+            (half(self.alpha), half(self.alpha - self.kappa)),
             tuple(map(tuple, first.T.tolist())),
-            tuple((second.T @ Z).tolist()),
+            [tuple((second.T @ Z).tolist())],
             self.stills,
             FLOATS,
-            tuple((second.T @ self.ways[1]).tolist()),
+            [tuple((second.T @ self.ways[1]).tolist())],
         )
 
     def turned(self, turns) -> list[np.ndarray]:
@@ -109,7 +109,9 @@ class Case(NamedTuple):
     @property
     def settings(self) -> Settings:
         low, high = self.limits
-        limited = {"min_cos2": math.cos(low / 2) ** 2, "max_cos2": math.cos(high / 2) ** 2 if high < math.pi else 0.0}
+        of = self.shape.reference.bones
+        near, far = limited_range(of, math.cos(low / 2) ** 2, math.cos(high / 2) ** 2, FLOATS)
+        limited = {"nearest": near if low > 0.0 else 0.0, "farthest": far if high < math.pi else math.inf}
         return Settings(side=self.side, swivel=half(self.swivel), **self.features, **limited)
 
 

@@ -1,4 +1,4 @@
-"""Turning Blender's own IK constraints of two bones into limbs, which stay where they are, and back."""
+"""Turning Blender's own IK constraints of two to four bones into limbs, which stay where they are, and back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..solving import limbs_now
 from ..status import measure
 from ..words import Refused
 from .fitting import fit, keep
-from .recognising import check_editable
+from .recognising import check_editable, check_zigzag
 from .removing import remove
 
 Array = NDArray[Any]
@@ -43,6 +43,12 @@ class Solvers(NamedTuple):
     last: PoseBone
     free: Any
     poled: Any
+    links: tuple[int, ...]
+
+    @property
+    def bones(self) -> list[PoseBone]:
+        """The limb's, from the root down."""
+        return hierarchy(self.last, len(self.links))
 
     @property
     def each(self) -> list[Any]:
@@ -113,13 +119,13 @@ def _active(bone: PoseBone) -> list[Any]:
 def _convert(context: Context, last: PoseBone, tolerance: float) -> list[Refused]:
     solvers = _solvers(last)
     with _at_full_influence(context, solvers):
-        _check_rest(context, last)
-        before = _joints(context, last)
-        found = fit(context, last, (1, 1), read(solvers.acting), _plane(last, solvers.acting), "TAIL", inf)
+        _check_rest(context, solvers)
+        before = _joints(context, solvers)
+        found = fit(context, last, solvers.links, read(solvers.acting), _plane(solvers), "TAIL", inf)
     with unkeyed_kept(context, [last.id_data]), frame_held():
         _take(solvers)
         keep(last, found, "TAIL")
-        warnings = [*_limit(last), *_told(solvers)]
+        warnings = [*_limit(solvers), *_told(solvers)]
         if len(solvers.each) == 2:
             switch_pole(last, solvers.poled, _muting(last, solvers.free), solvers.acting == solvers.poled)
         if _stretches(solvers):
@@ -149,7 +155,8 @@ def _solvers(last: PoseBone) -> Solvers:
         raise Refused("'{bone}' has no IK constraint to convert", bone=last.name)
     free = [each for each in found if each.pole_target is None]
     poled = [each for each in found if each.pole_target is not None]
-    solvers = Solvers(last, free[0] if free else None, poled[0] if poled else None)
+    count = found[0].chain_count or 1 + len(last.parent_recursive)
+    solvers = Solvers(last, free[0] if free else None, poled[0] if poled else None, (1,) * count)
     is_pair = len(free) == len(poled) == 1 and read(free[0])[:2] == read(poled[0])[:2] and _muting(last, free[0])
     if len(found) > 1 and not is_pair:
         raise Refused(
@@ -157,11 +164,12 @@ def _solvers(last: PoseBone) -> Solvers:
         )
     for each in found:
         _check(last, each, bool(is_pair))
+    check_zigzag(make_shape(last, solvers.links, tip="TAIL"))
     return solvers
 
 
-def _check_rest(context: Context, last: PoseBone) -> None:
-    for bone in hierarchy(last, 2):
+def _check_rest(context: Context, solvers: Solvers) -> None:
+    for bone in solvers.bones:
         if abs(_posed(context, bone).length / bone.bone.length - 1.0) > STRETCHED:
             raise Refused("'{bone}' is stretched now: bring it to rest, then convert", bone=bone.name)
 
@@ -171,7 +179,9 @@ def _check(last: PoseBone, constraint: Any, is_pair: bool) -> None:
     is_group = constraint.target and constraint.target.type != "ARMATURE" and constraint.subtarget
     is_switched = is_animated(last.id_data, constraint.path_from_id("mute"))
     flaws = {
-        "IK of '{bone}' has {count} bones: limbs of two can be converted": length != 2 or last.parent is None,
+        "IK of '{bone}' has {count} bones: limbs have two to four": not 2
+        <= length
+        <= min(4, 1 + len(last.parent_recursive)),
         "IK of '{bone}' has no target": constraint.target is None,
         "IK of '{bone}' has Use Tail off: switch it on, then convert": not constraint.use_tail,
         "IK of '{bone}' also turns with its target: switch its Rotation off, then convert": constraint.use_rotation,
@@ -215,19 +225,20 @@ def _at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
         tag(solvers.last)
 
 
-def _plane(last: PoseBone, constraint: Any) -> str:
+def _plane(solvers: Solvers) -> str:
     """POLE with a pole; HINGE where IK locks leave the first bone one axis, or the whole rig is flat; else FREE."""
-    if constraint.pole_target:
+    if solvers.acting.pole_target:
         return "POLE"
-    first = hierarchy(last, 2)[0]
+    first = solvers.bones[0]
     is_locked = sum((first.lock_ik_x, first.lock_ik_y, first.lock_ik_z)) == 2
-    return "HINGE" if is_locked or hinge_axis(last) else "FREE"
+    return "HINGE" if is_locked or hinge_axis(solvers.last) else "FREE"
 
 
-def _joints(context: Context, last: PoseBone) -> Array:
-    """Knee and tail as they are evaluated, in the armature and in lengths of the limb."""
-    posed = _posed(context, last)
-    places: Array = np.array([posed.head[:], posed.tail[:]]) / sum(bone.bone.length for bone in hierarchy(last, 2))
+def _joints(context: Context, solvers: Solvers) -> Array:
+    """Knees and tail as they are evaluated, in the armature and in lengths of the limb."""
+    bones = solvers.bones
+    ends = [*(_posed(context, bone).head[:] for bone in bones[1:]), _posed(context, solvers.last).tail[:]]
+    places: Array = np.array(ends) / sum(bone.bone.length for bone in bones)
     return places
 
 
@@ -235,7 +246,7 @@ def _solved(context: Context, last: PoseBone) -> Array:
     """Where the limb puts them at full influence."""
     now = limbs_now(last.id_data, [last], context.evaluated_depsgraph_get(), is_whole=True)
     seen = measure(now)
-    ends = applied(np.linalg.inv(now.world), np.array([seen.knees[0], seen.expected[0]]))
+    ends = applied(np.linalg.inv(now.world)[None], seen.joints[0])
     places: Array = ends / sum(now.table.limbs[0].shape.lengths)
     return places
 
@@ -244,7 +255,7 @@ def _solved(context: Context, last: PoseBone) -> Array:
 
 
 def _stretches(solvers: Solvers) -> bool:
-    return solvers.acting.use_stretch and max(bone.ik_stretch for bone in hierarchy(solvers.last, 2)) > 0.0
+    return solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
 
 
 def _take(solvers: Solvers) -> None:
@@ -258,25 +269,26 @@ def _take(solvers: Solvers) -> None:
             curve.mute = True
             was["parked"].append(curve.data_path)
         each.mute = True
-    make_home(last, (1, 1), constraint=home)
+    make_home(last, solvers.links, constraint=home)
     last[GROUP][WAS] = json.dumps(was)
     last[SLIDER["influence"].key] = acting.influence
     move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
 
 
-def _limit(last: PoseBone) -> list[Refused]:
+def _limit(solvers: Solvers) -> list[Refused]:
     """Carry the knee's IK limits over, if it has them about the one axis that it bends about; say so of all others."""
-    limited = [(bone, axis) for bone in hierarchy(last, 2) for axis in "xyz" if getattr(bone, f"use_ik_limit_{axis}")]
-    limited = [(bone, axis) for bone, axis in limited if not getattr(bone, f"lock_ik_{axis}")]
+    last = solvers.last
+    axes = [(bone, axis) for bone in solvers.bones for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}")]
+    limited = [(bone, axis) for bone, axis in axes if getattr(bone, f"use_ik_limit_{axis}")]
     if not limited:
         return []
-    shape = make_shape(last, (1, 1), tip="TAIL")
+    shape = make_shape(last, solvers.links, tip="TAIL")
     (bone, axis), *others = limited
     along = float(shape.normals[1]["xyz".index(axis)])
-    if others or bone != last or abs(along) < 1.0 - STRETCHED:
+    if others or bone != last or abs(along) < 1.0 - STRETCHED or len(solvers.links) > 2:
         return [Refused("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
     side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
-    ends = [shape.kappa - side * getattr(last, f"ik_{end}_{axis}") for end in ("min", "max")]
+    ends = [shape.angles[0] - shape.angles[1] - side * getattr(last, f"ik_{end}_{axis}") for end in ("min", "max")]
     limits = last[GROUP]
     limits["min_angle"] = min(max(pi - max(ends), 0.0), pi)
     limits["max_angle"] = min(max(pi - min(ends), 0.0), pi)

@@ -3,6 +3,8 @@ evaluated now."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from math import atan2, cos, pi, remainder, sin, tau
 from typing import Any, NamedTuple
 
@@ -13,17 +15,19 @@ from numpy.typing import NDArray
 
 from ...blender.types import ArmatureObject, own_matrix
 from ...solver.arrays import row_of
-from ...solver.limb import Plane, Reference, Settings, joints_of, line_to, pose_limb, roll_to
+from ...solver.limb import Plane, Settings, joints_of, line_to, pose_limb, roll_to
 from ...solver.matrices import unit
 from ...solver.ops import FLOATS
+from ...solver.reference import Reference
 from ...solver.rotation import conjugate, half_angle, multiply, rotate
 from ..follow import Follow, place_of
-from ..home import bones_of_limb
+from ..home import bones_of_limb, has_slider
 from ..settings import CHOICES, GROUP, SLIDER
 from ..shape import Shape, Turn, hinge_axis, make_shape
 from ..solving import carried
-from ..table import reference_of
+from ..table import half_of, reference_of
 from ..words import Refused
+from .ankles import ankles_of
 
 Array = NDArray[Any]
 
@@ -52,6 +56,7 @@ class Fit(NamedTuple):
     bend_axis: tuple[float, float, float]
     flip: bool
     swivel: float
+    ankle: float
     frame: Array
     tip: Array
     knee: Array
@@ -61,18 +66,29 @@ class Fit(NamedTuple):
 class Posture(NamedTuple):
     """How a limb stands: the rotations of its bones by their own channels, and in a frame G its joints and its pole."""
 
-    turns: tuple[Turn, Turn]
-    knee: Any
-    tip: Any
+    turns: tuple[Turn, ...]
+    joints: Any  # knees and tip
     pole: Any
+
+    @property
+    def tip(self) -> Any:
+        """Where the tip is."""
+        return self.joints[-1]
+
+    @property
+    def aside(self) -> Any:
+        """Where the first and third bone lead together: of two bones, the knee."""
+        ways = np.diff(np.array([(0.0, 0.0, 0.0), *self.joints]), axis=0)
+        return ways[::2].sum(axis=0)
 
 
 class Held(NamedTuple):
-    """How near the solver comes to a pose: with which side and swivel, how it turns the reference to the target and
-    about the line there, and how far it is off, as a part of what is allowed."""
+    """How near the solver comes to a pose: with which side, swivel and ankle, how it turns the reference to the target
+    and about the line there, and how far it is off, as a part of what is allowed."""
 
     side: float
     swivel: float
+    ankle: float
     turn: Turn
     error: float
 
@@ -128,13 +144,14 @@ def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
         elif name in group:
             del group[name]
     last[SLIDER["flip"].key], last[SLIDER["swivel"].key] = fit.flip, fit.swivel
+    if has_slider(last, "ankle"):
+        last[SLIDER["ankle"].key] = fit.ankle
 
 
-def turns_now(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ...]) -> tuple[Turn, Turn]:
+def turns_now(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ...]) -> tuple[Turn, ...]:
     """The rotations that the first bones of a limb's links would need by their own channels for the pose they are
     evaluated in."""
-    first, second = bones_of_limb(evaluated.pose.bones[last.name], links)
-    return _turn_of(own_matrix(first)), _turn_of(own_matrix(second))
+    return tuple(_turn_of(own_matrix(bone)) for bone in bones_of_limb(evaluated.pose.bones[last.name], links))
 
 
 def _turn_of(matrix: BlenderMatrix) -> Turn:
@@ -157,18 +174,18 @@ def _pole_of(follow: Follow, evaluated: ArmatureObject, depsgraph: Depsgraph) ->
 
 
 def _posture(
-    evaluated: ArmatureObject, last: PoseBone, shape: Shape, frame: Array, turns: tuple[Turn, Turn], pole: Any
+    evaluated: ArmatureObject, last: PoseBone, shape: Shape, frame: Array, turns: tuple[Turn, ...], pole: Any
 ) -> Posture:
-    to_frame = np.linalg.pinv(frame)
-    end = np.array(evaluated.pose.bones[last.name].matrix, float)
-    knee = np.array(evaluated.pose.bones[shape.names[1]].head, float)
-    knee, tip = (to_frame @ [*knee, 1.0])[:3], (to_frame @ end @ [*shape.tip, 1.0])[:3]
-    turned = np.array(joints_of(turns, row_of(reference_of([shape]), 0))[1], float)
-    if np.linalg.norm(turned - tip) < MOVED * sum(shape.lengths):  # without the tiny locations that importers leave:
-        tip = turned  # of a limb that is nearly straight, they would move the knee by a multiple of them
-    if _is_straight(knee, tip):
-        tip = tip * max(1.0, (1.0 + PAST_STRAIGHT) * sum(shape.lengths) / float(np.linalg.norm(tip)))
-    return Posture(turns, knee, tip, None if pole is None else (to_frame @ [*pole, 1.0])[:3])
+    to_frame, bones, size = np.linalg.pinv(frame), evaluated.pose.bones, sum(shape.lengths)
+    places = [np.array([*bones[name].head[:], 1.0]) for name in shape.names[1:]]
+    places.append(np.array(bones[last.name].matrix, float) @ [*shape.tip, 1.0])
+    joints = [(to_frame @ place)[:3] for place in places]
+    turned = np.array(joints_of(turns, row_of(reference_of([shape]), 0))[-1], float)
+    if np.linalg.norm(turned - joints[-1]) < MOVED * size:  # without the tiny locations that importers leave: of a limb
+        joints[-1] = turned  # that is nearly straight, they would move the knee by a multiple of them
+    if _is_straight(joints):
+        joints[-1] = joints[-1] * max(1.0, (1.0 + PAST_STRAIGHT) * size / float(np.linalg.norm(joints[-1])))
+    return Posture(turns, joints, None if pole is None else (to_frame @ [*pole, 1.0])[:3])
 
 
 def _hold(shape: Shape, posture: Posture, plane: str) -> Held:
@@ -183,35 +200,43 @@ def hold(shape: Shape, posture: Posture, plane: str, side: float = 1.0) -> Held:
     """How the solver comes nearest to a pose from a reference, in a plane and with the knee on one side (-1:
     flipped)."""
     of: Reference = row_of(reference_of([shape]), 0)
+    found: list[Held] = []
+    for ankle in ankles_of(of, posture.turns, float(np.linalg.norm(posture.tip)), side):
+        found.append(_hold_with(of, shape, posture, plane, side, ankle))
+        if found[-1].error <= 1.0:
+            break
+    return min(found, key=lambda held: held.error)
+
+
+def _hold_with(of: Reference, shape: Shape, posture: Posture, plane: str, side: float, ankle: float) -> Held:
     tip, pole = tuple(posture.tip), posture.pole if plane == "POLE" else None
     if plane == "HINGE":
         line = _about((0.0, 0.0, 1.0), *half_angle(tip[1], -tip[0], float(np.hypot(tip[0], tip[1])), FLOATS))
         rolls = [0.0]
     else:
         line = line_to(tip, float(np.linalg.norm(tip)), FLOATS)
-        wanted, given = (_in_frame(shape, turn) for turn in (posture.turns[0], _solved(tip, of, side, 0.0, "FREE")[0]))
+        first = _solved(tip, of, Settings(side, ankle=half_of(ankle)), "FREE")[0]
+        wanted, given = (_in_frame(shape, turn) for turn in (posture.turns[0], first))
         about = multiply(conjugate(line), multiply(multiply(wanted, conjugate(given)), line))
-        by_knee = angle_of(roll_to(line, tuple(posture.knee), FLOATS)) + (pi if side < 0.0 else 0.0)
+        by_knee = angle_of(roll_to(line, tuple(posture.aside), FLOATS)) + (pi if side < 0.0 else 0.0)
         rolls = [angle_of((about[0], about[2])), by_knee]  # as the first bone is turned, and as the knee lies
     of_pole = 0.0 if pole is None else angle_of(roll_to(line, tuple(pole), FLOATS))
     found = []
     for roll in rolls:
-        turns = _solved(tip, of, side, roll - of_pole, plane, pole)
+        turns = _solved(tip, of, Settings(side, half_of(roll - of_pole), ankle=half_of(ankle)), plane, pole)
         turn = _unit(multiply(line, _about((0.0, 1.0, 0.0), cos(roll / 2.0), sin(roll / 2.0))))
-        found.append(Held(side, _clean(roll - of_pole), turn, _error(of, posture, turns)))
+        found.append(Held(side, _clean(roll - of_pole), ankle, turn, _error(of, posture, turns)))
     return min(found, key=lambda held: held.error)
 
 
-def _solved(tip: Any, of: Reference, side: float, swivel: float, plane: str, pole: Any = None) -> tuple[Turn, Turn]:
+def _solved(tip: Any, of: Reference, settings: Settings, plane: str, pole: Any = None) -> list[Turn]:
     """The rotations that the solver gives the bones."""
-    settings = Settings(side, (cos(swivel / 2.0), sin(swivel / 2.0)))
-    first, second = pose_limb(tip, of, settings, Plane(plane), FLOATS, pole).turns
-    return _unit(first), _unit(second)
+    return [_unit(turn) for turn in pose_limb(tip, of, settings, Plane(plane), FLOATS, pole).turns]
 
 
-def _error(of: Reference, posture: Posture, turns: tuple[Turn, Turn]) -> float:
+def _error(of: Reference, posture: Posture, turns: Sequence[Turn]) -> float:
     """How far a limb turned so is off a pose, as a part of what is allowed."""
-    places = zip(joints_of(turns, of), (posture.knee, posture.tip), strict=True)
+    places = zip(joints_of(turns, of), posture.joints, strict=True)
     joints = [float(np.linalg.norm(np.subtract(a, b))) / of.bones.total for a, b in places]
     bones = [_between(a, b) for a, b in zip(turns, posture.turns, strict=True)]
     return float(max(max(joints) / MOVED, max(bones) / TURNED))
@@ -228,15 +253,16 @@ def _in_frame(shape: Shape, turn: Turn) -> Turn:
 def _made(
     shape: Shape, frame: Array, posture: Posture, held: Held, plane: str, stills: tuple[Turn, ...], axis: Any
 ) -> Fit:
-    pole = posture.knee + sum(shape.lengths) * np.array(rotate(held.turn, (-held.side, 0.0, 0.0)))
-    tip, knee, pole = ((frame @ [*place, 1.0])[:3] for place in (posture.tip, posture.knee, pole))
+    pole = posture.aside + sum(shape.lengths) * np.array(rotate(held.turn, (-held.side, 0.0, 0.0)))
+    tip, knee, pole = ((frame @ [*place, 1.0])[:3] for place in (posture.tip, posture.joints[0], pole))
     swivel = 0.0 if plane == "POLE" and posture.pole is None else held.swivel
-    return Fit(plane, stills, axis, held.side < 0.0, swivel, frame, tip, knee, pole)
+    return Fit(plane, stills, axis, held.side < 0.0, swivel, held.ankle, frame, tip, knee, pole)
 
 
-def _is_straight(knee: Any, tip: Any) -> bool:
-    first, second = unit(knee, tip), unit(tip - knee, tip)
-    return bool(first @ second > 0.0 and np.linalg.norm(np.cross(first, second)) < STRETCHED)
+def _is_straight(joints: Any) -> bool:
+    ways = np.diff(np.array([(0.0, 0.0, 0.0), *joints]), axis=0)
+    units = [unit(way, joints[-1]) for way in ways]
+    return all(a @ b > 0.0 and np.linalg.norm(np.cross(a, b)) < STRETCHED for a, b in pairwise(units))
 
 
 def _about(axis: tuple[float, float, float], cosine: float, sine: float) -> Turn:

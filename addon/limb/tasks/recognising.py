@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+from math import remainder, tau
 from typing import Any
 
 from bpy.types import PoseBone
@@ -11,8 +13,8 @@ from ...blender.animation import curves_everywhere
 from ...blender.dependencies import Dependencies
 from ...blender.types import children_of, path_to_bone, takes_bones
 from ..home import bones_of_limb, check_parents, is_limb, is_ours, limbs_of, line_of, links_of
+from ..shape import Shape, make_shape, says_twist
 from ..shape import foot_of as bone_below
-from ..shape import make_shape, says_twist
 from ..words import Refused
 from .feet import foot_of
 
@@ -24,6 +26,9 @@ IN_LINE = 0.02
 
 AT_REST = 1e-4
 """How far a limb's own bones may be moved, as a part of its length, and how much scaled."""
+
+FLAT = 1e-3
+"""How far a joint of three or four bones may lie beside their plane, as a part of their length."""
 
 _NUMBER = re.compile(r"[._ -]?\d+$")
 
@@ -69,13 +74,36 @@ def check(last: PoseBone, links: tuple[int, ...], dependencies: Dependencies | N
         if not bone.bone.use_inherit_rotation:
             raise Refused("'{bone}' does not inherit rotation: switch on its Inherit Rotation", bone=bone.name)
     _check_left(last, line)
-    lengths = make_shape(last, links).lengths
+    shape = make_shape(last, links)
+    check_zigzag(shape)
+    lengths = shape.lengths
     if min(lengths) < 1e-6 * max(1.0, *lengths) or not max(lengths):
         raise Refused("Two joints of '{bone}' are in the same place: move one in Edit Mode", bone=last.name)
     _check_movers(line, dependencies or Dependencies())
     starts = bones_of_limb(last, links)
     for bone in line:
         _check_channels(bone, sum(lengths), bone in starts)
+
+
+def check_zigzag(shape: Shape) -> None:
+    """Refuse three or four bones that are not in one plane, or do not bend to one side and the other in turn."""
+    if len(shape.lengths) < 3:
+        return
+    size, joints = sum(shape.lengths), [rest[:3, 3] for rest in shape.rest]
+    for name, joint in zip(shape.names[1:], joints[1:], strict=True):
+        off = abs(float((joint - shape.frame[:3, 3]) @ shape.frame[:3, 2]))
+        if off > FLAT * size:
+            raise Refused(
+                "'{bone}' begins {off} of the limb's length beside its plane: move it there in Edit Mode",
+                bone=name,
+                off=f"{off / size:.2g}",
+            )
+    for k, (before, after) in enumerate(pairwise(shape.angles)):
+        if remainder(after - before, tau) * (1.0 if k % 2 else -1.0) < -FLAT:
+            raise Refused(
+                "'{bone}' bends to the same side as the bone above it, as a finger does: add two bones",
+                bone=shape.names[k + 1],
+            )
 
 
 def check_editable(last: PoseBone) -> None:

@@ -17,9 +17,8 @@ from ...blender.types import tag, view_layer_of
 from ...solver.limb import joints_of, line_to, roll_to
 from ...solver.ops import FLOATS
 from ...solver.rotation import conjugate, rotate
-from ...solver.triangle import limited_range
 from ..follow import follow_of
-from ..home import bones_of_limb, by_rig
+from ..home import bones_of_limb, by_rig, has_slider
 from ..moving import Move, check_movable, check_undriven, move, rig_slider
 from ..settings import SLIDER
 from ..solving import LimbsNow, limbs_now, solve
@@ -101,7 +100,7 @@ def check_snap(context: Context, lasts: Sequence[PoseBone], snap: Snap) -> None:
 
 
 def to_target(context: Context, lasts: Sequence[PoseBone]) -> Snapped:
-    """Snap targets, poles, flip and swivel to the bones' own pose in this frame, without keys."""
+    """Snap targets, poles, flip, swivel and ankle to the bones' own pose in this frame, without keys."""
     for last in lasts:
         _check_own(last)
     turned = feet.turns_of_targets(context, lasts)
@@ -128,9 +127,9 @@ def _check_own(last: PoseBone) -> None:
 def _match(now: LimbsNow, row: int, last: PoseBone, snapped: Snapped) -> list[Move]:
     """Set flip and swivel of a limb, and say where its target and pole are to be."""
     limb, flip = now.table.limbs[row], bool(now.sliders["flip"][row] > 0.5)
-    turns = tuple(now.own[row, 0]), tuple(now.own[row, 1])
-    knee, tip = joints_of(turns, now.table.singles[row][1])
-    posture = Posture(turns, knee, tip, None)
+    turns: Any = tuple(map(tuple, now.own[row, : len(limb.bones)]))
+    joints = joints_of(turns, now.table.singles[row][1])
+    posture, tip = Posture(turns, joints, None), joints[-1]
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
     ways = [hold(limb.shape, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
     held = ways[0] if ways[0].error <= max(1.0, ways[1].error) else ways[1]
@@ -147,6 +146,8 @@ def _match(now: LimbsNow, row: int, last: PoseBone, snapped: Snapped) -> list[Mo
     target = (tip[0] * far, tip[1] * far, tip[2] * far)
     moves = [Move(limb.follow.target, limb.follow.subtarget, _in_world(now, row, target))]  # type: ignore[arg-type]
     _set(snapped, last, "flip", held.side < 0.0)
+    if has_slider(last, "ankle"):
+        _set(snapped, last, "ankle", held.ankle)
     if plane == "FREE":
         moves += _roll(now, row, last, snapped, held.swivel, target, size)
     return moves
@@ -200,7 +201,8 @@ def _far(now: LimbsNow, row: int, length: float) -> tuple[float, bool]:
     """How many times as far as the tip the target is, for softness to leave the tip there, which is `extend_shaped`
     back; and whether the knee's limits keep the tip from there."""
     _, of, settings = now.table.singles[row]
-    nearest, farthest, *_ = limited_range(of.bones, settings.min_cos2, settings.max_cos2, FLOATS)
+    nearest = max(settings.nearest, of.bones.nearest if of.groups is None else 0.0)
+    farthest = min(settings.farthest, of.bones.total)
     softness, slack = float(now.sliders["softness"][row]) * of.bones.total, NEAR * of.bones.total
     if not nearest - slack <= length <= farthest + slack:
         return 1.0, True

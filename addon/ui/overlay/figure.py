@@ -41,26 +41,25 @@ def figure(last: PoseBone, depsgraph: Depsgraph) -> list[Stroke]:
     root = now.frames[0, :3, 3]
     strokes = []
     if influence < 1.0:
-        strokes.append(Stroke("ghost", np.array([root, seen.knees[0], seen.expected[0]])))
+        strokes.append(Stroke("ghost", np.array([root, *seen.joints[0]])))
     elif np.linalg.norm(seen.tips[0] - target) > 3.0 * MISSED * seen.sizes[0]:
         strokes.append(Stroke("miss", np.array([seen.tips[0], target])))
     if now.table.is_poled[0]:
-        strokes.append(Stroke("pole", np.array([seen.knees[0], seen.poles[0]])))
+        strokes.append(Stroke("pole", np.array([seen.joints[0, 0], seen.poles[0]])))
     return [*strokes, *_reach(now, seen)]
 
 
 def _reach(now: LimbsNow, seen: Measured) -> list[Stroke]:
     """The arc of the full reach by the target, in the plane that the limb bends in."""
     limb, root = now.table.limbs[0], now.frames[0, :3, 3]
-    r1, r2 = limb.shape.lengths
-    size = seen.sizes[0] / (r1 + r2)
-    farthest = size * np.sqrt(max(r1 * r1 + r2 * r2 - 2.0 * r1 * r2 * cos(limb.choices["max_angle"]), 0.0))
-    along, knee = seen.targets[0] - root, seen.knees[0] - root
+    total = sum(limb.shape.lengths)
+    farthest = seen.sizes[0] * min(now.table.singles[0][2].farthest / total, 1.0)
+    along, knee = seen.targets[0] - root, seen.joints[0, 0] - root
     distance = float(np.linalg.norm(along))
     if distance < NEAR_REACH * farthest or not distance:
         return []
     normal = np.cross(along, knee)
-    if np.linalg.norm(normal) < 1e-6 * distance * size * r1:  # straight
+    if np.linalg.norm(normal) < 1e-6 * distance * seen.sizes[0]:  # straight
         normal = now.frames[0, :3, 2] - along * (now.frames[0, :3, 2] @ along) / distance**2
     normal = normal / max(float(np.linalg.norm(normal)), 1e-12)
     turns = [(cos(angle / 2.0), *(normal * sin(angle / 2.0))) for angle in np.linspace(-ARC, ARC, SEGMENTS + 1)]

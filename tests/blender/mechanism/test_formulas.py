@@ -22,9 +22,15 @@ def spec(addon):
 
 def specs(spec):
     features = product(
-        ("HINGE", "FREE", "POLE"), (False, True), (False, True), ("LENGTH", "UNIFORM", "VOLUME"), (0.0, 0.7), (pi, 2.0)
+        ("HINGE", "FREE", "POLE"),
+        (False, True),
+        (False, True),
+        ("LENGTH", "UNIFORM", "VOLUME"),
+        (0.0, 0.7),
+        (pi, 2.0),
+        (2, 3, 4),
     )
-    for plane, soft, stretch, volume, least, most in features:
+    for plane, soft, stretch, volume, least, most, count in features:
         for size in NASTY:
             yield spec._replace(
                 plane=plane,
@@ -35,10 +41,13 @@ def specs(spec):
                 stretch_max=size + 1.0,
                 min_angle=least,
                 max_angle=most,
-                lengths=(size, 1.7 * size),
-                alpha=-0.123456789,
-                kappa=1.23456789,
-                stills=((0.123456789, -0.123456789, 0.6, -0.6), (1.0, 0.0, 0.0, 0.0)),
+                lengths=(size, 1.7 * size, 1.23456789 * size, 0.987654321 * size)[:count],
+                angles=(0.123456789, -1.23456789, 0.213456789, -0.987654321)[:count],
+                axes=spec.axes[:1] * count,
+                normals=spec.normals[:1] * count,
+                bones=spec.bones[:1] * count,
+                ankle=count > 2,
+                stills=((0.123456789, -0.123456789, 0.6, -0.6), *((1.0, 0.0, 0.0, 0.0),) * 3)[:count],
             )
 
 
@@ -78,7 +87,7 @@ def test_differs_by_closeness(addon, spec):
             return tuple(shaken(each, by) for each in value)
         return value + rng.uniform(-by, by) if isinstance(value, float) else value
 
-    numbers = ("frame", "axes", "lengths", "alpha", "kappa", "normals", "stills", "min_angle")
+    numbers = ("frame", "axes", "lengths", "angles", "normals", "stills", "min_angle")
     for name in numbers:
         value = getattr(spec, name)
         assert not differs(spec, spec._replace(**{name: shaken(value, 1e-6)})), name

@@ -1,0 +1,47 @@
+"""The ankle with which a limb of three or four bones stands in a pose: what the solver does, backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import acos, atan2, cos, hypot, remainder, sin, tau
+from typing import Any
+
+from ...solver.reference import Reference
+from ...solver.rotation import Quaternion, conjugate, dot, multiply
+
+
+def ankles_of(of: Reference, turns: Sequence[Quaternion], distance: float, side: float) -> list[float]:
+    """The ankles that may give a limb the bend between its last bone and the one that keeps together with it, first
+    none, by the bones' own turns, the distance from root to tip, and the side that the knee is on."""
+    if of.groups is None:
+        return [0.0]
+    bends = []
+    for still, turn, normal, (cosine, sine) in zip(
+        of.stills[1:], turns[1:], of.normals, of.kappas, strict=True
+    ):  # each bone against the one before, about the normal
+        w, *about = multiply(conjugate(still), turn)
+        bends.append(2.0 * (atan2(dot((about[0], about[1], about[2]), normal), w) - atan2(sine, cosine)))
+    bend = -side * remainder(bends[-1] + bends[-2], tau)
+    return [0.0, *_ankles(of, bend, distance)]
+
+
+def _ankles(of: Reference, bend: float, distance: float) -> list[float]:
+    """Of ``bend``, the sine of half is the root of the share s times that of half the rest's bend less the ankle a::
+
+        sin^2(bend / 2) (slack + span sin^2((closing + a) / 2)) = (L^2 - d^2) sin^2((rest - a) / 2)
+
+    which is one equation in the sine and cosine of a; or s is 1."""
+    groups: Any = of.groups
+    group = groups.first if len(of.lengths) % 2 else groups.second
+    rest, closing = (2.0 * atan2(half[1], half[0]) for half in (group.bend, groups.closing))
+    left, wanted = max(of.bones.total**2 - distance * distance, 0.0), sin(bend / 2.0) ** 2
+    u, v = wanted * groups.span / 2.0, left / 2.0
+    p = v * cos(rest) - u * cos(closing)
+    q = v * sin(rest) + u * sin(closing)
+    size = hypot(p, q)
+    found = [rest - bend]
+    if size > 1e-12 * of.bones.total**2:
+        middle = atan2(q, p)
+        off = acos(min(max((v - u - wanted * groups.slack) / size, -1.0), 1.0))
+        found += [middle + off, middle - off]
+    return [remainder(angle, tau) for angle in found]
