@@ -90,6 +90,7 @@ def bench_rig() -> None:
         for count in (50, 200):
             print_frames(f"{count} limbs bent by {bend}°", partial(new_limbs, count, bend), ways)
     print_frames("4 among 300 other bones", partial(new_limbs, 4, others=300), {"rig": on_rig})
+    print_frames("50 of three bones by 60°", partial(new_limbs, 50, 60.0, bones=3), ways)
     print_frames("200 rigs of two limbs", partial(new_limbs, 2, rigs=200), {"rig": on_rig})
 
 

@@ -31,7 +31,9 @@ def limbs() -> list[tuple[Any, Any, Any]]:
     return [(bone, objects[f"to {name}"], pole) for bone, name, pole in zip(bones, names, poles, strict=True)]
 
 
-def new_limbs(count: int, bend: float = 20.0, rigs: int = 1, others: int = 0, frames: int = 101) -> Any:
+def new_limbs(
+    count: int, bend: float = 20.0, rigs: int = 1, others: int = 0, frames: int = 101, bones: int = 2
+) -> Any:
     """Rigs of limbs that point up, whose targets go round in front of them, in their plane and in reach."""
     new_file(frames)
     armature = bpy.data.armatures.new("Rig")
@@ -39,13 +41,16 @@ def new_limbs(count: int, bend: float = 20.0, rigs: int = 1, others: int = 0, fr
     in_mode("EDIT", first)
     base = armature.edit_bones.new("base")
     base.tail = (0.0, 0.0, 0.3)
-    knee = Vector((0.0, sin(radians(bend / 2)), cos(radians(bend / 2))))
+    aside = Vector((0.0, sin(radians(bend / 2)), 0.0)) * 2.0 / bones
+    up = Vector((0.0, 0.0, cos(radians(bend / 2)))) * 2.0 / bones
     places = [Vector((0.1 * (i % 25) - 1.2, 0.05 * (i // 25), 0.0)) for i in range(count)]
     for i, place in enumerate(places):
-        upper, lower = armature.edit_bones.new(f"upper{i}"), armature.edit_bones.new(f"lower{i}")
-        upper.head, upper.tail, upper.parent = place, place + knee, base
-        lower.head, lower.tail, lower.parent = upper.tail, place + Vector((0.0, 0.0, 2.0 * knee.z)), upper
-        lower.use_connect = True
+        above, start = base, place
+        for k in range(bones):
+            bone = armature.edit_bones.new(f"lower{i}" if k == bones - 1 else f"upper{i}")
+            bone.head, bone.tail = start, start + up + (-aside if k % 2 else aside)
+            bone.parent, bone.use_connect = above, k > 0
+            above, start = bone, bone.tail.copy()
     for i in range(others):
         bone = armature.edit_bones.new(f"other{i}")
         bone.head, bone.tail = (i, 1.0, 0.0), (i, 1.0, 1.0)
@@ -140,15 +145,22 @@ def in_mode(mode: str, ob: Any) -> None:
     bpy.ops.object.mode_set(mode=mode)
 
 
+def length_of(last: Any) -> int:
+    """How many bones a limb of `new_limbs` has."""
+    return 3 if ".001" in last.parent.name else 2
+
+
 def constraint(pole: bool = False) -> None:
     for bone, target, its_pole in limbs():
         made = bone.constraints.new("IK")
-        made.target, made.chain_count, made.pole_target = target, 2, its_pole if pole else None
+        made.target, made.chain_count, made.pole_target = target, length_of(bone), its_pole if pole else None
 
 
 def live(plane: str = "FREE", **settings: object) -> None:
     for bone, target, pole in limbs():
         ik = bone.planar_ik
+        if length_of(bone) > 2:
+            ik.chain_count = length_of(bone)
         ik.target, ik.pole_target, ik.plane = target, pole if plane == "POLE" else None, plane
         for name, value in settings.items():
             setattr(ik, name, value)

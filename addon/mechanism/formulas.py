@@ -3,8 +3,8 @@
 Each letter is something measured: x, y, z where the target is in the limb's frame G, d how far it is from the root;
 p and q where the pole is aside of the line to the target, along X and Z of G turned with that line, m how far it is;
 g by how much less than fully straight the limb goes ("gone"); and sliders: f flip, s swivel, k pole, u softness,
-e stretch, t influence, n ankle. Of more than two bones (`groups`): the first group's sine of half the bend j and length
-a, the second's h and b, and the square c of the distance gone.
+e stretch, t influence, n ankle. Of more than two bones (`groups`): the first group's sine of half the bend j and square
+of the length a, the second's h and b, and the square c of the distance gone.
 
 A driver that fails once stays invalid for good: nothing here divides by 0, takes a root of less than 0, or compares
 what is not a number, whatever the letters are. What is not chosen is not evaluated.
@@ -38,6 +38,8 @@ def number(value: float) -> str:
 def finite(expression: str, otherwise: str = "0") -> str:
     """An expression, or another where any of its letters is infinite or not a number."""
     squares = "+".join(f"{letter}*{letter}" for letter in letters_of(expression) if letter not in "abcfhjk")
+    if not squares:
+        return expression
     return f"({expression}) if ceil(1/(1+{squares}))==1 else {otherwise}"
 
 
@@ -62,10 +64,9 @@ def turns(spec: Spec) -> list[str]:
     off_line, *joints = _turns_of_groups(spec) if len(spec.lengths) > 2 else _turns_of_two(spec)
     still, *others = spec.angles
     first = f"(1-2*f)*({off_line})-{number(still)}{line}"
-    found = [finite(first) if line or len(spec.lengths) == 2 else first]
+    found = [finite(first)]
     for before, after, joint in zip(spec.angles, others, joints, strict=False):
-        turn = f"{number(before - after)}-(1-2*f)*({joint})"
-        found.append(turn if len(spec.lengths) > 2 else finite(turn))
+        found.append(finite(f"{number(before - after)}-(1-2*f)*({joint})"))
     return found
 
 
@@ -94,28 +95,36 @@ def _groups(spec: Spec) -> Groups:
 def _turns_of_groups(spec: Spec) -> list[str]:
     """The same for three or four bones, by the triangle of their groups and the bends within these."""
     of = _groups(spec)
-    a, b = "a", "b" if len(spec.lengths) > 3 else number(spec.lengths[1])
-    far, near = f"({a}+{b})*({a}+{b})-c", f"c-({a}-{b})*({a}-{b})"
-    adjacent = f"c+a*a-{'b*b' if b == 'b' else number(spec.lengths[1] ** 2)}"
-    off_line = f"atan2(sqrt(max(4*a*a*c-pow({adjacent},2),0)),{adjacent})"
-    knee = _half(far, near)
+    a, b, c = "a", "b", "c"
+    if len(spec.lengths) == 3:
+        b = number(spec.lengths[1] ** 2)
+    if _is_plain(spec):
+        c = "d*d"
+    beside, ahead = f"{c}+{a}-{b}", f"{c}-{a}-{b}"
+    off_line = f"atan2(sqrt(max(4*{a}*{c}-pow({beside},2),0)),{beside})"
+    knee = f"atan2(sqrt(max(4*{a}*{b}-pow({ahead},2),0)),{ahead})"
 
-    def bends(group: Group, length: str, sine: str) -> list[str]:
+    def bends(group: Group, sine: str) -> list[str]:
         """By how much its bones are off the line of a group, each to its side."""
-        ends = (f"({length}{'-+'[k]}{number(group.difference)})" for k in range(2))
-        along = f"({length}+{number(group.total)})*sqrt(max(1-{sine}*{sine},0))"
-        return [f"2*atan2({end}*{sine},{along})" for end in ends]
+        twice = (number(group.total - group.difference), number(group.total + group.difference))  # of the other bone
+        height = f"{sine}*sqrt(max(1-{sine}*{sine},0))"
+        return [f"atan2({each}*{height},{number(group.total)}-{each}*{sine}*{sine})" for each in twice]
 
-    first, third = bends(of.first, "a", "j")
+    first, third = bends(of.first, "j")
     if len(spec.lengths) == 3:
         return [f"{off_line}+{first}", f"{knee}+{first}", f"{third}-{knee}"]
-    second, fourth = bends(of.second, "b", "h")
+    second, fourth = bends(of.second, "h")
     return [f"{off_line}+{first}", f"{knee}+{first}-{second}", f"{third}+{second}-{knee}", f"{knee}+{fourth}-{third}"]
 
 
+def _is_plain(spec: Spec) -> bool:
+    """Whether the distance gone is that to the target, as one letter has it, and what is said of it has the room."""
+    return len(spec.lengths) == 3 and spec.plane != "HINGE" and not is_shaped(spec)
+
+
 def groups(spec: Spec) -> dict[str, list[str]]:
-    """What the bones of groups say, along their own axes: the sine of half of a group's bend and its length, and the
-    first the square of the distance gone. As the solver's `groups` have it."""
+    """What the bones of groups say, along their own axes: the sine of half of a group's bend, the square of its length,
+    and the first the square of the distance gone. As the solver's `groups` have it."""
     if len(spec.lengths) < 3:
         return {}
     of, total = _groups(spec), sum(spec.lengths)
@@ -127,9 +136,10 @@ def groups(spec: Spec) -> dict[str, list[str]]:
     for k, group in enumerate((of.first, of.second)[: len(spec.lengths) - 2], 1):
         is_turned = spec.ankle and k == len(spec.lengths) - 2
         sine = f"sin({number(_angle(group.bend))}-n/2)" if is_turned else number(group.bend[1])
-        length = f"sqrt(max({number(group.total**2)}-{number(group.product)}*{share}*pow({sine},2),0))"
+        length = f"{number(group.total**2)}-{number(group.product)}*{share}*pow({sine},2)"
         found[f"group {k}"] = [finite(f"sqrt({share})*{sine}"), finite(length)]
-    found["group 1"].append(finite(gone))
+    if not _is_plain(spec):
+        found["group 1"].append(finite(gone))
     return found
 
 

@@ -175,13 +175,12 @@ def _check_rest(context: Context, solvers: Solvers) -> None:
 
 
 def _check(last: PoseBone, constraint: Any, is_pair: bool) -> None:
-    length = constraint.chain_count or 1 + len(last.parent_recursive)
+    most = 1 + len(last.parent_recursive)
+    length = constraint.chain_count or most
     is_group = constraint.target and constraint.target.type != "ARMATURE" and constraint.subtarget
     is_switched = is_animated(last.id_data, constraint.path_from_id("mute"))
     flaws = {
-        "IK of '{bone}' has {count} bones: limbs have two to four": not 2
-        <= length
-        <= min(4, 1 + len(last.parent_recursive)),
+        "IK of '{bone}' has {count} bones: limbs have two to four": not 2 <= length <= min(4, most),
         "IK of '{bone}' has no target": constraint.target is None,
         "IK of '{bone}' has Use Tail off: switch it on, then convert": not constraint.use_tail,
         "IK of '{bone}' also turns with its target: switch its Rotation off, then convert": constraint.use_rotation,
