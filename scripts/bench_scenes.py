@@ -31,9 +31,7 @@ def limbs() -> list[tuple[Any, Any, Any]]:
     return [(bone, objects[f"to {name}"], pole) for bone, name, pole in zip(bones, names, poles, strict=True)]
 
 
-def new_limbs(
-    count: int, bend: float = 20.0, rigs: int = 1, others: int = 0, frames: int = 101, bones: int = 2
-) -> Any:
+def new_limbs(count: int, bend: float = 20.0, rigs: int = 1, others: int = 0, frames: int = 101, bones: int = 2) -> Any:
     """Rigs of limbs that point up, whose targets go round in front of them, in their plane and in reach."""
     new_file(frames)
     armature = bpy.data.armatures.new("Rig")

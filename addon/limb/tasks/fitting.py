@@ -37,6 +37,9 @@ MOVED = 1e-4
 TURNED = 2e-3
 """How much a bone may be turned in radians, and still count as it was."""
 
+EXACT = 0.1
+"""What part of that no better ankle is looked for."""
+
 PAST_STRAIGHT = 4e-6
 """How far past the tip of a straight limb, in its lengths, its target is put, which still counts as reached: short of
 it by no more than rounding, it would bend the limb by the root of that, some 1e-3 radians."""
@@ -203,7 +206,7 @@ def hold(shape: Shape, posture: Posture, plane: str, side: float = 1.0) -> Held:
     found: list[Held] = []
     for ankle in ankles_of(of, posture.turns, float(np.linalg.norm(posture.tip)), side):
         found.append(_hold_with(of, shape, posture, plane, side, ankle))
-        if found[-1].error <= 1.0:
+        if found[-1].error <= EXACT:
             break
     return min(found, key=lambda held: held.error)
 

@@ -1,0 +1,224 @@
+"""Limbs of three and four bones through every task: added, snapped, switched, mirrored, converted and back."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from math import pi
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion, Vector
+
+from tests.blender import rigs
+
+SIDES = {".L": 1.0, ".R": -1.0}
+LEG = {3: ("thigh", "shin", "hock"), 4: ("blade", "arm", "elbow", "pastern")}
+JOINTS = [(0.0, 0.1, 1.0), (0.0, -0.15, 0.65), (0.0, 0.2, 0.35), (0.0, 0.1, 0.08)]
+"""Of a dog's hind leg."""
+
+
+@pytest.fixture
+def dog():
+    """A rig with hips and two legs of three or four bones, with feet."""
+
+    def make(count=3):
+        places = [Vector(place) for place in JOINTS]
+        if count == 4:
+            places.insert(0, Vector((0.0, -0.1, 1.3)))
+        bones = {"root": ((0, 0, 0), (0, 0.3, 0), ""), "hips": ((0, -0.3, 1.3), (0, 0.1, 1.35), "root")}
+        for side, x in SIDES.items():
+            here = [(0.15 * x, place.y, place.z) for place in places]
+            above = "hips"
+            for k, name in enumerate(LEG[count]):
+                bones[name + side] = (here[k], here[k + 1], above)
+                above = name + side
+            bones["foot" + side] = (here[-1], (0.15 * x, -0.1, 0.02), above)
+        return rigs.rig(bones)
+
+    return make
+
+
+@pytest.fixture
+def leg(dog, add, addon):
+    """The last bone of a leg with IK, in a mode."""
+
+    def make(count=3, mode="RIG", knee="FREE", **options):
+        ob = dog(count)
+        name = LEG[count][-1] + ".L"
+        add(ob, name, links=(1,) * count, knee=knee, **options)
+        if mode == "RIG":
+            addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones[name]])
+        return ob.pose.bones[name]
+
+    return make
+
+
+def names_of(count, side=".L"):
+    return [*(name + side for name in LEG[count]), "foot" + side]
+
+
+def seen(ob, count=3, side=".L"):
+    return rigs.matrices(ob, names_of(count, side))
+
+
+def repose(last, count, rng):
+    """Another pose of a leg's own bones, in its plane and still a zigzag."""
+    ob = last.id_data
+    first, *others = (ob.pose.bones[name] for name in names_of(count)[:-1])
+    first.rotation_quaternion = rigs.turn(rng, 1.5)
+    for bone in others:
+        across = bone.bone.matrix_local.to_3x3().transposed() @ Vector((1, 0, 0))
+        bone.rotation_quaternion = Quaternion(across, rng.uniform(-0.35, 0.35))
+
+
+def same(before, after, place=3e-5, turn=3e-3):
+    assert np.abs(before - after)[:, :3, 3].max() < place
+    assert np.abs(before - after)[:, :3, :3].max() < turn
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
+@pytest.mark.parametrize("count", [3, 4])
+def test_adding_moves_nothing_and_the_tip_follows(leg, dog, count, knee, mode):
+    before = seen(dog(count), count)
+    last = leg(count, mode, knee)
+    same(before, seen(last.id_data, count), 1e-4, 2e-3)
+    assert (last.planar_ik.chain_count, last.planar_ik.reach, last.planar_ik.mode) == (count, "REACHED", mode)
+    ob, control = last.id_data, last.id_data.pose.bones[last.planar_ik.subtarget]
+    for step in ((0.0, 0.2, 0.1), (0.0, -0.3, 0.2), (0.0, 0.1, -0.3)):
+        rigs.put(control, rigs.place(ob, control.name) + Vector(step))
+        last.planar_ik.ankle = step[1]
+        tip, goal = rigs.place(ob, "foot.L"), rigs.place(ob, control.name)
+        reached = last.planar_ik.reach == "REACHED"
+        assert ((tip - goal).length < 2e-5) is reached
+        joints = [rigs.place(ob, name) for name in names_of(count)]
+        if not reached:  # out of reach: straight
+            along = (joints[-1] - joints[0]).normalized()
+            assert max((joint - joints[0]).cross(along).length for joint in joints) < 1e-5
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("knee", ["FREE", "POLE"])
+def test_three_bones_switch_there_and_back_by_the_ankle(leg, tasks, mode, knee):
+    """Any pose in their plane is shown by IK as it was."""
+    for seed in range(6):
+        last, rng = leg(3, mode, knee, foot=False), random.Random(seed)
+        ob = last.id_data
+        last.planar_ik.influence = 0.0
+        repose(last, 3, rng)
+        before = seen(ob)[:3]
+        tasks("switching").switch(bpy.context, [last])
+        assert last.planar_ik.influence == 1.0
+        same(before, seen(ob)[:3])
+        last.planar_ik.ankle += 0.3
+        before = seen(ob)[:3]
+        tasks("switching").switch(bpy.context, [last])
+        same(before, seen(ob)[:3])
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_switching_four_keeps_the_tip(leg, tasks, count):
+    last = leg(count, foot=False)
+    last.planar_ik.influence = 0.0
+    repose(last, count, random.Random(2))
+    before = rigs.place(last.id_data, "foot.L")
+    tasks("switching").switch(bpy.context, [last])
+    assert (rigs.place(last.id_data, "foot.L") - before).length < 3e-5
+
+
+@pytest.mark.parametrize("knee", ["FREE", "POLE"])
+@pytest.mark.parametrize("count", [3, 4])
+def test_mirrored(leg, tasks, count, knee):
+    last = leg(count, "RIG", knee)
+    ob, limb = last.id_data, last.planar_ik
+    control = ob.pose.bones[limb.subtarget]
+    control.location = (0.1, -0.1, 0.2)
+    limb.ankle, limb.swivel = 0.3, 0.4
+    tasks("mirroring").mirror(bpy.context, [last])
+    bpy.context.view_layer.update()
+    left, right = (seen(ob, count, side)[:, :3, 3] for side in SIDES)
+    assert np.abs(left * (-1.0, 1.0, 1.0) - right).max() < 3e-5
+
+
+@pytest.mark.parametrize("pole", [False, True])
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("count", [3, 4])
+def test_converted_and_back(dog, tasks, addon, count, mode, pole):
+    ob = dog(count)
+    last = ob.pose.bones[names_of(count)[-2]]
+    for name in ("foot_ik", "knee_ik"):
+        empty = bpy.data.objects.new(name, None)
+        bpy.context.collection.objects.link(empty)
+        empty.location = rigs.place(ob, "foot.L") if name == "foot_ik" else (0.15, -1.5, 0.6)
+    ik = last.constraints.new("IK")
+    ik.target, ik.chain_count, ik.use_stretch = bpy.data.objects["foot_ik"], count, False
+    if pole:
+        ik.pole_target, ik.pole_angle = bpy.data.objects["knee_ik"], -pi / 2
+    before = seen(ob, count)
+    tasks("converting").convert(bpy.context, [last])
+    if mode == "RIG":
+        addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones[last.name]])
+    last = ob.pose.bones[names_of(count)[-2]]
+    same(before, seen(ob, count), 2e-4, 1e-2)
+    bpy.data.objects["foot_ik"].location.z += 0.2
+    bpy.context.view_layer.update()
+    assert last.planar_ik.reach == "REACHED"
+    tasks("converting").unconvert(bpy.context, [last])
+    assert [each.mute for each in ob.pose.bones[names_of(count)[-2]].constraints] == [False]
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_knee_limits_hold_every_inner_angle(leg, mode):
+    last = leg(3, mode, foot=False)
+    ob, limb = last.id_data, last.planar_ik
+    limb.min_angle, limb.max_angle = 1.5, 2.6
+    control = ob.pose.bones[limb.subtarget]
+    for height in (-0.6, -0.1, 0.2, 0.5, 0.8):
+        control.location = (0.0, 0.0, height)
+        joints = [rigs.place(ob, name) for name in names_of(3)]
+        ways = [b - a for a, b in pairwise(joints)]
+        inner = [pi - a.angle(b) for a, b in pairwise(ways)]
+        assert min(inner) > 1.5 - 1e-3
+        assert max(inner) < 2.6 + 1e-3
+
+
+def finger(ob):
+    ob.data.edit_bones["hock.L"].tail = (0.15, 0.6, 0.5)
+    ob.data.edit_bones["foot.L"].head = (0.15, 0.6, 0.5)
+
+
+def aside(ob):
+    ob.data.edit_bones["hock.L"].head.x += 0.1
+
+
+@pytest.mark.parametrize(("edit", "said"), [(finger, "hock.L"), (aside, "shin.L")])
+def test_what_is_no_zigzag_in_one_plane_is_refused(dog, add, addon, edit, said):
+    ob = dog()
+    rigs.activate(ob, "EDIT")
+    edit(ob)
+    bpy.ops.object.mode_set(mode="POSE")
+    with pytest.raises(addon("limb.words").Refused) as refusal:
+        add(ob, "hock.L", links=(1, 1, 1))
+    assert said in str(refusal.value)
+    assert not ob.pose.bones["hock.L"].planar_ik.enabled
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_from_a_script(dog, addon, mode):
+    ob = dog()
+    target = bpy.data.objects.new("Target", None)
+    bpy.context.collection.objects.link(target)
+    limb = ob.pose.bones["hock.L"].planar_ik
+    limb.chain_count = 3
+    limb.target = target
+    if mode == "RIG":
+        addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones["hock.L"]])
+    for count in (3, 2, 3):
+        limb = ob.pose.bones["hock.L"].planar_ik
+        limb.chain_count = count
+        target.location = (0.1, 0.1, 0.3) if count == 3 else (0.2, 0.0, 0.5)
+        bpy.context.view_layer.update()
+        assert (limb.reach, limb.mode, limb.residual < 1e-5) == ("REACHED", mode, True)
+        assert ("IK Ankle" in ob.pose.bones["hock.L"]) is (count == 3)
