@@ -31,7 +31,8 @@ class Shape(NamedTuple):
     """A limb in its reference pose, of two to four links.
 
     ``rest`` are the rest matrices (4, 4) of the links' first bones, ``reference`` the same in the reference pose,
-    ``frame`` is G; ``lengths`` of the links, and their ``angles`` off the line; ``normals`` is the bend plane's normal
+    ``frame`` is G; ``lengths`` of the links in the bend plane, how far they rise out of it (``rises``, which only more
+    than two do) and their ``angles`` off the line; ``normals`` is the bend plane's normal
     in the axes of each link in the reference, ``alongs`` the direction to its next joint there; ``tip`` is where the
     tip is in the last bone's own space; ``points`` says of each link that its first bone points at its next joint."""
 
@@ -40,6 +41,7 @@ class Shape(NamedTuple):
     reference: tuple[Matrix, ...]
     frame: Matrix
     lengths: tuple[float, ...]
+    rises: tuple[float, ...]
     angles: tuple[float, ...]
     normals: tuple[Matrix, ...]
     stills: tuple[Turn, ...]
@@ -81,20 +83,22 @@ def make_shape(
     reference = [posed[start] for start in starts]
     frame = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
     ways = [b - a for a, b in pairwise(joints)]
-    units = [unit(way, matrix[:3, 1]) for way, matrix in zip(ways, reference, strict=True)]
+    rises = [float(way @ frame[:3, 2]) if len(ways) > 2 else 0.0 for way in ways]
+    flat = [way - rise * frame[:3, 2] for way, rise in zip(ways, rises, strict=True)]
     return Shape(
         names=tuple(bone.name for bone in bones),
         rest=tuple(rest[start] for start in starts),
         reference=tuple(reference),
         frame=frame,
-        lengths=tuple(float(np.linalg.norm(way)) for way in ways),
+        lengths=tuple(float(np.linalg.norm(way)) for way in flat),
+        rises=tuple(rises),
         angles=tuple(_angles(ways, frame)),
         normals=tuple(matrix[:3, :3].T @ frame[:3, 2] for matrix in reference),
         stills=stills,
         tip=place,
-        alongs=tuple(matrix[:3, :3].T @ way for matrix, way in zip(reference, units, strict=True)),
+        alongs=tuple(m[:3, :3].T @ unit(way, m[:3, 1]) for m, way in zip(reference, flat, strict=True)),
         points=tuple(
-            bool(np.linalg.norm(way - matrix[:3, 1]) < 1e-4) for way, matrix in zip(units, reference, strict=True)
+            bool(np.linalg.norm(unit(way, m[:3, 1]) - m[:3, 1]) < 1e-4) for m, way in zip(reference, ways, strict=True)
         ),
     )
 

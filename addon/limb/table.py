@@ -193,6 +193,7 @@ def reference_of(shapes: Sequence[Shape]) -> Reference:
         [IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in stills],
         ARRAYS,
         [rows([shape.alongs[k] for shape in shapes]) for k in each[1:]],
+        rows([shape.rises for shape in shapes]),
     )
 
 

@@ -187,7 +187,7 @@ def joints_of(turns: Sequence[Quaternion], reference: Reference, stretch: Any = 
         else:
             turn = (w, *combine(u, v, t, axes))
         pose = multiply(pose, turn)
-        bone = scale(rotate(pose, (x, y, 0.0)), length * stretch)
+        bone = scale(rotate(pose, (x * length, y * length, reference.rises[k])), stretch)
         joint = (joint[0] + bone[0], joint[1] + bone[1], joint[2] + bone[2])
         found.append(joint)
     return tuple(found)

@@ -25,6 +25,7 @@ class Reference(NamedTuple):
     normals: tuple[Vector, ...]  # the bend plane's, in the axes of each bone but the first
     stills: tuple[Quaternion, ...]  # the bones' own local rotations
     alongs: tuple[Vector, ...]  # to the next joint, in the axes of each bone but the first; forward kinematics need it
+    rises: tuple[Any, ...]  # of each bone out of the plane, which the lengths lie in; for forward kinematics, too
     groups: Groups | None  # of more than two bones
 
 
@@ -36,6 +37,7 @@ def reference(
     stills: Sequence[Quaternion],
     m: Ops,
     alongs: Sequence[Vector],
+    rises: Sequence[Any] = (0.0, 0.0, 0.0, 0.0),
 ) -> Reference:
     """A limb's shape, from what is measured; half angles, normals and ``alongs`` are of any length.
 
@@ -55,5 +57,6 @@ def reference(
         tuple(normals),
         tuple(stills),
         tuple(cross(*pair) for pair in zip(across, normals, strict=True)),
+        tuple(rises),
         groups,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import remainder, tau
 from typing import Any
 
@@ -27,8 +27,11 @@ IN_LINE = 0.02
 AT_REST = 1e-4
 """How far a limb's own bones may be moved, as a part of its length, and how much scaled."""
 
-FLAT = 1e-3
-"""How far a joint of three or four bones may lie beside their plane, as a part of their length."""
+FLAT = 0.1
+"""How far a joint of three or four bones may lie beside their plane, as a part of their length: it stays as far."""
+
+STRAIGHT = 1e-3
+"""By how much, in radians, a bone may bend to the wrong side, and still count as straight."""
 
 _NUMBER = re.compile(r"[._ -]?\d+$")
 
@@ -86,20 +89,18 @@ def check(last: PoseBone, links: tuple[int, ...], dependencies: Dependencies | N
 
 
 def check_zigzag(shape: Shape) -> None:
-    """Refuse three or four bones that are not in one plane, or do not bend to one side and the other in turn."""
+    """Refuse three or four bones that are far from one plane, or do not bend to one side and the other in turn."""
     if len(shape.lengths) < 3:
         return
-    size, joints = sum(shape.lengths), [rest[:3, 3] for rest in shape.rest]
-    for name, joint in zip(shape.names[1:], joints[1:], strict=True):
-        off = abs(float((joint - shape.frame[:3, 3]) @ shape.frame[:3, 2]))
-        if off > FLAT * size:
+    for name, off in zip(shape.names[1:], accumulate(shape.rises), strict=False):
+        if abs(off) > FLAT * sum(shape.lengths):
             raise Refused(
                 "'{bone}' begins {off} of the limb's length beside its plane: move it there in Edit Mode",
                 bone=name,
-                off=f"{off / size:.2g}",
+                off=f"{abs(off) / sum(shape.lengths):.2g}",
             )
     for k, (before, after) in enumerate(pairwise(shape.angles)):
-        if remainder(after - before, tau) * (1.0 if k % 2 else -1.0) < -FLAT:
+        if remainder(after - before, tau) * (1.0 if k % 2 else -1.0) < -STRAIGHT:
             raise Refused(
                 "'{bone}' bends to the same side as the bone above it, as a finger does: add two bones",
                 bone=shape.names[k + 1],
