@@ -172,6 +172,7 @@ def draw_knee(layout: Any, last: PoseBone) -> None:
         button.what, button.plane = "PLANE", value
     if plane != "HINGE":
         draw_slider(layout, last, "swivel", "Swivel")
+    draw_slider(layout, last, "ankle", "Ankle")
     draw_slider(layout, last, "flip", "Flip")
 
 
