@@ -14,6 +14,7 @@ from mathutils import Matrix as BlenderMatrix
 from numpy.typing import NDArray
 
 from ...blender.types import ArmatureObject, own_matrix
+from ...solver.ankles import ankles_of
 from ...solver.arrays import row_of
 from ...solver.limb import Plane, Settings, joints_of, line_to, pose_limb, roll_to
 from ...solver.matrices import unit
@@ -27,7 +28,6 @@ from ..shape import Shape, Turn, hinge_axis, make_shape
 from ..solving import carried
 from ..table import half_of, reference_of
 from ..words import Refused
-from .ankles import ankles_of
 
 Array = NDArray[Any]
 

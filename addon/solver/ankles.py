@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import acos, atan2, cos, hypot, remainder, sin, tau
 from typing import Any
 
-from ...solver.reference import Reference
-from ...solver.rotation import Quaternion, conjugate, dot, multiply
+from .reference import Reference
+from .rotation import Quaternion, conjugate, dot, multiply
 
 
 def ankles_of(of: Reference, turns: Sequence[Quaternion], distance: float, side: float) -> list[float]:
