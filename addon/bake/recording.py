@@ -129,14 +129,13 @@ def _new_read(ob: Any, name: str, bones: list[str], count: int) -> Read:
     return Read({bone: i for i, bone in enumerate(bones)}, which, numbers, np.empty((len(everyone), size), np.float32))
 
 
-def _new_rig(ob: Any, lasts: list[PoseBone], count: int, is_sure: bool) -> Rig:
+def _new_rig(ob: Any, lasts: list[Any], count: int, is_sure: bool) -> Rig:
     animated = animated_paths(ob) if is_sure else set()
     sliders: dict[str, Array] = {}
     changing: list[tuple[str, int, str, str]] = []
     for slider in SLIDERS:
-        owners: list[Any] = [*lasts]
-        sliders[slider.name] = np.tile([float(last.get(slider.key, slider.default)) for last in owners], (count, 1))
-        for i, last in enumerate(owners):
+        sliders[slider.name] = np.tile([float(last.get(slider.key, slider.default)) for last in lasts], (count, 1))
+        for i, last in enumerate(lasts):
             if slider.key in last and (not is_sure or path_to_custom(last.name, slider.key) in animated):
                 changing.append((slider.name, i, last.name, slider.key))
     return Rig(ob, lasts, table_of(ob, lasts), sliders, changing)
