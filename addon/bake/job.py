@@ -54,13 +54,10 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
         keys = [Keys(np.arange(len(request.frames)), None, 0.0)] * len(courses)
     else:
         courses, keys = yield from _bake(context, lasts, request, way)
-    notes += [
-        Refused(SHEARED, bone=course.last.name) for course in courses if course.is_sheared and not request.for_game
-    ]
-    limbs = [
-        _told(name, mode, way, course, of_course, request)
-        for name, mode, course, of_course in zip(names, modes, courses, keys, strict=True)
-    ]
+    sheared = [course.last.name for course in courses if course.is_sheared and not request.for_game]
+    notes += [Refused(SHEARED, bone=name) for name in sheared]
+    rows = zip(names, modes, courses, keys, strict=True)
+    limbs = [_told(name, mode, way, course, found, request) for name, mode, course, found in rows]
     unreached = np.any([course.is_missed(request.max_miss) for course in courses], axis=0)
     return Report(request.frames, limbs, notes, int(unreached.sum()))
 

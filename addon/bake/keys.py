@@ -51,10 +51,8 @@ class Sheet:
             curve = self._curve(path, index)
             for time, value in beside:
                 fcurves.write(curve, np.array([time]), np.array([value]))
-            if slopes is None:
-                fcurves.write(curve, times, values[:, index])
-            else:
-                fcurves.write(curve, times, values[:, index], "BEZIER", slopes[:, index])
+            smooth = () if slopes is None else ("BEZIER", slopes[:, index])
+            fcurves.write(curve, times, values[:, index], *smooth)
 
     def hold(self, path: str, times: Array, value: float, now: float) -> None:
         """Let a property have a value from the first to the last of these times, and before and after what it had;

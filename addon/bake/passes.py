@@ -90,10 +90,10 @@ def _is_there(before: Course, now: Course, frames: Any) -> bool:
 
 
 def _unneeded(lasts: Sequence[PoseBone], way: Way) -> Iterator[tuple[Any, set[str]]]:
-    """The data paths of rigs that nobody needs to know: channels of bones that limbs don't hang on, and those that
-    limbs turn which are all IK."""
+    """The data paths of rigs that act and nobody needs to know: channels of bones that limbs don't hang on, and those
+    that limbs turn which are all IK."""
     for ob in dict.fromkeys(last.id_data for last in lasts):
-        split = {curve.data_path: split_path(curve.data_path) for curve in curves_of(ob)}
+        split = {curve.data_path: split_path(curve.data_path) for curve in curves_of(ob) if not curve.mute}
         animated, needed = animated_paths(ob), {bone for rig, bone in way.carriers if rig == ob}
         turned: set[str] = set()
         for last in lasts:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..blender.animation import animated_paths
 from ..blender.channels import SIZES
 from ..blender.rotation import rotation_channel
-from ..blender.types import ArmatureObject, has_bone, path_to_custom
+from ..blender.types import ArmatureObject, has_bone, path_to_bone, path_to_custom
 from ..limb.home import by_rig
 from ..limb.settings import SLIDERS
 from ..limb.table import Table, table_of
@@ -28,7 +28,7 @@ class Read(NamedTuple):
     row: dict[str, int]
     which: Array  # of all bones
     numbers: Array
-    buffer: Array  # all bones in one frame
+    buffer: Array  # all bones in one frame; empty if they keep still
 
 
 class Rig(NamedTuple):
@@ -55,7 +55,7 @@ def new_recording(
     lasts: Sequence[PoseBone], count: int, bones_of: Callable[[PoseBone], Iterable[PoseBone]], is_sure: bool
 ) -> Recording:
     """Room for so many frames. ``bones_of`` gives the bones that have to be read for a limb; ``is_sure`` says that
-    sliders without keys and drivers don't change."""
+    what has no keys and drivers does not change."""
     rigs = [_new_rig(ob, group, count, is_sure) for ob, group in by_rig(lasts).items()]
     needed: dict[Any, dict[str, dict[str, None]]] = {}
     for rig in rigs:
@@ -69,7 +69,7 @@ def new_recording(
                     if has_bone(ob, name):
                         needed[ob].setdefault("matrix", {})[name] = None
     worlds = {ob: np.empty((count, 16), np.float32) for ob in needed}
-    read = {(ob, name): _new_read(ob, name, [*bones], count) for ob in needed for name, bones in needed[ob].items()}
+    read = {(ob, name): _new_read(ob, name, each, count, is_sure) for ob in needed for name, each in needed[ob].items()}
     return Recording(rigs, worlds, read, count)
 
 
@@ -77,7 +77,7 @@ def readers_of(recording: Recording, evaluated_of: Evaluated) -> Callable[[int],
     """What reads the ``i``-th frame of evaluated objects, as long as Blender does not make these anew."""
     resolved = {ob: evaluated_of(ob).path_resolve("matrix_world", False).foreach_get for ob in recording.worlds}
     worlds = [(get, recording.worlds[ob]) for ob, get in resolved.items()]
-    posed = [(evaluated_of(ob).pose, name, read) for (ob, name), read in recording.read.items()]
+    posed = [(evaluated_of(ob).pose, name, read) for (ob, name), read in recording.read.items() if len(read.buffer)]
     rigs = [(evaluated_of(rig.object).pose, rig) for rig in recording.rigs if rig.changing]
 
     def read_frame(i: int) -> None:
@@ -121,22 +121,25 @@ def _matrices(columns: Array) -> Array:
     return columns.reshape(-1, 4, 4).transpose(0, 2, 1).astype(float)
 
 
-def _new_read(ob: Any, name: str, bones: list[str], count: int) -> Read:
+def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: bool) -> Read:
     everyone = {bone: i for i, bone in enumerate(ob.pose.bones.keys())}
     size = {**SIZES, "matrix": 16}[name]
     numbers = np.empty((count, len(bones), size), np.float32)
     which = np.array([everyone[bone] for bone in bones], int)
-    return Read({bone: i for i, bone in enumerate(bones)}, which, numbers, np.empty((len(everyone), size), np.float32))
+    buffer = np.empty((len(everyone), size), np.float32)
+    if is_sure and name != "matrix" and animated_paths(ob).isdisjoint(f"{path_to_bone(bone)}.{name}" for bone in bones):
+        ob.pose.bones.foreach_get(name, buffer.ravel())
+        numbers[:], buffer = buffer[which], buffer[:0]
+    return Read({bone: i for i, bone in enumerate(bones)}, which, numbers, buffer)
 
 
-def _new_rig(ob: Any, lasts: list[PoseBone], count: int, is_sure: bool) -> Rig:
+def _new_rig(ob: Any, lasts: list[Any], count: int, is_sure: bool) -> Rig:
     animated = animated_paths(ob) if is_sure else set()
     sliders: dict[str, Array] = {}
     changing: list[tuple[str, int, str, str]] = []
     for slider in SLIDERS:
-        owners: list[Any] = [*lasts]
-        sliders[slider.name] = np.tile([float(last.get(slider.key, slider.default)) for last in owners], (count, 1))
-        for i, last in enumerate(owners):
+        sliders[slider.name] = np.tile([float(last.get(slider.key, slider.default)) for last in lasts], (count, 1))
+        for i, last in enumerate(lasts):
             if slider.key in last and (not is_sure or path_to_custom(last.name, slider.key) in animated):
                 changing.append((slider.name, i, last.name, slider.key))
     return Rig(ob, lasts, table_of(ob, lasts), sliders, changing)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from bpy.types import PoseBone
 
 from ..blender.animation import animated_paths, drivers_of
+from ..blender.rotation import SIZES
 from ..blender.types import path_to_bone, path_to_custom
 from ..limb.home import bones_of_limb
 from ..limb.settings import SLIDER
@@ -111,8 +112,10 @@ def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
         raise Refused(NO_LIMB)
     if request.for_game and request.tolerance > 0.0:
         raise Refused("For games every frame is keyed: leave out the tolerance")
+    moved: dict[Any, tuple[set[str], set[str]]] = {}  # what of a rig is animated, and by drivers
     for ob in dict.fromkeys(last.id_data for last in request.lasts):
         _check_object(ob)
+        moved[ob] = animated_paths(ob), {curve.data_path for curve in drivers_of(ob)}
     chosen: list[PoseBone] = []
     notes: list[Refused] = []
     for last in request.lasts:
@@ -121,7 +124,7 @@ def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
         except Refused as why:
             notes.append(why)
             continue
-        _check_limb(last, request)
+        _check_limb(last, request, *moved[last.id_data])
         chosen.append(last)
     if not chosen:
         raise notes[0]
@@ -144,19 +147,16 @@ def _check_object(ob: Any) -> None:
         )
 
 
-def _check_limb(last: PoseBone, request: Request) -> None:
+def _check_limb(last: PoseBone, request: Request, animated: set[str], driven: set[str]) -> None:
     """Refuse a limb whose keys would not pose it."""
-    ob: Any = last.id_data
     goes = request.remove or request.for_game
     if goes:
         check_editable(last)
-    animated = animated_paths(ob)
-    driven = [curve.data_path for curve in drivers_of(ob)]
     for bone in bones_of_limb(last):
         path = path_to_bone(bone.name)
         if f"{path}.rotation_mode" in animated:
             raise Refused("The rotation mode of '{bone}' is animated: remove its keys first", bone=bone.name)
-        if any(each.startswith((f"{path}.rotation", f"{path}.scale")) for each in driven):
+        if any(f"{path}.{channel}" in driven for channel in (*SIZES, "rotation_mode", "scale")):
             raise Refused("A driver turns '{bone}': remove it before baking", bone=bone.name)
     if path_to_custom(last.name, SLIDER["influence"].key) in driven and not goes:
         raise Refused("A driver sets IK Influence of '{bone}': remove it before baking", bone=last.name)

@@ -39,13 +39,14 @@ def rigid(matrices: Array) -> tuple[Array, Array]:
     """Matrices ``(..., 4, 4)`` without scale, and the scales ``(..., 3)``, all negative of one that mirrors. Of one
     that is sheared the second axis, along which a bone lies, keeps its direction."""
     x, y, z = (matrices[..., :3, i] for i in range(3))
-    sizes = np.linalg.norm(matrices[..., :3, :3], axis=-2)
-    mirrors = np.where((np.cross(x, y) * z).sum(axis=-1) < 0.0, -1.0, 1.0)[..., None]
-    y = mirrors * y / np.where(sizes[..., 1:2] == 0.0, 1.0, sizes[..., 1:2])
-    x = mirrors * x - y * (mirrors * x * y).sum(axis=-1, keepdims=True)
-    x /= np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-30)
+    sizes = np.sqrt((matrices[..., :3, :3] ** 2).sum(axis=-2))
+    y = y / np.where(sizes[..., 1:2] == 0.0, 1.0, sizes[..., 1:2])
+    x = x - y * (x * y).sum(axis=-1, keepdims=True)
+    x /= np.maximum(np.sqrt((x * x).sum(axis=-1, keepdims=True)), 1e-30)
+    across = x[..., [1, 2, 0]] * y[..., [2, 0, 1]] - x[..., [2, 0, 1]] * y[..., [1, 2, 0]]  # np.cross is slow
+    mirrors = np.where((across * z).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
     found = np.array(matrices)
-    found[..., :3, 0], found[..., :3, 1], found[..., :3, 2] = x, y, np.cross(x, y)
+    found[..., :3, 0], found[..., :3, 1], found[..., :3, 2] = mirrors * x, mirrors * y, across
     return found, mirrors * sizes
 
 
@@ -56,7 +57,7 @@ def turns_of(matrices: Array) -> Array:
     a, b, c, d, e, f = zy - yz, xz - zx, yx - xy, xy + yx, xz + zx, yz + zy
     rows = np.array([(w, a, b, c), (a, x, d, e), (b, d, y, f), (c, e, f, z)])  # each the quaternion, of another size
     chosen = np.take_along_axis(rows, np.argmax([w, x, y, z], axis=0)[None, None], axis=0)[0]
-    found: Array = np.moveaxis(chosen / np.linalg.norm(chosen, axis=0), 0, -1)
+    found: Array = np.moveaxis(chosen / np.sqrt((chosen * chosen).sum(axis=0)), 0, -1)
     return found
 
 

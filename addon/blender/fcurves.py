@@ -54,6 +54,8 @@ def _make_room(curve: Any, frames: NDArray[Any]) -> NDArray[Any]:
     and of new ones. The shape of the curve outside stays as it is."""
     keys, now, count = curve.keyframe_points, read(curve)[0], len(frames)
     first, last = frames[0] - 1e-4, frames[-1] + 1e-4  # single precision of late frames
+    if len(now) == count and first <= now[0] and now[-1] <= last:
+        return np.arange(count)
     within = np.flatnonzero((now >= first) & (now <= last))
     for beside in (*np.flatnonzero(now < first)[-1:], *np.flatnonzero(now > last)[:1]):
         key = keys[int(beside)]
@@ -107,9 +109,8 @@ def hold_from(curve: Any, frame: int) -> None:
 
 
 @cache
-def _number(name: str, choice: str) -> int:
-    number: int = _ENUMS[name].enum_items[choice].value
-    return number
+def _number(name: str, choice: str) -> Any:
+    return np.uint8(_ENUMS[name].enum_items[choice].value)
 
 
 def _get(curve: Any, name: str, size: int, kind: Any = np.float32) -> NDArray[Any]:
@@ -122,7 +123,7 @@ def _set(curve: Any, places: NDArray[Any] | None, name: str, numbers: NDArray[An
     """Set something of some of a curve's keys, or of all. Choices are bytes in Blender, and given as those they cost an
     eighth of what wider numbers do."""
     size, kind = (2, np.float32) if numbers.ndim > 1 else (1, np.uint8)
-    rows = numbers.astype(kind).reshape(-1, size)
+    rows = numbers.astype(kind, copy=False).reshape(-1, size)
     if places is not None and len(places) < len(curve.keyframe_points):
         rows = _get(curve, name, size, kind)
         rows[places] = numbers.reshape(-1, size)

@@ -17,7 +17,7 @@ import numpy as np
 from bpy.types import Bone, PoseBone
 
 from ..solver.matrices import Matrix, cross, inverted, rotation, unit
-from .home import bones_of_limb, group_of, is_part, line_of, links_of
+from .home import group_of, is_part, line_of, links_of
 
 Turn = tuple[float, float, float, float]
 
@@ -68,13 +68,12 @@ def make_shape(
     """The shape of the limb of these ``links`` whose bones stand as ``stills`` say, by their own rotations (at rest
     without any). ``axis`` is what it bends about where it is straight, in the last bone's own space; ``tip`` is
     ``FOOT`` for where the bone below begins, or ``TAIL``."""
-    bones = bones_of_limb(last, links)
-    stills = stills or (IDENTITY,) * len(bones)
     line = line_of(last, links)
+    starts = [sum(links[:i]) for i in range(len(links))] if len(line) == sum(links) else []
+    stills = stills or (IDENTITY,) * len(starts)
     rest = [matrix_of(bone.bone) for bone in line]
-    starts = [line.index(bone) for bone in bones]
-    posed: list[Matrix] = []
-    for i in range(len(line)):
+    posed: list[Matrix] = [] if {*stills} != {IDENTITY} else rest
+    for i in range(len(posed), len(line)):
         in_parent = inverted(rest[i - 1]) @ rest[i] if i else rest[0]
         turned = rotation(stills[starts.index(i)]) if i in starts else np.eye(4)
         posed.append((posed[-1] if i else np.eye(4)) @ in_parent @ turned)
@@ -86,7 +85,7 @@ def make_shape(
     rises = [float(way @ frame[:3, 2]) if len(ways) > 2 else 0.0 for way in ways]
     flat = [way - rise * frame[:3, 2] for way, rise in zip(ways, rises, strict=True)]
     return Shape(
-        names=tuple(bone.name for bone in bones),
+        names=tuple(line[start].name for start in starts),
         rest=tuple(rest[start] for start in starts),
         reference=tuple(reference),
         frame=frame,

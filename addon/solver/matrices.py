@@ -12,7 +12,7 @@ Matrix = NDArray[np.float64]
 
 def unit(v: Any, fallback: Any) -> Matrix:
     """The direction of a vector, or another where it has no length."""
-    size = float(np.linalg.norm(v))
+    size = float(np.dot(v, v)) ** 0.5
     return np.asarray(v, float) / size if size > 1e-12 else np.asarray(fallback, float)
 
 
