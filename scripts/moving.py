@@ -60,7 +60,7 @@ def shows_legs(hand: Hand) -> Any:
     misses = {leg.label: [0.0, 0.0] for leg in LEGS}
     for i in range(FRAMES):
         turn = 2.0 * pi * i / FRAMES
-        for leg, rig in zip(LEGS, rigs, strict=True):
+        for rig in rigs:
             control = rig.pose.bones["foot_ik"]
             by = Matrix.Translation((0.3 * sin(turn), 0.0, 0.16 - 0.5 * cos(turn)))
             control.matrix = by @ rig.data.bones["foot_ik"].matrix_local

@@ -14,42 +14,38 @@ from .window import PICTURES, Window
 if TYPE_CHECKING:
     from tests.window.hand import Hand
 
-SHOWN = {"overlay": "700x640+320+240", "panel": "290x700+0+0"}
+SHOWN = {"overlay": "700x640+320+240", "first": "700x640+320+240", "panel": "290x700+0+0"}
 """The pictures in docs/, and what part of what was taken they show."""
-
-JOINTS = ((0.0, 0.0, 1.8), (0.0, -0.3, 1.0), (0.0, 0.0, 0.2), (0.08, -0.35, 0.05))
-"""Hip, knee, ankle and toes."""
 
 
 def shows_limb(hand: Hand) -> Any:
-    """Played inside Blender: a limb between FK and IK with its overlay, and its panel."""
+    """Played inside Blender: a character, a limb between FK and IK with its overlay, its panel."""
     import bpy
     from mathutils import Euler, Matrix
+
+    from . import sample
 
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     hand.window = bpy.context.window_manager.windows[0]
     yield
-    data = bpy.data.armatures.new("Rig")
-    rig = bpy.data.objects.new("Rig", data)
-    bpy.context.collection.objects.link(rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    parent = None
-    for name, head, tail in zip(("thigh", "shin", "foot"), JOINTS, JOINTS[1:], strict=False):
-        bone = data.edit_bones.new(name)
-        bone.head, bone.tail, bone.parent, bone.use_connect = head, tail, parent, parent is not None
-        parent = bone
+    rig = sample.build("Biped", sample.BIPED, (0.0, 0.0, 0.0), False)
     bpy.ops.object.mode_set(mode="POSE")
-    data.bones.active = data.bones["shin"]
-    bpy.ops.pose.planar_ik_add()
-    ik = rig.pose.bones["shin"].planar_ik
-    ik.softness, ik.influence = 0.06, 0.4
+    shin = rig.pose.bones["shin.L"]
+    ik = shin.planar_ik
     target = rig.pose.bones[ik.subtarget]
-    target.matrix = Matrix.Translation((0.1, -0.4, 0.3)) @ target.matrix
-    bpy.ops.pose.planar_ik_select(part="LIMB")
-    view = hand.view()[0].spaces.active.region_3d
-    view.view_rotation, view.view_location, view.view_distance = Euler((1.4, 0.0, 1.0)).to_quaternion(), (0, 0, 1), 4.0
+    sample.select(rig, target.name)
+    target.matrix = Matrix.Translation((0.0, -0.25, 0.3)) @ target.matrix
+    space = hand.view()[0].spaces.active
+    space.shading.color_type, space.overlay.show_text, space.overlay.show_cursor = "MATERIAL", False, False
+    view = space.region_3d
+    view.view_rotation, view.view_location, view.view_distance = Euler((1.4, 0, 0.7)).to_quaternion(), (0, 0, 0.85), 4.6
     yield from hand.to_the_middle()
+    yield
+    hand.picture("first")
+    sample.select(rig, shin.name)
+    ik.softness, ik.influence = 0.06, 0.4
+    view.view_location, view.view_distance = (0.05, -0.1, 0.5), 2.7
+    yield
     yield
     hand.picture("overlay")
     ik.influence = 1.0
