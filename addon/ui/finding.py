@@ -103,17 +103,37 @@ def limb_suggested(bone: PoseBone | None) -> Suggestion | None:
     generated, which brings IK with it, none."""
     if bone is None or "rig_id" in bone.id_data.data or is_part(bone.bone):
         return None
+    return _suggested(bone, bone) or _suggested(bone, foot_of(bone))  # a shoulder and an upper arm look like a limb
+
+
+def _suggested(bone: PoseBone, clicked: PoseBone | None) -> Suggestion | None:
+    """The limb of which one bone is a part, found from it or from the bone below."""
     try:
-        last, links = limb_of(bone)
+        last, links = limb_of(clicked) if clicked else (bone, ())
     except Refused:
         return None
     line = line_of(last, links)
     lower = " ".join(each.name.lower() for each in line)
+    if bone != clicked and bone not in line:
+        return None
     if is_limb(last) or any(word in lower for word in NO_LIMB) or root_of(last) == line[0].name:
         return None
     ends = [end for each in bone.id_data.data.bones for end in (each.head_local, each.tail_local)]
     size = max(max(end[i] for end in ends) - min(end[i] for end in ends) for i in range(3))
     return (last, links) if sum(make_shape(last, links).lengths) >= LEAST * size else None
+
+
+def limbs_suggested(bones: Sequence[PoseBone]) -> list[Suggestion]:
+    """The limbs that bones are parts of, each once. Of two that share bones, as thigh and shin, shin and paw of an
+    animal, the upper one."""
+    found = [*dict.fromkeys(filter(None, map(limb_suggested, bones)))]
+    lines = {each: {*line_of(*each)} for each in found}
+    upper = sorted(found, key=lambda each: min(len(bone.parent_recursive) for bone in lines[each]))
+    kept: set[Suggestion] = set()
+    for each in upper:
+        if not any(lines[each] & lines[other] for other in kept):
+            kept.add(each)
+    return [each for each in found if each in kept]
 
 
 def limb_of(bone: PoseBone) -> Suggestion:

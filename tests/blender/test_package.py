@@ -90,7 +90,7 @@ def test_the_solver_needs_no_blender():
 
 def test_the_house_stays_small():
     lines = {path: len(path.read_text().splitlines()) for path in FILES}
-    assert sum(lines.values()) <= 11_500
+    assert sum(lines.values()) <= 12_000
     assert not [path for path, count in lines.items() if count > 300]
     folders = [folder for folder in ADDON.rglob("*") if folder.is_dir() and folder.name != "__pycache__"]
     assert not [folder for folder in (ADDON, *folders) if len([*folder.glob("*.py")]) > 12]

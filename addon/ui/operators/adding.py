@@ -17,7 +17,7 @@ from ...limb.tasks.adding import Request, add
 from ...limb.tasks.removing import remove
 from ...limb.words import Refused
 from ...mechanism.modes import to_rig
-from ..finding import Suggestion, limb_of, limb_suggested, selected_limbs
+from ..finding import Suggestion, limb_of, limbs_suggested, selected_limbs
 from .base import SCRIPTS_ONLY, LimbOperator, PoseOperator
 from .selecting import select_if_shown
 
@@ -85,11 +85,8 @@ class POSE_OT_planar_ik_add(PoseOperator):
         live.refresh(context)
         lasts = [ob.pose.bones[name] for ob, name in names]
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
-        for last in lasts[:1]:
-            bones = ", ".join(bone.name for bone in line_of(last))
-            self.tell(
-                "Added IK to {bones}" if len(lasts) == 1 else "Added IK to {count} limbs", bones=bones, count=len(lasts)
-            )
+        bones = line_of(lasts[0]) if len(lasts) == 1 else lasts
+        self.tell("Added IK to {bones}", bones=", ".join(bone.name for bone in bones))
 
     def _requests(self, context: Context) -> list[Request]:
         target, pole = named(self.target, self.subtarget), named(self.pole_target, self.pole_subtarget)
@@ -128,8 +125,7 @@ def chosen(context: Context, is_named: bool = False) -> tuple[list[Suggestion], 
     active = context.active_pose_bone
     bones = [*dict.fromkeys(filter(None, (active, *(context.selected_pose_bones or ()))))]
     bones = bones[:1] if is_named else bones
-    limbs = [*dict.fromkeys(filter(None, map(limb_suggested, bones)))]
-    limbs = limbs or [limb_of(bones[0])]
+    limbs = limbs_suggested(bones) or [limb_of(bones[0])]
     if len(limbs) > 1 or is_named:
         return limbs, []
     last, links = limbs[0]
