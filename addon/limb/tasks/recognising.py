@@ -1,18 +1,21 @@
-"""Which limb a clicked bone is part of or could be, and whether IK can be put on a limb."""
+"""Which limb a clicked bone is part of or could be, which way its knee points, and whether IK can be put on it."""
 
 from __future__ import annotations
 
 import re
+from math import pi
 from typing import Any
 
-from bpy.types import PoseBone
+import numpy as np
+from bpy.types import Bone, PoseBone
+from mathutils import Matrix, Vector
 
 from ...blender.animation import curves_everywhere
 from ...blender.dependencies import Dependencies
-from ...blender.types import children_of, path_to_bone, takes_bones
-from ..home import bones_of_limb, check_parents, is_limb, is_ours, limbs_of, line_of, links_of
+from ...blender.types import ArmatureObject, children_of, path_to_bone, takes_bones
+from ..home import bones_of_limb, check_parents, is_limb, is_ours, is_part, limbs_of, line_of, links_of
+from ..shape import FEET, STRAIGHT, Shape, hinge_axis, make_shape, says_twist, shape_of
 from ..shape import foot_of as bone_below
-from ..shape import make_shape, says_twist
 from ..words import Refused
 from .feet import foot_of
 
@@ -24,6 +27,13 @@ IN_LINE = 0.02
 
 AT_REST = 1e-4
 """How far a limb's own bones may be moved, as a part of its length, and how much scaled."""
+
+ACROSS = 0.3
+"""The sine of the angle from which on a foot points somewhere else than its limb."""
+
+ARM, LEG = re.compile("arm(?!ature)|elbow|hand|wrist", re.I), re.compile("leg|thigh|shin|calf|knee", re.I)
+FRONT = (*FEET, "toe"), ("nose", "jaw", "eye")
+"""What bones that point to the front are called."""
 
 _NUMBER = re.compile(r"[._ -]?\d+$")
 
@@ -189,3 +199,75 @@ def _better(last: PoseBone, links: tuple[int, ...]) -> PoseBone | None:
 def _shorter(last: PoseBone, links: tuple[int, ...], guess: bool = True) -> float:
     """The length of a limb's shortest link; without a foot, maybe as the tail says even if that makes little sense."""
     return min(make_shape(last, links, tip="FOOT" if guess or foot_of(last) else "TAIL").lengths)
+
+
+def bend_axis(last: PoseBone, links: tuple[int, ...], tip: str, turn: float) -> tuple[float, ...] | None:
+    """What a limb that is straight at rest is to bend about, in its last bone's axes, for its knee to point where a
+    body's does, turned by so much around the limb: a knee to the toes, an elbow to the back. None where nothing
+    says."""
+    shape, hinge = make_shape(last, links, tip=tip), hinge_axis(last)
+    way, axes = Vector(shape.frame[:3, 1].tolist()), last.bone.matrix_local.to_3x3()
+    ahead = _knee_ahead(last, links, way)
+    ahead = ahead - way * ahead.dot(way)
+    if ahead.length < ACROSS:
+        return hinge if hinge is None or abs(turn) < pi else (-hinge[0], -hinge[1], -hinge[2])
+    normal = Matrix.Rotation(turn, 3, way) @ way.cross(ahead.normalized())
+    if hinge and abs(abs(turn) - pi / 2.0) > 1.0:  # of a flat rig, a quarter of a turn leads nowhere
+        normal = axes @ Vector(hinge) * (1.0 if (axes @ Vector(hinge)).dot(normal) > 0.0 else -1.0)
+    return tuple((axes.transposed() @ normal)[:])
+
+
+def is_straight(shape: Shape) -> bool:
+    """Whether a limb is straight in its reference, and so does not say itself which way it bends."""
+    return bool(abs(np.sin(shape.kappa)) <= STRAIGHT)
+
+
+def bends_to(last: PoseBone, turn: float = 0.0) -> str:
+    """Which way the knee of a limb points at rest, in a word of the rig's own view; of one that is bent at rest, turned
+    by so much around the limb."""
+    shape, up, front = shape_of(last), upright(last.id_data).col[2], front_of(last.id_data)
+    about = Matrix.Rotation(0.0 if is_straight(shape) else turn, 3, Vector(shape.frame[:3, 1].tolist()))
+    way, left = about @ Vector((-shape.frame[:3, 0]).tolist()), up.cross(front)
+    ways = {"forward": front, "backward": -front, "up": up, "down": -up, "left": left, "right": -left}
+    return max(ways, key=lambda name: way.dot(ways[name]))
+
+
+def _knee_ahead(last: PoseBone, links: tuple[int, ...], way: Vector) -> Vector:
+    """Where a knee or an elbow of a body points, in the armature; nothing where neither is known to be one."""
+    foot = bone_below(last.bone)
+    names = " ".join(bone.name for bone in (*line_of(last, links), *([foot] if foot else ())))
+    if ARM.search(names):
+        return -front_of(last.id_data)
+    toes = _points(foot) if foot else Vector()
+    if toes.cross(way).length > ACROSS:
+        return toes
+    return front_of(last.id_data) if LEG.search(names) else Vector()
+
+
+def _points(bone: Bone) -> Vector:
+    """Which way a bone points: to the bone below, else to its tail."""
+    below = bone_below(bone)
+    return ((below.head_local if below else bone.tail_local) - bone.head_local).normalized()
+
+
+def front_of(ob: ArmatureObject) -> Vector:
+    """Where the feet or the face of a rig point, level, in the armature; -Y of the world without any."""
+    axes = upright(ob)
+    up = axes.col[2]
+    for words in FRONT:
+        names = re.compile("|".join(words), re.I)
+        named = [bone for bone in ob.data.bones if names.search(bone.name) and not is_part(bone)]
+        total: Any = sum(map(_points, named), Vector())
+        total -= up * total.dot(up)
+        if total.length > 0.1 * len(named):
+            return Vector(total.normalized())
+    return -axes.col[1]
+
+
+def upright(ob: ArmatureObject) -> Matrix:
+    """The axes of an armature, as they are nearest to the world's: Z is up, also where a rig was imported lying."""
+    world = np.array(ob.matrix_world, float)[:3, :3]
+    up = int(abs(world[2]).argmax())
+    ahead = max({0, 1, 2} - {up}, key=lambda i: abs(world[1, i]))
+    z, y = (np.eye(3)[i] * (-1.0 if world[row, i] < 0.0 else 1.0) for row, i in ((2, up), (1, ahead)))
+    return Matrix(np.column_stack((np.cross(y, z), y, z)).tolist())

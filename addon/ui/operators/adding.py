@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import pi
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, StringProperty
@@ -14,8 +15,9 @@ from ...blender.types import has_bone, object_named
 from ...limb.follow import follow_of, place_of
 from ...limb.home import line_of
 from ...limb.tasks.adding import Request, add
+from ...limb.tasks.recognising import bends_to
 from ...limb.tasks.removing import remove
-from ...limb.words import Refused
+from ...limb.words import Refused, told
 from ...mechanism.modes import to_rig
 from ..finding import Suggestion, limb_of, limbs_suggested, selected_limbs
 from .base import SCRIPTS_ONLY, LimbOperator, PoseOperator
@@ -45,6 +47,9 @@ MODE: Any = {
     ],
 }
 
+TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
+"""By how much each choice of Bends turns the knee around the limb."""
+
 
 class POSE_OT_planar_ik_add(PoseOperator):
     """Add exact IK to the selected limbs, which stay where they are. Select a target too, to use your own"""
@@ -57,7 +62,17 @@ class POSE_OT_planar_ik_add(PoseOperator):
     foot_follows: BoolProperty(
         name="Foot Follows", description="Turn the foot or hand below the limb as the target is turned", default=True
     )
-    flip: BoolProperty(name="Flip", description="Bend to the other side", options={"SKIP_SAVE"})
+    bends: EnumProperty(
+        name="Bends",
+        description="Which way the knee points",
+        items=[
+            ("FOUND", "As Found", "As it is bent; if it is straight, a knee to the toes and an elbow to the back"),
+            ("OTHER", "The Other Way", "To the other side"),
+            ("LEFT", "90°", "Turned by a quarter around the limb"),
+            ("RIGHT", "-90°", "Turned by a quarter around the limb, the other way round"),
+        ],
+        options={"SKIP_SAVE"},
+    )
     mode: EnumProperty(**MODE)
     tip: EnumProperty(
         name="Tip",
@@ -76,17 +91,19 @@ class POSE_OT_planar_ik_add(PoseOperator):
 
     def act(self, context: Context) -> None:
         """Add, put on the rig, and go on with the targets."""
-        lasts = add(context, self._requests(context), controls=self.controls, foot=self.foot_follows, tip=self.tip)
-        for last in lasts if self.flip else ():
-            last.planar_ik.flip = not last.planar_ik.flip  # type: ignore[attr-defined]
+        turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
+        lasts = add(context, self._requests(context), **options, turn=turn)
         names = [(last.id_data, last.name) for last in lasts]
         if self.mode == "RIG":
             put_on_rig(self, context, names)
         live.refresh(context)
         lasts = [ob.pose.bones[name] for ob, name in names]
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
-        bones = line_of(lasts[0]) if len(lasts) == 1 else lasts
-        self.tell("Added IK to {bones}", bones=", ".join(bone.name for bone in bones))
+        if len(lasts) > 1:
+            self.tell("Added IK to {bones}", bones=", ".join(last.name for last in lasts))
+            return
+        bones, way = ", ".join(bone.name for bone in line_of(lasts[0])), bends_to(lasts[0], turn)
+        self.tell("Added IK to {bones}: bends {way}", bones=bones, way=told(way))
 
     def _requests(self, context: Context) -> list[Request]:
         target, pole = named(self.target, self.subtarget), named(self.pole_target, self.pole_subtarget)

@@ -39,3 +39,22 @@ def test_every_arm_and_leg(character: Any) -> None:
         ("RIG", "REACHED", "On target")
     }
     assert {bone.name for bone in bpy.context.selected_pose_bones} == {last.planar_ik.subtarget for last in lasts}
+
+
+def joints(ob: Any, name: str) -> list[Any]:
+    """Where root, knee and tip of a limb are in the world."""
+    last = rigs.evaluated(ob).pose.bones[name]
+    target = last.planar_ik.subtarget
+    return [ob.matrix_world @ last.parent.head, ob.matrix_world @ last.head, rigs.place(ob, target)]
+
+
+def test_knees_and_elbows_go_the_right_way(character: Any) -> None:
+    ob, knees = character
+    for name in knees:
+        root, _, tip = joints(ob, name)
+        rigs.put(ob.pose.bones[ob.pose.bones[name].planar_ik.subtarget], tip.lerp(root, 0.35))
+    for name, way in knees.items():
+        root, knee, tip = joints(ob, name)
+        aside = (knee - root) - (tip - root) * (knee - root).dot(tip - root) / (tip - root).length_squared
+        assert ob.pose.bones[name].planar_ik.message == "On target", name
+        assert aside.normalized().dot(way) > 0.7, (name, aside)
