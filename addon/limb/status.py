@@ -90,7 +90,8 @@ def measure(now: LimbsNow) -> Measured:
     """Where knees and tips of limbs are, and where they should be."""
     table = now.table
     found = solve(table, now.target, now.pole, now.sliders, now.own)
-    first, second = (tuple(found.turns[:, k].T) for k in range(2))
+    turns = found.turns / np.linalg.norm(found.turns, axis=-1, keepdims=True)  # as Blender takes them
+    first, second = (tuple(turns[:, k].T) for k in range(2))
     joints = joints_of((first, second), table.reference, found.stretch)
     knees, expected = (applied(now.frames, np.stack(np.broadcast_arrays(*joint), axis=-1)) for joint in joints)
     targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))

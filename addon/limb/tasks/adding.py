@@ -101,6 +101,7 @@ def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str, t
             if followed:
                 check_followed(last, links, followed, dependencies)
         plane = request.plane if request.plane != "AUTO" or request.pole else knee
+        plane = "POLE" if plane == "AUTO" and not hinge_axis(last) else plane
         follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
         fitted = fit(context, last, links, follow, plane, tip, axis=bend_axis(last, links, tip, turn))
         rest = make_shape(last, links, (), fitted.bend_axis, tip)

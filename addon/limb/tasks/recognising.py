@@ -252,7 +252,7 @@ def _points(bone: Bone) -> Vector:
 
 def front_of(ob: ArmatureObject) -> Vector:
     """Where the feet or the face of a rig point, level, in the armature; -Y of the world without any."""
-    axes = upright(ob)
+    axes: Any = upright(ob)
     up = axes.col[2]
     for words in FRONT:
         names = re.compile("|".join(words), re.I)
@@ -261,7 +261,7 @@ def front_of(ob: ArmatureObject) -> Vector:
         total -= up * total.dot(up)
         if total.length > 0.1 * len(named):
             return Vector(total.normalized())
-    return -axes.col[1]
+    return Vector(-axes.col[1])
 
 
 def upright(ob: ArmatureObject) -> Matrix:

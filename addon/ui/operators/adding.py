@@ -24,7 +24,7 @@ from .base import SCRIPTS_ONLY, LimbOperator, PoseOperator
 from .selecting import select_if_shown
 
 PLANE: Any = [
-    ("AUTO", "Automatic", "Hinge on a flat rig, Pole with a pole, else Free"),
+    ("AUTO", "Automatic", "Hinge on a flat rig, else Pole"),
     ("HINGE", "Hinge", "The knee bends in the limb's own plane, as its parent carries it"),
     ("FREE", "Free", "The knee swings along with the target; Swivel turns it"),
     ("POLE", "Pole", "The knee points at a pole, which is made if none is selected"),

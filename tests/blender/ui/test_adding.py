@@ -135,7 +135,7 @@ def test_a_flat_rig_gets_a_hinge(flat: bool) -> None:
     ob = rigs.puppet() if flat else rigs.biped()
     select("shin" if flat else "shin.L")
     assert not call("add")
-    assert ob.pose.bones["shin" if flat else "shin.L"].planar_ik.plane == ("HINGE" if flat else "FREE")
+    assert ob.pose.bones["shin" if flat else "shin.L"].planar_ik.plane == ("HINGE" if flat else "POLE")
 
 
 def test_suggested_on_arms_and_legs_only(addon: Any, biped: Any) -> None:

@@ -57,7 +57,7 @@ CASES: dict[str, tuple[Callable[[], Any], str, dict[str, Any], str]] = {
     "nothing to rebuild": (lambda: with_limb(mode="LIVE"), "rebuild", {}, ""),
     "never converted": (with_limb, "unconvert", {}, ""),
     "nothing to convert": (lambda: None, "convert", {}, ""),
-    "no pole": (with_limb, "select", {"part": "POLE"}, ""),
+    "no pole": (lambda: with_limb(plane="FREE"), "select", {"part": "POLE"}, ""),
     "nothing to mend": (with_limb, "mend", {"way": "REBUILD"}, ""),
     "nothing to mute": (with_limb, "mend", {"way": "MUTE"}, ""),
     "range turned round": (with_limb, "snap_fk", {"use_range": True, "frame_start": 9, "frame_end": 2}, "9"),
