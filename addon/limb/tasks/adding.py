@@ -145,16 +145,18 @@ def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool, made
 
 
 def _target(context: Context, plan: Plan, foot: bool) -> Control:
-    """The control that a limb's tip is to follow: turned as the foot is that is to turn with it, else as the world, as
-    in a flat rig where the foot's axes lie across its plane."""
+    """The control that a limb's tip is to follow: it rests upright, or as the foot where only that lies in a flat rig's
+    plane, and is turned now as the foot is that is to turn with it."""
     ob, last, shape = plan.ob, plan.last, plan.rest
     axis = hinge_axis(last) if plan.fit.plane == "HINGE" else None
     normal = last.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
     end, now, turn = foot_of(last) if foot else None, None, upright(ob)
-    if end and (normal is None or is_aligned(end.bone.matrix_local, normal)):
-        turn = end.bone.matrix_local.to_3x3()
+    if end:
+        rest = end.bone.matrix_local.to_3x3()
+        if normal and not is_aligned(turn.to_4x4(), normal) and is_aligned(rest.to_4x4(), normal):
+            turn = rest
         evaluated: Any = ob.evaluated_get(context.evaluated_depsgraph_get())
-        now = evaluated.pose.bones[end.name].matrix.to_3x3()
+        now = evaluated.pose.bones[end.name].matrix.to_3x3() @ rest.inverted() @ turn
     return Control(
         ob,
         last.name,
