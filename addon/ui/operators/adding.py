@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from math import pi
 from typing import Any
 
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Object, PoseBone
 
 from ... import live
 from ...blender.dependencies import Carrier, Dependencies
-from ...blender.types import has_bone, object_named
 from ...limb.follow import follow_of, place_of
 from ...limb.home import line_of
 from ...limb.tasks.adding import Request, add
@@ -20,7 +19,7 @@ from ...limb.tasks.removing import remove
 from ...limb.words import Refused, told
 from ...mechanism.modes import to_rig
 from ..finding import Suggestion, limb_of, limbs_suggested, selected_limbs
-from .base import SCRIPTS_ONLY, LimbOperator, PoseOperator
+from .base import LimbOperator, PoseOperator
 from .selecting import select_if_shown
 
 PLANE: Any = [
@@ -83,12 +82,6 @@ class POSE_OT_planar_ik_add(PoseOperator):
         ],
     )
 
-    # For scripts; a person selects them.
-    target: StringProperty(name="Target", description="Name of an object to follow", options=SCRIPTS_ONLY)
-    subtarget: StringProperty(name="Target Bone", description="Name of a bone of the target", options=SCRIPTS_ONLY)
-    pole_target: StringProperty(name="Pole", description="Name of an object as the pole", options=SCRIPTS_ONLY)
-    pole_subtarget: StringProperty(name="Pole Bone", description="Name of a bone of the pole", options=SCRIPTS_ONLY)
-
     def act(self, context: Context) -> None:
         """Add, put on the rig, and go on with the targets."""
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
@@ -106,13 +99,8 @@ class POSE_OT_planar_ik_add(PoseOperator):
         self.tell("Added IK to {bones}: bends {way}", bones=bones, way=told(way))
 
     def _requests(self, context: Context) -> list[Request]:
-        target, pole = named(self.target, self.subtarget), named(self.pole_target, self.pole_subtarget)
-        limbs, goals = chosen(context, is_named=target is not None)
-        if len(limbs) > 1 and (target or pole):
-            raise Refused("Select one limb and a target, or several limbs and no target")
-        if len(limbs) == 1 and target is None:
-            target, *more = [*told_apart(context, goals, limbs[0][0]), None]
-            pole = pole or (more[0] if more else None)
+        limbs, goals = chosen(context)
+        target, pole = [*goals, None, None][:2]
         return [Request(last, links, target, pole, self.plane) for last, links in limbs]
 
 
@@ -124,26 +112,13 @@ def put_on_rig(operator: PoseOperator, context: Context, names: Sequence[tuple[A
         operator.warn(Refused("The limb is Live for now: {why}", why=why.translated))
 
 
-def named(name: str, bone: str) -> Carrier | None:
-    """The object, or the bone of it, that a script names."""
-    if not name:
-        return None
-    ob = object_named(name)
-    if ob is None:
-        raise Refused("There is no object '{name}'", name=name)
-    if bone and not has_bone(ob, bone):
-        raise Refused("'{name}' has no bone '{bone}'", name=name, bone=bone)
-    return ob, bone
-
-
-def chosen(context: Context, is_named: bool = False) -> tuple[list[Suggestion], list[Carrier]]:
+def chosen(context: Context) -> tuple[list[Suggestion], list[Carrier]]:
     """The limbs that are selected, and the targets and poles selected with a single one, in whatever order. What does
     not look like a limb is taken for one only if nothing else that is selected does."""
     active = context.active_pose_bone
     bones = [*dict.fromkeys(filter(None, (active, *(context.selected_pose_bones or ()))))]
-    bones = bones[:1] if is_named else bones
     limbs = limbs_suggested(bones) or [limb_of(bones[0])]
-    if len(limbs) > 1 or is_named:
+    if len(limbs) > 1:
         return limbs, []
     last, links = limbs[0]
     line = line_of(last, links)
@@ -153,7 +128,7 @@ def chosen(context: Context, is_named: bool = False) -> tuple[list[Suggestion], 
     goals += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
     if len(goals) > 2:
         raise Refused("Besides the limb, select a target and a pole at most")
-    return limbs, goals
+    return limbs, told_apart(context, goals, last)
 
 
 def _objects_chosen(context: Context, rig: Object) -> list[Object]:

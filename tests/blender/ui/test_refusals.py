@@ -41,17 +41,13 @@ def moved(bone: str) -> None:
 
 CASES: dict[str, tuple[Callable[[], Any], str, dict[str, Any], str]] = {
     "no parent": (lambda: select("root"), "add", {}, "root"),
-    "limb again": (with_limb, "add", {"target": "rig", "subtarget": "hips"}, ""),
+    "limb again": (lambda: (with_limb(), select("shin.L")), "add", {}, ""),
     "limb of thigh again": (lambda: (with_limb(), select("thigh.L")), "add", {}, "shin.L"),
     "constraint": (lambda: constrained("LIMIT_ROTATION"), "add", {}, "Limit Rotation"),
     "IK constraint": (lambda: constrained("IK"), "add", {}, "Solve Exactly"),
     "moved knee": (lambda: moved("shin.L"), "add", {}, "shin.L"),
     "rest position": (lambda: setattr(bpy.context.object.data, "pose_position", "REST"), "add", {}, "rig"),
     "three targets": (lambda: empties(3), "add", {}, ""),
-    "no such target": (lambda: None, "add", {"target": "nobody"}, "nobody"),
-    "no such bone": (lambda: None, "add", {"target": "rig", "subtarget": "nobody"}, "nobody"),
-    "own foot as target": (lambda: None, "add", {"target": "rig", "subtarget": "foot.L"}, "foot.L"),
-    "own rig as target": (lambda: None, "add", {"target": "rig"}, "rig"),
     "on the rig already": (with_limb, "to_rig", {}, ""),
     "live already": (lambda: with_limb(mode="LIVE"), "to_live", {}, ""),
     "nothing to rebuild": (lambda: with_limb(mode="LIVE"), "rebuild", {}, ""),
