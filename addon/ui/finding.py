@@ -109,7 +109,7 @@ def limb_suggested(bone: PoseBone | None) -> Suggestion | None:
 def _suggested(bone: PoseBone, clicked: PoseBone | None) -> Suggestion | None:
     """The limb of which one bone is a part, found from it or from the bone below."""
     try:
-        last, links = limb_of(clicked) if clicked else (bone, ())
+        last, links = limb_at(clicked) if clicked else (bone, ())
     except Refused:
         return None
     line = line_of(last, links)
@@ -127,23 +127,6 @@ def limbs_suggested(bones: Sequence[PoseBone]) -> list[Suggestion]:
     """The limbs that bones are parts of, each once. Of two that share bones, as thigh and shin, shin and paw of an
     animal, the upper one."""
     found = [*dict.fromkeys(filter(None, map(limb_suggested, bones)))]
-    lines = {each: {*line_of(*each)} for each in found}
-    upper = sorted(found, key=lambda each: min(len(bone.parent_recursive) for bone in lines[each]))
-    kept: set[Suggestion] = set()
-    for each in upper:
-        if not any(lines[each] & lines[other] for other in kept):
-            kept.add(each)
-    return [each for each in found if each in kept]
-
-
-def limb_of(bone: PoseBone) -> Suggestion:
-    """The limb that a bone is a part of, maybe as its thigh, its foot or its toe; raises `Refused`."""
-    try:
-        return limb_at(bone)
-    except Refused as why:
-        better = bone.id_data.pose.bones.get(why.values.get("last", ""))
-        if better is None or not {bone, bone.parent} & {better, better.parent, foot_of(better)} - {None}:
-            raise
-        if root_of(better) == better.parent.name:
-            raise
-        return limb_at(better)
+    lines = [line_of(*each) for each in found]
+    lower = {bone for line in lines for bone in line[1:]}
+    return [each for each, line in zip(found, lines, strict=True) if line[0] not in lower]

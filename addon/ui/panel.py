@@ -20,9 +20,9 @@ from ..limb.tasks.feet import foot_follows, foot_of
 from ..limb.words import told
 from ..solver.reach import Reach
 from .finding import limb_meant, limb_suggested, rig_in_view
-from .operators.adding import PLANE
 from .operators.mending import MENDS, mends_for, mends_for_adding
 from .operators.selecting import PARTS, find_parts
+from .preferences import PLANE
 from .units import length_text
 
 ICONS = {

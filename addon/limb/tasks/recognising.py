@@ -17,6 +17,7 @@ from ..home import bones_of_limb, check_parents, is_limb, is_ours, is_part, limb
 from ..shape import FEET, STRAIGHT, Shape, hinge_axis, make_shape, says_twist, shape_of
 from ..shape import foot_of as bone_below
 from ..words import Refused
+from .controls import root_of
 from .feet import foot_of
 
 LIKE = 0.6
@@ -39,8 +40,8 @@ _NUMBER = re.compile(r"[._ -]?\d+$")
 
 
 def limb_at(bone: PoseBone) -> tuple[PoseBone, tuple[int, ...]]:
-    """The last bone and the links of the limb that a bone is part of, or else that it would be the last bone of; raises
-    `Refused` with the bone to click instead."""
+    """The last bone and the links of the limb that a bone is part of, maybe as its thigh, its foot or its toe, or else
+    that it would be the last bone of; raises `Refused` with the bone to click instead."""
     there = existing_at(bone)
     if there is not None:
         return there, links_of(there)
@@ -51,6 +52,9 @@ def limb_at(bone: PoseBone) -> tuple[PoseBone, tuple[int, ...]]:
         return last, links
     while (next_better := _better(*_limb_of_last(better))) is not None:  # of the toe the foot, and of that the shin
         better = next_better
+    near = {bone, bone.parent} & {better, better.parent, foot_of(better)} - {None}
+    if near and better.parent and root_of(better) != better.parent.name:
+        return limb_at(better)
     raise Refused("'{bone}' is not the last bone of a limb: click '{last}'", bone=bone.name, last=better.name)
 
 

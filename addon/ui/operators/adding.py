@@ -7,36 +7,22 @@ from math import pi
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Context, Event, Object
 
 from ... import live
 from ...blender.dependencies import Carrier, Dependencies
-from ...limb.follow import follow_of, place_of
+from ...limb.follow import follow_of, matrix_of
 from ...limb.home import line_of
 from ...limb.tasks.adding import Request, add
-from ...limb.tasks.recognising import bends_to
+from ...limb.tasks.recognising import bends_to, limb_at
 from ...limb.tasks.removing import remove
 from ...limb.words import Refused, told
 from ...mechanism.modes import to_rig
-from ..finding import Suggestion, limb_of, limbs_suggested, selected_limbs
+from ..finding import Suggestion, limbs_suggested, selected_limbs
+from ..preferences import CONTROLS, KNEE, preference
 from .base import LimbOperator, PoseOperator
 from .selecting import select_if_shown
 
-PLANE: Any = [
-    ("AUTO", "Automatic", "Hinge on a flat rig, else Pole"),
-    ("HINGE", "Hinge", "The knee bends in the limb's own plane, as its parent carries it"),
-    ("FREE", "Free", "The knee swings along with the target; Swivel turns it"),
-    ("POLE", "Pole", "The knee points at a pole, which is made if none is selected"),
-]
-
-CONTROLS: Any = {
-    "name": "Controls",
-    "description": "What is made for the limb to follow, unless a target is selected",
-    "items": [
-        ("BONES", "Bones", "Control bones of the rig"),
-        ("EMPTIES", "Empties", "Empties in the active collection"),
-    ],
-}
 MODE: Any = {
     "name": "Mode",
     "description": "What poses the limb",
@@ -56,8 +42,8 @@ class POSE_OT_planar_ik_add(PoseOperator):
     bl_idname = "pose.planar_ik_add"
     bl_label = "Add Planar IK"
 
-    plane: EnumProperty(name="Knee", description="What decides where the knee points", items=PLANE)
-    controls: EnumProperty(**CONTROLS)
+    plane: EnumProperty(**KNEE, options={"SKIP_SAVE"})
+    controls: EnumProperty(**CONTROLS, options={"SKIP_SAVE"})
     foot_follows: BoolProperty(
         name="Foot Follows", description="Turn the foot or hand below the limb as the target is turned", default=True
     )
@@ -81,6 +67,13 @@ class POSE_OT_planar_ik_add(PoseOperator):
             ("TAIL", "Tail", "The tail of the limb's last bone"),
         ],
     )
+
+    def invoke(self, context: Context, _event: Event) -> Any:
+        """Begin as the preferences say."""
+        for name in ("plane", "controls"):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, preference(context, name, getattr(self, name)))
+        return self.execute(context)
 
     def act(self, context: Context) -> None:
         """Add, put on the rig, and go on with the targets."""
@@ -117,7 +110,7 @@ def chosen(context: Context) -> tuple[list[Suggestion], list[Carrier]]:
     not look like a limb is taken for one only if nothing else that is selected does."""
     active = context.active_pose_bone
     bones = [*dict.fromkeys(filter(None, (active, *(context.selected_pose_bones or ()))))]
-    limbs = limbs_suggested(bones) or [limb_of(bones[0])]
+    limbs = limbs_suggested(bones) or [limb_at(bones[0])]
     if len(limbs) > 1:
         return limbs, []
     last, links = limbs[0]
@@ -128,7 +121,11 @@ def chosen(context: Context) -> tuple[list[Suggestion], list[Carrier]]:
     goals += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
     if len(goals) > 2:
         raise Refused("Besides the limb, select a target and a pole at most")
-    return limbs, told_apart(context, goals, last)
+    depsgraph, tip = context.evaluated_depsgraph_get(), last.id_data.matrix_world @ last.tail
+    goals.sort(
+        key=lambda goal: (matrix_of(goal[0], goal[1], depsgraph).translation - tip).length
+    )  # the target is nearer
+    return limbs, goals
 
 
 def _objects_chosen(context: Context, rig: Object) -> list[Object]:
@@ -142,18 +139,6 @@ def _is_skin(ob: Object, rig: Object) -> bool:
     return rig.parent == ob or (
         ob.type == "MESH" and (ob.parent == rig or any(each.type == "ARMATURE" for each in ob.modifiers))
     )
-
-
-def told_apart(context: Context, goals: list[Carrier], last: PoseBone) -> list[Carrier]:
-    """A target and a pole: the target is the one nearer to the end of the limb."""
-    depsgraph = context.evaluated_depsgraph_get()
-    tip = last.id_data.matrix_world @ last.tail
-
-    def away(goal: Carrier) -> float:
-        place = place_of(*goal, depsgraph)
-        return (place - tip).length if place else 0.0
-
-    return sorted(goals, key=away)
 
 
 class POSE_OT_planar_ik_remove(LimbOperator):
