@@ -8,11 +8,12 @@ from typing import Any
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Carrier
-from ..blender.types import bones_of, has_bone, is_armature, view_layer_of
-from ..limb.follow import follow_of
+from ..blender.types import bones_of, children_of, has_bone, is_armature, view_layer_of
+from ..limb.follow import Follow, follow_of, read
 from ..limb.home import is_limb, is_part, limbs_of, line_of
 from ..limb.shape import make_shape
 from ..limb.tasks.controls import root_of
+from ..limb.tasks.converting import candidates
 from ..limb.tasks.feet import foot_of
 from ..limb.tasks.recognising import limb_at
 from ..limb.words import Refused
@@ -55,18 +56,28 @@ def limbs_of_bones(context: Context, bones: Sequence[PoseBone]) -> list[PoseBone
     own = {bone: last for last in limbs for bone in line_of(last)}
     found = [own[bone] for bone in bones if bone in own]
     found = found or _followers(context, [(bone.id_data, bone.name) for bone in bones])
-    found = found or [last for last in limbs if {*bones} & _carriers_of_target(last)]
+    found = found or [last for last in limbs if {*bones} & _carriers(last, follow_of(last))]
     near: set[PoseBone | None] = {*bones, *(bone.parent for bone in bones)} - {None}
     found = found or [last for last in limbs if {foot_of(last), last} & near]
     return list(dict.fromkeys(found))
 
 
-def _carriers_of_target(last: PoseBone) -> set[PoseBone]:
+def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
     """The bones that a limb's target hangs on and the limb does not: the control of a foot, on a rig of Rigify's."""
-    target, name = follow_of(last).pairs[0]
+    target, name = follow.pairs[0]
     if target is None or not has_bone(target, name):
         return set()
     return {*bones_of(target)[name].parent_recursive} - {*last.parent_recursive}
+
+
+def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
+    """The bones with IK constraints that could be solved exactly: of these bones or their children, else those whose
+    targets hang on them."""
+    near, all_of = {*bones, *(child for bone in bones for child in children_of(bone))}, {bone.id_data for bone in bones}
+    found = [last for ob in all_of for last in candidates(ob)]
+    goals = {last: [read(each) for each in last.constraints if each.type == "IK"] for last in found}
+    hanging = [last for last in found if any({*bones} & _carriers(last, goal) for goal in goals[last])]
+    return [last for last in found if last in near] or hanging
 
 
 def _followers(context: Context, things: Sequence[Carrier]) -> list[PoseBone]:

@@ -14,9 +14,6 @@ from ..mechanism.modes import mode_of
 from .finding import limbs_in_view, limbs_meant
 from .operators import adding, baking, converting, setting, switching
 
-ASKING = baking.CLASSES
-"""Those that open a dialog."""
-
 
 def applying(context: Context) -> list[Any]:
     """The operators that make sense with what is selected."""
@@ -29,7 +26,7 @@ def applying(context: Context) -> list[Any]:
         ("RIG" in modes, converting.CLASSES[1:3]),
         (is_armature(ob) and bool(candidates(ob)), converting.CLASSES[3:4]),
         (any(map(is_converted, lasts)), converting.CLASSES[4:]),
-        (bool(limbs_in_view(context)), ASKING),
+        (bool(limbs_in_view(context)), baking.CLASSES),
     ]
     return [cls for applies, classes in given if applies for cls in classes]
 
@@ -63,7 +60,7 @@ class VIEW3D_MT_planar_ik(Menu):
         layout: Any = self.layout
         layout.operator_context = "INVOKE_DEFAULT"  # another one where a key opens the menu
         for cls in applying(context):
-            layout.operator(cls.bl_idname, text=f"{cls.bl_label}…" if cls in ASKING else cls.bl_label)
+            layout.operator(cls.bl_idname, text=f"{cls.bl_label}…" if cls in baking.CLASSES else cls.bl_label)
 
 
 def _draw(menu: Any, context: Context) -> None:

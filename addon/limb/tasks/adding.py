@@ -161,7 +161,7 @@ def _target(context: Context, plan: Plan, foot: bool) -> Control:
         ob,
         last.name,
         "target",
-        _matrix(last.bone.matrix_local @ vector(shape.tip), turn),
+        Matrix.Translation(last.bone.matrix_local @ vector(shape.tip)) @ turn.to_4x4(),
         TARGET_SIZE * sum(shape.lengths),
         vector(plan.fit.tip),
         now,
@@ -174,17 +174,13 @@ def _pole(plan: Plan) -> Control:
     size = sum(plan.rest.lengths)
     frame = plan.rest.frame
     aside = Matrix.Rotation(plan.turn, 3, vector(frame[:3, 1])) @ vector(size * frame[:3, 0])
-    rest = _matrix(vector(plan.rest.rest[1][:3, 3]) - aside, upright(plan.ob))
+    rest = Matrix.Translation(vector(plan.rest.rest[1][:3, 3]) - aside) @ upright(plan.ob).to_4x4()
     return Control(plan.ob, plan.name, "pole", rest, POLE_SIZE * size, vector(plan.fit.pole))
 
 
 def vector(numbers: Any) -> Vector:
     """An array as Blender's vector."""
     return Vector(numbers.tolist())
-
-
-def _matrix(place: Vector, turn: Matrix) -> Matrix:
-    return Matrix.Translation(place) @ turn.to_4x4()
 
 
 def _make(plan: Plan, follow: Follow, tip: str) -> None:

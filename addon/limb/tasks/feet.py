@@ -42,14 +42,9 @@ def foot_follows(last: PoseBone) -> bool:
     return foot is not None and FOOT in foot.constraints
 
 
-def set_foot(last: PoseBone, on: bool) -> None:
-    """Have the foot of a limb turn as its target does, or leave it to its own pose."""
-    set_feet([last], on)
-
-
 def set_feet(lasts: Sequence[PoseBone], on: bool, stands: Sequence[Matrix] = ()) -> None:
-    """The same for the feet of several limbs; raises `Refused` before anything is done. They go on as they stand, or
-    as ``stands`` says, in the world."""
+    """Have the feet of limbs turn as their targets do, or leave them to their own pose; raises `Refused` before any
+    does. They go on as they stand, or as ``stands`` says, in the world."""
     for last in lasts if on else ():
         if foot_of(last) is None:
             raise Refused("No foot or hand begins at the tip of '{bone}'", bone=last.name)
@@ -63,7 +58,7 @@ def set_feet(lasts: Sequence[PoseBone], on: bool, stands: Sequence[Matrix] = ())
 def refollow(last: PoseBone) -> None:
     """Have the foot of a limb go on as it stands, with what the limb follows now."""
     if foot_follows(last):
-        set_foot(last, follow_of(last).target is not None)
+        set_feet([last], follow_of(last).target is not None)
 
 
 def _set(last: PoseBone, on: bool, stand: Matrix | None) -> None:

@@ -37,7 +37,6 @@ PAST_STRAIGHT = 4e-6
 """How far past the tip of a straight limb, in its lengths, its target is put, which still counts as reached: short of
 it by no more than rounding, it would bend the limb by the root of that, some 1e-3 radians."""
 
-
 STRETCHED = 4e-4
 """The sine of the knee's turn below which a limb counts as straight for that."""
 

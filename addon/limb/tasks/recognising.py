@@ -227,8 +227,7 @@ def is_straight(shape: Shape) -> bool:
 
 
 def bends_to(last: PoseBone, turn: float = 0.0) -> str:
-    """Which way the knee of a limb points at rest, in a word of the rig's own view; of one that is bent at rest, turned
-    by so much around the limb."""
+    """Which way the knee of a limb points at rest, as the rig sees it; turned by so much, if it is bent there."""
     shape, up, front = shape_of(last), upright(last.id_data).col[2], front_of(last.id_data)
     about = Matrix.Rotation(0.0 if is_straight(shape) else turn, 3, Vector(shape.frame[:3, 1].tolist()))
     way, left = about @ Vector((-shape.frame[:3, 0]).tolist()), up.cross(front)

@@ -23,14 +23,11 @@ from ..preferences import CONTROLS, KNEE, preference
 from .base import LimbOperator, PoseOperator
 from .selecting import select_if_shown
 
-MODE: Any = {
-    "name": "Mode",
-    "description": "What poses the limb",
-    "items": [
-        ("RIG", "Rig", "Bones, constraints and drivers of the rig: works without the add-on"),
-        ("LIVE", "Live", "The add-on: nothing is added to the rig"),
-    ],
-}
+MODES = [
+    ("RIG", "Rig", "Bones, constraints and drivers of the rig: works without the add-on"),
+    ("LIVE", "Live", "The add-on: nothing is added to the rig"),
+]
+MODE: Any = {"name": "Mode", "description": "What poses the limb", "items": MODES}
 
 TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
 """By how much each choice of Bends turns the knee around the limb."""

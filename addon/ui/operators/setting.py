@@ -32,7 +32,6 @@ NEW = "\n"
 _shown: list[tuple[str, str, str]] = []
 """Blender keeps no words of a list that is made while it is shown."""
 
-
 WHAT: Any = [
     ("PLANE", "Plane", "What decides where the knee points. The limb stays where it is"),
     ("ADD_SOFTNESS", "Add Softness", "Give the limb a softness"),
