@@ -14,9 +14,9 @@ PIE = "VIEW3D_MT_planar_ik_pie"
 
 PLANE: Any = [
     ("AUTO", "Automatic", "Hinge on a flat rig, else Pole"),
-    ("HINGE", "Hinge", "The knee bends in the limb's own plane, as its parent carries it"),
     ("FREE", "Free", "The knee swings along with the target; Swivel turns it"),
     ("POLE", "Pole", "The knee points at a pole, which is made if none is selected"),
+    ("HINGE", "Hinge", "The knee bends in the limb's own plane, as its parent carries it"),
 ]
 KNEE: Any = {"name": "Knee", "description": "What decides where the knee points", "items": PLANE}
 KINDS = [("BONES", "Bones", "Control bones of the rig"), ("EMPTIES", "Empties", "Empties in the active collection")]
