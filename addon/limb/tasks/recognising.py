@@ -1,4 +1,4 @@
-"""Which limb a clicked bone is part of or could be, and whether IK can be put on a limb."""
+"""Which limb a clicked bone is part of or could be, and whether IK can be put on it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..home import bones_of_limb, check_parents, is_limb, is_ours, limbs_of, lin
 from ..shape import Shape, make_shape, says_twist
 from ..shape import foot_of as bone_below
 from ..words import Refused
+from .controls import root_of
 from .feet import foot_of
 
 LIKE = 0.6
@@ -37,8 +38,8 @@ _NUMBER = re.compile(r"[._ -]?\d+$")
 
 
 def limb_at(bone: PoseBone) -> tuple[PoseBone, tuple[int, ...]]:
-    """The last bone and the links of the limb that a bone is part of, or else that it would be the last bone of; raises
-    `Refused` with the bone to click instead."""
+    """The last bone and the links of the limb that a bone is part of, maybe as its thigh, its foot or its toe, or else
+    that it would be the last bone of; raises `Refused` with the bone to click instead."""
     there = existing_at(bone)
     if there is not None:
         return there, links_of(there)
@@ -49,6 +50,9 @@ def limb_at(bone: PoseBone) -> tuple[PoseBone, tuple[int, ...]]:
         return last, links
     while (next_better := _better(*_limb_of_last(better))) is not None:  # of the toe the foot, and of that the shin
         better = next_better
+    near = {bone, bone.parent} & {better, better.parent, foot_of(better)} - {None}
+    if near and better.parent and root_of(better) != better.parent.name:
+        return limb_at(better)
     raise Refused("'{bone}' is not the last bone of a limb: click '{last}'", bone=bone.name, last=better.name)
 
 
