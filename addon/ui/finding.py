@@ -109,18 +109,22 @@ def rig_in_view(context: Context) -> Any:
     return ob if ob and is_armature(ob) else None
 
 
-def limb_suggested(bone: PoseBone | None) -> Suggestion | None:
+def limb_suggested(bone: PoseBone | None, count: int = 0) -> Suggestion | None:
     """The limb that a bone is clearly a part of and that has no IK yet, as of an arm or a leg; of a rig that Rigify
     generated, which brings IK with it, none."""
     if bone is None or "rig_id" in bone.id_data.data or is_part(bone.bone):
         return None
-    return _suggested(bone, bone) or _suggested(bone, foot_of(bone))  # a shoulder and an upper arm look like a limb
+    return _suggested(bone, bone, count) or _suggested(
+        bone, foot_of(bone), count
+    )  # a shoulder and an upper arm look like a limb
 
 
-def _suggested(bone: PoseBone, clicked: PoseBone | None) -> Suggestion | None:
+def _suggested(bone: PoseBone, clicked: PoseBone | None, count: int) -> Suggestion | None:
     """The limb of which one bone is a part, found from it or from the bone below."""
+    if clicked is None:
+        return None
     try:
-        last, links = limb_at(clicked) if clicked else (bone, ())
+        last, links = limb_at(clicked, count)
     except Refused:
         return None
     line = line_of(last, links)
@@ -134,10 +138,10 @@ def _suggested(bone: PoseBone, clicked: PoseBone | None) -> Suggestion | None:
     return (last, links) if sum(make_shape(last, links).lengths) >= LEAST * size else None
 
 
-def limbs_suggested(bones: Sequence[PoseBone]) -> list[Suggestion]:
+def limbs_suggested(bones: Sequence[PoseBone], count: int = 0) -> list[Suggestion]:
     """The limbs that bones are parts of, each once. Of two that share bones, as thigh and shin, shin and paw of an
     animal, the upper one."""
-    found = [*dict.fromkeys(filter(None, map(limb_suggested, bones)))]
+    found = [*dict.fromkeys(filter(None, (limb_suggested(bone, count) for bone in bones)))]
     lines = [line_of(*each) for each in found]
     lower = {bone for line in lines for bone in line[1:]}
     return [each for each, line in zip(found, lines, strict=True) if line[0] not in lower]

@@ -133,8 +133,9 @@ CHARACTERS = {
     "T-pose": Character(lambda: person(Vector((1, 0, 0))), LEGS | ARMS),
     "A-pose": Character(lambda: person(Vector((1, 0, -1))), LEGS | ARMS),
     "human": Character(lambda: metarig("human"), LEGS | ARMS),
-    "wolf": Character(lambda: metarig("wolf"), both({"front_shin": BACK, "shin": FORWARD})),
-    "horse": Character(lambda: metarig("horse"), both({"forearm": BACK, "lower_leg": FORWARD})),
+    "cat": Character(lambda: metarig("cat"), both({"forearm": BACK, "foot": FORWARD})),
+    "wolf": Character(lambda: metarig("wolf"), both({"front_shin": BACK, "foot": FORWARD})),
+    "horse": Character(lambda: metarig("horse"), both({"forearm": BACK, "hind_foot": FORWARD})),
     "Mixamo": Character(
         mixamo,
         {f"mixamorig:{side}{name}": way for name, way in (("Leg", FORWARD), ("ForeArm", BACK))

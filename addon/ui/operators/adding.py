@@ -56,6 +56,17 @@ class POSE_OT_planar_ik_add(PoseOperator):
         ],
         options={"SKIP_SAVE"},
     )
+    bones: EnumProperty(
+        name="Bones",
+        description="How many bones the limb has",
+        items=[
+            ("AUTO", "As Found", "Two, or three where a leg has a hock, as a dog's or a horse's"),
+            ("2", "2", "A leg or an arm"),
+            ("3", "3", "The clicked bone is the last of three that bend to and fro"),
+            ("4", "4", "The clicked bone is the last of four that bend to and fro"),
+        ],
+        options={"SKIP_SAVE"},
+    )
     mode: EnumProperty(**MODE)
     tip: EnumProperty(
         name="Tip",
@@ -90,7 +101,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         self.tell("Added IK to {bones}: bends {way}", bones=bones, way=told(way))
 
     def _requests(self, context: Context) -> list[Request]:
-        limbs, goals = chosen(context)
+        limbs, goals = chosen(context, 0 if self.bones == "AUTO" else int(self.bones))
         target, pole = [*goals, None, None][:2]
         return [Request(last, links, target, pole, self.plane) for last, links in limbs]
 
@@ -103,12 +114,12 @@ def put_on_rig(operator: PoseOperator, context: Context, names: Sequence[tuple[A
         operator.warn(Refused("The limb is Live for now: {why}", why=why.translated))
 
 
-def chosen(context: Context) -> tuple[list[Suggestion], list[Carrier]]:
+def chosen(context: Context, count: int = 0) -> tuple[list[Suggestion], list[Carrier]]:
     """The limbs that are selected, and the targets and poles selected with a single one, in whatever order. What does
     not look like a limb is taken for one only if nothing else that is selected does."""
     active = context.active_pose_bone
     bones = [*dict.fromkeys(filter(None, (active, *(context.selected_pose_bones or ()))))]
-    limbs = limbs_suggested(bones) or [limb_at(bones[0])]
+    limbs = limbs_suggested(bones, count) or [limb_at(bones[0], count)]
     if len(limbs) > 1:
         return limbs, []
     last, links = limbs[0]

@@ -42,10 +42,10 @@ def test_every_arm_and_leg(character: Any) -> None:
 
 
 def joints(ob: Any, name: str) -> list[Any]:
-    """Where root, knee and tip of a limb are in the world."""
+    """Where root, first knee and tip of a limb are in the world."""
     last = rigs.evaluated(ob).pose.bones[name]
-    target = last.planar_ik.subtarget
-    return [ob.matrix_world @ last.parent.head, ob.matrix_world @ last.head, rigs.place(ob, target)]
+    line = [last, *last.parent_recursive][: ob.pose.bones[name].planar_ik.chain_count]
+    return [ob.matrix_world @ line[-1].head, ob.matrix_world @ line[-2].head, rigs.place(ob, last.planar_ik.subtarget)]
 
 
 def test_knees_and_elbows_go_the_right_way(character: Any) -> None:
