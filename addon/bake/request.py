@@ -21,7 +21,7 @@ from .way import is_live, strange_constraints
 MOST_FRAMES = 1_000_000
 """How many frames one bake takes: eleven hours of film."""
 
-NO_LIMB = "There is no limb to bake: add one with Pose ▸ Inverse Kinematics ▸ Add Planar IK"
+NO_LIMB = "There is no limb to bake: add one with Pose ▸ Inverse Kinematics ▸ Planar IK"
 
 
 class Request(NamedTuple):

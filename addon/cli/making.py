@@ -47,7 +47,7 @@ def _make_on(ob: ArmatureObject, wishes: list[Wish], arguments: Namespace) -> li
             stars = matched(wish.bone, bone.name)
             if stars is None or is_limb(bone):
                 continue
-            last, links = limb_at(bone)
+            last, links = limb_at(bone, arguments.bones)
             target, pole = (_named(ob, filled(name, stars)) for name in (wish.target, wish.pole))
             requests.append(Request(last, links, target, pole, arguments.plane or "AUTO"))
     if not requests:

@@ -89,7 +89,8 @@ def measure(now: LimbsNow) -> Measured:
     """Where knees and tips of limbs are, and where they should be."""
     table = now.table
     found = solve(table, now.target, now.pole, now.sliders, now.own)
-    joints = applied(now.frames[:, None], joints_in(table, found.turns, found.stretch))
+    turns = found.turns / np.linalg.norm(found.turns, axis=-1, keepdims=True)  # as Blender takes them
+    joints = applied(now.frames[:, None], joints_in(table, turns, found.stretch))
     targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
     tips = applied(now.world @ now.poses[table.lasts], np.array([limb.shape.tip for limb in table.limbs]))
     lengths = np.array([sum(limb.shape.lengths) for limb in table.limbs])

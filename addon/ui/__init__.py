@@ -5,12 +5,12 @@ from functools import partial
 import bpy
 
 from ..blender.handlers import all_or_none
-from . import menus, overlay, panel, translations
+from . import menus, overlay, panel, preferences, translations
 from .operators import adding, baking, converting, mending, selecting, setting, switching
 
-WITH_CLASSES = (adding, selecting, setting, switching, mending, converting, baking, menus, panel)
+WITH_CLASSES = (adding, selecting, setting, switching, mending, converting, baking, menus, panel, preferences)
 CLASSES = tuple(cls for room in WITH_CLASSES for cls in room.CLASSES)
-ROOMS = (translations, menus, overlay)
+ROOMS = (translations, menus, preferences, overlay)
 """What there is to register beside classes."""
 
 

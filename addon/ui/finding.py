@@ -8,11 +8,12 @@ from typing import Any
 from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Carrier
-from ..blender.types import bones_of, has_bone, is_armature, view_layer_of
-from ..limb.follow import follow_of
+from ..blender.types import bones_of, children_of, has_bone, is_armature, view_layer_of
+from ..limb.follow import Follow, follow_of, read
 from ..limb.home import is_limb, is_part, limbs_of, line_of
 from ..limb.shape import make_shape
 from ..limb.tasks.controls import root_of
+from ..limb.tasks.converting import candidates
 from ..limb.tasks.feet import foot_of
 from ..limb.tasks.recognising import limb_at
 from ..limb.words import Refused
@@ -55,18 +56,28 @@ def limbs_of_bones(context: Context, bones: Sequence[PoseBone]) -> list[PoseBone
     own = {bone: last for last in limbs for bone in line_of(last)}
     found = [own[bone] for bone in bones if bone in own]
     found = found or _followers(context, [(bone.id_data, bone.name) for bone in bones])
-    found = found or [last for last in limbs if {*bones} & _carriers_of_target(last)]
+    found = found or [last for last in limbs if {*bones} & _carriers(last, follow_of(last))]
     near: set[PoseBone | None] = {*bones, *(bone.parent for bone in bones)} - {None}
     found = found or [last for last in limbs if {foot_of(last), last} & near]
     return list(dict.fromkeys(found))
 
 
-def _carriers_of_target(last: PoseBone) -> set[PoseBone]:
+def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
     """The bones that a limb's target hangs on and the limb does not: the control of a foot, on a rig of Rigify's."""
-    target, name = follow_of(last).pairs[0]
+    target, name = follow.pairs[0]
     if target is None or not has_bone(target, name):
         return set()
     return {*bones_of(target)[name].parent_recursive} - {*last.parent_recursive}
+
+
+def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
+    """The bones with IK constraints that could be solved exactly: of these bones or their children, else those whose
+    targets hang on them."""
+    near, all_of = {*bones, *(child for bone in bones for child in children_of(bone))}, {bone.id_data for bone in bones}
+    found = [last for ob in all_of for last in candidates(ob)]
+    goals = {last: [read(each) for each in last.constraints if each.type == "IK"] for last in found}
+    hanging = [last for last in found if any({*bones} & _carriers(last, goal) for goal in goals[last])]
+    return [last for last in found if last in near] or hanging
 
 
 def _followers(context: Context, things: Sequence[Carrier]) -> list[PoseBone]:
@@ -98,17 +109,28 @@ def rig_in_view(context: Context) -> Any:
     return ob if ob and is_armature(ob) else None
 
 
-def limb_suggested(bone: PoseBone | None) -> Suggestion | None:
+def limb_suggested(bone: PoseBone | None, count: int = 0) -> Suggestion | None:
     """The limb that a bone is clearly a part of and that has no IK yet, as of an arm or a leg; of a rig that Rigify
     generated, which brings IK with it, none."""
     if bone is None or "rig_id" in bone.id_data.data or is_part(bone.bone):
         return None
+    return _suggested(bone, bone, count) or _suggested(
+        bone, foot_of(bone), count
+    )  # a shoulder and an upper arm look like a limb
+
+
+def _suggested(bone: PoseBone, clicked: PoseBone | None, count: int) -> Suggestion | None:
+    """The limb of which one bone is a part, found from it or from the bone below."""
+    if clicked is None:
+        return None
     try:
-        last, links = limb_of(bone)
+        last, links = limb_at(clicked, count)
     except Refused:
         return None
     line = line_of(last, links)
     lower = " ".join(each.name.lower() for each in line)
+    if bone != clicked and bone not in line:
+        return None
     if is_limb(last) or any(word in lower for word in NO_LIMB) or root_of(last) == line[0].name:
         return None
     ends = [end for each in bone.id_data.data.bones for end in (each.head_local, each.tail_local)]
@@ -116,14 +138,10 @@ def limb_suggested(bone: PoseBone | None) -> Suggestion | None:
     return (last, links) if sum(make_shape(last, links).lengths) >= LEAST * size else None
 
 
-def limb_of(bone: PoseBone) -> Suggestion:
-    """The limb that a bone is a part of, maybe as its thigh, its foot or its toe; raises `Refused`."""
-    try:
-        return limb_at(bone)
-    except Refused as why:
-        better = bone.id_data.pose.bones.get(why.values.get("last", ""))
-        if better is None or not {bone, bone.parent} & {better, better.parent, foot_of(better)} - {None}:
-            raise
-        if root_of(better) == better.parent.name:
-            raise
-        return limb_at(better)
+def limbs_suggested(bones: Sequence[PoseBone], count: int = 0) -> list[Suggestion]:
+    """The limbs that bones are parts of, each once. Of two that share bones, as thigh and shin, shin and paw of an
+    animal, the upper one."""
+    found = [*dict.fromkeys(filter(None, (limb_suggested(bone, count) for bone in bones)))]
+    lines = [line_of(*each) for each in found]
+    lower = {bone for line in lines for bone in line[1:]}
+    return [each for each, line in zip(found, lines, strict=True) if line[0] not in lower]

@@ -8,12 +8,27 @@ from typing import Any
 import bpy
 from bpy.types import Context, Menu
 
-from .finding import limbs_meant
+from ..blender.types import is_armature
+from ..limb.tasks.converting import candidates, is_converted
+from ..mechanism.modes import mode_of
+from .finding import limbs_in_view, limbs_meant
 from .operators import adding, baking, converting, setting, switching
 
-ENTRIES = (*adding.CLASSES, *switching.CLASSES, setting.POSE_OT_planar_ik_flip, *baking.CLASSES, *converting.CLASSES)
-ASKING = baking.CLASSES
-"""Those that open a dialog."""
+
+def applying(context: Context) -> list[Any]:
+    """The operators that make sense with what is selected."""
+    lasts, ob = limbs_meant(context), context.object
+    modes = {mode_of(last) for last in lasts}
+    given: list[tuple[bool, Any]] = [
+        (bool(lasts), (*switching.CLASSES, setting.POSE_OT_planar_ik_flip, adding.POSE_OT_planar_ik_remove)),
+        (not lasts and context.mode == "POSE", adding.CLASSES[:1]),
+        ("LIVE" in modes, converting.CLASSES[:1]),
+        ("RIG" in modes, converting.CLASSES[1:3]),
+        (is_armature(ob) and bool(candidates(ob)), converting.CLASSES[3:4]),
+        (any(map(is_converted, lasts)), converting.CLASSES[4:]),
+        (bool(limbs_in_view(context)), baking.CLASSES),
+    ]
+    return [cls for applies, classes in given if applies for cls in classes]
 
 
 class VIEW3D_MT_planar_ik_pie(Menu):
@@ -36,33 +51,22 @@ class VIEW3D_MT_planar_ik_pie(Menu):
 
 
 class VIEW3D_MT_planar_ik(Menu):
-    """What can be done with the limbs that follow the selected objects"""
+    """What can be done with the limbs that are selected"""
 
     bl_label = "Planar IK"
 
-    def draw(self, _context: Context) -> None:
-        """All there is."""
-        _draw_entries(self.layout)
+    def draw(self, context: Context) -> None:
+        """What applies."""
+        layout: Any = self.layout
+        layout.operator_context = "INVOKE_DEFAULT"  # another one where a key opens the menu
+        for cls in applying(context):
+            layout.operator(cls.bl_idname, text=f"{cls.bl_label}…" if cls in baking.CLASSES else cls.bl_label)
 
 
-def _draw_in_object_mode(menu: Any, context: Context) -> None:
-    if limbs_meant(context):
+def _draw(menu: Any, context: Context) -> None:
+    if context.mode == "POSE" or limbs_meant(context):
         menu.layout.separator()
         menu.layout.menu(VIEW3D_MT_planar_ik.__name__, icon="CON_KINEMATIC")
-
-
-def _draw_in_pose_mode(menu: Any, _context: Context) -> None:
-    menu.layout.separator()
-    _draw_entries(menu.layout)
-
-
-def _draw_entries(layout: Any) -> None:
-    given = layout.operator_context  # another one where a key opens the menu
-    layout.operator_context = "INVOKE_DEFAULT"
-    for cls in ENTRIES:
-        layout.operator(cls.bl_idname, text=f"{cls.bl_label}…" if cls in ASKING else cls.bl_label)
-    layout.operator("wm.call_menu_pie", text="Planar IK Pie Menu").name = VIEW3D_MT_planar_ik_pie.__name__
-    layout.operator_context = given
 
 
 CLASSES = (VIEW3D_MT_planar_ik_pie, VIEW3D_MT_planar_ik)
@@ -70,11 +74,11 @@ CLASSES = (VIEW3D_MT_planar_ik_pie, VIEW3D_MT_planar_ik)
 
 def register() -> None:
     """Append the entries."""
-    bpy.types.VIEW3D_MT_pose_ik.append(_draw_in_pose_mode)
-    bpy.types.VIEW3D_MT_object.append(_draw_in_object_mode)
+    bpy.types.VIEW3D_MT_pose_ik.append(_draw)
+    bpy.types.VIEW3D_MT_object.append(_draw)
 
 
 def unregister() -> None:
     """Remove them."""
-    bpy.types.VIEW3D_MT_object.remove(_draw_in_object_mode)
-    bpy.types.VIEW3D_MT_pose_ik.remove(_draw_in_pose_mode)
+    bpy.types.VIEW3D_MT_object.remove(_draw)
+    bpy.types.VIEW3D_MT_pose_ik.remove(_draw)

@@ -15,14 +15,14 @@ from ..limb.home import choices_of, has_slider, limbs_of
 from ..limb.moving import rig_slider
 from ..limb.settings import SLIDER
 from ..limb.status import Status
-from ..limb.tasks.converting import candidates, is_converted
+from ..limb.tasks.converting import is_converted
 from ..limb.tasks.feet import foot_follows, foot_of
 from ..limb.words import told
 from ..solver.reach import Reach
-from .finding import limb_meant, limb_suggested, rig_in_view
-from .operators.adding import PLANE
+from .finding import convertible, limb_meant, limb_suggested, rig_in_view
 from .operators.mending import MENDS, mends_for, mends_for_adding
 from .operators.selecting import PARTS, find_parts
+from .preferences import PLANE
 from .units import length_text
 
 ICONS = {
@@ -63,7 +63,8 @@ class VIEW3D_PT_planar_ik(_InSidebar, Panel):
         """On what belongs to a limb, and on a bone that could be made one."""
         if context.mode not in {"POSE", "OBJECT"}:
             return False
-        return limb_meant(context) is not None or (context.mode == "POSE" and _can_become(context.active_pose_bone))
+        bone = context.active_pose_bone if context.mode == "POSE" else None
+        return limb_meant(context) is not None or bool(bone and (limb_suggested(bone) or convertible([bone])))
 
     def draw(self, context: Context) -> None:
         """From the limb's state to what animates it."""
@@ -83,19 +84,10 @@ class VIEW3D_PT_planar_ik(_InSidebar, Panel):
         draw_features(layout, last)
 
 
-def _can_become(bone: PoseBone | None) -> bool:
-    return limb_suggested(bone) is not None or bool(bone and _convertible(bone))
-
-
-def _convertible(bone: PoseBone) -> bool:
-    """Whether an IK constraint of a bone could be solved exactly."""
-    return any(each.type == "IK" for each in bone.constraints) and bone in candidates(bone.id_data, [bone])
-
-
 def draw_adding(layout: Any, context: Context) -> None:
     """The button that fits a bone without IK, and what is in its way."""
     bone = context.active_pose_bone
-    if bone and _convertible(bone):
+    if bone and convertible([bone]):
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
     elif suggestion := limb_suggested(bone):
         why, mends = mends_for_adding(*suggestion)

@@ -48,6 +48,22 @@ def over_frames(ob):
     return np.array(found)
 
 
+def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
+    convertible, suggested = (getattr(addon("ui.finding"), name) for name in ("convertible", "limb_suggested"))
+    found = {bone.name for bone in human.pose.bones if convertible([bone])}
+    assert found >= {f"{name}_ik.{side}" for name in ("foot", "hand") for side in "LR"}
+    assert not found & {"root", "torso", "chest", "head", "thigh_fk.L", "shin_fk.L", "spine_fk"}
+    assert not any(map(suggested, human.pose.bones))
+    rigs.activate(human)
+    for bone in human.pose.bones:
+        rigs.select(bone, bone.name == "foot_ik.L")
+    human.data.bones.active = human.data.bones["foot_ik.L"]
+    bpy.ops.pose.planar_ik_convert()
+    (last,) = addon("limb.home").limbs_of(human)
+    assert (last.name, last.planar_ik.reach) == ("MCH-shin_ik.L", "REACHED")
+    assert addon("ui.finding").limb_meant(bpy.context) == last
+
+
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])
 def test_a_shot(addon, human, mode, tmp_path):
     ob = human

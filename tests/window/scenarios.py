@@ -37,8 +37,10 @@ def adds_and_drags(hand: Hand) -> Iterator[Any]:
     with bpy.context.temp_override(**in_view(hand)):
         bpy.ops.wm.call_menu(name="VIEW3D_MT_pose_ik")
     yield
+    yield from hand.keys("HOME", "DOWN_ARROW", "DOWN_ARROW", "RIGHT_ARROW")  # after Blender's two comes our submenu
+    yield
     hand.picture("menu")
-    yield from hand.keys("HOME", "DOWN_ARROW", "DOWN_ARROW", "RET")  # after Blender's two entries comes Add Planar IK
+    yield from hand.keys("RET")
     found |= {"added": joints(), "mode": bpy.context.mode, "selected": selected(), "message": limb().message}
     yield from hand.move(on_bone(hand, "target_shin.L"))
     misses = []
@@ -69,7 +71,7 @@ def adjusts_the_last_operation(hand: Hand) -> Iterator[Any]:
     yield from hand.click(on_bone(hand, "shin.L"))
     yield from hand.choose("Add Planar IK")
     found = {}
-    for name, chosen in (("flip", True), ("controls", "EMPTIES"), ("mode", "LIVE")):
+    for name, chosen in (("bends", "OTHER"), ("controls", "EMPTIES"), ("mode", "LIVE")):
         setattr(bpy.context.window_manager.operators[-1].properties, name, chosen)
         with bpy.context.temp_override(**in_view(hand)):
             bpy.ops.ed.undo_redo("EXEC_DEFAULT", True)
@@ -79,6 +81,36 @@ def adjusts_the_last_operation(hand: Hand) -> Iterator[Any]:
     yield from hand.to_the_middle()
     yield from hand.key("Z", ctrl=True)
     found["undone"] = sorted(rig().pose.bones.keys())
+    return found
+
+
+def begins_as_preferred(hand: Hand) -> Iterator[Any]:
+    """Set empties and Free in the preferences; then Add from the search."""
+    yield from open_leg(hand)
+    yield from hand.click(on_bone(hand, "shin.L"))
+    preferences = bpy.context.preferences.addons[installed.MODULE].preferences
+    preferences.controls, preferences.plane = "EMPTIES", "FREE"
+    try:
+        yield from hand.choose("Add Planar IK")
+    finally:
+        preferences.property_unset("controls")
+        preferences.property_unset("plane")
+    of = limb()
+    keys = bpy.context.window_manager.keyconfigs.user.keymaps["Pose"].keymap_items
+    found = {"added": [of.target.type, of.plane, of.reach]}
+    found["key"] = [item.type for item in keys if getattr(item.properties, "name", "") == "VIEW3D_MT_planar_ik_pie"]
+    with bpy.context.temp_override(window=hand.window):
+        bpy.ops.screen.userpref_show(section="ADDONS")
+    yield
+    bpy.ops.preferences.addon_show(module=installed.MODULE)
+    for _ in range(4):
+        yield
+    hand.picture("preferences")
+    other = bpy.context.window_manager.windows[-1]
+    if other != hand.window:
+        with bpy.context.temp_override(window=other):
+            bpy.ops.wm.window_close()
+    yield
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
@@ -17,7 +16,8 @@ from ..shape import Shape, hinge_axis, make_shape
 from ..words import Refused
 from .controls import Control, is_aligned, make_controls, make_empty, take_away_unused
 from .feet import foot_of, set_feet
-from .fitting import Fit, fit, keep
+from .fitting import Fit, fit, keep, turned
+from .knees import bend_axis, is_straight, upright
 from .recognising import check
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.08
@@ -39,13 +39,15 @@ class Request(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A limb that can be made: its rig and the name of its last bone, how it stays where it is, its shape at rest."""
+    """A limb that can be made: its rig and the name of its last bone, how it stays where it is, its shape at rest, and
+    how its knee is turned around it there."""
 
     ob: ArmatureObject
     name: str
     request: Request
     fit: Fit
     rest: Shape
+    turn: float = 0.0
 
     @property
     def last(self) -> PoseBone:
@@ -60,15 +62,16 @@ def add(
     knee: str = "AUTO",
     foot: bool = True,
     tip: str = "FOOT",
+    turn: float = 0.0,
 ) -> list[PoseBone]:
     """Put IK on limbs, of one rig or several, and return their last bones; raises `Refused`, and then nothing is done.
 
     What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or ``EMPTIES``,
     ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole. With ``foot``, the foot or
     hand below turns with the target. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's
-    ``TAIL``.
+    ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
     """
-    plans = _plans(context, requests, knee, tip)
+    plans = _plans(context, requests, knee, tip, turn)
     feet = _feet(context, plans) if foot else {}
     made: list[Carrier] = []
     try:
@@ -83,7 +86,7 @@ def add(
     return [plan.last for plan in plans]
 
 
-def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str) -> list[Plan]:
+def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str, turn: float) -> list[Plan]:
     """Check everything before anything is done."""
     taken: set[PoseBone] = set()
     dependencies = Dependencies()
@@ -99,9 +102,13 @@ def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str) -
             if followed:
                 check_followed(last, links, followed, dependencies)
         plane = request.plane if request.plane != "AUTO" or request.pole else knee
+        plane = "POLE" if plane == "AUTO" and not hinge_axis(last) else plane
         follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
-        fitted = fit(context, last, links, follow, plane, tip)
-        plans.append(Plan(last.id_data, last.name, request, fitted, make_shape(last, links, (), fitted.bend_axis, tip)))
+        fitted = fit(context, last, links, follow, plane, tip, axis=bend_axis(last, links, tip, turn))
+        rest = make_shape(last, links, (), fitted.bend_axis, tip)
+        if turn and not is_straight(rest):
+            fitted = turned(fitted, turn, request.pole is not None)
+        plans.append(Plan(last.id_data, last.name, request, fitted, rest, 0.0 if is_straight(rest) else turn))
     return plans
 
 
@@ -139,21 +146,23 @@ def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool, made
 
 
 def _target(context: Context, plan: Plan, foot: bool) -> Control:
-    """The control that a limb's tip is to follow: turned as the foot is that is to turn with it, else as the world, as
-    in a flat rig where the foot's axes lie across its plane."""
+    """The control that a limb's tip is to follow: it rests upright, or as the foot where only that lies in a flat rig's
+    plane, and is turned now as the foot is that is to turn with it."""
     ob, last, shape = plan.ob, plan.last, plan.rest
     axis = hinge_axis(last) if plan.fit.plane == "HINGE" else None
     normal = last.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
     end, now, turn = foot_of(last) if foot else None, None, upright(ob)
-    if end and (normal is None or is_aligned(end.bone.matrix_local, normal)):
-        turn = end.bone.matrix_local.to_3x3()
+    if end:
+        rest = end.bone.matrix_local.to_3x3()
+        if normal and not is_aligned(turn.to_4x4(), normal) and is_aligned(rest.to_4x4(), normal):
+            turn = rest
         evaluated: Any = ob.evaluated_get(context.evaluated_depsgraph_get())
-        now = evaluated.pose.bones[end.name].matrix.to_3x3()
+        now = evaluated.pose.bones[end.name].matrix.to_3x3() @ rest.inverted() @ turn
     return Control(
         ob,
         last.name,
         "target",
-        _matrix(last.bone.matrix_local @ vector(shape.tip), turn),
+        Matrix.Translation(last.bone.matrix_local @ vector(shape.tip)) @ turn.to_4x4(),
         TARGET_SIZE * sum(shape.lengths),
         vector(plan.fit.tip),
         now,
@@ -164,27 +173,15 @@ def _target(context: Context, plan: Plan, foot: bool) -> Control:
 def _pole(plan: Plan) -> Control:
     """The control that a limb's knee is to point at."""
     size = sum(plan.rest.lengths)
-    place = plan.rest.rest[1][:3, 3] - size * plan.rest.frame[:3, 0]
-    rest = _matrix(vector(place), upright(plan.ob))
+    frame = plan.rest.frame
+    aside = Matrix.Rotation(plan.turn, 3, vector(frame[:3, 1])) @ vector(size * frame[:3, 0])
+    rest = Matrix.Translation(vector(plan.rest.rest[1][:3, 3]) - aside) @ upright(plan.ob).to_4x4()
     return Control(plan.ob, plan.name, "pole", rest, POLE_SIZE * size, vector(plan.fit.pole))
 
 
 def vector(numbers: Any) -> Vector:
     """An array as Blender's vector."""
     return Vector(numbers.tolist())
-
-
-def _matrix(place: Vector, turn: Matrix) -> Matrix:
-    return Matrix.Translation(place) @ turn.to_4x4()
-
-
-def upright(ob: ArmatureObject) -> Matrix:
-    """The axes of an armature, as they are nearest to the world's: Z is up, also where a rig was imported lying."""
-    world = np.array(ob.matrix_world, float)[:3, :3]
-    up = int(abs(world[2]).argmax())
-    ahead = max({0, 1, 2} - {up}, key=lambda i: abs(world[1, i]))
-    z, y = (np.eye(3)[i] * (-1.0 if world[row, i] < 0.0 else 1.0) for row, i in ((2, up), (1, ahead)))
-    return Matrix(np.column_stack((np.cross(y, z), y, z)).tolist())
 
 
 def _make(plan: Plan, follow: Follow, tip: str) -> None:

@@ -72,7 +72,7 @@ def _plan(context: Context, last: PoseBone, plane: str, renewed: str) -> Plan:
     group: Any = last[GROUP]
     links, tip = links_of(last), group.get("tip", "FOOT")
     follow = Follow(*(target or (None, "")), *(pole or (None, "")))
-    found = fit(context, last, links, follow, plane, tip)
+    found = fit(context, last, links, follow, plane, tip, axis=[*group.get("bend_axis", ())])
     request = Request(last, links, target, pole, plane)  # type: ignore[arg-type]
     return Plan(last.id_data, last.name, request, found, make_shape(last, links, (), found.bend_axis, tip))
 

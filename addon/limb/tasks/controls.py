@@ -130,7 +130,7 @@ def make_empty(context: Context, control: Control) -> Carrier:
     world = control.ob.matrix_world
     turn = world.to_3x3() @ (control.turn or control.rest.to_3x3())
     empty.matrix_world = Matrix.LocRotScale(world @ control.place, turn.to_quaternion(), None)
-    empty.empty_display_size = control.size * world.median_scale
+    empty.empty_display_size = 0.5 * control.size * world.median_scale  # of a cube, half its width
     empty.empty_display_type = "CUBE" if control.kind == "target" else "SPHERE"
     empty[PART] = control.kind
     (context.collection or scene_of(context).collection).objects.link(empty)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...blender.animation import driver_of, is_animated, move_curves
 from ...blender.editing import frame_held, unkeyed_kept
-from ...blender.types import ArmatureObject, children_of, path_to_custom, tag, view_layer_of
+from ...blender.types import ArmatureObject, path_to_custom, tag, view_layer_of
 from ...solver.matrices import applied
 from ..follow import read
 from ..home import hierarchy, is_limb, make_home
@@ -69,12 +69,10 @@ class Converted(NamedTuple):
     warnings: list[Refused]
 
 
-def candidates(ob: ArmatureObject, bones: Sequence[PoseBone] | None = None) -> list[PoseBone]:
-    """The bones of a rig with IK constraints that may be a limb's; of these bones and what hangs on them, if given."""
-    chosen = ob.pose.bones if bones is None else [*bones, *(child for bone in bones for child in children_of(bone))]
-    unique = dict.fromkeys(bone.name for bone in chosen)
-    found: list[Any] = [ob.pose.bones[name] for name in unique]
-    return [bone for bone in found if PART not in bone.bone and not is_limb(bone) and _active(bone)]
+def candidates(ob: ArmatureObject) -> list[PoseBone]:
+    """The bones of a rig with IK constraints that may be a limb's."""
+    bones: Any = ob.pose.bones
+    return [bone for bone in bones if _active(bone) and PART not in bone.bone and not is_limb(bone)]
 
 
 def is_converted(last: PoseBone) -> bool:

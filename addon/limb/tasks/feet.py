@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import tau
 from typing import Any
 
 import bpy
 from bpy.types import Context, PoseBone
-from mathutils import Matrix, Quaternion
+from mathutils import Euler, Matrix, Quaternion
 
 from ...blender.animation import drivers_of
 from ...blender.editing import frame_held, unkeyed_kept
@@ -42,14 +42,9 @@ def foot_follows(last: PoseBone) -> bool:
     return foot is not None and FOOT in foot.constraints
 
 
-def set_foot(last: PoseBone, on: bool) -> None:
-    """Have the foot of a limb turn as its target does, or leave it to its own pose."""
-    set_feet([last], on)
-
-
 def set_feet(lasts: Sequence[PoseBone], on: bool, stands: Sequence[Matrix] = ()) -> None:
-    """The same for the feet of several limbs; raises `Refused` before anything is done. They go on as they stand, or
-    as ``stands`` says, in the world."""
+    """Have the feet of limbs turn as their targets do, or leave them to their own pose; raises `Refused` before any
+    does. They go on as they stand, or as ``stands`` says, in the world."""
     for last in lasts if on else ():
         if foot_of(last) is None:
             raise Refused("No foot or hand begins at the tip of '{bone}'", bone=last.name)
@@ -63,7 +58,7 @@ def set_feet(lasts: Sequence[PoseBone], on: bool, stands: Sequence[Matrix] = ())
 def refollow(last: PoseBone) -> None:
     """Have the foot of a limb go on as it stands, with what the limb follows now."""
     if foot_follows(last):
-        set_foot(last, follow_of(last).target is not None)
+        set_feet([last], follow_of(last).target is not None)
 
 
 def _set(last: PoseBone, on: bool, stand: Matrix | None) -> None:
@@ -115,13 +110,18 @@ def _turn_by(made: Any, angles: Any) -> None:
         setattr(made, f"to_max_{axis}_rot", angle)
 
 
-def follow_alike(last: PoseBone, other: PoseBone) -> None:
-    """Have the foot of another limb follow its target if that of a limb does, and as closely."""
-    foot, its_foot = foot_of(last), foot_of(other)
-    if foot is None or its_foot is None or foot_follows(last) == foot_follows(other):
+def follow_alike(last: PoseBone, other: PoseBone, image: Callable[[Matrix], Matrix]) -> None:
+    """Have the foot of another limb follow its target if that of a limb does, off it by the mirror image of that."""
+    foot, its_foot, follow = foot_of(last), foot_of(other), follow_of(last)
+    offset = foot.constraints.get(OFFSET) if foot else None
+    if foot is None or its_foot is None or not (offset or foot_follows(last) != foot_follows(other)):
         return
-    set_foot(other, foot_follows(last))
-    if OFFSET not in foot.constraints and OFFSET in its_foot.constraints:
+    stands: list[Matrix] = []
+    if offset:
+        turn = Euler([getattr(offset, f"to_min_{axis}_rot") for axis in "xyz"]).to_matrix().to_4x4()
+        stands = [image(matrix_of(*follow[:2], bpy.context.evaluated_depsgraph_get()) @ turn)]
+    set_feet([other], foot_follows(last), stands)
+    if not offset and OFFSET in its_foot.constraints:
         with frame_held():
             _take_off(its_foot.constraints[OFFSET])
 

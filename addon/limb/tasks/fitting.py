@@ -44,7 +44,6 @@ PAST_STRAIGHT = 4e-6
 """How far past the tip of a straight limb, in its lengths, its target is put, which still counts as reached: short of
 it by no more than rounding, it would bend the limb by the root of that, some 1e-3 radians."""
 
-
 STRETCHED = 4e-4
 """The sine of the knee's turn below which a limb counts as straight for that."""
 
@@ -104,11 +103,12 @@ def fit(
     plane: str = "AUTO",
     tip: str = "FOOT",
     tolerance: float = 1.0,
+    axis: Any = None,
 ) -> Fit:
     """Find what keeps a limb as it is evaluated now, whatever poses it, with the pole of ``follow``; raises `Refused`.
 
     ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's ``TAIL``. ``tolerance``: how many times
-    as far off as usual it may be.
+    as far off as usual it may be. ``axis`` is what a straight limb is to bend about, in its last bone's axes.
     """
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()
@@ -116,7 +116,7 @@ def fit(
     of_hinge = hinge_axis(last)
     if plane == "AUTO":
         plane = "POLE" if follow.pole else "HINGE" if of_hinge else "FREE"
-    axis = of_hinge or (1.0, 0.0, 0.0)
+    axis = axis or of_hinge or (1.0, 0.0, 0.0)
     turns = turns_now(evaluated, last, links)
     found: list[tuple[float, Fit]] = []
     for stills in ((), turns):
@@ -149,6 +149,17 @@ def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
     last[SLIDER["flip"].key], last[SLIDER["swivel"].key] = fit.flip, fit.swivel
     if has_slider(last, "ankle"):
         last[SLIDER["ankle"].key] = fit.ankle
+
+
+def turned(fit: Fit, turn: float, has_pole: bool) -> Fit:
+    """A fit with its knee turned around the limb; in a hinge, and where there is a pole already, to the other side."""
+    if fit.plane == "HINGE" or has_pole:
+        return fit._replace(flip=fit.flip != (abs(turn) > pi / 2.0 + 1e-3))
+    if fit.plane == "FREE":
+        return fit._replace(swivel=_clean(fit.swivel + turn))
+    root = fit.frame[:3, 3]
+    about = BlenderMatrix.Rotation(turn, 3, (fit.tip - root).tolist())
+    return fit._replace(pole=root + np.array(about) @ (fit.pole - root))
 
 
 def turns_now(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ...]) -> tuple[Turn, ...]:

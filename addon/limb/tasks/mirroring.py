@@ -189,6 +189,7 @@ def _turned(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:
 
 def _finish(pair: Pair) -> None:
     last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
-    feet.follow_alike(last, other)
+    world = pair.ob.matrix_world
+    feet.follow_alike(last, other, lambda stand: world @ pair.across @ world.inverted_safe() @ stand @ SIDEWAYS)
     Hooks.rebuild(other)
     tag(pair.ob.pose.bones[pair.other])

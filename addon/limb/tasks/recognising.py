@@ -1,4 +1,4 @@
-"""Which limb a clicked bone is part of or could be, and whether IK can be put on a limb."""
+"""Which limb a clicked bone is part of or could be, and whether IK can be put on it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..home import bones_of_limb, check_parents, is_limb, is_ours, limbs_of, lin
 from ..shape import Shape, make_shape, says_twist
 from ..shape import foot_of as bone_below
 from ..words import Refused
+from .controls import root_of
 from .feet import foot_of
 
 LIKE = 0.6
@@ -27,6 +28,12 @@ IN_LINE = 0.02
 AT_REST = 1e-4
 """How far a limb's own bones may be moved, as a part of its length, and how much scaled."""
 
+ALIKE, BENT = 0.5, 0.35
+"""How short the shortest of three bones may be next to the longest, and how much they bend at rest at least, in
+radians, for a leg to have a hock."""
+
+NO_LEG = ("arm", "clavicle", "hip", "neck", "pelvis", "scapula", "shoulder", "spine", "tail", "finger", "thumb")
+
 FLAT = 0.1
 """How far a joint of three or four bones may lie beside their plane, as a part of their length: it stays as far."""
 
@@ -36,12 +43,55 @@ STRAIGHT = 1e-3
 _NUMBER = re.compile(r"[._ -]?\d+$")
 
 
-def limb_at(bone: PoseBone) -> tuple[PoseBone, tuple[int, ...]]:
-    """The last bone and the links of the limb that a bone is part of, or else that it would be the last bone of; raises
-    `Refused` with the bone to click instead."""
+def limb_at(bone: PoseBone, count: int = 0) -> tuple[PoseBone, tuple[int, ...]]:
+    """The last bone and the links of the limb that a bone is part of, maybe as its thigh, its foot or its toe, or else
+    that it would be the last bone of; raises `Refused` with the bone to click instead.
+
+    ``count`` says how many bones the limb is to have: of three or four the clicked one is the last. By itself a limb
+    has two, or three where an animal's leg has a hock.
+    """
     there = existing_at(bone)
     if there is not None:
         return there, links_of(there)
+    if count > 2:
+        return _up_from(bone, count)
+    last, links = _two_at(bone)
+    below = foot_of(last)
+    near = (below and foot_of(below), below, last, last.parent) if not count else ()
+    for lowest in filter(None, near):  # of the thigh and the shin the hock, of the foot that above
+        if _has_hock(lowest):
+            return _up_from(lowest, 3)
+    return last, links
+
+
+def _up_from(last: PoseBone, count: int) -> tuple[PoseBone, tuple[int, ...]]:
+    """The limb of so many links that ends with the one that a bone is in."""
+    link = _link(last)
+    links, first = [len(link)], link[0]
+    while len(links) < count:
+        check_parents(first, 2)
+        above = _link(first.parent)  # type: ignore[arg-type]
+        links.insert(0, len(above))
+        first = above[0]
+    return link[-1], tuple(links)
+
+
+def _has_hock(last: PoseBone) -> bool:
+    """Whether a bone is the metatarsal of a leg of three bones, alike in length and clearly bent to and fro."""
+    try:
+        found = _up_from(last, 3)
+        shape = make_shape(*found)
+        check_zigzag(shape)
+    except Refused:
+        return False
+    turns = [abs(remainder(after - before, tau)) for before, after in pairwise(shape.angles)]
+    is_alike = min(shape.lengths) > ALIKE * max(shape.lengths)
+    names = " ".join(bone.name.lower() for bone in line_of(*found))
+    return is_alike and min(turns) > BENT and foot_of(found[0]) is not None and not any(w in names for w in NO_LEG)
+
+
+def _two_at(bone: PoseBone) -> tuple[PoseBone, tuple[int, ...]]:
+    """`limb_at` of limbs of two bones."""
     last, links = _limb_of_last(bone)
     better = _better(last, links) if len(links) > 1 else foot_of(last)
     if better is None:
@@ -49,6 +99,9 @@ def limb_at(bone: PoseBone) -> tuple[PoseBone, tuple[int, ...]]:
         return last, links
     while (next_better := _better(*_limb_of_last(better))) is not None:  # of the toe the foot, and of that the shin
         better = next_better
+    near = {bone, bone.parent} & {better, better.parent, foot_of(better)} - {None}
+    if near and better.parent and root_of(better) != better.parent.name:
+        return _two_at(better)
     raise Refused("'{bone}' is not the last bone of a limb: click '{last}'", bone=bone.name, last=better.name)
 
 

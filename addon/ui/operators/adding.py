@@ -3,47 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import pi
 from typing import Any
 
-from bpy.props import BoolProperty, EnumProperty, StringProperty
-from bpy.types import Context, Object, PoseBone
+from bpy.props import BoolProperty, EnumProperty
+from bpy.types import Context, Event, Object
 
 from ... import live
 from ...blender.dependencies import Carrier, Dependencies
-from ...blender.types import has_bone, object_named
-from ...limb.follow import follow_of, place_of
+from ...limb.follow import follow_of, matrix_of
 from ...limb.home import line_of
 from ...limb.tasks.adding import Request, add
+from ...limb.tasks.knees import bends_to
+from ...limb.tasks.recognising import limb_at
 from ...limb.tasks.removing import remove
-from ...limb.words import Refused
+from ...limb.words import Refused, told
 from ...mechanism.modes import to_rig
-from ..finding import Suggestion, limb_of, limb_suggested, selected_limbs
-from .base import SCRIPTS_ONLY, LimbOperator, PoseOperator
+from ..finding import Suggestion, limbs_suggested, selected_limbs
+from ..preferences import CONTROLS, KNEE, preference
+from .base import LimbOperator, PoseOperator
 from .selecting import select_if_shown
 
-PLANE: Any = [
-    ("AUTO", "Automatic", "Hinge on a flat rig, Pole with a pole, else Free"),
-    ("HINGE", "Hinge", "The knee bends in the limb's own plane, as its parent carries it"),
-    ("FREE", "Free", "The knee swings along with the target; Swivel turns it"),
-    ("POLE", "Pole", "The knee points at a pole, which is made if none is selected"),
+MODES = [
+    ("RIG", "Rig", "Bones, constraints and drivers of the rig: works without the add-on"),
+    ("LIVE", "Live", "The add-on: nothing is added to the rig"),
 ]
+MODE: Any = {"name": "Mode", "description": "What poses the limb", "items": MODES}
 
-CONTROLS: Any = {
-    "name": "Controls",
-    "description": "What is made for the limb to follow, unless a target is selected",
-    "items": [
-        ("BONES", "Bones", "Control bones of the rig"),
-        ("EMPTIES", "Empties", "Empties in the active collection"),
-    ],
-}
-MODE: Any = {
-    "name": "Mode",
-    "description": "What poses the limb",
-    "items": [
-        ("RIG", "Rig", "Bones, constraints and drivers of the rig: works without the add-on"),
-        ("LIVE", "Live", "The add-on: nothing is added to the rig"),
-    ],
-}
+TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
+"""By how much each choice of Bends turns the knee around the limb."""
 
 
 class POSE_OT_planar_ik_add(PoseOperator):
@@ -52,12 +40,33 @@ class POSE_OT_planar_ik_add(PoseOperator):
     bl_idname = "pose.planar_ik_add"
     bl_label = "Add Planar IK"
 
-    plane: EnumProperty(name="Knee", description="What decides where the knee points", items=PLANE)
-    controls: EnumProperty(**CONTROLS)
+    plane: EnumProperty(**KNEE, options={"SKIP_SAVE"})
+    controls: EnumProperty(**CONTROLS, options={"SKIP_SAVE"})
     foot_follows: BoolProperty(
         name="Foot Follows", description="Turn the foot or hand below the limb as the target is turned", default=True
     )
-    flip: BoolProperty(name="Flip", description="Bend to the other side", options={"SKIP_SAVE"})
+    bends: EnumProperty(
+        name="Bends",
+        description="Which way the knee points",
+        items=[
+            ("FOUND", "As Found", "As it is bent; if it is straight, a knee to the toes and an elbow to the back"),
+            ("OTHER", "The Other Way", "To the other side"),
+            ("LEFT", "90°", "Turned by a quarter around the limb"),
+            ("RIGHT", "-90°", "Turned by a quarter around the limb, the other way round"),
+        ],
+        options={"SKIP_SAVE"},
+    )
+    bones: EnumProperty(
+        name="Bones",
+        description="How many bones the limb has",
+        items=[
+            ("AUTO", "As Found", "Two, or three where a leg has a hock, as a dog's or a horse's"),
+            ("2", "2", "A leg or an arm"),
+            ("3", "3", "The clicked bone is the last of three that bend to and fro"),
+            ("4", "4", "The clicked bone is the last of four that bend to and fro"),
+        ],
+        options={"SKIP_SAVE"},
+    )
     mode: EnumProperty(**MODE)
     tip: EnumProperty(
         name="Tip",
@@ -68,37 +77,32 @@ class POSE_OT_planar_ik_add(PoseOperator):
         ],
     )
 
-    # For scripts; a person selects them.
-    target: StringProperty(name="Target", description="Name of an object to follow", options=SCRIPTS_ONLY)
-    subtarget: StringProperty(name="Target Bone", description="Name of a bone of the target", options=SCRIPTS_ONLY)
-    pole_target: StringProperty(name="Pole", description="Name of an object as the pole", options=SCRIPTS_ONLY)
-    pole_subtarget: StringProperty(name="Pole Bone", description="Name of a bone of the pole", options=SCRIPTS_ONLY)
+    def invoke(self, context: Context, _event: Event) -> Any:
+        """Begin as the preferences say."""
+        for name in ("plane", "controls"):
+            if not self.properties.is_property_set(name):
+                setattr(self, name, preference(context, name, getattr(self, name)))
+        return self.execute(context)
 
     def act(self, context: Context) -> None:
         """Add, put on the rig, and go on with the targets."""
-        lasts = add(context, self._requests(context), controls=self.controls, foot=self.foot_follows, tip=self.tip)
-        for last in lasts if self.flip else ():
-            last.planar_ik.flip = not last.planar_ik.flip  # type: ignore[attr-defined]
+        turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
+        lasts = add(context, self._requests(context), **options, turn=turn)
         names = [(last.id_data, last.name) for last in lasts]
         if self.mode == "RIG":
             put_on_rig(self, context, names)
         live.refresh(context)
         lasts = [ob.pose.bones[name] for ob, name in names]
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
-        for last in lasts[:1]:
-            bones = ", ".join(bone.name for bone in line_of(last))
-            self.tell(
-                "Added IK to {bones}" if len(lasts) == 1 else "Added IK to {count} limbs", bones=bones, count=len(lasts)
-            )
+        if len(lasts) > 1:
+            self.tell("Added IK to {bones}", bones=", ".join(last.name for last in lasts))
+            return
+        bones, way = ", ".join(bone.name for bone in line_of(lasts[0])), bends_to(lasts[0], turn)
+        self.tell("Added IK to {bones}: bends {way}", bones=bones, way=told(way))
 
     def _requests(self, context: Context) -> list[Request]:
-        target, pole = named(self.target, self.subtarget), named(self.pole_target, self.pole_subtarget)
-        limbs, goals = chosen(context, is_named=target is not None)
-        if len(limbs) > 1 and (target or pole):
-            raise Refused("Select one limb and a target, or several limbs and no target")
-        if len(limbs) == 1 and target is None:
-            target, *more = [*told_apart(context, goals, limbs[0][0]), None]
-            pole = pole or (more[0] if more else None)
+        limbs, goals = chosen(context, 0 if self.bones == "AUTO" else int(self.bones))
+        target, pole = [*goals, None, None][:2]
         return [Request(last, links, target, pole, self.plane) for last, links in limbs]
 
 
@@ -110,27 +114,13 @@ def put_on_rig(operator: PoseOperator, context: Context, names: Sequence[tuple[A
         operator.warn(Refused("The limb is Live for now: {why}", why=why.translated))
 
 
-def named(name: str, bone: str) -> Carrier | None:
-    """The object, or the bone of it, that a script names."""
-    if not name:
-        return None
-    ob = object_named(name)
-    if ob is None:
-        raise Refused("There is no object '{name}'", name=name)
-    if bone and not has_bone(ob, bone):
-        raise Refused("'{name}' has no bone '{bone}'", name=name, bone=bone)
-    return ob, bone
-
-
-def chosen(context: Context, is_named: bool = False) -> tuple[list[Suggestion], list[Carrier]]:
+def chosen(context: Context, count: int = 0) -> tuple[list[Suggestion], list[Carrier]]:
     """The limbs that are selected, and the targets and poles selected with a single one, in whatever order. What does
     not look like a limb is taken for one only if nothing else that is selected does."""
     active = context.active_pose_bone
     bones = [*dict.fromkeys(filter(None, (active, *(context.selected_pose_bones or ()))))]
-    bones = bones[:1] if is_named else bones
-    limbs = [*dict.fromkeys(filter(None, map(limb_suggested, bones)))]
-    limbs = limbs or [limb_of(bones[0])]
-    if len(limbs) > 1 or is_named:
+    limbs = limbs_suggested(bones, count) or [limb_at(bones[0], count)]
+    if len(limbs) > 1:
         return limbs, []
     last, links = limbs[0]
     line = line_of(last, links)
@@ -140,6 +130,10 @@ def chosen(context: Context, is_named: bool = False) -> tuple[list[Suggestion], 
     goals += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
     if len(goals) > 2:
         raise Refused("Besides the limb, select a target and a pole at most")
+    depsgraph, tip = context.evaluated_depsgraph_get(), last.id_data.matrix_world @ last.tail
+    goals.sort(
+        key=lambda goal: (matrix_of(goal[0], goal[1], depsgraph).translation - tip).length
+    )  # the target is nearer
     return limbs, goals
 
 
@@ -154,18 +148,6 @@ def _is_skin(ob: Object, rig: Object) -> bool:
     return rig.parent == ob or (
         ob.type == "MESH" and (ob.parent == rig or any(each.type == "ARMATURE" for each in ob.modifiers))
     )
-
-
-def told_apart(context: Context, goals: list[Carrier], last: PoseBone) -> list[Carrier]:
-    """A target and a pole: the target is the one nearer to the end of the limb."""
-    depsgraph = context.evaluated_depsgraph_get()
-    tip = last.id_data.matrix_world @ last.tail
-
-    def away(goal: Carrier) -> float:
-        place = place_of(*goal, depsgraph)
-        return (place - tip).length if place else 0.0
-
-    return sorted(goals, key=away)
 
 
 class POSE_OT_planar_ik_remove(LimbOperator):

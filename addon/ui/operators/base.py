@@ -13,9 +13,6 @@ from ..finding import limbs_meant
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
 
-SCRIPTS_ONLY: Any = {"HIDDEN", "SKIP_SAVE"}
-"""Options of a property that is not shown among an operator's settings, nor kept from one call to the next."""
-
 
 class PoseOperator(Operator):
     """An operator in Pose Mode"""

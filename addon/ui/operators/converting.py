@@ -12,7 +12,7 @@ from ...blender.types import is_armature
 from ...limb.tasks.converting import candidates, convert, is_converted, unconvert
 from ...limb.words import Refused, told
 from ...mechanism import modes
-from ..finding import selected_limbs
+from ..finding import convertible, limbs_meant, selected_limbs
 from .adding import MODE, put_on_rig
 from .base import LimbOperator, PoseOperator
 from .selecting import select_if_shown
@@ -60,14 +60,15 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         if self.mode == "RIG":
             put_on_rig(self, context, done.lasts)
         live.refresh(context)
-        select_if_shown(context, done.lasts)
+        if not limbs_meant(context):
+            select_if_shown(context, done.lasts)
         self.tell("Converted {count} of {all} limbs", count=len(done.lasts), all=len(lasts))
 
     def _lasts(self, context: Context) -> list[PoseBone]:
         ob: Any = context.object
         if self.which == "ALL" or context.mode == "OBJECT":
             return candidates(ob)
-        return candidates(ob, [bone for bone in context.selected_pose_bones or () if bone.id_data == ob])
+        return convertible([bone for bone in context.selected_pose_bones or () if bone.id_data == ob])
 
 
 class POSE_OT_planar_ik_unconvert(LimbOperator):

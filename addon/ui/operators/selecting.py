@@ -15,7 +15,7 @@ from ...limb.follow import follow_of, is_gone
 from ...limb.home import bones_of_limb, is_limb
 from ...limb.words import Refused, told
 from ..finding import limb_meant, limbs_meant, rig_in_view
-from .base import SCRIPTS_ONLY, PoseOperator
+from .base import PoseOperator
 
 PARTS: Any = [
     ("TARGET", "Target", "What the tip goes to"),
@@ -32,7 +32,9 @@ class POSE_OT_planar_ik_select(PoseOperator):
 
     part: EnumProperty(name="Part", description="What to select", items=PARTS)
     bone: StringProperty(
-        name="Limb", description="The last bone of a limb of the rig, instead of those selected", options=SCRIPTS_ONLY
+        name="Limb",
+        description="The last bone of a limb of the rig, instead of those selected",
+        options={"HIDDEN", "SKIP_SAVE"},
     )
 
     @classmethod

@@ -22,7 +22,7 @@ from ...limb.tasks.controls import is_control
 from ...limb.tasks.feet import foot_follows, set_feet
 from ...limb.words import Refused, told
 from ..finding import limb_meant, limbs_meant, selected_limbs
-from .adding import PLANE
+from ..preferences import PLANE
 from .base import LimbOperator
 from .selecting import PARTS, find_parts, select_if_shown
 
@@ -31,7 +31,6 @@ NEW = "\n"
 
 _shown: list[tuple[str, str, str]] = []
 """Blender keeps no words of a list that is made while it is shown."""
-
 
 WHAT: Any = [
     ("PLANE", "Plane", "What decides where the knee points. The limb stays where it is"),

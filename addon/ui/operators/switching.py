@@ -96,6 +96,7 @@ class _Snap(LimbOperator):
             manager.progress_end()
         self.warn(*warnings)
         live.refresh(context)
+        self.tell("Snapped {count} limbs in {frames} frames", count=len(lasts), frames=len(frames or [0]))
 
 
 def start_from_scene(operator: Any, context: Context) -> None:

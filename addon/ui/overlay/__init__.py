@@ -1,5 +1,4 @@
-"""The overlay: where the limb that is selected can reach, what it misses, and where its knee points. It fills
-nothing."""
+"""The overlay: where the selected limb can reach, what it misses, and where its knee points. It fills nothing."""
 
 from . import drawing
 

@@ -12,6 +12,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ...blender.types import scene_of, view_layer_of
 from ..finding import limb_meant
+from ..preferences import preference
 from .figure import Stroke, figure
 
 log = logging.getLogger("planar_ik")
@@ -28,7 +29,7 @@ def colour_of(context: Context, role: str) -> tuple[float, float, float, float]:
     """The colour of a role, from the theme: red for what is missed, else that of posed bones."""
     theme: Any = context.preferences.themes[0].view_3d  # type: ignore[union-attr]
     rgb = (1.0, 0.25, 0.2) if role == "miss" else tuple(theme.bone_pose)[:3]
-    return (rgb[0], rgb[1], rgb[2], OPACITY[role])
+    return (rgb[0], rgb[1], rgb[2], OPACITY[role] * preference(context, "overlay", 1.0))
 
 
 def strokes_of(context: Context) -> list[Stroke]:

@@ -106,7 +106,7 @@ def test_baked_is_what_was_seen(addon, setup, foot_follows, mode):
     bpy.context.preferences.filepaths.use_scripts_auto_execute = True
     last = walker(addon)
     ob, foot = last.id_data, bpy.data.objects["to foot"]
-    addon("limb.tasks.feet").set_foot(last, foot_follows)
+    addon("limb.tasks.feet").set_feet([last], foot_follows)
     way = setup(addon, ob, foot)
     if mode == "RIG":
         addon("mechanism.modes").to_rig(bpy.context, [last])

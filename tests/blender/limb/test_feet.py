@@ -86,13 +86,13 @@ def test_off_and_on_again(add, tasks):
     ob = rigs.biped()
     (last,) = add(ob, "shin.L")
     feet = tasks("feet")
-    feet.set_foot(last, False)
+    feet.set_feet([last], False)
     assert not ob.pose.bones["foot.L"].constraints
     assert not ob.animation_data.drivers
     ob.pose.bones["foot.L"].rotation_quaternion = TURN
     before = turn_of(ob, "foot.L")
-    feet.set_foot(last, True)
-    feet.set_foot(last, True)
+    feet.set_feet([last], True)
+    feet.set_feet([last], True)
     assert apart(before, turn_of(ob, "foot.L")) < 1e-3
     assert len(ob.pose.bones["foot.L"].constraints) == len(ob.animation_data.drivers) == 2
     assert all(each.driver.is_simple_expression and each.driver.is_valid for each in ob.animation_data.drivers)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import pi
 from typing import Any
 
 import bpy
 import pytest
+from mathutils import Matrix, Vector
 
 from tests.blender import rigs
+from tests.blender.characters import person
 
 from .conftest import call, select
 
@@ -82,7 +85,7 @@ def test_the_skin_is_no_target(biped: Any) -> None:
 
 def test_settings(biped: Any) -> None:
     had = len(biped.pose.bones)
-    assert not call("add", mode="LIVE", controls="EMPTIES", plane="POLE", foot_follows=False, tip="TAIL", flip=True)
+    assert not call("add", mode="LIVE", controls="EMPTIES", plane="POLE", foot_follows=False, tip="TAIL", bends="OTHER")
     limb = biped.pose.bones["shin.L"].planar_ik
     assert (limb.mode, limb.plane, limb.target.type, limb.pole_target.type) == ("LIVE", "POLE", "EMPTY", "EMPTY")
     assert len(biped.pose.bones) == had
@@ -92,11 +95,39 @@ def test_settings(biped: Any) -> None:
     assert (biped.matrix_world @ now - limb.target.matrix_world.translation).length < 1e-5
 
 
-def test_flip_bends_the_other_way(biped: Any) -> None:
-    before, tip = rigs.place(biped, "shin.L"), rigs.place(biped, "foot.L")
-    assert not call("add", flip=True)
-    assert (rigs.place(biped, "shin.L") - before).length > 0.05
+def knee_way(ob: Any) -> Any:
+    """Where the knee of the left leg lies off the line from its root to its tip, as a direction."""
+    root, knee, tip = (rigs.place(ob, name) for name in ("thigh.L", "shin.L", "foot.L"))
+    return ((knee - root) - (tip - root) * (knee - root).dot(tip - root) / (tip - root).length_squared).normalized()
+
+
+@pytest.mark.parametrize("plane", ["FREE", "POLE", "HINGE"])
+@pytest.mark.parametrize(("bends", "turn"), [("FOUND", 0.0), ("OTHER", pi), ("LEFT", pi / 2), ("RIGHT", -pi / 2)])
+def test_bends(biped: Any, plane: str, bends: str, turn: float) -> None:
+    biped.pose.bones["thigh.L"].rotation_euler = biped.pose.bones["shin.L"].rotation_quaternion[1:] = (0, 0, 0)
+    bpy.context.view_layer.update()
+    before, root, tip = knee_way(biped), rigs.place(biped, "thigh.L"), rigs.place(biped, "foot.L")
+    assert not call("add", bends=bends, plane=plane)
+    wanted = Matrix.Rotation(0.0 if plane == "HINGE" and abs(turn) < 3 else turn, 3, tip - root) @ before
+    assert knee_way(biped).dot(wanted) > 0.999
     assert (rigs.place(biped, "foot.L") - tip).length < 1e-5
+    assert biped.pose.bones["shin.L"].planar_ik.reach == "REACHED"
+    if plane == "POLE":
+        assert ((rigs.place(biped, "pole_shin.L") - rigs.place(biped, "shin.L")).normalized()).dot(wanted) > 0.7
+
+
+@pytest.mark.parametrize("plane", ["FREE", "POLE", "HINGE"])
+@pytest.mark.parametrize(("bends", "way"), [("FOUND", (0, -1, 0)), ("OTHER", (0, 1, 0)), ("LEFT", (-1, 0, 0))])
+def test_a_straight_limb_does_not_twist_for_how_it_bends(plane: str, bends: str, way: Any) -> None:
+    ob = person(Vector((1, 0, 0)))
+    select("shin.L")
+    before = rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L"))
+    assert not call("add", bends=bends, plane=plane)
+    assert abs(before - rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L"))).max() < 1e-3
+    target = ob.pose.bones["target_shin.L"]
+    rigs.put(target, rigs.place(ob, "target_shin.L") + Vector((0, 0, 0.2)))
+    assert knee_way(ob).dot(Vector(way)) > 0.999
+    assert ob.pose.bones["shin.L"].planar_ik.reach == "REACHED"
 
 
 @pytest.mark.parametrize("flat", [False, True])
@@ -104,7 +135,7 @@ def test_a_flat_rig_gets_a_hinge(flat: bool) -> None:
     ob = rigs.puppet() if flat else rigs.biped()
     select("shin" if flat else "shin.L")
     assert not call("add")
-    assert ob.pose.bones["shin" if flat else "shin.L"].planar_ik.plane == ("HINGE" if flat else "FREE")
+    assert ob.pose.bones["shin" if flat else "shin.L"].planar_ik.plane == ("HINGE" if flat else "POLE")
 
 
 def test_suggested_on_arms_and_legs_only(addon: Any, biped: Any) -> None:

@@ -1,0 +1,93 @@
+"""Which way a limb bends: a straight knee to the toes, a straight elbow to the back, as bodies do."""
+
+from __future__ import annotations
+
+import re
+from math import pi
+from typing import Any
+
+import numpy as np
+from bpy.types import Bone, PoseBone
+from mathutils import Matrix, Vector
+
+from ...blender.types import ArmatureObject
+from ..home import is_part, line_of
+from ..shape import FEET, STRAIGHT, Shape, foot_of, hinge_axis, make_shape, shape_of
+
+ACROSS = 0.3
+"""The sine of the angle from which on a foot points somewhere else than its limb."""
+
+ARM, LEG = re.compile("arm(?!ature)|elbow|hand|wrist", re.I), re.compile("leg|thigh|shin|calf|knee", re.I)
+FRONT = (*FEET, "toe"), ("nose", "jaw", "eye")
+"""What bones that point to the front are called."""
+
+
+def bend_axis(last: PoseBone, links: tuple[int, ...], tip: str, turn: float) -> tuple[float, ...] | None:
+    """What a limb that is straight at rest is to bend about, in its last bone's axes, for its knee to point where a
+    body's does, turned by so much around the limb: a knee to the toes, an elbow to the back. None where nothing
+    says."""
+    shape, hinge = make_shape(last, links, tip=tip), hinge_axis(last)
+    way, axes = Vector(shape.frame[:3, 1].tolist()), last.bone.matrix_local.to_3x3()
+    ahead = _knee_ahead(last, links, way)
+    ahead = ahead - way * ahead.dot(way)
+    if ahead.length < ACROSS:
+        return hinge if hinge is None or abs(turn) < pi else (-hinge[0], -hinge[1], -hinge[2])
+    normal = Matrix.Rotation(turn, 3, way) @ way.cross(ahead.normalized())
+    if hinge and abs(abs(turn) - pi / 2.0) > 1.0:  # of a flat rig, a quarter of a turn leads nowhere
+        normal = axes @ Vector(hinge) * (1.0 if (axes @ Vector(hinge)).dot(normal) > 0.0 else -1.0)
+    return tuple((axes.transposed() @ normal)[:])
+
+
+def is_straight(shape: Shape) -> bool:
+    """Whether a limb is straight in its reference, and so does not say itself which way it bends."""
+    return bool(abs(np.sin(shape.angles[0] - shape.angles[1])) <= STRAIGHT)
+
+
+def bends_to(last: PoseBone, turn: float = 0.0) -> str:
+    """Which way the knee of a limb points at rest, as the rig sees it; turned by so much, if it is bent there."""
+    shape, up, front = shape_of(last), upright(last.id_data).col[2], front_of(last.id_data)
+    about = Matrix.Rotation(0.0 if is_straight(shape) else turn, 3, Vector(shape.frame[:3, 1].tolist()))
+    way, left = about @ Vector((-shape.frame[:3, 0]).tolist()), up.cross(front)
+    ways = {"forward": front, "backward": -front, "up": up, "down": -up, "left": left, "right": -left}
+    return max(ways, key=lambda name: way.dot(ways[name]))
+
+
+def _knee_ahead(last: PoseBone, links: tuple[int, ...], way: Vector) -> Vector:
+    """Where a knee or an elbow of a body points, in the armature; nothing where neither is known to be one."""
+    foot = foot_of(last.bone)
+    names = " ".join(bone.name for bone in (*line_of(last, links), *([foot] if foot else ())))
+    if ARM.search(names):
+        return -front_of(last.id_data)
+    toes = _points(foot) if foot else Vector()
+    if toes.cross(way).length > ACROSS:
+        return toes
+    return front_of(last.id_data) if LEG.search(names) else Vector()
+
+
+def _points(bone: Bone) -> Vector:
+    """Which way a bone points: to the bone below, else to its tail."""
+    below = foot_of(bone)
+    return ((below.head_local if below else bone.tail_local) - bone.head_local).normalized()
+
+
+def front_of(ob: ArmatureObject) -> Vector:
+    """Where the feet or the face of a rig point, level, in the armature; -Y of the world without any."""
+    axes: Any = upright(ob)
+    up = axes.col[2]
+    for words in FRONT:
+        names = re.compile("|".join(words), re.I)
+        named = [bone for bone in ob.data.bones if names.search(bone.name) and not is_part(bone)]
+        total: Any = sum(map(_points, named), Vector())
+        total -= up * total.dot(up)
+        if total.length > 0.1 * len(named):
+            return Vector(total.normalized())
+    return Vector(-axes.col[1])
+
+
+def upright(ob: ArmatureObject) -> Matrix:
+    """The axes of an armature, as they are nearest to the world's: Z is up, also where a rig was imported lying."""
+    world = np.array(ob.matrix_world, float)[:3, :3]
+    up = int(abs(world[2]).argmax())
+    ahead = max({0, 1, 2} - {up}, key=lambda i: abs(world[1, i]))
+    z, y = (np.eye(3)[i] * (-1.0 if world[row, i] < 0.0 else 1.0) for row, i in ((2, up), (1, ahead)))
+    return Matrix(np.column_stack((np.cross(y, z), y, z)).tolist())

@@ -1,0 +1,60 @@
+"""One press of Add with all bones of a character selected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender import rigs
+from tests.blender.characters import CHARACTERS, select_all
+
+from .conftest import call
+
+
+@pytest.fixture(params=CHARACTERS)
+def character(request: Any) -> Any:
+    """The rig, with IK on it, and which way its knees belong; nothing has moved."""
+    made = CHARACTERS[request.param]
+    ob = made.make()
+    select_all(ob)
+    names = ob.pose.bones.keys()
+    before = rigs.matrices(ob, names)
+    assert not call("add")
+    assert np.abs(rigs.matrices(ob, names) - before)[:, :3, 3].max() < 1e-4 * max(ob.dimensions) / ob.scale.x
+    return ob, made.knees
+
+
+def limbs(ob: Any) -> list[str]:
+    return [bone.name for bone in ob.pose.bones if bone.planar_ik.enabled]
+
+
+def test_every_arm_and_leg(character: Any) -> None:
+    ob, knees = character
+    assert sorted(limbs(ob)) == sorted(knees)
+    lasts = [ob.pose.bones[name] for name in knees]
+    assert {(last.planar_ik.mode, last.planar_ik.reach, last.planar_ik.message) for last in lasts} == {
+        ("RIG", "REACHED", "On target")
+    }
+    assert {bone.name for bone in bpy.context.selected_pose_bones} == {last.planar_ik.subtarget for last in lasts}
+
+
+def joints(ob: Any, name: str) -> list[Any]:
+    """Where root, first knee and tip of a limb are in the world."""
+    last = rigs.evaluated(ob).pose.bones[name]
+    line = [last, *last.parent_recursive][: ob.pose.bones[name].planar_ik.chain_count]
+    return [ob.matrix_world @ line[-1].head, ob.matrix_world @ line[-2].head, rigs.place(ob, last.planar_ik.subtarget)]
+
+
+def test_knees_and_elbows_go_the_right_way(character: Any) -> None:
+    ob, knees = character
+    for name in knees:
+        root, _, tip = joints(ob, name)
+        rigs.put(ob.pose.bones[ob.pose.bones[name].planar_ik.subtarget], tip.lerp(root, 0.35))
+    for name, way in knees.items():
+        root, knee, tip = joints(ob, name)
+        aside = (knee - root) - (tip - root) * (knee - root).dot(tip - root) / (tip - root).length_squared
+        assert ob.pose.bones[name].planar_ik.message == "On target", name
+        assert aside.normalized().dot(way) > 0.7, (name, aside)

@@ -1,0 +1,56 @@
+"""What a person prefers is how Add begins in the window; scripts are not led by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import pytest
+
+from .conftest import call
+
+
+@pytest.fixture
+def preferences(addon: Any) -> Any:
+    """Ours: registered from source, there is no entry for them, so one is made."""
+    module, addons = addon("ui.preferences").ID, bpy.context.preferences.addons
+    is_new = module not in addons
+    if is_new:
+        addons.new().module = module
+    found = addons[module].preferences
+    yield found
+    for name in ("controls", "plane", "overlay"):
+        found.property_unset(name)
+    if is_new:
+        addons.remove(addons[module])
+
+
+def test_scripts_do_not(biped: Any, preferences: Any) -> None:
+    preferences.controls, preferences.plane = "EMPTIES", "FREE"
+    assert not call("add")
+    limb = biped.pose.bones["shin.L"].planar_ik
+    assert (limb.target.type, limb.plane) == ("ARMATURE", "POLE")
+
+
+def test_the_overlay_is_as_strong(addon: Any, preferences: Any) -> None:
+    colour_of = addon("ui.overlay.drawing").colour_of
+    before = colour_of(bpy.context, "pole")[3]
+    preferences.overlay = 0.5
+    assert colour_of(bpy.context, "pole")[3] == pytest.approx(before / 2)
+
+
+def test_the_menu_has_what_applies(addon: Any, biped: Any) -> None:
+    def shown() -> set[str]:
+        return {cls.bl_idname.removeprefix("pose.planar_ik_") for cls in addon("ui.menus").applying(bpy.context)}
+
+    assert shown() == {"add"}
+    assert not call("add")
+    assert shown() == {
+        "switch", "snap_target", "snap_fk", "mirror", "flip", "remove", "to_live", "rebuild", "bake"
+    }  # fmt: skip
+    assert not call("to_live")
+    assert shown() >= {"to_rig"}
+    assert not shown() & {"to_live", "rebuild", "unconvert", "convert"}
+    constraint = biped.pose.bones["shin.R"].constraints.new("IK")
+    constraint.target, constraint.subtarget, constraint.chain_count = biped, "root", 2
+    assert shown() >= {"convert"}
