@@ -23,6 +23,8 @@ Array = NDArray[Any]
 
 MISSED = 3e-5
 """How far the tip may be off, as a fraction of the limb's length, and still count as on target."""
+BENT = 2e-3
+"""And a knee, which moves with the root of what the tip is off."""
 BLENDED = 2e-3
 """The same between FK and IK, where the mechanism blends a little differently."""
 ROUNDING = 1e-6
@@ -54,7 +56,7 @@ SENTENCES = {
     Reach.LIMITED: "{distance} off: the knee is at its limit",
     Reach.OFF_PLANE: "The target is {distance} beside the hinge",
 }
-MOVED = "Something else moves this limb after the IK: check its constraints and other add-ons"
+MOVED = "Something else moves this limb after the IK: check its constraints and other add-ons, or rebuild it"
 
 
 def status_of(last: PoseBone, depsgraph: Depsgraph) -> Status:
@@ -73,12 +75,14 @@ def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph
 
 
 class Measured(NamedTuple):
-    """The solution, and in the world: evaluated tips, targets and poles, (n, 3) each, and the knees and tips that the
-    solver expects, (n, links, 3). ``sizes`` are the lengths of the limbs there."""
+    """The solution, and in the world: evaluated tips, targets and poles, (n, 3) each; the knees and tips that the
+    solver expects, (n, links, 3), and how far the evaluated knees are from there at most, (n). ``sizes`` are the
+    lengths of the limbs there."""
 
     found: Found
     tips: Array
     joints: Array
+    bent: Array
     targets: Array
     poles: Array
     influence: Array
@@ -93,9 +97,12 @@ def measure(now: LimbsNow) -> Measured:
     joints = applied(now.frames[:, None], joints_in(table, turns, found.stretch))
     targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
     tips = applied(now.world @ now.poses[table.lasts], np.array([limb.shape.tip for limb in table.limbs]))
+    knees = (now.world @ now.poses[table.bones[:, 1:]])[..., :3, 3]
+    bent = np.linalg.norm(knees - joints[:, :-1], axis=-1)
+    bent[table.bones[:, 1:] < 0] = 0.0
     lengths = np.array([sum(limb.shape.lengths) for limb in table.limbs])
     sizes = lengths * np.linalg.norm(now.frames[:, :3, 1], axis=-1)
-    return Measured(found, tips, joints, targets, poles, now.sliders["influence"], sizes)
+    return Measured(found, tips, joints, bent.max(axis=1), targets, poles, now.sliders["influence"], sizes)
 
 
 def _missing(last: PoseBone) -> Status | None:
@@ -117,7 +124,7 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     if not np.isfinite([residual, off]).all():
         return _invalid("'{bone}', or what carries it, is scaled to nothing or not a number", bone=last.name)
     allowed = slack if influence in (0.0, 1.0) else slack + BLENDED * measured.sizes[row]
-    if broken or off > allowed:
+    if broken or off > allowed or measured.bent[row] > allowed + BENT * measured.sizes[row]:
         return Status(Reach.INVALID, residual, broken or MOVED, {"bone": last.name}, influence <= 0.0, influence >= 1.0)
     if influence <= 0.0:
         return Status(reach, residual, "FK", {}, True, False)

@@ -50,7 +50,7 @@ def reference(
     of = bones(lengths[0], lengths[1], m)
     return Reference(
         tuple(lengths),
-        of if groups is None else Bones(sum(lengths) + m.tiny, 0.0, 0.0, 0.0, nearest_of(groups, m)),
+        of if groups is None else Bones(sum(lengths) + m.tiny, 0.0, nearest_of(groups, m)),
         tuple(ways),
         tuple(minus(before, after) for before, after in pairwise(ways)),
         first_axes,

@@ -34,13 +34,10 @@ class Settings(NamedTuple):
 
 
 class Bones(NamedTuple):
-    """The lengths of two bones: their sum, their difference, what rounding took from each of these, and the nearest
-    that the tip comes to the root."""
+    """Two bones: the sum and the difference of their lengths, and the nearest that the tip comes to the root."""
 
     total: Any
-    total_rest: Any
     difference: Any
-    difference_rest: Any
     nearest: Any
 
 
@@ -56,26 +53,9 @@ parts costs more than computing them."""
 
 
 def bones(r1: Any, r2: Any, m: Ops) -> Bones:
-    """Sum and difference without loss (Knuth's two-sum): near a limit the knee moves with the root of the error."""
-    total = r1 + r2
-    part = total - r1
-    total_rest = (r1 - (total - part)) + (r2 - part)
+    """Two bones of these lengths."""
     difference = r1 - r2
-    part = difference - r1
-    difference_rest = (r1 - (difference - part)) - (r2 + part)
-    return Bones(total + m.tiny, total_rest, difference, difference_rest, abs(difference))
-
-
-def measure(x: Any, y: Any, m: Ops) -> tuple[Any, Any]:
-    """The length of (x, y), which is not 0, and what rounding took from it, as bends the knee near its limits.
-
-    The remainder of the root is a product of differences (Borges, *An Improved Algorithm for hypot(a, b)*).
-    """
-    xx, yy = x * x, y * y
-    long = m.maximum(abs(x), abs(y))
-    size = m.sqrt(xx + yy)
-    excess = (size - long) * (size + long) - m.minimum(xx, yy)
-    return size, excess / (-2.0 * size)
+    return Bones(r1 + r2 + m.tiny, difference, abs(difference))
 
 
 def extend(distance: Any, of: Bones, m: Ops) -> tuple[Any, Any]:

@@ -46,7 +46,7 @@ def test_errors(kind):
         if knee_error > TOLERANCE * total:
             moved = max(
                 gap(
-                    exact(mpmath.mpf(x) + i * math.ulp(x) / 2, mpmath.mpf(y) + j * math.ulp(y) / 2, r1, r2, bend)[0],
+                    exact(mpmath.mpf(x) + i * 4 * math.ulp(x), mpmath.mpf(y) + j * 4 * math.ulp(y), r1, r2, bend)[0],
                     knee,
                 )
                 for i in (-1, 1)

@@ -99,15 +99,24 @@ BREAKING = {
 }
 
 
-@pytest.mark.parametrize("breaking", BREAKING.values(), ids=BREAKING.keys())
-def test_is_seen_and_mended(addon, breaking):
+BY_ITS_POSE = {
+    "constraint in another space", "another constraint on a part", "driver with a modifier",
+    "driver says something else", "driver of another kind", "driver reads another bone",
+    "first bone inherits otherwise", "last bone is sheared", "part inherits no scale", "hangs on another bone",
+    "order of rotations",
+}  # fmt: skip
+"""What nothing but the pose tells, where it does anything: see test_broken.py."""
+
+
+@pytest.mark.parametrize("name", BREAKING)
+def test_is_seen_and_mended(addon, name):
     last = legs.leg(addon, EVERYTHING)
     ob = last.id_data
     assert legs.problem(addon, last) == ""
-    breaking(ob)
+    BREAKING[name](ob)
     bpy.context.view_layer.update()
     last = ob.pose.bones["shin.L"]
-    assert legs.problem(addon, last)
+    assert bool(legs.problem(addon, last)) is (name not in BY_ITS_POSE)
     addon("mechanism.modes").to_rig(bpy.context, [last])
     last = ob.pose.bones["shin.L"]
     assert legs.problem(addon, last) == ""
