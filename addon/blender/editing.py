@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from math import floor
 from typing import Any
 
@@ -14,49 +14,32 @@ from .animation import curves_everywhere, set_at, value_at
 from .types import ArmatureObject, scene_of, view_layer_of
 
 
-def at_once(objects: Iterable[ArmatureObject]) -> list[list[ArmatureObject]]:
-    """Objects in lists that can be in Edit Mode together, which takes Blender hardly longer than one object: no two of
-    a list share an armature."""
-    lists: list[dict[Any, ArmatureObject]] = []
-    for ob in objects:
-        free = next((each for each in lists if ob.data not in each), None)
-        if free is None:
-            lists.append(free := {})
-        free[ob.data] = ob
-    return [[*each.values()] for each in lists]
-
-
 @contextmanager
-def edit_mode(context: Context, *objects: ArmatureObject) -> Iterator[None]:
-    """Edit Mode of armatures, also of hidden ones, and then back to the modes that were before. Several objects must be
-    of one list of `at_once`."""
-    with object_mode(context, objects), unkeyed_kept(context, objects):
-        mirroring = [ob.data for ob in objects if ob.data.use_mirror_x]
+def edit_mode(context: Context, ob: ArmatureObject) -> Iterator[None]:
+    """Edit Mode of an armature, also of a hidden one, and then back to the modes that were before."""
+    with object_mode(context, ob), unkeyed_kept(context, [ob]):
+        is_mirroring = ob.data.use_mirror_x  # which would move the bones of the other side along, by their names
         try:
-            for armature in mirroring:  # which would move the bones of the other side along, by their names
-                armature.use_mirror_x = False
-            _select(context, objects)
-            _set_mode(context, objects[0], "EDIT")
+            ob.data.use_mirror_x = False
+            _select(context, [ob])
+            _set_mode(context, ob, "EDIT")
             yield
         finally:
-            _set_mode(context, objects[0], "OBJECT")
+            _set_mode(context, ob, "OBJECT")
             _select(context, ())
-            for armature in mirroring:
-                armature.use_mirror_x = True
+            ob.data.use_mirror_x = is_mirroring
 
 
 def remove_bones(context: Context, bones: Mapping[ArmatureObject, Collection[str]], collection: str) -> None:
     """Remove bones, and the bone collection that was made for them once it is empty."""
-    for together in at_once(ob for ob, names in bones.items() if names):
-        with edit_mode(context, *together):
-            for ob in together:
-                edited = ob.data.edit_bones
-                for bone in [edited[name] for name in bones[ob] if name in edited]:
-                    edited.remove(bone)
-        for ob in together:
-            left: Any = ob.data.collections_all.get(collection)
-            if left and not any(left.bones_recursive) and not any(left.children):
-                ob.data.collections.remove(left)
+    for ob in [ob for ob, names in bones.items() if names]:
+        with edit_mode(context, ob):
+            edited = ob.data.edit_bones
+            for bone in [edited[name] for name in bones[ob] if name in edited]:
+                edited.remove(bone)
+        left: Any = ob.data.collections_all.get(collection)
+        if left and not any(left.bones_recursive) and not any(left.children):
+            ob.data.collections.remove(left)
 
 
 def collect(ob: ArmatureObject, bone: Bone, collection: str) -> Any:
@@ -69,8 +52,8 @@ def collect(ob: ArmatureObject, bone: Bone, collection: str) -> Any:
 
 
 @contextmanager
-def object_mode(context: Context, needed: Iterable[Object] = ()) -> Iterator[None]:
-    """Object Mode with nothing selected, these objects shown; then back to each object's mode, what was selected,
+def object_mode(context: Context, needed: Object) -> Iterator[None]:
+    """Object Mode with nothing selected, an object shown; then back to each object's mode, what was selected,
     hidden and active."""
     objects, layer = _objects_of(context), view_layer_of(context)
     active, selected = objects.active, {ob for ob in objects if ob.select_get()}
@@ -80,9 +63,7 @@ def object_mode(context: Context, needed: Iterable[Object] = ()) -> Iterator[Non
             in_mode.setdefault(ob.mode, []).append(ob)
     first = {mode: active if active in each else each[0] for mode, each in in_mode.items()}
     modes = sorted(in_mode, key=lambda mode: first[mode] == active)  # the active object's last
-    with ExitStack() as stack:
-        for ob in needed:
-            stack.enter_context(_shown(context, ob))
+    with _shown(context, needed):
         for mode in modes:
             _set_mode(context, first[mode], "OBJECT")
         _select(context, ())

@@ -12,7 +12,7 @@ from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix
 
 from ..blender.animation import drivers_of
-from ..blender.editing import at_once, collect, edit_mode, frame_held, remove_bones, unkeyed_kept
+from ..blender.editing import collect, edit_mode, frame_held, remove_bones, unkeyed_kept
 from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, is_armature, path_to_bone, path_to_custom, split_path
 from ..limb.follow import Follow
@@ -35,15 +35,16 @@ Limb = tuple[ArmatureObject, Spec, Follow]
 
 
 def build(context: Context, limbs: Sequence[Limb]) -> None:
-    """Make mechanisms for limbs that have none, in one visit to Edit Mode. What fails half-way is taken away again."""
+    """Make mechanisms for limbs that have none, in one visit to Edit Mode for each rig. What fails half-way is taken
+    away again."""
     made: list[Made] = []
     rigs = list(dict.fromkeys(ob for ob, _, _ in limbs))
     try:
         with unkeyed_kept(context, rigs):
-            for batch in at_once(rigs):
-                with edit_mode(context, *batch):
+            for ob in rigs:
+                with edit_mode(context, ob):
                     for limb in limbs:
-                        if limb[0] in batch:
+                        if limb[0] == ob:
                             made.append(Made(*limb, parts_of(limb[1]), _names_in(limb[1])))
                             _make_bones(made[-1])
             with frame_held():  # not around Edit Mode, which has to see the window's own scene

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..blender.types import ArmatureObject
 from ..limb.follow import Follow
 from .build import aim_of
 from .found import Found, built_of, found_on
 from .parts import Constraint, parts_of
-from .spec import CLOSE, Spec, differs
+from .spec import Spec, differs
 
 EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
 BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
@@ -37,9 +35,6 @@ def _problem(found: Found, spec: Spec, follow: Follow) -> str:
     names = roles | {"last": spec.last, "parent": spec.parent}
     names |= {f"bone {k}": bone for k, bone in enumerate(spec.bones, 1)}
     if {part.role for part in parts.bones} != roles.keys():
-        return BROKEN
-    rests = np.array([found.rests[names[part.role]] for part in parts.bones])
-    if (abs(rests - parts.rests) > 10 * CLOSE * np.maximum(abs(parts.rests), 1.0)).any():
         return BROKEN
     curves = [found.drivers.get(names[each.bone], {}).get((each.path, max(each.channel, 0))) for each in parts.drivers]
     if any(curve is None or curve.mute or not curve.driver.is_valid for curve in curves):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from bpy.types import PoseBone
 
 from ..blender.animation import drivers_of
@@ -21,14 +20,13 @@ SPEC = "planar_ik.spec"
 class Found(NamedTuple):
     """The mechanisms of a rig. ``roles`` has, for each root part, its parts' names by role; ``roots`` the root part of
     each limb that has one, by the limb's last bone; ``lost`` the parts without a root; ``drivers`` those of each bone,
-    by path from there and channel; ``rests`` where parts rest, column by column."""
+    by path from there and channel."""
 
     ob: ArmatureObject
     roles: dict[str, dict[str, str]]
     roots: dict[str, str]
     lost: list[str]
     drivers: dict[str, dict[tuple[str, int], Any]]
-    rests: dict[str, Any]
 
     def parts_of(self, last: str) -> dict[str, str]:
         """The names of a limb's parts by role; empty without a mechanism."""
@@ -54,25 +52,20 @@ def found_on(ob: ArmatureObject) -> Found:
         drivers.setdefault(bone, {})[path, curve.array_index] = curve
     roles: dict[str, dict[str, str]] = {}
     lost: list[str] = []
-    bones: Any = ob.data.bones
-    matrices = np.empty((len(bones), 16), np.float32)
-    bones.foreach_get("matrix_local", matrices.ravel())
-    rests: dict[str, Any] = {}
-    for i, each in enumerate(bones):
-        if PART in each and each[PART] in ROLES:
-            name, root_part = each.name, root_of(each)
-            rests[name] = matrices[i]
+    for each in ob.data.bones:
+        if PART in each and each[PART] in ROLES:  # type: ignore[operator]
+            root_part = root_of(each)
             if root_part is None:
-                lost.append(name)
+                lost.append(each.name)
             else:
-                roles.setdefault(root_part.name, {})[each[PART]] = name
+                roles.setdefault(root_part.name, {})[each[PART]] = each.name
     roots: dict[str, str] = {}
     for root, parts in roles.items():
         for curve in drivers.get(parts.get("turn 1", ""), {}).values():
             last = _reads_slider(curve)
             if last in ob.pose.bones:
                 roots.setdefault(last, root)
-    return Found(ob, roles, roots, lost, drivers, rests)
+    return Found(ob, roles, roots, lost, drivers)
 
 
 def root_of(bone: Any) -> Any:

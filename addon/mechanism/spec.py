@@ -134,26 +134,18 @@ def differs(a: Spec, b: Spec) -> bool:
     count, nor does the seat."""
     if a[3:] == b[3:]:
         return False
-    if _kind(a) != _kind(b):
+    numbers, kinds = zip(*map(_told_apart, (a, b)), strict=True)
+    if kinds[0] != kinds[1]:
         return True
-    size = max(sum(a.lengths), 1e-30)
-    places = (*zip(a.frame[3::4], b.frame[3::4], strict=True), *zip(a.lengths, b.lengths, strict=True))
-    if not all(isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE * size) for one, other in places):
-        return True
-    return not all(
-        isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE) for one, other in zip(_turns(a), _turns(b), strict=True)
-    )
+    return not all(isclose(*pair, rel_tol=CLOSE, abs_tol=CLOSE) for pair in zip(*numbers, strict=True))
 
 
-def _kind(spec: Spec) -> tuple[Any, ...]:
-    """What of a spec has to be the same exactly."""
-    volume = spec.stretch_volume if spec.stretch else ""
-    switches = (spec.softness, spec.stretch, spec.ankle, spec.pole_switch)
-    return (len(spec.bones), spec.plane, *switches, volume, spec.is_limited)
-
-
-def _turns(spec: Spec) -> list[float]:
-    """The numbers of a spec that are not lengths."""
-    turns = (*chain(*spec.axes), *chain(*spec.normals), *chain(*spec.stills))
+def _told_apart(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
+    """The numbers of a spec, lengths as parts of the limb's, and what has to be the same exactly."""
+    size = max(sum(spec.lengths), 1e-30)
+    places = [place / size for place in (*spec.frame[3:12:4], *spec.lengths, size * size)]
+    turns = (*chain(*spec.axes), *chain(*spec.normals), *chain(*spec.stills), *spec.angles)
     rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
-    return [*turns, *rows, *spec.angles, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch]
+    limits = (spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch)
+    kind = (len(spec.bones), spec.plane, spec.softness, spec.stretch, spec.ankle, spec.pole_switch, spec.is_limited)
+    return [*places, *turns, *rows, *limits], (*kind, spec.stretch_volume if spec.stretch else "")

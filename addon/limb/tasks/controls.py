@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -11,7 +11,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ...blender.animation import curves_everywhere, drivers_of
 from ...blender.dependencies import Carrier, constraint_targets
-from ...blender.editing import at_once, collect, edit_mode, remove_bones
+from ...blender.editing import collect, edit_mode, remove_bones
 from ...blender.rotation import set_turn
 from ...blender.types import ArmatureObject, bones_of, is_armature, scene_of, split_path, takes_bones, view_layer_of
 from ..settings import PART
@@ -56,12 +56,12 @@ class Control(NamedTuple):
 
 
 def make_controls(context: Context, wanted: Sequence[Control]) -> list[Carrier]:
-    """Make control bones, in one visit to Edit Mode."""
+    """Make control bones, in one visit to Edit Mode for each rig."""
     made: list[str] = [""] * len(wanted)
-    for together in at_once(dict.fromkeys(control.ob for control in wanted)):
-        with edit_mode(context, *together):
+    for ob in dict.fromkeys(control.ob for control in wanted):
+        with edit_mode(context, ob):
             for i, control in enumerate(wanted):
-                if control.ob in together:
+                if control.ob == ob:
                     made[i] = _lay(control)
     for control, name in zip(wanted, made, strict=True):
         _finish(control.ob, name, control)
@@ -183,56 +183,27 @@ def _users_of(ob: Object) -> set[Any]:
 
 
 def _used_bones(armatures: set[Any]) -> set[tuple[Any, str]]:
-    """The bones of armatures that anything at all uses, each with its armature: as parent, target, or where drivers
-    read; and those that have keys or drivers themselves."""
-    used: set[tuple[Any, str]] = set()
-    for armature in armatures:
-        used |= {(armature, bone.parent.name) for bone in armature.bones if bone.parent}
-        used |= {(armature, name) for name in _driven(armature)}
+    """The bones of armatures that something uses, each with its armature: as parent, as target of objects and bones, or
+    where their drivers and those of shape keys read; and those that have keys or drivers themselves."""
+    used = {(armature, bone.parent.name) for armature in armatures for bone in armature.bones if bone.parent}
     for ob in bpy.data.objects:
-        used |= {(other.data, bone) for other, bone in _used_by(ob) if other and bone and other.data in armatures}
+        owners = [ob, *(ob.pose.bones if is_armature(ob) else ())]
+        carriers = [(ob.parent, ob.parent_bone)]
+        carriers += [each for owner in owners for made in owner.constraints for each in constraint_targets(made)]
+        carriers += [each for curve in _drivers_around(ob) for each in _read_by(curve)]
+        used |= {(other.data, bone) for other, bone in carriers if bone and getattr(other, "data", None) in armatures}
         if is_armature(ob) and ob.data in armatures:
-            used |= {(ob.data, name) for name in _driven(ob)}
-    for owner in _datablocks():
-        for curve in drivers_of(owner):
-            used |= {(armature, bone) for armature, bone in _read_by(curve) if armature in armatures}
+            curves = (*curves_everywhere(ob), *drivers_of(ob), *curves_everywhere(ob.data), *drivers_of(ob.data))
+            used |= {(ob.data, split_path(curve.data_path)[0]) for curve in curves}
     return used
 
 
-def _driven(owner: Any) -> Iterator[str]:
-    """The names of the bones that something animates."""
-    for curve in (*curves_everywhere(owner), *drivers_of(owner)):
-        yield split_path(curve.data_path)[0]
+def _drivers_around(ob: Object) -> list[Any]:
+    """The drivers of an object, its data and its shape keys."""
+    return [curve for owner in (ob, ob.data, getattr(ob.data, "shape_keys", None)) for curve in drivers_of(owner)]
 
 
-def _used_by(ob: Object) -> Iterator[tuple[Any, str]]:
-    """The objects and bones that an object refers to."""
-    yield ob.parent, ob.parent_bone
-    for modifier in ob.modifiers:
-        yield getattr(modifier, "object", None), getattr(modifier, "subtarget", "")
-    for constraint in ob.constraints:
-        yield from constraint_targets(constraint)
-    for bone in ob.pose.bones if is_armature(ob) else ():
-        if bone.custom_shape_transform:
-            yield ob, bone.custom_shape_transform.name
-        for constraint in bone.constraints:
-            yield from constraint_targets(constraint)
-
-
-def _read_by(curve: Any) -> Iterator[tuple[Any, str]]:
-    """The armatures and bones that a driver reads anything of."""
-    for variable in curve.driver.variables:
-        for target in variable.targets:
-            bone = split_path(target.data_path)[0] if variable.type == "SINGLE_PROP" else target.bone_target
-            if bone and target.id:
-                yield getattr(target.id, "data", None) or target.id, bone
-
-
-def _datablocks() -> Iterator[Any]:
-    """All datablocks of the file that is open, with the node trees that are part of others."""
-    for prop in bpy.data.bl_rna.properties:
-        if prop.type == "COLLECTION":
-            for owner in getattr(bpy.data, prop.identifier):
-                yield owner
-                if getattr(owner, "node_tree", None):
-                    yield owner.node_tree
+def _read_by(curve: Any) -> list[Carrier]:
+    """The bones that a driver reads anything of."""
+    targets = [target for variable in curve.driver.variables for target in variable.targets]
+    return [(target.id, target.bone_target or split_path(target.data_path)[0]) for target in targets]

@@ -133,20 +133,9 @@ def _driver_of_its_property(ob, name):
     target.id, target.data_path = ob, f'pose.bones["{name}"]["open"]'
 
 
-def _hook(ob, name):
-    mesh = bpy.data.objects.new("mesh", bpy.data.meshes.new("mesh"))
-    bpy.context.collection.objects.link(mesh)
-    made = mesh.modifiers.new("Hook", "HOOK")
-    made.object, made.subtarget = ob, name
-
-
-def _shape_at(ob, name):
-    ob.pose.bones["spine"].custom_shape_transform = ob.pose.bones[name]
-
-
 USES = (
     _child_bone, _child_object, _object_constraint, _armature_constraint, _pole_of_another, _another_limb, _key,
-    _driver_on, _driver_from_elsewhere, _driver_of_its_property, _hook, _shape_at,
+    _driver_on, _driver_from_elsewhere, _driver_of_its_property,
 )  # fmt: skip
 
 

@@ -103,7 +103,7 @@ BY_ITS_POSE = {
     "constraint in another space", "another constraint on a part", "driver with a modifier",
     "driver says something else", "driver of another kind", "driver reads another bone",
     "first bone inherits otherwise", "last bone is sheared", "part inherits no scale", "hangs on another bone",
-    "order of rotations",
+    "order of rotations", "part moved", "part rolled",
 }  # fmt: skip
 """What nothing but the pose tells, where it does anything: see test_broken.py."""
 
