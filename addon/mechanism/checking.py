@@ -10,7 +10,7 @@ import numpy as np
 from ..blender.types import ArmatureObject, path_to_custom
 from ..limb.follow import Follow
 from ..limb.home import line_of
-from .build import aim_of, kind_of
+from .build import aim_of, kind_of, names_in
 from .found import Found, built_of, found_on
 from .parts import Constraint, Parts, Variable, parts_of
 from .spec import CLOSE, Spec, differs
@@ -35,8 +35,7 @@ def _problem(found: Found, spec: Spec, follow: Follow) -> str:
     if differs(built, spec):
         return EDITED
     parts = parts_of(built)
-    names = roles | {"last": spec.last, "parent": spec.parent}
-    names |= {f"bone {k}": bone for k, bone in enumerate(spec.bones, 1)}
+    names = roles | names_in(spec)
     if {part.role for part in parts.bones} != roles.keys():
         return BROKEN
     if built.is_uneven and any(bone.bone.inherit_scale == "FULL" for bone in line_of(ob.pose.bones[spec.last])[1:]):

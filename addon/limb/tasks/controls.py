@@ -63,15 +63,15 @@ def make_controls(context: Context, wanted: Sequence[Control]) -> list[Carrier]:
             for i, control in enumerate(wanted):
                 if control.ob in together:
                     made[i] = _lay(control)
-    for control, name in zip(wanted, made, strict=True):
+    named = [*zip(wanted, made, strict=True)]
+    for control, name in named:
         _finish(control.ob, name, control)
     view_layer_of(context).update()
     depsgraph = context.evaluated_depsgraph_get()
-    named = [*zip(wanted, made, strict=True)]
     unposed = [bones_of(control.ob.evaluated_get(depsgraph))[name].matrix.copy() for control, name in named]
     for (control, name), matrix in zip(named, unposed, strict=True):
         _place(control, control.ob.pose.bones[name], matrix.inverted_safe())
-    return [(control.ob, name) for control, name in zip(wanted, made, strict=True)]
+    return [(control.ob, name) for control, name in named]
 
 
 def _lay(control: Control) -> str:
@@ -166,10 +166,6 @@ def take_away_unused(context: Context, carriers: Iterable[Carrier]) -> None:
         if (ob.data, bone) not in used and takes_bones(ob):  # type: ignore[arg-type]
             rigs.setdefault(ob, []).append(bone)
     remove_bones(context, rigs, COLLECTION)
-    _take_away_shapes()
-
-
-def _take_away_shapes() -> None:
     for name, _ in SHAPES.values():
         shape = bpy.data.objects.get(name)
         if shape and not shape.users and shape.data:

@@ -71,7 +71,10 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureOb
         _set_up(pair, Follow(*(mine.get(0) or (None, "")), *(mine.get(1) or (None, ""))))
     move(context, [each for image in images if (each := _move(image))])
     for pair in pairs:
-        _finish(pair)
+        last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
+        feet.follow_alike(last, other)
+        Hooks.rebuild(other)
+        tag(pair.ob.pose.bones[pair.other])
     return [pair[:3] for pair in pairs]
 
 
@@ -185,10 +188,3 @@ def _turned(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:
     of_one, of_two = (bone.bone.matrix_local.to_3x3() for bone in (one, two))
     turned: Any = of_two.transposed() @ -(pair.across.to_3x3() @ (of_one @ Vector(axis)))
     return [*turned]
-
-
-def _finish(pair: Pair) -> None:
-    last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
-    feet.follow_alike(last, other)
-    Hooks.rebuild(other)
-    tag(pair.ob.pose.bones[pair.other])
