@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from fnmatch import translate
 from re import compile as pattern_of
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 from bpy.types import Object, PoseBone
@@ -19,36 +19,28 @@ from ..mechanism import modes
 from .shots import rigs_of
 
 
-class Wish(NamedTuple):
-    """One ``--limb``: the pattern of the last bone, and what its limb follows; a * stands for the same letters."""
-
-    bone: str
-    target: str
-    pole: str
-
-
 def make_limbs(arguments: Namespace) -> list[PoseBone]:
     """Make the limbs that are asked for and are not there; give their last bones."""
-    wishes = [Wish(*[*text.split(":"), "", ""][:3]) for text in arguments.limb]
     made: list[tuple[Any, str]] = []
     for ob in rigs_of(arguments):
         if ob.library is None:
-            made += [(ob, name) for name in _make_on(ob, wishes, arguments)]
+            made += [(ob, name) for name in _make_on(ob, arguments)]
     lasts = [ob.pose.bones[name] for ob, name in made]
     if lasts and not arguments.live:
         modes.to_rig(bpy.context, lasts)
     return [ob.pose.bones[name] for ob, name in made]
 
 
-def _make_on(ob: ArmatureObject, wishes: list[Wish], arguments: Namespace) -> list[str]:
+def _make_on(ob: ArmatureObject, arguments: Namespace) -> list[str]:
     requests = []
-    for wish in wishes:
+    for wish in arguments.limb:  # a * stands for the same letters in all its names
+        pattern, *follows = [*wish.split(":"), "", ""][:3]
         for bone in ob.pose.bones:
-            stars = matched(wish.bone, bone.name)
+            stars = matched(pattern, bone.name)
             if stars is None or is_limb(bone):
                 continue
             last, links = limb_at(bone, arguments.bones)
-            target, pole = (_named(ob, filled(name, stars)) for name in (wish.target, wish.pole))
+            target, pole = (_named(ob, filled(name, stars)) for name in follows)
             requests.append(Request(last, links, target, pole, arguments.plane or "AUTO"))
     if not requests:
         return []

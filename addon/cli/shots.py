@@ -13,6 +13,8 @@ from typing import Any
 import bpy
 from bpy.types import Object, PoseBone
 
+from ..blender.animation import drivers_of
+from ..blender.dependencies import is_python
 from ..blender.types import is_armature
 from ..limb.home import limbs_of
 from ..limb.words import Refused
@@ -40,7 +42,10 @@ def open_shot(source: Path, arguments: Namespace) -> list[str]:
         if bpy.context.window:
             bpy.context.window.scene = scene
     leave_modes()
-    warnings = [f"linked file is missing: {path}" for path in missing_libraries()]
+    linked = [
+        bpy.path.abspath(each.filepath, library=each.library) for each in bpy.data.libraries if not each.packed_file
+    ]
+    warnings = [f"linked file is missing: {path}" for path in linked if not os.path.exists(path)]
     if not arguments.allow_scripts:
         scripted = scripted_things()
         if scripted:
@@ -55,21 +60,10 @@ def leave_modes() -> None:
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def missing_libraries() -> list[str]:
-    """The files that this one links and that are not there."""
-    paths = [
-        bpy.path.abspath(each.filepath, library=each.library) for each in bpy.data.libraries if not each.packed_file
-    ]
-    return [path for path in paths if not os.path.exists(path)]
-
-
 def scripted_things() -> list[str]:
     """Objects whose drivers need Python, and texts that are run as the file opens; a few of them."""
     found = [text.name for text in bpy.data.texts if text.use_module]
-    for ob in bpy.data.objects:
-        drivers: Any = [curve.driver for curve in ob.animation_data.drivers] if ob.animation_data else ()
-        if any(driver.type == "SCRIPTED" and not driver.is_simple_expression for driver in drivers):
-            found.append(ob.name)
+    found += [ob.name for ob in bpy.data.objects if any(map(is_python, drivers_of(ob)))]
     return found[:5]
 
 
@@ -88,18 +82,13 @@ def limbs_chosen(arguments: Namespace, editable: bool = True) -> list[PoseBone]:
 def save(output: Path) -> None:
     """Write the file that is open. It is written beside the output first, so that it is whole or not there."""
     unfinished = output.with_name(f".{output.stem}-{os.getpid()}.blend")
+    is_moved = output.parent != Path(bpy.data.filepath).parent
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        bpy.ops.wm.save_as_mainfile(
-            filepath=str(unfinished), copy=True, check_existing=False, relative_remap=output.parent != _folder()
-        )
+        bpy.ops.wm.save_as_mainfile(filepath=str(unfinished), copy=True, check_existing=False, relative_remap=is_moved)
         os.replace(unfinished, output)
     except (RuntimeError, OSError) as error:
         raise Refused("{path} can't be written: {why}", path=output, why=str(error).strip()) from error
     finally:
         with suppress(OSError):
             unfinished.unlink()
-
-
-def _folder() -> Path:
-    return Path(bpy.data.filepath).parent

@@ -33,21 +33,15 @@ def follow_of(last: PoseBone) -> Follow:
 
 def read(constraint: Any) -> Follow:
     """What an IK constraint follows."""
-    pairs = (constraint.target, constraint.subtarget), (constraint.pole_target, constraint.pole_subtarget)
-    (target, bone), (pole, pole_bone) = (_cleaned(*pair) for pair in pairs)
-    return Follow(target, bone, pole, pole_bone)
+    target, pole = constraint.target, constraint.pole_target
+    bone = constraint.subtarget if is_armature(target) else ""
+    return Follow(target, bone, pole, constraint.pole_subtarget if is_armature(pole) else "")
 
 
 def write(constraint: Any, follow: Follow) -> None:
     """Have an IK constraint follow this."""
     constraint.target, constraint.subtarget = follow.target, follow.subtarget
     constraint.pole_target, constraint.pole_subtarget = follow.pole, follow.pole_subtarget
-
-
-def _cleaned(ob: Object | None, bone: str) -> tuple[Object | None, str]:
-    if ob is None or not is_armature(ob):
-        return ob, ""
-    return ob, bone
 
 
 def is_gone(ob: Object | None, bone: str) -> bool:

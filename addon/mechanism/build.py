@@ -45,7 +45,7 @@ def build(context: Context, limbs: Sequence[Limb]) -> None:
                 with edit_mode(context, ob):
                     for limb in limbs:
                         if limb[0] == ob:
-                            made.append(Made(*limb, parts_of(limb[1]), _names_in(limb[1])))
+                            made.append(Made(*limb, parts_of(limb[1]), names_in(limb[1])))
                             _make_bones(made[-1])
             with frame_held():  # not around Edit Mode, which has to see the window's own scene
                 for each in made:
@@ -88,7 +88,8 @@ class Made(NamedTuple):
     names: Names
 
 
-def _names_in(spec: Spec) -> Names:
+def names_in(spec: Spec) -> Names:
+    """The names of those bones that are there without a mechanism."""
     return {"last": spec.last, "parent": spec.parent} | {f"bone {k}": bone for k, bone in enumerate(spec.bones, 1)}
 
 
@@ -150,14 +151,10 @@ def _aim(constraint: Any, ob: Object | None, bone: str) -> None:
     constraint.subtarget = bone
 
 
-def path_of(driver: Driver, names: Names) -> str:
-    """The path of what is driven, from the object."""
-    return f"{path_to_bone(names[driver.bone])}.{driver.path}"
-
-
 def _drive(made: Made, driver: Driver) -> None:
     """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
-    curve: Any = made.ob.driver_add(path_of(driver, made.names), driver.channel)
+    path = f"{path_to_bone(made.names[driver.bone])}.{driver.path}"
+    curve: Any = made.ob.driver_add(path, driver.channel)
     reset(curve)  # its keys would round numbers near 0 and 1 (5.2)
     new = curve.driver
     new.type = kind_of(driver)

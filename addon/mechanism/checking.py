@@ -7,7 +7,7 @@ from typing import Any
 
 from ..blender.types import ArmatureObject
 from ..limb.follow import Follow
-from .build import aim_of
+from .build import aim_of, names_in
 from .found import Found, built_of, found_on
 from .parts import Constraint, parts_of
 from .spec import Spec, differs
@@ -32,8 +32,7 @@ def _problem(found: Found, spec: Spec, follow: Follow) -> str:
     if differs(built, spec):
         return EDITED
     parts = parts_of(built)
-    names = roles | {"last": spec.last, "parent": spec.parent}
-    names |= {f"bone {k}": bone for k, bone in enumerate(spec.bones, 1)}
+    names = roles | names_in(spec)
     if {part.role for part in parts.bones} != roles.keys():
         return BROKEN
     curves = [found.drivers.get(names[each.bone], {}).get((each.path, max(each.channel, 0))) for each in parts.drivers]

@@ -63,15 +63,15 @@ def make_controls(context: Context, wanted: Sequence[Control]) -> list[Carrier]:
             for i, control in enumerate(wanted):
                 if control.ob == ob:
                     made[i] = _lay(control)
-    for control, name in zip(wanted, made, strict=True):
+    named = [*zip(wanted, made, strict=True)]
+    for control, name in named:
         _finish(control.ob, name, control)
     view_layer_of(context).update()
     depsgraph = context.evaluated_depsgraph_get()
-    named = [*zip(wanted, made, strict=True)]
     unposed = [bones_of(control.ob.evaluated_get(depsgraph))[name].matrix.copy() for control, name in named]
     for (control, name), matrix in zip(named, unposed, strict=True):
         _place(control, control.ob.pose.bones[name], matrix.inverted_safe())
-    return [(control.ob, name) for control, name in zip(wanted, made, strict=True)]
+    return [(control.ob, name) for control, name in named]
 
 
 def _lay(control: Control) -> str:
@@ -166,10 +166,6 @@ def take_away_unused(context: Context, carriers: Iterable[Carrier]) -> None:
         if (ob.data, bone) not in used and takes_bones(ob):  # type: ignore[arg-type]
             rigs.setdefault(ob, []).append(bone)
     remove_bones(context, rigs, COLLECTION)
-    _take_away_shapes()
-
-
-def _take_away_shapes() -> None:
     for name, _ in SHAPES.values():
         shape = bpy.data.objects.get(name)
         if shape and not shape.users and shape.data:
@@ -188,7 +184,7 @@ def _used_bones(armatures: set[Any]) -> set[tuple[Any, str]]:
     used = {(armature, bone.parent.name) for armature in armatures for bone in armature.bones if bone.parent}
     for ob in bpy.data.objects:
         owners = [ob, *(ob.pose.bones if is_armature(ob) else ())]
-        carriers = [(ob.parent, ob.parent_bone)]
+        carriers: list[Any] = [(ob.parent, ob.parent_bone)]
         carriers += [each for owner in owners for made in owner.constraints for each in constraint_targets(made)]
         carriers += [each for curve in _drivers_around(ob) for each in _read_by(curve)]
         used |= {(other.data, bone) for other, bone in carriers if bone and getattr(other, "data", None) in armatures}

@@ -78,7 +78,11 @@ def _set(last: PoseBone, on: bool, stand: Matrix | None) -> None:
         if made is not None:
             _aim(made, follow)
     if offset:
-        _turn_by(foot.constraints[OFFSET], offset)
+        turning: Any = foot.constraints[OFFSET]
+        turning.map_to, turning.to_euler_order, turning.mix_mode_rot = "ROTATION", "XYZ", "AFTER"
+        for axis, angle in zip("xyz", offset, strict=True):  # as much at either end: always the same
+            setattr(turning, f"to_min_{axis}_rot", angle)
+            setattr(turning, f"to_max_{axis}_rot", angle)
 
 
 def _aim(made: Any, follow: Follow) -> None:
@@ -100,14 +104,6 @@ def _offset(foot: PoseBone, follow: Follow, stand: Matrix | None) -> Any:
     one, other = (turn.to_3x3().normalized() for turn in turns)
     turn: Any = (one.transposed() @ other).to_quaternion()
     return turn.to_euler("XYZ") if turn.angle > ALIKE and abs(turn.angle - tau) > ALIKE else None
-
-
-def _turn_by(made: Any, angles: Any) -> None:
-    """Have a transformation constraint turn a bone by always the same angles."""
-    made.map_to, made.to_euler_order, made.mix_mode_rot = "ROTATION", "XYZ", "AFTER"
-    for axis, angle in zip("xyz", angles, strict=True):
-        setattr(made, f"to_min_{axis}_rot", angle)
-        setattr(made, f"to_max_{axis}_rot", angle)
 
 
 def follow_alike(last: PoseBone, other: PoseBone, image: Callable[[Matrix], Matrix]) -> None:

@@ -71,7 +71,12 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureOb
         _set_up(pair, Follow(*(mine.get(0) or (None, "")), *(mine.get(1) or (None, ""))))
     move(context, [each for image in images if (each := _move(image))])
     for pair in pairs:
-        _finish(pair)
+        last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
+        world = pair.ob.matrix_world
+        into = world @ pair.across @ world.inverted_safe()
+        feet.follow_alike(last, other, lambda stand, into=into: into @ stand @ SIDEWAYS)  # type: ignore[misc]
+        Hooks.rebuild(other)
+        tag(pair.ob.pose.bones[pair.other])
     return [pair[:3] for pair in pairs]
 
 
@@ -185,11 +190,3 @@ def _turned(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:
     of_one, of_two = (bone.bone.matrix_local.to_3x3() for bone in (one, two))
     turned: Any = of_two.transposed() @ -(pair.across.to_3x3() @ (of_one @ Vector(axis)))
     return [*turned]
-
-
-def _finish(pair: Pair) -> None:
-    last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
-    world = pair.ob.matrix_world
-    feet.follow_alike(last, other, lambda stand: world @ pair.across @ world.inverted_safe() @ stand @ SIDEWAYS)
-    Hooks.rebuild(other)
-    tag(pair.ob.pose.bones[pair.other])
