@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from math import inf, nan
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,15 +19,12 @@ from numpy.typing import NDArray
 from ..blender.channels import read_matrices
 from ..blender.rotation import get_turn
 from ..blender.types import ArmatureObject, carried_by
-from ..solver.limb import Plane, Pose, Poses, Settings, pose_limb, pose_limbs
+from ..solver.limb import Plane, Poses, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
-from ..solver.ops import FLOATS
-from ..solver.reach import Reach
-from ..solver.reference import Reference
 from .follow import place_of
 from .settings import SLIDERS
 from .shape import IDENTITY, Shape
-from .table import Limb, Part, Table, half_of, table_of
+from .table import Limb, Part, Table, table_of
 
 Array = NDArray[Any]
 
@@ -149,7 +146,7 @@ def into_frames(frames: Array, points: Array) -> Array:
 def into_limbs(table: Table, evaluated: ArmatureObject) -> Array:
     """What takes points of the armature into each limb's frame G now: the inverse of `frames_now`. As a rule, a few
     bones carry all limbs of a rig."""
-    if table.otherwise or len(table.carriers) > FEW:
+    if table.otherwise or len(table.carriers) > MANY:
         return inverted_all(frames_now(table, evaluated, pose_matrices(evaluated)))
     poses = read_matrices(evaluated)
     inverses = np.array([_inverse(poses[carrier]) if carrier >= 0 else np.eye(4) for carrier in table.carriers])
@@ -163,6 +160,9 @@ def _inverse(matrix: Array) -> Array:
     except ZeroDivisionError:
         return np.full((4, 4), nan)
 
+
+MANY = 12
+"""From so many carriers on, their inverses take less time by arrays."""
 
 TOLERANCE = 1e-5
 """The shortfall, as a fraction of the limb's length, that still counts as reached: poses are in single precision."""
@@ -178,8 +178,6 @@ def solve(
 
     A limb without a target keeps its own pose and is `Reach.INVALID`. Without ``tolerance``, nobody asks for the reach.
     """
-    if target.ndim == 2 and len(target) <= FEW:
-        return _pose_few(table, target, pole, sliders, own, tolerance)
     shape = target.shape[:-1]
     turns = np.empty((*shape, table.bones.shape[1], 4)) if len(table.parts) == 1 else at_rest(table, *shape[:-1])
     found = Found(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
@@ -195,63 +193,6 @@ def solve(
         if not is_set.all():
             np.copyto(found.turns, own, where=~is_set[..., None, None])
     return found
-
-
-FEW = 12
-"""Up to so many limbs take less time on floats, one after the other: the same text, to the last bit."""
-
-
-def _pose_few(
-    table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None
-) -> Found:
-    """`solve` for a few limbs."""
-    given: list[Any] = [target.tolist(), pole.tolist(), *(sliders[slider.name].tolist() for slider in SLIDERS)]
-    rows: Any = zip(table.singles, table.is_poled.tolist(), *given, strict=True)
-    poses = [_pose_one(tolerance, None if own is None else own[i].tolist(), *row) for i, row in enumerate(rows)]
-    if own is not None:
-        poses = [pose if pose is not NONE else NONE._replace(turns=mine) for pose, mine in zip(poses, own, strict=True)]
-    turns, stretch, reach, shortfall = zip(*poses, strict=True)
-    most = table.bones.shape[1]
-    padded = np.array([(*each, IDENTITY, IDENTITY)[:most] for each in turns])
-    return Found(padded, np.array(stretch), np.array(reach, np.int8), np.array(shortfall))
-
-
-def _pose_one(
-    tolerance: float | None,
-    own: Any,
-    single: tuple[Plane, Reference, Settings],
-    is_poled: bool,
-    target: Any,
-    pole: Any,
-    influence: float,
-    flip: float,
-    swivel: float,
-    softness: float,
-    stretch: float,
-    ankle: float,
-    uses_pole: float,
-) -> Pose:
-    plane, reference, settings = single
-    settings = settings._replace(
-        side=-1.0 if flip > 0.5 else 1.0,
-        swivel=half_of(swivel),
-        influence=min(max(influence, 0.0), 1.0),
-    )
-    if ankle and reference.groups:
-        settings = settings._replace(ankle=half_of(ankle))
-    if softness or stretch or settings.nearest > 0.0 or settings.farthest < inf:
-        settings = settings._replace(softness=min(max(softness, 0.0), 1.0), stretch=min(max(stretch, 0.0), 1.0))
-    own = None if own is None or settings.influence == 1.0 else own[: len(reference.lengths)]
-    point = pole if is_poled and uses_pole > 0.5 else None
-    try:
-        pose = pose_limb(target, reference, settings, plane, FLOATS, point, own, tolerance)
-    except (ValueError, ZeroDivisionError):
-        return NONE
-    w, x, y, z = pose.turns[0]
-    return pose if abs(w * w + x * x + y * y + z * z - 1.0) < 0.1 else NONE
-
-
-NONE = Pose((IDENTITY,) * 4, 1.0, Reach.INVALID, 0.0)
 
 
 def _pose_part(
