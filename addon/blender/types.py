@@ -70,16 +70,6 @@ def carried_by(bone: PoseBone) -> dict[str, Any]:
     return {"parent_matrix": above.matrix, "parent_matrix_local": above.bone.matrix_local} if above else {}
 
 
-def object_named(name: str, library: str = "") -> Object | None:
-    """The object of this name that is linked from that file; without one, that of this file goes first."""
-    return bpy.data.objects.get((name, library) if library else name)
-
-
-def library_of(ob: Object) -> str:
-    """The file that an object is linked from, as Blender names it; none for one of this file."""
-    return ob.library.filepath if ob.library else ""
-
-
 def scene_of(context: Context) -> Scene:
     """The scene of a context; only Blender itself runs without."""
     return cast("Scene", context.scene)

@@ -11,7 +11,7 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..blender.types import ArmatureObject
-from .settings import CHOICES, GROUP, HOME, MADE_BY_US, PART, SLIDER, SLIDERS, Slider
+from .settings import CHOICES, GROUP, HOME, MADE_BY_US, PART, SLIDER, SLIDERS, WAS, Slider
 from .words import Refused
 
 Answer = Callable[[PoseBone], Any]
@@ -51,6 +51,11 @@ def _is_home(constraint: Any) -> bool:
 def is_limb(bone: PoseBone) -> bool:
     """Whether a bone is the last of a limb."""
     return home_of(bone) is not None
+
+
+def is_converted(bone: PoseBone) -> bool:
+    """Whether a limb was a constraint of Blender's own before."""
+    return WAS in (group_of(bone) or {})
 
 
 def limbs_of(ob: ArmatureObject) -> list[PoseBone]:

@@ -9,7 +9,8 @@ import bpy
 from bpy.types import Context, Menu
 
 from ..blender.types import is_armature
-from ..limb.tasks.converting import candidates, is_converted
+from ..limb.home import is_converted
+from ..limb.tasks.converting import candidates
 from ..mechanism.modes import mode_of
 from .finding import limbs_in_view, limbs_meant
 from .operators import adding, baking, converting, setting, switching

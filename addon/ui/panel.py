@@ -11,11 +11,10 @@ from bpy.types import Context, Panel, PoseBone
 from bpy.utils import escape_identifier
 
 from ..blender.types import scene_of
-from ..limb.home import choices_of, has_slider, limbs_of
+from ..limb.home import choices_of, has_slider, is_converted, limbs_of
 from ..limb.moving import rig_slider
 from ..limb.settings import SLIDER
 from ..limb.status import Status
-from ..limb.tasks.converting import is_converted
 from ..limb.tasks.feet import foot_follows, foot_of
 from ..limb.words import told
 from ..solver.reach import Reach

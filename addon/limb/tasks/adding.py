@@ -16,8 +16,8 @@ from ..shape import Shape, hinge_axis, make_shape
 from ..words import Refused
 from .controls import Control, is_aligned, make_controls, make_empty, take_away_unused
 from .feet import foot_of, set_feet
-from .fitting import Fit, fit, keep, turned
-from .knees import bend_axis, is_straight, upright
+from .fitting import Fit, fit, keep
+from .knees import bend_axis, is_straight, turned, upright
 from .recognising import check
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.08

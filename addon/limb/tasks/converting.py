@@ -17,7 +17,7 @@ from ...blender.editing import frame_held, unkeyed_kept
 from ...blender.types import ArmatureObject, path_to_custom, tag, view_layer_of
 from ...solver.matrices import applied
 from ..follow import read
-from ..home import hierarchy, is_limb, make_home
+from ..home import hierarchy, is_converted, is_limb, make_home
 from ..pole_switch import switch_pole
 from ..settings import GROUP, PART, SLIDER, WAS
 from ..shape import hinge_axis, make_shape
@@ -73,12 +73,6 @@ def candidates(ob: ArmatureObject) -> list[PoseBone]:
     """The bones of a rig with IK constraints that may be a limb's."""
     bones: Any = ob.pose.bones
     return [bone for bone in bones if _active(bone) and PART not in bone.bone and not is_limb(bone)]
-
-
-def is_converted(last: PoseBone) -> bool:
-    """Whether a limb was a constraint of Blender's own before."""
-    bone: Any = last
-    return WAS in (bone.get(GROUP) or {})
 
 
 def convert(context: Context, lasts: Sequence[PoseBone], tolerance: float = 1e-3) -> Converted:

@@ -151,17 +151,6 @@ def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
         last[SLIDER["ankle"].key] = fit.ankle
 
 
-def turned(fit: Fit, turn: float, has_pole: bool) -> Fit:
-    """A fit with its knee turned around the limb; in a hinge, and where there is a pole already, to the other side."""
-    if fit.plane == "HINGE" or has_pole:
-        return fit._replace(flip=fit.flip != (abs(turn) > pi / 2.0 + 1e-3))
-    if fit.plane == "FREE":
-        return fit._replace(swivel=_clean(fit.swivel + turn))
-    root = fit.frame[:3, 3]
-    about = BlenderMatrix.Rotation(turn, 3, (fit.tip - root).tolist())
-    return fit._replace(pole=root + np.array(about) @ (fit.pole - root))
-
-
 def turns_now(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ...]) -> tuple[Turn, ...]:
     """The rotations that the first bones of a limb's links would need by their own channels for the pose they are
     evaluated in."""
@@ -239,7 +228,7 @@ def _hold_with(of: Reference, shape: Shape, posture: Posture, plane: str, side: 
     for roll in rolls:
         turns = _solved(tip, of, Settings(side, half_of(roll - of_pole), ankle=half_of(ankle)), plane, pole)
         turn = _unit(multiply(line, _about((0.0, 1.0, 0.0), cos(roll / 2.0), sin(roll / 2.0))))
-        found.append(Held(side, _clean(roll - of_pole), ankle, turn, _error(of, posture, turns)))
+        found.append(Held(side, clean(roll - of_pole), ankle, turn, _error(of, posture, turns)))
     return min(found, key=lambda held: held.error)
 
 
@@ -296,7 +285,7 @@ def _between(a: Turn, b: Turn) -> float:
     return 2.0 * atan2(float(np.linalg.norm(vector)), abs(w))
 
 
-def _clean(angle: float) -> float:
+def clean(angle: float) -> float:
     """An angle within half a turn, without what is mere rounding of a pose in single precision."""
     within = remainder(angle, tau)
     return 0.0 if abs(within) < 1e-6 else within

@@ -9,7 +9,8 @@ from bpy.types import Context, PoseBone
 
 from ... import live
 from ...blender.types import is_armature
-from ...limb.tasks.converting import candidates, convert, is_converted, unconvert
+from ...limb.home import is_converted
+from ...limb.tasks.converting import candidates, convert, unconvert
 from ...limb.words import Refused, told
 from ...mechanism import modes
 from ..finding import convertible, limbs_meant, selected_limbs

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import pi
 from typing import Any
 
+import bpy
 from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, Event, Object, PoseBone
 
@@ -14,7 +15,7 @@ from ...blender.animation import stop
 from ...blender.dependencies import Carrier, Dependencies
 from ...blender.editing import unkeyed_kept
 from ...blender.keying import key_automatically
-from ...blender.types import bones_of, library_of, object_named, path_to_custom, tag, view_layer_of
+from ...blender.types import bones_of, path_to_custom, tag, view_layer_of
 from ...limb.home import Hooks, has_slider, home_of, line_of
 from ...limb.settings import PART, SLIDER
 from ...limb.tasks.bending import make_poles, make_targets, set_plane
@@ -151,7 +152,7 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
     _shown[:] = [(NEW, "New Control", "")]
     for ob, bone in pickable(context, limbs_meant(context)):
         label = f"{bone} ({ob.name_full})" if bone else ob.name_full
-        _shown.append((f"{ob.name}\n{bone}\n{library_of(ob)}", label, ""))
+        _shown.append((f"{ob.name_full}\n{bone}", label, ""))
     return _shown
 
 
@@ -194,8 +195,9 @@ class POSE_OT_planar_ik_pick(LimbOperator):
             made = [part for ob, name in names for part in find_parts(ob.pose.bones[name], self.part)]
             select_if_shown(context, made)
         else:
-            name, bone, library = self.goal.split("\n")
-            follow(context, lasts, self.part, (object_named(name, library), bone))
+            name, bone = self.goal.split("\n")
+            ob = next((ob for ob in bpy.data.objects if ob.name_full == name), None)
+            follow(context, lasts, self.part, (ob, bone))
         live.refresh(context)
 
 

@@ -11,8 +11,7 @@ from bpy.types import Context, Event
 from ... import live
 from ...blender.types import scene_of
 from ...limb.tasks.mirroring import mirror
-from ...limb.tasks.snapping import snap_fk, snap_target
-from ...limb.tasks.switching import switch
+from ...limb.tasks.snapping import snap_fk, snap_target, switch
 from ...limb.words import Refused, told
 from ...mechanism.modes import mode_of
 from ..finding import selected_limbs

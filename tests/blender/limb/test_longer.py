@@ -111,12 +111,12 @@ def test_three_bones_switch_there_and_back_by_the_ankle(leg, tasks, mode, knee):
         last.planar_ik.influence = 0.0
         repose(last, 3, rng)
         before = seen(ob)[:3]
-        tasks("switching").switch(bpy.context, [last])
+        tasks("snapping").switch(bpy.context, [last])
         assert last.planar_ik.influence == 1.0
         same(before, seen(ob)[:3])
         last.planar_ik.ankle += 0.3
         before = seen(ob)[:3]
-        tasks("switching").switch(bpy.context, [last])
+        tasks("snapping").switch(bpy.context, [last])
         same(before, seen(ob)[:3])
 
 
@@ -126,7 +126,7 @@ def test_switching_four_keeps_the_tip(leg, tasks, count):
     last.planar_ik.influence = 0.0
     repose(last, count, random.Random(2))
     before = rigs.place(last.id_data, "foot.L")
-    tasks("switching").switch(bpy.context, [last])
+    tasks("snapping").switch(bpy.context, [last])
     assert (rigs.place(last.id_data, "foot.L") - before).length < 3e-5
 
 

@@ -24,7 +24,7 @@ def snap(tasks):
 
 @pytest.fixture
 def switch(tasks):
-    return lambda lasts, **how: tasks("switching").switch(bpy.context, lasts, **how)
+    return lambda lasts, **how: tasks("snapping").switch(bpy.context, lasts, **how)
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ STAYING: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "stretch in FK": ("set", {"what": "ADD_STRETCH"}, FK),
     "new target": ("pick", {"part": "TARGET", "goal": "\n"}, IK),
     "new pole": ("pick", {"part": "POLE", "goal": "\n"}, IK),
-    "other target": ("pick", {"part": "TARGET", "goal": "rig\nhips\n"}, FK),
+    "other target": ("pick", {"part": "TARGET", "goal": "rig\nhips"}, FK),
     "select": ("select", {"part": "LIMB"}, IK),
     "mirror": ("mirror", {}, IK),
     "bake": ("bake", {"range": "GIVEN", "frame_start": 1, "frame_end": 3}, IK),
