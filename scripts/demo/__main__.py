@@ -43,6 +43,7 @@ def build(path: Path) -> None:
     import bpy
 
     from . import creature, film
+    from .beetle import BEETLE
     from .gait import Walk
     from .garden import Garden
 
@@ -52,9 +53,8 @@ def build(path: Path) -> None:
     collections = [bpy.data.collections.new(name) for name in ("Garden", "Beetle", "Stage")]
     for collection in collections:
         scene.collection.children.link(collection)
-    walk = Walk([limb.leg for limb in creature.limbs()], Garden(collections[0]).height)
-    rig = creature.build(collections[1])
-    creature.animate(rig, creature.add_limbs(rig, collections[1]), walk, FRAMES)
+    walk = Walk([leg for leg, _ in BEETLE.legs], Garden(collections[0]).height, BEETLE.ride)
+    creature.animate(BEETLE, creature.build(BEETLE, collections[1]), walk, FRAMES)
     film.set_up(collections[2], walk, FRAMES)
     save(path)
 
