@@ -1,4 +1,4 @@
-"""Build, check and film the walking creature: ``make demo``.
+"""Build, check and film the walking creatures: ``make demo``.
 
 build/demo.blend has live legs, build/demo-rig.blend has them on the rig, so that it needs no extension. Both are opened
 again and played: it fails if a foot is off its target in any frame. Then build/demo.mp4 and build/demo-sheet.png are
@@ -44,30 +44,34 @@ def build(path: Path) -> None:
 
     from . import creature, film
     from .beetle import BEETLE
-    from .gait import Walk
+    from .bird import BIRD
+    from .gait import BESIDE, Walk
     from .garden import Garden
 
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     installed.enable()
     scene = bpy.context.scene
-    collections = [bpy.data.collections.new(name) for name in ("Garden", "Beetle", "Stage")]
+    collections = [bpy.data.collections.new(name) for name in ("Garden", "Creatures", "Stage")]
     for collection in collections:
         scene.collection.children.link(collection)
-    walk = Walk([leg for leg, _ in BEETLE.legs], Garden(collections[0]).height, BEETLE.ride)
-    creature.animate(BEETLE, creature.build(BEETLE, collections[1]), walk, FRAMES)
-    film.set_up(collections[2], walk, FRAMES)
+    ground = Garden(collections[0]).height
+    for kind, ahead, aside in ((BEETLE, 0.0, 0.0), (BIRD, *BESIDE)):
+        walk = Walk([leg for leg, _ in kind.legs], ground, kind.ride, ahead, aside)
+        creature.animate(kind, creature.build(kind, collections[1]), walk, FRAMES)
+    film.set_up(collections[2], ground, FRAMES)
     save(path)
 
 
 def put_on_rig(path: Path) -> None:
-    """Save the open creature with its legs on the rig."""
+    """Save the open creatures with their legs on their rigs."""
     import bpy
 
-    bpy.context.view_layer.objects.active = bpy.data.objects["Beetle"]
-    bpy.ops.object.mode_set(mode="POSE")
-    bpy.ops.pose.select_all(action="SELECT")
-    bpy.ops.pose.planar_ik_to_rig()
-    bpy.ops.object.mode_set(mode="OBJECT")
+    for name in ("Beetle", "Bird"):
+        bpy.context.view_layer.objects.active = bpy.data.objects[name]
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.pose.select_all(action="SELECT")
+        bpy.ops.pose.planar_ik_to_rig()
+        bpy.ops.object.mode_set(mode="OBJECT")
     save(path)
 
 

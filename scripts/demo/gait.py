@@ -27,6 +27,9 @@ LIFT = 0.24
 STIFF = 0.4
 """How much a body keeps level, beside how much feet so many metres off its middle tilt it."""
 
+BESIDE = (1.25, 1.3)
+"""How far ahead and aside of the first creature the second one walks."""
+
 Point = tuple[float, float, float]
 Ground = Callable[[float, float], float]
 
