@@ -32,7 +32,7 @@ def main() -> int:
         return 1
     bpy.ops.wm.open_mainfile(filepath=str(live))
     if "--docs" in sys.argv:
-        film.hero(50, ROOT / "docs" / "demo.png")
+        film.hero(36, ROOT / "docs" / "demo.png")
     elif "--no-pictures" not in sys.argv:
         film.draw(FRAMES, BUILD / "demo", BUILD / "demo.mp4", BUILD / "demo-sheet.png")
     return 0
