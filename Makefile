@@ -29,7 +29,7 @@ window: ## the tests in a real window
 bench: ## how fast, beside what Blender has; ARGS="live" for one part
 	$(TASK) bench $(ARGS)
 
-demo: ## the walking creature: build/demo.blend and its pictures
+demo: ## the walking creatures: build/demo.blend and its pictures
 	$(TASK) demo $(ARGS)
 
 sample: ## build/planar_ik_sample.blend: a cut-out puppet and a biped, as assets

@@ -1,1 +1,1 @@
-"""The demonstration: a six-legged robot beetle walks through a garden on legs that Planar IK poses."""
+"""The demonstration: a robot beetle and a robot bird walk through a garden on legs that Planar IK poses."""

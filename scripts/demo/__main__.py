@@ -1,4 +1,4 @@
-"""Build, check and film the walking creature: ``make demo``.
+"""Build, check and film the walking creatures: ``make demo``.
 
 build/demo.blend has live legs, build/demo-rig.blend has them on the rig, so that it needs no extension. Both are opened
 again and played: it fails if a foot is off its target in any frame. Then build/demo.mp4 and build/demo-sheet.png are
@@ -32,7 +32,7 @@ def main() -> int:
         return 1
     bpy.ops.wm.open_mainfile(filepath=str(live))
     if "--docs" in sys.argv:
-        film.hero(50, ROOT / "docs" / "demo.png")
+        film.hero(36, ROOT / "docs" / "demo.png")
     elif "--no-pictures" not in sys.argv:
         film.draw(FRAMES, BUILD / "demo", BUILD / "demo.mp4", BUILD / "demo-sheet.png")
     return 0
@@ -43,31 +43,35 @@ def build(path: Path) -> None:
     import bpy
 
     from . import creature, film
-    from .gait import Walk
+    from .beetle import BEETLE
+    from .bird import BIRD
+    from .gait import BESIDE, Walk
     from .garden import Garden
 
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     installed.enable()
     scene = bpy.context.scene
-    collections = [bpy.data.collections.new(name) for name in ("Garden", "Beetle", "Stage")]
+    collections = [bpy.data.collections.new(name) for name in ("Garden", "Creatures", "Stage")]
     for collection in collections:
         scene.collection.children.link(collection)
-    walk = Walk([limb.leg for limb in creature.limbs()], Garden(collections[0]).height)
-    rig = creature.build(collections[1])
-    creature.animate(rig, creature.add_limbs(rig, collections[1]), walk, FRAMES)
-    film.set_up(collections[2], walk, FRAMES)
+    ground = Garden(collections[0]).height
+    for kind, ahead, aside in ((BEETLE, 0.0, 0.0), (BIRD, *BESIDE)):
+        walk = Walk([leg for leg, _ in kind.legs], ground, kind.ride, ahead, aside)
+        creature.animate(kind, creature.build(kind, collections[1]), walk, FRAMES)
+    film.set_up(collections[2], ground, FRAMES)
     save(path)
 
 
 def put_on_rig(path: Path) -> None:
-    """Save the open creature with its legs on the rig."""
+    """Save the open creatures with their legs on their rigs."""
     import bpy
 
-    bpy.context.view_layer.objects.active = bpy.data.objects["Beetle"]
-    bpy.ops.object.mode_set(mode="POSE")
-    bpy.ops.pose.select_all(action="SELECT")
-    bpy.ops.pose.planar_ik_to_rig()
-    bpy.ops.object.mode_set(mode="OBJECT")
+    for name in ("Beetle", "Bird"):
+        bpy.context.view_layer.objects.active = bpy.data.objects[name]
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.pose.select_all(action="SELECT")
+        bpy.ops.pose.planar_ik_to_rig()
+        bpy.ops.object.mode_set(mode="OBJECT")
     save(path)
 
 

@@ -1,4 +1,4 @@
-"""What the creature and its garden are made of: solids of revolution, gathered into one mesh, and their paint."""
+"""What the creatures and their garden are made of: solids of revolution, gathered into one mesh, and their paint."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ Profile = Sequence[tuple[float, float]]
 
 Point = Sequence[float]
 Colour = tuple[float, float, float]
+
+CREAM = "Cream", (0.90, 0.78, 0.56), 0.4, 0.0, 0.3
+DARK = "Graphite", (0.035, 0.04, 0.05), 0.38, 0.6
+RUBBER = "Rubber", (0.02, 0.022, 0.026), 0.7
+BRASS = "Brass", (0.95, 0.56, 0.16), 0.25, 1.0
+WHITE = "White", (0.94, 0.94, 0.92), 0.12, 0.0, 1.0
+PUPIL = "Pupil", (0.008, 0.010, 0.016), 0.05, 0.0, 1.0
+LAMP = "Lamp", (1.0, 0.55, 0.06), 0.5, 0.0, 0.0, 1.6
+SPARK = "Spark", (1.0, 1.0, 1.0), 0.5, 0.0, 0.0, 2.5
+"""The paints that creatures share."""
 
 
 class Clay:

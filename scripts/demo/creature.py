@@ -1,224 +1,88 @@
-"""The creature: its bones, its shape, and a live limb in each of its legs.
-
-It looks along +X, left is +Y. A leg is a coxa, which yaws towards the foot's target, and a femur and tibia, which are
-the limb: so the limb's own plane always contains the target, and it is a hinge.
-"""
+"""What all creatures share: a mesh on an armature, a live limb in every leg, a walk's keys. Ahead is +X, left is +Y."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
-from math import cos, pi, radians, sin
+from math import pi
 from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import Armature, Collection, Object
 from mathutils import Euler, Matrix, Vector
 
-from .clay import Clay, along, paint
-from .gait import RIDE, Leg, Walk
-
-COXA = (0.16, 0.0)
-FEMUR = (0.32, 0.40)
-TIBIA = (0.36, -0.95)
-"""The parts of a leg at rest: outwards and up."""
-
-HIPS = (("front", 0.40, 0.30, 42.0), ("middle", 0.02, 0.37, 88.0), ("rear", -0.40, 0.31, 136.0))
-"""The hips of the left side: name, place ahead and aside, and the direction of the leg in degrees from ahead."""
-
-HEAD = (Vector((0.64, 0.0, 0.12)), Vector((0.30, 0.36, 0.27)))
-"""The middle and the half axes of the head."""
+from .clay import Clay
+from .gait import Leg, Walk
 
 
-class Limb(NamedTuple):
-    """The joints of a leg at rest, in the frame of the body."""
+class Creature(NamedTuple):
+    """A kind of creature: the height of its body, the names of a leg's bones, its legs and their joints at rest in the
+    body's frame, what makes its bones (and returns the legs' parent), its shape, and what poses and moves it."""
 
-    leg: Leg
-    hip: Vector
-    shoulder: Vector
-    knee: Vector
-    tip: Vector
-
-
-def limbs() -> list[Limb]:
-    """The six legs. Neighbours step in turn."""
-    found = []
-    for side, letter in ((1.0, "L"), (-1.0, "R")):
-        for i, (name, x, y, degrees) in enumerate(HIPS):
-            out = Vector((cos(radians(degrees)), side * sin(radians(degrees)), 0.0))
-            joints = [Vector((x, side * y, -0.04))]
-            for ahead, up in (COXA, FEMUR, TIBIA):
-                joints.append(joints[-1] + ahead * out + Vector((0.0, 0.0, up)))
-            phase = 0.5 * ((i + (side < 0.0)) % 2)
-            found.append(Limb(Leg(f"{name}.{letter}", joints[-1].x, joints[-1].y, phase), *joints))
-    return found
+    name: str
+    ride: float
+    parts: tuple[str, ...]
+    legs: list[tuple[Leg, list[Vector]]]
+    bones: Callable[[Armature], Any]
+    shape: Callable[[], Clay]
+    hold: Callable[[Object, str, Object], None]
+    fidget: Callable[[Object, int], None]
 
 
-def build(collection: Collection) -> Object:
+def build(kind: Creature, collection: Collection) -> Object:
     """The armature with the creature's mesh on it, standing at the origin."""
-    armature = bpy.data.armatures.new("Beetle")
-    rig = bpy.data.objects.new("Beetle", armature)
+    armature = bpy.data.armatures.new(kind.name)
+    rig = bpy.data.objects.new(kind.name, armature)
     collection.objects.link(rig)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
-    _bones(armature)
+    up, body = Vector((0.0, 0.0, kind.ride)), kind.bones(armature)
+    for leg, joints in kind.legs:
+        bone = body
+        for part, (start, end) in zip(kind.parts, pairwise(joints), strict=True):
+            bone = add_bone(armature, f"{part}_{leg.name}", start + up, end + up, bone)
+            bone.use_connect = part != kind.parts[0]
     bpy.ops.object.mode_set(mode="OBJECT")
-    clay = _shape()
-    skin: Any = bpy.data.objects.new("Beetle Skin", clay.mesh("Beetle Skin"))
-    for bone, vertices in clay.bones.items():
-        skin.vertex_groups.new(name=bone).add(vertices, 1.0, "REPLACE")
-    skin.parent = skin.modifiers.new("Beetle", "ARMATURE").object = rig
+    clay = kind.shape()
+    skin: Any = bpy.data.objects.new(f"{kind.name} Skin", clay.mesh(f"{kind.name} Skin", Matrix.Translation(up)))
+    for name, vertices in clay.bones.items():
+        skin.vertex_groups.new(name=name).add(vertices, 1.0, "REPLACE")
+    skin.parent = skin.modifiers.new(kind.name, "ARMATURE").object = rig
     collection.objects.link(skin)
-    for bone in rig.pose.bones:
-        bone.rotation_mode = "XYZ"
+    for posed in rig.pose.bones:
+        posed.rotation_mode = "XYZ"
     return rig
 
 
-def add_limbs(rig: Object, collection: Collection) -> list[Object]:
-    """Give every leg a target and a live limb; return the targets."""
-    targets = []
-    for limb in limbs():
-        name = limb.leg.name
-        target = bpy.data.objects.new(f"Foot {name}", None)
-        target.empty_display_size = 0.08
-        target.location = limb.tip + Vector((0.0, 0.0, RIDE))
-        collection.objects.link(target)
-        targets.append(target)
-        yaw: Any = rig.pose.bones[f"coxa_{name}"].constraints.new("LOCKED_TRACK")
-        yaw.target, yaw.track_axis, yaw.lock_axis = target, "TRACK_Y", "LOCK_Z"
-        ik = rig.pose.bones[f"tibia_{name}"].planar_ik
-        ik.target, ik.plane = target, "HINGE"
-    return targets
-
-
-def animate(rig: Object, targets: list[Object], walk: Walk, frames: range) -> None:
-    """Key the body and the targets; the legs get no key at all."""
-    body = rig.pose.bones["body"]
-    to_bone = body.bone.matrix_local.inverted()
-    for frame in frames:
-        place, turn = walk.body(frame)
-        pose = Matrix.LocRotScale(Vector(place), Euler(turn), None) @ Matrix.Translation((0.0, 0.0, -RIDE))
-        body.matrix_basis = to_bone @ pose @ to_bone.inverted()
-        _fidget(rig, frame)
-        for bone in rig.pose.bones:
-            if not bone.name.startswith(("coxa", "femur", "tibia")):
-                bone.keyframe_insert("rotation_euler", frame=frame)
-        body.keyframe_insert("location", frame=frame)
-        for leg, target in zip(walk.legs, targets, strict=True):
-            target.location = walk.foot(leg, frame)[0]
-            target.keyframe_insert("location", frame=frame)
-
-
-def _fidget(rig: Object, frame: int) -> None:
-    """Let the head look about and the feelers swing."""
-    step, bones = 2.0 * pi * frame / 22.0, rig.pose.bones
-    bones["head"].rotation_euler = (0.05 * sin(2.0 * step), 0.10 * sin(step), 0.28 * sin(0.055 * frame - 1.2))
-    bones["tail"].rotation_euler = (0.05 * sin(2.0 * step - 1.0), 0.0, 0.07 * sin(step - 0.7))
-    for name in ("feeler.L", "feeler.R"):
-        bones[name].rotation_euler = (0.16 * sin(2.0 * step - 1.3), 0.0, 0.10 * sin(step))
-
-
-def _bones(armature: Armature) -> None:
-    up = Vector((0.0, 0.0, RIDE))
-    body = _bone(armature, "body", up + Vector((-0.4, 0.0, 0.0)), up + Vector((0.4, 0.0, 0.0)))
-    head = _bone(armature, "head", up + Vector((0.42, 0.0, 0.08)), up + Vector((0.85, 0.0, 0.10)), body)
-    _bone(armature, "tail", up + Vector((-0.1, 0.0, 0.05)), up + Vector((-0.8, 0.0, 0.05)), body)
-    for name, side in (("feeler.L", 1.0), ("feeler.R", -1.0)):
-        start = up + Vector((0.60, 0.09 * side, 0.36))
-        _bone(armature, name, start, start + Vector((0.12, 0.16 * side, 0.5)), head)
-    for limb in limbs():
-        bone = body
-        joints = [limb.hip + up, limb.shoulder + up, limb.knee + up, limb.tip + up]
-        for part, (start, end) in zip(("coxa", "femur", "tibia"), pairwise(joints), strict=True):
-            bone = _bone(armature, f"{part}_{limb.leg.name}", start, end, bone)
-            bone.use_connect = part != "coxa"
-
-
-def _bone(armature: Armature, name: str, head: Vector, tail: Vector, parent: Any = None) -> Any:
+def add_bone(armature: Armature, name: str, head: Vector, tail: Vector, parent: Any = None) -> Any:
+    """A bone in Edit Mode, its Z axis up."""
     bone = armature.edit_bones.new(name)
     bone.head, bone.tail, bone.parent = head, tail, parent
     bone.align_roll((0.0, 0.0, 1.0))
     return bone
 
 
-CORAL = "Coral", (0.86, 0.11, 0.03), 0.3, 0.0, 0.8
-CREAM = "Cream", (0.90, 0.78, 0.56), 0.4, 0.0, 0.3
-DARK = "Graphite", (0.035, 0.04, 0.05), 0.38, 0.6
-RUBBER = "Rubber", (0.02, 0.022, 0.026), 0.7
-BRASS = "Brass", (0.95, 0.56, 0.16), 0.25, 1.0
-WHITE = "White", (0.94, 0.94, 0.92), 0.12, 0.0, 1.0
-PUPIL = "Pupil", (0.008, 0.010, 0.016), 0.05, 0.0, 1.0
-BLUSH = "Blush", (0.90, 0.28, 0.22), 0.6
-LAMP = "Lamp", (1.0, 0.55, 0.06), 0.5, 0.0, 0.0, 1.6
-SPARK = "Spark", (1.0, 1.0, 1.0), 0.5, 0.0, 0.0, 2.5
-
-
-def _shape() -> Clay:
-    clay = Clay()
-    _shape_body(clay)
-    _shape_head(clay)
-    for limb in limbs():
-        _shape_leg(clay, limb)
-    for place in clay.places:
-        place.z += RIDE
-    return clay
-
-
-def _shape_body(clay: Clay) -> None:
-    coral, cream, dark = paint(*CORAL), paint(*CREAM), paint(*DARK)
-    clay.ball((0.0, 0.0, -0.04), (0.66, 0.45, 0.17), dark, "body")
-    clay.ball((0.40, 0.0, 0.09), (0.20, 0.31, 0.23), dark, "body")
-    middle, radii = Vector((-0.14, 0.0, 0.06)), Vector((0.62, 0.47, 0.40))
-    clay.ball(middle, radii, coral, "tail")
-    clay.ball(middle, (radii.x * 1.006, 0.012, radii.z * 1.012), dark, "tail")
-    clay.ball(middle + Vector((0.0, 0.0, -0.06)), (0.645, 0.492, 0.10), cream, "tail")
-    for ahead, aside, size in ((0.55, 38, 0.085), (0.05, 52, 0.115), (-0.5, 36, 0.09), (-0.1, 20, 0.06)):
-        for side in (1.0, -1.0):
-            across = (1.0 - ahead * ahead) ** 0.5
-            way = Vector((ahead, side * across * sin(radians(aside)), across * cos(radians(aside))))
-            turn = along((0.0, 0.0, 0.0), Vector(a / b for a, b in zip(way, radii, strict=True)))
-            clay.ball(middle + way * radii, (size, size, 0.016), cream, "tail", turn)
-    clay.ball((-0.74, 0.0, 0.03), (0.10, 0.16, 0.12), paint(*LAMP), "tail")
-
-
-def _shape_head(clay: Clay) -> None:
-    cream, dark, lamp = paint(*CREAM), paint(*DARK), paint(*LAMP)
-    clay.ball(HEAD[0], HEAD[1], cream, "head")
-    for side in (1.0, -1.0):
-        eye = Vector((0.76, 0.175 * side, 0.235))
-        clay.ball(eye, (0.165, 0.165, 0.175), paint(*WHITE), "head")
-        look = Vector((0.93, 0.16 * side, 0.08)).normalized()
-        clay.ball(eye + 0.118 * look, (0.098, 0.098, 0.060), paint(*PUPIL), "head", along((0.0, 0.0, 0.0), look))
-        clay.ball(eye + 0.165 * look + Vector((0.0, -0.035, 0.045)), (0.024, 0.024, 0.024), paint(*SPARK), "head")
-        clay.ball((0.85, 0.235 * side, 0.045), (0.045, 0.055, 0.04), paint(*BLUSH), "head")
-        root = Vector((0.60, 0.09 * side, 0.36))
-        joint, end = root + Vector((0.02, 0.05 * side, 0.26)), root + Vector((0.14, 0.16 * side, 0.46))
-        feeler = "feeler.L" if side > 0 else "feeler.R"
-        clay.limb(root, joint, (0.024, 0.018), dark, feeler)
-        clay.limb(joint, end, (0.018, 0.014), dark, feeler)
-        clay.ball(end, (0.058, 0.058, 0.058), lamp, feeler)
-    smile = []
-    for t in (-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1):
-        aside, down = 0.13 * t / HEAD[1].y, (0.05 * t * t - 0.085) / HEAD[1].z
-        way = Vector(((1.0 - aside * aside - down * down) ** 0.5, aside, down))
-        smile.append(HEAD[0] + way * HEAD[1])
-    for start, end in pairwise(smile):
-        clay.limb(start, end, (0.014, 0.014), dark, "head")
-
-
-def _shape_leg(clay: Clay, limb: Limb) -> None:
-    name = limb.leg.name
-    coral, cream, dark, brass = paint(*CORAL), paint(*CREAM), paint(*DARK), paint(*BRASS)
-    thigh, shin = limb.knee - limb.shoulder, limb.tip - limb.knee
-    across = thigh.cross(shin).normalized()
-    clay.ball(limb.hip, (0.115, 0.115, 0.13), dark, f"coxa_{name}")
-    clay.limb(limb.hip, limb.shoulder, (0.085, 0.075), dark, f"coxa_{name}")
-    clay.ball(limb.shoulder, (0.098, 0.098, 0.098), brass, f"coxa_{name}")
-    clay.limb(limb.shoulder + 0.16 * thigh, limb.shoulder + 0.84 * thigh, (0.105, 0.080), coral, f"femur_{name}")
-    clay.limb(limb.shoulder, limb.knee, (0.05, 0.05), dark, f"femur_{name}")
-    clay.band(limb.knee, across, (0.088, 0.085), dark, f"femur_{name}")
-    clay.band(limb.knee, across, (0.05, 0.10), brass, f"femur_{name}")
-    clay.limb(limb.knee, limb.knee + 0.5 * shin, (0.05, 0.05), dark, f"tibia_{name}")
-    clay.limb(limb.knee + 0.13 * shin, limb.knee + 0.70 * shin, (0.088, 0.058), cream, f"tibia_{name}")
-    along = shin.normalized()
-    clay.limb(limb.knee + 0.72 * shin, limb.tip - 0.055 * along, (0.066, 0.055), paint(*RUBBER), f"tibia_{name}")
-    clay.band(limb.knee + 0.74 * shin, shin, (0.076, 0.02), brass, f"tibia_{name}")
+def animate(kind: Creature, rig: Object, walk: Walk, frames: range) -> None:
+    """Give every leg a target and a live limb, and key the body and the targets; the legs get no key at all."""
+    targets = [bpy.data.objects.new(f"Foot {leg.name}", None) for leg in walk.legs]
+    for leg, target in zip(walk.legs, targets, strict=True):
+        target.empty_display_size = 0.08
+        rig.users_collection[0].objects.link(target)
+        kind.hold(rig, leg.name, target)
+    body = rig.pose.bones["body"]
+    to_bone = body.bone.matrix_local.inverted()
+    for frame in frames:
+        place, turn = walk.body(frame)
+        pose = Matrix.LocRotScale(Vector(place), Euler(turn), None) @ Matrix.Translation((0.0, 0.0, -kind.ride))
+        body.matrix_basis = to_bone @ pose @ to_bone.inverted()
+        kind.fidget(rig, frame)
+        for bone in rig.pose.bones:
+            if not bone.name.startswith(kind.parts):
+                bone.keyframe_insert("rotation_euler", frame=frame)
+        body.keyframe_insert("location", frame=frame)
+        for leg, target in zip(walk.legs, targets, strict=True):
+            pitch, roll, yaw = walk.tread(leg, frame)
+            target.location = walk.foot(leg, frame)[0]
+            target.rotation_euler = (pitch, roll, yaw - pi / 2)  # Its Y axis ahead, as that of a bone.
+            for channel in ("location", "rotation_euler"):
+                target.keyframe_insert(channel, frame=frame)

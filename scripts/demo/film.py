@@ -16,22 +16,22 @@ from bpy.types import Collection
 from mathutils import Vector
 
 from .clay import sky
-from .gait import Walk, track
+from .gait import Ground, track
 
 SIZE = (640, 360)
 RATE = 24
 COLUMNS, ROWS, MARGIN = 4, 3, 8
 
 
-def set_up(collection: Collection, walk: Walk, frames: range) -> None:
-    """A low warm sun from ahead of the creature, a camera, and small pictures by Cycles in two seconds each."""
+def set_up(collection: Collection, ground: Ground, frames: range) -> None:
+    """A low warm sun from ahead of the creatures, a camera, and small pictures by Cycles in two seconds each."""
     scene: Any = bpy.context.scene
     sun = bpy.data.lights.new("Sun", "SUN")
     sun.energy, sun.angle, sun.color = 4.6, radians(2.5), (1.0, 0.80, 0.58)
     lamp = bpy.data.objects.new("Sun", sun)
     lamp.rotation_euler = Vector((0.72, -0.42, 0.62)).to_track_quat("Z", "Y").to_euler()
     collection.objects.link(lamp)
-    scene.world, scene.camera = sky(), camera(collection, walk, frames)
+    scene.world, scene.camera = sky(), camera(collection, ground, frames)
     scene.frame_start, scene.frame_end = frames[0], frames[-1]
     scene.render.fps, scene.render.engine = RATE, "CYCLES"
     scene.render.resolution_x, scene.render.resolution_y = SIZE
@@ -46,8 +46,8 @@ def set_up(collection: Collection, walk: Walk, frames: range) -> None:
     scene.view_settings.view_transform, scene.view_settings.exposure = "Khronos PBR Neutral", 0.1
 
 
-def camera(collection: Collection, walk: Walk, frames: range) -> Any:
-    """It keeps ahead of the creature and slowly comes round it."""
+def camera(collection: Collection, ground: Ground, frames: range) -> Any:
+    """It keeps ahead of the creatures and slowly comes round them."""
     lens = bpy.data.cameras.new("Camera")
     lens.lens, lens.dof.use_dof, lens.dof.aperture_fstop = 42.0, True, 1.4
     found = bpy.data.objects.new("Camera", lens)
@@ -55,10 +55,10 @@ def camera(collection: Collection, walk: Walk, frames: range) -> Any:
     for frame in frames:
         share = (frame - frames[0]) / len(frames)
         x, y, _ = track(frame)
-        heights = [walk.ground(*track(frame + d)[:2]) for d in range(-30, 31, 6)]
-        focus = Vector((x + 0.05, y, sum(heights) / len(heights) + 0.60))
+        heights = [ground(*track(frame + d)[:2]) for d in range(-30, 31, 6)]
+        focus = Vector((x + 0.45, y + 0.5, sum(heights) / len(heights) + 0.82))
         angle = radians(-58.0 + 30.0 * share)
-        found.location = focus + Vector((5.05 * cos(angle), 5.05 * sin(angle), 0.72 - 0.2 * share))
+        found.location = focus + Vector((6.1 * cos(angle), 6.1 * sin(angle), 0.75 - 0.2 * share))
         found.rotation_euler = (focus - found.location).to_track_quat("-Z", "Y").to_euler()
         lens.dof.focus_distance = (focus - found.location).length - 0.35
         found.keyframe_insert("location", frame=frame)

@@ -1,6 +1,6 @@
-"""Where the creature's body and feet are in each frame. Knows nothing of Blender.
+"""Where a creature's body and feet are in each frame. Knows nothing of Blender.
 
-A tripod gait: three feet stand while the other three step, each to where it will stand best half a step later.
+One half of the feet stands while the other half steps, each to where it will stand best half a step later.
 Distances are in metres of the scene, time in frames.
 """
 
@@ -16,16 +16,19 @@ PERIOD = 22.0
 """Frames in which every foot steps once."""
 
 SWING = 0.44
-"""Part of the period that a foot is off the ground; under a half, so that all six stand for a moment."""
+"""Part of the period that a foot is off the ground; under a half, so that all of them stand for a moment."""
 
 SPEED = 0.052
 """Metres per frame."""
 
-RIDE = 0.60
-"""Height of the body over the ground."""
-
 LIFT = 0.24
 """Least height of a step."""
+
+STIFF = 0.4
+"""How much a body keeps level, beside how much feet so many metres off its middle tilt it."""
+
+BESIDE = (1.25, 1.3)
+"""How far ahead and aside of the first creature the second one walks."""
 
 Point = tuple[float, float, float]
 Ground = Callable[[float, float], float]
@@ -41,11 +44,16 @@ class Leg(NamedTuple):
 
 
 class Walk:
-    """The walk of these legs over this ground."""
+    """The walk of these legs over this ground, the body so high above it and so far ahead and aside of the track."""
 
-    def __init__(self, legs: list[Leg], ground: Ground) -> None:
-        self.legs = legs
-        self.ground = ground
+    def __init__(self, legs: list[Leg], ground: Ground, ride: float, ahead: float = 0.0, aside: float = 0.0) -> None:
+        self.legs, self.ground, self.ride = legs, ground, ride
+        self.ahead, self.aside = ahead, aside
+
+    def track(self, frame: float) -> Point:
+        """The way that this body takes."""
+        x, y, yaw = track(frame + self.ahead / SPEED)
+        return x, y + self.aside, yaw
 
     def foot(self, leg: Leg, frame: float) -> tuple[Point, float]:
         """Where a foot is in a frame, and the height of the ground that carries it."""
@@ -60,21 +68,36 @@ class Walk:
         lift = max(LIFT, *(self.ground(east, north) - height + 0.14 for east, north, height in way))
         return (x, y, base + lift * sin(pi * share)), base
 
+    def tread(self, leg: Leg, frame: float) -> Point:
+        """The pitch, roll and yaw of a foot: as the ground slopes, but that toes hang in a step."""
+        cycle, phase = divmod(frame / PERIOD + leg.phase, 1.0)
+        share = min(phase / SWING, 1.0)
+        pitch, roll, yaw = between(self._slope(leg, cycle - 1.0), self._slope(leg, cycle), ease(share))
+        return pitch - 0.7 * sin(pi * share) * (1.0 - share), roll, yaw
+
+    def _slope(self, leg: Leg, cycle: float) -> Point:
+        x, y, z = self.foothold(leg, cycle)
+        yaw = self.track((cycle + (SWING + 1.0) / 2 - leg.phase) * PERIOD)[2]
+        east, north = 0.1 * cos(yaw), 0.1 * sin(yaw)
+        ahead, left = self.ground(x + east, y + north) - z, self.ground(x - north, y + east) - z
+        return atan(ahead / 0.1), atan(left / 0.1), yaw
+
     def foothold(self, leg: Leg, cycle: float) -> Point:
         """Where a foot stands in one period: under its place at rest, halfway through its stand."""
-        x, y, yaw = track((cycle + (SWING + 1.0) / 2 - leg.phase) * PERIOD)
+        x, y, yaw = self.track((cycle + (SWING + 1.0) / 2 - leg.phase) * PERIOD)
         x, y = x + leg.x * cos(yaw) - leg.y * sin(yaw), y + leg.x * sin(yaw) + leg.y * cos(yaw)
         return x, y, self.ground(x, y)
 
     def body(self, frame: float) -> tuple[Point, Point]:
         """The body's place, on the plane through its feet, and its roll, pitch and yaw: it bobs and sways."""
-        x, y, yaw = track(frame)
+        x, y, yaw = self.track(frame)
         feet = [self.foot(leg, frame) for leg in self.legs]
         rows = [(1.0, place[0] - x, place[1] - y) for place, _ in feet]
-        height, east, north = np.linalg.lstsq(np.array(rows), np.array([base for _, base in feet]), rcond=None)[0]
+        rows, bases = [*rows, (0.0, STIFF, 0.0), (0.0, 0.0, STIFF)], [*[base for _, base in feet], 0.0, 0.0]
+        height, east, north = np.linalg.lstsq(np.array(rows), np.array(bases), rcond=None)[0]
         ahead, aside = east * cos(yaw) + north * sin(yaw), north * cos(yaw) - east * sin(yaw)
         turn = 2.0 * pi * frame / PERIOD
-        place = (x, y, float(height) + RIDE + 0.028 * cos(2.0 * turn + 0.6))
+        place = (x, y, float(height) + self.ride + 0.028 * cos(2.0 * turn + 0.6))
         return place, (atan(aside) + 0.04 * sin(turn), 0.02 * sin(2.0 * turn) - atan(ahead), yaw + 0.03 * sin(turn))
 
 

@@ -12,7 +12,7 @@ from mathutils import Matrix, Vector
 from mathutils.bvhtree import BVHTree
 
 from .clay import Clay, along, mottled, paint
-from .gait import SPEED, track
+from .gait import BESIDE, SPEED, track
 
 MIDDLE = (3.0, 8.0)
 """The middle of the ground."""
@@ -20,8 +20,8 @@ MIDDLE = (3.0, 8.0)
 CELLS = 260
 """Points of the ground along each side."""
 
-GIANTS = (-3.0, 2.7, 1.35), (0.7, 5.7, 1.9), (-9.3, 5.6, 2.5), (-3.6, 15.0, 2.6)
-"""Mushrooms as high as trees, where they stand clear of the creature's head in the film: place and height."""
+GIANTS = (-3.0, 2.7, 1.35), (1.5, 6.6, 1.5), (-9.3, 5.6, 2.5), (-3.6, 15.0, 2.6)
+"""Mushrooms as high as trees, where they stand clear of the creatures' heads in the film: place and height."""
 
 STEM = (0.17, 0.0), (0.15, 0.06), (0.10, 0.25), (0.085, 0.5), (0.095, 0.74)
 GILLS = (0.08, 0.70), (0.30, 0.66), (0.44, 0.58)
@@ -91,7 +91,7 @@ class Garden:
         tufts = [self._tuft(paint(f"Grass {i}", green, 0.6)) for i, green in enumerate(greens)]
         for _ in range(1100):
             x, y = self.random.uniform(-7.0, 16.0), self.random.uniform(-3.2, 17.0)
-            off = abs(y - track(x / SPEED)[1])
+            off = aside(x, y)
             if off > 0.4:  # Low where it would hide the feet.
                 tall = min(1.0, 0.25 + off / 3) * (1.0 if y > 0.0 else 0.6)
                 self._plant(self.random.choice(tufts), x, y, self.random.uniform(0.3, 0.8) * tall)
@@ -103,7 +103,7 @@ class Garden:
             self._plant(kinds[i % 2], x, y, size)
         for _ in range(70):
             x, y = self.random.uniform(-6.0, 14.0), self.random.uniform(-2.6, 14.0)
-            if abs(y - track(x / SPEED)[1]) > 1.5:
+            if aside(x, y) > 0.8:
                 self._plant(self.random.choice(kinds), x, y, self.random.uniform(0.12, 0.42))
 
     def _plant(self, mesh: Mesh, x: float, y: float, size: float) -> None:
@@ -122,6 +122,12 @@ class Garden:
             profile = [(0.022, 0.0), (0.017, 0.55 * lean.length), (0.002, lean.length)]
             clay.lathe(profile, along(foot, lean), material, segments=5)
         return clay.mesh("Grass")
+
+
+def aside(x: float, y: float) -> float:
+    """How far a place is off the creatures' ways."""
+    off = y - track(x / SPEED)[1]
+    return min(abs(off), abs(off - BESIDE[1]))
 
 
 def relief(x: np.ndarray, y: np.ndarray) -> np.ndarray:
