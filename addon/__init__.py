@@ -1,4 +1,4 @@
-"""Planar IK: exact two-bone limbs in their bend plane."""
+"""Planar IK: exact limbs in their bend plane."""
 
 from __future__ import annotations
 

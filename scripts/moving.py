@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 FRAMES = 48
 
-SIZE = (960, 560)
-"""Of the part of the 3D view that is shown, in pixels."""
-
 
 class Leg(NamedTuple):
     """A leg at rest, seen from its side: joints are places ahead and up, from the hip to the toes."""
@@ -57,7 +54,6 @@ def shows_legs(hand: Hand) -> Any:
     view.view_rotation, view.view_perspective = Euler((1.42, 0.0, 0.12)).to_quaternion(), "PERSP"
     view.view_location, view.view_distance = (0.0, 0.0, 0.92), 5.4
     yield
-    misses = {leg.label: [0.0, 0.0] for leg in LEGS}
     for i in range(FRAMES):
         turn = 2.0 * pi * i / FRAMES
         for rig in rigs:
@@ -67,14 +63,9 @@ def shows_legs(hand: Hand) -> Any:
         bpy.context.view_layer.update()
         yield
         yield
-        for leg, rig in zip(LEGS, rigs, strict=True):
-            far = (rig.pose.bones["foot_ik"].head - rig.pose.bones["hip"].head).length
-            longest = sum(rig.data.bones[name].length for name in names(leg)[:-1])
-            miss = (rig.pose.bones["foot"].head - rig.pose.bones["foot_ik"].head).length
-            misses[leg.label][far > longest] = max(misses[leg.label][far > longest], miss)
-        x, y, width, height = region.x, region.y, *SIZE
-        hand.picture(f"{i:02}", (x + (region.width - width) // 2, y + (region.height - height) // 2, width, height))
-    return {"misses within and beyond reach": misses}
+        corner = region.x + (region.width - 960) // 2, region.y + (region.height - 560) // 2
+        hand.picture(f"{i:02}", (*corner, 960, 560))
+    return {}
 
 
 def names(leg: Leg) -> list[str]:
@@ -126,13 +117,9 @@ def box() -> Any:
     """The shape of the controls: the edges of a box around a foot."""
     import bpy
 
-    found = bpy.data.objects.get("Box")
-    if found:
-        return found
     mesh = bpy.data.meshes.new("Box")
     corners = [(x, y, z) for x in (-0.13, 0.13) for y in (-0.14, 0.36) for z in (-0.15, 0.12)]
-    edges = [(i, i ^ bit) for i in range(8) for bit in (1, 2, 4) if i < i ^ bit]
-    mesh.from_pydata(corners, edges, [])
+    mesh.from_pydata(corners, [(i, i ^ bit) for i in range(8) for bit in (1, 2, 4) if i < i ^ bit], [])
     return bpy.data.objects.new("Box", mesh)
 
 

@@ -65,7 +65,7 @@ def main() -> int:
     window = Window()
     try:
         window.play("scripts.pictures.shows_limb")
-        print(window.play("scripts.moving.shows_legs"))
+        window.play("scripts.moving.shows_legs")
     finally:
         window.close()
     for name, part in SHOWN.items():

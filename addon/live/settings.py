@@ -30,6 +30,7 @@ class PlanarIKScene(PropertyGroup):
     show_overlay: BoolProperty(
         name="Limbs", description="Show limbs, their targets and how far these are out of reach", default=True
     )
+    show_reach: BoolProperty(name="Reach", description="Show all of how far the limb goes, stretched too")
 
 
 def is_live(scene: Scene) -> bool:

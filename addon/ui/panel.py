@@ -272,8 +272,10 @@ class VIEW3D_PT_planar_ik_overlay(Panel):
         return context.mode in {"POSE", "OBJECT"}
 
     def draw(self, context: Context) -> None:
-        """One checkbox."""
-        self.layout.prop(scene_of(context).planar_ik, "show_overlay")  # type: ignore[attr-defined,union-attr]
+        """Two checkboxes."""
+        row: Any = self.layout.row()  # type: ignore[union-attr]
+        for name in ("show_overlay", "show_reach"):
+            row.prop(scene_of(context).planar_ik, name)  # type: ignore[attr-defined]
 
 
 CLASSES = (

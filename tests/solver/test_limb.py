@@ -179,27 +179,6 @@ def test_a_target_at_the_root_and_a_pole_in_line(plane, pole):
     assert limb.turned(ahead.turns)[0] @ Z == pytest.approx(Z, abs=ROOM)
 
 
-@pytest.mark.parametrize("lengths", [(1.0, 0.0), (0.0, 1.0), (1e-30, 1.0), (1e-6, 1e-6), (1e6, 1e-6), (0.0, 0.0)])
-@pytest.mark.parametrize("plane", Plane)
-@given(seeds)
-def test_bones_of_no_length(lengths, plane, seed):
-    rng = random.Random(seed)
-    shape = UPRIGHT._replace(lengths=lengths)
-    target = vector(rng) * rng.choice([0.0, 1e-30, 1e-3, 1.0]) * shape.total
-    pose = pose_limb(
-        tuple(target.tolist()),
-        shape.reference,
-        Settings(rng.choice([1.0, -1.0]), softness=rng.choice([0.0, 0.5])),
-        plane,
-        FLOATS,
-        tuple(vector(rng).tolist()),
-    )
-    for own in pose.turns:
-        assert math.hypot(*own) == pytest.approx(1.0, abs=ROUNDING)
-    short = np.linalg.norm(target - shape.joints(pose.turns, pose.stretch)[1])
-    assert pose.shortfall == pytest.approx(short, abs=ROOM * max(shape.total, 1e-30))
-
-
 @given(shapes(spread=0.3), planes, seeds, st.floats(0.0, 0.5))
 def test_no_jumps(shape, plane, seed, softness):
     """The bones turn by at most the root of the target's step, which is how fast they turn at their limits."""

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.solver import Reach, TwoBone, solve_two_bone
@@ -45,56 +45,9 @@ def test_the_tip_is_on_the_target_or_as_near_as_it_comes(target, r1, r2, bend):
 
 
 @given(points, lengths, lengths, BENDS)
-def test_bones_keep_their_lengths(target, r1, r2, bend):
-    solved = solve_two_bone(target, r1, r2, bend)
-    assert math.hypot(*solved.upper) == pytest.approx(1.0, abs=ROUNDING)
-    assert math.hypot(*solved.lower) == pytest.approx(1.0, abs=ROUNDING)
-    assert math.hypot(*solved.knee) == pytest.approx(r1, abs=ROUNDING * r1)
-
-
-@given(points, lengths, lengths, BENDS)
 def test_the_knee_is_on_the_side_of_the_bend(target, r1, r2, bend):
     knee = solve_two_bone(target, r1, r2, bend).knee
     assert bend * (target[0] * knee[1] - target[1] * knee[0]) >= -1e-14 * math.hypot(*target) * r1
-
-
-@given(points, lengths, lengths, BENDS)
-def test_the_other_bend_is_the_mirror_image(target, r1, r2, bend):
-    solved = solve_two_bone(target, r1, r2, bend)
-    mirrored = solve_two_bone((target[0], -target[1]), r1, r2, -bend)
-    assume(target[1] != 0.0)  # behind the root, this is half a turn one way or the other
-    for vector, image in zip(solved[:3], mirrored[:3], strict=True):
-        assert image == pytest.approx((vector[0], -vector[1]), abs=ROUNDING)
-    assert mirrored[3:] == solved[3:]
-
-
-@given(points, lengths, lengths, BENDS, SCALES)
-def test_scaling_scales(target, r1, r2, bend, scale):
-    assume(math.hypot(*target) > 1e-9)
-    solved = solve_two_bone(target, r1, r2, bend)
-    scaled = solve_two_bone((target[0] * scale, target[1] * scale), r1 * scale, r2 * scale, bend)
-    assert scaled.knee == pytest.approx((solved.knee[0] * scale, solved.knee[1] * scale), abs=ROUNDING * r1 * scale)
-    assert scaled.upper == pytest.approx(solved.upper, abs=ROUNDING)
-    assert scaled.lower == pytest.approx(solved.lower, abs=ROUNDING)
-    assert scaled.reach is solved.reach
-    assert scaled.residual == pytest.approx(solved.residual * scale, rel=ROUNDING)
-
-
-@given(points, real_lengths, real_lengths, BENDS, st.floats(-math.pi, math.pi))
-def test_rotating_rotates(target, r1, r2, bend, angle):
-    distance = math.hypot(*target)
-    margin = min(abs(r1 + r2 - distance), abs(distance - abs(r1 - r2)), distance)
-    assume(margin > 1e-3)
-    turned = turn(target, angle)
-    solved, rotated = solve_two_bone(target, r1, r2, bend), solve_two_bone(turned, r1, r2, bend)
-    for vector, image in zip(solved[:3], rotated[:3], strict=True):
-        assert image == pytest.approx(turn(vector, angle), abs=1e-10)
-    assert rotated.reach is solved.reach
-
-
-def turn(vector, angle):
-    cosine, sine = math.cos(angle), math.sin(angle)
-    return vector[0] * cosine - vector[1] * sine, vector[1] * cosine + vector[0] * sine
 
 
 @given(st.floats(0.3, 2.0), st.floats(-math.pi, math.pi), st.floats(0.5, 1.0), BENDS)
@@ -106,13 +59,6 @@ def test_the_knee_moves_without_jumps(distance, angle, r2, bend):
     knees = solve_two_bone(targets, 1.0, r2, bend).knee
     jumps = np.linalg.norm(np.diff(knees, axis=0), axis=-1)
     assert jumps.max() < 4.0 * math.sqrt(5e-5)
-
-
-def test_a_full_circle_of_targets_has_no_seam():
-    angles = np.linspace(-2 * math.pi, 2 * math.pi, 4001)
-    targets = 1.3 * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-    knees = solve_two_bone(targets, 1.0, 0.7, 1).knee
-    assert np.linalg.norm(np.diff(knees, axis=0), axis=-1) == pytest.approx(angles[1] - angles[0], rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -184,13 +130,6 @@ def test_what_is_not_finite_is_refused(wrong, place):
 def test_a_target_that_is_no_pair_is_refused(target):
     with pytest.raises(ValueError, match=r"not a limb.*a target is two numbers, or an array"):
         solve_two_bone(target, 1.0, 1.2)
-
-
-@pytest.mark.parametrize("wrong", [None, [1.0, 2.0], "long"])
-def test_lengths_and_bends_that_are_no_numbers_are_refused(wrong):
-    for numbers in ((wrong, 1.2, 1.0), (1.0, wrong, 1.0), (1.0, 1.2, wrong)):
-        with pytest.raises(ValueError, match="not a limb"):
-            solve_two_bone((0.5, 0.7), *numbers)
 
 
 @pytest.mark.parametrize("place", [2, 3])

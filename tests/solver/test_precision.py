@@ -4,7 +4,6 @@ import math
 import random
 
 import mpmath
-import numpy as np
 import pytest
 
 from addon.solver import solve_two_bone
@@ -53,17 +52,6 @@ def test_errors(kind):
                 for j in (-1, 1)
             )
             assert knee_error <= TOLERANCE * total + moved, (r1, r2, x, y, bend)
-
-
-@pytest.mark.parametrize("kind", ["anywhere", "straight", "folded"])
-def test_arrays_give_the_same_bits_as_floats(kind):
-    rng = random.Random(kind)
-    r1, r2, x, y, bend = np.array([targets(rng, kind) for _ in range(CASES)]).T
-    solved = solve_two_bone(np.stack([x, y], axis=-1), r1, r2, bend)
-    for i in range(CASES):
-        one = solve_two_bone((x[i], y[i]), r1[i], r2[i], bend[i])
-        for array, number in zip(solved, one, strict=True):
-            assert np.array_equal(array[i], number)
 
 
 def test_residual_and_directions():

@@ -42,7 +42,7 @@ def strokes_of(context: Context) -> list[Stroke]:
         return []
     last = limb_meant(context) if context.mode in {"POSE", "OBJECT"} else None
     depsgraph: Depsgraph | None = view_layer_of(context).depsgraph
-    return figure(last, depsgraph) if last and depsgraph else []
+    return figure(last, depsgraph, settings.show_reach) if last and depsgraph else []
 
 
 def _draw() -> None:

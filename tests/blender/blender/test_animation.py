@@ -40,25 +40,6 @@ def push_down(ob):
     data.action = None
 
 
-def test_curves_drivers_and_strips_are_found(animation):
-    ob, other = empty("A"), empty("B")
-    assert not animation.is_animated(ob, "location")
-    keyed(ob)
-    assert [(curve.data_path, curve.array_index) for curve in animation.curves_of(ob)] == [
-        ("location", index) for index in range(3)
-    ]
-    drive(ob, "scale", other, "location.x", 1)
-    assert animation.animated_paths(ob) == {"location", "scale"}
-    assert animation.driver_of(ob, "scale", 1).driver.expression == "value"
-    assert animation.driver_of(ob, "scale", 0) is None
-    action = ob.animation_data.action
-    push_down(ob)
-    assert not animation.curves_of(ob)
-    assert len(animation.curves_everywhere(ob)) == 3
-    assert sum(len(curves) for curves in animation.all_curve_lists(action)) == 3
-    assert animation.is_animated(ob, "location")
-
-
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("kind", ["alone", "fake user", "same curves", "other slot", "strip", "shared strip"])
 def test_stop_takes_the_animation_of_one_object_only(animation, kind, path):

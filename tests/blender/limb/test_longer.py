@@ -237,3 +237,15 @@ def test_a_leg_with_a_hock_has_three_bones_by_itself(dog, tasks, clicked):
     four = dog(4)
     last, links = at(four.pose.bones["pastern.L"], 4)
     assert (last.name, links) == ("pastern.L", (1, 1, 1, 1))
+
+
+def test_all_of_the_reach_is_shown_on_request(leg, addon):
+    last = leg(3, "LIVE", foot=False)
+    last.planar_ik.stretch = 1.0
+    bpy.context.view_layer.update()
+    depsgraph, figure = bpy.context.evaluated_depsgraph_get(), addon("ui.overlay.figure").figure
+    assert not [each for each in figure(last, depsgraph) if each.role == "reach"]
+    rings = [each.points for each in figure(last, depsgraph, True) if each.role == "reach"]
+    root, length = rigs.place(last.id_data, "thigh.L"), sum(addon("limb.shape").shape_of(last).lengths)
+    for ring, size in zip(rings, (1.0, last.planar_ik.stretch_max), strict=True):
+        assert np.linalg.norm(ring - root, axis=1) == pytest.approx(size * length, rel=1e-5)

@@ -154,23 +154,3 @@ def test_what_moves_nothing_is_taken(add):
     bones(ob)["thigh.L"].keyframe_insert("location")  # as importers do
     bones(ob)["thigh.L"].keyframe_insert("scale", frame=5)
     assert add(ob, "shin.L")
-
-
-def test_rigs_of_another_file_are_refused(add, refused, tasks, tmp_path):
-    ob = rigs.biped()
-    path = str(tmp_path / "library.blend")
-    add(ob, "forearm.L")
-    bpy.data.libraries.write(path, {ob})
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, to):
-        to.objects = [ob_name := "rig"]
-    linked = bpy.data.objects[ob_name]
-    bpy.context.collection.objects.link(linked)
-    with pytest.raises(refused):
-        add(linked, "shin.L")
-    override = linked.override_create(remap_local_usages=True)
-    for call in (lambda: add(override, "shin.L"),
-                 lambda: tasks("removing").remove(bpy.context, [override.pose.bones["forearm.L"]])):  # fmt: skip
-        with pytest.raises(refused):
-            call()
-    assert tasks("recognising").existing_at(override.pose.bones["hand.L"]).name == "forearm.L"

@@ -232,32 +232,6 @@ def test_live_off_shows_the_own_pose(addon):
     is_right(last)
 
 
-def test_scenes_that_nobody_looks_at():
-    last = legs.leg()
-    play(last)
-    legs.key(last, "rotation_quaternion", (1, 0, 0, 0), (0.6, 0.8, 0, 0))
-    legs.key(last.parent.parent, "location", (0, 0, 0), (1, 0.5, 0))
-    legs.key(last, '["IK Influence"]', 0.3, 1.0)
-    bpy.context.scene.frame_set(2)
-    own = legs.own(last)
-    scene = bpy.data.scenes.new("unseen")
-    for ob in bpy.context.scene.objects:
-        scene.collection.objects.link(ob)
-    for frame in (7, 8, 9):
-        scene.frame_set(frame)
-        # What stands in the file is of the scene that is shown.
-        now = last.id_data.evaluated_get(scene.view_layers[0].depsgraph).pose.bones["lower"]
-        assert now["IK Influence"] == pytest.approx(0.3 + 0.7 * share(frame), abs=0.1)
-        tip = last.id_data.matrix_world @ now.tail
-        unseen = (tip - last.planar_ik.target.evaluated_get(scene.view_layers[0].depsgraph).location).length
-        bpy.context.view_layer.update()
-        assert legs.own(last) == own
-        bpy.context.scene.frame_set(frame)
-        shown = (last.id_data.matrix_world @ last.tail - last.planar_ik.target.matrix_world.translation).length
-        assert unseen == pytest.approx(shown, abs=1e-5)
-        bpy.context.scene.frame_set(2)
-
-
 def share(frame):
     """How far a smooth curve from key to key is."""
     x = (frame - 1) / 10

@@ -33,29 +33,6 @@ def test_poses_and_leaves_nothing(addon, settings, capfd):
     assert "ependency cycle" not in "".join(capfd.readouterr())
 
 
-def test_many_at_once(addon):
-    """Limbs of two rigs, one hidden, in whatever mode; each visit to Edit Mode takes time on a real rig."""
-    obs = [rigs.biped(), rigs.biped()]
-    for ob in obs:
-        legs.follow(ob, ".L", EVERYTHING)
-        legs.follow(ob, ".R", {"plane": "HINGE"})
-    obs[0].hide_set(True)
-    rigs.activate(obs[1], "POSE")
-    lasts = [ob.pose.bones["shin" + side] for ob in obs for side in (".L", ".R")]
-    modes = addon("mechanism.modes")
-    modes.to_rig(bpy.context, lasts)
-    assert (obs[0].hide_get(), obs[1].mode) == (True, "POSE")
-    obs[0].hide_set(False)
-    lasts = [ob.pose.bones["shin" + side] for ob in obs for side in (".L", ".R")]
-    assert [modes.mode_of(last) for last in lasts] == ["RIG"] * 4
-    assert max(map(legs.off, lasts)) < 1e-5
-    modes.to_live(bpy.context, lasts[:1])
-    assert [modes.mode_of(ob.pose.bones["shin" + side]) for ob in obs for side in (".L", ".R")] == ["LIVE"] + [
-        "RIG"
-    ] * 3
-    assert legs.off(obs[0].pose.bones["shin.R"]) < 1e-5
-
-
 def test_rebuild_after_an_edit(addon):
     last = legs.leg(addon, EVERYTHING)
     ob = last.id_data

@@ -73,38 +73,6 @@ def test_saving_and_appending(addon, last, tmp_path):
     is_well(addon, bpy.data.objects["rig"].pose.bones["shin.L"])
 
 
-def test_library_overrides(addon, last, tmp_path):
-    """An animator's file: the rig linked, its target moved and its sliders keyed there."""
-    collection = bpy.data.collections.new("character")
-    bpy.context.scene.collection.children.link(collection)
-    for ob in bpy.data.objects:
-        collection.objects.link(ob)
-    path = str(tmp_path / "rig.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, data):
-        data.collections = ["character"]
-    made = data.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
-    shot = str(tmp_path / "shot.blend")
-    rig = next(ob for ob in made.all_objects if ob.type == "ARMATURE")
-    bone = rig.pose.bones["shin.L"]
-    bone["IK Influence"] = 0.0
-    bone.keyframe_insert('["IK Influence"]', frame=1)
-    bone["IK Influence"], bone["IK Flip"] = 1.0, True
-    bone.keyframe_insert('["IK Influence"]', frame=10)
-    bpy.ops.wm.save_as_mainfile(filepath=shot)
-    bpy.ops.wm.open_mainfile(filepath=shot)
-    bpy.context.scene.frame_set(10)
-    rig = next(ob for ob in bpy.context.scene.objects if ob.type == "ARMATURE" and ob.override_library)
-    bone = rig.pose.bones["shin.L"]
-    assert bone["IK Flip"]
-    is_well(addon, bone, bone.planar_ik.target.name)
-    bpy.context.scene.frame_set(1)
-    assert legs.off(bone) < 1e-5
-    with pytest.raises(addon("limb.words").Refused, match="another file"):
-        addon("mechanism.modes").to_live(bpy.context, [bone])
-
-
 def test_symmetrize(addon, last):
     """The other side's limb is there and says Rebuild; this side's is as it was."""
     ob = last.id_data
