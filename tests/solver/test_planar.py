@@ -44,12 +44,6 @@ def test_the_tip_is_on_the_target_or_as_near_as_it_comes(target, r1, r2, bend):
         assert solved.reach is Reach.REACHED
 
 
-@given(points, lengths, lengths, BENDS)
-def test_the_knee_is_on_the_side_of_the_bend(target, r1, r2, bend):
-    knee = solve_two_bone(target, r1, r2, bend).knee
-    assert bend * (target[0] * knee[1] - target[1] * knee[0]) >= -1e-14 * math.hypot(*target) * r1
-
-
 @given(st.floats(0.3, 2.0), st.floats(-math.pi, math.pi), st.floats(0.5, 1.0), BENDS)
 def test_the_knee_moves_without_jumps(distance, angle, r2, bend):
     """By at most the root of the target's step, which is how fast it moves on the limits."""

@@ -35,7 +35,7 @@ def adds_to(name: str) -> Any:
         lasts = [bone for bone in ob.pose.bones if bone.planar_ik.enabled]
         found = {"limbs": sorted(last.name for last in lasts), "rest": [last.planar_ik.message for last in lasts]}
         for last in lasts:
-            root, target = ob.matrix_world @ last.parent.head, ob.pose.bones[last.planar_ik.subtarget]
+            root, target = ob.matrix_world @ _line(last)[-1].head, ob.pose.bones[last.planar_ik.subtarget]
             rigs.put(target, rigs.place(ob, target.name).lerp(root, 0.35))
         bpy.context.view_layer.update()
         yield
@@ -47,11 +47,16 @@ def adds_to(name: str) -> Any:
     return scenario
 
 
+def _line(last: Any) -> list[Any]:
+    """The bones of a limb, from its last one up."""
+    return [last, *last.parent_recursive][: last.planar_ik.chain_count]
+
+
 def _points(ob: Any, last: Any) -> Vector:
-    """Which way a knee points, off the line from root to tip."""
-    now = rigs.evaluated(ob).pose.bones[last.name]
+    """Which way the first knee points, off the line from root to tip."""
+    now = rigs.evaluated(ob).pose.bones
     turn = ob.matrix_world.to_3x3()
-    root, knee = (turn @ each.head for each in (now.parent, now))
+    knee, root = (turn @ now[each.name].head for each in _line(last)[-2:])
     tip = turn @ rigs.evaluated(ob).pose.bones[last.planar_ik.subtarget].head
     aside = (knee - root) - (tip - root) * (knee - root).dot(tip - root) / (tip - root).length_squared
     return aside.normalized()

@@ -11,7 +11,7 @@ from scripts.window import PICTURES
 
 pytestmark = pytest.mark.timeout(320)
 
-LIMBS = {"t_pose": 4, "a_pose": 4, "human": 4, "wolf": 4, "horse": 4, "mixamo": 4, "puppet": 4, "insect": 6}
+LIMBS = {"t_pose": 4, "a_pose": 4, "human": 4, "wolf": 4, "cat": 4, "horse": 4, "mixamo": 4, "puppet": 4, "insect": 6}
 
 
 @pytest.mark.parametrize("name", LIMBS)
