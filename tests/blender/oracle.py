@@ -13,14 +13,8 @@ from mathutils import Matrix, Quaternion
 
 Array = Any
 
-DEFAULTS = {
-    "plane": "FREE",
-    "links": [1, 1],
-    "stretch_volume": "LENGTH",
-    "stretch_max": 2.0,
-    "min_angle": 0.0,
-    "max_angle": pi,
-}
+DEFAULTS = {"plane": "FREE", "links": [1, 1], "stretch_volume": "LENGTH", "stretch_max": 2.0}
+DEFAULTS |= {"min_angle": 0.0, "max_angle": pi}
 """What a limb is like that says nothing of it."""
 
 
@@ -223,7 +217,9 @@ def _angles(gone: float, limb: _Limb, ankle: float) -> list[float]:
     total, rest = sum(limb.lengths), abs(sum(bones))
     share = min((total**2 - gone**2) / max(total**2 - rest**2, 1e-30), 1.0)
     groups = [bones[::2], bones[1::2]]
-    sizes = [sqrt(max(_longest(group) ** 2 * (1.0 - share) + share * abs(sum(group)) ** 2, 0.0)) for group in groups]
+    sizes = [
+        sqrt(max(sum(map(abs, group)) ** 2 * (1.0 - share) + share * abs(sum(group)) ** 2, 0.0)) for group in groups
+    ]
     found = [0.0] * len(bones)
     for k, (group, size) in enumerate(zip(groups, sizes, strict=True)):
         off = (1.0, -1.0)[k] * _angle(gone, size, sizes[1 - k])
@@ -234,10 +230,6 @@ def _angles(gone: float, limb: _Limb, ankle: float) -> list[float]:
                 aside = side * _angle(size, abs(bone), abs(group[1 - i]))
             found[k + 2 * i] = off + aside
     return found
-
-
-def _longest(group: list[complex]) -> float:
-    return sum(map(abs, group))
 
 
 def _gone(distance: float, limb: _Limb, sliders: Any, group: Any) -> tuple[float, float, str]:
