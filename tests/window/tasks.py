@@ -221,6 +221,14 @@ def shows_the_panel_last(hand: Hand) -> Iterator[Any]:
         found["generated"] += [bone.name] if shown(bpy.context) else []
     yield
     hand.picture("generated")
+    bpy.ops.pose.select_all(action="DESELECT")
+    rigs.select(generated.pose.bones["shin_fk.L"])
+    generated.data.bones.active = generated.data.bones["shin_fk.L"]
+    yield from hand.choose("Add Planar IK")
+    hand.picture("asks")
+    found["asked"] = not generated.pose.bones["shin_fk.L"].planar_ik.enabled
+    yield from hand.key("RET")
+    found["agreed"] = generated.pose.bones["shin_fk.L"].planar_ik.enabled
     return found
 
 

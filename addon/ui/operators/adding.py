@@ -77,11 +77,15 @@ class POSE_OT_planar_ik_add(PoseOperator):
         ],
     )
 
-    def invoke(self, context: Context, _event: Event) -> Any:
-        """Begin as the preferences say."""
+    def invoke(self, context: Context, event: Event) -> Any:
+        """Begin as the preferences say; on a rig that Rigify generated, first say what it will do."""
         for name in ("plane", "controls"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, preference(context, name, getattr(self, name)))
+        ob: Any = context.object
+        if "rig_id" in ob.data:
+            question: Any = told("This rig has IK of its own. Add more, to this bone?")
+            return context.window_manager.invoke_confirm(self, event, message=question)  # type: ignore[union-attr]
         return self.execute(context)
 
     def act(self, context: Context) -> None:
