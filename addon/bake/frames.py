@@ -8,13 +8,11 @@ from functools import partial
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.types import Context, Object, Scene
-from numpy.typing import NDArray
 
-from ..blender.animation import curves_everywhere
-from ..blender.editing import frame_kept, set_frame, unkeyed_kept
-from ..blender.types import scene_of, view_layer_of
+from ..blender.editing import set_frame
+from ..blender.stepping import stepping
+from ..blender.types import scene_of
 from ..limb.words import Refused
 from .recording import Evaluated
 
@@ -57,32 +55,19 @@ def step_apart(context: Context, objects: Iterable[Object], frames: Sequence[flo
 def shot(context: Context, is_live: bool) -> Iterator[Step]:
     """Steps through frames of the shot as playback would, its live limbs posed or in FK; afterwards the shot is back at
     the frame that was shown, with what was posed there without keys."""
-    scene = scene_of(context)
-    was_live = _set_live(scene, is_live)
-    animated = [ob for ob in view_layer_of(context).objects if curves_everywhere(ob)]
+    was_live = _set_live(scene_of(context), is_live)
+    with stepping(context) as show_frame:
 
-    def step(_objects: Iterable[Object], frames: Sequence[float], reading: Reading) -> Steps:
-        for i, at in enumerate(frames):
-            set_frame(scene, at)
-            reading(partial(_evaluated, depsgraph=context.evaluated_depsgraph_get()))(i)
-            yield (i + 1) / len(frames)
+        def step(_objects: Iterable[Object], frames: Sequence[float], reading: Reading) -> Steps:
+            for i, at in enumerate(frames):
+                show_frame(at)
+                reading(partial(_evaluated, depsgraph=context.evaluated_depsgraph_get()))(i)
+                yield (i + 1) / len(frames)
 
-    with unkeyed_kept(context, animated), frame_kept(scene):
         try:
             yield step
         finally:
-            _set_live(scene, was_live)
-
-
-def times_of(scene: Scene, frames: Sequence[float]) -> NDArray[np.float64]:
-    """Where on F-curves frames are, which is elsewhere if the scene stretches time; rounded as Blender does."""
-    stretched = np.float32(scene.render.frame_map_old / scene.render.frame_map_new)
-    return (np.asarray(frames, np.float32) * stretched).astype(float)
-
-
-def time_now(context: Context) -> float:
-    """The same of the frame that is shown."""
-    return float(times_of(scene_of(context), [scene_of(context).frame_current_final])[0])
+            _set_live(scene_of(context), was_live)
 
 
 def _set_live(scene: Scene, is_live: bool) -> bool:

@@ -15,17 +15,18 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
+from ..blender.action_writer import ActionWriter
 from ..blender.animation import curves_everywhere, drivers_of, value_at
 from ..blender.editing import edit_mode
 from ..blender.rotation import rotation_channel
+from ..blender.stepping import times_of
 from ..blender.types import ArmatureObject, scene_of, split_path, takes_bones
 from ..limb.home import limbs_of, line_of
 from ..limb.settings import SLIDERS
 from ..limb.tasks.removing import remove
 from ..limb.words import Refused
 from ..live import refresh
-from .frames import shot, step_apart, times_of
-from .keys import Sheet
+from .frames import shot, step_apart
 from .recording import Evaluated, Recording, new_recording, poses_of, readers_of
 from .request import Request
 from .results import Course, Track, bones_read, courses_of, written
@@ -94,13 +95,13 @@ def bake_for_game(
     remove(context, [last for ob in objects for last in limbs_of(ob)])
     for each in plain:
         _clear(context, each)
-        sheet = Sheet(context, each.object, request.new_action)
-        sheet.remove(path for path in sheet.paths if _is_left(path, each.names))
+        writer = ActionWriter(context, each.object, request.new_action)
+        writer.remove(path for path in writer.paths if _is_left(path, each.names))
         for track in each.tracks:
-            sheet.write(track.path, times, track.values)
+            writer.write(track.path, times, track.values)
         for path, rows in besides[each.object].items():
-            sheet.write(path, times, np.array(rows))
-        sheet.show(context)
+            writer.write(path, times, np.array(rows))
+        writer.show(context)
     refresh(context)
     left_out = "The scale of '{bone}' in '{object}' is left out: games get it at 1"
     return found, [Refused(left_out, bone=name, object=each.object.name) for each in plain for name in each.scaled]

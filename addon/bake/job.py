@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from bpy.types import Context, PoseBone
 
+from ..blender.action_writer import ActionWriter
+from ..blender.stepping import times_of
 from ..blender.types import scene_of
-from ..limb.home import Hooks, group_of
+from ..limb.home import Hooks, group_of, path_to_influence
 from ..limb.tasks.removing import remove
 from ..limb.words import Refused
 from ..live import refresh
-from .frames import times_of
 from .game import bake_for_game
-from .keys import Sheet, path_to_influence
 from .passes import go_through
 from .reduction import Keys, keys_of
 from .request import Baked, Report, Request, check
@@ -69,18 +69,18 @@ def _bake(
     courses = [found[last.id_data, last.name] for last in lasts]
     times = times_of(scene_of(context), request.frames)
     keys = [keys_of(course, times, request.tolerance) for course in courses]
-    sheets: dict[Any, Sheet] = {}
+    writers: dict[Any, ActionWriter] = {}
     for course, (which, slopes, _) in zip(courses, keys, strict=True):
         ob, influence = course.last.id_data, path_to_influence(course.last.name)
-        sheet = sheets.get(ob) or sheets.setdefault(ob, Sheet(context, ob, request.new_action))
-        is_fk_elsewhere = influence in sheet.paths
+        writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob, request.new_action))
+        is_fk_elsewhere = influence in writer.paths
         for i, track in enumerate(course.tracks):
             slope = None if slopes is None else slopes[i][which]
-            sheet.write(track.path, times[which], track.values[which], slope, is_fk_elsewhere)
+            writer.write(track.path, times[which], track.values[which], slope, is_fk_elsewhere)
         if not request.remove:
-            sheet.hold(influence, times, 0.0, course.influence[0])
-    for sheet in sheets.values():
-        sheet.show(context)
+            writer.hold(influence, times, 0.0, course.influence[0])
+    for writer in writers.values():
+        writer.show(context)
     if request.remove:
         for course in courses:
             _keep_aligned(course)

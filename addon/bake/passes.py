@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from bpy.types import Context, PoseBone
 
+from ..blender.action_writer import ActionWriter, trial
 from ..blender.animation import animated_paths, curves_of
+from ..blender.stepping import times_of
 from ..blender.types import scene_of, split_path
-from ..limb.home import bones_of_limb, has_slider
+from ..limb.home import bones_of_limb, has_slider, path_to_influence
 from ..limb.settings import SLIDER
 from ..limb.tasks.feet import foot_follows
-from .frames import shot, step_apart, times_of
-from .keys import Sheet, path_to_influence, trial
+from .frames import shot, step_apart
 from .recording import new_recording, readers_of
 from .results import Course, Key, bones_read, courses_of
 from .way import Way, is_live, levels_among, strange_constraints
@@ -44,10 +45,10 @@ def go_through(
     solved: dict[Key, Course] = {}
     with ExitStack() as stack:
         step = partial(step_apart, context) if way.is_apart else stack.enter_context(shot(context, is_live=False))
-        sheets: dict[Any, Sheet] = {}
+        writers: dict[Any, ActionWriter] = {}
         if len(levels) + bool(again) > 1 or not way.is_apart:
             rigs = dict.fromkeys(last.id_data for level in levels for last in level)
-            sheets = {ob: stack.enter_context(trial(context, ob)) for ob in rigs}
+            writers = {ob: stack.enter_context(trial(context, ob)) for ob in rigs}
         else:
             for ob, paths in _unneeded(lasts, way):
                 if len(paths) * len(frames) > WORTH:
@@ -61,7 +62,7 @@ def go_through(
             known |= found
             if n < len(levels):
                 solved |= found
-                _try(found.values(), sheets, times_of(scene_of(context), frames))
+                _try(found.values(), writers, times_of(scene_of(context), frames))
         is_so = way.is_apart or not levels
         if not is_so:
             some = np.arange(0, len(frames), max(len(frames) // LOOKS, 1))
@@ -76,11 +77,11 @@ def go_through(
     return known
 
 
-def _try(courses: Iterable[Course], sheets: Mapping[Any, Sheet], times: Any) -> None:
+def _try(courses: Iterable[Course], writers: Mapping[Any, ActionWriter], times: Any) -> None:
     for course in courses:
-        if course.last.id_data in sheets:
+        if course.last.id_data in writers:
             for track in course.tracks:
-                sheets[course.last.id_data].write(track.path, times, track.values)
+                writers[course.last.id_data].write(track.path, times, track.values)
 
 
 def _is_there(before: Course, now: Course, frames: Any) -> bool:

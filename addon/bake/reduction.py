@@ -6,13 +6,13 @@ All channels of a limb share their keys, for an animator moves them together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..blender.reduction import fewest, hermite
 from ..blender.rotation import ARRAYS, to_quaternion
 from ..solver.limb import joints_of
 from .results import Course, Track
@@ -41,36 +41,12 @@ def keys_of(course: Course, times: Array, tolerance: float) -> Keys:
     wanted = _points(course, values, sizes)
 
     def errors(which: Array) -> Array:
-        guessed = _points(course, _along(times, values, slopes, which), sizes)
+        guessed = _points(course, hermite(times, values, slopes, which), sizes)
         off = [np.linalg.norm(a - b, axis=1) for a, b in zip(guessed, wanted, strict=True)]
         return course.size * np.max(off, axis=0)  # type: ignore[no-any-return]
 
-    which, error = _fewest(errors, count, tolerance)
+    which, error = fewest(errors, count, tolerance)
     return Keys(which, np.split(slopes, sizes, axis=1), error)
-
-
-def _fewest(errors: Callable[[Array], Array], count: int, tolerance: float) -> tuple[Array, float]:
-    which = np.array([0, count - 1])
-    while True:
-        off = errors(which)
-        off[which] = 0.0
-        worst = np.array([a + off[a : b + 1].argmax() for a, b in pairwise(which)])
-        more = worst[off[worst] > tolerance]
-        if not len(more):
-            return which, float(off.max())
-        which = np.union1d(which, more)
-
-
-def _along(times: Array, values: Array, slopes: Array, which: Array) -> Array:
-    """What Hermite's cubics through the keys give at all times, as Bézier curves do whose handles are at thirds."""
-    part = np.clip(np.searchsorted(which, np.arange(len(times)), "right") - 1, 0, len(which) - 2)
-    a, b = which[part], which[part + 1]
-    span = (times[b] - times[a])[:, None]
-    t = (times[:, None] - times[a][:, None]) / span
-    back = 1.0 - t
-    found: Array = back * back * ((1.0 + 2.0 * t) * values[a] + span * t * slopes[a])
-    found += t * t * ((1.0 + 2.0 * back) * values[b] - span * back * slopes[b])
-    return found
 
 
 def _points(course: Course, values: Array, sizes: Array) -> list[Array]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..blender.types import ArmatureObject
+from ..blender.types import ArmatureObject, path_to_custom
 from .settings import CHOICES, GROUP, HOME, MADE_BY_US, PART, SLIDER, SLIDERS, WAS, Slider
 from .words import Refused
 
@@ -129,6 +129,11 @@ def make_slider(bone: PoseBone, slider: Slider) -> None:
 def has_slider(bone: Any, name: str) -> bool:
     """Whether a bone has the custom property of a setting that animates; of a feature, whether a limb has that."""
     return SLIDER[name].key in bone
+
+
+def path_to_influence(last: str) -> str:
+    """The data path, from its rig, of what blends the limb of this last bone between FK and IK."""
+    return path_to_custom(last, SLIDER["influence"].key)
 
 
 def choices_of(bone: PoseBone) -> dict[str, Any]:

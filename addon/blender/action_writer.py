@@ -1,4 +1,4 @@
-"""Writing what was baked: into the action in use, in place of what the channels had in these frames."""
+"""Writing keys of many frames into a rig's own action, in place of what its channels had in these frames."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import numpy as np
 from bpy.types import Context
 from numpy.typing import NDArray
 
-from ..blender import fcurves
-from ..blender.animation import curve_holder, curves_everywhere, curves_of, new_curve, set_at, use_copy, value_at
-from ..blender.types import path_to_custom, split_path
-from ..limb.settings import SLIDER
-from .frames import time_now
+from . import fcurves
+from .animation import curve_holder, curves_everywhere, curves_of, new_curve, set_at, use_copy, value_at
+from .stepping import time_now
+from .types import split_path
 
 Array = NDArray[Any]
 
@@ -23,8 +22,8 @@ UNCHANGED = 1e-6
 """How far a number may be from what the action says and still count as that."""
 
 
-class Sheet:
-    """The F-curves of one rig's own action, made where they are missing."""
+class ActionWriter:
+    """The F-curves of one object's own action, made where they are missing."""
 
     def __init__(self, context: Context, ob: Any, into_new: bool = False) -> None:
         self._now = time_now(context)
@@ -121,15 +120,15 @@ class Sheet:
 
 
 @contextmanager
-def trial(context: Context, ob: Any) -> Iterator[Sheet]:
+def trial(context: Context, ob: Any) -> Iterator[ActionWriter]:
     """Keys for a rig in a copy of its action, which is gone afterwards, and nothing has changed."""
     data = ob.animation_data
     before, slot = (data.action, getattr(data, "action_slot", None)) if data else (None, None)
     had_fake_user = bool(before and before.use_fake_user)
-    sheet = Sheet(context, ob, into_new=True)
+    writer = ActionWriter(context, ob, into_new=True)
     tried = ob.animation_data.action
     try:
-        yield sheet
+        yield writer
     finally:
         ob.animation_data.action = before
         if slot:
@@ -139,12 +138,7 @@ def trial(context: Context, ob: Any) -> Iterator[Sheet]:
         bpy.data.actions.remove(tried)
         if data is None:
             ob.animation_data_clear()
-        sheet.take_back(context)
-
-
-def path_to_influence(last: str) -> str:
-    """The data path of what blends a limb between FK and IK."""
-    return path_to_custom(last, SLIDER["influence"].key)
+        writer.take_back(context)
 
 
 def _unkeyed(ob: Any, time: float) -> dict[str, Any]:
