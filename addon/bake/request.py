@@ -14,6 +14,7 @@ from ..blender.types import path_to_bone, path_to_custom
 from ..limb.home import bones_of_limb
 from ..limb.settings import SLIDER
 from ..limb.status import check as check_target
+from ..limb.tasks.over_frames import check_keys
 from ..limb.tasks.recognising import check_editable
 from ..limb.words import Refused
 from .way import is_live, strange_constraints
@@ -114,7 +115,7 @@ def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
         raise Refused("For games every frame is keyed: leave out the tolerance")
     moved: dict[Any, tuple[set[str], set[str]]] = {}  # what of a rig is animated, and by drivers
     for ob in dict.fromkeys(last.id_data for last in request.lasts):
-        _check_object(ob)
+        check_keys(ob)
         moved[ob] = animated_paths(ob), {curve.data_path for curve in drivers_of(ob)}
     chosen: list[PoseBone] = []
     notes: list[Refused] = []
@@ -129,22 +130,6 @@ def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
     if not chosen:
         raise notes[0]
     return chosen, notes
-
-
-def _check_object(ob: Any) -> None:
-    """Refuse a rig whose keys can't be written, or would not act as they are written."""
-    data = ob.animation_data
-    has_strips = bool(data and data.use_nla and data.nla_tracks)
-    if not ob.is_editable:
-        raise Refused("'{object}' is linked from another file: make a library override of it first", object=ob.name)
-    if data and data.use_tweak_mode:
-        raise Refused("'{object}' is in tweak mode: leave it in the NLA editor first", object=ob.name)
-    if has_strips and any(track.is_solo for track in data.nla_tracks):
-        raise Refused("An NLA track of '{object}' plays solo, and its action not at all: end the solo", object=ob.name)
-    if has_strips and (data.action_influence < 1.0 or data.action_blend_type != "REPLACE"):
-        raise Refused(
-            "The action of '{object}' is mixed into its NLA strips: set it to Replace, influence 1", object=ob.name
-        )
 
 
 def _check_limb(last: PoseBone, request: Request, animated: set[str], driven: set[str]) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.types import path_to_bone
 from ..limb.home import line_of
-from ..limb.solving import Found, at_rest, scales_of, solve
+from ..limb.solving import Found, at_rest, own_size, scaled_bones, scales_of, solve
 from ..limb.status import MISSED, ROUNDING
 from ..limb.table import Limb, joints_in
 from ..limb.tasks.feet import foot_follows, foot_of
@@ -150,15 +150,15 @@ def _own_turns(recording: Recording, rig: Rig) -> Array:
 
 
 def _of_solution(recording: Recording, rig: Rig, row: int, found: Found) -> list[Track]:
-    limb, bones = rig.table.limbs[row], line_of(rig.lasts[row])
+    limb = rig.table.limbs[row]
     tracks = [_turned(recording, rig, name, found.turns[:, row, k]) for k, name in enumerate(limb.bones)]
-    stretch = found.stretch[:, row]
-    if (stretch != 1.0).any():
-        sizes = np.stack(np.broadcast_arrays(*scales_of(limb, stretch)), axis=-1)  # type: ignore[arg-type]
-        for bone in bones:
-            if bone == bones[0] or bone.bone.inherit_scale in ("NONE", "NONE_LEGACY"):  # others inherit the size
-                own = channel_of(recording, rig.object, bone.name, "scale")
-                tracks.append(Track(bone.name, "scale", "", sizes * own))
+    stretch, influence = found.stretch[:, row], rig.sliders["influence"][:, row, None]
+    sizes = np.stack(np.broadcast_arrays(*scales_of(limb, stretch)), axis=-1)  # type: ignore[arg-type]
+    for bone in scaled_bones(rig.lasts[row]):
+        own = channel_of(recording, rig.object, bone.name, "scale")
+        shown = sizes * own_size(own, influence)
+        if (shown != own).any():
+            tracks.append(Track(bone.name, "scale", "", shown))
     return tracks
 
 

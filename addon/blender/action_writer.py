@@ -40,18 +40,25 @@ class ActionWriter:
         self._curves = {(curve.data_path, curve.array_index): curve for curve in self.holder.fcurves}
 
     def write(
-        self, path: str, times: Array, values: Array, slopes: Array | None = None, keeps_others: bool = False
+        self,
+        path: str,
+        times: Array,
+        values: Array,
+        slopes: Array | None = None,
+        keeps_others: bool = False,
+        is_stepped: bool = False,
     ) -> None:
         """Replace the keys of a property from the first to the last of these times; ``values`` and ``slopes`` per frame
-        are ``(times, numbers)``. What counts before and after as well is kept there by a key on each side."""
+        are ``(times, numbers)``; ``is_stepped`` holds each value up to the next key. What counts before and after as
+        well is kept there by a key on each side."""
         now = np.atleast_1d(self._written.setdefault(path, value_at(self.object, path)))
         for index in range(values.shape[1]):
             beside = self._beside(path, index, times, now[index]) if keeps_others else ()
             curve = self._curve(path, index)
             for time, value in beside:
                 fcurves.write(curve, np.array([time]), np.array([value]))
-            smooth = () if slopes is None else ("BEZIER", slopes[:, index])
-            fcurves.write(curve, times, values[:, index], *smooth)
+            kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
+            fcurves.write(curve, times, values[:, index], kind, None if slopes is None else slopes[:, index])
 
     def hold(self, path: str, times: Array, value: float, now: float) -> None:
         """Let a property have a value from the first to the last of these times, and before and after what it had;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 import bpy
@@ -74,6 +74,20 @@ def is_animated(owner: Any, path: str) -> bool:
 def changes(curve: Any) -> bool:
     """Whether an F-curve has different values over time: importers leave curves that do not."""
     return len(curve.modifiers) > 0 or len({key.co.y for key in curve.keyframe_points}) > 1
+
+
+def keyed_range(owner: Any, concerns: Callable[[str], bool]) -> tuple[float, float] | None:
+    """The first and the last frame in which keys change what ``concerns`` says of its data path, by the action of a
+    datablock or by strips of its NLA; None where none do."""
+
+    def acts(curves: Iterable[Any]) -> list[Any]:
+        return [curve for curve in curves if not curve.mute and concerns(curve.data_path) and changes(curve)]
+
+    ends = [tuple(curve.range()) for curve in acts(curves_of(owner))]
+    strips = [each for each in strips_of(owner, muted=False) if not each.mute]
+    acting = [each for each in strips if acts(curve for curves in _lists_of(each) for curve in curves)]
+    ends += [(each.frame_start, each.frame_end) for each in acting]
+    return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None
 
 
 def curve_holder(owner: Any) -> Any:

@@ -1,18 +1,15 @@
-"""What an operator changes, so that it can be keyed: in this frame as the user's settings say, or over many frames."""
+"""What an operator changes, so that it can be keyed in this frame as the user's settings say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
 from bpy.types import Context, Object
 
-from . import fcurves
-from .animation import fcurve, is_animated, value_at
-from .editing import frame_kept
+from .animation import is_animated, value_at
 from .keying import autokey, key, key_automatically, key_from
-from .types import path_to_bone, scene_of
+from .types import path_to_bone
 
 
 class Change(NamedTuple):
@@ -26,13 +23,18 @@ class Change(NamedTuple):
     @classmethod
     def of(cls, ob: Object, bone: str, path: str) -> Change:
         """One of a bone's properties, or of an object's if no bone is named, that is going to be changed."""
-        full = path if not bone else f"{path_to_bone(bone)}{'' if path.startswith('[') else '.'}{path}"
+        full = full_path(bone, path)
         return cls(ob, full, value_at(ob, full), bone)
 
     @property
     def is_done(self) -> bool:
         """Whether it has another value now."""
         return bool(value_at(self.object, self.path) != self.before)
+
+
+def full_path(bone: str, path: str) -> str:
+    """The data path from an object to a property of a bone, by its path from there; of the object itself without."""
+    return path if not bone else f"{path_to_bone(bone)}{'' if path.startswith('[') else '.'}{path}"
 
 
 def key_changes(context: Context, changes: Iterable[Change]) -> None:
@@ -49,34 +51,3 @@ def key_changes_from(context: Context, changes: Iterable[Change]) -> None:
     for change in changes:
         if change.is_done or is_animated(change.object, change.path):
             key_from(context, change.object, change.path, change.before, change.group)
-
-
-def over_frames(
-    context: Context,
-    frames: Iterable[int],
-    step: Callable[[], Sequence[Change]],
-    progress: Callable[[float], None] | None = None,
-) -> None:
-    """Take a step in each frame, and key in all of them what it changed in any; then come back to this frame."""
-    scene, frames = scene_of(context), [*frames]
-    samples: dict[tuple[Any, str, str], list[Any]] = {}
-    changed = set()
-    with frame_kept(scene):
-        for i, frame in enumerate(frames):
-            scene.frame_set(frame)
-            for change in step():
-                of = (change.object, change.path, change.group)
-                samples.setdefault(of, []).append(value_at(*of[:2]))
-                changed |= {of} if change.is_done else set()
-            if progress:
-                progress((i + 1) / len(frames))
-        for of, values in samples.items():
-            if of in changed:
-                _write(of, np.array(frames, float), values)
-
-
-def _write(of: tuple[Any, str, str], frames: Any, values: list[Any]) -> None:
-    ob, path, group = of
-    steps = "CONSTANT" if isinstance(values[0], bool) else "LINEAR"
-    for index, column in enumerate(np.array(values, float).reshape(len(frames), -1).T):
-        fcurves.write(fcurve(ob, path, index, create=True, group=group), frames, column, steps)

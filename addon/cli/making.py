@@ -45,8 +45,8 @@ def _make_on(ob: ArmatureObject, arguments: Namespace) -> list[str]:
     if not requests:
         return []
     view_layer_of(bpy.context).objects.active = ob
-    lasts = add(bpy.context, requests, controls="EMPTIES" if arguments.empties else "BONES")
-    return [last.name for last in lasts]
+    added = add(bpy.context, requests, controls="EMPTIES" if arguments.empties else "BONES")
+    return [last.name for last in added.lasts]
 
 
 def matched(pattern: str, name: str) -> list[str] | None:

@@ -4,61 +4,172 @@ numbers."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import copysign
+from math import copysign, inf, remainder, tau
 from typing import Any, NamedTuple
 
-from bpy.types import Context, Object, PoseBone
+import numpy as np
+from bpy.types import Context, Depsgraph, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..blender.animation import driver_of, drivers_of
 from ..blender.changes import Change
 from ..blender.dependencies import Dependencies, driver_targets
 from ..blender.rotation import rotation_channel, set_turn, to_quaternion
-from ..blender.types import bones_of, path_to_custom, split_path, view_layer_of
-from .follow import place_of
+from ..blender.types import bones_of, carried_by, path_to_custom, split_path, view_layer_of
+from .follow import matrix_of
 from .home import bones_of_limb, limbs_of
 from .settings import SLIDER
 from .words import Refused
 
-AWAY = 1e-5
-"""How far what was moved may be from where it was put, next to how far that is from the world's origin."""
+SETTLED = 1e-6
+"""How far what was moved may be from where it is to be seen, in lengths of its limb."""
+
+HELD = 1e-4
+"""The same, for what holds it not to be told of."""
+
+ROUNDING = 5e-7
+"""What is added to both, as a part of how far that is from the world's origin."""
+
+TURNED = 1e-5
+"""How far it may be turned off that, in radians; a hundred times as far for it not to be told of."""
+
+ROUNDS = 30
+"""How often what constraints hold is put elsewhere, until it is seen where it is to be."""
+
+FIXING = {"COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO", "SHRINKWRAP", "FOLLOW_TRACK", "OBJECT_SOLVER"}
+"""The constraints that leave nothing to what they hold, at full influence."""
 
 
 class Move(NamedTuple):
-    """Where in the world an object or a bone is to be put, and as what it is to be turned there, if it is turned."""
+    """Where in the world an object or a bone is to be seen, and as what it is to be turned there, if it is turned;
+    ``size`` is the length of its limb."""
 
     object: Object
     bone: str
     position: Vector
     turned: Quaternion | None = None
+    size: float = 1.0
 
     @property
     def owner(self) -> Any:
         """The bone or the object."""
         return bones_of(self.object)[self.bone] if self.bone else self.object
 
+    @property
+    def paths(self) -> list[str]:
+        """The channels that it is moved by, as paths from its owner."""
+        return ["location", *([rotation_channel(self.owner.rotation_mode)] if self.turned else ())]
+
+
+def changes_of(moves: Sequence[Move]) -> list[Change]:
+    """The channels that moves write, as they are now."""
+    return [Change.of(each.object, each.bone, path) for each in moves for path in each.paths]
+
 
 def move(context: Context, moves: Sequence[Move]) -> list[Change]:
-    """Put objects and bones where they are to be; one that hangs on another is put there again after that."""
-    changes = [Change.of(each.object, each.bone, "location") for each in moves]
-    for each in moves:
-        if each.turned:
-            channel = rotation_channel(each.owner.rotation_mode)
-            changes.append(Change.of(each.object, each.bone, channel))
-    left = [*moves]
-    for _ in moves:
-        for each in left:
-            _put(each)
+    """Put objects and bones where they are to be seen, whatever their constraints make of that; one that hangs on
+    another is put there again after that. Raises `Refused` for what can't be seen there."""
+    changes = changes_of(moves)
+    placings = [Placing(each) for each in moves]
+    for _ in range(ROUNDS):
+        for each in placings:
+            each.put()
         view_layer_of(context).update()
-        left = [each for each in moves if _is_away(context, each)]
-        if not left:
+        depsgraph = context.evaluated_depsgraph_get()
+        if not [each for each in placings if not each.is_settled(depsgraph)]:
             break
+    for each in placings:
+        each.check()
     return changes
 
 
-def _is_away(context: Context, each: Move) -> bool:
-    now = place_of(each.object, each.bone, context.evaluated_depsgraph_get())
-    return now is None or (now - each.position).length > AWAY * (1.0 + each.position.length)
+class Placing:
+    """A move under way: where the owner is put by its channels for its constraints to take it where it is to be seen.
+
+    Without constraints these are the same place. With them, where it is seen depends on where it is put by a slope:
+    that of a rigid constraint (Child Of, Armature) at first, corrected by each look (Broyden's method), so that what is
+    held half is found in a few rounds as well."""
+
+    def __init__(self, move: Move) -> None:
+        self.move = move
+        self.is_held = any(not each.mute and each.influence > 0.0 for each in move.owner.constraints)
+        self.place = np.array(move.position, float)  # where it is put
+        self.turn = move.turned
+        self.off, self.off_turn = inf, 0.0
+        self._slope: Any = None
+        self._before: Any = None  # where it was put and seen the round before
+
+    def put(self) -> None:
+        """Set the channels."""
+        _put(self.move._replace(position=Vector(self.place.tolist()), turned=self.turn))
+
+    def is_settled(self, depsgraph: Depsgraph) -> bool:
+        """Whether it is seen where it is to be; where constraints hold it, it is put elsewhere next time."""
+        seen = matrix_of(self.move.object, self.move.bone, depsgraph)
+        place = np.array(seen.translation, float)
+        missed = np.array(self.move.position, float) - place
+        self.off = float(np.linalg.norm(missed))
+        if self.is_held and self.turn and self.move.turned:
+            now = seen.to_quaternion()
+            self.off_turn = abs(remainder(now.rotation_difference(self.move.turned).angle, tau))
+            if self.off_turn > TURNED:
+                self.turn = self.turn @ now.inverted() @ self.move.turned
+        if self.off > self._slack(SETTLED) and self.is_held:
+            self._correct(seen, place, missed)
+        return self.off <= self._slack(SETTLED) and self.off_turn <= TURNED
+
+    def _correct(self, seen: Matrix, place: Any, missed: Any) -> None:
+        if self._slope is None:
+            self._slope = _turned_by(seen, self.move)
+        else:
+            step, went = self.place - self._before[0], place - self._before[1]
+            if step @ step > 0.0:
+                self._slope += np.outer(went - self._slope @ step, step) / (step @ step)
+        self._before = (self.place, place)
+        self.place = self.place + np.linalg.lstsq(self._slope, missed, rcond=1e-6)[0]
+
+    def _slack(self, share: float) -> float:
+        return share * self.move.size + ROUNDING * float(np.abs(np.array(self.move.position)).max())
+
+    def check(self) -> None:
+        """Refuse what is not seen where it is to be."""
+        name = self.move.bone or self.move.object.name
+        if not (self.off <= self._slack(HELD) and self.off_turn <= 100.0 * TURNED):
+            held = [each.name for each in self.move.owner.constraints if not each.mute and each.influence > 0.0]
+            if held:
+                raise Refused(
+                    "'{constraint}' keeps '{name}' from where it has to be: mute it, then snap",
+                    constraint=held[-1],
+                    name=name,
+                )
+            raise Refused("'{name}' can't be moved to where it has to be: have limbs follow a thing each", name=name)
+
+
+def _turned_by(seen: Matrix, move: Move) -> Any:
+    """How the constraints of what was put somewhere turn and scale what it is put by."""
+    owner, depsgraph_world = move.owner, move.object.matrix_world
+    if move.bone:
+        put = depsgraph_world @ owner.bone.convert_local_to_pose(
+            owner.matrix_basis, owner.bone.matrix_local, **carried_by(owner)
+        )
+    else:
+        put = owner.matrix_world if not owner.parent else owner.parent.matrix_world @ owner.matrix_parent_inverse
+        put = put @ owner.matrix_basis if owner.parent else owner.matrix_basis
+    return np.array((seen.to_3x3() @ put.to_3x3().inverted_safe()), float)
+
+
+def slope_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Any:
+    """How far an object or a bone is seen to go in the world, for each unit that its location channels change (3, 3);
+    where constraints hold it, as if they were rigid."""
+    move = Move(ob, bone, Vector())
+    held = _turned_by(matrix_of(ob, bone, depsgraph), move)
+    owner = move.owner
+    if bone:
+        rest = owner.bone.matrix_local
+        below = ob.matrix_world @ owner.bone.convert_local_to_pose(Matrix(), rest, **carried_by(owner))
+    else:
+        below = owner.parent.matrix_world @ owner.matrix_parent_inverse if owner.parent else Matrix()
+    return held @ np.array(below.to_3x3(), float)
 
 
 def _put(each: Move) -> None:
@@ -81,22 +192,24 @@ def _put(each: Move) -> None:
 
 
 def check_movable(last: PoseBone, ob: Object, bone: str) -> None:
-    """Refuse to move what a limb follows where something else does, or where the limb goes along."""
+    """Refuse to move what a limb follows where drivers do, where nothing is left to move, or where the limb goes
+    along."""
     name, among = bone or ob.name, Dependencies()
     if not ob.is_editable:
         raise Refused("'{name}' is of another file: make a library override of it, then snap", name=name)
     first = bones_of_limb(last)[0]
     if (ob, bone) in among.carriers((last.id_data, first.parent.name if first.parent else "")):
         raise Refused("'{name}' carries this limb: have the limb follow something else, then snap", name=name)
+    owner: Any = bones_of(ob)[bone] if bone else ob
     if bone:
+        own = [*owner.constraints]
         posed = [each.name for limb in limbs_of(ob) for each in bones_of_limb(limb)]  # type: ignore[arg-type]
-        movers: list[Any] = [*among.movers(bones_of(ob)[bone]), *(each for each in posed if each == bone)]
+        movers: list[Any] = [each for each in among.movers(owner) if each not in own]
+        movers += [each for each in posed if each == bone]
     else:
-        movers = [each for each in ob.constraints if not each.mute and each.influence > 0.0]
-        movers += [
-            each for each in drivers_of(ob) if each.data_path in ("location", "delta_location") and not each.mute
-        ]
-    if movers:
+        movers = [each for each in drivers_of(ob) if each.data_path in ("location", "delta_location") and not each.mute]
+    fixing = [each for each in owner.constraints if not each.mute and each.influence >= 1.0 and each.type in FIXING]
+    if movers or fixing:
         raise Refused("Something else moves '{name}': mute its constraints and drivers, then snap", name=name)
 
 

@@ -22,6 +22,7 @@ from ..blender.types import ArmatureObject, carried_by
 from ..solver.limb import Plane, Poses, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from .follow import place_of
+from .home import bones_of_limb, has_slider, line_of
 from .settings import SLIDERS
 from .shape import IDENTITY, Shape
 from .table import Limb, Part, Table, table_of
@@ -53,12 +54,19 @@ def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
     return frames
 
 
-def carried(evaluated: ArmatureObject, shape: Shape) -> Array:
-    """G now of a limb whose first bone may inherit less than all from its parent: Blender's own function says what."""
-    bone = evaluated.pose.bones[shape.names[0]]
-    unturned = bone.bone.convert_local_to_pose(BlenderMatrix(), bone.bone.matrix_local, **carried_by(bone))
-    moved: Array = np.array(unturned, float) @ inverted(shape.rest[0]) @ shape.frame
+def carry_of(first: PoseBone) -> Array:
+    """What takes the first bone of a limb, evaluated, from its rest pose to where it is without channels of its own, in
+    the armature (4, 4). It may inherit less than all from its parent: Blender's own function says what."""
+    rest = first.bone.matrix_local
+    unturned = first.bone.convert_local_to_pose(BlenderMatrix(), rest, **carried_by(first))
+    moved: Array = np.array(unturned, float) @ inverted(np.array(rest, float))
     return moved
+
+
+def carried(evaluated: ArmatureObject, shape: Shape) -> Array:
+    """Where the frame G of a limb is in the armature now."""
+    frame: Array = carry_of(evaluated.pose.bones[shape.names[0]]) @ shape.frame
+    return frame
 
 
 def places(table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph) -> tuple[Array, Array]:
@@ -120,6 +128,7 @@ class LimbsNow(NamedTuple):
     frames: Array
     sliders: dict[str, Array]
     own: Array
+    own_length: Array  # how many times as long limbs that stretch are by their own scale, (n)
     target: Array
     pole: Array
 
@@ -134,7 +143,15 @@ def limbs_now(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgrap
     if is_whole:
         sliders["influence"] = np.ones(len(lasts))
     world = np.array(evaluated.matrix_world, float)
-    return LimbsNow(table, poses, world, world @ frames, sliders, own_turns(table, ob), target, pole)
+    own, length = own_turns(table, ob), own_lengths(ob, lasts)
+    return LimbsNow(table, poses, world, world @ frames, sliders, own, length, target, pole)
+
+
+def own_lengths(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Array:
+    """How many times as long limbs that stretch are by the scale of their first bones, (n)."""
+    bones = [ob.pose.bones[last.name] for last in lasts]
+    lengths = [bones_of_limb(last)[0].scale[1] if has_slider(last, "stretch") else 1.0 for last in bones]
+    return np.array(lengths, float)
 
 
 def into_frames(frames: Array, points: Array) -> Array:
@@ -226,6 +243,19 @@ def _pose_part(
         None if own is None else tuple(own[..., k, :] for k in range(len(part.reference.lengths))),
         tolerance,
     )
+
+
+def scaled_bones(last: PoseBone) -> list[PoseBone]:
+    """The bones that a stretch of a limb scales; the others inherit that."""
+    if not has_slider(last, "stretch"):
+        return []
+    line = line_of(last)
+    return [bone for bone in line if bone == line[0] or bone.bone.inherit_scale in ("NONE", "NONE_LEGACY")]
+
+
+def own_size(scale: Any, influence: Any) -> Any:
+    """What is left at an influence of a bone's own scale: IK has the sizes that its stretch says."""
+    return 1.0 + (scale - 1.0) * (1.0 - influence)
 
 
 def scales_of(limb: Limb, stretch: float) -> tuple[float, float, float]:

@@ -15,7 +15,7 @@ from ..solver.matrices import applied
 from ..solver.reach import Reach
 from .follow import follow_of, is_gone
 from .home import Hooks
-from .solving import Found, LimbsNow, limbs_now, solve
+from .solving import Found, LimbsNow, limbs_now, own_size, solve
 from .table import joints_in
 from .words import Refused
 
@@ -94,7 +94,8 @@ def measure(now: LimbsNow) -> Measured:
     table = now.table
     found = solve(table, now.target, now.pole, now.sliders, now.own)
     turns = found.turns / np.linalg.norm(found.turns, axis=-1, keepdims=True)  # as Blender takes them
-    joints = applied(now.frames[:, None], joints_in(table, turns, found.stretch))
+    stretch = found.stretch * own_size(now.own_length, now.sliders["influence"])
+    joints = applied(now.frames[:, None], joints_in(table, turns, stretch))
     targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
     tips = applied(now.world @ now.poses[table.lasts], np.array([limb.shape.tip for limb in table.limbs]))
     knees = (now.world @ now.poses[table.bones[:, 1:]])[..., :3, 3]

@@ -18,9 +18,9 @@ from ..blender.dependencies import Carrier, Dependencies
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, is_armature
 from ..limb.follow import follow_of
-from ..limb.home import Hooks, bones_of_limb, by_rig, has_slider, limbs_of, line_of, links_of
+from ..limb.home import Hooks, bones_of_limb, by_rig, limbs_of, line_of, links_of
 from ..limb.settings import GROUP, SLIDERS
-from ..limb.solving import scales_of
+from ..limb.solving import scaled_bones, scales_of
 from ..limb.table import Table, table_of
 
 
@@ -144,11 +144,8 @@ def _scaled(rig: ArmatureObject, table: Table) -> tuple[Any, Any, Any] | None:
     """A bone that inherits the size of the limb's bone above it is as much longer by that."""
     bones, names, found = rig.pose.bones, rig.pose.bones.keys(), []
     for row, limb in enumerate(table.limbs):
-        if not has_slider(bones[limb.last], "stretch"):
-            continue
-        for bone in line_of(bones[limb.last]):
-            if bone.name == limb.bones[0] or bone.bone.inherit_scale in ("NONE", "NONE_LEGACY"):
-                found += [(names.index(bone.name), row, np.log2(scales_of(limb, 2.0)))]
+        power = np.log2(scales_of(limb, 2.0))
+        found += [(names.index(bone.name), row, power) for bone in scaled_bones(bones[limb.last])]
     if not found:
         return None
     places, rows, powers = (np.array(column) for column in zip(*found, strict=True))

@@ -12,7 +12,7 @@ from bpy.types import Depsgraph
 from ..blender import channels
 from ..blender.rotation import ARRAYS, to_channels, to_quaternion
 from ..blender.types import ArmatureObject
-from ..limb.solving import Found, at_rest, into_limbs, places, sliders_of, solve
+from ..limb.solving import Found, Sliders, at_rest, into_limbs, own_size, places, sliders_of, solve
 from ..solver.matrices import applied
 from .lending import Lending
 from .plan import Group, plan
@@ -53,7 +53,7 @@ def _lend(group: Group, depsgraph: Depsgraph, lent: dict[ArmatureObject, Lending
     if group.rig not in lent:
         lent[group.rig] = Lending(group.rig, plan.paths[group.rig], depsgraph)
     lending = lent[group.rig]
-    touched = _set(group, _solve(group, evaluated, depsgraph, lending), lending)
+    touched = _set(group, *_solve(group, evaluated, depsgraph, lending), lending)
     shown = (
         np.array_equal(lending.rows(name)[which], channels.read(evaluated, name)[which]) for name, which in touched
     )
@@ -63,7 +63,7 @@ def _lend(group: Group, depsgraph: Depsgraph, lent: dict[ArmatureObject, Lending
     return True
 
 
-def _solve(group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, lending: Lending) -> Found:
+def _solve(group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, lending: Lending) -> tuple[Found, Sliders]:
     table = group.table
     into = into_limbs(table, evaluated)
     target, pole = places(table, evaluated, depsgraph)
@@ -72,7 +72,8 @@ def _solve(group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, lendin
         pole = applied(into, pole)
     sliders = sliders_of(table, evaluated)
     is_plain = (sliders["influence"] >= 1.0).all() and np.isfinite(target).all()
-    return solve(table, target, pole, sliders, None if is_plain else _own(group, lending), tolerance=None)
+    own = None if is_plain else _own(group, lending)
+    return solve(table, target, pole, sliders, own, tolerance=None), sliders
 
 
 def _own(group: Group, lending: Lending) -> Any:
@@ -84,7 +85,7 @@ def _own(group: Group, lending: Lending) -> Any:
     return own
 
 
-def _set(group: Group, found: Found, lending: Lending) -> list[tuple[str, Any]]:
+def _set(group: Group, found: Found, sliders: Sliders, lending: Lending) -> list[tuple[str, Any]]:
     """Set the channels that are lent; which these are, and of which bones."""
     touched = []
     for each in group.turned:
@@ -97,7 +98,9 @@ def _set(group: Group, found: Found, lending: Lending) -> list[tuple[str, Any]]:
         touched.append((each.channel, each.bones))
     if group.scaled:
         bones, limbs, powers = group.scaled
-        lending.rows("scale")[bones] *= found.stretch[limbs, None] ** powers
+        rows = lending.rows("scale")
+        own = own_size(rows[bones], sliders["influence"][limbs, None])
+        rows[bones] = own * found.stretch[limbs, None] ** powers
         touched.append(("scale", bones))
     return touched
 

@@ -159,6 +159,14 @@ def place(ob: Any, name: str) -> Vector:
     return now.matrix_world @ now.pose.bones[name].head
 
 
+def curves(ob: Any) -> list[Any]:
+    """The F-curves of an object's action."""
+    action = ob.animation_data.action
+    if not hasattr(action, "layers"):
+        return list(action.fcurves)
+    return [curve for bag in action.layers[0].strips[0].channelbags for curve in bag.fcurves]
+
+
 def snapshot() -> dict[str, Any]:
     """All of the file that a task could leave something in: what is compared before and after."""
     bpy.context.view_layer.update()

@@ -88,7 +88,7 @@ def test_target_is_deleted(addon, mode, kind):
     ob = rigs.biped()
     adding = addon("limb.tasks.adding")
     controls = "BONES" if kind == "bone" else "EMPTIES"
-    lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])], controls)
+    lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])], controls).lasts
     if mode == "RIG":
         addon("mechanism.modes").to_rig(bpy.context, lasts)
     if kind == "bone":

@@ -17,6 +17,7 @@ from ..words import Refused
 from .controls import Control, is_aligned, make_controls, make_empty, take_away_unused
 from .feet import foot_of, set_feet
 from .fitting import Fit, fit, keep
+from .keeping import animated_frames, fit_ik_to_fk
 from .knees import bend_axis, is_straight, turned, upright
 from .recognising import check
 
@@ -25,6 +26,10 @@ TARGET_SIZE, POLE_SIZE = 0.2, 0.08
 
 ALIGNED = 2e-3
 """Radians by which a foot may turn as it begins to follow."""
+
+
+KEPT = 5e-4
+"""How far joints may be off, in lengths of their limb, for fewer keys where Add keeps what is animated."""
 
 
 class Request(NamedTuple):
@@ -55,6 +60,14 @@ class Plan(NamedTuple):
         return self.ob.pose.bones[self.name]
 
 
+class Added(NamedTuple):
+    """The last bones of the limbs that were added, in how many frames keys keep what was animated, and warnings."""
+
+    lasts: list[PoseBone]
+    kept: int
+    warnings: list[Refused]
+
+
 def add(
     context: Context,
     requests: Sequence[Request],
@@ -63,15 +76,21 @@ def add(
     foot: bool = True,
     tip: str = "FOOT",
     turn: float = 0.0,
-) -> list[PoseBone]:
-    """Put IK on limbs, of one rig or several, and return their last bones; raises `Refused`, and then nothing is done.
+    keyed: str = "KEEP",
+    tolerance: float = KEPT,
+) -> Added:
+    """Put IK on limbs, of one rig or several; raises `Refused`, and then nothing is done.
 
     What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or ``EMPTIES``,
     ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole. With ``foot``, the foot or
     hand below turns with the target. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's
     ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
+    Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
+    looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not.
     """
     plans = _plans(context, requests, knee, tip, turn)
+    frames = _frames_kept(plans, controls) if keyed == "KEEP" else []
+    warnings: list[Refused] = []
     feet = _feet(context, plans) if foot else {}
     made: list[Carrier] = []
     try:
@@ -80,10 +99,13 @@ def add(
             _make(plan, follow, tip)
         view_layer_of(context).update()
         _follow_with_feet(context, feet)
+        if frames:
+            lasts = [plan.last for plan in plans if plan.request.target is None]
+            warnings = fit_ik_to_fk(context, lasts, frames, tolerance)
     except BaseException:
         _undo(context, plans, made)
         raise
-    return [plan.last for plan in plans]
+    return Added([plan.last for plan in plans], len(frames), warnings)
 
 
 def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str, turn: float) -> list[Plan]:
@@ -110,6 +132,13 @@ def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str, t
             fitted = turned(fitted, turn, request.pole is not None)
         plans.append(Plan(last.id_data, last.name, request, fitted, rest, 0.0 if is_straight(rest) else turn))
     return plans
+
+
+def _frames_kept(plans: list[Plan], controls: str) -> list[int]:
+    """The frames in which keys move those of these limbs that get a target, or what carries them."""
+    new = [plan for plan in plans if plan.request.target is None]
+    bones = [bone for plan in new for bone in line_of(plan.last, plan.request.links)]
+    return animated_frames(bones, goes_along=controls == "BONES")
 
 
 def check_followed(last: PoseBone, links: tuple[int, ...], followed: Carrier, among: Dependencies) -> None:

@@ -157,25 +157,15 @@ def at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) 
         view_layer_of(context).update()
 
 
-def _turned(context: Context, ob: Any, bone: str) -> Quaternion:
+def turn_of(context: Context, ob: Any, bone: str) -> Quaternion:
+    """How an object or a bone is turned in the world now."""
     return matrix_of(ob, bone, context.evaluated_depsgraph_get()).to_quaternion()
 
 
-def turns_of_targets(context: Context, lasts: Sequence[PoseBone]) -> dict[Any, Quaternion]:
-    """How targets are to be turned in the world, for the feet that turn with them to be as in FK."""
-    footed = [(last, foot) for last in lasts if foot_follows(last) and (foot := foot_of(last))]
-    if not footed:
-        return {}
-    limbs = [last for last, _ in footed]
-    with at_influence(context, limbs, 0.0):
-        wanted = [_turned(context, foot.id_data, foot.name) for _, foot in footed]
-    turns = {}
-    with at_influence(context, limbs, 1.0):
-        for (last, foot), goal in zip(footed, wanted, strict=True):
-            target = follow_of(last)[:2]
-            off = _turned(context, *target).inverted() @ _turned(context, foot.id_data, foot.name)
-            turns[target] = goal @ off.inverted()
-    return turns
+def off_target(context: Context, last: PoseBone) -> Quaternion:
+    """How the foot of a limb is turned off its target now, which it follows."""
+    foot: Any = foot_of(last)
+    return turn_of(context, *follow_of(last)[:2]).inverted() @ turn_of(context, last.id_data, foot.name)
 
 
 def turns_of_feet(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[PoseBone, Any]]:

@@ -37,6 +37,9 @@ MOVED = 1e-4
 TURNED = 2e-3
 """How much a bone may be turned in radians, and still count as it was."""
 
+ALIKE = 1e-5
+"""How far joints may be off, in lengths of the limb, for how bones are turned to decide."""
+
 EXACT = 0.1
 """What part of that no better ankle is looked for."""
 
@@ -86,13 +89,25 @@ class Posture(NamedTuple):
 
 class Held(NamedTuple):
     """How near the solver comes to a pose: with which side, swivel and ankle, how it turns the reference to the target
-    and about the line there, and how far it is off, as a part of what is allowed."""
+    and about the line there; how far joints are off at most, in lengths of the limb, and by how much bones are turned
+    off, in radians."""
 
     side: float
     swivel: float
     ankle: float
     turn: Turn
-    error: float
+    off: float
+    turned: float
+
+    @property
+    def error(self) -> float:
+        """How far it is off, as a part of what is allowed."""
+        return max(self.off / MOVED, self.turned / TURNED)
+
+
+def rank(held: Held) -> tuple[float, float]:
+    """What is less where a pose is held better: joints count, and where these are there, how bones are turned."""
+    return max(held.off, ALIKE), held.turned
 
 
 def fit(
@@ -196,7 +211,7 @@ def _hold(shape: Shape, posture: Posture, plane: str) -> Held:
     first = hold(shape, posture, plane)
     if first.error <= 1.0 or plane == "POLE":
         return first
-    return min(first, hold(shape, posture, plane, -1.0), key=lambda held: held.error)
+    return min(first, hold(shape, posture, plane, -1.0), key=rank)
 
 
 def hold(shape: Shape, posture: Posture, plane: str, side: float = 1.0) -> Held:
@@ -208,7 +223,7 @@ def hold(shape: Shape, posture: Posture, plane: str, side: float = 1.0) -> Held:
         found.append(_hold_with(of, shape, posture, plane, side, ankle))
         if found[-1].error <= EXACT:
             break
-    return min(found, key=lambda held: held.error)
+    return min(found, key=rank)
 
 
 def _hold_with(of: Reference, shape: Shape, posture: Posture, plane: str, side: float, ankle: float) -> Held:
@@ -228,8 +243,8 @@ def _hold_with(of: Reference, shape: Shape, posture: Posture, plane: str, side: 
     for roll in rolls:
         turns = _solved(tip, of, Settings(side, half_of(roll - of_pole), ankle=half_of(ankle)), plane, pole)
         turn = _unit(multiply(line, _about((0.0, 1.0, 0.0), cos(roll / 2.0), sin(roll / 2.0))))
-        found.append(Held(side, clean(roll - of_pole), ankle, turn, _error(of, posture, turns)))
-    return min(found, key=lambda held: held.error)
+        found.append(Held(side, clean(roll - of_pole), ankle, turn, *_off(of, posture, turns)))
+    return min(found, key=rank)
 
 
 def _solved(tip: Any, of: Reference, settings: Settings, plane: str, pole: Any = None) -> list[Turn]:
@@ -237,12 +252,11 @@ def _solved(tip: Any, of: Reference, settings: Settings, plane: str, pole: Any =
     return [_unit(turn) for turn in pose_limb(tip, of, settings, Plane(plane), FLOATS, pole).turns]
 
 
-def _error(of: Reference, posture: Posture, turns: Sequence[Turn]) -> float:
-    """How far a limb turned so is off a pose, as a part of what is allowed."""
+def _off(of: Reference, posture: Posture, turns: Sequence[Turn]) -> tuple[float, float]:
+    """How far joints of a limb turned so are off a pose at most, in its lengths, and by how much bones are turned."""
     places = zip(joints_of(turns, of), posture.joints, strict=True)
     joints = [float(np.linalg.norm(np.subtract(a, b))) / of.bones.total for a, b in places]
-    bones = [_between(a, b) for a, b in zip(turns, posture.turns, strict=True)]
-    return float(max(max(joints) / MOVED, max(bones) / TURNED))
+    return max(joints), max(_between(a, b) for a, b in zip(turns, posture.turns, strict=True))
 
 
 def _in_frame(shape: Shape, turn: Turn) -> Turn:

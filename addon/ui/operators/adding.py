@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from math import pi
 from typing import Any
 
-from bpy.props import BoolProperty, EnumProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, Object
 
 from ... import live
 from ...blender.dependencies import Carrier, Dependencies
 from ...limb.follow import follow_of, matrix_of
 from ...limb.home import line_of
-from ...limb.tasks.adding import Request, add
+from ...limb.tasks.adding import KEPT, Request, add
 from ...limb.tasks.knees import bends_to
 from ...limb.tasks.recognising import limb_at
 from ...limb.tasks.removing import remove
@@ -76,6 +76,22 @@ class POSE_OT_planar_ik_add(PoseOperator):
             ("TAIL", "Tail", "The tail of the limb's last bone"),
         ],
     )
+    keyed: EnumProperty(
+        name="Keyed Animation",
+        description="What becomes of the animation that the limb has",
+        items=[
+            ("KEEP", "Keep", "Give the controls keys, so that every frame looks as before"),
+            ("LEAVE", "Leave", "Leave it to FK: with IK, only this frame looks as before"),
+        ],
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="How far joints may be off for fewer keys, as a share of the limb's length; 0 keys every frame",
+        default=KEPT,
+        min=0.0,
+        soft_max=0.01,
+        precision=4,
+    )
 
     def invoke(self, context: Context, event: Event) -> Any:
         """Begin as the preferences say; on a rig that Rigify generated, first say what it will do."""
@@ -91,18 +107,20 @@ class POSE_OT_planar_ik_add(PoseOperator):
     def act(self, context: Context) -> None:
         """Add, put on the rig, and go on with the targets."""
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
-        lasts = add(context, self._requests(context), **options, turn=turn)
-        names = [(last.id_data, last.name) for last in lasts]
+        added = add(context, self._requests(context), **options, turn=turn, keyed=self.keyed, tolerance=self.tolerance)
+        names = [(last.id_data, last.name) for last in added.lasts]
+        self.warn(*added.warnings)
         if self.mode == "RIG":
             put_on_rig(self, context, names)
         live.refresh(context)
         lasts = [ob.pose.bones[name] for ob, name in names]
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
+        kept = told(", kept {frames} frames", frames=added.kept) if added.kept else ""
         if len(lasts) > 1:
-            self.tell("Added IK to {bones}", bones=", ".join(last.name for last in lasts))
+            self.tell("Added IK to {bones}{kept}", bones=", ".join(last.name for last in lasts), kept=kept)
             return
         bones, way = ", ".join(bone.name for bone in line_of(lasts[0])), bends_to(lasts[0], turn)
-        self.tell("Added IK to {bones}: bends {way}", bones=bones, way=told(way))
+        self.tell("Added IK to {bones}: bends {way}{kept}", bones=bones, way=told(way), kept=kept)
 
     def _requests(self, context: Context) -> list[Request]:
         limbs, goals = chosen(context, 0 if self.bones == "AUTO" else int(self.bones))

@@ -19,7 +19,7 @@ def add(tasks):
     def make(ob, *names, target=None, pole=None, links=(1, 1), plane="AUTO", **options):
         adding = tasks("adding")
         requests = [adding.Request(ob.pose.bones[name], links, target, pole, plane) for name in names]
-        return adding.add(bpy.context, requests, **options)
+        return adding.add(bpy.context, requests, **options).lasts
 
     return make
 

@@ -69,7 +69,7 @@ def test_many_rigs_at_once_in_any_mode(add, tasks, solved):
     before = [rigs.matrices(ob, ob.pose.bones.keys()) for ob in (one, two)]
     names = ("shin.L", "shin.R", "forearm.L", "forearm.R")
     requests = [tasks("adding").Request(ob.pose.bones[name]) for ob in (one, two) for name in names]
-    lasts = tasks("adding").add(bpy.context, requests, knee="POLE")
+    lasts = tasks("adding").add(bpy.context, requests, knee="POLE").lasts
     assert [(last.id_data, last.name) for last in lasts] == [(ob, name) for ob in (one, two) for name in names]
     assert bpy.context.mode == "OBJECT"
     assert bpy.context.object == one

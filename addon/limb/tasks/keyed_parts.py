@@ -1,0 +1,154 @@
+"""What of a limb gets keys, and where its joints are by these: of IK the target, the pole and sliders, of FK the bones
+themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.types import PoseBone
+from numpy.typing import NDArray
+
+from ...blender.rotation import ARRAYS, rotation_channel, to_quaternion
+from ...blender.types import bones_of
+from ...solver.arrays import row_of
+from ...solver.limb import joints_of
+from ...solver.matrices import applied, inverted_all
+from ...solver.rotation import rotate
+from ..follow import Follow, follow_of, place_of
+from ..home import bones_of_limb, has_slider
+from ..moving import slope_of
+from ..settings import SLIDER, SLIDERS
+from ..solving import carry_of, scaled_bones, solve
+from ..table import joints_in, reference_of, table_of
+from . import feet
+from .matching import is_pole_movable
+from .over_frames import Channel, Part
+
+Array = NDArray[Any]
+
+SET = ("flip", "swivel", "ankle")
+"""The sliders that show a pose."""
+
+
+def part_of_ik(last: PoseBone, moves_controls: bool = True) -> Part:
+    """What IK follows and is set to; maybe the sliders only."""
+    ob, name, follow = last.id_data, last.name, follow_of(last)
+    channels = [Channel.of(ob, name, f'["{SLIDER[each].key}"]') for each in SET if has_slider(last, each)]
+    turned = None
+    if moves_controls:
+        channels.append(Channel.of(follow.target, follow.subtarget, "location"))
+        if feet.foot_follows(last):
+            turned = Channel.of(
+                follow.target, follow.subtarget, rotation_channel(_owner(follow.pairs[0]).rotation_mode)
+            )
+            channels.append(turned)
+        if is_pole_movable(last):
+            channels.append(Channel.of(follow.pole, follow.pole_subtarget, "location"))
+    record = _IKRecord(last, follow, channels, turned)
+    return Part(channels, record.record, record.points)
+
+
+def _owner(followed: tuple[Any, str]) -> Any:
+    ob, bone = followed
+    return bones_of(ob)[bone] if bone else ob
+
+
+class _IKRecord:
+    """Frame by frame, what a limb is solved from besides the channels that get keys."""
+
+    def __init__(self, last: PoseBone, follow: Follow, channels: Sequence[Channel], turned: Channel | None) -> None:
+        self._ob, self._last, self._follow = last.id_data, last.name, follow
+        self._table = table_of(last.id_data, [last])
+        self._size = sum(self._table.limbs[0].shape.lengths)
+        self._turned = turned
+        self._frames: list[Array] = []
+        self._sliders: list[list[float]] = []
+        self._places: tuple[list[Any], list[Any]] = ([], [])  # of target and pole: seen, and by the slope of location
+        self._wanted: dict[Channel, Array] = {}
+
+    def record(self) -> None:
+        """Take down this frame."""
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        evaluated: Any = self._ob.evaluated_get(depsgraph)
+        limb = self._table.limbs[0]
+        carry = carry_of(evaluated.pose.bones[limb.bones[0]])
+        self._frames.append(np.array(evaluated.matrix_world, float) @ carry @ limb.shape.frame)
+        last: Any = self._ob.pose.bones[self._last]
+        self._sliders.append([float(last.get(slider.key, slider.default)) for slider in SLIDERS])
+        for (ob, bone), places in zip(self._follow.pairs, self._places, strict=True):
+            if ob is not None:
+                at, location = place_of(ob, bone, depsgraph), _owner((ob, bone)).location
+                places.append((np.array(at, float), slope_of(ob, bone, depsgraph), np.array(location, float)))
+
+    def points(self, values: dict[Channel, Array]) -> list[Array]:
+        """Knees and tip in the limb's frame, and where the foot points."""
+        into = inverted_all(np.array(self._frames))
+        found = {slider.name: np.array(row) for slider, row in zip(SLIDERS, np.array(self._sliders).T, strict=True)}
+        for name in SET:
+            path = Channel.of(self._ob, self._last, f'["{SLIDER[name].key}"]')
+            if path in values:
+                found[name] = values[path][:, 0].astype(float)
+        found["influence"] = np.ones(len(into))
+        sliders = {name: row[:, None] for name, row in found.items()}
+        target, pole = (
+            applied(into, self._seen(k, values))[:, None] if self._places[k] else np.full((len(into), 1, 3), np.nan)
+            for k in range(2)
+        )
+        solved = solve(self._table, target, pole, sliders, None)
+        joints = joints_in(self._table, solved.turns, solved.stretch)[:, 0] / self._size
+        return [*np.moveaxis(joints, 1, 0), *(self._foot(values))]
+
+    def _seen(self, k: int, values: dict[Channel, Array]) -> Array:
+        """Where the target (0) or the pole (1) is seen in the world."""
+        places, slopes, locations = (np.array(column) for column in zip(*self._places[k], strict=True))
+        rows = values.get(Channel.of(*self._follow.pairs[k], "location"))
+        if rows is None:
+            return places
+        moved: Array = places + np.einsum("fij,fj->fi", slopes, rows - locations)
+        return moved
+
+    def _foot(self, values: dict[Channel, Array]) -> list[Array]:
+        if self._turned is None or self._turned not in values:
+            return []
+        mode = _owner(self._follow.pairs[0]).rotation_mode
+        foot: Any = feet.foot_of(self._ob.pose.bones[self._last])
+        return axes_of(mode, values[self._turned], foot.bone.length / self._size)
+
+
+def axes_of(mode: str, rows: Array, length: float) -> list[Array]:
+    """Where two axes of something that is turned by rows of numbers (frames, numbers) point, so long."""
+    turn = to_quaternion(mode, [*rows.T], ARRAYS)
+    ends = [rotate(turn, axis) for axis in ((0.0, length, 0.0), (length, 0.0, 0.0))]
+    return [np.stack(np.broadcast_arrays(*end), axis=-1) for end in ends]
+
+
+def part_of_fk(last: PoseBone) -> Part:
+    """The own channels of a limb's bones and of the foot that follows its target."""
+    ob, bones = last.id_data, bones_of_limb(last)
+    foot = feet.foot_of(last) if feet.foot_follows(last) else None
+    turned = {bone.name: rotation_channel(bone.rotation_mode) for bone in (*bones, *filter(None, [foot]))}
+    channels = [Channel.of(ob, name, channel) for name, channel in turned.items()]
+    scaled = [Channel.of(ob, bone.name, "scale") for bone in scaled_bones(last)]
+    modes = {name: ob.pose.bones[name].rotation_mode for name in turned}
+    table = table_of(ob, [last])
+    shape = table.limbs[0].shape
+    of, size = row_of(reference_of([shape]), 0), sum(shape.lengths)
+    still = {name: getattr(ob.pose.bones[name], channel)[:] for name, channel in turned.items()}
+
+    def points(values: dict[Channel, Array]) -> list[Array]:
+        count = len(next(iter(values.values())))
+        rows = {
+            name: values.get(Channel.of(ob, name, channel), np.tile(still[name], (count, 1)))
+            for name, channel in turned.items()
+        }
+        turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in shape.names]
+        stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
+        joints = [np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints_of(turns, of, stretch)]
+        if foot is not None:
+            joints += axes_of(modes[foot.name], rows[foot.name], foot.bone.length / size)
+        return joints
+
+    return Part([*channels, *scaled], lambda: None, points)

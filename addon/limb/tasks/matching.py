@@ -1,0 +1,247 @@
+"""In one frame: how limbs stand, and what they have to follow to stand so by IK."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos, hypot, remainder, sin, sqrt, tau
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Context, PoseBone
+from mathutils import Quaternion, Vector
+from numpy.typing import NDArray
+
+from ...blender.changes import Change
+from ...blender.types import ArmatureObject
+from ...solver.limb import joints_of, line_to, roll_to
+from ...solver.matrices import applied, inverted_all
+from ...solver.ops import FLOATS
+from ...solver.rotation import conjugate, rotate
+from ..follow import follow_of
+from ..home import bones_of_limb, by_rig, has_slider, limbs_of
+from ..moving import Move, check_movable, check_undriven, move
+from ..settings import SLIDER
+from ..solving import LimbsNow, carry_of, limbs_now
+from ..words import Refused
+from . import feet
+from .fitting import EXACT, PAST_STRAIGHT, Posture, angle_of, hold, rank, turns_now
+
+Array = NDArray[Any]
+
+NEAR = 1e-4
+"""How far joints may be from where they were, in lengths of the limb, and still count as there."""
+
+STILL = 1e-5
+"""How much of a swivel, in radians, is none: what is less is left as it was."""
+
+
+class Stance(NamedTuple):
+    """How one limb stands in one frame: the rotations (links, 4) that its bones need of their own to show that, how
+    many times as long they are, what takes the limb from its rest pose in the armature to where it hangs in the world
+    (4, 4), and how its foot is turned there, if that follows the target."""
+
+    turns: Array
+    stretch: float
+    carry: Array
+    foot: Quaternion | None
+
+
+Stances = dict[tuple[ArmatureObject, str], Stance]
+"""Of several limbs, by rig and last bone."""
+
+
+class Matched(NamedTuple):
+    """What was changed to show a pose in another way, and what to tell the person."""
+
+    changes: list[Change]
+    warnings: list[Refused]
+
+
+def see_fk(context: Context, lasts: Sequence[PoseBone]) -> Stances:
+    """How limbs stand by their own channels in this frame. Raises `Refused` where IK can't show that."""
+    for last in lasts:
+        _check_own(last)
+    with feet.at_influence(context, lasts, 0.0):
+        return _stances(context, lasts)
+
+
+def see_shown(context: Context, lasts: Sequence[PoseBone], links: Sequence[tuple[int, ...]]) -> Stances:
+    """How bones that are no limbs yet, of so many links, stand in this frame, whatever poses them."""
+    found: Stances = {}
+    for last, each in zip(lasts, links, strict=True):
+        evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())
+        turns = np.array(turns_now(evaluated, last, each), float)
+        first = bones_of_limb(evaluated.pose.bones[last.name], each)[0]
+        found[last.id_data, last.name] = Stance(turns, 1.0, _world(evaluated) @ carry_of(first), None)
+    return found
+
+
+def _stances(context: Context, lasts: Sequence[PoseBone]) -> Stances:
+    found: Stances = {}
+    depsgraph = context.evaluated_depsgraph_get()
+    for ob, limbs in by_rig(lasts).items():
+        evaluated: Any = ob.evaluated_get(depsgraph)
+        own = limbs_now(ob, limbs, depsgraph).own
+        for row, last in enumerate(limbs):
+            bones, foot = bones_of_limb(last), feet.foot_of(last) if feet.foot_follows(last) else None
+            found[ob, last.name] = Stance(
+                turns=own[row, : len(bones)],
+                stretch=float(bones[0].scale[1]) if has_slider(last, "stretch") else 1.0,
+                carry=_world(evaluated) @ carry_of(evaluated.pose.bones[bones[0].name]),
+                foot=feet.turn_of(context, ob, foot.name) if foot else None,
+            )
+    return found
+
+
+def _world(evaluated: Any) -> Array:
+    return np.array(evaluated.matrix_world, float)
+
+
+def _check_own(last: PoseBone) -> None:
+    for k, bone in enumerate(bones_of_limb(last)):
+        moved = 0.0 if bone.bone.use_connect else bone.location.length
+        is_scaled = max(abs(number - 1.0) for number in bone.scale[:]) > NEAR
+        if moved > NEAR * bone.length or (is_scaled and not (k == 0 and has_slider(last, "stretch"))):
+            raise Refused(
+                "'{bone}' is moved or scaled by itself: clear its location and scale, then snap", bone=bone.name
+            )
+
+
+def match(context: Context, lasts: Sequence[PoseBone], stances: Stances, moves_controls: bool = True) -> Matched:
+    """Have limbs stand so by IK in this frame, without keys: by targets and poles (unless they stay where they are),
+    flip, swivel and ankle. Raises `Refused` for what can't be seen where it has to be."""
+    matched = Matched([], [])
+    turned = _turns_of_targets(context, lasts, stances) if moves_controls else {}
+    moves: list[Move] = []
+    for ob, limbs in by_rig(lasts).items():
+        now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
+        for row, last in enumerate(limbs):
+            moves += _match(now, row, last, stances[ob, last.name], matched, moves_controls)
+    moves = [each._replace(turned=turned.get((each.object, each.bone))) for each in moves]
+    matched.changes.extend(move(context, moves))
+    return matched
+
+
+def _turns_of_targets(context: Context, lasts: Sequence[PoseBone], stances: Stances) -> dict[Any, Quaternion]:
+    """How targets are to be turned in the world for the feet that turn with them to stand so."""
+    goals = {last: stances[last.id_data, last.name].foot for last in lasts}
+    footed = [last for last in lasts if goals[last] is not None and feet.foot_follows(last)]
+    turns: dict[Any, Quaternion] = {}
+    if footed:
+        with feet.at_influence(context, footed, 1.0):
+            for last in footed:
+                turns[follow_of(last)[:2]] = goals[last] @ feet.off_target(context, last).inverted()  # type: ignore[operator]
+    return turns
+
+
+def _match(
+    now: LimbsNow, row: int, last: PoseBone, stance: Stance, matched: Matched, moves_controls: bool
+) -> list[Move]:
+    """Set flip, ankle and swivel of a limb, and say where its target and pole are to be."""
+    limb, flip = now.table.limbs[row], bool(now.sliders["flip"][row] > 0.5)
+    frame = stance.carry @ limb.shape.frame
+    turns: Any = tuple(map(tuple, stance.turns))
+    joints = joints_of(turns, now.table.singles[row][1])
+    posture, tip = Posture(turns, joints, None), joints[-1]
+    plane = "HINGE" if limb.plane == "HINGE" else "FREE"
+    ways = [hold(limb.shape, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
+    held = ways[0] if ways[0].error <= EXACT else min(ways, key=rank)
+    size = sum(limb.shape.lengths)
+    if plane == "HINGE" and abs(tip[2]) > NEAR * size:
+        raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
+    if held.error > 1.0:
+        matched.warnings.append(Refused("'{bone}' is turned off its hinge: IK turns it back", bone=last.name))
+    target = tuple(_far(now, row, last, tip, stance.stretch, matched) * number for number in tip)
+    world = size * float(np.linalg.norm(frame[:3, 1]))
+    moves = []
+    if moves_controls:
+        moves.append(Move(limb.follow.target, limb.follow.subtarget, _at(frame, target), None, world))  # type: ignore[arg-type]
+    _set(matched, last, "flip", held.side < 0.0)
+    if has_slider(last, "ankle"):
+        _set(matched, last, "ankle", held.ankle)
+    if plane == "FREE":
+        moves += _roll(now, row, last, matched, held.swivel, target, frame, world, moves_controls)
+    return moves
+
+
+def _roll(
+    now: LimbsNow,
+    row: int,
+    last: PoseBone,
+    matched: Matched,
+    roll: float,
+    target: Any,
+    frame: Array,
+    world: float,
+    moves_controls: bool,
+) -> list[Move]:
+    """Turn the knee about the line to the target: by the pole, if that can be moved, else by the swivel."""
+    follow, swivel = now.table.limbs[row].follow, float(now.sliders["swivel"][row])
+    size, length = sum(now.table.limbs[row].shape.lengths), float(np.linalg.norm(target))
+    line = line_to(target, length, FLOATS)
+    by_pole = 0.0
+    if now.table.is_poled[row] and now.sliders["pole"][row] > 0.5:
+        in_world = applied(now.frames[row][None], now.pole[row][None])
+        pole: Any = tuple(map(float, applied(inverted_all(frame[None]), in_world)[0]))
+        by_pole = angle_of(roll_to(line, pole, FLOATS))
+        if abs(remainder(roll - swivel - by_pole, tau)) <= STILL:
+            return []
+        if moves_controls and is_pole_movable(last):
+            x, y, z = rotate(conjugate(line), pole)
+            away, angle = hypot(x, z), roll - swivel
+            away = away if away > 0.1 * size else size
+            place = rotate(line, (-away * cos(angle), y if abs(y) < 10.0 * size else 0.5 * length, away * sin(angle)))
+            return [Move(follow.pole, follow.pole_subtarget, _at(frame, place), None, world)]  # type: ignore[arg-type]
+    by = remainder(roll - by_pole - swivel, tau)
+    if abs(by) > STILL:
+        _set(matched, last, "swivel", swivel + by)
+    return []
+
+
+def is_pole_movable(last: PoseBone) -> bool:
+    """Whether the pole of a limb can be moved, and only turns this one."""
+    follow = follow_of(last)
+    if follow.pole is None:
+        return False
+    of_others = [follow_of(each)[2:] for each in limbs_of(last.id_data) if each != last]
+    if follow[2:] in of_others:
+        return False
+    try:
+        check_movable(last, follow.pole, follow.pole_subtarget)
+    except Refused:
+        return False
+    return True
+
+
+def _set(matched: Matched, last: PoseBone, name: str, value: Any) -> None:
+    if getattr(last.planar_ik, name) != value:  # type: ignore[attr-defined]
+        check_undriven(last, name)
+    matched.changes.append(Change.of(last.id_data, last.name, f'["{SLIDER[name].key}"]'))
+    setattr(last.planar_ik, name, value)  # type: ignore[attr-defined]
+
+
+def _at(frame: Array, place: Any) -> Vector:
+    return Vector((frame @ [*place, 1.0])[:3])
+
+
+def _far(now: LimbsNow, row: int, last: PoseBone, tip: Any, stretch: float, matched: Matched) -> float:
+    """How many times as far as the tip of bones that are not stretched the target is, for the limb to leave the tip
+    there: with softness, which is `extend_shaped` back, and for the bones to be so many times as long."""
+    _, of, settings = now.table.singles[row]
+    length, size = sqrt(sum(number * number for number in tip)), sum(now.table.limbs[row].shape.lengths)
+    nearest = max(settings.nearest, of.bones.nearest if of.groups is None else 0.0)
+    farthest, total = min(settings.farthest, of.bones.total), of.bones.total
+    softness, slack = float(now.sliders["softness"][row]) * total, NEAR * total
+    by, far = float(now.sliders["stretch"][row]), 1.0
+    gap = max(farthest - length, 0.0)
+    if not nearest - slack <= length <= farthest + slack:
+        matched.warnings.append(Refused("The knee limits of '{bone}' keep it from its pose", bone=last.name))
+    elif by > 0.0:
+        far = 1.0 + max(stretch - 1.0, 0.0) / by
+    elif gap < softness and length > 0.0:
+        far = (farthest + softness - sqrt(4.0 * softness * gap)) / length
+    if abs(stretch - 1.0) > NEAR and not (by > 0.0 and stretch > 1.0 and gap <= max(softness, slack)):
+        raise Refused(
+            "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap", bone=last.name
+        )
+    return max(far, 1.0 + PAST_STRAIGHT) if length > size * (1.0 - PAST_STRAIGHT) else far

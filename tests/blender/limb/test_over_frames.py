@@ -1,0 +1,236 @@
+"""What tasks do over a range of frames: the joints stay where they were seen, in every frame."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion, Vector
+
+from tests.blender import rigs
+
+FRAMES = range(1, 25)
+SLOW = range(1, 61)
+KEYED = (1, 6, 7, 15, 24)
+
+
+def joints(ob, names):
+    """Where bones begin and the last one's foot does, in the world, evaluated."""
+    bpy.context.view_layer.update()
+    now = ob.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return np.array([now.matrix_world @ now.pose.bones[name].head for name in names])
+
+
+def seen(ob, names, frames=FRAMES):
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        found.append(joints(ob, names))
+    return np.array(found)
+
+
+def off(now, before):
+    """How far joints are from where they were at most, in lengths of the limb."""
+    size = np.linalg.norm(np.diff(before.reshape(-1, *before.shape[-2:])[0], axis=0), axis=1).sum()
+    return np.linalg.norm(now - before, axis=-1).max() / size
+
+
+def animate(ob, rng, normals, frames=KEYED, most=2.0):
+    """FK keys, on some frames only: the first bone anyhow, the others about their hinges; the body moves."""
+    for frame in frames:
+        for k, (name, normal) in enumerate(normals.items()):
+            bone = ob.pose.bones[name]
+            bone.rotation_quaternion = Quaternion(normal, rng.uniform(-1.2, 1.2)) if k else rigs.turn(rng, most)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+        foot = ob.pose.bones["foot"]
+        foot.rotation_quaternion = rigs.turn(rng)
+        foot.keyframe_insert("rotation_quaternion", frame=frame)
+        body = ob.pose.bones["body"]
+        body.location = [rng.uniform(-0.3, 0.3) for _ in range(3)]
+        body.keyframe_insert("location", frame=frame)
+
+
+@pytest.fixture
+def make(add, addon):
+    """A limb with FK animation, set to FK."""
+
+    def limb(seed, mode="RIG", knee="FREE", count=2, keys=(KEYED, 2.0), **options):
+        rng = random.Random(seed)
+        ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed % 3], count=count)
+        last = add(ob, "lower", knee=knee, links=(1,) * count, **options)[0]
+        shape = addon("limb.shape").shape_of(last)
+        animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)), *keys)
+        if mode == "RIG":
+            addon("mechanism.modes").to_rig(bpy.context, [last])
+        last = ob.pose.bones["lower"]
+        last.planar_ik.influence = 0.0
+        return last, [*shape.names, "foot"]
+
+    return limb
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("knee", ["FREE", "POLE"])
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_walk_keyed_on_some_frames_is_snapped(make, tasks, mode, knee, count):
+    for seed in range(3):
+        last, names = make(seed, mode, knee, count)
+        before = seen(last.id_data, names)
+        tasks("snapping").snap_target(bpy.context, [last], FRAMES)
+        last.planar_ik.influence = 1.0
+        assert off(seen(last.id_data, names), before) < 1e-4
+        bpy.data.objects.remove(last.id_data)
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-3])
+@pytest.mark.parametrize("knee", ["FREE", "POLE"])
+def test_fewer_keys_hold_the_tolerance(make, tasks, tolerance, knee):
+    last, names = make(1, knee=knee, keys=((1, 20, 41, 60), 0.7), foot=False)
+    before = seen(last.id_data, names, SLOW)
+    tasks("snapping").snap_target(bpy.context, [last], SLOW, tolerance=tolerance)
+    last.planar_ik.influence = 1.0
+    assert off(seen(last.id_data, names, SLOW), before) < tolerance + 1e-5
+    curves = [curve for curve in rigs.curves(last.id_data) if "target_lower" in curve.data_path]
+    assert curves
+    assert all(len(curve.keyframe_points) < (20 if tolerance > 5e-3 else 50) for curve in curves)
+
+
+@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
+@pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
+@pytest.mark.parametrize("count", [2, 3])
+def test_adding_keeps_what_is_animated(add, addon, controls, knee, count):
+    for seed in range(3):
+        rng = random.Random(seed)
+        ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed], count=count)
+        shape = addon("limb.shape").make_shape(ob.pose.bones["lower"], (1,) * count)
+        animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)))
+        if knee == "HINGE":
+            for frame in KEYED:
+                ob.pose.bones["upper"].rotation_quaternion = Quaternion(shape.normals[0], rng.uniform(-2, 2))
+                ob.pose.bones["upper"].keyframe_insert("rotation_quaternion", frame=frame)
+        names = [*shape.names, "foot"]
+        before = seen(ob, names)
+        scene = bpy.context.scene
+        scene.frame_set(7)
+        last = add(ob, "lower", knee=knee, links=(1,) * count, controls=controls, tolerance=0.0)[0]
+        assert scene.frame_current == 7
+        assert last.planar_ik.influence == 1.0
+        assert off(seen(ob, names), before) < 1e-4
+        bpy.data.objects.remove(ob)
+
+
+def test_adding_leaves_what_is_animated_if_told_to(add, addon):
+    ob = rigs.biped()
+    for frame, angle in ((1, 0.0), (10, 0.5)):
+        ob.pose.bones["thigh.L"].rotation_quaternion = Quaternion((1, 0, 0), angle)
+        ob.pose.bones["thigh.L"].keyframe_insert("rotation_quaternion", frame=frame)
+    curves = len(rigs.curves(ob))
+    add(ob, "shin.L", keyed="LEAVE")
+    assert len(rigs.curves(ob)) == curves
+
+
+def test_two_limbs_with_one_pole(add, tasks, addon):
+    ob = rigs.biped()
+    lasts = add(ob, "shin.L", "shin.R", knee="POLE")
+    names = {last.name: (last.parent.name, last.name, f"foot{last.name[-2:]}") for last in lasts}
+    lasts[1].planar_ik.pole_subtarget = lasts[0].planar_ik.pole_subtarget
+    rng = random.Random(4)
+    for frame in KEYED:
+        for last in lasts:
+            last.parent.rotation_quaternion = rigs.turn(rng, 0.6)
+            last.rotation_quaternion = Quaternion(addon("limb.shape").shape_of(last).normals[1], -rng.uniform(0.2, 1))
+            for bone in (last.parent, last):
+                bone.keyframe_insert("rotation_quaternion", frame=frame)
+            last.planar_ik.influence = 0.0
+    every = [name for each in names.values() for name in each]
+    before = seen(ob, every)
+    tasks("snapping").snap_target(bpy.context, lasts, FRAMES)
+    for last in lasts:
+        last.planar_ik.influence = 1.0
+    assert np.abs(seen(ob, every) - before).max() < 1e-4
+
+
+def child_of(ob, owner, influence=1.0):
+    made = owner.constraints.new("CHILD_OF")
+    made.target, made.subtarget = ob, "root"
+    made.influence = influence
+
+
+def armature(ob, owner, influence=1.0):
+    made = owner.constraints.new("ARMATURE")
+    made.targets.new()
+    made.targets[0].target, made.targets[0].subtarget = ob, "root"
+    made.influence = influence
+
+
+def floor(ob, owner, influence=1.0):
+    made = owner.constraints.new("FLOOR")
+    made.target, made.offset, made.influence = ob, -100.0, influence
+
+
+def limit(ob, owner, influence=1.0):
+    made = owner.constraints.new("LIMIT_LOCATION")
+    made.use_max_z, made.max_z = True, 100.0
+
+
+def copy_location(ob, owner, influence=0.5):
+    made = owner.constraints.new("COPY_LOCATION")
+    made.target, made.subtarget, made.influence = ob, "root", 0.5
+
+
+HOLDS = {each.__name__: each for each in (child_of, armature, floor, limit, copy_location)}
+
+
+@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
+@pytest.mark.parametrize("hold", HOLDS)
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_through_what_holds_target_and_pole(make, tasks, hold, mode, controls):
+    for seed in range(2):
+        last, names = make(seed, mode, "POLE", controls=controls)
+        ob, limb = last.id_data, last.planar_ik
+        holder = ob if controls == "BONES" else rigs.rig({"root": ((0, 0, 0), (0, 0.3, 0), "")}, name="holder")
+        holder.pose.bones["root"].rotation_quaternion = rigs.turn(random.Random(5))
+        holder.pose.bones["root"].location = (0.1, 0.2, -0.1)
+        for followed, bone in ((limb.target, limb.subtarget), (limb.pole_target, limb.pole_subtarget)):
+            HOLDS[hold](holder, followed.pose.bones[bone] if bone else followed)
+        bpy.context.scene.frame_set(10)
+        before = joints(ob, names)
+        switched = tasks("snapping").switch(bpy.context, [last], to="IK")
+        assert not switched.warnings
+        assert off(joints(ob, names), before) < 1e-4
+        tasks("snapping").switch(bpy.context, [ob.pose.bones["lower"]], to="FK")
+        assert off(joints(ob, names), before) < 1e-4
+        ob.pose.bones["lower"].planar_ik.influence = 0.0
+        before = seen(ob, names)
+        tasks("snapping").snap_target(bpy.context, [ob.pose.bones["lower"]], FRAMES)
+        ob.pose.bones["lower"].planar_ik.influence = 1.0
+        assert off(seen(ob, names), before) < 1e-4
+        bpy.data.objects.remove(ob)
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("volume", ["LENGTH", "UNIFORM", "VOLUME"])
+def test_fk_keeps_stretch(make, tasks, addon, mode, volume):
+    last, names = make(0, "LIVE", "FREE")
+    ob = last.id_data
+    last.planar_ik.stretch_volume, last.planar_ik.stretch = volume, 0.7
+    if mode == "RIG":
+        addon("mechanism.modes").to_rig(bpy.context, [last])
+    last = ob.pose.bones["lower"]
+    last.planar_ik.influence = 1.0
+    root = joints(ob, names)[0]
+    target = ob.pose.bones["target_lower"]
+    for frame, far in ((1, 0.8), (12, 3.5), (24, 2.5)):
+        bpy.context.scene.frame_set(frame)
+        rigs.put(target, Vector(root) + Vector((0.3, 0.5, -0.8)).normalized() * far)
+        target.keyframe_insert("location", frame=frame)
+    before = seen(ob, names)
+    tasks("snapping").snap_fk(bpy.context, [last], FRAMES)
+    last.planar_ik.influence = 0.0
+    after = seen(ob, names)
+    assert off(after, before) < 1e-4
+    tasks("snapping").snap_target(bpy.context, [last], FRAMES)
+    last.planar_ik.influence = 1.0
+    assert off(seen(ob, names), before) < 1e-4
