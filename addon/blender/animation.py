@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -88,6 +89,41 @@ def keyed_range(owner: Any, concerns: Callable[[str], bool]) -> tuple[float, flo
     acting = [each for each in strips if acts(curve for curves in _lists_of(each) for curve in curves)]
     ends += [(each.frame_start, each.frame_end) for each in acting]
     return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None
+
+
+def actions_besides(owner: Any, prefixes: tuple[str, ...]) -> list[Any]:
+    """The actions that nothing uses, and that animate an object of this kind at paths that begin so: as an exporter
+    finds them, or somebody who picks another one."""
+    data = getattr(owner, "animation_data", None)
+    used = {user.action for user in (data, *strips_of(owner)) if user} if data else set()
+    return [
+        action
+        for action in bpy.data.actions
+        if action not in used
+        and action.users == int(action.use_fake_user)
+        and any(curve.data_path.startswith(prefixes) for curves in all_curve_lists(action) for curve in curves)
+    ]
+
+
+@contextmanager
+def using_action(owner: Any, action: Any) -> Iterator[None]:
+    """Have a datablock use an action for a while, or the one that it has (None)."""
+    if action is None:
+        yield
+        return
+    data = owner.animation_data or owner.animation_data_create()
+    before, slot, had_user = data.action, getattr(data, "action_slot", None), action.use_fake_user
+    action.use_fake_user = True  # while nothing else uses it
+    data.action = action
+    if hasattr(data, "action_suitable_slots") and data.action_slot is None and len(data.action_suitable_slots):
+        data.action_slot = data.action_suitable_slots[0]
+    try:
+        yield
+    finally:
+        data.action = before
+        if slot is not None:
+            data.action_slot = slot
+        action.use_fake_user = had_user
 
 
 def curve_holder(owner: Any) -> Any:

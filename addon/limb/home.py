@@ -18,11 +18,15 @@ Answer = Callable[[PoseBone], Any]
 
 
 class Hooks:
-    """What other rooms know of a limb. ``mode`` says what poses it, ``rebuild`` makes its mechanism anew (if it has
-    one), ``retarget`` lets the mechanism follow what the home says, ``remove`` takes those of several limbs away, and
-    ``problems`` says what is wrong with those of limbs of one rig: "" where nothing is."""
+    """What other rooms know of a limb. ``mode`` says what poses it, ``to_rig`` gives limbs a mechanism, ``is_live``
+    says whether live limbs are posed, and ``refresh`` has these looked at anew; ``rebuild`` makes its mechanism anew
+    (if it has one), ``retarget`` lets the mechanism follow what the home says, ``remove`` takes those of several limbs
+    away, and ``problems`` says what is wrong with those of limbs of one rig: "" where nothing is."""
 
     mode: Answer = staticmethod(lambda last: "LIVE")
+    to_rig: Callable[[Sequence[PoseBone]], None] = staticmethod(lambda lasts: None)
+    is_live: Callable[[Any], bool] = staticmethod(lambda context: False)
+    refresh: Callable[[Any], None] = staticmethod(lambda context: None)
     rebuild: Answer = staticmethod(lambda last: None)
     retarget: Answer = staticmethod(lambda last: None)
     remove: Callable[[Sequence[PoseBone]], None] = staticmethod(lambda lasts: None)

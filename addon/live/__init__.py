@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..blender.types import scene_of
+from ..limb.home import Hooks
 from . import handlers, settings
 from .handlers import refresh
 from .posing import is_posing
@@ -11,6 +13,8 @@ __all__ = ["is_posing", "refresh", "register", "unregister"]
 
 def register() -> None:
     """Give scenes their settings, and start to listen."""
+    Hooks.is_live = staticmethod(lambda context: settings.is_live(scene_of(context)))
+    Hooks.refresh = staticmethod(refresh)
     settings.register()
     handlers.register()
 

@@ -73,6 +73,7 @@ def retarget(last: PoseBone) -> None:
 def register() -> None:
     """Tell `addon.limb` how to ask for mechanisms."""
     Hooks.mode = staticmethod(mode_of)
+    Hooks.to_rig = staticmethod(lambda lasts: to_rig(bpy.context, lasts))
     Hooks.rebuild = staticmethod(lambda last: rebuild(bpy.context, [last]))
     Hooks.retarget = staticmethod(retarget)
     Hooks.remove = staticmethod(lambda lasts: to_live(bpy.context, [each for each in lasts if is_on_rig(each)]))

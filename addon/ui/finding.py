@@ -12,8 +12,8 @@ from ..blender.types import bones_of, children_of, has_bone, is_armature, view_l
 from ..limb.follow import Follow, follow_of, read
 from ..limb.home import is_limb, is_part, limbs_of, line_of
 from ..limb.shape import make_shape
+from ..limb.tasks.constraints import candidates
 from ..limb.tasks.controls import root_of
-from ..limb.tasks.converting import candidates
 from ..limb.tasks.feet import foot_of
 from ..limb.tasks.recognising import limb_at
 from ..limb.words import Refused

@@ -10,7 +10,7 @@ from bpy.types import Context, Menu
 
 from ..blender.types import is_armature
 from ..limb.home import is_converted
-from ..limb.tasks.converting import candidates
+from ..limb.tasks.constraints import candidates
 from ..mechanism.modes import mode_of
 from .finding import limbs_in_view, limbs_meant
 from .operators import adding, baking, converting, setting, switching

@@ -1,10 +1,10 @@
-"""Turning Blender's own IK constraints of two to four bones into limbs, which stay where they are, and back."""
+"""Turning Blender's own IK constraints of two to four bones into limbs, which stay where they are in every frame of
+what is animated, and back."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from math import copysign, inf, pi
 from typing import Any, NamedTuple
 
@@ -12,20 +12,36 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ...blender.animation import driver_of, is_animated, move_curves
+from ...blender.animation import actions_besides, is_animated, move_curves, using_action
+from ...blender.dependencies import Dependencies
 from ...blender.editing import frame_held, unkeyed_kept
-from ...blender.types import ArmatureObject, path_to_custom, tag, view_layer_of
+from ...blender.stepping import stepping
+from ...blender.types import ArmatureObject, path_to_bone, path_to_custom, tag, view_layer_of
 from ...solver.matrices import applied
 from ..follow import read
-from ..home import hierarchy, is_converted, is_limb, make_home
+from ..home import Hooks, is_converted, is_limb, make_home
 from ..pole_switch import switch_pole
-from ..settings import GROUP, PART, SLIDER, WAS
-from ..shape import hinge_axis, make_shape
+from ..settings import GROUP, SLIDER, WAS
+from ..shape import make_shape
 from ..solving import limbs_now
 from ..status import measure
 from ..words import Refused
+from .constraints import (
+    STRETCHED,
+    Solvers,
+    at_full_influence,
+    check_rest,
+    joints_of_bones,
+    muting,
+    plane_of,
+    solvers_of,
+)
+from .feet import at_influence
 from .fitting import fit, keep
-from .recognising import check_editable, check_zigzag
+from .keeping import frames_of
+from .keyed_parts import part_of_ik
+from .matching import Stances, match, see_shown
+from .over_frames import fit_over_frames
 from .removing import remove
 
 Array = NDArray[Any]
@@ -33,32 +49,11 @@ Array = NDArray[Any]
 FARTHEST = 10.0
 """The limit for a stretch that has none."""
 
-STRETCHED = 1e-3
-"""By what part of its length a bone is longer or shorter, to count as stretched."""
+MOVED = 2e-3
+"""By how much a limb may move, in its lengths, without keys of swivel, flip and ankle that keep it."""
 
-
-class Solvers(NamedTuple):
-    """The IK constraints of a limb: one, or as in Rigify one without a pole and one with, of which drivers mute one."""
-
-    last: PoseBone
-    free: Any
-    poled: Any
-    links: tuple[int, ...]
-
-    @property
-    def bones(self) -> list[PoseBone]:
-        """The limb's, from the root down."""
-        return hierarchy(self.last, len(self.links))
-
-    @property
-    def each(self) -> list[Any]:
-        """One or two."""
-        return [each for each in (self.free, self.poled) if each]
-
-    @property
-    def acting(self) -> Any:
-        """The one that poses the limb now."""
-        return next((each for each in self.each if not each.mute), self.each[0])
+KEPT = 5e-4
+"""How far these may have joints off for the sake of fewer keys, in lengths of the limb."""
 
 
 class Converted(NamedTuple):
@@ -69,20 +64,32 @@ class Converted(NamedTuple):
     warnings: list[Refused]
 
 
-def candidates(ob: ArmatureObject) -> list[PoseBone]:
-    """The bones of a rig with IK constraints that may be a limb's."""
-    bones: Any = ob.pose.bones
-    return [bone for bone in bones if _active(bone) and PART not in bone.bone and not is_limb(bone)]
+class Seen(NamedTuple):
+    """Where a constraint has knees and tail (joints, 3), in the armature and in lengths of the limb, in each of some
+    frames, and how the bones stand there; of the rig's ``action``, or of the one that it has (None)."""
+
+    action: Any
+    frames: Sequence[int]
+    joints: list[Array]
+    stances: list[Stances]
 
 
-def convert(context: Context, lasts: Sequence[PoseBone], tolerance: float = 1e-3) -> Converted:
-    """Make limbs of the IK constraints of these bones: those of which knee and tip stay within a tolerance, in lengths
-    of the limb. Raises `Refused` if there are none."""
+def convert(
+    context: Context,
+    lasts: Sequence[PoseBone],
+    tolerance: float = MOVED,
+    mode: str = "LIVE",
+    all_actions: bool = False,
+) -> Converted:
+    """Make limbs of the IK constraints of these bones, on the rig or live: those of which knee and tip stay within a
+    tolerance, in lengths of the limb, as Blender evaluates them, in every frame of what is animated. Where these would
+    move, swivel, flip and ankle get keys. ``all_actions`` does that in all actions of the rig, not only in the one in
+    use. Raises `Refused` if there are none."""
     done = Converted([], [], [])
     named = [(last.id_data, last.name) for last in lasts]
     for ob, name in named:
         try:
-            done.warnings.extend(_convert(context, ob.pose.bones[name], tolerance))
+            done.warnings.extend(_convert(context, ob.pose.bones[name], tolerance, mode, all_actions))
         except Refused as why:
             done.refused.append(why)
             continue
@@ -102,147 +109,133 @@ def unconvert(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[Armatur
     return named
 
 
-def _active(bone: PoseBone) -> list[Any]:
-    """The IK constraints of a bone that pose it, or do at times."""
-    found = [each for each in bone.constraints if each.type == "IK"]
-    return [each for each in found if not each.mute or driver_of(bone.id_data, each.path_from_id("mute"))]
+def _convert(context: Context, last: PoseBone, tolerance: float, mode: str, all_actions: bool) -> list[Refused]:
+    solvers = solvers_of(last)
+    ob, name, count = last.id_data, last.name, len(solvers.links)
+    others = actions_besides(ob, tuple(f"{path_to_bone(bone.name)}." for bone in _concerned(solvers)))
+    with at_full_influence(context, solvers):
+        check_rest(context, solvers)
+        found = fit(context, last, solvers.links, read(solvers.acting), plane_of(solvers), "TAIL", inf)
+        here = Seen(None, [], [joints_of_bones(context, last, count)], [see_shown(context, [last], [solvers.links])])
+    over_time = [_seen(context, solvers, action) for action in (None, *(others if all_actions else ()))]
+    seen = [here, *(each for each in over_time if each.frames)]
+    try:
+        warnings = _make(context, solvers, found)
+        if mode == "RIG":
+            warnings += _put_on_rig(ob, name)
+        Hooks.refresh(context)
+        for each in seen:
+            warnings += _keep_still(context, ob.pose.bones[name], each, tolerance)
+    except BaseException:
+        if is_limb(ob.pose.bones[name]):
+            remove(context, [ob.pose.bones[name]])
+        raise
+    if others and not all_actions:
+        names = ", ".join(f"'{action.name}'" for action in others)
+        warnings.append(
+            Refused("'{bone}' may move in {actions}, not looked at: All Actions keeps it", bone=name, actions=names)
+        )
+    return warnings
 
 
-def _convert(context: Context, last: PoseBone, tolerance: float) -> list[Refused]:
-    solvers = _solvers(last)
-    with _at_full_influence(context, solvers):
-        _check_rest(context, solvers)
-        before = _joints(context, solvers)
-        found = fit(context, last, solvers.links, read(solvers.acting), _plane(solvers), "TAIL", inf)
+def _put_on_rig(ob: ArmatureObject, name: str) -> list[Refused]:
+    try:
+        Hooks.to_rig([ob.pose.bones[name]])
+    except Refused as why:
+        return [Refused("The limb is Live for now: {why}", why=why.translated)]
+    return []
+
+
+def _concerned(solvers: Solvers) -> list[PoseBone]:
+    """The limb's bones, those above them, and the bones of its rig that it follows."""
+    ob, last = solvers.last.id_data, solvers.last
+    follow = [pair for each in solvers.each for pair in read(each).pairs]
+    return [last, *last.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
+
+
+def _seen(context: Context, solvers: Solvers, action: Any) -> Seen:
+    """Where the constraint has the limb in every frame of an action, or of all that animates it now."""
+    last, count = solvers.last, len(solvers.links)
+    seen = Seen(action, [], [], [])
+    with using_action(last.id_data, action):
+        carriers = Dependencies().carriers(*((last.id_data, bone.name) for bone in solvers.bones))
+        frames = frames_of(carriers)
+        with stepping(context) as show_frame:
+            for frame in frames:
+                show_frame(frame)
+                with at_full_influence(context, solvers):
+                    seen.joints.append(joints_of_bones(context, last, count))
+                    seen.stances.append(see_shown(context, [last], [solvers.links]))
+    return seen._replace(frames=frames)
+
+
+def _keep_still(context: Context, last: PoseBone, seen: Seen, tolerance: float) -> list[Refused]:
+    """Give a limb keys of swivel, flip and ankle where it would else move from where it was seen. Raises `Refused` if
+    it still does by more than a tolerance."""
+    warnings: list[Refused] = []
+    with using_action(last.id_data, seen.action):
+        off, frame = _off(context, last, seen)
+        if off > MOVED and seen.frames:
+            step: Any = lambda i: match(context, [last], seen.stances[i], moves_controls=False)  # noqa: E731
+            fit_over_frames(context, seen.frames, [part_of_ik(last, moves_controls=False)], step, KEPT)
+            off, frame = _off(context, last, seen)
+    values: dict[str, Any] = {"bone": last.name, "moved": f"{off:.2g}", "frame": frame}
+    if not off <= tolerance:
+        raise Refused(
+            "'{bone}' would move by {moved} of its length in frame {frame}: set Tolerance to more, or mute what else "
+            "moves it",
+            **values,
+        )
+    if off > MOVED:
+        warnings.append(Refused("'{bone}' moves by {moved} of its length in frame {frame}", **values))
+    return warnings
+
+
+def _off(context: Context, last: PoseBone, seen: Seen) -> tuple[float, int]:
+    """How far knees and tip are at most from where they were seen, in lengths of the limb, and in which frame."""
+    if not seen.frames:
+        now = context.scene.frame_current  # type: ignore[union-attr]
+        return float(np.abs(_shown(context, last) - seen.joints[0]).max()), now
+    found = []
+    with stepping(context) as show_frame:
+        for frame, joints in zip(seen.frames, seen.joints, strict=True):
+            show_frame(frame)
+            found.append((float(np.abs(_shown(context, last) - joints).max()), frame))
+    return max(found, key=lambda pair: inf if pair[0] != pair[0] else pair[0])
+
+
+def _shown(context: Context, last: PoseBone) -> Array:
+    """Where knees and tip are by IK as Blender evaluates it; of a live limb while *Live* is off, where they would
+    be."""
+    with at_influence(context, [last], 1.0):
+        count = len(last[GROUP].get("links", (1, 1)))
+        if Hooks.mode(last) == "RIG" or Hooks.is_live(context):
+            return joints_of_bones(context, last, count)
+        now = limbs_now(last.id_data, [last], context.evaluated_depsgraph_get(), is_whole=True)
+        ends = applied(np.linalg.inv(now.world)[None], measure(now).joints[0])
+        places: Array = ends / sum(now.table.limbs[0].shape.lengths)
+        return places
+
+
+# what becomes of it
+
+
+def _make(context: Context, solvers: Solvers, found: Any) -> list[Refused]:
+    """Make the limb, live; what is otherwise than the constraint had it."""
+    last = solvers.last
     with unkeyed_kept(context, [last.id_data]), frame_held():
         _take(solvers)
         keep(last, found, "TAIL")
         warnings = [*_limit(solvers), *_told(solvers)]
         if len(solvers.each) == 2:
-            switch_pole(last, solvers.poled, _muting(last, solvers.free), solvers.acting == solvers.poled)
+            switch_pole(last, solvers.poled, muting(last, solvers.free), solvers.acting == solvers.poled)
         if _stretches(solvers):
             group: Any = last[GROUP]
             group["stretch_max"], group["stretch_volume"] = FARTHEST, "UNIFORM"
             last.planar_ik.stretch = 1.0  # type: ignore[attr-defined]
         tag(last)
         view_layer_of(context).update()
-        moved = float(np.abs(_solved(context, last) - before).max())
-        if not moved <= tolerance:
-            remove(context, [last])
-            raise Refused(
-                "'{bone}' would move by {moved} of its length: convert it in the rest pose, or set Tolerance to more",
-                bone=last.name,
-                moved=f"{moved:.2g}",
-            )
     return warnings
-
-
-# what is converted
-
-
-def _solvers(last: PoseBone) -> Solvers:
-    check_editable(last)
-    found = _active(last)
-    if is_limb(last) or not found:
-        raise Refused("'{bone}' has no IK constraint to convert", bone=last.name)
-    free = [each for each in found if each.pole_target is None]
-    poled = [each for each in found if each.pole_target is not None]
-    count = found[0].chain_count or 1 + len(last.parent_recursive)
-    solvers = Solvers(last, free[0] if free else None, poled[0] if poled else None, (1,) * count)
-    is_pair = len(free) == len(poled) == 1 and read(free[0])[:2] == read(poled[0])[:2] and _muting(last, free[0])
-    if len(found) > 1 and not is_pair:
-        raise Refused(
-            "'{bone}' has several IK constraints: leave one, or one with a pole and one without", bone=last.name
-        )
-    for each in found:
-        _check(last, each, bool(is_pair))
-    check_zigzag(make_shape(last, solvers.links, tip="TAIL"))
-    return solvers
-
-
-def _check_rest(context: Context, solvers: Solvers) -> None:
-    for bone in solvers.bones:
-        if abs(_posed(context, bone).length / bone.bone.length - 1.0) > STRETCHED:
-            raise Refused("'{bone}' is stretched now: bring it to rest, then convert", bone=bone.name)
-
-
-def _check(last: PoseBone, constraint: Any, is_pair: bool) -> None:
-    most = 1 + len(last.parent_recursive)
-    length = constraint.chain_count or most
-    is_group = constraint.target and constraint.target.type != "ARMATURE" and constraint.subtarget
-    is_switched = is_animated(last.id_data, constraint.path_from_id("mute"))
-    flaws = {
-        "IK of '{bone}' has {count} bones: limbs have two to four": not 2 <= length <= min(4, most),
-        "IK of '{bone}' has no target": constraint.target is None,
-        "IK of '{bone}' has Use Tail off: switch it on, then convert": not constraint.use_tail,
-        "IK of '{bone}' also turns with its target: switch its Rotation off, then convert": constraint.use_rotation,
-        "IK of '{bone}' keeps a distance: limbs don't": constraint.ik_type != "COPY_POSE",
-        "IK of '{bone}' follows a vertex group: limbs follow objects and bones": bool(is_group),
-        "Mute of the IK of '{bone}' is animated: animate its influence instead": is_switched and not is_pair,
-    }
-    for template, is_so in flaws.items():
-        if is_so:
-            raise Refused(template, bone=last.name, count=length)
-
-
-def _muting(last: PoseBone, constraint: Any) -> Any:
-    """The driver that mutes a constraint."""
-    return driver_of(last.id_data, constraint.path_from_id("mute"))
-
-
-def _posed(context: Context, bone: PoseBone) -> Any:
-    evaluated: Any = bone.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    return evaluated.pose.bones[bone.name]
-
-
-@contextmanager
-def _at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
-    """Have a constraint pose its limb wholly for a moment."""
-    ob, acting = solvers.last.id_data, solvers.acting
-    curve, influence = driver_of(ob, acting.path_from_id("influence")), acting.influence
-    curves = [curve] if curve and influence < 1.0 and not curve.mute else []
-    for each in curves:
-        each.mute = True
-    if influence < 1.0:
-        acting.influence = 1.0
-    tag(solvers.last)
-    view_layer_of(context).update()
-    try:
-        yield
-    finally:
-        acting.influence = influence
-        for each in curves:
-            each.mute = False
-        tag(solvers.last)
-
-
-def _plane(solvers: Solvers) -> str:
-    """POLE with a pole; HINGE where IK locks leave the first bone one axis, or the whole rig is flat; else FREE."""
-    if solvers.acting.pole_target:
-        return "POLE"
-    first = solvers.bones[0]
-    is_locked = sum((first.lock_ik_x, first.lock_ik_y, first.lock_ik_z)) == 2
-    return "HINGE" if is_locked or hinge_axis(solvers.last) else "FREE"
-
-
-def _joints(context: Context, solvers: Solvers) -> Array:
-    """Knees and tail as they are evaluated, in the armature and in lengths of the limb."""
-    bones = solvers.bones
-    ends = [*(_posed(context, bone).head[:] for bone in bones[1:]), _posed(context, solvers.last).tail[:]]
-    places: Array = np.array(ends) / sum(bone.bone.length for bone in bones)
-    return places
-
-
-def _solved(context: Context, last: PoseBone) -> Array:
-    """Where the limb puts them at full influence."""
-    now = limbs_now(last.id_data, [last], context.evaluated_depsgraph_get(), is_whole=True)
-    seen = measure(now)
-    ends = applied(np.linalg.inv(now.world)[None], seen.joints[0])
-    places: Array = ends / sum(now.table.limbs[0].shape.lengths)
-    return places
-
-
-# what becomes of it
 
 
 def _stretches(solvers: Solvers) -> bool:
@@ -256,7 +249,7 @@ def _take(solvers: Solvers) -> None:
     was: dict[str, Any] = {"chain": home.chain_count, "influence": acting.name, "parked": []}
     was["mute"] = {each.name: each.mute for each in solvers.each}
     for each in solvers.each:
-        if (curve := _muting(last, each)) and not curve.mute:
+        if (curve := muting(last, each)) and not curve.mute:
             curve.mute = True
             was["parked"].append(curve.data_path)
         each.mute = True

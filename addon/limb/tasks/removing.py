@@ -36,6 +36,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
     for last in lasts:
         _drop(context, last)
     take_away_unused(context, followed)
+    Hooks.refresh(context)
 
 
 def _drop(context: Context, last: PoseBone) -> None:

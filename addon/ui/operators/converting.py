@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from bpy.props import EnumProperty, FloatProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, PoseBone
 
 from ... import live
 from ...blender.types import is_armature
 from ...limb.home import is_converted
-from ...limb.tasks.converting import candidates, convert, unconvert
+from ...limb.tasks.constraints import candidates
+from ...limb.tasks.converting import convert, unconvert
 from ...limb.words import Refused, told
 from ...mechanism import modes
 from ..finding import convertible, limbs_meant, selected_limbs
-from .adding import MODE, put_on_rig
+from .adding import MODE
 from .base import LimbOperator, PoseOperator
 from .selecting import select_if_shown
 
@@ -36,11 +37,14 @@ class POSE_OT_planar_ik_convert(PoseOperator):
     mode: EnumProperty(**MODE)
     tolerance: FloatProperty(
         name="Tolerance",
-        description="Skip limbs that would move by more than this share of their length",
+        description="Skip limbs that would move in some frame by more than this share of their length",
         default=2e-3,
         min=0.0,
         soft_max=0.1,
         precision=4,
+    )
+    all_actions: BoolProperty(
+        name="All Actions", description="Keep the limbs where they are in all actions of the rig, not only in this one"
     )
 
     @classmethod
@@ -56,10 +60,8 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         lasts = self._lasts(context)
         if not lasts:
             raise Refused("There is no IK constraint of two bones here: select such a bone, or choose All")
-        done = convert(context, lasts, self.tolerance)
+        done = convert(context, lasts, self.tolerance, self.mode, self.all_actions)
         self.warn(*done.refused, *done.warnings)
-        if self.mode == "RIG":
-            put_on_rig(self, context, done.lasts)
         live.refresh(context)
         if not limbs_meant(context):
             select_if_shown(context, done.lasts)

@@ -1,0 +1,157 @@
+"""Blender's own IK constraints that can be limbs, and where they have knees and tips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from bpy.types import Context, PoseBone
+from numpy.typing import NDArray
+
+from ...blender.animation import driver_of, is_animated
+from ...blender.types import ArmatureObject, tag, view_layer_of
+from ..follow import read
+from ..home import hierarchy, is_limb
+from ..settings import PART
+from ..shape import hinge_axis, make_shape
+from ..words import Refused
+from .recognising import check_editable, check_zigzag
+
+Array = NDArray[Any]
+
+STRETCHED = 1e-3
+"""By what part of its length a bone is longer or shorter, to count as stretched."""
+
+
+class Solvers(NamedTuple):
+    """The IK constraints of a limb: one, or as in Rigify one without a pole and one with, of which drivers mute one."""
+
+    last: PoseBone
+    free: Any
+    poled: Any
+    links: tuple[int, ...]
+
+    @property
+    def bones(self) -> list[PoseBone]:
+        """The limb's, from the root down."""
+        return hierarchy(self.last, len(self.links))
+
+    @property
+    def each(self) -> list[Any]:
+        """One or two."""
+        return [each for each in (self.free, self.poled) if each]
+
+    @property
+    def acting(self) -> Any:
+        """The one that poses the limb now."""
+        return next((each for each in self.each if not each.mute), self.each[0])
+
+
+def candidates(ob: ArmatureObject) -> list[PoseBone]:
+    """The bones of a rig with IK constraints that may be a limb's."""
+    bones: Any = ob.pose.bones
+    return [bone for bone in bones if _active(bone) and PART not in bone.bone and not is_limb(bone)]
+
+
+def _active(bone: PoseBone) -> list[Any]:
+    """The IK constraints of a bone that pose it, or do at times."""
+    found = [each for each in bone.constraints if each.type == "IK"]
+    return [each for each in found if not each.mute or driver_of(bone.id_data, each.path_from_id("mute"))]
+
+
+def solvers_of(last: PoseBone) -> Solvers:
+    """The IK constraints of a bone that can be a limb; raises `Refused`."""
+    check_editable(last)
+    found = _active(last)
+    if is_limb(last) or not found:
+        raise Refused("'{bone}' has no IK constraint to convert", bone=last.name)
+    free = [each for each in found if each.pole_target is None]
+    poled = [each for each in found if each.pole_target is not None]
+    count = found[0].chain_count or 1 + len(last.parent_recursive)
+    solvers = Solvers(last, free[0] if free else None, poled[0] if poled else None, (1,) * count)
+    is_pair = len(free) == len(poled) == 1 and read(free[0])[:2] == read(poled[0])[:2] and muting(last, free[0])
+    if len(found) > 1 and not is_pair:
+        raise Refused(
+            "'{bone}' has several IK constraints: leave one, or one with a pole and one without", bone=last.name
+        )
+    for each in found:
+        _check(last, each, bool(is_pair))
+    check_zigzag(make_shape(last, solvers.links, tip="TAIL"))
+    return solvers
+
+
+def check_rest(context: Context, solvers: Solvers) -> None:
+    """Refuse bones that are stretched now."""
+    for bone in solvers.bones:
+        if abs(_posed(context, bone).length / bone.bone.length - 1.0) > STRETCHED:
+            raise Refused("'{bone}' is stretched now: bring it to rest, then convert", bone=bone.name)
+
+
+def _check(last: PoseBone, constraint: Any, is_pair: bool) -> None:
+    most = 1 + len(last.parent_recursive)
+    length = constraint.chain_count or most
+    is_group = constraint.target and constraint.target.type != "ARMATURE" and constraint.subtarget
+    is_switched = is_animated(last.id_data, constraint.path_from_id("mute"))
+    flaws = {
+        "IK of '{bone}' has {count} bones: limbs have two to four": not 2 <= length <= min(4, most),
+        "IK of '{bone}' has no target": constraint.target is None,
+        "IK of '{bone}' has Use Tail off: switch it on, then convert": not constraint.use_tail,
+        "IK of '{bone}' also turns with its target: switch its Rotation off, then convert": constraint.use_rotation,
+        "IK of '{bone}' keeps a distance: limbs don't": constraint.ik_type != "COPY_POSE",
+        "IK of '{bone}' follows a vertex group: limbs follow objects and bones": bool(is_group),
+        "Mute of the IK of '{bone}' is animated: animate its influence instead": is_switched and not is_pair,
+    }
+    for template, is_so in flaws.items():
+        if is_so:
+            raise Refused(template, bone=last.name, count=length)
+
+
+def muting(last: PoseBone, constraint: Any) -> Any:
+    """The driver that mutes a constraint."""
+    return driver_of(last.id_data, constraint.path_from_id("mute"))
+
+
+def _posed(context: Context, bone: PoseBone) -> Any:
+    evaluated: Any = bone.id_data.evaluated_get(context.evaluated_depsgraph_get())
+    return evaluated.pose.bones[bone.name]
+
+
+@contextmanager
+def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
+    """Have a constraint pose its limb wholly for a moment."""
+    ob, acting = solvers.last.id_data, solvers.acting
+    curve, influence = driver_of(ob, acting.path_from_id("influence")), acting.influence
+    curves = [curve] if curve and influence < 1.0 and not curve.mute else []
+    for each in curves:
+        each.mute = True
+    if influence < 1.0:
+        acting.influence = 1.0
+    tag(solvers.last)
+    view_layer_of(context).update()
+    try:
+        yield
+    finally:
+        acting.influence = influence
+        for each in curves:
+            each.mute = False
+        tag(solvers.last)
+
+
+def plane_of(solvers: Solvers) -> str:
+    """POLE with a pole; HINGE where IK locks leave the first bone one axis, or the whole rig is flat; else FREE."""
+    if solvers.acting.pole_target:
+        return "POLE"
+    first = solvers.bones[0]
+    is_locked = sum((first.lock_ik_x, first.lock_ik_y, first.lock_ik_z)) == 2
+    return "HINGE" if is_locked or hinge_axis(solvers.last) else "FREE"
+
+
+def joints_of_bones(context: Context, last: PoseBone, count: int) -> Array:
+    """Knees and tail of a bone and those above it, so many in all, as they are evaluated, in the armature and in
+    lengths of the limb (count, 3)."""
+    bones = hierarchy(last, count)
+    ends = [*(_posed(context, bone).head[:] for bone in bones[1:]), _posed(context, last).tail[:]]
+    places: Array = np.array(ends) / sum(bone.bone.length for bone in bones)
+    return places

@@ -1,0 +1,139 @@
+"""Convert keeps limbs where the constraint had them in every frame, or refuses."""
+
+from __future__ import annotations
+
+import random
+from math import pi
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from tests.blender import rigs
+
+FRAMES = range(1, 31)
+KEYED = (1, 9, 17, 30)
+NAMES = ("thigh.L", "shin.L", "foot.L")
+
+
+def leg(pole=False):
+    """A biped whose left leg has Blender's own IK constraint, whose target, hips and FK pose are keyed."""
+    ob = rigs.biped()
+    rigs.activate(ob, "EDIT")
+    for name, head in (("foot_ik", (0.1, 0.02, 0.1)), ("knee_ik", (0.12, -1.0, 0.55))):
+        bone = ob.data.edit_bones.new(name)
+        bone.head, bone.tail = head, Vector(head) + Vector((0, 0, 0.1))
+    bpy.ops.object.mode_set(mode="POSE")
+    last = ob.pose.bones["shin.L"]
+    ik = last.constraints.new("IK")
+    ik.target, ik.subtarget, ik.chain_count, ik.use_stretch = ob, "foot_ik", 2, False
+    if pole:
+        ik.pole_target, ik.pole_subtarget, ik.pole_angle = ob, "knee_ik", -pi / 2
+    return ob, last
+
+
+def animate(ob, rng, fk=1.0):
+    for frame in KEYED:
+        for name, most in (("foot_ik", 0.15), ("knee_ik", 0.2), ("hips", 0.1)):
+            ob.pose.bones[name].location = [rng.uniform(-most, most) for _ in range(3)]
+            ob.pose.bones[name].keyframe_insert("location", frame=frame)
+        ob.pose.bones["foot_ik"].location.z += 0.2
+        ob.pose.bones["foot_ik"].keyframe_insert("location", frame=frame)
+        for name in ("thigh.L", "shin.L"):
+            ob.pose.bones[name].rotation_quaternion = rigs.turn(rng, fk if name == "thigh.L" else 0.3)
+            ob.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
+
+
+def seen(ob):
+    found = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        found.append(rigs.matrices(ob, NAMES)[:, :3, 3])
+    return np.array(found)
+
+
+def off(now, before):
+    return np.linalg.norm(now - before, axis=-1).max() / 0.9
+
+
+@pytest.fixture
+def convert(tasks):
+    return lambda lasts, **how: tasks("converting").convert(bpy.context, lasts, **how)
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("pole", [False, True])
+def test_every_frame_looks_as_before(convert, tasks, mode, pole):
+    for seed in range(3):
+        ob, last = leg(pole)
+        animate(ob, random.Random(seed))
+        bpy.context.scene.frame_set(5)
+        before = seen(ob)
+        bpy.context.scene.frame_set(5)
+        done = convert([last], mode=mode)
+        assert done.lasts == [(ob, "shin.L")]
+        assert off(seen(ob), before) < 2.1e-3
+        swivels = [curve for curve in rigs.curves(ob) if "IK Swivel" in curve.data_path]
+        assert swivels or pole  # with one, the constraint itself has no choice
+        tasks("converting").unconvert(bpy.context, [ob.pose.bones["shin.L"]])
+        assert off(seen(ob), before) < 1e-6
+        assert not [curve for curve in rigs.curves(ob) if "IK " in curve.data_path]
+        bpy.data.objects.remove(ob)
+
+
+def _second_ik(ob):
+    made = ob.pose.bones["thigh.L"].constraints.new("IK")
+    made.target, made.subtarget, made.chain_count = ob, "knee_ik", 1
+
+
+def _copy_rotation(ob):
+    made = ob.pose.bones["thigh.L"].constraints.new("COPY_ROTATION")
+    made.target, made.subtarget = ob, "thigh.R"
+
+
+def _located_root(ob):
+    rigs.activate(ob, "EDIT")
+    ob.data.edit_bones["thigh.L"].use_connect = False
+    rigs.activate(ob)
+    for frame, x in ((1, 0.0), (20, 0.3)):
+        ob.pose.bones["thigh.L"].location.x = x
+        ob.pose.bones["thigh.L"].keyframe_insert("location", frame=frame)
+
+
+REFUSED = [(other, mode) for other in (_second_ik, _copy_rotation, _located_root) for mode in ("RIG", "LIVE")]
+REFUSED.remove((_copy_rotation, "RIG"))  # what comes after it on the bone has the last word
+
+
+@pytest.mark.parametrize(("other", "mode"), REFUSED)
+def test_what_else_moves_it_is_refused(convert, addon, other, mode):
+    ob, last = leg()
+    animate(ob, random.Random(1), fk=0.1)
+    other(ob)
+    bpy.context.scene.frame_set(1)
+    before, curves = rigs.snapshot(), len(rigs.curves(ob))
+    with pytest.raises(addon("limb.words").Refused):
+        convert([last], mode=mode)
+    assert rigs.snapshot() == before
+    assert len(rigs.curves(ob)) == curves
+
+
+def test_other_actions_are_named_or_kept(convert, tasks):
+    for all_actions in (False, True):
+        ob, last = leg()
+        animate(ob, random.Random(1))
+        other = ob.animation_data.action
+        other.use_fake_user, other.name = True, f"walk {all_actions}"
+        slot = getattr(ob.animation_data, "action_slot", None)
+        before = seen(ob)
+        ob.animation_data.action = None
+        for name in ("thigh.L", "shin.L", "foot_ik", "knee_ik", "hips"):
+            ob.pose.bones[name].matrix_basis.identity()
+        bpy.context.view_layer.update()
+        done = convert([last], all_actions=all_actions)
+        assert any(other.name in str(each) for each in done.warnings) != all_actions
+        ob.animation_data.action = other
+        if slot:
+            ob.animation_data.action_slot = slot
+        assert (off(seen(ob), before) < 2.1e-3) == all_actions
+        bpy.data.objects.remove(ob)
