@@ -31,6 +31,9 @@ Array = NDArray[Any]
 NEAR = 1e-4
 """How far joints may be from where they were, in lengths of the limb, and still count as there."""
 
+SHOWN = 1e-3
+"""How far they may be for people not to be told."""
+
 STILL = 1e-5
 """How much of a swivel, in radians, is none: what is less is left as it was."""
 
@@ -149,7 +152,9 @@ def _match(
     size = sum(limb.shape.lengths)
     if plane == "HINGE" and abs(tip[2]) > NEAR * size:
         raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
-    if held.error > 1.0:
+    if held.off > SHOWN:
+        matched.warnings.append(Refused("IK has not every pose of '{bone}': its joints are elsewhere", bone=last.name))
+    elif held.error > 1.0:
         matched.warnings.append(Refused("'{bone}' is turned off its hinge: IK turns it back", bone=last.name))
     target = tuple(_far(now, row, last, tip, stance.stretch, matched) * number for number in tip)
     world = size * float(np.linalg.norm(frame[:3, 1]))
