@@ -12,7 +12,7 @@ from bpy.types import Context, PoseBone
 from mathutils import Euler, Matrix, Quaternion
 
 from ...blender.animation import driver_of, drivers_of
-from ...blender.editing import frame_held, unkeyed_kept
+from ...blender.editing import frame_held, mute_drivers, unkeyed_kept
 from ...blender.types import own_matrix, path_to_custom, tag, view_layer_of
 from ..follow import Follow, follow_of, is_gone, matrix_of
 from ..settings import MADE_BY_US, SLIDER
@@ -149,7 +149,7 @@ def at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) 
     paths = {last: path_to_custom(last.name, SLIDER["influence"].key) for last in lasts}
     drivers = [driver_of(last.id_data, path) for last, path in paths.items()]
     acting = [curve for curve in drivers if curve is not None and not curve.mute]
-    _mute(context, acting, True)
+    mute_drivers(context, acting, True)
     try:
         for last in lasts:
             last.planar_ik.influence = influence  # type: ignore[attr-defined]
@@ -159,17 +159,8 @@ def at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) 
         for last, value in zip(lasts, before, strict=True):
             last[SLIDER["influence"].key] = value
             tag(last)
-        _mute(context, acting, False)
+        mute_drivers(context, acting, False)
         view_layer_of(context).update()
-
-
-def _mute(context: Context, drivers: Sequence[Any], is_mute: bool) -> None:
-    """Mute drivers of objects or let them act again, and leave what was posed without keys."""
-    if not drivers:
-        return
-    with unkeyed_kept(context, dict.fromkeys(curve.id_data for curve in drivers)), frame_held():
-        for curve in drivers:
-            curve.mute = is_mute
 
 
 def _turned(context: Context, ob: Any, bone: str) -> Quaternion:
