@@ -35,19 +35,19 @@ def autokey(monkeypatch):
 def limb(add, addon):
     """A limb on the rig or live whose target has keys, its pole and swivel too if asked to; its bones may have keys."""
 
-    def make(seed: int, mode: str, interpolation: str, fk_keys: Any = FK_KEYS, knee: str = "FREE", all_ik: bool = True):
+    def make(seed: int, mode: str, interpolation: str, fk_keys: Any = FK_KEYS, knee: str = "FREE", **options: Any):
         rng = random.Random(seed)
         ob = rigs.random_limb(rng)
-        last = add(ob, "lower", knee=knee)[0]
+        last = add(ob, "lower", knee=knee, **options)[0]
         if mode == "RIG":
             addon("mechanism.modes").to_rig(bpy.context, [last])
         last = ob.pose.bones["lower"]
         shape = addon("limb.shape").shape_of(last)
-        target = ob.pose.bones["target_lower"]
+        target = ob.pose.bones.get("target_lower") or last.planar_ik.target
         for frame in IK_KEYS:
             target.location = target.location + 0.25 * Vector(rng.uniform(-1, 1) for _ in range(3))
             target.keyframe_insert("location", frame=frame)
-            if all_ik and knee == "FREE":
+            if seed and knee == "FREE":
                 last.planar_ik.swivel = rng.uniform(-1, 1)
                 last.keyframe_insert('["IK Swivel"]', frame=frame)
         for frame in fk_keys:
@@ -55,7 +55,7 @@ def limb(add, addon):
             last.rotation_quaternion = Quaternion(shape.normals[1], rng.uniform(-1.0, 1.0))
             for bone in (last.parent, last):
                 bone.keyframe_insert("rotation_quaternion", frame=frame)
-        for curve in addon("blender.animation").curves_of(ob):
+        for curve in {*addon("blender.animation").curves_of(ob), *addon("blender.animation").curves_of(target.id_data)}:
             for key in curve.keyframe_points:
                 key.interpolation = interpolation
             curve.update()
@@ -99,7 +99,7 @@ def switch_at(tasks: Any, last: Any, frame: int, to: str) -> None:
 @pytest.mark.parametrize("fk_keys", [(), FK_KEYS])
 def test_there_and_back(limb, autokey, tasks, mode, knee, interpolation, fk_keys):
     for seed in range(2):
-        last = limb(seed, mode, interpolation, fk_keys, knee, all_ik=seed > 0)
+        last = limb(seed, mode, interpolation, fk_keys, knee, controls=("BONES", "EMPTIES")[seed])
         ik, fk = joints(last), in_fk(last)
         switch_at(tasks, last, TO_FK, "FK")
         once = joints(last)
@@ -119,6 +119,37 @@ def test_there_and_back(limb, autokey, tasks, mode, knee, interpolation, fk_keys
             assert steps.max() < 0.35 * steps.sum()
         else:
             assert steps.max() < 0.6 * steps.sum()
+
+
+def test_two_limbs_whose_next_keys_are_in_different_frames(add, autokey, tasks):
+    ob = rigs.biped()
+    lasts = add(ob, "shin.L", "shin.R", foot=False)
+    names, rng = ("shin.L", "foot.L", "shin.R", "foot.R"), random.Random(3)
+    for side, frames in (("L", (1, 20, 35)), ("R", (1, 20, 50))):
+        target = ob.pose.bones[f"target_shin.{side}"]
+        for frame in frames:
+            target.location = 0.15 * Vector(rng.uniform(-1, 1) for _ in range(3))
+            target.keyframe_insert("location", frame=frame)
+
+    def at(frame):
+        bpy.context.scene.frame_set(frame)
+        return rigs.matrices(ob, names)[:, :3, 3]
+
+    before = [at(frame) for frame in FRAMES]
+    at(25)
+    tasks("snapping").switch(bpy.context, lasts, "FK")
+    for last in lasts:
+        last.parent.rotation_quaternion = rigs.turn(rng)
+        last.parent.keyframe_insert("rotation_quaternion", frame=30)
+    posed = at(30)
+    tasks("snapping").switch(bpy.context, lasts, "IK")
+    assert np.abs(at(30) - posed).max() < MOVED
+    after = [at(frame) for frame in FRAMES]
+    differ = np.abs(np.array(after) - before).max(axis=2)
+    assert differ[:24].max() < MOVED
+    assert differ[34:, :2].max() < MOVED
+    assert differ[49:].max() < MOVED
+    assert differ[29:34].max() > 0.01
 
 
 def keys_of(addon: Any, ob: Any, part: str) -> dict[int, list[Any]]:
