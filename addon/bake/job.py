@@ -9,12 +9,14 @@ import numpy as np
 from bpy.types import Context, PoseBone
 
 from ..blender.action_writer import ActionWriter
+from ..blender.editing import mute_drivers
 from ..blender.stepping import times_of
 from ..blender.types import scene_of
 from ..limb.home import Hooks, group_of, path_to_influence
 from ..limb.tasks.removing import remove
 from ..limb.words import Refused
 from ..live import refresh
+from .driven import driver_of_influence, influence_outside
 from .game import bake_for_game
 from .passes import go_through
 from .reduction import Keys, keys_of
@@ -23,6 +25,8 @@ from .results import Course
 from .way import Way, way_of
 
 SHEARED = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
+
+MUTED = "The driver of IK Influence of '{bone}' is muted now: keys say what it said"
 
 
 def bake(context: Context, request: Request, progress: Callable[[float], None] | None = None) -> Report:
@@ -53,7 +57,9 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
         notes += more
         keys = [Keys(np.arange(len(request.frames)), None, 0.0)] * len(courses)
     else:
+        driven = [last.name for last in lasts if driver_of_influence(last) and not request.remove]
         courses, keys = yield from _bake(context, lasts, request, way)
+        notes += [Refused(MUTED, bone=name) for name in driven]
     sheared = [course.last.name for course in courses if course.is_sheared and not request.for_game]
     notes += [Refused(SHEARED, bone=name) for name in sheared]
     rows = zip(names, modes, courses, keys, strict=True)
@@ -67,18 +73,23 @@ def _bake(
 ) -> Generator[float, None, tuple[list[Course], list[Keys]]]:
     found = yield from go_through(context, lasts, request.frames, way)
     courses = [found[last.id_data, last.name] for last in lasts]
+    driven = {} if request.remove else (yield from influence_outside(context, lasts, request.frames, way))
     times = times_of(scene_of(context), request.frames)
     keys = [keys_of(course, times, request.tolerance) for course in courses]
     writers: dict[Any, ActionWriter] = {}
     for course, (which, slopes, _) in zip(courses, keys, strict=True):
         ob, influence = course.last.id_data, path_to_influence(course.last.name)
         writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob, request.new_action))
-        is_fk_elsewhere = influence in writer.paths
+        outside = driven.get((ob, course.last.name))
+        is_fk_elsewhere = outside is not None or influence in writer.paths
         for i, track in enumerate(course.tracks):
             slope = None if slopes is None else slopes[i][which]
             writer.write(track.path, times[which], track.values[which], slope, is_fk_elsewhere)
-        if not request.remove:
+        if outside:
+            writer.fold(influence, times, outside.times, outside.values)
+        elif not request.remove:
             writer.hold(influence, times, 0.0, course.influence[0])
+    mute_drivers(context, [each.driver for each in driven.values()])
     for writer in writers.values():
         writer.show(context)
     if request.remove:

@@ -10,9 +10,8 @@ from bpy.types import PoseBone
 
 from ..blender.animation import animated_paths, drivers_of
 from ..blender.rotation import SIZES
-from ..blender.types import path_to_bone, path_to_custom
+from ..blender.types import path_to_bone
 from ..limb.home import bones_of_limb
-from ..limb.settings import SLIDER
 from ..limb.status import check as check_target
 from ..limb.tasks.over_frames import check_keys
 from ..limb.tasks.recognising import check_editable
@@ -116,7 +115,7 @@ def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
     moved: dict[Any, tuple[set[str], set[str]]] = {}  # what of a rig is animated, and by drivers
     for ob in dict.fromkeys(last.id_data for last in request.lasts):
         check_keys(ob)
-        moved[ob] = animated_paths(ob), {curve.data_path for curve in drivers_of(ob)}
+        moved[ob] = animated_paths(ob), {curve.data_path for curve in drivers_of(ob) if not curve.mute}
     chosen: list[PoseBone] = []
     notes: list[Refused] = []
     for last in request.lasts:
@@ -134,8 +133,7 @@ def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
 
 def _check_limb(last: PoseBone, request: Request, animated: set[str], driven: set[str]) -> None:
     """Refuse a limb whose keys would not pose it."""
-    goes = request.remove or request.for_game
-    if goes:
+    if request.remove or request.for_game:
         check_editable(last)
     for bone in bones_of_limb(last):
         path = path_to_bone(bone.name)
@@ -143,8 +141,6 @@ def _check_limb(last: PoseBone, request: Request, animated: set[str], driven: se
             raise Refused("The rotation mode of '{bone}' is animated: remove its keys first", bone=bone.name)
         if any(f"{path}.{channel}" in driven for channel in (*SIZES, "rotation_mode", "scale")):
             raise Refused("A driver turns '{bone}': remove it before baking", bone=bone.name)
-    if path_to_custom(last.name, SLIDER["influence"].key) in driven and not goes:
-        raise Refused("A driver sets IK Influence of '{bone}': remove it before baking", bone=last.name)
     if not request.for_game and not is_live(last) and (others := strange_constraints(last)):
         names = {"constraint": others[0].name, "bone": last.name}
         raise Refused("'{constraint}' would move '{bone}' once more after the bake: mute it, or take it away", **names)

@@ -53,12 +53,28 @@ class ActionWriter:
         well is kept there by a key on each side."""
         now = np.atleast_1d(self._written.setdefault(path, value_at(self.object, path)))
         for index in range(values.shape[1]):
-            beside = self._beside(path, index, times, now[index]) if keeps_others else ()
             curve = self._curve(path, index)
-            for time, value in beside:
-                fcurves.write(curve, np.array([time]), np.array([value]))
+            if keeps_others:
+                self._part(curve, times, now[index])
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
             fcurves.write(curve, times, values[:, index], kind, None if slopes is None else slopes[:, index])
+
+    def fold(self, path: str, times: Array, outside: Array, values: Array) -> None:
+        """Let keys alone say a property: 0 from the first to the last of these times, and outside, at whole frames,
+        these values. Steps from one value to another stay steps."""
+        self._written.setdefault(path, value_at(self.object, path))
+        curve = self._curve(path, 0)
+        curve.keyframe_points.clear()
+        places, first = np.unique([*outside, times[0], times[-1]], return_index=True)
+        numbers = np.array([*values, 0.0, 0.0])[first]
+        flat = np.concatenate(([True], np.diff(numbers) == 0.0, [True]))
+        is_step = ~flat[1:] & flat[:-1] & np.append(flat[2:], True)
+        is_step |= (places == times[-1]) | (places == places[max(np.searchsorted(places, times[0]) - 1, 0)])
+        kept = ~(flat[1:] & flat[:-1])
+        kept[[0, -1]] = True
+        fcurves.write(curve, places[kept], numbers[kept])
+        for i in np.flatnonzero(is_step[kept]):
+            curve.keyframe_points[int(i)].interpolation = "CONSTANT"
 
     def hold(self, path: str, times: Array, value: float, now: float) -> None:
         """Let a property have a value from the first to the last of these times, and before and after what it had;
@@ -104,6 +120,16 @@ class ActionWriter:
         """The frames before and after these times, and what a property is there; ``now`` where it has no keys."""
         curve = self._curves.get((path, index))
         return [(time, curve.evaluate(time) if curve else now) for time in (times[0] - 1.0, times[-1] + 1.0)]
+
+    def _part(self, curve: Any, times: Array, now: float) -> None:
+        """Key what a curve has, or a number without keys is ``now``, on each side of these times: outside, the curve
+        keeps its shape."""
+        sides = times[0] - 1.0, times[-1] + 1.0
+        if not len(curve.keyframe_points):
+            fcurves.write(curve, np.array(sides), np.array((now, now)))
+            return
+        for side in sides:
+            fcurves.divide(curve, side)
 
     def _curve(self, path: str, index: int) -> Any:
         """An F-curve that acts, with nothing but keys."""

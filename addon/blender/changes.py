@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, Object
 
-from .animation import is_animated, value_at
-from .keying import autokey, key, key_automatically, key_from
-from .types import path_to_bone
+from .animation import curves_of, is_animated, value_at
+from .keying import autokey, key, key_automatically, key_from, keying_set_paths, next_key, unlocked
+from .types import path_to_bone, scene_of
 
 
 class Change(NamedTuple):
@@ -41,13 +41,29 @@ def key_changes(context: Context, changes: Iterable[Change]) -> None:
     """Key what was changed where it has keys already, lest the next frame takes it back, or as autokey wants."""
     for change in changes:
         if is_animated(change.object, change.path):
-            key(context, change.object, change.path, change.group)
+            which = unlocked(change.object, change.path, change.before)
+            key(context, change.object, change.path, change.group, which)
         elif change.is_done and autokey(context):
             key_automatically(context, change.object, [change.path], change.group)
 
 
-def key_changes_from(context: Context, changes: Iterable[Change]) -> None:
-    """Key what was changed, and keep what it was in all earlier frames."""
+def key_changes_from(
+    context: Context, changes: Iterable[Change], insert_keys: bool = False, holds: bool = False
+) -> None:
+    """Key what was changed together, and keep what it was in all earlier frames: where it has keys already, where
+    autokey wants them, or everything.
+
+    By the next key that any of it has, it is all as it was: else the frames from there on would be changed for good by
+    what has none. If it ``holds``, all is as it is now until its own next key.
+    """
+    listed, is_auto, frame = keying_set_paths(context), autokey(context), scene_of(context).frame_current
+    keyed, nexts = [], []
     for change in changes:
-        if change.is_done or is_animated(change.object, change.path):
-            key_from(context, change.object, change.path, change.before, change.group)
+        owner, path = change.object, change.path
+        is_wanted = insert_keys or (is_auto and (listed is None or (owner, path) in listed))
+        if is_animated(owner, path) or (is_wanted and change.is_done):
+            keyed.append(change)
+            nexts += [next_key(curve, frame) for curve in curves_of(owner) if curve.data_path == path]
+    until = min((each for each in nexts if each is not None), default=None)
+    for change in keyed:
+        key_from(context, *change, until=None if holds else until, holds=holds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import floor
 from typing import Any
@@ -120,6 +120,15 @@ def frame_held() -> Iterator[None]:
             yield
     finally:
         bpy.data.scenes.remove(unseen)
+
+
+def mute_drivers(context: Context, drivers: Sequence[Any], is_mute: bool = True) -> None:
+    """Mute drivers of objects, or let them act again; what was posed without keys stays."""
+    if not drivers:
+        return
+    with unkeyed_kept(context, dict.fromkeys(curve.id_data for curve in drivers)), frame_held():
+        for curve in drivers:
+            curve.mute = is_mute
 
 
 def _set_mode(context: Context, active: Any, mode: Any) -> None:

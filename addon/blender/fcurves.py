@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Collection
 from functools import cache
+from math import ceil, floor
 from typing import Any
 
 import bpy
@@ -79,33 +82,60 @@ def reset(curve: Any) -> None:
         curve.modifiers.remove(curve.modifiers[0])
 
 
-def hold_from(curve: Any, frame: int) -> None:
-    """Put a key on a curve that holds its value there until the next key, and leave its values before as they are.
+def hold_from(curve: Any, frame: float, kind: str = "KEYFRAME") -> None:
+    """Put a key on a curve that holds its value there until the next key, and leave all else as it is."""
+    divide(curve, frame, kind, goes_on=False)
+    next(key for key in curve.keyframe_points if key.co.x == frame).interpolation = "CONSTANT"
+
+
+def divide(curve: Any, frame: float, kind: str = "KEYFRAME", goes_on: bool = True) -> list[float]:
+    """Put a key of some kind on a curve where it has none, which goes on as the segment does that it divides: the curve
+    keeps its shape. Returns the frames after this one that had to get keys, too.
 
     Blender divides a Bezier segment by a key without changing its shape, if no handle of it is automatic. Easing can't
-    be divided: each of its frames up to this one gets a key.
+    be divided: each of its frames gets a key, those after this one only if the curve is to be the same there.
     """
-    keys, frames = curve.keyframe_points, [frame]
-    earlier = [key for key in keys if key.co.x < frame]
-    here = [key for key in keys if key.co.x == frame]
-    later = [key for key in keys if key.co.x > frame]
-    handle = later[0].handle_left_type if later else ""
-    for key in (*earlier[-1:], *here):
-        key.handle_left_type = key.handle_right_type = "FREE"
-    if later:
-        later[0].handle_left_type = "FREE"
-    if earlier and later and not here and earlier[-1].interpolation not in _DIVISIBLE:
-        frames = [*range(int(earlier[-1].co.x) + 1, frame + 1)]
-    places = [(each, curve.evaluate(each)) for each in frames]
-    if earlier and not here and (len(frames) > 1 or not later):
-        earlier[-1].interpolation = "LINEAR"
+    keys = curve.keyframe_points
+    frames = [key.co.x for key in keys]
+    i = bisect_left(frames, frame)
+    is_there = i < len(frames) and frames[i] == frame
+    for key in keys[max(i - 1, 0) : i + is_there + 1]:
+        _fix_handles(key)
+    if is_there:
+        return []
+    wanted, later = [frame], list[float]()
+    interpolation = keys[i - 1].interpolation if i else "CONSTANT" if keys[0].interpolation == "CONSTANT" else "LINEAR"
+    if 0 < i < len(frames) and interpolation not in _DIVISIBLE:
+        later = [*range(floor(frame) + 1, ceil(frames[i]))] if goes_on else []
+        wanted, interpolation = [*range(floor(frames[i - 1]) + 1, ceil(frame)), frame, *later], "LINEAR"
+    places = [(each, curve.evaluate(each)) for each in wanted]
+    if i and (i == len(frames) or interpolation != keys[i - 1].interpolation):  # it has ended, or was easing
+        keys[i - 1].interpolation = "CONSTANT" if interpolation == "CONSTANT" else "LINEAR"
     for place in places:
-        key = keys.insert(*place)
+        key = keys.insert(*place, keyframe_type=kind)
+        _fix_handles(key)
+        key.interpolation = interpolation
+    return later
+
+
+def fade(curve: Any, start: float, frames: Collection[float], by: float) -> None:
+    """Add to keys in these frames what is ``by`` at a frame before them and nothing at the next key after them."""
+    if not frames:
+        return
+    keys = curve.keyframe_points
+    end = min(key.co.x for key in keys if key.co.x > max(frames))
+    for key in [key for key in keys if key.co.x in frames]:
+        key.co.y += by * (end - key.co.x) / (end - start)
+    curve.update()
+
+
+def _fix_handles(key: Any) -> None:
+    """Let the handles of a key stay where they are, whatever its neighbours do."""
+    kinds = {key.handle_left_type, key.handle_right_type}
+    if kinds <= {"AUTO", "AUTO_CLAMPED"}:
+        key.handle_left_type = key.handle_right_type = "ALIGNED"
+    elif kinds - {"ALIGNED", "FREE"}:
         key.handle_left_type = key.handle_right_type = "FREE"
-        key.interpolation = "LINEAR"
-    key.interpolation = "CONSTANT"
-    if later:
-        next(key for key in keys if key.co.x > frame).handle_left_type = handle
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from bpy.types import Context
@@ -11,48 +12,171 @@ from . import fcurves
 from .animation import curves_of, set_at, value_at
 from .types import scene_of
 
+MOVED = 1e-5
+"""How much a locked number has to change, next to what it is, for that to need a key."""
+
+_LOCKS = {
+    "location": "lock_location",
+    "scale": "lock_scale",
+    "rotation_euler": "lock_rotation",
+    "rotation_quaternion": "lock_rotation",
+    "rotation_axis_angle": "lock_rotation",
+}
+
 
 def autokey(context: Context) -> bool:
     """Whether the user has Blender set keys by itself."""
     return bool(scene_of(context).tool_settings.use_keyframe_insert_auto)
 
 
-def key(context: Context, owner: Any, path: str, group: str = "", index: int = -1, frame: float | None = None) -> None:
-    """Set a key on a property, by default in the scene's frame."""
+def keying_set_paths(context: Context) -> dict[tuple[Any, str], Any] | None:
+    """What autokey keeps to: the paths of the active keying set, by datablock and data path. None if to nothing."""
+    scene = scene_of(context)
+    active = scene.keying_sets_all.active if scene.tool_settings.use_keyframe_insert_keyingset else None
+    if active is None:
+        return None
+    with suppress(RuntimeError):  # what is selected is nothing for this set
+        active.refresh()
+        return {(path.id, path.data_path): path for path in active.paths}
+    return {}
+
+
+def key(
+    context: Context,
+    owner: Any,
+    path: str,
+    group: str = "",
+    indexes: Iterable[int] = (-1,),
+    frame: float | None = None,
+) -> None:
+    """Set keys on some numbers of a property, or on all, by default in the scene's frame."""
     scene = scene_of(context)
     options = {"INSERTKEY_CYCLE_AWARE"} if scene.tool_settings.use_keyframe_cycle_aware else set()
     at = scene.frame_current if frame is None else frame
-    owner.keyframe_insert(path, index=index, frame=at, group=group, options=options)
+    for index in indexes if isinstance(value_at(owner, path), tuple) else [-1]:
+        owner.keyframe_insert(path, index=index, frame=at, group=group, options=options, keytype=_kind(context))
 
 
 def key_automatically(context: Context, owner: Any, paths: Iterable[str], group: str = "") -> None:
-    """Set keys on what an operator has changed, if autokey is on, where its settings want them."""
+    """Set keys on what an operator has changed, if autokey is on, where its settings want them: as Blender does for
+    what is moved by hand, without visual keys."""
     if not autokey(context):
         return
     settings = scene_of(context).tool_settings
     preferences: Any = context.preferences.edit  # type: ignore[union-attr]  # there always are some
+    listed = keying_set_paths(context)
+    active: Any = scene_of(context).keying_sets_all.active
+    is_needed = preferences.use_auto_keyframe_insert_needed if listed is None else active.use_insertkey_needed
     wanted = {
         "INSERTKEY_CYCLE_AWARE": settings.use_keyframe_cycle_aware,
-        "INSERTKEY_REPLACE": settings.auto_keying_mode == "REPLACE_KEYS",
-        "INSERTKEY_AVAILABLE": preferences.use_keyframe_insert_available,
-        "INSERTKEY_NEEDED": preferences.use_auto_keyframe_insert_needed,
+        "INSERTKEY_REPLACE": listed is None and settings.auto_keying_mode == "REPLACE_KEYS",
+        "INSERTKEY_AVAILABLE": listed is None and preferences.use_keyframe_insert_available,
+        "INSERTKEY_NEEDED": is_needed,
     }
     options = {option for option, is_wanted in wanted.items() if is_wanted}
     for path in paths:
-        owner.keyframe_insert(path, group=group, options=options)
+        place = listed.get((owner, path)) if listed else None
+        if listed is not None and place is None:
+            continue
+        for index in _numbers(owner, path, place):
+            owner.keyframe_insert(
+                path, index=index, group=_group(context, place, group), options=options, keytype=_kind(context)
+            )
 
 
-def key_from(context: Context, owner: Any, path: str, before: Any, group: str = "") -> None:
-    """Set a key on a property that has just been changed from what it was ``before``, and keep all earlier frames."""
-    frame, now = scene_of(context).frame_current, value_at(owner, path)
-    keyed = {curve.array_index for curve in curves_of(owner) if curve.data_path == path}
-    missing = set(range(len(now) if isinstance(now, tuple) else 1)) - keyed
+def key_from(
+    context: Context,
+    owner: Any,
+    path: str,
+    before: Any,
+    group: str = "",
+    until: float | None = None,
+    holds: bool = False,
+) -> None:
+    """Set a key on a property that has just been changed from what it was ``before``, and keep all earlier frames.
+
+    A key holds the old state, one frame before. From this frame on the property goes on to its next key as it did, or
+    ``holds`` what it is now; one without a next key goes back to the old state ``until`` a frame. What is locked is
+    left alone unless it was changed.
+    """
+    frame, now, kind = scene_of(context).frame_current, value_at(owner, path), _kind(context)
+    wanted = unlocked(owner, path, before)
+    curves = {curve.array_index: curve for curve in _keyed(owner, path)}
+    for i in [i for i in wanted if i in curves]:
+        if until is not None and next_key(curves[i], frame) is None:
+            fcurves.divide(curves[i], until, kind)
+        later = [] if holds else fcurves.divide(curves[i], frame, kind)
+        fcurves.hold_from(curves[i], frame - 1, kind)
+        was = curves[i].evaluate(frame)
+        key(context, owner, path, group, [i])
+        fcurves.fade(curves[i], frame, later, curves[i].evaluate(frame) - was)
+    missing = [i for i in wanted if i not in curves]
     if missing:
+        key(context, owner, path, group, missing)
         set_at(owner, path, before)
-        for index in missing:
-            key(context, owner, path, group, index if isinstance(now, tuple) else -1, frame - 1)
+        for at in (frame - 1, *([] if until is None else [until])):
+            key(context, owner, path, group, missing, at)
         set_at(owner, path, now)
-    for curve in curves_of(owner):
-        if curve.data_path == path:
-            fcurves.hold_from(curve, frame - 1)
-    key(context, owner, path, group)
+    for curve in _keyed(owner, path):
+        constant = [*([frame - 1] if curve.array_index in missing else []), *([frame] if holds else [])]
+        for each in [each for each in curve.keyframe_points if each.co.x in constant]:
+            each.interpolation = "CONSTANT"
+
+
+def _keyed(owner: Any, path: str) -> list[Any]:
+    return [curve for curve in curves_of(owner) if curve.data_path == path and len(curve.keyframe_points)]
+
+
+def next_key(curve: Any, frame: float) -> float | None:
+    """The frame of a curve's next key after a frame, or None."""
+    return min((float(each.co.x) for each in curve.keyframe_points if each.co.x > frame), default=None)
+
+
+def unlocked(owner: Any, path: str, before: Any) -> list[int]:
+    """The numbers of a property that was changed that may get keys: all but those that are locked and still what they
+    were ``before``."""
+    now, locks = value_at(owner, path), locks_of(owner, path)
+    numbers = [*zip(now, before, strict=True)] if isinstance(now, tuple) else [(now, before)]
+    kept = {i for i, locked in enumerate(locks) if locked and _is_same(*numbers[i])}
+    return [i for i in range(len(numbers)) if i not in kept]
+
+
+def _is_same(now: float, before: float) -> bool:
+    return abs(now - before) <= MOVED * (1.0 + abs(before))
+
+
+def locks_of(owner: Any, path: str) -> list[bool]:
+    """Which numbers of a property are locked, so that they are not changed by hand; none for one without locks."""
+    place, _, name = path.rpartition(".")
+    if name not in _LOCKS:
+        return []
+    holder = owner.path_resolve(place) if place else owner
+    locks = [*getattr(holder, _LOCKS[name])]
+    if name in {"rotation_quaternion", "rotation_axis_angle"}:
+        return [holder.lock_rotation_w, *locks] if holder.lock_rotations_4d else [all(locks)] * 4
+    return locks
+
+
+def _numbers(owner: Any, path: str, place: Any) -> list[int]:
+    """The numbers of a property that are not locked, and if a keying set has one of them only, that; -1 is all."""
+    locks = locks_of(owner, path)
+    wanted = [*range(len(locks))] or [-1]
+    if place is not None and not place.use_entire_array:
+        wanted = [place.array_index]
+    return [i for i in wanted if not (locks and locks[i])]
+
+
+def _group(context: Context, place: Any, group: str) -> str:
+    """The group of a key: a keying set has its own."""
+    if place is None:
+        return group
+    active: Any = scene_of(context).keying_sets_all.active
+    names: dict[str, str] = {"NAMED": place.group, "KEYINGSET": active.bl_label}
+    return names.get(place.group_method, "")
+
+
+def _kind(context: Context) -> str:
+    """The type of new keys."""
+    settings: Any = scene_of(context).tool_settings
+    kind: str = settings.keyframe_type
+    return kind

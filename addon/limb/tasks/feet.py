@@ -11,9 +11,9 @@ import bpy
 from bpy.types import Context, PoseBone
 from mathutils import Euler, Matrix, Quaternion
 
-from ...blender.animation import drivers_of
-from ...blender.editing import frame_held, unkeyed_kept
-from ...blender.types import own_matrix, path_to_custom, view_layer_of
+from ...blender.animation import driver_of, drivers_of
+from ...blender.editing import frame_held, mute_drivers, unkeyed_kept
+from ...blender.types import own_matrix, path_to_custom, tag, view_layer_of
 from ..follow import Follow, follow_of, is_gone, matrix_of
 from ..settings import MADE_BY_US, SLIDER
 from ..shape import foot_of as bone_below
@@ -144,16 +144,22 @@ def _drive(last: PoseBone, made: Any) -> None:
 
 @contextmanager
 def at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) -> Iterator[None]:
-    """Have limbs show FK or IK for a moment."""
-    before = [last.planar_ik.influence for last in lasts]  # type: ignore[attr-defined]
-    for last in lasts:
-        last.planar_ik.influence = influence  # type: ignore[attr-defined]
-    view_layer_of(context).update()
+    """Have limbs show FK or IK for a moment, also where drivers say which."""
+    before = [last[SLIDER["influence"].key] for last in lasts]
+    paths = {last: path_to_custom(last.name, SLIDER["influence"].key) for last in lasts}
+    drivers = [driver_of(last.id_data, path) for last, path in paths.items()]
+    acting = [curve for curve in drivers if curve is not None and not curve.mute]
+    mute_drivers(context, acting, True)
     try:
+        for last in lasts:
+            last.planar_ik.influence = influence  # type: ignore[attr-defined]
+        view_layer_of(context).update()
         yield
     finally:
         for last, value in zip(lasts, before, strict=True):
-            last.planar_ik.influence = value  # type: ignore[attr-defined]
+            last[SLIDER["influence"].key] = value
+            tag(last)
+        mute_drivers(context, acting, False)
         view_layer_of(context).update()
 
 

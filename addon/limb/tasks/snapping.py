@@ -7,13 +7,10 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ...blender.animation import curves_of, is_animated
 from ...blender.changes import Change, key_changes, key_changes_from
 from ...blender.editing import unkeyed_kept
-from ...blender.fcurves import hold_from
-from ...blender.keying import autokey
 from ...blender.rotation import rotation_channel, set_turn
-from ...blender.types import scene_of, tag, view_layer_of
+from ...blender.types import tag, view_layer_of
 from ..follow import follow_of
 from ..home import bones_of_limb, by_rig
 from ..moving import check_movable, check_undriven, rig_slider
@@ -145,14 +142,9 @@ def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, i
     for last in lasts:
         last.planar_ik.influence = 0.0 if to == "FK" else 1.0  # type: ignore[attr-defined]
         tag(last)
-    changes = [*switched, *changes]
-    is_keyed = insert_keys or autokey(context)
-    with unkeyed_kept(context, dict.fromkeys(change.object for change in changes)):
-        key_changes_from(context, [each for each in changes if is_keyed or is_animated(each.object, each.path)])
-        for change in switched:
-            for curve in curves_of(change.object):
-                if curve.data_path == change.path:
-                    hold_from(curve, scene_of(context).frame_current)
+    with unkeyed_kept(context, dict.fromkeys(change.object for change in (*switched, *changes))):
+        key_changes_from(context, switched, insert_keys, holds=True)
+        key_changes_from(context, changes, insert_keys)
     view_layer_of(context).update()
     return Switched(to, _to_pose(lasts, to), warnings)
 

@@ -28,10 +28,6 @@ def mixed(addon, last):
     data.action_blend_type = "ADD"
 
 
-def driven_influence(addon, last):
-    last.driver_add('["IK Influence"]')
-
-
 def driven_bone(addon, last):
     last.parent.driver_add("rotation_quaternion", 1)
 
@@ -54,7 +50,7 @@ def other_constraint(addon, last):
     rig.pose.bones["thigh.L"].constraints.new("COPY_ROTATION").target = bpy.data.objects["to foot"]
 
 
-SETUPS = [tweaked, solo, mixed, driven_influence, driven_bone, keyed_mode, no_target, disabled, other_constraint]
+SETUPS = [tweaked, solo, mixed, driven_bone, keyed_mode, no_target, disabled, other_constraint]
 
 
 @pytest.mark.parametrize("setup", SETUPS)

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from .rigging import empty
+from .rigging import empty, rig
 
 
 @pytest.fixture
@@ -62,6 +62,36 @@ def test_a_curve_holds_from_a_frame_and_is_before_as_it_was(fcurves, curve, inte
     assert frame > 20 or curve.evaluate(20) == -2.0
 
 
+@pytest.mark.parametrize("frame", [-5, 0, 4, 10, 14, 33, 50, 55])
+@pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT", "SINE", "BOUNCE"])
+@pytest.mark.parametrize("handles", ["AUTO", "AUTO_CLAMPED", "VECTOR", "ALIGNED", "FREE"])
+def test_a_new_key_leaves_a_curve_as_it_is(fcurves, curve, interpolation, handles, frame):
+    """Nothing moves as long as its value stays, and only up to the next key when that is changed."""
+    for at, value in ((0, 1.0), (10, 4.0), (20, -2.0), (40, 3.0), (50, 5.0)):
+        key = curve.keyframe_points.insert(at, value)
+        key.interpolation, key.handle_left_type, key.handle_right_type = interpolation, handles, handles
+    curve.update()
+    frames = np.arange(-10, 60, 1 if interpolation in ("SINE", "BOUNCE") else 0.25)
+    was = sampled(curve, frames)
+    later = fcurves.divide(curve, frame, "EXTREME")
+    assert np.abs(sampled(curve, frames) - was).max() < 2e-5
+    fcurves.hold_from(curve, frame - 1, "EXTREME")
+    key = next(each for each in curve.keyframe_points if each.co.x == frame)
+    for place in (key.handle_left, key.co, key.handle_right):
+        place[1] += 2.0
+    fcurves.fade(curve, frame, later, 2.0)
+    end = min((at for at in (0, 10, 20, 40, 50) if at > frame), default=100)
+    now = sampled(curve, frames)
+    kept = (frames <= frame - 1) | (frames >= end)
+    assert np.abs(now - was)[kept].max() < 2e-5
+    added = (now - was)[(frames >= frame) & (frames < end)]
+    assert added[0] == pytest.approx(2.0, abs=1e-5)
+    if end < 100 and interpolation != "CONSTANT" and not (interpolation == "BOUNCE" and frame % 10 == 0):
+        assert np.all(np.diff(added) <= 1e-5)
+        assert added[-1] < 0.5
+    assert {each.type for each in curve.keyframe_points if each.co.x % 10} <= {"EXTREME"}
+
+
 @pytest.mark.parametrize("keys", [0, 1, 2])
 def test_a_switch_keys_here_and_keeps_all_frames_before(addon, keys):
     ob, scene = empty("A"), bpy.context.scene
@@ -95,3 +125,32 @@ def test_keys_are_set_as_autokey_says(addon, monkeypatch, wanted, mode, keyed):
     addon("blender.keying").key_automatically(bpy.context, ob, ["location"])
     curves = addon("blender.animation").curves_of(ob)
     assert sorted(curve.array_index for curve in curves if curve.evaluate(1) == 3.0) == keyed
+
+
+@pytest.mark.parametrize("is_4d", [False, True])
+def test_automatic_keys_leave_out_what_is_locked(addon, monkeypatch, is_4d):
+    bone, settings = rig("A").pose.bones["A"], bpy.context.scene.tool_settings
+    monkeypatch.setattr(bpy.context.preferences.edit, "use_keyframe_insert_available", False)
+    settings.use_keyframe_insert_auto, settings.keyframe_type = True, "JITTER"
+    bone.lock_location, bone.lock_rotation, bone.lock_scale = (True, False, True), (True, True, True), (False,) * 3
+    bone.lock_rotations_4d, bone.lock_rotation_w = is_4d, False
+    paths = [f'pose.bones["A"].{name}' for name in ("location", "rotation_quaternion", "scale")]
+    addon("blender.keying").key_automatically(bpy.context, bone.id_data, paths)
+    found = addon("blender.animation").curves_of(bone.id_data)
+    made = [(curve.data_path.rpartition(".")[2], curve.array_index) for curve in found]
+    assert sorted(made) == [("location", 1), *[("rotation_quaternion", 0)] * is_4d, *[("scale", i) for i in range(3)]]
+    assert {key.type for curve in found for key in curve.keyframe_points} == {"JITTER"}
+
+
+@pytest.mark.parametrize("entire", [False, True])
+def test_automatic_keys_keep_to_the_keying_set(addon, entire):
+    ob, scene = empty("A"), bpy.context.scene
+    listed = scene.keying_sets.new(idname="MINE", name="Mine")
+    path = listed.paths.add(ob, "location", index=-1 if entire else 1, group_method="NAMED", group_name="Places")
+    assert path.use_entire_array is entire
+    scene.keying_sets.active = listed
+    scene.tool_settings.use_keyframe_insert_auto = scene.tool_settings.use_keyframe_insert_keyingset = True
+    addon("blender.keying").key_automatically(bpy.context, ob, ["location", "scale"], "Others")
+    found = addon("blender.animation").curves_of(ob)
+    made = [(curve.data_path, curve.array_index, curve.group.name) for curve in found]
+    assert made == [("location", i, "Places") for i in (range(3) if entire else [1])]

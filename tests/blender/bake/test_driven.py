@@ -1,0 +1,157 @@
+"""A limb whose influence a driver says, from a slider of the rig, is baked as well: each frame looks as before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender import rigs
+from tests.blender.bake.legs import FRAMES, bake, curves, seen, walker
+from tests.blender.test_libraries import overridden, saved
+
+IN = range(4, 9)
+"""Frames that are baked."""
+
+ALL = [*range(-2, 26), 2.5, 5.5]
+"""Frames that are looked at, beyond the scene's and those of keys."""
+
+SLIDER = 'pose.bones["root"]["IK_FK"]'
+
+
+def drive(last: Any, path: str = SLIDER, expression: str = "slider") -> Any:
+    """Let something say a limb's influence."""
+    curve = last.driver_add('["IK Influence"]')
+    variable = curve.driver.variables.new()
+    variable.name = "slider"
+    variable.targets[0].id, variable.targets[0].data_path = last.id_data, path
+    curve.driver.expression = expression
+    return curve
+
+
+def still(last: Any, value: float) -> None:
+    last.id_data.pose.bones["root"]["IK_FK"] = value
+    drive(last)
+
+
+def keyed(last: Any, interpolation: str, *keys: tuple[int, float]) -> None:
+    """A slider with keys, of which some are far outside of the baked frames, and outside of the scene's."""
+    root = last.id_data.pose.bones["root"]
+    for frame, value in keys:
+        root["IK_FK"] = value
+        root.keyframe_insert('["IK_FK"]', frame=frame)
+    action = last.id_data.animation_data.action
+    found = action.fcurves if hasattr(action, "fcurves") else action.layers[0].strips[0].channelbags[0].fcurves
+    for key in found.find(SLIDER).keyframe_points:
+        key.interpolation = interpolation
+    drive(last)
+
+
+def bone(last: Any) -> None:
+    """A bone that is moved to and fro."""
+    hand = last.id_data.pose.bones["hand.R"]
+    for frame, x in ((-1, 0.0), (6, 1.0), (14, 0.2)):
+        hand.location.x = x
+        hand.keyframe_insert("location", index=0, frame=frame)
+    drive(last, 'pose.bones["hand.R"].location[0]', "1 - slider")
+
+
+SETUPS = {
+    "FK": lambda last: still(last, 0.0),
+    "IK": lambda last: still(last, 1.0),
+    "BETWEEN": lambda last: still(last, 0.4),
+    "STEPS": lambda last: keyed(last, "CONSTANT", (1, 1.0), (3, 0.0), (6, 1.0), (11, 0.0), (20, 1.0)),
+    "RAMPS": lambda last: keyed(last, "LINEAR", (-1, 1.0), (2, 0.0), (6, 1.0), (9, 1.0), (20, 0.3)),
+    "BONE": bone,
+    "TIME": lambda last: drive(last, expression="1 if frame < 7 or frame > 10 else 0.2"),
+}
+
+
+def posed(last: Any, has_keys: bool) -> None:
+    """A pose in FK, keyed or not."""
+    for frame in (-1, 5, 14, 19):
+        last.rotation_quaternion = rigs.Quaternion((1, 0, 0), 0.06 * frame)
+        last.parent.rotation_quaternion = rigs.Quaternion((0.6, 0.8, 0), 0.5 - 0.04 * frame)
+        for each in (last, last.parent) if has_keys else ():
+            each.keyframe_insert("rotation_quaternion", frame=frame)
+
+
+@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
+@pytest.mark.parametrize("has_keys", [False, True])
+@pytest.mark.parametrize("setup", SETUPS)
+def test_all_frames_look_as_before(addon, mode, has_keys, setup):
+    last = walker(addon, mode)
+    ob = last.id_data
+    posed(last, has_keys)
+    ob.pose.bones["root"]["IK_FK"] = 0.5
+    SETUPS[setup](last)
+    bpy.context.scene.frame_set(6)
+    before = seen(ob, frames=ALL)
+    now = rigs.matrices(ob, ("thigh.L", "shin.L"))
+    report = bake(addon, last, frames=IN)
+    assert "The driver of IK Influence of 'shin.L' is muted now: keys say what it said" in report.warnings
+    assert [curve.mute for curve in ob.animation_data.drivers if "IK Influence" in curve.data_path] == [True]
+    np.testing.assert_allclose(rigs.matrices(ob, ("thigh.L", "shin.L")), now, atol=2e-5)
+    after = seen(ob, frames=ALL)
+    whole = [i for i, frame in enumerate(ALL) if isinstance(frame, int) or setup != "TIME"]
+    near = [i for i in whole if ALL[i] != 5.5]  # half frames are between keys there
+    np.testing.assert_allclose(after[near], before[near], atol=5e-5)
+    for frame in ALL:
+        bpy.context.scene.frame_set(int(frame // 1), subframe=frame % 1)
+        assert frame not in IN or last["IK Influence"] == 0.0
+    bake(addon, last, frames=[10, 11])  # with keys for what was driven
+    np.testing.assert_allclose(seen(ob, frames=ALL)[near], before[near], atol=5e-5)
+
+
+@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
+@pytest.mark.parametrize("how", ["remove", "for_game"])
+def test_a_limb_that_goes_takes_its_driver_along(addon, mode, how):
+    last = walker(addon, mode)
+    ob = last.id_data
+    SETUPS["RAMPS"](last)
+    before = seen(ob, frames=IN)
+    bake(addon, last, frames=IN, **{how: True})
+    np.testing.assert_allclose(seen(ob, frames=IN), before, atol=2e-5)
+    assert not [curve for curve in ob.animation_data.drivers if "IK Influence" in curve.data_path]
+
+
+def test_cancelled(addon):
+    """While the frames outside are looked at."""
+    last = walker(addon)
+    SETUPS["RAMPS"](last)
+    keys, done = curves(addon, last.id_data), []
+
+    def progress(part):
+        done.append(part)
+        if done.count(1.0) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bake(addon, last, frames=IN, progress=progress)
+    assert curves(addon, last.id_data) == keys
+    assert not any(curve.mute for curve in last.id_data.animation_data.drivers)
+    assert len(bpy.data.scenes) == 1
+
+
+@pytest.mark.parametrize("mode", ["LIVE", "RIG"])
+def test_of_a_library(addon, tmp_path, mode):
+    """The driver is muted on the override, which keeps that in its file."""
+    ob = rigs.biped()
+    adding = addon("limb.tasks.adding")
+    lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])])
+    if mode == "RIG":
+        addon("mechanism.modes").to_rig(bpy.context, lasts)
+    drive(ob.pose.bones["shin.L"], 'pose.bones["hand.R"].location[0]', "1 - slider")
+    (ob,) = overridden(saved(ob, tmp_path))
+    for frame, x in ((1, 0.0), (6, 1.0), (14, 0.2)):
+        for name in ("hand.R", "target_shin.L"):
+            ob.pose.bones[name].location = (x, 0.2 * x, 0.0)
+            ob.pose.bones[name].keyframe_insert("location", frame=frame)
+    before = seen(ob, frames=FRAMES)
+    bake(addon, ob.pose.bones["shin.L"], frames=IN)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    (ob,) = [each for each in bpy.data.objects if each.override_library and each.type == "ARMATURE"]
+    np.testing.assert_allclose(seen(ob, frames=FRAMES), before, atol=5e-5)

@@ -1,0 +1,212 @@
+"""Switching with keys changes the frames from the switch to the next keys, and no other: with animation before, between
+and after, in both modes."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion, Vector
+
+from tests.blender import rigs
+
+NAMES = ("upper", "lower", "foot")
+FRAMES = range(1, 61)
+MOVED = 5e-5
+"""How far joints may move, in scene units: rigs here are about 1 large."""
+
+IK_KEYS, FK_KEYS = (1, 20, 40), (1, 25, 45)
+TO_FK, TO_IK = 20, 30
+
+
+@pytest.fixture
+def autokey(monkeypatch):
+    """Auto Keying, in any Blender."""
+    settings = bpy.context.scene.tool_settings
+    settings.use_keyframe_insert_auto = True
+    monkeypatch.setattr(bpy.context.preferences.edit, "use_keyframe_insert_available", False)
+    return settings
+
+
+@pytest.fixture
+def limb(add, addon):
+    """A limb on the rig or live whose target has keys, its pole and swivel too if asked to; its bones may have keys."""
+
+    def make(seed: int, mode: str, interpolation: str, fk_keys: Any = FK_KEYS, knee: str = "FREE", **options: Any):
+        rng = random.Random(seed)
+        ob = rigs.random_limb(rng)
+        last = add(ob, "lower", knee=knee, **options)[0]
+        if mode == "RIG":
+            addon("mechanism.modes").to_rig(bpy.context, [last])
+        last = ob.pose.bones["lower"]
+        shape = addon("limb.shape").shape_of(last)
+        target = ob.pose.bones.get("target_lower") or last.planar_ik.target
+        for frame in IK_KEYS:
+            target.location = target.location + 0.25 * Vector(rng.uniform(-1, 1) for _ in range(3))
+            target.keyframe_insert("location", frame=frame)
+            if seed and knee == "FREE":
+                last.planar_ik.swivel = rng.uniform(-1, 1)
+                last.keyframe_insert('["IK Swivel"]', frame=frame)
+        for frame in fk_keys:
+            last.parent.rotation_quaternion = rigs.turn(rng, 2)
+            last.rotation_quaternion = Quaternion(shape.normals[1], rng.uniform(-1.0, 1.0))
+            for bone in (last.parent, last):
+                bone.keyframe_insert("rotation_quaternion", frame=frame)
+        for curve in {*addon("blender.animation").curves_of(ob), *addon("blender.animation").curves_of(target.id_data)}:
+            for key in curve.keyframe_points:
+                key.interpolation = interpolation
+            curve.update()
+        return last
+
+    return make
+
+
+def joints(last: Any, frames: Any = FRAMES) -> dict[int, Any]:
+    found = {}
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        found[frame] = rigs.matrices(last.id_data, NAMES)[:, :3, 3]
+    return found
+
+
+def in_fk(last: Any) -> dict[int, Any]:
+    """The joints that FK alone shows."""
+    last.planar_ik.influence = 0.0
+    found = joints(last)
+    last.planar_ik.influence = 1.0
+    return found
+
+
+def off(one: dict[int, Any], other: dict[int, Any], frames: Any) -> float:
+    return max((float(np.abs(one[frame] - other[frame]).max()) for frame in frames), default=0.0)
+
+
+def switch_at(tasks: Any, last: Any, frame: int, to: str) -> None:
+    """Switch in a frame, where nothing moves."""
+    bpy.context.scene.frame_set(frame)
+    before = rigs.matrices(last.id_data, NAMES)[:, :3, 3]
+    tasks("snapping").switch(bpy.context, [last], to)
+    after = joints(last, [frame])[frame]
+    assert np.abs(after - before).max() < MOVED
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("knee", ["FREE", "POLE"])
+@pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT", "SINE", "BOUNCE"])
+@pytest.mark.parametrize("fk_keys", [(), FK_KEYS])
+def test_there_and_back(limb, autokey, tasks, mode, knee, interpolation, fk_keys):
+    for seed in range(2):
+        last = limb(seed, mode, interpolation, fk_keys, knee, controls=("BONES", "EMPTIES")[seed])
+        ik, fk = joints(last), in_fk(last)
+        switch_at(tasks, last, TO_FK, "FK")
+        once = joints(last)
+        assert off(ik, once, range(1, TO_FK + 1)) < MOVED
+        assert off(fk, once, range(25, 61) if fk_keys else ()) < MOVED
+        assert off(once, dict.fromkeys(FRAMES, once[TO_FK]), () if fk_keys else range(TO_FK, 61)) < MOVED
+        switch_at(tasks, last, TO_IK, "IK")
+        twice = joints(last)
+        assert off(once, twice, range(1, TO_IK + 1)) < MOVED
+        assert off(ik, twice, range(40, 61)) < MOVED
+        tips = np.array([twice[frame][-1] for frame in range(TO_IK, 41)])
+        steps = np.linalg.norm(np.diff(tips, axis=0), axis=1)
+        if interpolation == "CONSTANT":
+            assert steps[:-1].max() < MOVED
+        elif interpolation in ("LINEAR", "BEZIER"):
+            assert steps.min() > 0.0
+            assert steps.max() < 0.35 * steps.sum()
+        else:
+            assert steps.max() < 0.6 * steps.sum()
+
+
+def test_two_limbs_whose_next_keys_are_in_different_frames(add, autokey, tasks):
+    ob = rigs.biped()
+    lasts = add(ob, "shin.L", "shin.R", foot=False)
+    names, rng = ("shin.L", "foot.L", "shin.R", "foot.R"), random.Random(3)
+    for side, frames in (("L", (1, 20, 35)), ("R", (1, 20, 50))):
+        target = ob.pose.bones[f"target_shin.{side}"]
+        for frame in frames:
+            target.location = 0.15 * Vector(rng.uniform(-1, 1) for _ in range(3))
+            target.keyframe_insert("location", frame=frame)
+
+    def at(frame):
+        bpy.context.scene.frame_set(frame)
+        return rigs.matrices(ob, names)[:, :3, 3]
+
+    before = [at(frame) for frame in FRAMES]
+    at(25)
+    tasks("snapping").switch(bpy.context, lasts, "FK")
+    for last in lasts:
+        last.parent.rotation_quaternion = rigs.turn(rng)
+        last.parent.keyframe_insert("rotation_quaternion", frame=30)
+    posed = at(30)
+    tasks("snapping").switch(bpy.context, lasts, "IK")
+    assert np.abs(at(30) - posed).max() < MOVED
+    after = [at(frame) for frame in FRAMES]
+    differ = np.abs(np.array(after) - before).max(axis=2)
+    assert differ[:24].max() < MOVED
+    assert differ[34:, :2].max() < MOVED
+    assert differ[49:].max() < MOVED
+    assert differ[29:34].max() > 0.01
+
+
+def keys_of(addon: Any, ob: Any, part: str) -> dict[int, list[Any]]:
+    """Frame, type and interpolation of the keys of a channel's numbers."""
+    return {
+        curve.array_index: [(key.co.x, key.type, key.interpolation) for key in curve.keyframe_points]
+        for curve in addon("blender.animation").curves_of(ob)
+        if part in curve.data_path
+    }
+
+
+@pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT"])
+def test_only_what_holds_the_old_state_is_constant(limb, autokey, tasks, addon, interpolation):
+    autokey.keyframe_type = "EXTREME"
+    last = limb(4, "RIG", interpolation, ())
+    switch_at(tasks, last, TO_FK, "FK")
+    switch_at(tasks, last, TO_IK, "IK")
+    location = keys_of(addon, last.id_data, '"target_lower"].location')
+    old, new = "KEYFRAME", "EXTREME"
+    made = [(29.0, new, "CONSTANT"), (30.0, new, interpolation)]
+    kept = [(float(frame), old, interpolation) for frame in IK_KEYS]
+    assert [*location.values()] == [[*kept[:2], *made, kept[2]]] * 3
+    assert keys_of(addon, last.id_data, "IK Influence") == {
+        0: [(float(frame), new, "CONSTANT") for frame in (19, 20, 29, 30)]
+    }
+    turns = keys_of(addon, last.id_data, '"lower"].rotation_quaternion')
+    assert [*turns.values()] == [[(19.0, new, "CONSTANT"), (20.0, new, "BEZIER")]] * 4
+
+
+def test_what_is_locked_has_keys_only_where_it_moved(limb, autokey, tasks, addon):
+    last = limb(5, "RIG", "BEZIER", ())
+    target, ob = last.id_data.pose.bones["target_lower"], last.id_data
+    for bone in (target, last):
+        bone.lock_rotation, bone.lock_rotation_w = (True, True, True), True
+    ik = joints(last)
+    switch_at(tasks, last, TO_FK, "FK")
+    switch_at(tasks, last, TO_IK, "IK")
+    again = joints(last)
+    assert off(ik, again, [*range(1, 21), *range(40, 61)]) < MOVED
+    assert keys_of(addon, ob, '"target_lower"].rotation') == {}
+    assert len(keys_of(addon, ob, '"target_lower"].location')) == 3
+    assert keys_of(addon, ob, '"lower"].rotation')
+
+
+def test_a_keying_set_says_what_gets_keys(limb, autokey, tasks, addon):
+    """What it has not is changed without keys, as with Auto Keying off."""
+    last = limb(6, "RIG", "BEZIER", ())
+    ob = last.id_data
+    listed = bpy.context.scene.keying_sets.new(idname="MINE", name="Mine")
+    for name in ("upper", "lower"):
+        path = listed.paths.add(ob, f'pose.bones["{name}"].rotation_quaternion')
+        path.group_method, path.group = "NAMED", "Mine Alone"
+    bpy.context.scene.keying_sets.active = listed
+    autokey.use_keyframe_insert_keyingset = True
+    switch_at(tasks, last, TO_FK, "FK")
+    assert len(keys_of(addon, ob, '"upper"].rotation_quaternion')) == 4
+    assert keys_of(addon, ob, "IK Influence") == {}
+    autokey.use_keyframe_insert_keyingset = False
+    tasks("snapping").switch(bpy.context, [last], "IK")
+    assert len(keys_of(addon, ob, "IK Influence")) == 1
