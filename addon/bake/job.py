@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from bpy.types import Context, PoseBone
 
+from ..blender.transaction import all_or_nothing
 from ..blender.types import scene_of
 from ..limb.home import Hooks, group_of
 from ..limb.tasks.removing import remove
+from ..limb.whole import concerned
 from ..limb.words import Refused
 from ..live import refresh
 from .frames import times_of
@@ -45,6 +47,14 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
     """The same for a window, which has to be drawn meanwhile: a step for each frame, of which the part done is given;
     closed before the end, the file is as it was."""
     lasts, notes = check(request)
+    with all_or_nothing(context, concerned(last.id_data for last in lasts)):
+        report = yield from _steps(context, request, lasts, notes)
+    return report
+
+
+def _steps(
+    context: Context, request: Request, lasts: list[PoseBone], notes: list[Refused]
+) -> Generator[float, None, Report]:
     modes = [Hooks.mode(last) for last in lasts]
     names = [(last.id_data.name, last.name) for last in lasts]
     way = way_of(lasts)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...blender.animation import driver_of, is_animated, move_curves
 from ...blender.editing import frame_held, unkeyed_kept
+from ...blender.transaction import all_or_nothing
 from ...blender.types import ArmatureObject, path_to_custom, tag, view_layer_of
 from ...solver.matrices import applied
 from ..follow import read
@@ -23,6 +24,7 @@ from ..settings import GROUP, PART, SLIDER, WAS
 from ..shape import hinge_axis, make_shape
 from ..solving import limbs_now
 from ..status import measure
+from ..whole import wholly
 from ..words import Refused
 from .fitting import fit, keep
 from .recognising import check_editable, check_zigzag
@@ -75,6 +77,7 @@ def candidates(ob: ArmatureObject) -> list[PoseBone]:
     return [bone for bone in bones if _active(bone) and PART not in bone.bone and not is_limb(bone)]
 
 
+@wholly
 def convert(context: Context, lasts: Sequence[PoseBone], tolerance: float = 1e-3) -> Converted:
     """Make limbs of the IK constraints of these bones: those of which knee and tip stay within a tolerance, in lengths
     of the limb. Raises `Refused` if there are none."""
@@ -82,7 +85,8 @@ def convert(context: Context, lasts: Sequence[PoseBone], tolerance: float = 1e-3
     named = [(last.id_data, last.name) for last in lasts]
     for ob, name in named:
         try:
-            done.warnings.extend(_convert(context, ob.pose.bones[name], tolerance))
+            with all_or_nothing(context, [ob]):
+                done.warnings.extend(_convert(context, ob.pose.bones[name], tolerance))
         except Refused as why:
             done.refused.append(why)
             continue
@@ -128,7 +132,6 @@ def _convert(context: Context, last: PoseBone, tolerance: float) -> list[Refused
         view_layer_of(context).update()
         moved = float(np.abs(_solved(context, last) - before).max())
         if not moved <= tolerance:
-            remove(context, [last])
             raise Refused(
                 "'{bone}' would move by {moved} of its length: convert it in the rest pose, or set Tolerance to more",
                 bone=last.name,

@@ -15,11 +15,13 @@ from ...blender.types import path_to_custom, tag
 from ..follow import follow_of
 from ..home import Hooks, drop_home, home_of
 from ..settings import GROUP, SLIDER, SLIDERS, WAS
+from ..whole import wholly
 from .controls import take_away_unused
 from .feet import set_feet
 from .recognising import check_editable
 
 
+@wholly
 def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Take limbs away, of one rig or several, with what animates their settings and the controls that nothing uses any
     more. The bones have their own pose again. A constraint that was there before the limb poses again."""

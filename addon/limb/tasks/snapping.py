@@ -27,6 +27,7 @@ from ..moving import Move, check_movable, check_undriven, move, rig_slider
 from ..settings import SLIDER
 from ..solving import LimbsNow, limbs_now, solve
 from ..status import check
+from ..whole import wholly
 from ..words import Refused
 from . import feet
 from .fitting import PAST_STRAIGHT, Posture, angle_of, hold
@@ -51,6 +52,7 @@ class Snapped(NamedTuple):
 Snap = Callable[[Context, Sequence[PoseBone]], Snapped]
 
 
+@wholly
 def snap_target(
     context: Context, lasts: Sequence[PoseBone], frames: Iterable[int] | None = None, progress: Progress | None = None
 ) -> list[Refused]:
@@ -59,6 +61,7 @@ def snap_target(
     return _snap(context, lasts, to_target, frames, progress)
 
 
+@wholly
 def snap_fk(
     context: Context, lasts: Sequence[PoseBone], frames: Iterable[int] | None = None, progress: Progress | None = None
 ) -> list[Refused]:
@@ -255,6 +258,7 @@ class Switched(NamedTuple):
     warnings: list[Refused]
 
 
+@wholly
 def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, insert_keys: bool = False) -> Switched:
     """Switch limbs to ``FK`` or ``IK``, by default to the other than the first one has, and keep their pose. With
     autokey or ``insert_keys``, keys hold the old state up to the frame before. Raises `Refused`."""
