@@ -10,7 +10,7 @@ from zlib import crc32
 from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix
 
-from ..blender.animation import drivers_of
+from ..blender.animation import drivers_of, drop_if_empty
 from ..blender.editing import collect, edit_mode, frame_held, remove_bones, unkeyed_kept
 from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, all_objects, is_armature, path_to_bone, path_to_custom, split_path
@@ -213,9 +213,7 @@ def _let_go(ob: ArmatureObject, parts: set[str], limbs: set[str]) -> None:
         is_gone = PART_NAME.match(name) and name not in ob.pose.bones
         if name in parts or is_gone or (name in driven and path.startswith(f'constraints["{MADE_BY_US}')):
             ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
-    data = ob.animation_data
-    if data and not (data.drivers or data.action or data.nla_tracks):
-        ob.animation_data_clear()
+    drop_if_empty(ob)
 
 
 def _held_by_others(ob: ArmatureObject) -> set[str]:

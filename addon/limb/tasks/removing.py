@@ -8,7 +8,7 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ...blender.animation import drivers_of, move_curves, stop
+from ...blender.animation import drivers_of, drop_if_empty, move_curves, stop
 from ...blender.dependencies import Carrier
 from ...blender.editing import frame_held, unkeyed_kept
 from ...blender.types import path_to_custom, tag
@@ -37,6 +37,8 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
     set_feet(lasts, False)
     for last in lasts:
         _drop(context, last)
+    for ob in dict.fromkeys(ob for ob, _ in named):
+        drop_if_empty(ob)
     take_away_unused(context, followed)
 
 
