@@ -11,9 +11,11 @@ from bpy.types import Context, PoseBone
 from ..blender.action_writer import ActionWriter
 from ..blender.editing import mute_drivers
 from ..blender.stepping import times_of
+from ..blender.transaction import all_or_nothing
 from ..blender.types import scene_of
 from ..limb.home import Hooks, group_of, path_to_influence
 from ..limb.tasks.removing import remove
+from ..limb.whole import concerned
 from ..limb.words import Refused
 from ..live import refresh
 from .driven import driver_of_influence, influence_outside
@@ -49,6 +51,14 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
     """The same for a window, which has to be drawn meanwhile: a step for each frame, of which the part done is given;
     closed before the end, the file is as it was."""
     lasts, notes = check(request)
+    with all_or_nothing(context, concerned(last.id_data for last in lasts)):
+        report = yield from _steps(context, request, lasts, notes)
+    return report
+
+
+def _steps(
+    context: Context, request: Request, lasts: list[PoseBone], notes: list[Refused]
+) -> Generator[float, None, Report]:
     modes = [Hooks.mode(last) for last in lasts]
     names = [(last.id_data.name, last.name) for last in lasts]
     way = way_of(lasts)

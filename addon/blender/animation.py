@@ -126,6 +126,13 @@ def using_action(owner: Any, action: Any) -> Iterator[None]:
         action.use_fake_user = had_user
 
 
+def drop_if_empty(owner: Any) -> None:
+    """Take the animation data of a datablock away if nothing is in it."""
+    data = owner.animation_data
+    if data and not (data.drivers or data.action or data.nla_tracks):
+        owner.animation_data_clear()
+
+
 def curve_holder(owner: Any) -> Any:
     """What holds the F-curves and groups of a datablock's own action, made if there is none: the channelbag of its
     slot; before slotted actions (4.4), the action. The datablock alone has it: see `make_own`."""

@@ -172,3 +172,53 @@ def _shown(context: Context, ob: Object) -> Iterator[None]:
         if is_hidden:
             ob.hide_set(True, view_layer=layer)
         ob.hide_viewport, ob.hide_select = disabled
+
+
+class View:
+    """What of the view layer a person sees: the frame, and of objects the modes, what is selected, active, hidden."""
+
+    def __init__(self, context: Context) -> None:
+        objects, layer, self.scene = _objects_of(context), view_layer_of(context), scene_of(context)
+        self.layer, self.active, self.frame = layer, objects.active, _frame_of(self.scene)
+        self.seen = {
+            ob: (ob.mode, ob.select_get(), ob.hide_get(view_layer=layer), ob.hide_viewport, ob.hide_select)
+            for ob in objects
+        }
+        self.linked = {*self.scene.collection.objects}
+
+    def leave_modes(self, context: Context) -> None:
+        """Go to Object Mode with what is in another mode than before."""
+        for ob in [*_objects_of(context)]:
+            if ob.mode != "OBJECT" and (ob not in self.seen or ob.mode != self.seen[ob][0]):
+                _select(context, [ob])
+                _set_mode(context, ob, "OBJECT")
+
+    def restore_frame(self, context: Context) -> None:
+        """Come back to the frame."""
+        if _frame_of(self.scene) != self.frame:
+            set_frame(self.scene, self.frame)
+
+    def restore(self, context: Context) -> None:
+        """Make all as it was."""
+        for ob in [ob for ob in self.scene.collection.objects if ob not in self.linked]:
+            self.scene.collection.objects.unlink(ob)
+        for ob, (_, _, _, *disabled) in self.seen.items():
+            if [ob.hide_viewport, ob.hide_select] != disabled:
+                ob.hide_viewport, ob.hide_select = disabled
+        left: dict[str, list[Any]] = {}
+        for ob, (mode, *_) in self.seen.items():
+            if ob.mode != mode:
+                left.setdefault(mode, []).append(ob)
+        for mode, each in left.items():
+            _select(context, each)
+            _set_mode(context, self.active if self.active in each else each[0], mode)
+        _select(context, {ob for ob, (_, is_selected, *_) in self.seen.items() if is_selected})
+        for ob, (_, _, is_hidden, *_) in self.seen.items():
+            if ob.hide_get(view_layer=self.layer) != is_hidden:
+                ob.hide_set(is_hidden, view_layer=self.layer)
+        if _objects_of(context).active != self.active:
+            _objects_of(context).active = self.active
+
+
+def _frame_of(scene: Scene) -> float:
+    return scene.frame_current + scene.frame_subframe

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
@@ -22,6 +23,15 @@ else:
     ArmatureObject = Object
 
 _BONE_PATH = re.compile(r'(?:pose\.)?bones\["([^"\\]*(?:\\.[^"\\]*)*)"\]\.?(.*)', re.DOTALL)
+
+
+BACKUP = ".backup of planar_ik"
+"""What copies are called that a task keeps in case it fails: see `transaction`."""
+
+
+def all_objects() -> Iterator[Object]:
+    """The objects of the file, without copies that a task keeps in case it fails."""
+    return (ob for ob in bpy.data.objects if not ob.name.startswith(BACKUP))
 
 
 def is_armature(ob: Object | None) -> TypeGuard[ArmatureObject]:

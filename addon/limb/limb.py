@@ -5,12 +5,14 @@ would make Blender 4.2 and 4.5 compare it for every bone of every library overri
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from math import isfinite
 from typing import Any
 
 import bpy
 from bpy.types import Object, PoseBone
 
+from ..blender.transaction import all_or_nothing
 from ..blender.types import tag, view_layer_of
 from . import home
 from .follow import follow_of
@@ -21,6 +23,7 @@ from .status import Status, status_of
 from .tasks.feet import refollow
 from .tasks.recognising import check_zigzag
 from .tasks.removing import remove
+from .whole import concerned
 from .words import Refused
 
 
@@ -49,12 +52,14 @@ class PlanarIK:
 
     @enabled.setter
     def enabled(self, value: bool) -> None:
-        if value and not self.enabled:
-            home.make_home(self.bone)
-            choose_plane(self.bone)
-        elif not value and GROUP in self.bone:  # type: ignore[operator]
-            remove(bpy.context, [self.bone])
-        tag(self.bone)
+        ob, name = self.bone.id_data, self.bone.name
+        with _wholly(self.bone):
+            if value and not self.enabled:
+                home.make_home(self.bone)
+                choose_plane(self.bone)
+            elif not value and GROUP in self.bone:  # type: ignore[operator]
+                remove(bpy.context, [self.bone])
+            tag(ob.pose.bones[name])
 
     @property
     def chain_count(self) -> int:
@@ -70,17 +75,19 @@ class PlanarIK:
             return
         home.check_parents(self.bone, value)
         check_zigzag(make_shape(self.bone, links))
-        if not self.enabled:
-            self.enabled = True
-        home.make_home(self.bone, links)
-        group: Any = self.bone[GROUP]
-        if "stills" in group:
-            del group["stills"]
-        key = SLIDER["ankle"].key
-        if value == 2 and key in self.bone:  # type: ignore[operator]
-            del self.bone[key]
-        Hooks.rebuild(self.bone)
-        tag(self.bone)
+        _check_structure(self.bone)
+        with _wholly(self.bone):
+            if not self.enabled:
+                self.enabled = True
+            home.make_home(self.bone, links)
+            group: Any = self.bone[GROUP]
+            if "stills" in group:
+                del group["stills"]
+            key = SLIDER["ankle"].key
+            if value == 2 and key in self.bone:  # type: ignore[operator]
+                del self.bone[key]
+            Hooks.rebuild(self.bone)
+            tag(self.bone)
 
     @property
     def mode(self) -> str:
@@ -111,6 +118,18 @@ class PlanarIK:
         return self.status.message if self.enabled else ""
 
 
+def _wholly(bone: PoseBone) -> AbstractContextManager[None]:
+    """What is set on a limb is set wholly or not at all."""
+    return all_or_nothing(bpy.context, concerned([bone.id_data]))
+
+
+def _check_structure(bone: PoseBone) -> None:
+    """Refuse what changes more of a limb than sliders where Blender would not keep that."""
+    ob = bone.id_data
+    if ob.library or ob.override_library or (home.is_limb(bone) and Hooks.mode(bone) == "RIG" and ob.data.library):
+        raise Refused("'{rig}' comes from another file: set this there", rig=ob.name)
+
+
 def _followed(name: str, title: str) -> property:
     """A setting that the home has: what the limb follows."""
 
@@ -119,14 +138,15 @@ def _followed(name: str, title: str) -> property:
         return getattr(constraint, name) if constraint else (None if "sub" not in name else "")
 
     def write(self: PlanarIK, value: Object | str | None) -> None:
-        if not self.enabled:
-            self.enabled = True
-        setattr(home.home_of(self.bone), name, value)
-        if name == "pole_target" and value is not None and home.choices_of(self.bone)["plane"] != "POLE":
-            self.plane = "POLE"
-        Hooks.retarget(self.bone)
-        refollow(self.bone)
-        tag(self.bone)
+        with _wholly(self.bone):
+            if not self.enabled:
+                self.enabled = True
+            setattr(home.home_of(self.bone), name, value)
+            if name == "pole_target" and value is not None and home.choices_of(self.bone)["plane"] != "POLE":
+                self.plane = "POLE"
+            Hooks.retarget(self.bone)
+            refollow(self.bone)
+            tag(self.bone)
 
     return property(read, write, doc=title)
 
@@ -145,18 +165,24 @@ def _slider(name: str) -> property:
             raise ValueError(f"{name} is a number, not {value}")
         if slider.limits:
             number = min(max(number, slider.limits[0]), slider.limits[1])
-        if not self.enabled:
-            self.enabled = True
         if name == "ankle" and len(home.links_of(self.bone)) < 3:
             raise Refused("'{bone}' has two bones: limbs of three or four have an ankle", bone=self.bone.name)
-        is_new = not home.has_slider(self.bone, name)
-        if is_new:
-            home.make_slider(self.bone, slider)
-        self.bone[slider.key] = number
-        if is_new:
-            home.align(self.bone)
-            Hooks.rebuild(self.bone)
-        tag(self.bone)
+        if self.enabled and home.has_slider(self.bone, name):
+            self.bone[slider.key] = number
+            tag(self.bone)
+            return
+        _check_structure(self.bone)
+        with _wholly(self.bone):
+            if not self.enabled:
+                self.enabled = True
+            is_new = not home.has_slider(self.bone, name)
+            if is_new:
+                home.make_slider(self.bone, slider)
+            self.bone[slider.key] = number
+            if is_new:
+                home.align(self.bone)
+                Hooks.rebuild(self.bone)
+            tag(self.bone)
 
     return property(read, write, doc=slider.description)
 
@@ -177,9 +203,12 @@ def _choice(name: str) -> property:
             if not isfinite(value):
                 raise ValueError(f"{name} is a number, not {value}")
             value = min(max(value, allowed[0]), allowed[1])
-        if not self.enabled:
-            self.enabled = True
-        if home.choices_of(self.bone)[name] != value:
+        if self.enabled and home.choices_of(self.bone)[name] == value:
+            return
+        _check_structure(self.bone)
+        with _wholly(self.bone):
+            if not self.enabled:
+                self.enabled = True
             self.bone[GROUP][name] = value
             home.align(self.bone)
             Hooks.rebuild(self.bone)

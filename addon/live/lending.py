@@ -8,6 +8,7 @@ would be those of the window's frame. So the values of the evaluated frame are l
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import ExitStack
 from typing import Any, Literal
 
 import numpy as np
@@ -47,8 +48,9 @@ class Lending:
 
     def take_back(self) -> None:
         """Put back what was there; the evaluated pose stays."""
-        for channel, rows in self._rows.items():
-            channels.take_back(self.rig, channel, rows, self._given[channel])
+        with ExitStack() as stack:  # each of them, though another may fail
+            for channel, rows in self._rows.items():
+                stack.callback(channels.take_back, self.rig, channel, rows, self._given[channel])
 
     def _lend_animation(self, paths: Collection[str], evaluated: Any) -> None:
         for path in paths:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-import bpy
 import numpy as np
 from bpy.types import Object, PoseBone
 
 from ..blender.animation import animated_paths
 from ..blender.dependencies import Carrier, Dependencies
 from ..blender.rotation import rotation_channel
-from ..blender.types import ArmatureObject, is_armature
+from ..blender.types import ArmatureObject, all_objects, is_armature
 from ..limb.follow import follow_of
 from ..limb.home import Hooks, bones_of_limb, by_rig, limbs_of, line_of, links_of
 from ..limb.settings import GROUP, SLIDERS
@@ -62,12 +61,12 @@ class Plan:
     def make(self) -> None:
         """Look at all rigs of the file."""
         self.forget()
-        lasts = [bone for ob in bpy.data.objects if is_armature(ob) for bone in limbs_of(ob) if _is_posed(bone)]
+        lasts = [bone for ob in all_objects() if is_armature(ob) for bone in limbs_of(ob) if _is_posed(bone)]
         self.levels = [[*_groups(level)] for level in levels_of(lasts)]
         for rig, bones in by_rig(lasts).items():
             self.looks[rig] = look_of(rig, [bone.name for bone in bones])
             self.paths[rig] = animated_paths(rig)
-        self.tag = "DATA" if any(map(_is_simulated, bpy.data.objects)) else "OBJECT"
+        self.tag = "DATA" if any(map(_is_simulated, all_objects())) else "OBJECT"
         self.is_stale = False
 
     def has_changed(self, rig: ArmatureObject) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import ExitStack
 from typing import Any
 
 import bpy
@@ -29,8 +30,10 @@ def pose(depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> None:
     """Pose the limbs of evaluated rigs. The solutions are the evaluated pose's only: afterwards the channels are as the
     animator set them."""
     lent: dict[ArmatureObject, Lending] = {}
-    _busy[0] = True
-    try:
+    with ExitStack() as at_last:  # which all is done of, whatever fails of it
+        at_last.callback(_set_busy, False)
+        at_last.callback(_take_back, lent)
+        _set_busy(True)
         if _is_frame_due(depsgraph):
             _evaluate(depsgraph)
         for level in plan.levels:
@@ -39,10 +42,17 @@ def pose(depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> None:
                 _evaluate(depsgraph)
         if lent and depsgraph.mode == "VIEWPORT":
             _evaluate_elsewhere(depsgraph)
-    finally:
+
+
+def _set_busy(is_busy: bool) -> None:
+    _busy[0] = is_busy
+
+
+def _take_back(lent: dict[ArmatureObject, Lending]) -> None:
+    """Take back what was lent to rigs: to each, though it may fail for another."""
+    with ExitStack() as stack:
         for each in lent.values():
-            each.take_back()
-        _busy[0] = False
+            stack.callback(each.take_back)
 
 
 def _lend(group: Group, depsgraph: Depsgraph, lent: dict[ArmatureObject, Lending]) -> bool:

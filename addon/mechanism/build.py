@@ -7,19 +7,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
 
-import bpy
 from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix
 
-from ..blender.animation import drivers_of
+from ..blender.animation import drivers_of, drop_if_empty
 from ..blender.editing import collect, edit_mode, frame_held, remove_bones, unkeyed_kept
 from ..blender.fcurves import reset
-from ..blender.types import ArmatureObject, is_armature, path_to_bone, path_to_custom, split_path
+from ..blender.types import ArmatureObject, all_objects, is_armature, path_to_bone, path_to_custom, split_path
 from ..limb.follow import Follow
 from ..limb.home import align, bones_of_limb, by_rig, is_ours
 from ..limb.settings import MADE_BY_US, PART
 from .found import SPEC, found_on
-from .parts import ROLES, Constraint, Driver, Parts, Variable, parts_of
+from .parts import Constraint, Driver, Parts, Variable, parts_of
 from .spec import Spec, to_json
 
 COLLECTION = "MCH Planar IK"
@@ -35,25 +34,19 @@ Limb = tuple[ArmatureObject, Spec, Follow]
 
 
 def build(context: Context, limbs: Sequence[Limb]) -> None:
-    """Make mechanisms for limbs that have none, in one visit to Edit Mode for each rig. What fails half-way is taken
-    away again."""
+    """Make mechanisms for limbs that have none, in one visit to Edit Mode for each rig."""
     made: list[Made] = []
     rigs = list(dict.fromkeys(ob for ob, _, _ in limbs))
-    try:
-        with unkeyed_kept(context, rigs):
-            for ob in rigs:
-                with edit_mode(context, ob):
-                    for limb in limbs:
-                        if limb[0] == ob:
-                            made.append(Made(*limb, parts_of(limb[1]), names_in(limb[1])))
-                            _make_bones(made[-1])
-            with frame_held():  # not around Edit Mode, which has to see the window's own scene
-                for each in made:
-                    _finish(each)
-    except BaseException:
-        left = [(each, [name for role, name in each.names.items() if role in ROLES]) for each in made]
-        _take_away(context, [Left(each.ob, each.spec.bones, names) for each, names in left])
-        raise
+    with unkeyed_kept(context, rigs):
+        for ob in rigs:
+            with edit_mode(context, ob):
+                for limb in limbs:
+                    if limb[0] == ob:
+                        made.append(Made(*limb, parts_of(limb[1]), names_in(limb[1])))
+                        _make_bones(made[-1])
+        with frame_held():  # not around Edit Mode, which has to see the window's own scene
+            for each in made:
+                _finish(each)
 
 
 def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
@@ -220,15 +213,13 @@ def _let_go(ob: ArmatureObject, parts: set[str], limbs: set[str]) -> None:
         is_gone = PART_NAME.match(name) and name not in ob.pose.bones
         if name in parts or is_gone or (name in driven and path.startswith(f'constraints["{MADE_BY_US}')):
             ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
-    data = ob.animation_data
-    if data and not (data.drivers or data.action or data.nla_tracks):
-        ob.animation_data_clear()
+    drop_if_empty(ob)
 
 
 def _held_by_others(ob: ArmatureObject) -> set[str]:
     """The parts that limbs of other objects of the same armature take over from, and what these need."""
     held: set[str] = set()
-    for other in bpy.data.objects:
+    for other in all_objects():
         if other.data == ob.data and other != ob and is_armature(other):
             held.update(name for roles in found_on(other).used for name in roles.values())
     return held

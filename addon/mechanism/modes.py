@@ -10,6 +10,7 @@ from bpy.types import Context, PoseBone
 from ..blender.types import ArmatureObject, takes_bones
 from ..limb.follow import follow_of
 from ..limb.home import Hooks
+from ..limb.whole import wholly
 from ..limb.words import Refused
 from . import build, checking
 from .found import is_on_rig
@@ -21,6 +22,7 @@ def mode_of(last: PoseBone) -> str:
     return "RIG" if is_on_rig(last) else "LIVE"
 
 
+@wholly
 def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Give limbs a mechanism, in place of one that they have. Raises `Refused`."""
     named = _named(lasts)
@@ -29,6 +31,7 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     build.build(context, [(last.id_data, spec_of(last), follow_of(last)) for last in lasts])
 
 
+@wholly
 def to_live(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Take the mechanisms of limbs away. Raises `Refused`."""
     _named(lasts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bpy.types import Context, PoseBone
+from bpy.types import Context, Object, PoseBone
 
 from ..blender.dependencies import Carrier
 from ..blender.types import bones_of, children_of, has_bone, is_armature, view_layer_of
@@ -16,6 +16,7 @@ from ..limb.tasks.constraints import candidates
 from ..limb.tasks.controls import root_of
 from ..limb.tasks.feet import foot_of
 from ..limb.tasks.recognising import limb_at
+from ..limb.whole import concerned
 from ..limb.words import Refused
 
 Suggestion = tuple[PoseBone, tuple[int, ...]]
@@ -35,6 +36,14 @@ def limbs_meant(context: Context) -> list[PoseBone]:
     bones = list(context.selected_pose_bones or ())
     active = context.active_pose_bone
     return limbs_of_bones(context, bones or ([active] if active else []))
+
+
+def concerned_in(context: Context) -> list[Object]:
+    """The objects that an operator may change: those selected or posed, the rigs of the limbs meant, and what limbs of
+    all these follow."""
+    objects = [context.object, *context.selected_objects]
+    objects += [bone.id_data for bone in (*(context.selected_pose_bones or ()), *limbs_meant(context))]
+    return concerned(ob for ob in objects if ob)
 
 
 def limb_meant(context: Context) -> PoseBone | None:

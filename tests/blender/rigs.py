@@ -10,6 +10,8 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Quaternion, Vector
 
+from tests.blender.snapshots import snapshot  # noqa: F401
+
 Place = tuple[float, float, float]
 
 
@@ -165,44 +167,3 @@ def curves(ob: Any) -> list[Any]:
     if not hasattr(action, "layers"):
         return list(action.fcurves)
     return [curve for bag in action.layers[0].strips[0].channelbags for curve in bag.fcurves]
-
-
-def snapshot() -> dict[str, Any]:
-    """All of the file that a task could leave something in: what is compared before and after."""
-    bpy.context.view_layer.update()
-    found: dict[str, Any] = {"names": _names()}
-    for ob in bpy.data.objects:
-        data = ob.animation_data
-        found[ob.name] = (
-            ob.mode,
-            ob.select_get(),
-            ob == bpy.context.view_layer.objects.active,
-            [*ob.keys()],
-            [round(number, 6) for row in ob.matrix_world for number in row],
-            [(c.name, c.type, c.mute) for c in ob.constraints],
-            [(c.data_path, c.driver.expression) for c in data.drivers] if data else [],
-        )
-        if ob.type == "ARMATURE":
-            found[f"{ob.name} bones"] = [_of_bone(bone) for bone in ob.pose.bones]
-            found[f"{ob.name} collections"] = [each.name for each in ob.data.collections_all]
-    return found
-
-
-def _names() -> dict[str, list[str]]:
-    lists = ("objects", "armatures", "meshes", "actions", "scenes", "collections")
-    return {name: sorted(each.name for each in getattr(bpy.data, name)) for name in lists}
-
-
-def _of_bone(bone: Any) -> tuple[Any, ...]:
-    channels = (*bone.location, *bone.rotation_quaternion, *bone.rotation_euler, *bone.scale)
-    return (
-        bone.name,
-        bone.parent.name if bone.parent else "",
-        bone.bone.inherit_scale,
-        [*bone.keys()],
-        [*bone.bone.keys()],
-        [(c.name, c.type, c.mute, round(c.influence, 6)) for c in bone.constraints],
-        [round(number, 6) for number in channels],
-        [round(number, 5) for row in bone.matrix for number in row],
-        [round(number, 5) for row in bone.bone.matrix_local for number in row],
-    )

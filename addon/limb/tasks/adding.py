@@ -11,10 +11,11 @@ from mathutils import Matrix, Vector
 from ...blender.dependencies import Carrier, Dependencies
 from ...blender.types import ArmatureObject, bones_of, has_bone, tag, view_layer_of
 from ..follow import Follow, matrix_of, write
-from ..home import drop_home, is_limb, limbs_of, line_of, make_home
+from ..home import limbs_of, line_of, make_home
 from ..shape import Shape, hinge_axis, make_shape
+from ..whole import wholly
 from ..words import Refused
-from .controls import Control, is_aligned, make_controls, make_empty, take_away_unused
+from .controls import Control, is_aligned, make_controls, make_empty
 from .feet import foot_of, set_feet
 from .fitting import Fit, fit, keep
 from .keeping import animated_frames, fit_ik_to_fk, turns_seen
@@ -68,6 +69,7 @@ class Added(NamedTuple):
     warnings: list[Refused]
 
 
+@wholly
 def add(
     context: Context,
     requests: Sequence[Request],
@@ -93,19 +95,14 @@ def add(
     plans = _plans(context, requests, knee, tip, turn, seen)
     warnings: list[Refused] = []
     feet = _feet(context, plans) if foot else {}
-    made: list[Carrier] = []
-    try:
-        follows = followed_by(context, plans, controls, foot, made)
-        for plan, follow in zip(plans, follows, strict=True):
-            _make(plan, follow, tip)
-        view_layer_of(context).update()
-        _follow_with_feet(context, feet)
-        if frames:
-            lasts = [plan.last for plan in plans if plan.request.target is None]
-            warnings = fit_ik_to_fk(context, lasts, frames, tolerance)
-    except BaseException:
-        _undo(context, plans, made)
-        raise
+    follows = followed_by(context, plans, controls, foot)
+    for plan, follow in zip(plans, follows, strict=True):
+        _make(plan, follow, tip)
+    view_layer_of(context).update()
+    _follow_with_feet(context, feet)
+    if frames:
+        lasts = [plan.last for plan in plans if plan.request.target is None]
+        warnings = fit_ik_to_fk(context, lasts, frames, tolerance)
     return Added([plan.last for plan in plans], len(frames), warnings)
 
 
@@ -155,8 +152,8 @@ def check_followed(last: PoseBone, links: tuple[int, ...], followed: Carrier, am
         raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)
 
 
-def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool, made: list[Carrier]) -> list[Follow]:
-    """Make what is lacking for limbs to follow, and say what each follows. ``made`` gets what was made."""
+def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool) -> list[Follow]:
+    """Make what is lacking for limbs to follow, and say what each follows."""
     wanted: list[Control] = []
     places: list[tuple[int, int]] = []
     pairs = [[plan.request.target, plan.request.pole] for plan in plans]
@@ -168,9 +165,9 @@ def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool, made
             wanted.append(_pole(plan))
             places.append((i, 1))
     if wanted and kind == "BONES":
-        made += make_controls(context, wanted)
+        made = make_controls(context, wanted)
     else:
-        made += [make_empty(context, control) for control in wanted]
+        made = [make_empty(context, control) for control in wanted]
     for (i, k), carrier in zip(places, made, strict=True):
         pairs[i][k] = carrier
     return [Follow(*(target or (None, "")), *(pole or (None, ""))) for target, pole in pairs]
@@ -256,11 +253,3 @@ def _turned(context: Context, last: PoseBone, before: Matrix) -> float:
     after = matrix_of(foot.id_data, foot.name, context.evaluated_depsgraph_get())
     axes = zip(before.to_3x3().col, after.to_3x3().col, strict=True)
     return float(max(was.angle(now, 0.0) for was, now in axes))
-
-
-def _undo(context: Context, plans: list[Plan], made: list[Carrier]) -> None:
-    lasts = [plan.last for plan in plans if is_limb(plan.last)]
-    set_feet(lasts, False)
-    for last in lasts:
-        drop_home(last)
-    take_away_unused(context, made)

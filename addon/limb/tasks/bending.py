@@ -14,6 +14,7 @@ from ..follow import Follow, follow_of, is_gone, matrix_of, write
 from ..home import Hooks, choices_of, home_of, links_of
 from ..settings import GROUP
 from ..shape import make_shape
+from ..whole import wholly
 from ..words import Refused
 from .adding import Plan, Request, followed_by
 from .controls import take_away_unused
@@ -37,6 +38,7 @@ def make_poles(context: Context, lasts: Sequence[PoseBone]) -> None:
     _refit(context, lasts, "POLE", renewed="pole")
 
 
+@wholly
 def _refit(context: Context, lasts: Sequence[PoseBone], plane: str = "", renewed: str = "") -> None:
     for last in lasts:
         check_editable(last)
@@ -46,7 +48,7 @@ def _refit(context: Context, lasts: Sequence[PoseBone], plane: str = "", renewed
         stands = {i: _stand(context, plan.last) for i, plan in enumerate(plans) if foot_follows(plan.last)}
     for kind in dict.fromkeys(map(_kind, plans)):
         of_kind = [plan for plan in plans if _kind(plan) == kind]
-        for plan, follow in zip(of_kind, followed_by(context, of_kind, kind, bool(stands), []), strict=True):
+        for plan, follow in zip(of_kind, followed_by(context, of_kind, kind, bool(stands)), strict=True):
             _take(plan, follow)
     for plan in plans:
         Hooks.rebuild(plan.last)

@@ -13,7 +13,17 @@ from ...blender.animation import curves_everywhere, drivers_of
 from ...blender.dependencies import Carrier, constraint_targets
 from ...blender.editing import collect, edit_mode, remove_bones
 from ...blender.rotation import set_turn
-from ...blender.types import ArmatureObject, bones_of, is_armature, scene_of, split_path, takes_bones, view_layer_of
+from ...blender.transaction import at_end
+from ...blender.types import (
+    ArmatureObject,
+    all_objects,
+    bones_of,
+    is_armature,
+    scene_of,
+    split_path,
+    takes_bones,
+    view_layer_of,
+)
 from ..settings import PART
 
 COLLECTION = "IK Controls"
@@ -156,9 +166,6 @@ def is_control(ob: Object, bone: str) -> bool:
 def take_away_unused(context: Context, carriers: Iterable[Carrier]) -> None:
     """Remove those of these that were made for limbs to follow, and that nothing uses any more."""
     controls = [carrier for carrier in dict.fromkeys(carriers) if is_control(*carrier)]
-    for ob, _ in [carrier for carrier in controls if not carrier[1]]:
-        if not ob.animation_data and not _users_of(ob):
-            bpy.data.objects.remove(ob)
     bones = [(ob, bone) for ob, bone in controls if bone]
     used = _used_bones({ob.data for ob, _ in bones}) if bones else set()
     rigs: dict[Any, list[str]] = {}
@@ -166,6 +173,15 @@ def take_away_unused(context: Context, carriers: Iterable[Carrier]) -> None:
         if (ob.data, bone) not in used and takes_bones(ob):  # type: ignore[arg-type]
             rigs.setdefault(ob, []).append(bone)
     remove_bones(context, rigs, COLLECTION)
+    empties = [ob.name for ob, bone in controls if not bone]
+    at_end(lambda: _remove_unused(empties))
+
+
+def _remove_unused(empties: Iterable[str]) -> None:
+    """Remove empties and shapes for good, if nothing uses them."""
+    for ob in map(bpy.data.objects.get, empties):
+        if ob and not ob.animation_data and not _users_of(ob):
+            bpy.data.objects.remove(ob)
     for name, _ in SHAPES.values():
         shape = bpy.data.objects.get(name)
         if shape and not shape.users and shape.data:
@@ -182,7 +198,7 @@ def _used_bones(armatures: set[Any]) -> set[tuple[Any, str]]:
     """The bones of armatures that something uses, each with its armature: as parent, as target of objects and bones, or
     where their drivers and those of shape keys read; and those that have keys or drivers themselves."""
     used = {(armature, bone.parent.name) for armature in armatures for bone in armature.bones if bone.parent}
-    for ob in bpy.data.objects:
+    for ob in all_objects():
         owners = [ob, *(ob.pose.bones if is_armature(ob) else ())]
         carriers: list[Any] = [(ob.parent, ob.parent_bone)]
         carriers += [each for owner in owners for made in owner.constraints for each in constraint_targets(made)]

@@ -16,15 +16,17 @@ from ...blender.animation import actions_besides, is_animated, move_curves, usin
 from ...blender.dependencies import Dependencies
 from ...blender.editing import frame_held, unkeyed_kept
 from ...blender.stepping import stepping
+from ...blender.transaction import all_or_nothing
 from ...blender.types import ArmatureObject, path_to_bone, path_to_custom, tag, view_layer_of
 from ...solver.matrices import applied
 from ..follow import read
-from ..home import Hooks, is_converted, is_limb, make_home
+from ..home import Hooks, is_converted, make_home
 from ..pole_switch import switch_pole
 from ..settings import GROUP, SLIDER, WAS
 from ..shape import make_shape
 from ..solving import limbs_now
 from ..status import measure
+from ..whole import wholly
 from ..words import Refused
 from .constraints import (
     STRETCHED,
@@ -74,6 +76,7 @@ class Seen(NamedTuple):
     stances: list[Stances]
 
 
+@wholly
 def convert(
     context: Context,
     lasts: Sequence[PoseBone],
@@ -89,7 +92,8 @@ def convert(
     named = [(last.id_data, last.name) for last in lasts]
     for ob, name in named:
         try:
-            done.warnings.extend(_convert(context, ob.pose.bones[name], tolerance, mode, all_actions))
+            with all_or_nothing(context, [ob]):
+                done.warnings.extend(_convert(context, ob.pose.bones[name], tolerance, mode, all_actions))
         except Refused as why:
             done.refused.append(why)
             continue
@@ -119,17 +123,12 @@ def _convert(context: Context, last: PoseBone, tolerance: float, mode: str, all_
         here = Seen(None, [], [joints_of_bones(context, last, count)], [see_shown(context, [last], [solvers.links])])
     over_time = [_seen(context, solvers, action) for action in (None, *(others if all_actions else ()))]
     seen = [here, *(each for each in over_time if each.frames)]
-    try:
-        warnings = _make(context, solvers, found)
-        if mode == "RIG":
-            warnings += _put_on_rig(ob, name)
-        Hooks.refresh(context)
-        for each in seen:
-            warnings += _keep_still(context, ob.pose.bones[name], each, tolerance)
-    except BaseException:
-        if is_limb(ob.pose.bones[name]):
-            remove(context, [ob.pose.bones[name]])
-        raise
+    warnings = _make(context, solvers, found)
+    if mode == "RIG":
+        warnings += _put_on_rig(ob, name)
+    Hooks.refresh(context)
+    for each in seen:
+        warnings += _keep_still(context, ob.pose.bones[name], each, tolerance)
     if others and not all_actions:
         names = ", ".join(f"'{action.name}'" for action in others)
         warnings.append(

@@ -15,6 +15,7 @@ from ..follow import Follow, follow_of, matrix_of, write
 from ..home import Hooks, align, bones_of_limb, is_limb, links_of, make_home, make_slider
 from ..moving import Move, move
 from ..settings import CHOICES, GROUP, SLIDERS
+from ..whole import wholly
 from ..words import Refused
 from . import feet
 from .controls import Control, is_control, make_controls, make_empty
@@ -52,6 +53,7 @@ def other_of(last: PoseBone) -> PoseBone:
     return other
 
 
+@wholly
 def mirror(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str, str]]:
     """Give the other side of limbs their settings, and targets and poles that are posed as the mirror image of theirs;
     limbs and controls are made where there are none. Returns rigs with the names of both last bones. New limbs are

@@ -8,18 +8,20 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ...blender.animation import drivers_of, move_curves, stop
+from ...blender.animation import drivers_of, drop_if_empty, move_curves, stop
 from ...blender.dependencies import Carrier
 from ...blender.editing import frame_held, unkeyed_kept
 from ...blender.types import path_to_custom, tag
 from ..follow import follow_of
 from ..home import Hooks, drop_home, home_of
 from ..settings import GROUP, SLIDER, SLIDERS, WAS
+from ..whole import wholly
 from .controls import take_away_unused
 from .feet import set_feet
 from .recognising import check_editable
 
 
+@wholly
 def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Take limbs away, of one rig or several, with what animates their settings and the controls that nothing uses any
     more. The bones have their own pose again. A constraint that was there before the limb poses again."""
@@ -35,6 +37,8 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
     set_feet(lasts, False)
     for last in lasts:
         _drop(context, last)
+    for ob in dict.fromkeys(ob for ob, _ in named):
+        drop_if_empty(ob)
     take_away_unused(context, followed)
     Hooks.refresh(context)
 

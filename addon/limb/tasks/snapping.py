@@ -17,6 +17,7 @@ from ..moving import check_movable, check_undriven, rig_slider
 from ..settings import SLIDER
 from ..solving import limbs_now, scaled_bones, scales_of, solve
 from ..status import check
+from ..whole import wholly
 from ..words import Refused
 from . import feet
 from .keeping import fit_ik_to_fk
@@ -30,6 +31,7 @@ NEAR = 1e-4
 Snap = Callable[[Context, Sequence[PoseBone]], Matched]
 
 
+@wholly
 def snap_target(
     context: Context,
     lasts: Sequence[PoseBone],
@@ -46,6 +48,7 @@ def snap_target(
     return _snapped_here(context, to_target(context, lasts))
 
 
+@wholly
 def snap_fk(
     context: Context,
     lasts: Sequence[PoseBone],
@@ -130,6 +133,7 @@ class Switched(NamedTuple):
     warnings: list[Refused]
 
 
+@wholly
 def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, insert_keys: bool = False) -> Switched:
     """Switch limbs to ``FK`` or ``IK``, by default to the other than the first one has, and keep their pose. With
     autokey or ``insert_keys``, keys hold the old state up to the frame before. Raises `Refused`."""

@@ -152,6 +152,8 @@ class POSE_OT_planar_ik_bake(PoseOperator):
     def _request(self, context: Context) -> Request:
         scene = scene_of(context)
         start_from_scene(self, context)
+        if self.range == "PREVIEW" and not scene.use_preview_range:
+            raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
         lasts = limbs_meant(context) if self.which == "SELECTED" else limbs_in_view(context)
         start, end = {
             "SCENE": (scene.frame_start, scene.frame_end),

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from bpy.types import Context, Operator
 
+from ...blender.transaction import all_or_nothing
 from ...blender.types import view_layer_of
 from ...limb.words import Refused, told
-from ..finding import limbs_meant
+from ..finding import concerned_in, limbs_meant
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -28,10 +29,12 @@ class PoseOperator(Operator):
         return True
 
     def execute(self, context: Context) -> set[OperatorReturnItems]:
-        """Do it, or refuse with a sentence and change nothing."""
+        """Do it, or refuse with a sentence. Whatever is raised, nothing is changed; what is no refusal, Blender
+        shows."""
         view_layer_of(context).update()  # after an undo, as for Adjust Last Operation, Blender evaluates only later
         try:
-            self.act(context)
+            with all_or_nothing(context, concerned_in(context)):
+                self.act(context)
         except Refused as why:
             return self.refuse(why)
         return {"FINISHED"}

@@ -24,6 +24,9 @@ OPACITY = {"pole": 0.6, "miss": 0.9, "reach": 0.7, "ghost": 0.4}
 
 _handles: list[Any] = []
 
+_logged: set[str] = set()
+"""The errors that were logged, each once."""
+
 
 def colour_of(context: Context, role: str) -> tuple[float, float, float, float]:
     """The colour of a role, from the theme: red for what is missed, else that of posed bones."""
@@ -49,8 +52,10 @@ def _draw() -> None:
     context = bpy.context
     try:
         strokes = strokes_of(context)
-    except Exception:  # an error in a drawing handler would be raised at every redraw
-        log.exception("The overlay can't be drawn")
+    except Exception as error:  # in a drawing handler it would be shown at every redraw
+        if repr(error) not in _logged:
+            _logged.add(repr(error))
+            log.exception("The overlay can't be drawn")
         return
     if strokes:
         _draw_strokes(context, strokes)

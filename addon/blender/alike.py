@@ -1,0 +1,109 @@
+"""Making one thing of Blender's as another of its kind is: its settings, as RNA lists them, and its custom properties.
+
+What the two belong to may differ: where one refers to its own object, the other refers to its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import bpy
+from bpy.types import ID, Object, PoseBone
+
+COMPUTED = {"matrix", "matrix_basis", "matrix_local", "rna_type", "active"}
+"""What follows from something else; ``active`` of constraints is which one their panel shows."""
+
+
+class Mapping:
+    """From a copy back to the original: what refers to the copy is to refer to that."""
+
+    def __init__(self, copy: Object, original: Object) -> None:
+        self.copy, self.original = copy, original
+
+    def __call__(self, value: Any) -> Any:
+        """What stands for something of the copy."""
+        if value == self.copy:
+            return self.original
+        if isinstance(value, PoseBone) and value.id_data == self.copy:
+            return self.original.pose.bones.get(value.name)  # type: ignore[union-attr]  # it has as many bones
+        return value
+
+    def turn_back(self, owner: Any) -> None:
+        """Let a constraint refer to the original wherever it refers to the copy."""
+        for name in _settings(owner.bl_rna):
+            if getattr(owner, name) == self.copy:
+                sub = {path: getattr(owner, path) for path in _settings(owner.bl_rna) if path.endswith("subtarget")}
+                setattr(owner, name, self.original)
+                for path, bone in sub.items():
+                    setattr(owner, path, bone)
+
+
+def make_alike(now: Any, before: Any, mapping: Mapping | None = None, names: Sequence[str] | None = None) -> None:
+    """Set what is otherwise than before: all that can be set, or what is named."""
+    for name in names or _settings(now.bl_rna):
+        wanted = _plain(getattr(before, name), mapping)
+        if _plain(getattr(now, name)) != wanted:
+            with suppress(AttributeError, TypeError):  # what can be set only where something else is on
+                setattr(now, name, wanted)
+    for name in () if names else _nested(now.bl_rna):
+        make_alike(getattr(now, name), getattr(before, name))
+
+
+def differ(now: Any, before: Any, mapping: Mapping | None = None) -> bool:
+    """Whether anything that can be set is otherwise."""
+    return any(_plain(getattr(now, name)) != _plain(getattr(before, name), mapping) for name in _settings(now.bl_rna))
+
+
+def copy_properties(now: Any, before: Any) -> None:
+    """Make the custom properties the same: values, order, and what they look like."""
+    if [*now.keys()] == [*before.keys()]:
+        for name in [*before.keys()]:
+            if _property(now[name]) != _property(before[name]):
+                now[name] = _property(before[name])
+        return
+    for name in [*now.keys()]:
+        del now[name]
+    for name in [*before.keys()]:
+        path = f'["{bpy.utils.escape_identifier(name)}"]'
+        now[name] = _property(before[name])
+        with suppress(TypeError):  # which have none: groups
+            now.id_properties_ui(name).update_from(before.id_properties_ui(name))
+        with suppress(TypeError):
+            now.property_overridable_library_set(path, before.is_property_overridable_library(path))
+
+
+def _settings(rna: Any) -> tuple[str, ...]:
+    """The names of what can be set on things of a type."""
+    if rna.identifier not in _names:
+        _names[rna.identifier] = tuple(
+            each.identifier
+            for each in rna.properties
+            if not each.is_readonly and each.type != "COLLECTION" and each.identifier not in COMPUTED
+        )
+    return _names[rna.identifier]
+
+
+_names: dict[str, tuple[str, ...]] = {}
+
+
+def _nested(rna: Any) -> tuple[str, ...]:
+    """Settings that are structures of their own."""
+    return ("color",) if "color" in rna.properties and rna.properties["color"].type == "POINTER" else ()
+
+
+def _plain(value: Any, mapping: Mapping | None = None) -> Any:
+    """A value that can be compared: arrays and matrices as tuples."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, ID | PoseBone):
+        return mapping(value) if mapping else value
+    if hasattr(value, "__len__") and not isinstance(value, set):
+        return tuple(tuple(each) if hasattr(each, "__len__") else each for each in value)
+    return value
+
+
+def _property(value: Any) -> Any:
+    """The value of a custom property, as Python's own where it is a group or an array."""
+    return value.to_dict() if hasattr(value, "to_dict") else value.to_list() if hasattr(value, "to_list") else value

@@ -1,0 +1,241 @@
+"""A copy of an object, from which the object is made as it was, in place: bones, constraints, drivers, properties.
+
+Blender's own copies hold what Python can't read or set one by one; they are in no scene, have no users, and are gone as
+soon as they are not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from typing import Any
+
+import bpy
+from bpy.types import Context, Object
+
+from .alike import Mapping, copy_properties, differ, make_alike
+from .animation import drivers_of, strips_of
+from .editing import edit_mode
+from .types import BACKUP, is_armature, takes_bones
+
+TRANSFORM = (
+    *("location", "rotation_mode", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"),
+    *("delta_location", "delta_rotation_euler", "delta_rotation_quaternion", "delta_scale"),
+)
+"""What of an object itself is put back, besides its properties, constraints and animation."""
+
+PLAYED = ("use_nla", "action_blend_type", "action_extrapolation", "action_influence")
+"""What of its animation data."""
+
+
+class Backup:
+    """What an object was. ``users`` are the actions that animated it, each with its slot."""
+
+    def __init__(self, ob: Object) -> None:
+        self.object: Any = ob
+        self.copy: Any = None
+        self.data: Any = None
+
+    def take(self) -> None:
+        """Make the copies."""
+        ob = self.object
+        if ob.mode == "EDIT":
+            ob.update_from_editmode()
+        self.copy = ob.copy()
+        self.copy.name = BACKUP
+        self.had_animation = ob.animation_data is not None
+        self.users = [(user.action, _slot_of(user)) for user in _users_in(ob)]
+        if data := self.copy.animation_data:  # the copy must not count as a user of actions
+            data.action = None
+            for track in [*data.nla_tracks]:
+                data.nla_tracks.remove(track)
+        if is_armature(ob) and takes_bones(ob):
+            self.data = ob.data.copy()
+            self.data.name = BACKUP
+            self.copy.data = self.data  # or the copy would lose the bones that the original loses
+            active = ob.data.bones.active
+            self.active = active.name if active else ""
+
+    def forget(self) -> None:
+        """Remove the copies: nothing refers to them, so Blender need not look who does."""
+        if self.copy:
+            bpy.data.objects.remove(self.copy, do_unlink=False)
+        if self.data:
+            bpy.data.armatures.remove(self.data, do_unlink=False)
+
+    def restore_bones(self, context: Context) -> None:
+        """Make the bones rest as they did."""
+        if not self.data:
+            return
+        changed = [bone.name for bone in self.data.bones if _rests_elsewhere(self.object.data.bones, bone)]
+        if changed or len(self.object.data.bones) != len(self.data.bones):
+            with edit_mode(context, self.object):
+                _lay_out(self.object.data.edit_bones, self.data.bones, changed)
+
+    def restore_structure(self, actions: Iterable[Any]) -> None:
+        """Give back what animates, drives and constrains; ``actions`` are those of before, in the order of `users`."""
+        ob = self.object
+        if self.had_animation and not ob.animation_data:
+            ob.animation_data_create()
+        if self.had_animation:
+            make_alike(ob.animation_data, self.copy.animation_data, None, PLAYED)
+        for user, action, (_, slot) in zip(_users_in(ob), actions, self.users, strict=False):
+            _use(user, action, slot)
+        mapping = Mapping(self.copy, ob)
+        kept = _drop_drivers(ob, self.copy, mapping)
+        if self.data:
+            _restore_collections(ob.data, self.data)
+        for now, before in self._owners():
+            _restore_constraints(now, before, mapping)
+            copy_properties(now, before)  # which drivers have to find: those that fail once stay so
+        for driver in drivers_of(self.copy)[kept:]:
+            _copy_driver(ob, driver, mapping)
+        if not self.had_animation and ob.animation_data:
+            ob.animation_data_clear()
+
+    def restore_values(self) -> None:
+        """Put back channels, properties and settings: also what animation has set meanwhile."""
+        mapping = Mapping(self.copy, self.object)
+        for now, before in self._owners():
+            for one, other in zip(now.constraints, before.constraints, strict=False):
+                make_alike(one, other, mapping)
+            make_alike(now, before, mapping, TRANSFORM if now == self.object else None)
+            copy_properties(now, before)
+        if self.data:
+            armature = self.object.data
+            for bone in self.data.bones:
+                make_alike(armature.bones[bone.name], bone, mapping)
+                copy_properties(armature.bones[bone.name], bone)
+            armature.use_mirror_x = self.data.use_mirror_x
+            copy_properties(armature, self.data)
+            armature.bones.active = armature.bones.get(self.active)
+        self.object.update_tag()
+
+    def _owners(self) -> Iterator[tuple[Any, Any]]:
+        """What has constraints and properties: the object and its bones, each with its copy."""
+        yield self.object, self.copy
+        for before in self.copy.pose.bones if is_armature(self.object) else ():
+            now = self.object.pose.bones.get(before.name)
+            if now is not None:
+                yield now, before
+
+
+# actions
+
+
+def _users_in(ob: Object) -> list[Any]:
+    """What of an object uses actions: its animation data, and the strips of its NLA."""
+    return [ob.animation_data, *strips_of(ob)] if ob.animation_data else []
+
+
+def _slot_of(user: Any) -> int | None:
+    slot = getattr(user, "action_slot", None)
+    return slot.handle if slot else None
+
+
+def _use(user: Any, action: Any, handle: int | None) -> None:
+    if user.action == action and _slot_of(user) == handle:
+        return
+    if user.action != action:
+        user.action = action
+    if action and hasattr(user, "action_slot"):  # from 4.4 on
+        user.action_slot = next((slot for slot in action.slots if slot.handle == handle), None)
+
+
+# bones
+
+
+def _rests_elsewhere(bones: Any, before: Any) -> bool:
+    bone = bones.get(before.name)
+    return bone is None or _rest_of(bone) != _rest_of(before)
+
+
+def _rest_of(bone: Any) -> tuple[Any, ...]:
+    rest = tuple(number for row in bone.matrix_local for number in row)
+    return rest, bone.length, bone.use_connect, bone.parent.name if bone.parent else ""
+
+
+def _lay_out(edited: Any, bones: Any, changed: list[str]) -> None:
+    """Let there be the bones of before, in Edit Mode, those that changed as they were."""
+    for bone in [bone for bone in edited if bone.name not in bones]:
+        edited.remove(bone)
+    for name in changed:
+        bone, before = edited.get(name) or edited.new(name), bones[name]
+        bone.use_connect = False
+        bone.head, bone.tail = before.head_local, before.tail_local
+        bone.roll = type(before).AxisRollFromMatrix(before.matrix_local.to_3x3())[1]
+    for name in changed:
+        above = bones[name].parent
+        edited[name].parent = edited[above.name] if above else None
+        edited[name].use_connect = bones[name].use_connect
+
+
+def _restore_collections(armature: Any, before: Any) -> None:
+    """Let there be the bone collections of before, with the same bones."""
+    for name in [each.name for each in armature.collections_all if each.name not in before.collections_all]:
+        armature.collections.remove(armature.collections_all[name])
+    for each in before.collections_all:
+        if each.name not in armature.collections_all:
+            above = armature.collections_all[each.parent.name] if each.parent else None
+            armature.collections.new(each.name, parent=above).child_number = each.child_number
+        make_alike(armature.collections_all[each.name], each)
+        copy_properties(armature.collections_all[each.name], each)
+    for bone in before.bones:
+        now, was = ({each.name for each in of.collections} for of in (armature.bones[bone.name], bone))
+        for name in now - was:
+            armature.collections_all[name].unassign(armature.bones[bone.name])
+        for name in was - now:
+            armature.collections_all[name].assign(armature.bones[bone.name])
+
+
+# constraints and drivers
+
+
+def _restore_constraints(now: Any, before: Any, mapping: Mapping) -> None:
+    """Make the constraints of an object or a bone as before: where others are there, of copies."""
+    if [each.type for each in now.constraints] == [each.type for each in before.constraints]:
+        return  # what is otherwise about them is only settings
+    while now.constraints:
+        now.constraints.remove(now.constraints[0])
+    for each in before.constraints:
+        made = now.constraints.copy(each)
+        mapping.turn_back(made)
+        for target in getattr(made, "targets", ()):
+            mapping.turn_back(target)
+
+
+def _drop_drivers(ob: Object, copy: Object, mapping: Mapping) -> int:
+    """Take the drivers away from the first on that is not as before; how many are left."""
+    both = zip(drivers_of(ob), drivers_of(copy), strict=False)
+    kept = len([*takewhile(lambda pair: not _driver_differs(*pair, mapping), both)])
+    for driver in drivers_of(ob)[kept:]:
+        ob.animation_data.drivers.remove(driver)  # type: ignore[union-attr]  # it has drivers
+    return kept
+
+
+def _driver_differs(now: Any, before: Any, mapping: Mapping) -> bool:
+    """Whether anything about a driver is otherwise."""
+    if (now.data_path, now.array_index) != (before.data_path, before.array_index) or differ(now, before, mapping):
+        return True
+    variables, of = now.driver.variables, before.driver.variables
+    if differ(now.driver, before.driver, mapping) or len(variables) != len(of):
+        return True
+    keys, of_keys = ([key.co[:] for key in each.keyframe_points] for each in (now, before))
+    if keys != of_keys or [each.type for each in now.modifiers] != [each.type for each in before.modifiers]:
+        return True
+    return any(_variable_differs(*pair, mapping) for pair in zip(variables, of, strict=True))
+
+
+def _variable_differs(now: Any, before: Any, mapping: Mapping) -> bool:
+    if differ(now, before, mapping) or len(now.targets) != len(before.targets):
+        return True
+    return any(differ(*pair, mapping) for pair in zip(now.targets, before.targets, strict=True))
+
+
+def _copy_driver(ob: Object, driver: Any, mapping: Mapping) -> None:
+    data: Any = ob.animation_data or ob.animation_data_create()
+    made = data.drivers.from_existing(src_driver=driver)
+    for variable in made.driver.variables:
+        for target in variable.targets:
+            if target.id == mapping.copy:
+                target.id = ob

@@ -1,0 +1,42 @@
+"""Tasks on limbs that are done wholly or not at all, whatever is raised in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from bpy.types import Context, Object
+
+from ..blender.transaction import all_or_nothing
+from ..blender.types import is_armature
+from .follow import follow_of
+from .home import limbs_of
+
+Rest = ParamSpec("Rest")
+Found = TypeVar("Found")
+Limbs = TypeVar("Limbs", bound=Sequence[Any])
+
+Task = Callable[Concatenate[Context, Limbs, Rest], Found]
+
+
+def concerned(objects: Iterable[Object]) -> list[Object]:
+    """What a task on limbs of some rigs may change: the rigs, and all that their limbs follow."""
+    found = dict.fromkeys(objects)
+    for ob in [ob for ob in found if is_armature(ob)]:
+        for last in limbs_of(ob):
+            found |= dict.fromkeys(followed for followed, _ in follow_of(last).pairs if followed)
+    return [*found]
+
+
+def wholly(task: Task[Limbs, Rest, Found]) -> Task[Limbs, Rest, Found]:
+    """Have a task be done wholly or not at all. It is given limbs by their last bones, or what has these as
+    ``last``."""
+
+    @wraps(task)
+    def run(context: Context, limbs: Limbs, *args: Rest.args, **options: Rest.kwargs) -> Found:
+        lasts = [getattr(each, "last", each) for each in limbs]
+        with all_or_nothing(context, concerned(last.id_data for last in lasts)):
+            return task(context, limbs, *args, **options)
+
+    return run  # type: ignore[return-value]  # the stubs of `wraps` forget that these may be named

@@ -1,0 +1,264 @@
+"""Whatever fails half-way, the file is as it was: each operator, setter and task, broken at several places."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from math import sin
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+
+from tests.blender import rigs
+from tests.blender.snapshots import differences, snapshot
+
+from .conftest import select
+
+POINTS = 6
+"""At so many places, evenly over all calls of ours, each case is broken."""
+
+UNBROKEN = ("transaction.py", "backup.py", "alike.py", "words.py")
+"""What puts things back is taken to work; `View` is of this kind too. So are handlers, whose errors Blender keeps."""
+
+
+broken: list[str] = []
+
+
+class Broken(BaseException):
+    """What is raised: no refusal, and not even an Exception."""
+
+
+LAST = {"_remove_unused", "_told", "cancel", "_items"}
+"""What is done when all is done: unused empties go, a bake is told of, and Blender asks once more for a list."""
+
+
+def is_breakable(code: Any, addon: str) -> bool:
+    path = code.co_filename
+    if not path.startswith(addon) or code.co_name.startswith("<") or "View." in code.co_qualname:
+        return False
+    return Path(path).name not in UNBROKEN and not any(f"/{room}/" in path for room in ("live", "solver"))
+
+
+@contextmanager
+def breaking(addon: Any, at: int = 0) -> Iterator[list[int]]:
+    """Raise as the function is called that is the ``at``-th of ours to be called; give how many are called."""
+    folder, count = str(Path(addon().__file__).parent), [0]
+
+    def look(frame: Any, event: str, _: Any) -> None:
+        if is_breakable(frame.f_code, folder) and not is_apart(frame, folder):
+            count[0] += 1
+            if count[0] == at:
+                broken.append(frame.f_code.co_qualname)
+                raise Broken(frame.f_code.co_qualname)
+
+    sys.settrace(look)
+    try:
+        yield count
+    finally:
+        sys.settrace(None)
+
+
+def is_apart(frame: Any, folder: str) -> bool:
+    """Whether something is called by what puts things back, by a handler, or after all is done."""
+    while frame is not None:
+        code, name = frame.f_code, Path(frame.f_code.co_filename).name
+        if name in UNBROKEN and code.co_name in {"restore", "forget"}:
+            return True
+        if (
+            code.co_filename.startswith(f"{folder}/live/handlers")
+            or code.co_name in LAST
+            or "View." in code.co_qualname
+        ):
+            return True
+        frame = frame.f_back
+    return False
+
+
+# what there is
+
+
+def leg(mode: str = "", **options: Any) -> Any:
+    """A biped with an animated leg, in whose file there is more: an NLA strip, a driver, a rig of the same armature."""
+    ob = rigs.biped()
+    ob.pose.bones["thigh.L"].rotation_mode = "XYZ"
+    ob.animation_data_create()
+    ob["of the rigger"] = 0.5
+    spine = ob.pose.bones["spine"]
+    spine["slider"] = 1.0
+    spine.id_properties_ui("slider").update(min=0.0, max=2.0, description="What the rigger made")
+    copy = spine.constraints.new("COPY_ROTATION")
+    copy.target, copy.subtarget = ob, "hips"
+    variable = copy.driver_add("influence").driver.variables.new()
+    variable.targets[0].id, variable.targets[0].data_path = ob, 'pose.bones["spine"]["slider"]'
+    for frame in (1, 4, 9):
+        ob.pose.bones["thigh.L"].rotation_euler = (0.4 + 0.1 * sin(frame), 0.1, 0.02 * frame)
+        ob.pose.bones["thigh.L"].keyframe_insert("rotation_euler", frame=frame)
+        ob.pose.bones["shin.L"].rotation_quaternion = (0.97, -0.24, 0.0, 0.0)
+        ob.pose.bones["shin.L"].keyframe_insert("rotation_quaternion", frame=frame)
+        ob.pose.bones["hips"].location.z = 0.01 * frame
+        ob.pose.bones["hips"].keyframe_insert("location", frame=frame)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 5
+    scene.frame_set(3)
+    ob.pose.bones["hips"].location.x = 0.02  # no key has it
+    bpy.context.view_layer.update()
+    select("shin.L")
+    if mode:
+        bpy.ops.pose.planar_ik_add(mode=mode, **options)
+        ob.pose.bones["shin.L"].keyframe_insert('["IK Swivel"]', frame=2)
+        if options.get("controls") != "EMPTIES":
+            target = ob.pose.bones["target_shin.L"]
+            target.location.y += 0.05
+            target.keyframe_insert("location", frame=3)
+        select("shin.L")
+    return ob
+
+
+def constrained(ob: Any) -> None:
+    """IK constraints of Blender's on the left leg and arm."""
+    for bone, chain in (("shin.L", 2), ("forearm.L", 2)):
+        target = bpy.data.objects.new(f"to {bone}", None)
+        target.location = rigs.place(ob, {"shin.L": "foot.L", "forearm.L": "hand.L"}[bone])
+        bpy.context.collection.objects.link(target)
+        made = ob.pose.bones[bone].constraints.new("IK")
+        made.target, made.chain_count = target, chain
+    bpy.context.view_layer.update()
+
+
+def converted(mode: str) -> Any:
+    ob = leg()
+    constrained(ob)
+    bpy.ops.pose.planar_ik_convert(mode=mode, which="ALL", tolerance=1.0)
+    select("shin.L")
+    return ob
+
+
+def broken_up(mode: str) -> Any:
+    """A limb whose target is gone."""
+    ob = leg(mode, controls="EMPTIES")
+    bpy.data.objects.remove(bpy.data.objects["target_shin.L"])
+    select("shin.L")
+    return ob
+
+
+def keyed(of: Callable[..., Any], mode: str) -> Any:
+    ob = of(mode)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    return ob
+
+
+OPERATORS: dict[str, tuple[Callable[[str], Any], str, dict[str, Any]]] = {
+    "add bones": (lambda mode: leg(), "add", {"controls": "BONES", "plane": "POLE"}),
+    "add empties": (lambda mode: leg(), "add", {"controls": "EMPTIES", "plane": "POLE"}),
+    "remove": (lambda mode: leg(mode, plane="POLE"), "remove", {}),
+    "remove empties": (lambda mode: leg(mode, controls="EMPTIES", plane="POLE"), "remove", {}),
+    "flip": (lambda mode: keyed(leg, mode), "flip", {}),
+    "switch": (leg, "switch", {"to": "FK", "insert_keys": True}),
+    "snap target": (leg, "snap_target", {}),
+    "snap fk": (leg, "snap_fk", {}),
+    "snap target over frames": (leg, "snap_target", {"use_range": True}),
+    "snap fk over frames": (leg, "snap_fk", {"use_range": True}),
+    "mirror": (leg, "mirror", {}),
+    "bake": (leg, "bake", {"which": "ALL"}),
+    "bake and remove": (leg, "bake", {"remove": True, "new_action": True}),
+    "bake for games": (leg, "bake", {"for_game": True}),
+    "convert": (lambda mode: constrained(leg()), "convert", {"which": "ALL", "tolerance": 1.0}),
+    "unconvert": (converted, "unconvert", {}),
+    "rebuild": (leg, "rebuild", {}),
+    "to live": (leg, "to_live", {}),
+    "to rig": (leg, "to_rig", {}),
+    "set plane": (leg, "set", {"what": "PLANE", "plane": "POLE"}),
+    "set softness": (leg, "set", {"what": "ADD_SOFTNESS"}),
+    "set stretch": (leg, "set", {"what": "ADD_STRETCH"}),
+    "set foot": (leg, "set", {"what": "FOOT"}),
+    "set limits": (leg, "set", {"what": "LIMITS", "max_angle": 2.5}),
+    "set stretch limit": (leg, "set", {"what": "STRETCH", "stretch_max": 3.0}),
+    "pick a new target": (leg, "pick", {"part": "TARGET", "goal": "\n"}),
+    "pick a new pole": (lambda mode: leg(mode, controls="EMPTIES"), "pick", {"part": "POLE", "goal": "\n"}),
+    "mend": (broken_up, "mend", {"way": "TARGET"}),
+    "select": (leg, "select", {"part": "LIMB"}),
+}
+"""What there is, what is called, and how."""
+
+ONLY = {"rebuild": "RIG", "to live": "RIG", "to rig": "LIVE"}
+
+
+def setter(name: str, value: Any) -> Callable[[Any, Any], None]:
+    return lambda addon, last: setattr(last.planar_ik, name, value)
+
+
+def added(addon: Any, last: Any) -> None:
+    addon("limb.tasks.adding").add(
+        bpy.context, [addon("limb.tasks.adding").Request(last.id_data.pose.bones["forearm.L"])]
+    )
+
+
+SCRIPTS: dict[str, Callable[[Any, Any], None]] = {
+    "softness": setter("softness", 0.1),
+    "stretch": setter("stretch", 1.0),
+    "max_angle": setter("max_angle", 2.5),
+    "plane": setter("plane", "HINGE"),
+    "chain_count": setter("chain_count", 3),
+    "enabled": setter("enabled", False),
+    "pole_target": lambda addon, last: setattr(last.planar_ik, "pole_target", bpy.data.objects["pole"]),
+    "other enabled": lambda addon, last: setattr(last.id_data.pose.bones["shin.R"].planar_ik, "softness", 0.1),
+    "add": added,
+    "remove": lambda addon, last: addon("limb.tasks.removing").remove(bpy.context, [last]),
+    "mirror": lambda addon, last: addon("limb.tasks.mirroring").mirror(bpy.context, [last]),
+    "set_plane": lambda addon, last: addon("limb.tasks.bending").set_plane(bpy.context, [last], "POLE"),
+    "to_rig": lambda addon, last: addon("mechanism.modes").to_rig(bpy.context, [last]),
+    "to_live": lambda addon, last: addon("mechanism.modes").to_live(bpy.context, [last]),
+    "bake": lambda addon, last: addon("bake").bake(
+        bpy.context, addon("bake").Request([last], range(1, 5), remove=True)
+    ),
+}
+
+
+# what is asked
+
+
+def check(addon: Any, prepare: Callable[[], Any], run: Callable[[], Any]) -> None:
+    """Break it at several places, and compare all of the file; at last let it work."""
+    prepare()
+    with breaking(addon) as count:
+        run()
+    total, before, broken[:] = count[0], None, []
+    places = sorted({1 + int((k + 0.5) * total / POINTS) for k in range(POINTS)} | {total})
+    for at in places:
+        if before is None:
+            bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+            prepare()
+            before = snapshot()
+        is_done = False
+        with suppress(Broken, RuntimeError, TypeError), breaking(addon, at) as count:
+            is_done = run() in (None, {"FINISHED"})
+        if is_done and count[0] < at:
+            return
+        found = differences(before, snapshot())
+        assert not found, f"broken at call {at} of {total}: {found[:12]}"
+        assert not is_done, f"call {at} of {total} did not break it: {broken}"
+    run()
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("case", OPERATORS)
+def test_operators(addon: Any, case: str, mode: str) -> None:
+    if ONLY.get(case, mode) != mode:
+        pytest.skip("there is nothing to do")
+    prepare, name, options = OPERATORS[case]
+    if case.startswith(("add", "convert")):
+        options = {**options, "mode": mode}
+    check(addon, lambda: prepare(mode), lambda: getattr(bpy.ops.pose, f"planar_ik_{name}")(**options))
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("case", SCRIPTS)
+def test_setters_and_tasks(addon: Any, case: str, mode: str) -> None:
+    def prepare() -> None:
+        leg(mode)
+        bpy.context.collection.objects.link(bpy.data.objects.new("pole", None))
+
+    check(addon, prepare, lambda: SCRIPTS[case](addon, bpy.data.objects["rig"].pose.bones["shin.L"]))
