@@ -18,6 +18,7 @@ from bpy.types import Bone, PoseBone
 
 from ..solver.matrices import Matrix, cross, inverted, rotation, unit
 from .home import group_of, is_part, line_of, links_of
+from .sides import axes_kept
 
 Turn = tuple[float, float, float, float]
 
@@ -52,10 +53,9 @@ class Shape(NamedTuple):
 
 def shape_of(last: PoseBone) -> Shape:
     """The shape of a limb, as its armature and its group say."""
-    group = group_of(last) or {}
-    flat = list(group.get("stills", ()))
-    stills = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
-    return make_shape(last, links_of(last), stills, group.get("bend_axis", (1.0, 0.0, 0.0)), group.get("tip", "FOOT"))
+    axis, flat = axes_kept(last)
+    stills: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
+    return make_shape(last, links_of(last), stills, axis, (group_of(last) or {}).get("tip", "FOOT"))
 
 
 def make_shape(

@@ -13,6 +13,7 @@ from bpy.types import PoseBone
 
 from ..limb.home import choices_of, has_slider
 from ..limb.shape import shape_of
+from ..limb.sides import outwards
 
 CLOSE = 1e-5
 """By how much numbers may differ, as a fraction of the limb's length or of 1, for a mechanism still to fit."""
@@ -31,7 +32,7 @@ class Spec(NamedTuple):
     In the armature's rest space: ``frame`` is G (rows of a 4x4 matrix), ``axes`` are those of each bone at rest (rows
     of a 3x3 matrix). ``angles`` are those of the bones off the line in the reference, ``normals`` the bend plane's
     normal in the axes of each bone there, ``stills`` the bones' own rotations there. ``seat`` says along which axis of
-    G the mechanism's bones point: Y, Z or X."""
+    G the mechanism's bones point: Y, Z or X; ``outwards`` is the sign of the swivel."""
 
     bones: tuple[str, ...]
     last: str
@@ -52,6 +53,7 @@ class Spec(NamedTuple):
     min_angle: float = 0.0
     max_angle: float = pi
     seat: int = 0
+    outwards: float = 1.0
 
     @property
     def is_limited(self) -> bool:
@@ -94,6 +96,7 @@ def spec_of(last: PoseBone) -> Spec:
         min_angle=float(choices["min_angle"]),
         max_angle=float(choices["max_angle"]),
         seat=seat_in(shape.frame, np.array(parent.bone.matrix_local, float) if parent else np.eye(4)),
+        outwards=1.0 if plane == "HINGE" else outwards(last.name),
     )
 
 
@@ -146,6 +149,6 @@ def _told_apart(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
     places = [place / size for place in (*spec.frame[3:12:4], *spec.lengths, size * size)]
     turns = (*chain(*spec.axes), *chain(*spec.normals), *chain(*spec.stills), *spec.angles)
     rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
-    limits = (spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch)
+    limits = (spec.outwards, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch)
     kind = (len(spec.bones), spec.plane, spec.softness, spec.stretch, spec.ankle, spec.pole_switch, spec.is_limited)
     return [*places, *turns, *rows, *limits], (*kind, spec.stretch_volume if spec.stretch else "")

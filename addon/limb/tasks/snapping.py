@@ -25,6 +25,7 @@ from ..follow import follow_of
 from ..home import bones_of_limb, by_rig, has_slider
 from ..moving import Move, check_movable, check_undriven, move, rig_slider
 from ..settings import SLIDER
+from ..sides import outwards
 from ..solving import LimbsNow, limbs_now, solve
 from ..status import check
 from ..words import Refused
@@ -161,7 +162,8 @@ def _roll(
     now: LimbsNow, row: int, last: PoseBone, snapped: Snapped, roll: float, target: Any, size: float
 ) -> list[Move]:
     """Turn the knee about the line to the target: by the pole, if that can be moved, else by the swivel."""
-    follow, swivel = now.table.limbs[row].follow, float(now.sliders["swivel"][row])
+    follow, sign = now.table.limbs[row].follow, outwards(last.name)
+    swivel = sign * float(now.sliders["swivel"][row])
     length = float(np.linalg.norm(target))
     line = line_to(target, length, FLOATS)
     by_pole = 0.0
@@ -178,7 +180,7 @@ def _roll(
             return [Move(follow.pole, follow.pole_subtarget, _in_world(now, row, place))]  # type: ignore[arg-type]
     by = remainder(roll - by_pole - swivel, tau)
     if abs(by) > STILL:
-        _set(snapped, last, "swivel", swivel + by)
+        _set(snapped, last, "swivel", sign * (swivel + by))
     return []
 
 
