@@ -79,9 +79,9 @@ def limb_of(last: PoseBone) -> Limb:
     bones = bones_of_limb(last)
     first = bones[0]
     parent, choices = first.parent, choices_of(last)
-    to_parent = shape.frame
+    to_parent = matrix_of(first.bone) @ inverted(shape.rest[0]) @ shape.frame
     if parent is not None:
-        to_parent = inverted(matrix_of(parent.bone)) @ shape.frame
+        to_parent = inverted(matrix_of(parent.bone)) @ to_parent
     plain = first.bone.use_inherit_rotation and first.bone.inherit_scale == "FULL" and first.bone.use_local_location
     follow = follow_of(last)
     return Limb(

@@ -22,6 +22,9 @@ ROUGH = -0.9
 """From which component along Y of an armature's or parent's axes on Blender keeps the axes of a bone exactly. Those of
 a bone that points along -Y there are off by up to 3e-4."""
 
+ASKEW = 2e-6
+"""From which cosine on two axes of a bone are not square to each other."""
+
 Numbers = tuple[float, ...]
 
 
@@ -32,7 +35,8 @@ class Spec(NamedTuple):
     In the armature's rest space: ``frame`` is G (rows of a 4x4 matrix), ``axes`` are those of each bone at rest (rows
     of a 3x3 matrix). ``angles`` are those of the bones off the line in the reference, ``normals`` the bend plane's
     normal in the axes of each bone there, ``stills`` the bones' own rotations there. ``seat`` says along which axis of
-    G the mechanism's bones point: Y, Z or X; ``outwards`` is the sign of the swivel."""
+    G the mechanism's bones point: Y, Z or X; with ``is_askew`` its root rests as the first bone does, whose axes are
+    not square to each other; ``outwards`` is the sign of the swivel."""
 
     bones: tuple[str, ...]
     last: str
@@ -54,6 +58,7 @@ class Spec(NamedTuple):
     max_angle: float = pi
     seat: int = 0
     outwards: float = 1.0
+    is_askew: bool = False
 
     @property
     def is_limited(self) -> bool:
@@ -74,7 +79,9 @@ class Spec(NamedTuple):
 def spec_of(last: PoseBone) -> Spec:
     """What the mechanism of a limb is to be, as its armature, its sliders and its choices say."""
     shape, choices = shape_of(last), choices_of(last)
-    parent = last.id_data.pose.bones[shape.names[0]].parent
+    first = last.id_data.pose.bones[shape.names[0]]
+    parent = first.parent
+    below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)
     plane = choices["plane"]
     return Spec(
         bones=shape.names,
@@ -95,8 +102,9 @@ def spec_of(last: PoseBone) -> Spec:
         stretch_volume=choices["stretch_volume"] if all(shape.points) else "UNIFORM",
         min_angle=float(choices["min_angle"]),
         max_angle=float(choices["max_angle"]),
-        seat=seat_in(shape.frame, np.array(parent.bone.matrix_local, float) if parent else np.eye(4)),
+        seat=seat_in(shape.frame, below),
         outwards=1.0 if plane == "HINGE" else outwards(last.name),
+        is_askew=_is_askew(np.array(first.bone.matrix_local, float), below),
     )
 
 
@@ -111,6 +119,12 @@ def seat_in(frame: Any, parent: Any) -> int:
         if way[1] > ROUGH and np.linalg.solve(np.asarray(parent)[:3, :3], way)[1] > ROUGH:
             return seat
     return 0
+
+
+def _is_askew(first: Any, parent: Any) -> bool:
+    """Whether the axes of a bone are not square to each other in those of its parent, but are in the armature."""
+    axes = np.linalg.solve(parent[:3, :3], first[:3, :3])
+    return bool(first[1, 1] > -0.99 and abs(axes.T @ axes - np.eye(3)).max() > ASKEW)
 
 
 def to_json(spec: Spec) -> str:

@@ -19,6 +19,7 @@ from .feet import foot_of, set_feet
 from .fitting import Fit, fit, keep
 from .knees import bend_axis, is_straight, turned, upright
 from .recognising import check
+from .settling import settle, shown
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.08
 """How large controls are, in lengths of their limb."""
@@ -72,6 +73,7 @@ def add(
     ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
     """
     plans = _plans(context, requests, knee, tip, turn)
+    stands = [shown(context, request.last, request.links) for request in requests]
     feet = _feet(context, plans) if foot else {}
     made: list[Carrier] = []
     try:
@@ -80,6 +82,7 @@ def add(
             _make(plan, follow, tip)
         view_layer_of(context).update()
         _follow_with_feet(context, feet)
+        settle(context, stands)
     except BaseException:
         _undo(context, plans, made)
         raise
