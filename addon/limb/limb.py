@@ -19,6 +19,7 @@ from .follow import follow_of
 from .home import Hooks
 from .settings import ALLOWED, CHOICES, GROUP, SLIDER
 from .shape import hinge_axis, make_shape
+from .sides import keep_side
 from .status import Status, status_of
 from .tasks.feet import refollow
 from .tasks.recognising import check_zigzag
@@ -233,6 +234,7 @@ def choose_plane(last: PoseBone) -> None:
     group["plane"] = "POLE" if follow_of(last).pole else "HINGE" if axis else "FREE"
     if axis:
         group["bend_axis"] = axis
+        keep_side(last)
 
 
 POSE_BONE: Any = bpy.types.PoseBone

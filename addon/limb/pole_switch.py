@@ -15,6 +15,7 @@ from ..blender.types import path_to_bone, path_to_custom
 from .home import bones_of_limb
 from .settings import GROUP, SLIDER
 from .shape import shape_of
+from .sides import outwards
 
 STILL = 1e-5
 """How much of a swivel, in radians, is none."""
@@ -31,8 +32,9 @@ def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     first = bones_of_limb(last)[0]
     channel = "" if first.lock_rotation[1] else rotation_channel(first.rotation_mode)
     turn, now, read = _turn_about_length(first, channel)
-    poled = sliders.swivel if is_poled else _swivel_of(last, constraint)
-    free = 0.0 if is_poled else remainder(sliders.swivel - now, tau)
+    sign = outwards(last.name)
+    poled = sliders.swivel if is_poled else sign * _swivel_of(last, constraint)
+    free = 0.0 if is_poled else sign * remainder(sign * sliders.swivel - now, tau)
     if max(abs(poled), abs(free)) < STILL and not read:
         sliders.swivel = 0.0
         return
@@ -44,6 +46,7 @@ def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
         variable.name = name
         variable.targets[0].id, variable.targets[0].data_path = ob, path
     poled, free = (number if abs(number) > STILL else 0.0 for number in (poled, free))
+    turn = turn if sign > 0.0 else f"-{turn}"
     curve.driver.expression = f"{poled:.9g} if p>0.5 else {turn}+{free:.9g}".replace("+-", "-")
 
 

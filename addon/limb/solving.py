@@ -223,7 +223,7 @@ def _pose_part(
     if given["flip"].any():
         settings = settings._replace(side=1.0 - 2.0 * (given["flip"] > 0.5))
     if given["swivel"].any():
-        swivel = given["swivel"] / 2.0
+        swivel = given["swivel"] * part.outwards / 2.0
         settings = settings._replace(swivel=(np.cos(swivel), np.sin(swivel)))
     if part.reference.groups and given["ankle"].any():
         ankle = given["ankle"] / 2.0

@@ -23,6 +23,7 @@ from .follow import Follow, follow_of
 from .home import bones_of_limb, choices_of, has_slider
 from .settings import SLIDERS, UNLIMITED, Slider
 from .shape import IDENTITY, Shape, matrix_of, shape_of
+from .sides import outwards
 
 Array = NDArray[Any]
 
@@ -49,6 +50,7 @@ class Part(NamedTuple):
     settings: Settings  # those that do not animate
     is_limited: bool  # whether some knee has a limit
     is_poled: Array
+    outwards: Array  # signs of their swivels
 
 
 class Table(NamedTuple):
@@ -77,9 +79,9 @@ def limb_of(last: PoseBone) -> Limb:
     bones = bones_of_limb(last)
     first = bones[0]
     parent, choices = first.parent, choices_of(last)
-    to_parent = shape.frame
+    to_parent = matrix_of(first.bone) @ inverted(shape.rest[0]) @ shape.frame
     if parent is not None:
-        to_parent = inverted(matrix_of(parent.bone)) @ shape.frame
+        to_parent = inverted(matrix_of(parent.bone)) @ to_parent
     plain = first.bone.use_inherit_rotation and first.bone.inherit_scale == "FULL" and first.bone.use_local_location
     follow = follow_of(last)
     return Limb(
@@ -141,7 +143,8 @@ def _parts(limbs: Sequence[Limb], is_poled: Array) -> Iterator[Part]:
         )
         is_limited = any(near > 0.0 or far < inf for near, far in reaches)
         reference = reference_of([limb.shape for limb in members])
-        yield Part(Plane(kind[0]), rows, reference, settings, is_limited, is_poled[rows])
+        signs = np.array([outwards(limb.last) for limb in members])
+        yield Part(Plane(kind[0]), rows, reference, settings, is_limited, is_poled[rows], signs)
 
 
 def range_of(lengths: Sequence[float], angles: Sequence[float], least: float, most: float) -> tuple[float, float]:

@@ -102,6 +102,8 @@ def _make_bones(made: Made) -> None:
         bone.length = length
         bone.use_deform = False
         if part.role == "root":
+            if made.spec.is_askew:
+                bone.head, bone.tail, bone.roll = first.head, first.tail, first.roll
             bone.parent = first.parent
             bone.inherit_scale, bone.use_inherit_rotation = first.inherit_scale, first.use_inherit_rotation
         else:

@@ -171,11 +171,12 @@ def line_turn(spec: Spec) -> dict[int, str]:
 
 def roll(spec: Spec) -> str:
     """The limb's turn about the line: by swivel, and by where the pole is, unless that is in line."""
+    swivel = "s" if spec.outwards > 0.0 else "-s"
     if spec.plane != "POLE":
-        return finite("s")
+        return finite(swivel)
     pole = "k*atan2(q,0-p)" if spec.pole_switch else "atan2(q,0-p)"  # 0 - p is never -0
     nothing = number(1e-10 * sum(spec.lengths) ** 2)  # without a pole, rounding is all there is
-    return finite(f"s+({pole} if p*p+q*q>1e-12*m*m+{nothing} else 0)")
+    return finite(f"{swivel}+({pole} if p*p+q*q>1e-12*m*m+{nothing} else 0)")
 
 
 def gap(spec: Spec) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import bpy
 from bpy.types import Context, PoseBone
 
-from ..blender.types import ArmatureObject, takes_bones
+from ..blender.types import ArmatureObject, takes_bones, view_layer_of
 from ..limb.follow import follow_of
 from ..limb.home import Hooks
+from ..limb.tasks.settling import settle, solved
 from ..limb.whole import wholly
 from ..limb.words import Refused
 from . import build, checking
@@ -26,9 +27,12 @@ def mode_of(last: PoseBone) -> str:
 def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Give limbs a mechanism, in place of one that they have. Raises `Refused`."""
     named = _named(lasts)
+    stands = solved(context, lasts)
     build.remove(context, lasts)
     lasts = [ob.pose.bones[name] for ob, name in named]
     build.build(context, [(last.id_data, spec_of(last), follow_of(last)) for last in lasts])
+    view_layer_of(context).update()
+    settle(context, stands, is_shown=True)
 
 
 @wholly

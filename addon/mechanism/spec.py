@@ -13,6 +13,7 @@ from bpy.types import PoseBone
 
 from ..limb.home import choices_of, has_slider
 from ..limb.shape import shape_of
+from ..limb.sides import outwards
 
 CLOSE = 1e-5
 """By how much numbers may differ, as a fraction of the limb's length or of 1, for a mechanism still to fit."""
@@ -20,6 +21,9 @@ CLOSE = 1e-5
 ROUGH = -0.9
 """From which component along Y of an armature's or parent's axes on Blender keeps the axes of a bone exactly. Those of
 a bone that points along -Y there are off by up to 3e-4."""
+
+ASKEW = 2e-6
+"""From which cosine on two axes of a bone are not square to each other."""
 
 Numbers = tuple[float, ...]
 
@@ -31,7 +35,8 @@ class Spec(NamedTuple):
     In the armature's rest space: ``frame`` is G (rows of a 4x4 matrix), ``axes`` are those of each bone at rest (rows
     of a 3x3 matrix). ``angles`` are those of the bones off the line in the reference, ``normals`` the bend plane's
     normal in the axes of each bone there, ``stills`` the bones' own rotations there. ``seat`` says along which axis of
-    G the mechanism's bones point: Y, Z or X."""
+    G the mechanism's bones point: Y, Z or X; with ``is_askew`` its root rests as the first bone does, whose axes are
+    not square to each other; ``outwards`` is the sign of the swivel."""
 
     bones: tuple[str, ...]
     last: str
@@ -52,6 +57,8 @@ class Spec(NamedTuple):
     min_angle: float = 0.0
     max_angle: float = pi
     seat: int = 0
+    outwards: float = 1.0
+    is_askew: bool = False
 
     @property
     def is_limited(self) -> bool:
@@ -72,7 +79,9 @@ class Spec(NamedTuple):
 def spec_of(last: PoseBone) -> Spec:
     """What the mechanism of a limb is to be, as its armature, its sliders and its choices say."""
     shape, choices = shape_of(last), choices_of(last)
-    parent = last.id_data.pose.bones[shape.names[0]].parent
+    first = last.id_data.pose.bones[shape.names[0]]
+    parent = first.parent
+    below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)
     plane = choices["plane"]
     return Spec(
         bones=shape.names,
@@ -93,7 +102,9 @@ def spec_of(last: PoseBone) -> Spec:
         stretch_volume=choices["stretch_volume"] if all(shape.points) else "UNIFORM",
         min_angle=float(choices["min_angle"]),
         max_angle=float(choices["max_angle"]),
-        seat=seat_in(shape.frame, np.array(parent.bone.matrix_local, float) if parent else np.eye(4)),
+        seat=seat_in(shape.frame, below),
+        outwards=1.0 if plane == "HINGE" else outwards(last.name),
+        is_askew=_is_askew(np.array(first.bone.matrix_local, float), below),
     )
 
 
@@ -108,6 +119,12 @@ def seat_in(frame: Any, parent: Any) -> int:
         if way[1] > ROUGH and np.linalg.solve(np.asarray(parent)[:3, :3], way)[1] > ROUGH:
             return seat
     return 0
+
+
+def _is_askew(first: Any, parent: Any) -> bool:
+    """Whether the axes of a bone are not square to each other in those of its parent, but are in the armature."""
+    axes = np.linalg.solve(parent[:3, :3], first[:3, :3])
+    return bool(first[1, 1] > -0.99 and abs(axes.T @ axes - np.eye(3)).max() > ASKEW)
 
 
 def to_json(spec: Spec) -> str:
@@ -146,6 +163,6 @@ def _told_apart(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
     places = [place / size for place in (*spec.frame[3:12:4], *spec.lengths, size * size)]
     turns = (*chain(*spec.axes), *chain(*spec.normals), *chain(*spec.stills), *spec.angles)
     rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
-    limits = (spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch)
+    limits = (spec.outwards, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch)
     kind = (len(spec.bones), spec.plane, spec.softness, spec.stretch, spec.ankle, spec.pole_switch, spec.is_limited)
     return [*places, *turns, *rows, *limits], (*kind, spec.stretch_volume if spec.stretch else "")

@@ -44,7 +44,7 @@ def expected(last: Any, depsgraph: Any = None) -> Expected:
     sliders = _sliders(ob.pose.bones[last.name])
     target = place_of(home.target, home.subtarget, depsgraph)
     pole = place_of(home.pole_target, home.pole_subtarget, depsgraph) if home.pole_target else None
-    solved = _solve(to_frame, target, pole, limb, sliders, group)
+    solved = _solve(to_frame, target, pole, limb, sliders, group, last.name.endswith(".L"))
     own = [turn_of(last.id_data.pose.bones[bones[i].name]) for i in starts_of(group["links"])]
     blended = [q.slerp(p, sliders["influence"]) for q, p in zip(own, solved.turns, strict=True)]
     stretch = 1.0 + sliders["influence"] * (solved.stretch - 1.0)
@@ -182,7 +182,7 @@ def _sliders(bone: Any) -> dict[str, float]:
     return {name: float(bone.get(f"IK {name.title()}", default)) for name, default in names.items()}
 
 
-def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any, group: Any) -> _Solved:
+def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any, group: Any, is_left: bool) -> _Solved:
     x, y, z = (to_frame @ [*target, 1.0])[:3]
     side = -1.0 if sliders["flip"] > 0.5 else 1.0
     if group["plane"] == "HINGE":
@@ -190,7 +190,7 @@ def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any,
     else:
         distance = sqrt(x * x + y * y + z * z)
         line = _shortest(np.array((x, y, z)))
-        roll = sliders["swivel"]
+        roll = -sliders["swivel"] if is_left else sliders["swivel"]
         if group["plane"] == "POLE" and pole is not None and sliders["pole"] > 0.5:
             aside = line[:3, :3].T @ (to_frame @ [*pole, 1.0])[:3]
             roll += atan2(aside[2], -aside[0])

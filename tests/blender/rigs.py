@@ -90,14 +90,21 @@ def puppet() -> Any:
 
 
 def random_limb(
-    rng: random.Random, straight: bool = False, parents: str = "PLAIN", twist: bool = False, count: int = 2
+    rng: random.Random,
+    straight: bool = False,
+    parents: str = "PLAIN",
+    twist: bool = False,
+    count: int = 2,
+    near_y: bool = False,
 ) -> Any:
     """A limb ``upper``, ``lower`` (``middle.1``, ``middle.2`` between, a zigzag) with ``foot`` below ``root`` and
     ``body``, anywhere, of any rolls, tails anywhere.
 
-    ``parents`` are PLAIN, SCALED, MIRRORED or SHEARED. With ``twist`` a bone ``upper.001`` is in line.
+    ``parents`` are PLAIN, SCALED, MIRRORED or SHEARED. With ``twist`` a bone ``upper.001`` is in line. With ``near_y``
+    half of its directions are near -Y, where Blender rounds axes most.
     """
-    root, way = _vector(rng), _vector(rng).normalized()
+    vector = _near_y if near_y else _vector
+    root, way = vector(rng), vector(rng).normalized()
     aside = way.orthogonal().normalized() * (0.0 if straight else rng.uniform(0.1, 0.6))
     places = [root]
     for k in range(count):
@@ -105,16 +112,16 @@ def random_limb(
         aside = aside * rng.uniform(0.7, 1.3)
     knee, tip = places[1], places[-1]
     names = ["upper", *(f"middle.{k}" for k in range(1, count - 1)), "lower"]
-    body = root + _vector(rng)
+    body = root + vector(rng)
     off = 0.3 if rng.random() < 0.5 else 0.0
     bones = {
         "root": ((0, 0, 0), (0, 0.3, 0), ""),
-        "body": (body[:], (body + _vector(rng))[:], "root"),
+        "body": (body[:], (body + vector(rng))[:], "root"),
         **{
-            name: (places[k][:], (places[k + 1] + off * _vector(rng))[:], names[k - 1] if k else "body")
+            name: (places[k][:], (places[k + 1] + off * vector(rng))[:], names[k - 1] if k else "body")
             for k, name in enumerate(names)
         },
-        "foot": (tip[:], (tip + 0.3 * _vector(rng))[:], "lower"),
+        "foot": (tip[:], (tip + 0.3 * vector(rng))[:], "lower"),
     }
     if twist:
         middle = root.lerp(knee, 0.5)
@@ -123,10 +130,10 @@ def random_limb(
         bones["foot"] = bones.pop("foot")
         bones = {name: bones[name] for name in ("root", "body", "upper", "upper.001", "lower", "foot")}
     ob = rig(bones, {name: rng.uniform(-3, 3) for name in bones})
-    ob.matrix_world = Matrix.LocRotScale(_vector(rng), Euler(_vector(rng)), None)
+    ob.matrix_world = Matrix.LocRotScale(vector(rng), Euler(vector(rng)), None)
     scale = {"SCALED": (1.4, 1.4, 1.4), "MIRRORED": (-0.8, 0.8, 0.8), "SHEARED": (0.7, 1.5, 1.1)}.get(parents)
     for name in ("root", "body"):
-        ob.pose.bones[name].location = _vector(rng)
+        ob.pose.bones[name].location = vector(rng)
         ob.pose.bones[name].rotation_quaternion = turn(rng)
     if scale:
         ob.pose.bones["body"].scale = scale
@@ -141,6 +148,11 @@ def turn(rng: random.Random, most: float = 1.0) -> Quaternion:
 
 def _vector(rng: random.Random) -> Vector:
     return Vector(rng.uniform(-1, 1) for _ in range(3))
+
+
+def _near_y(rng: random.Random) -> Vector:
+    x, y, z = _vector(rng)
+    return Vector((0.12 * x, -0.7 - 0.3 * abs(y), 0.12 * z)) if rng.random() < 0.5 else Vector((x, y, z))
 
 
 def evaluated(ob: Any) -> Any:

@@ -109,3 +109,30 @@ def baked_and_back(addon, path, name, now, before):
     bpy.ops.pose.planar_ik_unconvert()
     assert not limbs(ob)
     assert np.abs(over_frames(ob) - before).max() < 1e-5
+
+
+@pytest.mark.parametrize("is_poled", [False, True])
+def test_the_knee_by_the_rig_s_own_pole_or_by_hand(human, is_poled):
+    """Whichever it has while it is converted; on both sides."""
+    ob = human
+    for each in (each for bone in ob.pose.bones for each in bone.constraints if each.type == "IK"):
+        each.use_stretch = False
+    for side in ".L", ".R":
+        ob.pose.bones["foot_ik" + side].location = (0.03, -0.1, 0.15)
+        ob.pose.bones["thigh_ik" + side].rotation_mode = "XYZ"
+        ob.pose.bones["thigh_ik_target" + side].location = (0.3, 0.1, 0.0)
+
+    def in_both_ways():
+        found = []
+        for turn, poled in ((0.0, False), (0.5, False), (-0.6, False), (0.5, True), (0.2, is_poled)):
+            for side in ".L", ".R":
+                ob.pose.bones["thigh_ik" + side].rotation_euler[1] = turn
+                ob.pose.bones["thigh_parent" + side]["pole_vector"] = poled
+            ob.update_tag()
+            found.append(rigs.matrices(ob, ["DEF-shin.L", "DEF-foot.L", "DEF-shin.R", "DEF-foot.R"])[:, :3, 3])
+        return np.array(found)
+
+    before = in_both_ways()
+    bpy.ops.pose.planar_ik_convert(which="ALL", mode="RIG")
+    assert np.abs(before[1] - before[2]).max() > 0.03
+    assert np.abs(in_both_ways() - before).max() < 3e-3

@@ -21,6 +21,7 @@ from .fitting import Fit, fit, keep
 from .keeping import animated_frames, fit_ik_to_fk, turns_seen
 from .knees import bend_axis, is_straight, turned, upright
 from .recognising import check
+from .settling import settle, shown
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.08
 """How large controls are, in lengths of their limb."""
@@ -93,6 +94,7 @@ def add(
     frames = _frames_kept(requests, controls) if keyed == "KEEP" else []
     seen = turns_seen(context, [request[:2] for request in requests], frames)
     plans = _plans(context, requests, knee, tip, turn, seen)
+    stands = [shown(context, request.last, request.links) for request in requests]
     warnings: list[Refused] = []
     feet = _feet(context, plans) if foot else {}
     follows = followed_by(context, plans, controls, foot)
@@ -100,6 +102,7 @@ def add(
         _make(plan, follow, tip)
     view_layer_of(context).update()
     _follow_with_feet(context, feet)
+    settle(context, stands)
     if frames:
         lasts = [plan.last for plan in plans if plan.request.target is None]
         warnings = fit_ik_to_fk(context, lasts, frames, tolerance)

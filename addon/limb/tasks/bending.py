@@ -14,6 +14,7 @@ from ..follow import Follow, follow_of, is_gone, matrix_of, write
 from ..home import Hooks, choices_of, home_of, links_of
 from ..settings import GROUP
 from ..shape import make_shape
+from ..sides import axes_kept
 from ..whole import wholly
 from ..words import Refused
 from .adding import Plan, Request, followed_by
@@ -74,7 +75,7 @@ def _plan(context: Context, last: PoseBone, plane: str, renewed: str) -> Plan:
     group: Any = last[GROUP]
     links, tip = links_of(last), group.get("tip", "FOOT")
     follow = Follow(*(target or (None, "")), *(pole or (None, "")))
-    found = fit(context, last, links, follow, plane, tip, axis=[*group.get("bend_axis", ())])
+    found = fit(context, last, links, follow, plane, tip, axis=axes_kept(last)[0] if "bend_axis" in group else None)
     request = Request(last, links, target, pole, plane)  # type: ignore[arg-type]
     return Plan(last.id_data, last.name, request, found, make_shape(last, links, (), found.bend_axis, tip))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import tau
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import Context, PoseBone
@@ -106,18 +106,32 @@ def _offset(foot: PoseBone, follow: Follow, stand: Matrix | None) -> Any:
     return turn.to_euler("XYZ") if turn.angle > ALIKE and abs(turn.angle - tau) > ALIKE else None
 
 
-def follow_alike(last: PoseBone, other: PoseBone, image: Callable[[Matrix], Matrix]) -> None:
-    """Have the foot of another limb follow its target if that of a limb does, off it by the mirror image of that."""
-    foot, its_foot, follow = foot_of(last), foot_of(other), follow_of(last)
-    offset = foot.constraints.get(OFFSET) if foot else None
-    if foot is None or its_foot is None or not (offset or foot_follows(last) != foot_follows(other)):
+class Following(NamedTuple):
+    """Whether a foot turns as its limb's target does; and how it stands in the world where it is turned off that."""
+
+    follows: bool
+    stand: Matrix | None
+
+
+def following(last: PoseBone) -> Following | None:
+    """How the foot of a limb follows now; None if there is no foot."""
+    foot, follow = foot_of(last), follow_of(last)
+    if foot is None:
+        return None
+    offset: Any = foot.constraints.get(OFFSET)
+    if offset is None:
+        return Following(foot_follows(last), None)
+    turn = Euler([getattr(offset, f"to_min_{axis}_rot") for axis in "xyz"]).to_matrix().to_4x4()
+    return Following(True, matrix_of(*follow[:2], bpy.context.evaluated_depsgraph_get()) @ turn)  # type: ignore[arg-type]
+
+
+def follow_alike(other: PoseBone, wanted: Following | None) -> None:
+    """Have the foot of a limb follow its target like another's, off it by as much as its wanted stand is."""
+    its_foot, now = foot_of(other), following(other)
+    if wanted is None or its_foot is None or not (wanted.stand or now != wanted):
         return
-    stands: list[Matrix] = []
-    if offset:
-        turn = Euler([getattr(offset, f"to_min_{axis}_rot") for axis in "xyz"]).to_matrix().to_4x4()
-        stands = [image(matrix_of(*follow[:2], bpy.context.evaluated_depsgraph_get()) @ turn)]
-    set_feet([other], foot_follows(last), stands)
-    if not offset and OFFSET in its_foot.constraints:
+    set_feet([other], wanted.follows, [wanted.stand] if wanted.stand else [])
+    if not wanted.stand and OFFSET in its_foot.constraints:
         with frame_held():
             _take_off(its_foot.constraints[OFFSET])
 

@@ -25,6 +25,7 @@ from ..follow import Follow, place_of
 from ..home import bones_of_limb, has_slider
 from ..settings import CHOICES, GROUP, SLIDER
 from ..shape import Shape, Turn, hinge_axis, make_shape
+from ..sides import keep_side, outwards
 from ..solving import carried
 from ..table import half_of, reference_of
 from ..words import Refused
@@ -52,9 +53,9 @@ STRETCHED = 4e-4
 
 
 class Fit(NamedTuple):
-    """What keeps a limb where it is. ``stills`` are none where the rest pose is the reference; ``frame`` is G in the
-    armature now; ``tip`` and ``knee`` are where these are in the armature, and ``pole`` where a new one would hold the
-    limb with no swivel."""
+    """What keeps a limb where it is. ``stills`` are none where the rest pose is the reference; ``swivel`` is the turn
+    about the line, alike on both sides; ``frame`` is G in the armature now; ``tip`` and ``knee`` are where these are in
+    the armature, and ``pole`` where a new one would hold the limb with no swivel."""
 
     plane: str
     stills: tuple[Turn, ...]
@@ -172,7 +173,8 @@ def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
             group[name] = value
         elif name in group:
             del group[name]
-    last[SLIDER["flip"].key], last[SLIDER["swivel"].key] = fit.flip, fit.swivel
+    keep_side(last)
+    last[SLIDER["flip"].key], last[SLIDER["swivel"].key] = fit.flip, outwards(last.name) * fit.swivel
     if has_slider(last, "ankle"):
         last[SLIDER["ankle"].key] = fit.ankle
 

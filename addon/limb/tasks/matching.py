@@ -21,6 +21,7 @@ from ..follow import follow_of
 from ..home import bones_of_limb, by_rig, has_slider, limbs_of
 from ..moving import Move, check_movable, check_undriven, move
 from ..settings import SLIDER
+from ..sides import outwards
 from ..solving import LimbsNow, carry_of, limbs_now
 from ..words import Refused
 from . import feet
@@ -181,7 +182,8 @@ def _roll(
     moves_controls: bool,
 ) -> list[Move]:
     """Turn the knee about the line to the target: by the pole, if that can be moved, else by the swivel."""
-    follow, swivel = now.table.limbs[row].follow, float(now.sliders["swivel"][row])
+    follow, sign = now.table.limbs[row].follow, outwards(last.name)
+    swivel = sign * float(now.sliders["swivel"][row])
     size, length = sum(now.table.limbs[row].shape.lengths), float(np.linalg.norm(target))
     line = line_to(target, length, FLOATS)
     by_pole = 0.0
@@ -199,7 +201,7 @@ def _roll(
             return [Move(follow.pole, follow.pole_subtarget, _at(frame, place), None, world)]  # type: ignore[arg-type]
     by = remainder(roll - by_pole - swivel, tau)
     if abs(by) > STILL:
-        _set(matched, last, "swivel", swivel + by)
+        _set(matched, last, "swivel", sign * (swivel + by))
     return []
 
 

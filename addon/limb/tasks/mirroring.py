@@ -15,6 +15,7 @@ from ..follow import Follow, follow_of, matrix_of, write
 from ..home import Hooks, align, bones_of_limb, is_limb, links_of, make_home, make_slider
 from ..moving import Move, move
 from ..settings import CHOICES, GROUP, SLIDERS
+from ..sides import axes_kept, keep_side
 from ..whole import wholly
 from ..words import Refused
 from . import feet
@@ -66,20 +67,28 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureOb
             if ob is not None:
                 in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
                 images.append(Image(pair, k, (ob, bone), in_rig, _there(pair, k, (ob, bone))))
+    settings = [_settings(pair) for pair in pairs]  # of all, before the first is changed: both sides may be mirrored
     made = _make(context, [image for image in images if image.there is None])
     images = [image if image.there else image._replace(there=made.pop(0)) for image in images]
-    for pair in pairs:
+    for pair, its_settings in zip(pairs, settings, strict=True):
         mine = {image.k: image.there for image in images if image.pair == pair}
-        _set_up(pair, Follow(*(mine.get(0) or (None, "")), *(mine.get(1) or (None, ""))))
+        _set_up(pair, its_settings, Follow(*(mine.get(0) or (None, "")), *(mine.get(1) or (None, ""))))
     move(context, [each for image in images if (each := _move(image))])
-    for pair in pairs:
-        last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
-        world = pair.ob.matrix_world
-        into = world @ pair.across @ world.inverted_safe()
-        feet.follow_alike(last, other, lambda stand, into=into: into @ stand @ SIDEWAYS)  # type: ignore[misc]
+    for pair, its_settings in zip(pairs, settings, strict=True):
+        other = pair.ob.pose.bones[pair.other]
+        feet.follow_alike(other, its_settings.foot)
         Hooks.rebuild(other)
         tag(pair.ob.pose.bones[pair.other])
     return [pair[:3] for pair in pairs]
+
+
+class Settings(NamedTuple):
+    """What a limb is to be set to: its links, what its group and its sliders say, and how its foot follows."""
+
+    links: tuple[int, ...]
+    group: dict[str, Any]
+    sliders: dict[str, Any]
+    foot: feet.Following | None
 
 
 class Image(NamedTuple):
@@ -160,30 +169,46 @@ def _move(image: Image) -> Move | None:
     return Move(there[0], there[1], world.translation, world.to_quaternion())
 
 
-def _set_up(pair: Pair, follow: Follow) -> None:
-    """Make the other limb, or set it anew. Turns about the limb's line, and axes of turns, go the other way round."""
-    last: Any = pair.ob.pose.bones[pair.last]
-    other: Any = pair.ob.pose.bones[pair.other]
-    write(make_home(other, links_of(last)), follow)
-    mine, group = last[GROUP], other[GROUP]
-    for name in (*CHOICES, "tip"):
-        if name in mine:
-            group[name] = mine[name]
-    group["bend_axis"] = _turned(pair, last, other, mine.get("bend_axis", (1.0, 0.0, 0.0)))
-    flat: list[float] = [*mine.get("stills", ())]
-    for i, (one, two) in enumerate(zip(bones_of_limb(last), bones_of_limb(other), strict=True)):
+def _settings(pair: Pair) -> Settings:
+    """The mirror image of a limb's settings. Axes of turns go the other way round; numbers mean the same on both
+    sides."""
+    last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
+    mine: Any = last[GROUP]
+    links = links_of(last)
+    group = {name: mine[name] for name in (*CHOICES, "tip") if name in mine}
+    axis, flat = axes_kept(last)
+    group["bend_axis"] = _turned(pair, last, other, axis)
+    for i, (one, two) in enumerate(zip(bones_of_limb(last), bones_of_limb(other, links), strict=True)):
         flat[4 * i + 1 : 4 * i + 4] = _turned(pair, one, two, flat[4 * i + 1 : 4 * i + 4]) if flat else ()
     if flat:
         group["stills"] = flat
-    elif "stills" in group:
-        del group["stills"]
+    sliders = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
+    foot = feet.following(last)
+    if foot and foot.stand:
+        world = pair.ob.matrix_world
+        foot = foot._replace(stand=world @ pair.across @ world.inverted_safe() @ foot.stand @ SIDEWAYS)
+    return Settings(links, group, sliders, foot)
+
+
+def _set_up(pair: Pair, settings: Settings, follow: Follow) -> None:
+    """Make the other limb, or set it anew."""
+    other: Any = pair.ob.pose.bones[pair.other]
+    write(make_home(other, settings.links), follow)
+    group = other[GROUP]
+    for name in (*CHOICES, "tip", "stills"):
+        if name in group:
+            del group[name]
+    for name, value in settings.group.items():
+        group[name] = value
+    keep_side(other)
     for slider in SLIDERS:
-        if slider.key in last:
-            if slider.key not in other:
-                make_slider(other, slider)
-            other[slider.key] = -last[slider.key] if slider.name == "swivel" else last[slider.key]
-        elif slider.key in other:
-            del other[slider.key]
+        if slider.key not in settings.sliders:
+            if slider.key in other:
+                del other[slider.key]
+            continue
+        if slider.key not in other:
+            make_slider(other, slider)
+        other[slider.key] = settings.sliders[slider.key]
     align(other)
 
 

@@ -23,7 +23,7 @@ def is_well(addon, last, target="target.L"):
 def test_renaming(addon, last):
     ob = last.id_data
     for i, bone in enumerate([*ob.data.bones]):
-        bone.name = f"foot {i}" if bone.name == "foot.L" else f'new "{i}"'
+        bone.name = f"foot {i}" if bone.name == "foot.L" else f'new "{i}".L'
     ob.name = "another"
     bpy.data.objects["target.L"].name = "aim"
     last = next(bone for bone in ob.pose.bones if "planar_ik" in bone)

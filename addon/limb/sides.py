@@ -1,0 +1,51 @@
+"""What a limb on one side has in common with that on the other, so that Blender's own mirroring is right: the same
+numbers give the mirror image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import PoseBone
+
+from ..blender.names import side_of
+from .home import group_of
+from .settings import GROUP
+
+KEPT_ON = "kept_on"
+"""What the group calls the side on which its axes were found: that of the name, and that of the armature's X."""
+
+
+def outwards(name: str) -> float:
+    """By the name of a limb's last bone, what turns its swivel into a turn about the line from root to tip: 1 or -1.
+
+    A knee to the front, of a leg that points down, turns to -X by a positive turn: inwards on the left."""
+    return -1.0 if side_of(name) > 0 else 1.0
+
+
+def keep_side(last: PoseBone) -> None:
+    """Note on which side the axes in a limb's group were found. Without a side, or axes, there is nothing to note."""
+    group: Any = last[GROUP]
+    if side_of(last.name) and ("bend_axis" in group or "stills" in group):
+        group[KEPT_ON] = _sides(last)
+    elif KEPT_ON in group:
+        del group[KEPT_ON]
+
+
+def axes_kept(last: PoseBone) -> tuple[list[float], list[float]]:
+    """The axis that a straight limb bends about, in its last bone's axes, and the bones' rotations in the reference
+    pose, four numbers each, or none.
+
+    Symmetrize copies them as they are to the bones of the other side, whose own axes are mirrored across X: there, the
+    image of a turn has the same part about X, and the others the other way round."""
+    group: Any = group_of(last) or {}
+    axis, flat = [*group.get("bend_axis", (1.0, 0.0, 0.0))], [*group.get("stills", ())]
+    kept = [*group.get(KEPT_ON, ())]
+    if kept and [-side for side in kept] == _sides(last):
+        axis[1:] = [-number for number in axis[1:]]
+        flat = [-number if i % 4 > 1 else number for i, number in enumerate(flat)]
+    return axis, flat
+
+
+def _sides(last: PoseBone) -> list[int]:
+    x = last.bone.head_local[0]
+    return [side_of(last.name), int(x > 0.0) - int(x < 0.0)]

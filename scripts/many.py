@@ -1,0 +1,33 @@
+"""How exact hundreds of random limbs on the rig are, in the Blender that this Python has as a module.
+
+``PLANAR_IK_SOURCE=1 python -m scripts.many 400``, and ``near_y`` for limbs of which half of all directions are near -Y.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from . import installed
+
+
+def main(count: int, near_y: bool) -> None:
+    """Measure so many of them, and print the worst."""
+    folder = installed.fresh_user_folder()
+    installed.install()
+    import bpy
+
+    from tests.blender.mechanism.many import measured
+
+    found = []
+    for seed in range(count):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        installed.enable()
+        found.append(measured(installed.addon, seed, near_y))
+    print(f"{bpy.app.version_string}: {count} limbs, moved {max(each.moved for each in found):.1e},", end=" ")
+    print(f"tips {max(each.tips for each in found):.1e}, invalid {sum(bool(each.invalid) for each in found)}")
+    print("not well:", [seed for seed, each in enumerate(found) if not each.is_well])
+    installed.leave(0, folder)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), "near_y" in sys.argv)
