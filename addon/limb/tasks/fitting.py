@@ -22,12 +22,12 @@ from ...solver.ops import FLOATS
 from ...solver.reference import Reference
 from ...solver.rotation import conjugate, half_angle, multiply, rotate
 from ..follow import Follow, place_of
-from ..home import bones_of_limb, has_slider
+from ..home import bones_of_limb, has_slider, line_of
 from ..settings import CHOICES, GROUP, SLIDER
 from ..shape import Shape, Turn, hinge_axis, make_shape
 from ..solving import carried
 from ..table import half_of, reference_of
-from ..words import Refused
+from ..words import SIZELESS, Refused
 
 Array = NDArray[Any]
 
@@ -36,6 +36,9 @@ MOVED = 1e-4
 
 TURNED = 2e-3
 """How much a bone may be turned in radians, and still count as it was."""
+
+NOTHING = 1e-24
+"""The volume that three axes of a bone span, below which it counts as scaled to nothing."""
 
 EXACT = 0.1
 """What part of that no better ankle is looked for."""
@@ -117,6 +120,7 @@ def fit(
     if plane == "AUTO":
         plane = "POLE" if follow.pole else "HINGE" if of_hinge else "FREE"
     axis = axis or of_hinge or (1.0, 0.0, 0.0)
+    _check_sized(evaluated, last, links)
     turns = turns_now(evaluated, last, links)
     found: list[tuple[float, Fit]] = []
     for stills in ((), turns):
@@ -133,6 +137,16 @@ def fit(
     raise Refused(
         "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full", "inherit_scale", bone=last.name
     )
+
+
+def _check_sized(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ...]) -> None:
+    """Refuse a limb of which something is scaled to nothing, or is not a number."""
+    line: list[Any] = line_of(evaluated.pose.bones[last.name], links)
+    axes = [bone.matrix for bone in (*line, line[0].parent) if bone] + [evaluated.matrix_world]
+    for matrix in axes:
+        rows = np.array(matrix, float)
+        if not (np.isfinite(rows).all() and abs(np.linalg.det(rows[:3, :3])) > NOTHING):
+            raise Refused(SIZELESS, bone=last.name)
 
 
 def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
