@@ -9,7 +9,7 @@ from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, takes_bones
 from ..limb.follow import follow_of
-from ..limb.home import Hooks
+from ..limb.home import Hooks, check_whole
 from ..limb.words import Refused
 from . import build, checking
 from .found import is_on_rig
@@ -24,6 +24,8 @@ def mode_of(last: PoseBone) -> str:
 def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Give limbs a mechanism, in place of one that they have. Raises `Refused`."""
     named = _named(lasts)
+    for last in lasts:
+        check_whole(last)
     build.remove(context, lasts)
     lasts = [ob.pose.bones[name] for ob, name in named]
     build.build(context, [(last.id_data, spec_of(last), follow_of(last)) for last in lasts])
