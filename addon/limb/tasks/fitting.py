@@ -37,8 +37,8 @@ MOVED = 1e-4
 TURNED = 2e-3
 """How much a bone may be turned in radians, and still count as it was."""
 
-NOTHING = 1e-24
-"""The volume that three axes of a bone span, below which it counts as scaled to nothing."""
+NOTHING, ENDLESS = 1e-24, 1e15
+"""The volume that the axes of a bone span below which it is scaled to nothing, and from where on it is nowhere."""
 
 EXACT = 0.1
 """What part of that no better ankle is looked for."""
@@ -145,7 +145,7 @@ def _check_sized(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ..
     axes = [bone.matrix for bone in (*line, line[0].parent) if bone] + [evaluated.matrix_world]
     for matrix in axes:
         rows = np.array(matrix, float)
-        if not (np.isfinite(rows).all() and abs(np.linalg.det(rows[:3, :3])) > NOTHING):
+        if not (np.abs(rows).max() < ENDLESS and abs(np.linalg.det(rows[:3, :3])) > NOTHING):
             raise Refused(SIZELESS, bone=last.name)
 
 
