@@ -13,7 +13,7 @@ from ..blender.dependencies import Carrier, Dependencies, driver_targets, is_pyt
 from ..blender.types import is_armature
 from ..limb.follow import follow_of
 from ..limb.home import Hooks, bones_of_limb, home_of, is_ours, limbs_of, line_of
-from ..live.plan import levels_of
+from ..live.plan import is_posed, levels_of
 from ..mechanism.parts import POSE
 
 OF_THE_SHOT = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "TRANSFORM_CACHE"}
@@ -40,7 +40,7 @@ def way_of(lasts: Sequence[PoseBone]) -> Way:
 def levels_among(lasts: Sequence[PoseBone], carriers: set[Carrier]) -> list[list[PoseBone]]:
     """The live limbs among these, and those that they hang on, by what they hang on: each in a later list."""
     rigs: list[Any] = [ob for ob in dict.fromkeys(ob for ob, _ in carriers) if is_armature(ob)]
-    live = [last for ob in rigs for last in limbs_of(ob) if is_live(last)]
+    live = [last for ob in rigs for last in limbs_of(ob) if is_posed(last)]
     return levels_of([last for last in live if any((last.id_data, bone.name) in carriers for bone in line_of(last))])
 
 

@@ -11,7 +11,7 @@ import bpy
 from bpy.types import Bone, Context, Object, Scene
 
 from .animation import curves_everywhere, set_at, value_at
-from .types import ArmatureObject, scene_of, view_layer_of
+from .types import ArmatureObject, is_armature, scene_of, view_layer_of
 
 
 @contextmanager
@@ -88,9 +88,15 @@ def unkeyed_kept(context: Context, objects: Iterable[Object]) -> Iterator[None]:
         if any(before.values()):
             context.evaluated_depsgraph_get()
         for ob, values in before.items():
-            for path, value in values.items():
-                if None not in (value, now := value_at(ob, path)) and now != value:
-                    set_at(ob, path, value)
+            changed = {
+                path: value
+                for path, value in values.items()
+                if None not in (value, now := value_at(ob, path)) and now != value
+            }
+            for path, value in changed.items():
+                set_at(ob, path, value)
+            if changed:  # Blender is not told of custom properties, and what they drive would stay as it was
+                ob.update_tag(refresh={"DATA"} if is_armature(ob) else {"OBJECT"})
 
 
 def set_frame(scene: Scene, frame: float) -> None:

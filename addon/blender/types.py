@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 import bpy
-from bpy.types import Context, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
+from bpy.types import Context, Depsgraph, Object, PoseBone, Scene, ViewLayer, bpy_prop_collection
 from mathutils import Matrix
 
 if TYPE_CHECKING:
@@ -37,6 +37,13 @@ def all_objects() -> Iterator[Object]:
 def is_armature(ob: Object | None) -> TypeGuard[ArmatureObject]:
     """Whether an object is an armature's, with a pose; a new one has none until Blender first evaluates it."""
     return ob is not None and ob.type == "ARMATURE" and ob.pose is not None
+
+
+def is_evaluated(ob: Object, depsgraph: Depsgraph) -> bool:
+    """Whether a graph of Blender's holds an object, shown or not. Only then may its pose's bones be asked for those of
+    their armature: of other objects, Blender may not have renewed these since an undo, and crashes."""
+    evaluated: Any = ob.evaluated_get(depsgraph)
+    return bool(evaluated.is_evaluated)
 
 
 def takes_bones(ob: ArmatureObject) -> bool:

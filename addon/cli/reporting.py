@@ -13,7 +13,7 @@ from ..bake import Request, bake, frames_between
 from ..blender.editing import frame_kept, set_frame
 from ..blender.types import scene_of, view_layer_of
 from ..limb.home import by_rig
-from ..limb.status import Status, statuses
+from ..limb.status import OFF, Status, statuses
 from ..solver.reach import Reach
 from .shots import say
 
@@ -55,7 +55,8 @@ def _seen(frame: float, status: Status, max_miss: float | None) -> Seen:
     is_broken = status.reach == Reach.INVALID
     is_off = status.reach != Reach.REACHED if max_miss is None else status.residual > max_miss
     reach = status.reach.name if is_broken or not status.is_fk else "FK"
-    return Seen(frame, reach, status.residual, status.is_ik and is_off, status.message if is_broken else "")
+    problem = status.message if is_broken or status.template == OFF else ""
+    return Seen(frame, reach, status.residual, status.is_ik and is_off, problem)
 
 
 def _line(last: PoseBone, seen: list[Seen]) -> Line:

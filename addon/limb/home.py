@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from bpy.types import PoseBone
+from bpy.types import PoseBone, Scene
 
 from ..blender.types import ArmatureObject, path_to_custom
 from .settings import CHOICES, GROUP, HOME, MADE_BY_US, PART, SLIDER, SLIDERS, WAS, Slider
@@ -19,17 +19,17 @@ Answer = Callable[[PoseBone], Any]
 
 class Hooks:
     """What other rooms know of a limb. ``mode`` says what poses it, ``to_rig`` gives limbs a mechanism, ``is_live``
-    says whether live limbs are posed, and ``refresh`` has these looked at anew; ``rebuild`` makes its mechanism anew
-    (if it has one), ``retarget`` lets the mechanism follow what the home says, ``remove`` takes those of several limbs
-    away, and ``problems`` says what is wrong with those of limbs of one rig: "" where nothing is."""
+    says whether live limbs are posed in a scene, and ``refresh`` has these looked at anew; ``rebuild`` makes its
+    mechanism anew (if it has one), ``retarget`` lets the mechanism follow what the home says, ``remove`` takes those of
+    several limbs away, and ``problems`` says what is wrong with those of limbs of one rig: "" where nothing is."""
 
     mode: Answer = staticmethod(lambda last: "LIVE")
     to_rig: Callable[[Sequence[PoseBone]], None] = staticmethod(lambda lasts: None)
-    is_live: Callable[[Any], bool] = staticmethod(lambda context: False)
     refresh: Callable[[Any], None] = staticmethod(lambda context: None)
     rebuild: Answer = staticmethod(lambda last: None)
     retarget: Answer = staticmethod(lambda last: None)
     remove: Callable[[Sequence[PoseBone]], None] = staticmethod(lambda lasts: None)
+    is_live: Callable[[Scene], bool] = staticmethod(lambda scene: True)
     problems: Callable[[Sequence[PoseBone]], list[str]] = staticmethod(lambda lasts: [""] * len(lasts))
 
 
@@ -178,6 +178,18 @@ def check_parents(bone: PoseBone, count: int) -> None:
     """Refuse a bone that has not enough bones above it."""
     if len(hierarchy(bone, count)) < count:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
+
+
+def check_whole(last: PoseBone, links: tuple[int, ...] | None = None) -> None:
+    """Refuse a limb some bones of which are not there any more."""
+    links = links or links_of(last)
+    line = line_of(last, links)
+    if len(line) < sum(links):
+        raise Refused(
+            "The bone above '{first}' is missing: parent '{first}' to it again, or remove the limb of '{bone}'",
+            first=line[0].name,
+            bone=last.name,
+        )
 
 
 def by_rig(lasts: Iterable[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:

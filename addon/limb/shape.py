@@ -17,7 +17,7 @@ import numpy as np
 from bpy.types import Bone, PoseBone
 
 from ..solver.matrices import Matrix, cross, inverted, rotation, unit
-from .home import group_of, is_part, line_of, links_of
+from .home import check_whole, group_of, is_part, line_of, links_of
 from .sides import axes_kept
 
 Turn = tuple[float, float, float, float]
@@ -68,8 +68,9 @@ def make_shape(
     """The shape of the limb of these ``links`` whose bones stand as ``stills`` say, by their own rotations (at rest
     without any). ``axis`` is what it bends about where it is straight, in the last bone's own space; ``tip`` is
     ``FOOT`` for where the bone below begins, or ``TAIL``."""
+    check_whole(last, links)
     line = line_of(last, links)
-    starts = [sum(links[:i]) for i in range(len(links))] if len(line) == sum(links) else []
+    starts = [sum(links[:i]) for i in range(len(links))]
     stills = stills or (IDENTITY,) * len(starts)
     rest = _squared([matrix_of(bone.bone) for bone in line])
     posed: list[Matrix] = [] if {*stills} != {IDENTITY} else rest

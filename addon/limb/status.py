@@ -10,14 +10,14 @@ import numpy as np
 from bpy.types import Depsgraph, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.types import ArmatureObject
+from ..blender.types import ArmatureObject, is_evaluated
 from ..solver.matrices import applied
 from ..solver.reach import Reach
 from .follow import follow_of, is_gone
-from .home import Hooks
+from .home import Hooks, check_whole
 from .solving import Found, LimbsNow, limbs_now, own_size, solve
 from .table import joints_in
-from .words import Refused
+from .words import SIZELESS, Refused
 
 Array = NDArray[Any]
 
@@ -56,6 +56,7 @@ SENTENCES = {
     Reach.LIMITED: "{distance} off: the knee is at its limit",
     Reach.OFF_PLANE: "The target is {distance} beside the hinge",
 }
+OFF = "In FK, because Live is off in this scene"
 MOVED = "Something else moves this limb after the IK: check its constraints and other add-ons, or rebuild it"
 
 
@@ -66,12 +67,25 @@ def status_of(last: PoseBone, depsgraph: Depsgraph) -> Status:
 
 def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph) -> list[Status]:
     """The status of limbs of one rig, as it is evaluated now."""
-    if not lasts:
-        return []
-    problems = [_missing(last) for last in lasts]
-    measured = measure(limbs_now(ob, lasts, depsgraph))
-    rows = zip(lasts, problems, Hooks.problems(lasts), strict=True)
-    return [problem or _judge(last, broken, measured, row) for row, (last, problem, broken) in enumerate(rows)]
+    if not is_evaluated(ob, depsgraph):
+        return [_invalid("'{rig}' is not shown here: show it to pose its limbs", rig=ob.name) for _ in lasts]
+    problems = [problem_of(last) for last in lasts]
+    posed = [last for last, problem in zip(lasts, problems, strict=True) if not problem]
+    judged = iter(_judged(ob, posed, depsgraph) if posed else ())
+    return [problem or next(judged) for problem in problems]
+
+
+def _judged(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph) -> list[Status]:
+    now = limbs_now(ob, lasts, depsgraph)
+    scene: Any = depsgraph.scene
+    is_off = [not Hooks.is_live(scene) and Hooks.mode(last) == "LIVE" for last in lasts]
+    now.sliders["influence"][is_off] = 0.0
+    measured, broken = measure(now), Hooks.problems(lasts)
+    found = [_judge(last, broken[row], measured, row) for row, last in enumerate(lasts)]
+    return [
+        each._replace(template=OFF) if off and each.reach != Reach.INVALID else each
+        for each, off in zip(found, is_off, strict=True)
+    ]
 
 
 class Measured(NamedTuple):
@@ -106,8 +120,12 @@ def measure(now: LimbsNow) -> Measured:
     return Measured(found, tips, joints, bent.max(axis=1), targets, poles, now.sliders["influence"], sizes)
 
 
-def _missing(last: PoseBone) -> Status | None:
+def problem_of(last: PoseBone) -> Status | None:
     """The status of a limb that can't be posed at all."""
+    try:
+        check_whole(last)
+    except Refused as why:
+        return _invalid(why.template, **why.values)
     follow = follow_of(last)
     if follow.target is None:
         return _invalid("Pick a target for '{bone}', or make one", bone=last.name)
@@ -123,7 +141,7 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     slack = ROUNDING * float(np.abs(measured.targets[row]).max()) + MISSED * measured.sizes[row]
     reach = Reach(int(measured.found.reach[row]))
     if not np.isfinite([residual, off]).all():
-        return _invalid("'{bone}', or what carries it, is scaled to nothing or not a number", bone=last.name)
+        return _invalid(SIZELESS, bone=last.name)
     allowed = slack if influence in (0.0, 1.0) else slack + BLENDED * measured.sizes[row]
     if broken or off > allowed or measured.bent[row] > allowed + BENT * measured.sizes[row]:
         return Status(Reach.INVALID, residual, broken or MOVED, {"bone": last.name}, influence <= 0.0, influence >= 1.0)
@@ -146,6 +164,6 @@ def _invalid(template: str, **values: Any) -> Status:
 
 def check(last: PoseBone) -> None:
     """Refuse what is done to a limb that can't be posed."""
-    problem = _missing(last)
+    problem = problem_of(last)
     if problem:
         raise Refused(problem.template, **problem.values)

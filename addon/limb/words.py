@@ -10,6 +10,9 @@ from bpy.app import translations
 _translations: Any = translations  # whose functions return nothing, say the stubs
 
 
+SIZELESS = "'{bone}', or what carries it, is scaled to nothing or not a number"
+
+
 class Refused(Exception):
     """What was asked for can't be done: ``template`` says what to do instead, ``values`` fill its ``{names}``.
 

@@ -13,7 +13,6 @@ __all__ = ["is_posing", "refresh", "register", "unregister"]
 
 def register() -> None:
     """Give scenes their settings, and start to listen."""
-    Hooks.is_live = staticmethod(lambda context: settings.is_live(scene_of(context)))
     Hooks.refresh = staticmethod(refresh)
     settings.register()
     handlers.register()

@@ -11,7 +11,7 @@ from bpy.types import Context, Depsgraph, Object, Scene, Window
 
 from ..blender.handlers import Handlers, listen, listen_no_more
 from ..blender.types import ArmatureObject, is_armature, scene_of, view_layer_of
-from .plan import plan
+from .plan import Plan, forget, make_plan, plan_of
 from .posing import is_posing, pose
 from .settings import is_live
 
@@ -26,21 +26,21 @@ def _on_frame(scene: Scene, depsgraph: Depsgraph) -> None:
 def _on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
     if is_posing():
         return
-    if not is_live(scene):
-        plan.is_stale = True
-        return
-    _pose_updated(depsgraph, is_frame=False)
+    if is_live(scene):
+        _pose_updated(depsgraph, is_frame=False)
+    else:
+        forget()  # nobody looks at what was edited
 
 
 @persistent
 def _on_replace(*_args: Any) -> None:
     """A file or a step of undo is about to be or was taken up: every reference is void."""
-    plan.forget()
+    forget()
 
 
 @persistent
 def _on_load(*_args: Any) -> None:
-    plan.forget()
+    forget()
     _watch_windows()
     _pose_shown()
 
@@ -48,20 +48,20 @@ def _on_load(*_args: Any) -> None:
 def _pose_updated(depsgraph: Depsgraph, is_frame: bool) -> None:
     """Pose the limbs of the rigs that Blender has evaluated anew."""
     if depsgraph.id_type_updated("COLLECTION"):  # its graph was built anew, and lists everything
-        plan.is_stale = True
-    if not plan.is_stale and not plan.levels:
-        return
-    rigs = [] if plan.is_stale else [*_updated(depsgraph, is_frame)]
-    if not (is_frame or plan.is_stale):
-        plan.is_stale = any(map(plan.has_changed, rigs))
-    if plan.is_stale:
-        plan.make()
+        forget()
+    plan = plan_of(depsgraph)
+    rigs = [*_updated(plan, depsgraph, is_frame)] if plan and plan.levels else []
+    if plan and not is_frame and any(map(plan.has_changed, rigs)):
+        forget()
+        plan = None
+    if plan is None:
+        plan = make_plan(depsgraph)
         rigs = [*plan.looks]
     if rigs:
-        pose(depsgraph, rigs)
+        pose(plan, depsgraph, rigs)
 
 
-def _updated(depsgraph: Depsgraph, is_frame: bool) -> Iterable[ArmatureObject]:
+def _updated(plan: Plan, depsgraph: Depsgraph, is_frame: bool) -> Iterable[ArmatureObject]:
     """On an edit, what was not evaluated may be listed too; on a frame, what only has other settings is not marked."""
     if depsgraph.mode == "RENDER":
         return plan.looks
@@ -79,15 +79,15 @@ def _updated(depsgraph: Depsgraph, is_frame: bool) -> Iterable[ArmatureObject]:
 
 def refresh(context: Context) -> None:
     """Take notice of limbs that were added, changed or removed, and if Live is on, pose them now."""
-    plan.is_stale = True
+    forget()
     depsgraph = context.evaluated_depsgraph_get()  # which poses them if there was something to evaluate
-    if plan.is_stale and is_live(scene_of(context)) and not is_posing():
+    if plan_of(depsgraph) is None and is_live(scene_of(context)) and not is_posing():
         _pose_updated(depsgraph, is_frame=False)
 
 
 def tag_rigs() -> None:
     """Have all rigs evaluated anew, though nobody edited anything, and looked at anew."""
-    plan.is_stale = True
+    forget()
     for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
         if is_armature(ob):
             ob.update_tag(refresh={"DATA"})
@@ -116,8 +116,8 @@ def _pose_shown() -> None:
     for scene, layer in shown:
         layer.update()
         if layer.depsgraph and is_live(scene):
-            plan.make()
-            pose(layer.depsgraph, [*plan.looks])
+            plan = make_plan(layer.depsgraph)
+            pose(plan, layer.depsgraph, [*plan.looks])
 
 
 HANDLERS: Handlers = (
@@ -152,4 +152,3 @@ def unregister() -> None:
             bpy.app.timers.unregister(each)
     listen_no_more(HANDLERS)
     tag_rigs()
-    plan.forget()

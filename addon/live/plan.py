@@ -1,21 +1,22 @@
 """Which limbs are posed live, and in which order: those that a limb hangs on come before it.
 
-The plan is made anew when Blender has built its graph anew (constraints, parents, drivers, F-curves, objects), when a
-rig's own shape or settings changed, after undo, and in another file. Nothing else is kept from event to event.
+A plan is of what one graph of Blender's evaluates: a view layer in the window, or in a render. Plans are made anew when
+Blender has built a graph anew (constraints, parents, drivers, F-curves, objects, what is shown), when a rig's own shape
+or settings changed, after undo, and in another file. Nothing else is kept from event to event.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
-from bpy.types import Object, PoseBone
+from bpy.types import Depsgraph, Object, PoseBone, Scene, ViewLayer
 
 from ..blender.animation import animated_paths
 from ..blender.dependencies import Carrier, Dependencies
 from ..blender.rotation import rotation_channel
-from ..blender.types import ArmatureObject, all_objects, is_armature
+from ..blender.types import ArmatureObject, all_objects, is_armature, is_evaluated
 from ..limb.follow import follow_of
 from ..limb.home import Hooks, bones_of_limb, by_rig, limbs_of, line_of, links_of
 from ..limb.settings import GROUP, SLIDERS
@@ -44,40 +45,54 @@ class Group(NamedTuple):
     scaled: tuple[Any, Any, Any] | None  # of the bones that a stretch scales: places, their limbs' rows, exponents
 
 
-class Plan:
-    """The limbs of the file in levels, and what their rigs looked like when it was made."""
+class Plan(NamedTuple):
+    """The limbs of a graph in levels, and of each of their rigs what it looked like when the plan was made and what of
+    it is animated. ``tag`` is what is to be evaluated anew where channels were written."""
 
-    def __init__(self) -> None:
-        self.levels: list[list[Group]] = []
-        self.looks: dict[ArmatureObject, Any] = {}
-        self.paths: dict[ArmatureObject, set[str]] = {}  # what of a rig is animated
-        self.tag: Literal["OBJECT", "DATA"] = "DATA"  # what is to be evaluated anew where channels were written
-        self.is_stale = True
-
-    def forget(self) -> None:
-        """Drop every reference into the file."""
-        self.levels, self.looks, self.paths, self.is_stale = [], {}, {}, True
-
-    def make(self) -> None:
-        """Look at all rigs of the file."""
-        self.forget()
-        lasts = [bone for ob in all_objects() if is_armature(ob) for bone in limbs_of(ob) if _is_posed(bone)]
-        self.levels = [[*_groups(level)] for level in levels_of(lasts)]
-        for rig, bones in by_rig(lasts).items():
-            self.looks[rig] = look_of(rig, [bone.name for bone in bones])
-            self.paths[rig] = animated_paths(rig)
-        self.tag = "DATA" if any(map(_is_simulated, all_objects())) else "OBJECT"
-        self.is_stale = False
+    levels: list[list[Group]]
+    looks: dict[ArmatureObject, Any]
+    paths: dict[ArmatureObject, set[str]]
+    tag: Literal["OBJECT", "DATA"]
 
     def has_changed(self, rig: ArmatureObject) -> bool:
         """Whether the shape of a rig, or settings of its limbs that do not animate, are not what they were."""
         return bool(self.looks[rig] != look_of(rig, self.looks[rig][0]))
 
 
-plan = Plan()
+_plans: dict[tuple[int, int, str], Plan] = {}
 
 
-def _is_posed(last: PoseBone) -> bool:
+def _key(depsgraph: Depsgraph) -> tuple[int, int, str]:
+    scene, layer = cast("Scene", depsgraph.scene), cast("ViewLayer", depsgraph.view_layer)
+    return scene.as_pointer(), layer.as_pointer(), depsgraph.mode
+
+
+def forget() -> None:
+    """Drop all plans, and with them every reference into the file."""
+    _plans.clear()
+
+
+def plan_of(depsgraph: Depsgraph) -> Plan | None:
+    """The plan of a graph, or None if there is none that holds."""
+    return _plans.get(_key(depsgraph))
+
+
+def make_plan(depsgraph: Depsgraph) -> Plan:
+    """Look at all rigs that a graph evaluates. Others are looked at when they are shown."""
+    rigs = [ob for ob in all_objects() if is_armature(ob) and is_evaluated(ob, depsgraph)]
+    lasts = [bone for ob in rigs for bone in limbs_of(ob) if is_posed(bone)]
+    found = by_rig(lasts)
+    plan = _plans[_key(depsgraph)] = Plan(
+        levels=[[*_groups(level)] for level in levels_of(lasts)],
+        looks={rig: look_of(rig, [bone.name for bone in bones]) for rig, bones in found.items()},
+        paths={rig: animated_paths(rig) for rig in found},
+        tag="DATA" if any(map(_is_simulated, all_objects())) else "OBJECT",
+    )
+    return plan
+
+
+def is_posed(last: PoseBone) -> bool:
+    """Whether a limb is posed live: nothing on the rig poses it, and all its bones are there."""
     return Hooks.mode(last) == "LIVE" and len(line_of(last)) == sum(links_of(last))
 
 

@@ -16,7 +16,7 @@ from ..blender.types import ArmatureObject
 from ..limb.solving import Found, Sliders, at_rest, into_limbs, own_size, places, sliders_of, solve
 from ..solver.matrices import applied
 from .lending import Lending
-from .plan import Group, plan
+from .plan import Group, Plan
 
 _busy = [False]
 
@@ -26,7 +26,7 @@ def is_posing() -> bool:
     return _busy[0]
 
 
-def pose(depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> None:
+def pose(plan: Plan, depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> None:
     """Pose the limbs of evaluated rigs. The solutions are the evaluated pose's only: afterwards the channels are as the
     animator set them."""
     lent: dict[ArmatureObject, Lending] = {}
@@ -37,7 +37,7 @@ def pose(depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> None:
         if _is_frame_due(depsgraph):
             _evaluate(depsgraph)
         for level in plan.levels:
-            moved = [group for group in level if group.rig in rigs and _lend(group, depsgraph, lent)]
+            moved = [group for group in level if group.rig in rigs and _lend(plan, group, depsgraph, lent)]
             if moved:
                 _evaluate(depsgraph)
         if lent and depsgraph.mode == "VIEWPORT":
@@ -55,7 +55,7 @@ def _take_back(lent: dict[ArmatureObject, Lending]) -> None:
             stack.callback(each.take_back)
 
 
-def _lend(group: Group, depsgraph: Depsgraph, lent: dict[ArmatureObject, Lending]) -> bool:
+def _lend(plan: Plan, group: Group, depsgraph: Depsgraph, lent: dict[ArmatureObject, Lending]) -> bool:
     """Solve the limbs of a group and lend the solution to the rig; False if it is evaluated already."""
     evaluated: Any = group.rig.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:

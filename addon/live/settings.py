@@ -8,6 +8,8 @@ import bpy
 from bpy.props import BoolProperty, PointerProperty
 from bpy.types import Context, PropertyGroup, Scene
 
+from ..limb.home import Hooks
+
 SCENE: Any = Scene
 
 
@@ -39,7 +41,8 @@ def is_live(scene: Scene) -> bool:
 
 
 def register() -> None:
-    """Give scenes these settings."""
+    """Give scenes these settings, and tell `addon.limb` of them."""
+    Hooks.is_live = staticmethod(is_live)
     bpy.utils.register_class(PlanarIKScene)
     SCENE.planar_ik = PointerProperty(type=PlanarIKScene)
 

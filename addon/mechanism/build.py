@@ -15,7 +15,7 @@ from ..blender.editing import collect, edit_mode, frame_held, remove_bones, unke
 from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, all_objects, is_armature, path_to_bone, path_to_custom, split_path
 from ..limb.follow import Follow
-from ..limb.home import align, bones_of_limb, by_rig, is_ours
+from ..limb.home import align, by_rig, is_ours, line_of
 from ..limb.settings import MADE_BY_US, PART
 from .found import SPEC, found_on
 from .parts import Constraint, Driver, Parts, Variable, parts_of
@@ -55,9 +55,7 @@ def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
     left: list[Left] = []
     for ob, bones in by_rig(lasts).items():
         found = found_on(ob)
-        left += [
-            Left(ob, [bone.name for bone in bones_of_limb(last)], found.parts_of(last.name).values()) for last in bones
-        ]
+        left += [Left(ob, [bone.name for bone in line_of(last)], found.parts_of(last.name).values()) for last in bones]
         left.append(Left(ob, (), found.strays))
     _take_away(context, left)
 

@@ -9,7 +9,7 @@ from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, takes_bones, view_layer_of
 from ..limb.follow import follow_of
-from ..limb.home import Hooks
+from ..limb.home import Hooks, check_whole
 from ..limb.tasks.settling import settle, solved
 from ..limb.whole import wholly
 from ..limb.words import Refused
@@ -27,6 +27,8 @@ def mode_of(last: PoseBone) -> str:
 def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Give limbs a mechanism, in place of one that they have. Raises `Refused`."""
     named = _named(lasts)
+    for last in lasts:
+        check_whole(last)
     stands = solved(context, lasts)
     build.remove(context, lasts)
     lasts = [ob.pose.bones[name] for ob, name in named]

@@ -8,9 +8,9 @@ from typing import Any
 from bpy.types import Context, Object, PoseBone
 
 from ..blender.dependencies import Carrier
-from ..blender.types import bones_of, children_of, has_bone, is_armature, view_layer_of
+from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
 from ..limb.follow import Follow, follow_of, read
-from ..limb.home import is_limb, is_part, limbs_of, line_of
+from ..limb.home import check_whole, is_limb, is_part, limbs_of, line_of
 from ..limb.shape import make_shape
 from ..limb.tasks.constraints import candidates
 from ..limb.tasks.controls import root_of
@@ -33,9 +33,8 @@ def limbs_meant(context: Context) -> list[PoseBone]:
     """The last bones of the limbs that are selected, each once: in Object Mode by what they follow."""
     if context.mode == "OBJECT":
         return _followers(context, [(ob, "") for ob in context.selected_objects])
-    bones = list(context.selected_pose_bones or ())
-    active = context.active_pose_bone
-    return limbs_of_bones(context, bones or ([active] if active else []))
+    bones: list[Any] = list(context.selected_pose_bones or ()) or [context.active_pose_bone]
+    return limbs_of_bones(context, [bone for bone in bones if bone and is_in_view(context, bone.id_data)])
 
 
 def concerned_in(context: Context) -> list[Object]:
@@ -53,7 +52,7 @@ def limb_meant(context: Context) -> PoseBone | None:
         found = _followers(context, [(ob, "")]) if ob else []
     else:
         bone = context.active_pose_bone
-        found = limbs_of_bones(context, [bone]) if bone else []
+        found = limbs_of_bones(context, [bone]) if bone and is_in_view(context, bone.id_data) else []
     return found[0] if found else None
 
 
@@ -100,14 +99,21 @@ def _followers(context: Context, things: Sequence[Carrier]) -> list[PoseBone]:
 def limbs_in_view(context: Context) -> list[PoseBone]:
     """All limbs of the view layer."""
     layer: Any = view_layer_of(context)
-    return [last for ob in layer.objects if is_armature(ob) for last in limbs_of(ob)]
+    return [last for ob in layer.objects if is_armature(ob) and is_in_view(context, ob) for last in limbs_of(ob)]
 
 
-def selected_limbs(context: Context) -> list[PoseBone]:
-    """What `limbs_meant` gives; refuses where that is none."""
+def is_in_view(context: Context, ob: Object) -> bool:
+    """Whether the view layer evaluates an object, hidden or not: of others, the bones may not be looked at."""
+    return is_evaluated(ob, view_layer_of(context).depsgraph or context.evaluated_depsgraph_get())
+
+
+def selected_limbs(context: Context, with_broken: bool = False) -> list[PoseBone]:
+    """What `limbs_meant` gives; refuses where that is none, or one lacks bones, unless ``with_broken``."""
     found = limbs_meant(context)
     if not found:
         raise Refused("Select a limb, its target or its pole")
+    for last in () if with_broken else found:
+        check_whole(last)
     return found
 
 

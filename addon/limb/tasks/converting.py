@@ -17,7 +17,7 @@ from ...blender.dependencies import Dependencies
 from ...blender.editing import frame_held, unkeyed_kept
 from ...blender.stepping import stepping
 from ...blender.transaction import all_or_nothing
-from ...blender.types import ArmatureObject, path_to_bone, path_to_custom, tag, view_layer_of
+from ...blender.types import ArmatureObject, path_to_bone, path_to_custom, scene_of, tag, view_layer_of
 from ...solver.matrices import applied
 from ..follow import read
 from ..home import Hooks, is_converted, make_home
@@ -208,7 +208,7 @@ def _shown(context: Context, last: PoseBone) -> Array:
     be."""
     with at_influence(context, [last], 1.0):
         count = len(last[GROUP].get("links", (1, 1)))
-        if Hooks.mode(last) == "RIG" or Hooks.is_live(context):
+        if Hooks.mode(last) == "RIG" or Hooks.is_live(scene_of(context)):
             return joints_of_bones(context, last, count)
         now = limbs_now(last.id_data, [last], context.evaluated_depsgraph_get(), is_whole=True)
         ends = applied(np.linalg.inv(now.world)[None], measure(now).joints[0])

@@ -22,13 +22,13 @@ from ...solver.ops import FLOATS
 from ...solver.reference import Reference
 from ...solver.rotation import conjugate, half_angle, multiply, rotate
 from ..follow import Follow, place_of
-from ..home import bones_of_limb, has_slider
+from ..home import bones_of_limb, has_slider, line_of
 from ..settings import CHOICES, GROUP, SLIDER
 from ..shape import Shape, Turn, hinge_axis, make_shape
 from ..sides import keep_side, outwards
 from ..solving import carried
 from ..table import half_of, reference_of
-from ..words import Refused
+from ..words import SIZELESS, Refused
 
 Array = NDArray[Any]
 
@@ -40,6 +40,9 @@ TURNED = 2e-3
 
 ALIKE = 1e-5
 """How far joints may be off, in lengths of the limb, for how bones are turned to decide."""
+
+NOTHING, ENDLESS = 1e-24, 1e15
+"""The volume that the axes of a bone span below which it is scaled to nothing, and from where on it is nowhere."""
 
 EXACT = 0.1
 """What part of that no better ankle is looked for."""
@@ -135,6 +138,7 @@ def fit(
     if plane == "AUTO":
         plane = "POLE" if follow.pole else "HINGE" if of_hinge else "FREE"
     axis = axis or of_hinge or (1.0, 0.0, 0.0)
+    _check_sized(evaluated, last, links)
     turns = turns_now(evaluated, last, links)
     found: list[tuple[float, Fit]] = []
     for stills in ((), turns, *seen[:: max(len(seen) // 8, 1)]):
@@ -160,6 +164,16 @@ def _turned_off(shape: Shape, seen: Sequence[tuple[Turn, ...]], plane: str) -> f
     free = "HINGE" if plane == "HINGE" else "FREE"
     held = [_hold(shape, Posture(turns, joints_of(turns, of), None), free) for turns in seen]
     return sum(each.turned for each in held) / len(held) / TURNED
+
+
+def _check_sized(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ...]) -> None:
+    """Refuse a limb of which something is scaled to nothing, or is not a number."""
+    line: list[Any] = line_of(evaluated.pose.bones[last.name], links)
+    axes = [bone.matrix for bone in (*line, line[0].parent) if bone] + [evaluated.matrix_world]
+    for matrix in axes:
+        rows = np.array(matrix, float)
+        if not (np.abs(rows).max() < ENDLESS and abs(np.linalg.det(rows[:3, :3])) > NOTHING):
+            raise Refused(SIZELESS, bone=last.name)
 
 
 def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:

@@ -82,7 +82,7 @@ class POSE_OT_planar_ik_unconvert(LimbOperator):
 
     def act(self, context: Context) -> None:
         """Give the constraints back."""
-        lasts = [last for last in selected_limbs(context) if is_converted(last)]
+        lasts = [last for last in selected_limbs(context, with_broken=True) if is_converted(last)]
         if not lasts:
             raise Refused("This limb was not converted: Remove takes its IK away")
         names = unconvert(context, lasts)

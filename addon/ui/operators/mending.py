@@ -11,7 +11,7 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...blender.dependencies import Dependencies
 from ...limb.follow import follow_of, is_gone
-from ...limb.home import is_limb, is_ours, line_of
+from ...limb.home import bones_of_limb, is_limb, is_ours, line_of
 from ...limb.status import Status
 from ...limb.tasks.bending import make_targets
 from ...limb.tasks.recognising import check
@@ -37,6 +37,8 @@ def mends_for(last: PoseBone, status: Status | None = None) -> list[str]:
     """The names of the mends that help a limb now."""
     if status is not None and status.reach != Reach.INVALID:
         return []
+    if not bones_of_limb(last):
+        return ["LEFT"]
     if is_gone(*follow_of(last).pairs[0]):
         return ["TARGET", "PICK"]
     found = [*(["REBUILD"] if problem_of(last) else ()), *(["MUTE"] if any(conflicts(last)) else ())]

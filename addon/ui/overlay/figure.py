@@ -9,8 +9,9 @@ import numpy as np
 from bpy.types import Depsgraph, PoseBone
 from numpy.typing import NDArray
 
+from ...blender.types import is_evaluated
 from ...limb.solving import LimbsNow, limbs_now
-from ...limb.status import MISSED, Measured, measure
+from ...limb.status import MISSED, Measured, measure, problem_of
 from ...solver.rotation import rotate
 
 Array = NDArray[Any]
@@ -34,6 +35,8 @@ def figure(last: PoseBone, depsgraph: Depsgraph, has_reach: bool = False) -> lis
     """The lines of one limb as it is evaluated: to its pole, from its tip to a target that it misses, an arc of its
     reach where the target is near that (with ``has_reach`` all of it, stretched too), and its whole solution where it
     is between FK and IK."""
+    if not is_evaluated(last.id_data, depsgraph) or problem_of(last):
+        return []
     now = limbs_now(last.id_data, [last], depsgraph, is_whole=True)
     seen = measure(now)
     target, influence = seen.targets[0], last.planar_ik.influence  # type: ignore[attr-defined]

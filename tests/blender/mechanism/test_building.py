@@ -121,3 +121,20 @@ def test_without_a_target_it_stands_as_in_its_reference(addon):
     rest = [last.id_data.data.bones[name].matrix_local for name in ("thigh.L", "shin.L")]
     for now, at_rest in zip(rigs.matrices(last.id_data, ("thigh.L", "shin.L")), rest, strict=True):
         assert abs(now - at_rest).max() < 1e-5
+
+
+@pytest.mark.parametrize("side", [".L", ".R"])
+def test_unkeyed_influence_is_still_in_effect_after_a_rebuild(addon, side):
+    ob = legs.leg(addon).id_data
+    legs.leg(addon, ob=ob, side=".R")
+    last = ob.pose.bones["shin.L"]
+    last["IK Influence"] = 0.0
+    last.keyframe_insert('["IK Influence"]', frame=1)
+    bpy.context.scene.frame_set(1)
+    last["IK Influence"] = 1.0
+    ob.pose.bones["shin" + side].planar_ik.max_angle = 3.0  # which rebuilds it
+    bpy.context.view_layer.update()
+    last = ob.pose.bones["shin.L"]
+    assert last["IK Influence"] == 1.0
+    assert last.planar_ik.reach == "REACHED", last.planar_ik.message
+    assert legs.off(last) < 1e-5

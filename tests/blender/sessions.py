@@ -1,0 +1,562 @@
+"""Sessions: what animators and scripts do to limbs, one after the other and in any order, and what has to be so after
+each of it. `STEPS` is the table of what is done."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from math import pi
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from tests.blender import rigs
+
+CHAINS = {
+    "leg.L": ("thigh.L", "shin.L", "foot.L"), "leg.R": ("thigh.R", "shin.R", "foot.R"),
+    "arm.L": ("upper_arm.L", "forearm.L", "hand.L"), "arm.R": ("upper_arm.R", "forearm.R", "hand.R"),
+}  # fmt: skip
+LAST = 1
+"""Which bone of a chain is the limb's last."""
+
+CLOSE, BLENDED = 1e-4, 5e-3
+"""How far joints may be from where they were, in lengths of the limb; and between FK and IK, as modes change."""
+
+Key = tuple[str, str]
+"""A chain: its object's name, and its own."""
+
+EVERYTHING = "everything"
+
+
+class Failed(AssertionError):
+    """Something is so that must not be."""
+
+
+class Session:
+    """A file with a biped in it, and what is known of it."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        ob = rigs.biped()
+        for chain, names in CHAINS.items():
+            for i, name in enumerate(names):
+                ob.data.bones[name]["chain"] = f"{chain} {i}"  # which Blender carries along, whatever happens
+        for name in ("thigh.L", "upper_arm.R"):
+            ob.pose.bones[name].rotation_mode = "XYZ"
+        bpy.context.view_layer.update()
+        self.note = ""  # what the last step was done to
+        self.history = [self.joints()]
+        self.at = 0
+        bpy.ops.ed.undo_push(message="start")
+
+    # what is there
+
+    def rigs(self) -> list[Any]:
+        """The rigs that are evaluated."""
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        found = [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and ob.pose]
+        return [ob for ob in found if ob.evaluated_get(depsgraph).is_evaluated]
+
+    def chains(self) -> dict[Key, list[str]]:
+        """The bones of each chain that is whole, as they are called now."""
+        found: dict[Key, dict[int, str]] = {}
+        for ob in self.rigs():
+            for bone in ob.data.bones:
+                if "chain" in bone:
+                    chain, number = bone["chain"].split()
+                    found.setdefault((ob.name, chain), {})[int(number)] = bone.name
+        return {key: [names[i] for i in range(3)] for key, names in found.items() if len(names) == 3}
+
+    def limbs(self) -> dict[Key, Any]:
+        """The last bones of the chains that are limbs."""
+        found = {key: bpy.data.objects[key[0]].pose.bones[names[LAST]] for key, names in self.chains().items()}
+        return {key: last for key, last in found.items() if last.planar_ik.enabled}
+
+    def joints(self) -> dict[Key, Any]:
+        """Where the bones of each chain begin in the world, in lengths of the chain at rest."""
+        bpy.context.view_layer.update()
+        depsgraph, found = bpy.context.evaluated_depsgraph_get(), {}
+        for (name, chain), names in self.chains().items():
+            ob = bpy.data.objects[name]
+            now = ob.evaluated_get(depsgraph)
+            size = sum(ob.data.bones[each].length for each in names[:2]) or 1.0
+            places = [now.matrix_world @ now.pose.bones[each].head for each in names]
+            found[name, chain] = np.array(places, float) / size
+        return found
+
+    # what is chosen by chance
+
+    def limb(self) -> tuple[Key, Any] | None:
+        """One of the limbs, selected."""
+        limbs = self.limbs()
+        if not limbs:
+            return None
+        key = self.rng.choice([*limbs])
+        is_shown = self.select(key[0], [limbs[key].name])
+        return (key, limbs[key]) if is_shown else None
+
+    def chain(self) -> tuple[Key, list[str]] | None:
+        """One of the chains."""
+        chains = self.chains()
+        key = self.rng.choice([*chains]) if chains else None
+        return (key, chains[key]) if key else None
+
+    def select(self, name: str, bones: list[str]) -> bool:
+        """Select bones of a rig, in Pose Mode, if it is shown."""
+        ob = bpy.data.objects[name]
+        if not self.activate(ob):
+            return False
+        for bone in ob.pose.bones:
+            rigs.select(bone, bone.name in bones)
+        ob.data.bones.active = ob.data.bones[bones[0]]
+        return True
+
+    def activate(self, ob: Any, mode: str = "POSE") -> bool:
+        """Make a rig active in a mode, if it is shown."""
+        if ob.name not in bpy.context.view_layer.objects or not ob.visible_get():
+            return False
+        try:
+            rigs.activate(ob, mode)
+        except RuntimeError:  # of another one that is hidden and in a mode
+            return False
+        return True
+
+    def call(self, name: str, **options: Any) -> bool:
+        """Call one of our operators; whether it did something. Whatever it raises but a sentence is a failure."""
+        operator = getattr(bpy.ops.pose, f"planar_ik_{name}")
+        if not operator.poll():
+            return False
+        try:
+            is_done: bool = operator("EXEC_DEFAULT", False, **options) == {"FINISHED"}
+            return is_done
+        except RuntimeError as why:
+            if "Traceback" in str(why):
+                raise Failed(str(why)) from why
+            return False
+
+
+Moved = Any
+"""The chains that a step may move: a set of them, or `EVERYTHING`."""
+
+
+def is_still(last: Any, what: str) -> bool:
+    """Whether a limb is one that must not move where only what poses it changes."""
+    status, limb = last.planar_ik.status, last.planar_ik
+    if what in ("switch", "snap_fk") and (limb.stretch > 0.0 or limb.min_angle > 0.0 or limb.max_angle < 3.0):
+        return False  # neither can show every pose of the other then
+    return (status.reach.name == "REACHED" and status.is_ik) or (status.template == "FK" and what != "snap_fk")
+
+
+def add(session: Session) -> Moved:
+    rng, found = session.rng, session.chain()
+    if not found:
+        return set()
+    key, names = found
+    if not session.select(key[0], [names[rng.randrange(2)]]):
+        return set()
+    session.call(
+        "add",
+        plane=rng.choice(("AUTO", "FREE", "POLE", "HINGE")),
+        mode=rng.choice(("RIG", "LIVE")),
+        controls=rng.choice(("BONES", "EMPTIES")),
+        foot_follows=rng.random() < 0.5,
+    )
+    return set()
+
+
+def operator(name: str, moves: bool, **choices: Any) -> Callable[[Session], Moved]:
+    """The step that calls an operator on one limb. It may move that if ``moves``, or if it was not in reach."""
+
+    def step(session: Session) -> Moved:
+        found = session.limb()
+        if not found:
+            return set()
+        key, last = found
+        is_kept = not moves and is_still(last, name)
+        options = {each: session.rng.choice(values) for each, values in choices.items()}
+        session.note = f"{key}, {last.planar_ik.mode}, {last.planar_ik.status}, {options}"
+        session.call(name, **options)
+        return {(f"not {key[0]}", key[1])} if is_kept else {key}
+
+    return step
+
+
+def bake(session: Session) -> Moved:
+    found = session.limb()
+    if not found or "IK Stretch" in found[1]:  # whose bones' scale is keyed, which holds beside the range
+        return set()
+    start = session.rng.choice((1, 3))
+    session.call("bake", range="GIVEN", frame_start=start, frame_end=start + 4, remove=session.rng.random() < 0.5)
+    return {found[0]}
+
+
+def mirror(session: Session) -> Moved:
+    found = session.limb()
+    if not found:
+        return set()
+    session.call("mirror")
+    return {(found[0][0], f"{found[0][1][:-1]}{side}") for side in "LR"}
+
+
+def slide(session: Session) -> Moved:
+    rng, found = session.rng, session.limb()
+    if not found:
+        return set()
+    name, low, high = rng.choice((
+        ("influence", 0.0, 1.0), ("influence", 1.0, 1.0), ("influence", 0.0, 0.0), ("swivel", -pi, pi),
+        ("softness", 0.0, 0.3), ("stretch", 0.0, 1.0), ("flip", 0.0, 1.0),
+    ))  # fmt: skip
+    setattr(found[1].planar_ik, name, round(rng.uniform(low, high)) if name == "flip" else rng.uniform(low, high))
+    return {found[0]}
+
+
+def choose(session: Session) -> Moved:
+    rng, found = session.rng, session.limb()
+    if not found:
+        return set()
+    name, value = rng.choice((
+        ("plane", "FREE"), ("plane", "HINGE"), ("plane", "POLE"), ("max_angle", 2.5), ("max_angle", pi),
+        ("min_angle", 0.5), ("min_angle", 0.0), ("stretch_max", 1.5), ("stretch_volume", "VOLUME"),
+        ("stretch_volume", "UNIFORM"),
+    ))  # fmt: skip
+    session.note = f"{found[0]} {name} {value}"
+    setattr(found[1].planar_ik, name, value)
+    return {found[0]}
+
+
+def followed(last: Any, rng: random.Random) -> Any:
+    """What a limb follows, as its target or its pole: the object or the bone."""
+    limb = last.planar_ik
+    ob, name = rng.choice(((limb.target, limb.subtarget), (limb.pole_target, limb.pole_subtarget)))
+    return None if ob is None else ob.pose.bones.get(name) if name else ob
+
+
+def move_control(session: Session) -> Moved:
+    found = session.limb()
+    owner = followed(found[1], session.rng) if found else None
+    if owner is None:
+        return set()
+    owner.location = [number + session.rng.uniform(-0.2, 0.2) for number in owner.location]
+    if session.rng.random() < 0.3:
+        owner.rotation_mode = "XYZ"
+        owner.rotation_euler = [session.rng.uniform(-1.0, 1.0) for _ in range(3)]
+    return EVERYTHING
+
+
+def pose(session: Session) -> Moved:
+    rng, found = session.rng, session.chain()
+    if not found:
+        return set()
+    bone = bpy.data.objects[found[0][0]].pose.bones[rng.choice(found[1])]
+    if bone.rotation_mode == "QUATERNION":
+        bone.rotation_quaternion = rigs.turn(rng, 0.6)
+    else:
+        bone.rotation_euler = [rng.uniform(-0.4, 0.4) for _ in range(3)]
+    return {found[0]}
+
+
+def pose_body(session: Session) -> Moved:
+    ob = session.rng.choice(session.rigs() or [None])
+    if ob is None or "hips" not in ob.pose.bones:
+        return set()
+    ob.pose.bones["hips"].location = [session.rng.uniform(-0.1, 0.1) for _ in range(3)]
+    ob.pose.bones["spine" if "spine" in ob.pose.bones else "hips"].rotation_quaternion = rigs.turn(session.rng, 0.3)
+    return EVERYTHING
+
+
+def frame(session: Session) -> Moved:
+    before = channels()
+    bpy.context.scene.frame_set(session.rng.randint(1, 12))
+    changed = [path for path, values in channels().items() if path in before and values != before[path]]
+    animated = set(curves())
+    if others := [path for path in changed if path not in animated]:
+        raise Failed(f"channels that are not animated changed with the frame: {others}")
+    return EVERYTHING
+
+
+def key(session: Session) -> Moved:
+    found = session.limb() or session.chain()
+    if not found:
+        return set()
+    ob, at = bpy.data.objects[found[0][0]], bpy.context.scene.frame_current
+    names = session.chains()[found[0]]
+    owner = followed(ob.pose.bones[names[LAST]], session.rng)
+    if owner is not None and session.rng.random() < 0.5:
+        owner.keyframe_insert("location", frame=at)
+    elif session.rng.random() < 0.5 and "IK Influence" in ob.pose.bones[names[LAST]]:
+        name = session.rng.choice(("IK Influence", "IK Swivel"))
+        ob.pose.bones[names[LAST]].keyframe_insert(f'["{name}"]', frame=at)
+    else:
+        bone = ob.pose.bones[session.rng.choice(names)]
+        bone.keyframe_insert(
+            "rotation_quaternion" if bone.rotation_mode == "QUATERNION" else "rotation_euler", frame=at
+        )
+    return set()
+
+
+def edit(session: Session) -> Moved:
+    """Edit Mode: a joint is moved, a bone is turned or made."""
+    rng, found = session.rng, session.chain()
+    if not found:
+        return set()
+    ob = bpy.data.objects[found[0][0]]
+    if not session.activate(ob, "EDIT"):
+        return set()
+    bones = ob.data.edit_bones
+    how = rng.randrange(3)
+    if how == 0:
+        bones[found[1][1]].head.y += rng.uniform(-0.05, 0.05)
+        bones[found[1][0]].tail = bones[found[1][1]].head
+    elif how == 1:
+        bones[found[1][rng.randrange(2)]].roll += rng.uniform(-1.0, 1.0)
+    else:
+        made = bones.new("more")
+        made.head, made.tail = (0.0, 0.0, 2.0), (0.0, rng.random(), 2.5)
+    bpy.ops.object.mode_set(mode="POSE")
+    return EVERYTHING  # what is animated and was changed without a key is as its keys say
+
+
+def rename(session: Session) -> Moved:
+    found = session.chain()
+    if found:
+        bone = bpy.data.objects[found[0][0]].data.bones[session.rng.choice(found[1])]
+        side = bone.name[-2:]
+        bone.name = f"{bone['chain'].split()[0][:3]}{session.rng.randrange(100)}{side}"
+    return set()
+
+
+def delete(session: Session) -> Moved:
+    found = session.chain()
+    if not found or session.rng.random() < 0.7:
+        return set()
+    ob = bpy.data.objects[found[0][0]]
+    if not session.activate(ob, "EDIT"):
+        return set()
+    ob.data.edit_bones.remove(ob.data.edit_bones[session.rng.choice(found[1])])
+    bpy.ops.object.mode_set(mode="POSE")
+    return EVERYTHING
+
+
+def delete_control(session: Session) -> Moved:
+    found = session.limb()
+    owner = followed(found[1], session.rng) if found else None
+    if isinstance(owner, bpy.types.Object) and owner.type != "ARMATURE" and session.rng.random() < 0.3:
+        bpy.data.objects.remove(owner)
+        return EVERYTHING
+    return set()
+
+
+def hide(session: Session) -> Moved:
+    obs = [ob for ob in bpy.data.objects if ob.type == "ARMATURE"]
+    ob = session.rng.choice(obs)
+    if session.rng.random() < 0.5:
+        ob.hide_viewport = not ob.hide_viewport
+    elif ob.name in bpy.context.view_layer.objects:
+        ob.hide_set(not ob.hide_get())
+    return set()
+
+
+def show(session: Session) -> Moved:
+    for ob in bpy.data.objects:
+        ob.hide_viewport = False
+        if ob.name in bpy.context.view_layer.objects:
+            ob.hide_set(False)
+    return set()
+
+
+def duplicate(session: Session) -> Moved:
+    obs = [ob for ob in bpy.data.objects if ob.type == "ARMATURE"]
+    if len(obs) > 2:
+        return set()
+    ob = session.rng.choice(obs)
+    if session.activate(ob, "OBJECT"):
+        bpy.ops.object.duplicate(linked=not ob.animation_data and session.rng.random() < 0.5)
+    return set()
+
+
+def live(session: Session) -> Moved:
+    settings = bpy.context.scene.planar_ik
+    settings.live = not settings.live or session.rng.random() < 0.5
+    return EVERYTHING
+
+
+def convert(session: Session) -> Moved:
+    found = session.chain()
+    if not found:
+        return set()
+    key, names = found
+    ob = bpy.data.objects[key[0]]
+    last = ob.pose.bones[names[LAST]]
+    if last.planar_ik.enabled or any(each.type == "IK" for each in last.constraints):
+        return set()
+    made: Any = last.constraints.new("IK")
+    made.target, made.chain_count = ob, 2
+    made.subtarget = "root" if "root" in ob.pose.bones else ob.pose.bones[0].name
+    bpy.context.view_layer.update()
+    if not session.select(key[0], [names[LAST]]) or not session.call("convert", which="SELECTED"):
+        last.constraints.remove(made)
+    return {key}
+
+
+def undo(session: Session) -> Moved:
+    for _ in range(session.rng.randint(1, 3)):
+        if session.at > 0:
+            bpy.ops.ed.undo()
+            session.at -= 1
+    return None
+
+
+def redo(session: Session) -> Moved:
+    if session.at + 1 < len(session.history):
+        bpy.ops.ed.redo()
+        session.at += 1
+    return None
+
+
+class Step(NamedTuple):
+    """Something that is done: how often, next to others, and by what."""
+
+    weight: int
+    act: Callable[[Session], Moved]
+
+
+STEPS = {
+    "add": Step(6, add),
+    "remove": Step(1, operator("remove", True)),
+    "to rig": Step(4, operator("to_rig", False)),
+    "to live": Step(4, operator("to_live", False)),
+    "rebuild": Step(2, operator("rebuild", True)),
+    "plane": Step(3, operator("set", False, what=["PLANE"], plane=["FREE", "POLE", "HINGE"])),
+    "limits": Step(1, operator("set", True, what=["LIMITS"], max_angle=[2.0, pi], min_angle=[0.0, 0.4])),
+    "feature": Step(
+        3, operator("set", True, what=["ADD_SOFTNESS", "ADD_STRETCH", "DROP_SOFTNESS", "DROP_STRETCH", "FOOT"])
+    ),
+    "flip": Step(2, operator("flip", True)),
+    "pick": Step(1, operator("pick", False, part=["TARGET", "POLE"], goal=["\n"])),
+    "mend": Step(2, operator("mend", True, way=["TARGET", "MUTE", "INHERIT_SCALE", "REBUILD"])),
+    "switch": Step(5, operator("switch", False, insert_keys=[False, False, True])),
+    "snap target": Step(3, operator("snap_target", True)),
+    "snap FK": Step(3, operator("snap_fk", False)),
+    "mirror": Step(2, mirror),
+    "bake": Step(1, bake),
+    "unconvert": Step(1, operator("unconvert", True)),
+    "slide": Step(6, slide),
+    "choose": Step(3, choose),
+    "move control": Step(8, move_control),
+    "pose": Step(5, pose),
+    "pose body": Step(3, pose_body),
+    "frame": Step(6, frame),
+    "key": Step(6, key),
+    "edit": Step(2, edit),
+    "rename": Step(2, rename),
+    "delete": Step(1, delete),
+    "delete control": Step(1, delete_control),
+    "hide": Step(2, hide),
+    "show": Step(2, show),
+    "duplicate": Step(1, duplicate),
+    "live": Step(1, live),
+    "convert": Step(2, convert),
+    "undo": Step(5, undo),
+    "redo": Step(3, redo),
+}
+"""What a session is made of."""
+
+
+def channels() -> dict[tuple[str, str], tuple[float, ...]]:
+    """What the channels of all bones and objects say in the file."""
+    found = {}
+    for ob in bpy.data.objects:
+        for owner in (ob, *(ob.pose.bones if ob.type == "ARMATURE" and ob.pose else ())):
+            path = owner.path_from_id() if owner != ob else ""
+            for name in ("location", "rotation_quaternion", "rotation_euler", "scale"):
+                found[ob.name, f"{path}.{name}".strip(".")] = tuple(round(x, 6) for x in getattr(owner, name))
+    return found
+
+
+def curves() -> list[tuple[str, str]]:
+    """What is animated or driven."""
+    found = []
+    for ob in bpy.data.objects:
+        data = ob.animation_data
+        if data:
+            found += [(ob.name, curve.data_path) for curve in data.drivers]
+            if data.action:
+                found += [(ob.name, curve.data_path) for curve in curves_of(data)]
+    return found
+
+
+def curves_of(data: Any) -> list[Any]:
+    if hasattr(data.action, "fcurves") and bpy.app.version < (4, 4):
+        return [*data.action.fcurves]
+    bags = [strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips]
+    return [curve for bag in bags if bag for curve in bag.fcurves]
+
+
+def check_status(session: Session) -> None:
+    """Whether what limbs say of themselves is so: by the evaluated pose alone."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    for key, last in session.limbs().items():
+        status, limb = last.planar_ik.status, last.planar_ik
+        ob = last.id_data.evaluated_get(depsgraph)
+        names = session.chains()[key]
+        tip = np.array(ob.matrix_world @ ob.pose.bones[names[2]].head, float)
+        if status.reach.name == "INVALID" and limb.target is None:
+            continue
+        if status.reach.name == "INVALID" and "emove" not in status.message and status.template.startswith("Something"):
+            raise Failed(f"{key} {limb.mode}: {status.message}, {status.residual}")
+        if status.reach.name != "REACHED" or not status.is_ik:
+            continue
+        target = limb.target.evaluated_get(depsgraph)
+        bone = target.pose.bones.get(limb.subtarget) if limb.subtarget and target.pose else None
+        place = target.matrix_world @ bone.head if bone else target.matrix_world.translation
+        size = sum((ob.matrix_world @ bone.head - ob.matrix_world @ bone.tail).length for bone in (last, last.parent))
+        miss = float(np.linalg.norm(tip - np.array(place, float)))
+        if status.message == "On target" and miss > 2e-4 * max(size, 0.1):
+            raise Failed(f"{key} {limb.mode} says {status.message}, and its tip is {miss} off")
+
+
+def check_moved(before: dict[Key, Any], after: dict[Key, Any], moved: Moved) -> None:
+    """Whether only that has moved which may have."""
+    for key in before.keys() & after.keys() if moved != EVERYTHING else ():
+        off = float(np.abs(before[key] - after[key]).max())
+        may = any(chain == key[1] and name != f"not {key[0]}" for name, chain in moved)  # copies share what they follow
+        if not may and not off <= CLOSE:
+            raise Failed(f"{key} moved by {off}")
+
+
+def take(session: Session, name: str) -> None:
+    """One step, and what has to be so after it."""
+    before = session.joints()
+    moved = STEPS[name].act(session)
+    after = session.joints()
+    if moved is None:  # undone or done again: as it was then; what is animated may be as its keys say
+        animated = {name for name, _ in curves()}
+        check_moved(
+            {key: then for key, then in session.history[session.at].items() if key[0] not in animated}, after, set()
+        )
+    else:
+        bpy.ops.ed.undo_push(message=name)
+        del session.history[session.at + 1 :]
+        session.history.append(after)
+        session.at += 1
+        check_moved(before, after, moved)
+    check_status(session)
+
+
+def run(seed: int, steps: int, quiet: Callable[[], str]) -> list[str]:
+    """A session of so many steps; what was done. ``quiet`` gives what was written to stderr since."""
+    session, done = Session(seed), []
+    names, weights = [*STEPS], [step.weight for step in STEPS.values()]
+    for number in range(steps):
+        name, session.note = session.rng.choices(names, weights)[0], ""
+        done.append(name)
+        try:
+            take(session, name)
+        except Exception as why:
+            what = f"seed {seed}, step {number}, {name} ({session.note}): {why!r}; before: {done[-8:]}"
+            raise Failed(what) from why
+        if "Traceback" in (said := quiet()):
+            raise Failed(f"seed {seed}, step {number}, {name}: {said[-2000:]}")
+    return done
