@@ -19,7 +19,7 @@ from .settings import ALLOWED, CHOICES, GROUP, SLIDER
 from .shape import hinge_axis, make_shape
 from .status import Status, status_of
 from .tasks.feet import refollow
-from .tasks.recognising import check_zigzag
+from .tasks.recognising import check_planar
 from .tasks.removing import remove
 from .words import Refused
 
@@ -69,7 +69,7 @@ class PlanarIK:
         if links == home.links_of(self.bone) and self.enabled:
             return
         home.check_parents(self.bone, value)
-        check_zigzag(make_shape(self.bone, links))
+        check_planar(make_shape(self.bone, links))
         if not self.enabled:
             self.enabled = True
         home.make_home(self.bone, links)

@@ -25,7 +25,7 @@ from ..solving import limbs_now
 from ..status import measure
 from ..words import Refused
 from .fitting import fit, keep
-from .recognising import check_editable, check_zigzag
+from .recognising import check_editable, check_planar
 from .removing import remove
 
 Array = NDArray[Any]
@@ -156,7 +156,7 @@ def _solvers(last: PoseBone) -> Solvers:
         )
     for each in found:
         _check(last, each, bool(is_pair))
-    check_zigzag(make_shape(last, solvers.links, tip="TAIL"))
+    check_planar(make_shape(last, solvers.links, tip="TAIL"))
     return solvers
 
 
