@@ -189,8 +189,8 @@ def test_knee_limits_hold_every_inner_angle(leg, mode):
 def test_what_is_far_from_one_plane_is_refused(dog, add, addon):
     ob = dog()
     rigs.activate(ob, "EDIT")
-    ob.data.edit_bones["shin.L"].head.x += 0.8
-    ob.data.edit_bones["hock.L"].head.y += 0.7
+    ob.data.edit_bones["shin.L"].head = (2.15, 0.4, 0.65)
+    ob.data.edit_bones["hock.L"].head = (0.15, 2.1, 0.35)
     bpy.ops.object.mode_set(mode="POSE")
     with pytest.raises(addon("limb.words").Refused) as refusal:
         add(ob, "hock.L", links=(1, 1, 1))
