@@ -143,10 +143,9 @@ def _reference(bones: list[Any], group: Any) -> _Limb:
     tip = tip_of(bones[-1])
     joints, poses = _posed(bones, group["links"], stills, 1.0, tip)
     ways = np.diff(joints, axis=0)
-    lengths = tuple(float(np.linalg.norm(way)) for way in ways)
     y = _unit(joints[-1] - joints[0])
     beside = (joints - joints[0]) @ (np.eye(3) - np.outer(y, y))
-    if np.linalg.norm(beside, axis=1).max() <= 1e-4 * sum(lengths):
+    if np.linalg.norm(beside, axis=1).max() <= 1e-4 * np.linalg.norm(ways, axis=1).sum():
         z = poses[-1][:3, :3] @ np.array(group.get("bend_axis", (1.0, 0.0, 0.0)), float)
         z = _unit(z - y * (y @ z))
     else:  # the plane that the joints lie nearest to, the first group on its -X
@@ -156,6 +155,7 @@ def _reference(bones: list[Any], group: Any) -> _Limb:
     frame = np.eye(4)
     frame[:3, :3], frame[:3, 3] = np.array((np.cross(y, z), y, z)).T, joints[0]
     ways = ways @ frame[:3, :3]
+    lengths = tuple(hypot(*way[:2]) for way in ways)  # in the plane: what lies beside it stays
     return _Limb(frame, poses, lengths, tuple(atan2(-way[0], way[1]) for way in ways), stills, tip)
 
 
