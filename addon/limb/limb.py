@@ -22,7 +22,7 @@ from .shape import hinge_axis, make_shape
 from .sides import keep_side
 from .status import Status, status_of
 from .tasks.feet import refollow
-from .tasks.recognising import check_zigzag
+from .tasks.recognising import check_planar
 from .tasks.removing import remove
 from .whole import concerned
 from .words import Refused
@@ -75,7 +75,7 @@ class PlanarIK:
         if links == home.links_of(self.bone) and self.enabled:
             return
         home.check_parents(self.bone, value)
-        check_zigzag(make_shape(self.bone, links))
+        check_planar(make_shape(self.bone, links))
         _check_structure(self.bone)
         with _wholly(self.bone):
             if not self.enabled:

@@ -4,19 +4,24 @@ Joints are where bones begin; the tip is where the foot or hand below begins, or
 the rest pose, or another pose of the limb's own bones (``stills``), always relative to the limb's parent. Everything
 here is in the armature's rest space, and in double precision.
 
-The frame G has its origin at the root, Y along the line from root to tip, Z along the normal of the bend plane; the
-knee lies on the side of -X. Angles are counter-clockwise about Z, from Y."""
+The frame G has its origin at the root, Y along the line from root to tip, Z along the normal of the bend plane, which
+is that through the line that the joints lie nearest to. The knee lies on the side of -X: where the first bone ends, or
+that and those that keep together with it (`solver.groups`). Angles are counter-clockwise about Z, from Y."""
 
 from __future__ import annotations
 
+from cmath import phase
+from collections.abc import Sequence
 from itertools import pairwise
-from math import pi
+from math import cos, pi, sin
 from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Bone, PoseBone
 
+from ..solver.groups import bends_to_and_fro, members
 from ..solver.matrices import Matrix, cross, inverted, rotation, unit
+from ..solver.ops import FLOATS
 from .home import check_whole, group_of, is_part, line_of, links_of
 from .sides import axes_kept
 
@@ -49,6 +54,17 @@ class Shape(NamedTuple):
     tip: Matrix
     alongs: tuple[Matrix, ...]
     points: tuple[bool, ...]
+
+    @property
+    def is_zigzag(self) -> bool:
+        """Which bones keep together, see `is_zigzag`."""
+        return is_zigzag(self.angles)
+
+
+def is_zigzag(angles: Sequence[float]) -> bool:
+    """Whether bones of these directions bend to one side and the other in turn: every other one keeps together then,
+    neighbours otherwise."""
+    return bool(bends_to_and_fro([sin(after - before) for before, after in pairwise(angles)], FLOATS))
 
 
 def shape_of(last: PoseBone) -> Shape:
@@ -189,22 +205,43 @@ def _length(bone: Bone) -> float:
 
 def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     """The frame G of joints; a straight limb bends about ``axis``."""
-    root, tip = joints[0], joints[-1]
-    ways = [b - a for a, b in pairwise(joints)]
+    root, ways = joints[0], [b - a for a, b in pairwise(joints)]
     size = sum(float(np.linalg.norm(way)) for way in ways) or 1.0
-    of_first, of_second = sum(ways[::2], np.zeros(3)), sum(ways[1::2], np.zeros(3))  # what keeps together
-    first = unit(of_first, unit(of_second, np.array((0.0, 1.0, 0.0))))
-    y = unit(tip - root, first) if np.linalg.norm(tip - root) > STRAIGHT * size else first
-    across = cross(unit(of_second, first), first)
-    normal = axis if np.linalg.norm(across) <= STRAIGHT else across
-    z = normal - y * (normal @ y)
+    first = next((unit(way, way) for way in ways if np.linalg.norm(way) > 1e-12), np.array((0.0, 1.0, 0.0)))
+    units = [unit(way, first) for way in ways]
+    y = unit(joints[-1] - root, first) if np.linalg.norm(joints[-1] - root) > STRAIGHT * size else first
+    is_straight = all(np.linalg.norm(cross(*pair)) <= STRAIGHT for pair in pairwise(units))
+    z = np.asarray(axis) if is_straight else _normal(joints, y)
+    z = z - y * (z @ y)
     if np.linalg.norm(z) < 1e-6:  # the axis lies along the limb
-        z = np.eye(3)[np.argmin(abs(y))]
-        z = z - y * (z @ y)
+        z = _across(y)
     z = unit(z, y)
+    x = cross(y, z)
+    if not is_straight:
+        kind = bool(bends_to_and_fro([float(cross(*pair) @ z) for pair in pairwise(units)], FLOATS))
+        aside = sum(float(ways[k] @ x) for k in members(len(ways), kind)[0])
+        if abs(aside) <= STRAIGHT * size:  # it is in line: to the same side as most
+            aside = max((float((joint - root) @ x) for joint in joints[1:-1]), key=abs)
+        x, z = (-x, -z) if aside > 0.0 else (x, z)
     frame = np.eye(4)
-    frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = cross(y, z), y, z, root
+    frame[:3, 0], frame[:3, 1], frame[:3, 2], frame[:3, 3] = x, y, z, root
     return frame
+
+
+def _across(y: Matrix) -> Matrix:
+    """A direction square to another."""
+    x = np.eye(3)[np.argmin(abs(y))]
+    return unit(x - y * (x @ y), y)
+
+
+def _normal(joints: list[Matrix], y: Matrix) -> Matrix:
+    """The normal of the plane through the root along ``y`` that the joints lie nearest to: as complex numbers in the
+    plane square to that, the root of the sum of their squares."""
+    x = _across(y)
+    z = cross(x, y)
+    places = [complex((joint - joints[0]) @ x, (joint - joints[0]) @ z) for joint in joints[1:-1]]
+    angle = 0.5 * phase(sum(place * place for place in places))
+    return cross(cos(angle) * x + sin(angle) * z, y)
 
 
 def _angles(ways: list[Matrix], frame: Matrix) -> list[float]:

@@ -22,7 +22,7 @@ from ..solver.triangle import bones, limited_range
 from .follow import Follow, follow_of
 from .home import bones_of_limb, choices_of, has_slider
 from .settings import SLIDERS, UNLIMITED, Slider
-from .shape import IDENTITY, Shape, matrix_of, shape_of
+from .shape import IDENTITY, Shape, is_zigzag, matrix_of, shape_of
 from .sides import outwards
 
 Array = NDArray[Any]
@@ -42,7 +42,8 @@ class Limb(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Those limbs of a table that have as many bones and bend in one kind of plane, as the solver takes them."""
+    """Those limbs of a table that have as many bones, keep together the same ones and bend in one kind of plane, as the
+    solver takes them."""
 
     plane: Plane
     rows: Any  # theirs in the table: indices, or a slice of all
@@ -126,7 +127,7 @@ NOTHING = (None, "")
 
 
 def _parts(limbs: Sequence[Limb], is_poled: Array) -> Iterator[Part]:
-    kinds = [(limb.plane, len(limb.bones)) for limb in limbs]
+    kinds = [(limb.plane, len(limb.bones), limb.shape.is_zigzag) for limb in limbs]
     for kind in dict.fromkeys(kinds):
         rows: Any = [row for row, each in enumerate(kinds) if each == kind]
         members = [limbs[row] for row in rows]
@@ -156,7 +157,8 @@ def range_of(lengths: Sequence[float], angles: Sequence[float], least: float, mo
     if len(lengths) == 2:
         near, far = limited_range(bones(lengths[0], lengths[1], FLOATS), *cosines, FLOATS)
     else:
-        near, far = range_of_groups(lengths, [half_of(angle) for angle in angles], *cosines)
+        kind = is_zigzag(angles)
+        near, far = range_of_groups(lengths, [half_of(angle) for angle in angles], kind, *cosines)
     return near if cosines[0] < 1.0 else 0.0, far if cosines[1] > 0.0 else inf
 
 
@@ -180,7 +182,7 @@ def joints_in(table: Table, turns: Array, stretch: Array) -> Array:
 
 
 def reference_of(shapes: Sequence[Shape]) -> Reference:
-    """The shapes of limbs of as many bones as the solver takes them, a row for each."""
+    """The shapes of limbs of one kind and of as many bones as the solver takes them, a row for each."""
 
     def rows(values: Any) -> Any:
         return tuple(np.asarray(values, float).reshape(len(shapes), -1).T)
@@ -197,6 +199,7 @@ def reference_of(shapes: Sequence[Shape]) -> Reference:
         ARRAYS,
         [rows([shape.alongs[k] for shape in shapes]) for k in each[1:]],
         rows([shape.rises for shape in shapes]),
+        shapes[0].is_zigzag,
     )
 
 

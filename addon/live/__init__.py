@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..blender.types import scene_of
 from ..limb.home import Hooks
 from . import handlers, settings
 from .handlers import refresh

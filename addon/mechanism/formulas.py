@@ -3,8 +3,9 @@
 Each letter is something measured: x, y, z where the target is in the limb's frame G, d how far it is from the root;
 p and q where the pole is aside of the line to the target, along X and Z of G turned with that line, m how far it is;
 g by how much less than fully straight the limb goes ("gone"); and sliders: f flip, s swivel, k pole, u softness,
-e stretch, t influence, n ankle. Of more than two bones (`groups`): the first group's sine of half the bend j and square
-of the length a, the second's h and b, and the square c of the distance gone.
+e stretch, t influence, n ankle. Of more than two bones (`groups`): a group's sine of half the bend j and square of the
+length a, of four bones the second group's h and b, and the square c of the distance gone. Of neighbours with an ankle
+(`folds`): how far the second group is bent v and the groups against each other w, and the largest share o.
 
 A driver that fails once stays invalid for good: nothing here divides by 0, takes a root of less than 0, or compares
 what is not a number, whatever the letters are. What is not chosen is not evaluated.
@@ -16,6 +17,7 @@ import re
 from math import atan2
 
 from ..limb.table import half_of, range_of
+from ..solver.groups import FOLDED as FOLDED_GROUP
 from ..solver.groups import Group, Groups, groups_of
 from ..solver.ops import FLOATS
 from ..solver.rotation import HalfAngle
@@ -37,7 +39,7 @@ def number(value: float) -> str:
 
 def finite(expression: str, otherwise: str = "0") -> str:
     """An expression, or another where any of its letters is infinite or not a number."""
-    squares = "+".join(f"{letter}*{letter}" for letter in letters_of(expression) if letter not in "abcfhjk")
+    squares = "+".join(f"{letter}*{letter}" for letter in letters_of(expression) if letter not in "abcfhjkovw")
     if not squares:
         return expression
     return f"({expression}) if ceil(1/(1+{squares}))==1 else {otherwise}"
@@ -89,15 +91,15 @@ def square(spec: Spec) -> str:
 
 
 def _groups(spec: Spec) -> Groups:
-    return groups_of(spec.lengths, [half_of(angle) for angle in spec.angles], FLOATS)
+    return groups_of(spec.lengths, [half_of(angle) for angle in spec.angles], spec.is_zigzag, FLOATS)
 
 
 def _turns_of_groups(spec: Spec) -> list[str]:
     """The same for three or four bones, by the triangle of their groups and the bends within these."""
-    of = _groups(spec)
+    of, is_three = _groups(spec), len(spec.lengths) == 3
     a, b, c = "a", "b", "c"
-    if len(spec.lengths) == 3:
-        b = number(spec.lengths[1] ** 2)
+    if is_three:  # "a" is the square of the length of that group which has two bones
+        a, b = ("a", number(spec.lengths[1] ** 2)) if spec.is_zigzag else (number(spec.lengths[0] ** 2), "a")
     if _is_plain(spec):
         c = "d*d"
     beside, ahead = f"{c}+{a}-{b}", f"{c}-{a}-{b}"
@@ -110,11 +112,23 @@ def _turns_of_groups(spec: Spec) -> list[str]:
         height = f"{sine}*sqrt(max(1-{sine}*{sine},0))"
         return [f"atan2({each}*{height},{number(group.total)}-{each}*{sine}*{sine})" for each in twice]
 
-    first, third = bends(of.first, "j")
-    if len(spec.lengths) == 3:
+    if is_three and spec.is_zigzag:
+        first, third = bends(of.first, "j")
         return [f"{off_line}+{first}", f"{knee}+{first}", f"{third}-{knee}"]
-    second, fourth = bends(of.second, "h")
+    if is_three:
+        second, _ = bends(of.second, "j")
+        return [off_line, f"{knee}-{second}", _bend("j")]
+    first, of_first = bends(of.first, "j")
+    second, of_second = bends(of.second, "h")
+    if not spec.is_zigzag:
+        return [f"{off_line}+{first}", _bend("j"), f"{knee}-{of_first}-{second}", _bend("h")]
+    third, fourth = of_first, of_second
     return [f"{off_line}+{first}", f"{knee}+{first}-{second}", f"{third}+{second}-{knee}", f"{knee}+{fourth}-{third}"]
+
+
+def _bend(sine: str) -> str:
+    """By how much the bones of a group are bent, each off the other."""
+    return f"2*atan2({sine},sqrt(max(1-{sine}*{sine},0)))"
 
 
 def _is_plain(spec: Spec) -> bool:
@@ -130,17 +144,51 @@ def groups(spec: Spec) -> dict[str, list[str]]:
     of, total = _groups(spec), sum(spec.lengths)
     gone = f"({number(total)}-g)*({number(total)}-g)" if is_shaped(spec) else square(spec)
     left = f"g*({number(2.0 * total)}-g)" if is_shaped(spec) else f"{number(total * total)}-{square(spec)}"
-    closing = f"sin({number(_angle(of.closing))}+n/2)" if spec.ankle else number(of.closing[1])
-    share = f"min(max({left},0)/({number(of.slack)}+{number(of.span)}*pow({closing},2)+1e-30),1)"
+    most = "o" if folds(spec) else number(of.most)
+    share = f"min(max({left},0)/({_room(of, spec)}+1e-30),{most})"
     found = {}
-    for k, group in enumerate((of.first, of.second)[: len(spec.lengths) - 2], 1):
-        is_turned = spec.ankle and k == len(spec.lengths) - 2
-        sine = f"sin({number(_angle(group.bend))}-n/2)" if is_turned else number(group.bend[1])
+    pairs = (of.first, of.second) if len(spec.lengths) > 3 else (of.first,) if spec.is_zigzag else (of.second,)
+    for k, group in enumerate(pairs, 1):
+        sine = _sine(group, spec, _is_turned(of, group, spec))
         length = f"{number(group.total**2)}-{number(group.product)}*{share}*pow({sine},2)"
         found[f"group {k}"] = [finite(f"sqrt({share})*{sine}"), finite(length)]
     if not _is_plain(spec):
         found["group 1"].append(finite(gone))
     return found
+
+
+def folds(spec: Spec) -> dict[str, list[str]]:
+    """What the bones say that find the largest share of neighbours whose ankle turns: how far the second group is bent
+    and the groups against each other, b and c of `solver.groups`, and by these that share."""
+    if len(spec.lengths) < 3 or spec.is_zigzag or not spec.ankle:
+        return {}
+    of = _groups(spec)
+    la, lb = (max(group.total, 1e-30) for group in (of.first, of.second))
+    opened = of.first.product * of.first.bend[1] ** 2
+    a, b = opened / la**2, f"{number(of.second.product / lb**2)}*pow({_sine(of.second, spec, True)},2)"
+    c = f"({_room(of, spec)}-{number(opened)})/{number(la * lb)}-{number(lb / la)}*{b}"
+    ends = f"max(w*w/2-{number(2.0 * a)}*v,w*({number(a)}+v)-{number(4.0 * a)}*v)"
+    share = f"2*max(w-{number(a)}-v,0)/max({ends},1e-30)"
+    sharpest = f"{number(FOLDED_GROUP * of.second.product / lb**2)}/max(v,1e-30)"
+    if len(spec.lengths) > 3:
+        sharpest = f"min({sharpest},{number(FOLDED_GROUP / max(of.first.bend[1] ** 2, 1e-9))})"
+    return {"fold": [finite(b), finite(c)], "most": [f"max(min({share},{sharpest}),1)"]}
+
+
+def _room(of: Groups, spec: Spec) -> str:
+    """By how much the square of the distance is less at rest than straight."""
+    closing = f"sin({number(_angle(of.closing))}+n/2)" if spec.ankle else number(of.closing[1])
+    return f"{number(of.slack)}+{number(of.span)}*pow({closing},2)"
+
+
+def _is_turned(of: Groups, group: Group, spec: Spec) -> bool:
+    """Whether the ankle turns a bone of a group."""
+    return spec.ankle and group is (of.first if spec.is_zigzag and len(spec.lengths) == 3 else of.second)
+
+
+def _sine(group: Group, spec: Spec, is_turned: bool) -> str:
+    """The sine of half of a group's bend at rest."""
+    return f"sin({number(_angle(group.bend))}-n/2)" if is_turned else number(group.bend[1])
 
 
 def _angle(half: HalfAngle) -> float:

@@ -10,6 +10,9 @@ Parts refer to each other by role, and to the limb's own bones as "bone 1", "bon
     turn 1   turns as the limb's first bone does from the reference: about the normal, about the line, with the line
     turn 2   turns as the second does against the first: about the normal
     length   (stretch) has the scale of the limb's bones
+    group 1  (three and four bones) holds how far bones that keep together are bent; and group 2
+    fold     (neighbours that keep together, with an ankle) holds how far they are bent at rest
+    most     (these) holds the largest share of that, along X
     still 1  (where the reference is a pose) is turned as the bone itself is in the reference; and still 2
 
 All of them rest in the axes of G, in the order that the spec's seat says, at the limb's root. The limb's bones take
@@ -92,7 +95,7 @@ class Parts(NamedTuple):
     rests: Any
 
 
-ROLES = {"root", "measure", "line", "side", "gone", "length", "group 1", "group 2"}
+ROLES = {"root", "measure", "line", "side", "gone", "length", "group 1", "group 2", "fold", "most"}
 ROLES |= {f"{kind} {k}" for kind in ("turn", "still") for k in range(1, 5)}
 
 SLIDERS = {"f": "flip", "s": "swivel", "k": "pole", "u": "softness", "e": "stretch", "t": "influence", "n": "ankle"}
@@ -104,8 +107,11 @@ OF_GROUPS = {
     "c": ("group 1", "Z"),
     "h": ("group 2", "X"),
     "b": ("group 2", "Y"),
+    "v": ("fold", "X"),
+    "w": ("fold", "Y"),
+    "o": ("most", "X"),
 }
-"""The letters of what the bones of groups say, along their own axes."""
+"""The letters of what the bones of groups and folds say, along their own axes."""
 
 LOCAL = (("owner_space", "LOCAL"), ("target_space", "LOCAL"))
 OWN = (("owner_space", "LOCAL"), ("target_space", "LOCAL_OWNER_ORIENT"), ("mix_mode", "REPLACE"))
@@ -170,7 +176,7 @@ def _bones(spec: Spec) -> list[Bone]:
         roles.append(("gone", "root"))
     if spec.stretch:
         roles.append(("length", "root"))
-    roles += [(role, "root") for role in formulas.groups(spec)]
+    roles += [(role, "root") for role in (*formulas.folds(spec), *formulas.groups(spec))]
     bones = [Bone(role, parent, _flat(_axes(spec).rest), "QUATERNION") for role, parent in roles]
     for k, is_still in enumerate(spec.is_still, 1):
         axes = _axes(spec, f"turn {k}")
@@ -213,7 +219,7 @@ def _drivers(spec: Spec) -> list[Driver]:
         made.append(("gone", "location", 0, formulas.gap(spec)))
     for index, expression in formulas.lengthening(spec).items() if spec.stretch else ():
         made.append(("length", "scale", index, expression))
-    for role, expressions in formulas.groups(spec).items():
+    for role, expressions in (formulas.folds(spec) | formulas.groups(spec)).items():
         made += [(role, "location", *part) for part in enumerate(expressions)]
     for k, turn in enumerate(formulas.turns(spec), 1):
         made.append((f"turn {k}", "rotation_euler", _axes(spec, f"turn {k}").at("Z"), turn))

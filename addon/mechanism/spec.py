@@ -12,7 +12,7 @@ import numpy as np
 from bpy.types import PoseBone
 
 from ..limb.home import choices_of, has_slider
-from ..limb.shape import shape_of
+from ..limb.shape import is_zigzag, shape_of
 from ..limb.sides import outwards
 
 CLOSE = 1e-5
@@ -64,6 +64,11 @@ class Spec(NamedTuple):
     def is_limited(self) -> bool:
         """Whether the knee has a smallest or largest angle."""
         return self.min_angle > CLOSE or self.max_angle < pi - CLOSE
+
+    @property
+    def is_zigzag(self) -> bool:
+        """Which bones of more than two keep together, see `limb.shape`."""
+        return is_zigzag(self.angles)
 
     @property
     def is_uneven(self) -> bool:
@@ -164,5 +169,14 @@ def _told_apart(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
     turns = (*chain(*spec.axes), *chain(*spec.normals), *chain(*spec.stills), *spec.angles)
     rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
     limits = (spec.outwards, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch)
-    kind = (len(spec.bones), spec.plane, spec.softness, spec.stretch, spec.ankle, spec.pole_switch, spec.is_limited)
+    kind = (
+        len(spec.bones),
+        spec.is_zigzag,
+        spec.plane,
+        spec.softness,
+        spec.stretch,
+        spec.ankle,
+        spec.pole_switch,
+        spec.is_limited,
+    )
     return [*places, *turns, *rows, *limits], (*kind, spec.stretch_volume if spec.stretch else "")

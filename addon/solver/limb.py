@@ -218,7 +218,7 @@ def _bend(
     `Reach`, and how far the target is past where the tip goes."""
     of, groups = reference.bones, reference.groups
     if groups is not None and settings.ankle is not None:
-        groups = turned(groups, settings.ankle, len(reference.lengths))
+        groups = turned(groups, settings.ankle, len(reference.lengths), m)
         of = of._replace(nearest=nearest_of(groups, m))
     if settings.softness is None:
         gone, far = extend(distance, of, m)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .arrays import LIMIT, in_slabs, split
-from .groups import bend_groups, direction, groups_of, nearest_of, unit_half
+from .groups import bend_groups, bends_to_and_fro, direction, groups_of, members, nearest_of, unit_half
 from .ops import ARRAYS, FLOATS, Ops
 from .reach import Reach
 from .rotation import HalfAngle, half_angle
@@ -118,8 +119,20 @@ def _solve(count: int, given: Sequence[Any], m: Ops) -> list[Any]:
     x, y, bend, *rest = given
     lengths, flat = rest[:count], rest[count:]
     units = [unit_half(pair, m) for pair in zip(flat[::2], flat[1::2], strict=True)]
-    ways, side = _at_rest(lengths, units, m)
-    groups, total = groups_of(lengths, ways, m), sum(lengths) + m.tiny
+    kinds = bends_to_and_fro([a[0] * b[1] - a[1] * b[0] for a, b in pairwise(units)], m)
+    if isinstance(kinds, bool) or kinds.all() or not kinds.any():
+        return _pose(x, y, bend, lengths, units, bool(kinds if isinstance(kinds, bool) else kinds.all()), m)
+    both = (_pose(x, y, bend, lengths, units, kind, m) for kind in (True, False))
+    return [m.select(kinds, *pair) for pair in zip(*both, strict=True)]
+
+
+def _pose(
+    x: Any, y: Any, bend: Any, lengths: Sequence[Any], units: Sequence[Any], is_zigzag: bool, m: Ops
+) -> list[Any]:
+    """`_solve` for limbs of one kind."""
+    count = len(lengths)
+    ways, side = _at_rest(lengths, units, is_zigzag, m)
+    groups, total = groups_of(lengths, ways, is_zigzag, m), sum(lengths) + m.tiny
     x = (x + SPECK) + LEAST
     distance = m.sqrt(x * x + y * y)
     gone = m.minimum(m.maximum(distance, nearest_of(groups, m)), total)
@@ -127,25 +140,25 @@ def _solve(count: int, given: Sequence[Any], m: Ops) -> list[Any]:
     line = _after((x / distance, y / distance), direction(unit_half(off_line, m)))
     joint: Any = (0.0, 0.0)
     joints: list[Any] = []
-    units = []
+    found: list[Any] = []
     for length, turn in zip(lengths, turns, strict=True):
         way = _after(line, direction(turn))
         joint = joint[0] + length * way[0], joint[1] + length * way[1]
         joints += joint
-        units += way
+        found += way
     shortfall = distance - gone
     reach = judge(shortfall, -ROUNDING * total, ROUNDING * total, Reach.TOO_NEAR, Reach.TOO_FAR, m)
-    return [*joints, *units, reach, abs(shortfall)]
+    return [*joints, *found, reach, abs(shortfall)]
 
 
-def _at_rest(lengths: Sequence[Any], ways: Sequence[Any], m: Ops) -> tuple[list[HalfAngle], Any]:
+def _at_rest(lengths: Sequence[Any], ways: Sequence[Any], is_zigzag: bool, m: Ops) -> tuple[list[HalfAngle], Any]:
     """The half angles of bones off the line from root to tip at rest, as if the first group lay counter-clockwise of
     it, and the side on which it lies."""
     x, y = (sum(length * way[k] for length, way in zip(lengths, ways, strict=True)) for k in range(2))
     size = m.sqrt(x * x + y * y)
     x, y = m.select(size > 0.0, x, ways[0][0]), m.select(size > 0.0, y, ways[0][1])
     pairs = [(u * x + v * y, v * x - u * y) for u, v in ways]
-    aside = sum(length * pair[1] for length, pair in zip(lengths[::2], pairs[::2], strict=True))
+    aside = sum(lengths[k] * pairs[k][1] for k in members(len(lengths), is_zigzag)[0])
     side = m.select(aside < 0.0, -1.0, 1.0)
     halves = [half_angle(u, side * v, m.sqrt(u * u + v * v), m) for u, v in pairs]
     return [unit_half(half, m) for half in halves], side

@@ -38,15 +38,17 @@ def reference(
     m: Ops,
     alongs: Sequence[Vector],
     rises: Sequence[Any] = (0.0, 0.0, 0.0, 0.0),
+    is_zigzag: bool = True,
 ) -> Reference:
     """A limb's shape, from what is measured; half angles, normals and ``alongs`` are of any length.
 
     ``alongs`` are made square to the normals; a bone that points at its next joint has it along its y axis.
+    ``is_zigzag`` says which of more than two bones keep together, see `groups`: the same in all rows.
     """
     normals = [unit(normal, (0.0, 0.0, 1.0), m) for normal in normals]
     across = [unit(cross(*pair), (1.0, 0.0, 0.0), m) for pair in zip(normals, alongs, strict=True)]
     ways = [unit_half(half, m) for half in ways]
-    groups = groups_of(lengths, ways, m) if len(lengths) > 2 else None
+    groups = groups_of(lengths, ways, is_zigzag, m) if len(lengths) > 2 else None
     of = bones(lengths[0], lengths[1], m)
     return Reference(
         tuple(lengths),

@@ -18,6 +18,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "parents": ("PLAIN", "SCALED", "MIRRORED", "SHEARED"),
     "inherit": ("FULL", "NO ROTATION", "FIX_SHEAR", "ALIGNED", "AVERAGE", "NONE", "NONE_LEGACY"),
     "bones": (2, 3, 4),
+    "bends": ("TO AND FRO", "ANYHOW"),
     "ankle": (None, 0.4, "KEYED"),
     "order": ("QUATERNION", "XYZ", "ZYX", "AXIS_ANGLE"),
     "is_straight": (False, True),
@@ -57,9 +58,11 @@ def _case(choices: dict[str, tuple[Any, ...]], rng: random.Random, pair: Any) ->
     a, x, b, y = pair
     case |= {a: x, b: y}
     if case["bones"] == 2:
-        case["ankle"] = None
+        case |= {"ankle": None, "bends": "TO AND FRO"}
     else:
         case |= {"has_twist": False, "limits": (0.0, pi)}
+    if case["is_straight"]:
+        case["bends"] = "TO AND FRO"
     return {**case, **RARE} if case["parents"] == "SHEARED" else case
 
 
@@ -84,7 +87,9 @@ def crowd(cases: list[Case]) -> list[Any]:
 
 def limb(case: Case, rng: random.Random, name: str = "rig") -> Any:
     """A rig with a limb of this kind, made by a script: its last bone."""
-    ob = rigs.random_limb(rng, case["is_straight"], case["parents"], case["has_twist"], case["bones"])
+    ob = rigs.random_limb(
+        rng, case["is_straight"], case["parents"], case["has_twist"], case["bones"], case["bends"] == "ANYHOW"
+    )
     ob.name = name
     _with_controls(ob, rng, case)
     first, last = ob.pose.bones["upper"], ob.pose.bones["lower"]

@@ -4,6 +4,8 @@ limb's parent, of what it follows and of its sliders. Of three and four bones, t
 from __future__ import annotations
 
 from cmath import exp, phase
+from cmath import sqrt as complex_root
+from itertools import pairwise
 from math import acos, atan2, cos, hypot, pi, sin, sqrt
 from typing import Any, NamedTuple
 
@@ -141,16 +143,19 @@ def _reference(bones: list[Any], group: Any) -> _Limb:
     tip = tip_of(bones[-1])
     joints, poses = _posed(bones, group["links"], stills, 1.0, tip)
     ways = np.diff(joints, axis=0)
-    lengths = tuple(float(np.linalg.norm(way)) for way in ways)
     y = _unit(joints[-1] - joints[0])
-    z = np.cross(ways[1::2].sum(axis=0), ways[::2].sum(axis=0))
-    if np.linalg.norm(z) <= 1e-4 * lengths[0] * lengths[1]:
+    beside = (joints - joints[0]) @ (np.eye(3) - np.outer(y, y))
+    if np.linalg.norm(beside, axis=1).max() <= 1e-4 * np.linalg.norm(ways, axis=1).sum():
         z = poses[-1][:3, :3] @ np.array(group.get("bend_axis", (1.0, 0.0, 0.0)), float)
-    z = z - y * (y @ z)
-    z = z / np.linalg.norm(z)
+        z = _unit(z - y * (y @ z))
+    else:  # the plane that the joints lie nearest to, the first group on its -X
+        z = np.cross(np.linalg.svd(beside)[2][0], y)
+        turns = [float(np.cross(a, b) @ z) / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairwise(ways)]
+        z *= -np.sign(ways[_kept(turns)[0]].sum(axis=0) @ np.cross(y, z))
     frame = np.eye(4)
     frame[:3, :3], frame[:3, 3] = np.array((np.cross(y, z), y, z)).T, joints[0]
     ways = ways @ frame[:3, :3]
+    lengths = tuple(hypot(*way[:2]) for way in ways)  # in the plane: what lies beside it stays
     return _Limb(frame, poses, lengths, tuple(atan2(-way[0], way[1]) for way in ways), stills, tip)
 
 
@@ -211,16 +216,12 @@ def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any,
 
 def _angles(gone: float, limb: _Limb, ankle: float) -> list[float]:
     """The bones' angles off the line to a tip that is so far away: of two by the law of cosines, of more by that of
-    their groups, the sums of every other bone as complex numbers, whose squares follow that of the distance."""
-    bones = [r * exp(1j * angle) for r, angle in zip(limb.lengths, limb.angles, strict=True)]
-    bones[-1] *= exp(1j * ankle) if len(bones) > 2 else 1.0
-    total, rest = sum(limb.lengths), abs(sum(bones))
-    share = min((total**2 - gone**2) / max(total**2 - rest**2, 1e-30), 1.0)
-    groups = [bones[::2], bones[1::2]]
-    sizes = [
-        sqrt(max(sum(map(abs, group)) ** 2 * (1.0 - share) + share * abs(sum(group)) ** 2, 0.0)) for group in groups
-    ]
-    found = [0.0] * len(bones)
+    their groups, the sums of bones as complex numbers, whose squares follow that of the distance."""
+    places, groups, rest = _groups(limb, ankle)
+    total = sum(limb.lengths)
+    share = min((total**2 - gone**2) / max(total**2 - rest**2, 1e-30), _largest_share(limb, ankle))
+    sizes = [sqrt(max(_square(group, share), 0.0)) for group in groups]
+    found = [0.0] * len(limb.lengths)
     for k, (group, size) in enumerate(zip(groups, sizes, strict=True)):
         off = (1.0, -1.0)[k] * _angle(gone, size, sizes[1 - k])
         for i, bone in enumerate(group):
@@ -228,8 +229,49 @@ def _angles(gone: float, limb: _Limb, ankle: float) -> list[float]:
             if len(group) == 2:
                 side = 1.0 if phase(group[0] / group[1]) * (1.0, -1.0)[i] > 0.0 else -1.0
                 aside = side * _angle(size, abs(bone), abs(group[1 - i]))
-            found[k + 2 * i] = off + aside
+            found[places[k][i]] = off + aside
     return found
+
+
+def _kept(turns: Any) -> tuple[list[int], list[int]]:
+    """Which bones keep together, by the sines of the turns between them: every other one, or neighbours where two turns
+    that should be opposite are alike."""
+    places = [*range(len(turns) + 1)]
+    signs = {np.sign(turn) * (-1) ** k for k, turn in enumerate(turns) if abs(turn) > 1e-3}
+    return (places[::2], places[1::2]) if len(signs) < 2 else (places[:-2], places[-2:])
+
+
+def _groups(limb: _Limb, ankle: float) -> tuple[Any, list[list[complex]], float]:
+    """Which bones keep together, these at rest as complex numbers, and how far the tip is there."""
+    bones = [r * exp(1j * angle) for r, angle in zip(limb.lengths, limb.angles, strict=True)]
+    places = _kept([sin(b - a) for a, b in pairwise(limb.angles)])
+    bones[-1] *= exp(1j * ankle) if len(bones) > 2 else 1.0
+    return places, [[bones[k] for k in each] for each in places], abs(sum(bones))
+
+
+def _square(group: list[complex], share: Any) -> Any:
+    """The square of a group's length."""
+    return sum(map(abs, group)) ** 2 * (1.0 - share) + share * abs(sum(group)) ** 2
+
+
+def _largest_share(limb: _Limb, ankle: float) -> float:
+    """How far neighbours go on bending, by halving: while the angle between the groups grows (its cosine's slope, by a
+    complex step), and no bend is past 120 degrees."""
+    places, groups, rest = _groups(limb, ankle)
+    if places[1][0] + 1 != places[1][-1]:
+        return 1.0
+    total = sum(limb.lengths)
+
+    def cosine(share: complex) -> complex:
+        a, b = (_square(group, share) for group in groups)
+        return (total**2 - share * (total**2 - rest**2) - a - b) / (2.0 * complex_root(a) * complex_root(b))
+
+    low, high = 1.0, min(0.75 / max(sin(phase(a / b) / 2.0) ** 2, 1e-9) for a, *others in groups for b in others)
+    for _ in range(60 if high > low else 0):
+        middle = 0.5 * (low + high)
+        now = cosine(middle + 1e-30j)
+        low, high = (middle, high) if now.imag < 0.0 and now.real > -1.0 else (low, middle)
+    return low
 
 
 def _gone(distance: float, limb: _Limb, sliders: Any, group: Any) -> tuple[float, float, str]:
@@ -254,9 +296,9 @@ def _range(limb: _Limb, small: float, large: float, ankle: float) -> tuple[float
         r1, r2 = limb.lengths
         near = sqrt(max(r1 * r1 + r2 * r2 - 2 * r1 * r2 * cos(small), 0.0)) if small > 0.0 else abs(r1 - r2)
         return near, sqrt(r1 * r1 + r2 * r2 - 2 * r1 * r2 * cos(large)) if large < pi - 1e-6 else r1 + r2
-    bones = [r * exp(1j * angle) for r, angle in zip(limb.lengths, limb.angles, strict=True)]
-    bones[-1] *= exp(1j * ankle)
-    return abs(abs(sum(bones[::2])) - abs(sum(bones[1::2]))), sum(limb.lengths)
+    share = _largest_share(limb, ankle)
+    a, b = (sqrt(max(_square(group, share), 0.0)) for group in _groups(limb, ankle)[1])
+    return abs(a - b), sum(limb.lengths)
 
 
 def _angle(gone: float, near: float, far: float) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from itertools import accumulate
+from math import cos, sin
 from typing import Any
 
 import bpy
@@ -96,9 +98,10 @@ def random_limb(
     twist: bool = False,
     count: int = 2,
     near_y: bool = False,
+    anyhow: bool = False,
 ) -> Any:
-    """A limb ``upper``, ``lower`` (``middle.1``, ``middle.2`` between, a zigzag) with ``foot`` below ``root`` and
-    ``body``, anywhere, of any rolls, tails anywhere.
+    """A limb ``upper``, ``lower`` (``middle.1``, ``middle.2`` between) with ``foot`` below ``root`` and ``body``,
+    anywhere, of any rolls, tails anywhere: a zigzag, or bent ``anyhow`` in one plane.
 
     ``parents`` are PLAIN, SCALED, MIRRORED or SHEARED. With ``twist`` a bone ``upper.001`` is in line. With ``near_y``
     half of its directions are near -Y, where Blender rounds axes most.
@@ -107,7 +110,10 @@ def random_limb(
     root, way = vector(rng), vector(rng).normalized()
     aside = way.orthogonal().normalized() * (0.0 if straight else rng.uniform(0.1, 0.6))
     places = [root]
-    for k in range(count):
+    for heading in accumulate(rng.uniform(-2.6, 2.6) for _ in range(count if anyhow else 0)):
+        bent = way * cos(heading) + way.orthogonal().normalized() * sin(heading)
+        places.append(places[-1] + bent * rng.uniform(0.4, 1.2))
+    for k in range(0 if anyhow else count):
         places.append(places[-1] + way * rng.uniform(0.4, 1.2) + aside * (-1.0 if k % 2 else 1.0))
         aside = aside * rng.uniform(0.7, 1.3)
     knee, tip = places[1], places[-1]

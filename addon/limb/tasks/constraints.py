@@ -17,7 +17,7 @@ from ..home import hierarchy, is_limb
 from ..settings import PART
 from ..shape import hinge_axis, make_shape
 from ..words import Refused
-from .recognising import check_editable, check_zigzag
+from .recognising import check_editable, check_planar
 
 Array = NDArray[Any]
 
@@ -78,7 +78,7 @@ def solvers_of(last: PoseBone) -> Solvers:
         )
     for each in found:
         _check(last, each, bool(is_pair))
-    check_zigzag(make_shape(last, solvers.links, tip="TAIL"))
+    check_planar(make_shape(last, solvers.links, tip="TAIL"))
     return solvers
 
 

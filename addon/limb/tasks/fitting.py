@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import atan2, cos, pi, remainder, sin, tau
+from math import atan2, cos, remainder, sin, tau
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...blender.types import ArmatureObject, own_matrix
 from ...solver.ankles import ankles_of
 from ...solver.arrays import row_of
+from ...solver.groups import members
 from ...solver.limb import Plane, Settings, joints_of, line_to, pose_limb, roll_to
 from ...solver.matrices import unit
 from ...solver.ops import FLOATS
@@ -84,11 +85,11 @@ class Posture(NamedTuple):
         """Where the tip is."""
         return self.joints[-1]
 
-    @property
-    def aside(self) -> Any:
-        """Where the first and third bone lead together: of two bones, the knee."""
-        ways = np.diff(np.array([(0.0, 0.0, 0.0), *self.joints]), axis=0)
-        return ways[::2].sum(axis=0)
+
+def _aside(shape: Shape, joints: Any) -> Any:
+    """Where the first bone leads together with those that keep to it: of two bones, the knee."""
+    ways = np.diff(np.array([(0.0, 0.0, 0.0), *joints], float), axis=0)
+    return ways[members(len(ways), shape.is_zigzag)[0]].sum(axis=0)
 
 
 class Held(NamedTuple):
@@ -260,11 +261,12 @@ def _hold_with(of: Reference, shape: Shape, posture: Posture, plane: str, side: 
         rolls = [0.0]
     else:
         line = line_to(tip, float(np.linalg.norm(tip)), FLOATS)
-        first = _solved(tip, of, Settings(side, ankle=half_of(ankle)), "FREE")[0]
-        wanted, given = (_in_frame(shape, turn) for turn in (posture.turns[0], first))
+        solved = _solved(tip, of, Settings(side, ankle=half_of(ankle)), "FREE")
+        wanted, given = (_in_frame(shape, turn) for turn in (posture.turns[0], solved[0]))
         about = multiply(conjugate(line), multiply(multiply(wanted, conjugate(given)), line))
-        by_knee = angle_of(roll_to(line, tuple(posture.aside), FLOATS)) + (pi if side < 0.0 else 0.0)
-        rolls = [angle_of((about[0], about[2])), by_knee]  # as the first bone is turned, and as the knee lies
+        knees = (tuple(_aside(shape, joints)) for joints in (posture.joints, joints_of(solved, of)))
+        by_knee, before = (angle_of(roll_to(line, knee, FLOATS)) for knee in knees)
+        rolls = [angle_of((about[0], about[2])), by_knee - before]  # as the first bone is turned, and as the knee lies
     of_pole = 0.0 if pole is None else angle_of(roll_to(line, tuple(pole), FLOATS))
     found = []
     for roll in rolls:
@@ -297,7 +299,9 @@ def _in_frame(shape: Shape, turn: Turn) -> Turn:
 def _made(
     shape: Shape, frame: Array, posture: Posture, held: Held, plane: str, stills: tuple[Turn, ...], axis: Any
 ) -> Fit:
-    pole = posture.aside + sum(shape.lengths) * np.array(rotate(held.turn, (-held.side, 0.0, 0.0)))
+    away, normal = (np.array(rotate(held.turn, axis)) for axis in ((-held.side, 0.0, 0.0), (0.0, 0.0, 1.0)))
+    knees = _aside(shape, posture.joints)
+    pole = knees - normal * (normal @ knees) + sum(shape.lengths) * away  # in the plane
     tip, knee, pole = ((frame @ [*place, 1.0])[:3] for place in (posture.tip, posture.joints[0], pole))
     swivel = 0.0 if plane == "POLE" and posture.pole is None else held.swivel
     return Fit(plane, stills, axis, held.side < 0.0, swivel, held.ankle, frame, tip, knee, pole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from math import pi
 from typing import Any
 
@@ -52,7 +53,7 @@ def turned(fit: Fit, turn: float, has_pole: bool) -> Fit:
 
 def is_straight(shape: Shape) -> bool:
     """Whether a limb is straight in its reference, and so does not say itself which way it bends."""
-    return bool(abs(np.sin(shape.angles[0] - shape.angles[1])) <= STRAIGHT)
+    return all(abs(np.sin(before - after)) <= STRAIGHT for before, after in pairwise(shape.angles))
 
 
 def bends_to(last: PoseBone, turn: float = 0.0) -> str:

@@ -34,11 +34,8 @@ radians, for a leg to have a hock."""
 
 NO_LEG = ("arm", "clavicle", "hip", "neck", "pelvis", "scapula", "shoulder", "spine", "tail", "finger", "thumb")
 
-FLAT = 0.1
+FLAT = 0.35
 """How far a joint of three or four bones may lie beside their plane, as a part of their length: it stays as far."""
-
-STRAIGHT = 1e-3
-"""By how much, in radians, a bone may bend to the wrong side, and still count as straight."""
 
 _NUMBER = re.compile(r"[._ -]?\d+$")
 
@@ -81,8 +78,10 @@ def _has_hock(last: PoseBone) -> bool:
     try:
         found = _up_from(last, 3)
         shape = make_shape(*found)
-        check_zigzag(shape)
+        check_planar(shape)
     except Refused:
+        return False
+    if not shape.is_zigzag:
         return False
     turns = [abs(remainder(after - before, tau)) for before, after in pairwise(shape.angles)]
     is_alike = min(shape.lengths) > ALIKE * max(shape.lengths)
@@ -131,7 +130,7 @@ def check(last: PoseBone, links: tuple[int, ...], dependencies: Dependencies | N
             raise Refused("'{bone}' does not inherit rotation: switch on its Inherit Rotation", bone=bone.name)
     _check_left(last, line)
     shape = make_shape(last, links)
-    check_zigzag(shape)
+    check_planar(shape)
     lengths = shape.lengths
     if min(lengths) < 1e-6 * max(1.0, *lengths) or not max(lengths):
         raise Refused("Two joints of '{bone}' are in the same place: move one in Edit Mode", bone=last.name)
@@ -141,8 +140,8 @@ def check(last: PoseBone, links: tuple[int, ...], dependencies: Dependencies | N
         _check_channels(bone, sum(lengths), bone in starts)
 
 
-def check_zigzag(shape: Shape) -> None:
-    """Refuse three or four bones that are far from one plane, or do not bend to one side and the other in turn."""
+def check_planar(shape: Shape) -> None:
+    """Refuse three or four bones that are far from one plane."""
     if len(shape.lengths) < 3:
         return
     for name, off in zip(shape.names[1:], accumulate(shape.rises), strict=False):
@@ -151,12 +150,6 @@ def check_zigzag(shape: Shape) -> None:
                 "'{bone}' begins {off} of the limb's length beside its plane: move it there in Edit Mode",
                 bone=name,
                 off=f"{abs(off) / sum(shape.lengths):.2g}",
-            )
-    for k, (before, after) in enumerate(pairwise(shape.angles)):
-        if remainder(after - before, tau) * (1.0 if k % 2 else -1.0) < -STRAIGHT:
-            raise Refused(
-                "'{bone}' bends to the same side as the bone above it, as a finger does: add two bones",
-                bone=shape.names[k + 1],
             )
 
 

@@ -29,8 +29,9 @@ def specs(spec):
         (0.0, 0.7),
         (pi, 2.0),
         (2, 3, 4),
+        (1.0, -1.0),
     )
-    for plane, soft, stretch, volume, least, most, count in features:
+    for plane, soft, stretch, volume, least, most, count, to in features:
         for size in NASTY:
             yield spec._replace(
                 plane=plane,
@@ -42,7 +43,7 @@ def specs(spec):
                 min_angle=least,
                 max_angle=most,
                 lengths=(size, 1.7 * size, 1.23456789 * size, 0.987654321 * size)[:count],
-                angles=(0.123456789, -1.23456789, 0.213456789, -0.987654321)[:count],
+                angles=(0.123456789, -1.23456789, -1.23456789 + 1.44802468 * to, -0.987654321)[:count],
                 axes=spec.axes[:1] * count,
                 normals=spec.normals[:1] * count,
                 bones=spec.bones[:1] * count,
