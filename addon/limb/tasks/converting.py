@@ -26,7 +26,7 @@ from ..solving import limbs_now
 from ..status import measure
 from ..whole import wholly
 from ..words import Refused
-from .fitting import fit, keep
+from .fitting import Fit, fit, keep
 from .recognising import check_editable, check_zigzag
 from .removing import remove
 
@@ -85,8 +85,9 @@ def convert(context: Context, lasts: Sequence[PoseBone], tolerance: float = 1e-3
     named = [(last.id_data, last.name) for last in lasts]
     for ob, name in named:
         try:
+            solvers, found, before = _planned(context, ob.pose.bones[name])
             with all_or_nothing(context, [ob]):
-                done.warnings.extend(_convert(context, ob.pose.bones[name], tolerance))
+                done.warnings.extend(_convert(context, solvers, found, before, tolerance))
         except Refused as why:
             done.refused.append(why)
             continue
@@ -112,12 +113,18 @@ def _active(bone: PoseBone) -> list[Any]:
     return [each for each in found if not each.mute or driver_of(bone.id_data, each.path_from_id("mute"))]
 
 
-def _convert(context: Context, last: PoseBone, tolerance: float) -> list[Refused]:
+def _planned(context: Context, last: PoseBone) -> tuple[Solvers, Fit, Array]:
+    """The constraints of a limb that can be converted, how it stays as it is, and where its knees and tail are."""
     solvers = _solvers(last)
     with _at_full_influence(context, solvers):
         _check_rest(context, solvers)
         before = _joints(context, solvers)
         found = fit(context, last, solvers.links, read(solvers.acting), _plane(solvers), "TAIL", inf)
+    return solvers, found, before
+
+
+def _convert(context: Context, solvers: Solvers, found: Fit, before: Array, tolerance: float) -> list[Refused]:
+    last = solvers.last
     with unkeyed_kept(context, [last.id_data]), frame_held():
         _take(solvers)
         keep(last, found, "TAIL")
