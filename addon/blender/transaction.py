@@ -149,8 +149,9 @@ class Action:
             self.copy = None
 
 
-NUMBERS = (("co", 2), ("handle_left", 2), ("handle_right", 2), ("amplitude", 1), ("back", 1), ("period", 1))
-CHOICES = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
+NUMBERS = ("co", "handle_left", "handle_right")
+CHOICES = ("interpolation", "type", "handle_left_type", "handle_right_type")
+"""What of keys tasks change."""
 
 
 def _content(action: Any) -> Any:
@@ -161,18 +162,20 @@ def _content(action: Any) -> Any:
 
 def _curve(curve: Any) -> Any:
     keys, group = curve.keyframe_points, curve.group
-    numbers = []
-    for name, size in NUMBERS:
-        values: Any = np.zeros(size * len(keys), np.float32)
-        keys.foreach_get(name, values)
-        numbers.append(values.tobytes())
-    for name in CHOICES:
-        choices: Any = np.zeros(len(keys), np.uint8)
-        keys.foreach_get(name, choices)
-        numbers.append(choices.tobytes())
+    numbers: Any = np.zeros((len(NUMBERS), 2 * len(keys)), np.float32)
+    choices: Any = np.zeros((len(CHOICES), len(keys)), np.uint8)
+    for name, row in (*zip(NUMBERS, numbers, strict=True), *zip(CHOICES, choices, strict=True)):
+        keys.foreach_get(name, row)
     settings = (curve.data_path, curve.array_index, curve.mute, curve.extrapolation, curve.auto_smoothing, curve.lock)
     modifiers = [(each.type, each.mute) for each in curve.modifiers]
-    return settings, group and (group.name, group.mute), numbers, modifiers, len(curve.sampled_points)
+    return (
+        settings,
+        group and (group.name, group.mute),
+        numbers.tobytes(),
+        choices.tobytes(),
+        modifiers,
+        len(curve.sampled_points),
+    )
 
 
 def _with_sharers(objects: Iterable[Object]) -> list[Object]:

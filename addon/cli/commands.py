@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import traceback
 from argparse import Namespace
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from .arguments import DONE, FAILED, FOUND, output_of
 from .making import make_limbs
 from .reporting import bake_limbs, report_limbs
 from .shots import limbs_chosen, open_shot, save, say
+
+log = logging.getLogger("planar_ik")
 
 Line = dict[str, Any]
 
@@ -39,8 +42,11 @@ def _guarded(arguments: Namespace, source: Path) -> int:
     except Refused as why:
         say(f"{source}: {why}")
         return FAILED
-    except Exception:  # noqa: BLE001 - the next file is to be processed whatever became of this one
-        say(f"{source}: a fault of this program\n{traceback.format_exc()}")
+    except Exception as error:  # the next file is to be processed whatever became of this one
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        what = f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"
+        say(f"{source}: a fault of this program, nothing was written: {what}")
+        log.debug("%s", source, exc_info=error)
         return FAILED
     for line in lines:
         print(json.dumps({"command": arguments.command, "file": str(source), **line}), flush=True)

@@ -22,7 +22,7 @@ from ..limb.words import Refused
 
 def say(sentence: object) -> None:
     """Tell a person something, in one line."""
-    print(f"planar_ik: {str(sentence).strip()}", file=sys.stderr, flush=True)
+    print(f"planar_ik: {' '.join(str(sentence).split())}", file=sys.stderr, flush=True)
 
 
 def open_shot(source: Path, arguments: Namespace) -> list[str]:

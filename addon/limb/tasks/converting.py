@@ -39,7 +39,7 @@ from .constraints import (
     solvers_of,
 )
 from .feet import at_influence
-from .fitting import fit, keep
+from .fitting import Fit, fit, keep
 from .keeping import frames_of
 from .keyed_parts import part_of_ik
 from .matching import Stances, match, see_shown
@@ -92,8 +92,9 @@ def convert(
     named = [(last.id_data, last.name) for last in lasts]
     for ob, name in named:
         try:
+            plan = _planned(context, ob.pose.bones[name], all_actions)
             with all_or_nothing(context, [ob]):
-                done.warnings.extend(_convert(context, ob.pose.bones[name], tolerance, mode, all_actions))
+                done.warnings.extend(_convert(context, plan, tolerance, mode))
         except Refused as why:
             done.refused.append(why)
             continue
@@ -113,24 +114,41 @@ def unconvert(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[Armatur
     return named
 
 
-def _convert(context: Context, last: PoseBone, tolerance: float, mode: str, all_actions: bool) -> list[Refused]:
+class Plan(NamedTuple):
+    """What a limb is made of: its constraints, what keeps it where it is now, where it was seen, and the names of
+    actions of its rig that were not looked at."""
+
+    solvers: Solvers
+    found: Fit
+    seen: list[Seen]
+    left_out: list[str]
+
+
+def _planned(context: Context, last: PoseBone, all_actions: bool) -> Plan:
+    """All that has to be known before anything is changed."""
     solvers = solvers_of(last)
-    ob, name, count = last.id_data, last.name, len(solvers.links)
-    others = actions_besides(ob, tuple(f"{path_to_bone(bone.name)}." for bone in _concerned(solvers)))
+    count = len(solvers.links)
+    others = actions_besides(last.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _concerned(solvers)))
+    others_seen = others if all_actions else []
     with at_full_influence(context, solvers):
         check_rest(context, solvers)
         found = fit(context, last, solvers.links, read(solvers.acting), plane_of(solvers), "TAIL", inf)
         here = Seen(None, [], [joints_of_bones(context, last, count)], [see_shown(context, [last], [solvers.links])])
-    over_time = [_seen(context, solvers, action) for action in (None, *(others if all_actions else ()))]
+    over_time = [_seen(context, solvers, action) for action in (None, *others_seen)]
     seen = [here, *(each for each in over_time if each.frames)]
-    warnings = _make(context, solvers, found)
+    return Plan(solvers, found, seen, [action.name for action in others if action not in others_seen])
+
+
+def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[Refused]:
+    ob, name = plan.solvers.last.id_data, plan.solvers.last.name
+    warnings = _make(context, plan.solvers, plan.found)
     if mode == "RIG":
         warnings += _put_on_rig(ob, name)
     Hooks.refresh(context)
-    for each in seen:
+    for each in plan.seen:
         warnings += _keep_still(context, ob.pose.bones[name], each, tolerance)
-    if others and not all_actions:
-        names = ", ".join(f"'{action.name}'" for action in others)
+    if plan.left_out:
+        names = ", ".join(f"'{action}'" for action in plan.left_out)
         warnings.append(
             Refused("'{bone}' may move in {actions}, not looked at: All Actions keeps it", bone=name, actions=names)
         )
@@ -219,7 +237,7 @@ def _shown(context: Context, last: PoseBone) -> Array:
 # what becomes of it
 
 
-def _make(context: Context, solvers: Solvers, found: Any) -> list[Refused]:
+def _make(context: Context, solvers: Solvers, found: Fit) -> list[Refused]:
     """Make the limb, live; what is otherwise than the constraint had it."""
     last = solvers.last
     with unkeyed_kept(context, [last.id_data]), frame_held():

@@ -100,6 +100,8 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             self._steps = steps(context, self._request(context))
         except Refused as why:
             return self.refuse(why)
+        except Exception as error:  # noqa: BLE001  # as in `PoseOperator.execute`
+            return self.fail(error)
         if not self._is_asked:
             return self._go_on(context, float("inf"))
         self._is_asked = False  # adjusting the settings afterwards bakes at once
@@ -142,6 +144,9 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         except Refused as why:
             self.cancel(context)
             return self.refuse(why)
+        except Exception as error:  # noqa: BLE001  # raised, Blender would take it for done, with an undo step
+            self.cancel(context)
+            return self.fail(error)
         except BaseException:
             self.cancel(context)
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from bpy.types import Context, Operator
@@ -10,6 +11,8 @@ from ...blender.transaction import all_or_nothing
 from ...blender.types import view_layer_of
 from ...limb.words import Refused, told
 from ..finding import concerned_in, limbs_meant
+
+log = logging.getLogger("planar_ik")
 
 if TYPE_CHECKING:
     from bpy.stub_internal.rna_enums import OperatorReturnItems
@@ -29,14 +32,15 @@ class PoseOperator(Operator):
         return True
 
     def execute(self, context: Context) -> set[OperatorReturnItems]:
-        """Do it, or refuse with a sentence. Whatever is raised, nothing is changed; what is no refusal, Blender
-        shows."""
+        """Do it, or say why not: whatever is raised, nothing is changed."""
         view_layer_of(context).update()  # after an undo, as for Adjust Last Operation, Blender evaluates only later
         try:
             with all_or_nothing(context, concerned_in(context)):
                 self.act(context)
         except Refused as why:
             return self.refuse(why)
+        except Exception as error:  # noqa: BLE001  # raised, Blender would take it for done, with an undo step
+            return self.fail(error)
         return {"FINISHED"}
 
     def act(self, context: Context) -> None:
@@ -46,6 +50,15 @@ class PoseOperator(Operator):
     def refuse(self, why: Refused) -> set[OperatorReturnItems]:
         """Report why nothing was done."""
         self.report({"ERROR"}, why.translated)
+        return {"CANCELLED"}
+
+    def fail(self, error: Exception) -> set[OperatorReturnItems]:
+        """Report what went wrong, which the console tells in full."""
+        log.error("%s failed", self.bl_idname, exc_info=error)
+        text = f"{type(error).__name__}: {error}"
+        self.report(
+            {"ERROR"}, told("A fault of Planar IK; nothing was changed. The console says more: {error}", error=text)
+        )
         return {"CANCELLED"}
 
     def tell(self, template: str, **values: Any) -> None:

@@ -262,3 +262,96 @@ def test_setters_and_tasks(addon: Any, case: str, mode: str) -> None:
         bpy.context.collection.objects.link(bpy.data.objects.new("pole", None))
 
     check(addon, prepare, lambda: SCRIPTS[case](addon, bpy.data.objects["rig"].pose.bones["shin.L"]))
+
+
+def limbs_of(ob: Any) -> list[str]:
+    return [bone.name for bone in ob.pose.bones if bone.planar_ik.enabled]
+
+
+def test_what_is_caught_takes_back_only_its_own(addon: Any) -> None:
+    """One in another is a savepoint, and names that were held still lead to the same objects."""
+    ob, whole = leg("RIG", controls="EMPTIES"), addon("blender.transaction").all_or_nothing
+    target, bones = bpy.data.objects["target_shin.L"], len(ob.data.bones)
+    with whole(bpy.context, [ob]):
+        ob.pose.bones["shin.R"].planar_ik.enabled = True
+        with suppress(Broken), whole(bpy.context, [ob]):
+            addon("limb.tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+            raise Broken
+    assert limbs_of(ob) == ["shin.L", "shin.R"]
+    assert len(ob.data.bones) == bones
+    assert ob.pose.bones["shin.L"].planar_ik.target == target
+    assert {each.name for each in bpy.data.objects} == {"rig", "target_shin.L", "pole_shin.L"}
+
+
+def test_a_rig_of_the_same_armature(addon: Any) -> None:
+    """Bones that go are its too."""
+    ob = leg("RIG")
+    twin = ob.copy()
+    twin.animation_data_clear()
+    bpy.context.collection.objects.link(twin)
+    twin.pose.bones["target_shin.L"].constraints.new("COPY_LOCATION").target = ob
+    before = snapshot()
+    with suppress(Broken), addon("blender.transaction").all_or_nothing(bpy.context, [ob]):
+        rigs.activate(ob, "EDIT")
+        for name in ("target_shin.L", "hips"):
+            ob.data.edit_bones.remove(ob.data.edit_bones[name])
+        ob.data.edit_bones["thigh.R"].head.x += 0.1
+        rigs.activate(ob, "OBJECT")
+        raise Broken
+    assert not differences(before, snapshot())
+
+
+@pytest.mark.parametrize("name", ["remove", "switch", "bake"])
+def test_undo_has_no_half_step(addon: Any, monkeypatch: Any, name: str) -> None:
+    bpy.context.preferences.edit.use_global_undo = True
+    leg("RIG")
+    module = {"remove": "limb.home", "switch": "limb.tasks.snapping", "bake": "bake.keys"}[name]
+    broken = {"remove": "is_ours", "switch": "key_changes_from", "bake": "path_to_influence"}[name]
+    bpy.data.objects["rig"]["step"] = 1
+    bpy.ops.ed.undo_push(message="one")
+    bpy.data.objects["rig"]["step"] = 2
+    bpy.ops.ed.undo_push(message="two")
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("on purpose")
+
+    for each in [addon(module), *(addon(f"bake.{file}") for file in ("job", "passes")), addon("mechanism.build")]:
+        if hasattr(each, broken):
+            monkeypatch.setattr(each, broken, fail)
+    with pytest.raises(RuntimeError, match="on purpose"):
+        getattr(bpy.ops.pose, f"planar_ik_{name}")("EXEC_DEFAULT", True)
+    bpy.ops.ed.undo()
+    assert bpy.data.objects["rig"]["step"] == 1
+
+
+def test_a_preview_range_that_is_not_set(biped: Any) -> None:
+    leg("RIG")
+    before = snapshot()
+    with pytest.raises(RuntimeError, match="no preview range"):
+        bpy.ops.pose.planar_ik_bake(range="PREVIEW")
+    assert not differences(before, snapshot())
+    bpy.context.scene.use_preview_range = True
+    bpy.context.scene.frame_preview_start, bpy.context.scene.frame_preview_end = 2, 3
+    assert bpy.ops.pose.planar_ik_bake(range="PREVIEW") == {"FINISHED"}
+
+
+def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
+    """Taking back what was lent fails: what can be is taken back all the same, and the next event poses again."""
+    ob = leg("LIVE")
+    channels, posing = addon("blender.channels"), addon("live.posing")
+    take_back, failed = channels.take_back, []
+
+    def fail(*args: Any) -> None:
+        take_back(*args)
+        failed.append(args)
+        raise RuntimeError("on purpose")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(channels, "take_back", fail)
+        ob.pose.bones["target_shin.L"].location.z += 0.1
+        bpy.context.view_layer.update()
+    assert len(failed) > 1
+    assert not posing.is_posing()
+    ob.pose.bones["target_shin.L"].location.z += 0.05
+    bpy.context.view_layer.update()
+    assert (rigs.place(ob, "foot.L") - rigs.place(ob, "target_shin.L")).length < 1e-5
