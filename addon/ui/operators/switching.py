@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from bpy.props import BoolProperty, EnumProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Event
 
 from ... import live
@@ -58,6 +58,13 @@ class _Snap(LimbOperator):
     )
     frame_end: IntProperty(name="End", description="Last frame; the scene's if none is given", options={"SKIP_SAVE"})
     step: IntProperty(name="Step", description="Frames from one key to the next", default=1, min=1)
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="How far joints may be off for fewer keys, as a share of the limb's length; 0 keys every frame",
+        min=0.0,
+        soft_max=0.01,
+        precision=4,
+    )
 
     _snap: ClassVar[Callable[..., list[Refused]]]
 
@@ -90,7 +97,7 @@ class _Snap(LimbOperator):
         manager: Any = context.window_manager
         manager.progress_begin(0.0, 1.0)
         try:
-            warnings = type(self)._snap(context, lasts, frames, manager.progress_update)
+            warnings = type(self)._snap(context, lasts, frames, manager.progress_update, self.tolerance)
         finally:
             manager.progress_end()
         self.warn(*warnings)
