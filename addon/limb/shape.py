@@ -122,7 +122,7 @@ def make_shape(
 def _squared(rest: list[Matrix]) -> list[Matrix]:
     """The rest matrices of a limb's bones as they would be if the axes of the first were square to each other.
 
-    Those of a bone that points along -Y of its parent, or is below one, are off by up to 4e-5 in 4.2. Turns come before
+    Those of a bone that points along -Y of its parent, or is below one, are off by up to 4e-5. Turns come before
     that: the limb is exact in the space that it takes to the armature's, and in no other."""
     if not rest:
         return rest

@@ -1,4 +1,4 @@
-"""Random limbs on the rig that were off in 4.2: below and near -Y, and nearly straight ones."""
+"""Random limbs on the rig that were off: below and near -Y, and nearly straight ones."""
 
 from __future__ import annotations
 
