@@ -31,8 +31,9 @@ class Broken(BaseException):
     """What is raised: no refusal, and not even an Exception."""
 
 
-LAST = {"_remove_unused", "_told", "cancel", "_items"}
-"""What is done when all is done: unused empties go, a bake is told of, and Blender asks once more for a list."""
+LAST = {"_remove_unused", "_told", "cancel", "_items", "poll"}
+"""What is done when all is done: unused empties go, a bake is told of, and Blender asks once more for a
+list; and whether an operator can run, whose errors some Blenders take for yes."""
 
 
 def is_breakable(code: Any, addon: str) -> bool:
