@@ -82,12 +82,13 @@ class Backup:
         for user, action, (_, slot) in zip(_users_in(ob), actions, self.users, strict=False):
             _use(user, action, slot)
         mapping = Mapping(self.copy, ob)
-        kept = _drop_drivers(ob, self.copy, mapping)
+        _drop_drivers(ob, self.copy, mapping)  # first: Blender crashes on one that lost what it drives
         if self.data:
             _restore_collections(ob.data, self.data)
         for now, before in self._owners():
             _restore_constraints(now, before, mapping)
             copy_properties(now, before)  # which drivers have to find: those that fail once stay so
+        kept = _drop_drivers(ob, self.copy, mapping)  # with a constraint, Blender 5 takes its drivers away
         for driver in drivers_of(self.copy)[kept:]:
             _copy_driver(ob, driver, mapping)
         if not self.had_animation and ob.animation_data:
