@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.blender import rigs
+from tests.blender import oracle, rigs
 from tests.blender.live import legs
 
 POSE = [tuple(round(x, 5) for x in turn) for turn in legs.FK.values()]
@@ -221,6 +221,10 @@ def test_live_off_shows_the_own_pose(addon):
     bpy.context.view_layer.update()
     live = addon("live")
     own = last.matrix.copy()
+    tip = last.id_data.matrix_world @ last.matrix @ Vector(oracle.tip_of(last))
+    assert last.planar_ik.message == "In FK, because Live is off in this scene"
+    assert last.planar_ik.status.is_fk
+    assert abs(last.planar_ik.residual - (tip - last.planar_ik.target.location).length) < 1e-5
     last.planar_ik.influence = 0.0
     bpy.context.view_layer.update()
     is_right(last)

@@ -1,5 +1,4 @@
-"""Sessions: what animators and scripts do to limbs, one after the other and in any order, and what has to be so after
-each of it. `STEPS` is the table of what is done."""
+"""What animators and scripts do to limbs: `STEPS` is the table."""
 
 from __future__ import annotations
 
@@ -9,133 +8,10 @@ from math import pi
 from typing import Any, NamedTuple
 
 import bpy
-import numpy as np
+from mathutils import Vector
 
 from tests.blender import rigs
-
-CHAINS = {
-    "leg.L": ("thigh.L", "shin.L", "foot.L"), "leg.R": ("thigh.R", "shin.R", "foot.R"),
-    "arm.L": ("upper_arm.L", "forearm.L", "hand.L"), "arm.R": ("upper_arm.R", "forearm.R", "hand.R"),
-}  # fmt: skip
-LAST = 1
-"""Which bone of a chain is the limb's last."""
-
-CLOSE, BLENDED = 1e-4, 5e-3
-"""How far joints may be from where they were, in lengths of the limb; and between FK and IK, as modes change."""
-
-Key = tuple[str, str]
-"""A chain: its object's name, and its own."""
-
-EVERYTHING = "everything"
-
-
-class Failed(AssertionError):
-    """Something is so that must not be."""
-
-
-class Session:
-    """A file with a biped in it, and what is known of it."""
-
-    def __init__(self, seed: int) -> None:
-        self.rng = random.Random(seed)
-        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-        ob = rigs.biped()
-        for chain, names in CHAINS.items():
-            for i, name in enumerate(names):
-                ob.data.bones[name]["chain"] = f"{chain} {i}"  # which Blender carries along, whatever happens
-        for name in ("thigh.L", "upper_arm.R"):
-            ob.pose.bones[name].rotation_mode = "XYZ"
-        bpy.context.view_layer.update()
-        self.note = ""  # what the last step was done to
-        self.history = [self.joints()]
-        self.at = 0
-        bpy.ops.ed.undo_push(message="start")
-
-    # what is there
-
-    def rigs(self) -> list[Any]:
-        """The rigs that are evaluated."""
-        depsgraph = bpy.context.evaluated_depsgraph_get()
-        found = [ob for ob in bpy.data.objects if ob.type == "ARMATURE" and ob.pose]
-        return [ob for ob in found if ob.evaluated_get(depsgraph).is_evaluated]
-
-    def chains(self) -> dict[Key, list[str]]:
-        """The bones of each chain that is whole, as they are called now."""
-        found: dict[Key, dict[int, str]] = {}
-        for ob in self.rigs():
-            for bone in ob.data.bones:
-                if "chain" in bone:
-                    chain, number = bone["chain"].split()
-                    found.setdefault((ob.name, chain), {})[int(number)] = bone.name
-        return {key: [names[i] for i in range(3)] for key, names in found.items() if len(names) == 3}
-
-    def limbs(self) -> dict[Key, Any]:
-        """The last bones of the chains that are limbs."""
-        found = {key: bpy.data.objects[key[0]].pose.bones[names[LAST]] for key, names in self.chains().items()}
-        return {key: last for key, last in found.items() if last.planar_ik.enabled}
-
-    def joints(self) -> dict[Key, Any]:
-        """Where the bones of each chain begin in the world, in lengths of the chain at rest."""
-        bpy.context.view_layer.update()
-        depsgraph, found = bpy.context.evaluated_depsgraph_get(), {}
-        for (name, chain), names in self.chains().items():
-            ob = bpy.data.objects[name]
-            now = ob.evaluated_get(depsgraph)
-            size = sum(ob.data.bones[each].length for each in names[:2]) or 1.0
-            places = [now.matrix_world @ now.pose.bones[each].head for each in names]
-            found[name, chain] = np.array(places, float) / size
-        return found
-
-    # what is chosen by chance
-
-    def limb(self) -> tuple[Key, Any] | None:
-        """One of the limbs, selected."""
-        limbs = self.limbs()
-        if not limbs:
-            return None
-        key = self.rng.choice([*limbs])
-        is_shown = self.select(key[0], [limbs[key].name])
-        return (key, limbs[key]) if is_shown else None
-
-    def chain(self) -> tuple[Key, list[str]] | None:
-        """One of the chains."""
-        chains = self.chains()
-        key = self.rng.choice([*chains]) if chains else None
-        return (key, chains[key]) if key else None
-
-    def select(self, name: str, bones: list[str]) -> bool:
-        """Select bones of a rig, in Pose Mode, if it is shown."""
-        ob = bpy.data.objects[name]
-        if not self.activate(ob):
-            return False
-        for bone in ob.pose.bones:
-            rigs.select(bone, bone.name in bones)
-        ob.data.bones.active = ob.data.bones[bones[0]]
-        return True
-
-    def activate(self, ob: Any, mode: str = "POSE") -> bool:
-        """Make a rig active in a mode, if it is shown."""
-        if ob.name not in bpy.context.view_layer.objects or not ob.visible_get():
-            return False
-        try:
-            rigs.activate(ob, mode)
-        except RuntimeError:  # of another one that is hidden and in a mode
-            return False
-        return True
-
-    def call(self, name: str, **options: Any) -> bool:
-        """Call one of our operators; whether it did something. Whatever it raises but a sentence is a failure."""
-        operator = getattr(bpy.ops.pose, f"planar_ik_{name}")
-        if not operator.poll():
-            return False
-        try:
-            is_done: bool = operator("EXEC_DEFAULT", False, **options) == {"FINISHED"}
-            return is_done
-        except RuntimeError as why:
-            if "Traceback" in str(why):
-                raise Failed(str(why)) from why
-            return False
-
+from tests.blender.session import EVERYTHING, LAST, Failed, Session, channels, curves
 
 Moved = Any
 """The chains that a step may move: a set of them, or `EVERYTHING`."""
@@ -144,6 +20,8 @@ Moved = Any
 def is_still(last: Any, what: str) -> bool:
     """Whether a limb is one that must not move where only what poses it changes."""
     status, limb = last.planar_ik.status, last.planar_ik
+    if what == "to_live" and not bpy.context.scene.planar_ik.live:
+        return False
     if what in ("switch", "snap_fk") and (limb.stretch > 0.0 or limb.min_angle > 0.0 or limb.max_angle < 3.0):
         return False  # neither can show every pose of the other then
     return (status.reach.name == "REACHED" and status.is_ik) or (status.template == "FK" and what != "snap_fk")
@@ -196,6 +74,7 @@ def mirror(session: Session) -> Moved:
     found = session.limb()
     if not found:
         return set()
+    session.note = str(found[0])
     session.call("mirror")
     return {(found[0][0], f"{found[0][1][:-1]}{side}") for side in "LR"}
 
@@ -392,8 +271,9 @@ def convert(session: Session) -> Moved:
     if last.planar_ik.enabled or any(each.type == "IK" for each in last.constraints):
         return set()
     made: Any = last.constraints.new("IK")
-    made.target, made.chain_count = ob, 2
-    made.subtarget = "root" if "root" in ob.pose.bones else ob.pose.bones[0].name
+    made.target, made.chain_count = bpy.data.objects.new(f"ik of {key[1]}", None), 2
+    bpy.context.scene.collection.objects.link(made.target)
+    made.target.location = rigs.place(ob, names[2]) + Vector((0.0, -0.05, 0.05))
     bpy.context.view_layer.update()
     if not session.select(key[0], [names[LAST]]) or not session.call("convert", which="SELECTED"):
         last.constraints.remove(made)
@@ -462,101 +342,3 @@ STEPS = {
     "redo": Step(3, redo),
 }
 """What a session is made of."""
-
-
-def channels() -> dict[tuple[str, str], tuple[float, ...]]:
-    """What the channels of all bones and objects say in the file."""
-    found = {}
-    for ob in bpy.data.objects:
-        for owner in (ob, *(ob.pose.bones if ob.type == "ARMATURE" and ob.pose else ())):
-            path = owner.path_from_id() if owner != ob else ""
-            for name in ("location", "rotation_quaternion", "rotation_euler", "scale"):
-                found[ob.name, f"{path}.{name}".strip(".")] = tuple(round(x, 6) for x in getattr(owner, name))
-    return found
-
-
-def curves() -> list[tuple[str, str]]:
-    """What is animated or driven."""
-    found = []
-    for ob in bpy.data.objects:
-        data = ob.animation_data
-        if data:
-            found += [(ob.name, curve.data_path) for curve in data.drivers]
-            if data.action:
-                found += [(ob.name, curve.data_path) for curve in curves_of(data)]
-    return found
-
-
-def curves_of(data: Any) -> list[Any]:
-    if hasattr(data.action, "fcurves") and bpy.app.version < (4, 4):
-        return [*data.action.fcurves]
-    bags = [strip.channelbag(data.action_slot) for layer in data.action.layers for strip in layer.strips]
-    return [curve for bag in bags if bag for curve in bag.fcurves]
-
-
-def check_status(session: Session) -> None:
-    """Whether what limbs say of themselves is so: by the evaluated pose alone."""
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    for key, last in session.limbs().items():
-        status, limb = last.planar_ik.status, last.planar_ik
-        ob = last.id_data.evaluated_get(depsgraph)
-        names = session.chains()[key]
-        tip = np.array(ob.matrix_world @ ob.pose.bones[names[2]].head, float)
-        if status.reach.name == "INVALID" and limb.target is None:
-            continue
-        if status.reach.name == "INVALID" and "emove" not in status.message and status.template.startswith("Something"):
-            raise Failed(f"{key} {limb.mode}: {status.message}, {status.residual}")
-        if status.reach.name != "REACHED" or not status.is_ik:
-            continue
-        target = limb.target.evaluated_get(depsgraph)
-        bone = target.pose.bones.get(limb.subtarget) if limb.subtarget and target.pose else None
-        place = target.matrix_world @ bone.head if bone else target.matrix_world.translation
-        size = sum((ob.matrix_world @ bone.head - ob.matrix_world @ bone.tail).length for bone in (last, last.parent))
-        miss = float(np.linalg.norm(tip - np.array(place, float)))
-        if status.message == "On target" and miss > 2e-4 * max(size, 0.1):
-            raise Failed(f"{key} {limb.mode} says {status.message}, and its tip is {miss} off")
-
-
-def check_moved(before: dict[Key, Any], after: dict[Key, Any], moved: Moved) -> None:
-    """Whether only that has moved which may have."""
-    for key in before.keys() & after.keys() if moved != EVERYTHING else ():
-        off = float(np.abs(before[key] - after[key]).max())
-        may = any(chain == key[1] and name != f"not {key[0]}" for name, chain in moved)  # copies share what they follow
-        if not may and not off <= CLOSE:
-            raise Failed(f"{key} moved by {off}")
-
-
-def take(session: Session, name: str) -> None:
-    """One step, and what has to be so after it."""
-    before = session.joints()
-    moved = STEPS[name].act(session)
-    after = session.joints()
-    if moved is None:  # undone or done again: as it was then; what is animated may be as its keys say
-        animated = {name for name, _ in curves()}
-        check_moved(
-            {key: then for key, then in session.history[session.at].items() if key[0] not in animated}, after, set()
-        )
-    else:
-        bpy.ops.ed.undo_push(message=name)
-        del session.history[session.at + 1 :]
-        session.history.append(after)
-        session.at += 1
-        check_moved(before, after, moved)
-    check_status(session)
-
-
-def run(seed: int, steps: int, quiet: Callable[[], str]) -> list[str]:
-    """A session of so many steps; what was done. ``quiet`` gives what was written to stderr since."""
-    session, done = Session(seed), []
-    names, weights = [*STEPS], [step.weight for step in STEPS.values()]
-    for number in range(steps):
-        name, session.note = session.rng.choices(names, weights)[0], ""
-        done.append(name)
-        try:
-            take(session, name)
-        except Exception as why:
-            what = f"seed {seed}, step {number}, {name} ({session.note}): {why!r}; before: {done[-8:]}"
-            raise Failed(what) from why
-        if "Traceback" in (said := quiet()):
-            raise Failed(f"seed {seed}, step {number}, {name}: {said[-2000:]}")
-    return done
