@@ -6,7 +6,7 @@ from __future__ import annotations
 from cmath import exp, phase
 from cmath import sqrt as complex_root
 from itertools import pairwise
-from math import acos, atan2, cos, hypot, pi, sin, sqrt
+from math import acos, atan2, copysign, cos, hypot, pi, remainder, sin, sqrt, tau
 from typing import Any, NamedTuple
 
 import bpy
@@ -227,7 +227,7 @@ def _angles(gone: float, limb: _Limb, ankle: float) -> list[float]:
         for i, bone in enumerate(group):
             aside = 0.0
             if len(group) == 2:
-                side = 1.0 if phase(group[0] / group[1]) * (1.0, -1.0)[i] > 0.0 else -1.0
+                side = copysign(1.0, _bend(limb, places[k], ankle)) * (1.0, -1.0)[i]
                 aside = side * _angle(size, abs(bone), abs(group[1 - i]))
             found[places[k][i]] = off + aside
     return found
@@ -247,6 +247,13 @@ def _groups(limb: _Limb, ankle: float) -> tuple[Any, list[list[complex]], float]
     places = _kept([sin(b - a) for a, b in pairwise(limb.angles)])
     bones[-1] *= exp(1j * ankle) if len(bones) > 2 else 1.0
     return places, [[bones[k] for k in each] for each in places], abs(sum(bones))
+
+
+def _bend(limb: _Limb, places: list[int], ankle: float) -> float:
+    """To which side the first bone of a group is off its second. The ankle may turn the last bone past folded: it stays
+    on the side from which it came."""
+    first, second = (limb.angles[k] for k in places)
+    return sin((remainder(first - second, tau) - ankle * (places[-1] == len(limb.angles) - 1)) / 2.0)
 
 
 def _square(group: list[complex], share: Any) -> Any:

@@ -167,6 +167,21 @@ def test_a_million_limbs():
             assert np.array(alone.directions) == pytest.approx(mine.directions, abs=0.0)
 
 
+@pytest.mark.parametrize(
+    "turns", [(0.5, 0.0), (0.0, 0.5), (0.0, 0.0), (-0.5, 0.0, 0.7), (0.5, 0.0, 0.0), (0.5, 0.4, 0.0)]
+)
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+def test_bones_in_line_do_not_jump(turns, share):
+    """A bone that is in line with the one above it, but for noise to either side, bends as if it were."""
+    lengths = (1.0, 0.8, 0.9, 0.7)[: len(turns) + 1]
+    rng, found = random.Random(3), []
+    for noise in (0.0, *(rng.uniform(-4e-4, 4e-4) for _ in range(20))):
+        angles = np.cumsum([0.3, *(turn or noise for turn in turns)])
+        found.append(solve_limb((share * sum(lengths), 0.0), lengths, pairs_of(angles)).directions)
+    if any(turns):
+        assert np.abs(np.array(found) - found[0]).max() < 5e-3
+
+
 def test_all_joints_of_a_finger_go_on_bending():
     """Nearer than at rest, and without a step."""
     lengths, angles = (45.0, 25.0, 20.0), (0.0, 0.35, 0.6)
