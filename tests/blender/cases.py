@@ -88,7 +88,7 @@ def crowd(cases: list[Case]) -> list[Any]:
 def limb(case: Case, rng: random.Random, name: str = "rig") -> Any:
     """A rig with a limb of this kind, made by a script: its last bone."""
     ob = rigs.random_limb(
-        rng, case["is_straight"], case["parents"], case["has_twist"], case["bones"], case["bends"] == "ANYHOW"
+        rng, case["is_straight"], case["parents"], case["has_twist"], case["bones"], anyhow=case["bends"] == "ANYHOW"
     )
     ob.name = name
     _with_controls(ob, rng, case)

@@ -39,7 +39,7 @@ def measured(addon: Callable[[str], Any], seed: int, near_y: bool = False) -> Me
     rng, parents = random.Random(f"limb {seed}"), PARENTS[seed % 4]
     count, plane = rng.choice((2, 2, 3, 4)), rng.choice(("AUTO", "HINGE", "POLE"))
     is_straight, has_twist = rng.random() < 0.25, count == 2 and rng.random() < 0.2
-    ob = rigs.random_limb(rng, is_straight, parents, has_twist, count, near_y)
+    ob = rigs.random_limb(rng, is_straight, parents, has_twist, count, near_y=near_y)
     links = (2, 1) if has_twist else (1,) * count
     for name in ("upper", "lower")[: 1 + (count == 2)]:  # of more than two, they stay in one plane
         ob.pose.bones[name].rotation_quaternion = rigs.turn(rng)
