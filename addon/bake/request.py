@@ -14,7 +14,7 @@ from ..blender.types import path_to_bone, path_to_custom
 from ..limb.home import bones_of_limb
 from ..limb.settings import SLIDER
 from ..limb.status import check as check_target
-from ..limb.tasks.recognising import check_editable
+from ..limb.tasks.checking import check_editable
 from ..limb.words import Refused
 from .way import is_live, strange_constraints
 

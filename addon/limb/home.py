@@ -11,7 +11,8 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..blender.types import ArmatureObject
-from .settings import CHOICES, GROUP, HOME, MADE_BY_US, PART, SLIDER, SLIDERS, WAS, Slider
+from .settings import CHOICES, GROUP, HOME, LINK, MADE_BY_US, PART, SLIDER, SLIDERS, WAS, Slider
+from .tips import mark_tip, unmark_tip
 from .words import Refused
 
 Answer = Callable[[PoseBone], Any]
@@ -77,6 +78,8 @@ def make_home(bone: PoseBone, links: tuple[int, ...] = (1, 1), constraint: Any =
     if group is None:
         bone[GROUP] = {}  # whatever is in it, Blender copies each time that it evaluates a rig anew
         group = bone[GROUP]
+        mark_tip(bone)
+    _mark_links(bone, links)
     for name, value, default in (("links", list(links), [1, 1]), ("constraint", home.name, HOME)):
         if value != default or name in group:
             group[name] = value
@@ -108,6 +111,9 @@ def drop_home(bone: PoseBone) -> None:
     for i in group.get("aligned", ()):
         if i < len(line) and line[i].bone.inherit_scale == "ALIGNED":
             line[i].bone.inherit_scale = "FULL"
+    if group:
+        unmark_tip(bone)
+        _unmark_links(line)
     if home is not None and home.name.startswith(HOME):
         bone.constraints.remove(home)
     for key in (*(slider.key for slider in SLIDERS), GROUP):
@@ -139,22 +145,60 @@ def choices_of(bone: PoseBone) -> dict[str, Any]:
 
 def links_of(bone: PoseBone) -> tuple[int, ...]:
     """How many bones of the hierarchy each link of a limb has, from the root down; more than one where twist bones lie
-    in line."""
-    group = group_of(bone) or {}
-    return tuple(int(count) for count in group.get("links", (1, 1)))
+    in line. Marks on the bones say so, or what was when the limb was made where one of those is gone."""
+    made = tuple(int(count) for count in (group_of(bone) or {}).get("links", (1, 1)))
+    return tuple(map(len, _marked(bone))) or made
 
 
 def line_of(last: PoseBone, links: tuple[int, ...] | None = None) -> list[PoseBone]:
-    """All bones of a limb, twist bones in line included, from the root down; fewer where some are missing."""
+    """All bones of a limb, twist bones in line included, from the root down; of what is a limb, only its last bone
+    where some are missing."""
+    if links is None and group_of(last) is not None:
+        return [bone for link in _marked(last) for bone in link] or [last]
     return hierarchy(last, sum(links or links_of(last)))
 
 
 def bones_of_limb(bone: PoseBone, links: tuple[int, ...] | None = None) -> list[PoseBone]:
-    """The first bone of each link of a limb, from the root down."""
+    """The first bone of each link of a limb, from the root down; none where some are missing."""
+    if links is None and group_of(bone) is not None:
+        return [link[0] for link in _marked(bone)]
     links = links or links_of(bone)
     line = line_of(bone, links)
     starts = [sum(links[:i]) for i in range(len(links))]
     return [line[start] for start in starts] if len(line) == sum(links) else []
+
+
+def is_whole(last: PoseBone) -> bool:
+    """Whether all bones of a limb are there."""
+    return bool(_marked(last))
+
+
+def _marked(last: PoseBone) -> list[list[PoseBone]]:
+    """The links of a limb as they are marked on its bones, from the root down; none where some are missing."""
+    links: list[list[PoseBone]] = [[]]
+    count = len((group_of(last) or {}).get("links", (1, 1)))
+    bone: Any = last
+    while bone is not None and len(links) <= count:
+        links[0].insert(0, bone)
+        if LINK in bone:
+            if bone[LINK] != count - len(links) + 1:
+                return []
+            links.insert(0, [])
+        bone = bone.parent
+    return links[1:] if len(links) > count else []
+
+
+def _mark_links(last: PoseBone, links: tuple[int, ...]) -> None:
+    """Mark the bones at which the links of a limb begin, by their places in it."""
+    _unmark_links(line_of(last))
+    for place, start in enumerate(bones_of_limb(last, links), 1):
+        start[LINK] = place
+
+
+def _unmark_links(line: list[PoseBone]) -> None:
+    for bone in line:
+        if LINK in bone:  # type: ignore[operator]
+            del bone[LINK]
 
 
 def hierarchy(bone: PoseBone, count: int) -> list[PoseBone]:

@@ -18,8 +18,8 @@ from .home import Hooks
 from .settings import ALLOWED, CHOICES, GROUP, SLIDER
 from .shape import hinge_axis, make_shape
 from .status import Status, status_of
+from .tasks.checking import check_zigzag
 from .tasks.feet import refollow
-from .tasks.recognising import check_zigzag
 from .tasks.removing import remove
 from .words import Refused
 

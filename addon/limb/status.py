@@ -14,9 +14,10 @@ from ..blender.types import ArmatureObject
 from ..solver.matrices import applied
 from ..solver.reach import Reach
 from .follow import follow_of, is_gone
-from .home import Hooks
+from .home import Hooks, is_whole
 from .solving import Found, LimbsNow, limbs_now, solve
 from .table import joints_in
+from .tips import is_foot_gone
 from .words import Refused
 
 Array = NDArray[Any]
@@ -56,6 +57,8 @@ SENTENCES = {
     Reach.LIMITED: "{distance} off: the knee is at its limit",
     Reach.OFF_PLANE: "The target is {distance} beside the hinge",
 }
+BONES_GONE = "A bone of the limb of '{bone}' is gone: remove its IK, and add it anew"
+FOOT_GONE = "The foot or hand below '{bone}' is gone: rebuild the limb"
 MOVED = "Something else moves this limb after the IK: check its constraints and other add-ons, or rebuild it"
 
 
@@ -69,9 +72,13 @@ def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph
     if not lasts:
         return []
     problems = [_missing(last) for last in lasts]
-    measured = measure(limbs_now(ob, lasts, depsgraph))
+    whole = [last for last in lasts if is_whole(last)]
+    measured = measure(limbs_now(ob, whole, depsgraph)) if whole else None
     rows = zip(lasts, problems, Hooks.problems(lasts), strict=True)
-    return [problem or _judge(last, broken, measured, row) for row, (last, problem, broken) in enumerate(rows)]
+    return [
+        problem or _judge(last, broken, measured, whole.index(last))  # type: ignore[arg-type]  # it has whole ones
+        for last, problem, broken in rows
+    ]
 
 
 class Measured(NamedTuple):
@@ -108,6 +115,10 @@ def measure(now: LimbsNow) -> Measured:
 def _missing(last: PoseBone) -> Status | None:
     """The status of a limb that can't be posed at all."""
     follow = follow_of(last)
+    if not is_whole(last):
+        return _invalid(BONES_GONE, bone=last.name)
+    if is_foot_gone(last):
+        return _invalid(FOOT_GONE, bone=last.name)
     if follow.target is None:
         return _invalid("Pick a target for '{bone}', or make one", bone=last.name)
     if is_gone(follow.target, follow.subtarget):

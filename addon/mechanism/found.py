@@ -8,7 +8,7 @@ from bpy.types import PoseBone
 
 from ..blender.animation import drivers_of
 from ..blender.types import ArmatureObject, split_path
-from ..limb.home import bones_of_limb, is_ours
+from ..limb.home import is_ours, line_of
 from ..limb.settings import PART, SLIDER
 from .parts import ROLES
 from .spec import Spec, from_json
@@ -95,4 +95,4 @@ def _reads_slider(curve: Any) -> str:
 
 def is_on_rig(last: PoseBone) -> bool:
     """Whether a limb has a mechanism, whole or not."""
-    return any(is_ours(each) for bone in bones_of_limb(last) for each in bone.constraints)
+    return any(is_ours(each) for bone in line_of(last) for each in bone.constraints)

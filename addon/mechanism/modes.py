@@ -9,7 +9,9 @@ from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, takes_bones
 from ..limb.follow import follow_of
-from ..limb.home import Hooks
+from ..limb.home import Hooks, is_whole
+from ..limb.status import BONES_GONE
+from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.words import Refused
 from . import build, checking
 from .found import is_on_rig
@@ -24,6 +26,9 @@ def mode_of(last: PoseBone) -> str:
 def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Give limbs a mechanism, in place of one that they have. Raises `Refused`."""
     named = _named(lasts)
+    for last in lasts:
+        if not is_whole(last):
+            raise Refused(BONES_GONE, bone=last.name)
     build.remove(context, lasts)
     lasts = [ob.pose.bones[name] for ob, name in named]
     build.build(context, [(last.id_data, spec_of(last), follow_of(last)) for last in lasts])
@@ -36,7 +41,14 @@ def to_live(context: Context, lasts: Sequence[PoseBone]) -> None:
 
 
 def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
-    """Make the mechanisms of those of these limbs anew that have one. Raises `Refused`."""
+    """Make the mechanisms of those of these limbs anew that have one, and look for the feet of all that lost theirs.
+    Raises `Refused`."""
+    for last in filter(is_foot_gone, lasts):
+        mark_tip(last)
+    _rebuild(context, lasts)
+
+
+def _rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
     if on_rig := [last for last in lasts if is_on_rig(last)]:
         to_rig(context, on_rig)
 
@@ -56,7 +68,7 @@ def problem_of(last: PoseBone) -> str:
 
 def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
     """`problem_of` each of some limbs of one rig."""
-    on_rig = {last.name: last for last in lasts if is_on_rig(last)}
+    on_rig = {last.name: last for last in lasts if is_on_rig(last) and is_whole(last)}
     if not on_rig:
         return [""] * len(lasts)
     limbs = [(spec_of(last), follow_of(last)) for last in on_rig.values()]
@@ -73,7 +85,7 @@ def retarget(last: PoseBone) -> None:
 def register() -> None:
     """Tell `addon.limb` how to ask for mechanisms."""
     Hooks.mode = staticmethod(mode_of)
-    Hooks.rebuild = staticmethod(lambda last: rebuild(bpy.context, [last]))
+    Hooks.rebuild = staticmethod(lambda last: _rebuild(bpy.context, [last]))
     Hooks.retarget = staticmethod(retarget)
     Hooks.remove = staticmethod(lambda lasts: to_live(bpy.context, [each for each in lasts if is_on_rig(each)]))
     Hooks.problems = staticmethod(problems_of)

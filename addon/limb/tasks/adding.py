@@ -13,12 +13,13 @@ from ...blender.types import ArmatureObject, bones_of, has_bone, tag, view_layer
 from ..follow import Follow, matrix_of, write
 from ..home import drop_home, is_limb, limbs_of, line_of, make_home
 from ..shape import Shape, hinge_axis, make_shape
+from ..tips import foot_of
 from ..words import Refused
+from .checking import check
 from .controls import Control, is_aligned, make_controls, make_empty, take_away_unused
-from .feet import foot_of, set_feet
+from .feet import set_feet
 from .fitting import Fit, fit, keep
 from .knees import bend_axis, is_straight, turned, upright
-from .recognising import check
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.08
 """How large controls are, in lengths of their limb."""

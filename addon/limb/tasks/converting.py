@@ -24,8 +24,8 @@ from ..shape import hinge_axis, make_shape
 from ..solving import limbs_now
 from ..status import measure
 from ..words import Refused
+from .checking import check_editable, check_zigzag
 from .fitting import fit, keep
-from .recognising import check_editable, check_zigzag
 from .removing import remove
 
 Array = NDArray[Any]

@@ -17,8 +17,8 @@ from ..moving import Move, move
 from ..settings import CHOICES, GROUP, SLIDERS
 from ..words import Refused
 from . import feet
+from .checking import check
 from .controls import Control, is_control, make_controls, make_empty
-from .recognising import check
 
 NEAR = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""

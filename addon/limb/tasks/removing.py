@@ -15,9 +15,9 @@ from ...blender.types import path_to_custom, tag
 from ..follow import follow_of
 from ..home import Hooks, drop_home, home_of
 from ..settings import GROUP, SLIDER, SLIDERS, WAS
+from .checking import check_editable
 from .controls import take_away_unused
 from .feet import set_feet
-from .recognising import check_editable
 
 
 def remove(context: Context, lasts: Sequence[PoseBone]) -> None:

@@ -14,12 +14,12 @@ from ...blender.dependencies import Carrier, Dependencies
 from ...limb.follow import follow_of, matrix_of
 from ...limb.home import line_of
 from ...limb.tasks.adding import Request, add
+from ...limb.tasks.finding import Suggestion, limb_at, limbs_suggested
 from ...limb.tasks.knees import bends_to
-from ...limb.tasks.recognising import limb_at
 from ...limb.tasks.removing import remove
 from ...limb.words import Refused, told
 from ...mechanism.modes import to_rig
-from ..finding import Suggestion, limbs_suggested, selected_limbs
+from ..finding import selected_limbs
 from ..preferences import CONTROLS, KNEE, preference
 from .base import LimbOperator, PoseOperator
 from .selecting import select_if_shown

@@ -16,7 +16,7 @@ def refused(addon):
 def test_a_click_on_the_last_bone_of_each_limb(tasks):
     ob = rigs.biped()
     for name in ("shin.L", "shin.R", "forearm.L", "forearm.R"):
-        assert tasks("recognising").limb_at(ob.pose.bones[name]) == (ob.pose.bones[name], (1, 1))
+        assert tasks("finding").limb_at(ob.pose.bones[name]) == (ob.pose.bones[name], (1, 1))
 
 
 @pytest.mark.parametrize(
@@ -25,18 +25,18 @@ def test_a_click_on_the_last_bone_of_each_limb(tasks):
      ("hand.L", "forearm.L")],
 )  # fmt: skip
 def test_a_click_next_to_a_limb(tasks, clicked, last):
-    assert tasks("recognising").limb_at(rigs.biped().pose.bones[clicked])[0].name == last
+    assert tasks("finding").limb_at(rigs.biped().pose.bones[clicked])[0].name == last
 
 
 def test_any_bone_of_a_limb_that_is_there(tasks, add):
     ob = rigs.biped()
     add(ob, "shin.L", "forearm.L")
-    at = tasks("recognising").limb_at
+    at = tasks("finding").limb_at
     for name in ("thigh.L", "shin.L", "foot.L", "toe.L"):
         assert at(ob.pose.bones[name]) == (ob.pose.bones["shin.L"], (1, 1))
     for name in ("upper_arm.L", "hand.L"):
         assert at(ob.pose.bones[name])[0].name == "forearm.L"
-    assert tasks("recognising").existing_at(ob.pose.bones["spine"]) is None
+    assert tasks("finding").existing_at(ob.pose.bones["spine"]) is None
 
 
 def _chain(*names, bend=0.0):
@@ -58,7 +58,7 @@ def _chain(*names, bend=0.0):
     ],
 )
 def test_twist_bones_in_line_belong_to_their_link(tasks, names, clicked, last, links):
-    found, of = tasks("recognising").limb_at(_chain(*names).pose.bones[clicked])
+    found, of = tasks("finding").limb_at(_chain(*names).pose.bones[clicked])
     assert (found.name, of) == (last, links)
 
 
