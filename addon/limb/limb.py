@@ -65,9 +65,9 @@ class PlanarIK:
     def chain_count(self, value: int) -> None:
         if value not in (2, 3, 4):
             raise Refused("A limb has two to four bones, not {count}", count=value)
-        links = (1,) * value
-        if links == home.links_of(self.bone) and self.enabled:
+        if value == self.chain_count and self.enabled:  # also with twist bones
             return
+        links = (1,) * value
         home.check_parents(self.bone, value)
         check_zigzag(make_shape(self.bone, links))
         if not self.enabled:
