@@ -52,9 +52,13 @@ class Skeleton:
         parent = self._bones[name].parent
         return parent.name if parent else ""
 
-    def single_below(self, link: list[list[str]]) -> list[str]:
-        """The bones without any below them that hang on those of a link: toes and heels, not fingers."""
-        return [each for names_of in link for name in names_of for each in self._below[name] if not self._below[each]]
+    def singles_below(self, name: str) -> list[str]:
+        """The bones without any below them that hang on a bone, as heels do."""
+        return [each for each in self._below[name] if not self._below[each]]
+
+    def is_spread(self, name: str) -> bool:
+        """Whether several rows of bones hang on a bone, as fingers do."""
+        return sum(self._depth[each] > 1 for each in self._below[name]) > 1
 
     def _is_out(self, bone: Bone) -> bool:
         return bone.parent is not None and bone.parent.name not in self._bones

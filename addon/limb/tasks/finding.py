@@ -142,9 +142,11 @@ class Branch:
 
     @property
     def below(self) -> set[str]:
-        """Its foot and toes."""
-        toes = self.line[self.end + 1 :]
-        return {*(name for link in toes for name in link), *self._skeleton.single_below(toes[:1])}
+        """Its foot and toes; of a hand with fingers, that alone."""
+        below = self.line[self.end + 1 :]
+        spread = next((i for i, link in enumerate(below) if self._skeleton.is_spread(link[-1])), len(below))
+        toes = [name for link in below[: spread + 1] for name in link]
+        return {*toes, *(toe for name in toes[:1] for toe in self._skeleton.singles_below(name))}
 
     def suggestion(self, ob: ArmatureObject, count: int = 0) -> Suggestion:
         """The limb, of so many bones."""
