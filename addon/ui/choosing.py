@@ -13,12 +13,16 @@ from ..limb.follow import matrix_of
 from ..limb.home import line_of
 from ..limb.shape import make_shape
 from ..limb.tasks.checking import check
-from ..limb.tasks.finding import Suggestion, is_limb_bone, limb_at, limb_suggested, limbs_suggested
+from ..limb.tasks.finding import Suggestion, is_limb_bone, limb_at, limbs_suggested
 from ..limb.tips import foot_of, tip_of
 from ..limb.words import Refused
 
 AT_TIP = 0.1
 """How far from a limb's tip what is meant as its target may begin, as a part of the limb's length."""
+
+
+MOST = 12
+"""So many bones are selected at most where some of them are meant as a limb's target and pole."""
 
 
 class Chosen(NamedTuple):
@@ -36,11 +40,10 @@ def chosen(context: Context, count: int = 0) -> Chosen:
     active = context.active_pose_bone
     bones = [*dict.fromkeys(filter(None, (active, *(context.selected_pose_bones or ()))))]
     limbs = limbs_suggested(bones, count)
-    mine = limb_suggested(active, count)
-    if mine and len(limbs) > 1 and (goals := _goals(context, mine, bones)) and _are_controls(mine, goals):
-        return Chosen([mine], goals, [])
     if len(limbs) > 1:
-        return _without_refused(limbs)
+        choices = ((limb, _goals(context, limb, bones)) for limb in limbs) if len(bones) <= MOST else ()
+        own = next(((limb, goals) for limb, goals in choices if _are_controls(limb, goals)), None)
+        return Chosen([own[0]], own[1], []) if own else _without_refused(limbs)
     mine = limbs[0] if limbs else limb_at(bones[0], count)
     goals = _goals(context, mine, bones)
     if len(goals) > 2 and not limbs:
@@ -93,7 +96,7 @@ def _are_controls(limb: Suggestion, goals: Sequence[Carrier]) -> bool:
     """Whether what is selected besides a limb is its target and pole, and not other limbs: it is no part of an arm or a
     leg, or it rests at the limb's tip, or hangs on what does."""
     last, links = limb
-    if len(goals) > 2:
+    if not 1 <= len(goals) <= 2:
         return False
     tip, size = last.bone.matrix_local @ Vector(tip_of(last).tolist()), sum(make_shape(last, links).lengths)
     for ob, name in goals:
