@@ -16,8 +16,11 @@ LEG = ("thigh.L", "shin.L", "foot.L")
 
 @pytest.fixture(params=["LIVE", "RIG"])
 def leg(addon, add, request):
-    """A biped whose left leg has IK, with a foot that is called as no word here says."""
+    """A biped whose left leg has IK, with a foot that is called as no word here says, and begins at no tail."""
     ob = rigs.biped()
+    rigs.activate(ob, "EDIT")
+    ob.data.edit_bones["foot.L"].use_connect = False
+    rigs.activate(ob)
     ob.data.bones["foot.L"].name = "Fuss"
     add(ob, "shin.L")
     if request.param == "RIG":
@@ -36,8 +39,8 @@ def is_well(ob, last="shin.L", foot="Fuss"):
 
 def test_bones_that_are_added_below_the_shin(leg):
     before = rigs.matrices(leg, ("thigh.L", "shin.L", "Fuss"))
-    armour = {f"foot armour {i}": ((0.1, -0.2, 0.3), (0.1, -0.3, 0.3), f"foot armour {i - 1}") for i in (1, 2)}
-    leg = grown(leg, {"foot armour 0": ((0.1, -0.1, 0.4), (0.1, -0.2, 0.4), "shin.L"), **armour})
+    armour = {f"armour {i}": ((0.1, -0.2, 0.3), (0.1, -0.3, 0.3), f"armour {i - 1}") for i in (1, 2)}
+    leg = grown(leg, {"armour 0": ((0.1, -0.1, 0.4), (0.1, -0.2, 0.4), "shin.L"), **armour})
     assert np.abs(rigs.matrices(leg, ("thigh.L", "shin.L", "Fuss")) - before).max() < 1e-5
     is_well(leg)
 
@@ -84,6 +87,7 @@ def test_the_other_side_by_symmetrize(leg):
     grown(leg, {"foot armour.R": ((-0.1, -0.1, 0.4), (-0.1, -0.2, 0.4), "shin.R")})
     other = leg.pose.bones["shin.R"].planar_ik
     assert (other.enabled, other.chain_count, other.subtarget) == (True, 2, "target_shin.R")
+    assert leg.data.bones["target_shin.R"]["planar_ik.part"] == "target"
     assert [bone.name for bone in leg.pose.bones["shin.R"].children if "planar_ik_tip" in bone] == ["Fuss.R"]
 
 
