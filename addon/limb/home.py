@@ -190,7 +190,7 @@ def _marked(last: PoseBone) -> list[list[PoseBone]]:
 
 def _mark_links(last: PoseBone, links: tuple[int, ...]) -> None:
     """Mark the bones at which the links of a limb begin, by their places in it."""
-    _unmark_links(line_of(last))
+    _unmark_links([*line_of(last), *hierarchy(last, sum(links))])  # a copy of a marked bone may be among them
     for place, start in enumerate(bones_of_limb(last, links), 1):
         start[LINK] = place
 

@@ -35,6 +35,9 @@ GIRDLE = frozenset(("shoulder", "clavicle", "collar", "collarbone", "scapula", "
 TRUNK = frozenset(("spine", "chest", "hips", "torso", "body", "root", "pelvis", "belly", "abdomen", "waist", "cog"))
 """What a limb hangs on, if it is in the middle."""
 
+FACE = frozenset(("nose", "jaw", "eye"))
+"""What points to the front besides feet."""
+
 HEAD = frozenset(("head", "face", "skull"))
 """What ears and horns hang on, whatever these are called."""
 

@@ -41,11 +41,12 @@ def is_foot_gone(last: PoseBone) -> bool:
     return AT in owner.get(GROUP, {}) and foot_of(last) is None
 
 
-def mark_tip(last: PoseBone) -> None:
-    """Mark the foot or hand below a bone that is made the last of a limb, and where it begins; or that it has none."""
+def mark_tip(last: PoseBone, below: Bone | None = None) -> None:
+    """Mark the foot or hand below a bone that is made the last of a limb, and where it begins: this one, or the one
+    that is found."""
     owner: Any = last
     unmark_tip(last)
-    below = foot_below(last.bone)
+    below = below or foot_below(last.bone)
     if below is not None:
         foot: Any = last.id_data.pose.bones[below.name]
         foot[TIP] = True

@@ -11,16 +11,13 @@ from mathutils import Matrix, Vector
 
 from ...blender.types import ArmatureObject
 from ..home import is_part, line_of
-from ..names import ARM, FEET, HANDS, LEG, TOES, says
+from ..names import ARM, FACE, FEET, HANDS, LEG, TOES, says
 from ..shape import STRAIGHT, Shape, hinge_axis, make_shape, shape_of
 from ..tips import foot_below, foot_of
 from .fitting import Fit, clean
 
 ACROSS = 0.3
 """The sine of the angle from which on a foot points somewhere else than its limb."""
-
-FRONT = FEET | TOES, frozenset(("nose", "jaw", "eye"))
-"""What bones that point to the front are called."""
 
 
 def bend_axis(last: PoseBone, links: tuple[int, ...], tip: str, turn: float) -> tuple[float, ...] | None:
@@ -86,7 +83,7 @@ def front_of(ob: ArmatureObject) -> Vector:
     """Where the feet or the face of a rig point, level, in the armature; -Y of the world without any."""
     axes: Any = upright(ob)
     up = axes.col[2]
-    for words in FRONT:
+    for words in (FEET | TOES, FACE):
         named = [bone for bone in ob.data.bones if says(bone.name, words) and not is_part(bone)]
         total: Any = sum(map(_points, named), Vector())
         total -= up * total.dot(up)

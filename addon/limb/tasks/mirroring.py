@@ -15,6 +15,7 @@ from ..follow import Follow, follow_of, matrix_of, write
 from ..home import Hooks, align, bones_of_limb, is_limb, links_of, make_home, make_slider
 from ..moving import Move, move
 from ..settings import CHOICES, GROUP, SLIDERS
+from ..tips import foot_of, mark_tip
 from ..words import Refused
 from . import feet
 from .checking import check
@@ -163,6 +164,7 @@ def _set_up(pair: Pair, follow: Follow) -> None:
     last: Any = pair.ob.pose.bones[pair.last]
     other: Any = pair.ob.pose.bones[pair.other]
     write(make_home(other, links_of(last)), follow)
+    _mark_alike(last, other)
     mine, group = last[GROUP], other[GROUP]
     for name in (*CHOICES, "tip"):
         if name in mine:
@@ -183,6 +185,14 @@ def _set_up(pair: Pair, follow: Follow) -> None:
         elif slider.key in other:
             del other[slider.key]
     align(other)
+
+
+def _mark_alike(last: PoseBone, other: PoseBone) -> None:
+    """Have the foot of another limb be the one on the other side of a limb's."""
+    foot = foot_of(last)
+    image = last.id_data.pose.bones.get(other_side(foot.name)) if foot else None
+    if image is not None and image.parent == other:
+        mark_tip(other, image.bone)
 
 
 def _turned(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:

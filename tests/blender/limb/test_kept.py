@@ -19,7 +19,8 @@ def leg(addon, add, request):
     """A biped whose left leg has IK, with a foot that is called as no word here says, and begins at no tail."""
     ob = rigs.biped()
     rigs.activate(ob, "EDIT")
-    ob.data.edit_bones["foot.L"].use_connect = False
+    for side in "LR":
+        ob.data.edit_bones[f"foot.{side}"].use_connect = False
     rigs.activate(ob)
     ob.data.bones["foot.L"].name = "Fuss"
     add(ob, "shin.L")
@@ -89,6 +90,16 @@ def test_the_other_side_by_symmetrize(leg):
     assert (other.enabled, other.chain_count, other.subtarget) == (True, 2, "target_shin.R")
     assert leg.data.bones["target_shin.R"]["planar_ik.part"] == "target"
     assert [bone.name for bone in leg.pose.bones["shin.R"].children if "planar_ik_tip" in bone] == ["Fuss.R"]
+
+
+def test_the_other_side_by_mirror(leg, tasks):
+    """The foot is the image of the foot, whatever else hangs there."""
+    leg.data.bones["Fuss"].name, leg.data.bones["foot.R"].name = "Fuss.L", "Fuss.R"
+    armour = {f"foot armour {i}.R": ((-0.1, -0.2, 0.3), (-0.1, -0.3, 0.3), f"foot armour {i - 1}.R") for i in (1, 2)}
+    grown(leg, {"foot armour 0.R": ((-0.1, -0.1, 0.4), (-0.1, -0.2, 0.4), "shin.R"), **armour})
+    tasks("mirroring").mirror(bpy.context, [leg.pose.bones["shin.L"]])
+    bpy.context.view_layer.update()
+    is_well(leg, "shin.R", "Fuss.R")
 
 
 def test_appended(leg, tmp_path):
