@@ -179,6 +179,8 @@ def _marked(last: PoseBone) -> list[list[PoseBone]]:
     count = len((group_of(last) or {}).get("links", (1, 1)))
     bone: Any = last
     while bone is not None and len(links) <= count:
+        if GROUP in bone and bone != last:  # of another limb, from which this one hangs
+            return []
         links[0].insert(0, bone)
         if LINK in bone:
             if bone[LINK] != count - len(links) + 1:
