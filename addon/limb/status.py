@@ -74,9 +74,10 @@ def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph
     problems = [_missing(last) for last in lasts]
     whole = [last for last in lasts if is_whole(last)]
     measured = measure(limbs_now(ob, whole, depsgraph)) if whole else None
+    row_of = {last.name: row for row, last in enumerate(whole)}
     rows = zip(lasts, problems, Hooks.problems(lasts), strict=True)
     return [
-        problem or _judge(last, broken, measured, whole.index(last))  # type: ignore[arg-type]  # it has whole ones
+        problem or _judge(last, broken, measured, row_of[last.name])  # type: ignore[arg-type]  # it has whole ones
         for last, problem, broken in rows
     ]
 

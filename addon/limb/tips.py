@@ -36,9 +36,10 @@ def foot_of(last: PoseBone) -> PoseBone | None:
 
 
 def is_foot_gone(last: PoseBone) -> bool:
-    """Whether a limb had a foot when it was made and has none now."""
+    """Whether a limb ended where its foot begins when it was made, and has none now."""
     owner: Any = last
-    return AT in owner.get(GROUP, {}) and foot_of(last) is None
+    group: Any = owner.get(GROUP, {})
+    return AT in group and group.get("tip", "FOOT") == "FOOT" and foot_of(last) is None
 
 
 def mark_tip(last: PoseBone, below: Bone | None = None) -> None:

@@ -132,6 +132,16 @@ def test_a_foot_that_is_gone(leg, addon):
     assert np.abs(oracle.seen(last)[0] - want.joints).max() < 1e-5 * want.length
 
 
+def test_a_foot_that_is_gone_below_a_tail(add):
+    """A limb that ends at a tail needs none."""
+    ob = rigs.biped()
+    add(ob, "shin.L", tip="TAIL")
+    before = rigs.matrices(ob, LEG[:2])
+    removed(ob, "foot.L")
+    assert np.abs(rigs.matrices(ob, LEG[:2]) - before).max() < 1e-5
+    assert ob.pose.bones["shin.L"].planar_ik.message == "On target"
+
+
 @pytest.mark.parametrize("names", [("thigh.L",), ("thigh.L", "hips")])
 def test_a_thigh_that_is_gone(leg, names):
     """The hips do not become one."""
