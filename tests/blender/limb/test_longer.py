@@ -219,7 +219,7 @@ def test_from_a_script(dog, addon, mode):
 
 @pytest.mark.parametrize("clicked", ["thigh.L", "shin.L", "hock.L", "foot.L"])
 def test_a_leg_with_a_hock_has_three_bones_by_itself(dog, tasks, clicked):
-    at = tasks("recognising").limb_at
+    at = tasks("finding").limb_at
     ob = dog()
     last, links = at(ob.pose.bones[clicked])
     assert (last.name, links) == ("hock.L", (1, 1, 1))
