@@ -23,6 +23,7 @@ from ..moving import Move, check_movable, check_undriven, move
 from ..settings import SLIDER
 from ..sides import outwards
 from ..solving import LimbsNow, carry_of, limbs_now
+from ..table import Limb
 from ..tips import foot_of
 from ..words import Refused
 from . import feet
@@ -121,7 +122,7 @@ def match(context: Context, lasts: Sequence[PoseBone], stances: Stances, moves_c
     for ob, limbs in by_rig(lasts).items():
         now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
         for row, last in enumerate(limbs):
-            moves += _match(now, row, last, stances[ob, last.name], matched, moves_controls)
+            moves += _match(Aim(now, row, last, stances[ob, last.name], matched, moves_controls))
     moves = [each._replace(turned=turned.get((each.object, each.bone))) for each in moves]
     matched.changes.extend(move(context, moves))
     return matched
@@ -139,70 +140,94 @@ def _turns_of_targets(context: Context, lasts: Sequence[PoseBone], stances: Stan
     return turns
 
 
-def _match(
-    now: LimbsNow, row: int, last: PoseBone, stance: Stance, matched: Matched, moves_controls: bool
-) -> list[Move]:
+class Aim(NamedTuple):
+    """A limb that is to stand so: what is evaluated ``now``, of which it is a ``row``; its changes and warnings go into
+    ``matched``. Target and pole are moved only if ``moves_controls``."""
+
+    now: LimbsNow
+    row: int
+    last: PoseBone
+    stance: Stance
+    matched: Matched
+    moves_controls: bool
+
+    @property
+    def limb(self) -> Limb:
+        """What of the limb does not change."""
+        return self.now.table.limbs[self.row]
+
+    @property
+    def frame(self) -> Array:
+        """The limb's frame G in the world (4, 4)."""
+        frame: Array = self.stance.carry @ self.limb.shape.frame
+        return frame
+
+    @property
+    def size(self) -> float:
+        """The limb's length in G."""
+        return sum(self.limb.shape.lengths)
+
+    def slider(self, name: str) -> float:
+        """A slider of the limb now."""
+        return float(self.now.sliders[name][self.row])
+
+    def move_to(self, followed: tuple[Any, str], place: Any) -> Move:
+        """What has target or pole seen at a place of G."""
+        frame, (ob, bone) = self.frame, followed
+        return Move(ob, bone, Vector((frame @ [*place, 1.0])[:3]), size=self.size * float(np.linalg.norm(frame[:3, 1])))
+
+    def warn(self, template: str) -> None:
+        """Tell the person something of the limb."""
+        self.matched.warnings.append(Refused(template, bone=self.last.name))
+
+
+def _match(aim: Aim) -> list[Move]:
     """Set flip, ankle and swivel of a limb, and say where its target and pole are to be."""
-    limb, flip = now.table.limbs[row], bool(now.sliders["flip"][row] > 0.5)
-    frame = stance.carry @ limb.shape.frame
-    turns: Any = tuple(map(tuple, stance.turns))
-    joints = joints_of(turns, now.table.singles[row][1])
+    limb, flip = aim.limb, aim.slider("flip") > 0.5
+    turns: Any = tuple(map(tuple, aim.stance.turns))
+    joints = joints_of(turns, aim.now.table.singles[aim.row][1])
     posture, tip = Posture(turns, joints, None), joints[-1]
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
     ways = [hold(limb.shape, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
     held = ways[0] if ways[0].error <= EXACT else min(ways, key=rank)
-    size = sum(limb.shape.lengths)
-    if plane == "HINGE" and abs(tip[2]) > NEAR * size:
-        raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
+    if plane == "HINGE" and abs(tip[2]) > NEAR * aim.size:
+        raise Refused(
+            "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=aim.last.name
+        )
     if held.off > SHOWN:
-        matched.warnings.append(Refused("IK has not every pose of '{bone}': its joints are elsewhere", bone=last.name))
+        aim.warn("IK has not every pose of '{bone}': its joints are elsewhere")
     elif held.error > 1.0:
-        matched.warnings.append(Refused("'{bone}' is turned off its hinge: IK turns it back", bone=last.name))
-    target = tuple(_far(now, row, last, tip, stance.stretch, matched) * number for number in tip)
-    world = size * float(np.linalg.norm(frame[:3, 1]))
-    moves = []
-    if moves_controls:
-        moves.append(Move(limb.follow.target, limb.follow.subtarget, _at(frame, target), None, world))  # type: ignore[arg-type]
-    _set(matched, last, "flip", held.side < 0.0)
-    if has_slider(last, "ankle"):
-        _set(matched, last, "ankle", held.ankle)
-    if plane == "FREE":
-        moves += _roll(now, row, last, matched, held.swivel, target, frame, world, moves_controls)
-    return moves
+        aim.warn("'{bone}' is turned off its hinge: IK turns it back")
+    far = _far(aim, tip)
+    target = tuple(far * number for number in tip)
+    _set(aim, "flip", held.side < 0.0)
+    if has_slider(aim.last, "ankle"):
+        _set(aim, "ankle", held.ankle)
+    moves = [aim.move_to(limb.follow.pairs[0], target)] if aim.moves_controls else []
+    return [*moves, *(_roll(aim, held.swivel, target) if plane == "FREE" else ())]
 
 
-def _roll(
-    now: LimbsNow,
-    row: int,
-    last: PoseBone,
-    matched: Matched,
-    roll: float,
-    target: Any,
-    frame: Array,
-    world: float,
-    moves_controls: bool,
-) -> list[Move]:
+def _roll(aim: Aim, roll: float, target: Any) -> list[Move]:
     """Turn the knee about the line to the target: by the pole, if that can be moved, else by the swivel."""
-    follow, sign = now.table.limbs[row].follow, outwards(last.name)
-    swivel = sign * float(now.sliders["swivel"][row])
-    size, length = sum(now.table.limbs[row].shape.lengths), float(np.linalg.norm(target))
+    now, row, sign = aim.now, aim.row, outwards(aim.last.name)
+    swivel, size, length = sign * aim.slider("swivel"), aim.size, float(np.linalg.norm(target))
     line = line_to(target, length, FLOATS)
     by_pole = 0.0
-    if now.table.is_poled[row] and now.sliders["pole"][row] > 0.5:
+    if now.table.is_poled[row] and aim.slider("pole") > 0.5:
         in_world = applied(now.frames[row][None], now.pole[row][None])
-        pole: Any = tuple(map(float, applied(inverted_all(frame[None]), in_world)[0]))
+        pole: Any = tuple(map(float, applied(inverted_all(aim.frame[None]), in_world)[0]))
         by_pole = angle_of(roll_to(line, pole, FLOATS))
         if abs(remainder(roll - swivel - by_pole, tau)) <= STILL:
             return []
-        if moves_controls and is_pole_movable(last):
+        if aim.moves_controls and is_pole_movable(aim.last):
             x, y, z = rotate(conjugate(line), pole)
             away, angle = hypot(x, z), roll - swivel
             away = away if away > 0.1 * size else size
             place = rotate(line, (-away * cos(angle), y if abs(y) < 10.0 * size else 0.5 * length, away * sin(angle)))
-            return [Move(follow.pole, follow.pole_subtarget, _at(frame, place), None, world)]  # type: ignore[arg-type]
+            return [aim.move_to(aim.limb.follow.pairs[1], place)]
     by = remainder(roll - by_pole - swivel, tau)
     if abs(by) > STILL:
-        _set(matched, last, "swivel", sign * (swivel + by))
+        _set(aim, "swivel", sign * (swivel + by))
     return []
 
 
@@ -221,35 +246,32 @@ def is_pole_movable(last: PoseBone) -> bool:
     return True
 
 
-def _set(matched: Matched, last: PoseBone, name: str, value: Any) -> None:
-    if getattr(last.planar_ik, name) != value:  # type: ignore[attr-defined]
+def _set(aim: Aim, name: str, value: Any) -> None:
+    last: Any = aim.last
+    if getattr(last.planar_ik, name) != value:
         check_undriven(last, name)
-    matched.changes.append(Change.of(last.id_data, last.name, f'["{SLIDER[name].key}"]'))
-    setattr(last.planar_ik, name, value)  # type: ignore[attr-defined]
+    aim.matched.changes.append(Change.of(last.id_data, last.name, f'["{SLIDER[name].key}"]'))
+    setattr(last.planar_ik, name, value)
 
 
-def _at(frame: Array, place: Any) -> Vector:
-    return Vector((frame @ [*place, 1.0])[:3])
-
-
-def _far(now: LimbsNow, row: int, last: PoseBone, tip: Any, stretch: float, matched: Matched) -> float:
+def _far(aim: Aim, tip: Any) -> float:
     """How many times as far as the tip of bones that are not stretched the target is, for the limb to leave the tip
     there: with softness, which is `extend_shaped` back, and for the bones to be so many times as long."""
-    _, of, settings = now.table.singles[row]
-    length, size = sqrt(sum(number * number for number in tip)), sum(now.table.limbs[row].shape.lengths)
+    _, of, settings = aim.now.table.singles[aim.row]
+    length, total = sqrt(sum(number * number for number in tip)), of.bones.total
     nearest = max(settings.nearest, of.bones.nearest if of.groups is None else 0.0)
-    farthest, total = min(settings.farthest, of.bones.total), of.bones.total
-    softness, slack = float(now.sliders["softness"][row]) * total, NEAR * total
-    by, far = float(now.sliders["stretch"][row]), 1.0
+    farthest = min(settings.farthest, total)
+    softness, slack = aim.slider("softness") * total, NEAR * total
+    stretch, by, far = aim.stance.stretch, aim.slider("stretch"), 1.0
     gap = max(farthest - length, 0.0)
     if not nearest - slack <= length <= farthest + slack:
-        matched.warnings.append(Refused("The knee limits of '{bone}' keep it from its pose", bone=last.name))
+        aim.warn("The knee limits of '{bone}' keep it from its pose")
     elif by > 0.0:
         far = 1.0 + max(stretch - 1.0, 0.0) / by
     elif gap < softness and length > 0.0:
         far = (farthest + softness - sqrt(4.0 * softness * gap)) / length
     if abs(stretch - 1.0) > NEAR and not (by > 0.0 and stretch > 1.0 and gap <= max(softness, slack)):
         raise Refused(
-            "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap", bone=last.name
+            "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap", bone=aim.last.name
         )
-    return max(far, 1.0 + PAST_STRAIGHT) if length > size * (1.0 - PAST_STRAIGHT) else far
+    return max(far, 1.0 + PAST_STRAIGHT) if length > total * (1.0 - PAST_STRAIGHT) else far
