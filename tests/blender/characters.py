@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 from mathutils import Vector
 
+from scripts import installed
 from tests.blender import rigs
 
 FORWARD, BACK, UP = Vector((0, -1, 0)), Vector((0, 1, 0)), Vector((0, 0, 1))
@@ -288,8 +289,9 @@ def round_trip(ob: Any, folder: Any) -> Any:
     skin.vertex_groups.new(name=ob.data.bones[0].name).add(range(3), 1.0, "REPLACE")
     path = str(folder / "rig.glb")
     bpy.ops.export_scene.gltf(filepath=path)
-    for each in [*bpy.data.objects]:
-        bpy.data.objects.remove(each)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    installed.enable()
+    addon_utils.enable("io_scene_gltf2", default_set=True)
     bpy.ops.import_scene.gltf(filepath=path)
     made = next(each for each in bpy.data.objects if each.type == "ARMATURE")
     rigs.activate(made)
