@@ -197,9 +197,7 @@ def check_movable(last: PoseBone, ob: Object, bone: str) -> None:
     name, among = bone or ob.name, Dependencies()
     if not ob.is_editable:
         raise Refused("'{name}' is of another file: make a library override of it, then snap", name=name)
-    first = bones_of_limb(last)[0]
-    if (ob, bone) in among.carriers((last.id_data, first.parent.name if first.parent else "")):
-        raise Refused("'{name}' carries this limb: have the limb follow something else, then snap", name=name)
+    check_apart(last, ob, bone)
     owner: Any = bones_of(ob)[bone] if bone else ob
     if bone:
         own = [*owner.constraints]
@@ -211,6 +209,15 @@ def check_movable(last: PoseBone, ob: Object, bone: str) -> None:
     fixing = [each for each in owner.constraints if not each.mute and each.influence >= 1.0 and each.type in FIXING]
     if movers or fixing:
         raise Refused("Something else moves '{name}': mute its constraints and drivers, then snap", name=name)
+
+
+def check_apart(last: PoseBone, ob: Object, bone: str) -> None:
+    """Refuse to move what carries a limb."""
+    first = bones_of_limb(last)[0]
+    if (ob, bone) in Dependencies().carriers((last.id_data, first.parent.name if first.parent else "")):
+        raise Refused(
+            "'{name}' carries this limb: have the limb follow something else, then snap", name=bone or ob.name
+        )
 
 
 def check_undriven(last: PoseBone, *names: str) -> None:

@@ -128,11 +128,16 @@ def _squared(rest: list[Matrix]) -> list[Matrix]:
     that: the limb is exact in the space that it takes to the armature's, and in no other."""
     if not rest:
         return rest
-    axes = rest[0][:3, :3]
-    square = rest[0].copy()
-    square[:3, :3] = 1.5 * axes - 0.5 * axes @ axes.T @ axes
+    square = squared(rest[0])
     to_square = square @ inverted(rest[0])
     return [square, *(to_square @ matrix for matrix in rest[1:])]
+
+
+def squared(rest: Matrix) -> Matrix:
+    """A rest matrix whose axes are square to each other, which those of bones near -Y are not quite."""
+    axes, square = rest[:3, :3], rest.copy()
+    square[:3, :3] = 1.5 * axes - 0.5 * axes @ axes.T @ axes
+    return square
 
 
 def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:

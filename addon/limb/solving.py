@@ -24,7 +24,7 @@ from ..solver.matrices import applied, inverted, inverted_all
 from .follow import place_of
 from .home import bones_of_limb, has_slider, line_of
 from .settings import SLIDERS
-from .shape import IDENTITY, Shape
+from .shape import IDENTITY, Shape, matrix_of, squared
 from .table import Limb, Part, Table, table_of
 
 Array = NDArray[Any]
@@ -57,9 +57,8 @@ def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
 def carry_of(first: PoseBone) -> Array:
     """What takes the first bone of a limb, evaluated, from its rest pose to where it is without channels of its own, in
     the armature (4, 4). It may inherit less than all from its parent: Blender's own function says what."""
-    rest = first.bone.matrix_local
-    unturned = first.bone.convert_local_to_pose(BlenderMatrix(), rest, **carried_by(first))
-    moved: Array = np.array(unturned, float) @ inverted(np.array(rest, float))
+    unturned = first.bone.convert_local_to_pose(BlenderMatrix(), first.bone.matrix_local, **carried_by(first))
+    moved: Array = np.array(unturned, float) @ inverted(squared(matrix_of(first.bone)))
     return moved
 
 

@@ -203,7 +203,7 @@ def rename(session: Session) -> Moved:
         bone = bpy.data.objects[found[0][0]].data.bones[session.rng.choice(found[1])]
         side = bone.name[-2:]
         bone.name = f"{bone['chain'].split()[0][:3]}{session.rng.randrange(100)}{side}"
-    return set()
+    return EVERYTHING if curves() else set()  # Blender has curves renamed, and what is animated as these say
 
 
 def delete(session: Session) -> Moved:

@@ -41,7 +41,7 @@ def legs(addon):
         ob = ob or biped(count)
         adding = addon("limb.tasks.adding")
         requests = [adding.Request(ob.pose.bones[LAST[count] + side], LINKS[count]) for side in sides]
-        lasts = adding.add(bpy.context, requests, knee=knee, foot=count == 2)
+        lasts = adding.add(bpy.context, requests, knee=knee, foot=count == 2).lasts
         if mode == "RIG":
             addon("mechanism.modes").to_rig(bpy.context, lasts)
         return ob
@@ -217,7 +217,11 @@ def test_tasks_write_the_number_of_the_side(legs, addon, mode, knee, count):
     pose(ob, count, random.Random(f"{mode}{knee}{count}"))
     for last in lasts:
         if knee == "POLE":  # which can't be moved, so that the swivel has to
-            ob.pose.bones[last.planar_ik.pole_subtarget].constraints.new("LIMIT_LOCATION")
+            place = bpy.data.objects.new("place", None)
+            bpy.context.collection.objects.link(place)
+            pole = ob.pose.bones[last.planar_ik.pole_subtarget]
+            place.matrix_world = ob.matrix_world @ pole.matrix
+            pole.constraints.new("COPY_LOCATION").target = place
     before = joints(ob, count)
     addon("limb.tasks.snapping").switch(bpy.context, lasts, "FK")
     for last in lasts:

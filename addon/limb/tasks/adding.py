@@ -20,7 +20,7 @@ from .checking import check
 from .controls import Control, is_aligned, make_controls, make_empty
 from .feet import set_feet
 from .fitting import Fit, fit, keep
-from .keeping import animated_frames, fit_ik_to_fk, turns_seen
+from .keeping import animated_frames, fit_ik_to_fk
 from .knees import bend_axis, is_straight, turned, upright
 from .settling import settle, shown
 
@@ -92,9 +92,8 @@ def add(
     Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
     looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not.
     """
-    frames = _frames_kept(requests, controls) if keyed == "KEEP" else []
-    seen = turns_seen(context, [request[:2] for request in requests], frames)
-    plans = _plans(context, requests, knee, tip, turn, seen)
+    plans = _plans(context, requests, knee, tip, turn)
+    frames = _frames_kept(plans, controls) if keyed == "KEEP" else []
     stands = [shown(context, request.last, request.links) for request in requests]
     warnings: list[Refused] = []
     feet = _feet(context, plans) if foot else {}
@@ -106,18 +105,16 @@ def add(
     settle(context, stands)
     if frames:
         lasts = [plan.last for plan in plans if plan.request.target is None]
-        warnings = fit_ik_to_fk(context, lasts, frames, tolerance)
+        warnings = fit_ik_to_fk(context, lasts, frames, tolerance, stays=True)
     return Added([plan.last for plan in plans], len(frames), warnings)
 
 
-def _plans(
-    context: Context, requests: Sequence[Request], knee: str, tip: str, turn: float, seen: Sequence[Any]
-) -> list[Plan]:
-    """Check everything before anything is done. ``seen`` is how limbs are turned in frames of their animation."""
+def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str, turn: float) -> list[Plan]:
+    """Check everything before anything is done."""
     taken: set[PoseBone] = set()
     dependencies = Dependencies()
     plans = []
-    for request, turns in zip(requests, seen, strict=True):
+    for request in requests:
         last, links = request.last, request.links
         check(last, links, dependencies)
         line = line_of(last, links)
@@ -130,7 +127,7 @@ def _plans(
         plane = request.plane if request.plane != "AUTO" or request.pole else knee
         plane = "POLE" if plane == "AUTO" and not hinge_axis(last) else plane
         follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
-        fitted = fit(context, last, links, follow, plane, tip, axis=bend_axis(last, links, tip, turn), seen=turns)
+        fitted = fit(context, last, links, follow, plane, tip, axis=bend_axis(last, links, tip, turn))
         rest = make_shape(last, links, (), fitted.bend_axis, tip)
         if turn and not is_straight(rest):
             fitted = turned(fitted, turn, request.pole is not None)
@@ -138,9 +135,10 @@ def _plans(
     return plans
 
 
-def _frames_kept(requests: Sequence[Request], controls: str) -> list[int]:
+def _frames_kept(plans: list[Plan], controls: str) -> list[int]:
     """The frames in which keys move those of these limbs that get a target, or what carries them."""
-    bones = [bone for each in requests if each.target is None for bone in line_of(each.last, each.links)]
+    new = [plan for plan in plans if plan.request.target is None]
+    bones = [bone for plan in new for bone in line_of(plan.last, plan.request.links)]
     return animated_frames(bones, goes_along=controls == "BONES")
 
 

@@ -194,7 +194,7 @@ def _keep_still(context: Context, last: PoseBone, seen: Seen, tolerance: float) 
         off, frame = _off(context, last, seen)
         if off > MOVED and seen.frames:
             step: Any = lambda i: match(context, [last], seen.stances[i], moves_controls=False)  # noqa: E731
-            fit_over_frames(context, seen.frames, [part_of_ik(last, moves_controls=False)], step, KEPT)
+            fit_over_frames(context, seen.frames, [part_of_ik(last, moves_controls=False)], step, KEPT, stays=True)
             off, frame = _off(context, last, seen)
     values: dict[str, Any] = {"bone": last.name, "moved": f"{off:.2g}", "frame": frame}
     if not off <= tolerance:

@@ -124,13 +124,11 @@ def fit(
     tip: str = "FOOT",
     tolerance: float = 1.0,
     axis: Any = None,
-    seen: Sequence[tuple[Turn, ...]] = (),
 ) -> Fit:
     """Find what keeps a limb as it is evaluated now, whatever poses it, with the pole of ``follow``; raises `Refused`.
 
     ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's ``TAIL``. ``tolerance``: how many times
-    as far off as usual it may be. ``axis`` is what a straight limb is to bend about, in its last bone's axes. ``seen``
-    is how the bones are turned in other frames: what fits now is then what turns them least in these.
+    as far off as usual it may be. ``axis`` is what a straight limb is to bend about, in its last bone's axes.
     """
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()
@@ -142,29 +140,20 @@ def fit(
     _check_sized(evaluated, last, links)
     turns = turns_now(evaluated, last, links)
     found: list[tuple[float, Fit]] = []
-    for stills in ((), turns, *seen[:: max(len(seen) // 8, 1)]):
+    for stills in ((), turns):
         shape = make_shape(last, links, stills, axis, tip)
         frame = carried(evaluated, shape)
         posture = _posture(evaluated, last, shape, frame, turns, _pole_of(follow, evaluated, depsgraph))
         held = _hold(shape, posture, plane)
-        off = max(held.error, _turned_off(shape, seen, plane)) if seen else held.error
-        found.append((off, _made(shape, frame, posture, held, plane, stills, axis)))
-        if off <= 1.0:
+        found.append((held.error, _made(shape, frame, posture, held, plane, stills, axis)))
+        if held.error <= 1.0:
             break
     error, best = min(found, key=lambda pair: pair[0])
-    if error <= tolerance or seen:
+    if error <= tolerance:
         return best
     raise Refused(
         "'{bone}' is scaled differently from its parent: set its Inherit Scale to Full", "inherit_scale", bone=last.name
     )
-
-
-def _turned_off(shape: Shape, seen: Sequence[tuple[Turn, ...]], plane: str) -> float:
-    """How much bones are turned off how they were seen in several frames, in all and as a part of what is allowed."""
-    of = row_of(reference_of([shape]), 0)
-    free = "HINGE" if plane == "HINGE" else "FREE"
-    held = [_hold(shape, Posture(turns, joints_of(turns, of), None), free) for turns in seen]
-    return sum(each.turned for each in held) / len(held) / TURNED
 
 
 def _check_sized(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ...]) -> None:

@@ -22,8 +22,8 @@ from ..home import bones_of_limb, by_rig, has_slider, limbs_of
 from ..moving import Move, check_movable, check_undriven, move
 from ..settings import SLIDER
 from ..sides import outwards
-from ..solving import LimbsNow, carry_of, limbs_now
-from ..table import Limb
+from ..solving import LimbsNow, carry_of, limbs_now, solve
+from ..table import Limb, joints_in
 from ..tips import foot_of
 from ..words import Refused
 from . import feet
@@ -125,7 +125,26 @@ def match(context: Context, lasts: Sequence[PoseBone], stances: Stances, moves_c
             moves += _match(Aim(now, row, last, stances[ob, last.name], matched, moves_controls))
     moves = [each._replace(turned=turned.get((each.object, each.bone))) for each in moves]
     matched.changes.extend(move(context, moves))
+    _look(context, lasts, stances, matched)
     return matched
+
+
+def _look(context: Context, lasts: Sequence[PoseBone], stances: Stances, matched: Matched) -> None:
+    """Tell of limbs that have no such pose: knee limits, softness with stretch, or a plane keep them from it."""
+    for ob, limbs in by_rig(lasts).items():
+        now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
+        found = solve(now.table, now.target, now.pole, now.sliders, None)
+        joints = applied(now.frames[:, None], joints_in(now.table, found.turns, found.stretch))
+        for row, last in enumerate(limbs):
+            limb, stance = now.table.limbs[row], stances[ob, last.name]
+            turns: Any = tuple(map(tuple, stance.turns))
+            wanted = np.array(joints_of(turns, now.table.singles[row][1], stance.stretch), float)
+            frame = stance.carry @ limb.shape.frame
+            off = np.linalg.norm(applied(frame[None], wanted) - joints[row, : len(wanted)], axis=-1).max()
+            if not off <= SHOWN * sum(limb.shape.lengths) * np.linalg.norm(frame[:3, 1]):
+                matched.warnings.append(
+                    Refused("IK has not every pose of '{bone}': its joints are elsewhere", bone=last.name)
+                )
 
 
 def _turns_of_targets(context: Context, lasts: Sequence[PoseBone], stances: Stances) -> dict[Any, Quaternion]:
@@ -194,9 +213,7 @@ def _match(aim: Aim) -> list[Move]:
         raise Refused(
             "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=aim.last.name
         )
-    if held.off > SHOWN:
-        aim.warn("IK has not every pose of '{bone}': its joints are elsewhere")
-    elif held.error > 1.0:
+    if held.error > 1.0 and held.off <= SHOWN:
         aim.warn("'{bone}' is turned off its hinge: IK turns it back")
     far = _far(aim, tip)
     target = tuple(far * number for number in tip)
@@ -265,7 +282,7 @@ def _far(aim: Aim, tip: Any) -> float:
     stretch, by, far = aim.stance.stretch, aim.slider("stretch"), 1.0
     gap = max(farthest - length, 0.0)
     if not nearest - slack <= length <= farthest + slack:
-        aim.warn("The knee limits of '{bone}' keep it from its pose")
+        far = 1.0  # the knee's limits keep it from there
     elif by > 0.0:
         far = 1.0 + max(stretch - 1.0, 0.0) / by
     elif gap < softness and length > 0.0:

@@ -13,7 +13,7 @@ from ...blender.names import other_side
 from ...blender.types import ArmatureObject, has_bone, tag, takes_bones
 from ..follow import Follow, follow_of, matrix_of, write
 from ..home import Hooks, align, bones_of_limb, is_limb, links_of, make_home, make_slider
-from ..moving import Move, move
+from ..moving import Move, check_apart, move
 from ..settings import CHOICES, GROUP, SLIDERS
 from ..sides import axes_kept, keep_side
 from ..tips import foot_of, mark_tip
@@ -68,6 +68,8 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureOb
             if ob is not None:
                 in_rig = pair.ob.matrix_world.inverted_safe() @ matrix_of(ob, bone, depsgraph)
                 images.append(Image(pair, k, (ob, bone), in_rig, _there(pair, k, (ob, bone))))
+                if images[-1].there and _move(images[-1]):
+                    check_apart(pair.ob.pose.bones[pair.other], *images[-1].there)
     settings = [_settings(pair) for pair in pairs]  # of all, before the first is changed: both sides may be mirrored
     made = _make(context, [image for image in images if image.there is None])
     images = [image if image.there else image._replace(there=made.pop(0)) for image in images]

@@ -58,9 +58,10 @@ def fit_over_frames(
     step: Callable[[int], Matched],
     tolerance: float = 0.0,
     progress: Progress | None = None,
+    stays: bool = False,
 ) -> list[Refused]:
-    """Take a step in each of these frames, and key what it changed in any; then all is as it was in this frame, but for
-    what the keys say. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of their limb.
+    """Take a step in each of these frames, and key what it changed in any; then this frame shows what the keys say, or
+    ``stays`` as it is. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of their limb.
     Returns warnings. Raises `Refused`, and then nothing has changed."""
     channels = [*dict.fromkeys(channel for part in parts for channel in part.channels)]
     for ob in dict.fromkeys(channel.object for channel in channels):
@@ -80,7 +81,7 @@ def fit_over_frames(
                 _write(writer, channel, times, rows, thin)
             written.update(of_part)
     for writer in writers.values():
-        writer.show(context)
+        (writer.take_back if stays else writer.show)(context)
     return warnings
 
 

@@ -8,11 +8,12 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, PoseBone
 
 from ... import live
-from ...blender.types import is_armature
+from ...blender.types import is_armature, scene_of
 from ...limb.home import is_converted
 from ...limb.tasks.constraints import candidates
 from ...limb.tasks.converting import convert, unconvert
 from ...limb.words import Refused, told
+from ...live.settings import is_live
 from ...mechanism import modes
 from ..finding import convertible, limbs_meant, selected_limbs
 from .adding import MODE
@@ -101,6 +102,8 @@ class _Mode(LimbOperator):
         lasts = [last for last in selected_limbs(context) if modes.mode_of(last) == self._from]
         if not lasts:
             raise Refused(self._already)
+        if self._from == "RIG" and not is_live(scene_of(context)):
+            raise Refused("Live is off in this scene: switch it on, then make the limb live")
         (modes.to_rig if self._from == "LIVE" else modes.to_live)(context, lasts)
         live.refresh(context)
         self.tell("{count} limbs on the rig" if self._from == "LIVE" else "{count} limbs live", count=len(lasts))

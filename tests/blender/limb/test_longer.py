@@ -18,13 +18,16 @@ LEG = {3: ("thigh", "shin", "hock"), 4: ("blade", "arm", "elbow", "pastern")}
 JOINTS = [(0.0, 0.1, 1.0), (0.0, -0.15, 0.65), (0.0, 0.2, 0.35), (0.0, 0.1, 0.08)]
 """Of a dog's hind leg."""
 
+CURLED = [(0.0, 0.1, 1.0), (0.0, -0.2, 0.7), (0.0, -0.2, 0.35), (0.0, 0.05, 0.1)]
+"""Of one that bends to one side only, as a finger does."""
+
 
 @pytest.fixture
 def dog():
     """A rig with hips and two legs of three or four bones, with feet."""
 
-    def make(count=3, off=0.0):
-        places = [Vector(place) for place in JOINTS]
+    def make(count=3, off=0.0, joints=JOINTS):
+        places = [Vector(place) for place in joints]
         if count == 4:
             places.insert(0, Vector((0.0, -0.1, 1.3)))
         bones = {"root": ((0, 0, 0), (0, 0.3, 0), ""), "hips": ((0, -0.3, 1.3), (0, 0.1, 1.35), "root")}
@@ -44,8 +47,8 @@ def dog():
 def leg(dog, add, addon):
     """The last bone of a leg with IK, in a mode."""
 
-    def make(count=3, mode="RIG", knee="FREE", off=0.0, **options):
-        ob = dog(count, off)
+    def make(count=3, mode="RIG", knee="FREE", off=0.0, joints=JOINTS, **options):
+        ob = dog(count, off, joints)
         name = LEG[count][-1] + ".L"
         add(ob, name, links=(1,) * count, knee=knee, **options)
         if mode == "RIG":
@@ -132,8 +135,9 @@ def test_switching_four_keeps_the_tip(leg, tasks, count):
 
 @pytest.mark.parametrize("knee", ["FREE", "POLE"])
 @pytest.mark.parametrize("count", [3, 4])
-def test_mirrored(leg, tasks, count, knee):
-    last = leg(count, "RIG", knee)
+@pytest.mark.parametrize("joints", [JOINTS, CURLED])
+def test_mirrored(leg, tasks, joints, count, knee):
+    last = leg(count, "RIG", knee, joints=joints)
     ob, limb = last.id_data, last.planar_ik
     control = ob.pose.bones[limb.subtarget]
     control.location = (0.1, -0.1, 0.2)
@@ -147,8 +151,9 @@ def test_mirrored(leg, tasks, count, knee):
 @pytest.mark.parametrize("pole", [False, True])
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("count", [3, 4])
-def test_converted_and_back(dog, tasks, addon, count, mode, pole):
-    ob = dog(count)
+@pytest.mark.parametrize("joints", [JOINTS, CURLED])
+def test_converted_and_back(dog, tasks, addon, joints, count, mode, pole):
+    ob = dog(count, joints=joints)
     last = ob.pose.bones[names_of(count)[-2]]
     for name in ("foot_ik", "knee_ik"):
         empty = bpy.data.objects.new(name, None)
@@ -225,6 +230,8 @@ def test_a_leg_with_a_hock_has_three_bones_by_itself(dog, tasks, clicked):
     assert (last.name, links) == ("hock.L", (1, 1, 1))
     last, links = at(ob.pose.bones["shin.L"], 2)
     assert (last.name, links) == ("shin.L", (1, 1))
+    curled = dog(joints=CURLED).pose.bones
+    assert at(curled["shin.L"])[0].name == "shin.L"  # no hock
     four = dog(4)
     last, links = at(four.pose.bones["pastern.L"], 4)
     assert (last.name, links) == ("pastern.L", (1, 1, 1, 1))
