@@ -100,8 +100,8 @@ def test_all_selected_once_more(biped: Any) -> None:
     select(*(bone.name for bone in bpy.context.object.pose.bones))
     assert not call("add")
     assert sorted(limbs()) == ["forearm.L", "forearm.R", "shin.L", "shin.R"]
-    before = rigs.snapshot()
     select(*(bone.name for bone in bpy.context.object.pose.bones))
+    before = rigs.snapshot()
     assert call("add")
     assert rigs.snapshot() == before
 
