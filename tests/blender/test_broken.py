@@ -71,6 +71,8 @@ def test_what_is_seen_is_told_and_baked(addon, change):
         target.location = place
         target.keyframe_insert("location", frame=frame)
     change(ob)
+    ob.update_tag()  # which Python does not do for drivers, as the window does
+    bpy.data.objects.remove(bpy.data.objects.new("so that the graph is built anew", None))
     bpy.context.view_layer.update()
     last = ob.pose.bones["shin.L"]
     assert not [*untrue(last)]
