@@ -13,8 +13,8 @@ from ..blender.rotation import SIZES
 from ..blender.types import path_to_bone
 from ..limb.home import bones_of_limb
 from ..limb.status import check as check_target
+from ..limb.tasks.checking import check_editable
 from ..limb.tasks.over_frames import check_keys
-from ..limb.tasks.recognising import check_editable
 from ..limb.words import Refused
 from .way import is_live, strange_constraints
 

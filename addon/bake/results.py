@@ -15,7 +15,8 @@ from ..limb.home import line_of
 from ..limb.solving import Found, at_rest, own_size, scaled_bones, scales_of, solve
 from ..limb.status import MISSED, ROUNDING
 from ..limb.table import Limb, joints_in
-from ..limb.tasks.feet import foot_follows, foot_of
+from ..limb.tasks.feet import foot_follows
+from ..limb.tips import foot_of
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.reference import Reference
 from .recording import Recording, Rig, channel_of, places_of, poses_of, worlds_of

@@ -12,7 +12,7 @@ from bpy.types import Bone
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..limb.shape import matrix_of
+from ..limb.tips import matrix_of
 from ..solver.matrices import inverted, inverted_all
 
 Array = NDArray[Any]

@@ -13,7 +13,7 @@ from bpy.types import Object, PoseBone
 from ..blender.types import ArmatureObject, view_layer_of
 from ..limb.home import is_limb
 from ..limb.tasks.adding import Request, add
-from ..limb.tasks.recognising import limb_at
+from ..limb.tasks.finding import limb_at
 from ..limb.words import Refused
 from ..mechanism import modes
 from .shots import rigs_of

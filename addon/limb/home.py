@@ -11,7 +11,8 @@ from typing import Any
 from bpy.types import PoseBone, Scene
 
 from ..blender.types import ArmatureObject, path_to_custom
-from .settings import CHOICES, GROUP, HOME, MADE_BY_US, PART, SLIDER, SLIDERS, WAS, Slider
+from .settings import CHOICES, GROUP, HOME, LINK, MADE_BY_US, PART, SLIDER, SLIDERS, WAS, Slider
+from .tips import mark_tip, unmark_tip
 from .words import Refused
 
 Answer = Callable[[PoseBone], Any]
@@ -81,6 +82,8 @@ def make_home(bone: PoseBone, links: tuple[int, ...] = (1, 1), constraint: Any =
     if group is None:
         bone[GROUP] = {}  # whatever is in it, Blender copies each time that it evaluates a rig anew
         group = bone[GROUP]
+        mark_tip(bone)
+    _mark_links(bone, links)
     for name, value, default in (("links", list(links), [1, 1]), ("constraint", home.name, HOME)):
         if value != default or name in group:
             group[name] = value
@@ -112,6 +115,9 @@ def drop_home(bone: PoseBone) -> None:
     for i in group.get("aligned", ()):
         if i < len(line) and line[i].bone.inherit_scale == "ALIGNED":
             line[i].bone.inherit_scale = "FULL"
+    if group:
+        unmark_tip(bone)
+        _unmark_links(line)
     if home is not None and home.name.startswith(HOME):
         bone.constraints.remove(home)
     for key in (*(slider.key for slider in SLIDERS), GROUP):
@@ -148,22 +154,68 @@ def choices_of(bone: PoseBone) -> dict[str, Any]:
 
 def links_of(bone: PoseBone) -> tuple[int, ...]:
     """How many bones of the hierarchy each link of a limb has, from the root down; more than one where twist bones lie
-    in line."""
-    group = group_of(bone) or {}
-    return tuple(int(count) for count in group.get("links", (1, 1)))
+    in line. Marks on the bones say so, or what was when the limb was made where one of those is gone."""
+    return tuple(map(len, _marked(bone))) or _links_made(bone)
 
 
 def line_of(last: PoseBone, links: tuple[int, ...] | None = None) -> list[PoseBone]:
-    """All bones of a limb, twist bones in line included, from the root down; fewer where some are missing."""
+    """All bones of a limb, twist bones in line included, from the root down; of what is a limb, only its last bone
+    where some are missing."""
+    if links is None and group_of(last) is not None:
+        return [bone for link in _marked(last) for bone in link] or [last]
     return hierarchy(last, sum(links or links_of(last)))
 
 
 def bones_of_limb(bone: PoseBone, links: tuple[int, ...] | None = None) -> list[PoseBone]:
-    """The first bone of each link of a limb, from the root down."""
+    """The first bone of each link of a limb, from the root down; none where some are missing."""
+    if links is None and group_of(bone) is not None:
+        return [link[0] for link in _marked(bone)]
     links = links or links_of(bone)
     line = line_of(bone, links)
     starts = [sum(links[:i]) for i in range(len(links))]
     return [line[start] for start in starts] if len(line) == sum(links) else []
+
+
+def _marked(last: PoseBone) -> list[list[PoseBone]]:
+    """The links of a limb as they are marked on its bones, from the root down; none where some are missing."""
+    found = _links_there(last)
+    return found if len(found) == len(_links_made(last)) else []
+
+
+def _links_made(last: PoseBone) -> tuple[int, ...]:
+    """How many bones the links of a limb had when it was made."""
+    return tuple(int(count) for count in (group_of(last) or {}).get("links", (1, 1)))
+
+
+def _links_there(last: PoseBone) -> list[list[PoseBone]]:
+    """The links of a limb as they are marked on its bones, from the root down: the lower ones, up to one that is
+    missing."""
+    links: list[list[PoseBone]] = [[]]
+    count = len(_links_made(last))
+    bone: Any = last
+    while bone is not None and len(links) <= count:
+        if GROUP in bone and bone != last:  # of another limb, from which this one hangs
+            break
+        links[0].insert(0, bone)
+        if LINK in bone:
+            if bone[LINK] != count - len(links) + 1:
+                break
+            links.insert(0, [])
+        bone = bone.parent
+    return links[1:]
+
+
+def _mark_links(last: PoseBone, links: tuple[int, ...]) -> None:
+    """Mark the bones at which the links of a limb begin, by their places in it."""
+    _unmark_links([*line_of(last), *hierarchy(last, sum(links))])  # a copy of a marked bone may be among them
+    for place, start in enumerate(bones_of_limb(last, links), 1):
+        start[LINK] = place
+
+
+def _unmark_links(line: list[PoseBone]) -> None:
+    for bone in line:
+        if LINK in bone:  # type: ignore[operator]
+            del bone[LINK]
 
 
 def hierarchy(bone: PoseBone, count: int) -> list[PoseBone]:
@@ -182,14 +234,26 @@ def check_parents(bone: PoseBone, count: int) -> None:
 
 def check_whole(last: PoseBone, links: tuple[int, ...] | None = None) -> None:
     """Refuse a limb some bones of which are not there any more."""
-    links = links or links_of(last)
-    line = line_of(last, links)
-    if len(line) < sum(links):
+    first = _below_missing(last, links)
+    if first is not None:
         raise Refused(
             "The bone above '{first}' is missing: parent '{first}' to it again, or remove the limb of '{bone}'",
-            first=line[0].name,
+            first=first.name,
             bone=last.name,
         )
+
+
+def _below_missing(last: PoseBone, links: tuple[int, ...] | None) -> PoseBone | None:
+    """The bone above which one of a limb is missing; None where all are there."""
+    if links is not None or group_of(last) is None:
+        links = links or links_of(last)
+        line = line_of(last, links)
+        return line[0] if len(line) < sum(links) else None
+    made, there = _links_made(last), _links_there(last)
+    if len(there) == len(made):
+        return None
+    count = made[-len(there) - 1]  # of the link that is missing, whose upper bones may be
+    return hierarchy(there[0][0], count)[0] if there else hierarchy(last, count - 1)[0]
 
 
 def by_rig(lasts: Iterable[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:

@@ -21,8 +21,8 @@ from .settings import ALLOWED, CHOICES, GROUP, SLIDER
 from .shape import hinge_axis, make_shape
 from .sides import keep_side
 from .status import Status, status_of
+from .tasks.checking import check_planar
 from .tasks.feet import refollow
-from .tasks.recognising import check_planar
 from .tasks.removing import remove
 from .whole import concerned
 from .words import Refused
@@ -71,9 +71,9 @@ class PlanarIK:
     def chain_count(self, value: int) -> None:
         if value not in (2, 3, 4):
             raise Refused("A limb has two to four bones, not {count}", count=value)
-        links = (1,) * value
-        if links == home.links_of(self.bone) and self.enabled:
+        if value == self.chain_count and self.enabled:  # also with twist bones
             return
+        links = (1,) * value
         home.check_parents(self.bone, value)
         check_planar(make_shape(self.bone, links))
         _check_structure(self.bone)

@@ -18,6 +18,12 @@ MADE_BY_US = "Planar IK "
 GROUP = "planar_ik"
 """The custom property of the last bone that holds the choices and the reference shape."""
 
+LINK = "planar_ik_link"
+"""The custom property that marks the bones at which a limb's links begin."""
+
+TIP = "planar_ik_tip"
+"""The custom property that marks the foot or hand below a limb, where its tip is."""
+
 PART = "planar_ik.part"
 """The custom property of bones and empties that were made for a limb: parts of a mechanism, and controls."""
 

@@ -17,13 +17,14 @@ from math import cos, pi, sin
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Bone, PoseBone
+from bpy.types import PoseBone
 
 from ..solver.groups import bends_to_and_fro, members
 from ..solver.matrices import Matrix, cross, inverted, rotation, unit
 from ..solver.ops import FLOATS
 from .home import check_whole, group_of, is_part, line_of, links_of
 from .sides import axes_kept
+from .tips import matrix_of, tip_of
 
 Turn = tuple[float, float, float, float]
 
@@ -69,6 +70,7 @@ def is_zigzag(angles: Sequence[float]) -> bool:
 
 def shape_of(last: PoseBone) -> Shape:
     """The shape of a limb, as its armature and its group say."""
+    check_whole(last)
     axis, flat = axes_kept(last)
     stills: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
     return make_shape(last, links_of(last), stills, axis, (group_of(last) or {}).get("tip", "FOOT"))
@@ -94,7 +96,7 @@ def make_shape(
         in_parent = inverted(rest[i - 1]) @ rest[i] if i else rest[0]
         turned = rotation(stills[starts.index(i)]) if i in starts else np.eye(4)
         posed.append((posed[-1] if i else np.eye(4)) @ in_parent @ turned)
-    place = tip_of(last.bone, tip)
+    place = tip_of(last, tip)
     joints = [*(posed[start][:3, 3] for start in starts), (posed[-1] @ [*place, 1.0])[:3]]
     reference = [posed[start] for start in starts]
     frame = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
@@ -152,60 +154,6 @@ def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
     x, y, z = matrix_of(last.bone)[:3, :3].T @ axes[2]
     side = 1.0 if (abs(x) > abs(z) and x > 0.0) or (abs(x) <= abs(z) and z > 0.0) else -1.0  # alike on every limb
     return float(side * x), float(side * y), float(side * z)
-
-
-def matrix_of(bone: Bone) -> Matrix:
-    """The rest matrix of a bone in its armature."""
-    rows: Any = bone.matrix_local
-    return np.array([row[:] for row in rows])  # of the matrix itself, it takes longer
-
-
-def tip_of(last: Bone, kind: str = "FOOT") -> Matrix:
-    """Where the tip of a limb is, in its last bone's own space."""
-    foot: Any = foot_of(last) if kind == "FOOT" else None
-    if foot is None:
-        return np.array((0.0, last.length if kind == "TAIL" else _length(last), 0.0))
-    place: Matrix = inverted(matrix_of(last)) @ [*foot.head_local, 1.0]
-    return place[:3]
-
-
-def foot_of(last: Bone) -> Bone | None:
-    """The foot or hand below a limb: the connected child, else the one with a name for it, else that of the longest
-    branch. A bone that begins where the last one does, or that is of a mechanism, is none, nor is a twist bone beside
-    others."""
-    children = [child for child in last.children if _is_below(last, child)]
-    children = [child for child in children if child.children or not says_twist(child.name)] or children
-    if len(children) < 2:
-        return children[0] if children else None
-    joined = [child for child in children if child.use_connect]
-    named = [child for child in children if any(word in child.name.lower() for word in FEET)]
-    return max(joined or named or children, key=lambda child: (_count(child), child.length))
-
-
-def _count(bone: Bone) -> int:
-    """How many bones a branch has. Blender's own ``children_recursive`` looks at all bones for each of them."""
-    return 1 + sum(map(_count, bone.children))
-
-
-FEET = ("foot", "hand", "ankle", "wrist", "paw", "hoof", "tarsus")
-MECHANISM = ("mch-", "org-", "wgt-", "ctrl", "ik_", "target", "pole")
-
-
-def says_twist(name: str) -> bool:
-    """Whether a bone is called a twist bone."""
-    return any(word in name.lower() for word in ("twist", "roll"))
-
-
-def _is_below(last: Bone, child: Bone) -> bool:
-    along = (child.head_local - last.head_local).length
-    return along > 0.3 * min(last.length, _length(last)) and not child.name.lower().startswith(MECHANISM)
-
-
-def _length(bone: Bone) -> float:
-    """How long a bone is; of armatures that are scaled, importers leave tails a hundred times too near or too far: as
-    long as the bone above, then."""
-    above = (bone.head_local - bone.parent.head_local).length if bone.parent else 0.0
-    return bone.length if 0.05 * above < bone.length < 20.0 * above or above < 1e-6 * bone.length else above
 
 
 def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:

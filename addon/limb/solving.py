@@ -24,8 +24,9 @@ from ..solver.matrices import applied, inverted, inverted_all
 from .follow import place_of
 from .home import bones_of_limb, has_slider, line_of
 from .settings import SLIDERS
-from .shape import IDENTITY, Shape, matrix_of, squared
+from .shape import IDENTITY, Shape, squared
 from .table import Limb, Part, Table, table_of
+from .tips import matrix_of
 
 Array = NDArray[Any]
 

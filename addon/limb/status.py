@@ -17,6 +17,7 @@ from .follow import follow_of, is_gone
 from .home import Hooks, check_whole
 from .solving import Found, LimbsNow, limbs_now, own_size, solve
 from .table import joints_in
+from .tips import is_foot_gone
 from .words import SIZELESS, Refused
 
 Array = NDArray[Any]
@@ -57,6 +58,7 @@ SENTENCES = {
     Reach.OFF_PLANE: "The target is {distance} beside the hinge",
 }
 OFF = "In FK, because Live is off in this scene"
+FOOT_GONE = "The foot or hand below '{bone}' is gone: rebuild the limb"
 MOVED = "Something else moves this limb after the IK: check its constraints and other add-ons, or rebuild it"
 
 
@@ -127,6 +129,8 @@ def problem_of(last: PoseBone) -> Status | None:
     except Refused as why:
         return _invalid(why.template, **why.values)
     follow = follow_of(last)
+    if is_foot_gone(last):
+        return _invalid(FOOT_GONE, bone=last.name)
     if follow.target is None:
         return _invalid("Pick a target for '{bone}', or make one", bone=last.name)
     if is_gone(follow.target, follow.subtarget):

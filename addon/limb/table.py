@@ -22,8 +22,9 @@ from ..solver.triangle import bones, limited_range
 from .follow import Follow, follow_of
 from .home import bones_of_limb, choices_of, has_slider
 from .settings import SLIDERS, UNLIMITED, Slider
-from .shape import IDENTITY, Shape, is_zigzag, matrix_of, shape_of
+from .shape import IDENTITY, Shape, is_zigzag, shape_of
 from .sides import outwards
+from .tips import matrix_of
 
 Array = NDArray[Any]
 

@@ -9,8 +9,9 @@ from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, takes_bones, view_layer_of
 from ..limb.follow import follow_of
-from ..limb.home import Hooks, check_whole
+from ..limb.home import Hooks, bones_of_limb, check_whole
 from ..limb.tasks.settling import settle, solved
+from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.whole import wholly
 from ..limb.words import Refused
 from . import build, checking
@@ -44,8 +45,16 @@ def to_live(context: Context, lasts: Sequence[PoseBone]) -> None:
     build.remove(context, lasts)
 
 
+@wholly
 def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
-    """Make the mechanisms of those of these limbs anew that have one. Raises `Refused`."""
+    """Make the mechanisms of those of these limbs anew that have one, and look for the feet of all that lost theirs.
+    Raises `Refused`."""
+    for last in filter(is_foot_gone, lasts):
+        mark_tip(last)
+    _rebuild(context, lasts)
+
+
+def _rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
     if on_rig := [last for last in lasts if is_on_rig(last)]:
         to_rig(context, on_rig)
 
@@ -65,7 +74,7 @@ def problem_of(last: PoseBone) -> str:
 
 def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
     """`problem_of` each of some limbs of one rig."""
-    on_rig = {last.name: last for last in lasts if is_on_rig(last)}
+    on_rig = {last.name: last for last in lasts if is_on_rig(last) and bones_of_limb(last)}
     if not on_rig:
         return [""] * len(lasts)
     limbs = [(spec_of(last), follow_of(last)) for last in on_rig.values()]
@@ -83,7 +92,7 @@ def register() -> None:
     """Tell `addon.limb` how to ask for mechanisms."""
     Hooks.mode = staticmethod(mode_of)
     Hooks.to_rig = staticmethod(lambda lasts: to_rig(bpy.context, lasts))
-    Hooks.rebuild = staticmethod(lambda last: rebuild(bpy.context, [last]))
+    Hooks.rebuild = staticmethod(lambda last: _rebuild(bpy.context, [last]))
     Hooks.retarget = staticmethod(retarget)
     Hooks.remove = staticmethod(lambda lasts: to_live(bpy.context, [each for each in lasts if is_on_rig(each)]))
     Hooks.problems = staticmethod(problems_of)

@@ -10,23 +10,11 @@ from bpy.types import Context, Object, PoseBone
 from ..blender.dependencies import Carrier
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
 from ..limb.follow import Follow, follow_of, read
-from ..limb.home import check_whole, is_limb, is_part, limbs_of, line_of
-from ..limb.shape import make_shape
+from ..limb.home import check_whole, limbs_of, line_of
 from ..limb.tasks.constraints import candidates
-from ..limb.tasks.controls import root_of
-from ..limb.tasks.feet import foot_of
-from ..limb.tasks.recognising import limb_at
+from ..limb.tips import foot_of
 from ..limb.whole import concerned
 from ..limb.words import Refused
-
-Suggestion = tuple[PoseBone, tuple[int, ...]]
-"""A limb that IK could be put on: its last bone and its links."""
-
-LEAST = 0.15
-"""A limb is suggested if it is at least so long, as a part of its rig: fingers and the bones of a face are not."""
-
-NO_LIMB = ("spine", "chest", "neck", "head", "tail", "hips", "pelvis", "torso", "shoulder", "clavicle", "root")
-"""What bones of the trunk are called, which no limb is suggested for."""
 
 
 def limbs_meant(context: Context) -> list[PoseBone]:
@@ -122,41 +110,3 @@ def rig_in_view(context: Context) -> Any:
     last = limb_meant(context)
     ob = last.id_data if last else context.object
     return ob if ob and is_armature(ob) else None
-
-
-def limb_suggested(bone: PoseBone | None, count: int = 0) -> Suggestion | None:
-    """The limb that a bone is clearly a part of and that has no IK yet, as of an arm or a leg; of a rig that Rigify
-    generated, which brings IK with it, none."""
-    if bone is None or "rig_id" in bone.id_data.data or is_part(bone.bone):
-        return None
-    return _suggested(bone, bone, count) or _suggested(
-        bone, foot_of(bone), count
-    )  # a shoulder and an upper arm look like a limb
-
-
-def _suggested(bone: PoseBone, clicked: PoseBone | None, count: int) -> Suggestion | None:
-    """The limb of which one bone is a part, found from it or from the bone below."""
-    if clicked is None:
-        return None
-    try:
-        last, links = limb_at(clicked, count)
-    except Refused:
-        return None
-    line = line_of(last, links)
-    lower = " ".join(each.name.lower() for each in line)
-    if bone != clicked and bone not in line:
-        return None
-    if is_limb(last) or any(word in lower for word in NO_LIMB) or root_of(last) == line[0].name:
-        return None
-    ends = [end for each in bone.id_data.data.bones for end in (each.head_local, each.tail_local)]
-    size = max(max(end[i] for end in ends) - min(end[i] for end in ends) for i in range(3))
-    return (last, links) if sum(make_shape(last, links).lengths) >= LEAST * size else None
-
-
-def limbs_suggested(bones: Sequence[PoseBone], count: int = 0) -> list[Suggestion]:
-    """The limbs that bones are parts of, each once. Of two that share bones, as thigh and shin, shin and paw of an
-    animal, the upper one."""
-    found = [*dict.fromkeys(filter(None, (limb_suggested(bone, count) for bone in bones)))]
-    lines = [line_of(*each) for each in found]
-    lower = {bone for line in lines for bone in line[1:]}
-    return [each for each, line in zip(found, lines, strict=True) if line[0] not in lower]

@@ -15,10 +15,12 @@ from ..limb.home import choices_of, has_slider, is_converted, limbs_of
 from ..limb.moving import rig_slider
 from ..limb.settings import SLIDER
 from ..limb.status import Status
-from ..limb.tasks.feet import foot_follows, foot_of
+from ..limb.tasks.feet import foot_follows
+from ..limb.tasks.finding import limb_suggested
+from ..limb.tips import foot_of
 from ..limb.words import told
 from ..solver.reach import Reach
-from .finding import convertible, limb_meant, limb_suggested, rig_in_view
+from .finding import convertible, limb_meant, rig_in_view
 from .operators.mending import MENDS, mends_for, mends_for_adding
 from .operators.selecting import PARTS, find_parts
 from .preferences import PLANE

@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 from mathutils import Matrix, Vector
 
+from scripts import installed
 from tests.blender import rigs
 
 FRAMES = (1, 2, 3, 4, 5)
@@ -131,8 +132,7 @@ def _make(last: Any, case: Case) -> None:
     if case["bones"] > 2:
         limb.chain_count = case["bones"]
     if case["has_twist"]:
-        last["planar_ik"]["links"] = [2, 1]
-        last.constraints["Planar IK"].chain_count = 3
+        installed.addon("limb.home").make_home(last, (2, 1))
     limb.plane = case["plane"]
     limb.min_angle, limb.max_angle = case["limits"]
     if case["softness"] is not None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 from mathutils import Vector
 
+from scripts import installed
 from tests.blender import rigs
 
 FORWARD, BACK, UP = Vector((0, -1, 0)), Vector((0, 1, 0)), Vector((0, 0, 1))
@@ -150,3 +151,182 @@ def select_all(ob: Any) -> None:
     """As A in the 3D view."""
     for bone in ob.pose.bones:
         rigs.select(bone)
+
+
+# where names say little, or the wrong thing
+
+
+def renamed(ob: Any, names: dict[str, str]) -> Any:
+    """A rig with other names."""
+    for old, new in names.items():
+        ob.data.bones[old].name = new
+    return ob
+
+
+def torso() -> Any:
+    """A person whose torso is called as many call the whole of it, with arms that hang right on that."""
+    return renamed(person(Vector((1, 0, -1))), {"spine": "body", "shoulder.L": "plate.L", "shoulder.R": "plate.R"})
+
+
+def unnamed(ob: Any) -> Any:
+    """A rig whose bones are called as Blender calls new ones."""
+    return renamed(ob, {name: f"Bone.{i:03}" for i, name in enumerate(sorted(ob.data.bones.keys()))})
+
+
+def long_fingers() -> Any:
+    """A person with fingers as long as forearms."""
+    bones: dict[str, Any] = {}
+    for side, x in ((".L", 1), (".R", -1)):
+        for i, name in enumerate(("index", "middle")):
+            places = [(x * (0.75 + 0.08 * k), 0.03 * i, 1.45) for k in range(4)]
+            for k in range(3):
+                above = f"{name}.{k}{side}" if k else f"hand{side}"
+                bones[f"{name}.{k + 1}{side}"] = (places[k], places[k + 1], above)
+    return grown(rigs.biped(), bones)
+
+
+def grown(ob: Any, bones: dict[str, Any]) -> Any:
+    """A rig with more bones: head, tail and parent by name."""
+    rigs.activate(ob, "EDIT")
+    for name, (head, tail, parent) in bones.items():
+        made = ob.data.edit_bones.new(name)
+        made.head, made.tail = head, tail
+        made.parent = ob.data.edit_bones[parent] if parent else None
+    rigs.activate(ob)
+    return ob
+
+
+def with_tails(ob: Any, length: float) -> Any:
+    """A rig whose tails are so far from where bones begin, with the bones pointing as they do."""
+    rigs.activate(ob, "EDIT")
+    for bone in ob.data.edit_bones:
+        bone.use_connect = False
+    for bone in ob.data.edit_bones:
+        bone.length = length
+    rigs.activate(ob)
+    return ob
+
+
+def exported(joints: dict[str, tuple[Any, str]], size: float = 100.0) -> Any:
+    """A rig as it comes from a game: mirrored to the other side, tails anywhere, scaled up."""
+    both_sides = dict(joints)
+    for name, ((x, y, z), parent) in joints.items():
+        if name.endswith(".L"):
+            both_sides[f"{name[:-2]}.R"] = ((-x, y, z), f"{parent[:-2]}.R" if parent.endswith(".L") else parent)
+    bones = {
+        name: (tuple(each / size for each in head), (head[0] / size, head[1] / size, (head[2] + 0.001) / size), parent)
+        for name, (head, parent) in both_sides.items()
+    }
+    ob = rigs.rig(bones)  # type: ignore[arg-type]
+    ob.scale = (size,) * 3
+    return ob
+
+
+def spider() -> Any:
+    """Eight legs on a body whose last bones end anywhere; the feet are controls of their own."""
+    joints: dict[str, Any] = {"Root": ((0, 0, 0), ""), "Body": ((0, 0.01, 0.19), "Root"),
+                              "Abdomen": ((0, 0.11, 0.11), "Body"), "Thorax": ((0, 0.08, 0.1), "Body"),
+                              "Head": ((0, 0.03, 0.12), "Thorax")}  # fmt: skip
+    for i, angle in enumerate((-0.8, -0.3, 0.2, 0.7)):
+        out = Vector((cos(angle), sin(angle), 0))
+        places = [0.08 * out + 0.09 * UP, 0.2 * out + 0.2 * UP, 0.33 * out + 0.12 * UP, 0.4 * out]
+        for k, parent in enumerate(("Body", f"Leg{i}.L", f"Leg{i}b.L")):
+            joints[f"Leg{i}{('', 'b', 'c')[k]}.L"] = (places[k][:], parent)
+        joints[f"Foot{i}.L"] = (places[3][:], "Root")
+    return exported(joints)
+
+
+def robot() -> Any:
+    """Shins that nothing hangs on: the feet are controls, as are the poles; three palms on each forearm."""
+    joints: dict[str, Any] = {
+        "Bone": ((0, 0.03, 0), ""), "Body": ((0, -0.02, 0.23), "Bone"), "Hips": ((0, 0, 0.21), "Body"),
+        "Abdomen": ((0, 0.01, 0.26), "Hips"), "Torso": ((0, 0.01, 0.34), "Abdomen"),
+        "Head": ((0, 0, 0.48), "Torso"), "Shoulder.L": ((0.09, 0, 0.39), "Torso"),
+        "UpperArm.L": ((0.11, 0, 0.39), "Shoulder.L"), "LowerArm.L": ((0.21, -0.01, 0.39), "UpperArm.L"),
+        "UpperLeg.L": ((0.1, 0.01, 0.24), "Body"), "LowerLeg.L": ((0.1, -0.01, 0.15), "UpperLeg.L"),
+        "Foot.L": ((0.1, 0.02, 0), "Bone"), "PoleTarget.L": ((0.1, -0.24, 0.17), "Bone"),
+    }  # fmt: skip
+    for k in range(3):
+        joints[f"Palm{k}.L"] = ((0.43, 0.01 * k, 0.39), "LowerArm.L")
+        joints[f"Palm{k}b.L"] = ((0.49, 0.01 * k, 0.39), f"Palm{k}.L")
+    return exported(joints)
+
+
+def raptor() -> Any:
+    """Short arms and long legs, each on a bone of its own that carries it; a long tail."""
+    joints: dict[str, Any] = {
+        "root": ((0, 0, 0), ""), "Body": ((0, -0.1, 0.42), "root"), "Neck": ((0, -0.3, 0.43), "Body"),
+        "Head": ((0, -0.35, 0.48), "Neck"), "FrontLeg.L": ((0.02, -0.2, 0.3), "Body"),
+        "FrontUpLeg.L": ((0.06, -0.2, 0.3), "FrontLeg.L"), "FrontLowLeg.L": ((0.07, -0.22, 0.25), "FrontUpLeg.L"),
+        "FrontFoot.L": ((0.05, -0.29, 0.22), "FrontLowLeg.L"), "BackLeg.L": ((0.02, -0.01, 0.29), "Body"),
+        "BackUpLeg.L": ((0.11, -0.01, 0.29), "BackLeg.L"), "BackLowLeg.L": ((0.09, 0.04, 0.1), "BackUpLeg.L"),
+        "BackFoot.L": ((0.09, 0.03, 0.01), "root"),
+    }  # fmt: skip
+    for k in range(5):
+        joints[f"Tail{k}"] = ((0, 0.1 * k, 0.3 + 0.02 * k), f"Tail{k - 1}" if k else "Body")
+    return exported(joints)
+
+
+def by_joint() -> Any:
+    """Called after the joints at which bones begin, as motion capture has it: a hip is a thigh."""
+    names = {"shoulder": "Collar", "upper_arm": "Shoulder", "forearm": "Elbow", "hand": "Wrist", "thigh": "Hip",
+             "shin": "Knee", "foot": "Ankle"}  # fmt: skip
+    new = {f"{old}.{side[0]}": f"{side}{name}" for old, name in names.items() for side in ("Left", "Right")}
+    return renamed(person(Vector((0, 0, -1))), new)
+
+
+def round_trip(ob: Any, folder: Any) -> Any:
+    """A rig as Blender's glTF importer brings it back, the only one in the file then."""
+    import addon_utils
+
+    addon_utils.enable("io_scene_gltf2", default_set=True)
+    rigs.activate(ob, "OBJECT")
+    skin = bpy.data.objects.new("skin", bpy.data.meshes.new("skin"))
+    skin.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    bpy.context.collection.objects.link(skin)
+    skin.parent = ob
+    skin.modifiers.new("Armature", "ARMATURE").object = ob
+    skin.vertex_groups.new(name=ob.data.bones[0].name).add(range(3), 1.0, "REPLACE")
+    path = str(folder / "rig.glb")
+    bpy.ops.export_scene.gltf(filepath=path)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    installed.enable()
+    addon_utils.enable("io_scene_gltf2", default_set=True)
+    bpy.ops.import_scene.gltf(filepath=path)
+    made = next(each for each in bpy.data.objects if each.type == "ARMATURE")
+    rigs.activate(made)
+    return made
+
+
+def sided(*names: str) -> set[str]:
+    """Names on both sides."""
+    return {f"{name}.{side}" for name in names for side in "LR"}
+
+
+LIMBS: dict[str, tuple[Callable[[], Any], set[str]]] = {
+    "person": (lambda: person(Vector((1, 0, -1))), sided("shin", "forearm")),
+    "torso": (torso, sided("shin", "forearm")),
+    "unnamed": (
+        lambda: unnamed(rigs.biped()),
+        {"Bone.002", "Bone.003", "Bone.008", "Bone.009"},
+    ),
+    "long fingers": (long_fingers, sided("shin", "forearm")),
+    "tails far away": (lambda: with_tails(mixamo(), 4300.0), {
+        f"mixamorig:{side}{name}" for name in ("Leg", "ForeArm") for side in ("Left", "Right")
+    }),
+    "spider": (spider, sided("Leg0c", "Leg1c", "Leg2c", "Leg3c")),
+    "robot": (robot, sided("LowerArm", "LowerLeg")),
+    "raptor": (raptor, sided("FrontLowLeg", "BackLowLeg")),
+    "by joint": (by_joint, {f"{side}{name}" for name in ("Knee", "Elbow") for side in ("Left", "Right")}),
+    "puppet": (rigs.puppet, {"shin"}),
+}  # fmt: skip
+"""Rigs, and the last bones of all their arms and legs: a table made by eye."""
+
+METARIGS = {
+    "human": sided("shin", "forearm"),
+    "wolf": sided("front_shin", "foot"),
+    "horse": sided("forearm", "hind_foot"),
+    "cat": sided("forearm", "foot"),
+    "bird": sided("shin"),
+}
+"""The same of Rigify's."""

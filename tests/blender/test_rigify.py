@@ -49,14 +49,19 @@ def over_frames(ob):
 
 
 def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
-    convertible, suggested = (getattr(addon("ui.finding"), name) for name in ("convertible", "limb_suggested"))
+    convertible, suggested = addon("ui.finding").convertible, addon("limb.tasks.finding").limb_suggested
     found = {bone.name for bone in human.pose.bones if convertible([bone])}
     assert found >= {f"{name}_ik.{side}" for name in ("foot", "hand") for side in "LR"}
     assert not found & {"root", "torso", "chest", "head", "thigh_fk.L", "shin_fk.L", "spine_fk"}
     assert not any(map(suggested, human.pose.bones))
     rigs.activate(human)
+    own = addon("ui.operators.adding").own_ik
+    for bone in human.pose.bones:
+        rigs.select(bone, bone.name == "spine_fk")
+    assert own(bpy.context) == "ALL"
     for bone in human.pose.bones:
         rigs.select(bone, bone.name == "foot_ik.L")
+    assert own(bpy.context) == "SELECTED"
     human.data.bones.active = human.data.bones["foot_ik.L"]
     bpy.ops.pose.planar_ik_convert()
     (last,) = addon("limb.home").limbs_of(human)

@@ -13,14 +13,15 @@ from ...blender.types import ArmatureObject, bones_of, has_bone, tag, view_layer
 from ..follow import Follow, matrix_of, write
 from ..home import limbs_of, line_of, make_home
 from ..shape import Shape, hinge_axis, make_shape
+from ..tips import foot_of
 from ..whole import wholly
 from ..words import Refused
+from .checking import check
 from .controls import Control, is_aligned, make_controls, make_empty
-from .feet import foot_of, set_feet
+from .feet import set_feet
 from .fitting import Fit, fit, keep
 from .keeping import animated_frames, fit_ik_to_fk
 from .knees import bend_axis, is_straight, turned, upright
-from .recognising import check
 from .settling import settle, shown
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.08

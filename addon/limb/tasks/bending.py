@@ -15,13 +15,14 @@ from ..home import Hooks, choices_of, home_of, links_of
 from ..settings import GROUP
 from ..shape import make_shape
 from ..sides import axes_kept
+from ..tips import foot_of
 from ..whole import wholly
 from ..words import Refused
 from .adding import Plan, Request, followed_by
+from .checking import check_editable
 from .controls import take_away_unused
-from .feet import at_influence, foot_follows, foot_of, set_feet
+from .feet import at_influence, foot_follows, set_feet
 from .fitting import fit, keep
-from .recognising import check_editable
 
 
 def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> None:

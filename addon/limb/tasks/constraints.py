@@ -17,7 +17,7 @@ from ..home import hierarchy, is_limb
 from ..settings import PART
 from ..shape import hinge_axis, make_shape
 from ..words import Refused
-from .recognising import check_editable, check_planar
+from .checking import check_editable, check_planar
 
 Array = NDArray[Any]
 

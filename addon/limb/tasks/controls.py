@@ -24,13 +24,11 @@ from ...blender.types import (
     takes_bones,
     view_layer_of,
 )
+from ..names import moves_all
 from ..settings import PART
 
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""
-
-ROOTS = ("root", "master", "global", "armature")
-"""What the topmost bone of a rig is called where it moves the whole of it, as pelvis and hips do not."""
 
 NEAR = 0.1
 """How far from the armature's origin such a bone may begin otherwise, in lengths of a limb's last bone."""
@@ -102,8 +100,7 @@ def root_of(bone: PoseBone) -> str:
     if bone.parent is None:
         return ""
     top = bone.parent_recursive[-1]
-    is_named = any(word in top.name.lower() for word in ROOTS)
-    return top.name if is_named or top.bone.head_local.length <= NEAR * bone.bone.length else ""
+    return top.name if moves_all(top.name) or top.bone.head_local.length <= NEAR * bone.bone.length else ""
 
 
 def _finish(ob: ArmatureObject, name: str, control: Control) -> None:

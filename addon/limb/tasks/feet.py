@@ -16,7 +16,7 @@ from ...blender.editing import frame_held, mute_drivers, unkeyed_kept
 from ...blender.types import own_matrix, path_to_custom, tag, view_layer_of
 from ..follow import Follow, follow_of, is_gone, matrix_of
 from ..settings import MADE_BY_US, SLIDER
-from ..shape import foot_of as bone_below
+from ..tips import foot_of
 from ..words import Refused
 
 FOOT = f"{MADE_BY_US}Foot"
@@ -27,13 +27,6 @@ OFFSET = f"{MADE_BY_US}Foot Offset"
 
 ALIKE = 1e-5
 """Radians by which a foot may be turned off its target without needing that."""
-
-
-def foot_of(last: PoseBone) -> PoseBone | None:
-    """The foot or hand below a limb, or None."""
-    foot = bone_below(last.bone)
-    found: PoseBone | None = last.id_data.pose.bones.get(foot.name) if foot else None
-    return found
 
 
 def foot_follows(last: PoseBone) -> bool:

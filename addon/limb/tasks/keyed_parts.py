@@ -23,6 +23,7 @@ from ..moving import slope_of
 from ..settings import SLIDER, SLIDERS
 from ..solving import carry_of, scaled_bones, solve
 from ..table import joints_in, reference_of, table_of
+from ..tips import foot_of
 from . import feet
 from .matching import is_pole_movable
 from .over_frames import Channel, Part
@@ -114,7 +115,7 @@ class _IKRecord:
         if self._turned is None or self._turned not in values:
             return []
         mode = _owner(self._follow.pairs[0]).rotation_mode
-        foot: Any = feet.foot_of(self._ob.pose.bones[self._last])
+        foot: Any = foot_of(self._ob.pose.bones[self._last])
         return axes_of(mode, values[self._turned], foot.bone.length / self._size)
 
 
@@ -128,7 +129,7 @@ def axes_of(mode: str, rows: Array, length: float) -> list[Array]:
 def part_of_fk(last: PoseBone) -> Part:
     """The own channels of a limb's bones and of the foot that follows its target."""
     ob, bones = last.id_data, bones_of_limb(last)
-    foot = feet.foot_of(last) if feet.foot_follows(last) else None
+    foot = foot_of(last) if feet.foot_follows(last) else None
     turned = {bone.name: rotation_channel(bone.rotation_mode) for bone in (*bones, *filter(None, [foot]))}
     channels = [Channel.of(ob, name, channel) for name, channel in turned.items()]
     scaled = [Channel.of(ob, bone.name, "scale") for bone in scaled_bones(last)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from math import pi
 from typing import Any
@@ -13,15 +12,13 @@ from mathutils import Matrix, Vector
 
 from ...blender.types import ArmatureObject
 from ..home import is_part, line_of
-from ..shape import FEET, STRAIGHT, Shape, foot_of, hinge_axis, make_shape, shape_of
+from ..names import ARM, FACE, FEET, HANDS, LEG, TOES, says
+from ..shape import STRAIGHT, Shape, hinge_axis, make_shape, shape_of
+from ..tips import foot_below, foot_of
 from .fitting import Fit, clean
 
 ACROSS = 0.3
 """The sine of the angle from which on a foot points somewhere else than its limb."""
-
-ARM, LEG = re.compile("arm(?!ature)|elbow|hand|wrist", re.I), re.compile("leg|thigh|shin|calf|knee", re.I)
-FRONT = (*FEET, "toe"), ("nose", "jaw", "eye")
-"""What bones that point to the front are called."""
 
 
 def bend_axis(last: PoseBone, links: tuple[int, ...], tip: str, turn: float) -> tuple[float, ...] | None:
@@ -67,19 +64,19 @@ def bends_to(last: PoseBone, turn: float = 0.0) -> str:
 
 def _knee_ahead(last: PoseBone, links: tuple[int, ...], way: Vector) -> Vector:
     """Where a knee or an elbow of a body points, in the armature; nothing where neither is known to be one."""
-    foot = foot_of(last.bone)
-    names = " ".join(bone.name for bone in (*line_of(last, links), *([foot] if foot else ())))
-    if ARM.search(names):
+    foot = foot_of(last)
+    names = [bone.name for bone in (*line_of(last, links), *([foot] if foot else ()))]
+    if any(says(name, ARM, HANDS) for name in names):
         return -front_of(last.id_data)
-    toes = _points(foot) if foot else Vector()
+    toes = _points(foot.bone) if foot else Vector()
     if toes.cross(way).length > ACROSS:
         return toes
-    return front_of(last.id_data) if LEG.search(names) else Vector()
+    return front_of(last.id_data) if any(says(name, LEG) for name in names) else Vector()
 
 
 def _points(bone: Bone) -> Vector:
     """Which way a bone points: to the bone below, else to its tail."""
-    below = foot_of(bone)
+    below = foot_below(bone)
     return ((below.head_local if below else bone.tail_local) - bone.head_local).normalized()
 
 
@@ -87,9 +84,8 @@ def front_of(ob: ArmatureObject) -> Vector:
     """Where the feet or the face of a rig point, level, in the armature; -Y of the world without any."""
     axes: Any = upright(ob)
     up = axes.col[2]
-    for words in FRONT:
-        names = re.compile("|".join(words), re.I)
-        named = [bone for bone in ob.data.bones if names.search(bone.name) and not is_part(bone)]
+    for words in (FEET | TOES, FACE):
+        named = [bone for bone in ob.data.bones if says(bone.name, words) and not is_part(bone)]
         total: Any = sum(map(_points, named), Vector())
         total -= up * total.dot(up)
         if total.length > 0.1 * len(named):

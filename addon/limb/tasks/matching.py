@@ -24,6 +24,7 @@ from ..settings import SLIDER
 from ..sides import outwards
 from ..solving import LimbsNow, carry_of, limbs_now, solve
 from ..table import Limb, joints_in
+from ..tips import foot_of
 from ..words import Refused
 from . import feet
 from .fitting import EXACT, PAST_STRAIGHT, Posture, angle_of, hold, rank, turns_now
@@ -88,7 +89,7 @@ def _stances(context: Context, lasts: Sequence[PoseBone]) -> Stances:
         evaluated: Any = ob.evaluated_get(depsgraph)
         own = limbs_now(ob, limbs, depsgraph).own
         for row, last in enumerate(limbs):
-            bones, foot = bones_of_limb(last), feet.foot_of(last) if feet.foot_follows(last) else None
+            bones, foot = bones_of_limb(last), foot_of(last) if feet.foot_follows(last) else None
             found[ob, last.name] = Stance(
                 turns=own[row, : len(bones)],
                 stretch=float(bones[0].scale[1]) if has_slider(last, "stretch") else 1.0,

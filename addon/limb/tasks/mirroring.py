@@ -16,11 +16,12 @@ from ..home import Hooks, align, bones_of_limb, is_limb, links_of, make_home, ma
 from ..moving import Move, check_apart, move
 from ..settings import CHOICES, GROUP, SLIDERS
 from ..sides import axes_kept, keep_side
+from ..tips import foot_of, mark_tip
 from ..whole import wholly
 from ..words import Refused
 from . import feet
+from .checking import check
 from .controls import Control, is_control, make_controls, make_empty
-from .recognising import check
 
 NEAR = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""
@@ -85,12 +86,14 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureOb
 
 
 class Settings(NamedTuple):
-    """What a limb is to be set to: its links, what its group and its sliders say, and how its foot follows."""
+    """What a limb is to be set to: its links, what its group and its sliders say, how its foot follows, and the name
+    of that; nothing for the one that is found."""
 
     links: tuple[int, ...]
     group: dict[str, Any]
     sliders: dict[str, Any]
     foot: feet.Following | None
+    below: str
 
 
 class Image(NamedTuple):
@@ -189,13 +192,17 @@ def _settings(pair: Pair) -> Settings:
     if foot and foot.stand:
         world = pair.ob.matrix_world
         foot = foot._replace(stand=world @ pair.across @ world.inverted_safe() @ foot.stand @ SIDEWAYS)
-    return Settings(links, group, sliders, foot)
+    below = foot_of(last)
+    return Settings(links, group, sliders, foot, other_side(below.name) if below else "")
 
 
 def _set_up(pair: Pair, settings: Settings, follow: Follow) -> None:
     """Make the other limb, or set it anew."""
     other: Any = pair.ob.pose.bones[pair.other]
     write(make_home(other, settings.links), follow)
+    image = pair.ob.pose.bones.get(settings.below)
+    if image is not None and image.parent == other:
+        mark_tip(other, image.bone)
     group = other[GROUP]
     for name in (*CHOICES, "tip", "stills"):
         if name in group:

@@ -16,9 +16,9 @@ from ..follow import follow_of
 from ..home import Hooks, drop_home, home_of
 from ..settings import GROUP, SLIDER, SLIDERS, WAS
 from ..whole import wholly
+from .checking import check_editable
 from .controls import take_away_unused
 from .feet import set_feet
-from .recognising import check_editable
 
 
 @wholly

@@ -7,19 +7,19 @@ from math import pi
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
-from bpy.types import Context, Event, Object
+from bpy.types import Context, Event
 
 from ... import live
-from ...blender.dependencies import Carrier, Dependencies
-from ...limb.follow import follow_of, matrix_of
+from ...limb.follow import follow_of
 from ...limb.home import line_of
 from ...limb.tasks.adding import KEPT, Request, add
+from ...limb.tasks.constraints import candidates
 from ...limb.tasks.knees import bends_to
-from ...limb.tasks.recognising import limb_at
 from ...limb.tasks.removing import remove
 from ...limb.words import Refused, told
 from ...mechanism.modes import to_rig
-from ..finding import Suggestion, limbs_suggested, selected_limbs
+from ..choosing import chosen
+from ..finding import convertible, selected_limbs
 from ..preferences import CONTROLS, KNEE, preference
 from .base import LimbOperator, PoseOperator
 from .selecting import select_if_shown
@@ -93,21 +93,33 @@ class POSE_OT_planar_ik_add(PoseOperator):
         precision=4,
     )
 
-    def invoke(self, context: Context, event: Event) -> Any:
-        """Begin as the preferences say; on a rig that Rigify generated, first say what it will do."""
+    def invoke(self, context: Context, _event: Event) -> Any:
+        """Begin as the preferences say; on a rig that Rigify generated, offer what its own IK is for."""
         for name in ("plane", "controls"):
             if not self.properties.is_property_set(name):
                 setattr(self, name, preference(context, name, getattr(self, name)))
-        ob: Any = context.object
-        if "rig_id" in ob.data:
-            question: Any = told("This rig has IK of its own. Add more, to this bone?")
-            return context.window_manager.invoke_confirm(self, event, message=question)  # type: ignore[union-attr]
-        return self.execute(context)
+        which = own_ik(context)
+        if not which:
+            return self.execute(context)
+        settings = {name: getattr(self, name) for name in ("plane", "controls", "bones")}
+
+        def draw(menu: Any, _context: Context) -> None:
+            menu.layout.operator_context = "EXEC_DEFAULT"
+            menu.layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = which
+            added = menu.layout.operator(self.bl_idname, text="Add More IK")
+            for name, value in settings.items():
+                setattr(added, name, value)
+
+        context.window_manager.popup_menu(draw, title=told("This rig has IK of its own"))  # type: ignore[union-attr]
+        return {"CANCELLED"}
 
     def act(self, context: Context) -> None:
         """Add, put on the rig, and go on with the targets."""
+        limbs, goals, skipped = chosen(context, 0 if self.bones == "AUTO" else int(self.bones))
+        target, pole = [*goals, None, None][:2]
+        requests = [Request(last, links, target, pole, self.plane) for last, links in limbs]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
-        added = add(context, self._requests(context), **options, turn=turn, keyed=self.keyed, tolerance=self.tolerance)
+        added = add(context, requests, **options, turn=turn, keyed=self.keyed, tolerance=self.tolerance)
         names = [(last.id_data, last.name) for last in added.lasts]
         self.warn(*added.warnings)
         if self.mode == "RIG":
@@ -116,16 +128,23 @@ class POSE_OT_planar_ik_add(PoseOperator):
         lasts = [ob.pose.bones[name] for ob, name in names]
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
         kept = told(", kept {frames} frames", frames=added.kept) if added.kept else ""
-        if len(lasts) > 1:
+        if skipped:
+            why = "; ".join(f"{name}: {why.translated}" for name, why in skipped)
+            self.warn(Refused("Added {count}{kept}; skipped {why}", count=len(lasts), kept=kept, why=why))
+        elif len(lasts) > 1:
             self.tell("Added IK to {bones}{kept}", bones=", ".join(last.name for last in lasts), kept=kept)
-            return
-        bones, way = ", ".join(bone.name for bone in line_of(lasts[0])), bends_to(lasts[0], turn)
-        self.tell("Added IK to {bones}: bends {way}{kept}", bones=bones, way=told(way), kept=kept)
+        else:
+            bones, way = ", ".join(bone.name for bone in line_of(lasts[0])), bends_to(lasts[0], turn)
+            self.tell("Added IK to {bones}: bends {way}{kept}", bones=bones, way=told(way), kept=kept)
 
-    def _requests(self, context: Context) -> list[Request]:
-        limbs, goals = chosen(context, 0 if self.bones == "AUTO" else int(self.bones))
-        target, pole = [*goals, None, None][:2]
-        return [Request(last, links, target, pole, self.plane) for last, links in limbs]
+
+def own_ik(context: Context) -> str:
+    """Which IK constraints of a rig that Rigify generated can be solved exactly: ``SELECTED`` where such are, else
+    ``ALL``; nothing on other rigs, or where there are none."""
+    ob: Any = context.object
+    if "rig_id" not in ob.data or not candidates(ob):
+        return ""
+    return "SELECTED" if convertible([*(context.selected_pose_bones or ())]) else "ALL"
 
 
 def put_on_rig(operator: PoseOperator, context: Context, names: Sequence[tuple[Any, str]]) -> None:
@@ -134,42 +153,6 @@ def put_on_rig(operator: PoseOperator, context: Context, names: Sequence[tuple[A
         to_rig(context, [ob.pose.bones[name] for ob, name in names])
     except Refused as why:
         operator.warn(Refused("The limb is Live for now: {why}", why=why.translated))
-
-
-def chosen(context: Context, count: int = 0) -> tuple[list[Suggestion], list[Carrier]]:
-    """The limbs that are selected, and the targets and poles selected with a single one, in whatever order. What does
-    not look like a limb is taken for one only if nothing else that is selected does."""
-    active = context.active_pose_bone
-    bones = [*dict.fromkeys(filter(None, (active, *(context.selected_pose_bones or ()))))]
-    limbs = limbs_suggested(bones, count) or [limb_at(bones[0], count)]
-    if len(limbs) > 1:
-        return limbs, []
-    last, links = limbs[0]
-    line = line_of(last, links)
-    dependencies, names = Dependencies(), {bone.name for bone in line}
-    goals: list[Carrier] = [(bone.id_data, bone.name) for bone in bones if bone not in last.parent_recursive]
-    goals = [goal for goal in goals if not dependencies.moves_with(goal, last.id_data, names)]
-    goals += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
-    if len(goals) > 2:
-        raise Refused("Besides the limb, select a target and a pole at most")
-    depsgraph, tip = context.evaluated_depsgraph_get(), last.id_data.matrix_world @ last.tail
-    goals.sort(
-        key=lambda goal: (matrix_of(goal[0], goal[1], depsgraph).translation - tip).length
-    )  # the target is nearer
-    return limbs, goals
-
-
-def _objects_chosen(context: Context, rig: Object) -> list[Object]:
-    """The selected objects that can be targets; none if a part of the character is among them: importers leave all
-    that they made selected, and nobody means those."""
-    objects = [ob for ob in context.selected_objects if ob.mode != "POSE"]
-    return [] if any(_is_skin(ob, rig) for ob in objects) else objects
-
-
-def _is_skin(ob: Object, rig: Object) -> bool:
-    return rig.parent == ob or (
-        ob.type == "MESH" and (ob.parent == rig or any(each.type == "ARMATURE" for each in ob.modifiers))
-    )
 
 
 class POSE_OT_planar_ik_remove(LimbOperator):

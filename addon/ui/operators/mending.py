@@ -14,12 +14,14 @@ from ...limb.follow import follow_of, is_gone
 from ...limb.home import bones_of_limb, is_limb, is_ours, line_of
 from ...limb.status import Status
 from ...limb.tasks.bending import make_targets
-from ...limb.tasks.recognising import check
+from ...limb.tasks.checking import check
+from ...limb.tasks.finding import limb_suggested
 from ...limb.tasks.removing import remove
+from ...limb.tips import is_foot_gone
 from ...limb.words import Refused, told
 from ...mechanism.modes import problem_of, rebuild
 from ...solver.reach import Reach
-from ..finding import limb_suggested, limbs_meant
+from ..finding import limbs_meant
 from .base import PoseOperator
 
 MENDS = {
@@ -41,7 +43,8 @@ def mends_for(last: PoseBone, status: Status | None = None) -> list[str]:
         return ["LEFT"]
     if is_gone(*follow_of(last).pairs[0]):
         return ["TARGET", "PICK"]
-    found = [*(["REBUILD"] if problem_of(last) else ()), *(["MUTE"] if any(conflicts(last)) else ())]
+    found = ["REBUILD"] if problem_of(last) or is_foot_gone(last) else []
+    found += ["MUTE"] if any(conflicts(last)) else []
     return found or (["INHERIT_SCALE"] if _uneven(last) else [])
 
 

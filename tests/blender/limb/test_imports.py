@@ -45,7 +45,7 @@ def imported(size, seed=0, without=()):
 
 def taken(ob, addon, tasks):
     """The limb of a click on the shin, put on the rig; nothing moves."""
-    at, links = tasks("recognising").limb_at(ob.pose.bones["shin.L"])
+    at, links = tasks("finding").limb_at(ob.pose.bones["shin.L"])
     assert (at.name, links) == ("shin.L", (1, 1))
     names = [name for name in JOINTS if name in ob.pose.bones]
     before = rigs.matrices(ob, names)
@@ -58,7 +58,7 @@ def taken(ob, addon, tasks):
 def tip(ob, last, addon):
     """Where the tip of a limb is, in the armature."""
     matrix = rigs.matrices(ob, [last.name])[0]
-    return (matrix @ [*addon("limb.shape").tip_of(last.bone), 1.0])[:3]
+    return (matrix @ [*addon("limb.tips").tip_of(last), 1.0])[:3]
 
 
 @pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
@@ -66,7 +66,7 @@ def tip(ob, last, addon):
 def test_tails_are_anywhere(addon, tasks, size, seed):
     ob = imported(size, seed)
     last = taken(ob, addon, tasks)
-    assert addon("limb.shape").foot_of(last.bone).name == "foot.L"
+    assert addon("limb.tips").foot_of(last).name == "foot.L"
     assert np.abs(tip(ob, last, addon) - rigs.matrices(ob, ["foot.L"])[0][:3, 3]).max() < 85.0 * 5e-5
     root = Vector(rigs.matrices(ob, ["thigh.L"])[0][:3, 3])
     for turn, distance in ((0.0, 60.0), (0.5, 40.0), (-0.9, 80.0)):

@@ -157,13 +157,15 @@ def duplicate(last):
 
 
 def copy_by_hand(last):
-    """As Blender's own operators do: a constraint, and custom properties, of another limb of the rig."""
+    """As Blender's own operators do: a constraint, and custom properties, of all bones of another limb."""
     bones = {name + "2": (*ends[:2], ends[2] and ends[2] + "2") for name, ends in legs.LEG.items()}
     ob = rigs.rig(bones, name="other")
     copied = ob.pose.bones["lower2"]
     copied.constraints.copy(last.constraints[0])
-    for name in last.keys():  # noqa: SIM118 (a bone is no dict)
-        copied[name] = last[name].to_dict() if name == "planar_ik" else last[name]
+    for bone in ("upper", "lower", "foot"):
+        of, to = last.id_data.pose.bones[bone], ob.pose.bones[f"{bone}2"]
+        for name in [*of.keys()]:
+            to[name] = of[name].to_dict() if name == "planar_ik" else of[name]
     for bone, turn in legs.FK.items():
         ob.pose.bones[bone + "2"].rotation_quaternion = turn
     return "other", "lower2"

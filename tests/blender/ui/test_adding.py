@@ -10,7 +10,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from tests.blender import rigs
-from tests.blender.characters import person
+from tests.blender.characters import grown, person
 
 from .conftest import call, select
 
@@ -61,6 +61,49 @@ def test_a_selected_bone_is_the_target(biped: Any, active: str) -> None:
     assert (limb.target, limb.subtarget) == (biped, "control")
     assert limb.reach == "REACHED"
     assert (rigs.place(biped, "foot.L") - rigs.place(biped, "control")).length < 1e-5
+
+
+@pytest.mark.parametrize("active", ["shin.L", "step.L", "aim.L"])
+def test_a_pole_that_hangs_on_the_foot_s_control(biped: Any, active: str) -> None:
+    """Knee follows foot, on both sides: two bones that could be a limb of their own."""
+    controls: dict[str, Any] = {}
+    for side, x in ((".L", 1), (".R", -1)):
+        controls[f"step{side}"] = ((0.1 * x, 0.02, 0.1), (0.1 * x, 0.2, 0.1), "root")
+        controls[f"aim{side}"] = ((0.1 * x, -0.6, 0.55), (0.1 * x, -0.8, 0.55), f"step{side}")
+        controls[f"aim end{side}"] = ((0.1 * x, -1.2, 0.55), (0.1 * x, -1.3, 0.55), f"aim{side}")
+    grown(biped, controls)
+    biped.pose.bones["thigh.L"].rotation_euler = biped.pose.bones["shin.L"].rotation_quaternion[1:] = (0, 0, 0)
+    select("shin.L", "step.L", "aim.L", active=active)
+    assert not call("add")
+    assert limbs() == ["shin.L"]
+    limb = bpy.context.object.pose.bones["shin.L"].planar_ik
+    assert (limb.subtarget, limb.pole_subtarget, limb.plane) == ("step.L", "aim.L", "POLE")
+
+
+@pytest.mark.parametrize("active", ["forearm.L", "shin.L", "root"])
+def test_what_can_t_be_is_named_and_the_rest_is_done(biped: Any, active: str, capfd: Any) -> None:
+    biped.pose.bones["upper_arm.R"].constraints.new("LIMIT_ROTATION")
+    biped.pose.bones["forearm.L"].driver_add("rotation_quaternion", 1)
+    select(*biped.pose.bones.keys(), active=active)
+    assert not call("add")
+    assert limbs() == ["shin.L", "shin.R"]
+    said = capfd.readouterr().out
+    assert "Added 2; skipped " in said
+    assert "forearm.L: 'forearm.L' is driven: remove the driver" in said
+    assert "forearm.R: 'Limit Rotation' on 'upper_arm.R' conflicts with IK: mute it" in said
+
+
+def test_all_selected_once_more(biped: Any) -> None:
+    """What is there is left as it is."""
+    select("thigh.L")
+    assert not call("add")
+    select(*(bone.name for bone in bpy.context.object.pose.bones))
+    assert not call("add")
+    assert sorted(limbs()) == ["forearm.L", "forearm.R", "shin.L", "shin.R"]
+    select(*(bone.name for bone in bpy.context.object.pose.bones))
+    before = rigs.snapshot()
+    assert call("add")
+    assert rigs.snapshot() == before
 
 
 def test_selected_objects_are_target_and_pole(biped: Any) -> None:
@@ -139,7 +182,7 @@ def test_a_flat_rig_gets_a_hinge(flat: bool) -> None:
 
 
 def test_suggested_on_arms_and_legs_only(addon: Any, biped: Any) -> None:
-    suggested = addon("ui.finding").limb_suggested
+    suggested = addon("limb.tasks.finding").limb_suggested
     found = {bone.name: suggested(bone) for bone in biped.pose.bones}
     assert {name for name, of in found.items() if of is None} == {"root", "hips", "spine", "shoulder.L", "shoulder.R"}
     assert {of[0].name for of in found.values() if of} == {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.blender import rigs
-from tests.blender.characters import CHARACTERS, select_all
+from tests.blender.characters import CHARACTERS, LIMBS, METARIGS, metarig, round_trip, select_all
 
 from .conftest import call
 
@@ -58,3 +58,29 @@ def test_knees_and_elbows_go_the_right_way(character: Any) -> None:
         aside = (knee - root) - (tip - root) * (knee - root).dot(tip - root) / (tip - root).length_squared
         assert ob.pose.bones[name].planar_ik.message == "On target", name
         assert aside.normalized().dot(way) > 0.7, (name, aside)
+
+
+def all_added(ob: Any, slack: float = 2e-5) -> set[str]:
+    """The limbs that A and Add make, which have not moved anything by more than a part of the rig's size."""
+    select_all(ob)
+    names = ob.pose.bones.keys()
+    before = rigs.matrices(ob, names)
+    assert not call("add")
+    size = np.ptp(before[:, :3, 3], axis=0).max()
+    assert np.abs(rigs.matrices(ob, names) - before)[:, :3, 3].max() < slack * size
+    assert {bone.planar_ik.message for bone in ob.pose.bones if bone.planar_ik.enabled} == {"On target"}
+    return {*limbs(ob)}
+
+
+@pytest.mark.parametrize("name", LIMBS)
+def test_all_selected_gives_arms_and_legs(name: str) -> None:
+    make, lasts = LIMBS[name]
+    slack = 1e-3 if name == "tails far away" else 2e-5  # Blender's floats are rough so far from 0
+    assert all_added(make(), slack) == lasts
+
+
+@pytest.mark.parametrize("name", METARIGS)
+@pytest.mark.parametrize("is_trip", [False, True], ids=["metarig", "round trip"])
+def test_rigify_s_metarigs(name: str, is_trip: bool, tmp_path: Any) -> None:
+    ob = metarig(name)
+    assert all_added(round_trip(ob, tmp_path) if is_trip else ob) == METARIGS[name]

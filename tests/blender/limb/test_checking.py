@@ -1,4 +1,4 @@
-"""Which limb a click means, and what is refused, with nothing changed."""
+"""Limbs that IK can't be put on are refused, with nothing changed."""
 
 from __future__ import annotations
 
@@ -11,55 +11,6 @@ from tests.blender import rigs
 @pytest.fixture
 def refused(addon):
     return addon("limb.words").Refused
-
-
-def test_a_click_on_the_last_bone_of_each_limb(tasks):
-    ob = rigs.biped()
-    for name in ("shin.L", "shin.R", "forearm.L", "forearm.R"):
-        assert tasks("recognising").limb_at(ob.pose.bones[name]) == (ob.pose.bones[name], (1, 1))
-
-
-@pytest.mark.parametrize(
-    ("clicked", "last"),
-    [("thigh.L", "shin.L"), ("foot.R", "shin.R"), ("toe.R", "shin.R"), ("upper_arm.L", "forearm.L"),
-     ("hand.L", "forearm.L")],
-)  # fmt: skip
-def test_a_click_next_to_a_limb(tasks, clicked, last):
-    assert tasks("recognising").limb_at(rigs.biped().pose.bones[clicked])[0].name == last
-
-
-def test_any_bone_of_a_limb_that_is_there(tasks, add):
-    ob = rigs.biped()
-    add(ob, "shin.L", "forearm.L")
-    at = tasks("recognising").limb_at
-    for name in ("thigh.L", "shin.L", "foot.L", "toe.L"):
-        assert at(ob.pose.bones[name]) == (ob.pose.bones["shin.L"], (1, 1))
-    for name in ("upper_arm.L", "hand.L"):
-        assert at(ob.pose.bones[name])[0].name == "forearm.L"
-    assert tasks("recognising").existing_at(ob.pose.bones["spine"]) is None
-
-
-def _chain(*names, bend=0.0):
-    """Bones in line, each a unit long, but for the ``bend`` in the middle."""
-    places = [(bend if i == len(names) // 2 else 0.0, 0.0, float(-i)) for i in range(len(names) + 1)]
-    parents = ("", *names)
-    return rigs.rig({name: (places[i], places[i + 1], parents[i]) for i, name in enumerate(names)})
-
-
-@pytest.mark.parametrize(
-    ("names", "clicked", "last", "links"),
-    [
-        (("thigh.L", "thigh.L.001", "shin.L", "foot.L"), "shin.L", "shin.L", (2, 1)),
-        (("arm", "arm_twist", "forearm", "forearm_twist", "hand"), "forearm", "forearm_twist", (2, 2)),
-        (("arm", "arm_twist", "forearm", "forearm_twist", "hand"), "forearm_twist", "forearm_twist", (2, 2)),
-        (("Bone", "Bone.001"), "Bone.001", "Bone.001", (1, 1)),
-        (("Bone", "Bone.001", "Bone.002", "Bone.003"), "Bone.002", "Bone.002", (1, 1)),
-        (("finger.01", "finger.02", "finger.03"), "finger.02", "finger.02", (1, 1)),
-    ],
-)
-def test_twist_bones_in_line_belong_to_their_link(tasks, names, clicked, last, links):
-    found, of = tasks("recognising").limb_at(_chain(*names).pose.bones[clicked])
-    assert (found.name, of) == (last, links)
 
 
 def bones(ob):

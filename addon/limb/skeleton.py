@@ -1,0 +1,96 @@
+"""How the bones of a rig branch: what is trunk, and which branches hang on it. Sizes are measured between where bones
+begin, as importers leave tails anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import Bone
+from mathutils import Vector
+
+from ..blender.types import ArmatureObject
+from . import names
+from .tips import is_mechanism
+
+LARGE = 0.12
+"""A branch is large if it reaches so far, as a part of how far the whole rig reaches from its root; fingers don't."""
+
+CREDIBLE = 0.2, 3.0
+"""Between what parts of the length of the bone above a bone's own tail tells its length."""
+
+
+class Skeleton:
+    """The bones of a rig that are of no mechanism, by name: where they begin (``heads``), the ``trunk``, which is all
+    that carries several large branches and what is above that, and the bones at which branches ``start``."""
+
+    def __init__(self, ob: ArmatureObject) -> None:
+        self.ob = ob
+        self._bones: dict[str, Bone] = {bone.name: bone for bone in ob.data.bones if not is_mechanism(bone)}
+        self.heads: dict[str, Vector] = {name: bone.head_local for name, bone in self._bones.items()}
+        self._below = {name: [each.name for each in bone.children] for name, bone in self._bones.items()}
+        self._below = {name: [each for each in below if each in self._bones] for name, below in self._below.items()}
+        self._reach: dict[str, float] = {}
+        self._depth: dict[str, int] = {}
+        for name in reversed(self._bones):  # Blender lists a bone before its children
+            self._measure(name)
+        self.trunk = self._trunk()
+        self.starts = [
+            name
+            for name, bone in self._bones.items()
+            if name not in self.trunk and (bone.parent is None or bone.parent.name in self.trunk or self._is_out(bone))
+        ]
+
+    def length(self, name: str) -> float:
+        """How long a bone is that nothing hangs on: as its tail says if that is credible, else as the bone above."""
+        bone = self._bones[name]
+        above = (bone.head_local - bone.parent.head_local).length if bone.parent else bone.length
+        least, most = CREDIBLE
+        return bone.length if least * above <= bone.length <= most * above else above
+
+    def above(self, name: str) -> str:
+        """What a bone hangs on; nothing if on none."""
+        parent = self._bones[name].parent
+        return parent.name if parent else ""
+
+    def singles_below(self, name: str) -> list[str]:
+        """The bones without any below them that hang on a bone, as heels do."""
+        return [each for each in self._below[name] if not self._below[each]]
+
+    def is_spread(self, name: str) -> bool:
+        """Whether several rows of bones hang on a bone, as fingers do."""
+        return sum(self._depth[each] > 1 for each in self._below[name]) > 1
+
+    def _is_out(self, bone: Bone) -> bool:
+        return bone.parent is not None and bone.parent.name not in self._bones
+
+    def _measure(self, name: str) -> None:
+        below = self._below[name]
+        ways = [(self.heads[each] - self.heads[name]).length + self._reach[each] for each in below]
+        self._reach[name] = max(ways, default=0.0) if below else self.length(name)
+        self._depth[name] = 1 + max((self._depth[each] for each in below), default=0)
+
+    def _trunk(self) -> set[str]:
+        whole = max(self._reach.values(), default=0.0)
+        found: set[str] = set()
+        for name, below in self._below.items():
+            large = [each for each in below if self._depth[each] > 1 and self._reach[each] >= LARGE * whole]
+            if (len(large) > 1 and _carries(name, large)) or (below and names.is_trunk(name)):
+                bone: Any = self._bones[name]
+                while bone is not None and bone.name not in found:
+                    found.add(bone.name)
+                    bone = bone.parent
+        return found
+
+
+def _carries(name: str, large: list[str]) -> bool:
+    """Whether names leave it to a bone with several large branches to be trunk: a hand with long fingers is called as
+    one, or as on one side with all that hangs on it."""
+    sides = {names.side_of(each) for each in large} - {""}
+    if len(sides) > 1:
+        return True
+    return not (names.side_of(name) or names.is_limb_like(name) or names.says(name, names.FEET))
+
+
+def skeleton_of(ob: ArmatureObject) -> Skeleton:
+    """The skeleton of a rig as it rests now."""
+    return Skeleton(ob)

@@ -1,0 +1,119 @@
+"""Whether IK can be put on a limb, and what is to be done where it can't."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+from bpy.types import PoseBone
+
+from ...blender.animation import curves_everywhere
+from ...blender.dependencies import Dependencies
+from ...blender.types import path_to_bone, takes_bones
+from ..home import bones_of_limb, check_parents, is_limb, is_ours, limbs_of, line_of
+from ..shape import Shape, make_shape
+from ..tips import foot_of
+from ..words import Refused
+
+AT_REST = 1e-4
+"""How far a limb's own bones may be moved, as a part of its length, and how much scaled."""
+
+FLAT = 0.35
+"""How far a joint of three or four bones may lie beside their plane, as a part of their length: it stays as far."""
+
+
+def check(last: PoseBone, links: tuple[int, ...], dependencies: Dependencies | None = None) -> None:
+    """Refuse a limb that IK can't be put on, with what to do about it."""
+    check_editable(last)
+    if last.id_data.data.pose_position == "REST":
+        raise Refused("'{rig}' shows its rest position: set its armature to Pose Position", rig=last.id_data.name)
+    check_parents(last, sum(links))
+    line = line_of(last, links)
+    _check_others(last, line)
+    for bone in line[1:]:
+        if not bone.bone.use_inherit_rotation:
+            raise Refused("'{bone}' does not inherit rotation: switch on its Inherit Rotation", bone=bone.name)
+    _check_left(last, line)
+    shape = make_shape(last, links)
+    check_planar(shape)
+    lengths = shape.lengths
+    if min(lengths) < 1e-6 * max(1.0, *lengths) or not max(lengths):
+        raise Refused("Two joints of '{bone}' are in the same place: move one in Edit Mode", bone=last.name)
+    _check_movers(line, dependencies or Dependencies())
+    starts = bones_of_limb(last, links)
+    for bone in line:
+        _check_channels(bone, sum(lengths), bone in starts)
+
+
+def check_planar(shape: Shape) -> None:
+    """Refuse three or four bones that are far from one plane."""
+    if len(shape.lengths) < 3:
+        return
+    for name, off in zip(shape.names[1:], accumulate(shape.rises), strict=False):
+        if abs(off) > FLAT * sum(shape.lengths):
+            raise Refused(
+                "'{bone}' begins {off} of the limb's length beside its plane: move it there in Edit Mode",
+                bone=name,
+                off=f"{abs(off) / sum(shape.lengths):.2g}",
+            )
+
+
+def check_editable(last: PoseBone) -> None:
+    """Refuse a rig that comes from another file."""
+    if not takes_bones(last.id_data):
+        raise Refused("'{rig}' is linked: add or remove IK in the library's file", rig=last.id_data.name)
+
+
+def _check_others(last: PoseBone, line: list[PoseBone]) -> None:
+    if is_limb(last):
+        raise Refused("'{bone}' has IK already", bone=last.name)
+    for other in limbs_of(last.id_data):
+        shared = {*line} & {*line_of(other)}
+        if shared:
+            name = min(bone.name for bone in shared)
+            raise Refused("'{bone}' is part of the limb of '{last}': remove that first", bone=name, last=other.name)
+
+
+def _check_left(last: PoseBone, line: list[PoseBone]) -> None:
+    """Refuse bones that still have constraints of a limb that was removed by deleting its IK constraint."""
+    foot = foot_of(last)
+    for bone in (*line, *([foot] if foot else ())):
+        if any(map(is_ours, bone.constraints)):
+            template = "'{bone}' has constraints of a limb that is gone: remove what is left"
+            raise Refused(template, "left", bone=bone.name)
+
+
+def _check_movers(line: list[PoseBone], dependencies: Dependencies) -> None:
+    """Refuse a limb that something else poses."""
+    for bone in line:
+        for mover in dependencies.movers(bone):
+            if not hasattr(mover, "influence"):
+                raise Refused("'{bone}' is driven: remove the driver", bone=bone.name)
+            if mover.type == "IK":
+                template = "'{name}' poses '{bone}' already: press Solve Exactly (Convert)"
+                raise Refused(template, "convert", name=mover.name, bone=bone.name)
+            template = "'{name}' on '{bone}' conflicts with IK: mute it"
+            raise Refused(template, "mute", name=mover.name, bone=bone.name)
+
+
+def _check_channels(bone: PoseBone, length: float, turns: bool) -> None:
+    """Refuse a bone of a limb that is moved or scaled by its own channels, or a twist bone that is turned."""
+    is_moved = not (bone.bone.use_connect and bone.parent) and bone.location.length > AT_REST * length
+    is_scaled = max(abs(size - 1.0) for size in bone.scale[:]) > AT_REST
+    path, limits = path_to_bone(bone.name), {"location": AT_REST * length, "scale": AT_REST}
+    for curve in curves_everywhere(bone.id_data, muted=False):
+        name = curve.data_path.removeprefix(f"{path}.")
+        if curve.data_path.startswith(path) and name in limits and _span(curve) > limits[name]:
+            is_moved |= name == "location" and not bone.bone.use_connect
+            is_scaled |= name == "scale"
+    if is_moved or is_scaled:
+        by = "'{bone}' is moved by its own location: clear that" if is_moved else "'{bone}' is scaled: clear that"
+        raise Refused(by, bone=bone.name)
+    own: Any = bone.matrix_basis
+    if not turns and own.to_quaternion().angle > 1e-3:
+        raise Refused("Twist bone '{bone}' is turned: clear its rotation", bone=bone.name)
+
+
+def _span(curve: Any) -> float:
+    values = [key.co.y for key in curve.keyframe_points]
+    return max(values) - min(values) if values else 0.0

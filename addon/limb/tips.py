@@ -1,0 +1,122 @@
+"""Where a limb ends: where the foot or hand below it begins. Guessed once, when the limb is made, then marked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bpy.types import Bone, PoseBone
+
+from ..solver.matrices import Matrix, inverted
+from .names import FEET, MECHANISM, says, says_twist
+from .settings import GROUP, PART, TIP
+
+AT = "tip_at"
+"""What the group of a limb calls where its foot began, in the last bone's own space."""
+
+NEAREST = 0.3, 0.1
+"""How far from where a bone begins its foot begins at least, as a part of that bone's length; and if there is none."""
+
+
+def matrix_of(bone: Bone) -> Matrix:
+    """The rest matrix of a bone in its armature."""
+    rows: Any = bone.matrix_local
+    return np.array([row[:] for row in rows])  # of the matrix itself, it takes longer
+
+
+def foot_of(last: PoseBone) -> PoseBone | None:
+    """The foot or hand below a limb, as it is marked; below what is no limb yet, the one that would be."""
+    owner: Any = last
+    pose = last.id_data.pose.bones
+    if GROUP in owner:
+        children = [pose[child.name] for child in last.bone.children if child.name in pose]
+        return next((child for child in children if TIP in child), None)
+    below = foot_below(last.bone)
+    return pose.get(below.name) if below else None
+
+
+def is_foot_gone(last: PoseBone) -> bool:
+    """Whether a limb ended where its foot begins when it was made, and has none now."""
+    owner: Any = last
+    group: Any = owner.get(GROUP, {})
+    return AT in group and group.get("tip", "FOOT") == "FOOT" and foot_of(last) is None
+
+
+def mark_tip(last: PoseBone, below: Bone | None = None) -> None:
+    """Mark the foot or hand below a bone that is made the last of a limb, and where it begins: this one, or the one
+    that is found."""
+    owner: Any = last
+    unmark_tip(last)
+    below = below or foot_below(last.bone)
+    if below is not None:
+        foot: Any = last.id_data.pose.bones[below.name]
+        foot[TIP] = True
+        owner[GROUP][AT] = _head_in(last.bone, below).tolist()
+
+
+def unmark_tip(last: PoseBone) -> None:
+    """Take the marks of `mark_tip` away."""
+    owner: Any = last
+    pose = last.id_data.pose.bones
+    for child in last.bone.children:
+        foot: Any = pose[child.name]
+        if TIP in foot:
+            del foot[TIP]
+    if AT in owner[GROUP]:
+        del owner[GROUP][AT]
+
+
+def tip_of(last: PoseBone, kind: str = "FOOT") -> Matrix:
+    """Where the tip of a limb is, in its last bone's own space: where its ``FOOT`` begins (or did, if that is gone), or
+    at the ``TAIL``."""
+    if kind == "TAIL":
+        return np.array((0.0, last.bone.length, 0.0))
+    foot = foot_of(last)
+    if foot is not None:
+        return _head_in(last.bone, foot.bone)
+    owner: Any = last
+    at: Any = owner.get(GROUP, {}).get(AT)
+    return np.array((0.0, _length(last.bone), 0.0)) if at is None else np.array(at[:])
+
+
+def _head_in(last: Bone, foot: Bone) -> Matrix:
+    head: Any = foot.head_local
+    place: Matrix = inverted(matrix_of(last)) @ [*head, 1.0]
+    return place[:3]
+
+
+def foot_below(last: Bone) -> Bone | None:
+    """The foot or hand that a limb with this last bone would have: the connected child, else the one with a name for
+    it, else that of the longest branch. A bone that begins where the last one does, or that is of a mechanism, is none,
+    nor is a twist bone beside others."""
+    children = [child for child in last.children if not is_mechanism(child)]
+    size = min(last.length, _length(last))
+    far = [[child for child in children if _along(last, child) > least * size] for least in NEAREST]
+    children = far[0] or far[1]
+    children = [child for child in children if child.children or not says_twist(child.name)] or children
+    if len(children) < 2:
+        return children[0] if children else None
+    joined = [child for child in children if child.use_connect]
+    named = [child for child in children if says(child.name, FEET)]
+    return max(joined or named or children, key=lambda child: (_count(child), child.length))
+
+
+def _count(bone: Bone) -> int:
+    """How many bones a branch has. Blender's own ``children_recursive`` looks at all bones for each of them."""
+    return 1 + sum(map(_count, bone.children))
+
+
+def _along(last: Bone, child: Bone) -> float:
+    return (child.head_local - last.head_local).length
+
+
+def is_mechanism(bone: Bone) -> bool:
+    """Whether a bone is of a mechanism or a control, as far as marks and names say."""
+    return PART in bone or says(bone.name, MECHANISM)  # type: ignore[operator]
+
+
+def _length(bone: Bone) -> float:
+    """How long a bone is; of armatures that are scaled, importers leave tails a hundred times too near or too far: as
+    long as the bone above, then."""
+    above = (bone.head_local - bone.parent.head_local).length if bone.parent else 0.0
+    return bone.length if 0.05 * above < bone.length < 20.0 * above or above < 1e-6 * bone.length else above

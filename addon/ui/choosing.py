@@ -1,0 +1,122 @@
+"""Which limbs *Add* is to make of what is selected, and what they are to follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from bpy.types import Context, Object, PoseBone
+from mathutils import Vector
+
+from ..blender.dependencies import Carrier, Dependencies
+from ..limb.follow import matrix_of
+from ..limb.home import line_of
+from ..limb.shape import make_shape
+from ..limb.tasks.checking import check
+from ..limb.tasks.finding import Suggestion, is_limb_bone, limb_at, limbs_suggested
+from ..limb.tips import foot_of, tip_of
+from ..limb.words import Refused
+
+AT_TIP = 0.1
+"""How far from a limb's tip what is meant as its target may begin, as a part of the limb's length."""
+
+
+MOST = 12
+"""So many bones are selected at most where some of them are meant as a limb's target and pole."""
+
+
+class Chosen(NamedTuple):
+    """The limbs to be made, by last bone and links; target and pole of a single one, as far as they are selected; and
+    what was left out, by name, with why."""
+
+    limbs: list[Suggestion]
+    goals: list[Carrier]
+    skipped: list[tuple[str, Refused]]
+
+
+def chosen(context: Context, count: int = 0) -> Chosen:
+    """The limbs that are selected, and the targets and poles selected with a single one, in whatever order. Where
+    nothing that is selected looks like a limb, the active bone is taken for the last of one."""
+    active = context.active_pose_bone
+    bones = [*dict.fromkeys(filter(None, (active, *(context.selected_pose_bones or ()))))]
+    limbs = limbs_suggested(bones, count)
+    if len(limbs) > 1:
+        choices = ((limb, _goals(context, limb, bones)) for limb in limbs) if len(bones) <= MOST else ()
+        own = next(((limb, goals) for limb, goals in choices if _are_controls(limb, goals)), None)
+        return Chosen([own[0]], own[1], []) if own else _without_refused(limbs)
+    mine = limbs[0] if limbs else limb_at(bones[0], count)
+    goals = _goals(context, mine, bones)
+    if len(goals) > 2 and not limbs:
+        raise Refused("No arm or leg is among what is selected: click the last bone of a limb")
+    if len(goals) > 2:
+        raise Refused("Besides the limb, select a target and a pole at most")
+    return Chosen([mine], goals, [])
+
+
+def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
+    """Those of several limbs that IK can be put on; raises `Refused` if that is none."""
+    taken: dict[PoseBone, PoseBone] = {}
+    done = Chosen([], [], [])
+    dependencies = Dependencies()
+    for last, links in limbs:
+        try:
+            check(last, links, dependencies)
+            line = line_of(last, links)
+            if shared := next((bone for bone in line if bone in taken), None):
+                raise Refused("It shares bones with {last}", last=taken[shared].name)
+        except Refused as why:
+            done.skipped.append((last.name, why))
+            continue
+        taken |= dict.fromkeys(line, last)
+        done.limbs.append((last, links))
+    if not done.limbs:
+        raise done.skipped[0][1]
+    return done
+
+
+def _goals(context: Context, limb: Suggestion, bones: Sequence[PoseBone]) -> list[Carrier]:
+    """What is selected besides a limb, its foot and what carries it, and does not move with it: the nearest to its tip
+    comes first."""
+    last, links = limb
+    dependencies, names = Dependencies(), {bone.name for bone in line_of(last, links)}
+    goals: list[Carrier] = [(bone.id_data, bone.name) for bone in bones if bone not in last.parent_recursive]
+    goals = [goal for goal in goals if not dependencies.moves_with(goal, last.id_data, names)]
+    goals += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
+    return sorted(goals, key=lambda goal: _off(context, last, goal))
+
+
+def _off(context: Context, last: PoseBone, goal: Carrier) -> float:
+    """How far from the tip of a limb something is in the world."""
+    depsgraph = context.evaluated_depsgraph_get()
+    tip = matrix_of(last.id_data, last.name, depsgraph) @ Vector(tip_of(last).tolist())
+    return float((matrix_of(goal[0], goal[1], depsgraph).translation - tip).length)
+
+
+def _are_controls(limb: Suggestion, goals: Sequence[Carrier]) -> bool:
+    """Whether what is selected besides a limb is its target and pole, and not other limbs: it is no part of an arm or a
+    leg, or it rests at the limb's tip, or hangs on what does."""
+    last, links = limb
+    if not 1 <= len(goals) <= 2:
+        return False
+    tip, size = last.bone.matrix_local @ Vector(tip_of(last).tolist()), sum(make_shape(last, links).lengths)
+    for ob, name in goals:
+        bone: Any = ob.pose.bones.get(name) if name and ob.pose else None
+        if bone is None or not is_limb_bone(bone):
+            continue
+        near = [bone, *bone.parent_recursive] if ob == last.id_data else []
+        if not any((each.bone.head_local - tip).length <= AT_TIP * size for each in near if each != foot_of(last)):
+            return False
+    return True
+
+
+def _objects_chosen(context: Context, rig: Object) -> list[Object]:
+    """The selected objects that can be targets; none if a part of the character is among them: importers leave all
+    that they made selected, and nobody means those."""
+    objects = [ob for ob in context.selected_objects if ob.mode != "POSE"]
+    return [] if any(_is_skin(ob, rig) for ob in objects) else objects
+
+
+def _is_skin(ob: Object, rig: Object) -> bool:
+    return rig.parent == ob or (
+        ob.type == "MESH" and (ob.parent == rig or any(each.type == "ARMATURE" for each in ob.modifiers))
+    )

@@ -1,0 +1,125 @@
+"""Which limb a click means: by where bones are and how they branch."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.blender import rigs
+from tests.blender.characters import LIMBS, round_trip
+
+
+def test_a_click_on_the_last_bone_of_each_limb(tasks):
+    ob = rigs.biped()
+    for name in ("shin.L", "shin.R", "forearm.L", "forearm.R"):
+        assert tasks("finding").limb_at(ob.pose.bones[name]) == (ob.pose.bones[name], (1, 1))
+
+
+@pytest.mark.parametrize(
+    ("clicked", "last"),
+    [("thigh.L", "shin.L"), ("foot.R", "shin.R"), ("toe.R", "shin.R"), ("upper_arm.L", "forearm.L"),
+     ("hand.L", "forearm.L")],
+)  # fmt: skip
+def test_a_click_next_to_a_limb(tasks, clicked, last):
+    assert tasks("finding").limb_at(rigs.biped().pose.bones[clicked])[0].name == last
+
+
+def test_any_bone_of_a_limb_that_is_there(tasks, add):
+    ob = rigs.biped()
+    add(ob, "shin.L", "forearm.L")
+    at = tasks("finding").limb_at
+    for name in ("thigh.L", "shin.L", "foot.L", "toe.L"):
+        assert at(ob.pose.bones[name]) == (ob.pose.bones["shin.L"], (1, 1))
+    for name in ("upper_arm.L", "hand.L"):
+        assert at(ob.pose.bones[name])[0].name == "forearm.L"
+    assert tasks("finding").existing_at(ob.pose.bones["spine"]) is None
+
+
+def _chain(*names, bend=0.0):
+    """Bones in line, each a unit long, but for the ``bend`` in the middle."""
+    places = [(bend if i == len(names) // 2 else 0.0, 0.0, float(-i)) for i in range(len(names) + 1)]
+    parents = ("", *names)
+    return rigs.rig({name: (places[i], places[i + 1], parents[i]) for i, name in enumerate(names)})
+
+
+@pytest.mark.parametrize(
+    ("names", "clicked", "last", "links"),
+    [
+        (("thigh.L", "thigh.L.001", "shin.L", "foot.L"), "shin.L", "shin.L", (2, 1)),
+        (("arm", "arm_twist", "forearm", "forearm_twist", "hand"), "forearm", "forearm_twist", (2, 2)),
+        (("arm", "arm_twist", "forearm", "forearm_twist", "hand"), "forearm_twist", "forearm_twist", (2, 2)),
+        (("Bone", "Bone.001"), "Bone.001", "Bone.001", (1, 1)),
+        (("Bone", "Bone.001", "Bone.002", "Bone.003"), "Bone.002", "Bone.002", (1, 1)),
+        (("finger.01", "finger.02", "finger.03"), "finger.02", "finger.02", (1, 1)),
+    ],
+)
+def test_twist_bones_in_line_belong_to_their_link(tasks, names, clicked, last, links):
+    found, of = tasks("finding").limb_at(_chain(*names).pose.bones[clicked])
+    assert (found.name, of) == (last, links)
+
+
+@pytest.fixture(params=LIMBS)
+def character(request):
+    """A rig and the last bones of its arms and legs."""
+    make, lasts = LIMBS[request.param]
+    return make(), lasts
+
+
+def test_one_click_on_any_bone_of_a_limb_or_its_foot(tasks, character):
+    ob, lasts = character
+    finding = tasks("finding")
+    for name in lasts:
+        last, links = finding.limb_at(ob.pose.bones[name])
+        assert last.name == name
+        line = [last, *last.parent_recursive][: sum(links)]
+        foot = tasks("adding").foot_of(last)
+        for bone in filter(None, (*line, foot)):
+            assert finding.limb_at(bone) == (last, links), bone.name
+            assert finding.limb_suggested(bone) == (last, links), bone.name
+
+
+def test_trunk_is_in_no_limb(tasks, character):
+    """Whatever is clicked, no limb has bones of the trunk, or begins at another one's foot."""
+    ob, lasts = character
+    finding, refused = tasks("finding"), tasks("checking").Refused
+    trunk = {bone for name in lasts for bone in _above_all(ob, lasts, ob.pose.bones[name])}
+    feet = {tasks("adding").foot_of(ob.pose.bones[name]) for name in lasts} - {None}
+    for bone in ob.pose.bones:
+        try:
+            last, links = finding.limb_at(bone)
+        except refused:
+            continue
+        line = [last, *last.parent_recursive][: sum(links)]
+        assert not {*line} & trunk, (bone.name, line)
+        if last.name not in lasts:
+            assert not {*line[:1]} & feet, (bone.name, line)
+
+
+def _above_all(ob, lasts, last):
+    """The bones above a limb that are above another one too."""
+    others = [{*ob.pose.bones[name].parent_recursive} for name in lasts if name != last.name]
+    return [bone for bone in last.parent_recursive if any(bone in other for other in others)]
+
+
+@pytest.mark.parametrize("name", ["spine", "hips"])
+def test_a_click_on_the_trunk_says_what_to_click(tasks, name):
+    with pytest.raises(tasks("checking").Refused, match="click the last bone of an arm or a leg"):
+        tasks("finding").limb_at(rigs.biped().pose.bones[name])
+
+
+def test_fingers_are_limbs_of_their_own(tasks):
+    ob = LIMBS["long fingers"][0]()
+    at = tasks("finding").limb_at
+    for clicked in ("index.2.L", "index.1.L"):
+        last, links = at(ob.pose.bones[clicked])
+        assert (last.name, links) == ("index.2.L", (1, 1))
+    assert at(ob.pose.bones["hand.L"])[0].name == "forearm.L"
+
+
+def test_round_trips_are_found_alike(tasks, tmp_path):
+    """What Blender's glTF importer makes of a rig has its limbs, wherever it puts tails."""
+    for name in ("person", "torso", "long fingers"):
+        make, lasts = LIMBS[name]
+        ob = round_trip(make(), tmp_path)
+        found = tasks("finding").limbs_suggested([*ob.pose.bones])
+        assert {last.name for last, _ in found} == lasts, name
+        assert {links for _, links in found} == {(1, 1)}
