@@ -239,13 +239,13 @@ def _shown(context: Context, last: PoseBone) -> Array:
 
 def _make(context: Context, solvers: Solvers, found: Fit) -> list[Refused]:
     """Make the limb, live; what is otherwise than the constraint had it."""
-    last = solvers.last
+    last, is_poled = solvers.last, solvers.acting == solvers.poled  # which is muted next
     with unkeyed_kept(context, [last.id_data]), frame_held():
         _take(solvers)
         keep(last, found, "TAIL")
         warnings = [*_limit(solvers), *_told(solvers)]
         if len(solvers.each) == 2:
-            switch_pole(last, solvers.poled, muting(last, solvers.free), solvers.acting == solvers.poled)
+            switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
         if _stretches(solvers):
             group: Any = last[GROUP]
             group["stretch_max"], group["stretch_volume"] = FARTHEST, "UNIFORM"

@@ -62,8 +62,8 @@ class POSE_OT_planar_ik_add(PoseOperator):
         items=[
             ("AUTO", "As Found", "Two, or three where a leg has a hock, as a dog's or a horse's"),
             ("2", "2", "A leg or an arm"),
-            ("3", "3", "The clicked bone is the last of three that bend to and fro"),
-            ("4", "4", "The clicked bone is the last of four that bend to and fro"),
+            ("3", "3", "The clicked bone is the last of three that lie in one plane"),
+            ("4", "4", "The clicked bone is the last of four that lie in one plane"),
         ],
         options={"SKIP_SAVE"},
     )
