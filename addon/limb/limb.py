@@ -141,9 +141,10 @@ def _make(bone: PoseBone, links: tuple[int, ...] = NEW) -> None:
 
 def _keep_axis(bone: PoseBone) -> None:
     """Note what a limb bends about where it is straight."""
-    axis = bend_axis(bone, home.links_of(bone), "FOOT", 0.0)
+    group: Any = bone[GROUP]
+    axis = bend_axis(bone, home.links_of(bone), group.get("tip", "FOOT"), 0.0)
     if axis:
-        bone[GROUP]["bend_axis"] = axis
+        group["bend_axis"] = axis
         keep_side(bone)
 
 
