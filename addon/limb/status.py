@@ -133,8 +133,11 @@ def problem_of(last: PoseBone) -> Status | None:
         return _invalid(FOOT_GONE, bone=last.name)
     if follow.target is None:
         return _invalid("Pick a target for '{bone}', or make one", bone=last.name)
+    if follow.target == last.id_data and not follow.subtarget:
+        return _invalid("'{name}' carries the limb: pick one of its bones, or another object", name=last.id_data.name)
     if is_gone(follow.target, follow.subtarget):
-        return _invalid("Target '{name}' was deleted: pick another one", name=follow.subtarget)
+        name: Any = follow.target.name
+        return _invalid("'{name}' has no bone '{bone}': pick another target", name=name, bone=follow.subtarget)
     return None
 
 

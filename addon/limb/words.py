@@ -13,7 +13,7 @@ _translations: Any = translations  # whose functions return nothing, say the stu
 SIZELESS = "'{bone}', or what carries it, is scaled to nothing or not a number"
 
 
-class Refused(Exception):
+class Refused(RuntimeError):
     """What was asked for can't be done: ``template`` says what to do instead, ``values`` fill its ``{names}``.
 
     ``mend`` names the mend that would help (see ``addon.ui.operators.mending``), if one does.

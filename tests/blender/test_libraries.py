@@ -9,6 +9,7 @@ from mathutils import Vector
 
 from scripts import installed
 from tests.blender import oracle, rigs
+from tests.blender.snapshots import differences
 
 LIMBS = {"shin.L": "RIG", "shin.R": "LIVE"}
 
@@ -168,3 +169,56 @@ def test_what_changes_the_mechanism_is_refused_before_it_is_written(addon, libra
     assert (last["planar_ik"].to_dict(), [*last.keys()], getattr(last.planar_ik, setting[0])) == before
     if kind == "overridden":
         holds(ob)
+
+
+GONE = {
+    "shin.L": (("enabled", False), ("plane", "FREE"), ("chain_count", 3), ("softness", 0.1)),
+    "shin.R": (("enabled", False), ("plane", "FREE"), ("chain_count", 3), ("softness", 0.1)),
+    "forearm.L": (("enabled", True), ("target", "goal"), ("chain_count", 2), ("influence", 1.0)),
+}
+"""What is set on a limb, or on a bone that is none, that an override would not keep."""
+
+KEPT = (("influence", 0.5), ("flip", True), ("swivel", 0.3), ("target", "goal"), ("pole_target", "pole"))
+"""What it keeps, and a linked rig does not."""
+
+
+def empties():
+    """What can be followed, by name."""
+    made = {"goal": (0.05, -0.15, 0.3), "pole": (0.3, -1.0, 0.6)}
+    for name, place in made.items():
+        ob = bpy.data.objects.new(name, None)
+        ob.location = place
+        bpy.context.collection.objects.link(ob)
+    return {name: bpy.data.objects[name] for name in made}
+
+
+@pytest.mark.parametrize("kind", ["overridden", "linked"])
+def test_what_is_gone_after_reopening_is_refused(addon, library, kind):
+    (ob,) = overridden(library)
+    objects = empties()
+    ob = ob if kind == "overridden" else ob.override_library.reference
+    wrong = [(name, *each) for name, settings in GONE.items() for each in settings]
+    if kind == "linked":
+        wrong += [(name, *each) for name in LIMBS for each in KEPT]
+    before = rigs.snapshot()
+    for bone, name, value in wrong:
+        with pytest.raises(addon("limb.words").Refused):
+            setattr(ob.pose.bones[bone].planar_ik, name, objects.get(value, value))
+        assert not differences(before, rigs.snapshot()), (bone, name)
+
+
+def test_what_an_override_keeps_is_taken(library, tmp_path):
+    (ob,) = overridden(library)
+    objects = empties()
+    for bone in LIMBS:
+        for name, value in KEPT:
+            setattr(ob.pose.bones[bone].planar_ik, name, objects.get(value, value))
+    holds(ob)
+    before = rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R", "foot.R"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"), use_scripts=False)
+    (ob,) = (each for each in bpy.context.scene.objects if each.override_library and each.type == "ARMATURE")
+    holds(ob)
+    assert ob.pose.bones["shin.L"].planar_ik.target.name == "goal"
+    after = rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R", "foot.R"))
+    assert np.abs(after - before).max() < 1e-5

@@ -213,7 +213,7 @@ SCRIPTS: dict[str, Callable[[Any, Any], None]] = {
     "chain_count": setter("chain_count", 3),
     "enabled": setter("enabled", False),
     "pole_target": lambda addon, last: setattr(last.planar_ik, "pole_target", bpy.data.objects["pole"]),
-    "other enabled": lambda addon, last: setattr(last.id_data.pose.bones["shin.R"].planar_ik, "softness", 0.1),
+    "other enabled": lambda addon, last: setattr(last.id_data.pose.bones["shin.R"].planar_ik, "enabled", True),
     "add": added,
     "remove": lambda addon, last: addon("limb.tasks.removing").remove(bpy.context, [last]),
     "mirror": lambda addon, last: addon("limb.tasks.mirroring").mirror(bpy.context, [last]),
