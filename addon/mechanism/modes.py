@@ -15,7 +15,7 @@ from ..limb.whole import wholly
 from ..limb.words import Refused
 from . import build, checking
 from .found import is_on_rig
-from .spec import spec_of
+from .spec import differs, spec_of
 
 
 def mode_of(last: PoseBone) -> str:
@@ -31,10 +31,21 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
         check_whole(last)
     stands = solved(context, lasts)
     build.remove(context, lasts)
-    lasts = [ob.pose.bones[name] for ob, name in named]
-    build.build(context, [(last.id_data, spec_of(last), follow_of(last)) for last in lasts])
+    if shifted := _build(context, named):
+        build.remove(context, [ob.pose.bones[name] for ob, name in shifted])
+        _build(context, shifted)
     view_layer_of(context).update()
     settle(context, stands, is_shown=True)
+
+
+def _build(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> list[tuple[ArmatureObject, str]]:
+    """Make mechanisms; the limbs that theirs do not fit, as the rest pose shifted while Blender left Edit Mode: once
+    with files of 2.7x and 2.8x."""
+    lasts = [ob.pose.bones[name] for ob, name in named]
+    specs = [spec_of(last) for last in lasts]
+    build.build(context, [(last.id_data, spec, follow_of(last)) for last, spec in zip(lasts, specs, strict=True)])
+    now = [spec_of(ob.pose.bones[name]) for ob, name in named]
+    return [each for each, before, after in zip(named, specs, now, strict=True) if differs(before, after)]
 
 
 @wholly
