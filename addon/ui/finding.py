@@ -12,7 +12,7 @@ from ..blender.types import bones_of, children_of, has_bone, is_armature, is_eva
 from ..limb.follow import Follow, follow_of, read
 from ..limb.home import check_whole, is_limb, is_part, limbs_of, line_of
 from ..limb.shape import make_shape
-from ..limb.tasks.constraints import candidates
+from ..limb.tasks.constraints import candidates, last_of
 from ..limb.tasks.controls import root_of
 from ..limb.tasks.feet import foot_of
 from ..limb.tasks.recognising import limb_at
@@ -85,7 +85,7 @@ def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
     found = [last for ob in all_of for last in candidates(ob)]
     goals = {last: [read(each) for each in last.constraints if each.type == "IK"] for last in found}
     hanging = [last for last in found if any({*bones} & _carriers(last, goal) for goal in goals[last])]
-    return [last for last in found if last in near] or hanging
+    return [owner for owner in found if {owner, last_of(owner)} & near] or hanging
 
 
 def _followers(context: Context, things: Sequence[Carrier]) -> list[PoseBone]:

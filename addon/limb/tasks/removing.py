@@ -11,7 +11,7 @@ from bpy.types import Context, PoseBone
 from ...blender.animation import drivers_of, drop_if_empty, move_curves, stop
 from ...blender.dependencies import Carrier
 from ...blender.editing import frame_held, unkeyed_kept
-from ...blender.types import path_to_custom, tag
+from ...blender.types import children_of, path_to_custom, tag
 from ..follow import follow_of
 from ..home import Hooks, drop_home, home_of
 from ..settings import GROUP, SLIDER, SLIDERS, WAS
@@ -55,9 +55,9 @@ def _drop(context: Context, last: PoseBone) -> None:
 
 def _restore(last: PoseBone, was: dict[str, Any]) -> None:
     """Have the constraints that a limb was converted from pose it again, by the influence that it has now."""
-    ob, influence = last.id_data, SLIDER["influence"].key
-    home, acting = home_of(last), last.constraints.get(was["influence"])
-    if home is not None:
+    ob, influence, owner = last.id_data, SLIDER["influence"].key, _owner(last, was)
+    home, acting = home_of(last), owner.constraints.get(was["influence"])
+    if home is not None and owner == last:
         home.chain_count = was["chain"]
     if acting is not None:
         acting.influence = last[influence]
@@ -66,5 +66,12 @@ def _restore(last: PoseBone, was: dict[str, Any]) -> None:
         if curve.data_path in was["parked"]:
             curve.mute = False
     for name, is_muted in was["mute"].items():
-        if name in last.constraints:
-            last.constraints[name].mute = is_muted
+        if name in owner.constraints:
+            owner.constraints[name].mute = is_muted
+
+
+def _owner(last: PoseBone, was: dict[str, Any]) -> PoseBone:
+    """The bone that has the constraints that a limb was converted from: its last, or the foot, whatever that is called
+    by now."""
+    below = children_of(last) if was.get("below") else []
+    return next((bone for bone in below if was["influence"] in bone.constraints), last)
