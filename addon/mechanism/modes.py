@@ -9,7 +9,7 @@ from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, takes_bones, view_layer_of
 from ..limb.follow import follow_of
-from ..limb.home import Hooks, check_whole
+from ..limb.home import Hooks, bones_of_limb, by_rig, check_whole, limbs_of
 from ..limb.tasks.settling import settle, solved
 from ..limb.whole import wholly
 from ..limb.words import Refused
@@ -59,6 +59,12 @@ def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Make the mechanisms of those of these limbs anew that have one. Raises `Refused`."""
     if on_rig := [last for last in lasts if is_on_rig(last)]:
         to_rig(context, on_rig)
+
+
+def unfit(lasts: Sequence[PoseBone]) -> list[PoseBone]:
+    """The limbs on the rigs of these whose mechanisms have to be made anew, and can be."""
+    limbs = [last for ob in by_rig(lasts) for last in limbs_of(ob)]
+    return [last for last in limbs if bones_of_limb(last) and problem_of(last)]
 
 
 def _named(lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str]]:

@@ -80,12 +80,14 @@ def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
 
 def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
     """The bones with IK constraints that could be solved exactly: of these bones or their children, else those whose
-    targets hang on them."""
+    target or pole one of them is, else those whose targets hang on them."""
     near, all_of = {*bones, *(child for bone in bones for child in children_of(bone))}, {bone.id_data for bone in bones}
     found = [last for ob in all_of for last in candidates(ob)]
     goals = {last: [read(each) for each in last.constraints if each.type == "IK"] for last in found}
+    named = {(bone.id_data, bone.name) for bone in bones}
+    followed = [last for last in found if any(named & {*goal.pairs} for goal in goals[last])]
     hanging = [last for last in found if any({*bones} & _carriers(last, goal) for goal in goals[last])]
-    return [owner for owner in found if {owner, last_of(owner)} & near] or hanging
+    return [owner for owner in found if {owner, last_of(owner)} & near] or followed or hanging
 
 
 def _followers(context: Context, things: Sequence[Carrier]) -> list[PoseBone]:

@@ -275,7 +275,8 @@ def _take(solvers: Solvers) -> None:
             was["parked"].append(curve.data_path)
         each.mute = True
     home = make_home(last, solvers.links, constraint=None if is_below else taken)
-    write(home, read(taken))
+    if is_below:
+        write(home, read(taken))
     last[GROUP][WAS] = json.dumps(was)
     last[SLIDER["influence"].key] = acting.influence
     move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))

@@ -17,7 +17,7 @@ from ...limb.tasks.bending import make_targets
 from ...limb.tasks.recognising import check
 from ...limb.tasks.removing import remove
 from ...limb.words import Refused, told
-from ...mechanism.modes import problem_of, rebuild
+from ...mechanism.modes import problem_of, rebuild, unfit
 from ...solver.reach import Reach
 from ..finding import limb_suggested, limbs_meant
 from .base import PoseOperator
@@ -85,7 +85,7 @@ ACTS: dict[str, Callable[[Context, PoseBone], None]] = {
     "TARGET": lambda context, last: make_targets(context, [last]),
     "MUTE": _mute,
     "INHERIT_SCALE": _inherit,
-    "REBUILD": lambda context, last: rebuild(context, [last]),
+    "REBUILD": lambda context, last: rebuild(context, unfit([last])),
     "LEFT": lambda context, last: remove(context, [last]),
 }
 
