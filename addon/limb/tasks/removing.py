@@ -22,9 +22,10 @@ from .recognising import check_editable
 
 
 @wholly
-def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
+def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
     """Take limbs away, of one rig or several, with what animates their settings and the controls that nothing uses any
-    more. The bones have their own pose again. A constraint that was there before the limb poses again."""
+    more; the names of controls that stay. The bones have their own pose again. A constraint that was there before the
+    limb poses again."""
     for last in lasts:
         check_editable(last)
     named = [(last.id_data, last.name) for last in lasts]
@@ -39,8 +40,9 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
         _drop(context, last)
     for ob in dict.fromkeys(ob for ob, _ in named):
         drop_if_empty(ob)
-    take_away_unused(context, followed)
+    kept = take_away_unused(context, followed)
     Hooks.refresh(context)
+    return kept
 
 
 def _drop(context: Context, last: PoseBone) -> None:

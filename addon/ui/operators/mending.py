@@ -81,7 +81,7 @@ def _inherit(context: Context, last: PoseBone) -> None:
         rebuild(context, [last])
 
 
-ACTS: dict[str, Callable[[Context, PoseBone], None]] = {
+ACTS: dict[str, Callable[[Context, PoseBone], Any]] = {
     "TARGET": lambda context, last: make_targets(context, [last]),
     "MUTE": _mute,
     "INHERIT_SCALE": _inherit,
