@@ -10,7 +10,7 @@ from bpy.types import Context, Object, PoseBone
 from ..blender.dependencies import Carrier
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
 from ..limb.follow import Follow, follow_of, read
-from ..limb.home import check_whole, is_limb, is_part, limbs_of, line_of
+from ..limb.home import check_whole, is_left, is_limb, is_part, limbs_of, line_of
 from ..limb.shape import make_shape
 from ..limb.tasks.constraints import candidates, last_of
 from ..limb.tasks.controls import root_of
@@ -76,6 +76,13 @@ def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
     if target is None or not has_bone(target, name):
         return set()
     return {*bones_of(target)[name].parent_recursive} - {*last.parent_recursive}
+
+
+def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:
+    """The last bones of limbs whose IK constraint is gone, and of which bones are a part or the foot."""
+    rigs = dict.fromkeys(bone.id_data for bone in bones)
+    found = [last for rig in rigs for last in rig.pose.bones if is_left(last)]
+    return [last for last in found if {*bones} & {*line_of(last), foot_of(last)}]
 
 
 def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:

@@ -154,6 +154,13 @@ def is_control(ob: Object, bone: str) -> bool:
     return holder is not None and holder.get(PART) in SHAPES
 
 
+def made_for(last: PoseBone) -> list[Carrier]:
+    """The controls that are called as those that were made for a limb, whose constraint no more tells them."""
+    ob, names = last.id_data, [f"{kind}_{last.name}" for kind in SHAPES]
+    found = [*((ob, name) for name in names), *((bpy.data.objects.get(name), "") for name in names)]
+    return [(owner, bone) for owner, bone in found if owner and is_control(owner, bone)]
+
+
 def take_away_unused(context: Context, carriers: Iterable[Carrier]) -> list[str]:
     """Remove those of these that were made for limbs to follow, and that nothing uses any more; the names of the
     others, which stay."""

@@ -13,10 +13,10 @@ from ...blender.dependencies import Carrier
 from ...blender.editing import frame_held, unkeyed_kept
 from ...blender.types import children_of, path_to_custom, tag
 from ..follow import follow_of
-from ..home import Hooks, drop_home, home_of
+from ..home import Hooks, drop_home, home_of, is_left
 from ..settings import GROUP, SLIDER, SLIDERS, WAS
 from ..whole import wholly
-from .controls import take_away_unused
+from .controls import made_for, take_away_unused
 from .feet import set_feet
 from .recognising import check_editable
 
@@ -33,6 +33,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
     for ob, name in named:
         pairs = follow_of(ob.pose.bones[name]).pairs
         followed += [(target, bone) for target, bone in pairs if target is not None]
+        followed += made_for(ob.pose.bones[name]) if is_left(ob.pose.bones[name]) else []
     Hooks.remove(lasts)
     lasts = [ob.pose.bones[name] for ob, name in named]
     set_feet(lasts, False)
