@@ -68,6 +68,11 @@ def limbs_of(ob: ArmatureObject) -> list[PoseBone]:
     return [bone for bone in ob.pose.bones if GROUP in bone and is_limb(bone)]  # type: ignore[operator]
 
 
+def is_left(bone: PoseBone) -> bool:
+    """Whether a bone was the last of a limb whose IK constraint is gone, as Blender's *Remove IK* deletes it."""
+    return group_of(bone) is not None and not is_limb(bone)
+
+
 def make_home(bone: PoseBone, links: tuple[int, ...] = (1, 1), constraint: Any = None) -> Any:
     """Make a bone the last of a limb, which it may be already; ``constraint`` is the IK constraint to take for it, else
     one of ours is made."""

@@ -14,7 +14,7 @@ from ..blender.types import ArmatureObject, is_evaluated
 from ..solver.matrices import applied
 from ..solver.reach import Reach
 from .follow import follow_of, is_gone
-from .home import Hooks, check_whole
+from .home import Hooks, check_whole, has_slider, line_of
 from .solving import Found, LimbsNow, limbs_now, own_size, solve
 from .table import joints_in
 from .tips import is_foot_gone
@@ -28,6 +28,11 @@ BENT = 2e-3
 """And a knee, which moves with the root of what the tip is off."""
 BLENDED = 2e-3
 """The same between FK and IK, where the mechanism blends a little differently."""
+SIZED = 1e-4
+"""By how much a limb's own bones may be scaled, as for Add."""
+UNEVEN = 1e-4
+"""By how much the axes of a rig in the world may differ, or be off square, for it still to be scaled evenly: of others,
+Blender blends constraints between 0 and 1 as if it was sheared."""
 ROUNDING = 1e-6
 """And as a fraction of how far the limb is from the world's origin."""
 
@@ -59,6 +64,8 @@ SENTENCES = {
 }
 OFF = "In FK, because Live is off in this scene"
 FOOT_GONE = "The foot or hand below '{bone}' is gone: rebuild the limb"
+SCALED = "'{bone}' is scaled by itself: clear its scale"
+SHEARED = "{distance} from the target: the rig is scaled unevenly, and Blender blends FK and IK in the world"
 MOVED = "Something else moves this limb after the IK: check its constraints and other add-ons, or rebuild it"
 
 
@@ -103,6 +110,7 @@ class Measured(NamedTuple):
     poles: Array
     influence: Array
     sizes: Array
+    is_uneven: bool  # whether the rig itself is scaled unevenly in the world
 
 
 def measure(now: LimbsNow) -> Measured:
@@ -119,7 +127,10 @@ def measure(now: LimbsNow) -> Measured:
     bent[table.bones[:, 1:] < 0] = 0.0
     lengths = np.array([sum(limb.shape.lengths) for limb in table.limbs])
     sizes = lengths * np.linalg.norm(now.frames[:, :3, 1], axis=-1)
-    return Measured(found, tips, joints, bent.max(axis=1), targets, poles, now.sliders["influence"], sizes)
+    axes = now.world[:3, :3].T @ now.world[:3, :3]
+    is_uneven = bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNEVEN * abs(axes[0, 0]))
+    influence = now.sliders["influence"]
+    return Measured(found, tips, joints, bent.max(axis=1), targets, poles, influence, sizes, is_uneven)
 
 
 def problem_of(last: PoseBone) -> Status | None:
@@ -150,8 +161,15 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     if not np.isfinite([residual, off]).all():
         return _invalid(SIZELESS, bone=last.name)
     allowed = slack if influence in (0.0, 1.0) else slack + BLENDED * measured.sizes[row]
-    if broken or off > allowed or measured.bent[row] > allowed + BENT * measured.sizes[row]:
-        return Status(Reach.INVALID, residual, broken or MOVED, {"bone": last.name}, influence <= 0.0, influence >= 1.0)
+    is_fk, is_ik = influence <= 0.0, influence >= 1.0
+    scaled = _scaled(last)
+    if not broken and scaled:
+        return Status(Reach.INVALID, residual, SCALED, {"bone": scaled.name}, is_fk, is_ik)
+    is_off = off > allowed or measured.bent[row] > allowed + BENT * measured.sizes[row]
+    if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and Hooks.mode(last) == "RIG":
+        return Status(reach, residual, SHEARED, {"distance": residual}, is_fk, is_ik)
+    if broken or is_off:
+        return Status(Reach.INVALID, residual, broken or MOVED, {"bone": last.name}, is_fk, is_ik)
     if influence <= 0.0:
         return Status(reach, residual, "FK", {}, True, False)
     if influence < 1.0:
@@ -163,6 +181,12 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     if reach == Reach.REACHED:  # softness keeps it off
         return Status(reach, residual, "{distance} short: softness eases it", {"distance": residual})
     return Status(reach, residual, SENTENCES.get(reach, MOVED), {"distance": residual})
+
+
+def _scaled(last: PoseBone) -> PoseBone | None:
+    """The bone of a limb that is scaled by itself, which IK takes no account of but as the FK stretch of the first."""
+    bones = line_of(last)[1 if has_slider(last, "stretch") else 0 :]
+    return next((bone for bone in bones if max(abs(size - 1.0) for size in bone.scale[:]) > SIZED), None)
 
 
 def _invalid(template: str, **values: Any) -> Status:

@@ -9,14 +9,14 @@ from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, takes_bones, view_layer_of
 from ..limb.follow import follow_of
-from ..limb.home import Hooks, bones_of_limb, check_whole
+from ..limb.home import Hooks, bones_of_limb, by_rig, check_whole, limbs_of
 from ..limb.tasks.settling import settle, solved
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.whole import wholly
 from ..limb.words import Refused
 from . import build, checking
 from .found import is_on_rig
-from .spec import spec_of
+from .spec import differs, spec_of
 
 
 def mode_of(last: PoseBone) -> str:
@@ -32,10 +32,21 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
         check_whole(last)
     stands = solved(context, lasts)
     build.remove(context, lasts)
-    lasts = [ob.pose.bones[name] for ob, name in named]
-    build.build(context, [(last.id_data, spec_of(last), follow_of(last)) for last in lasts])
+    if shifted := _build(context, named):
+        build.remove(context, [ob.pose.bones[name] for ob, name in shifted])
+        _build(context, shifted)
     view_layer_of(context).update()
     settle(context, stands, is_shown=True)
+
+
+def _build(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> list[tuple[ArmatureObject, str]]:
+    """Make mechanisms; the limbs that theirs do not fit, as the rest pose shifted while Blender left Edit Mode: once
+    with files of 2.7x and 2.8x."""
+    lasts = [ob.pose.bones[name] for ob, name in named]
+    specs = [spec_of(last) for last in lasts]
+    build.build(context, [(last.id_data, spec, follow_of(last)) for last, spec in zip(lasts, specs, strict=True)])
+    now = [spec_of(ob.pose.bones[name]) for ob, name in named]
+    return [each for each, before, after in zip(named, specs, now, strict=True) if differs(before, after)]
 
 
 @wholly
@@ -57,6 +68,12 @@ def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
 def _rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
     if on_rig := [last for last in lasts if is_on_rig(last)]:
         to_rig(context, on_rig)
+
+
+def unfit(lasts: Sequence[PoseBone]) -> list[PoseBone]:
+    """The limbs on the rigs of these whose mechanisms have to be made anew, and can be."""
+    limbs = [last for ob in by_rig(lasts) for last in limbs_of(ob)]
+    return [last for last in limbs if bones_of_limb(last) and problem_of(last)]
 
 
 def _named(lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str]]:

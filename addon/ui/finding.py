@@ -10,8 +10,8 @@ from bpy.types import Context, Object, PoseBone
 from ..blender.dependencies import Carrier
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
 from ..limb.follow import Follow, follow_of, read
-from ..limb.home import check_whole, limbs_of, line_of
-from ..limb.tasks.constraints import candidates
+from ..limb.home import check_whole, is_left, limbs_of, line_of
+from ..limb.tasks.constraints import candidates, last_of
 from ..limb.tips import foot_of
 from ..limb.whole import concerned
 from ..limb.words import Refused
@@ -66,14 +66,23 @@ def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
     return {*bones_of(target)[name].parent_recursive} - {*last.parent_recursive}
 
 
+def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:
+    """The last bones of limbs whose IK constraint is gone, and of which bones are a part or the foot."""
+    rigs = dict.fromkeys(bone.id_data for bone in bones)
+    found = [last for rig in rigs for last in rig.pose.bones if is_left(last)]
+    return [last for last in found if {*bones} & {*line_of(last), foot_of(last)}]
+
+
 def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
     """The bones with IK constraints that could be solved exactly: of these bones or their children, else those whose
-    targets hang on them."""
+    target or pole one of them is, else those whose targets hang on them."""
     near, all_of = {*bones, *(child for bone in bones for child in children_of(bone))}, {bone.id_data for bone in bones}
     found = [last for ob in all_of for last in candidates(ob)]
     goals = {last: [read(each) for each in last.constraints if each.type == "IK"] for last in found}
+    named = {(bone.id_data, bone.name) for bone in bones}
+    followed = [last for last in found if any(named & {*goal.pairs} for goal in goals[last])]
     hanging = [last for last in found if any({*bones} & _carriers(last, goal) for goal in goals[last])]
-    return [last for last in found if last in near] or hanging
+    return [owner for owner in found if {owner, last_of(owner)} & near] or followed or hanging
 
 
 def _followers(context: Context, things: Sequence[Carrier]) -> list[PoseBone]:

@@ -20,7 +20,7 @@ from ..limb.tasks.finding import limb_suggested
 from ..limb.tips import foot_of
 from ..limb.words import told
 from ..solver.reach import Reach
-from .finding import convertible, limb_meant, rig_in_view
+from .finding import convertible, left_at, limb_meant, rig_in_view
 from .operators.mending import MENDS, mends_for, mends_for_adding
 from .operators.selecting import PARTS, find_parts
 from .preferences import PLANE
@@ -65,7 +65,8 @@ class VIEW3D_PT_planar_ik(_InSidebar, Panel):
         if context.mode not in {"POSE", "OBJECT"}:
             return False
         bone = context.active_pose_bone if context.mode == "POSE" else None
-        return limb_meant(context) is not None or bool(bone and (limb_suggested(bone) or convertible([bone])))
+        could_be = bone and (left_at([bone]) or limb_suggested(bone) or convertible([bone]))
+        return limb_meant(context) is not None or bool(could_be)
 
     def draw(self, context: Context) -> None:
         """From the limb's state to what animates it."""
@@ -88,7 +89,10 @@ class VIEW3D_PT_planar_ik(_InSidebar, Panel):
 def draw_adding(layout: Any, context: Context) -> None:
     """The button that fits a bone without IK, and what is in its way."""
     bone = context.active_pose_bone
-    if bone and convertible([bone]):
+    if bone and (left := left_at([bone])):
+        sentence = told("The IK constraint of '{bone}' was removed: remove what is left of the limb", bone=left[0].name)
+        draw_problem(layout.column(align=True), context, sentence, ["LEFT"])
+    elif bone and convertible([bone]):
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
     elif suggestion := limb_suggested(bone):
         why, mends = mends_for_adding(*suggestion)

@@ -10,7 +10,7 @@ from bpy.types import PoseBone
 from ...blender.animation import curves_everywhere
 from ...blender.dependencies import Dependencies
 from ...blender.types import path_to_bone, takes_bones
-from ..home import bones_of_limb, check_parents, is_limb, is_ours, limbs_of, line_of
+from ..home import bones_of_limb, check_parents, is_left, is_limb, is_ours, limbs_of, line_of
 from ..shape import Shape, make_shape
 from ..tips import foot_of
 from ..words import Refused
@@ -78,7 +78,7 @@ def _check_left(last: PoseBone, line: list[PoseBone]) -> None:
     """Refuse bones that still have constraints of a limb that was removed by deleting its IK constraint."""
     foot = foot_of(last)
     for bone in (*line, *([foot] if foot else ())):
-        if any(map(is_ours, bone.constraints)):
+        if is_left(bone) or any(map(is_ours, bone.constraints)):
             template = "'{bone}' has constraints of a limb that is gone: remove what is left"
             raise Refused(template, "left", bone=bone.name)
 

@@ -26,8 +26,10 @@ STRETCHED = 1e-3
 
 
 class Solvers(NamedTuple):
-    """The IK constraints of a limb: one, or as in Rigify one without a pole and one with, of which drivers mute one."""
+    """The IK constraints of a limb: one, or as in Rigify one without a pole and one with, of which drivers mute one.
+    Their ``owner`` is the limb's last bone, or with *Use Tail* off the foot below it."""
 
+    owner: PoseBone
     last: PoseBone
     free: Any
     poled: Any
@@ -61,25 +63,44 @@ def _active(bone: PoseBone) -> list[Any]:
     return [each for each in found if not each.mute or driver_of(bone.id_data, each.path_from_id("mute"))]
 
 
-def solvers_of(last: PoseBone) -> Solvers:
+def last_of(owner: PoseBone) -> PoseBone:
+    """The last bone that the IK constraints of a bone solve: with *Use Tail* off, the one above it."""
+    is_below = any(not each.use_tail for each in _active(owner))
+    return owner.parent if is_below and owner.parent else owner
+
+
+def solvers_of(owner: PoseBone) -> Solvers:
     """The IK constraints of a bone that can be a limb; raises `Refused`."""
-    check_editable(last)
-    found = _active(last)
-    if is_limb(last) or not found:
-        raise Refused("'{bone}' has no IK constraint to convert", bone=last.name)
+    check_editable(owner)
+    found, last = _active(owner), last_of(owner)
+    if is_limb(owner) or not found:
+        raise Refused("'{bone}' has no IK constraint to convert", bone=owner.name)
+    if is_limb(last):
+        raise Refused("'{bone}' has IK already", bone=last.name)
     free = [each for each in found if each.pole_target is None]
     poled = [each for each in found if each.pole_target is not None]
-    count = found[0].chain_count or 1 + len(last.parent_recursive)
-    solvers = Solvers(last, free[0] if free else None, poled[0] if poled else None, (1,) * count)
-    is_pair = len(free) == len(poled) == 1 and read(free[0])[:2] == read(poled[0])[:2] and muting(last, free[0])
-    if len(found) > 1 and not is_pair:
+    is_pair = len(free) == len(poled) == 1 and _reach(free[0]) == _reach(poled[0]) and muting(owner, free[0])
+    doubled = owner if len(found) > 1 and not is_pair else last if last != owner and _active(last) else None
+    if doubled:
         raise Refused(
-            "'{bone}' has several IK constraints: leave one, or one with a pole and one without", bone=last.name
+            "'{bone}' has several IK constraints: leave one, or one with a pole and one without", bone=doubled.name
         )
     for each in found:
-        _check(last, each, bool(is_pair))
+        _check(owner, each, bool(is_pair))
+    count = found[0].chain_count or _most(owner, found[0])
+    solvers = Solvers(owner, last, free[0] if free else None, poled[0] if poled else None, (1,) * count)
     check_planar(make_shape(last, solvers.links, tip="TAIL"))
     return solvers
+
+
+def _reach(constraint: Any) -> tuple[Any, ...]:
+    """What a constraint follows, and with which end."""
+    return (*read(constraint)[:2], constraint.use_tail)
+
+
+def _most(owner: PoseBone, constraint: Any) -> int:
+    """How many bones a constraint can solve."""
+    return len(owner.parent_recursive) + int(constraint.use_tail)
 
 
 def check_rest(context: Context, solvers: Solvers) -> None:
@@ -89,15 +110,14 @@ def check_rest(context: Context, solvers: Solvers) -> None:
             raise Refused("'{bone}' is stretched now: bring it to rest, then convert", bone=bone.name)
 
 
-def _check(last: PoseBone, constraint: Any, is_pair: bool) -> None:
-    most = 1 + len(last.parent_recursive)
+def _check(owner: PoseBone, constraint: Any, is_pair: bool) -> None:
+    most = _most(owner, constraint)
     length = constraint.chain_count or most
     is_group = constraint.target and constraint.target.type != "ARMATURE" and constraint.subtarget
-    is_switched = is_animated(last.id_data, constraint.path_from_id("mute"))
+    is_switched = is_animated(owner.id_data, constraint.path_from_id("mute"))
     flaws = {
         "IK of '{bone}' has {count} bones: limbs have two to four": not 2 <= length <= min(4, most),
         "IK of '{bone}' has no target": constraint.target is None,
-        "IK of '{bone}' has Use Tail off: switch it on, then convert": not constraint.use_tail,
         "IK of '{bone}' also turns with its target: switch its Rotation off, then convert": constraint.use_rotation,
         "IK of '{bone}' keeps a distance: limbs don't": constraint.ik_type != "COPY_POSE",
         "IK of '{bone}' follows a vertex group: limbs follow objects and bones": bool(is_group),
@@ -105,12 +125,12 @@ def _check(last: PoseBone, constraint: Any, is_pair: bool) -> None:
     }
     for template, is_so in flaws.items():
         if is_so:
-            raise Refused(template, bone=last.name, count=length)
+            raise Refused(template, bone=owner.name, count=length)
 
 
-def muting(last: PoseBone, constraint: Any) -> Any:
-    """The driver that mutes a constraint."""
-    return driver_of(last.id_data, constraint.path_from_id("mute"))
+def muting(bone: PoseBone, constraint: Any) -> Any:
+    """The driver that mutes a constraint of a bone."""
+    return driver_of(bone.id_data, constraint.path_from_id("mute"))
 
 
 def _posed(context: Context, bone: PoseBone) -> Any:

@@ -6,24 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import Collection, Context, Object, PoseBone, Scene
+from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
-from ...blender.animation import curves_everywhere, drivers_of
-from ...blender.dependencies import Carrier, constraint_targets
+from ...blender.dependencies import Carrier
 from ...blender.editing import collect, edit_mode, remove_bones
 from ...blender.rotation import set_turn
 from ...blender.transaction import at_end
-from ...blender.types import (
-    ArmatureObject,
-    all_objects,
-    bones_of,
-    is_armature,
-    scene_of,
-    split_path,
-    takes_bones,
-    view_layer_of,
-)
+from ...blender.types import ArmatureObject, bones_of, is_armature, scene_of, takes_bones, view_layer_of
+from ...blender.uses import used_bones, users_of
 from ..names import moves_all
 from ..settings import PART
 
@@ -160,59 +151,38 @@ def is_control(ob: Object, bone: str) -> bool:
     return holder is not None and holder.get(PART) in SHAPES
 
 
-def take_away_unused(context: Context, carriers: Iterable[Carrier]) -> None:
-    """Remove those of these that were made for limbs to follow, and that nothing uses any more."""
+def made_for(last: PoseBone) -> list[Carrier]:
+    """The controls that are called as those that were made for a limb, whose constraint no more tells them."""
+    ob, names = last.id_data, [f"{kind}_{last.name}" for kind in SHAPES]
+    found = [*((ob, name) for name in names), *((bpy.data.objects.get(name), "") for name in names)]
+    return [(owner, bone) for owner, bone in found if owner and is_control(owner, bone)]
+
+
+def take_away_unused(context: Context, carriers: Iterable[Carrier]) -> list[str]:
+    """Remove those of these that were made for limbs to follow, and that nothing uses any more; the names of the
+    others, which stay."""
     controls = [carrier for carrier in dict.fromkeys(carriers) if is_control(*carrier)]
     bones = [(ob, bone) for ob, bone in controls if bone]
-    used = _used_bones({ob.data for ob, _ in bones}) if bones else set()
+    used = used_bones({ob.data for ob, _ in bones}) if bones else set()
     rigs: dict[Any, list[str]] = {}
+    kept = [ob.name for ob, bone in controls if not bone and (ob.animation_data or users_of(ob))]
     for ob, bone in bones:
         if (ob.data, bone) not in used and takes_bones(ob):  # type: ignore[arg-type]
             rigs.setdefault(ob, []).append(bone)
+        else:
+            kept.append(bone)
     remove_bones(context, rigs, COLLECTION)
-    empties = [ob.name for ob, bone in controls if not bone]
+    empties = [ob.name for ob, bone in controls if not bone and ob.name not in kept]
     at_end(lambda: _remove_unused(empties))
+    return kept
 
 
 def _remove_unused(empties: Iterable[str]) -> None:
     """Remove empties and shapes for good, if nothing uses them."""
     for ob in map(bpy.data.objects.get, empties):
-        if ob and not ob.animation_data and not _users_of(ob):
+        if ob and not ob.animation_data and not users_of(ob):
             bpy.data.objects.remove(ob)
     for name, _ in SHAPES.values():
         shape = bpy.data.objects.get(name)
         if shape and not shape.users and shape.data:
             bpy.data.meshes.remove(shape.data)  # with which its object goes
-
-
-def _users_of(ob: Object) -> set[Any]:
-    """What in the file needs an object, besides the collections and scenes that show it."""
-    users: Any = bpy.data.user_map
-    return {user for user in users(subset=[ob])[ob] if not isinstance(user, Collection | Scene)}
-
-
-def _used_bones(armatures: set[Any]) -> set[tuple[Any, str]]:
-    """The bones of armatures that something uses, each with its armature: as parent, as target of objects and bones, or
-    where their drivers and those of shape keys read; and those that have keys or drivers themselves."""
-    used = {(armature, bone.parent.name) for armature in armatures for bone in armature.bones if bone.parent}
-    for ob in all_objects():
-        owners = [ob, *(ob.pose.bones if is_armature(ob) else ())]
-        carriers: list[Any] = [(ob.parent, ob.parent_bone)]
-        carriers += [each for owner in owners for made in owner.constraints for each in constraint_targets(made)]
-        carriers += [each for curve in _drivers_around(ob) for each in _read_by(curve)]
-        used |= {(other.data, bone) for other, bone in carriers if bone and getattr(other, "data", None) in armatures}
-        if is_armature(ob) and ob.data in armatures:
-            curves = (*curves_everywhere(ob), *drivers_of(ob), *curves_everywhere(ob.data), *drivers_of(ob.data))
-            used |= {(ob.data, split_path(curve.data_path)[0]) for curve in curves}
-    return used
-
-
-def _drivers_around(ob: Object) -> list[Any]:
-    """The drivers of an object, its data and its shape keys."""
-    return [curve for owner in (ob, ob.data, getattr(ob.data, "shape_keys", None)) for curve in drivers_of(owner)]
-
-
-def _read_by(curve: Any) -> list[Carrier]:
-    """The bones that a driver reads anything of."""
-    targets = [target for variable in curve.driver.variables for target in variable.targets]
-    return [(target.id, target.bone_target or split_path(target.data_path)[0]) for target in targets]

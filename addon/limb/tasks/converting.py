@@ -19,7 +19,7 @@ from ...blender.stepping import stepping
 from ...blender.transaction import all_or_nothing
 from ...blender.types import ArmatureObject, path_to_bone, path_to_custom, scene_of, tag, view_layer_of
 from ...solver.matrices import applied
-from ..follow import read
+from ..follow import read, write
 from ..home import Hooks, is_converted, make_home
 from ..pole_switch import switch_pole
 from ..settings import GROUP, SLIDER, WAS
@@ -84,7 +84,7 @@ def convert(
     mode: str = "LIVE",
     all_actions: bool = False,
 ) -> Converted:
-    """Make limbs of the IK constraints of these bones, on the rig or live: those of which knee and tip stay within a
+    """Make limbs of the IK constraints that bones have, on the rig or live: those of which knee and tip stay within a
     tolerance, in lengths of the limb, as Blender evaluates them, in every frame of what is animated. Where these would
     move, swivel, flip and ankle get keys. ``all_actions`` does that in all actions of the rig, not only in the one in
     use. Raises `Refused` if there are none."""
@@ -93,12 +93,13 @@ def convert(
     for ob, name in named:
         try:
             plan = _planned(context, ob.pose.bones[name], all_actions)
+            made = (ob, plan.solvers.last.name)
             with all_or_nothing(context, [ob]):
                 done.warnings.extend(_convert(context, plan, tolerance, mode))
         except Refused as why:
             done.refused.append(why)
             continue
-        done.lasts.append((ob, name))
+        done.lasts.append(made)
     if not done.lasts:
         raise done.refused[0] if done.refused else Refused("Select bones with an IK constraint")
     return done
@@ -124,10 +125,10 @@ class Plan(NamedTuple):
     left_out: list[str]
 
 
-def _planned(context: Context, last: PoseBone, all_actions: bool) -> Plan:
+def _planned(context: Context, owner: PoseBone, all_actions: bool) -> Plan:
     """All that has to be known before anything is changed."""
-    solvers = solvers_of(last)
-    count = len(solvers.links)
+    solvers = solvers_of(owner)
+    last, count = solvers.last, len(solvers.links)
     others = actions_besides(last.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _concerned(solvers)))
     others_seen = others if all_actions else []
     with at_full_influence(context, solvers):
@@ -164,10 +165,10 @@ def _put_on_rig(ob: ArmatureObject, name: str) -> list[Refused]:
 
 
 def _concerned(solvers: Solvers) -> list[PoseBone]:
-    """The limb's bones, those above them, and the bones of its rig that it follows."""
-    ob, last = solvers.last.id_data, solvers.last
+    """The bone with the constraints, those above it, and the bones of its rig that it follows."""
+    ob, owner = solvers.owner.id_data, solvers.owner
     follow = [pair for each in solvers.each for pair in read(each).pairs]
-    return [last, *last.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
+    return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
 
 
 def _seen(context: Context, solvers: Solvers, action: Any) -> Seen:
@@ -260,17 +261,22 @@ def _stretches(solvers: Solvers) -> bool:
 
 
 def _take(solvers: Solvers) -> None:
-    """Make the limb: its home is the constraint with a pole, if there is one, and both are muted for good."""
+    """Make the limb: its home is the constraint with a pole, if there is one, and both are muted for good. Where the
+    foot has them, the home is one of ours that follows the same."""
     last, ob = solvers.last, solvers.last.id_data
-    home, acting = solvers.poled or solvers.free, solvers.acting
-    was: dict[str, Any] = {"chain": home.chain_count, "influence": acting.name, "parked": []}
+    taken, acting = solvers.poled or solvers.free, solvers.acting
+    was: dict[str, Any] = {"chain": taken.chain_count, "influence": acting.name, "parked": []}
+    if is_below := solvers.owner != last:
+        was["below"] = True
     was["mute"] = {each.name: each.mute for each in solvers.each}
     for each in solvers.each:
         if (curve := muting(last, each)) and not curve.mute:
             curve.mute = True
             was["parked"].append(curve.data_path)
         each.mute = True
-    make_home(last, solvers.links, constraint=home)
+    home = make_home(last, solvers.links, constraint=None if is_below else taken)
+    if is_below:
+        write(home, read(taken))
     last[GROUP][WAS] = json.dumps(was)
     last[SLIDER["influence"].key] = acting.influence
     move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))

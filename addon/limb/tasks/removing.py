@@ -11,20 +11,21 @@ from bpy.types import Context, PoseBone
 from ...blender.animation import drivers_of, drop_if_empty, move_curves, stop
 from ...blender.dependencies import Carrier
 from ...blender.editing import frame_held, unkeyed_kept
-from ...blender.types import path_to_custom, tag
+from ...blender.types import children_of, path_to_custom, tag
 from ..follow import follow_of
-from ..home import Hooks, drop_home, home_of
+from ..home import Hooks, drop_home, home_of, is_left
 from ..settings import GROUP, SLIDER, SLIDERS, WAS
 from ..whole import wholly
 from .checking import check_editable
-from .controls import take_away_unused
+from .controls import made_for, take_away_unused
 from .feet import set_feet
 
 
 @wholly
-def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
+def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
     """Take limbs away, of one rig or several, with what animates their settings and the controls that nothing uses any
-    more. The bones have their own pose again. A constraint that was there before the limb poses again."""
+    more; the names of controls that stay. The bones have their own pose again. A constraint that was there before the
+    limb poses again."""
     for last in lasts:
         check_editable(last)
     named = [(last.id_data, last.name) for last in lasts]
@@ -32,6 +33,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
     for ob, name in named:
         pairs = follow_of(ob.pose.bones[name]).pairs
         followed += [(target, bone) for target, bone in pairs if target is not None]
+        followed += made_for(ob.pose.bones[name]) if is_left(ob.pose.bones[name]) else []
     Hooks.remove(lasts)
     lasts = [ob.pose.bones[name] for ob, name in named]
     set_feet(lasts, False)
@@ -39,8 +41,9 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> None:
         _drop(context, last)
     for ob in dict.fromkeys(ob for ob, _ in named):
         drop_if_empty(ob)
-    take_away_unused(context, followed)
+    kept = take_away_unused(context, followed)
     Hooks.refresh(context)
+    return kept
 
 
 def _drop(context: Context, last: PoseBone) -> None:
@@ -55,9 +58,9 @@ def _drop(context: Context, last: PoseBone) -> None:
 
 def _restore(last: PoseBone, was: dict[str, Any]) -> None:
     """Have the constraints that a limb was converted from pose it again, by the influence that it has now."""
-    ob, influence = last.id_data, SLIDER["influence"].key
-    home, acting = home_of(last), last.constraints.get(was["influence"])
-    if home is not None:
+    ob, influence, owner = last.id_data, SLIDER["influence"].key, _owner(last, was)
+    home, acting = home_of(last), owner.constraints.get(was["influence"])
+    if home is not None and owner == last:
         home.chain_count = was["chain"]
     if acting is not None:
         acting.influence = last[influence]
@@ -66,5 +69,12 @@ def _restore(last: PoseBone, was: dict[str, Any]) -> None:
         if curve.data_path in was["parked"]:
             curve.mute = False
     for name, is_muted in was["mute"].items():
-        if name in last.constraints:
-            last.constraints[name].mute = is_muted
+        if name in owner.constraints:
+            owner.constraints[name].mute = is_muted
+
+
+def _owner(last: PoseBone, was: dict[str, Any]) -> PoseBone:
+    """The bone that has the constraints that a limb was converted from: its last, or the foot, whatever that is called
+    by now."""
+    below = children_of(last) if was.get("below") else []
+    return next((bone for bone in below if was["influence"] in bone.constraints), last)

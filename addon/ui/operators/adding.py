@@ -164,7 +164,9 @@ class POSE_OT_planar_ik_remove(LimbOperator):
     def act(self, context: Context) -> None:
         """Remove, and go on with the limbs."""
         names = [(last.id_data, last.name) for last in selected_limbs(context, with_broken=True)]
-        remove(context, [ob.pose.bones[name] for ob, name in names])
+        kept = remove(context, [ob.pose.bones[name] for ob, name in names])
+        if kept:
+            self.warn(Refused("Kept {names}: something uses or animates it", names=", ".join(kept)))
         live.refresh(context)
         if context.active_pose_bone is None or not context.selected_pose_bones:
             select_if_shown(context, names)

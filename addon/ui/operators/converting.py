@@ -9,13 +9,13 @@ from bpy.types import Context, PoseBone
 
 from ... import live
 from ...blender.types import is_armature, scene_of
-from ...limb.home import is_converted
+from ...limb.home import is_converted, limbs_of
 from ...limb.tasks.constraints import candidates
 from ...limb.tasks.converting import convert, unconvert
 from ...limb.words import Refused, told
 from ...live.settings import is_live
 from ...mechanism import modes
-from ..finding import convertible, limbs_meant, selected_limbs
+from ..finding import convertible, limbs_meant, rig_in_view, selected_limbs
 from .adding import MODE
 from .base import LimbOperator, PoseOperator
 from .selecting import select_if_shown
@@ -81,9 +81,28 @@ class POSE_OT_planar_ik_unconvert(LimbOperator):
     bl_idname = "pose.planar_ik_unconvert"
     bl_label = "Back to Blender's IK"
 
+    which: EnumProperty(
+        name="Limbs",
+        description="Which limbs to give back",
+        items=[
+            ("SELECTED", "Selected", "Those that are selected"),
+            ("ALL", "All", "All of the armature"),
+        ],
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """On limbs, and on an armature that has some."""
+        ob = context.object
+        if context.mode in {"POSE", "OBJECT"} and is_armature(ob) and any(map(is_converted, limbs_of(ob))):
+            return True
+        return super().poll(context)
+
     def act(self, context: Context) -> None:
         """Give the constraints back."""
-        lasts = [last for last in selected_limbs(context, with_broken=True) if is_converted(last)]
+        ob = rig_in_view(context)
+        found = limbs_of(ob) if self.which == "ALL" and ob else selected_limbs(context, with_broken=True)
+        lasts = [last for last in found if is_converted(last)]
         if not lasts:
             raise Refused("This limb was not converted: Remove takes its IK away")
         names = unconvert(context, lasts)
@@ -128,17 +147,17 @@ class POSE_OT_planar_ik_to_live(_Mode):
 
 
 class POSE_OT_planar_ik_rebuild(LimbOperator):
-    """Make the mechanism of the selected limbs anew, as after their bones were edited"""
+    """Make the mechanism of the selected limbs anew, and of all others of the rig that it does not fit any more"""
 
     bl_idname = "pose.planar_ik_rebuild"
     bl_label = "Rebuild"
 
     def act(self, context: Context) -> None:
-        """Rebuild those that have a mechanism."""
+        """Rebuild those that have a mechanism, and what else their rigs have to be rebuilt."""
         lasts = [last for last in selected_limbs(context) if modes.mode_of(last) == "RIG"]
         if not lasts:
             raise Refused("The selected limbs are live: there is nothing to rebuild")
-        modes.rebuild(context, lasts)
+        modes.rebuild(context, [*dict.fromkeys([*lasts, *modes.unfit(lasts)])])
         live.refresh(context)
 
 

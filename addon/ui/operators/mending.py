@@ -19,9 +19,9 @@ from ...limb.tasks.finding import limb_suggested
 from ...limb.tasks.removing import remove
 from ...limb.tips import is_foot_gone
 from ...limb.words import Refused, told
-from ...mechanism.modes import problem_of, rebuild
+from ...mechanism.modes import problem_of, rebuild, unfit
 from ...solver.reach import Reach
-from ..finding import limbs_meant
+from ..finding import left_at, limbs_meant
 from .base import PoseOperator
 
 MENDS = {
@@ -84,13 +84,18 @@ def _inherit(context: Context, last: PoseBone) -> None:
         rebuild(context, [last])
 
 
-ACTS: dict[str, Callable[[Context, PoseBone], None]] = {
+ACTS: dict[str, Callable[[Context, PoseBone], Any]] = {
     "TARGET": lambda context, last: make_targets(context, [last]),
     "MUTE": _mute,
     "INHERIT_SCALE": _inherit,
-    "REBUILD": lambda context, last: rebuild(context, [last]),
+    "REBUILD": lambda context, last: rebuild(context, unfit([last])),
     "LEFT": lambda context, last: remove(context, [last]),
 }
+
+
+def _left(context: Context) -> list[PoseBone]:
+    bones: Any = context.selected_pose_bones or [context.active_pose_bone]
+    return left_at([bone for bone in bones if bone]) if context.mode == "POSE" else []
 
 
 ITEMS: Any = [(name, label, label) for name, label in MENDS.items() if name in ACTS]
@@ -107,7 +112,9 @@ class POSE_OT_planar_ik_mend(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """On limbs, and on what could be one."""
-        if limbs_meant(context) or (context.mode == "POSE" and limb_suggested(context.active_pose_bone)):
+        if limbs_meant(context) or _left(context):
+            return True
+        if context.mode == "POSE" and limb_suggested(context.active_pose_bone):
             return True
         cls.poll_message_set(told("Select a limb, its target or its pole"))
         return False
@@ -115,8 +122,9 @@ class POSE_OT_planar_ik_mend(PoseOperator):
     def act(self, context: Context) -> None:
         """Mend every selected limb that this helps."""
         lasts = limbs_meant(context)
-        helped = [last for last in lasts if self.way in mends_for(last)]
-        suggested = None if lasts else limb_suggested(context.active_pose_bone)
+        left = _left(context) if self.way == "LEFT" else []
+        helped = left + [last for last in lasts if self.way in mends_for(last)]
+        suggested = None if lasts or left else limb_suggested(context.active_pose_bone)
         if suggested:
             helped = [suggested[0]]
         if not helped:

@@ -133,9 +133,74 @@ def _driver_of_its_property(ob, name):
     target.id, target.data_path = ob, f'pose.bones["{name}"]["open"]'
 
 
+def _mesh():
+    ob = bpy.data.objects.new("mesh", bpy.data.meshes.new("mesh"))
+    ob.data.vertices.add(1)
+    bpy.context.collection.objects.link(ob)
+    return ob
+
+
+def _read(curve, ob, name):
+    """Have a driver read a bone, or an object without a name."""
+    variable = curve.driver.variables.new()
+    variable.type = "TRANSFORMS"
+    variable.targets[0].id, variable.targets[0].bone_target = ob, name
+
+
+def _hook(ob, name):
+    made = _mesh().modifiers.new("hook", "HOOK")
+    made.object, made.subtarget = ob, name
+
+
+def _warp(ob, name):
+    made = _mesh().modifiers.new("warp", "UV_WARP")
+    made.object_from, made.bone_from = ob, name
+
+
+def _focus(ob, name):
+    camera = bpy.data.cameras.new("camera")
+    camera.dof.focus_object, camera.dof.focus_subtarget = ob, name
+
+
+def _driver_in_a_material(ob, name):
+    material = bpy.data.materials.new("material")
+    material.use_nodes = True
+    _read(material.node_tree.nodes.new("ShaderNodeValue").outputs[0].driver_add("default_value"), ob, name)
+
+
+def _driver_of_a_shape_key(ob, name):
+    mesh = _mesh()
+    mesh.shape_key_add(name="Basis")
+    _read(mesh.shape_key_add(name="open").driver_add("value"), ob, name)
+
+
+def _driver_of_a_light(ob, name):
+    _read(bpy.data.lights.new("light", "POINT").driver_add("energy"), ob, name)
+
+
+def _driver_of_the_scene(ob, name):
+    _read(bpy.context.scene.view_settings.driver_add("exposure"), ob, name)
+
+
+def _spare_action(ob, name):
+    """An action that the rig has not now."""
+    ob.pose.bones[name].keyframe_insert("location")
+    ob.animation_data.action.use_fake_user = True
+    ob.animation_data.action = None
+
+
+def _custom_shape(ob, name):
+    ob.pose.bones["spine"].custom_shape_transform = ob.pose.bones[name]
+
+
+OF_BONES_AND_OBJECTS = (
+    _hook, _focus, _driver_in_a_material, _driver_of_a_shape_key, _driver_of_a_light, _driver_of_the_scene,
+)  # fmt: skip
+
 USES = (
-    _child_bone, _child_object, _object_constraint, _armature_constraint, _pole_of_another, _another_limb, _key,
-    _driver_on, _driver_from_elsewhere, _driver_of_its_property,
+    *OF_BONES_AND_OBJECTS, _warp, _spare_action, _custom_shape, _child_bone, _child_object, _object_constraint,
+    _armature_constraint, _pole_of_another, _another_limb, _key, _driver_on, _driver_from_elsewhere,
+    _driver_of_its_property,
 )  # fmt: skip
 
 
@@ -145,15 +210,30 @@ def test_a_control_that_is_used_stays(tasks, add, use, kind):
     ob = rigs.biped()
     add(ob, "shin.L", knee="POLE")
     use(ob, f"{kind}_shin.L")
-    tasks("removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+    assert tasks("removing").remove(bpy.context, [ob.pose.bones["shin.L"]]) == [f"{kind}_shin.L"]
     left = [name for name in ob.pose.bones.keys() if name.endswith("_shin.L")]  # noqa: SIM118
     assert left == [f"{kind}_shin.L"]
 
 
-def test_an_empty_that_is_used_stays(tasks, add):
+def _parent(target, _):
+    _empty().parent = target
+
+
+def _spare_action_of_an_object(target, _):
+    target.keyframe_insert("location")
+    target.animation_data.action.use_fake_user = True
+    target.animation_data_clear()
+
+
+SLOTTED = (_spare_action_of_an_object,) if bpy.app.version >= (4, 4) else ()
+"""Before, an action does not say what it is for."""
+
+
+@pytest.mark.parametrize("use", [_parent, *OF_BONES_AND_OBJECTS, *SLOTTED])
+def test_an_empty_that_is_used_stays(tasks, add, use):
     ob = rigs.biped()
     lasts = add(ob, "shin.L", "shin.R", controls="EMPTIES")
-    _empty().parent = lasts[0].planar_ik.target
-    tasks("removing").remove(bpy.context, lasts)
+    use(lasts[0].planar_ik.target, "")
+    assert tasks("removing").remove(bpy.context, lasts) == ["target_shin.L"]
     assert "target_shin.L" in bpy.data.objects
     assert "target_shin.R" not in bpy.data.objects

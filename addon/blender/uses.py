@@ -1,0 +1,111 @@
+"""What uses objects and bones: all data-blocks that refer to them, and actions that would animate them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+from bpy.types import ID, Collection, Object, Scene, Screen, WindowManager, WorkSpace
+
+from .animation import actions_besides, all_curve_lists, curves_everywhere, drivers_of
+from .dependencies import Carrier, constraint_targets
+from .types import BACKUP, all_objects, is_armature, split_path
+
+SHOWING = (Collection, Scene)
+"""What has an object in it and does not need it for that."""
+
+NOT_LOOKED_INTO = (*SHOWING, Screen, WindowManager, WorkSpace)
+"""What has no part that names a bone of an object."""
+
+LEFT_OUT = {"rna_type", "name", "original", "animation_data", "pose", "library", "override_library", "preview"}
+"""What of a data-block or its parts is not looked at for names of bones."""
+
+MOST, DEEP = 256, 2
+"""How many there are at most of what names bones, as modifiers, and how deep in a data-block."""
+
+
+def users_of(ob: Object) -> set[Any]:
+    """What in the file needs an object, besides the collections and scenes that show it: what refers to it, and actions
+    that would animate it."""
+    needing = {user for user in _referring([ob])[ob] if not isinstance(user, SHOWING) or _is_read(user, ob)}
+    return needing | {action for action in bpy.data.actions if _is_for(action, ob)}
+
+
+def used_bones(armatures: set[Any]) -> set[tuple[Any, str]]:
+    """The bones of armatures that something uses, each with its armature: as parent, or by name from any data-block
+    that refers to an object of theirs; and those that have keys or drivers themselves, or in actions that nothing uses
+    now."""
+    used = {(armature, bone.parent.name) for armature in armatures for bone in armature.bones if bone.parent}
+    rigs: list[Any] = [ob for ob in all_objects() if is_armature(ob) and ob.data in armatures]
+    users = _referring(rigs)
+    for rig in rigs:
+        names = {name for user in {rig, *users[rig]} for name in _named_by(user, rig)}
+        names |= {bone.custom_shape_transform.name for bone in rig.pose.bones if bone.custom_shape_transform}
+        curves = [*curves_everywhere(rig), *drivers_of(rig), *curves_everywhere(rig.data), *drivers_of(rig.data)]
+        for action in actions_besides(rig, ("pose.bones[",)):
+            lists = all_curve_lists(action) if not action.name.startswith(BACKUP) else ()
+            curves += [curve for each in lists for curve in each]
+        names |= {split_path(curve.data_path)[0] for curve in curves}
+        used |= {(rig.data, name) for name in names}
+    return used
+
+
+def _referring(objects: list[Any]) -> dict[Any, set[Any]]:
+    """The data-blocks that refer to objects, without copies that a task keeps in case it fails."""
+    find: Any = bpy.data.user_map  # the stubs say that it needs more
+    users = find(subset=objects) if objects else {}  # of none, Blender gives those of all
+    return {ob: {user for user in users.get(ob, ()) if not user.name.startswith(BACKUP)} for ob in objects}
+
+
+def _is_read(user: Any, ob: Object) -> bool:
+    return any(other == ob for curve in _drivers_in(user) for other, _ in _read_by(curve))
+
+
+def _is_for(action: Any, ob: Object) -> bool:
+    """Whether an action has a slot that is meant for an object (4.4)."""
+    slots = getattr(action, "slots", ())
+    return not action.name.startswith(BACKUP) and any(slot.identifier == f"OB{ob.name}" for slot in slots)
+
+
+def _named_by(user: Any, rig: Object) -> Iterator[str]:
+    """What a data-block names beside a rig: among these are the bones that it uses."""
+    for curve in _drivers_in(user):
+        yield from (bone for ob, bone in _read_by(curve) if ob == rig)
+    if isinstance(user, Object):
+        owners = [user, *(user.pose.bones if is_armature(user) else ())]
+        targets = (each for owner in owners for made in owner.constraints for each in constraint_targets(made))
+        yield from (bone for ob, bone in targets if ob == rig)
+    if not isinstance(user, NOT_LOOKED_INTO):
+        yield from _beside(user, rig, DEEP)
+
+
+def _beside(part: Any, rig: Object, depth: int) -> Iterator[str]:
+    """The words in those parts of a data-block that refer to a rig."""
+    words, refers = [], False
+    for each in part.bl_rna.properties:
+        name, kind = each.identifier, each.type
+        # Those of add-ons come into being as they are looked at.
+        if name in LEFT_OUT or each.is_runtime or kind not in {"STRING", "POINTER", "COLLECTION"}:
+            continue
+        value: Any = getattr(part, name, None)
+        if kind == "STRING":
+            words.append(value)
+        elif kind == "POINTER":
+            refers |= value == rig
+        inner = [value] if kind == "POINTER" else value if kind == "COLLECTION" and len(value) <= MOST else ()
+        for one in inner if depth else ():
+            if one is not None and not isinstance(one, ID):
+                yield from _beside(one, rig, depth - 1)
+    yield from filter(None, words if refers else ())
+
+
+def _drivers_in(user: Any) -> list[Any]:
+    """The drivers of a data-block, and of the node tree in it."""
+    return [curve for owner in (user, getattr(user, "node_tree", None)) for curve in drivers_of(owner)]
+
+
+def _read_by(curve: Any) -> list[Carrier]:
+    """The objects and bones that a driver reads anything of."""
+    targets = [target for variable in curve.driver.variables for target in variable.targets]
+    return [(target.id, target.bone_target or split_path(target.data_path)[0]) for target in targets]

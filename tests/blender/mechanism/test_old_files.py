@@ -1,0 +1,69 @@
+"""Files of 2.7x and 2.8x keep rest matrices that Blender makes anew as Edit Mode is left, a little elsewhere."""
+
+from __future__ import annotations
+
+import ctypes
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Vector
+
+from tests.blender import rigs
+from tests.blender.mechanism import legs
+
+SHIFT = Vector((4e-4, -6e-4, 3e-4))
+"""By how much a knee goes elsewhere, in a leg of 0.9."""
+
+
+def as_old(ob, *knees):
+    """Have the first and second of each two bones meet elsewhere once Edit Mode was left, as in an old file: what it
+    has written of heads and tails does not fit its matrices."""
+    rigs.activate(ob, "OBJECT")
+    for upper, lower in knees:
+        ends_of(ob.data.bones[upper])[3:] += np.array(SHIFT, np.float32)
+        ends_of(ob.data.bones[lower])[:3] += np.array(SHIFT, np.float32)
+    rigs.activate(ob, "POSE")
+
+
+def ends_of(bone):
+    """Head and tail of a bone in the armature, in Blender's own memory: Python may read but not set them."""
+    memory = np.frombuffer((ctypes.c_char * 320).from_address(bone.as_pointer()), np.float32)
+    ends = np.array([*bone.head_local, *bone.tail_local], np.float32)
+    (start,) = (i for i in range(len(memory) - 5) if np.array_equal(memory[i : i + 6], ends))
+    return memory[start : start + 6]
+
+
+def test_edit_mode_shifts_the_rest_pose():
+    ob = rigs.biped()
+    as_old(ob, ("thigh.L", "shin.L"))
+    before = np.array(ob.data.bones["shin.L"].matrix_local)
+    for expected in (3e-4, 0.0):
+        rigs.activate(ob, "EDIT")
+        rigs.activate(ob, "POSE")
+        after = np.array(ob.data.bones["shin.L"].matrix_local)
+        assert (np.abs(after - before).max() > expected) == (expected > 0.0)
+        before = after
+
+
+@pytest.mark.parametrize("settings", [{}, {"plane": "POLE", "softness": 0.1, "stretch": 0.3}])
+def test_a_limb_put_on_the_rig_fits_it(addon, settings):
+    ob = rigs.biped()
+    as_old(ob, ("thigh.L", "shin.L"))
+    last = legs.leg(addon, settings, ob)
+    assert legs.problem(addon, last) == ""
+    assert legs.worst(last) < 2e-5
+
+
+def test_a_limb_that_was_converted_fits_it(addon):
+    ob = rigs.biped()
+    last = ob.pose.bones["shin.L"]
+    ik = last.constraints.new("IK")
+    ik.target, ik.chain_count = legs.empty("target.L", (0.15, -0.2, 0.25)), 2
+    as_old(ob, ("thigh.L", "shin.L"), ("thigh.R", "shin.R"))
+    knee = rigs.matrices(ob, ["shin.L"])[0, :3, 3]
+    addon("limb.tasks.converting").convert(bpy.context, [last], mode="RIG")
+    last = ob.pose.bones["shin.L"]
+    assert last.planar_ik.reach == "REACHED"
+    assert last.planar_ik.message == "On target"
+    assert np.abs(rigs.matrices(ob, ["shin.L"])[0, :3, 3] - knee).max() < 2e-3
