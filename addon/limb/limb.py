@@ -62,8 +62,9 @@ class PlanarIK:
             with _wholly(self.bone):
                 _make(self.bone)
         elif not value and GROUP in self.bone:  # type: ignore[operator]
-            remove(bpy.context, [self.bone])
-            tag(ob.pose.bones[name])
+            with _wholly(self.bone):
+                remove(bpy.context, [self.bone])
+                tag(ob.pose.bones[name])
 
     @property
     def chain_count(self) -> int:
