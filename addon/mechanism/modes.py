@@ -71,9 +71,9 @@ def _rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
 
 
 def unfit(lasts: Sequence[PoseBone]) -> list[PoseBone]:
-    """The limbs on the rigs of these whose mechanisms have to be made anew, and can be."""
+    """The limbs on the rigs of these whose mechanisms have to be made anew, or whose foot is gone."""
     limbs = [last for ob in by_rig(lasts) for last in limbs_of(ob)]
-    return [last for last in limbs if bones_of_limb(last) and problem_of(last)]
+    return [last for last in limbs if bones_of_limb(last) and (problem_of(last) or is_foot_gone(last))]
 
 
 def _named(lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str]]:
