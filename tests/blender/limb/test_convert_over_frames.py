@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import random
-from math import pi
 
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
 
 from tests.blender import rigs
+from tests.blender.limb.test_converting import leg
 
 FRAMES = range(1, 31)
 KEYED = (1, 9, 17, 30)
 NAMES = ("thigh.L", "shin.L", "foot.L")
-
-
-def leg(pole=False):
-    """A biped whose left leg has Blender's own IK constraint, whose target, hips and FK pose are keyed."""
-    ob = rigs.biped()
-    rigs.activate(ob, "EDIT")
-    for name, head in (("foot_ik", (0.1, 0.02, 0.1)), ("knee_ik", (0.12, -1.0, 0.55))):
-        bone = ob.data.edit_bones.new(name)
-        bone.head, bone.tail = head, Vector(head) + Vector((0, 0, 0.1))
-    bpy.ops.object.mode_set(mode="POSE")
-    last = ob.pose.bones["shin.L"]
-    ik = last.constraints.new("IK")
-    ik.target, ik.subtarget, ik.chain_count, ik.use_stretch = ob, "foot_ik", 2, False
-    if pole:
-        ik.pole_target, ik.pole_subtarget, ik.pole_angle = ob, "knee_ik", -pi / 2
-    return ob, last
 
 
 def animate(ob, rng, fk=1.0):
@@ -66,7 +49,7 @@ def convert(tasks):
 @pytest.mark.parametrize("pole", [False, True])
 def test_every_frame_looks_as_before(convert, tasks, mode, pole):
     for seed in range(3):
-        ob, last = leg(pole)
+        ob, last, _ = leg(pole)
         animate(ob, random.Random(seed))
         bpy.context.scene.frame_set(5)
         before = seen(ob)
@@ -107,7 +90,7 @@ REFUSED.remove((_copy_rotation, "RIG"))  # what comes after it on the bone has t
 
 @pytest.mark.parametrize(("other", "mode"), REFUSED)
 def test_what_else_moves_it_is_refused(convert, addon, other, mode):
-    ob, last = leg()
+    ob, last, _ = leg()
     animate(ob, random.Random(1), fk=0.1)
     other(ob)
     bpy.context.scene.frame_set(1)
@@ -120,7 +103,7 @@ def test_what_else_moves_it_is_refused(convert, addon, other, mode):
 
 def test_other_actions_are_named_or_kept(convert, tasks):
     for all_actions in (False, True):
-        ob, last = leg()
+        ob, last, _ = leg()
         animate(ob, random.Random(1))
         other = ob.animation_data.action
         other.use_fake_user, other.name = True, f"walk {all_actions}"
