@@ -314,14 +314,14 @@ def test_a_rig_of_the_same_armature(addon: Any) -> None:
 def test_undo_has_no_half_step(addon: Any, monkeypatch: Any, name: str) -> None:
     bpy.context.preferences.edit.use_global_undo = True
     leg("RIG")
-    module = {"remove": "limb.home", "switch": "limb.tasks.snapping", "bake": "bake.keys"}[name]
+    module = {"remove": "limb.home", "switch": "limb.tasks.snapping", "bake": "limb.home"}[name]
     broken = {"remove": "is_ours", "switch": "key_changes_from", "bake": "path_to_influence"}[name]
     bpy.data.objects["rig"]["step"] = 1
     bpy.ops.ed.undo_push(message="one")
     bpy.data.objects["rig"]["step"] = 2
     bpy.ops.ed.undo_push(message="two")
 
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("on purpose")
 
     for each in [addon(module), *(addon(f"bake.{file}") for file in ("job", "passes")), addon("mechanism.build")]:
