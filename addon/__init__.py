@@ -7,11 +7,9 @@ from types import ModuleType
 
 def _rooms() -> tuple[ModuleType, ...]:
     """What is made known to Blender, in this order."""
-    from . import cli, live, ui
-    from .limb import limb
-    from .mechanism import modes
+    from . import cli, live, planar_ik, ui
 
-    return limb, modes, live, ui, cli
+    return planar_ik, live, ui, cli
 
 
 def register() -> None:

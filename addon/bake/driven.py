@@ -17,8 +17,8 @@ from ..blender.animation import animated_paths, curves_everywhere, driver_of, st
 from ..blender.dependencies import is_python
 from ..blender.stepping import times_of
 from ..blender.types import scene_of
-from ..limb.home import path_to_influence
 from ..limb.settings import SLIDER
+from ..limb.storage import path_to_influence
 from .frames import shot, step_apart
 from .recording import Evaluated
 from .way import Way

@@ -21,11 +21,11 @@ from ..blender.editing import edit_mode
 from ..blender.rotation import rotation_channel
 from ..blender.stepping import times_of
 from ..blender.types import ArmatureObject, scene_of, split_path, takes_bones
-from ..limb.home import limbs_of, line_of
 from ..limb.settings import SLIDERS
-from ..limb.tasks.removing import remove
+from ..limb.storage import limbs_of, line_of
 from ..limb.words import Refused
 from ..live import refresh
+from ..tasks.removing import remove
 from .frames import shot, step_apart
 from .recording import Evaluated, Recording, new_recording, poses_of, readers_of
 from .request import Request

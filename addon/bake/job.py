@@ -13,11 +13,11 @@ from ..blender.editing import mute_drivers
 from ..blender.stepping import times_of
 from ..blender.transaction import all_or_nothing
 from ..blender.types import scene_of
-from ..limb.home import Hooks, group_of, path_to_influence
-from ..limb.tasks.removing import remove
+from ..limb.storage import group_of, mode_of, path_to_influence
 from ..limb.whole import concerned
 from ..limb.words import Refused
 from ..live import refresh
+from ..tasks.removing import remove
 from .driven import driver_of_influence, influence_outside
 from .game import bake_for_game
 from .passes import go_through
@@ -59,7 +59,7 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
 def _steps(
     context: Context, request: Request, lasts: list[PoseBone], notes: list[Refused]
 ) -> Generator[float, None, Report]:
-    modes = [Hooks.mode(last) for last in lasts]
+    modes = [mode_of(last) for last in lasts]
     names = [(last.id_data.name, last.name) for last in lasts]
     way = way_of(lasts)
     if request.for_game:

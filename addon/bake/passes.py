@@ -19,9 +19,9 @@ from ..blender.action_writer import ActionWriter, trial
 from ..blender.animation import animated_paths, curves_of
 from ..blender.stepping import times_of
 from ..blender.types import scene_of, split_path
-from ..limb.home import bones_of_limb, has_slider, path_to_influence
 from ..limb.settings import SLIDER
-from ..limb.tasks.feet import foot_follows
+from ..limb.storage import bones_of_limb, has_slider, path_to_influence
+from ..tasks.feet import foot_follows
 from .frames import shot, step_apart
 from .recording import new_recording, readers_of
 from .results import Course, Key, bones_read, courses_of

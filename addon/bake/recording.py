@@ -13,8 +13,8 @@ from ..blender.animation import animated_paths
 from ..blender.channels import SIZES
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, has_bone, path_to_bone, path_to_custom
-from ..limb.home import by_rig
 from ..limb.settings import SLIDERS
+from ..limb.storage import by_rig
 from ..limb.table import Table, table_of
 
 Array = NDArray[Any]

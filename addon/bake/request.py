@@ -11,11 +11,11 @@ from bpy.types import PoseBone
 from ..blender.animation import animated_paths, drivers_of
 from ..blender.rotation import SIZES
 from ..blender.types import path_to_bone
-from ..limb.home import bones_of_limb
-from ..limb.status import check as check_target
-from ..limb.tasks.checking import check_editable
-from ..limb.tasks.over_frames import check_keys
+from ..limb.storage import bones_of_limb
 from ..limb.words import Refused
+from ..tasks.checking import check_editable
+from ..tasks.over_frames import check_keys
+from ..tasks.status import check as check_target
 from .way import is_live, strange_constraints
 
 MOST_FRAMES = 1_000_000

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.types import path_to_bone
-from ..limb.home import line_of
 from ..limb.solving import Found, at_rest, own_size, scaled_bones, scales_of, solve
-from ..limb.status import MISSED, ROUNDING
+from ..limb.storage import line_of
 from ..limb.table import Limb, joints_in
-from ..limb.tasks.feet import foot_follows
 from ..limb.tips import foot_of
 from ..solver.matrices import applied, inverted, inverted_all
 from ..solver.reference import Reference
+from ..tasks.feet import foot_follows
+from ..tasks.status import MISSED, ROUNDING
 from .recording import Recording, Rig, channel_of, places_of, poses_of, worlds_of
 from .transforms import carried, local, rigid, turns_of
 

@@ -12,7 +12,7 @@ from ..blender.animation import driver_of, drivers_of
 from ..blender.dependencies import Carrier, Dependencies, driver_targets, is_python
 from ..blender.types import is_armature
 from ..limb.follow import follow_of
-from ..limb.home import Hooks, bones_of_limb, home_of, is_ours, limbs_of, line_of
+from ..limb.storage import bones_of_limb, home_of, is_ours, limbs_of, line_of, mode_of
 from ..live.plan import is_posed, levels_of
 from ..mechanism.parts import POSE
 
@@ -46,7 +46,7 @@ def levels_among(lasts: Sequence[PoseBone], carriers: set[Carrier]) -> list[list
 
 def is_live(last: PoseBone) -> bool:
     """Whether the extension poses a limb, frame by frame."""
-    return bool(Hooks.mode(last) == "LIVE")
+    return bool(mode_of(last) == "LIVE")
 
 
 def strange_constraints(last: PoseBone) -> list[Any]:

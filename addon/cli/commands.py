@@ -14,8 +14,11 @@ import bpy
 from bpy.types import PoseBone
 
 from ..blender.types import view_layer_of
+from ..limb.follow import follow_of
+from ..limb.storage import choices_of, mode_of
 from ..limb.words import Refused
-from ..mechanism import modes
+from ..mechanism.checking import problem_of
+from ..tasks import modes
 from .arguments import DONE, FAILED, FOUND, output_of
 from .making import make_limbs
 from .reporting import bake_limbs, report_limbs
@@ -95,7 +98,7 @@ def to_rig(arguments: Namespace, source: Path) -> list[Line]:
 def rebuild(arguments: Namespace, source: Path) -> list[Line]:
     """Make the mechanisms anew that do not fit their limbs any more, and write the file."""
     view_layer_of(bpy.context).update()
-    lasts = _some(source, [last for last in _in_mode(arguments, "RIG") if modes.problem_of(last)])
+    lasts = _some(source, [last for last in _in_mode(arguments, "RIG") if problem_of(last)])
     modes.rebuild(bpy.context, lasts)
     return _saved(arguments, source, [_named(last) for last in lasts])
 
@@ -117,13 +120,18 @@ def _some(source: Path, lasts: list[PoseBone]) -> list[PoseBone]:
 
 
 def _in_mode(arguments: Namespace, mode: str) -> list[PoseBone]:
-    return [last for last in limbs_chosen(arguments) if modes.mode_of(last) == mode]
+    return [last for last in limbs_chosen(arguments) if mode_of(last) == mode]
 
 
 def _named(last: PoseBone) -> Line:
-    limb = last.planar_ik  # type: ignore[attr-defined]
-    follows = limb.subtarget or (limb.target.name if limb.target else None)
-    return {"object": last.id_data.name, "limb": last.name, "mode": limb.mode, "plane": limb.plane, "target": follows}
+    target, subtarget = follow_of(last).pairs[0]
+    return {
+        "object": last.id_data.name,
+        "limb": last.name,
+        "mode": mode_of(last),
+        "plane": choices_of(last)["plane"],
+        "target": subtarget or (target.name if target else None),
+    }
 
 
 def _saved(arguments: Namespace, source: Path, lines: list[Line]) -> list[Line]:

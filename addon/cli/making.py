@@ -11,11 +11,11 @@ import bpy
 from bpy.types import Object, PoseBone
 
 from ..blender.types import ArmatureObject, view_layer_of
-from ..limb.home import is_limb
-from ..limb.tasks.adding import Request, add
-from ..limb.tasks.finding import limb_at
+from ..limb.storage import is_limb
 from ..limb.words import Refused
-from ..mechanism import modes
+from ..tasks import modes
+from ..tasks.adding import Request, add
+from ..tasks.finding import limb_at
 from .shots import rigs_of
 
 

@@ -12,9 +12,9 @@ from bpy.types import PoseBone
 from ..bake import Request, bake, frames_between
 from ..blender.editing import frame_kept, set_frame
 from ..blender.types import scene_of, view_layer_of
-from ..limb.home import by_rig
-from ..limb.status import OFF, Status, statuses
+from ..limb.storage import by_rig, mode_of
 from ..solver.reach import Reach
+from ..tasks.status import OFF, Status, statuses
 from .shots import say
 
 Line = dict[str, Any]
@@ -64,7 +64,7 @@ def _line(last: PoseBone, seen: list[Seen]) -> Line:
     line: Line = {
         "object": last.id_data.name,
         "limb": last.name,
-        "mode": last.planar_ik.mode,  # type: ignore[attr-defined]
+        "mode": mode_of(last),
         "first": seen[0].frame,
         "last": seen[-1].frame,
         "frames": len(seen),

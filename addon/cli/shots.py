@@ -16,7 +16,7 @@ from bpy.types import Object, PoseBone
 from ..blender.animation import drivers_of
 from ..blender.dependencies import is_python
 from ..blender.types import is_armature
-from ..limb.home import limbs_of
+from ..limb.storage import limbs_of
 from ..limb.words import Refused
 
 

@@ -8,7 +8,7 @@ from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Matrix, Vector
 
 from ..blender.types import has_bone, is_armature
-from .home import home_of
+from .storage import home_of
 
 
 class Follow(NamedTuple):

@@ -17,8 +17,8 @@ from ..blender.dependencies import Dependencies, driver_targets
 from ..blender.rotation import rotation_channel, set_turn, to_quaternion
 from ..blender.types import bones_of, carried_by, path_to_custom, split_path, view_layer_of
 from .follow import matrix_of
-from .home import bones_of_limb, limbs_of
 from .settings import SLIDER
+from .storage import bones_of_limb, limbs_of
 from .words import Refused
 
 SETTLED = 1e-6

@@ -22,8 +22,8 @@ from bpy.types import PoseBone
 from ..solver.groups import bends_to_and_fro, members
 from ..solver.matrices import Matrix, cross, inverted, rotation, unit
 from ..solver.ops import FLOATS
-from .home import check_whole, group_of, is_part, line_of, links_of
 from .sides import axes_kept
+from .storage import check_whole, group_of, is_part, line_of, links_of
 from .tips import matrix_of, tip_of
 
 Turn = tuple[float, float, float, float]

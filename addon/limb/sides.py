@@ -8,8 +8,8 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..blender.names import side_of
-from .home import group_of
 from .settings import GROUP
+from .storage import group_of
 
 KEPT_ON = "kept_on"
 """What the group calls the side on which its axes were found: that of the name, and that of the armature's X."""

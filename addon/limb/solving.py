@@ -22,9 +22,9 @@ from ..blender.types import ArmatureObject, carried_by
 from ..solver.limb import Plane, Poses, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from .follow import place_of
-from .home import bones_of_limb, has_slider, line_of
 from .settings import SLIDERS
 from .shape import IDENTITY, Shape, squared
+from .storage import bones_of_limb, has_slider, line_of
 from .table import Limb, Part, Table, table_of
 from .tips import matrix_of
 

@@ -20,10 +20,10 @@ from ..solver.ops import ARRAYS, FLOATS
 from ..solver.reference import Reference, reference
 from ..solver.triangle import bones, limited_range
 from .follow import Follow, follow_of
-from .home import bones_of_limb, choices_of, has_slider
 from .settings import SLIDERS, UNLIMITED, Slider
 from .shape import IDENTITY, Shape, is_zigzag, shape_of
 from .sides import outwards
+from .storage import bones_of_limb, choices_of, has_slider
 from .tips import matrix_of
 
 Array = NDArray[Any]

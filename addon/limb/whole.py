@@ -11,7 +11,7 @@ from bpy.types import Context, Object
 from ..blender.transaction import all_or_nothing
 from ..blender.types import is_armature
 from .follow import follow_of
-from .home import limbs_of
+from .storage import limbs_of
 
 Rest = ParamSpec("Rest")
 Found = TypeVar("Found")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..limb.home import Hooks
 from . import handlers, settings
 from .handlers import refresh
 from .posing import is_posing
@@ -12,7 +11,6 @@ __all__ = ["is_posing", "refresh", "register", "unregister"]
 
 def register() -> None:
     """Give scenes their settings, and start to listen."""
-    Hooks.refresh = staticmethod(refresh)
     settings.register()
     handlers.register()
 

@@ -18,9 +18,9 @@ from ..blender.dependencies import Carrier, Dependencies
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, all_objects, is_armature, is_evaluated
 from ..limb.follow import follow_of
-from ..limb.home import Hooks, bones_of_limb, by_rig, limbs_of, line_of
 from ..limb.settings import GROUP, SLIDERS
 from ..limb.solving import scaled_bones, scales_of
+from ..limb.storage import bones_of_limb, by_rig, limbs_of, line_of, mode_of
 from ..limb.table import Table, table_of
 
 
@@ -93,7 +93,7 @@ def make_plan(depsgraph: Depsgraph) -> Plan:
 
 def is_posed(last: PoseBone) -> bool:
     """Whether a limb is posed live: nothing on the rig poses it, and all its bones are there."""
-    return Hooks.mode(last) == "LIVE" and bool(bones_of_limb(last))
+    return mode_of(last) == "LIVE" and bool(bones_of_limb(last))
 
 
 SIMULATIONS = {"CLOTH", "DYNAMIC_PAINT", "FLUID", "NODES", "PARTICLE_SYSTEM", "SOFT_BODY"}

@@ -8,8 +8,6 @@ import bpy
 from bpy.props import BoolProperty, PointerProperty
 from bpy.types import Context, PropertyGroup, Scene
 
-from ..limb.home import Hooks
-
 SCENE: Any = Scene
 
 
@@ -41,8 +39,7 @@ def is_live(scene: Scene) -> bool:
 
 
 def register() -> None:
-    """Give scenes these settings, and tell `addon.limb` of them."""
-    Hooks.is_live = staticmethod(is_live)
+    """Give scenes these settings."""
     bpy.utils.register_class(PlanarIKScene)
     SCENE.planar_ik = PointerProperty(type=PlanarIKScene)
 

@@ -14,9 +14,9 @@ from ..blender.animation import drivers_of, drop_if_empty
 from ..blender.editing import collect, edit_mode, frame_held, remove_bones, unkeyed_kept
 from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, all_objects, is_armature, path_to_bone, path_to_custom, split_path
-from ..limb.follow import Follow
-from ..limb.home import align, by_rig, is_ours, line_of
+from ..limb.follow import Follow, follow_of
 from ..limb.settings import MADE_BY_US, PART
+from ..limb.storage import align, by_rig, is_ours, line_of
 from .found import SPEC, found_on
 from .parts import Constraint, Driver, Parts, Variable, parts_of
 from .spec import Spec, to_json
@@ -60,9 +60,9 @@ def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
     _take_away(context, left)
 
 
-def retarget(last: PoseBone, follow: Follow) -> None:
-    """Have a limb's mechanism follow something else."""
-    ob: ArmatureObject = last.id_data
+def retarget(last: PoseBone) -> None:
+    """Have the mechanism of a limb, if it has one, follow what its IK constraint says."""
+    ob, follow = last.id_data, follow_of(last)
     names = found_on(ob).parts_of(last.name)
     for role, followed in (("measure", follow.pairs[0]), ("side", follow.pairs[1])):
         for constraint in ob.pose.bones[names[role]].constraints if role in names else ():

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bpy.types import PoseBone
+
 from ..blender.types import ArmatureObject
-from ..limb.follow import Follow
+from ..limb.follow import Follow, follow_of
+from ..limb.storage import bones_of_limb, is_on_rig
 from .build import aim_of, names_in
 from .found import Found, built_of, found_on
 from .parts import Constraint, parts_of
-from .spec import Spec, differs
+from .spec import Spec, differs, spec_of
 
 EDITED = "Bones or settings of '{bone}' were edited: rebuild the limb"
 BROKEN = "The helper bones of '{bone}' are missing or edited: rebuild the limb"
@@ -18,10 +21,19 @@ AIMED = "The helper bones of '{bone}' follow something else: rebuild the limb"
 """What may be wrong with a limb on the rig."""
 
 
-def problems(ob: ArmatureObject, limbs: Sequence[tuple[Spec, Follow]]) -> list[str]:
-    """What is wrong with the mechanisms of limbs of one rig, given what each is to be and to follow; "" without."""
-    found = found_on(ob)
-    return [_problem(found, spec, follow) for spec, follow in limbs]
+def problem_of(last: PoseBone) -> str:
+    """What is wrong with the mechanism of a limb, as a sentence with {bone} in it; "" if nothing, or without one."""
+    return problems_of([last])[0]
+
+
+def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
+    """`problem_of` each of some limbs of one rig."""
+    on_rig = {last.name: last for last in lasts if is_on_rig(last) and bones_of_limb(last)}
+    if not on_rig:
+        return [""] * len(lasts)
+    found = found_on(lasts[0].id_data)
+    problems = {name: _problem(found, spec_of(last), follow_of(last)) for name, last in on_rig.items()}
+    return [problems.get(last.name, "") for last in lasts]
 
 
 def _problem(found: Found, spec: Spec, follow: Follow) -> str:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from bpy.types import PoseBone
-
 from ..blender.animation import drivers_of
 from ..blender.types import ArmatureObject, split_path
-from ..limb.home import is_ours, line_of
 from ..limb.settings import PART, SLIDER
 from .parts import ROLES
 from .spec import Spec, from_json
@@ -91,8 +88,3 @@ def _reads_slider(curve: Any) -> str:
         if bone and SLIDER["flip"].key in path:
             return bone
     return ""
-
-
-def is_on_rig(last: PoseBone) -> bool:
-    """Whether a limb has a mechanism, whole or not."""
-    return any(is_ours(each) for bone in line_of(last) for each in bone.constraints)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import PoseBone
 
-from ..limb.home import choices_of, has_slider
 from ..limb.shape import is_zigzag, shape_of
 from ..limb.sides import outwards
+from ..limb.storage import choices_of, has_slider
 
 CLOSE = 1e-5
 """By how much numbers may differ, as a fraction of the limb's length or of 1, for a mechanism still to fit."""

@@ -10,12 +10,12 @@ from mathutils import Vector
 
 from ..blender.dependencies import Carrier, Dependencies
 from ..limb.follow import matrix_of
-from ..limb.home import line_of
 from ..limb.shape import make_shape
-from ..limb.tasks.checking import check
-from ..limb.tasks.finding import Suggestion, is_limb_bone, limb_at, limbs_suggested
+from ..limb.storage import line_of
 from ..limb.tips import foot_of, tip_of
 from ..limb.words import Refused
+from ..tasks.checking import check
+from ..tasks.finding import Suggestion, is_limb_bone, limb_at, limbs_suggested
 
 AT_TIP = 0.1
 """How far from a limb's tip what is meant as its target may begin, as a part of the limb's length."""

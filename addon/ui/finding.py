@@ -10,11 +10,11 @@ from bpy.types import Context, Object, PoseBone
 from ..blender.dependencies import Carrier
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
 from ..limb.follow import Follow, follow_of, read
-from ..limb.home import check_whole, is_left, limbs_of, line_of
-from ..limb.tasks.constraints import candidates, last_of
+from ..limb.storage import check_whole, is_left, limbs_of, line_of
 from ..limb.tips import foot_of
 from ..limb.whole import concerned
 from ..limb.words import Refused
+from ..tasks.constraints import candidates, last_of
 
 
 def limbs_meant(context: Context) -> list[PoseBone]:

@@ -9,9 +9,8 @@ import bpy
 from bpy.types import Context, Menu
 
 from ..blender.types import is_armature
-from ..limb.home import is_converted
-from ..limb.tasks.constraints import candidates
-from ..mechanism.modes import mode_of
+from ..limb.storage import is_converted, mode_of
+from ..tasks.constraints import candidates
 from .finding import limbs_in_view, limbs_meant
 from .operators import adding, baking, converting, setting, switching
 

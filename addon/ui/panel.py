@@ -11,15 +11,16 @@ from bpy.types import Context, Panel, PoseBone
 from bpy.utils import escape_identifier
 
 from ..blender.types import scene_of
-from ..limb.home import choices_of, has_slider, is_converted, limbs_of
 from ..limb.moving import rig_slider
 from ..limb.settings import SLIDER
-from ..limb.status import Status
-from ..limb.tasks.feet import foot_follows
-from ..limb.tasks.finding import limb_suggested
+from ..limb.storage import choices_of, has_slider, is_converted, limbs_of, mode_of
 from ..limb.tips import foot_of
 from ..limb.words import told
 from ..solver.reach import Reach
+from ..tasks.defining import read_followed
+from ..tasks.feet import foot_follows
+from ..tasks.finding import limb_suggested
+from ..tasks.status import Status, status_now
 from .finding import convertible, left_at, limb_meant, rig_in_view
 from .operators.mending import MENDS, mends_for, mends_for_adding
 from .operators.selecting import PARTS, find_parts
@@ -75,7 +76,7 @@ class VIEW3D_PT_planar_ik(_InSidebar, Panel):
         if last is None:
             draw_adding(layout, context)
             return
-        status = last.planar_ik.status  # type: ignore[attr-defined]
+        status = status_now(context, last)
         draw_state(layout, context, last, status)
         draw_parts(layout, last)
         layout.use_property_split = True
@@ -217,10 +218,10 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
         last = limb_meant(context)
         if last is None:
             return
-        limb, choices = last.planar_ik, choices_of(last)  # type: ignore[attr-defined]
+        choices, mode = choices_of(last), mode_of(last)
         for text, part, name in (("Target", "TARGET", "target"), ("Pole", "POLE", "pole_target")):
-            followed = getattr(limb, name)
-            bone = getattr(limb, f"{name.removesuffix('target')}subtarget")
+            followed = read_followed(last, name)
+            bone = read_followed(last, f"{name.removesuffix('target')}subtarget")
             row = layout.row(align=True)
             row.label(text=text)
             label = (bone or followed.name) if followed else "-"
@@ -236,14 +237,14 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
             row.label(text="Stretch Limit")
             row.operator("pose.planar_ik_set", text=f"{choices['stretch_max']:.2f}").what = "STRETCH"
         row = layout.row(align=True)
-        row.operator("pose.planar_ik_to_rig", text="Rig", depress=limb.mode == "RIG")
-        row.operator("pose.planar_ik_to_live", text="Live", depress=limb.mode == "LIVE")
-        if limb.mode == "RIG":
+        row.operator("pose.planar_ik_to_rig", text="Rig", depress=mode == "RIG")
+        row.operator("pose.planar_ik_to_live", text="Live", depress=mode == "LIVE")
+        if mode == "RIG":
             layout.operator("pose.planar_ik_rebuild")
         if is_converted(last):
             layout.operator("pose.planar_ik_unconvert")
         layout.operator("pose.planar_ik_remove", text="Remove")
-        if limb.mode == "LIVE":
+        if mode == "LIVE":
             layout.prop(scene_of(context).planar_ik, "live")  # type: ignore[attr-defined]
 
 

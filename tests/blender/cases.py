@@ -132,7 +132,7 @@ def _make(last: Any, case: Case) -> None:
     if case["bones"] > 2:
         limb.chain_count = case["bones"]
     if case["has_twist"]:
-        installed.addon("limb.home").make_home(last, (2, 1))
+        installed.addon("limb.storage").make_home(last, (2, 1))
     limb.plane = case["plane"]
     limb.min_angle, limb.max_angle = case["limits"]
     if case["softness"] is not None:

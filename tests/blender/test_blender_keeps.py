@@ -23,10 +23,10 @@ def leg(addon):
         for name in ("toe.R", "foot.R", "shin.R", "thigh.R"):
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
         bpy.ops.object.mode_set(mode="POSE")
-        adding = addon("limb.tasks.adding")
+        adding = addon("tasks.adding")
         lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones[LEFT])]).lasts
         if mode == "RIG":
-            addon("mechanism.modes").to_rig(bpy.context, lasts)
+            addon("tasks.modes").to_rig(bpy.context, lasts)
         rigs.put(ob.pose.bones["target_shin.L"], Vector((0.12, -0.05, 0.25)))
         bpy.context.view_layer.update()
         return ob
@@ -241,7 +241,7 @@ REBUILD = [symmetrize, move_a_knee, apply_scale, apply_pose, join_into_another]
 def test_holds_once_rebuilt(leg, addon, mode, what):
     found = what(leg(mode))
     bpy.context.view_layer.update()
-    modes = addon("mechanism.modes")
+    modes = addon("tasks.modes")
     for ob, name in found if mode == "RIG" else ():
         last = ob.pose.bones[name]
         problem = modes.problem_of(last)

@@ -88,11 +88,11 @@ def test_what_is_seen_is_told_and_baked(addon, change):
 @pytest.mark.parametrize("kind", ["object", "bone"])
 def test_target_is_deleted(addon, mode, kind):
     ob = rigs.biped()
-    adding = addon("limb.tasks.adding")
+    adding = addon("tasks.adding")
     controls = "BONES" if kind == "bone" else "EMPTIES"
     lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])], controls).lasts
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, lasts)
+        addon("tasks.modes").to_rig(bpy.context, lasts)
     if kind == "bone":
         edit(ob, lambda bones: bones.remove(bones["target_shin.L"]))
     else:

@@ -32,7 +32,7 @@ def limbs_of_all_kinds(addon, mode):
     lasts = cases.crowd(cases.pairs())
     ob = rigs.biped()
     ob.name = "biped"
-    adding = addon("limb.tasks.adding")
+    adding = addon("tasks.adding")
     requests = [adding.Request(ob.pose.bones[f"{name}.{side}"]) for name in ("shin", "forearm") for side in "LR"]
     lasts += adding.add(bpy.context, requests[:2], knee="POLE").lasts
     lasts += adding.add(bpy.context, requests[2:], "EMPTIES").lasts
@@ -40,7 +40,7 @@ def limbs_of_all_kinds(addon, mode):
         last.planar_ik.softness, last.planar_ik.stretch = 0.1, 1.0
     if mode == "RIG":
         names = [(last.id_data, last.name) for last in lasts]
-        addon("mechanism.modes").to_rig(bpy.context, lasts)
+        addon("tasks.modes").to_rig(bpy.context, lasts)
         lasts = [ob.pose.bones[name] for ob, name in names]
     return lasts
 

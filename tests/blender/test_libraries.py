@@ -18,9 +18,9 @@ LIMBS = {"shin.L": "RIG", "shin.R": "LIVE"}
 def library(addon, tmp_path):
     """A file with a biped in a collection: one leg on the rig, one live, with targets that are bones."""
     ob = rigs.biped()
-    adding = addon("limb.tasks.adding")
+    adding = addon("tasks.adding")
     lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones[name]) for name in LIMBS]).lasts
-    addon("mechanism.modes").to_rig(bpy.context, lasts[:1])
+    addon("tasks.modes").to_rig(bpy.context, lasts[:1])
     return saved(ob, tmp_path)
 
 

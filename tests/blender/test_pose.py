@@ -20,7 +20,7 @@ def files(tmp_path_factory, addon):
     folder = tmp_path_factory.mktemp("poses")
     lasts = cases.crowd(CASES)
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "LIVE.blend"))
-    addon("mechanism.modes").to_rig(bpy.context, lasts)
+    addon("tasks.modes").to_rig(bpy.context, lasts)
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "RIG.blend"))
     return folder
 

@@ -49,7 +49,7 @@ def over_frames(ob):
 
 
 def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
-    convertible, suggested = addon("ui.finding").convertible, addon("limb.tasks.finding").limb_suggested
+    convertible, suggested = addon("ui.finding").convertible, addon("tasks.finding").limb_suggested
     found = {bone.name for bone in human.pose.bones if convertible([bone])}
     assert found >= {f"{name}_ik.{side}" for name in ("foot", "hand") for side in "LR"}
     assert not found & {"root", "torso", "chest", "head", "thigh_fk.L", "shin_fk.L", "spine_fk"}
@@ -64,7 +64,7 @@ def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
     assert own(bpy.context) == "SELECTED"
     human.data.bones.active = human.data.bones["foot_ik.L"]
     bpy.ops.pose.planar_ik_convert()
-    (last,) = addon("limb.home").limbs_of(human)
+    (last,) = addon("limb.storage").limbs_of(human)
     assert (last.name, last.planar_ik.reach) == ("MCH-shin_ik.L", "REACHED")
     assert addon("ui.finding").limb_meant(bpy.context) == last
 
@@ -76,7 +76,7 @@ def test_a_shot(addon, human, mode, tmp_path):
     before = over_frames(ob)
     bpy.context.scene.frame_set(FRAMES[0])
     bpy.ops.pose.planar_ik_convert(which="ALL", mode=mode)
-    lasts = addon("limb.home").limbs_of(ob)
+    lasts = addon("limb.storage").limbs_of(ob)
     assert len(lasts) == 4
     assert {last.planar_ik.mode for last in lasts} == {mode}
     now = over_frames(ob)
@@ -102,7 +102,7 @@ def reopened_without(path, name, now):
 def baked_and_back(addon, path, name, now, before):
     bpy.ops.wm.open_mainfile(filepath=path)
     ob = bpy.data.objects[name]
-    limbs = addon("limb.home").limbs_of
+    limbs = addon("limb.storage").limbs_of
     addon("bake").bake(bpy.context, addon("bake").Request(limbs(ob), range(1, 11)))
     assert np.abs(over_frames(ob) - now)[:, :, :3, 3].max() < 1e-4
     bpy.ops.wm.open_mainfile(filepath=path)

@@ -39,11 +39,11 @@ def legs(addon):
 
     def make(mode, knee, count, sides=(".L", ".R"), ob=None):
         ob = ob or biped(count)
-        adding = addon("limb.tasks.adding")
+        adding = addon("tasks.adding")
         requests = [adding.Request(ob.pose.bones[LAST[count] + side], LINKS[count]) for side in sides]
         lasts = adding.add(bpy.context, requests, knee=knee, foot=count == 2).lasts
         if mode == "RIG":
-            addon("mechanism.modes").to_rig(bpy.context, lasts)
+            addon("tasks.modes").to_rig(bpy.context, lasts)
         return ob
 
     return make
@@ -172,7 +172,7 @@ def test_symmetrize(legs, addon, mode, knee, count, bend):
     ob.pose.bones["hips"].rotation_quaternion = (1, 0, 0, 0)
     symmetrize(ob)
     if mode == "RIG":
-        addon("mechanism.modes").rebuild(bpy.context, [ob.pose.bones[LAST[count] + side] for side in (".L", ".R")])
+        addon("tasks.modes").rebuild(bpy.context, [ob.pose.bones[LAST[count] + side] for side in (".L", ".R")])
     update(ob)
     left, right = joints(ob, count)
     assert np.abs(left * ACROSS - right).max() < 2e-5
@@ -203,7 +203,7 @@ def test_a_leg_renamed_to_the_other_side(legs, addon, mode):
     update(ob)
     if mode == "RIG":
         assert "rebuild" in last.planar_ik.message
-        addon("mechanism.modes").rebuild(bpy.context, [last])
+        addon("tasks.modes").rebuild(bpy.context, [last])
         update(ob)
     assert np.abs(oracle.seen(last)[0] - oracle.expected(last).joints).max() < 2e-5
     assert last.planar_ik.reach == "REACHED"
@@ -223,16 +223,16 @@ def test_tasks_write_the_number_of_the_side(legs, addon, mode, knee, count):
             place.matrix_world = ob.matrix_world @ pole.matrix
             pole.constraints.new("COPY_LOCATION").target = place
     before = joints(ob, count)
-    addon("limb.tasks.snapping").switch(bpy.context, lasts, "FK")
+    addon("tasks.snapping").switch(bpy.context, lasts, "FK")
     for last in lasts:
         last["IK Swivel"] = 0.0
     update(ob)
-    addon("limb.tasks.snapping").switch(bpy.context, lasts, "IK")
+    addon("tasks.snapping").switch(bpy.context, lasts, "IK")
     update(ob)
     assert np.abs(joints(ob, count) - before).max() < 1e-4
     assert min(abs(last["IK Swivel"]) for last in lasts) > 0.3
     for plane in ("POLE", "FREE"):
-        addon("limb.tasks.bending").set_plane(bpy.context, lasts, plane)
+        addon("tasks.bending").set_plane(bpy.context, lasts, plane)
         update(ob)
         assert np.abs(joints(ob, count) - before).max() < 1e-4
 
@@ -241,7 +241,7 @@ def test_tasks_write_the_number_of_the_side(legs, addon, mode, knee, count):
 @pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
 def test_unlike_limbs_are_swapped(addon, mode, controls):
     """Each gets all of the other: plane, pole, features, how its foot follows, and what it stands at."""
-    rng, adding, ob = random.Random(f"{mode}{controls}"), addon("limb.tasks.adding"), biped(2)
+    rng, adding, ob = random.Random(f"{mode}{controls}"), addon("tasks.adding"), biped(2)
     for side, x in ((".L", 1), (".R", -1)):  # off what the targets' axes are
         ob.pose.bones["foot" + side].rotation_quaternion = rigs.turn(rng)
         ob.pose.bones["thigh" + side].rotation_quaternion = Quaternion((1, 0.3 * x, 0.1, 0.2)).normalized()
@@ -252,7 +252,7 @@ def test_unlike_limbs_are_swapped(addon, mode, controls):
     left.planar_ik.softness, left.planar_ik.swivel, right.planar_ik.flip = 0.2, 0.7, True
     right.planar_ik.stretch, right.planar_ik.max_angle, right.planar_ik.swivel = 0.5, 2.0, -0.4
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, lasts)
+        addon("tasks.modes").to_rig(bpy.context, lasts)
     for last in lasts:
         rigs.put(target_of(last), Vector(rigs.place(ob, "foot" + last.name[-2:])) + 0.2 * rigs.turn(rng).axis)
     update(ob)

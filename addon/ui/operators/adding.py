@@ -11,13 +11,13 @@ from bpy.types import Context, Event
 
 from ... import live
 from ...limb.follow import follow_of
-from ...limb.home import line_of
-from ...limb.tasks.adding import KEPT, Request, add
-from ...limb.tasks.constraints import candidates
-from ...limb.tasks.knees import bends_to
-from ...limb.tasks.removing import remove
+from ...limb.storage import line_of
 from ...limb.words import Refused, told
-from ...mechanism.modes import to_rig
+from ...tasks.adding import KEPT, Request, add
+from ...tasks.constraints import candidates
+from ...tasks.knees import bends_to
+from ...tasks.modes import to_rig
+from ...tasks.removing import remove
 from ..choosing import chosen
 from ..finding import convertible, selected_limbs
 from ..preferences import CONTROLS, KNEE, preference

@@ -9,12 +9,12 @@ from bpy.types import Context, PoseBone
 
 from ... import live
 from ...blender.types import is_armature, scene_of
-from ...limb.home import is_converted, limbs_of
-from ...limb.tasks.constraints import candidates
-from ...limb.tasks.converting import convert, unconvert
+from ...limb.storage import is_converted, limbs_of, mode_of
 from ...limb.words import Refused, told
 from ...live.settings import is_live
-from ...mechanism import modes
+from ...tasks import modes
+from ...tasks.constraints import candidates
+from ...tasks.converting import convert, unconvert
 from ..finding import convertible, limbs_meant, rig_in_view, selected_limbs
 from .adding import MODE
 from .base import LimbOperator, PoseOperator
@@ -118,7 +118,7 @@ class _Mode(LimbOperator):
 
     def act(self, context: Context) -> None:
         """Change those limbs that are in the other mode."""
-        lasts = [last for last in selected_limbs(context) if modes.mode_of(last) == self._from]
+        lasts = [last for last in selected_limbs(context) if mode_of(last) == self._from]
         if not lasts:
             raise Refused(self._already)
         if self._from == "RIG" and not is_live(scene_of(context)):
@@ -154,7 +154,7 @@ class POSE_OT_planar_ik_rebuild(LimbOperator):
 
     def act(self, context: Context) -> None:
         """Rebuild those that have a mechanism, and what else their rigs have to be rebuilt."""
-        lasts = [last for last in selected_limbs(context) if modes.mode_of(last) == "RIG"]
+        lasts = [last for last in selected_limbs(context) if mode_of(last) == "RIG"]
         if not lasts:
             raise Refused("The selected limbs are live: there is nothing to rebuild")
         modes.rebuild(context, [*dict.fromkeys([*lasts, *modes.unfit(lasts)])])

@@ -11,16 +11,17 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...blender.dependencies import Dependencies
 from ...limb.follow import follow_of, is_gone
-from ...limb.home import bones_of_limb, is_limb, is_ours, line_of
-from ...limb.status import Status
-from ...limb.tasks.bending import make_targets
-from ...limb.tasks.checking import check
-from ...limb.tasks.finding import limb_suggested
-from ...limb.tasks.removing import remove
+from ...limb.storage import bones_of_limb, is_limb, is_ours, line_of
 from ...limb.tips import is_foot_gone
 from ...limb.words import Refused, told
-from ...mechanism.modes import problem_of, rebuild, unfit
+from ...mechanism.checking import problem_of
 from ...solver.reach import Reach
+from ...tasks.bending import make_targets
+from ...tasks.checking import check
+from ...tasks.finding import limb_suggested
+from ...tasks.modes import rebuild, unfit
+from ...tasks.removing import remove
+from ...tasks.status import Status
 from ..finding import left_at, limbs_meant
 from .base import PoseOperator
 

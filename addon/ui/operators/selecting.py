@@ -12,7 +12,7 @@ from bpy.types import Context, Object, PoseBone
 from ...blender.dependencies import Carrier
 from ...blender.types import bones_of, has_bone, view_layer_of
 from ...limb.follow import follow_of, is_gone
-from ...limb.home import bones_of_limb, is_limb
+from ...limb.storage import bones_of_limb, is_limb
 from ...limb.words import Refused, told
 from ..finding import limb_meant, limbs_meant, rig_in_view
 from .base import PoseOperator

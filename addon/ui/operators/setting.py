@@ -16,12 +16,15 @@ from ...blender.dependencies import Carrier, Dependencies
 from ...blender.editing import unkeyed_kept
 from ...blender.keying import key_automatically
 from ...blender.types import bones_of, path_to_custom, tag, view_layer_of
-from ...limb.home import Hooks, has_slider, home_of, line_of
 from ...limb.settings import PART, SLIDER
-from ...limb.tasks.bending import make_poles, make_targets, set_plane
-from ...limb.tasks.controls import is_control
-from ...limb.tasks.feet import foot_follows, set_feet
+from ...limb.storage import choices_of, has_slider, home_of, line_of, read_slider
 from ...limb.words import Refused, told
+from ...tasks.bending import make_poles, make_targets, set_plane
+from ...tasks.controls import is_control
+from ...tasks.defining import set_followed
+from ...tasks.feet import foot_follows, set_feet
+from ...tasks.modes import rebuild_mechanisms
+from ...tasks.setting import set_choice, set_slider
 from ..finding import limb_meant, limbs_meant, selected_limbs
 from ..preferences import PLANE
 from .base import LimbOperator
@@ -54,8 +57,7 @@ class POSE_OT_planar_ik_flip(LimbOperator):
     def act(self, context: Context) -> None:
         """Flip, with keys as Auto Keying wants them."""
         for last in selected_limbs(context):
-            limb: Any = last.planar_ik  # type: ignore[attr-defined]
-            limb.flip = not limb.flip
+            set_slider(last, "flip", not read_slider(last, "flip"))
             key_automatically(context, last.id_data, [path_to_custom(last.name, SLIDER["flip"].key)], last.name)
         live.refresh(context)
 
@@ -98,7 +100,7 @@ class POSE_OT_planar_ik_set(LimbOperator):
         if not names or last is None:
             return self.execute(context)
         for name in names:
-            setattr(self, name, getattr(last.planar_ik, name))  # type: ignore[attr-defined]
+            setattr(self, name, choices_of(last)[name])
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self, title="Knee Limits" if self.what == "LIMITS" else "Stretch Limit")
 
@@ -120,7 +122,7 @@ class POSE_OT_planar_ik_set(LimbOperator):
         elif self.what in NUMBERS:
             for name in NUMBERS[self.what]:
                 for ob, bone in [(last.id_data, last.name) for last in lasts]:
-                    setattr(ob.pose.bones[bone].planar_ik, name, getattr(self, name))
+                    set_choice(ob.pose.bones[bone], name, getattr(self, name))
         elif feature:
             for ob, bone in [(last.id_data, last.name) for last in lasts]:
                 _switch_feature(context, ob.pose.bones[bone], feature, self.what.startswith("ADD"))
@@ -136,12 +138,12 @@ STARTS = {"softness": 0.04, "stretch": 1.0}
 
 def _switch_feature(context: Context, last: PoseBone, feature: Any, on: bool) -> None:
     if on and not has_slider(last, feature.name):
-        setattr(last.planar_ik, feature.name, STARTS[feature.name])  # type: ignore[attr-defined]
+        set_slider(last, feature.name, STARTS[feature.name])
     elif not on and has_slider(last, feature.name):
         with unkeyed_kept(context, [last.id_data]):
             stop(last.id_data, [path_to_custom(last.name, feature.key)])
         del last[feature.key]
-        Hooks.rebuild(last)
+        rebuild_mechanisms(context, [last])
         tag(last)
 
 
@@ -208,7 +210,7 @@ def follow(context: Context, lasts: Sequence[PoseBone], part: str, goal: tuple[O
     for last in lasts:
         home, name = home_of(last), "target" if part == "TARGET" else "pole_target"
         setattr(home, f"{name.removesuffix('target')}subtarget", goal[1])
-        setattr(last.planar_ik, name, goal[0])  # type: ignore[attr-defined]  # and with it all that follows
+        set_followed(last, name, goal[0])  # and with it all that follows
 
 
 CLASSES = (POSE_OT_planar_ik_flip, POSE_OT_planar_ik_set, POSE_OT_planar_ik_pick)

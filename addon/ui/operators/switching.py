@@ -10,10 +10,10 @@ from bpy.types import Context, Event
 
 from ... import live
 from ...blender.types import scene_of
-from ...limb.tasks.mirroring import mirror
-from ...limb.tasks.snapping import snap_fk, snap_target, switch
+from ...limb.storage import mode_of
 from ...limb.words import Refused, told
-from ...mechanism.modes import mode_of
+from ...tasks.mirroring import mirror
+from ...tasks.snapping import snap_fk, snap_target, switch
 from ..finding import selected_limbs
 from .adding import put_on_rig
 from .base import LimbOperator

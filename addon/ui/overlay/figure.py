@@ -10,9 +10,11 @@ from bpy.types import Depsgraph, PoseBone
 from numpy.typing import NDArray
 
 from ...blender.types import is_evaluated
+from ...limb.measuring import Measured, measure
 from ...limb.solving import LimbsNow, limbs_now
-from ...limb.status import MISSED, Measured, measure, problem_of
+from ...limb.storage import read_slider
 from ...solver.rotation import rotate
+from ...tasks.status import MISSED, problem_of
 
 Array = NDArray[Any]
 
@@ -39,7 +41,7 @@ def figure(last: PoseBone, depsgraph: Depsgraph, has_reach: bool = False) -> lis
         return []
     now = limbs_now(last.id_data, [last], depsgraph, is_whole=True)
     seen = measure(now)
-    target, influence = seen.targets[0], last.planar_ik.influence  # type: ignore[attr-defined]
+    target, influence = seen.targets[0], read_slider(last, "influence")
     if not np.isfinite(target).all() or influence <= 0.0:
         return []
     root = now.frames[0, :3, 3]

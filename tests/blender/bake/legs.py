@@ -37,7 +37,7 @@ def walker(addon: Any, mode: str = "LIVE", **settings: Any) -> Any:
         setattr(limb, name, value)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = FRAMES[0], FRAMES[-1]
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
+        addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
     bpy.context.scene.frame_set(5)
     return ob.pose.bones["shin.L"]
 

@@ -139,10 +139,10 @@ def test_cancelled(addon):
 def test_of_a_library(addon, tmp_path, mode):
     """The driver is muted on the override, which keeps that in its file."""
     ob = rigs.biped()
-    adding = addon("limb.tasks.adding")
+    adding = addon("tasks.adding")
     lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones["shin.L"])]).lasts
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, lasts)
+        addon("tasks.modes").to_rig(bpy.context, lasts)
     drive(ob.pose.bones["shin.L"], 'pose.bones["hand.R"].location[0]', "1 - slider")
     (ob,) = overridden(saved(ob, tmp_path))
     for frame, x in ((1, 0.0), (6, 1.0), (14, 0.2)):

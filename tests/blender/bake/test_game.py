@@ -39,7 +39,7 @@ def creature(addon: Any, mode: str, **settings: Any) -> Any:
         skin.vertex_groups.new(name=name).add([i], 1.0, "REPLACE")
     skin.modifiers.new("rig", "ARMATURE").object = ob
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
+        addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
     return ob.pose.bones["shin.L"]
 
 
@@ -58,7 +58,7 @@ def skin_seen() -> np.ndarray:
 def test_moves_the_same_and_is_clean(addon, mode, foot_follows):
     last = creature(addon, mode)
     ob = last.id_data
-    addon("limb.tasks.feet").set_feet([last], foot_follows)
+    addon("tasks.feet").set_feet([last], foot_follows)
     names = [*KEPT, "patch"]
     before, skin = seen(ob, names), skin_seen()
     own = {bone.name for bone in ob.data.bones if not bone.name.startswith("MCH-")}
@@ -70,7 +70,7 @@ def test_moves_the_same_and_is_clean(addon, mode, foot_follows):
     assert {bone.name for bone in ob.data.bones} == own
     assert not any(bone.constraints for bone in ob.pose.bones if bone.name != "control")
     assert not [*ob.animation_data.drivers]
-    assert not addon("limb.home").limbs_of(ob)
+    assert not addon("limb.storage").limbs_of(ob)
     keyed = curves(addon, ob)
     for name in names:
         keys = {len(keys) for (path, _), keys in keyed.items() if f'"{name}"' in path}
@@ -88,7 +88,7 @@ def test_joints_of_a_limb_that_stretches(addon, mode, volume):
     last.planar_ik.stretch_volume = volume
     ob = last.id_data
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, [last])
+        addon("tasks.modes").to_rig(bpy.context, [last])
     before = seen(ob, KEPT)[..., :3, 3]
     report = bake(addon, ob.pose.bones["shin.L"], for_game=True)
     assert len(report.warnings) >= 2

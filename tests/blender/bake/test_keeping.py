@@ -47,7 +47,7 @@ def prepared(addon: Any, setup: str) -> Any:
     last = walker(addon)
     ob = last.id_data
     if setup == "foot":
-        addon("limb.tasks.feet").set_feet([last], True)
+        addon("tasks.feet").set_feet([last], True)
     if setup == "imported":
         for bone in ob.pose.bones:
             for frame in range(0, 900, 300):
@@ -209,7 +209,7 @@ def test_removed(addon, mode):
     ob, before = last.id_data, seen(last.id_data)
     bake(addon, last, remove=True)
     np.testing.assert_allclose(seen(ob), before, atol=2e-5)
-    assert not addon("limb.home").limbs_of(ob)
+    assert not addon("limb.storage").limbs_of(ob)
     assert not any(bone.constraints for bone in ob.pose.bones)
     assert not any(bone.name.startswith("MCH") for bone in ob.data.bones)
     assert not any("IK" in path for path, _ in curves(addon, ob))

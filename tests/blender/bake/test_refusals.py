@@ -45,7 +45,7 @@ def disabled(addon, last):
 
 
 def other_constraint(addon, last):
-    addon("mechanism.modes").to_rig(bpy.context, [last])
+    addon("tasks.modes").to_rig(bpy.context, [last])
     rig = bpy.data.objects["rig"]
     rig.pose.bones["thigh.L"].constraints.new("COPY_ROTATION").target = bpy.data.objects["to foot"]
 

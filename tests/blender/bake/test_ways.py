@@ -106,13 +106,13 @@ def test_baked_is_what_was_seen(addon, setup, foot_follows, mode):
     bpy.context.preferences.filepaths.use_scripts_auto_execute = True
     last = walker(addon)
     ob, foot = last.id_data, bpy.data.objects["to foot"]
-    addon("limb.tasks.feet").set_feet([last], foot_follows)
+    addon("tasks.feet").set_feet([last], foot_follows)
     way = setup(addon, ob, foot)
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, [last])
+        addon("tasks.modes").to_rig(bpy.context, [last])
     names = [*LIMB, "hand.L", "forearm.L"]
     before = seen(ob, names)
-    limbs = addon("limb.home").limbs_of(ob)
+    limbs = addon("limb.storage").limbs_of(ob)
     if setup is limited_limb and mode == "RIG":
         with pytest.raises(addon("limb.words").Refused):
             bake(addon, *limbs)

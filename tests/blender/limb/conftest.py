@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture
 def tasks(addon):
     """A module of the tasks by name."""
-    return lambda name: addon(f"limb.tasks.{name}")
+    return lambda name: addon(f"tasks.{name}")
 
 
 @pytest.fixture

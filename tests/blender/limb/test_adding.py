@@ -50,7 +50,7 @@ def test_nothing_moves(tasks, addon, add, solved, knee, kind, mode):
         assert bpy.context.mode == "POSE"
         assert tasks("controls").is_control(ob, "target_lower")
         if mode == "RIG":
-            addon("mechanism.modes").to_rig(bpy.context, lasts)
+            addon("tasks.modes").to_rig(bpy.context, lasts)
             lasts = [ob.pose.bones["lower"]]
         else:
             assert solved(lasts).reach[0] == 0

@@ -43,7 +43,7 @@ def test_another_plane_where_influence_is_driven(add, addon, tasks, mode, shown,
         ob = rigs.random_limb(rng)
         last = add(ob, "lower", knee="FREE", foot=foot)[0]
         if mode == "RIG":
-            addon("mechanism.modes").to_rig(bpy.context, [last])
+            addon("tasks.modes").to_rig(bpy.context, [last])
         last = ob.pose.bones["lower"]
         last.planar_ik.swivel = 0.6
         ob.pose.bones["target_lower"].location.x += 0.2

@@ -32,7 +32,7 @@ def back(tasks):
 
 @pytest.fixture
 def to_rig(addon):
-    return lambda ob: addon("mechanism.modes").to_rig(bpy.context, addon("limb.home").limbs_of(ob))
+    return lambda ob: addon("tasks.modes").to_rig(bpy.context, addon("limb.storage").limbs_of(ob))
 
 
 def leg(pole=False, chain=2, **settings):

@@ -50,7 +50,7 @@ def taken(ob, addon, tasks):
     names = [name for name in JOINTS if name in ob.pose.bones]
     before = rigs.matrices(ob, names)
     lasts = tasks("adding").add(bpy.context, [tasks("adding").Request(at)]).lasts
-    addon("mechanism.modes").to_rig(bpy.context, lasts)
+    addon("tasks.modes").to_rig(bpy.context, lasts)
     assert np.abs(rigs.matrices(ob, names) - before)[:, :3, 3].max() < 85.0 * 1e-4
     return ob.pose.bones["shin.L"]
 

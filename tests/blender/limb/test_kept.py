@@ -25,7 +25,7 @@ def leg(addon, add, request):
     ob.data.bones["foot.L"].name = "Fuss"
     add(ob, "shin.L")
     if request.param == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
+        addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
     rigs.put(ob.pose.bones["target_shin.L"], rigs.place(ob, "Fuss") + rigs.Vector((0.05, -0.1, 0.2)))
     is_well(ob)
     return ob

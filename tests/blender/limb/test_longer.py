@@ -52,7 +52,7 @@ def leg(dog, add, addon):
         name = LEG[count][-1] + ".L"
         add(ob, name, links=(1,) * count, knee=knee, **options)
         if mode == "RIG":
-            addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones[name]])
+            addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones[name]])
         return ob.pose.bones[name]
 
     return make
@@ -166,7 +166,7 @@ def test_converted_and_back(dog, tasks, addon, joints, count, mode, pole):
     before = seen(ob, count)
     tasks("converting").convert(bpy.context, [last])
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones[last.name]])
+        addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones[last.name]])
     last = ob.pose.bones[names_of(count)[-2]]
     same(before, seen(ob, count), 2e-4, 1e-2)
     bpy.data.objects["foot_ik"].location.z += 0.2
@@ -212,7 +212,7 @@ def test_from_a_script(dog, addon, mode):
     limb.chain_count = 3
     limb.target = target
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones["hock.L"]])
+        addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["hock.L"]])
     for count in (3, 2, 3):
         limb = ob.pose.bones["hock.L"].planar_ik
         limb.chain_count = count

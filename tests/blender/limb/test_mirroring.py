@@ -94,7 +94,7 @@ def test_feet_follow_alike(add, mirror, addon):
     add(ob, "shin.L")
     pose(ob, "target_shin.L", random.Random(2))
     mirror(ob.pose.bones["shin.L"])
-    addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones[name] for name in ("shin.L", "shin.R")])
+    addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones[name] for name in ("shin.L", "shin.R")])
     assert off(ob) < 2e-5
     left, right = rigs.matrices(ob, ["foot.L", "foot.R"])[:, :3, 1]
     assert np.abs(ACROSS @ left - right).max() < 1e-5

@@ -67,7 +67,7 @@ def make(add, addon):
         shape = addon("limb.shape").shape_of(last)
         animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)), *keys)
         if mode == "RIG":
-            addon("mechanism.modes").to_rig(bpy.context, [last])
+            addon("tasks.modes").to_rig(bpy.context, [last])
         last = ob.pose.bones["lower"]
         last.planar_ik.influence = 0.0
         return last, [*shape.names, "foot"]
@@ -221,7 +221,7 @@ def test_fk_keeps_stretch(make, tasks, addon, mode, volume):
     ob = last.id_data
     last.planar_ik.stretch_volume, last.planar_ik.stretch = volume, 0.7
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, [last])
+        addon("tasks.modes").to_rig(bpy.context, [last])
     last = ob.pose.bones["lower"]
     last.planar_ik.influence = 1.0
     root = joints(ob, names)[0]
@@ -276,7 +276,7 @@ def test_there_and_back(add, addon, tasks, seed):
     controls = ("BONES", "EMPTIES")[seed // 2 % 2]
     add(ob, "lower", knee=knee, links=(1,) * count, controls=controls, tolerance=0.0)
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
+        addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
     assert off(seen(ob, names), before) < 1e-4
     last = ob.pose.bones["lower"]
     tasks("snapping").snap_fk(bpy.context, [last], FRAMES)

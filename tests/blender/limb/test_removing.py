@@ -22,7 +22,7 @@ def test_nothing_is_left(tasks, addon, add, controls, knee, mode):
     lasts = add(ob, "shin.L", "shin.R", "forearm.R", controls=controls, knee=knee)
     assert rigs.snapshot() != before
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, lasts)
+        addon("tasks.modes").to_rig(bpy.context, lasts)
         lasts = [ob.pose.bones[name] for name in ("shin.L", "shin.R", "forearm.R")]
         lasts[0].planar_ik.stretch = 0.5
     tasks("removing").remove(bpy.context, lasts)

@@ -104,7 +104,7 @@ def scene(addon: Any, mode: str) -> Any:
     empty("goal")
     ob.pose.bones["upper_arm.R"].constraints.new("COPY_ROTATION").target = bpy.data.objects["goal"]
     if mode == "RIG":
-        addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
+        addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
     rigs.activate(ob)
     return ob
 

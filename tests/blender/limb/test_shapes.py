@@ -41,7 +41,7 @@ def limb(add, addon):
         before = seen(last, count)
         add(ob, "lower", links=(1,) * count, knee=knee, foot=False)
         if mode == "RIG":
-            addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
+            addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
         last = ob.pose.bones["lower"]
         return last, before, float(np.linalg.norm(np.diff(before[0], axis=0), axis=1).sum())
 
@@ -146,7 +146,7 @@ def test_a_finger_curls(limb, add, addon):
     seen_bends = []
     for mode in ("LIVE", "RIG"):
         if mode == "RIG":
-            addon("mechanism.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
+            addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
         last = ob.pose.bones["lower"]
         for ankle in (0.0, -0.3):
             last.planar_ik.ankle = ankle

@@ -37,7 +37,7 @@ def limb(add, addon):
         if bent:
             repose(addon, last, rng)
         if mode == "RIG":
-            addon("mechanism.modes").to_rig(bpy.context, [last])
+            addon("tasks.modes").to_rig(bpy.context, [last])
         return ob.pose.bones["lower"]
 
     return make
@@ -80,7 +80,7 @@ def test_switching_there_and_back_moves_nothing(limb, switch, addon, mode, knee,
         last = limb(
             rng, mode, knee, parents=("PLAIN", "SCALED", "MIRRORED")[seed % 3], controls=controls, foot=seed < 3
         )
-        limbs, follows = last.planar_ik, addon("limb.tasks.feet").foot_follows(last) or seed >= 3
+        limbs, follows = last.planar_ik, addon("tasks.feet").foot_follows(last) or seed >= 3
         limbs.softness = 0.1 if seed % 2 else 0.0
         limbs.swivel = 7.0 if knee != "HINGE" else 0.0
         limbs.influence = 0.0

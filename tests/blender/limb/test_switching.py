@@ -40,7 +40,7 @@ def limb(add, addon):
         ob = rigs.random_limb(rng)
         last = add(ob, "lower", knee=knee, **options)[0]
         if mode == "RIG":
-            addon("mechanism.modes").to_rig(bpy.context, [last])
+            addon("tasks.modes").to_rig(bpy.context, [last])
         last = ob.pose.bones["lower"]
         shape = addon("limb.shape").shape_of(last)
         target = ob.pose.bones.get("target_lower") or last.planar_ik.target

@@ -44,7 +44,7 @@ def follow(ob: Any, side: str, settings: dict[str, Any]) -> None:
 def to_rig(addon: Any, ob: Any, names: tuple[str, ...] = ()) -> None:
     """Put limbs of a rig on it: those named, or all."""
     lasts = [bone for bone in ob.pose.bones if "planar_ik" in bone and (not names or bone.name in names)]
-    addon("mechanism.modes").to_rig(bpy.context, lasts)
+    addon("tasks.modes").to_rig(bpy.context, lasts)
 
 
 def empty(name: str, place: Any) -> Any:
@@ -88,4 +88,4 @@ def parts(ob: Any) -> list[str]:
 
 def problem(addon: Any, last: Any) -> str:
     """What is wrong with a limb's mechanism."""
-    return addon("mechanism.modes").problem_of(last)
+    return addon("tasks.modes").problem_of(last)

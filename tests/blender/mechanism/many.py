@@ -45,9 +45,9 @@ def measured(addon: Callable[[str], Any], seed: int, near_y: bool = False) -> Me
         ob.pose.bones[name].rotation_quaternion = rigs.turn(rng)
     before = oracle.seen_of(rigs.evaluated(ob), "lower", links)[0]
     size = np.linalg.norm(np.diff(before, axis=0), axis=1).sum()
-    adding, controls = addon("limb.tasks.adding"), rng.choice(("BONES", "EMPTIES"))
+    adding, controls = addon("tasks.adding"), rng.choice(("BONES", "EMPTIES"))
     request = adding.Request(ob.pose.bones["lower"], links, plane=plane)
-    addon("mechanism.modes").to_rig(bpy.context, adding.add(bpy.context, [request], controls, foot=False).lasts)
+    addon("tasks.modes").to_rig(bpy.context, adding.add(bpy.context, [request], controls, foot=False).lasts)
     last = ob.pose.bones["lower"]
     now = oracle.seen_of(rigs.evaluated(ob), "lower", links)[0]
     limb, tips, invalid = last.planar_ik, [], []

@@ -28,7 +28,7 @@ def test_poses_and_leaves_nothing(addon, settings, capfd):
     assert made
     assert not any(bone.use_deform or any(each.is_visible for each in bone.collections) for bone in made)
     legs.move("target.L", (0.15, -0.2, 0.25))
-    addon("mechanism.modes").to_live(bpy.context, [last])
+    addon("tasks.modes").to_live(bpy.context, [last])
     assert rigs.snapshot() == before
     assert "ependency cycle" not in "".join(capfd.readouterr())
 
@@ -40,7 +40,7 @@ def test_rebuild_after_an_edit(addon):
     ob.data.edit_bones["thigh.L"].tail.y -= 0.1
     rigs.activate(ob, "POSE")
     last = ob.pose.bones["shin.L"]
-    modes = addon("mechanism.modes")
+    modes = addon("tasks.modes")
     assert "edited" in legs.problem(addon, last)
     modes.rebuild(bpy.context, [last])
     last = ob.pose.bones["shin.L"]
@@ -80,10 +80,10 @@ def test_objects_that_share_an_armature(addon):
     twin = bpy.context.object
     assert twin.data == ob.data
     other = twin.pose.bones["shin.L"]
-    addon("mechanism.modes").to_live(bpy.context, [ob.pose.bones["shin.L"]])
+    addon("tasks.modes").to_live(bpy.context, [ob.pose.bones["shin.L"]])
     assert legs.problem(addon, other) == ""
     assert legs.worst(other) < 1e-5
-    addon("mechanism.modes").to_live(bpy.context, [other])
+    addon("tasks.modes").to_live(bpy.context, [other])
     assert not legs.parts(ob)
 
 
@@ -96,7 +96,7 @@ def test_what_deleted_limbs_leave(addon):
         ob.data.edit_bones.remove(ob.data.edit_bones[name])
     rigs.activate(ob, "POSE")
     assert addon("mechanism.found").found_on(ob).strays
-    addon("mechanism.modes").rebuild(bpy.context, [ob.pose.bones["shin.R"]])
+    addon("tasks.modes").rebuild(bpy.context, [ob.pose.bones["shin.R"]])
     assert {*legs.parts(ob)} == {*addon("mechanism.found").found_on(ob).parts_of("shin.R").values()}
     assert legs.worst(ob.pose.bones["shin.R"], "target.R") < 1e-5
 

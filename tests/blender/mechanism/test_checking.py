@@ -117,11 +117,11 @@ def test_is_seen_and_mended(addon, name):
     bpy.context.view_layer.update()
     last = ob.pose.bones["shin.L"]
     assert bool(legs.problem(addon, last)) is (name not in BY_ITS_POSE)
-    addon("mechanism.modes").to_rig(bpy.context, [last])
+    addon("tasks.modes").to_rig(bpy.context, [last])
     last = ob.pose.bones["shin.L"]
     assert legs.problem(addon, last) == ""
     assert legs.worst(last) < 1e-5
-    addon("mechanism.modes").to_live(bpy.context, [last])
+    addon("tasks.modes").to_live(bpy.context, [last])
     assert all(name.endswith("turn2") for name in legs.parts(ob)), "only what is no part any more may be left"
 
 

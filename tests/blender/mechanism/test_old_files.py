@@ -62,7 +62,7 @@ def test_a_limb_that_was_converted_fits_it(addon):
     ik.target, ik.chain_count = legs.empty("target.L", (0.15, -0.2, 0.25)), 2
     as_old(ob, ("thigh.L", "shin.L"), ("thigh.R", "shin.R"))
     knee = rigs.matrices(ob, ["shin.L"])[0, :3, 3]
-    addon("limb.tasks.converting").convert(bpy.context, [last], mode="RIG")
+    addon("tasks.converting").convert(bpy.context, [last], mode="RIG")
     last = ob.pose.bones["shin.L"]
     assert last.planar_ik.reach == "REACHED"
     assert last.planar_ik.message == "On target"

@@ -20,7 +20,7 @@ def in_both_modes(addon, last):
     ob, found = last.id_data, {}
     for mode in ("RIG", "LIVE"):
         if mode == "LIVE":
-            addon("mechanism.modes").to_live(bpy.context, [last])
+            addon("tasks.modes").to_live(bpy.context, [last])
         last = ob.pose.bones["shin.L"]
         for influence in INFLUENCES:
             last.planar_ik.influence = influence

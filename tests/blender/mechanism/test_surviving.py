@@ -28,7 +28,7 @@ def test_renaming(addon, last):
     bpy.data.objects["target.L"].name = "aim"
     last = next(bone for bone in ob.pose.bones if "planar_ik" in bone)
     is_well(addon, last, "aim")
-    addon("mechanism.modes").to_live(bpy.context, [last])
+    addon("tasks.modes").to_live(bpy.context, [last])
     assert not [bone for bone in ob.data.bones if "planar_ik.part" in bone]
 
 
@@ -39,7 +39,7 @@ def test_duplicating(addon, last):
     assert twin.data != last.id_data.data
     bpy.data.objects["target.L"].copy()
     is_well(addon, twin.pose.bones["shin.L"])
-    addon("mechanism.modes").to_live(bpy.context, [last.id_data.pose.bones["shin.L"]])
+    addon("tasks.modes").to_live(bpy.context, [last.id_data.pose.bones["shin.L"]])
     is_well(addon, twin.pose.bones["shin.L"])
 
 
@@ -86,7 +86,7 @@ def test_symmetrize(addon, last):
     assert other.planar_ik.enabled
     assert legs.problem(addon, other)
     other.planar_ik.target = legs.empty("target.R", (0, 0, 0))
-    addon("mechanism.modes").to_rig(bpy.context, [other])
+    addon("tasks.modes").to_rig(bpy.context, [other])
     is_well(addon, ob.pose.bones["shin.R"], "target.R")
     is_well(addon, ob.pose.bones["shin.L"])
 
@@ -100,7 +100,7 @@ def test_undoing(addon):
     bpy.ops.ed.undo_push(message="on the rig")
     bpy.ops.ed.undo()
     ob = bpy.data.objects["rig"]
-    assert addon("mechanism.modes").mode_of(ob.pose.bones["shin.L"]) == "LIVE"
+    assert addon("tasks.modes").mode_of(ob.pose.bones["shin.L"]) == "LIVE"
     bpy.ops.ed.redo()
     is_well(addon, bpy.data.objects["rig"].pose.bones["shin.L"])
 

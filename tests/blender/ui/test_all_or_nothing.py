@@ -200,9 +200,7 @@ def setter(name: str, value: Any) -> Callable[[Any, Any], None]:
 
 
 def added(addon: Any, last: Any) -> None:
-    addon("limb.tasks.adding").add(
-        bpy.context, [addon("limb.tasks.adding").Request(last.id_data.pose.bones["forearm.L"])]
-    )
+    addon("tasks.adding").add(bpy.context, [addon("tasks.adding").Request(last.id_data.pose.bones["forearm.L"])])
 
 
 SCRIPTS: dict[str, Callable[[Any, Any], None]] = {
@@ -215,11 +213,11 @@ SCRIPTS: dict[str, Callable[[Any, Any], None]] = {
     "pole_target": lambda addon, last: setattr(last.planar_ik, "pole_target", bpy.data.objects["pole"]),
     "other enabled": lambda addon, last: setattr(last.id_data.pose.bones["shin.R"].planar_ik, "enabled", True),
     "add": added,
-    "remove": lambda addon, last: addon("limb.tasks.removing").remove(bpy.context, [last]),
-    "mirror": lambda addon, last: addon("limb.tasks.mirroring").mirror(bpy.context, [last]),
-    "set_plane": lambda addon, last: addon("limb.tasks.bending").set_plane(bpy.context, [last], "POLE"),
-    "to_rig": lambda addon, last: addon("mechanism.modes").to_rig(bpy.context, [last]),
-    "to_live": lambda addon, last: addon("mechanism.modes").to_live(bpy.context, [last]),
+    "remove": lambda addon, last: addon("tasks.removing").remove(bpy.context, [last]),
+    "mirror": lambda addon, last: addon("tasks.mirroring").mirror(bpy.context, [last]),
+    "set_plane": lambda addon, last: addon("tasks.bending").set_plane(bpy.context, [last], "POLE"),
+    "to_rig": lambda addon, last: addon("tasks.modes").to_rig(bpy.context, [last]),
+    "to_live": lambda addon, last: addon("tasks.modes").to_live(bpy.context, [last]),
     "bake": lambda addon, last: addon("bake").bake(
         bpy.context, addon("bake").Request([last], range(1, 5), remove=True)
     ),
@@ -284,7 +282,7 @@ def test_what_is_caught_takes_back_only_its_own(addon: Any) -> None:
     with whole(bpy.context, [ob]):
         ob.pose.bones["shin.R"].planar_ik.enabled = True
         with suppress(Broken), whole(bpy.context, [ob]):
-            addon("limb.tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+            addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
             raise Broken
     assert limbs_of(ob) == ["shin.L", "shin.R"]
     assert len(ob.data.bones) == bones
@@ -314,7 +312,7 @@ def test_a_rig_of_the_same_armature(addon: Any) -> None:
 def test_undo_has_no_half_step(addon: Any, monkeypatch: Any, name: str) -> None:
     bpy.context.preferences.edit.use_global_undo = True
     leg("RIG")
-    module = {"remove": "limb.home", "switch": "limb.tasks.snapping", "bake": "limb.home"}[name]
+    module = {"remove": "limb.storage", "switch": "tasks.snapping", "bake": "limb.storage"}[name]
     broken = {"remove": "is_ours", "switch": "key_changes_from", "bake": "path_to_influence"}[name]
     bpy.data.objects["rig"]["step"] = 1
     bpy.ops.ed.undo_push(message="one")

@@ -43,7 +43,7 @@ def test_solve_exactly_is_there_on_what_the_limb_follows(addon, plain, bone):
     assert [each.name for each in addon("ui.finding").convertible([plain.pose.bones[bone]])] == ["shin.L"]
     before = rigs.matrices(plain, NAMES)
     assert call("convert") == ""
-    assert [last.name for last in addon("limb.home").limbs_of(plain)] == ["shin.L"]
+    assert [last.name for last in addon("limb.storage").limbs_of(plain)] == ["shin.L"]
     assert np.abs(rigs.matrices(plain, NAMES) - before).max() < 5e-4
     assert addon("ui.finding").limb_meant(bpy.context).name == "shin.L"
 
@@ -56,7 +56,7 @@ def test_all_go_back_at_once(addon, plain):
     select("spine")
     assert "Select a limb" in call("unconvert")
     assert call("unconvert", which="ALL") == ""
-    assert addon("limb.home").limbs_of(plain) == []
+    assert addon("limb.storage").limbs_of(plain) == []
     assert np.abs(rigs.matrices(plain, NAMES) - before).max() < 1e-6
 
 

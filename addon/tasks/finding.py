@@ -11,13 +11,13 @@ from math import remainder, tau
 from bpy.types import PoseBone
 from mathutils import Vector
 
-from ...blender.types import ArmatureObject, bones_of, children_of
-from .. import names
-from ..home import check_parents, is_limb, is_part, limbs_of, line_of, links_of
-from ..shape import make_shape
-from ..skeleton import Skeleton, skeleton_of
-from ..tips import foot_below, foot_of
-from ..words import Refused
+from ..blender.types import ArmatureObject, bones_of, children_of
+from ..limb import names
+from ..limb.shape import make_shape
+from ..limb.skeleton import Skeleton, skeleton_of
+from ..limb.storage import check_parents, is_limb, is_part, limbs_of, line_of, links_of
+from ..limb.tips import foot_below, foot_of
+from ..limb.words import Refused
 from .checking import check_planar
 
 Suggestion = tuple[PoseBone, tuple[int, ...]]

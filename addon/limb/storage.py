@@ -5,33 +5,15 @@ Blender itself renames, symmetrizes, joins, duplicates, appends, overrides and s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from bpy.types import PoseBone, Scene
+from bpy.types import PoseBone
 
-from ..blender.types import ArmatureObject, path_to_custom
+from ..blender.types import ArmatureObject, path_to_custom, tag
 from .settings import CHOICES, GROUP, HOME, LINK, MADE_BY_US, PART, SLIDER, SLIDERS, WAS, Slider
 from .tips import mark_tip, unmark_tip
 from .words import Refused
-
-Answer = Callable[[PoseBone], Any]
-
-
-class Hooks:
-    """What other rooms know of a limb. ``mode`` says what poses it, ``to_rig`` gives limbs a mechanism, ``is_live``
-    says whether live limbs are posed in a scene, and ``refresh`` has these looked at anew; ``rebuild`` makes its
-    mechanism anew (if it has one), ``retarget`` lets the mechanism follow what the home says, ``remove`` takes those of
-    several limbs away, and ``problems`` says what is wrong with those of limbs of one rig: "" where nothing is."""
-
-    mode: Answer = staticmethod(lambda last: "LIVE")
-    to_rig: Callable[[Sequence[PoseBone]], None] = staticmethod(lambda lasts: None)
-    refresh: Callable[[Any], None] = staticmethod(lambda context: None)
-    rebuild: Answer = staticmethod(lambda last: None)
-    retarget: Answer = staticmethod(lambda last: None)
-    remove: Callable[[Sequence[PoseBone]], None] = staticmethod(lambda lasts: None)
-    is_live: Callable[[Scene], bool] = staticmethod(lambda scene: True)
-    problems: Callable[[Sequence[PoseBone]], list[str]] = staticmethod(lambda lasts: [""] * len(lasts))
 
 
 def group_of(bone: PoseBone) -> Any:
@@ -144,6 +126,19 @@ def make_slider(bone: PoseBone, slider: Slider) -> None:
 def has_slider(bone: Any, name: str) -> bool:
     """Whether a bone has the custom property of a setting that animates; of a feature, whether a limb has that."""
     return SLIDER[name].key in bone
+
+
+def read_slider(bone: PoseBone, name: str) -> Any:
+    """The value of a setting that animates; its default where the limb lacks the feature."""
+    slider, owner = SLIDER[name], bone  # type: Any, Any
+    return type(slider.default)(owner.get(slider.key, slider.default))
+
+
+def write_slider(bone: PoseBone, name: str, value: Any) -> None:
+    """Set a setting that animates, of a limb that has it."""
+    slider = SLIDER[name]
+    bone[slider.key] = type(slider.default)(value)
+    tag(bone)
 
 
 def path_to_influence(last: str) -> str:
@@ -272,6 +267,16 @@ def by_rig(lasts: Iterable[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:
 def is_ours(constraint: Any) -> bool:
     """Whether a constraint of a limb's bone belongs to its mechanism."""
     return bool(constraint.name.startswith(MADE_BY_US))
+
+
+def is_on_rig(last: PoseBone) -> bool:
+    """Whether a limb has a mechanism, whole or not."""
+    return any(is_ours(each) for bone in line_of(last) for each in bone.constraints)
+
+
+def mode_of(last: PoseBone) -> str:
+    """What poses a limb: ``RIG`` or ``LIVE``."""
+    return "RIG" if is_on_rig(last) else "LIVE"
 
 
 def is_part(bone: Any) -> bool:

@@ -8,20 +8,21 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
-from ...blender.dependencies import Carrier
-from ...blender.names import other_side
-from ...blender.types import ArmatureObject, has_bone, tag, takes_bones
-from ..follow import Follow, follow_of, matrix_of, write
-from ..home import Hooks, align, bones_of_limb, is_limb, links_of, make_home, make_slider
-from ..moving import Move, check_apart, move
-from ..settings import CHOICES, GROUP, SLIDERS
-from ..sides import axes_kept, keep_side
-from ..tips import foot_of, mark_tip
-from ..whole import wholly
-from ..words import Refused
+from ..blender.dependencies import Carrier
+from ..blender.names import other_side
+from ..blender.types import ArmatureObject, has_bone, tag, takes_bones
+from ..limb.follow import Follow, follow_of, matrix_of, write
+from ..limb.moving import Move, check_apart, move
+from ..limb.settings import CHOICES, GROUP, SLIDERS
+from ..limb.sides import axes_kept, keep_side
+from ..limb.storage import align, bones_of_limb, is_limb, links_of, make_home, make_slider
+from ..limb.tips import foot_of, mark_tip
+from ..limb.whole import wholly
+from ..limb.words import Refused
 from . import feet
 from .checking import check
 from .controls import Control, is_control, make_controls, make_empty
+from .modes import rebuild_mechanisms
 
 NEAR = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""
@@ -80,7 +81,7 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureOb
     for pair, its_settings in zip(pairs, settings, strict=True):
         other = pair.ob.pose.bones[pair.other]
         feet.follow_alike(other, its_settings.foot)
-        Hooks.rebuild(other)
+        rebuild_mechanisms(context, [other])
         tag(pair.ob.pose.bones[pair.other])
     return [pair[:3] for pair in pairs]
 

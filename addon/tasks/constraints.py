@@ -10,13 +10,13 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ...blender.animation import driver_of, is_animated
-from ...blender.types import ArmatureObject, tag, view_layer_of
-from ..follow import read
-from ..home import hierarchy, is_limb
-from ..settings import PART
-from ..shape import hinge_axis, make_shape
-from ..words import Refused
+from ..blender.animation import driver_of, is_animated
+from ..blender.types import ArmatureObject, tag, view_layer_of
+from ..limb.follow import read
+from ..limb.settings import PART
+from ..limb.shape import hinge_axis, make_shape
+from ..limb.storage import hierarchy, is_limb
+from ..limb.words import Refused
 from .checking import check_editable, check_planar
 
 Array = NDArray[Any]

@@ -7,23 +7,23 @@ from typing import Any, NamedTuple
 
 from bpy.types import Context, PoseBone
 
-from ...blender.changes import Change, key_changes, key_changes_from
-from ...blender.editing import unkeyed_kept
-from ...blender.rotation import rotation_channel, set_turn
-from ...blender.types import tag, view_layer_of
-from ..follow import follow_of
-from ..home import bones_of_limb, by_rig
-from ..moving import check_movable, check_undriven, rig_slider
-from ..settings import SLIDER
-from ..solving import limbs_now, scaled_bones, scales_of, solve
-from ..status import check
-from ..whole import wholly
-from ..words import Refused
+from ..blender.changes import Change, key_changes, key_changes_from
+from ..blender.editing import unkeyed_kept
+from ..blender.rotation import rotation_channel, set_turn
+from ..blender.types import tag, view_layer_of
+from ..limb.follow import follow_of
+from ..limb.moving import check_movable, check_undriven, rig_slider
+from ..limb.settings import SLIDER
+from ..limb.solving import limbs_now, scaled_bones, scales_of, solve
+from ..limb.storage import bones_of_limb, by_rig, read_slider, write_slider
+from ..limb.whole import wholly
+from ..limb.words import Refused
 from . import feet
 from .keeping import fit_ik_to_fk
 from .keyed_parts import part_of_fk
 from .matching import Matched, match, see_fk
 from .over_frames import Progress, fit_over_frames
+from .status import check
 
 NEAR = 1e-4
 """How much longer a limb may be, and still count as not stretched."""
@@ -138,14 +138,13 @@ def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, i
     """Switch limbs to ``FK`` or ``IK``, by default to the other than the first one has, and keep their pose. With
     autokey or ``insert_keys``, keys hold the old state up to the frame before. Raises `Refused`."""
     if to is None:
-        to = "FK" if lasts and lasts[0].planar_ik.influence > 0.5 else "IK"  # type: ignore[attr-defined]
+        to = "FK" if lasts and read_slider(lasts[0], "influence") > 0.5 else "IK"
     snap: Snap = to_fk if to == "FK" else to_target
     check_snap(context, lasts, snap)
     switched = [Change.of(last.id_data, last.name, f'["{SLIDER["influence"].key}"]') for last in lasts]
     changes, warnings = snap(context, lasts)
     for last in lasts:
-        last.planar_ik.influence = 0.0 if to == "FK" else 1.0  # type: ignore[attr-defined]
-        tag(last)
+        write_slider(last, "influence", to == "IK")
     with unkeyed_kept(context, dict.fromkeys(change.object for change in (*switched, *changes))):
         key_changes_from(context, switched, insert_keys, holds=True)
         key_changes_from(context, changes, insert_keys)

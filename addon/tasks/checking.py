@@ -7,13 +7,13 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ...blender.animation import curves_everywhere
-from ...blender.dependencies import Dependencies
-from ...blender.types import path_to_bone, takes_bones
-from ..home import bones_of_limb, check_parents, is_left, is_limb, is_ours, limbs_of, line_of
-from ..shape import Shape, make_shape
-from ..tips import foot_of
-from ..words import Refused
+from ..blender.animation import curves_everywhere
+from ..blender.dependencies import Carrier, Dependencies
+from ..blender.types import has_bone, path_to_bone, takes_bones
+from ..limb.shape import Shape, make_shape
+from ..limb.storage import bones_of_limb, check_parents, is_left, is_limb, is_ours, limbs_of, line_of
+from ..limb.tips import foot_of
+from ..limb.words import Refused
 
 AT_REST = 1e-4
 """How far a limb's own bones may be moved, as a part of its length, and how much scaled."""
@@ -117,3 +117,15 @@ def _check_channels(bone: PoseBone, length: float, turns: bool) -> None:
 def _span(curve: Any) -> float:
     values = [key.co.y for key in curve.keyframe_points]
     return max(values) - min(values) if values else 0.0
+
+
+def check_followed(last: PoseBone, links: tuple[int, ...], followed: Carrier, among: Dependencies) -> None:
+    """Refuse a target or pole that is not there, or that moves with the limb itself."""
+    ob, bone = followed
+    if bone and not has_bone(ob, bone):
+        raise Refused("'{name}' has no bone '{bone}'", name=ob.name, bone=bone)
+    if not bone and ob == last.id_data:
+        raise Refused("'{name}' carries the limb: pick one of its bones, or another object", name=ob.name)
+    names = {each.name for each in line_of(last, links)}
+    if among.moves_with(followed, last.id_data, names):
+        raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)

@@ -11,13 +11,14 @@ import bpy
 from bpy.types import Context, PoseBone
 from mathutils import Euler, Matrix, Quaternion
 
-from ...blender.animation import driver_of, drivers_of
-from ...blender.editing import frame_held, mute_drivers, unkeyed_kept
-from ...blender.types import own_matrix, path_to_custom, tag, view_layer_of
-from ..follow import Follow, follow_of, is_gone, matrix_of
-from ..settings import MADE_BY_US, SLIDER
-from ..tips import foot_of
-from ..words import Refused
+from ..blender.animation import driver_of, drivers_of
+from ..blender.editing import frame_held, mute_drivers, unkeyed_kept
+from ..blender.types import own_matrix, path_to_custom, tag, view_layer_of
+from ..limb.follow import Follow, follow_of, is_gone, matrix_of
+from ..limb.settings import MADE_BY_US, SLIDER
+from ..limb.storage import write_slider
+from ..limb.tips import foot_of
+from ..limb.words import Refused
 
 FOOT = f"{MADE_BY_US}Foot"
 """The constraint by which a foot copies the rotation of its limb's target."""
@@ -159,7 +160,7 @@ def at_influence(context: Context, lasts: Sequence[PoseBone], influence: float) 
     mute_drivers(context, acting, True)
     try:
         for last in lasts:
-            last.planar_ik.influence = influence  # type: ignore[attr-defined]
+            write_slider(last, "influence", influence)
         view_layer_of(context).update()
         yield
     finally:

@@ -11,21 +11,21 @@ from bpy.types import Context, PoseBone
 from mathutils import Quaternion, Vector
 from numpy.typing import NDArray
 
-from ...blender.changes import Change
-from ...blender.types import ArmatureObject
-from ...solver.limb import joints_of, line_to, roll_to
-from ...solver.matrices import applied, inverted_all
-from ...solver.ops import FLOATS
-from ...solver.rotation import conjugate, rotate
-from ..follow import follow_of
-from ..home import bones_of_limb, by_rig, has_slider, limbs_of
-from ..moving import Move, check_movable, check_undriven, move
-from ..settings import SLIDER
-from ..sides import outwards
-from ..solving import LimbsNow, carry_of, limbs_now, solve
-from ..table import Limb, joints_in
-from ..tips import foot_of
-from ..words import Refused
+from ..blender.changes import Change
+from ..blender.types import ArmatureObject
+from ..limb.follow import follow_of
+from ..limb.moving import Move, check_movable, check_undriven, move
+from ..limb.settings import SLIDER
+from ..limb.sides import outwards
+from ..limb.solving import LimbsNow, carry_of, limbs_now, solve
+from ..limb.storage import bones_of_limb, by_rig, has_slider, limbs_of, read_slider, write_slider
+from ..limb.table import Limb, joints_in
+from ..limb.tips import foot_of
+from ..limb.words import Refused
+from ..solver.limb import joints_of, line_to, roll_to
+from ..solver.matrices import applied, inverted_all
+from ..solver.ops import FLOATS
+from ..solver.rotation import conjugate, rotate
 from . import feet
 from .fitting import EXACT, PAST_STRAIGHT, Posture, angle_of, hold, rank, turns_now
 
@@ -265,10 +265,10 @@ def is_pole_movable(last: PoseBone) -> bool:
 
 def _set(aim: Aim, name: str, value: Any) -> None:
     last: Any = aim.last
-    if getattr(last.planar_ik, name) != value:
+    if read_slider(last, name) != value:
         check_undriven(last, name)
     aim.matched.changes.append(Change.of(last.id_data, last.name, f'["{SLIDER[name].key}"]'))
-    setattr(last.planar_ik, name, value)
+    write_slider(last, name, value)
 
 
 def _far(aim: Aim, tip: Any) -> float:

@@ -9,14 +9,14 @@ import bpy
 from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
-from ...blender.dependencies import Carrier
-from ...blender.editing import collect, edit_mode, remove_bones
-from ...blender.rotation import set_turn
-from ...blender.transaction import at_end
-from ...blender.types import ArmatureObject, bones_of, is_armature, scene_of, takes_bones, view_layer_of
-from ...blender.uses import used_bones, users_of
-from ..names import moves_all
-from ..settings import PART
+from ..blender.dependencies import Carrier
+from ..blender.editing import collect, edit_mode, remove_bones
+from ..blender.rotation import set_turn
+from ..blender.transaction import at_end
+from ..blender.types import ArmatureObject, bones_of, is_armature, scene_of, takes_bones, view_layer_of
+from ..blender.uses import used_bones, users_of
+from ..limb.names import moves_all
+from ..limb.settings import PART
 
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""

@@ -7,10 +7,10 @@ from math import ceil, floor
 
 from bpy.types import Context, PoseBone
 
-from ...blender.animation import keyed_range
-from ...blender.dependencies import Carrier, Dependencies
-from ...blender.types import split_path
-from ..words import Refused
+from ..blender.animation import keyed_range
+from ..blender.dependencies import Carrier, Dependencies
+from ..blender.types import split_path
+from ..limb.words import Refused
 from .keyed_parts import part_of_ik
 from .matching import Matched, match, see_fk
 from .over_frames import Progress, fit_over_frames

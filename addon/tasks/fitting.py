@@ -13,23 +13,23 @@ from bpy.types import Context, Depsgraph, PoseBone
 from mathutils import Matrix as BlenderMatrix
 from numpy.typing import NDArray
 
-from ...blender.types import ArmatureObject, own_matrix
-from ...solver.ankles import ankles_of
-from ...solver.arrays import row_of
-from ...solver.groups import members
-from ...solver.limb import Plane, Settings, joints_of, line_to, pose_limb, roll_to
-from ...solver.matrices import unit
-from ...solver.ops import FLOATS
-from ...solver.reference import Reference
-from ...solver.rotation import conjugate, half_angle, multiply, rotate
-from ..follow import Follow, place_of
-from ..home import bones_of_limb, has_slider, line_of
-from ..settings import CHOICES, GROUP, SLIDER
-from ..shape import Shape, Turn, hinge_axis, make_shape
-from ..sides import keep_side, outwards
-from ..solving import carried
-from ..table import half_of, reference_of
-from ..words import SIZELESS, Refused
+from ..blender.types import ArmatureObject, own_matrix
+from ..limb.follow import Follow, place_of
+from ..limb.settings import CHOICES, GROUP, SLIDER
+from ..limb.shape import Shape, Turn, hinge_axis, make_shape
+from ..limb.sides import keep_side, outwards
+from ..limb.solving import carried
+from ..limb.storage import bones_of_limb, has_slider, line_of
+from ..limb.table import half_of, reference_of
+from ..limb.words import SIZELESS, Refused
+from ..solver.ankles import ankles_of
+from ..solver.arrays import row_of
+from ..solver.groups import members
+from ..solver.limb import Plane, Settings, joints_of, line_to, pose_limb, roll_to
+from ..solver.matrices import unit
+from ..solver.ops import FLOATS
+from ..solver.reference import Reference
+from ..solver.rotation import conjugate, half_angle, multiply, rotate
 
 Array = NDArray[Any]
 

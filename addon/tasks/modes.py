@@ -1,27 +1,21 @@
-"""Putting limbs on the rig and back, and what the rest of the house asks of a mechanism."""
+"""Putting limbs on the rig, and back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import bpy
 from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, takes_bones, view_layer_of
 from ..limb.follow import follow_of
-from ..limb.home import Hooks, bones_of_limb, by_rig, check_whole, limbs_of
-from ..limb.tasks.settling import settle, solved
+from ..limb.storage import bones_of_limb, by_rig, check_whole, is_on_rig, limbs_of
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.whole import wholly
 from ..limb.words import Refused
-from . import build, checking
-from .found import is_on_rig
-from .spec import differs, spec_of
-
-
-def mode_of(last: PoseBone) -> str:
-    """What poses a limb: ``RIG`` or ``LIVE``."""
-    return "RIG" if is_on_rig(last) else "LIVE"
+from ..mechanism import build
+from ..mechanism.checking import problem_of
+from ..mechanism.spec import differs, spec_of
+from .settling import settle, solved
 
 
 @wholly
@@ -62,10 +56,11 @@ def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
     Raises `Refused`."""
     for last in filter(is_foot_gone, lasts):
         mark_tip(last)
-    _rebuild(context, lasts)
+    rebuild_mechanisms(context, lasts)
 
 
-def _rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
+def rebuild_mechanisms(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Make the mechanisms of those of these limbs anew that have one, which may have got other settings."""
     if on_rig := [last for last in lasts if is_on_rig(last)]:
         to_rig(context, on_rig)
 
@@ -82,38 +77,3 @@ def _named(lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str]]:
         if not takes_bones(last.id_data):
             raise Refused("'{rig}' comes from another file: change the mode of its limbs there", rig=last.id_data.name)
     return [(last.id_data, last.name) for last in lasts]
-
-
-def problem_of(last: PoseBone) -> str:
-    """What is wrong with the mechanism of a limb, as a sentence with {bone} in it; "" if nothing, or without one."""
-    return problems_of([last])[0]
-
-
-def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
-    """`problem_of` each of some limbs of one rig."""
-    on_rig = {last.name: last for last in lasts if is_on_rig(last) and bones_of_limb(last)}
-    if not on_rig:
-        return [""] * len(lasts)
-    limbs = [(spec_of(last), follow_of(last)) for last in on_rig.values()]
-    found = dict(zip(on_rig, checking.problems(lasts[0].id_data, limbs), strict=True))
-    return [found.get(last.name, "") for last in lasts]
-
-
-def retarget(last: PoseBone) -> None:
-    """Have the mechanism of a limb, if it has one, follow what its home says."""
-    if is_on_rig(last):
-        build.retarget(last, follow_of(last))
-
-
-def register() -> None:
-    """Tell `addon.limb` how to ask for mechanisms."""
-    Hooks.mode = staticmethod(mode_of)
-    Hooks.to_rig = staticmethod(lambda lasts: to_rig(bpy.context, lasts))
-    Hooks.rebuild = staticmethod(lambda last: _rebuild(bpy.context, [last]))
-    Hooks.retarget = staticmethod(retarget)
-    Hooks.remove = staticmethod(lambda lasts: to_live(bpy.context, [each for each in lasts if is_on_rig(each)]))
-    Hooks.problems = staticmethod(problems_of)
-
-
-def unregister() -> None:
-    """Nothing to take back: `planar_ik`, which asks, goes too."""

@@ -10,11 +10,11 @@ import numpy as np
 from bpy.types import Bone, PoseBone
 from mathutils import Matrix, Vector
 
-from ...blender.types import ArmatureObject
-from ..home import is_part, line_of
-from ..names import ARM, FACE, FEET, HANDS, LEG, TOES, says
-from ..shape import STRAIGHT, Shape, hinge_axis, make_shape, shape_of
-from ..tips import foot_below, foot_of
+from ..blender.types import ArmatureObject
+from ..limb.names import ARM, FACE, FEET, HANDS, LEG, TOES, says
+from ..limb.shape import STRAIGHT, Shape, hinge_axis, make_shape, shape_of
+from ..limb.storage import is_part, line_of
+from ..limb.tips import foot_below, foot_of
 from .fitting import Fit, clean
 
 ACROSS = 0.3

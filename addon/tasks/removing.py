@@ -8,17 +8,19 @@ from typing import Any
 
 from bpy.types import Context, PoseBone
 
-from ...blender.animation import drivers_of, drop_if_empty, move_curves, stop
-from ...blender.dependencies import Carrier
-from ...blender.editing import frame_held, unkeyed_kept
-from ...blender.types import children_of, path_to_custom, tag
-from ..follow import follow_of
-from ..home import Hooks, drop_home, home_of, is_left
-from ..settings import GROUP, SLIDER, SLIDERS, WAS
-from ..whole import wholly
+from ..blender.animation import drivers_of, drop_if_empty, move_curves, stop
+from ..blender.dependencies import Carrier
+from ..blender.editing import frame_held, unkeyed_kept
+from ..blender.types import children_of, path_to_custom, tag
+from ..limb.follow import follow_of
+from ..limb.settings import GROUP, SLIDER, SLIDERS, WAS
+from ..limb.storage import drop_home, home_of, is_left, is_on_rig
+from ..limb.whole import wholly
+from ..live import refresh
 from .checking import check_editable
 from .controls import made_for, take_away_unused
 from .feet import set_feet
+from .modes import to_live
 
 
 @wholly
@@ -34,7 +36,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
         pairs = follow_of(ob.pose.bones[name]).pairs
         followed += [(target, bone) for target, bone in pairs if target is not None]
         followed += made_for(ob.pose.bones[name]) if is_left(ob.pose.bones[name]) else []
-    Hooks.remove(lasts)
+    to_live(context, [last for last in lasts if is_on_rig(last)])
     lasts = [ob.pose.bones[name] for ob, name in named]
     set_feet(lasts, False)
     for last in lasts:
@@ -42,7 +44,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
     for ob in dict.fromkeys(ob for ob, _ in named):
         drop_if_empty(ob)
     kept = take_away_unused(context, followed)
-    Hooks.refresh(context)
+    refresh(context)
     return kept
 
 

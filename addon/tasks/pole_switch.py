@@ -12,10 +12,10 @@ from bpy.types import PoseBone
 from ..blender.fcurves import reset
 from ..blender.rotation import rotation_channel
 from ..blender.types import path_to_bone, path_to_custom
-from .home import bones_of_limb
-from .settings import GROUP, SLIDER
-from .shape import shape_of
-from .sides import outwards
+from ..limb.settings import GROUP, SLIDER
+from ..limb.shape import shape_of
+from ..limb.sides import outwards
+from ..limb.storage import bones_of_limb, make_slider, read_slider, write_slider
 
 STILL = 1e-5
 """How much of a swivel, in radians, is none."""
@@ -24,8 +24,10 @@ STILL = 1e-5
 def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) -> None:
     """Have a limb follow its pole only while ``switch``, a driver, gives 1, as ``is_poled`` says that it does now: the
     limb has the swivel that fits now. ``constraint`` is Blender's, with the pole, that it is made from."""
-    ob, sliders = last.id_data, last.planar_ik  # type: ignore[attr-defined]
-    last[GROUP]["plane"], sliders.pole = "POLE", is_poled
+    ob, swivel = last.id_data, read_slider(last, "swivel")
+    last[GROUP]["plane"] = "POLE"
+    make_slider(last, SLIDER["pole"])
+    write_slider(last, "pole", is_poled)
     pole = path_to_custom(last.name, SLIDER["pole"].key)
     poling = ob.animation_data.drivers.from_existing(src_driver=switch)
     poling.data_path, poling.mute = pole, False
@@ -33,10 +35,10 @@ def switch_pole(last: PoseBone, constraint: Any, switch: Any, is_poled: bool) ->
     channel = "" if first.lock_rotation[1] else rotation_channel(first.rotation_mode)
     turn, now, read = _turn_about_length(first, channel)
     sign = outwards(last.name)
-    poled = sliders.swivel if is_poled else sign * _swivel_of(last, constraint)
-    free = 0.0 if is_poled else sign * remainder(sign * sliders.swivel - now, tau)
+    poled = swivel if is_poled else sign * _swivel_of(last, constraint)
+    free = 0.0 if is_poled else sign * remainder(sign * swivel - now, tau)
     if max(abs(poled), abs(free)) < STILL and not read:
-        sliders.swivel = 0.0
+        write_slider(last, "swivel", 0.0)
         return
     curve: Any = last.driver_add(f'["{SLIDER["swivel"].key}"]')
     reset(curve)

@@ -14,13 +14,13 @@ from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
-from ...blender.animation import is_animated
-from ...blender.types import ArmatureObject, bones_of, path_to_bone, tag, view_layer_of
-from ..follow import follow_of
-from ..home import bones_of_limb, by_rig, links_of
-from ..solving import LimbsNow, limbs_now, solve
-from ..status import measure
-from ..table import joints_in
+from ..blender.animation import is_animated
+from ..blender.types import ArmatureObject, bones_of, path_to_bone, tag, view_layer_of
+from ..limb.follow import follow_of
+from ..limb.measuring import measure
+from ..limb.solving import LimbsNow, limbs_now, solve
+from ..limb.storage import bones_of_limb, by_rig, links_of
+from ..limb.table import joints_in
 from .controls import is_control
 
 Array = NDArray[Any]

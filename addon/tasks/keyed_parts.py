@@ -11,19 +11,19 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ...blender.rotation import ARRAYS, rotation_channel, to_quaternion
-from ...blender.types import bones_of
-from ...solver.arrays import row_of
-from ...solver.limb import joints_of
-from ...solver.matrices import applied, inverted_all
-from ...solver.rotation import rotate
-from ..follow import Follow, follow_of, place_of
-from ..home import bones_of_limb, has_slider
-from ..moving import slope_of
-from ..settings import SLIDER, SLIDERS
-from ..solving import carry_of, scaled_bones, solve
-from ..table import joints_in, reference_of, table_of
-from ..tips import foot_of
+from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
+from ..blender.types import bones_of
+from ..limb.follow import Follow, follow_of, place_of
+from ..limb.moving import slope_of
+from ..limb.settings import SLIDER, SLIDERS
+from ..limb.solving import carry_of, scaled_bones, solve
+from ..limb.storage import bones_of_limb, has_slider
+from ..limb.table import joints_in, reference_of, table_of
+from ..limb.tips import foot_of
+from ..solver.arrays import row_of
+from ..solver.limb import joints_of
+from ..solver.matrices import applied, inverted_all
+from ..solver.rotation import rotate
 from . import feet
 from .matching import is_pole_movable
 from .over_frames import Channel, Part

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
-from ...blender.dependencies import Carrier, Dependencies
-from ...blender.types import ArmatureObject, bones_of, has_bone, tag, view_layer_of
-from ..follow import Follow, matrix_of, write
-from ..home import limbs_of, line_of, make_home
-from ..shape import Shape, hinge_axis, make_shape
-from ..tips import foot_of
-from ..whole import wholly
-from ..words import Refused
-from .checking import check
+from ..blender.dependencies import Carrier, Dependencies
+from ..blender.types import ArmatureObject, bones_of, tag, view_layer_of
+from ..limb.follow import Follow, matrix_of, write
+from ..limb.shape import Shape, hinge_axis, make_shape
+from ..limb.storage import limbs_of, line_of, make_home
+from ..limb.tips import foot_of
+from ..limb.whole import wholly
+from ..limb.words import Refused
+from .checking import check, check_followed
 from .controls import Control, is_aligned, make_controls, make_empty
 from .feet import set_feet
 from .fitting import Fit, fit, keep
@@ -140,18 +140,6 @@ def _frames_kept(plans: list[Plan], controls: str) -> list[int]:
     new = [plan for plan in plans if plan.request.target is None]
     bones = [bone for plan in new for bone in line_of(plan.last, plan.request.links)]
     return animated_frames(bones, goes_along=controls == "BONES")
-
-
-def check_followed(last: PoseBone, links: tuple[int, ...], followed: Carrier, among: Dependencies) -> None:
-    """Refuse a target or pole that is not there, or that moves with the limb itself."""
-    ob, bone = followed
-    if bone and not has_bone(ob, bone):
-        raise Refused("'{name}' has no bone '{bone}'", name=ob.name, bone=bone)
-    if not bone and ob == last.id_data:
-        raise Refused("'{name}' carries the limb: pick one of its bones, or another object", name=ob.name)
-    names = {each.name for each in line_of(last, links)}
-    if among.moves_with(followed, last.id_data, names):
-        raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)
 
 
 def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool) -> list[Follow]:

@@ -12,22 +12,23 @@ import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
-from ...blender.animation import actions_besides, is_animated, move_curves, using_action
-from ...blender.dependencies import Dependencies
-from ...blender.editing import frame_held, unkeyed_kept
-from ...blender.stepping import stepping
-from ...blender.transaction import all_or_nothing
-from ...blender.types import ArmatureObject, path_to_bone, path_to_custom, scene_of, tag, view_layer_of
-from ...solver.matrices import applied
-from ..follow import read, write
-from ..home import Hooks, is_converted, make_home
-from ..pole_switch import switch_pole
-from ..settings import GROUP, SLIDER, WAS
-from ..shape import make_shape
-from ..solving import limbs_now
-from ..status import measure
-from ..whole import wholly
-from ..words import Refused
+from ..blender.animation import actions_besides, is_animated, move_curves, using_action
+from ..blender.dependencies import Dependencies
+from ..blender.editing import frame_held, unkeyed_kept
+from ..blender.stepping import stepping
+from ..blender.transaction import all_or_nothing
+from ..blender.types import ArmatureObject, path_to_bone, path_to_custom, scene_of, tag, view_layer_of
+from ..limb.follow import read, write
+from ..limb.measuring import measure
+from ..limb.settings import GROUP, SLIDER, WAS
+from ..limb.shape import make_shape
+from ..limb.solving import limbs_now
+from ..limb.storage import is_converted, make_home, mode_of
+from ..limb.whole import wholly
+from ..limb.words import Refused
+from ..live import refresh
+from ..live.settings import is_live
+from ..solver.matrices import applied
 from .constraints import (
     STRETCHED,
     Solvers,
@@ -43,8 +44,11 @@ from .fitting import Fit, fit, keep
 from .keeping import frames_of
 from .keyed_parts import part_of_ik
 from .matching import Stances, match, see_shown
+from .modes import to_rig
 from .over_frames import fit_over_frames
+from .pole_switch import switch_pole
 from .removing import remove
+from .setting import set_slider
 
 Array = NDArray[Any]
 
@@ -144,8 +148,8 @@ def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[
     ob, name = plan.solvers.last.id_data, plan.solvers.last.name
     warnings = _make(context, plan.solvers, plan.found)
     if mode == "RIG":
-        warnings += _put_on_rig(ob, name)
-    Hooks.refresh(context)
+        warnings += _put_on_rig(context, ob, name)
+    refresh(context)
     for each in plan.seen:
         warnings += _keep_still(context, ob.pose.bones[name], each, tolerance)
     if plan.left_out:
@@ -156,9 +160,9 @@ def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[
     return warnings
 
 
-def _put_on_rig(ob: ArmatureObject, name: str) -> list[Refused]:
+def _put_on_rig(context: Context, ob: ArmatureObject, name: str) -> list[Refused]:
     try:
-        Hooks.to_rig([ob.pose.bones[name]])
+        to_rig(context, [ob.pose.bones[name]])
     except Refused as why:
         return [Refused("The limb is Live for now: {why}", why=why.translated)]
     return []
@@ -227,7 +231,7 @@ def _shown(context: Context, last: PoseBone) -> Array:
     be."""
     with at_influence(context, [last], 1.0):
         count = len(last[GROUP].get("links", (1, 1)))
-        if Hooks.mode(last) == "RIG" or Hooks.is_live(scene_of(context)):
+        if mode_of(last) == "RIG" or is_live(scene_of(context)):
             return joints_of_bones(context, last, count)
         now = limbs_now(last.id_data, [last], context.evaluated_depsgraph_get(), is_whole=True)
         ends = applied(np.linalg.inv(now.world)[None], measure(now).joints[0])
@@ -250,7 +254,7 @@ def _make(context: Context, solvers: Solvers, found: Fit) -> list[Refused]:
         if _stretches(solvers):
             group: Any = last[GROUP]
             group["stretch_max"], group["stretch_volume"] = FARTHEST, "UNIFORM"
-            last.planar_ik.stretch = 1.0  # type: ignore[attr-defined]
+            set_slider(last, "stretch", 1.0)
         tag(last)
         view_layer_of(context).update()
     return warnings

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blender.reduction import fewest, hermite
+from ..blender.reduction import fewest, hermite
 
 Array = NDArray[Any]
 

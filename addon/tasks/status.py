@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from bpy.types import Depsgraph, PoseBone
+from bpy.types import Context, Depsgraph, PoseBone
 from numpy.typing import NDArray
 
-from ..blender.types import ArmatureObject, is_evaluated
-from ..solver.matrices import applied
+from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
+from ..limb.follow import follow_of, is_gone
+from ..limb.measuring import Measured, measure
+from ..limb.solving import limbs_now
+from ..limb.storage import check_whole, has_slider, line_of, mode_of
+from ..limb.tips import is_foot_gone
+from ..limb.words import SIZELESS, Refused
+from ..live.settings import is_live
+from ..mechanism.checking import problems_of
 from ..solver.reach import Reach
-from .follow import follow_of, is_gone
-from .home import Hooks, check_whole, has_slider, line_of
-from .solving import Found, LimbsNow, limbs_now, own_size, solve
-from .table import joints_in
-from .tips import is_foot_gone
-from .words import SIZELESS, Refused
 
 Array = NDArray[Any]
 
@@ -30,9 +31,6 @@ BLENDED = 2e-3
 """The same between FK and IK, where the mechanism blends a little differently."""
 SIZED = 1e-4
 """By how much a limb's own bones may be scaled, as for Add."""
-UNEVEN = 1e-4
-"""By how much the axes of a rig in the world may differ, or be off square, for it still to be scaled evenly: of others,
-Blender blends constraints between 0 and 1 as if it was sheared."""
 ROUNDING = 1e-6
 """And as a fraction of how far the limb is from the world's origin."""
 
@@ -74,6 +72,12 @@ def status_of(last: PoseBone, depsgraph: Depsgraph) -> Status:
     return statuses(last.id_data, [last], depsgraph)[0]
 
 
+def status_now(context: Context, last: PoseBone) -> Status:
+    """The status of one limb as the context's view layer shows it; ``last`` may be of the evaluated rig."""
+    depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
+    return status_of(last.id_data.original.pose.bones[last.name], depsgraph)
+
+
 def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph) -> list[Status]:
     """The status of limbs of one rig, as it is evaluated now."""
     if not is_evaluated(ob, depsgraph):
@@ -87,50 +91,14 @@ def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph
 def _judged(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph) -> list[Status]:
     now = limbs_now(ob, lasts, depsgraph)
     scene: Any = depsgraph.scene
-    is_off = [not Hooks.is_live(scene) and Hooks.mode(last) == "LIVE" for last in lasts]
+    is_off = [not is_live(scene) and mode_of(last) == "LIVE" for last in lasts]
     now.sliders["influence"][is_off] = 0.0
-    measured, broken = measure(now), Hooks.problems(lasts)
+    measured, broken = measure(now), problems_of(lasts)
     found = [_judge(last, broken[row], measured, row) for row, last in enumerate(lasts)]
     return [
         each._replace(template=OFF) if off and each.reach != Reach.INVALID else each
         for each, off in zip(found, is_off, strict=True)
     ]
-
-
-class Measured(NamedTuple):
-    """The solution, and in the world: evaluated tips, targets and poles, (n, 3) each; the knees and tips that the
-    solver expects, (n, links, 3), and how far the evaluated knees are from there at most, (n). ``sizes`` are the
-    lengths of the limbs there."""
-
-    found: Found
-    tips: Array
-    joints: Array
-    bent: Array
-    targets: Array
-    poles: Array
-    influence: Array
-    sizes: Array
-    is_uneven: bool  # whether the rig itself is scaled unevenly in the world
-
-
-def measure(now: LimbsNow) -> Measured:
-    """Where knees and tips of limbs are, and where they should be."""
-    table = now.table
-    found = solve(table, now.target, now.pole, now.sliders, now.own)
-    turns = found.turns / np.linalg.norm(found.turns, axis=-1, keepdims=True)  # as Blender takes them
-    stretch = found.stretch * own_size(now.own_length, now.sliders["influence"])
-    joints = applied(now.frames[:, None], joints_in(table, turns, stretch))
-    targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
-    tips = applied(now.world @ now.poses[table.lasts], np.array([limb.shape.tip for limb in table.limbs]))
-    knees = (now.world @ now.poses[table.bones[:, 1:]])[..., :3, 3]
-    bent = np.linalg.norm(knees - joints[:, :-1], axis=-1)
-    bent[table.bones[:, 1:] < 0] = 0.0
-    lengths = np.array([sum(limb.shape.lengths) for limb in table.limbs])
-    sizes = lengths * np.linalg.norm(now.frames[:, :3, 1], axis=-1)
-    axes = now.world[:3, :3].T @ now.world[:3, :3]
-    is_uneven = bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNEVEN * abs(axes[0, 0]))
-    influence = now.sliders["influence"]
-    return Measured(found, tips, joints, bent.max(axis=1), targets, poles, influence, sizes, is_uneven)
 
 
 def problem_of(last: PoseBone) -> Status | None:
@@ -166,7 +134,7 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     if not broken and scaled:
         return Status(Reach.INVALID, residual, SCALED, {"bone": scaled.name}, is_fk, is_ik)
     is_off = off > allowed or measured.bent[row] > allowed + BENT * measured.sizes[row]
-    if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and Hooks.mode(last) == "RIG":
+    if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(last) == "RIG":
         return Status(reach, residual, SHEARED, {"distance": residual}, is_fk, is_ik)
     if broken or is_off:
         return Status(Reach.INVALID, residual, broken or MOVED, {"bone": last.name}, is_fk, is_ik)

@@ -9,20 +9,21 @@ from typing import Any
 from bpy.types import Context, PoseBone
 from mathutils import Matrix
 
-from ...blender.types import is_armature, tag, takes_bones, view_layer_of
-from ..follow import Follow, follow_of, is_gone, matrix_of, write
-from ..home import Hooks, choices_of, home_of, links_of
-from ..settings import GROUP
-from ..shape import make_shape
-from ..sides import axes_kept
-from ..tips import foot_of
-from ..whole import wholly
-from ..words import Refused
+from ..blender.types import is_armature, tag, takes_bones, view_layer_of
+from ..limb.follow import Follow, follow_of, is_gone, matrix_of, write
+from ..limb.settings import GROUP
+from ..limb.shape import make_shape
+from ..limb.sides import axes_kept
+from ..limb.storage import choices_of, home_of, links_of
+from ..limb.tips import foot_of
+from ..limb.whole import wholly
+from ..limb.words import Refused
 from .adding import Plan, Request, followed_by
 from .checking import check_editable
 from .controls import take_away_unused
 from .feet import at_influence, foot_follows, set_feet
 from .fitting import fit, keep
+from .modes import rebuild_mechanisms
 
 
 def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> None:
@@ -52,8 +53,7 @@ def _refit(context: Context, lasts: Sequence[PoseBone], plane: str = "", renewed
         of_kind = [plan for plan in plans if _kind(plan) == kind]
         for plan, follow in zip(of_kind, followed_by(context, of_kind, kind, bool(stands)), strict=True):
             _take(plan, follow)
-    for plan in plans:
-        Hooks.rebuild(plan.last)
+    rebuild_mechanisms(context, [plan.last for plan in plans])
     for plan in plans:
         tag(plan.last)
     view_layer_of(context).update()

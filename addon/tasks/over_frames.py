@@ -12,12 +12,12 @@ import numpy as np
 from bpy.types import Context
 from numpy.typing import NDArray
 
-from ...blender.action_writer import ActionWriter
-from ...blender.animation import set_at, value_at
-from ...blender.changes import full_path
-from ...blender.stepping import stepping, times_of
-from ...blender.types import scene_of
-from ..words import Refused
+from ..blender.action_writer import ActionWriter
+from ..blender.animation import set_at, value_at
+from ..blender.changes import full_path
+from ..blender.stepping import stepping, times_of
+from ..blender.types import scene_of
+from ..limb.words import Refused
 from .matching import Matched
 from .thinning import Thinned, thinned
 

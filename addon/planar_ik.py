@@ -1,0 +1,133 @@
+"""``pose_bone.planar_ik``: everything of a limb by one name, for scripts. It only calls what the rooms below it do.
+
+It is a plain Python property of the class PoseBone, which costs rigs without limbs nothing: a property group there
+would make Blender 4.2 and 4.5 compare it for every bone of every library override."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.types import PoseBone
+
+from .limb.settings import ALLOWED, CHOICES, SLIDER
+from .limb.storage import choices_of, is_limb, links_of, mode_of, read_slider
+from .tasks.defining import read_followed, set_chain_count, set_enabled, set_followed
+from .tasks.setting import set_choice, set_slider
+from .tasks.status import Status, status_now
+
+
+class PlanarIK:
+    """The limb of which a pose bone is the last bone, if it is one."""
+
+    __slots__ = ("bone",)
+
+    bone: PoseBone
+
+    def __init__(self, bone: PoseBone) -> None:
+        object.__setattr__(self, "bone", bone)
+
+    def __repr__(self) -> str:
+        return f"<planar_ik of {self.bone!r}: {'limb' if self.enabled else 'no limb'}>"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not isinstance(getattr(type(self), name, None), property):
+            raise AttributeError(f"planar_ik has no setting '{name}'")
+        object.__setattr__(self, name, value)
+
+    @property
+    def enabled(self) -> bool:
+        """Whether the limb is there; setting it adds or removes the muted constraint, and all of ours with it."""
+        return is_limb(self.bone)
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        set_enabled(self.bone, value)
+
+    @property
+    def chain_count(self) -> int:
+        """How many bones the limb has, twist bones included: 2 to 4."""
+        return sum(links_of(self.bone))
+
+    @chain_count.setter
+    def chain_count(self, value: int) -> None:
+        set_chain_count(self.bone, value)
+
+    @property
+    def mode(self) -> str:
+        """What poses the limb: ``RIG`` or ``LIVE``."""
+        return mode_of(self.bone)
+
+    @property
+    def status(self) -> Status:
+        """What became of the limb, all of it at once."""
+        return status_now(bpy.context, self.bone)
+
+    @property
+    def reach(self) -> str:
+        """How the target was reached: ``REACHED``, ``TOO_FAR``, ``TOO_NEAR``, ``LIMITED``, ``OFF_PLANE``,
+        ``INVALID``."""
+        return self.status.reach.name if self.enabled else "INVALID"
+
+    @property
+    def residual(self) -> float:
+        """The distance from tip to target in the evaluated pose, in scene units."""
+        return self.status.residual if self.enabled else 0.0
+
+    @property
+    def message(self) -> str:
+        """What became of the limb, as a sentence."""
+        return self.status.message if self.enabled else ""
+
+
+FOLLOWED = {
+    "target": "What the tip follows",
+    "subtarget": "What the tip follows",
+    "pole_target": "Where the knee points",
+    "pole_subtarget": "Where the knee points",
+}
+
+
+def _followed(name: str) -> property:
+    """A setting of the IK constraint: what the limb follows."""
+
+    def write(limb: PlanarIK, value: Any) -> None:
+        set_followed(limb.bone, name, value)
+
+    return property(lambda limb: read_followed(limb.bone, name), write, doc=FOLLOWED[name])
+
+
+def _slider(name: str) -> property:
+    """A setting that animates: a custom property."""
+
+    def write(limb: PlanarIK, value: Any) -> None:
+        set_slider(limb.bone, name, value)
+
+    return property(lambda limb: read_slider(limb.bone, name), write, doc=SLIDER[name].description)
+
+
+def _choice(name: str) -> property:
+    """A setting that does not animate."""
+
+    def write(limb: PlanarIK, value: Any) -> None:
+        set_choice(limb.bone, name, value)
+
+    return property(lambda limb: choices_of(limb.bone)[name], write, doc=f"{name}: {ALLOWED[name]}")
+
+
+for _names, _make in ((FOLLOWED, _followed), (SLIDER, _slider), (CHOICES, _choice)):
+    for _name in _names:
+        setattr(PlanarIK, _name, _make(_name))
+
+
+POSE_BONE: Any = bpy.types.PoseBone
+
+
+def register() -> None:
+    """Give the class PoseBone its property."""
+    POSE_BONE.planar_ik = property(PlanarIK)
+
+
+def unregister() -> None:
+    """Take it away."""
+    del POSE_BONE.planar_ik

@@ -1,0 +1,150 @@
+"""Making a bone the last of a limb by name, and setting how many bones that has and what it follows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.types import Object, PoseBone
+
+from ..blender.dependencies import Dependencies
+from ..blender.types import has_bone, tag
+from ..limb import values
+from ..limb.follow import follow_of, is_gone
+from ..limb.settings import GROUP, SLIDER
+from ..limb.shape import hinge_axis, make_shape
+from ..limb.sides import keep_side
+from ..limb.storage import check_parents, choices_of, home_of, is_limb, limbs_of, line_of, links_of, make_home
+from ..limb.words import Refused
+from ..mechanism.build import retarget
+from .checking import check, check_followed, check_planar
+from .feet import refollow
+from .knees import bend_axis
+from .modes import rebuild_mechanisms
+from .removing import remove
+from .setting import check_limb, check_structure, set_choice, set_wholly
+
+NEW = (1, 1)
+"""The links of a limb that is made without saying how many bones it is to have."""
+
+
+def set_enabled(bone: PoseBone, value: Any) -> None:
+    """Make a bone the last of a limb, or take its limb away."""
+    is_wanted = values.to_flag("enabled", value)
+    if is_wanted and not is_limb(bone):
+        check(bone, NEW)
+        with set_wholly(bone):
+            _make(bone)
+    elif not is_wanted and GROUP in bone:  # type: ignore[operator]
+        ob, name = bone.id_data, bone.name
+        with set_wholly(bone):
+            remove(bpy.context, [bone])
+            tag(ob.pose.bones[name])
+
+
+def set_chain_count(bone: PoseBone, value: Any) -> None:
+    """Have a limb be of so many bones; make it where there is none."""
+    count = values.to_count("chain_count", value, 2, 4)
+    if is_limb(bone) and count == sum(links_of(bone)):
+        return
+    links = (1,) * count
+    _check_chain(bone, links)
+    with set_wholly(bone):
+        if not is_limb(bone):
+            _make(bone, links)
+            return
+        make_home(bone, links)
+        group: Any = bone[GROUP]
+        if "stills" in group:
+            del group["stills"]
+        key = SLIDER["ankle"].key
+        if count == 2 and key in bone:  # type: ignore[operator]
+            del bone[key]
+        if "bend_axis" not in group:
+            _keep_axis(bone)
+        rebuild_mechanisms(bpy.context, [bone])
+        tag(bone)
+
+
+def read_followed(bone: PoseBone, name: str) -> Any:
+    """The setting of this name of a limb's IK constraint: an object, or the name of a bone."""
+    constraint = home_of(bone)
+    return getattr(constraint, name) if constraint else ("" if name.endswith("subtarget") else None)
+
+
+def set_followed(bone: PoseBone, name: str, value: Any) -> None:
+    """Have a limb follow another object or bone as its target or pole; make the limb where it gets its target."""
+    is_bone, role = name.endswith("subtarget"), name.replace("subtarget", "target")
+    role_of_bone = role.replace("target", "subtarget")
+    value = values.to_name(name, value) if is_bone else values.to_object(name, value)
+    if name == "target" and not is_limb(bone):
+        if value is None:
+            return
+        check(bone, NEW)
+    else:
+        check_limb(bone, name)
+    ob = read_followed(bone, role) if is_bone else value
+    subtarget = value if is_bone else read_followed(bone, role_of_bone)
+    if not is_bone and not has_bone(ob, subtarget):
+        subtarget = ""
+    _check_role(bone, role, (ob, subtarget), is_bone)
+    if to_pole := role == "pole_target" and ob is not None and choices_of(bone)["plane"] != "POLE":
+        check_structure(bone)
+    with set_wholly(bone):
+        if not is_limb(bone):
+            _make(bone)
+        constraint = home_of(bone)
+        setattr(constraint, role, ob)
+        setattr(constraint, role_of_bone, subtarget)
+        if to_pole:
+            set_choice(bone, "plane", "POLE")
+        retarget(bone)
+        refollow(bone)
+        tag(bone)
+
+
+def _make(bone: PoseBone, links: tuple[int, ...] = NEW) -> None:
+    """Make a bone that can be one the last of a limb, which bends as Add has it bend."""
+    make_home(bone, links)
+    bone[GROUP]["plane"] = "POLE" if follow_of(bone).pole else "HINGE" if hinge_axis(bone) else "FREE"
+    _keep_axis(bone)
+    tag(bone)
+
+
+def _keep_axis(bone: PoseBone) -> None:
+    """Note what a limb bends about where it is straight."""
+    group: Any = bone[GROUP]
+    axis = bend_axis(bone, links_of(bone), group.get("tip", "FOOT"), 0.0)
+    if axis:
+        group["bend_axis"] = axis
+        keep_side(bone)
+
+
+def _check_chain(bone: PoseBone, links: tuple[int, ...]) -> None:
+    """Refuse what can't be a limb of so many links, whether it is one already or not."""
+    if not is_limb(bone):
+        check(bone, links)
+        return
+    check_structure(bone)
+    check_parents(bone, sum(links))
+    line = {*line_of(bone, links)}
+    for other in limbs_of(bone.id_data):
+        if other != bone and (shared := line & {*line_of(other)}):
+            name = min(each.name for each in shared)
+            raise Refused("'{bone}' is part of the limb of '{last}': remove that first", bone=name, last=other.name)
+    check_planar(make_shape(bone, links))
+    for followed in follow_of(bone).pairs:
+        if not is_gone(*followed):
+            check_followed(bone, links, followed, Dependencies())  # type: ignore[arg-type]  # it is there
+
+
+def _check_role(last: PoseBone, role: str, goal: tuple[Object | None, str], is_whole: bool) -> None:
+    """Refuse what a limb can't follow, as Add does. While this is not ``is_whole``, the rig's own object is one of
+    whose bones one is yet to be named."""
+    ob, bone = goal
+    if ob is None:
+        if bone:
+            raise Refused("'{last}' has no {role}: set that, then its bone", last=last.name, role=role)
+    elif is_whole or bone or ob != last.id_data:
+        links = links_of(last) if is_limb(last) else NEW
+        check_followed(last, links, (ob, bone), Dependencies())

@@ -1,0 +1,79 @@
+"""Setting what is set by name on one limb: its sliders and its choices. What does not fit raises TypeError, ValueError
+or `Refused`, and nothing is changed."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import bpy
+from bpy.types import PoseBone
+
+from ..blender.transaction import all_or_nothing
+from ..blender.types import tag
+from ..limb import values
+from ..limb.settings import ALLOWED, CHOICES, GROUP, SLIDER
+from ..limb.storage import align, choices_of, has_slider, is_limb, links_of, make_slider, mode_of, write_slider
+from ..limb.whole import concerned
+from ..limb.words import Refused
+from .modes import rebuild_mechanisms
+
+ELSEWHERE = "'{rig}' comes from another file: set this there"
+
+
+def set_slider(last: PoseBone, name: str, value: Any) -> None:
+    """Set a setting that animates; a limb that lacks the feature gets it."""
+    slider = SLIDER[name]
+    number = values.to_number(name, value, slider.limits) if slider.limits else values.to_flag(name, value)
+    check_limb(last, name)
+    if name == "ankle" and len(links_of(last)) < 3:
+        raise Refused("'{bone}' has two bones: limbs of three or four have an ankle", bone=last.name)
+    if has_slider(last, name):
+        write_slider(last, name, number)
+        return
+    check_structure(last)
+    with set_wholly(last):
+        make_slider(last, slider)
+        write_slider(last, name, number)
+        _rebuild(last)
+
+
+def set_choice(last: PoseBone, name: str, value: Any) -> None:
+    """Set a setting that does not animate: it is part of the mechanism."""
+    allowed: Any = ALLOWED[name]
+    value = (values.to_word if isinstance(CHOICES[name], str) else values.to_number)(name, value, allowed)
+    check_limb(last, name)
+    if choices_of(last)[name] == value:
+        return
+    check_structure(last)
+    with set_wholly(last):
+        last[GROUP][name] = value
+        _rebuild(last)
+
+
+def _rebuild(last: PoseBone) -> None:
+    """Have the bones of a limb and its mechanism be as its settings say."""
+    align(last)
+    rebuild_mechanisms(bpy.context, [last])
+    tag(last)
+
+
+def set_wholly(last: PoseBone) -> AbstractContextManager[None]:
+    """What is set on a limb is set wholly or not at all."""
+    return all_or_nothing(bpy.context, concerned([last.id_data]))
+
+
+def check_limb(last: PoseBone, name: str) -> None:
+    """Refuse to set something on a bone that is none, or of a rig that keeps nothing of what is set."""
+    if not is_limb(last):
+        template = "'{bone}' has no IK, so it has no {name}: set enabled, target or chain_count first"
+        raise Refused(template, bone=last.name, name=name)
+    if last.id_data.library:
+        raise Refused(ELSEWHERE, rig=last.id_data.name)
+
+
+def check_structure(last: PoseBone) -> None:
+    """Refuse what changes more of a limb than sliders where Blender would not keep that."""
+    ob = last.id_data
+    if ob.library or ob.override_library or (is_limb(last) and mode_of(last) == "RIG" and ob.data.library):
+        raise Refused(ELSEWHERE, rig=ob.name)
