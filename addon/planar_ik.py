@@ -11,7 +11,7 @@ import bpy
 from bpy.types import PoseBone
 
 from .limb.settings import ALLOWED, CHOICES, SLIDER
-from .limb.storage import choices_of, is_limb, links_of, mode_of, read_slider
+from .limb.storage import choices_of, is_limb, mode_of, read_slider, segments_of
 from .tasks.defining import read_followed, set_chain_count, set_enabled, set_followed
 from .tasks.setting import set_choice, set_slider
 from .tasks.status import Status, status_now
@@ -47,7 +47,7 @@ class PlanarIK:
     @property
     def chain_count(self) -> int:
         """How many bones the limb has, twist bones included: 2 to 4."""
-        return sum(links_of(self.bone))
+        return sum(segments_of(self.bone))
 
     @chain_count.setter
     def chain_count(self, value: int) -> None:

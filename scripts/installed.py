@@ -75,7 +75,8 @@ def disable() -> None:
 
 
 def addon(name: str = "addon") -> ModuleType:
-    """A module of the extension: ``addon``, or with a name that of a room or file in it, such as ``limb.shape``."""
+    """A module of the extension: ``addon``, or with a name that of a room or file in it, as
+    ``limb.storage``."""
     inside = name if name.split(".", maxsplit=1)[0] == "addon" else f"addon.{name}"
     return import_module(inside if SOURCE else f"{MODULE}.{inside}")
 

@@ -20,8 +20,8 @@ from ..blender.types import scene_of
 from ..limb.settings import SLIDER
 from ..limb.storage import path_to_influence
 from .frames import shot, step_apart
+from .method import Method
 from .recording import Evaluated
-from .way import Way
 
 Array = NDArray[Any]
 
@@ -42,7 +42,7 @@ def driver_of_influence(last: PoseBone) -> Any:
 
 
 def influence_outside(
-    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], way: Way
+    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], way: Method
 ) -> Generator[float, None, dict[tuple[Any, str], Driven]]:
     """What drivers say outside of these frames, of each limb that has one, by rig and name."""
     drivers = {(last.id_data, last.name): curve for last in lasts if (curve := driver_of_influence(last))}
@@ -82,7 +82,7 @@ def _is_still(curve: Any) -> bool:
     )
 
 
-def _extent(context: Context, drivers: Any, way: Way) -> tuple[float, float]:
+def _extent(context: Context, drivers: Any, way: Method) -> tuple[float, float]:
     """The first and the last frame in which anything may change that drivers read: of the scene, and of what moves."""
     scene = scene_of(context)
     owners = {ob for ob, _ in way.carriers}

@@ -22,16 +22,16 @@ from ..blender.rotation import rotation_channel
 from ..blender.stepping import times_of
 from ..blender.types import ArmatureObject, scene_of, split_path, takes_bones
 from ..limb.settings import SLIDERS
-from ..limb.storage import limbs_of, line_of
+from ..limb.storage import chain_bones, limbs_of
 from ..limb.words import Refused
 from ..live import refresh
 from ..tasks.removing import remove
 from .frames import shot, step_apart
+from .method import Method, is_live
 from .recording import Evaluated, Recording, new_recording, poses_of, readers_of
 from .request import Request
-from .results import Course, Track, bones_read, courses_of, written
+from .results import ChannelTrack, LimbTrajectory, bones_read, trajectories_of, written
 from .transforms import carried, local, rigid, turns_of
-from .way import Way, is_live
 
 Array = NDArray[Any]
 
@@ -51,14 +51,14 @@ class Plain(NamedTuple):
 
     object: ArmatureObject
     names: set[str]
-    tracks: list[Track]
+    tracks: list[ChannelTrack]
     parted: list[str]
     scaled: list[str]
 
 
 def bake_for_game(
-    context: Context, lasts: list[PoseBone], request: Request, way: Way
-) -> Generator[float, None, tuple[list[Course], list[Refused]]]:
+    context: Context, lasts: list[PoseBone], request: Request, way: Method
+) -> Generator[float, None, tuple[list[LimbTrajectory], list[Refused]]]:
     """Bake whole rigs; what limbs did, and notes on what was left out."""
     objects: list[Any] = list(dict.fromkeys(last.id_data for last in lasts))
     bones = {ob: _bones_for_game(ob) for ob in objects}
@@ -89,8 +89,8 @@ def bake_for_game(
                 bone=each.parted[0],
                 object=each.object.name,
             )
-    courses = courses_of(recording, {})
-    found = [courses[last.id_data, last.name] for last in lasts]
+    trajectories = trajectories_of(recording, {})
+    found = [trajectories[last.id_data, last.name] for last in lasts]
     times = times_of(scene_of(context), request.frames)
     remove(context, [last for ob in objects for last in limbs_of(ob)])
     for each in plain:
@@ -109,7 +109,7 @@ def bake_for_game(
 
 def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:
     """Deforming bones and limbs, with all that these hang on up to their roots, parents first."""
-    limbs = {bone for last in limbs_of(ob) for bone in line_of(last)}
+    limbs = {bone for last in limbs_of(ob) for bone in chain_bones(last)}
     deforming = [bone for bone in ob.pose.bones if bone.bone.use_deform or bone in limbs]
     found = dict.fromkeys(each for bone in deforming for each in (bone, *bone.parent_recursive))
     return sorted(found, key=lambda bone: len(bone.parent_recursive))
@@ -127,10 +127,10 @@ def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> Plain:
         if bone.bone.use_connect and np.abs(place).max() <= APART * bone.bone.parent.length:  # type: ignore[union-attr]
             place[:] = 0.0
         else:
-            plain.tracks.append(Track(bone.name, "location", "", place))
+            plain.tracks.append(ChannelTrack(bone.name, "location", "", place))
             plain.parted.extend([bone.name] if bone.bone.use_connect else [])
         near = np.array([getattr(bone, channel)[:]])
-        plain.tracks.append(Track(bone.name, channel, mode, written(mode, turns_of(own), near)))
+        plain.tracks.append(ChannelTrack(bone.name, channel, mode, written(mode, turns_of(own), near)))
         posed[bone.name] = carried(bone.bone, above, len(own)) @ own
         plain.scaled.extend([bone.name] if np.abs(sizes - 1.0).max() > SCALED else [])
     return plain

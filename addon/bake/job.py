@@ -20,11 +20,11 @@ from ..live import refresh
 from ..tasks.removing import remove
 from .driven import driver_of_influence, influence_outside
 from .game import bake_for_game
+from .method import Method, method_of
 from .passes import go_through
 from .reduction import Keys, keys_of
 from .request import Baked, Report, Request, check
-from .results import Course
-from .way import Way, way_of
+from .results import LimbTrajectory
 
 SHEARED = "Between FK and IK '{bone}' is sheared, as keys can't be: it is a little different there"
 
@@ -61,66 +61,68 @@ def _steps(
 ) -> Generator[float, None, Report]:
     modes = [mode_of(last) for last in lasts]
     names = [(last.id_data.name, last.name) for last in lasts]
-    way = way_of(lasts)
+    way = method_of(lasts)
     if request.for_game:
-        courses, more = yield from bake_for_game(context, lasts, request, way)
+        trajectories, more = yield from bake_for_game(context, lasts, request, way)
         notes += more
-        keys = [Keys(np.arange(len(request.frames)), None, 0.0)] * len(courses)
+        keys = [Keys(np.arange(len(request.frames)), None, 0.0)] * len(trajectories)
     else:
         driven = [last.name for last in lasts if driver_of_influence(last) and not request.remove]
-        courses, keys = yield from _bake(context, lasts, request, way)
+        trajectories, keys = yield from _bake(context, lasts, request, way)
         notes += [Refused(MUTED, bone=name) for name in driven]
-    sheared = [course.last.name for course in courses if course.is_sheared and not request.for_game]
+    sheared = [trajectory.last.name for trajectory in trajectories if trajectory.is_sheared and not request.for_game]
     notes += [Refused(SHEARED, bone=name) for name in sheared]
-    rows = zip(names, modes, courses, keys, strict=True)
-    limbs = [_told(name, mode, way, course, found, request) for name, mode, course, found in rows]
-    unreached = np.any([course.is_missed(request.max_miss) for course in courses], axis=0)
+    rows = zip(names, modes, trajectories, keys, strict=True)
+    limbs = [_told(name, mode, way, trajectory, found, request) for name, mode, trajectory, found in rows]
+    unreached = np.any([trajectory.is_missed(request.max_miss) for trajectory in trajectories], axis=0)
     return Report(request.frames, limbs, notes, int(unreached.sum()))
 
 
 def _bake(
-    context: Context, lasts: list[PoseBone], request: Request, way: Way
-) -> Generator[float, None, tuple[list[Course], list[Keys]]]:
+    context: Context, lasts: list[PoseBone], request: Request, way: Method
+) -> Generator[float, None, tuple[list[LimbTrajectory], list[Keys]]]:
     found = yield from go_through(context, lasts, request.frames, way)
-    courses = [found[last.id_data, last.name] for last in lasts]
+    trajectories = [found[last.id_data, last.name] for last in lasts]
     driven = {} if request.remove else (yield from influence_outside(context, lasts, request.frames, way))
     times = times_of(scene_of(context), request.frames)
-    keys = [keys_of(course, times, request.tolerance) for course in courses]
+    keys = [keys_of(trajectory, times, request.tolerance) for trajectory in trajectories]
     writers: dict[Any, ActionWriter] = {}
-    for course, (which, slopes, _) in zip(courses, keys, strict=True):
-        ob, influence = course.last.id_data, path_to_influence(course.last.name)
+    for trajectory, (which, slopes, _) in zip(trajectories, keys, strict=True):
+        ob, influence = trajectory.last.id_data, path_to_influence(trajectory.last.name)
         writer = writers.get(ob) or writers.setdefault(ob, ActionWriter(context, ob, request.new_action))
-        outside = driven.get((ob, course.last.name))
+        outside = driven.get((ob, trajectory.last.name))
         is_fk_elsewhere = outside is not None or influence in writer.paths
-        for i, track in enumerate(course.tracks):
+        for i, track in enumerate(trajectory.tracks):
             slope = None if slopes is None else slopes[i][which]
             writer.write(track.path, times[which], track.values[which], slope, is_fk_elsewhere)
         if outside:
             writer.fold(influence, times, outside.times, outside.values)
         elif not request.remove:
-            writer.hold(influence, times, 0.0, course.influence[0])
+            writer.hold(influence, times, 0.0, trajectory.influence[0])
     mute_drivers(context, [each.driver for each in driven.values()])
     for writer in writers.values():
         writer.show(context)
     if request.remove:
-        for course in courses:
-            _keep_aligned(course)
+        for trajectory in trajectories:
+            _keep_aligned(trajectory)
         remove(context, lasts)
         refresh(context)
-    return courses, keys
+    return trajectories, keys
 
 
-def _keep_aligned(course: Course) -> None:
+def _keep_aligned(trajectory: LimbTrajectory) -> None:
     """Leave what bones inherit of scale as it is, if the scale of a limb that goes is keyed."""
-    group = group_of(course.last)
-    if group and "aligned" in group and any(track.channel == "scale" for track in course.tracks):
+    group = group_of(trajectory.last)
+    if group and "aligned" in group and any(track.channel == "scale" for track in trajectory.tracks):
         del group["aligned"]
 
 
-def _told(name: tuple[str, str], mode: str, way: Way, course: Course, keys: Keys, request: Request) -> Baked:
+def _told(
+    name: tuple[str, str], mode: str, way: Method, trajectory: LimbTrajectory, keys: Keys, request: Request
+) -> Baked:
     """What became of a limb, in plain numbers."""
-    ik, frames = course.misses[course.influence >= 1.0], request.frames
+    ik, frames = trajectory.misses[trajectory.influence >= 1.0], request.frames
     worst = float(ik.max()) if len(ik) and np.isfinite(ik).all() else None
-    unreached = int(course.is_missed(request.max_miss).sum())
+    unreached = int(trajectory.is_missed(request.max_miss).sum())
     found, how = (unreached, worst, len(keys.which), keys.error), "solved" if way.is_apart else "played"
     return Baked(name[0], name[1], mode, how, float(frames[0]), float(frames[-1]), len(frames), *found)

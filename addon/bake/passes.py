@@ -23,9 +23,9 @@ from ..limb.settings import SLIDER
 from ..limb.storage import bones_of_limb, has_slider, path_to_influence
 from ..tasks.feet import foot_follows
 from .frames import shot, step_apart
+from .method import Method, is_live, levels_among, strange_constraints
 from .recording import new_recording, readers_of
-from .results import Course, Key, bones_read, courses_of
-from .way import Way, is_live, levels_among, strange_constraints
+from .results import Key, LimbTrajectory, bones_read, trajectories_of
 
 LOOKS = 16
 """In so many frames of the shot it is looked whether targets are where they were before limbs had keys: what Python
@@ -36,13 +36,13 @@ WORTH = 5_000
 
 
 def go_through(
-    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], way: Way
-) -> Generator[float, None, dict[Key, Course]]:
+    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], way: Method
+) -> Generator[float, None, dict[Key, LimbTrajectory]]:
     """What limbs do over frames. Gives the part that is done."""
     levels = levels_among(lasts, way.carriers)
     again = [last for last in lasts if not is_live(last) or foot_follows(last) or strange_constraints(last)]
-    known: dict[Key, Course] = {}
-    solved: dict[Key, Course] = {}
+    known: dict[Key, LimbTrajectory] = {}
+    solved: dict[Key, LimbTrajectory] = {}
     with ExitStack() as stack:
         step = partial(step_apart, context) if way.is_apart else stack.enter_context(shot(context, is_live=False))
         writers: dict[Any, ActionWriter] = {}
@@ -58,7 +58,7 @@ def go_through(
             recording = new_recording(limbs, len(frames), bones_read, way.is_apart)
             for done in step(recording.worlds, frames, partial(readers_of, recording)):
                 yield (n + done) / len(passes)
-            found = courses_of(recording, None if n < len(levels) else solved)
+            found = trajectories_of(recording, None if n < len(levels) else solved)
             known |= found
             if n < len(levels):
                 solved |= found
@@ -68,29 +68,29 @@ def go_through(
             some = np.arange(0, len(frames), max(len(frames) // LOOKS, 1))
             recording = new_recording([each.last for each in solved.values()], len(some), bones_read, False)
             yield from step(recording.worlds, [frames[i] for i in some], partial(readers_of, recording))
-            is_so = all(_is_there(solved[key], each, some) for key, each in courses_of(recording, solved).items())
+            is_so = all(_is_there(solved[key], each, some) for key, each in trajectories_of(recording, solved).items())
     if not is_so:
         recording = new_recording(lasts, len(frames), bones_read, False)
         with shot(context, is_live=True) as step:
             yield from step(recording.worlds, frames, partial(readers_of, recording))
-        known = courses_of(recording, {})
+        known = trajectories_of(recording, {})
     return known
 
 
-def _try(courses: Iterable[Course], writers: Mapping[Any, ActionWriter], times: Any) -> None:
-    for course in courses:
-        if course.last.id_data in writers:
-            for track in course.tracks:
-                writers[course.last.id_data].write(track.path, times, track.values)
+def _try(trajectories: Iterable[LimbTrajectory], writers: Mapping[Any, ActionWriter], times: Any) -> None:
+    for trajectory in trajectories:
+        if trajectory.last.id_data in writers:
+            for track in trajectory.tracks:
+                writers[trajectory.last.id_data].write(track.path, times, track.values)
 
 
-def _is_there(before: Course, now: Course, frames: Any) -> bool:
+def _is_there(before: LimbTrajectory, now: LimbTrajectory, frames: Any) -> bool:
     """Whether a target is where it was before limbs had keys."""
     off = np.linalg.norm(before.targets[frames] - now.targets, axis=1)
     return bool((off <= now.slack).all())
 
 
-def _unneeded(lasts: Sequence[PoseBone], way: Way) -> Iterator[tuple[Any, set[str]]]:
+def _unneeded(lasts: Sequence[PoseBone], way: Method) -> Iterator[tuple[Any, set[str]]]:
     """The data paths of rigs that act and nobody needs to know: channels of bones that limbs don't hang on, and those
     that limbs turn which are all IK."""
     for ob in dict.fromkeys(last.id_data for last in lasts):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..blender.reduction import fewest, hermite
 from ..blender.rotation import ARRAYS, to_quaternion
 from ..solver.limb import joints_of
-from .results import Course, Track
+from .results import ChannelTrack, LimbTrajectory
 
 Array = NDArray[Any]
 
@@ -29,43 +29,43 @@ class Keys(NamedTuple):
     error: float
 
 
-def keys_of(course: Course, times: Array, tolerance: float) -> Keys:
+def keys_of(trajectory: LimbTrajectory, times: Array, tolerance: float) -> Keys:
     """The frames to key: all of them with a tolerance of 0."""
     count = len(times)
     if tolerance <= 0.0 or count < 3:
         return Keys(np.arange(count), None, 0.0)
-    tracks = course.tracks
+    tracks = trajectory.tracks
     values = np.concatenate([track.values for track in tracks], axis=1)
     slopes = np.gradient(values, times, axis=0)
     sizes = np.cumsum([track.values.shape[1] for track in tracks])[:-1]
-    wanted = _points(course, values, sizes)
+    wanted = _points(trajectory, values, sizes)
 
     def errors(which: Array) -> Array:
-        guessed = _points(course, hermite(times, values, slopes, which), sizes)
+        guessed = _points(trajectory, hermite(times, values, slopes, which), sizes)
         off = [np.linalg.norm(a - b, axis=1) for a, b in zip(guessed, wanted, strict=True)]
-        return course.size * np.max(off, axis=0)  # type: ignore[no-any-return]
+        return trajectory.size * np.max(off, axis=0)  # type: ignore[no-any-return]
 
     which, error = fewest(errors, count, tolerance)
     return Keys(which, np.split(slopes, sizes, axis=1), error)
 
 
-def _points(course: Course, values: Array, sizes: Array) -> list[Array]:
+def _points(trajectory: LimbTrajectory, values: Array, sizes: Array) -> list[Array]:
     """Knees and tip in the limb's frame, and the end of a foot that follows from its own head, ``(frames, 3)`` each."""
     parts = dict(
-        zip(((track.bone, track.channel) for track in course.tracks), np.split(values, sizes, axis=1), strict=True)
+        zip(((track.bone, track.channel) for track in trajectory.tracks), np.split(values, sizes, axis=1), strict=True)
     )
-    turns = {track.bone: _turn(track, parts[track.bone, track.channel]) for track in course.tracks if track.mode}
-    of_limb = [turns.pop(name) for name in course.limb.bones]
-    scale = parts.get((course.limb.bones[0], "scale"))
+    turns = {track.bone: _turn(track, parts[track.bone, track.channel]) for track in trajectory.tracks if track.mode}
+    of_limb = [turns.pop(name) for name in trajectory.limb.bones]
+    scale = parts.get((trajectory.limb.bones[0], "scale"))
     stretch = 1.0 if scale is None else scale[:, 1]
-    points = [*joints_of(of_limb, course.reference, stretch)]
+    points = [*joints_of(of_limb, trajectory.reference, stretch)]
     found = [np.stack(np.broadcast_arrays(*point), axis=-1) for point in points]
     for name, (w, x, y, z) in turns.items():
-        length = course.last.id_data.data.bones[name].length
+        length = trajectory.last.id_data.data.bones[name].length
         way = (2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x))
         found.append(length * np.stack(way, axis=-1))
     return found
 
 
-def _turn(track: Track, values: Array) -> tuple[Any, Any, Any, Any]:
+def _turn(track: ChannelTrack, values: Array) -> tuple[Any, Any, Any, Any]:
     return to_quaternion(track.mode, [*values.T], ARRAYS)

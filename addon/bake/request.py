@@ -16,7 +16,7 @@ from ..limb.words import Refused
 from ..tasks.checking import check_editable
 from ..tasks.over_frames import check_keys
 from ..tasks.status import check as check_target
-from .way import is_live, strange_constraints
+from .method import is_live, strange_constraints
 
 MOST_FRAMES = 1_000_000
 """How many frames one bake takes: eleven hours of film."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.types import path_to_bone
-from ..limb.solving import Found, at_rest, own_size, scaled_bones, scales_of, solve
-from ..limb.storage import line_of
+from ..limb.solving import Solution, at_rest, own_size, scaled_bones, scales_of, solve
+from ..limb.storage import chain_bones
 from ..limb.table import Limb, joints_in
 from ..limb.tips import foot_of
 from ..solver.matrices import applied, inverted, inverted_all
@@ -33,7 +33,7 @@ SHEARED = 1e-3
 """How far axes of a bone may be from what a rotation and a scale make."""
 
 
-class Track(NamedTuple):
+class ChannelTrack(NamedTuple):
     """One channel of one bone: ``values`` ``(frames, numbers)``. ``mode`` is the rotation mode if it is a rotation."""
 
     bone: str
@@ -47,7 +47,7 @@ class Track(NamedTuple):
         return f"{path_to_bone(self.bone)}.{self.channel}"
 
 
-class Course(NamedTuple):
+class LimbTrajectory(NamedTuple):
     """One limb over the frames: where its ``targets`` and ``tips`` are in the world ``(frames, 3)``; ``slack`` is what
     these may be apart, ``size`` how much longer things are in the world than in the limb's frame, at most, and
     ``is_sheared`` says that no channels make what was seen."""
@@ -55,7 +55,7 @@ class Course(NamedTuple):
     last: PoseBone
     limb: Limb
     reference: Reference
-    tracks: list[Track]
+    tracks: list[ChannelTrack]
     targets: Array
     tips: Array
     slack: Array
@@ -74,26 +74,28 @@ class Course(NamedTuple):
         return (self.influence >= 1.0) & ~(self.misses <= (self.slack if most is None else most))
 
 
-def courses_of(recording: Recording, known: Mapping[Key, Course] | None) -> dict[Key, Course]:
+def trajectories_of(recording: Recording, known: Mapping[Key, LimbTrajectory] | None) -> dict[Key, LimbTrajectory]:
     """What limbs do: solved, if nothing is ``known`` (None); else as they were seen, of those that are known with the
     keys from there."""
-    found = [course for rig in recording.rigs for course in _courses(recording, rig, known)]
-    return {(course.last.id_data, course.last.name): course for course in found}
+    found = [trajectory for rig in recording.rigs for trajectory in _trajectories(recording, rig, known)]
+    return {(trajectory.last.id_data, trajectory.last.name): trajectory for trajectory in found}
 
 
 def bones_read(last: PoseBone) -> list[PoseBone]:
     """The bones that have to be read for the keys of a limb."""
     foot = foot_of(last) if foot_follows(last) else None
-    bones = [*line_of(last), *([foot] if foot else [])]
+    bones = [*chain_bones(last), *([foot] if foot else [])]
     return bones + [bone.parent for bone in bones if bone.parent]
 
 
-def _courses(recording: Recording, rig: Rig, known: Mapping[Key, Course] | None) -> Iterator[Course]:
+def _trajectories(
+    recording: Recording, rig: Rig, known: Mapping[Key, LimbTrajectory] | None
+) -> Iterator[LimbTrajectory]:
     frames = np.stack([_frames(recording, rig, row) for row in range(len(rig.lasts))], axis=1)
     places = worlds_of(recording, rig.object)[:, None] @ frames
     targets = _places(recording, rig, 0)
     sizes = np.linalg.norm(places[..., :3, :3], axis=2)
-    lengths = np.array([sum(limb.shape.lengths) for limb in rig.table.limbs])
+    lengths = np.array([sum(limb.geometry.lengths) for limb in rig.table.limbs])
     slack = MISSED * lengths * sizes[..., 1] + ROUNDING * np.abs(targets).max(axis=2)
     sheared: set[str] = set()
     if known is None:
@@ -105,7 +107,7 @@ def _courses(recording: Recording, rig: Rig, known: Mapping[Key, Course] | None)
         influence, size = rig.sliders["influence"][:, row], float(np.nanmax(sizes[:, row]))
         places_of_row = targets[:, row], tips[:, row], slack[:, row]
         is_sheared = any(name in sheared for name in limb.bones)
-        yield Course(last, limb, reference, tracks[row], *places_of_row, influence, size, is_sheared)
+        yield LimbTrajectory(last, limb, reference, tracks[row], *places_of_row, influence, size, is_sheared)
 
 
 def _frames(recording: Recording, rig: Rig, row: int) -> Array:
@@ -113,7 +115,7 @@ def _frames(recording: Recording, rig: Rig, row: int) -> Array:
     limb = rig.table.limbs[row]
     first = rig.object.pose.bones[limb.bones[0]]
     above = poses_of(recording, rig.object, first.parent.name) if first.parent else None
-    found: Array = carried(first.bone, above, recording.frames) @ inverted(limb.shape.rest[0]) @ limb.shape.frame
+    found: Array = carried(first.bone, above, recording.frames) @ inverted(limb.geometry.rest[0]) @ limb.geometry.frame
     return found
 
 
@@ -127,7 +129,7 @@ def _places(recording: Recording, rig: Rig, which: int) -> Array:
     return found
 
 
-def _solved(recording: Recording, rig: Rig, places: Array, targets: Array) -> tuple[list[list[Track]], Array]:
+def _solved(recording: Recording, rig: Rig, places: Array, targets: Array) -> tuple[list[list[ChannelTrack]], Array]:
     """The solution for all limbs of a rig, and where that puts tips in the world."""
     is_plain = bool((rig.sliders["influence"] >= 1.0).all() and np.isfinite(targets).all())
     own = None if is_plain else _own_turns(recording, rig)
@@ -150,7 +152,7 @@ def _own_turns(recording: Recording, rig: Rig) -> Array:
     return found
 
 
-def _of_solution(recording: Recording, rig: Rig, row: int, found: Found) -> list[Track]:
+def _of_solution(recording: Recording, rig: Rig, row: int, found: Solution) -> list[ChannelTrack]:
     limb = rig.table.limbs[row]
     tracks = [_turned(recording, rig, name, found.turns[:, row, k]) for k, name in enumerate(limb.bones)]
     stretch, influence = found.stretch[:, row], rig.sliders["influence"][:, row, None]
@@ -159,22 +161,22 @@ def _of_solution(recording: Recording, rig: Rig, row: int, found: Found) -> list
         own = channel_of(recording, rig.object, bone.name, "scale")
         shown = sizes * own_size(own, influence)
         if (shown != own).any():
-            tracks.append(Track(bone.name, "scale", "", shown))
+            tracks.append(ChannelTrack(bone.name, "scale", "", shown))
     return tracks
 
 
 def _seen(
-    recording: Recording, rig: Rig, known: Mapping[Key, Course], sheared: set[str]
-) -> tuple[list[list[Track]], Array]:
+    recording: Recording, rig: Rig, known: Mapping[Key, LimbTrajectory], sheared: set[str]
+) -> tuple[list[list[ChannelTrack]], Array]:
     """What channels have to be for the poses that were seen, and where tips were in the world. Bones whose channels
     can't be that get into ``sheared``."""
     ob = rig.object
-    tracks: list[list[Track]] = []
+    tracks: list[list[ChannelTrack]] = []
     for last, limb in zip(rig.lasts, rig.table.limbs, strict=True):
-        course = known.get((ob, last.name))
+        trajectory = known.get((ob, last.name))
         foot = [foot_of(last)] if foot_follows(last) else []
-        tracks.append([*course.tracks] if course else [])
-        for bone in [*([] if course else line_of(last)), *filter(None, foot)]:
+        tracks.append([*trajectory.tracks] if trajectory else [])
+        for bone in [*([] if trajectory else chain_bones(last)), *filter(None, foot)]:
             above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
             own = local(bone.bone, above, poses_of(recording, ob, bone.name))
             turned, scales = rigid(own)
@@ -183,17 +185,17 @@ def _seen(
             if bone.name in limb.bones or bone in foot:
                 tracks[-1].append(_turned(recording, rig, bone.name, turns_of(turned)))
             if bone not in foot and np.abs(scales - channel_of(recording, ob, bone.name, "scale")).max() > SAME:
-                tracks[-1].append(Track(bone.name, "scale", "", scales))
+                tracks[-1].append(ChannelTrack(bone.name, "scale", "", scales))
     worlds = worlds_of(recording, ob)
     places = [worlds @ poses_of(recording, ob, last.name) for last in rig.lasts]
-    return tracks, applied(np.stack(places, axis=1), np.array([limb.shape.tip for limb in rig.table.limbs]))
+    return tracks, applied(np.stack(places, axis=1), np.array([limb.geometry.tip for limb in rig.table.limbs]))
 
 
-def _turned(recording: Recording, rig: Rig, name: str, turns: Array) -> Track:
+def _turned(recording: Recording, rig: Rig, name: str, turns: Array) -> ChannelTrack:
     """A rotation as a bone's mode writes it: the first frame close to what the bone had there, then without jumps."""
     mode = rig.object.pose.bones[name].rotation_mode
     near = channel_of(recording, rig.object, name, rotation_channel(mode))[:1]
-    return Track(name, rotation_channel(mode), mode, written(mode, turns, near))
+    return ChannelTrack(name, rotation_channel(mode), mode, written(mode, turns, near))
 
 
 def written(mode: str, turns: Array, near: Array) -> Array:

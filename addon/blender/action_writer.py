@@ -98,13 +98,13 @@ class ActionWriter:
 
     def show(self, context: Context) -> None:
         """Set what was written to what it is now, and what was posed without keys to what it was."""
-        self.take_back(context)
+        self.restore(context)
         for path, before in self._written.items():
             numbers = [curve.evaluate(self._now) for i in range(4) if (curve := self._curves.get((path, i)))]
             set_at(self.object, path, numbers if isinstance(before, tuple) else type(before)(numbers[0]))
         self.object.update_tag()
 
-    def take_back(self, context: Context) -> None:
+    def restore(self, context: Context) -> None:
         """Set what was written, and what was posed without keys, to what it was."""
         if self._unkeyed:
             context.evaluated_depsgraph_get()
@@ -171,7 +171,7 @@ def trial(context: Context, ob: Any) -> Iterator[ActionWriter]:
         bpy.data.actions.remove(tried)
         if data is None:
             ob.animation_data_clear()
-        writer.take_back(context)
+        writer.restore(context)
 
 
 def _unkeyed(ob: Any, time: float) -> dict[str, Any]:

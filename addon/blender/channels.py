@@ -47,7 +47,7 @@ def write(ob: Any, channel: str, rows: NDArray[np.float32], given: NDArray[np.fl
         setattr(bones[index], channel, rows[index])
 
 
-def take_back(ob: Any, channel: str, rows: NDArray[np.float32], given: NDArray[np.float32]) -> None:
+def restore(ob: Any, channel: str, rows: NDArray[np.float32], given: NDArray[np.float32]) -> None:
     """Put back what was read where others were written, and leave the evaluated pose as it is: Blender is not told."""
     which = _differing(rows, given)
     # For a bone by its number, Blender goes through all before it.

@@ -10,7 +10,7 @@ from bpy.types import Object, PoseBone
 from .animation import drivers_of
 from .types import bones_of, has_bone, is_armature, split_path
 
-Carrier = tuple[Object, str]
+BoneRef = tuple[Object, str]
 """An object, or with a name a bone of it."""
 
 _TRANSFORMS = ("location", "rotation", "scale", "delta_", "matrix")
@@ -25,13 +25,13 @@ class Dependencies:
     counts, since Blender's own graph counts it; so a limb follows its targets, whatever poses it."""
 
     def __init__(self) -> None:
-        self._direct: dict[Carrier, list[Carrier]] = {}
+        self._direct: dict[BoneRef, list[BoneRef]] = {}
         self._solvers: dict[Object, dict[str, list[tuple[PoseBone, Any]]]] = {}
         self._drivers: dict[Object, dict[str, list[tuple[str, Any]]]] = {}
 
-    def carriers(self, *start: Carrier) -> set[Carrier]:
+    def carriers(self, *start: BoneRef) -> set[BoneRef]:
         """All objects and bones that can move those given, which are among them."""
-        found: set[Carrier] = set()
+        found: set[BoneRef] = set()
         waiting = [*start]
         while waiting:
             carrier = waiting.pop()
@@ -40,16 +40,16 @@ class Dependencies:
                 waiting.extend(self.direct(carrier))
         return found
 
-    def moves_with(self, carrier: Carrier, rig: Object, names: Collection[str]) -> bool:
+    def moves_with(self, carrier: BoneRef, rig: Object, names: Collection[str]) -> bool:
         """Whether an object or bone moves with one of these bones of a rig, or is one: they can't follow it then."""
         return any(ob == rig and name in names for ob, name in self.carriers(carrier))
 
-    def direct(self, carrier: Carrier) -> list[Carrier]:
+    def direct(self, carrier: BoneRef) -> list[BoneRef]:
         """What an object or a bone itself moves with."""
         if carrier not in self._direct:
             ob, name = carrier
             owner: Any = bones_of(ob)[name] if has_bone(ob, name) else ob
-            found: list[Carrier] = []
+            found: list[BoneRef] = []
             if owner != ob:
                 found = [(ob, ""), *([(ob, owner.parent.name)] if owner.parent else ())]
             elif ob.parent:
@@ -91,7 +91,7 @@ class Dependencies:
         return acting + [curve for path, curve in self.drivers(ob, bone.name) if path.startswith(_TRANSFORMS)]
 
 
-def constraint_targets(constraint: Any) -> Iterator[Carrier]:
+def constraint_targets(constraint: Any) -> Iterator[BoneRef]:
     """The objects and bones that a constraint refers to."""
     for of in (constraint, *getattr(constraint, "targets", ())):
         if getattr(of, "target", None):
@@ -102,7 +102,7 @@ def constraint_targets(constraint: Any) -> Iterator[Carrier]:
         yield (constraint.space_object, constraint.space_subtarget)
 
 
-def driver_targets(curve: Any) -> Iterator[Carrier]:
+def driver_targets(curve: Any) -> Iterator[BoneRef]:
     """The objects and bones that a driver reads. A bone's settings are its object's: they don't move with it."""
     for variable in curve.driver.variables if curve.driver else ():
         for target in variable.targets:

@@ -30,10 +30,10 @@ def all_or_none(steps: Iterable[tuple[Callable[[], None], Callable[[], None]]]) 
     """Do steps, each given with what takes it back; if one fails, take back those before it."""
     done: list[Callable[[], None]] = []
     try:
-        for do, take_back in steps:
+        for do, restore in steps:
             do()
-            done.append(take_back)
+            done.append(restore)
     except BaseException:
-        for take_back in reversed(done):
-            take_back()
+        for restore in reversed(done):
+            restore()
         raise

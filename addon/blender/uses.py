@@ -9,7 +9,7 @@ import bpy
 from bpy.types import ID, Collection, Object, Scene, Screen, WindowManager, WorkSpace
 
 from .animation import actions_besides, all_curve_lists, curves_everywhere, drivers_of
-from .dependencies import Carrier, constraint_targets
+from .dependencies import BoneRef, constraint_targets
 from .types import BACKUP, all_objects, is_armature, split_path
 
 SHOWING = (Collection, Scene)
@@ -105,7 +105,7 @@ def _drivers_in(user: Any) -> list[Any]:
     return [curve for owner in (user, getattr(user, "node_tree", None)) for curve in drivers_of(owner)]
 
 
-def _read_by(curve: Any) -> list[Carrier]:
+def _read_by(curve: Any) -> list[BoneRef]:
     """The objects and bones that a driver reads anything of."""
     targets = [target for variable in curve.driver.variables for target in variable.targets]
     return [(target.id, target.bone_target or split_path(target.data_path)[0]) for target in targets]

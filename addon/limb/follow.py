@@ -1,4 +1,4 @@
-"""What a limb follows: its target and its pole, each an object or a bone of one, as its home says."""
+"""What a limb follows: its target and its pole, each an object or a bone of one, as its IK constraint says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bpy.types import Depsgraph, Object, PoseBone
 from mathutils import Matrix, Vector
 
 from ..blender.types import has_bone, is_armature
-from .storage import home_of
+from .storage import limb_constraint_of
 
 
 class Follow(NamedTuple):
@@ -27,8 +27,8 @@ class Follow(NamedTuple):
 
 def follow_of(last: PoseBone) -> Follow:
     """What a limb follows; a bone that is not there counts as nothing to follow."""
-    home = home_of(last)
-    return Follow() if home is None else read(home)
+    constraint = limb_constraint_of(last)
+    return Follow() if constraint is None else read(constraint)
 
 
 def read(constraint: Any) -> Follow:

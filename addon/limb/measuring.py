@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..solver.matrices import applied
-from .solving import Found, LimbsNow, own_size, solve
+from .solving import LimbsNow, Solution, own_size, solve
 from .table import joints_in
 
 Array = NDArray[Any]
@@ -23,7 +23,7 @@ class Measured(NamedTuple):
     solver expects, (n, links, 3), and how far the evaluated knees are from there at most, (n). ``sizes`` are the
     lengths of the limbs there."""
 
-    found: Found
+    found: Solution
     tips: Array
     joints: Array
     bent: Array
@@ -42,11 +42,11 @@ def measure(now: LimbsNow) -> Measured:
     stretch = found.stretch * own_size(now.own_length, now.sliders["influence"])
     joints = applied(now.frames[:, None], joints_in(table, turns, stretch))
     targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
-    tips = applied(now.world @ now.poses[table.lasts], np.array([limb.shape.tip for limb in table.limbs]))
+    tips = applied(now.world @ now.poses[table.lasts], np.array([limb.geometry.tip for limb in table.limbs]))
     knees = (now.world @ now.poses[table.bones[:, 1:]])[..., :3, 3]
     bent = np.linalg.norm(knees - joints[:, :-1], axis=-1)
     bent[table.bones[:, 1:] < 0] = 0.0
-    lengths = np.array([sum(limb.shape.lengths) for limb in table.limbs])
+    lengths = np.array([sum(limb.geometry.lengths) for limb in table.limbs])
     sizes = lengths * np.linalg.norm(now.frames[:, :3, 1], axis=-1)
     axes = now.world[:3, :3].T @ now.world[:3, :3]
     is_uneven = bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNEVEN * abs(axes[0, 0]))

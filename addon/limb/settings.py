@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-HOME = "Planar IK"
+CONSTRAINT_NAME = "Planar IK"
 """The name of the muted IK constraint that makes a bone the last of a limb. What the names of the limb's other
 constraints begin with, too: `MADE_BY_US`."""
 
@@ -18,13 +18,13 @@ MADE_BY_US = "Planar IK "
 GROUP = "planar_ik"
 """The custom property of the last bone that holds the choices and the reference shape."""
 
-LINK = "planar_ik_link"
+SEGMENT_MARK = "planar_ik_link"
 """The custom property that marks the bones at which a limb's links begin."""
 
 TIP = "planar_ik_tip"
 """The custom property that marks the foot or hand below a limb, where its tip is."""
 
-PART = "planar_ik.part"
+MADE_FOR_LIMB = "planar_ik.part"
 """The custom property of bones and empties that were made for a limb: parts of a mechanism, and controls."""
 
 WAS = "was"

@@ -25,7 +25,7 @@ def outwards(name: str) -> float:
 def keep_side(last: PoseBone) -> None:
     """Note on which side the axes in a limb's group were found. Without a side, or axes, there is nothing to note."""
     group: Any = last[GROUP]
-    if side_of(last.name) and ("bend_axis" in group or "stills" in group):
+    if side_of(last.name) and ("bend_axis" in group or "reference_rotations" in group):
         group[KEPT_ON] = _sides(last)
     elif KEPT_ON in group:
         del group[KEPT_ON]
@@ -38,7 +38,7 @@ def axes_kept(last: PoseBone) -> tuple[list[float], list[float]]:
     Symmetrize copies them as they are to the bones of the other side, whose own axes are mirrored across X: there, the
     image of a turn has the same part about X, and the others the other way round."""
     group: Any = group_of(last) or {}
-    axis, flat = [*group.get("bend_axis", (1.0, 0.0, 0.0))], [*group.get("stills", ())]
+    axis, flat = [*group.get("bend_axis", (1.0, 0.0, 0.0))], [*group.get("reference_rotations", ())]
     kept = [*group.get(KEPT_ON, ())]
     if kept and [-side for side in kept] == _sides(last):
         axis[1:] = [-number for number in axis[1:]]

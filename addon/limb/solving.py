@@ -22,16 +22,16 @@ from ..blender.types import ArmatureObject, carried_by
 from ..solver.limb import Plane, Poses, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from .follow import place_of
+from .rest_geometry import IDENTITY, RestGeometry, squared
 from .settings import SLIDERS
-from .shape import IDENTITY, Shape, squared
-from .storage import bones_of_limb, has_slider, line_of
+from .storage import bones_of_limb, chain_bones, has_slider
 from .table import Limb, Part, Table, table_of
 from .tips import matrix_of
 
 Array = NDArray[Any]
 
 
-class Found(NamedTuple):
+class Solution(NamedTuple):
     """What came of limbs: local rotations (..., n, links, 4), w first; stretch, `Reach` and the shortfall (..., n)."""
 
     turns: Array
@@ -51,7 +51,7 @@ def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
     parents[table.parents < 0] = np.eye(4)
     frames: Array = parents @ table.to_parent
     for row in table.otherwise:
-        frames[row] = carried(evaluated, table.limbs[row].shape)
+        frames[row] = carried(evaluated, table.limbs[row].geometry)
     return frames
 
 
@@ -63,7 +63,7 @@ def carry_of(first: PoseBone) -> Array:
     return moved
 
 
-def carried(evaluated: ArmatureObject, shape: Shape) -> Array:
+def carried(evaluated: ArmatureObject, shape: RestGeometry) -> Array:
     """Where the frame G of a limb is in the armature now."""
     frame: Array = carry_of(evaluated.pose.bones[shape.names[0]]) @ shape.frame
     return frame
@@ -189,7 +189,7 @@ Sliders = dict[str, Array]
 
 def solve(
     table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = TOLERANCE
-) -> Found:
+) -> Solution:
     """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own turns
     (..., n, links, 4), not needed where all targets are there and every influence is 1.
 
@@ -197,7 +197,7 @@ def solve(
     """
     shape = target.shape[:-1]
     turns = np.empty((*shape, table.bones.shape[1], 4)) if len(table.parts) == 1 else at_rest(table, *shape[:-1])
-    found = Found(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
+    found = Solution(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
     for part in table.parts:
         rows = part.rows
         mine = None if own is None else own[..., rows, :, :]
@@ -249,8 +249,8 @@ def scaled_bones(last: PoseBone) -> list[PoseBone]:
     """The bones that a stretch of a limb scales; the others inherit that."""
     if not has_slider(last, "stretch"):
         return []
-    line = line_of(last)
-    return [bone for bone in line if bone == line[0] or bone.bone.inherit_scale in ("NONE", "NONE_LEGACY")]
+    chain = chain_bones(last)
+    return [bone for bone in chain if bone == chain[0] or bone.bone.inherit_scale in ("NONE", "NONE_LEGACY")]
 
 
 def own_size(scale: Any, influence: Any) -> Any:
@@ -260,7 +260,7 @@ def own_size(scale: Any, influence: Any) -> Any:
 
 def scales_of(limb: Limb, stretch: float) -> tuple[float, float, float]:
     """The factors on a bone's scale with which it is so many times as long."""
-    if limb.choices["stretch_volume"] == "UNIFORM" or not all(limb.shape.points):
+    if limb.choices["stretch_volume"] == "UNIFORM" or not all(limb.geometry.points):
         return (stretch, stretch, stretch)
     width = stretch**-0.5 if limb.choices["stretch_volume"] == "VOLUME" else 1.0
     return (width, stretch, width)

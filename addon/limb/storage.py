@@ -11,7 +11,18 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..blender.types import ArmatureObject, path_to_custom, tag
-from .settings import CHOICES, GROUP, HOME, LINK, MADE_BY_US, PART, SLIDER, SLIDERS, WAS, Slider
+from .settings import (
+    CHOICES,
+    CONSTRAINT_NAME,
+    GROUP,
+    MADE_BY_US,
+    MADE_FOR_LIMB,
+    SEGMENT_MARK,
+    SLIDER,
+    SLIDERS,
+    WAS,
+    Slider,
+)
 from .tips import mark_tip, unmark_tip
 from .words import Refused
 
@@ -22,22 +33,24 @@ def group_of(bone: PoseBone) -> Any:
     return owner.get(GROUP)
 
 
-def home_of(bone: PoseBone) -> Any:
+def limb_constraint_of(bone: PoseBone) -> Any:
     """The muted IK constraint that makes a bone the last of a limb, or None."""
     group = group_of(bone)
     if group is None or not has_slider(bone, "influence"):
         return None
-    found = bone.constraints.get(group.get("constraint", HOME)) or bone.constraints.get(HOME)
-    return found if found and found.type == "IK" else next((each for each in bone.constraints if _is_home(each)), None)
+    found = bone.constraints.get(group.get("constraint", CONSTRAINT_NAME)) or bone.constraints.get(CONSTRAINT_NAME)
+    return (
+        found if found and found.type == "IK" else next((each for each in bone.constraints if _may_be_ours(each)), None)
+    )
 
 
-def _is_home(constraint: Any) -> bool:
+def _may_be_ours(constraint: Any) -> bool:
     return bool(constraint.type == "IK" and constraint.mute)
 
 
 def is_limb(bone: PoseBone) -> bool:
     """Whether a bone is the last of a limb."""
-    return home_of(bone) is not None
+    return limb_constraint_of(bone) is not None
 
 
 def is_converted(bone: PoseBone) -> bool:
@@ -55,58 +68,63 @@ def is_left(bone: PoseBone) -> bool:
     return group_of(bone) is not None and not is_limb(bone)
 
 
-def make_home(bone: PoseBone, links: tuple[int, ...] = (1, 1), constraint: Any = None) -> Any:
+def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: Any = None) -> Any:
     """Make a bone the last of a limb, which it may be already; ``constraint`` is the IK constraint to take for it, else
     one of ours is made."""
-    check_parents(bone, sum(links))
-    home: Any = constraint or home_of(bone) or bone.constraints.get(HOME)
-    if home is None:
-        home = bone.constraints.new("IK")
-        home.name = HOME
-    home.mute = True
-    home.chain_count = sum(links)
+    check_parents(bone, sum(segments))
+    constraint = constraint or limb_constraint_of(bone) or bone.constraints.get(CONSTRAINT_NAME)
+    if constraint is None:
+        constraint = bone.constraints.new("IK")
+        constraint.name = CONSTRAINT_NAME
+    constraint.mute = True
+    constraint.chain_count = sum(segments)
     group = group_of(bone)
     if group is None:
         bone[GROUP] = {}  # whatever is in it, Blender copies each time that it evaluates a rig anew
         group = bone[GROUP]
         mark_tip(bone)
-    _mark_links(bone, links)
-    for name, value, default in (("links", list(links), [1, 1]), ("constraint", home.name, HOME)):
+    _mark_links(bone, segments)
+    for name, value, default in (
+        ("segments", list(segments), [1, 1]),
+        ("constraint", constraint.name, CONSTRAINT_NAME),
+    ):
         if value != default or name in group:
             group[name] = value
     for slider in SLIDERS:
-        if (not slider.is_feature or (slider.name == "ankle" and len(links) > 2)) and not has_slider(bone, slider.name):
+        if (not slider.is_feature or (slider.name == "ankle" and len(segments) > 2)) and not has_slider(
+            bone, slider.name
+        ):
             make_slider(bone, slider)
-    return home
+    return constraint
 
 
 def align(bone: PoseBone) -> None:
     """Let the bones of a limb that get longer but not as much wider have that each along itself, also while the knee is
-    bent: all but the first inherit scale along their own axes. `drop_home` takes that back."""
+    bent: all but the first inherit scale along their own axes. `drop_limb` takes that back."""
     if not has_slider(bone, "stretch") or choices_of(bone)["stretch_volume"] == "UNIFORM":
         return
     group: Any = bone[GROUP]
-    line = line_of(bone)
-    changed = [i for i, each in enumerate(line) if i and each.bone.inherit_scale == "FULL"]
+    chain = chain_bones(bone)
+    changed = [i for i, each in enumerate(chain) if i and each.bone.inherit_scale == "FULL"]
     for i in changed:
-        line[i].bone.inherit_scale = "ALIGNED"
+        chain[i].bone.inherit_scale = "ALIGNED"
     if changed:
         group["aligned"] = sorted({*changed, *group.get("aligned", ())})
 
 
-def drop_home(bone: PoseBone) -> None:
+def drop_limb(bone: PoseBone) -> None:
     """Take the sliders and the group away, and the constraint if it is ours; another's stays as it is, muted."""
-    home = home_of(bone)
+    constraint = limb_constraint_of(bone)
     group = group_of(bone) or {}
-    line = line_of(bone)
+    chain = chain_bones(bone)
     for i in group.get("aligned", ()):
-        if i < len(line) and line[i].bone.inherit_scale == "ALIGNED":
-            line[i].bone.inherit_scale = "FULL"
+        if i < len(chain) and chain[i].bone.inherit_scale == "ALIGNED":
+            chain[i].bone.inherit_scale = "FULL"
     if group:
         unmark_tip(bone)
-        _unmark_links(line)
-    if home is not None and home.name.startswith(HOME):
-        bone.constraints.remove(home)
+        _unmark_links(chain)
+    if constraint is not None and constraint.name.startswith(CONSTRAINT_NAME):
+        bone.constraints.remove(constraint)
     for key in (*(slider.key for slider in SLIDERS), GROUP):
         if key in bone:  # type: ignore[operator]
             del bone[key]
@@ -152,28 +170,28 @@ def choices_of(bone: PoseBone) -> dict[str, Any]:
     return {name: group.get(name, default) for name, default in CHOICES.items()}
 
 
-def links_of(bone: PoseBone) -> tuple[int, ...]:
+def segments_of(bone: PoseBone) -> tuple[int, ...]:
     """How many bones of the hierarchy each link of a limb has, from the root down; more than one where twist bones lie
     in line. Marks on the bones say so, or what was when the limb was made where one of those is gone."""
     return tuple(map(len, _marked(bone))) or _links_made(bone)
 
 
-def line_of(last: PoseBone, links: tuple[int, ...] | None = None) -> list[PoseBone]:
+def chain_bones(last: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
     """All bones of a limb, twist bones in line included, from the root down; of what is a limb, only its last bone
     where some are missing."""
-    if links is None and group_of(last) is not None:
-        return [bone for link in _marked(last) for bone in link] or [last]
-    return hierarchy(last, sum(links or links_of(last)))
+    if segments is None and group_of(last) is not None:
+        return [bone for segment in _marked(last) for bone in segment] or [last]
+    return hierarchy(last, sum(segments or segments_of(last)))
 
 
-def bones_of_limb(bone: PoseBone, links: tuple[int, ...] | None = None) -> list[PoseBone]:
+def bones_of_limb(bone: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
     """The first bone of each link of a limb, from the root down; none where some are missing."""
-    if links is None and group_of(bone) is not None:
-        return [link[0] for link in _marked(bone)]
-    links = links or links_of(bone)
-    line = line_of(bone, links)
-    starts = [sum(links[:i]) for i in range(len(links))]
-    return [line[start] for start in starts] if len(line) == sum(links) else []
+    if segments is None and group_of(bone) is not None:
+        return [segment[0] for segment in _marked(bone)]
+    segments = segments or segments_of(bone)
+    chain = chain_bones(bone, segments)
+    starts = [sum(segments[:i]) for i in range(len(segments))]
+    return [chain[start] for start in starts] if len(chain) == sum(segments) else []
 
 
 def _marked(last: PoseBone) -> list[list[PoseBone]]:
@@ -184,46 +202,46 @@ def _marked(last: PoseBone) -> list[list[PoseBone]]:
 
 def _links_made(last: PoseBone) -> tuple[int, ...]:
     """How many bones the links of a limb had when it was made."""
-    return tuple(int(count) for count in (group_of(last) or {}).get("links", (1, 1)))
+    return tuple(int(count) for count in (group_of(last) or {}).get("segments", (1, 1)))
 
 
 def _links_there(last: PoseBone) -> list[list[PoseBone]]:
     """The links of a limb as they are marked on its bones, from the root down: the lower ones, up to one that is
     missing."""
-    links: list[list[PoseBone]] = [[]]
+    segments: list[list[PoseBone]] = [[]]
     count = len(_links_made(last))
     bone: Any = last
-    while bone is not None and len(links) <= count:
+    while bone is not None and len(segments) <= count:
         if GROUP in bone and bone != last:  # of another limb, from which this one hangs
             break
-        links[0].insert(0, bone)
-        if LINK in bone:
-            if bone[LINK] != count - len(links) + 1:
+        segments[0].insert(0, bone)
+        if SEGMENT_MARK in bone:
+            if bone[SEGMENT_MARK] != count - len(segments) + 1:
                 break
-            links.insert(0, [])
+            segments.insert(0, [])
         bone = bone.parent
-    return links[1:]
+    return segments[1:]
 
 
-def _mark_links(last: PoseBone, links: tuple[int, ...]) -> None:
+def _mark_links(last: PoseBone, segments: tuple[int, ...]) -> None:
     """Mark the bones at which the links of a limb begin, by their places in it."""
-    _unmark_links([*line_of(last), *hierarchy(last, sum(links))])  # a copy of a marked bone may be among them
-    for place, start in enumerate(bones_of_limb(last, links), 1):
-        start[LINK] = place
+    _unmark_links([*chain_bones(last), *hierarchy(last, sum(segments))])  # a copy of a marked bone may be among them
+    for place, start in enumerate(bones_of_limb(last, segments), 1):
+        start[SEGMENT_MARK] = place
 
 
-def _unmark_links(line: list[PoseBone]) -> None:
-    for bone in line:
-        if LINK in bone:  # type: ignore[operator]
-            del bone[LINK]
+def _unmark_links(chain: list[PoseBone]) -> None:
+    for bone in chain:
+        if SEGMENT_MARK in bone:  # type: ignore[operator]
+            del bone[SEGMENT_MARK]
 
 
 def hierarchy(bone: PoseBone, count: int) -> list[PoseBone]:
     """A bone and those above it, so many in all or as many as there are, from the root down."""
-    line = [bone]
-    while len(line) < count and line[0].parent:
-        line.insert(0, line[0].parent)
-    return line
+    chain = [bone]
+    while len(chain) < count and chain[0].parent:
+        chain.insert(0, chain[0].parent)
+    return chain
 
 
 def check_parents(bone: PoseBone, count: int) -> None:
@@ -232,9 +250,9 @@ def check_parents(bone: PoseBone, count: int) -> None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
 
 
-def check_whole(last: PoseBone, links: tuple[int, ...] | None = None) -> None:
+def check_whole(last: PoseBone, segments: tuple[int, ...] | None = None) -> None:
     """Refuse a limb some bones of which are not there any more."""
-    first = _below_missing(last, links)
+    first = _below_missing(last, segments)
     if first is not None:
         raise Refused(
             "The bone above '{first}' is missing: parent '{first}' to it again, or remove the limb of '{bone}'",
@@ -243,12 +261,12 @@ def check_whole(last: PoseBone, links: tuple[int, ...] | None = None) -> None:
         )
 
 
-def _below_missing(last: PoseBone, links: tuple[int, ...] | None) -> PoseBone | None:
+def _below_missing(last: PoseBone, segments: tuple[int, ...] | None) -> PoseBone | None:
     """The bone above which one of a limb is missing; None where all are there."""
-    if links is not None or group_of(last) is None:
-        links = links or links_of(last)
-        line = line_of(last, links)
-        return line[0] if len(line) < sum(links) else None
+    if segments is not None or group_of(last) is None:
+        segments = segments or segments_of(last)
+        chain = chain_bones(last, segments)
+        return chain[0] if len(chain) < sum(segments) else None
     made, there = _links_made(last), _links_there(last)
     if len(there) == len(made):
         return None
@@ -271,7 +289,7 @@ def is_ours(constraint: Any) -> bool:
 
 def is_on_rig(last: PoseBone) -> bool:
     """Whether a limb has a mechanism, whole or not."""
-    return any(is_ours(each) for bone in line_of(last) for each in bone.constraints)
+    return any(is_ours(each) for bone in chain_bones(last) for each in bone.constraints)
 
 
 def mode_of(last: PoseBone) -> str:
@@ -281,4 +299,4 @@ def mode_of(last: PoseBone) -> str:
 
 def is_part(bone: Any) -> bool:
     """Whether a bone was made for a limb, or is of another mechanism."""
-    return PART in bone or bone.name.startswith("MCH-")
+    return MADE_FOR_LIMB in bone or bone.name.startswith("MCH-")

@@ -10,7 +10,7 @@ import numpy as np
 from bpy.types import PoseBone
 from numpy.typing import NDArray
 
-from ..blender.dependencies import Carrier
+from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..solver.arrays import row_of
 from ..solver.groups import limited_range as range_of_groups
@@ -20,8 +20,8 @@ from ..solver.ops import ARRAYS, FLOATS
 from ..solver.reference import Reference, reference
 from ..solver.triangle import bones, limited_range
 from .follow import Follow, follow_of
+from .rest_geometry import IDENTITY, RestGeometry, is_zigzag, rest_geometry_of
 from .settings import SLIDERS, UNLIMITED, Slider
-from .shape import IDENTITY, Shape, is_zigzag, shape_of
 from .sides import outwards
 from .storage import bones_of_limb, choices_of, has_slider
 from .tips import matrix_of
@@ -34,7 +34,7 @@ class Limb(NamedTuple):
 
     last: str
     bones: tuple[str, ...]
-    shape: Shape
+    geometry: RestGeometry
     follow: Follow
     plane: str
     choices: dict[str, Any]
@@ -71,13 +71,13 @@ class Table(NamedTuple):
     singles: tuple[tuple[Plane, Reference, Settings], ...]  # the same limb by limb, in floats
     is_poled: Array
     sliders: tuple[Slider, ...]  # those that some limb has
-    followed: tuple[Carrier, ...]  # all targets and poles
+    followed: tuple[BoneRef, ...]  # all targets and poles
     follows: Array  # (2, n): which of these is each limb's target, and its pole, or -1
 
 
 def limb_of(last: PoseBone) -> Limb:
     """The limb of a last bone, of the rig as it is now."""
-    shape = shape_of(last)
+    shape = rest_geometry_of(last)
     bones = bones_of_limb(last)
     first = bones[0]
     parent, choices = first.parent, choices_of(last)
@@ -128,13 +128,13 @@ NOTHING = (None, "")
 
 
 def _parts(limbs: Sequence[Limb], is_poled: Array) -> Iterator[Part]:
-    kinds = [(limb.plane, len(limb.bones), limb.shape.is_zigzag) for limb in limbs]
+    kinds = [(limb.plane, len(limb.bones), limb.geometry.is_zigzag) for limb in limbs]
     for kind in dict.fromkeys(kinds):
         rows: Any = [row for row, each in enumerate(kinds) if each == kind]
         members = [limbs[row] for row in rows]
         rows = slice(None) if len(rows) == len(limbs) else np.array(rows)
         reaches = [
-            range_of(limb.shape.lengths, limb.shape.angles, limb.choices["min_angle"], limb.choices["max_angle"])
+            range_of(limb.geometry.lengths, limb.geometry.angles, limb.choices["min_angle"], limb.choices["max_angle"])
             for limb in members
         ]
         settings = Settings(
@@ -144,7 +144,7 @@ def _parts(limbs: Sequence[Limb], is_poled: Array) -> Iterator[Part]:
             farthest=np.array([far for _, far in reaches]),
         )
         is_limited = any(near > 0.0 or far < inf for near, far in reaches)
-        reference = reference_of([limb.shape for limb in members])
+        reference = reference_of([limb.geometry for limb in members])
         signs = np.array([outwards(limb.last) for limb in members])
         yield Part(Plane(kind[0]), rows, reference, settings, is_limited, is_poled[rows], signs)
 
@@ -182,24 +182,24 @@ def joints_in(table: Table, turns: Array, stretch: Array) -> Array:
     return places
 
 
-def reference_of(shapes: Sequence[Shape]) -> Reference:
+def reference_of(shapes: Sequence[RestGeometry]) -> Reference:
     """The shapes of limbs of one kind and of as many bones as the solver takes them, a row for each."""
 
     def rows(values: Any) -> Any:
         return tuple(np.asarray(values, float).reshape(len(shapes), -1).T)
 
     each = range(len(shapes[0].lengths))
-    stills = [[shape.stills[k] for shape in shapes] for k in each]
+    reference_rotations = [[shape.reference_rotations[k] for shape in shapes] for k in each]
     axes = [(shape.frame[:3, :3].T @ shape.reference[0][:3, :3]).T for shape in shapes]
     return reference(
         rows([shape.lengths for shape in shapes]),
         [rows([half_of(shape.angles[k]) for shape in shapes]) for k in each],
         tuple(rows([axis[i] for axis in axes]) for i in range(3)),
         [rows([shape.normals[k] for shape in shapes]) for k in each[1:]],
-        [IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in stills],
+        [IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in reference_rotations],
         ARRAYS,
-        [rows([shape.alongs[k] for shape in shapes]) for k in each[1:]],
-        rows([shape.rises for shape in shapes]),
+        [rows([shape.bone_directions[k] for shape in shapes]) for k in each[1:]],
+        rows([shape.plane_offsets for shape in shapes]),
         shapes[0].is_zigzag,
     )
 

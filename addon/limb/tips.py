@@ -9,7 +9,7 @@ from bpy.types import Bone, PoseBone
 
 from ..solver.matrices import Matrix, inverted
 from .names import FEET, MECHANISM, says, says_twist
-from .settings import GROUP, PART, TIP
+from .settings import GROUP, MADE_FOR_LIMB, TIP
 
 AT = "tip_at"
 """What the group of a limb calls where its foot began, in the last bone's own space."""
@@ -112,7 +112,7 @@ def _along(last: Bone, child: Bone) -> float:
 
 def is_mechanism(bone: Bone) -> bool:
     """Whether a bone is of a mechanism or a control, as far as marks and names say."""
-    return PART in bone or says(bone.name, MECHANISM)  # type: ignore[operator]
+    return MADE_FOR_LIMB in bone or says(bone.name, MECHANISM)  # type: ignore[operator]
 
 
 def _length(bone: Bone) -> float:

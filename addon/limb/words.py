@@ -31,10 +31,10 @@ class Refused(RuntimeError):
     @property
     def translated(self) -> str:
         """The sentence in the language of the interface."""
-        return told(self.template, **self.values)
+        return translated_text(self.template, **self.values)
 
 
-def told(template: str, **values: Any) -> str:
+def translated_text(template: str, **values: Any) -> str:
     """A sentence in the language of the interface."""
     sentence: str = _translations.pgettext_rpt(template).format(**values)
     return sentence

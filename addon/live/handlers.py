@@ -56,7 +56,7 @@ def _pose_updated(depsgraph: Depsgraph, is_frame: bool) -> None:
         plan = None
     if plan is None:
         plan = make_plan(depsgraph)
-        rigs = [*plan.looks]
+        rigs = [*plan.fingerprints]
     if rigs:
         pose(plan, depsgraph, rigs)
 
@@ -64,15 +64,15 @@ def _pose_updated(depsgraph: Depsgraph, is_frame: bool) -> None:
 def _updated(plan: Plan, depsgraph: Depsgraph, is_frame: bool) -> Iterable[ArmatureObject]:
     """On an edit, what was not evaluated may be listed too; on a frame, what only has other settings is not marked."""
     if depsgraph.mode == "RENDER":
-        return plan.looks
+        return plan.fingerprints
     updates: Any = depsgraph.updates
     found: set[ArmatureObject] = set()
     for update in updates:
         if update.is_updated_geometry or (is_frame and not update.is_updated_transform):
             each = update.id.original
-            if isinstance(each, Object) and each in plan.looks:
+            if isinstance(each, Object) and each in plan.fingerprints:
                 found.add(each)
-                if len(found) == len(plan.looks):
+                if len(found) == len(plan.fingerprints):
                     break
     return found
 
@@ -117,7 +117,7 @@ def _pose_shown() -> None:
         layer.update()
         if layer.depsgraph and is_live(scene):
             plan = make_plan(layer.depsgraph)
-            pose(plan, layer.depsgraph, [*plan.looks])
+            pose(plan, layer.depsgraph, [*plan.fingerprints])
 
 
 HANDLERS: Handlers = (

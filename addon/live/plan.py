@@ -14,13 +14,13 @@ import numpy as np
 from bpy.types import Depsgraph, Object, PoseBone, Scene, ViewLayer
 
 from ..blender.animation import animated_paths
-from ..blender.dependencies import Carrier, Dependencies
+from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, all_objects, is_armature, is_evaluated
 from ..limb.follow import follow_of
 from ..limb.settings import GROUP, SLIDERS
 from ..limb.solving import scaled_bones, scales_of
-from ..limb.storage import bones_of_limb, by_rig, limbs_of, line_of, mode_of
+from ..limb.storage import bones_of_limb, by_rig, chain_bones, limbs_of, mode_of
 from ..limb.table import Table, table_of
 
 
@@ -32,7 +32,7 @@ class Turned(NamedTuple):
     channel: str
     bones: Any
     limbs: Any
-    links: Any
+    segments: Any
     has_all: bool
 
 
@@ -50,13 +50,13 @@ class Plan(NamedTuple):
     it is animated. ``tag`` is what is to be evaluated anew where channels were written."""
 
     levels: list[list[Group]]
-    looks: dict[ArmatureObject, Any]
+    fingerprints: dict[ArmatureObject, Any]
     paths: dict[ArmatureObject, set[str]]
     tag: Literal["OBJECT", "DATA"]
 
     def has_changed(self, rig: ArmatureObject) -> bool:
         """Whether the shape of a rig, or settings of its limbs that do not animate, are not what they were."""
-        return bool(self.looks[rig] != look_of(rig, self.looks[rig][0]))
+        return bool(self.fingerprints[rig] != fingerprint_of(rig, self.fingerprints[rig][0]))
 
 
 _plans: dict[tuple[int, int, str], Plan] = {}
@@ -84,7 +84,7 @@ def make_plan(depsgraph: Depsgraph) -> Plan:
     found = by_rig(lasts)
     plan = _plans[_key(depsgraph)] = Plan(
         levels=[[*_groups(level)] for level in levels_of(lasts)],
-        looks={rig: look_of(rig, [bone.name for bone in bones]) for rig, bones in found.items()},
+        fingerprints={rig: fingerprint_of(rig, [bone.name for bone in bones]) for rig, bones in found.items()},
         paths={rig: animated_paths(rig) for rig in found},
         tag="DATA" if any(map(_is_simulated, all_objects())) else "OBJECT",
     )
@@ -105,7 +105,7 @@ def _is_simulated(ob: Object) -> bool:
     return ob.rigid_body is not None or any(modifier.type in SIMULATIONS for modifier in ob.modifiers)
 
 
-def look_of(rig: ArmatureObject, lasts: list[str]) -> Any:
+def fingerprint_of(rig: ArmatureObject, lasts: list[str]) -> Any:
     """What a plain edit may change of a rig's limbs; for all else Blender builds its graph anew. Sliders that are there
     for good are left out."""
     bones = rig.pose.bones
@@ -146,12 +146,12 @@ def _groups(level: Iterable[PoseBone]) -> Iterator[Group]:
 def _turned(rig: ArmatureObject, table: Table) -> Iterator[Turned]:
     places: dict[str, list[tuple[int, int, int]]] = {}
     for row, limb in enumerate(table.limbs):
-        for link, name in enumerate(limb.bones):
+        for segment, name in enumerate(limb.bones):
             mode: str = rig.pose.bones[name].rotation_mode
-            places.setdefault(mode, []).append((int(table.bones[row, link]), row, link))
+            places.setdefault(mode, []).append((int(table.bones[row, segment]), row, segment))
     for mode, each in places.items():
-        bones, rows, links = (np.array(column) for column in zip(*each, strict=True))
-        yield Turned(mode, rotation_channel(mode), bones, rows, links, len(each) == table.bones.size)
+        bones, rows, segments = (np.array(column) for column in zip(*each, strict=True))
+        yield Turned(mode, rotation_channel(mode), bones, rows, segments, len(each) == table.bones.size)
 
 
 def _scaled(rig: ArmatureObject, table: Table) -> tuple[Any, Any, Any] | None:
@@ -169,9 +169,9 @@ def _scaled(rig: ArmatureObject, table: Table) -> tuple[Any, Any, Any] | None:
 def levels_of(lasts: list[PoseBone]) -> list[list[PoseBone]]:
     """Limbs by what they hang on: each is in a later level than those that move its parent, target or pole. In a
     circle, which Blender has one of as well then, somebody goes first."""
-    owners: dict[Carrier, int] = {}
+    owners: dict[BoneRef, int] = {}
     for i, last in enumerate(lasts):
-        for bone in line_of(last):
+        for bone in chain_bones(last):
             owners[last.id_data, bone.name] = i
     among = Dependencies()
     needs = [

@@ -13,9 +13,9 @@ from bpy.types import Depsgraph
 from ..blender import channels
 from ..blender.rotation import ARRAYS, to_channels, to_quaternion
 from ..blender.types import ArmatureObject
-from ..limb.solving import Found, Sliders, at_rest, into_limbs, own_size, places, sliders_of, solve
+from ..limb.solving import Sliders, Solution, at_rest, into_limbs, own_size, places, sliders_of, solve
 from ..solver.matrices import applied
-from .lending import Lending
+from .borrowing import BorrowedChannels
 from .plan import Group, Plan
 
 _busy = [False]
@@ -29,18 +29,18 @@ def is_posing() -> bool:
 def pose(plan: Plan, depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> None:
     """Pose the limbs of evaluated rigs. The solutions are the evaluated pose's only: afterwards the channels are as the
     animator set them."""
-    lent: dict[ArmatureObject, Lending] = {}
+    borrowed_of_rig: dict[ArmatureObject, BorrowedChannels] = {}
     with ExitStack() as at_last:  # which all is done of, whatever fails of it
         at_last.callback(_set_busy, False)
-        at_last.callback(_take_back, lent)
+        at_last.callback(_take_back, borrowed_of_rig)
         _set_busy(True)
         if _is_frame_due(depsgraph):
             _evaluate(depsgraph)
         for level in plan.levels:
-            moved = [group for group in level if group.rig in rigs and _lend(plan, group, depsgraph, lent)]
+            moved = [group for group in level if group.rig in rigs and _borrow(plan, group, depsgraph, borrowed_of_rig)]
             if moved:
                 _evaluate(depsgraph)
-        if lent and depsgraph.mode == "VIEWPORT":
+        if borrowed_of_rig and depsgraph.mode == "VIEWPORT":
             _evaluate_elsewhere(depsgraph)
 
 
@@ -48,32 +48,36 @@ def _set_busy(is_busy: bool) -> None:
     _busy[0] = is_busy
 
 
-def _take_back(lent: dict[ArmatureObject, Lending]) -> None:
+def _take_back(borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]) -> None:
     """Take back what was lent to rigs: to each, though it may fail for another."""
     with ExitStack() as stack:
-        for each in lent.values():
-            stack.callback(each.take_back)
+        for each in borrowed_of_rig.values():
+            stack.callback(each.restore)
 
 
-def _lend(plan: Plan, group: Group, depsgraph: Depsgraph, lent: dict[ArmatureObject, Lending]) -> bool:
+def _borrow(
+    plan: Plan, group: Group, depsgraph: Depsgraph, borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]
+) -> bool:
     """Solve the limbs of a group and lend the solution to the rig; False if it is evaluated already."""
     evaluated: Any = group.rig.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
         return False
-    if group.rig not in lent:
-        lent[group.rig] = Lending(group.rig, plan.paths[group.rig], depsgraph)
-    lending = lent[group.rig]
-    touched = _set(group, *_solve(group, evaluated, depsgraph, lending), lending)
+    if group.rig not in borrowed_of_rig:
+        borrowed_of_rig[group.rig] = BorrowedChannels(group.rig, plan.paths[group.rig], depsgraph)
+    borrowed = borrowed_of_rig[group.rig]
+    touched = _set(group, *_solve(group, evaluated, depsgraph, borrowed), borrowed)
     shown = (
-        np.array_equal(lending.rows(name)[which], channels.read(evaluated, name)[which]) for name, which in touched
+        np.array_equal(borrowed.rows(name)[which], channels.read(evaluated, name)[which]) for name, which in touched
     )
     if all(shown):
         return False
-    lending.write(plan.tag)
+    borrowed.write(plan.tag)
     return True
 
 
-def _solve(group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, lending: Lending) -> tuple[Found, Sliders]:
+def _solve(
+    group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, borrowed: BorrowedChannels
+) -> tuple[Solution, Sliders]:
     table = group.table
     into = into_limbs(table, evaluated)
     target, pole = places(table, evaluated, depsgraph)
@@ -82,25 +86,25 @@ def _solve(group: Group, evaluated: ArmatureObject, depsgraph: Depsgraph, lendin
         pole = applied(into, pole)
     sliders = sliders_of(table, evaluated)
     is_plain = (sliders["influence"] >= 1.0).all() and np.isfinite(target).all()
-    own = None if is_plain else _own(group, lending)
+    own = None if is_plain else _own(group, borrowed)
     return solve(table, target, pole, sliders, own, tolerance=None), sliders
 
 
-def _own(group: Group, lending: Lending) -> Any:
+def _own(group: Group, borrowed: BorrowedChannels) -> Any:
     """The bones' own (FK) rotations, (n, links, 4)."""
     own = at_rest(group.table)
     for each in group.turned:
-        given = lending.rows(each.channel)[each.bones].astype(float)
-        own[each.limbs, each.links] = np.stack(to_quaternion(each.mode, tuple(given.T), ARRAYS), axis=-1)
+        given = borrowed.rows(each.channel)[each.bones].astype(float)
+        own[each.limbs, each.segments] = np.stack(to_quaternion(each.mode, tuple(given.T), ARRAYS), axis=-1)
     return own
 
 
-def _set(group: Group, found: Found, sliders: Sliders, lending: Lending) -> list[tuple[str, Any]]:
+def _set(group: Group, found: Solution, sliders: Sliders, borrowed: BorrowedChannels) -> list[tuple[str, Any]]:
     """Set the channels that are lent; which these are, and of which bones."""
     touched = []
     for each in group.turned:
-        rows = lending.rows(each.channel)
-        turns = found.turns.reshape(-1, 4) if each.has_all else found.turns[each.limbs, each.links]
+        rows = borrowed.rows(each.channel)
+        turns = found.turns.reshape(-1, 4) if each.has_all else found.turns[each.limbs, each.segments]
         if each.mode != "QUATERNION":
             near = rows[each.bones].astype(float)
             turns = np.stack(to_channels(each.mode, tuple(turns.T), tuple(near.T), ARRAYS), axis=-1)
@@ -108,7 +112,7 @@ def _set(group: Group, found: Found, sliders: Sliders, lending: Lending) -> list
         touched.append((each.channel, each.bones))
     if group.scaled:
         bones, limbs, powers = group.scaled
-        rows = lending.rows("scale")
+        rows = borrowed.rows("scale")
         own = own_size(rows[bones], sliders["influence"][limbs, None])
         rows[bones] = own * found.stretch[limbs, None] ** powers
         touched.append(("scale", bones))

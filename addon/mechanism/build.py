@@ -15,9 +15,9 @@ from ..blender.editing import collect, edit_mode, frame_held, remove_bones, unke
 from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, all_objects, is_armature, path_to_bone, path_to_custom, split_path
 from ..limb.follow import Follow, follow_of
-from ..limb.settings import MADE_BY_US, PART
-from ..limb.storage import align, by_rig, is_ours, line_of
-from .found import SPEC, found_on
+from ..limb.settings import MADE_BY_US, MADE_FOR_LIMB
+from ..limb.storage import align, by_rig, chain_bones, is_ours
+from .inventory import SPEC, inventory_of
 from .parts import Constraint, Driver, Parts, Variable, parts_of
 from .spec import Spec, to_json
 
@@ -54,8 +54,10 @@ def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
     any more."""
     left: list[Left] = []
     for ob, bones in by_rig(lasts).items():
-        found = found_on(ob)
-        left += [Left(ob, [bone.name for bone in line_of(last)], found.parts_of(last.name).values()) for last in bones]
+        found = inventory_of(ob)
+        left += [
+            Left(ob, [bone.name for bone in chain_bones(last)], found.parts_of(last.name).values()) for last in bones
+        ]
         left.append(Left(ob, (), found.strays))
     _take_away(context, left)
 
@@ -63,7 +65,7 @@ def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
 def retarget(last: PoseBone) -> None:
     """Have the mechanism of a limb, if it has one, follow what its IK constraint says."""
     ob, follow = last.id_data, follow_of(last)
-    names = found_on(ob).parts_of(last.name)
+    names = inventory_of(ob).parts_of(last.name)
     for role, followed in (("measure", follow.pairs[0]), ("side", follow.pairs[1])):
         for constraint in ob.pose.bones[names[role]].constraints if role in names else ():
             _aim(constraint, *followed)
@@ -93,7 +95,7 @@ def _make_bones(made: Made) -> None:
     for part in made.parts.bones:
         bone: Any = bones.new(f"{prefix}{part.role.replace(' ', '')}")
         made.names[part.role] = bone.name
-        bone[PART] = part.role
+        bone[MADE_FOR_LIMB] = part.role
         rest = Matrix((part.rest[:4], part.rest[4:8], part.rest[8:12], part.rest[12:]))
         bone.head, bone.tail = rest.translation, rest.translation + rest.col[1].to_3d() * length
         bone.matrix = rest
@@ -221,5 +223,5 @@ def _held_by_others(ob: ArmatureObject) -> set[str]:
     held: set[str] = set()
     for other in all_objects():
         if other.data == ob.data and other != ob and is_armature(other):
-            held.update(name for roles in found_on(other).used for name in roles.values())
+            held.update(name for roles in inventory_of(other).used for name in roles.values())
     return held

@@ -11,7 +11,7 @@ from ..blender.types import ArmatureObject
 from ..limb.follow import Follow, follow_of
 from ..limb.storage import bones_of_limb, is_on_rig
 from .build import aim_of, names_in
-from .found import Found, built_of, found_on
+from .inventory import Inventory, built_of, inventory_of
 from .parts import Constraint, parts_of
 from .spec import Spec, differs, spec_of
 
@@ -31,12 +31,12 @@ def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
     on_rig = {last.name: last for last in lasts if is_on_rig(last) and bones_of_limb(last)}
     if not on_rig:
         return [""] * len(lasts)
-    found = found_on(lasts[0].id_data)
+    found = inventory_of(lasts[0].id_data)
     problems = {name: _problem(found, spec_of(last), follow_of(last)) for name, last in on_rig.items()}
     return [problems.get(last.name, "") for last in lasts]
 
 
-def _problem(found: Found, spec: Spec, follow: Follow) -> str:
+def _problem(found: Inventory, spec: Spec, follow: Follow) -> str:
     ob, roles = found.ob, found.parts_of(spec.last)
     built = built_of(found, spec.last)
     if built is None:

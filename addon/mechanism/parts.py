@@ -159,7 +159,9 @@ def _axes(spec: Spec, role: str = "") -> Axes:
     if all(spec.is_still) or role in ("", "turn 1", "still 1"):
         return base
     k = int(role[-1]) - 1
-    about = np.array(spec.axes[k]).reshape(3, 3) @ rotation(spec.stills[k])[:3, :3] @ np.array(spec.normals[k])
+    about = (
+        np.array(spec.axes[k]).reshape(3, 3) @ rotation(spec.reference_rotations[k])[:3, :3] @ np.array(spec.normals[k])
+    )
     frame = base.frame.copy()
     frame[:3, 0] = unit(np.cross(frame[:3, 1], about), frame[:3, 2])
     frame[:3, 1], frame[:3, 2] = np.cross(about, frame[:3, 0]), about
@@ -231,7 +233,7 @@ def _drivers(spec: Spec) -> list[Driver]:
 
 def _still(spec: Spec, k: int) -> list[str]:
     """The own rotation of a bone in the reference, as a quaternion in the axes of the mechanism's."""
-    w, *about = spec.stills[k - 1]
+    w, *about = spec.reference_rotations[k - 1]
     turned = _axes(spec, f"still {k}").rest[:3, :3].T @ np.array(spec.axes[k - 1]).reshape(3, 3) @ np.array(about)
     return [formulas.number(part) for part in (w, *turned)]
 

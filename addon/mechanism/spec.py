@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from bpy.types import PoseBone
 
-from ..limb.shape import is_zigzag, shape_of
+from ..limb.rest_geometry import is_zigzag, rest_geometry_of
 from ..limb.sides import outwards
 from ..limb.storage import choices_of, has_slider
 
@@ -34,9 +34,9 @@ class Spec(NamedTuple):
 
     In the armature's rest space: ``frame`` is G (rows of a 4x4 matrix), ``axes`` are those of each bone at rest (rows
     of a 3x3 matrix). ``angles`` are those of the bones off the line in the reference, ``normals`` the bend plane's
-    normal in the axes of each bone there, ``stills`` the bones' own rotations there. ``seat`` says along which axis of
-    G the mechanism's bones point: Y, Z or X; with ``is_askew`` its root rests as the first bone does, whose axes are
-    not square to each other; ``outwards`` is the sign of the swivel."""
+    normal in the axes of each bone there, ``reference_rotations`` the bones' own rotations there. ``seat`` says along
+    which axis of G the mechanism's bones point: Y, Z or X; with ``is_askew`` its root rests as the first bone does,
+    whose axes are not square to each other; ``outwards`` is the sign of the swivel."""
 
     bones: tuple[str, ...]
     last: str
@@ -46,7 +46,7 @@ class Spec(NamedTuple):
     lengths: Numbers
     angles: Numbers
     normals: tuple[Numbers, ...]
-    stills: tuple[Numbers, ...]
+    reference_rotations: tuple[Numbers, ...]
     plane: str = "FREE"
     softness: bool = False
     stretch: bool = False
@@ -67,7 +67,7 @@ class Spec(NamedTuple):
 
     @property
     def is_zigzag(self) -> bool:
-        """Which bones of more than two keep together, see `limb.shape`."""
+        """Which bones of more than two keep together, see `limb.geometry`."""
         return is_zigzag(self.angles)
 
     @property
@@ -78,12 +78,12 @@ class Spec(NamedTuple):
     @property
     def is_still(self) -> tuple[bool, ...]:
         """For each bone, whether its own rotation in the reference is none."""
-        return tuple(max(map(abs, still[1:])) < 1e-9 for still in self.stills)
+        return tuple(max(map(abs, still[1:])) < 1e-9 for still in self.reference_rotations)
 
 
 def spec_of(last: PoseBone) -> Spec:
     """What the mechanism of a limb is to be, as its armature, its sliders and its choices say."""
-    shape, choices = shape_of(last), choices_of(last)
+    shape, choices = rest_geometry_of(last), choices_of(last)
     first = last.id_data.pose.bones[shape.names[0]]
     parent = first.parent
     below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)
@@ -97,7 +97,7 @@ def spec_of(last: PoseBone) -> Spec:
         lengths=_numbers(shape.lengths),
         angles=_numbers(shape.angles),
         normals=tuple(_numbers(normal) for normal in shape.normals),
-        stills=tuple(_numbers(still) for still in shape.stills),
+        reference_rotations=tuple(_numbers(still) for still in shape.reference_rotations),
         plane=plane,
         softness=has_slider(last, "softness"),
         stretch=has_slider(last, "stretch"),
@@ -166,7 +166,7 @@ def _told_apart(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
     """The numbers of a spec, lengths as parts of the limb's, and what has to be the same exactly."""
     size = max(sum(spec.lengths), 1e-30)
     places = [place / size for place in (*spec.frame[3:12:4], *spec.lengths, size * size)]
-    turns = (*chain(*spec.axes), *chain(*spec.normals), *chain(*spec.stills), *spec.angles)
+    turns = (*chain(*spec.axes), *chain(*spec.normals), *chain(*spec.reference_rotations), *spec.angles)
     rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
     limits = (spec.outwards, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch)
     kind = (

@@ -24,7 +24,7 @@ def ankles_of(of: Reference, turns: Sequence[Quaternion], distance: float, side:
         return
     bends = []
     for still, turn, normal, (cosine, sine) in zip(
-        of.stills[1:], turns[1:], of.normals, of.kappas, strict=True
+        of.reference_rotations[1:], turns[1:], of.normals, of.axis_corrections, strict=True
     ):  # each bone against the one before, about the normal
         w, *about = multiply(conjugate(still), turn)
         bends.append(2.0 * (atan2(dot((about[0], about[1], about[2]), normal), w) - atan2(sine, cosine)))

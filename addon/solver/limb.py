@@ -120,7 +120,7 @@ def pose_limb(
     turns = [(w, *components((x, y, z), reference.first_axes))]
     for (cosine, sine), (nx, ny, nz) in zip(joints, reference.normals, strict=True):
         turns.append((cosine, sine * nx, sine * ny, sine * nz))
-    turns = [_onto(*pair) for pair in zip(reference.stills, turns, strict=True)]
+    turns = [_onto(*pair) for pair in zip(reference.reference_rotations, turns, strict=True)]
     if own is not None:
         turns = [slerp(a, b, settings.influence, m) for a, b in zip(own, turns, strict=True)]
         stretch = 1.0 + settings.influence * (stretch - 1.0)
@@ -165,7 +165,7 @@ def pose_limbs(
     sizes = np.einsum("...i,...i", each, each)  # 1, unless it is a number too large, or none
     is_sound = (abs(sizes - 1.0) < 0.1).all(axis=-1) & np.isfinite(results[..., -3] + results[..., -2])
     if not is_sound.all():
-        for i, number in enumerate((*chain(*map(_sound, reference.stills)), 1.0, 0.0, Reach.INVALID)):
+        for i, number in enumerate((*chain(*map(_sound, reference.reference_rotations)), 1.0, 0.0, Reach.INVALID)):
             np.copyto(results[..., i], number, where=~is_sound)
     return Poses(turns, results[..., -3], results[..., -1].astype(np.int8), results[..., -2])
 
@@ -177,17 +177,17 @@ def joints_of(turns: Sequence[Quaternion], reference: Reference, stretch: Any = 
     joint: Vector = (0.0, 0.0, 0.0)
     found = []
     for k, (way, length) in enumerate(zip(reference.ways, reference.lengths, strict=True)):
-        w, *about = multiply(conjugate(reference.stills[k]), turns[k])
+        w, *about = multiply(conjugate(reference.reference_rotations[k]), turns[k])
         u, v, t = about
         x, y, _ = _direction(*way)
         if k:  # the bone's way, across it in the bend plane, and the normal: in its own axes, and in G
-            along, normal = reference.alongs[k - 1], reference.normals[k - 1]
+            along, normal = reference.bone_directions[k - 1], reference.normals[k - 1]
             a, b, c = components((u, v, t), (along, cross(normal, along), normal))
             turn = (w, a * x - b * y, a * y + b * x, c)
         else:
             turn = (w, *combine(u, v, t, axes))
         pose = multiply(pose, turn)
-        bone = scale(rotate(pose, (x * length, y * length, reference.rises[k])), stretch)
+        bone = scale(rotate(pose, (x * length, y * length, reference.plane_offsets[k])), stretch)
         joint = (joint[0] + bone[0], joint[1] + bone[1], joint[2] + bone[2])
         found.append(joint)
     return tuple(found)
@@ -238,7 +238,7 @@ def _bend(
     else:
         off_line, ways = bend_groups(gone, far, of.total, groups, settings.side, len(reference.lengths), m)
         off_line, joints = plus(off_line, ways[0]), [minus(after, before) for before, after in pairwise(ways)]
-    joints = [plus(*pair) for pair in zip(joints, reference.kappas, strict=True)]
+    joints = [plus(*pair) for pair in zip(joints, reference.axis_corrections, strict=True)]
     return joints, minus(off_line, reference.ways[0]), stretch, reach, shortfall
 
 

@@ -20,12 +20,16 @@ class Reference(NamedTuple):
     lengths: tuple[Any, ...]
     bones: Bones
     ways: tuple[HalfAngle, ...]  # of each bone off the line
-    kappas: tuple[HalfAngle, ...]  # of each bone but the first: the one before it off that
+    axis_corrections: tuple[HalfAngle, ...]  # of each bone but the first: the one before it off that
     first_axes: Axes  # the first bone's x, y and z axes, unit vectors in G
     normals: tuple[Vector, ...]  # the bend plane's, in the axes of each bone but the first
-    stills: tuple[Quaternion, ...]  # the bones' own local rotations
-    alongs: tuple[Vector, ...]  # to the next joint, in the axes of each bone but the first; forward kinematics need it
-    rises: tuple[Any, ...]  # of each bone out of the plane, which the lengths lie in; for forward kinematics, too
+    reference_rotations: tuple[Quaternion, ...]  # the bones' own local rotations
+    bone_directions: tuple[
+        Vector, ...
+    ]  # to the next joint, in the axes of each bone but the first; forward kinematics need it
+    plane_offsets: tuple[
+        Any, ...
+    ]  # of each bone out of the plane, which the lengths lie in; for forward kinematics, too
     groups: Groups | None  # of more than two bones
 
 
@@ -34,19 +38,19 @@ def reference(
     ways: Sequence[HalfAngle],
     first_axes: Axes,
     normals: Sequence[Vector],
-    stills: Sequence[Quaternion],
+    reference_rotations: Sequence[Quaternion],
     m: Ops,
-    alongs: Sequence[Vector],
-    rises: Sequence[Any] = (0.0, 0.0, 0.0, 0.0),
+    bone_directions: Sequence[Vector],
+    plane_offsets: Sequence[Any] = (0.0, 0.0, 0.0, 0.0),
     is_zigzag: bool = True,
 ) -> Reference:
-    """A limb's shape, from what is measured; half angles, normals and ``alongs`` are of any length.
+    """A limb's shape, from what is measured; half angles, normals and ``bone_directions`` are of any length.
 
-    ``alongs`` are made square to the normals; a bone that points at its next joint has it along its y axis.
+    ``bone_directions`` are made square to the normals; a bone that points at its next joint has it along its y axis.
     ``is_zigzag`` says which of more than two bones keep together, see `groups`: the same in all rows.
     """
     normals = [unit(normal, (0.0, 0.0, 1.0), m) for normal in normals]
-    across = [unit(cross(*pair), (1.0, 0.0, 0.0), m) for pair in zip(normals, alongs, strict=True)]
+    across = [unit(cross(*pair), (1.0, 0.0, 0.0), m) for pair in zip(normals, bone_directions, strict=True)]
     ways = [unit_half(half, m) for half in ways]
     groups = groups_of(lengths, ways, is_zigzag, m) if len(lengths) > 2 else None
     of = bones(lengths[0], lengths[1], m)
@@ -57,8 +61,8 @@ def reference(
         tuple(minus(before, after) for before, after in pairwise(ways)),
         first_axes,
         tuple(normals),
-        tuple(stills),
+        tuple(reference_rotations),
         tuple(cross(*pair) for pair in zip(across, normals, strict=True)),
-        tuple(rises),
+        tuple(plane_offsets),
         groups,
     )

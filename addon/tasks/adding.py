@@ -1,4 +1,4 @@
-"""Adding IK to limbs so that they stay where they are: controls, home, settings, and the foot that follows."""
+"""Adding IK to limbs so that they stay where they are: controls, IK constraint, settings, and the foot that follows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
-from ..blender.dependencies import Carrier, Dependencies
+from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import ArmatureObject, bones_of, tag, view_layer_of
 from ..limb.follow import Follow, matrix_of, write
-from ..limb.shape import Shape, hinge_axis, make_shape
-from ..limb.storage import limbs_of, line_of, make_home
+from ..limb.rest_geometry import RestGeometry, hinge_axis, rest_geometry
+from ..limb.storage import chain_bones, limbs_of, make_limb
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Refused
@@ -40,9 +40,9 @@ class Request(NamedTuple):
     nothing; without a target, a control is made. ``plane`` may be left to what fits (``AUTO``)."""
 
     last: PoseBone
-    links: tuple[int, ...] = (1, 1)
-    target: Carrier | None = None
-    pole: Carrier | None = None
+    segments: tuple[int, ...] = (1, 1)
+    target: BoneRef | None = None
+    pole: BoneRef | None = None
     plane: str = "AUTO"
 
 
@@ -54,7 +54,7 @@ class Plan(NamedTuple):
     name: str
     request: Request
     fit: Fit
-    rest: Shape
+    rest: RestGeometry
     turn: float = 0.0
 
     @property
@@ -94,7 +94,7 @@ def add(
     """
     plans = _plans(context, requests, knee, tip, turn)
     frames = _frames_kept(plans, controls) if keyed == "KEEP" else []
-    stands = [shown(context, request.last, request.links) for request in requests]
+    stands = [shown(context, request.last, request.segments) for request in requests]
     warnings: list[Refused] = []
     feet = _feet(context, plans) if foot else {}
     follows = followed_by(context, plans, controls, foot)
@@ -115,20 +115,20 @@ def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str, t
     dependencies = Dependencies()
     plans = []
     for request in requests:
-        last, links = request.last, request.links
-        check(last, links, dependencies)
-        line = line_of(last, links)
-        if taken.intersection(line):
+        last, segments = request.last, request.segments
+        check(last, segments, dependencies)
+        chain = chain_bones(last, segments)
+        if taken.intersection(chain):
             raise Refused("The limb of '{bone}' shares bones with another one: add one of the two", bone=last.name)
-        taken.update(line)
+        taken.update(chain)
         for followed in (request.target, request.pole):
             if followed:
-                check_followed(last, links, followed, dependencies)
+                check_followed(last, segments, followed, dependencies)
         plane = request.plane if request.plane != "AUTO" or request.pole else knee
         plane = "POLE" if plane == "AUTO" and not hinge_axis(last) else plane
         follow = Follow(pole=request.pole[0], pole_subtarget=request.pole[1]) if request.pole else None
-        fitted = fit(context, last, links, follow, plane, tip, axis=bend_axis(last, links, tip, turn))
-        rest = make_shape(last, links, (), fitted.bend_axis, tip)
+        fitted = fit(context, last, segments, follow, plane, tip, axis=bend_axis(last, segments, tip, turn))
+        rest = rest_geometry(last, segments, (), fitted.bend_axis, tip)
         if turn and not is_straight(rest):
             fitted = turned(fitted, turn, request.pole is not None)
         plans.append(Plan(last.id_data, last.name, request, fitted, rest, 0.0 if is_straight(rest) else turn))
@@ -138,7 +138,7 @@ def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str, t
 def _frames_kept(plans: list[Plan], controls: str) -> list[int]:
     """The frames in which keys move those of these limbs that get a target, or what carries them."""
     new = [plan for plan in plans if plan.request.target is None]
-    bones = [bone for plan in new for bone in line_of(plan.last, plan.request.links)]
+    bones = [bone for plan in new for bone in chain_bones(plan.last, plan.request.segments)]
     return animated_frames(bones, goes_along=controls == "BONES")
 
 
@@ -205,19 +205,19 @@ def vector(numbers: Any) -> Vector:
 def _make(plan: Plan, follow: Follow, tip: str) -> None:
     """Make a limb of a bone, whose target and pole are there."""
     last = plan.last
-    home = make_home(last, plan.request.links)
-    write(home, follow)
+    constraint = make_limb(last, plan.request.segments)
+    write(constraint, follow)
     keep(last, plan.fit._replace(swivel=0.0) if plan.request.pole else plan.fit, tip)
     tag(last)
 
 
-def _feet(context: Context, plans: list[Plan]) -> dict[Carrier, Matrix]:
+def _feet(context: Context, plans: list[Plan]) -> dict[BoneRef, Matrix]:
     """How the feet that may follow stand in the world, by rig and last bone: those that are not part of a limb, and
     that nothing else moves."""
     depsgraph, dependencies = context.evaluated_depsgraph_get(), Dependencies()
-    lines = [line_of(last) for ob in {plan.ob for plan in plans} for last in limbs_of(ob)]
-    lines += [line_of(plan.last, plan.request.links) for plan in plans]
-    taken = {bone for line in lines for bone in line}
+    lines = [chain_bones(last) for ob in {plan.ob for plan in plans} for last in limbs_of(ob)]
+    lines += [chain_bones(plan.last, plan.request.segments) for plan in plans]
+    taken = {bone for chain in lines for bone in chain}
     feet = {(plan.ob, plan.name): foot_of(plan.last) for plan in plans}
     return {
         (ob, name): matrix_of(ob, end.name, depsgraph)
@@ -226,7 +226,7 @@ def _feet(context: Context, plans: list[Plan]) -> dict[Carrier, Matrix]:
     }
 
 
-def _follow_with_feet(context: Context, feet: dict[Carrier, Matrix]) -> None:
+def _follow_with_feet(context: Context, feet: dict[BoneRef, Matrix]) -> None:
     """Have feet follow as they stand, but those that can't: below mirrors and shear."""
     lasts = [bones_of(ob)[name] for ob, name in feet]
     set_feet(lasts, True, [*feet.values()])

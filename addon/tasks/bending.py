@@ -11,10 +11,10 @@ from mathutils import Matrix
 
 from ..blender.types import is_armature, tag, takes_bones, view_layer_of
 from ..limb.follow import Follow, follow_of, is_gone, matrix_of, write
+from ..limb.rest_geometry import rest_geometry
 from ..limb.settings import GROUP
-from ..limb.shape import make_shape
 from ..limb.sides import axes_kept
-from ..limb.storage import choices_of, home_of, links_of
+from ..limb.storage import choices_of, limb_constraint_of, segments_of
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Refused
@@ -74,11 +74,11 @@ def _plan(context: Context, last: PoseBone, plane: str, renewed: str) -> Plan:
     target, pole = (None if is_gone(*each) else each for each in follow_of(last).pairs)
     target, pole = None if renewed == "target" else target, None if renewed == "pole" else pole
     group: Any = last[GROUP]
-    links, tip = links_of(last), group.get("tip", "FOOT")
+    segments, tip = segments_of(last), group.get("tip", "FOOT")
     follow = Follow(*(target or (None, "")), *(pole or (None, "")))
-    found = fit(context, last, links, follow, plane, tip, axis=axes_kept(last)[0] if "bend_axis" in group else None)
-    request = Request(last, links, target, pole, plane)  # type: ignore[arg-type]
-    return Plan(last.id_data, last.name, request, found, make_shape(last, links, (), found.bend_axis, tip))
+    found = fit(context, last, segments, follow, plane, tip, axis=axes_kept(last)[0] if "bend_axis" in group else None)
+    request = Request(last, segments, target, pole, plane)  # type: ignore[arg-type]
+    return Plan(last.id_data, last.name, request, found, rest_geometry(last, segments, (), found.bend_axis, tip))
 
 
 def _kind(plan: Plan) -> str:
@@ -91,9 +91,9 @@ def _kind(plan: Plan) -> str:
 def _take(plan: Plan, follow: Follow) -> None:
     """Have a limb follow things, and bend as its plan says."""
     last = plan.last
-    home = home_of(last)
-    if home is None:
+    constraint = limb_constraint_of(last)
+    if constraint is None:
         raise Refused("'{bone}' has no IK", bone=plan.name)
     is_new = plan.fit.plane == "POLE" and plan.request.pole is None
-    write(home, follow)
+    write(constraint, follow)
     keep(last, plan.fit._replace(swivel=0.0) if is_new else plan.fit, last[GROUP].get("tip", "FOOT"))

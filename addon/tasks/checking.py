@@ -8,10 +8,10 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..blender.animation import curves_everywhere
-from ..blender.dependencies import Carrier, Dependencies
+from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import has_bone, path_to_bone, takes_bones
-from ..limb.shape import Shape, make_shape
-from ..limb.storage import bones_of_limb, check_parents, is_left, is_limb, is_ours, limbs_of, line_of
+from ..limb.rest_geometry import RestGeometry, rest_geometry
+from ..limb.storage import bones_of_limb, chain_bones, check_parents, is_left, is_limb, is_ours, limbs_of
 from ..limb.tips import foot_of
 from ..limb.words import Refused
 
@@ -22,34 +22,34 @@ FLAT = 0.35
 """How far a joint of three or four bones may lie beside their plane, as a part of their length: it stays as far."""
 
 
-def check(last: PoseBone, links: tuple[int, ...], dependencies: Dependencies | None = None) -> None:
+def check(last: PoseBone, segments: tuple[int, ...], dependencies: Dependencies | None = None) -> None:
     """Refuse a limb that IK can't be put on, with what to do about it."""
     check_editable(last)
     if last.id_data.data.pose_position == "REST":
         raise Refused("'{rig}' shows its rest position: set its armature to Pose Position", rig=last.id_data.name)
-    check_parents(last, sum(links))
-    line = line_of(last, links)
-    _check_others(last, line)
-    for bone in line[1:]:
+    check_parents(last, sum(segments))
+    chain = chain_bones(last, segments)
+    _check_others(last, chain)
+    for bone in chain[1:]:
         if not bone.bone.use_inherit_rotation:
             raise Refused("'{bone}' does not inherit rotation: switch on its Inherit Rotation", bone=bone.name)
-    _check_left(last, line)
-    shape = make_shape(last, links)
+    _check_left(last, chain)
+    shape = rest_geometry(last, segments)
     check_planar(shape)
     lengths = shape.lengths
     if min(lengths) < 1e-6 * max(1.0, *lengths) or not max(lengths):
         raise Refused("Two joints of '{bone}' are in the same place: move one in Edit Mode", bone=last.name)
-    _check_movers(line, dependencies or Dependencies())
-    starts = bones_of_limb(last, links)
-    for bone in line:
+    _check_movers(chain, dependencies or Dependencies())
+    starts = bones_of_limb(last, segments)
+    for bone in chain:
         _check_channels(bone, sum(lengths), bone in starts)
 
 
-def check_planar(shape: Shape) -> None:
+def check_planar(shape: RestGeometry) -> None:
     """Refuse three or four bones that are far from one plane."""
     if len(shape.lengths) < 3:
         return
-    for name, off in zip(shape.names[1:], accumulate(shape.rises), strict=False):
+    for name, off in zip(shape.names[1:], accumulate(shape.plane_offsets), strict=False):
         if abs(off) > FLAT * sum(shape.lengths):
             raise Refused(
                 "'{bone}' begins {off} of the limb's length beside its plane: move it there in Edit Mode",
@@ -64,28 +64,28 @@ def check_editable(last: PoseBone) -> None:
         raise Refused("'{rig}' is linked: add or remove IK in the library's file", rig=last.id_data.name)
 
 
-def _check_others(last: PoseBone, line: list[PoseBone]) -> None:
+def _check_others(last: PoseBone, chain: list[PoseBone]) -> None:
     if is_limb(last):
         raise Refused("'{bone}' has IK already", bone=last.name)
     for other in limbs_of(last.id_data):
-        shared = {*line} & {*line_of(other)}
+        shared = {*chain} & {*chain_bones(other)}
         if shared:
             name = min(bone.name for bone in shared)
             raise Refused("'{bone}' is part of the limb of '{last}': remove that first", bone=name, last=other.name)
 
 
-def _check_left(last: PoseBone, line: list[PoseBone]) -> None:
+def _check_left(last: PoseBone, chain: list[PoseBone]) -> None:
     """Refuse bones that still have constraints of a limb that was removed by deleting its IK constraint."""
     foot = foot_of(last)
-    for bone in (*line, *([foot] if foot else ())):
+    for bone in (*chain, *([foot] if foot else ())):
         if is_left(bone) or any(map(is_ours, bone.constraints)):
             template = "'{bone}' has constraints of a limb that is gone: remove what is left"
             raise Refused(template, "left", bone=bone.name)
 
 
-def _check_movers(line: list[PoseBone], dependencies: Dependencies) -> None:
+def _check_movers(chain: list[PoseBone], dependencies: Dependencies) -> None:
     """Refuse a limb that something else poses."""
-    for bone in line:
+    for bone in chain:
         for mover in dependencies.movers(bone):
             if not hasattr(mover, "influence"):
                 raise Refused("'{bone}' is driven: remove the driver", bone=bone.name)
@@ -119,13 +119,13 @@ def _span(curve: Any) -> float:
     return max(values) - min(values) if values else 0.0
 
 
-def check_followed(last: PoseBone, links: tuple[int, ...], followed: Carrier, among: Dependencies) -> None:
+def check_followed(last: PoseBone, segments: tuple[int, ...], followed: BoneRef, among: Dependencies) -> None:
     """Refuse a target or pole that is not there, or that moves with the limb itself."""
     ob, bone = followed
     if bone and not has_bone(ob, bone):
         raise Refused("'{name}' has no bone '{bone}'", name=ob.name, bone=bone)
     if not bone and ob == last.id_data:
         raise Refused("'{name}' carries the limb: pick one of its bones, or another object", name=ob.name)
-    names = {each.name for each in line_of(last, links)}
+    names = {each.name for each in chain_bones(last, segments)}
     if among.moves_with(followed, last.id_data, names):
         raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..blender.animation import driver_of, is_animated
 from ..blender.types import ArmatureObject, tag, view_layer_of
 from ..limb.follow import read
-from ..limb.settings import PART
-from ..limb.shape import hinge_axis, make_shape
+from ..limb.rest_geometry import hinge_axis, rest_geometry
+from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import hierarchy, is_limb
 from ..limb.words import Refused
 from .checking import check_editable, check_planar
@@ -33,12 +33,12 @@ class Solvers(NamedTuple):
     last: PoseBone
     free: Any
     poled: Any
-    links: tuple[int, ...]
+    segments: tuple[int, ...]
 
     @property
     def bones(self) -> list[PoseBone]:
         """The limb's, from the root down."""
-        return hierarchy(self.last, len(self.links))
+        return hierarchy(self.last, len(self.segments))
 
     @property
     def each(self) -> list[Any]:
@@ -54,7 +54,7 @@ class Solvers(NamedTuple):
 def candidates(ob: ArmatureObject) -> list[PoseBone]:
     """The bones of a rig with IK constraints that may be a limb's."""
     bones: Any = ob.pose.bones
-    return [bone for bone in bones if _active(bone) and PART not in bone.bone and not is_limb(bone)]
+    return [bone for bone in bones if _active(bone) and MADE_FOR_LIMB not in bone.bone and not is_limb(bone)]
 
 
 def _active(bone: PoseBone) -> list[Any]:
@@ -89,7 +89,7 @@ def solvers_of(owner: PoseBone) -> Solvers:
         _check(owner, each, bool(is_pair))
     count = found[0].chain_count or _most(owner, found[0])
     solvers = Solvers(owner, last, free[0] if free else None, poled[0] if poled else None, (1,) * count)
-    check_planar(make_shape(last, solvers.links, tip="TAIL"))
+    check_planar(rest_geometry(last, solvers.segments, tip="TAIL"))
     return solvers
 
 

@@ -9,14 +9,14 @@ import bpy
 from bpy.types import Context, Object, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
-from ..blender.dependencies import Carrier
+from ..blender.dependencies import BoneRef
 from ..blender.editing import collect, edit_mode, remove_bones
 from ..blender.rotation import set_turn
 from ..blender.transaction import at_end
 from ..blender.types import ArmatureObject, bones_of, is_armature, scene_of, takes_bones, view_layer_of
 from ..blender.uses import used_bones, users_of
 from ..limb.names import moves_all
-from ..limb.settings import PART
+from ..limb.settings import MADE_FOR_LIMB
 
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""
@@ -54,7 +54,7 @@ class Control(NamedTuple):
     normal: Vector | None = None
 
 
-def make_controls(context: Context, wanted: Sequence[Control]) -> list[Carrier]:
+def make_controls(context: Context, wanted: Sequence[Control]) -> list[BoneRef]:
     """Make control bones, in one visit to Edit Mode for each rig."""
     made: list[str] = [""] * len(wanted)
     for ob in dict.fromkeys(control.ob for control in wanted):
@@ -97,7 +97,7 @@ def root_of(bone: PoseBone) -> str:
 def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
     """Give a new control bone its shape, its collection and its locks."""
     bone: Any = ob.pose.bones[name]
-    bone.bone[PART] = control.kind
+    bone.bone[MADE_FOR_LIMB] = control.kind
     bone.custom_shape, bone.bone.show_wire = _shape(*SHAPES[control.kind]), True
     collect(ob, bone.bone, COLLECTION)
     if control.normal is not None and is_aligned(control.rest, control.normal):
@@ -122,7 +122,7 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
         set_turn(bone, tuple(turn))
 
 
-def make_empty(context: Context, control: Control) -> Carrier:
+def make_empty(context: Context, control: Control) -> BoneRef:
     """Make an empty where a control is to be now."""
     empty = bpy.data.objects.new(f"{control.kind}_{control.last}", None)
     world = control.ob.matrix_world
@@ -130,7 +130,7 @@ def make_empty(context: Context, control: Control) -> Carrier:
     empty.matrix_world = Matrix.LocRotScale(world @ control.place, turn.to_quaternion(), None)
     empty.empty_display_size = 0.5 * control.size * world.median_scale  # of a cube, half its width
     empty.empty_display_type = "CUBE" if control.kind == "target" else "SPHERE"
-    empty[PART] = control.kind
+    empty[MADE_FOR_LIMB] = control.kind
     (context.collection or scene_of(context).collection).objects.link(empty)
     return empty, ""
 
@@ -148,17 +148,17 @@ def _shape(name: str, of: tuple[list[Any], list[Any]]) -> Object:
 def is_control(ob: Object, bone: str) -> bool:
     """Whether an object or a bone was made for limbs to follow."""
     holder: Any = ob.data.bones.get(bone) if bone and is_armature(ob) else None if bone else ob
-    return holder is not None and holder.get(PART) in SHAPES
+    return holder is not None and holder.get(MADE_FOR_LIMB) in SHAPES
 
 
-def made_for(last: PoseBone) -> list[Carrier]:
+def made_for(last: PoseBone) -> list[BoneRef]:
     """The controls that are called as those that were made for a limb, whose constraint no more tells them."""
     ob, names = last.id_data, [f"{kind}_{last.name}" for kind in SHAPES]
     found = [*((ob, name) for name in names), *((bpy.data.objects.get(name), "") for name in names)]
     return [(owner, bone) for owner, bone in found if owner and is_control(owner, bone)]
 
 
-def take_away_unused(context: Context, carriers: Iterable[Carrier]) -> list[str]:
+def take_away_unused(context: Context, carriers: Iterable[BoneRef]) -> list[str]:
     """Remove those of these that were made for limbs to follow, and that nothing uses any more; the names of the
     others, which stay."""
     controls = [carrier for carrier in dict.fromkeys(carriers) if is_control(*carrier)]

@@ -20,10 +20,10 @@ from ..blender.transaction import all_or_nothing
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom, scene_of, tag, view_layer_of
 from ..limb.follow import read, write
 from ..limb.measuring import measure
+from ..limb.rest_geometry import rest_geometry
 from ..limb.settings import GROUP, SLIDER, WAS
-from ..limb.shape import make_shape
 from ..limb.solving import limbs_now
-from ..limb.storage import is_converted, make_home, mode_of
+from ..limb.storage import is_converted, make_limb, mode_of
 from ..limb.whole import wholly
 from ..limb.words import Refused
 from ..live import refresh
@@ -132,13 +132,13 @@ class Plan(NamedTuple):
 def _planned(context: Context, owner: PoseBone, all_actions: bool) -> Plan:
     """All that has to be known before anything is changed."""
     solvers = solvers_of(owner)
-    last, count = solvers.last, len(solvers.links)
+    last, count = solvers.last, len(solvers.segments)
     others = actions_besides(last.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _concerned(solvers)))
     others_seen = others if all_actions else []
     with at_full_influence(context, solvers):
         check_rest(context, solvers)
-        found = fit(context, last, solvers.links, read(solvers.acting), plane_of(solvers), "TAIL", inf)
-        here = Seen(None, [], [joints_of_bones(context, last, count)], [see_shown(context, [last], [solvers.links])])
+        found = fit(context, last, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
+        here = Seen(None, [], [joints_of_bones(context, last, count)], [see_shown(context, [last], [solvers.segments])])
     over_time = [_seen(context, solvers, action) for action in (None, *others_seen)]
     seen = [here, *(each for each in over_time if each.frames)]
     return Plan(solvers, found, seen, [action.name for action in others if action not in others_seen])
@@ -177,7 +177,7 @@ def _concerned(solvers: Solvers) -> list[PoseBone]:
 
 def _seen(context: Context, solvers: Solvers, action: Any) -> Seen:
     """Where the constraint has the limb in every frame of an action, or of all that animates it now."""
-    last, count = solvers.last, len(solvers.links)
+    last, count = solvers.last, len(solvers.segments)
     seen = Seen(action, [], [], [])
     with using_action(last.id_data, action):
         carriers = Dependencies().carriers(*((last.id_data, bone.name) for bone in solvers.bones))
@@ -187,7 +187,7 @@ def _seen(context: Context, solvers: Solvers, action: Any) -> Seen:
                 show_frame(frame)
                 with at_full_influence(context, solvers):
                     seen.joints.append(joints_of_bones(context, last, count))
-                    seen.stances.append(see_shown(context, [last], [solvers.links]))
+                    seen.stances.append(see_shown(context, [last], [solvers.segments]))
     return seen._replace(frames=frames)
 
 
@@ -230,12 +230,12 @@ def _shown(context: Context, last: PoseBone) -> Array:
     """Where knees and tip are by IK as Blender evaluates it; of a live limb while *Live* is off, where they would
     be."""
     with at_influence(context, [last], 1.0):
-        count = len(last[GROUP].get("links", (1, 1)))
+        count = len(last[GROUP].get("segments", (1, 1)))
         if mode_of(last) == "RIG" or is_live(scene_of(context)):
             return joints_of_bones(context, last, count)
         now = limbs_now(last.id_data, [last], context.evaluated_depsgraph_get(), is_whole=True)
         ends = applied(np.linalg.inv(now.world)[None], measure(now).joints[0])
-        places: Array = ends / sum(now.table.limbs[0].shape.lengths)
+        places: Array = ends / sum(now.table.limbs[0].geometry.lengths)
         return places
 
 
@@ -265,8 +265,8 @@ def _stretches(solvers: Solvers) -> bool:
 
 
 def _take(solvers: Solvers) -> None:
-    """Make the limb: its home is the constraint with a pole, if there is one, and both are muted for good. Where the
-    foot has them, the home is one of ours that follows the same."""
+    """Make the limb of the constraint with a pole, if there is one; both are muted for good. Where the foot has
+    them, the limb gets a constraint of ours that follows the same."""
     last, ob = solvers.last, solvers.last.id_data
     taken, acting = solvers.poled or solvers.free, solvers.acting
     was: dict[str, Any] = {"chain": taken.chain_count, "influence": acting.name, "parked": []}
@@ -278,9 +278,9 @@ def _take(solvers: Solvers) -> None:
             curve.mute = True
             was["parked"].append(curve.data_path)
         each.mute = True
-    home = make_home(last, solvers.links, constraint=None if is_below else taken)
+    constraint = make_limb(last, solvers.segments, constraint=None if is_below else taken)
     if is_below:
-        write(home, read(taken))
+        write(constraint, read(taken))
     last[GROUP][WAS] = json.dumps(was)
     last[SLIDER["influence"].key] = acting.influence
     move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
@@ -293,10 +293,10 @@ def _limit(solvers: Solvers) -> list[Refused]:
     limited = [(bone, axis) for bone, axis in axes if getattr(bone, f"use_ik_limit_{axis}")]
     if not limited:
         return []
-    shape = make_shape(last, solvers.links, tip="TAIL")
+    shape = rest_geometry(last, solvers.segments, tip="TAIL")
     (bone, axis), *others = limited
     along = float(shape.normals[1]["xyz".index(axis)])
-    if others or bone != last or abs(along) < 1.0 - STRETCHED or len(solvers.links) > 2:
+    if others or bone != last or abs(along) < 1.0 - STRETCHED or len(solvers.segments) > 2:
         return [Refused("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
     side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
     ends = [shape.angles[0] - shape.angles[1] - side * getattr(last, f"ik_{end}_{axis}") for end in ("min", "max")]
@@ -308,12 +308,16 @@ def _limit(solvers: Solvers) -> list[Refused]:
 
 def _told(solvers: Solvers) -> list[Refused]:
     """What is otherwise than the constraint had it."""
-    last, told = solvers.last, []
+    last, warnings = solvers.last, []
     influence = float(last[SLIDER["influence"].key])
     if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
-        told.append(Refused("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name))
+        warnings.append(
+            Refused("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name)
+        )
     if _stretches(solvers):
-        told.append(Refused("Within reach, the bones of '{bone}' keep their lengths now", bone=last.name))
+        warnings.append(Refused("Within reach, the bones of '{bone}' keep their lengths now", bone=last.name))
     if solvers.poled and is_animated(last.id_data, solvers.poled.path_from_id("pole_angle")):
-        told.append(Refused("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name))
-    return told
+        warnings.append(
+            Refused("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name)
+        )
+    return warnings

@@ -11,10 +11,19 @@ from ..blender.dependencies import Dependencies
 from ..blender.types import has_bone, tag
 from ..limb import values
 from ..limb.follow import follow_of, is_gone
+from ..limb.rest_geometry import hinge_axis, rest_geometry
 from ..limb.settings import GROUP, SLIDER
-from ..limb.shape import hinge_axis, make_shape
 from ..limb.sides import keep_side
-from ..limb.storage import check_parents, choices_of, home_of, is_limb, limbs_of, line_of, links_of, make_home
+from ..limb.storage import (
+    chain_bones,
+    check_parents,
+    choices_of,
+    is_limb,
+    limb_constraint_of,
+    limbs_of,
+    make_limb,
+    segments_of,
+)
 from ..limb.words import Refused
 from ..mechanism.build import retarget
 from .checking import check, check_followed, check_planar
@@ -45,18 +54,18 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
 def set_chain_count(bone: PoseBone, value: Any) -> None:
     """Have a limb be of so many bones; make it where there is none."""
     count = values.to_count("chain_count", value, 2, 4)
-    if is_limb(bone) and count == sum(links_of(bone)):
+    if is_limb(bone) and count == sum(segments_of(bone)):
         return
-    links = (1,) * count
-    _check_chain(bone, links)
+    segments = (1,) * count
+    _check_chain(bone, segments)
     with set_wholly(bone):
         if not is_limb(bone):
-            _make(bone, links)
+            _make(bone, segments)
             return
-        make_home(bone, links)
+        make_limb(bone, segments)
         group: Any = bone[GROUP]
-        if "stills" in group:
-            del group["stills"]
+        if "reference_rotations" in group:
+            del group["reference_rotations"]
         key = SLIDER["ankle"].key
         if count == 2 and key in bone:  # type: ignore[operator]
             del bone[key]
@@ -68,7 +77,7 @@ def set_chain_count(bone: PoseBone, value: Any) -> None:
 
 def read_followed(bone: PoseBone, name: str) -> Any:
     """The setting of this name of a limb's IK constraint: an object, or the name of a bone."""
-    constraint = home_of(bone)
+    constraint = limb_constraint_of(bone)
     return getattr(constraint, name) if constraint else ("" if name.endswith("subtarget") else None)
 
 
@@ -93,7 +102,7 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
     with set_wholly(bone):
         if not is_limb(bone):
             _make(bone)
-        constraint = home_of(bone)
+        constraint = limb_constraint_of(bone)
         setattr(constraint, role, ob)
         setattr(constraint, role_of_bone, subtarget)
         if to_pole:
@@ -103,9 +112,9 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
         tag(bone)
 
 
-def _make(bone: PoseBone, links: tuple[int, ...] = NEW) -> None:
+def _make(bone: PoseBone, segments: tuple[int, ...] = NEW) -> None:
     """Make a bone that can be one the last of a limb, which bends as Add has it bend."""
-    make_home(bone, links)
+    make_limb(bone, segments)
     bone[GROUP]["plane"] = "POLE" if follow_of(bone).pole else "HINGE" if hinge_axis(bone) else "FREE"
     _keep_axis(bone)
     tag(bone)
@@ -114,28 +123,28 @@ def _make(bone: PoseBone, links: tuple[int, ...] = NEW) -> None:
 def _keep_axis(bone: PoseBone) -> None:
     """Note what a limb bends about where it is straight."""
     group: Any = bone[GROUP]
-    axis = bend_axis(bone, links_of(bone), group.get("tip", "FOOT"), 0.0)
+    axis = bend_axis(bone, segments_of(bone), group.get("tip", "FOOT"), 0.0)
     if axis:
         group["bend_axis"] = axis
         keep_side(bone)
 
 
-def _check_chain(bone: PoseBone, links: tuple[int, ...]) -> None:
+def _check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:
     """Refuse what can't be a limb of so many links, whether it is one already or not."""
     if not is_limb(bone):
-        check(bone, links)
+        check(bone, segments)
         return
     check_structure(bone)
-    check_parents(bone, sum(links))
-    line = {*line_of(bone, links)}
+    check_parents(bone, sum(segments))
+    chain = {*chain_bones(bone, segments)}
     for other in limbs_of(bone.id_data):
-        if other != bone and (shared := line & {*line_of(other)}):
+        if other != bone and (shared := chain & {*chain_bones(other)}):
             name = min(each.name for each in shared)
             raise Refused("'{bone}' is part of the limb of '{last}': remove that first", bone=name, last=other.name)
-    check_planar(make_shape(bone, links))
+    check_planar(rest_geometry(bone, segments))
     for followed in follow_of(bone).pairs:
         if not is_gone(*followed):
-            check_followed(bone, links, followed, Dependencies())  # type: ignore[arg-type]  # it is there
+            check_followed(bone, segments, followed, Dependencies())  # type: ignore[arg-type]  # it is there
 
 
 def _check_role(last: PoseBone, role: str, goal: tuple[Object | None, str], is_whole: bool) -> None:
@@ -146,5 +155,5 @@ def _check_role(last: PoseBone, role: str, goal: tuple[Object | None, str], is_w
         if bone:
             raise Refused("'{last}' has no {role}: set that, then its bone", last=last.name, role=role)
     elif is_whole or bone or ob != last.id_data:
-        links = links_of(last) if is_limb(last) else NEW
-        check_followed(last, links, (ob, bone), Dependencies())
+        segments = segments_of(last) if is_limb(last) else NEW
+        check_followed(last, segments, (ob, bone), Dependencies())

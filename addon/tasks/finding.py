@@ -13,9 +13,9 @@ from mathutils import Vector
 
 from ..blender.types import ArmatureObject, bones_of, children_of
 from ..limb import names
-from ..limb.shape import make_shape
+from ..limb.rest_geometry import rest_geometry
 from ..limb.skeleton import Skeleton, skeleton_of
-from ..limb.storage import check_parents, is_limb, is_part, limbs_of, line_of, links_of
+from ..limb.storage import chain_bones, check_parents, is_limb, is_part, limbs_of, segments_of
 from ..limb.tips import foot_below, foot_of
 from ..limb.words import Refused
 from .checking import check_planar
@@ -49,7 +49,7 @@ def limb_at(bone: PoseBone, count: int = 0) -> Suggestion:
     """
     there = existing_at(bone)
     if there is not None:
-        return there, links_of(there)
+        return there, segments_of(there)
     if count > 2:
         return _up_from(bone, count)
     skeleton = skeleton_of(bone.id_data)
@@ -63,7 +63,7 @@ def existing_at(bone: PoseBone) -> PoseBone | None:
     """The last bone of the limb that is there and that a bone is part of, or its foot or toe."""
     lasts = limbs_of(bone.id_data)
     for last in lasts:
-        if bone in line_of(last):
+        if bone in chain_bones(last):
             return last
     for last in lasts:
         foot = foot_of(last)
@@ -86,8 +86,8 @@ def limbs_suggested(bones: Sequence[PoseBone], count: int = 0) -> list[Suggestio
         for limb in _limbs(skeleton_of(ob)):
             if chosen & (limb.own | limb.below):
                 found[limb.suggestion(ob, count)] = None
-    taken = {bone for ob in {last.id_data for last, _ in found} for last in limbs_of(ob) for bone in line_of(last)}
-    return [each for each in found if not is_limb(each[0]) and not taken & {*line_of(*each)}]
+    taken = {bone for ob in {last.id_data for last, _ in found} for last in limbs_of(ob) for bone in chain_bones(last)}
+    return [each for each in found if not is_limb(each[0]) and not taken & {*chain_bones(*each)}]
 
 
 def is_limb_bone(bone: PoseBone) -> bool:
@@ -99,26 +99,26 @@ def is_limb_bone(bone: PoseBone) -> bool:
 
 
 class Branch:
-    """A limb that a branch of a skeleton could be, by names: the links of the branch's ``line`` from ``first`` to
+    """A limb that a branch of a skeleton could be, by names: the links of the branch's ``chain`` from ``first`` to
     ``last``; its ``joints`` and ``lengths``."""
 
-    def __init__(self, skeleton: Skeleton, line: list[list[str]], first: int, last: int) -> None:
-        self._skeleton, self.line, self._first, self._last = skeleton, line, first, last
-        heads = [skeleton.heads[link[0]] for link in line]
+    def __init__(self, skeleton: Skeleton, chain: list[list[str]], first: int, last: int) -> None:
+        self._skeleton, self.chain, self._first, self._last = skeleton, chain, first, last
+        heads = [skeleton.heads[segment[0]] for segment in chain]
         self.joints = heads[first : last + 2]
         self.lengths = [(after - before).length for before, after in pairwise(self.joints)]
         if len(self.lengths) < last + 1 - first:
-            self.lengths.append(skeleton.length(line[-1][-1]))
-        own, foot = [name for link in line[first : last + 1] for name in link], line[last + 1 : last + 2]
+            self.lengths.append(skeleton.length(chain[-1][-1]))
+        own, foot = [name for segment in chain[first : last + 1] for name in segment], chain[last + 1 : last + 2]
         self.is_other = any(map(names.is_other, own))
-        self.is_named = any(map(names.is_limb_like, own)) or any(names.says(link[0], names.FEET) for link in foot)
-        self.is_other |= not self.is_named and names.says(skeleton.above(line[0][0]), names.HEAD)
+        self.is_named = any(map(names.is_limb_like, own)) or any(names.says(segment[0], names.FEET) for segment in foot)
+        self.is_other |= not self.is_named and names.says(skeleton.above(chain[0][0]), names.HEAD)
         self.is_evident = self.is_named and not self.is_other
 
     @cached_property
     def hock(self) -> int | None:
         """The link that is the metatarsal of a leg of three, or None."""
-        return _hock(self._skeleton, self.line, self._last)
+        return _hock(self._skeleton, self.chain, self._last)
 
     @property
     def start(self) -> int:
@@ -133,35 +133,35 @@ class Branch:
     @property
     def above(self) -> set[str]:
         """The bones that carry it and nothing else."""
-        return {name for link in self.line[: self.start] for name in link}
+        return {name for segment in self.chain[: self.start] for name in segment}
 
     @property
     def own(self) -> set[str]:
         """Its own bones."""
-        return {name for link in self.line[self.start : self.end + 1] for name in link}
+        return {name for segment in self.chain[self.start : self.end + 1] for name in segment}
 
     @property
     def below(self) -> set[str]:
         """Its foot and toes; of a hand with fingers, that alone."""
-        below = self.line[self.end + 1 :]
-        spread = next((i for i, link in enumerate(below) if self._skeleton.is_spread(link[-1])), len(below))
-        toes = [name for link in below[: spread + 1] for name in link]
+        below = self.chain[self.end + 1 :]
+        spread = next((i for i, segment in enumerate(below) if self._skeleton.is_spread(segment[-1])), len(below))
+        toes = [name for segment in below[: spread + 1] for name in segment]
         return {*toes, *(toe for name in toes[:1] for toe in self._skeleton.singles_below(name))}
 
     def suggestion(self, ob: ArmatureObject, count: int = 0) -> Suggestion:
         """The limb, of so many bones."""
         bones = bones_of(ob)
         if count > 2:
-            return _up_from(bones[self.line[self.end][-1]], count)
+            return _up_from(bones[self.chain[self.end][-1]], count)
         is_short = self.hock is not None and count == 2
-        links = self.line[self.start : self.end + (0 if is_short else 1)]
-        return bones[links[-1][-1]], tuple(map(len, links))
+        segments = self.chain[self.start : self.end + (0 if is_short else 1)]
+        return bones[segments[-1][-1]], tuple(map(len, segments))
 
 
 def _limbs(skeleton: Skeleton) -> list[Branch]:
     """The limbs of a skeleton: those that are called so and those that are there twice; if there are none, whatever
     branch could be one."""
-    found = [each for each in (_branch(skeleton, line) for line in _lines(skeleton)) if each and not each.is_other]
+    found = [each for each in (_branch(skeleton, chain) for chain in _lines(skeleton)) if each and not each.is_other]
     for limb in _paired(found):
         limb.is_evident = True
     evident = [limb for limb in found if limb.is_evident]
@@ -173,19 +173,19 @@ def _lines(skeleton: Skeleton) -> Iterable[list[list[str]]]:
     """The branches that hang on the trunk, each as its links along its main line."""
     bones = bones_of(skeleton.ob)
     for start in skeleton.starts:
-        line: list[list[str]] = []
+        chain: list[list[str]] = []
         bone = skeleton.ob.data.bones.get(start)
         while bone is not None and bone.name not in skeleton.trunk:
-            link = _link(bones[bone.name])
-            line.append([each.name for each in link])
-            bone = foot_below(link[-1].bone)
-        yield line
+            segment = _link(bones[bone.name])
+            chain.append([each.name for each in segment])
+            bone = foot_below(segment[-1].bone)
+        yield chain
 
 
-def _branch(skeleton: Skeleton, line: list[list[str]]) -> Branch | None:
+def _branch(skeleton: Skeleton, chain: list[list[str]]) -> Branch | None:
     """The limb that a branch has, or None."""
-    found = _by_names([link[0] for link in line]) or _by_lengths(skeleton, line)
-    return Branch(skeleton, line, *found) if found and found[0] >= 0 else None
+    found = _by_names([segment[0] for segment in chain]) or _by_lengths(skeleton, chain)
+    return Branch(skeleton, chain, *found) if found and found[0] >= 0 else None
 
 
 def _by_names(called: list[str]) -> tuple[int, int] | None:
@@ -206,10 +206,10 @@ def _by_names(called: list[str]) -> tuple[int, int] | None:
     return (-1, -1) if is_carrier and not is_by_joint else (foot - 2, foot - 1)
 
 
-def _by_lengths(skeleton: Skeleton, line: list[list[str]]) -> tuple[int, int] | None:
+def _by_lengths(skeleton: Skeleton, chain: list[list[str]]) -> tuple[int, int] | None:
     """The first and the last link of a limb as their lengths say: the two longest that are alike, with a foot below
     them if there is one."""
-    heads = [skeleton.heads[link[0]] for link in line]
+    heads = [skeleton.heads[segment[0]] for segment in chain]
     lengths = [(after - before).length for before, after in pairwise(heads)]
     pairs = [
         (a + b, -i) for i, (a, b) in enumerate(pairwise(lengths)) if min(a, b) >= UNLIKE * max(a, b) and max(a, b) > 0.0
@@ -217,29 +217,29 @@ def _by_lengths(skeleton: Skeleton, line: list[list[str]]) -> tuple[int, int] | 
     if pairs:
         first = -max(pairs)[1]
         return first, first + 1
-    return (len(line) - 2, len(line) - 1) if len(line) > 1 and lengths[-1] > 0.0 else None
+    return (len(chain) - 2, len(chain) - 1) if len(chain) > 1 and lengths[-1] > 0.0 else None
 
 
-def _hock(skeleton: Skeleton, line: list[list[str]], last: int) -> int | None:
+def _hock(skeleton: Skeleton, chain: list[list[str]], last: int) -> int | None:
     """The link that is the metatarsal of a leg of three, alike in length and clearly bent to and fro, above a foot."""
-    for lowest in range(2, min(last + 2, len(line) - 1)):
-        links = line[lowest - 2 : lowest + 1]
-        called = [name for link in links for name in link]
+    for lowest in range(2, min(last + 2, len(chain) - 1)):
+        segments = chain[lowest - 2 : lowest + 1]
+        called = [name for segment in segments for name in segment]
         if any(names.says(name, names.NO_HOCK) for name in called) or names.is_girdle(called[0]):
             continue
-        heads = [skeleton.heads[link[0]] for link in line[lowest - 2 : lowest + 2]]
+        heads = [skeleton.heads[segment[0]] for segment in chain[lowest - 2 : lowest + 2]]
         lengths = [(after - before).length for before, after in pairwise(heads)]
         if min(lengths) <= ALIKE * max(lengths):
             continue
-        if _bends_to_and_fro(bones_of(skeleton.ob)[links[-1][-1]], tuple(map(len, links))):
+        if _bends_to_and_fro(bones_of(skeleton.ob)[segments[-1][-1]], tuple(map(len, segments))):
             return lowest
     return None
 
 
-def _bends_to_and_fro(last: PoseBone, links: tuple[int, ...]) -> bool:
+def _bends_to_and_fro(last: PoseBone, segments: tuple[int, ...]) -> bool:
     """Whether bones in one plane clearly bend to one side and the other in turn."""
     try:
-        shape = make_shape(last, links)
+        shape = rest_geometry(last, segments)
         check_planar(shape)
     except Refused:
         return False
@@ -279,17 +279,17 @@ def _from(bone: PoseBone, skeleton: Skeleton) -> Suggestion:
     it."""
     if bone.name in skeleton.trunk:
         raise Refused("'{bone}' carries limbs: click the last bone of an arm or a leg", bone=bone.name)
-    link = _link(bone)
-    above = link[0].parent
-    if above is not None and not _is_above(above, link[0], skeleton):
-        return link[-1], (len(_link(above)), len(link))
-    if len(link) > 1:  # what looked like a twist bone is the limb
+    segment = _link(bone)
+    above = segment[0].parent
+    if above is not None and not _is_above(above, segment[0], skeleton):
+        return segment[-1], (len(_link(above)), len(segment))
+    if len(segment) > 1:  # what looked like a twist bone is the limb
         return bone, (1, 1)
-    below = foot_below(link[-1].bone)
+    below = foot_below(segment[-1].bone)
     if below is None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
     lower = _link(bones_of(bone.id_data)[below.name])
-    return lower[-1], (len(link), len(lower))
+    return lower[-1], (len(segment), len(lower))
 
 
 def _is_above(above: PoseBone, bone: PoseBone, skeleton: Skeleton) -> bool:
@@ -306,24 +306,24 @@ def _is_above(above: PoseBone, bone: PoseBone, skeleton: Skeleton) -> bool:
 
 def _up_from(last: PoseBone, count: int) -> Suggestion:
     """The limb of so many links that ends with the one that a bone is in."""
-    link = _link(last)
-    links, first = [len(link)], link[0]
-    while len(links) < count:
+    segment = _link(last)
+    segments, first = [len(segment)], segment[0]
+    while len(segments) < count:
         check_parents(first, 2)
         above = _link(first.parent)  # type: ignore[arg-type]
-        links.insert(0, len(above))
+        segments.insert(0, len(above))
         first = above[0]
-    return link[-1], tuple(links)
+    return segment[-1], tuple(segments)
 
 
 def _link(bone: PoseBone) -> list[PoseBone]:
     """A bone with the twist bones that go on from it in line, or those from which it goes on."""
-    link = [bone]
-    while _is_twist(link[0]):
-        link.insert(0, link[0].parent)  # type: ignore[arg-type]
-    while (after := next(filter(_is_twist, children_of(link[-1])), None)) is not None:
-        link.append(after)
-    return link
+    segment = [bone]
+    while _is_twist(segment[0]):
+        segment.insert(0, segment[0].parent)  # type: ignore[arg-type]
+    while (after := next(filter(_is_twist, children_of(segment[-1])), None)) is not None:
+        segment.append(after)
+    return segment
 
 
 IN_LINE = 0.02

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, own_matrix
 from ..limb.follow import Follow, place_of
+from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
 from ..limb.settings import CHOICES, GROUP, SLIDER
-from ..limb.shape import Shape, Turn, hinge_axis, make_shape
 from ..limb.sides import keep_side, outwards
 from ..limb.solving import carried
-from ..limb.storage import bones_of_limb, has_slider, line_of
+from ..limb.storage import bones_of_limb, chain_bones, has_slider
 from ..limb.table import half_of, reference_of
 from ..limb.words import SIZELESS, Refused
 from ..solver.ankles import ankles_of
@@ -57,12 +57,12 @@ STRETCHED = 4e-4
 
 
 class Fit(NamedTuple):
-    """What keeps a limb where it is. ``stills`` are none where the rest pose is the reference; ``swivel`` is the turn
-    about the line, alike on both sides; ``frame`` is G in the armature now; ``tip`` and ``knee`` are where these are in
-    the armature, and ``pole`` where a new one would hold the limb with no swivel."""
+    """What keeps a limb where it is. ``reference_rotations`` are none where the rest pose is the reference; ``swivel``
+    is the turn about the line, alike on both sides; ``frame`` is G in the armature now; ``tip`` and ``knee`` are where
+    these are in the armature, and ``pole`` where a new one would hold the limb with no swivel."""
 
     plane: str
-    stills: tuple[Turn, ...]
+    reference_rotations: tuple[Turn, ...]
     bend_axis: tuple[float, float, float]
     flip: bool
     swivel: float
@@ -86,7 +86,7 @@ class Posture(NamedTuple):
         return self.joints[-1]
 
 
-def _aside(shape: Shape, joints: Any) -> Any:
+def _aside(shape: RestGeometry, joints: Any) -> Any:
     """Where the first bone leads together with those that keep to it: of two bones, the knee."""
     ways = np.diff(np.array([(0.0, 0.0, 0.0), *joints], float), axis=0)
     return ways[members(len(ways), shape.is_zigzag)[0]].sum(axis=0)
@@ -118,7 +118,7 @@ def rank(held: Held) -> tuple[float, float]:
 def fit(
     context: Context,
     last: PoseBone,
-    links: tuple[int, ...],
+    segments: tuple[int, ...],
     follow: Follow | None = None,
     plane: str = "AUTO",
     tip: str = "FOOT",
@@ -137,15 +137,15 @@ def fit(
     if plane == "AUTO":
         plane = "POLE" if follow.pole else "HINGE" if of_hinge else "FREE"
     axis = axis or of_hinge or (1.0, 0.0, 0.0)
-    _check_sized(evaluated, last, links)
-    turns = turns_now(evaluated, last, links)
+    _check_sized(evaluated, last, segments)
+    turns = turns_now(evaluated, last, segments)
     found: list[tuple[float, Fit]] = []
-    for stills in ((), turns):
-        shape = make_shape(last, links, stills, axis, tip)
+    for reference_rotations in ((), turns):
+        shape = rest_geometry(last, segments, reference_rotations, axis, tip)
         frame = carried(evaluated, shape)
         posture = _posture(evaluated, last, shape, frame, turns, _pole_of(follow, evaluated, depsgraph))
         held = _hold(shape, posture, plane)
-        found.append((held.error, _made(shape, frame, posture, held, plane, stills, axis)))
+        found.append((held.error, _made(shape, frame, posture, held, plane, reference_rotations, axis)))
         if held.error <= 1.0:
             break
     error, best = min(found, key=lambda pair: pair[0])
@@ -156,10 +156,10 @@ def fit(
     )
 
 
-def _check_sized(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ...]) -> None:
+def _check_sized(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int, ...]) -> None:
     """Refuse a limb of which something is scaled to nothing, or is not a number."""
-    line: list[Any] = line_of(evaluated.pose.bones[last.name], links)
-    axes = [bone.matrix for bone in (*line, line[0].parent) if bone] + [evaluated.matrix_world]
+    chain: list[Any] = chain_bones(evaluated.pose.bones[last.name], segments)
+    axes = [bone.matrix for bone in (*chain, chain[0].parent) if bone] + [evaluated.matrix_world]
     for matrix in axes:
         rows = np.array(matrix, float)
         if not (np.abs(rows).max() < ENDLESS and abs(np.linalg.det(rows[:3, :3])) > NOTHING):
@@ -169,9 +169,9 @@ def _check_sized(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ..
 def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
     """Have a limb that is there bend as was found, with the tip where `fit` had it."""
     group: Any = last[GROUP]
-    stills = [number for turn in fit.stills for number in turn]
-    found = {"plane": fit.plane, "bend_axis": [*fit.bend_axis], "tip": tip, "stills": stills}
-    usual = {"plane": CHOICES["plane"], "bend_axis": [1.0, 0.0, 0.0], "tip": "FOOT", "stills": []}
+    reference_rotations = [number for turn in fit.reference_rotations for number in turn]
+    found = {"plane": fit.plane, "bend_axis": [*fit.bend_axis], "tip": tip, "reference_rotations": reference_rotations}
+    usual = {"plane": CHOICES["plane"], "bend_axis": [1.0, 0.0, 0.0], "tip": "FOOT", "reference_rotations": []}
     for name, value in found.items():  # Blender copies all of it each time that it evaluates a rig anew
         if value != usual[name]:
             group[name] = value
@@ -183,10 +183,10 @@ def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
         last[SLIDER["ankle"].key] = fit.ankle
 
 
-def turns_now(evaluated: ArmatureObject, last: PoseBone, links: tuple[int, ...]) -> tuple[Turn, ...]:
+def turns_now(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int, ...]) -> tuple[Turn, ...]:
     """The rotations that the first bones of a limb's links would need by their own channels for the pose they are
     evaluated in."""
-    return tuple(_turn_of(own_matrix(bone)) for bone in bones_of_limb(evaluated.pose.bones[last.name], links))
+    return tuple(_turn_of(own_matrix(bone)) for bone in bones_of_limb(evaluated.pose.bones[last.name], segments))
 
 
 def _turn_of(matrix: BlenderMatrix) -> Turn:
@@ -209,7 +209,7 @@ def _pole_of(follow: Follow, evaluated: ArmatureObject, depsgraph: Depsgraph) ->
 
 
 def _posture(
-    evaluated: ArmatureObject, last: PoseBone, shape: Shape, frame: Array, turns: tuple[Turn, ...], pole: Any
+    evaluated: ArmatureObject, last: PoseBone, shape: RestGeometry, frame: Array, turns: tuple[Turn, ...], pole: Any
 ) -> Posture:
     to_frame, bones, size = np.linalg.pinv(frame), evaluated.pose.bones, sum(shape.lengths)
     places = [np.array([*bones[name].head[:], 1.0]) for name in shape.names[1:]]
@@ -223,7 +223,7 @@ def _posture(
     return Posture(turns, joints, None if pole is None else (to_frame @ [*pole, 1.0])[:3])
 
 
-def _hold(shape: Shape, posture: Posture, plane: str) -> Held:
+def _hold(shape: RestGeometry, posture: Posture, plane: str) -> Held:
     """How the solver comes nearest to a pose from a reference, in a plane. With a pole, the knee is where that says."""
     first = hold(shape, posture, plane)
     if first.error <= 1.0 or plane == "POLE":
@@ -231,7 +231,7 @@ def _hold(shape: Shape, posture: Posture, plane: str) -> Held:
     return min(first, hold(shape, posture, plane, -1.0), key=rank)
 
 
-def hold(shape: Shape, posture: Posture, plane: str, side: float = 1.0) -> Held:
+def hold(shape: RestGeometry, posture: Posture, plane: str, side: float = 1.0) -> Held:
     """How the solver comes nearest to a pose from a reference, in a plane and with the knee on one side (-1:
     flipped)."""
     of: Reference = row_of(reference_of([shape]), 0)
@@ -243,24 +243,24 @@ def hold(shape: Shape, posture: Posture, plane: str, side: float = 1.0) -> Held:
     return min(found, key=rank)
 
 
-def _hold_with(of: Reference, shape: Shape, posture: Posture, plane: str, side: float, ankle: float) -> Held:
+def _hold_with(of: Reference, shape: RestGeometry, posture: Posture, plane: str, side: float, ankle: float) -> Held:
     tip, pole = tuple(posture.tip), posture.pole if plane == "POLE" else None
     if plane == "HINGE":
-        line = _about((0.0, 0.0, 1.0), *half_angle(tip[1], -tip[0], float(np.hypot(tip[0], tip[1])), FLOATS))
+        chain = _about((0.0, 0.0, 1.0), *half_angle(tip[1], -tip[0], float(np.hypot(tip[0], tip[1])), FLOATS))
         rolls = [0.0]
     else:
-        line = line_to(tip, float(np.linalg.norm(tip)), FLOATS)
+        chain = line_to(tip, float(np.linalg.norm(tip)), FLOATS)
         solved = _solved(tip, of, Settings(side, ankle=half_of(ankle)), "FREE")
         wanted, given = (_in_frame(shape, turn) for turn in (posture.turns[0], solved[0]))
-        about = multiply(conjugate(line), multiply(multiply(wanted, conjugate(given)), line))
+        about = multiply(conjugate(chain), multiply(multiply(wanted, conjugate(given)), chain))
         knees = (tuple(_aside(shape, joints)) for joints in (posture.joints, joints_of(solved, of)))
-        by_knee, before = (angle_of(roll_to(line, knee, FLOATS)) for knee in knees)
+        by_knee, before = (angle_of(roll_to(chain, knee, FLOATS)) for knee in knees)
         rolls = [angle_of((about[0], about[2])), by_knee - before]  # as the first bone is turned, and as the knee lies
-    of_pole = 0.0 if pole is None else angle_of(roll_to(line, tuple(pole), FLOATS))
+    of_pole = 0.0 if pole is None else angle_of(roll_to(chain, tuple(pole), FLOATS))
     found = []
     for roll in rolls:
         turns = _solved(tip, of, Settings(side, half_of(roll - of_pole), ankle=half_of(ankle)), plane, pole)
-        turn = _unit(multiply(line, _about((0.0, 1.0, 0.0), cos(roll / 2.0), sin(roll / 2.0))))
+        turn = _unit(multiply(chain, _about((0.0, 1.0, 0.0), cos(roll / 2.0), sin(roll / 2.0))))
         found.append(Held(side, clean(roll - of_pole), ankle, turn, *_off(of, posture, turns)))
     return min(found, key=rank)
 
@@ -277,23 +277,29 @@ def _off(of: Reference, posture: Posture, turns: Sequence[Turn]) -> tuple[float,
     return max(joints), max(_between(a, b) for a, b in zip(turns, posture.turns, strict=True))
 
 
-def _in_frame(shape: Shape, turn: Turn) -> Turn:
+def _in_frame(shape: RestGeometry, turn: Turn) -> Turn:
     """The turn of the first bone off the reference, in the axes of G."""
     axes = shape.frame[:3, :3].T @ shape.reference[0][:3, :3]
-    w, *vector = multiply(conjugate(shape.stills[0]), turn)
+    w, *vector = multiply(conjugate(shape.reference_rotations[0]), turn)
     x, y, z = axes @ vector
     return (w, float(x), float(y), float(z))
 
 
 def _made(
-    shape: Shape, frame: Array, posture: Posture, held: Held, plane: str, stills: tuple[Turn, ...], axis: Any
+    shape: RestGeometry,
+    frame: Array,
+    posture: Posture,
+    held: Held,
+    plane: str,
+    reference_rotations: tuple[Turn, ...],
+    axis: Any,
 ) -> Fit:
     away, normal = (np.array(rotate(held.turn, axis)) for axis in ((-held.side, 0.0, 0.0), (0.0, 0.0, 1.0)))
     knees = _aside(shape, posture.joints)
     pole = knees - normal * (normal @ knees) + sum(shape.lengths) * away  # in the plane
     tip, knee, pole = ((frame @ [*place, 1.0])[:3] for place in (posture.tip, posture.joints[0], pole))
     swivel = 0.0 if plane == "POLE" and posture.pole is None else held.swivel
-    return Fit(plane, stills, axis, held.side < 0.0, swivel, held.ankle, frame, tip, knee, pole)
+    return Fit(plane, reference_rotations, axis, held.side < 0.0, swivel, held.ankle, frame, tip, knee, pole)
 
 
 def _is_straight(joints: Any) -> bool:

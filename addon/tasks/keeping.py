@@ -8,7 +8,7 @@ from math import ceil, floor
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import keyed_range
-from ..blender.dependencies import Carrier, Dependencies
+from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import split_path
 from ..limb.words import Refused
 from .keyed_parts import part_of_ik
@@ -26,7 +26,7 @@ def animated_frames(bones: Iterable[PoseBone], goes_along: bool) -> list[int]:
     return frames_of(carriers)
 
 
-def frames_of(carriers: Iterable[Carrier]) -> list[int]:
+def frames_of(carriers: Iterable[BoneRef]) -> list[int]:
     """The whole frames from the first to the last key of objects and bones."""
     names: dict[object, set[str]] = {}
     for ob, bone in carriers:

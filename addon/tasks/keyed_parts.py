@@ -63,7 +63,7 @@ class _IKRecord:
     def __init__(self, last: PoseBone, follow: Follow, channels: Sequence[Channel], turned: Channel | None) -> None:
         self._ob, self._last, self._follow = last.id_data, last.name, follow
         self._table = table_of(last.id_data, [last])
-        self._size = sum(self._table.limbs[0].shape.lengths)
+        self._size = sum(self._table.limbs[0].geometry.lengths)
         self._turned = turned
         self._frames: list[Array] = []
         self._sliders: list[list[float]] = []
@@ -76,7 +76,7 @@ class _IKRecord:
         evaluated: Any = self._ob.evaluated_get(depsgraph)
         limb = self._table.limbs[0]
         carry = carry_of(evaluated.pose.bones[limb.bones[0]])
-        self._frames.append(np.array(evaluated.matrix_world, float) @ carry @ limb.shape.frame)
+        self._frames.append(np.array(evaluated.matrix_world, float) @ carry @ limb.geometry.frame)
         last: Any = self._ob.pose.bones[self._last]
         self._sliders.append([float(last.get(slider.key, slider.default)) for slider in SLIDERS])
         for (ob, bone), places in zip(self._follow.pairs, self._places, strict=True):
@@ -135,7 +135,7 @@ def part_of_fk(last: PoseBone) -> Part:
     scaled = [Channel.of(ob, bone.name, "scale") for bone in scaled_bones(last)]
     modes = {name: ob.pose.bones[name].rotation_mode for name in turned}
     table = table_of(ob, [last])
-    shape = table.limbs[0].shape
+    shape = table.limbs[0].geometry
     of, size = row_of(reference_of([shape]), 0), sum(shape.lengths)
     still = {name: getattr(ob.pose.bones[name], channel)[:] for name, channel in turned.items()}
 

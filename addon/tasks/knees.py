@@ -12,8 +12,8 @@ from mathutils import Matrix, Vector
 
 from ..blender.types import ArmatureObject
 from ..limb.names import ARM, FACE, FEET, HANDS, LEG, TOES, says
-from ..limb.shape import STRAIGHT, Shape, hinge_axis, make_shape, shape_of
-from ..limb.storage import is_part, line_of
+from ..limb.rest_geometry import STRAIGHT, RestGeometry, hinge_axis, rest_geometry, rest_geometry_of
+from ..limb.storage import chain_bones, is_part
 from ..limb.tips import foot_below, foot_of
 from .fitting import Fit, clean
 
@@ -21,13 +21,13 @@ ACROSS = 0.3
 """The sine of the angle from which on a foot points somewhere else than its limb."""
 
 
-def bend_axis(last: PoseBone, links: tuple[int, ...], tip: str, turn: float) -> tuple[float, ...] | None:
+def bend_axis(last: PoseBone, segments: tuple[int, ...], tip: str, turn: float) -> tuple[float, ...] | None:
     """What a limb that is straight at rest is to bend about, in its last bone's axes, for its knee to point where a
     body's does, turned by so much around the limb: a knee to the toes, an elbow to the back. None where nothing
     says."""
-    shape, hinge = make_shape(last, links, tip=tip), hinge_axis(last)
+    shape, hinge = rest_geometry(last, segments, tip=tip), hinge_axis(last)
     way, axes = Vector(shape.frame[:3, 1].tolist()), last.bone.matrix_local.to_3x3()
-    ahead = _knee_ahead(last, links, way)
+    ahead = _knee_ahead(last, segments, way)
     ahead = ahead - way * ahead.dot(way)
     if ahead.length < ACROSS:
         return hinge if hinge is None or abs(turn) < pi else (-hinge[0], -hinge[1], -hinge[2])
@@ -48,24 +48,24 @@ def turned(fit: Fit, turn: float, has_pole: bool) -> Fit:
     return fit._replace(pole=root + np.array(about) @ (fit.pole - root))
 
 
-def is_straight(shape: Shape) -> bool:
+def is_straight(shape: RestGeometry) -> bool:
     """Whether a limb is straight in its reference, and so does not say itself which way it bends."""
     return all(abs(np.sin(before - after)) <= STRAIGHT for before, after in pairwise(shape.angles))
 
 
 def bends_to(last: PoseBone, turn: float = 0.0) -> str:
     """Which way the knee of a limb points at rest, as the rig sees it; turned by so much, if it is bent there."""
-    shape, up, front = shape_of(last), upright(last.id_data).col[2], front_of(last.id_data)
+    shape, up, front = rest_geometry_of(last), upright(last.id_data).col[2], front_of(last.id_data)
     about = Matrix.Rotation(0.0 if is_straight(shape) else turn, 3, Vector(shape.frame[:3, 1].tolist()))
     way, left = about @ Vector((-shape.frame[:3, 0]).tolist()), up.cross(front)
     ways = {"forward": front, "backward": -front, "up": up, "down": -up, "left": left, "right": -left}
     return max(ways, key=lambda name: way.dot(ways[name]))
 
 
-def _knee_ahead(last: PoseBone, links: tuple[int, ...], way: Vector) -> Vector:
+def _knee_ahead(last: PoseBone, segments: tuple[int, ...], way: Vector) -> Vector:
     """Where a knee or an elbow of a body points, in the armature; nothing where neither is known to be one."""
     foot = foot_of(last)
-    names = [bone.name for bone in (*line_of(last, links), *([foot] if foot else ()))]
+    names = [bone.name for bone in (*chain_bones(last, segments), *([foot] if foot else ()))]
     if any(says(name, ARM, HANDS) for name in names):
         return -front_of(last.id_data)
     toes = _points(foot.bone) if foot else Vector()

@@ -71,10 +71,10 @@ def see_fk(context: Context, lasts: Sequence[PoseBone]) -> Stances:
         return _stances(context, lasts)
 
 
-def see_shown(context: Context, lasts: Sequence[PoseBone], links: Sequence[tuple[int, ...]]) -> Stances:
+def see_shown(context: Context, lasts: Sequence[PoseBone], segments: Sequence[tuple[int, ...]]) -> Stances:
     """How bones that are no limbs yet, of so many links, stand in this frame, whatever poses them."""
     found: Stances = {}
-    for last, each in zip(lasts, links, strict=True):
+    for last, each in zip(lasts, segments, strict=True):
         evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())
         turns = np.array(turns_now(evaluated, last, each), float)
         first = bones_of_limb(evaluated.pose.bones[last.name], each)[0]
@@ -139,9 +139,9 @@ def _look(context: Context, lasts: Sequence[PoseBone], stances: Stances, matched
             limb, stance = now.table.limbs[row], stances[ob, last.name]
             turns: Any = tuple(map(tuple, stance.turns))
             wanted = np.array(joints_of(turns, now.table.singles[row][1], stance.stretch), float)
-            frame = stance.carry @ limb.shape.frame
+            frame = stance.carry @ limb.geometry.frame
             off = np.linalg.norm(applied(frame[None], wanted) - joints[row, : len(wanted)], axis=-1).max()
-            if not off <= SHOWN * sum(limb.shape.lengths) * np.linalg.norm(frame[:3, 1]):
+            if not off <= SHOWN * sum(limb.geometry.lengths) * np.linalg.norm(frame[:3, 1]):
                 matched.warnings.append(
                     Refused("IK has not every pose of '{bone}': its joints are elsewhere", bone=last.name)
                 )
@@ -178,13 +178,13 @@ class Aim(NamedTuple):
     @property
     def frame(self) -> Array:
         """The limb's frame G in the world (4, 4)."""
-        frame: Array = self.stance.carry @ self.limb.shape.frame
+        frame: Array = self.stance.carry @ self.limb.geometry.frame
         return frame
 
     @property
     def size(self) -> float:
         """The limb's length in G."""
-        return sum(self.limb.shape.lengths)
+        return sum(self.limb.geometry.lengths)
 
     def slider(self, name: str) -> float:
         """A slider of the limb now."""
@@ -207,7 +207,7 @@ def _match(aim: Aim) -> list[Move]:
     joints = joints_of(turns, aim.now.table.singles[aim.row][1])
     posture, tip = Posture(turns, joints, None), joints[-1]
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
-    ways = [hold(limb.shape, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
+    ways = [hold(limb.geometry, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
     held = ways[0] if ways[0].error <= EXACT else min(ways, key=rank)
     if plane == "HINGE" and abs(tip[2]) > NEAR * aim.size:
         raise Refused(
@@ -228,19 +228,19 @@ def _roll(aim: Aim, roll: float, target: Any) -> list[Move]:
     """Turn the knee about the line to the target: by the pole, if that can be moved, else by the swivel."""
     now, row, sign = aim.now, aim.row, outwards(aim.last.name)
     swivel, size, length = sign * aim.slider("swivel"), aim.size, float(np.linalg.norm(target))
-    line = line_to(target, length, FLOATS)
+    chain = line_to(target, length, FLOATS)
     by_pole = 0.0
     if now.table.is_poled[row] and aim.slider("pole") > 0.5:
         in_world = applied(now.frames[row][None], now.pole[row][None])
         pole: Any = tuple(map(float, applied(inverted_all(aim.frame[None]), in_world)[0]))
-        by_pole = angle_of(roll_to(line, pole, FLOATS))
+        by_pole = angle_of(roll_to(chain, pole, FLOATS))
         if abs(remainder(roll - swivel - by_pole, tau)) <= STILL:
             return []
         if aim.moves_controls and is_pole_movable(aim.last):
-            x, y, z = rotate(conjugate(line), pole)
+            x, y, z = rotate(conjugate(chain), pole)
             away, angle = hypot(x, z), roll - swivel
             away = away if away > 0.1 * size else size
-            place = rotate(line, (-away * cos(angle), y if abs(y) < 10.0 * size else 0.5 * length, away * sin(angle)))
+            place = rotate(chain, (-away * cos(angle), y if abs(y) < 10.0 * size else 0.5 * length, away * sin(angle)))
             return [aim.move_to(aim.limb.follow.pairs[1], place)]
     by = remainder(roll - by_pole - swivel, tau)
     if abs(by) > STILL:

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 from bpy.types import Context, PoseBone
 from mathutils import Matrix, Vector
 
-from ..blender.dependencies import Carrier
+from ..blender.dependencies import BoneRef
 from ..blender.names import other_side
 from ..blender.types import ArmatureObject, has_bone, tag, takes_bones
 from ..limb.follow import Follow, follow_of, matrix_of, write
 from ..limb.moving import Move, check_apart, move
 from ..limb.settings import CHOICES, GROUP, SLIDERS
 from ..limb.sides import axes_kept, keep_side
-from ..limb.storage import align, bones_of_limb, is_limb, links_of, make_home, make_slider
+from ..limb.storage import align, bones_of_limb, is_limb, make_limb, make_slider, segments_of
 from ..limb.tips import foot_of, mark_tip
 from ..limb.whole import wholly
 from ..limb.words import Refused
@@ -52,7 +52,7 @@ def other_of(last: PoseBone) -> PoseBone:
     if other is None:
         raise Refused("There is no bone '{other}' on the other side of '{bone}'", bone=last.name, other=name)
     if not is_limb(other):
-        check(other, links_of(last))
+        check(other, segments_of(last))
     return other
 
 
@@ -90,7 +90,7 @@ class Settings(NamedTuple):
     """What a limb is to be set to: its links, what its group and its sliders say, how its foot follows, and the name
     of that; nothing for the one that is found."""
 
-    links: tuple[int, ...]
+    segments: tuple[int, ...]
     group: dict[str, Any]
     sliders: dict[str, Any]
     foot: feet.Following | None
@@ -103,16 +103,16 @@ class Image(NamedTuple):
 
     pair: Pair
     k: int
-    source: Carrier
+    source: BoneRef
     matrix: Matrix
-    there: Carrier | None
+    there: BoneRef | None
 
 
 def _across(last: PoseBone, other: PoseBone) -> Matrix:
     """The mirror between two limbs at rest: across X, or across Y or Z if the limbs are closer to that, as in rigs that
     look sideways, and puppets drawn from the side."""
     one, two = (
-        [*(bone.bone.head_local for bone in bones_of_limb(end, links_of(last))), end.bone.tail_local]
+        [*(bone.bone.head_local for bone in bones_of_limb(end, segments_of(last))), end.bone.tail_local]
         for end in (last, other)
     )
     middle = Matrix.Translation((one[0] + two[0]) / 2.0)
@@ -122,7 +122,7 @@ def _across(last: PoseBone, other: PoseBone) -> Matrix:
     return next(across for across, each in zip(mirrors, off, strict=True) if each <= close)
 
 
-def _there(pair: Pair, k: int, source: Carrier) -> Carrier | None:
+def _there(pair: Pair, k: int, source: BoneRef) -> BoneRef | None:
     """What the other limb is to follow, if that is there. A bone's counterpart is the bone of the flipped name, but an
     object's only what the other limb follows already: an object of that name may be anything."""
     ob, bone = source
@@ -138,7 +138,7 @@ def _there(pair: Pair, k: int, source: Carrier) -> Carrier | None:
     return (now, its_bone) if now is not None and now != ob else None
 
 
-def _make(context: Context, images: Sequence[Image]) -> list[Carrier]:
+def _make(context: Context, images: Sequence[Image]) -> list[BoneRef]:
     """Make controls: bones where the original is one, else empties."""
     made = iter(make_controls(context, [_control(image) for image in images if image.source[1]]))
     return [next(made) if image.source[1] else make_empty(context, _control(image)) for image in images]
@@ -180,32 +180,32 @@ def _settings(pair: Pair) -> Settings:
     sides."""
     last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
     mine: Any = last[GROUP]
-    links = links_of(last)
+    segments = segments_of(last)
     group = {name: mine[name] for name in (*CHOICES, "tip") if name in mine}
     axis, flat = axes_kept(last)
     group["bend_axis"] = _turned(pair, last, other, axis)
-    for i, (one, two) in enumerate(zip(bones_of_limb(last), bones_of_limb(other, links), strict=True)):
+    for i, (one, two) in enumerate(zip(bones_of_limb(last), bones_of_limb(other, segments), strict=True)):
         flat[4 * i + 1 : 4 * i + 4] = _turned(pair, one, two, flat[4 * i + 1 : 4 * i + 4]) if flat else ()
     if flat:
-        group["stills"] = flat
+        group["reference_rotations"] = flat
     sliders = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
     foot = feet.following(last)
     if foot and foot.stand:
         world = pair.ob.matrix_world
         foot = foot._replace(stand=world @ pair.across @ world.inverted_safe() @ foot.stand @ SIDEWAYS)
     below = foot_of(last)
-    return Settings(links, group, sliders, foot, other_side(below.name) if below else "")
+    return Settings(segments, group, sliders, foot, other_side(below.name) if below else "")
 
 
 def _set_up(pair: Pair, settings: Settings, follow: Follow) -> None:
     """Make the other limb, or set it anew."""
     other: Any = pair.ob.pose.bones[pair.other]
-    write(make_home(other, settings.links), follow)
+    write(make_limb(other, settings.segments), follow)
     image = pair.ob.pose.bones.get(settings.below)
     if image is not None and image.parent == other:
         mark_tip(other, image.bone)
     group = other[GROUP]
-    for name in (*CHOICES, "tip", "stills"):
+    for name in (*CHOICES, "tip", "reference_rotations"):
         if name in group:
             del group[name]
     for name, value in settings.group.items():

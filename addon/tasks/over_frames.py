@@ -81,7 +81,7 @@ def fit_over_frames(
                 _write(writer, channel, times, rows, thin)
             written.update(of_part)
     for writer in writers.values():
-        (writer.take_back if stays else writer.show)(context)
+        (writer.restore if stays else writer.show)(context)
     return warnings
 
 

@@ -12,8 +12,8 @@ from bpy.types import PoseBone
 from ..blender.fcurves import reset
 from ..blender.rotation import rotation_channel
 from ..blender.types import path_to_bone, path_to_custom
+from ..limb.rest_geometry import rest_geometry_of
 from ..limb.settings import GROUP, SLIDER
-from ..limb.shape import shape_of
 from ..limb.sides import outwards
 from ..limb.storage import bones_of_limb, make_slider, read_slider, write_slider
 
@@ -66,7 +66,7 @@ def _turn_about_length(bone: Any, channel: str) -> tuple[str, float, dict[str, i
 def _swivel_of(last: PoseBone, constraint: Any) -> float:
     """What a constraint's pole angle is as a swivel: its pole is where an axis across the first bone points, ours where
     the knee does."""
-    shape = shape_of(last)
+    shape = rest_geometry_of(last)
     x, _, z = (shape.frame[:3, :3].T @ shape.reference[0][:3, axis] for axis in range(3))
     aside = x * cos(constraint.pole_angle) + z * sin(constraint.pole_angle)
     return -atan2(aside[2], -aside[0]) if np.hypot(aside[0], aside[2]) > STILL else 0.0

@@ -9,12 +9,12 @@ from typing import Any
 from bpy.types import Context, PoseBone
 
 from ..blender.animation import drivers_of, drop_if_empty, move_curves, stop
-from ..blender.dependencies import Carrier
+from ..blender.dependencies import BoneRef
 from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.types import children_of, path_to_custom, tag
 from ..limb.follow import follow_of
 from ..limb.settings import GROUP, SLIDER, SLIDERS, WAS
-from ..limb.storage import drop_home, home_of, is_left, is_on_rig
+from ..limb.storage import drop_limb, is_left, is_on_rig, limb_constraint_of
 from ..limb.whole import wholly
 from ..live import refresh
 from .checking import check_editable
@@ -31,7 +31,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
     for last in lasts:
         check_editable(last)
     named = [(last.id_data, last.name) for last in lasts]
-    followed: list[Carrier] = []
+    followed: list[BoneRef] = []
     for ob, name in named:
         pairs = follow_of(ob.pose.bones[name]).pairs
         followed += [(target, bone) for target, bone in pairs if target is not None]
@@ -54,16 +54,16 @@ def _drop(context: Context, last: PoseBone) -> None:
         if GROUP in last and WAS in last[GROUP]:  # type: ignore[operator]  # what is left of one may lack it
             _restore(last, json.loads(last[GROUP][WAS]))
         stop(ob, [path_to_custom(last.name, slider.key) for slider in SLIDERS])
-    drop_home(last)
+    drop_limb(last)
     tag(last)
 
 
 def _restore(last: PoseBone, was: dict[str, Any]) -> None:
     """Have the constraints that a limb was converted from pose it again, by the influence that it has now."""
     ob, influence, owner = last.id_data, SLIDER["influence"].key, _owner(last, was)
-    home, acting = home_of(last), owner.constraints.get(was["influence"])
-    if home is not None and owner == last:
-        home.chain_count = was["chain"]
+    constraint, acting = limb_constraint_of(last), owner.constraints.get(was["influence"])
+    if constraint is not None and owner == last:
+        constraint.chain_count = was["chain"]
     if acting is not None:
         acting.influence = last[influence]
         move_curves(ob, path_to_custom(last.name, influence), acting.path_from_id("influence"))

@@ -13,7 +13,7 @@ from ..blender.transaction import all_or_nothing
 from ..blender.types import tag
 from ..limb import values
 from ..limb.settings import ALLOWED, CHOICES, GROUP, SLIDER
-from ..limb.storage import align, choices_of, has_slider, is_limb, links_of, make_slider, mode_of, write_slider
+from ..limb.storage import align, choices_of, has_slider, is_limb, make_slider, mode_of, segments_of, write_slider
 from ..limb.whole import concerned
 from ..limb.words import Refused
 from .modes import rebuild_mechanisms
@@ -26,7 +26,7 @@ def set_slider(last: PoseBone, name: str, value: Any) -> None:
     slider = SLIDER[name]
     number = values.to_number(name, value, slider.limits) if slider.limits else values.to_flag(name, value)
     check_limb(last, name)
-    if name == "ankle" and len(links_of(last)) < 3:
+    if name == "ankle" and len(segments_of(last)) < 3:
         raise Refused("'{bone}' has two bones: limbs of three or four have an ankle", bone=last.name)
     if has_slider(last, name):
         write_slider(last, name, number)

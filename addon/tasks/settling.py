@@ -19,7 +19,7 @@ from ..blender.types import ArmatureObject, bones_of, path_to_bone, tag, view_la
 from ..limb.follow import follow_of
 from ..limb.measuring import measure
 from ..limb.solving import LimbsNow, limbs_now, solve
-from ..limb.storage import bones_of_limb, by_rig, links_of
+from ..limb.storage import bones_of_limb, by_rig, segments_of
 from ..limb.table import joints_in
 from .controls import is_control
 
@@ -53,14 +53,14 @@ def solved(context: Context, lasts: Sequence[PoseBone]) -> list[Stand]:
     found = []
     for ob, limbs in by_rig(lasts).items():
         joints = measure(limbs_now(ob, limbs, context.evaluated_depsgraph_get())).joints
-        found += [Stand(ob, last.name, joints[row, : len(links_of(last)) - 1]) for row, last in enumerate(limbs)]
+        found += [Stand(ob, last.name, joints[row, : len(segments_of(last)) - 1]) for row, last in enumerate(limbs)]
     return found
 
 
-def shown(context: Context, last: PoseBone, links: tuple[int, ...]) -> Stand:
+def shown(context: Context, last: PoseBone, segments: tuple[int, ...]) -> Stand:
     """Where the knees of a limb that may be none yet are seen now, whatever poses it."""
     evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    bones = bones_of_limb(evaluated.pose.bones[last.name], links)
+    bones = bones_of_limb(evaluated.pose.bones[last.name], segments)
     heads = np.array([[*bone.head[:], 1.0] for bone in bones[1:]])
     return Stand(last.id_data, last.name, (heads @ np.array(evaluated.matrix_world, float).T)[:, :3])
 

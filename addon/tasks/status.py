@@ -14,7 +14,7 @@ from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
 from ..limb.follow import follow_of, is_gone
 from ..limb.measuring import Measured, measure
 from ..limb.solving import limbs_now
-from ..limb.storage import check_whole, has_slider, line_of, mode_of
+from ..limb.storage import chain_bones, check_whole, has_slider, mode_of
 from ..limb.tips import is_foot_gone
 from ..limb.words import SIZELESS, Refused
 from ..live.settings import is_live
@@ -49,8 +49,8 @@ class Status(NamedTuple):
     @property
     def message(self) -> str:
         """The sentence in English, with distances in scene units."""
-        told = {name: f"{each:.3g}" if isinstance(each, float) else each for name, each in self.values.items()}
-        return self.template.format(**told)
+        values = {name: f"{each:.3g}" if isinstance(each, float) else each for name, each in self.values.items()}
+        return self.template.format(**values)
 
 
 SENTENCES = {
@@ -153,7 +153,7 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
 
 def _scaled(last: PoseBone) -> PoseBone | None:
     """The bone of a limb that is scaled by itself, which IK takes no account of but as the FK stretch of the first."""
-    bones = line_of(last)[1 if has_slider(last, "stretch") else 0 :]
+    bones = chain_bones(last)[1 if has_slider(last, "stretch") else 0 :]
     return next((bone for bone in bones if max(abs(size - 1.0) for size in bone.scale[:]) > SIZED), None)
 
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from bpy.types import Context, Object, PoseBone
 from mathutils import Vector
 
-from ..blender.dependencies import Carrier, Dependencies
+from ..blender.dependencies import BoneRef, Dependencies
 from ..limb.follow import matrix_of
-from ..limb.shape import make_shape
-from ..limb.storage import line_of
+from ..limb.rest_geometry import rest_geometry
+from ..limb.storage import chain_bones
 from ..limb.tips import foot_of, tip_of
 from ..limb.words import Refused
 from ..tasks.checking import check
@@ -30,7 +30,7 @@ class Chosen(NamedTuple):
     what was left out, by name, with why."""
 
     limbs: list[Suggestion]
-    goals: list[Carrier]
+    goals: list[BoneRef]
     skipped: list[tuple[str, Refused]]
 
 
@@ -58,47 +58,47 @@ def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
     taken: dict[PoseBone, PoseBone] = {}
     done = Chosen([], [], [])
     dependencies = Dependencies()
-    for last, links in limbs:
+    for last, segments in limbs:
         try:
-            check(last, links, dependencies)
-            line = line_of(last, links)
-            if shared := next((bone for bone in line if bone in taken), None):
+            check(last, segments, dependencies)
+            chain = chain_bones(last, segments)
+            if shared := next((bone for bone in chain if bone in taken), None):
                 raise Refused("It shares bones with {last}", last=taken[shared].name)
         except Refused as why:
             done.skipped.append((last.name, why))
             continue
-        taken |= dict.fromkeys(line, last)
-        done.limbs.append((last, links))
+        taken |= dict.fromkeys(chain, last)
+        done.limbs.append((last, segments))
     if not done.limbs:
         raise done.skipped[0][1]
     return done
 
 
-def _goals(context: Context, limb: Suggestion, bones: Sequence[PoseBone]) -> list[Carrier]:
+def _goals(context: Context, limb: Suggestion, bones: Sequence[PoseBone]) -> list[BoneRef]:
     """What is selected besides a limb, its foot and what carries it, and does not move with it: the nearest to its tip
     comes first."""
-    last, links = limb
-    dependencies, names = Dependencies(), {bone.name for bone in line_of(last, links)}
-    goals: list[Carrier] = [(bone.id_data, bone.name) for bone in bones if bone not in last.parent_recursive]
+    last, segments = limb
+    dependencies, names = Dependencies(), {bone.name for bone in chain_bones(last, segments)}
+    goals: list[BoneRef] = [(bone.id_data, bone.name) for bone in bones if bone not in last.parent_recursive]
     goals = [goal for goal in goals if not dependencies.moves_with(goal, last.id_data, names)]
     goals += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
     return sorted(goals, key=lambda goal: _off(context, last, goal))
 
 
-def _off(context: Context, last: PoseBone, goal: Carrier) -> float:
+def _off(context: Context, last: PoseBone, goal: BoneRef) -> float:
     """How far from the tip of a limb something is in the world."""
     depsgraph = context.evaluated_depsgraph_get()
     tip = matrix_of(last.id_data, last.name, depsgraph) @ Vector(tip_of(last).tolist())
     return float((matrix_of(goal[0], goal[1], depsgraph).translation - tip).length)
 
 
-def _are_controls(limb: Suggestion, goals: Sequence[Carrier]) -> bool:
+def _are_controls(limb: Suggestion, goals: Sequence[BoneRef]) -> bool:
     """Whether what is selected besides a limb is its target and pole, and not other limbs: it is no part of an arm or a
     leg, or it rests at the limb's tip, or hangs on what does."""
-    last, links = limb
+    last, segments = limb
     if not 1 <= len(goals) <= 2:
         return False
-    tip, size = last.bone.matrix_local @ Vector(tip_of(last).tolist()), sum(make_shape(last, links).lengths)
+    tip, size = last.bone.matrix_local @ Vector(tip_of(last).tolist()), sum(rest_geometry(last, segments).lengths)
     for ob, name in goals:
         bone: Any = ob.pose.bones.get(name) if name and ob.pose else None
         if bone is None or not is_limb_bone(bone):

@@ -7,10 +7,10 @@ from typing import Any
 
 from bpy.types import Context, Object, PoseBone
 
-from ..blender.dependencies import Carrier
+from ..blender.dependencies import BoneRef
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
 from ..limb.follow import Follow, follow_of, read
-from ..limb.storage import check_whole, is_left, limbs_of, line_of
+from ..limb.storage import chain_bones, check_whole, is_left, limbs_of
 from ..limb.tips import foot_of
 from ..limb.whole import concerned
 from ..limb.words import Refused
@@ -49,7 +49,7 @@ def limbs_of_bones(context: Context, bones: Sequence[PoseBone]) -> list[PoseBone
     are."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
     limbs = [last for rig in rigs for last in limbs_of(rig)]
-    own = {bone: last for last in limbs for bone in line_of(last)}
+    own = {bone: last for last in limbs for bone in chain_bones(last)}
     found = [own[bone] for bone in bones if bone in own]
     found = found or _followers(context, [(bone.id_data, bone.name) for bone in bones])
     found = found or [last for last in limbs if {*bones} & _carriers(last, follow_of(last))]
@@ -70,7 +70,7 @@ def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:
     """The last bones of limbs whose IK constraint is gone, and of which bones are a part or the foot."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
     found = [last for rig in rigs for last in rig.pose.bones if is_left(last)]
-    return [last for last in found if {*bones} & {*line_of(last), foot_of(last)}]
+    return [last for last in found if {*bones} & {*chain_bones(last), foot_of(last)}]
 
 
 def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
@@ -85,7 +85,7 @@ def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
     return [owner for owner in found if {owner, last_of(owner)} & near] or followed or hanging
 
 
-def _followers(context: Context, things: Sequence[Carrier]) -> list[PoseBone]:
+def _followers(context: Context, things: Sequence[BoneRef]) -> list[PoseBone]:
     """The limbs in the view layer that follow things."""
     wanted = {*things}
     if not wanted:

@@ -15,7 +15,7 @@ from ..limb.moving import rig_slider
 from ..limb.settings import SLIDER
 from ..limb.storage import choices_of, has_slider, is_converted, limbs_of, mode_of
 from ..limb.tips import foot_of
-from ..limb.words import told
+from ..limb.words import translated_text
 from ..solver.reach import Reach
 from ..tasks.defining import read_followed
 from ..tasks.feet import foot_follows
@@ -91,7 +91,9 @@ def draw_adding(layout: Any, context: Context) -> None:
     """The button that fits a bone without IK, and what is in its way."""
     bone = context.active_pose_bone
     if bone and (left := left_at([bone])):
-        sentence = told("The IK constraint of '{bone}' was removed: remove what is left of the limb", bone=left[0].name)
+        sentence = translated_text(
+            "The IK constraint of '{bone}' was removed: remove what is left of the limb", bone=left[0].name
+        )
         draw_problem(layout.column(align=True), context, sentence, ["LEFT"])
     elif bone and convertible([bone]):
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
@@ -99,14 +101,14 @@ def draw_adding(layout: Any, context: Context) -> None:
         why, mends = mends_for_adding(*suggestion)
         draw_problem(layout.column(align=True), context, why, mends)
         if not why:
-            label = told("Add IK to {bone}", bone=suggestion[0].name)
+            label = translated_text("Add IK to {bone}", bone=suggestion[0].name)
             layout.operator("pose.planar_ik_add", text=label, translate=False)
 
 
 def draw_problem(column: Any, context: Context, sentence: str, mends: Sequence[str]) -> None:
     """What is wrong, in lines, and a button for each mend that helps."""
-    for number, line in enumerate(wrapped(context, sentence)):
-        column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
+    for number, chain in enumerate(wrapped(context, sentence)):
+        column.label(text=chain, icon="BLANK1" if number else "ERROR", translate=False)
     for mend in mends:
         if mend == "PICK":
             column.operator("pose.planar_ik_pick", text=MENDS[mend], icon="EYEDROPPER").part = "TARGET"
@@ -133,7 +135,7 @@ def draw_state(layout: Any, context: Context, last: PoseBone, status: Status) ->
         name: length_text(scene_of(context), value) if isinstance(value, float) else value
         for name, value in status.values.items()
     }
-    sentence = told(status.template, **values)
+    sentence = translated_text(status.template, **values)
     if status.reach == Reach.INVALID:
         draw_problem(column, context, sentence, mends_for(last, status))
     else:

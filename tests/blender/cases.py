@@ -100,13 +100,13 @@ def limb(case: Case, rng: random.Random, name: str = "rig") -> Any:
     for bone in (*line, ob.pose.bones["foot"]):
         bone.rotation_quaternion = rigs.turn(rng)
         bone.rotation_mode = case["order"]
-    stills = [[*bone.matrix_basis.to_quaternion()] for bone in line]
+    reference_rotations = [[*bone.matrix_basis.to_quaternion()] for bone in line]
     if len(line) > 2:  # in one plane
-        stills[1:] = [[1.0, 0.0, 0.0, 0.0]] * (len(line) - 1)
+        reference_rotations[1:] = [[1.0, 0.0, 0.0, 0.0]] * (len(line) - 1)
     _make(last, case)
     _follow(ob, last, case, rng)
     if case["is_posed"]:
-        last["planar_ik"]["stills"] = [number for still in stills for number in still]
+        last["planar_ik"]["reference_rotations"] = [number for still in reference_rotations for number in still]
     for bone in line:
         bone.rotation_quaternion = rigs.turn(rng, 2.0) if case["order"] == "QUATERNION" else (1, 0, 0, 0)
     return last
@@ -132,7 +132,7 @@ def _make(last: Any, case: Case) -> None:
     if case["bones"] > 2:
         limb.chain_count = case["bones"]
     if case["has_twist"]:
-        installed.addon("limb.storage").make_home(last, (2, 1))
+        installed.addon("limb.storage").make_limb(last, (2, 1))
     limb.plane = case["plane"]
     limb.min_angle, limb.max_angle = case["limits"]
     if case["softness"] is not None:

@@ -51,5 +51,5 @@ def empty_file() -> None:
 
 @pytest.fixture(scope="session")
 def addon() -> Callable[..., ModuleType]:
-    """Gives modules of the extension by their names inside it, such as ``addon("limb.shape")``."""
+    """Gives modules of the extension by their names inside it, such as ``addon("limb.rest_geometry")``."""
     return installed.addon

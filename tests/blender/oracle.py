@@ -15,7 +15,7 @@ from mathutils import Matrix, Quaternion
 
 Array = Any
 
-DEFAULTS = {"plane": "FREE", "links": [1, 1], "stretch_volume": "LENGTH", "stretch_max": 2.0}
+DEFAULTS = {"plane": "FREE", "segments": [1, 1], "stretch_volume": "LENGTH", "stretch_max": 2.0}
 DEFAULTS |= {"min_angle": 0.0, "max_angle": pi}
 """What a limb is like that says nothing of it."""
 
@@ -37,20 +37,20 @@ def expected(last: Any, depsgraph: Any = None) -> Expected:
     """Where the limb of this last bone, of an original rig, has to be."""
     depsgraph = depsgraph or bpy.context.evaluated_depsgraph_get()
     ob = last.id_data.evaluated_get(depsgraph)
-    group, home = {**DEFAULTS, **last["planar_ik"].to_dict()}, last.constraints["Planar IK"]
-    bones = line_of(ob.pose.bones[last.name], group["links"])
+    group, constraint = {**DEFAULTS, **last["planar_ik"].to_dict()}, last.constraints["Planar IK"]
+    bones = chain_bones(ob.pose.bones[last.name], group["segments"])
     limb = _reference(bones, group)
     world = np.array(ob.matrix_world, float)
     carried = world @ _carried(bones[0])
     to_frame = np.linalg.inv(carried @ limb.frame)
     sliders = _sliders(ob.pose.bones[last.name])
-    target = place_of(home.target, home.subtarget, depsgraph)
-    pole = place_of(home.pole_target, home.pole_subtarget, depsgraph) if home.pole_target else None
+    target = place_of(constraint.target, constraint.subtarget, depsgraph)
+    pole = place_of(constraint.pole_target, constraint.pole_subtarget, depsgraph) if constraint.pole_target else None
     solved = _solve(to_frame, target, pole, limb, sliders, group, last.name.endswith(".L"))
-    own = [turn_of(last.id_data.pose.bones[bones[i].name]) for i in starts_of(group["links"])]
+    own = [turn_of(last.id_data.pose.bones[bones[i].name]) for i in starts_of(group["segments"])]
     blended = [q.slerp(p, sliders["influence"]) for q, p in zip(own, solved.turns, strict=True)]
     stretch = 1.0 + sliders["influence"] * (solved.stretch - 1.0)
-    joints, poses = _posed(bones, group["links"], blended, stretch, limb.tip)
+    joints, poses = _posed(bones, group["segments"], blended, stretch, limb.tip)
     return Expected(
         np.array([(carried @ [*joint, 1.0])[:3] for joint in joints]),
         tuple(_unit_columns((carried @ pose)[:3, :3]) for pose in poses),
@@ -66,32 +66,32 @@ def seen(last: Any, depsgraph: Any = None) -> tuple[Array, tuple[Array, ...], tu
     """The joints and axes that Blender shows, in the world, as `Expected` has them, and the scales of the bones."""
     depsgraph = depsgraph or bpy.context.evaluated_depsgraph_get()
     ob = last.id_data.evaluated_get(depsgraph)
-    links = tuple(last.get("planar_ik", {}).get("links", (1, 1)))
-    return seen_of(ob, last.name, links)
+    segments = tuple(last.get("planar_ik", {}).get("segments", (1, 1)))
+    return seen_of(ob, last.name, segments)
 
 
-def seen_of(ob: Any, name: str, links: tuple[int, ...] = (1, 1)) -> tuple[Array, Any, Any]:
+def seen_of(ob: Any, name: str, segments: tuple[int, ...] = (1, 1)) -> tuple[Array, Any, Any]:
     """`seen` of an evaluated rig whose limb may be gone."""
-    bones = line_of(ob.pose.bones[name], links)
+    bones = chain_bones(ob.pose.bones[name], segments)
     world = np.array(ob.matrix_world, float)
-    poses = [world @ np.array(bones[i].matrix, float) for i in starts_of(links)]
+    poses = [world @ np.array(bones[i].matrix, float) for i in starts_of(segments)]
     tip = world @ np.array(bones[-1].matrix, float) @ [*tip_of(bones[-1]), 1.0]
     sizes = tuple(np.linalg.norm(pose[:3, :3], axis=0) for pose in poses)
     joints = np.array([*(pose[:3, 3] for pose in poses), tip[:3]])
     return joints, tuple(_unit_columns(pose[:3, :3]) for pose in poses), sizes
 
 
-def line_of(last: Any, links: Any) -> list[Any]:
+def chain_bones(last: Any, segments: Any) -> list[Any]:
     """All bones of a limb, from the root down."""
     line = [last]
-    while len(line) < sum(links):
+    while len(line) < sum(segments):
         line.insert(0, line[0].parent)
     return line
 
 
-def starts_of(links: Any) -> list[int]:
+def starts_of(segments: Any) -> list[int]:
     """The first bone of each link, among all of a limb."""
-    return [sum(links[:k]) for k in range(len(links))]
+    return [sum(segments[:k]) for k in range(len(segments))]
 
 
 def tip_of(last: Any) -> Array:
@@ -126,7 +126,7 @@ class _Limb(NamedTuple):
     poses: tuple[Array, ...]  # of the bones in the reference
     lengths: tuple[float, ...]
     angles: tuple[float, ...]  # of the bones off the line, counter-clockwise about the normal
-    stills: tuple[Quaternion, ...]
+    reference_rotations: tuple[Quaternion, ...]
     tip: Array
 
 
@@ -137,11 +137,11 @@ class _Solved(NamedTuple):
 
 
 def _reference(bones: list[Any], group: Any) -> _Limb:
-    count = len(group["links"])
-    flat = [*group.get("stills", (1, 0, 0, 0) * count)]
-    stills = tuple(Quaternion(flat[4 * k : 4 * k + 4]) for k in range(count))
+    count = len(group["segments"])
+    flat = [*group.get("reference_rotations", (1, 0, 0, 0) * count)]
+    reference_rotations = tuple(Quaternion(flat[4 * k : 4 * k + 4]) for k in range(count))
     tip = tip_of(bones[-1])
-    joints, poses = _posed(bones, group["links"], stills, 1.0, tip)
+    joints, poses = _posed(bones, group["segments"], reference_rotations, 1.0, tip)
     ways = np.diff(joints, axis=0)
     y = _unit(joints[-1] - joints[0])
     beside = (joints - joints[0]) @ (np.eye(3) - np.outer(y, y))
@@ -156,14 +156,14 @@ def _reference(bones: list[Any], group: Any) -> _Limb:
     frame[:3, :3], frame[:3, 3] = np.array((np.cross(y, z), y, z)).T, joints[0]
     ways = ways @ frame[:3, :3]
     lengths = tuple(hypot(*way[:2]) for way in ways)  # in the plane: what lies beside it stays
-    return _Limb(frame, poses, lengths, tuple(atan2(-way[0], way[1]) for way in ways), stills, tip)
+    return _Limb(frame, poses, lengths, tuple(atan2(-way[0], way[1]) for way in ways), reference_rotations, tip)
 
 
-def _posed(bones: list[Any], links: Any, turns: Any, stretch: float, tip: Array) -> tuple[Array, tuple[Array, ...]]:
+def _posed(bones: list[Any], segments: Any, turns: Any, stretch: float, tip: Array) -> tuple[Array, tuple[Array, ...]]:
     """Joints and poses of a limb below a parent at rest, in the armature, whose bones are turned so. Stretch moves the
     joints away from the root."""
     rest = [np.array(bone.bone.matrix_local, float) for bone in bones]
-    own = dict(zip(starts_of(links), turns, strict=True))
+    own = dict(zip(starts_of(segments), turns, strict=True))
     poses: list[Array] = []
     for i, matrix in enumerate(rest):
         above = poses[-1] @ np.linalg.inv(rest[i - 1]) if i else np.eye(4)
@@ -206,11 +206,11 @@ def _solve(to_frame: Array, target: Array, pole: Any, limb: _Limb, sliders: Any,
     angles = [side * angle for angle in _angles(gone, limb, sliders["ankle"])]
     turned = limb.frame @ line @ _about((0, 0, 1), angles[0] - limb.angles[0]) @ np.linalg.inv(limb.frame)
     one = np.linalg.inv(limb.poses[0]) @ turned @ limb.poses[0]
-    turns = [limb.stills[0] @ Matrix(one[:3, :3].tolist()).to_quaternion()]
+    turns = [limb.reference_rotations[0] @ Matrix(one[:3, :3].tolist()).to_quaternion()]
     for k in range(1, len(angles)):
         bent = (angles[k] - angles[k - 1]) - (limb.angles[k] - limb.angles[k - 1])
         normal = limb.poses[k][:3, :3].T @ limb.frame[:3, 2]
-        turns.append(limb.stills[k] @ Quaternion(normal, bent))
+        turns.append(limb.reference_rotations[k] @ Quaternion(normal, bent))
     return _Solved(tuple(turns), stretch, reach)
 
 

@@ -117,9 +117,9 @@ def look(lasts, depsgraph=None):
     depsgraph = depsgraph or bpy.context.evaluated_depsgraph_get()
     rows = []
     for last, case in zip(lasts, CASES, strict=True):
-        links = (2, 1) if case["has_twist"] else (1,) * case["bones"]
-        joints, axes, _ = oracle.seen_of(last.id_data.evaluated_get(depsgraph), last.name, links)
-        more = 4 - len(links)
+        segments = (2, 1) if case["has_twist"] else (1,) * case["bones"]
+        joints, axes, _ = oracle.seen_of(last.id_data.evaluated_get(depsgraph), last.name, segments)
+        more = 4 - len(segments)
         rows.append(np.concatenate([joints, *[joints[-1:]] * more, *(each.T for each in (*axes, *[axes[-1]] * more))]))
     return np.array(rows)
 

@@ -167,7 +167,7 @@ def test_symmetrize(legs, addon, mode, knee, count, bend):
         first.rotation_quaternion = Quaternion((1, 0.2, 0.3, 0.25)).normalized()
     legs(mode, knee, count, (".L",), ob)
     if bend != "REST":
-        assert {"bend_axis", "stills"} & {*ob.pose.bones[LAST[count] + ".L"]["planar_ik"].keys()}
+        assert {"bend_axis", "reference_rotations"} & {*ob.pose.bones[LAST[count] + ".L"]["planar_ik"].keys()}
     pose(ob, count, rng, (".L",))
     ob.pose.bones["hips"].rotation_quaternion = (1, 0, 0, 0)
     symmetrize(ob)

@@ -29,13 +29,13 @@ def half(angle: float) -> tuple[float, float]:
     return math.cos(angle / 2), math.sin(angle / 2)
 
 
-class Shape(NamedTuple):
+class RestGeometry(NamedTuple):
     """A limb in its reference pose, in G: the knee turned by ``kappa`` off straight, the bones' axes as columns."""
 
     lengths: tuple[float, float]
     kappa: float
     axes: tuple[np.ndarray, np.ndarray]
-    stills: tuple[tuple, tuple]
+    reference_rotations: tuple[tuple, tuple]
 
     @property
     def alpha(self) -> float:
@@ -63,7 +63,7 @@ class Shape(NamedTuple):
             (half(self.alpha), half(self.alpha - self.kappa)),
             tuple(map(tuple, first.T.tolist())),
             [tuple((second.T @ Z).tolist())],
-            self.stills,
+            self.reference_rotations,
             FLOATS,
             [tuple((second.T @ self.ways[1]).tolist())],
         )
@@ -72,7 +72,7 @@ class Shape(NamedTuple):
         """What two local rotations turn the bones by, from the reference, in G and in the first bone's."""
         return [
             axes @ matrix(still).T @ matrix(own) @ axes.T
-            for axes, still, own in zip(self.axes, self.stills, turns, strict=True)
+            for axes, still, own in zip(self.axes, self.reference_rotations, turns, strict=True)
         ]
 
     def joints(self, turns, stretch: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -83,21 +83,21 @@ class Shape(NamedTuple):
 
 
 @st.composite
-def shapes(draw, spread: float = 1.5) -> Shape:
+def shapes(draw, spread: float = 1.5) -> RestGeometry:
     """A limb of any lengths and roll, with the second bone up to 10 to the ``spread`` times longer or shorter."""
     r1 = 10.0 ** draw(st.floats(-2, 2))
     lengths = draw(st.floats(-spread, spread).map(lambda e: (r1, r1 * 10.0**e)) | st.just((r1, r1)))
     kappa = draw(st.floats(0.01, 3.0) | st.sampled_from([0.0, 2e-4, math.pi]))
     rng = random.Random(draw(seeds))
     axes = matrix(quaternion(rng)), matrix(quaternion(rng))
-    stills = (quaternion(rng), quaternion(rng)) if draw(st.booleans()) else ((1.0, 0.0, 0.0, 0.0),) * 2
-    return Shape(lengths, kappa, axes, stills)
+    reference_rotations = (quaternion(rng), quaternion(rng)) if draw(st.booleans()) else ((1.0, 0.0, 0.0, 0.0),) * 2
+    return RestGeometry(lengths, kappa, axes, reference_rotations)
 
 
 class Case(NamedTuple):
     """A limb, what it follows and how, with the knee's limits and the swivel as angles."""
 
-    shape: Shape
+    shape: RestGeometry
     target: np.ndarray
     pole: np.ndarray
     plane: Plane

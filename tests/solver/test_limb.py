@@ -12,12 +12,12 @@ from addon.solver import Plane, Reach, Settings, pose_limb
 from addon.solver.limb import joints_of, line_to, roll_to
 from addon.solver.ops import FLOATS
 from tests.solver.oracles import ROUNDING, X, Y, Z, frame_of, is_slerp, knee_in_plane, matrix, reached, turn, unit
-from tests.solver.shapes import Case, Shape, cases, fractions, half, planes, quaternion, seeds, shapes, vector
+from tests.solver.shapes import Case, RestGeometry, cases, fractions, half, planes, quaternion, seeds, shapes, vector
 
 ROOM = 4 * ROUNDING
 """`ROUNDING` over the half a dozen matrices that are multiplied here."""
 
-UPRIGHT = Shape((1.0, 0.7), 0.8, (np.eye(3), np.eye(3)), ((1.0, 0.0, 0.0, 0.0),) * 2)
+UPRIGHT = RestGeometry((1.0, 0.7), 0.8, (np.eye(3), np.eye(3)), ((1.0, 0.0, 0.0, 0.0),) * 2)
 
 
 def posed(case: Case, own=None, influence=1.0, tolerance=1e-12):
@@ -123,7 +123,7 @@ def test_the_reference_is_its_own_pose(shape, plane, side):
     assert pose.reach is Reach.REACHED
     if side > 0.0:
         off = error / min(shape.lengths)
-        for own, still in zip(pose.turns, shape.stills, strict=True):
+        for own, still in zip(pose.turns, shape.reference_rotations, strict=True):
             assert own == pytest.approx(still, abs=off)
 
 
@@ -169,7 +169,7 @@ def test_straight_opposite_is_half_a_turn_about_the_normal(plane, off, swivel):
 @pytest.mark.parametrize("plane", Plane)
 @pytest.mark.parametrize("pole", [(0.0, 0.0, 0.0), (0.0, 3.0, 0.0), (0.0, -1e-9, 0.0)])
 def test_a_target_at_the_root_and_a_pole_in_line(plane, pole):
-    limb = Shape((1.0, 1.0), 0.8, UPRIGHT.axes, UPRIGHT.stills)
+    limb = RestGeometry((1.0, 1.0), 0.8, UPRIGHT.axes, UPRIGHT.reference_rotations)
     pose = pose_limb((0.0, 0.0, 0.0), limb.reference, Settings(), plane, FLOATS, pole)
     knee, tip = limb.joints(pose.turns)
     assert tip == pytest.approx((0.0, 0.0, 0.0), abs=ROOM)

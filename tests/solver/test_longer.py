@@ -221,19 +221,19 @@ def limb(rng, count, kind):
     kind = groups_of(angles)[0] == [*range(count)][::2]
     angles = off_line(lengths, angles)
     axes = [matrix(quaternion(rng)) for _ in lengths]
-    stills = [quaternion(rng) for _ in lengths]
+    reference_rotations = [quaternion(rng) for _ in lengths]
     ways = [turn(Z, angle) @ Y for angle in angles]
     made = reference(
         lengths,
         [half(angle) for angle in angles],
         tuple(map(tuple, axes[0].T.tolist())),
         [tuple((each.T @ Z).tolist()) for each in axes[1:]],
-        stills,
+        reference_rotations,
         FLOATS,
         [tuple((each.T @ way).tolist()) for each, way in zip(axes[1:], ways[1:], strict=True)],
         is_zigzag=kind,
     )
-    return made, axes, stills, ways
+    return made, axes, reference_rotations, ways
 
 
 @settings(max_examples=300)
@@ -242,14 +242,14 @@ def test_poses_by_matrices(count, kind, seed, ankle, plane, side):
     """In every plane, with an ankle: bones keep their lengths, the tip is where it is said to be, and all in one plane;
     the last bone is turned by the ankle while nothing straightens."""
     rng = random.Random(seed)
-    made, axes, stills, ways = limb(rng, count, kind)
+    made, axes, reference_rotations, ways = limb(rng, count, kind)
     total = sum(made.lengths)
     target = np.array([rng.gauss(0, 1), rng.gauss(0, 1), 0.0 if plane == Plane.HINGE else rng.gauss(0, 1)])
     target *= rng.uniform(0.0, 1.2) * total / np.linalg.norm(target)
     to = Settings(float(side), half(rng.uniform(-3, 3)), ankle=half(ankle))
     pose = pose_limb(tuple(target.tolist()), made, to, plane, FLOATS, (0.3, 0.4, 2.0))
     joint, turned, joints = np.zeros(3), np.eye(3), []
-    for each, still, own, way, length in zip(axes, stills, pose.turns, ways, made.lengths, strict=True):
+    for each, still, own, way, length in zip(axes, reference_rotations, pose.turns, ways, made.lengths, strict=True):
         turned = turned @ each @ matrix(still).T @ matrix(own) @ each.T
         joint = joint + turned @ way * length
         joints.append(joint)

@@ -8,7 +8,7 @@ import pytest
 from addon.solver import Plane, Reach, Settings, pose_limb, solve_two_bone
 from addon.solver.ops import FLOATS
 from tests.solver.oracles import unit
-from tests.solver.shapes import Shape
+from tests.solver.shapes import RestGeometry
 
 KNEES = [
     (1, 1, (1, 1), (0, 1), (1, 0)),
@@ -30,7 +30,7 @@ CORRECTIONS = [
     (STRAIGHT, (3, 0), 0, 0, False),
 ]
 SOFTNESS = [(1.8, 1.8), (1.9, 1.8875), (2.0, 1.95), (2.2, 2.0)]
-STRAIGHT_LIMB = Shape((1.0, 1.0), 0.0, (np.eye(3), np.eye(3)), ((1.0, 0.0, 0.0, 0.0),) * 2)
+STRAIGHT_LIMB = RestGeometry((1.0, 1.0), 0.0, (np.eye(3), np.eye(3)), ((1.0, 0.0, 0.0, 0.0),) * 2)
 
 
 @pytest.mark.parametrize(("r1", "r2", "target", "one_side", "other_side"), KNEES)

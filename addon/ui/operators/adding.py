@@ -11,8 +11,8 @@ from bpy.types import Context, Event
 
 from ... import live
 from ...limb.follow import follow_of
-from ...limb.storage import line_of
-from ...limb.words import Refused, told
+from ...limb.storage import chain_bones
+from ...limb.words import Refused, translated_text
 from ...tasks.adding import KEPT, Request, add
 from ...tasks.constraints import candidates
 from ...tasks.knees import bends_to
@@ -110,14 +110,14 @@ class POSE_OT_planar_ik_add(PoseOperator):
             for name, value in settings.items():
                 setattr(added, name, value)
 
-        context.window_manager.popup_menu(draw, title=told("This rig has IK of its own"))  # type: ignore[union-attr]
+        context.window_manager.popup_menu(draw, title=translated_text("This rig has IK of its own"))  # type: ignore[union-attr]
         return {"CANCELLED"}
 
     def act(self, context: Context) -> None:
         """Add, put on the rig, and go on with the targets."""
         limbs, goals, skipped = chosen(context, 0 if self.bones == "AUTO" else int(self.bones))
         target, pole = [*goals, None, None][:2]
-        requests = [Request(last, links, target, pole, self.plane) for last, links in limbs]
+        requests = [Request(last, segments, target, pole, self.plane) for last, segments in limbs]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
         added = add(context, requests, **options, turn=turn, keyed=self.keyed, tolerance=self.tolerance)
         names = [(last.id_data, last.name) for last in added.lasts]
@@ -127,15 +127,15 @@ class POSE_OT_planar_ik_add(PoseOperator):
         live.refresh(context)
         lasts = [ob.pose.bones[name] for ob, name in names]
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
-        kept = told(", kept {frames} frames", frames=added.kept) if added.kept else ""
+        kept = translated_text(", kept {frames} frames", frames=added.kept) if added.kept else ""
         if skipped:
             why = "; ".join(f"{name}: {why.translated}" for name, why in skipped)
             self.warn(Refused("Added {count}{kept}; skipped {why}", count=len(lasts), kept=kept, why=why))
         elif len(lasts) > 1:
             self.tell("Added IK to {bones}{kept}", bones=", ".join(last.name for last in lasts), kept=kept)
         else:
-            bones, way = ", ".join(bone.name for bone in line_of(lasts[0])), bends_to(lasts[0], turn)
-            self.tell("Added IK to {bones}: bends {way}{kept}", bones=bones, way=told(way), kept=kept)
+            bones, way = ", ".join(bone.name for bone in chain_bones(lasts[0])), bends_to(lasts[0], turn)
+            self.tell("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(way), kept=kept)
 
 
 def own_ik(context: Context) -> str:

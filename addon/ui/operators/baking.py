@@ -13,7 +13,7 @@ from ... import live
 from ...bake.job import steps
 from ...bake.request import Report, Request, frames_between
 from ...blender.types import scene_of, view_layer_of
-from ...limb.words import Refused, told
+from ...limb.words import Refused, translated_text
 from ..finding import limbs_in_view, limbs_meant
 from .base import PoseOperator
 from .switching import start_from_scene
@@ -68,7 +68,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
     def poll(cls, context: Context) -> bool:
         """Where there are limbs."""
         if context.mode not in {"POSE", "OBJECT"} or not limbs_in_view(context):
-            cls.poll_message_set(told("There is no limb to bake"))
+            cls.poll_message_set(translated_text("There is no limb to bake"))
             return False
         return True
 
@@ -151,7 +151,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             self.cancel(context)
             raise
         context.window_manager.progress_update(done)
-        context.workspace.status_text_set(told("Baking: {share}   Esc: Cancel", share=f"{done:.0%}"))
+        context.workspace.status_text_set(translated_text("Baking: {share}   Esc: Cancel", share=f"{done:.0%}"))
         return {"RUNNING_MODAL"}
 
     def _request(self, context: Context) -> Request:

@@ -9,7 +9,7 @@ from bpy.types import Context, Operator
 
 from ...blender.transaction import all_or_nothing
 from ...blender.types import view_layer_of
-from ...limb.words import Refused, told
+from ...limb.words import Refused, translated_text
 from ..finding import concerned_in, limbs_meant
 
 log = logging.getLogger("planar_ik")
@@ -27,7 +27,7 @@ class PoseOperator(Operator):
     def poll(cls, context: Context) -> bool:
         """Pose Mode, with a bone."""
         if context.mode != "POSE" or not (context.active_pose_bone or context.selected_pose_bones):
-            cls.poll_message_set(told("Go to Pose Mode and click a bone of a limb"))
+            cls.poll_message_set(translated_text("Go to Pose Mode and click a bone of a limb"))
             return False
         return True
 
@@ -57,13 +57,14 @@ class PoseOperator(Operator):
         log.error("%s failed", self.bl_idname, exc_info=error)
         text = f"{type(error).__name__}: {error}"
         self.report(
-            {"ERROR"}, told("A fault of Planar IK; nothing was changed. The console says more: {error}", error=text)
+            {"ERROR"},
+            translated_text("A fault of Planar IK; nothing was changed. The console says more: {error}", error=text),
         )
         return {"CANCELLED"}
 
     def tell(self, template: str, **values: Any) -> None:
         """Report what was done."""
-        self.report({"INFO"}, told(template, **values))
+        self.report({"INFO"}, translated_text(template, **values))
 
     def warn(self, *warnings: Refused) -> None:
         """Report what people should know of what was done."""
@@ -78,6 +79,6 @@ class LimbOperator(PoseOperator):
     def poll(cls, context: Context) -> bool:
         """Where a limb is selected, by a bone of it or by what it follows."""
         if context.mode not in {"POSE", "OBJECT"} or not limbs_meant(context):
-            cls.poll_message_set(told("Select a limb, its target or its pole"))
+            cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
             return False
         return True

@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...blender.types import is_armature, scene_of
 from ...limb.storage import is_converted, limbs_of, mode_of
-from ...limb.words import Refused, told
+from ...limb.words import Refused, translated_text
 from ...live.settings import is_live
 from ...tasks import modes
 from ...tasks.constraints import candidates
@@ -52,7 +52,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
     def poll(cls, context: Context) -> bool:
         """On an armature."""
         if context.mode not in {"POSE", "OBJECT"} or not is_armature(context.object):
-            cls.poll_message_set(told("Select an armature"))
+            cls.poll_message_set(translated_text("Select an armature"))
             return False
         return True
 

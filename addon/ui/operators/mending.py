@@ -11,9 +11,9 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...blender.dependencies import Dependencies
 from ...limb.follow import follow_of, is_gone
-from ...limb.storage import bones_of_limb, is_limb, is_ours, line_of
+from ...limb.storage import bones_of_limb, chain_bones, is_limb, is_ours
 from ...limb.tips import is_foot_gone
-from ...limb.words import Refused, told
+from ...limb.words import Refused, translated_text
 from ...mechanism.checking import problem_of
 from ...solver.reach import Reach
 from ...tasks.bending import make_targets
@@ -49,10 +49,10 @@ def mends_for(last: PoseBone, status: Status | None = None) -> list[str]:
     return found or (["INHERIT_SCALE"] if _uneven(last) else [])
 
 
-def mends_for_adding(last: PoseBone, links: tuple[int, ...]) -> tuple[str, list[str]]:
+def mends_for_adding(last: PoseBone, segments: tuple[int, ...]) -> tuple[str, list[str]]:
     """Why IK can't be added to a limb, as a sentence, and the mends that help; nothing if it can."""
     try:
-        check(last, links)
+        check(last, segments)
     except Refused as why:
         return why.translated, [mend for mend in MENDS if mend.lower() == why.mend]
     return "", []
@@ -61,15 +61,15 @@ def mends_for_adding(last: PoseBone, links: tuple[int, ...]) -> tuple[str, list[
 def conflicts(last: PoseBone) -> Iterator[Any]:
     """The constraints that move a limb's bones and are not of its mechanism."""
     dependencies = Dependencies()
-    line = line_of(last)
-    for bone in line:
+    chain = chain_bones(last)
+    for bone in chain:
         for mover in dependencies.movers(bone):
             if hasattr(mover, "influence") and not is_ours(mover):
                 yield mover
 
 
 def _uneven(last: PoseBone) -> list[PoseBone]:
-    return [bone for bone in line_of(last) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
+    return [bone for bone in chain_bones(last) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
 
 
 def _mute(_context: Context, last: PoseBone) -> None:
@@ -117,7 +117,7 @@ class POSE_OT_planar_ik_mend(PoseOperator):
             return True
         if context.mode == "POSE" and limb_suggested(context.active_pose_bone):
             return True
-        cls.poll_message_set(told("Select a limb, its target or its pole"))
+        cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
         return False
 
     def act(self, context: Context) -> None:
@@ -129,7 +129,7 @@ class POSE_OT_planar_ik_mend(PoseOperator):
         if suggested:
             helped = [suggested[0]]
         if not helped:
-            raise Refused("{what}: nothing of the kind is in the way", what=told(MENDS[self.way]))
+            raise Refused("{what}: nothing of the kind is in the way", what=translated_text(MENDS[self.way]))
         for ob, name in [(last.id_data, last.name) for last in helped]:
             ACTS[self.way](context, ob.pose.bones[name])
         live.refresh(context)

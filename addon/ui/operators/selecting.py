@@ -9,11 +9,11 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 from bpy.types import Context, Object, PoseBone
 
-from ...blender.dependencies import Carrier
+from ...blender.dependencies import BoneRef
 from ...blender.types import bones_of, has_bone, view_layer_of
 from ...limb.follow import follow_of, is_gone
 from ...limb.storage import bones_of_limb, is_limb
-from ...limb.words import Refused, told
+from ...limb.words import Refused, translated_text
 from ..finding import limb_meant, limbs_meant, rig_in_view
 from .base import PoseOperator
 
@@ -41,7 +41,7 @@ class POSE_OT_planar_ik_select(PoseOperator):
     def poll(cls, context: Context) -> bool:
         """Where a limb is meant."""
         if context.mode not in {"POSE", "OBJECT"} or rig_in_view(context) is None:
-            cls.poll_message_set(told("Select a limb, its target or its pole"))
+            cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
             return False
         return True
 
@@ -51,7 +51,7 @@ class POSE_OT_planar_ik_select(PoseOperator):
         parts = dict.fromkeys(part for last in lasts for part in find_parts(last, self.part))
         if not parts:
             part = next(label for value, label, _ in PARTS if value == self.part)
-            raise Refused("The limb has no {part} to select", part=told(part))
+            raise Refused("The limb has no {part} to select", part=translated_text(part))
         select(context, [*parts])
 
     def _lasts(self, context: Context) -> list[PoseBone]:
@@ -63,7 +63,7 @@ class POSE_OT_planar_ik_select(PoseOperator):
         return [*dict.fromkeys(filter(None, (*limbs_meant(context), first)))]
 
 
-def find_parts(last: PoseBone, part: str) -> list[Carrier]:
+def find_parts(last: PoseBone, part: str) -> list[BoneRef]:
     """The objects or bones that are this part of a limb, the one to be active last."""
     if part == "LIMB":
         return [(last.id_data, bone.name) for bone in bones_of_limb(last)]
@@ -72,7 +72,7 @@ def find_parts(last: PoseBone, part: str) -> list[Carrier]:
     return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
 
 
-def select(context: Context, parts: Sequence[Carrier]) -> None:
+def select(context: Context, parts: Sequence[BoneRef]) -> None:
     """Select bones or objects in the mode in which they can be moved, the last one active."""
     if any(not bone for _, bone in parts):
         parts = [(ob, bone) for ob, bone in parts if not bone]
@@ -100,7 +100,7 @@ def _select_objects(context: Context, layer: Any, objects: list[Object]) -> None
     layer.objects.active = objects[-1]
 
 
-def _select_bones(context: Context, parts: Sequence[Carrier]) -> None:
+def _select_bones(context: Context, parts: Sequence[BoneRef]) -> None:
     for posed in context.selected_pose_bones or ():
         select_bone(posed, False)
     for ob, name in parts:
@@ -110,7 +110,7 @@ def _select_bones(context: Context, parts: Sequence[Carrier]) -> None:
         ob.data.bones.active = bone.bone  # type: ignore[union-attr]  # an armature's
 
 
-def select_if_shown(context: Context, parts: Sequence[Carrier]) -> None:
+def select_if_shown(context: Context, parts: Sequence[BoneRef]) -> None:
     """Select those bones that can be seen, as what a person goes on with; without any, leave everything as it is."""
     shown = [(ob, bone) for ob, bone in parts if has_bone(ob, bone) and ob.mode == "POSE" and ob.visible_get()]
     if shown and context.mode == "POSE":

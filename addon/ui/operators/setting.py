@@ -12,13 +12,13 @@ from bpy.types import Context, Event, Object, PoseBone
 
 from ... import live
 from ...blender.animation import stop
-from ...blender.dependencies import Carrier, Dependencies
+from ...blender.dependencies import BoneRef, Dependencies
 from ...blender.editing import unkeyed_kept
 from ...blender.keying import key_automatically
 from ...blender.types import bones_of, path_to_custom, tag, view_layer_of
-from ...limb.settings import PART, SLIDER
-from ...limb.storage import choices_of, has_slider, home_of, line_of, read_slider
-from ...limb.words import Refused, told
+from ...limb.settings import MADE_FOR_LIMB, SLIDER
+from ...limb.storage import chain_bones, choices_of, has_slider, limb_constraint_of, read_slider
+from ...limb.words import Refused, translated_text
 from ...tasks.bending import make_poles, make_targets, set_plane
 from ...tasks.controls import is_control
 from ...tasks.defining import set_followed
@@ -92,7 +92,7 @@ class POSE_OT_planar_ik_set(LimbOperator):
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
         """What a button of it says under the mouse."""
-        return told(next(text for name, _, text in WHAT if name == properties.what))
+        return translated_text(next(text for name, _, text in WHAT if name == properties.what))
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Do it, or ask for numbers, starting from those of the active limb."""
@@ -158,16 +158,16 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
     return _shown
 
 
-def pickable(context: Context, lasts: Sequence[PoseBone]) -> Iterator[Carrier]:
+def pickable(context: Context, lasts: Sequence[PoseBone]) -> Iterator[BoneRef]:
     """The bones of the limbs' rigs, then the objects of the view layer: but not what moves with the limbs."""
     dependencies = Dependencies()
-    lines = {last: {bone.name for bone in line_of(last)} for last in lasts}
+    lines = {last: {bone.name for bone in chain_bones(last)} for last in lasts}
     rigs = dict.fromkeys(last.id_data for last in lasts)
     layer: Any = view_layer_of(context)
     bones = [(ob, bone.name) for ob in rigs for bone in bones_of(ob)]
-    bones = [each for each in bones if PART not in each[0].data.bones[each[1]] or is_control(*each)]
+    bones = [each for each in bones if MADE_FOR_LIMB not in each[0].data.bones[each[1]] or is_control(*each)]
     for carrier in (*bones, *((ob, "") for ob in layer.objects if ob not in rigs)):
-        if not any(dependencies.moves_with(carrier, last.id_data, line) for last, line in lines.items()):
+        if not any(dependencies.moves_with(carrier, last.id_data, chain) for last, chain in lines.items()):
             yield carrier
 
 
@@ -208,8 +208,8 @@ def follow(context: Context, lasts: Sequence[PoseBone], part: str, goal: tuple[O
     if goal not in [*pickable(context, lasts)]:
         raise Refused("Pick something that does not move with the limb")
     for last in lasts:
-        home, name = home_of(last), "target" if part == "TARGET" else "pole_target"
-        setattr(home, f"{name.removesuffix('target')}subtarget", goal[1])
+        constraint, name = limb_constraint_of(last), "target" if part == "TARGET" else "pole_target"
+        setattr(constraint, f"{name.removesuffix('target')}subtarget", goal[1])
         set_followed(last, name, goal[0])  # and with it all that follows
 
 

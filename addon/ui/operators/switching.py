@@ -11,7 +11,7 @@ from bpy.types import Context, Event
 from ... import live
 from ...blender.types import scene_of
 from ...limb.storage import mode_of
-from ...limb.words import Refused, told
+from ...limb.words import Refused, translated_text
 from ...tasks.mirroring import mirror
 from ...tasks.snapping import snap_fk, snap_target, switch
 from ..finding import selected_limbs
@@ -71,8 +71,10 @@ class _Snap(LimbOperator):
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
         """What a button of it says under the mouse."""
-        what = told(" ".join((cls.__doc__ or "").split()))
-        return told("{what}. In every frame of a range, with keys", what=what) if properties.use_range else what
+        what = translated_text(" ".join((cls.__doc__ or "").split()))
+        return (
+            translated_text("{what}. In every frame of a range, with keys", what=what) if properties.use_range else what
+        )
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Do it on the current frame, or ask for the range."""

@@ -58,7 +58,7 @@ def figure(last: PoseBone, depsgraph: Depsgraph, has_reach: bool = False) -> lis
 def _reach(now: LimbsNow, seen: Measured, is_whole: bool) -> list[Stroke]:
     """The arc of the full reach by the target, in the plane that the limb bends in."""
     limb, root = now.table.limbs[0], now.frames[0, :3, 3]
-    total = sum(limb.shape.lengths)
+    total = sum(limb.geometry.lengths)
     farthest = seen.sizes[0] * min(now.table.singles[0][2].farthest / total, 1.0)
     along, knee = seen.targets[0] - root, seen.joints[0, 0] - root
     distance = float(np.linalg.norm(along))

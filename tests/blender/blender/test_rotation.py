@@ -108,7 +108,7 @@ def test_channels_of_a_linked_rig_are_lent_too(addon, tmp_path):
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(path, link=True) as (_, to):
+    with bpy.data.libraries.load(path, segment=True) as (_, to):
         to.objects = ["Linked"]
     ob = to.objects[0]
     bpy.context.collection.objects.link(ob)

@@ -16,9 +16,9 @@ def add(tasks):
     """Puts IK on bones of a rig by their names; ``requests`` are options of all of them."""
     import bpy
 
-    def make(ob, *names, target=None, pole=None, links=(1, 1), plane="AUTO", **options):
+    def make(ob, *names, target=None, pole=None, segments=(1, 1), plane="AUTO", **options):
         adding = tasks("adding")
-        requests = [adding.Request(ob.pose.bones[name], links, target, pole, plane) for name in names]
+        requests = [adding.Request(ob.pose.bones[name], segments, target, pole, plane) for name in names]
         return adding.add(bpy.context, requests, **options).lasts
 
     return make

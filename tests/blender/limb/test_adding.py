@@ -45,8 +45,8 @@ def test_nothing_moves(tasks, addon, add, solved, knee, kind, mode):
         ob = rigs.random_limb(rng, straight, parents, twist)
         pose(ob, rng, kind)
         before = rigs.matrices(ob, (*BONES, "foot"))
-        links = (2, 1) if twist else (1, 1)
-        lasts = add(ob, "lower", links=links, knee=knee)
+        segments = (2, 1) if twist else (1, 1)
+        lasts = add(ob, "lower", segments=segments, knee=knee)
         assert bpy.context.mode == "POSE"
         assert tasks("controls").is_control(ob, "target_lower")
         if mode == "RIG":
@@ -54,7 +54,7 @@ def test_nothing_moves(tasks, addon, add, solved, knee, kind, mode):
             lasts = [ob.pose.bones["lower"]]
         else:
             assert solved(lasts).reach[0] == 0
-        size = sum(tasks("adding").make_shape(lasts[0], links).lengths)
+        size = sum(tasks("adding").rest_geometry(lasts[0], segments).lengths)
         off, turned = moved(before, rigs.matrices(ob, (*BONES, "foot")), size)
         assert parents in {"MIRRORED", "SHEARED"} or tasks("feet").foot_follows(lasts[0])
         told = f"{seed} {straight} {parents} {twist}: {off:.2e}, {turned:.2e}, {dict(lasts[0]['planar_ik'])}"

@@ -54,7 +54,7 @@ def inherits_no_scale(ob):
 
 REFUSALS = {
     "no parent": (lambda ob: None, "root", {}),
-    "not long enough": (lambda ob: None, "hips", {"links": (2, 1)}),
+    "not long enough": (lambda ob: None, "hips", {"segments": (2, 1)}),
     "at rest": (lambda ob: setattr(ob.data, "pose_position", "REST"), "shin.L", {}),
     "no inherited rotation": (
         lambda ob: setattr(ob.data.bones["shin.L"], "use_inherit_rotation", False),

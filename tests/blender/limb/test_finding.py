@@ -42,7 +42,7 @@ def _chain(*names, bend=0.0):
 
 
 @pytest.mark.parametrize(
-    ("names", "clicked", "last", "links"),
+    ("names", "clicked", "last", "segments"),
     [
         (("thigh.L", "thigh.L.001", "shin.L", "foot.L"), "shin.L", "shin.L", (2, 1)),
         (("arm", "arm_twist", "forearm", "forearm_twist", "hand"), "forearm", "forearm_twist", (2, 2)),
@@ -52,9 +52,9 @@ def _chain(*names, bend=0.0):
         (("finger.01", "finger.02", "finger.03"), "finger.02", "finger.02", (1, 1)),
     ],
 )
-def test_twist_bones_in_line_belong_to_their_link(tasks, names, clicked, last, links):
+def test_twist_bones_in_line_belong_to_their_link(tasks, names, clicked, last, segments):
     found, of = tasks("finding").limb_at(_chain(*names).pose.bones[clicked])
-    assert (found.name, of) == (last, links)
+    assert (found.name, of) == (last, segments)
 
 
 @pytest.fixture(params=LIMBS)
@@ -68,13 +68,13 @@ def test_one_click_on_any_bone_of_a_limb_or_its_foot(tasks, character):
     ob, lasts = character
     finding = tasks("finding")
     for name in lasts:
-        last, links = finding.limb_at(ob.pose.bones[name])
+        last, segments = finding.limb_at(ob.pose.bones[name])
         assert last.name == name
-        line = [last, *last.parent_recursive][: sum(links)]
+        line = [last, *last.parent_recursive][: sum(segments)]
         foot = tasks("adding").foot_of(last)
         for bone in filter(None, (*line, foot)):
-            assert finding.limb_at(bone) == (last, links), bone.name
-            assert finding.limb_suggested(bone) == (last, links), bone.name
+            assert finding.limb_at(bone) == (last, segments), bone.name
+            assert finding.limb_suggested(bone) == (last, segments), bone.name
 
 
 def test_trunk_is_in_no_limb(tasks, character):
@@ -85,10 +85,10 @@ def test_trunk_is_in_no_limb(tasks, character):
     feet = {tasks("adding").foot_of(ob.pose.bones[name]) for name in lasts} - {None}
     for bone in ob.pose.bones:
         try:
-            last, links = finding.limb_at(bone)
+            last, segments = finding.limb_at(bone)
         except refused:
             continue
-        line = [last, *last.parent_recursive][: sum(links)]
+        line = [last, *last.parent_recursive][: sum(segments)]
         assert not {*line} & trunk, (bone.name, line)
         if last.name not in lasts:
             assert not {*line[:1]} & feet, (bone.name, line)
@@ -110,8 +110,8 @@ def test_fingers_are_limbs_of_their_own(tasks):
     ob = LIMBS["long fingers"][0]()
     at = tasks("finding").limb_at
     for clicked in ("index.2.L", "index.1.L"):
-        last, links = at(ob.pose.bones[clicked])
-        assert (last.name, links) == ("index.2.L", (1, 1))
+        last, segments = at(ob.pose.bones[clicked])
+        assert (last.name, segments) == ("index.2.L", (1, 1))
     assert at(ob.pose.bones["hand.L"])[0].name == "forearm.L"
 
 
@@ -122,4 +122,4 @@ def test_round_trips_are_found_alike(tasks, tmp_path):
         ob = round_trip(make(), tmp_path)
         found = tasks("finding").limbs_suggested([*ob.pose.bones])
         assert {last.name for last, _ in found} == lasts, name
-        assert {links for _, links in found} == {(1, 1)}
+        assert {segments for _, segments in found} == {(1, 1)}

@@ -45,8 +45,8 @@ def imported(size, seed=0, without=()):
 
 def taken(ob, addon, tasks):
     """The limb of a click on the shin, put on the rig; nothing moves."""
-    at, links = tasks("finding").limb_at(ob.pose.bones["shin.L"])
-    assert (at.name, links) == ("shin.L", (1, 1))
+    at, segments = tasks("finding").limb_at(ob.pose.bones["shin.L"])
+    assert (at.name, segments) == ("shin.L", (1, 1))
     names = [name for name in JOINTS if name in ob.pose.bones]
     before = rigs.matrices(ob, names)
     lasts = tasks("adding").add(bpy.context, [tasks("adding").Request(at)]).lasts
@@ -78,7 +78,7 @@ def test_tails_are_anywhere(addon, tasks, size, seed):
 
 def test_a_shin_whose_foot_is_elsewhere_is_as_long_as_the_thigh(addon, tasks):
     ob = imported(0.01, without=("shin_hand_twist.L", "foot.L", "toe.L"))
-    shape = addon("limb.shape").shape_of(taken(ob, addon, tasks))
+    shape = addon("limb.rest_geometry").rest_geometry_of(taken(ob, addon, tasks))
     assert shape.lengths[1] == pytest.approx(shape.lengths[0], rel=1e-4)
 
 

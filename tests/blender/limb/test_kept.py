@@ -170,7 +170,7 @@ def removed(ob, *names):
 
 def test_the_same_chain_count_changes_nothing(add):
     ob = rigs.random_limb(random.Random(3), twist=True)
-    (last,) = add(ob, "lower", links=(2, 1))
+    (last,) = add(ob, "lower", segments=(2, 1))
     before, marks = rigs.matrices(ob, ob.pose.bones.keys()), last["planar_ik"].to_dict()
     last.planar_ik.chain_count = last.planar_ik.chain_count
     assert last["planar_ik"].to_dict() == marks

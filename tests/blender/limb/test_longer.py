@@ -50,7 +50,7 @@ def leg(dog, add, addon):
     def make(count=3, mode="RIG", knee="FREE", off=0.0, joints=JOINTS, **options):
         ob = dog(count, off, joints)
         name = LEG[count][-1] + ".L"
-        add(ob, name, links=(1,) * count, knee=knee, **options)
+        add(ob, name, segments=(1,) * count, knee=knee, **options)
         if mode == "RIG":
             addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones[name]])
         return ob.pose.bones[name]
@@ -198,7 +198,7 @@ def test_what_is_far_from_one_plane_is_refused(dog, add, addon):
     ob.data.edit_bones["hock.L"].head = (0.15, 2.1, 0.35)
     bpy.ops.object.mode_set(mode="POSE")
     with pytest.raises(addon("limb.words").Refused) as refusal:
-        add(ob, "hock.L", links=(1, 1, 1))
+        add(ob, "hock.L", segments=(1, 1, 1))
     assert "beside its plane" in str(refusal.value)
     assert not ob.pose.bones["hock.L"].planar_ik.enabled
 
@@ -226,15 +226,15 @@ def test_from_a_script(dog, addon, mode):
 def test_a_leg_with_a_hock_has_three_bones_by_itself(dog, tasks, clicked):
     at = tasks("finding").limb_at
     ob = dog()
-    last, links = at(ob.pose.bones[clicked])
-    assert (last.name, links) == ("hock.L", (1, 1, 1))
-    last, links = at(ob.pose.bones["shin.L"], 2)
-    assert (last.name, links) == ("shin.L", (1, 1))
+    last, segments = at(ob.pose.bones[clicked])
+    assert (last.name, segments) == ("hock.L", (1, 1, 1))
+    last, segments = at(ob.pose.bones["shin.L"], 2)
+    assert (last.name, segments) == ("shin.L", (1, 1))
     curled = dog(joints=CURLED).pose.bones
     assert at(curled["shin.L"])[1] == (1, 1)  # no hock
     four = dog(4)
-    last, links = at(four.pose.bones["pastern.L"], 4)
-    assert (last.name, links) == ("pastern.L", (1, 1, 1, 1))
+    last, segments = at(four.pose.bones["pastern.L"], 4)
+    assert (last.name, segments) == ("pastern.L", (1, 1, 1, 1))
 
 
 def test_all_of_the_reach_is_shown_on_request(leg, addon):
@@ -244,6 +244,6 @@ def test_all_of_the_reach_is_shown_on_request(leg, addon):
     depsgraph, figure = bpy.context.evaluated_depsgraph_get(), addon("ui.overlay.figure").figure
     assert not [each for each in figure(last, depsgraph) if each.role == "reach"]
     rings = [each.points for each in figure(last, depsgraph, True) if each.role == "reach"]
-    root, length = rigs.place(last.id_data, "thigh.L"), sum(addon("limb.shape").shape_of(last).lengths)
+    root, length = rigs.place(last.id_data, "thigh.L"), sum(addon("limb.rest_geometry").rest_geometry_of(last).lengths)
     for ring, size in zip(rings, (1.0, last.planar_ik.stretch_max), strict=True):
         assert np.linalg.norm(ring - root, axis=1) == pytest.approx(size * length, rel=1e-5)

@@ -63,8 +63,8 @@ def make(add, addon):
     def limb(seed, mode="RIG", knee="FREE", count=2, keys=(KEYED, 2.0), **options):
         rng = random.Random(seed)
         ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed % 3], count=count)
-        last = add(ob, "lower", knee=knee, links=(1,) * count, **options)[0]
-        shape = addon("limb.shape").shape_of(last)
+        last = add(ob, "lower", knee=knee, segments=(1,) * count, **options)[0]
+        shape = addon("limb.rest_geometry").rest_geometry_of(last)
         animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)), *keys)
         if mode == "RIG":
             addon("tasks.modes").to_rig(bpy.context, [last])
@@ -108,7 +108,7 @@ def test_adding_keeps_what_is_animated(add, addon, controls, knee, count):
     for seed in range(3):
         rng = random.Random(seed)
         ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed], count=count)
-        shape = addon("limb.shape").make_shape(ob.pose.bones["lower"], (1,) * count)
+        shape = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["lower"], (1,) * count)
         animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)))
         if knee == "HINGE":
             for frame in KEYED:
@@ -118,7 +118,7 @@ def test_adding_keeps_what_is_animated(add, addon, controls, knee, count):
         before = seen(ob, names)
         scene = bpy.context.scene
         scene.frame_set(7)
-        last = add(ob, "lower", knee=knee, links=(1,) * count, controls=controls, tolerance=0.0)[0]
+        last = add(ob, "lower", knee=knee, segments=(1,) * count, controls=controls, tolerance=0.0)[0]
         assert scene.frame_current == 7
         assert last.planar_ik.influence == 1.0
         assert off(seen(ob, names), before) < 1e-4
@@ -144,7 +144,9 @@ def test_two_limbs_with_one_pole(add, tasks, addon):
     for frame in KEYED:
         for last in lasts:
             last.parent.rotation_quaternion = rigs.turn(rng, 0.6)
-            last.rotation_quaternion = Quaternion(addon("limb.shape").shape_of(last).normals[1], -rng.uniform(0.2, 1))
+            last.rotation_quaternion = Quaternion(
+                addon("limb.rest_geometry").rest_geometry_of(last).normals[1], -rng.uniform(0.2, 1)
+            )
             for bone in (last.parent, last):
                 bone.keyframe_insert("rotation_quaternion", frame=frame)
             last.planar_ik.influence = 0.0
@@ -243,7 +245,7 @@ def test_fk_keeps_stretch(make, tasks, addon, mode, volume):
 def walk_of_ik(ob, rng, add, tasks, count):
     """FK keys of poses that IK makes, for three bones (with their ankle) in some frames, for four in all of them: they
     have more poses than IK has."""
-    last = add(ob, "lower", knee="FREE", links=(1,) * count, controls="EMPTIES", foot=False)[0]
+    last = add(ob, "lower", knee="FREE", segments=(1,) * count, controls="EMPTIES", foot=False)[0]
     target, root = last.planar_ik.target, Vector(joints(ob, ["upper"])[0])
     size = sum(bone.length for bone in (last, *last.parent_recursive[: count - 1]))
     for frame in KEYED:
@@ -262,7 +264,7 @@ def test_there_and_back(add, addon, tasks, seed):
     rng = random.Random(seed)
     mode, knee, count = ("RIG", "LIVE")[seed % 2], ("FREE", "POLE", "HINGE")[seed % 3], 2 + seed // 3 % 3
     ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed // 9 % 3], count=count)
-    shape = addon("limb.shape").make_shape(ob.pose.bones["lower"], (1,) * count)
+    shape = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["lower"], (1,) * count)
     if count > 2:
         walk_of_ik(ob, rng, add, tasks, count)
         knee = "FREE" if knee == "HINGE" else knee
@@ -274,7 +276,7 @@ def test_there_and_back(add, addon, tasks, seed):
     names = [*shape.names, "foot"]
     before = seen(ob, names)
     controls = ("BONES", "EMPTIES")[seed // 2 % 2]
-    add(ob, "lower", knee=knee, links=(1,) * count, controls=controls, tolerance=0.0)
+    add(ob, "lower", knee=knee, segments=(1,) * count, controls=controls, tolerance=0.0)
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
     assert off(seen(ob, names), before) < 1e-4

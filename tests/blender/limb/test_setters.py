@@ -168,7 +168,7 @@ def test_nothing_is_no_target_of_a_bone_that_is_no_limb():
 
 def test_as_many_bones_as_it_has_are_no_change(tasks, add):
     ob = rigs.random_limb(random.Random(1), straight=True, twist=True)
-    last = add(ob, "lower", links=(2, 1), knee="FREE")[0]
+    last = add(ob, "lower", segments=(2, 1), knee="FREE")[0]
     before = snapshot()
     last.planar_ik.chain_count = last.planar_ik.chain_count
     assert not differences(before, snapshot())
@@ -224,7 +224,7 @@ def test_a_straight_leg_bends_as_add_bends_it(add, made, count):
         rng.setstate(state)
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         ob = straight(rng, count, toes)
-        add(ob, "last", target=(ob, "foot_ik"), links=(1,) * count, plane="FREE", foot=False)
+        add(ob, "last", target=(ob, "foot_ik"), segments=(1,) * count, plane="FREE", foot=False)
         assert np.abs(by_script - joints_at(ob, FOLDED)).max() < 1e-5
         assert np.abs(by_script[-1] - np.array(FOLDED)).max() < 1e-5
         if count == 2:

@@ -39,7 +39,7 @@ def limb(add, addon):
             beside(ob, rng, count, off)
         last = ob.pose.bones["lower"]
         before = seen(last, count)
-        add(ob, "lower", links=(1,) * count, knee=knee, foot=False)
+        add(ob, "lower", segments=(1,) * count, knee=knee, foot=False)
         if mode == "RIG":
             addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
         last = ob.pose.bones["lower"]
@@ -104,7 +104,7 @@ def repose(last, count, rng):
     ob = last.id_data
     names = names_of(count)
     ob.pose.bones[names[0]].rotation_quaternion = rigs.turn(rng, 1.5)
-    shape = oracle.line_of(last, (1,) * count)
+    shape = oracle.chain_bones(last, (1,) * count)
     joints, _, _ = oracle.seen_of(rigs.evaluated(ob), last.name, (1,) * count)
     normal = np.linalg.svd(joints - joints[0])[2][2]
     for bone in shape[1:]:
@@ -127,7 +127,7 @@ def test_switched_and_back(limb, tasks, addon, count, mode):
             tasks("snapping").switch(bpy.context, [last])
             off = np.linalg.norm(seen(last, count)[0] - before, axis=1) / length
             assert off[-1] < 3e-5, seed
-            if way == "FK" or (count == 3 and not addon("limb.shape").shape_of(last).is_zigzag):
+            if way == "FK" or (count == 3 and not addon("limb.rest_geometry").rest_geometry_of(last).is_zigzag):
                 assert off.max() < 3e-5, seed
             last.planar_ik.ankle += 0.3
 
@@ -142,7 +142,7 @@ def test_a_finger_curls(limb, add, addon):
             "lower": ((0, 0.16, -0.012), (0, 0.178, -0.022), "middle.1"),
         }
     )
-    add(ob, "lower", links=(1, 1, 1), knee="FREE")
+    add(ob, "lower", segments=(1, 1, 1), knee="FREE")
     seen_bends = []
     for mode in ("LIVE", "RIG"):
         if mode == "RIG":

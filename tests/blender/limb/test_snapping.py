@@ -45,7 +45,7 @@ def limb(add, addon):
 
 def repose(addon, last, rng):
     """Give a limb another pose of its own that its plane can show."""
-    shape = addon("limb.shape").shape_of(last)
+    shape = addon("limb.rest_geometry").rest_geometry_of(last)
     plane, upper = last.planar_ik.plane, last.parent
     upper.rotation_quaternion = (
         Quaternion(shape.normals[0], rng.uniform(-2, 2)) if plane == "HINGE" else rigs.turn(rng, 3)
@@ -181,7 +181,7 @@ def test_a_target_that_hangs_on_another_is_moved_after_it(add, snap, addon):
     lasts = [ob.pose.bones[name] for name in ("shin.L", "shin.R")]
     rng = random.Random(2)
     for last in lasts:
-        shape = addon("limb.shape").shape_of(last)
+        shape = addon("limb.rest_geometry").rest_geometry_of(last)
         last.parent.rotation_quaternion = rigs.turn(rng)
         last.rotation_quaternion = Quaternion(shape.normals[1], -0.8)
         last.planar_ik.influence = 0.0

@@ -42,7 +42,7 @@ def limb(add, addon):
         if mode == "RIG":
             addon("tasks.modes").to_rig(bpy.context, [last])
         last = ob.pose.bones["lower"]
-        shape = addon("limb.shape").shape_of(last)
+        shape = addon("limb.rest_geometry").rest_geometry_of(last)
         target = ob.pose.bones.get("target_lower") or last.planar_ik.target
         for frame in IK_KEYS:
             target.location = target.location + 0.25 * Vector(rng.uniform(-1, 1) for _ in range(3))

@@ -61,8 +61,8 @@ def follow_another(last):
 
 
 def follow_a_bone(last):
-    home = last.constraints["Planar IK"]
-    home.target, home.subtarget = last.id_data, "tail"
+    constraint = last.constraints["Planar IK"]
+    constraint.target, constraint.subtarget = last.id_data, "tail"
 
 
 def drive(last):
@@ -249,7 +249,7 @@ def test_linked_rigs(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
     for is_override in (False, True):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-        with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (there, here):
+        with bpy.data.libraries.load(str(tmp_path / "library.blend"), segment=True) as (there, here):
             here.objects = there.objects
         for ob in here.objects:
             bpy.context.scene.collection.objects.link(ob)

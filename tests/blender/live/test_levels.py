@@ -64,8 +64,8 @@ def test_in_order(make):
 def test_limbs_in_a_circle_neither_hang_nor_stop_others(capfd):
     first, second, third = legs.leg("a"), legs.leg("b"), legs.leg("c")
     for last, other in ((first, second), (second, first)):
-        home = last.constraints["Planar IK"]  # as somebody may set it: it is refused by `planar_ik`
-        home.target, home.subtarget = other.id_data, "foot"
+        constraint = last.constraints["Planar IK"]  # as somebody may set it: it is refused by `planar_ik`
+        constraint.target, constraint.subtarget = other.id_data, "foot"
     for frame in (2, 3):
         bpy.context.scene.frame_set(frame)
     third.planar_ik.target.location.x += 0.1
@@ -76,8 +76,8 @@ def test_limbs_in_a_circle_neither_hang_nor_stop_others(capfd):
 
 def test_a_limb_on_a_control_of_its_own_rig():
     last = legs.leg()
-    home = last.constraints["Planar IK"]
-    home.target, home.subtarget = last.id_data, "tail"
+    constraint = last.constraints["Planar IK"]
+    constraint.target, constraint.subtarget = last.id_data, "tail"
     bpy.context.view_layer.update()
     last.id_data.pose.bones["tail"].location = (0.2, -0.6, -1.5)
     rigs.activate(last.id_data)

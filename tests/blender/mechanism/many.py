@@ -40,16 +40,16 @@ def measured(addon: Callable[[str], Any], seed: int, near_y: bool = False) -> Me
     count, plane = rng.choice((2, 2, 3, 4)), rng.choice(("AUTO", "HINGE", "POLE"))
     is_straight, has_twist = rng.random() < 0.25, count == 2 and rng.random() < 0.2
     ob = rigs.random_limb(rng, is_straight, parents, has_twist, count, near_y=near_y)
-    links = (2, 1) if has_twist else (1,) * count
+    segments = (2, 1) if has_twist else (1,) * count
     for name in ("upper", "lower")[: 1 + (count == 2)]:  # of more than two, they stay in one plane
         ob.pose.bones[name].rotation_quaternion = rigs.turn(rng)
-    before = oracle.seen_of(rigs.evaluated(ob), "lower", links)[0]
+    before = oracle.seen_of(rigs.evaluated(ob), "lower", segments)[0]
     size = np.linalg.norm(np.diff(before, axis=0), axis=1).sum()
     adding, controls = addon("tasks.adding"), rng.choice(("BONES", "EMPTIES"))
-    request = adding.Request(ob.pose.bones["lower"], links, plane=plane)
+    request = adding.Request(ob.pose.bones["lower"], segments, plane=plane)
     addon("tasks.modes").to_rig(bpy.context, adding.add(bpy.context, [request], controls, foot=False).lasts)
     last = ob.pose.bones["lower"]
-    now = oracle.seen_of(rigs.evaluated(ob), "lower", links)[0]
+    now = oracle.seen_of(rigs.evaluated(ob), "lower", segments)[0]
     limb, tips, invalid = last.planar_ik, [], []
     owner = limb.target.pose.bones[limb.subtarget] if limb.subtarget else limb.target
     for part in (*NEAR, *FAR):

@@ -95,9 +95,9 @@ def test_what_deleted_limbs_leave(addon):
     for name in ("thigh.L", "shin.L"):
         ob.data.edit_bones.remove(ob.data.edit_bones[name])
     rigs.activate(ob, "POSE")
-    assert addon("mechanism.found").found_on(ob).strays
+    assert addon("mechanism.inventory").inventory_of(ob).strays
     addon("tasks.modes").rebuild(bpy.context, [ob.pose.bones["shin.R"]])
-    assert {*legs.parts(ob)} == {*addon("mechanism.found").found_on(ob).parts_of("shin.R").values()}
+    assert {*legs.parts(ob)} == {*addon("mechanism.inventory").inventory_of(ob).parts_of("shin.R").values()}
     assert legs.worst(ob.pose.bones["shin.R"], "target.R") < 1e-5
 
 

@@ -48,7 +48,7 @@ def specs(spec):
                 normals=spec.normals[:1] * count,
                 bones=spec.bones[:1] * count,
                 ankle=count > 2,
-                stills=((0.123456789, -0.123456789, 0.6, -0.6), *((1.0, 0.0, 0.0, 0.0),) * 3)[:count],
+                reference_rotations=((0.123456789, -0.123456789, 0.6, -0.6), *((1.0, 0.0, 0.0, 0.0),) * 3)[:count],
             )
 
 
@@ -88,7 +88,7 @@ def test_differs_by_closeness(addon, spec):
             return tuple(shaken(each, by) for each in value)
         return value + rng.uniform(-by, by) if isinstance(value, float) else value
 
-    numbers = ("frame", "axes", "lengths", "angles", "normals", "stills", "min_angle")
+    numbers = ("frame", "axes", "lengths", "angles", "normals", "reference_rotations", "min_angle")
     for name in numbers:
         value = getattr(spec, name)
         assert not differs(spec, spec._replace(**{name: shaken(value, 1e-6)})), name
@@ -116,7 +116,7 @@ def test_seat_keeps_axes(addon):
         last.planar_ik.enabled = True
         spec = spec_of(last)
         legs.to_rig(addon, ob)
-        found = addon("mechanism.found").found_on(ob).parts_of("shin.L")
+        found = addon("mechanism.inventory").inventory_of(ob).parts_of("shin.L")
         for part in addon("mechanism.parts").parts_of(spec).bones:
             real = [number for row in ob.data.bones[found[part.role]].matrix_local for number in row]
             assert max(abs(a - b) for a, b in zip(real, part.rest, strict=True)) < 2e-6

@@ -22,7 +22,7 @@ from ..blender.types import ArmatureObject, split_path
 Rows = NDArray[np.float32]
 
 
-class Lending:
+class BorrowedChannels:
     """One rig during an event: its channels as they are, and as they are to be."""
 
     def __init__(self, rig: ArmatureObject, paths: Collection[str], depsgraph: Depsgraph) -> None:
@@ -46,11 +46,11 @@ class Lending:
             channels.write(self.rig, channel, rows, self._given[channel])
         self.rig.update_tag(refresh={tag})  # which foreach_set does not do
 
-    def take_back(self) -> None:
+    def restore(self) -> None:
         """Put back what was there; the evaluated pose stays."""
         with ExitStack() as stack:  # each of them, though another may fail
             for channel, rows in self._rows.items():
-                stack.callback(channels.take_back, self.rig, channel, rows, self._given[channel])
+                stack.callback(channels.restore, self.rig, channel, rows, self._given[channel])
 
     def _lend_animation(self, paths: Collection[str], evaluated: Any) -> None:
         for path in paths:

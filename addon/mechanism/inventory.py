@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..blender.animation import drivers_of
 from ..blender.types import ArmatureObject, split_path
-from ..limb.settings import PART, SLIDER
+from ..limb.settings import MADE_FOR_LIMB, SLIDER
 from .parts import ROLES
 from .spec import Spec, from_json
 
@@ -14,7 +14,7 @@ SPEC = "planar_ik.spec"
 """The custom property of a root part that holds the spec it was made of."""
 
 
-class Found(NamedTuple):
+class Inventory(NamedTuple):
     """The mechanisms of a rig. ``roles`` has, for each root part, its parts' names by role; ``roots`` the root part of
     each limb that has one, by the limb's last bone; ``lost`` the parts without a root; ``drivers`` those of each bone,
     by path from there and channel."""
@@ -41,7 +41,7 @@ class Found(NamedTuple):
         return self.lost + [name for root, roles in self.roles.items() if root not in roots for name in roles.values()]
 
 
-def found_on(ob: ArmatureObject) -> Found:
+def inventory_of(ob: ArmatureObject) -> Inventory:
     """Look for the mechanisms of a rig."""
     drivers: dict[str, dict[tuple[str, int], Any]] = {}
     for curve in drivers_of(ob):
@@ -50,31 +50,31 @@ def found_on(ob: ArmatureObject) -> Found:
     roles: dict[str, dict[str, str]] = {}
     lost: list[str] = []
     for each in ob.data.bones:
-        if PART in each and each[PART] in ROLES:  # type: ignore[operator]
+        if MADE_FOR_LIMB in each and each[MADE_FOR_LIMB] in ROLES:  # type: ignore[operator]
             root_part = root_of(each)
             if root_part is None:
                 lost.append(each.name)
             else:
-                roles.setdefault(root_part.name, {})[each[PART]] = each.name
+                roles.setdefault(root_part.name, {})[each[MADE_FOR_LIMB]] = each.name
     roots: dict[str, str] = {}
     for root, parts in roles.items():
         for curve in drivers.get(parts.get("turn 1", ""), {}).values():
             last = _reads_slider(curve)
             if last in ob.pose.bones:
                 roots.setdefault(last, root)
-    return Found(ob, roles, roots, lost, drivers)
+    return Inventory(ob, roles, roots, lost, drivers)
 
 
 def root_of(bone: Any) -> Any:
     """The root part that a bone of an armature hangs on, or is; None for a bone that is no part."""
-    while bone is not None and PART in bone:
-        if bone[PART] == "root":
+    while bone is not None and MADE_FOR_LIMB in bone:
+        if bone[MADE_FOR_LIMB] == "root":
             return bone
         bone = bone.parent
     return None
 
 
-def built_of(found: Found, last: str) -> Spec | None:
+def built_of(found: Inventory, last: str) -> Spec | None:
     """The spec that the mechanism of a limb was made of."""
     root = found.roots.get(last)
     bone: Any = found.ob.data.bones[root] if root else {}

@@ -1,8 +1,8 @@
 """The shape of a limb in its reference pose: where its joints are, in which plane it bends, and which way.
 
 Joints are where bones begin; the tip is where the foot or hand below begins, or the last bone's tail. The reference is
-the rest pose, or another pose of the limb's own bones (``stills``), always relative to the limb's parent. Everything
-here is in the armature's rest space, and in double precision.
+the rest pose, or another pose of the limb's own bones (``reference_rotations``), always relative to the limb's parent.
+Everything here is in the armature's rest space, and in double precision.
 
 The frame G has its origin at the root, Y along the line from root to tip, Z along the normal of the bend plane, which
 is that through the line that the joints lie nearest to. The knee lies on the side of -X: where the first bone ends, or
@@ -23,7 +23,7 @@ from ..solver.groups import bends_to_and_fro, members
 from ..solver.matrices import Matrix, cross, inverted, rotation, unit
 from ..solver.ops import FLOATS
 from .sides import axes_kept
-from .storage import check_whole, group_of, is_part, line_of, links_of
+from .storage import chain_bones, check_whole, group_of, is_part, segments_of
 from .tips import matrix_of, tip_of
 
 Turn = tuple[float, float, float, float]
@@ -34,26 +34,27 @@ STRAIGHT = 1e-4
 IDENTITY: Turn = (1.0, 0.0, 0.0, 0.0)
 
 
-class Shape(NamedTuple):
+class RestGeometry(NamedTuple):
     """A limb in its reference pose, of two to four links.
 
-    ``rest`` are the rest matrices (4, 4) of the links' first bones, ``reference`` the same in the reference pose,
-    ``frame`` is G; ``lengths`` of the links in the bend plane, how far they rise out of it (``rises``, which only more
-    than two do) and their ``angles`` off the line; ``normals`` is the bend plane's normal
-    in the axes of each link in the reference, ``alongs`` the direction to its next joint there; ``tip`` is where the
-    tip is in the last bone's own space; ``points`` says of each link that its first bone points at its next joint."""
+    ``rest`` are the rest matrices (4, 4) of the segments' first bones, ``reference`` the same in the reference pose,
+    ``frame`` is G. ``lengths`` are those of the segments in the bend plane, ``plane_offsets`` how far each goes out of
+    it (only more than two do), ``angles`` how far each is turned off the line. In the axes of each segment in the
+    reference, ``normals`` is the bend plane's normal and ``bone_directions`` the direction to the next joint. ``tip``
+    is where the tip is in the last bone's own space; ``points`` says of each segment that its first bone points at its
+    next joint."""
 
     names: tuple[str, ...]
     rest: tuple[Matrix, ...]
     reference: tuple[Matrix, ...]
     frame: Matrix
     lengths: tuple[float, ...]
-    rises: tuple[float, ...]
+    plane_offsets: tuple[float, ...]
     angles: tuple[float, ...]
     normals: tuple[Matrix, ...]
-    stills: tuple[Turn, ...]
+    reference_rotations: tuple[Turn, ...]
     tip: Matrix
-    alongs: tuple[Matrix, ...]
+    bone_directions: tuple[Matrix, ...]
     points: tuple[bool, ...]
 
     @property
@@ -68,53 +69,53 @@ def is_zigzag(angles: Sequence[float]) -> bool:
     return bool(bends_to_and_fro([sin(after - before) for before, after in pairwise(angles)], FLOATS))
 
 
-def shape_of(last: PoseBone) -> Shape:
+def rest_geometry_of(last: PoseBone) -> RestGeometry:
     """The shape of a limb, as its armature and its group say."""
     check_whole(last)
     axis, flat = axes_kept(last)
-    stills: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
-    return make_shape(last, links_of(last), stills, axis, (group_of(last) or {}).get("tip", "FOOT"))
+    reference_rotations: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
+    return rest_geometry(last, segments_of(last), reference_rotations, axis, (group_of(last) or {}).get("tip", "FOOT"))
 
 
-def make_shape(
+def rest_geometry(
     last: PoseBone,
-    links: tuple[int, ...],
-    stills: tuple[Turn, ...] = (),
+    segments: tuple[int, ...],
+    reference_rotations: tuple[Turn, ...] = (),
     axis: Any = (1.0, 0.0, 0.0),
     tip: str = "FOOT",
-) -> Shape:
-    """The shape of the limb of these ``links`` whose bones stand as ``stills`` say, by their own rotations (at rest
-    without any). ``axis`` is what it bends about where it is straight, in the last bone's own space; ``tip`` is
-    ``FOOT`` for where the bone below begins, or ``TAIL``."""
-    check_whole(last, links)
-    line = line_of(last, links)
-    starts = [sum(links[:i]) for i in range(len(links))]
-    stills = stills or (IDENTITY,) * len(starts)
-    rest = _squared([matrix_of(bone.bone) for bone in line])
-    posed: list[Matrix] = [] if {*stills} != {IDENTITY} else rest
-    for i in range(len(posed), len(line)):
+) -> RestGeometry:
+    """The geometry of the limb of these ``segments`` whose bones stand as ``reference_rotations`` say, by their own
+    rotations (at rest without any). ``axis`` is what it bends about where it is straight, in the last bone's own space;
+    ``tip`` is ``FOOT`` for where the bone below begins, or ``TAIL``."""
+    check_whole(last, segments)
+    chain = chain_bones(last, segments)
+    starts = [sum(segments[:i]) for i in range(len(segments))]
+    reference_rotations = reference_rotations or (IDENTITY,) * len(starts)
+    rest = _squared([matrix_of(bone.bone) for bone in chain])
+    posed: list[Matrix] = [] if {*reference_rotations} != {IDENTITY} else rest
+    for i in range(len(posed), len(chain)):
         in_parent = inverted(rest[i - 1]) @ rest[i] if i else rest[0]
-        turned = rotation(stills[starts.index(i)]) if i in starts else np.eye(4)
+        turned = rotation(reference_rotations[starts.index(i)]) if i in starts else np.eye(4)
         posed.append((posed[-1] if i else np.eye(4)) @ in_parent @ turned)
     place = tip_of(last, tip)
     joints = [*(posed[start][:3, 3] for start in starts), (posed[-1] @ [*place, 1.0])[:3]]
     reference = [posed[start] for start in starts]
     frame = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
     ways = [b - a for a, b in pairwise(joints)]
-    rises = [float(way @ frame[:3, 2]) if len(ways) > 2 else 0.0 for way in ways]
-    flat = [way - rise * frame[:3, 2] for way, rise in zip(ways, rises, strict=True)]
-    return Shape(
-        names=tuple(line[start].name for start in starts),
+    plane_offsets = [float(way @ frame[:3, 2]) if len(ways) > 2 else 0.0 for way in ways]
+    flat = [way - rise * frame[:3, 2] for way, rise in zip(ways, plane_offsets, strict=True)]
+    return RestGeometry(
+        names=tuple(chain[start].name for start in starts),
         rest=tuple(rest[start] for start in starts),
         reference=tuple(reference),
         frame=frame,
         lengths=tuple(float(np.linalg.norm(way)) for way in flat),
-        rises=tuple(rises),
+        plane_offsets=tuple(plane_offsets),
         angles=tuple(_angles(ways, frame)),
         normals=tuple(matrix[:3, :3].T @ frame[:3, 2] for matrix in reference),
-        stills=stills,
+        reference_rotations=reference_rotations,
         tip=place,
-        alongs=tuple(m[:3, :3].T @ unit(way, m[:3, 1]) for m, way in zip(reference, flat, strict=True)),
+        bone_directions=tuple(m[:3, :3].T @ unit(way, m[:3, 1]) for m, way in zip(reference, flat, strict=True)),
         points=tuple(
             bool(np.linalg.norm(unit(way, m[:3, 1]) - m[:3, 1]) < 1e-4) for m, way in zip(reference, ways, strict=True)
         ),

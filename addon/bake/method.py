@@ -9,10 +9,10 @@ import bpy
 from bpy.types import Object, PoseBone
 
 from ..blender.animation import driver_of, drivers_of
-from ..blender.dependencies import Carrier, Dependencies, driver_targets, is_python
+from ..blender.dependencies import BoneRef, Dependencies, driver_targets, is_python
 from ..blender.types import is_armature
 from ..limb.follow import follow_of
-from ..limb.storage import bones_of_limb, home_of, is_ours, limbs_of, line_of, mode_of
+from ..limb.storage import bones_of_limb, chain_bones, is_ours, limb_constraint_of, limbs_of, mode_of
 from ..live.plan import is_posed, levels_of
 from ..mechanism.parts import POSE
 
@@ -20,28 +20,30 @@ OF_THE_SHOT = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "TRANSFORM_CACH
 """Constraints that look at the scene: its camera, or its frames per second."""
 
 
-class Way(NamedTuple):
+class Method(NamedTuple):
     """Whether frames are stepped apart from the shot, in a scene with what limbs need and nothing else; if not, why the
     shot itself has to be played. ``carriers`` is all that limbs hang on and follow."""
 
     is_apart: bool
     why: str
-    carriers: set[Carrier]
+    carriers: set[BoneRef]
 
 
-def way_of(lasts: Sequence[PoseBone]) -> Way:
+def method_of(lasts: Sequence[PoseBone]) -> Method:
     """The way for limbs. What is played is always right; apart, it is the same and takes less time."""
     among = Dependencies()
     carriers = among.carriers(*(carrier for last in lasts for carrier in _start(last, among)))
     why = "somebody's handler may move things as frames change" if _others_listen() else _why(carriers, among)
-    return Way(not why, why, carriers)
+    return Method(not why, why, carriers)
 
 
-def levels_among(lasts: Sequence[PoseBone], carriers: set[Carrier]) -> list[list[PoseBone]]:
+def levels_among(lasts: Sequence[PoseBone], carriers: set[BoneRef]) -> list[list[PoseBone]]:
     """The live limbs among these, and those that they hang on, by what they hang on: each in a later list."""
     rigs: list[Any] = [ob for ob in dict.fromkeys(ob for ob, _ in carriers) if is_armature(ob)]
     live = [last for ob in rigs for last in limbs_of(ob) if is_posed(last)]
-    return levels_of([last for last in live if any((last.id_data, bone.name) in carriers for bone in line_of(last))])
+    return levels_of(
+        [last for last in live if any((last.id_data, bone.name) in carriers for bone in chain_bones(last))]
+    )
 
 
 def is_live(last: PoseBone) -> bool:
@@ -52,7 +54,7 @@ def is_live(last: PoseBone) -> bool:
 def strange_constraints(last: PoseBone) -> list[Any]:
     """The constraints on a limb's own bones that act there and are not of the limb, or not as far as its influence."""
     found = [constraint for bone in bones_of_limb(last) for constraint in bone.constraints]
-    acting = [each for each in found if not each.mute and each.influence > 0.0 and each != home_of(last)]
+    acting = [each for each in found if not each.mute and each.influence > 0.0 and each != limb_constraint_of(last)]
     return [each for each in acting if not _goes_with(each)]
 
 
@@ -65,24 +67,24 @@ def _goes_with(constraint: Any) -> bool:
 
 
 def _others_listen() -> bool:
-    ours = __name__.removesuffix("bake.way")  # wherever that is: as an extension, or run from the tree
+    ours = __name__.removesuffix("bake.method")  # wherever that is: as an extension, or run from the tree
     handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
     return any(not (getattr(each, "__module__", "") or "").startswith(ours) for each in handlers)
 
 
-def _start(last: PoseBone, among: Dependencies) -> Iterator[Carrier]:
+def _start(last: PoseBone, among: Dependencies) -> Iterator[BoneRef]:
     """What has to be known to bake a limb: what it follows, and what moves its own bones."""
     ob: Any = last.id_data
     for target, name in follow_of(last).pairs:
         if target is not None:
             yield from ((target, ""), (target, name))
-    for bone in line_of(last):
+    for bone in chain_bones(last):
         yield (ob, bone.name)
         for _, curve in among.drivers(ob, bone.name):
             yield from driver_targets(curve)
 
 
-def _why(carriers: set[Carrier], among: Dependencies) -> str:
+def _why(carriers: set[BoneRef], among: Dependencies) -> str:
     """Why what limbs hang on can't be evaluated apart from the shot."""
     for ob, bone in carriers:
         owner: Any = ob.pose.bones.get(bone) if bone and is_armature(ob) else ob
