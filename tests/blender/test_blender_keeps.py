@@ -96,7 +96,7 @@ def join_into_another(ob):
     return [(other, LEFT)]
 
 
-def append(ob, segment=False):
+def append(ob, link=False):
     path = bpy.app.tempdir + "library.blend"
     collection = bpy.data.collections.new("character")
     bpy.context.scene.collection.children.link(collection)
@@ -104,15 +104,15 @@ def append(ob, segment=False):
         collection.objects.link(each)
     bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(path, segment=segment) as (_, wanted):
+    with bpy.data.libraries.load(path, link=link) as (_, wanted):
         wanted.collections = ["character"]
     (found,) = wanted.collections
-    if segment:
+    if link:
         found = found.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
     else:
         bpy.context.scene.collection.children.link(found)
     (made,) = (each for each in found.all_objects if each.type == "ARMATURE")
-    assert bool(made.override_library) == segment
+    assert bool(made.override_library) == link
     return [(made, LEFT)]
 
 

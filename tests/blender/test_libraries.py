@@ -37,7 +37,7 @@ def saved(ob, folder):
 def overridden(path, count=1):
     """A shot that links the character so many times; its overrides."""
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(path), segment=True) as (_, wanted):
+    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
         wanted.collections = ["character"]
     (linked,) = wanted.collections
     made = [

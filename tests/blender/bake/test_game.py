@@ -120,7 +120,7 @@ def test_a_rig_from_a_library(addon, tmp_path):
     ob = walker(addon, "RIG").id_data
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), segment=True) as (_, into):
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
         into.objects = ["rig", "to foot"]
     for each in into.objects:
         bpy.context.collection.objects.link(each)

@@ -92,7 +92,7 @@ def test_lent_channels_pose_the_rig_and_are_taken_back_without_a_trace(addon, ro
     given, lent, posed = lend(addon, ob, channel, 1)
     assert given.shape == (4, channels.SIZES[channel])
     assert np.abs(posed[2] - rest[2]).max() > 0.05
-    channels.take_back(ob, channel, lent, given)
+    channels.restore(ob, channel, lent, given)
     assert np.array_equal(channels.read(ob, channel), given)
     for tagged, expected in ((False, posed), (True, rest)):
         if tagged:
@@ -108,7 +108,7 @@ def test_channels_of_a_linked_rig_are_lent_too(addon, tmp_path):
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(path, segment=True) as (_, to):
+    with bpy.data.libraries.load(path, link=True) as (_, to):
         to.objects = ["Linked"]
     ob = to.objects[0]
     bpy.context.collection.objects.link(ob)
@@ -116,5 +116,5 @@ def test_channels_of_a_linked_rig_are_lent_too(addon, tmp_path):
     assert not types.takes_bones(ob)
     given, lent, posed = lend(addon, ob, "location", 1)
     assert np.allclose(posed[1][:3, 3], ob.data.bones["b"].matrix_local @ Vector(lent[1]), atol=1e-6)
-    channels.take_back(ob, "location", lent, given)
+    channels.restore(ob, "location", lent, given)
     assert np.array_equal(channels.read(ob, "location"), given)

@@ -209,7 +209,7 @@ def test_python_in_files_stays_off_and_that_is_said(run: Run, tmp_path: Path) ->
 def test_a_file_is_written_whole_or_not_at_all(addon, run, tmp_path, monkeypatch, command, how) -> None:
     source, output = shot(tmp_path / "shot.blend", "LIVE" if command[0] == "to-rig" else "RIG"), tmp_path / "out.blend"
     if command[0] == "rebuild":
-        monkeypatch.setattr(addon("tasks.modes"), "problem_of", lambda last: "there is something")
+        monkeypatch.setattr(addon("cli.commands"), "problem_of", lambda last: "there is something")
     before = source.read_bytes()
 
     def fail(*_: Any, **__: Any) -> None:

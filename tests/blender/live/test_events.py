@@ -249,7 +249,7 @@ def test_linked_rigs(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
     for is_override in (False, True):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-        with bpy.data.libraries.load(str(tmp_path / "library.blend"), segment=True) as (there, here):
+        with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (there, here):
             here.objects = there.objects
         for ob in here.objects:
             bpy.context.scene.collection.objects.link(ob)

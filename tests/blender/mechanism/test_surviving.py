@@ -100,7 +100,7 @@ def test_undoing(addon):
     bpy.ops.ed.undo_push(message="on the rig")
     bpy.ops.ed.undo()
     ob = bpy.data.objects["rig"]
-    assert addon("tasks.modes").mode_of(ob.pose.bones["shin.L"]) == "LIVE"
+    assert addon("limb.storage").mode_of(ob.pose.bones["shin.L"]) == "LIVE"
     bpy.ops.ed.redo()
     is_well(addon, bpy.data.objects["rig"].pose.bones["shin.L"])
 

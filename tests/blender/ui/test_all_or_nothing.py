@@ -346,7 +346,7 @@ def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
     """Taking back what was lent fails: what can be is taken back all the same, and the next event poses again."""
     ob = leg("LIVE")
     channels, posing = addon("blender.channels"), addon("live.posing")
-    take_back, failed = channels.take_back, []
+    take_back, failed = channels.restore, []
 
     def fail(*args: Any) -> None:
         take_back(*args)
@@ -354,7 +354,7 @@ def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
         raise RuntimeError("on purpose")
 
     with monkeypatch.context() as patch:
-        patch.setattr(channels, "take_back", fail)
+        patch.setattr(channels, "restore", fail)
         ob.pose.bones["target_shin.L"].location.z += 0.1
         bpy.context.view_layer.update()
     assert len(failed) > 1
