@@ -1,4 +1,4 @@
-"""What is asked of a bake, which of it is refused, and what is told of it afterwards."""
+"""What is asked of a bake, which of it is refused, and what is reported of it afterwards."""
 
 from __future__ import annotations
 
@@ -42,13 +42,14 @@ class Request(NamedTuple):
 
 
 class Baked(NamedTuple):
-    """What became of one limb. ``unreached`` counts frames at influence 1 in which the tip missed its target, ``miss``
-    is the farthest it did, ``error`` how far fewer keys move a joint at most."""
+    """What became of one limb. ``method``: ``solved`` by arrays, or ``played`` in the shot. ``unreached`` counts frames
+    at influence 1 in which the tip missed its target, ``miss`` is the farthest it did, ``error`` how far fewer keys
+    move a joint at most."""
 
     object: str
     limb: str
     mode: str
-    way: str
+    method: str
     first: float
     last: float
     frames: int

@@ -76,7 +76,7 @@ class ActionWriter:
         for i in np.flatnonzero(is_step[kept]):
             curve.keyframe_points[int(i)].interpolation = "CONSTANT"
 
-    def hold(self, path: str, times: Array, value: float, now: float) -> None:
+    def set_between(self, path: str, times: Array, value: float, now: float) -> None:
         """Let a property have a value from the first to the last of these times, and before and after what it had;
         ``now`` is that where it has no keys."""
         (first, before), (last, after) = self._beside(path, 0, times, now)

@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Depsgraph, PoseBone
-from mathutils import Matrix as BlenderMatrix
 from numpy.typing import NDArray
 
 from ..blender.channels import read_matrices
 from ..blender.rotation import get_turn
-from ..blender.types import ArmatureObject, carried_by
+from ..blender.types import ArmatureObject
 from ..solver.limb import Plane, Poses, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from .follow import place_of
@@ -27,6 +26,7 @@ from .settings import SLIDERS
 from .storage import bones_of_limb, chain_bones, has_slider
 from .table import Limb, Part, Table, table_of
 from .tips import matrix_of
+from .transforms import unposed
 
 Array = NDArray[Any]
 
@@ -49,23 +49,31 @@ def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
     """Where the frame G of each limb is in the armature now, (n, 4, 4). ``poses`` is `pose_matrices` of it."""
     parents = poses[table.parents]
     parents[table.parents < 0] = np.eye(4)
+    return frames_below(table, evaluated, parents)
+
+
+def frames_below(table: Table, ob: ArmatureObject, parents: Array) -> Array:
+    """Where the frame G of each limb is in the armature, (..., n, 4, 4), where the parents of their first bones have
+    these poses (..., n, 4, 4); the identity stands for no parent."""
     frames: Array = parents @ table.to_parent
     for row in table.otherwise:
-        frames[row] = carried(evaluated, table.limbs[row].geometry)
+        geometry = table.limbs[row].geometry
+        first = ob.data.bones[geometry.names[0]]
+        frames[..., row, :, :] = unposed(first, parents[..., row, :, :]) @ inverted(geometry.rest[0]) @ geometry.frame
     return frames
 
 
 def carry_of(first: PoseBone) -> Array:
     """What takes the first bone of a limb, evaluated, from its rest pose to where it is without channels of its own, in
-    the armature (4, 4). It may inherit less than all from its parent: Blender's own function says what."""
-    unturned = first.bone.convert_local_to_pose(BlenderMatrix(), first.bone.matrix_local, **carried_by(first))
-    moved: Array = np.array(unturned, float) @ inverted(squared(matrix_of(first.bone)))
-    return moved
+    the armature (4, 4)."""
+    above = np.array(first.parent.matrix, float) if first.parent else None
+    carry: Array = unposed(first.bone, above) @ inverted(squared(matrix_of(first.bone)))
+    return carry
 
 
-def carried(evaluated: ArmatureObject, shape: RestGeometry) -> Array:
-    """Where the frame G of a limb is in the armature now."""
-    frame: Array = carry_of(evaluated.pose.bones[shape.names[0]]) @ shape.frame
+def frame_now(evaluated: ArmatureObject, geometry: RestGeometry) -> Array:
+    """Where the frame G of one limb is in the armature now (4, 4)."""
+    frame: Array = carry_of(evaluated.pose.bones[geometry.names[0]]) @ geometry.frame
     return frame
 
 

@@ -18,7 +18,7 @@ from ..limb.follow import Follow, place_of
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
 from ..limb.settings import CHOICES, GROUP, SLIDER
 from ..limb.sides import keep_side, outwards
-from ..limb.solving import carried
+from ..limb.solving import frame_now
 from ..limb.storage import bones_of_limb, chain_bones, has_slider
 from ..limb.table import half_of, reference_of
 from ..limb.words import SIZELESS, Refused
@@ -142,7 +142,7 @@ def fit(
     found: list[tuple[float, Fit]] = []
     for reference_rotations in ((), turns):
         shape = rest_geometry(last, segments, reference_rotations, axis, tip)
-        frame = carried(evaluated, shape)
+        frame = frame_now(evaluated, shape)
         posture = _posture(evaluated, last, shape, frame, turns, _pole_of(follow, evaluated, depsgraph))
         held = _hold(shape, posture, plane)
         found.append((held.error, _made(shape, frame, posture, held, plane, reference_rotations, axis)))
