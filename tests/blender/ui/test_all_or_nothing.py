@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from math import sin
 from pathlib import Path
 from typing import Any
@@ -31,16 +32,26 @@ class Broken(BaseException):
     """What is raised: no refusal, and not even an Exception."""
 
 
-LAST = {"_remove_unused", "_told", "cancel", "_items", "poll"}
+LAST = {"_remove_unused", "_baked", "_told", "cancel", "_items", "poll"}
 """What is done when all is done: unused empties go, a bake is told of, and Blender asks once more for a
 list; and whether an operator can run, whose errors some Blenders take for yes."""
 
 
-def is_breakable(code: Any, addon: str) -> bool:
-    path = code.co_filename
-    if not path.startswith(addon) or code.co_name.startswith("<") or "View." in code.co_qualname:
+@cache  # each of our functions is called thousands of times
+def is_breakable(file: str, name: str, addon: str) -> bool:
+    """Whether a function, by its file and qualified name, is one of ours that a task is made of."""
+    if not file.startswith(addon) or name.rpartition(".")[2].startswith("<") or "View." in name:
         return False
-    return Path(path).name not in UNBROKEN and not any(f"/{room}/" in path for room in ("live", "solver"))
+    return Path(file).name not in UNBROKEN and not any(f"/{room}/" in file for room in ("live", "solver"))
+
+
+@cache
+def is_aside(file: str, name: str, addon: str) -> bool:
+    """Whether a function puts things back, is a handler, or is what is called after all is done."""
+    plain = name.rpartition(".")[2]
+    if Path(file).name in UNBROKEN and plain in {"restore", "forget"}:
+        return True
+    return file.startswith(f"{addon}/live/handlers") or plain in LAST or "View." in name
 
 
 @contextmanager
@@ -49,11 +60,12 @@ def breaking(addon: Any, at: int = 0) -> Iterator[list[int]]:
     folder, count = str(Path(addon().__file__).parent), [0]
 
     def look(frame: Any, event: str, _: Any) -> None:
-        if is_breakable(frame.f_code, folder) and not is_apart(frame, folder):
+        code = frame.f_code
+        if is_breakable(code.co_filename, code.co_qualname, folder) and not is_called_aside(frame, folder):
             count[0] += 1
             if count[0] == at:
-                broken.append(frame.f_code.co_qualname)
-                raise Broken(frame.f_code.co_qualname)
+                broken.append(code.co_qualname)
+                raise Broken(code.co_qualname)
 
     sys.settrace(look)
     try:
@@ -62,17 +74,10 @@ def breaking(addon: Any, at: int = 0) -> Iterator[list[int]]:
         sys.settrace(None)
 
 
-def is_apart(frame: Any, folder: str) -> bool:
+def is_called_aside(frame: Any, folder: str) -> bool:
     """Whether something is called by what puts things back, by a handler, or after all is done."""
     while frame is not None:
-        code, name = frame.f_code, Path(frame.f_code.co_filename).name
-        if name in UNBROKEN and code.co_name in {"restore", "forget"}:
-            return True
-        if (
-            code.co_filename.startswith(f"{folder}/live/handlers")
-            or code.co_name in LAST
-            or "View." in code.co_qualname
-        ):
+        if is_aside(frame.f_code.co_filename, frame.f_code.co_qualname, folder):
             return True
         frame = frame.f_back
     return False
