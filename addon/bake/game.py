@@ -28,7 +28,7 @@ from ..limb.words import Refused
 from ..live import refresh
 from ..tasks.removing import remove
 from .frames import shot, step_apart
-from .method import Method, is_live
+from .method import Method, is_live_limb
 from .recording import Evaluated, Recording, new_recording, poses_of, readers_of
 from .request import Request
 from .results import ChannelTrack, LimbTrajectory, bones_read, evaluated_trajectories, in_rotation_mode
@@ -63,7 +63,7 @@ def bake_for_game(
     objects: list[Any] = list(dict.fromkeys(last.id_data for last in lasts))
     bones = {ob: _bones_for_game(ob) for ob in objects}
     besides = {ob: _besides(ob, bones[ob]) for ob in objects}
-    is_apart = method.is_solved and not any(is_live(last) for ob in objects for last in limbs_of(ob))
+    is_apart = method.is_solved and not any(is_live_limb(last) for ob in objects for last in limbs_of(ob))
     of_limb: Any = lambda last: [*bones_read(last), *bones[last.id_data]]  # noqa: E731
     recording = new_recording(lasts, len(request.frames), of_limb, is_apart)
 

@@ -49,7 +49,7 @@ def levels_among(lasts: Sequence[PoseBone], carriers: set[BoneRef]) -> list[list
     )
 
 
-def is_live(last: PoseBone) -> bool:
+def is_live_limb(last: PoseBone) -> bool:
     """Whether the extension poses a limb, frame by frame."""
     return bool(mode_of(last) == "LIVE")
 

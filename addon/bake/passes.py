@@ -23,7 +23,7 @@ from ..limb.settings import SLIDER
 from ..limb.storage import bones_of_limb, has_slider, path_to_influence
 from ..tasks.feet import foot_follows
 from .frames import Step, shot, step_apart
-from .method import Method, is_live, levels_among, strange_constraints
+from .method import Method, is_live_limb, levels_among, strange_constraints
 from .recording import Recording, new_recording, readers_of
 from .results import (
     Key,
@@ -47,7 +47,7 @@ def go_through(
 ) -> Generator[float, None, dict[Key, LimbTrajectory]]:
     """What limbs do over frames. Gives the part that is done."""
     levels = levels_among(lasts, method.carriers)
-    unsolved = [last for last in lasts if not is_live(last) or foot_follows(last) or strange_constraints(last)]
+    unsolved = [last for last in lasts if not is_live_limb(last) or foot_follows(last) or strange_constraints(last)]
     with ExitStack() as stack:
         step = partial(step_apart, context) if method.is_solved else stack.enter_context(shot(context, is_live=False))
         writers: dict[Any, ActionWriter] = {}
@@ -126,7 +126,7 @@ def _unneeded(lasts: Sequence[PoseBone], method: Method) -> Iterator[tuple[Any, 
             is_ik = last[SLIDER["influence"].key] >= 1.0 and path_to_influence(last.name) not in animated
             if last.id_data == ob and is_ik and not has_slider(last, "stretch"):
                 limb_bones |= {bone.name for bone in bones_of_limb(last)}
-                needed -= limb_bones if is_live(last) else set()
+                needed -= limb_bones if is_live_limb(last) else set()
         yield ob, {path for path, (bone, channel) in split.items() if _is_unneeded(bone, channel, needed, limb_bones)}
 
 

@@ -16,7 +16,7 @@ from ..limb.words import Refused
 from ..tasks.checking import check_editable
 from ..tasks.over_frames import check_keys
 from ..tasks.status import check as check_target
-from .method import is_live, strange_constraints
+from .method import is_live_limb, strange_constraints
 
 MOST_FRAMES = 1_000_000
 """How many frames one bake takes: eleven hours of film."""
@@ -142,6 +142,6 @@ def _check_limb(last: PoseBone, request: Request, animated: set[str], driven: se
             raise Refused("The rotation mode of '{bone}' is animated: remove its keys first", bone=bone.name)
         if any(f"{path}.{channel}" in driven for channel in (*SIZES, "rotation_mode", "scale")):
             raise Refused("A driver turns '{bone}': remove it before baking", bone=bone.name)
-    if not request.for_game and not is_live(last) and (others := strange_constraints(last)):
+    if not request.for_game and not is_live_limb(last) and (others := strange_constraints(last)):
         names = {"constraint": others[0].name, "bone": last.name}
         raise Refused("'{constraint}' would move '{bone}' once more after the bake: mute it, or take it away", **names)

@@ -55,7 +55,7 @@ class ActionWriter:
         for index in range(values.shape[1]):
             curve = self._curve(path, index)
             if keeps_others:
-                self._part(curve, times, now[index])
+                self._key_sides(curve, times, now[index])
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
             fcurves.write(curve, times, values[:, index], kind, None if slopes is None else slopes[:, index])
 
@@ -92,8 +92,8 @@ class ActionWriter:
 
     def remove(self, paths: Iterable[str]) -> None:
         """Take the F-curves of properties away."""
-        wanted = {*paths}
-        for key in [key for key in self._curves if key[0] in wanted]:
+        named = {*paths}
+        for key in [key for key in self._curves if key[0] in named]:
             self.holder.fcurves.remove(self._curves.pop(key))
 
     def show(self, context: Context) -> None:
@@ -121,15 +121,15 @@ class ActionWriter:
         curve = self._curves.get((path, index))
         return [(time, curve.evaluate(time) if curve else now) for time in (times[0] - 1.0, times[-1] + 1.0)]
 
-    def _part(self, curve: Any, times: Array, now: float) -> None:
+    def _key_sides(self, curve: Any, times: Array, now: float) -> None:
         """Key what a curve has, or a number without keys is ``now``, on each side of these times: outside, the curve
         keeps its shape."""
         sides = times[0] - 1.0, times[-1] + 1.0
         if not len(curve.keyframe_points):
             fcurves.write(curve, np.array(sides), np.array((now, now)))
             return
-        for side in sides:
-            fcurves.divide(curve, side)
+        for time in sides:
+            fcurves.divide(curve, time)
 
     def _curve(self, path: str, index: int) -> Any:
         """An F-curve that acts, with nothing but keys."""
@@ -180,13 +180,13 @@ def _unkeyed(ob: Any, time: float) -> dict[str, Any]:
     data = ob.animation_data
     if data and data.use_nla and data.nla_tracks:
         return {path: value_at(ob, path) for path in {curve.data_path for curve in curves_everywhere(ob)}}
-    found: dict[str, Any] = {}
+    unkeyed: dict[str, Any] = {}
     for curve in curves_of(ob):
         value = value_at(ob, curve.data_path)
         number = value[curve.array_index] if isinstance(value, tuple) else value
         if isinstance(number, int | float) and abs(number - curve.evaluate(time)) > UNCHANGED:
-            found[curve.data_path] = value
-    return found
+            unkeyed[curve.data_path] = value
+    return unkeyed
 
 
 def _use_baked(data: Any) -> None:

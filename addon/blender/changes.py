@@ -64,6 +64,6 @@ def key_changes_from(
         if is_animated(owner, path) or (is_wanted and change.is_done):
             keyed.append(change)
             nexts += [next_key(curve, frame) for curve in curves_of(owner) if curve.data_path == path]
-    until = min((each for each in nexts if each is not None), default=None)
+    until = min((time for time in nexts if time is not None), default=None)
     for change in keyed:
         key_from(context, *change, until=None if holds else until, holds=holds)

@@ -14,7 +14,8 @@ def fcurves(addon):
 
 @pytest.fixture
 def curve(addon):
-    return addon("blender.animation").fcurve(empty("A"), "location", 0, create=True)
+    animation = addon("blender.animation")
+    return animation.new_curve(animation.curve_holder(empty("A")), "location")
 
 
 def sampled(curve, frames):
