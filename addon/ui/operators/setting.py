@@ -182,7 +182,7 @@ class POSE_OT_planar_ik_pick(LimbOperator):
             select_if_shown(context, made)
         else:
             name, bone = self.goal.split("\n")
-            ob = next(ob for ob in bpy.data.objects if ob.name_full == name)
+            ob: Any = next((ob for ob in bpy.data.objects if ob.name_full == name), None)
             follow(context, lasts, "target" if self.part == "TARGET" else "pole_target", (ob, bone))
         live.refresh(context)
 
