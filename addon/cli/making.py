@@ -13,10 +13,9 @@ from bpy.types import Object, PoseBone
 from ..blender.types import ArmatureObject, view_layer_of
 from ..limb.storage import is_limb
 from ..limb.words import Refused
-from ..tasks import modes
 from ..tasks.adding import Request, add
 from ..tasks.finding import limb_at
-from .shots import rigs_of
+from .shots import rigs_of, say
 
 
 def make_limbs(arguments: Namespace) -> list[PoseBone]:
@@ -25,9 +24,6 @@ def make_limbs(arguments: Namespace) -> list[PoseBone]:
     for ob in rigs_of(arguments):
         if ob.library is None:
             made += [(ob, name) for name in _make_on(ob, arguments)]
-    lasts = [ob.pose.bones[name] for ob, name in made]
-    if lasts and not arguments.live:
-        modes.to_rig(bpy.context, lasts)
     return [ob.pose.bones[name] for ob, name in made]
 
 
@@ -45,7 +41,14 @@ def _make_on(ob: ArmatureObject, arguments: Namespace) -> list[str]:
     if not requests:
         return []
     view_layer_of(bpy.context).objects.active = ob
-    added = add(bpy.context, requests, controls="EMPTIES" if arguments.empties else "BONES")
+    added = add(
+        bpy.context,
+        requests,
+        controls="EMPTIES" if arguments.empties else "BONES",
+        mode="LIVE" if arguments.live else "RIG",
+    )
+    for warning in added.warnings:
+        say(f"{ob.name}: {warning}")
     return [last.name for last in added.lasts]
 
 

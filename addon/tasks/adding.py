@@ -22,6 +22,7 @@ from .feet import set_feet
 from .fitting import Fit, fit, keep
 from .keeping import animated_frames, fit_ik_to_fk
 from .knees import bend_axis, is_straight, turned, upright
+from .modes import put_on_rig
 from .settling import settle, shown
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.08
@@ -82,6 +83,7 @@ def add(
     turn: float = 0.0,
     keyed: str = "KEEP",
     tolerance: float = KEPT,
+    mode: str = "LIVE",
 ) -> Added:
     """Put IK on limbs, of one rig or several; raises `Refused`, and then nothing is done.
 
@@ -90,7 +92,8 @@ def add(
     hand below turns with the target. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's
     ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
     Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
-    looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not.
+    looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
+    their ``RIG``, or the add-on (``LIVE``).
     """
     plans = _plans(context, requests, knee, tip, turn)
     frames = _frames_kept(plans, controls) if keyed == "KEEP" else []
@@ -106,6 +109,8 @@ def add(
     if frames:
         lasts = [plan.last for plan in plans if plan.request.target is None]
         warnings = fit_ik_to_fk(context, lasts, frames, tolerance, stays=True)
+    if mode == "RIG":
+        warnings += put_on_rig(context, [(plan.ob, plan.name) for plan in plans])
     return Added([plan.last for plan in plans], len(frames), warnings)
 
 

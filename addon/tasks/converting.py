@@ -44,7 +44,7 @@ from .fitting import Fit, fit, keep
 from .keeping import frames_of
 from .keyed_parts import part_of_ik
 from .matching import Stances, match, see_shown
-from .modes import to_rig
+from .modes import put_on_rig
 from .over_frames import fit_over_frames
 from .pole_switch import switch_pole
 from .removing import remove
@@ -148,7 +148,7 @@ def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[
     ob, name = plan.solvers.last.id_data, plan.solvers.last.name
     warnings = _make(context, plan.solvers, plan.found)
     if mode == "RIG":
-        warnings += _put_on_rig(context, ob, name)
+        warnings += put_on_rig(context, [(ob, name)])
     refresh(context)
     for each in plan.seen:
         warnings += _keep_still(context, ob.pose.bones[name], each, tolerance)
@@ -158,14 +158,6 @@ def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[
             Refused("'{bone}' may move in {actions}, not looked at: All Actions keeps it", bone=name, actions=names)
         )
     return warnings
-
-
-def _put_on_rig(context: Context, ob: ArmatureObject, name: str) -> list[Refused]:
-    try:
-        to_rig(context, [ob.pose.bones[name]])
-    except Refused as why:
-        return [Refused("The limb is Live for now: {why}", why=why.translated)]
-    return []
 
 
 def _concerned(solvers: Solvers) -> list[PoseBone]:

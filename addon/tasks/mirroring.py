@@ -15,14 +15,14 @@ from ..limb.follow import Follow, follow_of, matrix_of, write
 from ..limb.moving import Move, check_apart, move
 from ..limb.settings import CHOICES, GROUP, SLIDERS
 from ..limb.sides import axes_kept, keep_side
-from ..limb.storage import align, bones_of_limb, is_limb, make_limb, make_slider, segments_of
+from ..limb.storage import align, bones_of_limb, is_limb, make_limb, make_slider, mode_of, segments_of
 from ..limb.tips import foot_of, mark_tip
 from ..limb.whole import wholly
 from ..limb.words import Refused
 from . import feet
 from .checking import check
 from .controls import Control, is_control, make_controls, make_empty
-from .modes import rebuild_mechanisms
+from .modes import put_on_rig, rebuild_mechanisms
 
 NEAR = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""
@@ -56,11 +56,18 @@ def other_of(last: PoseBone) -> PoseBone:
     return other
 
 
+class Mirrored(NamedTuple):
+    """Rigs with the names of both last bones, and warnings."""
+
+    pairs: list[tuple[ArmatureObject, str, str]]
+    warnings: list[Refused]
+
+
 @wholly
-def mirror(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureObject, str, str]]:
+def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     """Give the other side of limbs their settings, and targets and poles that are posed as the mirror image of theirs;
-    limbs and controls are made where there are none. Returns rigs with the names of both last bones. New limbs are
-    live. Raises `Refused` before anything is done."""
+    limbs and controls are made where there are none. New limbs are on the
+    rig where the first ones are. Raises `Refused` before anything is done."""
     pairs = [Pair(last.id_data, last.name, (other := other_of(last)).name, _across(last, other)) for last in lasts]
     depsgraph = context.evaluated_depsgraph_get()
     images: list[Image] = []
@@ -83,7 +90,9 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[ArmatureOb
         feet.follow_alike(other, its_settings.foot)
         rebuild_mechanisms(context, [other])
         tag(pair.ob.pose.bones[pair.other])
-    return [pair[:3] for pair in pairs]
+    bones = [(pair, pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]) for pair in pairs]
+    live = [(pair.ob, pair.other) for pair, last, other in bones if mode_of(last) == "RIG" and mode_of(other) == "LIVE"]
+    return Mirrored([pair[:3] for pair in pairs], put_on_rig(context, live) if live else [])
 
 
 class Settings(NamedTuple):

@@ -43,6 +43,16 @@ def _build(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> lis
     return [each for each, before, after in zip(named, specs, now, strict=True) if differs(before, after)]
 
 
+def put_on_rig(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> list[Refused]:
+    """Give limbs that were just made, by rig and last bone's name, a mechanism; where that can't be, they stay live,
+    and a warning says why."""
+    try:
+        to_rig(context, [ob.pose.bones[name] for ob, name in named])
+    except Refused as why:
+        return [Refused("The limb is Live for now: {why}", why=why.translated)]
+    return []
+
+
 @wholly
 def to_live(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Take the mechanisms of limbs away. Raises `Refused`."""

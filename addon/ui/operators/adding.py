@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import pi
 from typing import Any
 
@@ -14,11 +13,10 @@ from ...limb.follow import follow_of
 from ...limb.storage import chain_bones
 from ...limb.words import Refused, translated_text
 from ...tasks.adding import KEPT, Request, add
+from ...tasks.choosing import chosen
 from ...tasks.constraints import candidates
 from ...tasks.knees import bends_to
-from ...tasks.modes import to_rig
 from ...tasks.removing import remove
-from ..choosing import chosen
 from ..finding import convertible, selected_limbs
 from ..preferences import CONTROLS, KNEE, preference
 from .base import LimbOperator, PoseOperator
@@ -114,18 +112,15 @@ class POSE_OT_planar_ik_add(PoseOperator):
         return {"CANCELLED"}
 
     def act(self, context: Context) -> None:
-        """Add, put on the rig, and go on with the targets."""
+        """Add, and go on with the targets."""
         limbs, goals, skipped = chosen(context, 0 if self.bones == "AUTO" else int(self.bones))
         target, pole = [*goals, None, None][:2]
         requests = [Request(last, segments, target, pole, self.plane) for last, segments in limbs]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
-        added = add(context, requests, **options, turn=turn, keyed=self.keyed, tolerance=self.tolerance)
-        names = [(last.id_data, last.name) for last in added.lasts]
+        added = add(context, requests, **options, turn=turn, keyed=self.keyed, tolerance=self.tolerance, mode=self.mode)
         self.warn(*added.warnings)
-        if self.mode == "RIG":
-            put_on_rig(self, context, names)
         live.refresh(context)
-        lasts = [ob.pose.bones[name] for ob, name in names]
+        lasts = added.lasts
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
         kept = translated_text(", kept {frames} frames", frames=added.kept) if added.kept else ""
         if skipped:
@@ -145,14 +140,6 @@ def own_ik(context: Context) -> str:
     if "rig_id" not in ob.data or not candidates(ob):
         return ""
     return "SELECTED" if convertible([*(context.selected_pose_bones or ())]) else "ALL"
-
-
-def put_on_rig(operator: PoseOperator, context: Context, names: Sequence[tuple[Any, str]]) -> None:
-    """Have rigs pose limbs; where one can't, say why the add-on does."""
-    try:
-        to_rig(context, [ob.pose.bones[name] for ob, name in names])
-    except Refused as why:
-        operator.warn(Refused("The limb is Live for now: {why}", why=why.translated))
 
 
 class POSE_OT_planar_ik_remove(LimbOperator):

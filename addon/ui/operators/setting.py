@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from math import pi
 from typing import Any
 
 import bpy
 from bpy.props import EnumProperty, FloatProperty
-from bpy.types import Context, Event, Object, PoseBone
+from bpy.types import Context, Event, PoseBone
 
 from ... import live
 from ...blender.animation import stop
-from ...blender.dependencies import BoneRef, Dependencies
 from ...blender.editing import unkeyed_kept
 from ...blender.keying import key_automatically
-from ...blender.types import bones_of, path_to_custom, tag, view_layer_of
-from ...limb.settings import MADE_FOR_LIMB, SLIDER
-from ...limb.storage import chain_bones, choices_of, has_slider, limb_constraint_of, read_slider
-from ...limb.words import Refused, translated_text
+from ...blender.types import path_to_custom, tag
+from ...limb.settings import SLIDER
+from ...limb.storage import choices_of, has_slider, read_slider
+from ...limb.words import translated_text
 from ...tasks.bending import make_poles, make_targets, set_plane
-from ...tasks.controls import is_control
-from ...tasks.defining import set_followed
 from ...tasks.feet import foot_follows, set_feet
+from ...tasks.following import follow, pickable
 from ...tasks.modes import rebuild_mechanisms
 from ...tasks.setting import set_choice, set_slider
 from ..finding import limb_meant, limbs_meant, selected_limbs
@@ -158,19 +155,6 @@ def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]
     return _shown
 
 
-def pickable(context: Context, lasts: Sequence[PoseBone]) -> Iterator[BoneRef]:
-    """The bones of the limbs' rigs, then the objects of the view layer: but not what moves with the limbs."""
-    dependencies = Dependencies()
-    lines = {last: {bone.name for bone in chain_bones(last)} for last in lasts}
-    rigs = dict.fromkeys(last.id_data for last in lasts)
-    layer: Any = view_layer_of(context)
-    bones = [(ob, bone.name) for ob in rigs for bone in bones_of(ob)]
-    bones = [each for each in bones if MADE_FOR_LIMB not in each[0].data.bones[each[1]] or is_control(*each)]
-    for carrier in (*bones, *((ob, "") for ob in layer.objects if ob not in rigs)):
-        if not any(dependencies.moves_with(carrier, last.id_data, chain) for last, chain in lines.items()):
-            yield carrier
-
-
 class POSE_OT_planar_ik_pick(LimbOperator):
     """Choose what the selected limbs follow, from a list of bones and objects; with its first entry a control is made
     where the limb is now"""
@@ -198,19 +182,9 @@ class POSE_OT_planar_ik_pick(LimbOperator):
             select_if_shown(context, made)
         else:
             name, bone = self.goal.split("\n")
-            ob = next((ob for ob in bpy.data.objects if ob.name_full == name), None)
-            follow(context, lasts, self.part, (ob, bone))
+            ob: Any = next((ob for ob in bpy.data.objects if ob.name_full == name), None)
+            follow(context, lasts, "target" if self.part == "TARGET" else "pole_target", (ob, bone))
         live.refresh(context)
-
-
-def follow(context: Context, lasts: Sequence[PoseBone], part: str, goal: tuple[Object | None, str]) -> None:
-    """Have limbs follow something as their target or pole; raises `Refused`."""
-    if goal not in [*pickable(context, lasts)]:
-        raise Refused("Pick something that does not move with the limb")
-    for last in lasts:
-        constraint, name = limb_constraint_of(last), "target" if part == "TARGET" else "pole_target"
-        setattr(constraint, f"{name.removesuffix('target')}subtarget", goal[1])
-        set_followed(last, name, goal[0])  # and with it all that follows
 
 
 CLASSES = (POSE_OT_planar_ik_flip, POSE_OT_planar_ik_set, POSE_OT_planar_ik_pick)

@@ -10,12 +10,10 @@ from bpy.types import Context, Event
 
 from ... import live
 from ...blender.types import scene_of
-from ...limb.storage import mode_of
 from ...limb.words import Refused, translated_text
 from ...tasks.mirroring import mirror
 from ...tasks.snapping import snap_fk, snap_target, switch
 from ..finding import selected_limbs
-from .adding import put_on_rig
 from .base import LimbOperator
 from .selecting import select_if_shown
 
@@ -138,14 +136,11 @@ class POSE_OT_planar_ik_mirror(LimbOperator):
     bl_label = "Mirror Planar IK"
 
     def act(self, context: Context) -> None:
-        """Mirror, and put new limbs on the rig where the first ones are."""
-        found = mirror(context, selected_limbs(context))
-        bones = [(ob, ob.pose.bones[name], ob.pose.bones[other]) for ob, name, other in found]
-        new = [(ob, other.name) for ob, last, other in bones if mode_of(last) == "RIG" and mode_of(other) == "LIVE"]
-        if new:
-            put_on_rig(self, context, new)
+        """Mirror, and say how many."""
+        mirrored = mirror(context, selected_limbs(context))
+        self.warn(*mirrored.warnings)
         live.refresh(context)
-        self.tell("Mirrored {count} limbs", count=len(found))
+        self.tell("Mirrored {count} limbs", count=len(mirrored.pairs))
 
 
 CLASSES = (POSE_OT_planar_ik_switch, POSE_OT_planar_ik_snap_target, POSE_OT_planar_ik_snap_fk, POSE_OT_planar_ik_mirror)

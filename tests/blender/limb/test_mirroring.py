@@ -57,7 +57,7 @@ def test_the_other_side_is_the_mirror_image(add, mirror, solved, knee, controls,
         elif target:
             target.location += rigs.turn(rng).axis * 0.2
     for _ in range(2):  # the second time, there is one that follows what was made the first time
-        ((_, last, other),) = mirror(ob.pose.bones["shin.L"])
+        ((_, last, other),) = mirror(ob.pose.bones["shin.L"]).pairs
         assert (last, other) == ("shin.L", "shin.R")
         mirrored = ob.pose.bones["shin.R"].planar_ik
         assert (mirrored.flip, round(mirrored.softness, 6), mirrored.plane) == (True, 0.05, limb.plane)

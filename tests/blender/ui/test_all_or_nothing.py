@@ -246,7 +246,7 @@ def check(addon: Any, prepare: Callable[[], Any], run: Callable[[], Any]) -> Non
             before = snapshot()
         is_done = False
         with suppress(Broken, RuntimeError, TypeError), breaking(addon, at) as count:
-            is_done = run() in (None, {"FINISHED"})
+            is_done = run() != {"CANCELLED"}
         if is_done and count[0] < at:
             return
         found = differences(before, snapshot())

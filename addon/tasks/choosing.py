@@ -14,8 +14,8 @@ from ..limb.rest_geometry import rest_geometry
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of, tip_of
 from ..limb.words import Refused
-from ..tasks.checking import check
-from ..tasks.finding import Suggestion, is_limb_bone, limb_at, limbs_suggested
+from .checking import check
+from .finding import Suggestion, is_limb_bone, limb_at, limbs_suggested
 
 AT_TIP = 0.1
 """How far from a limb's tip what is meant as its target may begin, as a part of the limb's length."""
