@@ -18,7 +18,7 @@ from ..solver.limb import Plane, Settings, joints_of
 from ..solver.matrices import inverted
 from ..solver.ops import ARRAYS, FLOATS
 from ..solver.reference import Reference, reference
-from ..solver.triangle import bones, limited_range
+from ..solver.triangle import bones_of_lengths, limited_range
 from .follow import Follow, follow_of
 from .rest_geometry import IDENTITY, RestGeometry, is_zigzag, rest_geometry_of
 from .settings import SLIDERS, UNLIMITED, Slider
@@ -156,7 +156,7 @@ def range_of(lengths: Sequence[float], angles: Sequence[float], least: float, mo
     if cosines == (1.0, 0.0):
         return 0.0, inf
     if len(lengths) == 2:
-        near, far = limited_range(bones(lengths[0], lengths[1], FLOATS), *cosines, FLOATS)
+        near, far = limited_range(bones_of_lengths(lengths[0], lengths[1], FLOATS), *cosines, FLOATS)
     else:
         kind = is_zigzag(angles)
         near, far = range_of_groups(lengths, [half_of(angle) for angle in angles], kind, *cosines)
