@@ -24,7 +24,7 @@ from ..blender.types import ArmatureObject, scene_of, split_path, takes_bones
 from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, limbs_of
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from ..live import refresh
 from ..tasks.removing import remove
 from .frames import shot, step_apart
@@ -58,7 +58,7 @@ class Plain(NamedTuple):
 
 def bake_for_game(
     context: Context, lasts: list[PoseBone], request: Request, method: Method
-) -> Generator[float, None, tuple[list[LimbTrajectory], list[Refused]]]:
+) -> Generator[float, None, tuple[list[LimbTrajectory], list[Message]]]:
     """Bake whole rigs; what limbs did, and notes on what was left out."""
     objects: list[Any] = list(dict.fromkeys(last.id_data for last in lasts))
     bones = {ob: _bones_for_game(ob) for ob in objects}
@@ -104,7 +104,7 @@ def bake_for_game(
         writer.show(context)
     refresh(context)
     left_out = "The scale of '{bone}' in '{object}' is left out: games get it at 1"
-    return trajectories, [Refused(left_out, bone=name, object=rig.object.name) for rig in plain for name in rig.scaled]
+    return trajectories, [Message(left_out, bone=name, object=rig.object.name) for rig in plain for name in rig.scaled]
 
 
 def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:

@@ -15,7 +15,7 @@ from ..blender.transaction import all_or_nothing
 from ..blender.types import scene_of
 from ..limb.storage import group_of, mode_of, path_to_influence
 from ..limb.whole import concerned
-from ..limb.words import Refused
+from ..limb.words import Message
 from ..live import refresh
 from ..tasks.removing import remove
 from .driven import driver_of_influence, influence_outside
@@ -57,7 +57,7 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
 
 
 def _steps(
-    context: Context, request: Request, lasts: list[PoseBone], notes: list[Refused]
+    context: Context, request: Request, lasts: list[PoseBone], notes: list[Message]
 ) -> Generator[float, None, Report]:
     modes = [mode_of(last) for last in lasts]
     names = [(last.id_data.name, last.name) for last in lasts]
@@ -69,9 +69,9 @@ def _steps(
     else:
         driven = [last.name for last in lasts if driver_of_influence(last) and not request.remove]
         trajectories, keys = yield from _bake(context, lasts, request, method)
-        notes += [Refused(MUTED, bone=name) for name in driven]
+        notes += [Message(MUTED, bone=name) for name in driven]
     sheared = [trajectory.last.name for trajectory in trajectories if trajectory.is_sheared and not request.for_game]
-    notes += [Refused(SHEARED, bone=name) for name in sheared]
+    notes += [Message(SHEARED, bone=name) for name in sheared]
     rows = zip(names, modes, trajectories, keys, strict=True)
     limbs = [_baked(request, method, name, mode, trajectory, kept) for name, mode, trajectory, kept in rows]
     unreached = np.any([trajectory.is_missed(request.max_miss) for trajectory in trajectories], axis=0)

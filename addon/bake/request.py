@@ -12,7 +12,7 @@ from ..blender.animation import animated_paths, drivers_of
 from ..blender.rotation import SIZES
 from ..blender.types import path_to_bone
 from ..limb.storage import bones_of_limb
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from ..tasks.checking import check_editable
 from ..tasks.over_frames import check_keys
 from ..tasks.status import check as check_target
@@ -64,7 +64,7 @@ class Report(NamedTuple):
 
     frames: Sequence[float]
     limbs: list[Baked]
-    notes: list[Refused]
+    notes: list[Message]
     unreached: int
 
     @property
@@ -83,13 +83,13 @@ class Report(NamedTuple):
         return max((limb.miss for limb in self.limbs if limb.miss is not None), default=0.0)
 
     @property
-    def sentence(self) -> Refused:
+    def sentence(self) -> Message:
         """What became of it, in one sentence."""
         values: dict[str, Any] = {"frames": len(self.frames), "limbs": len(self.limbs), "keys": self.keys}
         if not self.unreached:
-            return Refused("Baked {frames} frames of {limbs} limbs, {keys} keys: every IK frame on target", **values)
+            return Message("Baked {frames} frames of {limbs} limbs, {keys} keys: every IK frame on target", **values)
         values |= {"unreached": self.unreached, "worst": f"{self.worst:.2g}"}
-        return Refused(
+        return Message(
             "Baked {frames} frames of {limbs} limbs: {unreached} frames off target, by {worst} at most", **values
         )
 
@@ -107,7 +107,7 @@ def frames_between(start: float, end: float, step: float = 1.0) -> list[float]:
     return frames if frames[-1] > end - 1e-6 else [*frames, end]
 
 
-def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
+def check(request: Request) -> tuple[list[PoseBone], list[Message]]:
     """The limbs that can be baked, and notes on those that have nothing to follow. Raises `Refused`."""
     if not request.lasts or not len(request.frames):
         raise Refused(NO_LIMB)
@@ -118,17 +118,19 @@ def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
         check_keys(ob)
         moved[ob] = animated_paths(ob), {curve.data_path for curve in drivers_of(ob) if not curve.mute}
     chosen: list[PoseBone] = []
-    notes: list[Refused] = []
+    notes: list[Message] = []
+    refusal: Refused | None = None
     for last in request.lasts:
         try:
             check_target(last)
         except Refused as why:
-            notes.append(why)
+            notes.append(why.message)
+            refusal = why
             continue
         _check_limb(last, request, *moved[last.id_data])
         chosen.append(last)
-    if not chosen:
-        raise notes[0]
+    if refusal and not chosen:
+        raise refusal
     return chosen, notes
 
 

@@ -15,7 +15,7 @@ from ..limb.rest_geometry import RestGeometry, hinge_axis, rest_geometry
 from ..limb.storage import chain_bones, limbs_of, make_limb
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from .checking import check, check_followed
 from .controls import Control, is_aligned, make_controls, make_empty
 from .feet import set_feet
@@ -69,7 +69,7 @@ class Added(NamedTuple):
 
     lasts: list[PoseBone]
     kept: int
-    warnings: list[Refused]
+    warnings: list[Message]
 
 
 @wholly
@@ -98,7 +98,7 @@ def add(
     plans = _plans(context, requests, knee, tip, turn)
     frames = _frames_kept(plans, controls) if keyed == "KEEP" else []
     stands = [shown(context, request.last, request.segments) for request in requests]
-    warnings: list[Refused] = []
+    warnings: list[Message] = []
     feet = _feet(context, plans) if foot else {}
     follows = followed_by(context, plans, controls, foot)
     for plan, follow in zip(plans, follows, strict=True):

@@ -13,7 +13,7 @@ from ..limb.follow import matrix_of
 from ..limb.rest_geometry import rest_geometry
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of, tip_of
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from .checking import check
 from .finding import Suggestion, is_limb_bone, limb_at, limbs_suggested
 
@@ -31,7 +31,7 @@ class Chosen(NamedTuple):
 
     limbs: list[Suggestion]
     goals: list[BoneRef]
-    skipped: list[tuple[str, Refused]]
+    skipped: list[tuple[str, Message]]
 
 
 def chosen(context: Context, count: int = 0) -> Chosen:
@@ -57,6 +57,7 @@ def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
     """Those of several limbs that IK can be put on; raises `Refused` if that is none."""
     taken: dict[PoseBone, PoseBone] = {}
     done = Chosen([], [], [])
+    refusal: Refused | None = None
     dependencies = Dependencies()
     for last, segments in limbs:
         try:
@@ -65,12 +66,13 @@ def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
             if shared := next((bone for bone in chain if bone in taken), None):
                 raise Refused("It shares bones with {last}", last=taken[shared].name)
         except Refused as why:
-            done.skipped.append((last.name, why))
+            done.skipped.append((last.name, why.message))
+            refusal = refusal or why
             continue
         taken |= dict.fromkeys(chain, last)
         done.limbs.append((last, segments))
-    if not done.limbs:
-        raise done.skipped[0][1]
+    if not done.limbs and refusal:
+        raise refusal
     return done
 
 

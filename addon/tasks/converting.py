@@ -25,7 +25,7 @@ from ..limb.settings import GROUP, SLIDER, WAS
 from ..limb.solving import limbs_now
 from ..limb.storage import is_converted, make_limb, mode_of
 from ..limb.whole import wholly
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
 from ..solver.matrices import applied
@@ -67,7 +67,7 @@ class Converted(NamedTuple):
 
     lasts: list[tuple[ArmatureObject, str]]
     refused: list[Refused]
-    warnings: list[Refused]
+    warnings: list[Message]
 
 
 class Seen(NamedTuple):
@@ -144,7 +144,7 @@ def _planned(context: Context, owner: PoseBone, all_actions: bool) -> Plan:
     return Plan(solvers, found, seen, [action.name for action in others if action not in others_seen])
 
 
-def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[Refused]:
+def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[Message]:
     ob, name = plan.solvers.last.id_data, plan.solvers.last.name
     warnings = _make(context, plan.solvers, plan.found)
     if mode == "RIG":
@@ -155,7 +155,7 @@ def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[
     if plan.left_out:
         names = ", ".join(f"'{action}'" for action in plan.left_out)
         warnings.append(
-            Refused("'{bone}' may move in {actions}, not looked at: All Actions keeps it", bone=name, actions=names)
+            Message("'{bone}' may move in {actions}, not looked at: All Actions keeps it", bone=name, actions=names)
         )
     return warnings
 
@@ -183,10 +183,10 @@ def _seen(context: Context, solvers: Solvers, action: Any) -> Seen:
     return seen._replace(frames=frames)
 
 
-def _keep_still(context: Context, last: PoseBone, seen: Seen, tolerance: float) -> list[Refused]:
+def _keep_still(context: Context, last: PoseBone, seen: Seen, tolerance: float) -> list[Message]:
     """Give a limb keys of swivel, flip and ankle where it would else move from where it was seen. Raises `Refused` if
     it still does by more than a tolerance."""
-    warnings: list[Refused] = []
+    warnings: list[Message] = []
     with using_action(last.id_data, seen.action):
         off, frame = _off(context, last, seen)
         if off > MOVED and seen.frames:
@@ -201,7 +201,7 @@ def _keep_still(context: Context, last: PoseBone, seen: Seen, tolerance: float) 
             **values,
         )
     if off > MOVED:
-        warnings.append(Refused("'{bone}' moves by {moved} of its length in frame {frame}", **values))
+        warnings.append(Message("'{bone}' moves by {moved} of its length in frame {frame}", **values))
     return warnings
 
 
@@ -234,7 +234,7 @@ def _shown(context: Context, last: PoseBone) -> Array:
 # what becomes of it
 
 
-def _make(context: Context, solvers: Solvers, found: Fit) -> list[Refused]:
+def _make(context: Context, solvers: Solvers, found: Fit) -> list[Message]:
     """Make the limb, live; what is otherwise than the constraint had it."""
     last, is_poled = solvers.last, solvers.acting == solvers.poled  # which is muted next
     with unkeyed_kept(context, [last.id_data]), frame_held():
@@ -278,7 +278,7 @@ def _take(solvers: Solvers) -> None:
     move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
 
 
-def _limit(solvers: Solvers) -> list[Refused]:
+def _limit(solvers: Solvers) -> list[Message]:
     """Carry the knee's IK limits over, if it has them about the one axis that it bends about; say so of all others."""
     last = solvers.last
     axes = [(bone, axis) for bone in solvers.bones for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}")]
@@ -289,7 +289,7 @@ def _limit(solvers: Solvers) -> list[Refused]:
     (bone, axis), *others = limited
     along = float(shape.normals[1]["xyz".index(axis)])
     if others or bone != last or abs(along) < 1.0 - STRETCHED or len(solvers.segments) > 2:
-        return [Refused("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
+        return [Message("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
     side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
     ends = [shape.angles[0] - shape.angles[1] - side * getattr(last, f"ik_{end}_{axis}") for end in ("min", "max")]
     limits = last[GROUP]
@@ -298,18 +298,18 @@ def _limit(solvers: Solvers) -> list[Refused]:
     return []
 
 
-def _told(solvers: Solvers) -> list[Refused]:
+def _told(solvers: Solvers) -> list[Message]:
     """What is otherwise than the constraint had it."""
     last, warnings = solvers.last, []
     influence = float(last[SLIDER["influence"].key])
     if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
         warnings.append(
-            Refused("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name)
+            Message("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name)
         )
     if _stretches(solvers):
-        warnings.append(Refused("Within reach, the bones of '{bone}' keep their lengths now", bone=last.name))
+        warnings.append(Message("Within reach, the bones of '{bone}' keep their lengths now", bone=last.name))
     if solvers.poled and is_animated(last.id_data, solvers.poled.path_from_id("pole_angle")):
         warnings.append(
-            Refused("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name)
+            Message("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name)
         )
     return warnings

@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 from ..blender.animation import keyed_range
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import split_path
-from ..limb.words import Refused
+from ..limb.words import Message
 from .keyed_parts import part_of_ik
 from .matching import Matched, match, see_fk
 from .over_frames import Progress, fit_over_frames
@@ -43,7 +43,7 @@ def fit_ik_to_fk(
     tolerance: float,
     progress: Progress | None = None,
     stays: bool = False,
-) -> list[Refused]:
+) -> list[Message]:
     """Give what limbs follow, flip, swivel and ankle keys, so that IK shows the bones' own pose in each of these
     frames: see `fit_over_frames`. Returns warnings."""
     names = [(last.id_data, last.name) for last in lasts]

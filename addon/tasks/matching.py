@@ -21,7 +21,7 @@ from ..limb.solving import LimbsNow, carry_of, limbs_now, solve
 from ..limb.storage import bones_of_limb, by_rig, has_slider, limbs_of, read_slider, write_slider
 from ..limb.table import Limb, joints_in
 from ..limb.tips import foot_of
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from ..solver.limb import joints_of, line_to, roll_to
 from ..solver.matrices import applied, inverted_all
 from ..solver.ops import FLOATS
@@ -60,7 +60,7 @@ class Matched(NamedTuple):
     """What was changed to show a pose in another way, and what to tell the person."""
 
     changes: list[Change]
-    warnings: list[Refused]
+    warnings: list[Message]
 
 
 def see_fk(context: Context, lasts: Sequence[PoseBone]) -> Stances:
@@ -143,7 +143,7 @@ def _look(context: Context, lasts: Sequence[PoseBone], stances: Stances, matched
             off = np.linalg.norm(applied(frame[None], wanted) - joints[row, : len(wanted)], axis=-1).max()
             if not off <= SHOWN * sum(limb.geometry.lengths) * np.linalg.norm(frame[:3, 1]):
                 matched.warnings.append(
-                    Refused("IK has not every pose of '{bone}': its joints are elsewhere", bone=last.name)
+                    Message("IK has not every pose of '{bone}': its joints are elsewhere", bone=last.name)
                 )
 
 
@@ -197,7 +197,7 @@ class Aim(NamedTuple):
 
     def warn(self, template: str) -> None:
         """Tell the person something of the limb."""
-        self.matched.warnings.append(Refused(template, bone=self.last.name))
+        self.matched.warnings.append(Message(template, bone=self.last.name))
 
 
 def _match(aim: Aim) -> list[Move]:

@@ -18,7 +18,7 @@ from ..limb.sides import axes_kept, keep_side
 from ..limb.storage import align, bones_of_limb, is_limb, make_limb, make_slider, mode_of, segments_of
 from ..limb.tips import foot_of, mark_tip
 from ..limb.whole import wholly
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from . import feet
 from .checking import check
 from .controls import Control, is_control, make_controls, make_empty
@@ -60,7 +60,7 @@ class Mirrored(NamedTuple):
     """Rigs with the names of both last bones, and warnings."""
 
     pairs: list[tuple[ArmatureObject, str, str]]
-    warnings: list[Refused]
+    warnings: list[Message]
 
 
 @wholly

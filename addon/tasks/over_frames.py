@@ -17,7 +17,7 @@ from ..blender.animation import set_at, value_at
 from ..blender.changes import full_path
 from ..blender.stepping import stepping, times_of
 from ..blender.types import scene_of
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from .matching import Matched
 from .thinning import Thinned, thinned
 
@@ -59,7 +59,7 @@ def fit_over_frames(
     tolerance: float = 0.0,
     progress: Progress | None = None,
     stays: bool = False,
-) -> list[Refused]:
+) -> list[Message]:
     """Take a step in each of these frames, and key what it changed in any; then this frame shows what the keys say, or
     ``stays`` as it is. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of their limb.
     Returns warnings. Raises `Refused`, and then nothing has changed."""
@@ -92,12 +92,12 @@ def _sampled(
     parts: Sequence[Part],
     step: Callable[[int], Matched],
     progress: Progress | None,
-) -> tuple[dict[Channel, Array], list[Refused]]:
+) -> tuple[dict[Channel, Array], list[Message]]:
     """The values over frames (frames, numbers) of those channels that steps change in any frame, and warnings."""
     start = {channel: value_at(channel.object, channel.path) for channel in channels}
     rows: dict[Channel, list[Any]] = {channel: [] for channel in channels}
     changed: set[Channel] = set()
-    warnings: dict[str, Refused] = {}
+    warnings: dict[str, Message] = {}
     try:
         with stepping(context) as show_frame:
             for i, frame in enumerate(frames):

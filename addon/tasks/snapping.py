@@ -17,7 +17,7 @@ from ..limb.settings import SLIDER
 from ..limb.solving import limbs_now, scaled_bones, scales_of, solve
 from ..limb.storage import bones_of_limb, by_rig, read_slider, write_slider
 from ..limb.whole import wholly
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from . import feet
 from .keeping import fit_ik_to_fk
 from .keyed_parts import part_of_fk
@@ -38,7 +38,7 @@ def snap_target(
     frames: Sequence[float] | None = None,
     progress: Progress | None = None,
     tolerance: float = 0.0,
-) -> list[Refused]:
+) -> list[Message]:
     """Move targets and poles, and set flip and swivel, so that IK shows the bones' own pose: here and now, or in each
     of these frames with keys. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of the
     limb. Returns warnings."""
@@ -55,7 +55,7 @@ def snap_fk(
     frames: Sequence[float] | None = None,
     progress: Progress | None = None,
     tolerance: float = 0.0,
-) -> list[Refused]:
+) -> list[Message]:
     """Give the limbs' bones, and the feet that turn with their targets, what IK shows, as their own. Returns
     warnings."""
     check_snap(context, lasts, to_fk)
@@ -66,7 +66,7 @@ def snap_fk(
     return fit_over_frames(context, frames, [part_of_fk(last) for last in lasts], step, tolerance, progress)
 
 
-def _snapped_here(context: Context, matched: Matched) -> list[Refused]:
+def _snapped_here(context: Context, matched: Matched) -> list[Message]:
     key_changes(context, matched.changes)
     return matched.warnings
 
@@ -130,7 +130,7 @@ class Switched(NamedTuple):
 
     to: str
     select: list[tuple[Any, str]]
-    warnings: list[Refused]
+    warnings: list[Message]
 
 
 @wholly

@@ -106,7 +106,7 @@ def problem_of(last: PoseBone) -> Status | None:
     try:
         check_whole(last)
     except Refused as why:
-        return _invalid(why.template, **why.values)
+        return _invalid(why.message.template, **why.message.values)
     follow = follow_of(last)
     if is_foot_gone(last):
         return _invalid(FOOT_GONE, bone=last.name)

@@ -11,7 +11,7 @@ from bpy.types import Context, Event, PoseBone
 from ... import live
 from ...limb.follow import follow_of
 from ...limb.storage import chain_bones
-from ...limb.words import Refused, translated_text
+from ...limb.words import Message, translated_text
 from ...tasks.adding import KEPT, Request, add
 from ...tasks.choosing import chosen
 from ...tasks.constraints import candidates
@@ -129,12 +129,12 @@ class POSE_OT_planar_ik_add(PoseOperator):
         kept = translated_text(", kept {frames} frames", frames=added.kept) if added.kept else ""
         if skipped:
             why = "; ".join(f"{name}: {why.translated}" for name, why in skipped)
-            self.warn(Refused("Added {count}{kept}; skipped {why}", count=len(lasts), kept=kept, why=why))
+            self.warn(Message("Added {count}{kept}; skipped {why}", count=len(lasts), kept=kept, why=why))
         elif len(lasts) > 1:
-            self.tell("Added IK to {bones}{kept}", bones=", ".join(last.name for last in lasts), kept=kept)
+            self.inform("Added IK to {bones}{kept}", bones=", ".join(last.name for last in lasts), kept=kept)
         else:
             bones, way = ", ".join(bone.name for bone in chain_bones(lasts[0])), bends_to(lasts[0], turn)
-            self.tell("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(way), kept=kept)
+            self.inform("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(way), kept=kept)
 
 
 def own_ik(context: Context) -> str:
@@ -161,11 +161,11 @@ class POSE_OT_planar_ik_remove(LimbOperator):
         names = [(last.id_data, last.name) for last in lasts]
         kept = remove(context, [ob.pose.bones[name] for ob, name in names])
         if kept:
-            self.warn(Refused("Kept {names}: something uses or animates it", names=", ".join(kept)))
+            self.warn(Message("Kept {names}: something uses or animates it", names=", ".join(kept)))
         live.refresh(context)
         if context.active_pose_bone is None or not context.selected_pose_bones:
             select_if_shown(context, names)
-        self.tell("Removed IK from {count} limbs", count=len(names))
+        self.inform("Removed IK from {count} limbs", count=len(names))
 
 
 CLASSES = (POSE_OT_planar_ik_add, POSE_OT_planar_ik_remove)

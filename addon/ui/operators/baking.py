@@ -117,7 +117,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         """Go on, unless Esc was pressed."""
         if event.type == "ESC" and event.value == "PRESS":
             self.cancel(context)
-            self.tell("Cancelled: nothing was baked")
+            self.inform("Cancelled: nothing was baked")
             return {"CANCELLED"}
         return self._go_on(context, SLICE) if event.type == "TIMER" else {"RUNNING_MODAL"}
 

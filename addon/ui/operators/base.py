@@ -9,7 +9,7 @@ from bpy.types import Context, Operator
 
 from ...blender.transaction import all_or_nothing
 from ...blender.types import view_layer_of
-from ...limb.words import Refused, translated_text
+from ...limb.words import Message, Refused, translated_text
 from ..finding import concerned_in, limbs_meant, selected_limbs
 
 log = logging.getLogger("planar_ik")
@@ -54,7 +54,7 @@ class PoseOperator(Operator):
 
     def refuse(self, why: Refused) -> set[OperatorReturnItems]:
         """Report why nothing was done."""
-        self.report({"ERROR"}, why.translated)
+        self.report({"ERROR"}, why.message.translated)
         return {"CANCELLED"}
 
     def fail(self, error: Exception) -> set[OperatorReturnItems]:
@@ -67,11 +67,11 @@ class PoseOperator(Operator):
         )
         return {"CANCELLED"}
 
-    def tell(self, template: str, **values: Any) -> None:
+    def inform(self, template: str, **values: Any) -> None:
         """Report what was done."""
         self.report({"INFO"}, translated_text(template, **values))
 
-    def warn(self, *warnings: Refused) -> None:
+    def warn(self, *warnings: Message) -> None:
         """Report what people should know of what was done."""
         for each in warnings:
             self.report({"WARNING"}, each.translated)

@@ -66,11 +66,11 @@ class POSE_OT_planar_ik_convert(PoseOperator):
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Convert what can be, and name what can't."""
         done = convert(context, lasts, self.tolerance, self.mode, self.all_actions)
-        self.warn(*done.refused, *done.warnings)
+        self.warn(*(why.message for why in done.refused), *done.warnings)
         live.refresh(context)
         if not limbs_meant(context):
             select_if_shown(context, done.lasts)
-        self.tell("Converted {count} of {all} limbs", count=len(done.lasts), all=len(lasts))
+        self.inform("Converted {count} of {all} limbs", count=len(done.lasts), all=len(lasts))
 
     def _lasts(self, context: Context) -> list[PoseBone]:
         ob: Any = context.object
@@ -117,7 +117,7 @@ class POSE_OT_planar_ik_unconvert(LimbOperator):
         live.refresh(context)
         if context.active_pose_bone is None:
             select_if_shown(context, names)
-        self.tell("{count} limbs have Blender's IK again", count=len(names))
+        self.inform("{count} limbs have Blender's IK again", count=len(names))
 
 
 class _Mode(LimbOperator):
@@ -137,7 +137,7 @@ class _Mode(LimbOperator):
         """Change their mode."""
         (modes.to_rig if self._from == "LIVE" else modes.to_live)(context, lasts)
         live.refresh(context)
-        self.tell("{count} limbs on the rig" if self._from == "LIVE" else "{count} limbs live", count=len(lasts))
+        self.inform("{count} limbs on the rig" if self._from == "LIVE" else "{count} limbs live", count=len(lasts))
 
 
 class POSE_OT_planar_ik_to_rig(_Mode):

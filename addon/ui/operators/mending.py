@@ -54,7 +54,7 @@ def mends_for_adding(last: PoseBone, segments: tuple[int, ...]) -> tuple[str, li
     try:
         check(last, segments)
     except Refused as why:
-        return why.translated, [mend for mend in MENDS if mend.lower() == why.mend]
+        return why.message.translated, [mend for mend in MENDS if mend.lower() == why.mend]
     return "", []
 
 

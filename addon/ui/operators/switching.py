@@ -10,7 +10,7 @@ from bpy.types import Context, Event, PoseBone
 
 from ... import live
 from ...blender.types import scene_of
-from ...limb.words import Refused, translated_text
+from ...limb.words import Message, Refused, translated_text
 from ...tasks.mirroring import mirror
 from ...tasks.snapping import snap_fk, snap_target, switch
 from .base import LimbOperator
@@ -42,7 +42,7 @@ class POSE_OT_planar_ik_switch(LimbOperator):
         self.warn(*done.warnings)
         live.refresh(context)
         select_if_shown(context, done.select)
-        self.tell("{count} limbs in {to}", count=len(lasts), to=done.to)
+        self.inform("{count} limbs in {to}", count=len(lasts), to=done.to)
 
 
 class _Snap(LimbOperator):
@@ -62,7 +62,7 @@ class _Snap(LimbOperator):
         precision=4,
     )
 
-    _snap: ClassVar[Callable[..., list[Refused]]]
+    _snap: ClassVar[Callable[..., list[Message]]]
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
@@ -100,7 +100,7 @@ class _Snap(LimbOperator):
             manager.progress_end()
         self.warn(*warnings)
         live.refresh(context)
-        self.tell("Snapped {count} limbs in {frames} frames", count=len(lasts), frames=len(frames or [0]))
+        self.inform("Snapped {count} limbs in {frames} frames", count=len(lasts), frames=len(frames or [0]))
 
 
 def start_from_scene(operator: Any, context: Context) -> None:
@@ -138,7 +138,7 @@ class POSE_OT_planar_ik_mirror(LimbOperator):
         mirrored = mirror(context, lasts)
         self.warn(*mirrored.warnings)
         live.refresh(context)
-        self.tell("Mirrored {count} limbs", count=len(mirrored.pairs))
+        self.inform("Mirrored {count} limbs", count=len(mirrored.pairs))
 
 
 CLASSES = (POSE_OT_planar_ik_switch, POSE_OT_planar_ik_snap_target, POSE_OT_planar_ik_snap_fk, POSE_OT_planar_ik_mirror)
