@@ -6,7 +6,7 @@ from math import pi
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
-from bpy.types import Context, Event
+from bpy.types import Context, Event, PoseBone
 
 from ... import live
 from ...limb.follow import follow_of
@@ -111,9 +111,13 @@ class POSE_OT_planar_ik_add(PoseOperator):
         context.window_manager.popup_menu(draw, title=translated_text("This rig has IK of its own"))  # type: ignore[union-attr]
         return {"CANCELLED"}
 
-    def act(self, context: Context) -> None:
+    def checked(self, context: Context) -> Any:
+        """What IK can be added to, what it is to follow, and what is skipped."""
+        return chosen(context, 0 if self.bones == "AUTO" else int(self.bones))
+
+    def act(self, context: Context, subject: Any) -> None:
         """Add, and go on with the targets."""
-        limbs, goals, skipped = chosen(context, 0 if self.bones == "AUTO" else int(self.bones))
+        limbs, goals, skipped = subject
         target, pole = [*goals, None, None][:2]
         requests = [Request(last, segments, target, pole, self.plane) for last, segments in limbs]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
@@ -148,9 +152,13 @@ class POSE_OT_planar_ik_remove(LimbOperator):
     bl_idname = "pose.planar_ik_remove"
     bl_label = "Remove Planar IK"
 
-    def act(self, context: Context) -> None:
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The selected limbs, those that lack bones too."""
+        return selected_limbs(context, with_broken=True)
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Remove, and go on with the limbs."""
-        names = [(last.id_data, last.name) for last in selected_limbs(context, with_broken=True)]
+        names = [(last.id_data, last.name) for last in lasts]
         kept = remove(context, [ob.pose.bones[name] for ob, name in names])
         if kept:
             self.warn(Message("Kept {names}: something uses or animates it", names=", ".join(kept)))

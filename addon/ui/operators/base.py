@@ -10,7 +10,7 @@ from bpy.types import Context, Operator
 from ...blender.transaction import all_or_nothing
 from ...blender.types import view_layer_of
 from ...limb.words import Message, Refused, translated_text
-from ..finding import concerned_in, limbs_meant
+from ..finding import concerned_in, limbs_meant, selected_limbs
 
 log = logging.getLogger("planar_ik")
 
@@ -35,16 +35,21 @@ class PoseOperator(Operator):
         """Do it, or say why not: whatever is raised, nothing is changed."""
         view_layer_of(context).update()  # after an undo, as for Adjust Last Operation, Blender evaluates only later
         try:
+            subject = self.checked(context)  # before any copies are made: to take these back takes time
             with all_or_nothing(context, concerned_in(context)):
-                self.act(context)
+                self.act(context, subject)
         except Refused as why:
             return self.refuse(why)
         except Exception as error:  # noqa: BLE001  # raised, Blender would take it for done, with an undo step
             return self.fail(error)
         return {"FINISHED"}
 
-    def act(self, context: Context) -> None:
-        """What the operator does; raises `Refused`."""
+    def checked(self, context: Context) -> Any:
+        """What it is to be done to. Changes nothing; raises `Refused` if there is nothing."""
+        raise NotImplementedError
+
+    def act(self, context: Context, subject: Any) -> None:
+        """What the operator does, to what was checked; raises `Refused`."""
         raise NotImplementedError
 
     def refuse(self, why: Refused) -> set[OperatorReturnItems]:
@@ -82,3 +87,7 @@ class LimbOperator(PoseOperator):
             cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
             return False
         return True
+
+    def checked(self, context: Context) -> Any:
+        """The selected limbs, by their last bones."""
+        return selected_limbs(context)

@@ -56,11 +56,15 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             return False
         return True
 
-    def act(self, context: Context) -> None:
-        """Convert what can be, and name what can't."""
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The bones with IK constraints that are meant."""
         lasts = self._lasts(context)
         if not lasts:
             raise Refused("There is no IK constraint of two bones here: select such a bone, or choose All")
+        return lasts
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Convert what can be, and name what can't."""
         done = convert(context, lasts, self.tolerance, self.mode, self.all_actions)
         self.warn(*(why.message for why in done.refused), *done.warnings)
         live.refresh(context)
@@ -98,13 +102,17 @@ class POSE_OT_planar_ik_unconvert(LimbOperator):
             return True
         return super().poll(context)
 
-    def act(self, context: Context) -> None:
-        """Give the constraints back."""
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The limbs meant that were converted."""
         ob = rig_in_view(context)
         found = limbs_of(ob) if self.which == "ALL" and ob else selected_limbs(context, with_broken=True)
         lasts = [last for last in found if is_converted(last)]
         if not lasts:
             raise Refused("This limb was not converted: Remove takes its IK away")
+        return lasts
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Give the constraints back."""
         names = unconvert(context, lasts)
         live.refresh(context)
         if context.active_pose_bone is None:
@@ -116,13 +124,17 @@ class _Mode(LimbOperator):
     _from: ClassVar[str]
     _already: ClassVar[str]
 
-    def act(self, context: Context) -> None:
-        """Change those limbs that are in the other mode."""
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The selected limbs that are in the other mode."""
         lasts = [last for last in selected_limbs(context) if mode_of(last) == self._from]
         if not lasts:
             raise Refused(self._already)
         if self._from == "RIG" and not is_live(scene_of(context)):
             raise Refused("Live is off in this scene: switch it on, then make the limb live")
+        return lasts
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Change their mode."""
         (modes.to_rig if self._from == "LIVE" else modes.to_live)(context, lasts)
         live.refresh(context)
         self.inform("{count} limbs on the rig" if self._from == "LIVE" else "{count} limbs live", count=len(lasts))
@@ -152,11 +164,15 @@ class POSE_OT_planar_ik_rebuild(LimbOperator):
     bl_idname = "pose.planar_ik_rebuild"
     bl_label = "Rebuild"
 
-    def act(self, context: Context) -> None:
-        """Rebuild those that have a mechanism, and what else their rigs have to be rebuilt."""
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The selected limbs that have a mechanism."""
         lasts = [last for last in selected_limbs(context) if mode_of(last) == "RIG"]
         if not lasts:
             raise Refused("The selected limbs are live: there is nothing to rebuild")
+        return lasts
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Rebuild these, and what else of their rigs has to be rebuilt."""
         modes.rebuild(context, [*dict.fromkeys([*lasts, *modes.unfit(lasts)])])
         live.refresh(context)
 

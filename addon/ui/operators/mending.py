@@ -120,8 +120,8 @@ class POSE_OT_planar_ik_mend(PoseOperator):
         cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
         return False
 
-    def act(self, context: Context) -> None:
-        """Mend every selected limb that this helps."""
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The selected limbs that this helps."""
         lasts = limbs_meant(context)
         left = _left(context) if self.way == "LEFT" else []
         helped = left + [last for last in lasts if self.way in mends_for(last)]
@@ -130,6 +130,10 @@ class POSE_OT_planar_ik_mend(PoseOperator):
             helped = [suggested[0]]
         if not helped:
             raise Refused("{what}: nothing of the kind is in the way", what=translated_text(MENDS[self.way]))
+        return helped
+
+    def act(self, context: Context, helped: list[PoseBone]) -> None:
+        """Mend each of them."""
         for ob, name in [(last.id_data, last.name) for last in helped]:
             ACTS[self.way](context, ob.pose.bones[name])
         live.refresh(context)

@@ -45,14 +45,18 @@ class POSE_OT_planar_ik_select(PoseOperator):
             return False
         return True
 
-    def act(self, context: Context) -> None:
-        """Select it, or say that there is none."""
+    def checked(self, context: Context) -> list[BoneRef]:
+        """The part, of all limbs meant."""
         lasts = self._lasts(context)
         parts = dict.fromkeys(part for last in lasts for part in find_parts(last, self.part))
         if not parts:
             part = next(label for value, label, _ in PARTS if value == self.part)
             raise Refused("The limb has no {part} to select", part=translated_text(part))
-        select(context, [*parts])
+        return [*parts]
+
+    def act(self, context: Context, parts: list[BoneRef]) -> None:
+        """Select it."""
+        select(context, parts)
 
     def _lasts(self, context: Context) -> list[PoseBone]:
         if self.bone:

@@ -22,7 +22,7 @@ from ...tasks.feet import foot_follows, set_feet
 from ...tasks.following import follow, pickable
 from ...tasks.modes import rebuild_mechanisms
 from ...tasks.setting import set_choice, set_slider
-from ..finding import limb_meant, limbs_meant, selected_limbs
+from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE
 from .base import LimbOperator
 from .selecting import PARTS, find_parts, select_if_shown
@@ -51,9 +51,9 @@ class POSE_OT_planar_ik_flip(LimbOperator):
     bl_idname = "pose.planar_ik_flip"
     bl_label = "Flip Knee"
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Flip, with keys as Auto Keying wants them."""
-        for last in selected_limbs(context):
+        for last in lasts:
             set_slider(last, "flip", not read_slider(last, "flip"))
             key_automatically(context, last.id_data, [path_to_custom(last.name, SLIDER["flip"].key)], last.name)
         live.refresh(context)
@@ -108,9 +108,8 @@ class POSE_OT_planar_ik_set(LimbOperator):
         for name in NUMBERS.get(self.what, ("plane",) if self.what == "PLANE" else ()):
             layout.prop(self, name)
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Set it, of every selected limb."""
-        lasts = selected_limbs(context)
         feature = SLIDER.get(self.what.partition("_")[2].lower())
         if self.what == "PLANE":
             set_plane(context, lasts, self.plane)
@@ -172,9 +171,8 @@ class POSE_OT_planar_ik_pick(LimbOperator):
         manager.invoke_search_popup(self)
         return {"RUNNING_MODAL"}
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Check that every selected limb can follow it, then let them."""
-        lasts = selected_limbs(context)
         if self.goal == NEW:
             names = [(last.id_data, last.name) for last in lasts]
             (make_targets if self.part == "TARGET" else make_poles)(context, lasts)

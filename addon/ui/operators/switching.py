@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
-from bpy.types import Context, Event
+from bpy.types import Context, Event, PoseBone
 
 from ... import live
 from ...blender.types import scene_of
 from ...limb.words import Message, Refused, translated_text
 from ...tasks.mirroring import mirror
 from ...tasks.snapping import snap_fk, snap_target, switch
-from ..finding import selected_limbs
 from .base import LimbOperator
 from .selecting import select_if_shown
 
@@ -37,9 +36,8 @@ class POSE_OT_planar_ik_switch(LimbOperator):
     )
     insert_keys: BoolProperty(name="Insert Keys", description="Set keys though Auto Keying is off")
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Switch, and go on with what is animated next."""
-        lasts = selected_limbs(context)
         done = switch(context, lasts, None if self.to == "OTHER" else self.to, self.insert_keys)
         self.warn(*done.warnings)
         live.refresh(context)
@@ -82,9 +80,9 @@ class _Snap(LimbOperator):
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self, confirm_text="Snap")
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Snap this frame, or all of the range."""
-        lasts, frames = selected_limbs(context), None
+        frames = None
         if self.use_range:
             start_from_scene(self, context)
             if self.frame_end < self.frame_start:
@@ -135,9 +133,9 @@ class POSE_OT_planar_ik_mirror(LimbOperator):
     bl_idname = "pose.planar_ik_mirror"
     bl_label = "Mirror Planar IK"
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Mirror, and say how many."""
-        mirrored = mirror(context, selected_limbs(context))
+        mirrored = mirror(context, lasts)
         self.warn(*mirrored.warnings)
         live.refresh(context)
         self.inform("Mirrored {count} limbs", count=len(mirrored.pairs))
