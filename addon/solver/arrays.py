@@ -29,8 +29,8 @@ Formula = Callable[[Any], Sequence[Any]]
 def in_slabs(formula: Formula, arguments: Any, count: int) -> Array:
     """The ``count`` numbers that a formula returns for ``arguments``, as an array (..., count).
 
-    ``arguments`` is nested tuples of floats and arrays, which all broadcast to the shape that the rows have. What is not
-    defined comes out as a number that is not finite.
+    ``arguments`` is nested tuples of floats and arrays, which all broadcast to the shape that the rows have. What is
+    not defined comes out as a number that is not finite.
     """
     _have_freed_memory_kept()
     shapes: set[tuple[int, ...]] = set()
