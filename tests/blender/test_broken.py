@@ -8,8 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender import oracle, rigs
-from tests.blender.mechanism import legs
+from tests.blender import legs, oracle, rigs
 from tests.blender.mechanism.test_checking import BREAKING, edit
 
 FRAMES = (1, 2, 3)
@@ -64,7 +63,7 @@ def untrue(last):
 
 @pytest.mark.parametrize("change", [*BREAKING.values(), *MORE.values()], ids=[*BREAKING, *MORE])
 def test_what_is_seen_is_told_and_baked(addon, change):
-    last = legs.leg(addon, legs.EVERYTHING)
+    last = legs.rig_leg(addon, legs.EVERYTHING)
     ob = last.id_data
     target = last.planar_ik.target
     for frame, place in zip(FRAMES, PLACES, strict=True):

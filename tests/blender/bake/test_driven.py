@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.blender import rigs
-from tests.blender.bake.legs import FRAMES, bake, curves, seen, walker
+from tests.blender.legs import FRAMES, bake, curves, seen, walker
 from tests.blender.test_libraries import overridden, saved
 
 IN = range(4, 9)

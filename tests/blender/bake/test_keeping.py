@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.blender import rigs
-from tests.blender.bake.legs import FRAMES, LIMB, bake, curves, joints, seen, walker
+from tests.blender.legs import FRAMES, LIMB, bake, curves, joints, seen, walker
 
 IN = range(4, 9)
 """Frames that are baked, of all."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.blender import rigs
-from tests.blender.bake.legs import FRAMES, LIMB, bake, joints, seen, walker
+from tests.blender.legs import FRAMES, LIMB, bake, joints, seen, walker
 
 
 def plain(addon, ob, foot):

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from .rigging import drive, empty
+from tests.blender.rigs import drive, empty
 
 PATHS = ["location", '["Slider"]']
 

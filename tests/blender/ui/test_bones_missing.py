@@ -9,8 +9,7 @@ from contextlib import suppress
 import bpy
 import pytest
 
-from tests.blender import rigs
-from tests.blender.live import legs
+from tests.blender import legs, rigs
 
 from .conftest import call, select
 
@@ -26,7 +25,7 @@ SETTINGS = {"plane": "HINGE", "max_angle": 2.0, "stretch": 0.5, "softness": 0.1,
 def broken(addon, mode, count):
     """A limb of so many bones whose upper ones are gone, with another limb beside it."""
     ob = rigs.random_limb(random.Random(count), count=count)
-    other = legs.leg("other")
+    other = legs.live_leg("other")
     rigs.activate(ob)
     select("lower")
     assert not call("add", mode=mode, bones=str(count))
