@@ -244,21 +244,32 @@ def check_undriven(last: PoseBone, *names: str) -> None:
             )
 
 
-def rig_slider(last: PoseBone) -> tuple[str, str] | None:
-    """The bone and the name of the slider by which the rig itself switches a limb between FK and IK, as Rigify's do:
-    other bones copy the limb as far as that says."""
+class RigSlider(NamedTuple):
+    """The slider by which a rig itself switches a limb between FK and IK: the bone that has it, and its name; and the
+    bone that copies the limb as far as that says, with the name of the constraint."""
+
+    bone: str
+    name: str
+    copying: str
+    constraint: str
+
+
+def rig_slider(last: PoseBone) -> RigSlider | None:
+    """The slider by which the rig itself switches a limb between FK and IK, as Rigify's do."""
     rig = last.id_data
     driven = {curve.data_path: curve for curve in drivers_of(rig) if curve.data_path.endswith(".influence")}
+    if not driven:
+        return None
     copies = [
-        constraint
+        (bone, constraint)
         for bone in rig.pose.bones
         for constraint in bone.constraints
         if getattr(constraint, "target", None) == rig and getattr(constraint, "subtarget", "") == last.name
     ]
-    for constraint in copies:
+    for copying, constraint in copies:
         curve = driven.get(constraint.path_from_id("influence"))
         for variable in curve.driver.variables if curve else ():
             bone, path = split_path(variable.targets[0].data_path)
             if path.startswith("[") and path != f'["{SLIDER["influence"].key}"]':
-                return bone, path.strip("[]\"'")
+                return RigSlider(bone, path.strip("[]\"'"), copying.name, constraint.name)
     return None

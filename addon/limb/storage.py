@@ -132,12 +132,18 @@ def drop_limb(bone: PoseBone) -> None:
             del bone[key]
 
 
+ANGLE_STEP = 1000
+"""The step with which a field moves as Blender's own rotations do: ten degrees a click, in hundredths."""
+
+
 def make_slider(bone: PoseBone, slider: Slider) -> None:
     """Give a bone the custom property of a setting that animates."""
     bone[slider.key] = slider.default
     shown: dict[str, Any] = {"description": slider.description, "default": slider.default}
     if slider.limits:
         shown |= {"min": slider.limits[0], "max": slider.limits[1], "subtype": slider.subtype}
+    if slider.subtype == "ANGLE":
+        shown["step"] = ANGLE_STEP
     owner: Any = bone  # the stubs say that this gives nothing
     owner.id_properties_ui(slider.key).update(**shown)
     bone.property_overridable_library_set(f'["{slider.key}"]', True)

@@ -47,18 +47,24 @@ class Status(NamedTuple):
     is_ik: bool = True
 
     @property
+    def is_eased(self) -> bool:
+        """Whether softness keeps the tip off a target in reach."""
+        return self.template == EASED
+
+    @property
     def message(self) -> str:
         """The sentence in English, with distances in scene units."""
         values = {name: f"{value:.3g}" if isinstance(value, float) else value for name, value in self.values.items()}
         return self.template.format(**values)
 
 
+EASED = "Eased, {distance}"
 SENTENCES = {
     Reach.REACHED: "On target",
-    Reach.TOO_FAR: "{distance} short: the target is too far",
-    Reach.TOO_NEAR: "{distance} off: the target is too near",
+    Reach.TOO_FAR: "{distance} too far",
+    Reach.TOO_NEAR: "{distance} too near",
     Reach.LIMITED: "{distance} off: the knee is at its limit",
-    Reach.OFF_PLANE: "The target is {distance} beside the hinge",
+    Reach.OFF_PLANE: "{distance} beside the hinge",
 }
 OFF = "In FK, because Live is off in this scene"
 FOOT_GONE = "The foot or hand below '{bone}' is gone: rebuild the limb"
@@ -141,13 +147,11 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     if influence <= 0.0:
         return Status(reach, residual, "FK", {}, True, False)
     if influence < 1.0:
-        return Status(
-            reach, residual, "{distance} from the target, between FK and IK", {"distance": residual}, False, False
-        )
+        return Status(reach, residual, "Blending, {distance}", {"distance": residual}, False, False)
     if residual <= slack:
         return Status(Reach.REACHED, residual, SENTENCES[Reach.REACHED], {})
     if reach == Reach.REACHED:  # softness keeps it off
-        return Status(reach, residual, "{distance} short: softness eases it", {"distance": residual})
+        return Status(reach, residual, EASED, {"distance": residual})
     return Status(reach, residual, SENTENCES.get(reach, MOVED), {"distance": residual})
 
 

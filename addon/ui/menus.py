@@ -19,7 +19,7 @@ def applying(context: Context) -> list[Any]:
     """The operators that make sense with what is selected."""
     lasts, ob = limbs_meant(context), context.object
     modes = {mode_of(last) for last in lasts}
-    given: list[tuple[bool, Any]] = [
+    choices: list[tuple[bool, Any]] = [
         (bool(lasts), (*switching.CLASSES, setting.POSE_OT_planar_ik_flip, adding.POSE_OT_planar_ik_remove)),
         (not lasts and context.mode == "POSE", adding.CLASSES[:1]),
         ("LIVE" in modes, converting.CLASSES[:1]),
@@ -28,7 +28,7 @@ def applying(context: Context) -> list[Any]:
         (any(map(is_converted, lasts)), converting.CLASSES[4:]),
         (bool(limbs_in_view(context)), baking.CLASSES),
     ]
-    return [cls for applies, classes in given if applies for cls in classes]
+    return [cls for applies, classes in choices if applies for cls in classes]
 
 
 class VIEW3D_MT_planar_ik_pie(Menu):
@@ -44,8 +44,8 @@ class VIEW3D_MT_planar_ik_pie(Menu):
         pie.operator("pose.planar_ik_snap_fk", icon="SNAP_OFF")
         pie.operator("pose.planar_ik_switch", icon="ARROW_LEFTRIGHT")
         pie.operator("pose.planar_ik_flip", icon="MOD_MIRROR")
-        pie.operator("pose.planar_ik_select", text="Select Target", icon="EMPTY_AXIS").part = "TARGET"
-        pie.operator("pose.planar_ik_select", text="Select FK Bones", icon="BONE_DATA").part = "LIMB"
+        pie.operator("pose.planar_ik_select", text="Select Target", icon="EMPTY_AXIS").role = "TARGET"
+        pie.operator("pose.planar_ik_select", text="Select FK Bones", icon="BONE_DATA").role = "LIMB"
         pie.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
         pie.operator("pose.planar_ik_bake", text="Bake Planar IK…", icon="KEY_HLT")
 

@@ -47,7 +47,7 @@ def picks_by_the_search(hand: Hand) -> Iterator[Any]:
     yield
     hand.picture("no-target")
     found: dict[str, Any] = {"without": limb().reach}
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_mend(way='TARGET')", 0.5)
+    yield from hand.hover_button("bpy.ops.pose.planar_ik_mend(repair='TARGET')", 0.5)
     yield from hand.key("LEFTMOUSE")
     yield
     found["made"] = [limb().reach, limb().subtarget]
@@ -55,7 +55,7 @@ def picks_by_the_search(hand: Hand) -> Iterator[Any]:
     limb().target = None
     bpy.ops.ed.undo_push(message="Unset the target")
     yield
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_pick(part='TARGET')", 0.5)
+    yield from hand.hover_button("bpy.ops.pose.planar_ik_pick(role='TARGET')", 0.5)
     yield from hand.key("LEFTMOUSE")
     yield from hand.write("somew")
     yield

@@ -10,7 +10,7 @@ from bpy.types import Context, Operator
 from ...blender.transaction import all_or_nothing
 from ...blender.types import view_layer_of
 from ...limb.words import Message, Refused, translated_text
-from ..finding import concerned_in, limbs_meant, selected_limbs
+from ..finding import concerned_in, limb_meant, limbs_meant, selected_limbs
 
 log = logging.getLogger("planar_ik")
 
@@ -83,7 +83,7 @@ class LimbOperator(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Where a limb is selected, by a bone of it or by what it follows."""
-        if context.mode not in {"POSE", "OBJECT"} or not limbs_meant(context):
+        if context.mode not in {"POSE", "OBJECT"} or not (limb_meant(context) or limbs_meant(context)):
             cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
             return False
         return True

@@ -209,8 +209,8 @@ def test_limb_of_an_empty_in_object_mode(addon: Any, biped: Any) -> None:
     assert addon("ui.finding").limb_meant(bpy.context).name == "shin.L"
     assert not call("switch", to="FK")
     assert bpy.data.objects["rig"].pose.bones["shin.L"].planar_ik.influence == 0.0
-    assert not call("select", part="LIMB")
+    assert not call("select", role="LIMB")
     assert bpy.context.mode == "POSE"
     assert {bone.name for bone in bpy.context.selected_pose_bones} == {"thigh.L", "shin.L"}
-    assert not call("select", part="TARGET")
+    assert not call("select", role="TARGET")
     assert bpy.context.mode == "OBJECT"

@@ -184,16 +184,14 @@ OPERATORS: dict[str, tuple[Callable[[str], Any], str, dict[str, Any]]] = {
     "to live": (leg, "to_live", {}),
     "to rig": (leg, "to_rig", {}),
     "set plane": (leg, "set", {"what": "PLANE", "plane": "POLE"}),
-    "set softness": (leg, "set", {"what": "ADD_SOFTNESS"}),
-    "set stretch": (leg, "set", {"what": "ADD_STRETCH"}),
     "drop stretch": (stretched, "set", {"what": "DROP_STRETCH"}),
     "set foot": (leg, "set", {"what": "FOOT"}),
     "set limits": (leg, "set", {"what": "LIMITS", "max_angle": 2.5}),
     "set stretch limit": (leg, "set", {"what": "STRETCH", "stretch_max": 3.0}),
-    "pick a new target": (leg, "pick", {"part": "TARGET", "goal": "\n"}),
-    "pick a new pole": (lambda mode: leg(mode, controls="EMPTIES"), "pick", {"part": "POLE", "goal": "\n"}),
-    "mend": (broken_up, "mend", {"way": "TARGET"}),
-    "select": (leg, "select", {"part": "LIMB"}),
+    "pick a new target": (leg, "pick", {"role": "TARGET", "followed": "\n"}),
+    "pick a new pole": (lambda mode: leg(mode, controls="EMPTIES"), "pick", {"role": "POLE", "followed": "\n"}),
+    "mend": (broken_up, "mend", {"repair": "TARGET"}),
+    "select": (leg, "select", {"role": "LIMB"}),
 }
 """What there is, what is called, and how."""
 

@@ -16,7 +16,7 @@ from .conftest import call, select
 CALLS = {
     "switch": {}, "snap_target": {}, "snap_fk": {"use_range": True, "frame_start": 1, "frame_end": 3}, "mirror": {},
     "to_rig": {}, "to_live": {}, "rebuild": {}, "flip": {}, "set": {"what": "PLANE", "plane": "HINGE"}, "bake": {},
-    "unconvert": {}, "add": {}, "mend": {"way": "REBUILD"},
+    "unconvert": {}, "add": {}, "mend": {"repair": "REBUILD"},
 }  # fmt: skip
 
 SETTINGS = {"plane": "HINGE", "max_angle": 2.0, "stretch": 0.5, "softness": 0.1, "pole_target": None, "swivel": 1.0}
@@ -51,7 +51,7 @@ def test_it_says_so(addon, mode, count, capfd):
     assert "missing" in limb.message
     panel, figure = addon("ui.panel"), addon("ui.overlay.figure")
     assert panel.VIEW3D_PT_planar_ik.poll(bpy.context)
-    assert panel.mends_for(last, limb.status) == ["LEFT"]
+    assert panel.repairs_for(last, limb.status) == ["LEFT"]
     assert figure.figure(last, bpy.context.evaluated_depsgraph_get()) == []
     assert legs.off(other) < 1e-5
     for name, options in CALLS.items():
@@ -64,7 +64,7 @@ def test_it_says_so(addon, mode, count, capfd):
         with suppress(addon("limb.words").Refused):
             setattr(limb, name, value)
     bpy.context.scene.frame_set(4)
-    assert not call("mend", way="LEFT")
+    assert not call("mend", repair="LEFT")
     assert not bpy.context.object.pose.bones["lower"].planar_ik.enabled
     assert not [bone for bone in bpy.context.object.data.bones if bone.name.startswith("MCH-")]
     assert "Traceback" not in capfd.readouterr().err

@@ -53,9 +53,9 @@ CASES: dict[str, tuple[Callable[[], Any], str, dict[str, Any], str]] = {
     "nothing to rebuild": (lambda: with_limb(mode="LIVE"), "rebuild", {}, ""),
     "never converted": (with_limb, "unconvert", {}, ""),
     "nothing to convert": (lambda: None, "convert", {}, ""),
-    "no pole": (lambda: with_limb(plane="FREE"), "select", {"part": "POLE"}, ""),
-    "nothing to mend": (with_limb, "mend", {"way": "REBUILD"}, ""),
-    "nothing to mute": (with_limb, "mend", {"way": "MUTE"}, ""),
+    "no pole": (lambda: with_limb(plane="FREE"), "select", {"role": "POLE"}, ""),
+    "nothing to mend": (with_limb, "mend", {"repair": "REBUILD"}, ""),
+    "nothing to mute": (with_limb, "mend", {"repair": "MUTE"}, ""),
     "range turned round": (with_limb, "snap_fk", {"use_range": True, "frame_start": 9, "frame_end": 2}, "9"),
     "bake turned round": (with_limb, "bake", {"range": "GIVEN", "frame_start": 9, "frame_end": 2}, "9"),
     "no foot": (lambda: (with_limb(), select("target_shin.L")), "set", {"what": "FOOT"}, None),
@@ -91,7 +91,7 @@ def test_polled_where_there_is_no_limb(biped: Any, name: str) -> None:
 def test_mends_what_add_refuses(biped: Any) -> None:
     constrained("LIMIT_ROTATION")
     assert call("add")
-    assert not call("mend", way="MUTE")
+    assert not call("mend", repair="MUTE")
     assert not call("add")
     assert bpy.context.object.pose.bones["shin.L"].planar_ik.reach == "REACHED"
 
@@ -105,7 +105,7 @@ def test_mends_a_limb_without_target(biped: Any, mode: str) -> None:
     ob = bpy.context.object
     assert ob.pose.bones["shin.L"].planar_ik.reach == "INVALID"
     select("shin.L")
-    assert not call("mend", way="TARGET")
+    assert not call("mend", repair="TARGET")
     assert ob.pose.bones["shin.L"].planar_ik.reach == "REACHED"
 
 
@@ -117,7 +117,7 @@ def test_mends_what_moves_a_limb(biped: Any, mode: str) -> None:
     limit.use_limit_x, limit.owner_space = True, "LOCAL"
     bpy.context.view_layer.update()
     assert ob.pose.bones["shin.L"].planar_ik.reach == "INVALID"
-    assert not call("mend", way="MUTE")
+    assert not call("mend", repair="MUTE")
     assert ob.pose.bones["shin.L"].planar_ik.reach == "REACHED"
     assert limit.mute
 
@@ -131,5 +131,5 @@ def test_mends_what_was_edited(biped: Any) -> None:
     select("shin.L")
     bpy.context.view_layer.update()
     assert ob.pose.bones["shin.L"].planar_ik.reach == "INVALID"
-    assert not call("mend", way="REBUILD")
+    assert not call("mend", repair="REBUILD")
     assert ob.pose.bones["shin.L"].planar_ik.reach == "REACHED"
