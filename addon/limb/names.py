@@ -60,16 +60,16 @@ _WHOLE = re.compile("(upper|lower)[._ -]?(arm|leg)|thigh|shin|calf|fore[._ -]?ar
 @lru_cache(10_000)
 def words(name: str) -> frozenset[str]:
     """The words of a name, in small letters, without numbers and what stands before a colon."""
-    found: set[str] = set()
+    words: set[str] = set()
     for word in _WORD.findall(name.rpartition(":")[2]):
         joined = _JOINED.fullmatch(word.lower())
-        found.update((word.lower(), joined[2]) if joined else (word.lower(),))
-    return frozenset(found)
+        words.update((word.lower(), joined[2]) if joined else (word.lower(),))
+    return frozenset(words)
 
 
-def says(name: str, *of: frozenset[str]) -> bool:
+def says(name: str, *vocabularies: frozenset[str]) -> bool:
     """Whether a name has a word of one of these kinds."""
-    return any(words(name) & kind for kind in of)
+    return any(words(name) & kind for kind in vocabularies)
 
 
 def is_trunk(name: str) -> bool:
@@ -97,11 +97,11 @@ def says_twist(name: str) -> bool:
     return any(word in name.lower() for word in ("twist", "roll"))
 
 
-def is_piece(name: str, of: str) -> bool:
+def is_piece(name: str, whole: str) -> bool:
     """Whether a bone is called as another piece of a bone: ``thigh.001`` of ``thigh``, ``upperleg02`` of
     ``upperleg01``."""
-    stem, whole = stem_of(name), stem_of(of)
-    return stem == whole and name != of and (of.lower() == whole or bool(_WHOLE.fullmatch(whole)))
+    stem, whole = stem_of(name), stem_of(whole)
+    return stem == whole and name != whole and (whole.lower() == whole or bool(_WHOLE.fullmatch(whole)))
 
 
 def stem_of(name: str) -> str:

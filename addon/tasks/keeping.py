@@ -31,8 +31,8 @@ def frames_of(carriers: Iterable[BoneRef]) -> list[int]:
     names: dict[object, set[str]] = {}
     for ob, bone in carriers:
         names.setdefault(ob, set()).add(bone)
-    found = [keyed_range(ob, lambda path, of=of: split_path(path)[0] in of) for ob, of in names.items()]  # type: ignore[misc]
-    ends = [each for each in found if each]
+    ranges = [keyed_range(ob, lambda path, of_ob=of_ob: split_path(path)[0] in of_ob) for ob, of_ob in names.items()]  # type: ignore[misc]
+    ends = [range_ for range_ in ranges if range_]
     return [*range(floor(min(a for a, _ in ends)), ceil(max(b for _, b in ends)) + 1)] if ends else []
 
 

@@ -37,18 +37,20 @@ SET = ("flip", "swivel", "ankle")
 def part_of_ik(last: PoseBone, moves_controls: bool = True) -> Part:
     """What IK follows and is set to; maybe the sliders only."""
     ob, name, follow = last.id_data, last.name, follow_of(last)
-    channels = [Channel.of(ob, name, f'["{SLIDER[each].key}"]') for each in SET if has_slider(last, each)]
-    turned = None
+    channels = [
+        Channel.of(ob, name, f'["{SLIDER[slider_name].key}"]') for slider_name in SET if has_slider(last, slider_name)
+    ]
+    rotation = None
     if moves_controls:
         channels.append(Channel.of(follow.target, follow.subtarget, "location"))
         if feet.foot_follows(last):
-            turned = Channel.of(
+            rotation = Channel.of(
                 follow.target, follow.subtarget, rotation_channel(_owner(follow.pairs[0]).rotation_mode)
             )
-            channels.append(turned)
+            channels.append(rotation)
         if is_pole_movable(last):
             channels.append(Channel.of(follow.pole, follow.pole_subtarget, "location"))
-    record = _IKRecord(last, follow, channels, turned)
+    record = _IKRecord(last, follow, channels, rotation)
     return Part(channels, record.record, record.points)
 
 
@@ -60,11 +62,11 @@ def _owner(followed: tuple[Any, str]) -> Any:
 class _IKRecord:
     """Frame by frame, what a limb is solved from besides the channels that get keys."""
 
-    def __init__(self, last: PoseBone, follow: Follow, channels: Sequence[Channel], turned: Channel | None) -> None:
+    def __init__(self, last: PoseBone, follow: Follow, channels: Sequence[Channel], rotation: Channel | None) -> None:
         self._ob, self._last, self._follow = last.id_data, last.name, follow
         self._table = table_of(last.id_data, [last])
         self._size = sum(self._table.limbs[0].geometry.lengths)
-        self._turned = turned
+        self._rotation = rotation
         self._frames: list[Array] = []
         self._sliders: list[list[float]] = []
         self._places: tuple[list[Any], list[Any]] = ([], [])  # of target and pole: seen, and by the slope of location
@@ -87,13 +89,13 @@ class _IKRecord:
     def points(self, values: dict[Channel, Array]) -> list[Array]:
         """Knees and tip in the limb's frame, and where the foot points."""
         into = inverted_all(np.array(self._frames))
-        found = {slider.name: np.array(row) for slider, row in zip(SLIDERS, np.array(self._sliders).T, strict=True)}
+        sliders = {slider.name: np.array(row) for slider, row in zip(SLIDERS, np.array(self._sliders).T, strict=True)}
         for name in SET:
             path = Channel.of(self._ob, self._last, f'["{SLIDER[name].key}"]')
             if path in values:
-                found[name] = values[path][:, 0].astype(float)
-        found["influence"] = np.ones(len(into))
-        sliders = {name: row[:, None] for name, row in found.items()}
+                sliders[name] = values[path][:, 0].astype(float)
+        sliders["influence"] = np.ones(len(into))
+        sliders = {name: row[:, None] for name, row in sliders.items()}
         target, pole = (
             applied(into, self._seen(k, values))[:, None] if self._places[k] else np.full((len(into), 1, 3), np.nan)
             for k in range(2)
@@ -112,11 +114,11 @@ class _IKRecord:
         return moved
 
     def _foot(self, values: dict[Channel, Array]) -> list[Array]:
-        if self._turned is None or self._turned not in values:
+        if self._rotation is None or self._rotation not in values:
             return []
         mode = _owner(self._follow.pairs[0]).rotation_mode
         foot: Any = foot_of(self._ob.pose.bones[self._last])
-        return axes_of(mode, values[self._turned], foot.bone.length / self._size)
+        return axes_of(mode, values[self._rotation], foot.bone.length / self._size)
 
 
 def axes_of(mode: str, rows: Array, length: float) -> list[Array]:
@@ -130,24 +132,26 @@ def part_of_fk(last: PoseBone) -> Part:
     """The own channels of a limb's bones and of the foot that follows its target."""
     ob, bones = last.id_data, bones_of_limb(last)
     foot = foot_of(last) if feet.foot_follows(last) else None
-    turned = {bone.name: rotation_channel(bone.rotation_mode) for bone in (*bones, *filter(None, [foot]))}
-    channels = [Channel.of(ob, name, channel) for name, channel in turned.items()]
+    rotation_channels = {bone.name: rotation_channel(bone.rotation_mode) for bone in (*bones, *filter(None, [foot]))}
+    channels = [Channel.of(ob, name, channel) for name, channel in rotation_channels.items()]
     scaled = [Channel.of(ob, bone.name, "scale") for bone in scaled_bones(last)]
-    modes = {name: ob.pose.bones[name].rotation_mode for name in turned}
+    modes = {name: ob.pose.bones[name].rotation_mode for name in rotation_channels}
     table = table_of(ob, [last])
-    shape = table.limbs[0].geometry
-    of, size = row_of(reference_of([shape]), 0), sum(shape.lengths)
-    still = {name: getattr(ob.pose.bones[name], channel)[:] for name, channel in turned.items()}
+    geometry = table.limbs[0].geometry
+    reference, size = row_of(reference_of([geometry]), 0), sum(geometry.lengths)
+    still = {name: getattr(ob.pose.bones[name], channel)[:] for name, channel in rotation_channels.items()}
 
     def points(values: dict[Channel, Array]) -> list[Array]:
         count = len(next(iter(values.values())))
         rows = {
             name: values.get(Channel.of(ob, name, channel), np.tile(still[name], (count, 1)))
-            for name, channel in turned.items()
+            for name, channel in rotation_channels.items()
         }
-        turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in shape.names]
+        turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in geometry.names]
         stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
-        joints = [np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints_of(turns, of, stretch)]
+        joints = [
+            np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints_of(turns, reference, stretch)
+        ]
         if foot is not None:
             joints += axes_of(modes[foot.name], rows[foot.name], foot.bone.length / size)
         return joints

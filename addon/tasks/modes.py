@@ -40,7 +40,9 @@ def _build(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> lis
     specs = [spec_of(last) for last in lasts]
     build.build(context, [(last.id_data, spec, follow_of(last)) for last, spec in zip(lasts, specs, strict=True)])
     now = [spec_of(ob.pose.bones[name]) for ob, name in named]
-    return [each for each, before, after in zip(named, specs, now, strict=True) if differs(before, after)]
+    return [
+        rig_and_name for rig_and_name, before, after in zip(named, specs, now, strict=True) if differs(before, after)
+    ]
 
 
 def put_on_rig(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> list[Message]:

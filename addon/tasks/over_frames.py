@@ -63,23 +63,27 @@ def fit_over_frames(
     """Take a step in each of these frames, and key what it changed in any; then this frame shows what the keys say, or
     ``stays`` as it is. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of their limb.
     Returns warnings. Raises `Refused`, and then nothing has changed."""
-    channels = [*dict.fromkeys(channel for part in parts for channel in part.channels)]
+    channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     for ob in dict.fromkeys(channel.object for channel in channels):
         check_keys(ob)
     values, warnings = _sampled(context, frames, channels, parts, step, progress)
     times = times_of(scene_of(context), frames)
     writers: dict[Any, ActionWriter] = {}
-    written: set[Channel] = set()
-    for part in parts:
-        of_part = {each: values[each] for each in part.channels if each in values and each not in written}
+    channels_written: set[Channel] = set()
+    for keyed_part in parts:
+        of_part = {
+            channel: values[channel]
+            for channel in keyed_part.channels
+            if channel in values and channel not in channels_written
+        }
         if of_part:
-            thin = thinned(of_part, times, part.points, tolerance)
+            thin = thinned(of_part, times, keyed_part.points, tolerance)
             for channel, rows in of_part.items():
                 writer = writers.get(channel.object)
                 if writer is None:
                     writer = writers[channel.object] = ActionWriter(context, channel.object)
                 _write(writer, channel, times, rows, thin)
-            written.update(of_part)
+            channels_written.update(of_part)
     for writer in writers.values():
         (writer.restore if stays else writer.show)(context)
     return warnings
@@ -103,20 +107,20 @@ def _sampled(
             for i, frame in enumerate(frames):
                 show_frame(frame)
                 before = {channel: value_at(channel.object, channel.path) for channel in channels}
-                warnings |= {str(each): each for each in step(i).warnings}
+                warnings |= {str(message): message for message in step(i).warnings}
                 for channel, was in before.items():
                     now = value_at(channel.object, channel.path)
                     rows[channel].append(now)
                     if not np.allclose(now, was, rtol=UNCHANGED, atol=UNCHANGED):
                         changed.add(channel)
-                for part in parts:
-                    part.record()
+                for keyed_part in parts:
+                    keyed_part.record()
                 if progress:
                     progress((i + 1) / len(frames))
     finally:
         for channel, value in start.items():  # what has keys as well: it may be posed without them
             set_at(channel.object, channel.path, value)
-    return {each: _array(rows[each]) for each in channels if each in changed}, [*warnings.values()]
+    return {channel: _array(rows[channel]) for channel in channels if channel in changed}, [*warnings.values()]
 
 
 def _array(rows: list[Any]) -> Array:

@@ -100,17 +100,17 @@ def to_fk(context: Context, lasts: Sequence[PoseBone]) -> Matched:
     """Give the bones, and the feet that turn with targets, the solved rotations as their own in this frame, without
     keys."""
     snapped = Matched([], [])
-    turned = feet.turns_of_feet(context, lasts)
+    foot_turns = feet.turns_of_feet(context, lasts)
     for ob, limbs in by_rig(lasts).items():
         now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
-        found = solve(now.table, now.target, now.pole, now.sliders, now.own)
+        solution = solve(now.table, now.target, now.pole, now.sliders, now.own)
         for row, last in enumerate(limbs):
             for bone in scaled_bones(last):
                 snapped.changes.append(Change.of(ob, bone.name, "scale"))
-                bone.scale = scales_of(now.table.limbs[row], float(found.stretch[row]))
+                bone.scale = scales_of(now.table.limbs[row], float(solution.stretch[row]))
             for k, bone in enumerate(bones_of_limb(last)):
-                _turn(snapped, bone, tuple(found.turns[row, k]))
-    for foot, turn in turned:
+                _turn(snapped, bone, tuple(solution.turns[row, k]))
+    for foot, turn in foot_turns:
         _turn(snapped, foot, turn)
     view_layer_of(context).update()
     return snapped

@@ -49,7 +49,7 @@ class Status(NamedTuple):
     @property
     def message(self) -> str:
         """The sentence in English, with distances in scene units."""
-        values = {name: f"{each:.3g}" if isinstance(each, float) else each for name, each in self.values.items()}
+        values = {name: f"{value:.3g}" if isinstance(value, float) else value for name, value in self.values.items()}
         return self.template.format(**values)
 
 
@@ -94,10 +94,10 @@ def _judged(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph)
     is_off = [not is_live(scene) and mode_of(last) == "LIVE" for last in lasts]
     now.sliders["influence"][is_off] = 0.0
     measured, broken = measure(now), problems_of(lasts)
-    found = [_judge(last, broken[row], measured, row) for row, last in enumerate(lasts)]
+    judged = [_judge(last, broken[row], measured, row) for row, last in enumerate(lasts)]
     return [
-        each._replace(template=OFF) if off and each.reach != Reach.INVALID else each
-        for each, off in zip(found, is_off, strict=True)
+        status._replace(template=OFF) if off and status.reach != Reach.INVALID else status
+        for status, off in zip(judged, is_off, strict=True)
     ]
 
 
@@ -125,7 +125,7 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     off = float(np.linalg.norm(measured.tips[row] - measured.joints[row, -1]))
     influence = float(measured.influence[row])
     slack = ROUNDING * float(np.abs(measured.targets[row]).max()) + MISSED * measured.sizes[row]
-    reach = Reach(int(measured.found.reach[row]))
+    reach = Reach(int(measured.solution.reach[row]))
     if not np.isfinite([residual, off]).all():
         return _invalid(SIZELESS, bone=last.name)
     allowed = slack if influence in (0.0, 1.0) else slack + BLENDED * measured.sizes[row]
