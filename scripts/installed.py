@@ -49,8 +49,7 @@ def install() -> None:
 
 
 def _register_tree() -> None:
-    with suppress(ImportError):  # rooms that are still to be written
-        import_module("addon").register()
+    import_module("addon").register()
 
 
 def enable() -> None:

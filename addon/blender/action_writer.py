@@ -28,7 +28,7 @@ class ActionWriter:
     def __init__(self, context: Context, ob: Any, into_new: bool = False) -> None:
         self._now = time_now(context)
         self._unkeyed = _unkeyed(ob, self._now)
-        self._written: dict[str, Any] = {}
+        self._values_before: dict[str, Any] = {}
         self.object = ob
         data = ob.animation_data or ob.animation_data_create()
         if into_new and data.action:
@@ -51,7 +51,7 @@ class ActionWriter:
         """Replace the keys of a property from the first to the last of these times; ``values`` and ``slopes`` per frame
         are ``(times, numbers)``; ``is_stepped`` holds each value up to the next key. What counts before and after as
         well is kept there by a key on each side."""
-        now = np.atleast_1d(self._written.setdefault(path, value_at(self.object, path)))
+        now = np.atleast_1d(self._values_before.setdefault(path, value_at(self.object, path)))
         for index in range(values.shape[1]):
             curve = self._curve(path, index)
             if keeps_others:
@@ -62,7 +62,7 @@ class ActionWriter:
     def fold(self, path: str, times: Array, outside: Array, values: Array) -> None:
         """Let keys alone say a property: 0 from the first to the last of these times, and outside, at whole frames,
         these values. Steps from one value to another stay steps."""
-        self._written.setdefault(path, value_at(self.object, path))
+        self._values_before.setdefault(path, value_at(self.object, path))
         curve = self._curve(path, 0)
         curve.keyframe_points.clear()
         places, first = np.unique([*outside, times[0], times[-1]], return_index=True)
@@ -82,7 +82,7 @@ class ActionWriter:
         (first, before), (last, after) = self._beside(path, 0, times, now)
         old = self._curves.get((path, 0))
         goes_on = [key.interpolation for key in old.keyframe_points if key.co.x <= last] if old else []
-        self._written.setdefault(path, value_at(self.object, path))
+        self._values_before.setdefault(path, value_at(self.object, path))
         curve = self._curve(path, 0)
         places = np.array((first, times[0], times[-1], last))
         fcurves.write(curve, places, np.array((before, value, value, after)), "CONSTANT")
@@ -99,7 +99,7 @@ class ActionWriter:
     def show(self, context: Context) -> None:
         """Set what was written to what it is now, and what was posed without keys to what it was."""
         self.restore(context)
-        for path, before in self._written.items():
+        for path, before in self._values_before.items():
             numbers = [curve.evaluate(self._now) for i in range(4) if (curve := self._curves.get((path, i)))]
             set_at(self.object, path, numbers if isinstance(before, tuple) else type(before)(numbers[0]))
         self.object.update_tag()
@@ -108,7 +108,7 @@ class ActionWriter:
         """Set what was written, and what was posed without keys, to what it was."""
         if self._unkeyed:
             context.evaluated_depsgraph_get()
-        for path, value in {**self._unkeyed, **self._written}.items():
+        for path, value in {**self._unkeyed, **self._values_before}.items():
             set_at(self.object, path, value)
 
     @property

@@ -21,7 +21,7 @@ class Change(NamedTuple):
     group: str
 
     @classmethod
-    def of(cls, ob: Object, bone: str, path: str) -> Change:
+    def of_property(cls, ob: Object, bone: str, path: str) -> Change:
         """One of a bone's properties, or of an object's if no bone is named, that is going to be changed."""
         full = full_path(bone, path)
         return cls(ob, full, value_at(ob, full), bone)

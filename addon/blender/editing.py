@@ -199,7 +199,7 @@ class View:
                 _select(context, [ob])
                 _set_mode(context, ob, "OBJECT")
 
-    def restore_frame(self, context: Context) -> None:
+    def restore_frame(self) -> None:
         """Come back to the frame."""
         if _frame_of(self.scene) != self.frame:
             set_frame(self.scene, self.frame)

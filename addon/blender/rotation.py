@@ -41,8 +41,15 @@ class Angles(NamedTuple):
     select: Callable[[Any, Any, Any], Any]  # condition, if true, if false
 
 
-FLOATS = Angles(math.sqrt, math.sin, math.cos, math.atan2, round, lambda condition, yes, no: yes if condition else no)
-ARRAYS = Angles(np.sqrt, np.sin, np.cos, np.arctan2, np.round, np.where)
+FLOATS = Angles(
+    sqrt=math.sqrt,
+    sin=math.sin,
+    cos=math.cos,
+    atan2=math.atan2,
+    nearest=round,
+    select=lambda condition, yes, no: yes if condition else no,
+)
+ARRAYS = Angles(sqrt=np.sqrt, sin=np.sin, cos=np.cos, atan2=np.arctan2, nearest=np.round, select=np.where)
 
 
 def get_turn(bone: Any) -> Quaternion:

@@ -79,7 +79,7 @@ class Transaction:
         """Make all as it was."""
         try:
             self.view.leave_modes(context)
-            self.view.restore_frame(context)
+            self.view.restore_frame()
             actions = [self._actions_of(backup) for backup in self.backups]
             for backup in self.backups:
                 backup.restore_bones(context)

@@ -79,13 +79,13 @@ def _line(last: PoseBone, seen: list[Seen]) -> Line:
 def bake_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     """Bake limbs as the arguments say, and tell what became of them."""
     request = Request(
-        lasts,
-        frames_of(arguments),
-        arguments.tolerance,
-        arguments.remove,
-        arguments.purpose == "game",
-        arguments.new_action,
-        arguments.max_miss,
+        lasts=lasts,
+        frames=frames_of(arguments),
+        tolerance=arguments.tolerance,
+        remove=arguments.remove,
+        for_game=arguments.purpose == "game",
+        new_action=arguments.new_action,
+        max_miss=arguments.max_miss,
     )
     report = bake(bpy.context, request)
     for warning in report.warnings:

@@ -63,7 +63,7 @@ class Move(NamedTuple):
 
 def changes_of(moves: Sequence[Move]) -> list[Change]:
     """The channels that moves write, as they are now."""
-    return [Change.of(move.object, move.bone, path) for move in moves for path in move.paths]
+    return [Change.of_property(move.object, move.bone, path) for move in moves for path in move.paths]
 
 
 def move(context: Context, moves: Sequence[Move]) -> list[Change]:

@@ -179,9 +179,9 @@ def range_of(lengths: Sequence[float], angles: Sequence[float], least: float, mo
 
 
 def _single(row: int, batches: Sequence[Batch]) -> tuple[Plane, Reference, Settings]:
-    part = next(batch for batch in batches if isinstance(batch.rows, slice) or row in batch.rows)
-    within = row if isinstance(part.rows, slice) else part.rows.tolist().index(row)
-    return part.plane, row_of(part.reference, within), row_of(part.settings, within)
+    batch = next(batch for batch in batches if isinstance(batch.rows, slice) or row in batch.rows)
+    within = row if isinstance(batch.rows, slice) else batch.rows.tolist().index(row)
+    return batch.plane, row_of(batch.reference, within), row_of(batch.settings, within)
 
 
 def joints_in(table: Table, turns: Array, stretch: Array) -> Array:

@@ -37,19 +37,18 @@ SET = ("flip", "swivel", "ankle")
 def part_of_ik(last: PoseBone, moves_controls: bool = True) -> Part:
     """What IK follows and is set to; maybe the sliders only."""
     ob, name, follow = last.id_data, last.name, follow_of(last)
-    channels = [
-        Channel.of(ob, name, f'["{SLIDER[slider_name].key}"]') for slider_name in SET if has_slider(last, slider_name)
-    ]
+    sliders = [SLIDER[slider_name] for slider_name in SET if has_slider(last, slider_name)]
+    channels = [Channel.of_bone(ob, name, f'["{slider.key}"]') for slider in sliders]
     rotation = None
     if moves_controls:
-        channels.append(Channel.of(follow.target, follow.subtarget, "location"))
+        channels.append(Channel.of_bone(follow.target, follow.subtarget, "location"))
         if feet.foot_follows(last):
-            rotation = Channel.of(
+            rotation = Channel.of_bone(
                 follow.target, follow.subtarget, rotation_channel(_owner(follow.pairs[0]).rotation_mode)
             )
             channels.append(rotation)
         if is_pole_movable(last):
-            channels.append(Channel.of(follow.pole, follow.pole_subtarget, "location"))
+            channels.append(Channel.of_bone(follow.pole, follow.pole_subtarget, "location"))
     record = _IKRecord(last, follow, channels, rotation)
     return Part(channels, record.record, record.points)
 
@@ -91,7 +90,7 @@ class _IKRecord:
         into = inverted_all(np.array(self._frames))
         sliders = {slider.name: np.array(row) for slider, row in zip(SLIDERS, np.array(self._sliders).T, strict=True)}
         for name in SET:
-            path = Channel.of(self._ob, self._last, f'["{SLIDER[name].key}"]')
+            path = Channel.of_bone(self._ob, self._last, f'["{SLIDER[name].key}"]')
             if path in values:
                 sliders[name] = values[path][:, 0].astype(float)
         sliders["influence"] = np.ones(len(into))
@@ -107,7 +106,7 @@ class _IKRecord:
     def _seen(self, k: int, values: dict[Channel, Array]) -> Array:
         """Where the target (0) or the pole (1) is seen in the world."""
         places, slopes, locations = (np.array(column) for column in zip(*self._places[k], strict=True))
-        rows = values.get(Channel.of(*self._follow.pairs[k], "location"))
+        rows = values.get(Channel.of_bone(*self._follow.pairs[k], "location"))
         if rows is None:
             return places
         moved: Array = places + np.einsum("fij,fj->fi", slopes, rows - locations)
@@ -133,8 +132,8 @@ def part_of_fk(last: PoseBone) -> Part:
     ob, bones = last.id_data, bones_of_limb(last)
     foot = foot_of(last) if feet.foot_follows(last) else None
     rotation_channels = {bone.name: rotation_channel(bone.rotation_mode) for bone in (*bones, *filter(None, [foot]))}
-    channels = [Channel.of(ob, name, channel) for name, channel in rotation_channels.items()]
-    scaled = [Channel.of(ob, bone.name, "scale") for bone in scaled_bones(last)]
+    channels = [Channel.of_bone(ob, name, channel) for name, channel in rotation_channels.items()]
+    scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(last)]
     modes = {name: ob.pose.bones[name].rotation_mode for name in rotation_channels}
     table = table_of(ob, [last])
     geometry = table.limbs[0].geometry
@@ -144,7 +143,7 @@ def part_of_fk(last: PoseBone) -> Part:
     def points(values: dict[Channel, Array]) -> list[Array]:
         count = len(next(iter(values.values())))
         rows = {
-            name: values.get(Channel.of(ob, name, channel), np.tile(still[name], (count, 1)))
+            name: values.get(Channel.of_bone(ob, name, channel), np.tile(still[name], (count, 1)))
             for name, channel in rotation_channels.items()
         }
         turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in geometry.names]

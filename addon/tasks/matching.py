@@ -267,7 +267,7 @@ def _set(aim: Aim, name: str, value: Any) -> None:
     last: Any = aim.last
     if read_slider(last, name) != value:
         check_undriven(last, name)
-    aim.matched.changes.append(Change.of(last.id_data, last.name, f'["{SLIDER[name].key}"]'))
+    aim.matched.changes.append(Change.of_property(last.id_data, last.name, f'["{SLIDER[name].key}"]'))
     write_slider(last, name, value)
 
 

@@ -36,7 +36,7 @@ class Channel(NamedTuple):
     bone: str
 
     @classmethod
-    def of(cls, ob: Any, bone: str, path: str) -> Channel:
+    def of_bone(cls, ob: Any, bone: str, path: str) -> Channel:
         """A property of a bone, or of an object if no bone is named."""
         return cls(ob, full_path(bone, path), bone)
 

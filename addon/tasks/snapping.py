@@ -42,7 +42,7 @@ def snap_target(
     """Move targets and poles, and set flip and swivel, so that IK shows the bones' own pose: here and now, or in each
     of these frames with keys. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of the
     limb. Returns warnings."""
-    check_snap(context, lasts, to_target)
+    check_snap(lasts, to_target)
     if frames is not None:
         return fit_ik_to_fk(context, lasts, frames, tolerance, progress)
     return _snapped_here(context, to_target(context, lasts))
@@ -58,7 +58,7 @@ def snap_fk(
 ) -> list[Message]:
     """Give the limbs' bones, and the feet that turn with their targets, what IK shows, as their own. Returns
     warnings."""
-    check_snap(context, lasts, to_fk)
+    check_snap(lasts, to_fk)
     if frames is None:
         return _snapped_here(context, to_fk(context, lasts))
     names = [(last.id_data, last.name) for last in lasts]
@@ -71,7 +71,7 @@ def _snapped_here(context: Context, matched: Matched) -> list[Message]:
     return matched.warnings
 
 
-def check_snap(context: Context, lasts: Sequence[PoseBone], snap: Snap) -> None:
+def check_snap(lasts: Sequence[PoseBone], snap: Snap) -> None:
     """Refuse what can't be snapped."""
     for last in lasts:
         if slider := rig_slider(last):
@@ -106,7 +106,7 @@ def to_fk(context: Context, lasts: Sequence[PoseBone]) -> Matched:
         solution = solve(now.table, now.target, now.pole, now.sliders, now.own)
         for row, last in enumerate(limbs):
             for bone in scaled_bones(last):
-                snapped.changes.append(Change.of(ob, bone.name, "scale"))
+                snapped.changes.append(Change.of_property(ob, bone.name, "scale"))
                 bone.scale = scales_of(now.table.limbs[row], float(solution.stretch[row]))
             for k, bone in enumerate(bones_of_limb(last)):
                 _turn(snapped, bone, tuple(solution.turns[row, k]))
@@ -117,7 +117,7 @@ def to_fk(context: Context, lasts: Sequence[PoseBone]) -> Matched:
 
 
 def _turn(snapped: Matched, bone: PoseBone, turn: Any) -> None:
-    snapped.changes.append(Change.of(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)))
+    snapped.changes.append(Change.of_property(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)))
     set_turn(bone, turn)
     tag(bone)
 
@@ -140,8 +140,8 @@ def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, i
     if to is None:
         to = "FK" if lasts and read_slider(lasts[0], "influence") > 0.5 else "IK"
     snap: Snap = to_fk if to == "FK" else to_target
-    check_snap(context, lasts, snap)
-    switched = [Change.of(last.id_data, last.name, f'["{SLIDER["influence"].key}"]') for last in lasts]
+    check_snap(lasts, snap)
+    switched = [Change.of_property(last.id_data, last.name, f'["{SLIDER["influence"].key}"]') for last in lasts]
     changes, warnings = snap(context, lasts)
     for last in lasts:
         write_slider(last, "influence", to == "IK")

@@ -35,13 +35,13 @@ HEAD = (Vector((0.64, 0.0, 0.12)), Vector((0.30, 0.36, 0.27)))
 def legs() -> list[tuple[Leg, list[Vector]]]:
     """The six legs. Neighbours step in turn."""
     legs = []
-    for side, letter in ((1.0, "L"), (-1.0, "R")):
+    for sign, letter in ((1.0, "L"), (-1.0, "R")):
         for i, (name, x, y, degrees) in enumerate(HIPS):
-            out = Vector((cos(radians(degrees)), side * sin(radians(degrees)), 0.0))
-            joints = [Vector((x, side * y, -0.04))]
+            out = Vector((cos(radians(degrees)), sign * sin(radians(degrees)), 0.0))
+            joints = [Vector((x, sign * y, -0.04))]
             for ahead, up in (COXA, FEMUR, TIBIA):
                 joints.append(joints[-1] + ahead * out + Vector((0.0, 0.0, up)))
-            phase = 0.5 * ((i + (side < 0.0)) % 2)
+            phase = 0.5 * ((i + (sign < 0.0)) % 2)
             legs.append((Leg(f"{name}.{letter}", joints[-1].x, joints[-1].y, phase), joints))
     return legs
 

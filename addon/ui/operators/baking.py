@@ -165,8 +165,14 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             "PREVIEW": (scene.frame_preview_start, scene.frame_preview_end),
             "GIVEN": (self.frame_start, self.frame_end),
         }[self.range]
-        frames, tolerance = frames_between(start, end, self.step), 0.0 if self.for_game else self.tolerance
-        return Request(lasts, frames, tolerance, self.remove, self.for_game, self.new_action)
+        return Request(
+            lasts=lasts,
+            frames=frames_between(start, end, self.step),
+            tolerance=0.0 if self.for_game else self.tolerance,
+            remove=self.remove,
+            for_game=self.for_game,
+            new_action=self.new_action,
+        )
 
     def _told(self, context: Context, report: Report) -> Any:
         self.warn(*report.notes)

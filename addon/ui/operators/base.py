@@ -73,8 +73,8 @@ class PoseOperator(Operator):
 
     def warn(self, *warnings: Message) -> None:
         """Report what people should know of what was done."""
-        for each in warnings:
-            self.report({"WARNING"}, each.translated)
+        for message in warnings:
+            self.report({"WARNING"}, message.translated)
 
 
 class LimbOperator(PoseOperator):
