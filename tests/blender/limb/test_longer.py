@@ -243,7 +243,11 @@ def test_all_of_the_reach_is_shown_on_request(leg, addon):
     bpy.context.view_layer.update()
     depsgraph, figure = bpy.context.evaluated_depsgraph_get(), addon("ui.overlay.figure").figure
     assert not [each for each in figure(last, depsgraph) if each.role == "reach"]
-    rings = [each.points for each in figure(last, depsgraph, True) if each.role == "reach"]
+    rings = [
+        each.points
+        for each in figure(last, depsgraph, addon("ui.overlay.figure").View(has_reach=True))
+        if each.role == "reach"
+    ]
     root, length = rigs.place(last.id_data, "thigh.L"), sum(addon("limb.rest_geometry").rest_geometry_of(last).lengths)
     for ring, size in zip(rings, (1.0, last.planar_ik.stretch_max), strict=True):
         assert np.linalg.norm(ring - root, axis=1) == pytest.approx(size * length, rel=1e-5)
