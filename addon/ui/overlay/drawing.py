@@ -20,6 +20,8 @@ log = logging.getLogger("planar_ik")
 
 GPU: Any = gpu  # whose functions return nothing, say the stubs
 
+Colour = tuple[float, float, float, float]
+
 WIDTHS = {"pole": 1.5, "miss": 2.5, "reach": 2.0, "ghost": 2.0}
 COLOURS = {
     "miss": (0.95, 0.25, 0.2, 1.0),  # as the panel's dot of a target that is missed
@@ -38,6 +40,11 @@ _handles: list[Any] = []
 
 _logged: set[str] = set()
 """The errors that were logged, each once."""
+
+
+def faded(context: Context, colour: Colour) -> Colour:
+    """A colour as opaque as the preferences say."""
+    return (*colour[:3], colour[3] * preference(context, "overlay", 1.0))
 
 
 def strokes_of(context: Context) -> list[Stroke]:
@@ -82,7 +89,6 @@ def _draw_strokes(context: Context, strokes: list[Stroke]) -> None:
     region: Any = context.region
     shader.uniform_float("viewportSize", (region.width, region.height))
     scale = context.preferences.system.ui_scale  # type: ignore[union-attr]
-    opacity = preference(context, "overlay", 1.0)
     depth, blend = GPU.state.depth_test_get(), GPU.state.blend_get()
     GPU.state.depth_test_set("NONE")
     GPU.state.blend_set("ALPHA")
@@ -91,7 +97,7 @@ def _draw_strokes(context: Context, strokes: list[Stroke]) -> None:
             batch = batch_for_shader(shader, "LINE_STRIP", {"pos": points.tolist()})
             for width, colour in ((WIDTHS[role] + 2.0 * MARGIN, OUTLINE), (WIDTHS[role], COLOURS[role])):
                 shader.uniform_float("lineWidth", width * scale)
-                shader.uniform_float("color", (*colour[:3], colour[3] * opacity))
+                shader.uniform_float("color", faded(context, colour))
                 batch.draw(shader)
     finally:
         GPU.state.depth_test_set(depth)
