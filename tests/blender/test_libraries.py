@@ -83,7 +83,7 @@ def over_frames(ob):
 def test_an_animator_poses_keys_and_saves(library, tmp_path):
     (ob,) = overridden(library)
     holds(ob)
-    rigs.put(ob.pose.bones["target_shin.L"], Vector((0.1, -0.1, 0.2)))
+    rigs.put(ob.pose.bones["foot_ik.L"], Vector((0.1, -0.1, 0.2)))
     holds(ob)
     animate(ob)
     before = over_frames(ob)
