@@ -12,7 +12,7 @@ from ..blender.animation import animated_paths, drivers_of
 from ..blender.rotation import SIZES
 from ..blender.types import path_to_bone
 from ..limb.storage import bones_of_limb
-from ..limb.words import Message, Refused
+from ..limb.words import Message, Refused, frames_counted, limbs_counted
 from ..tasks.checking import check_editable
 from ..tasks.over_frames import check_keys
 from ..tasks.status import check as check_target
@@ -85,13 +85,12 @@ class Report(NamedTuple):
     @property
     def sentence(self) -> Message:
         """What became of it, in one sentence."""
-        values: dict[str, Any] = {"frames": len(self.frames), "limbs": len(self.limbs), "keys": self.keys}
+        values: dict[str, Any] = {"frames": frames_counted(len(self.frames)), "limbs": limbs_counted(len(self.limbs))}
+        values |= {"keys": self.keys}
         if not self.unreached:
-            return Message("Baked {frames} frames of {limbs} limbs, {keys} keys: every IK frame on target", **values)
-        values |= {"unreached": self.unreached, "worst": f"{self.worst:.2g}"}
-        return Message(
-            "Baked {frames} frames of {limbs} limbs: {unreached} frames off target, by {worst} at most", **values
-        )
+            return Message("Baked {frames} of {limbs}, {keys} keys: every IK frame on target", **values)
+        values |= {"unreached": frames_counted(self.unreached), "worst": f"{self.worst:.2g}"}
+        return Message("Baked {frames} of {limbs}: {unreached} off target, by {worst} at most", **values)
 
 
 def frames_between(start: float, end: float, step: float = 1.0) -> list[float]:

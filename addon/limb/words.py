@@ -13,7 +13,7 @@ SIZELESS = "'{bone}', or what carries it, is scaled to nothing or not a number"
 
 
 class Message:
-    """A sentence: ``values`` fill the ``{names}`` of its ``template``."""
+    """A sentence, or a part of one: ``values``, which may be messages too, fill the ``{names}`` of its ``template``."""
 
     __slots__ = ("template", "values")
 
@@ -47,5 +47,16 @@ class Refused(RuntimeError):
 
 def translated_text(template: str, **values: Any) -> str:
     """A sentence in the language of the interface."""
-    sentence: str = _translations.pgettext_rpt(template).format(**values)
+    words = {name: value.translated if isinstance(value, Message) else value for name, value in values.items()}
+    sentence: str = _translations.pgettext_rpt(template).format(**words)
     return sentence
+
+
+def limbs_counted(count: int) -> Message:
+    """So many limbs, in words."""
+    return Message("1 limb") if count == 1 else Message("{count} limbs", count=count)
+
+
+def frames_counted(count: int) -> Message:
+    """So many frames, in words."""
+    return Message("1 frame") if count == 1 else Message("{count} frames", count=count)

@@ -5,7 +5,7 @@ from functools import partial
 import bpy
 
 from ..blender.handlers import all_or_none
-from . import dots, features, menus, overlay, panel, preferences, remembering, sections, translations
+from . import dots, features, manual, menus, overlay, panel, preferences, remembering, sections, translations
 from .operators import adding, baking, converting, mending, selecting, setting, switching
 
 WITH_CLASSES = (
@@ -23,7 +23,7 @@ WITH_CLASSES = (
     preferences,
 )
 CLASSES = tuple(cls for room in WITH_CLASSES for cls in room.CLASSES)
-ROOMS = (translations, remembering, dots, features, menus, preferences, overlay)
+ROOMS = (translations, manual, remembering, dots, features, menus, preferences, overlay)
 """What there is to register beside classes."""
 
 

@@ -313,7 +313,7 @@ STEPS = {
     "feature": Step(3, operator("set", True, what=["DROP_SOFTNESS", "DROP_STRETCH", "FOOT"])),
     "flip": Step(2, operator("flip", True)),
     "pick": Step(1, operator("pick", False, role=["TARGET", "POLE"], followed=["\n"])),
-    "mend": Step(2, operator("mend", True, way=["TARGET", "MUTE", "INHERIT_SCALE", "REBUILD"])),
+    "mend": Step(2, operator("mend", True, repair=["TARGET", "MUTE", "INHERIT_SCALE", "REBUILD"])),
     "switch": Step(5, operator("switch", False, insert_keys=[False, False, True])),
     "snap target": Step(3, operator("snap_target", True)),
     "snap FK": Step(3, operator("snap_fk", False)),

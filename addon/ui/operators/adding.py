@@ -11,7 +11,7 @@ from bpy.types import Context, Event, PoseBone
 from ... import live
 from ...limb.follow import follow_of
 from ...limb.storage import chain_bones
-from ...limb.words import Message, translated_text
+from ...limb.words import Message, frames_counted, limbs_counted, translated_text
 from ...tasks.adding import KEPT, Request, add
 from ...tasks.choosing import chosen
 from ...tasks.constraints import candidates
@@ -37,6 +37,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
 
     bl_idname = "pose.planar_ik_add"
     bl_label = "Add Planar IK"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     plane: EnumProperty(**KNEE, options={"SKIP_SAVE"})
     controls: EnumProperty(**CONTROLS, options={"SKIP_SAVE"})
@@ -126,7 +127,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         live.refresh(context)
         lasts = added.lasts
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
-        kept = translated_text(", kept {frames} frames", frames=added.kept) if added.kept else ""
+        kept = translated_text(", kept {frames}", frames=frames_counted(added.kept)) if added.kept else ""
         if skipped:
             why = "; ".join(f"{name}: {why.translated}" for name, why in skipped)
             self.warn(Message("Added {count}{kept}; skipped {why}", count=len(lasts), kept=kept, why=why))
@@ -165,7 +166,7 @@ class POSE_OT_planar_ik_remove(LimbOperator):
         live.refresh(context)
         if context.active_pose_bone is None or not context.selected_pose_bones:
             select_if_shown(context, names)
-        self.inform("Removed IK from {count} limbs", count=len(names))
+        self.inform("Removed IK from {limbs}", limbs=limbs_counted(len(names)))
 
 
 CLASSES = (POSE_OT_planar_ik_add, POSE_OT_planar_ik_remove)

@@ -27,6 +27,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
 
     bl_idname = "pose.planar_ik_bake"
     bl_label = "Bake Planar IK"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     which: EnumProperty(
         name="Limbs",

@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...blender.types import is_armature, scene_of
 from ...limb.storage import is_converted, limbs_of, mode_of
-from ...limb.words import Refused, translated_text
+from ...limb.words import Refused, limbs_counted, translated_text
 from ...live.settings import is_live
 from ...tasks import modes
 from ...tasks.constraints import candidates
@@ -22,10 +22,10 @@ from .selecting import select_if_shown
 
 
 class POSE_OT_planar_ik_convert(PoseOperator):
-    """Solve the IK constraints of two bones exactly. The limbs stay where they are, and follow what they did"""
+    """Solve IK constraints of two to four bones exactly. The limbs stay where they are, and follow what they did"""
 
     bl_idname = "pose.planar_ik_convert"
-    bl_label = "Convert IK Constraints"
+    bl_label = "Solve Exactly"
 
     which: EnumProperty(
         name="Limbs",
@@ -60,7 +60,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         """The bones with IK constraints that are meant."""
         lasts = self._lasts(context)
         if not lasts:
-            raise Refused("There is no IK constraint of two bones here: select such a bone, or choose All")
+            raise Refused("There is no IK constraint of two to four bones here: select such a bone, or choose All")
         return lasts
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
@@ -70,7 +70,7 @@ class POSE_OT_planar_ik_convert(PoseOperator):
         live.refresh(context)
         if not limbs_meant(context):
             select_if_shown(context, done.lasts)
-        self.inform("Converted {count} of {all} limbs", count=len(done.lasts), all=len(lasts))
+        self.inform("Solved {count} of {all} exactly", count=len(done.lasts), all=limbs_counted(len(lasts)))
 
     def _lasts(self, context: Context) -> list[PoseBone]:
         ob: Any = context.object
@@ -117,7 +117,7 @@ class POSE_OT_planar_ik_unconvert(LimbOperator):
         live.refresh(context)
         if context.active_pose_bone is None:
             select_if_shown(context, names)
-        self.inform("{count} limbs have Blender's IK again", count=len(names))
+        self.inform("{limbs} with Blender's IK again", limbs=limbs_counted(len(names)))
 
 
 class _Mode(LimbOperator):
@@ -137,7 +137,7 @@ class _Mode(LimbOperator):
         """Change their mode."""
         (modes.to_rig if self._from == "LIVE" else modes.to_live)(context, lasts)
         live.refresh(context)
-        self.inform("{count} limbs on the rig" if self._from == "LIVE" else "{count} limbs live", count=len(lasts))
+        self.inform("{limbs} on the rig" if self._from == "LIVE" else "{limbs} live", limbs=limbs_counted(len(lasts)))
 
 
 class POSE_OT_planar_ik_to_rig(_Mode):
@@ -150,7 +150,7 @@ class POSE_OT_planar_ik_to_rig(_Mode):
 
 
 class POSE_OT_planar_ik_to_live(_Mode):
-    """Have the add-on pose the selected limbs, and take their mechanism away"""
+    """Have the add-on pose the selected limbs, and remove their helper bones"""
 
     bl_idname = "pose.planar_ik_to_live"
     bl_label = "Make Live"
@@ -159,7 +159,7 @@ class POSE_OT_planar_ik_to_live(_Mode):
 
 
 class POSE_OT_planar_ik_rebuild(LimbOperator):
-    """Make the mechanism of the selected limbs anew, and of all others of the rig that it does not fit any more"""
+    """Rebuild the helper bones of the selected limbs, and of all others of the rig that need it"""
 
     bl_idname = "pose.planar_ik_rebuild"
     bl_label = "Rebuild"

@@ -54,10 +54,10 @@ class POSE_OT_planar_ik_select(PoseOperator):
     def checked(self, context: Context) -> list[BoneRef]:
         """The part, of all limbs meant."""
         lasts = self._lasts(context)
-        refs = dict.fromkeys(role for last in lasts for role in refs_of_role(last, self.role))
+        refs = dict.fromkeys(ref for last in lasts for ref in refs_of_role(last, self.role))
         if not refs:
-            role = next(label for value, label, _ in ROLES if value == self.role)
-            raise Refused("The limb has no {part} to select", role=translated_text(role))
+            label = next(label for value, label, _ in ROLES if value == self.role)
+            raise Refused("The limb has no {part} to select", part=translated_text(label))
         return [*refs]
 
     def act(self, context: Context, refs: list[BoneRef]) -> None:

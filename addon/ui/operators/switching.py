@@ -10,7 +10,7 @@ from bpy.types import Context, Event, PoseBone
 
 from ... import live
 from ...blender.types import scene_of
-from ...limb.words import Message, Refused, translated_text
+from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
 from ...tasks.mirroring import mirror
 from ...tasks.snapping import snap_fk, snap_target, switch
 from .base import LimbOperator
@@ -18,8 +18,7 @@ from .selecting import select_if_shown
 
 
 class POSE_OT_planar_ik_switch(LimbOperator):
-    """Switch between FK and IK; the limb stays where it is. With Auto Keying or keys, they hold the old state up to
-    this frame"""
+    """Switch between FK and IK; the limb stays where it is. Auto Keying keys the switch; the pose before it stays"""
 
     bl_idname = "pose.planar_ik_switch"
     bl_label = "Switch FK/IK"
@@ -42,7 +41,7 @@ class POSE_OT_planar_ik_switch(LimbOperator):
         self.warn(*done.warnings)
         live.refresh(context)
         select_if_shown(context, done.select)
-        self.inform("{count} limbs in {to}", count=len(lasts), to=done.to)
+        self.inform("{limbs} in {to}", limbs=limbs_counted(len(lasts)), to=done.to)
 
 
 class _Snap(LimbOperator):
@@ -100,7 +99,9 @@ class _Snap(LimbOperator):
             manager.progress_end()
         self.warn(*warnings)
         live.refresh(context)
-        self.inform("Snapped {count} limbs in {frames} frames", count=len(lasts), frames=len(frames or [0]))
+        self.inform(
+            "Snapped {limbs} in {frames}", limbs=limbs_counted(len(lasts)), frames=frames_counted(len(frames or [0]))
+        )
 
 
 def start_from_scene(operator: Any, context: Context) -> None:
@@ -138,7 +139,7 @@ class POSE_OT_planar_ik_mirror(LimbOperator):
         mirrored = mirror(context, lasts)
         self.warn(*mirrored.warnings)
         live.refresh(context)
-        self.inform("Mirrored {count} limbs", count=len(mirrored.pairs))
+        self.inform("Mirrored {limbs}", limbs=limbs_counted(len(mirrored.pairs)))
 
 
 CLASSES = (POSE_OT_planar_ik_switch, POSE_OT_planar_ik_snap_target, POSE_OT_planar_ik_snap_fk, POSE_OT_planar_ik_mirror)
