@@ -118,8 +118,7 @@ NEED_BONES: dict[str, dict[str, Any]] = {
     **{name: {} for name in ("add", "remove", "to_live", "to_rig", "rebuild", "convert", "unconvert")},
     "set plane": {"what": "PLANE", "plane": "HINGE"},
     "set limits": {"what": "LIMITS", "max_angle": 2.5},
-    "set softness": {"what": "ADD_SOFTNESS"},
-    "set stretch": {"what": "ADD_STRETCH"},
+    "set stretch limit": {"what": "STRETCH", "stretch_max": 3.0},
 }
 
 

@@ -51,7 +51,7 @@ def is_aside(file: str, name: str, addon: str) -> bool:
     plain = name.rpartition(".")[2]
     if Path(file).name in UNBROKEN and plain in {"restore", "forget"}:
         return True
-    return file.startswith(f"{addon}/live/handlers") or plain in LAST or "View." in name
+    return file.startswith((f"{addon}/live/handlers", f"{addon}/ui/remembering")) or plain in LAST or "View." in name
 
 
 @contextmanager
