@@ -129,16 +129,18 @@ _SIDE_AFTER = re.compile(r"[._ -](?:l|r|left|right)(?:[._ -]?\d+)?$", re.I)
 _SIDE_BEFORE = re.compile(r"^(?:.*:)?(?:(?:left|right)[._ -]?|[lr][._ -])", re.I)
 
 
-def target_name(foot: str) -> str:
-    """What the target of a limb is called, after the foot or hand (or last bone) that it moves, with the side in the
-    rig's own style: ``foot_ik.L``, ``LeftFootIK``."""
+def target_name(foot: str, last: str) -> str:
+    """What the target of a limb is called, after the foot or hand (or last bone) that it moves, with its side or that
+    of the last bone, in the rig's own style: ``foot_ik.L``, ``LeftFootIK``."""
     before, stem, after = _split(foot)
+    if not before + after:
+        before, _, after = _split(last)
     return f"{before}{stem}{_joined(before, stem, 'ik')}{after}"
 
 
-def pole_name(joint: str, foot: str) -> str:
+def pole_name(joint: str, last: str) -> str:
     """What the pole of a limb is called, after its ``knee`` or ``elbow``: ``knee_pole.L``, ``LeftKneePole``."""
-    before, stem, after = _split(foot)
+    before, stem, after = _split(last)
     joint = joint.capitalize() if before and before[-1].isalpha() and stem[:1].isupper() else joint
     return f"{before}{joint}{_joined(before, joint, 'pole')}{after}"
 

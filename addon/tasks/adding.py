@@ -217,7 +217,7 @@ def _pole(plan: Plan) -> Control:
         rest=rest,
         size=POLE_SIZE * size,
         look=look_of_pole(rest, POLE_SIZE * size),
-        place=vector(plan.fit.pole + POLE_ALONG * size * unit(plan.fit.frame[:3, 1], frame[:3, 1])),
+        place=vector(plan.fit.pole + POLE_ALONG * size * unit(plan.fit.tip - plan.fit.frame[:3, 3], frame[:3, 1])),
     )
 
 

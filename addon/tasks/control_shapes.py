@@ -1,5 +1,5 @@
 """What controls look like: a sole on the floor, a box around a hand, a small cube or square at other tips, a small ball
-at poles; and in which colour. It is how bones are drawn: a control itself stays where the ankle or the knee needs it."""
+at poles; and in which colour. It is how bones are drawn: a control itself stays where ankle or knee need it."""
 
 from __future__ import annotations
 

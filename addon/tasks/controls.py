@@ -53,11 +53,9 @@ class Control(NamedTuple):
 def name_of_control(last: PoseBone, kind: str) -> str:
     """What the control of a limb is called."""
     foot = foot_of(last)
-    named = foot.name if foot else last.name
     if kind == "target":
-        return target_name(named)
-    name = pole_name(joint_of([bone.name for bone in (last, last.parent, foot) if bone]), named)
-    return pole_name(named.lower(), named) if name in last.id_data.data.bones else name
+        return target_name(foot.name if foot else last.name, last.name)
+    return pole_name(joint_of([bone.name for bone in (last, last.parent, foot) if bone]), last.name)
 
 
 def make_controls(context: Context, new: Sequence[Control]) -> list[BoneRef]:
