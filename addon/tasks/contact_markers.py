@@ -39,7 +39,7 @@ def marked_contacts(scene: Scene, last: PoseBone) -> list[Span]:
     names = marker_names(last)
     markers = sorted((each.frame, names.index(each.name)) for each in scene.timeline_markers if each.name in names)
     for i, (frame, is_up) in enumerate(markers):
-        if is_up != i % 2 or i == len(markers) - 1 and not is_up:
+        if is_up != i % 2 or (i == len(markers) - 1 and not is_up):
             raise Refused(
                 "At frame {frame}, the contacts of '{bone}' are not pairs of markers: '{down}', then '{up}'",
                 frame=frame,

@@ -86,7 +86,7 @@ def _closed(flags: Array, most: int) -> Array:
     """Flags with gaps of at most so many filled in between those that are set."""
     closed = flags.copy()
     for a, b in _runs(~flags):
-        if 0 < a and b < len(flags) - 1 and b - a + 1 <= most:
+        if a > 0 and b < len(flags) - 1 and b - a + 1 <= most:
             closed[a : b + 1] = True
     return closed
 

@@ -7,28 +7,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import bpy
 import numpy as np
 from bpy.types import Context, PoseBone
-from mathutils import Quaternion, Vector
+from mathutils import Quaternion
 from numpy.typing import NDArray
 
 from ..blender.dependencies import Dependencies
-from ..blender.rotation import rotation_channel, set_turn
+from ..blender.rotation import set_turn
 from ..blender.types import carried_by, scene_of, tag, view_layer_of
 from ..limb.follow import follow_of
 from ..limb.moving import Move, check_movable, move, rig_slider
-from ..limb.solving import carried
+from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, mode_of, read_slider
-from ..limb.table import table_of
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from ..live.settings import is_live
 from . import feet
 from .contacts import Span, slide_of
-from .keyed_parts import part_of_foot, part_of_target
+from .keyed_parts import part_of_foot, part_of_ik
 from .matching import Matched
-from .over_frames import Part, Progress, fit_over_frames
+from .over_frames import Progress, fit_over_frames
 from .status import check
 from .targets import target_for
 from .tip_paths import TipNow, TipReader, tips_over
@@ -43,6 +43,9 @@ TOLERANCE = 2e-5
 
 MISSED = 1e-4
 """How far a tip may be off its place for nobody to be told, in lengths of its limb."""
+
+ROUNDS = 1000
+"""How often a place is brought nearer to the root that is farthest from it."""
 
 SLACK = 1e-4
 """How much of its length a limb that is planted where all frames reach keeps in the farthest of these."""
@@ -75,7 +78,7 @@ class Report(NamedTuple):
     """How far tips slid in the ranges before, the farthest of them in scene units, and warnings."""
 
     slide: float
-    warnings: list[Refused]
+    warnings: list[Message]
 
 
 @wholly
@@ -102,13 +105,13 @@ def hold(
         for run, plants in _runs(each.plants, ease):
             runs.setdefault(run, []).append(each._replace(plants=plants))
     missed: dict[tuple[Any, str], set[int]] = {}
-    warnings: list[Refused] = []
+    warnings: list[Message] = []
     for done, (run, group) in enumerate(runs.items()):
         warnings += _fit(context, run, group, ease, tolerance, missed)
         if progress:
             progress((done + 1) / len(runs))
     warnings += [
-        Refused("'{bone}' does not reach where it is held in {count} frames: hold fewer", bone=name, count=len(frames))
+        Message("'{bone}' does not reach where it is held in {count} frames: hold fewer", bone=name, count=len(frames))
         for (_, name), frames in missed.items()
     ]
     return Report(slide, [*{str(each): each for each in warnings}.values()])
@@ -144,9 +147,9 @@ def _planted(
         tips = dict(zip(frames, row, strict=True))
         foot, plants = foot_of(last), []
         for span in of_limb:
-            seen_there = [tips[frame] for frame in range(span.first, span.last + 1)]
+            tips_there = [tips[frame] for frame in range(span.first, span.last + 1)]
             at = None if is_mean else min(max(current, span.first), span.last) - span.first
-            plants.append(_plant(last, span, seen_there, at))
+            plants.append(_plant(last, span, tips_there, at))
             slide = max(slide, slide_of(np.array([tip.tip for tip in row]), frames, span))
         turns_foot = foot is not None and not feet.foot_follows(last)
         turns_foot = turns_foot and foot.name not in taken and not [*movers.movers(foot)]  # type: ignore[union-attr,arg-type]
@@ -171,9 +174,132 @@ def _plant(last: PoseBone, span: Span, tips: Sequence[TipNow], at: int | None) -
 
 def _reach(last: PoseBone) -> float:
     """How far a limb reaches in the world, without stretch."""
-    table = table_of(last.id_data, [last])
-    _, of, settings = table.singles[0]
-    evaluated: Any = last.id_data.evaluated_get(view_layer_of_rig(last))
-    frame = np.array(evaluated.matrix_world, float) @ carried(evaluated, table.limbs[0].geometry)
+    now = limbs_now(last.id_data, [last], bpy.context.evaluated_depsgraph_get())
+    _, of, settings = now.table.singles[0]
     longest = min(settings.farthest, of.bones.total) * (1.0 - SLACK)
-    return float(longest * np.linalg.norm(frame[:3, 1]))
+    return float(longest * np.linalg.norm(now.frames[0, :3, 1]))
+
+
+def _reached(place: Array, roots: Array, reach: float) -> Array:
+    """The place near to one that is no farther than a reach from any of these roots (frames, 3), if there is one."""
+    for _ in range(ROUNDS):
+        offsets = place - roots
+        distances = np.linalg.norm(offsets, axis=1)
+        farthest = int(distances.argmax())
+        if distances[farthest] <= reach:
+            break
+        place = roots[farthest] + offsets[farthest] * (reach / distances[farthest])
+    return place
+
+
+# over frames
+
+
+def _runs(plants: list[Plant], ease: int) -> list[tuple[Span, list[Plant]]]:
+    """The frames to be keyed, easing included, with what is planted in them: what is eased out while the next is eased
+    in is keyed as one."""
+    runs: list[tuple[Span, list[Plant]]] = []
+    for plant in plants:
+        first, last = plant.span.first - ease, plant.span.last + ease
+        if runs and first <= runs[-1][0].last + 2:  # a key beside each run is for what goes on there
+            run, planted = runs[-1]
+            runs[-1] = (Span(run.first, last), [*planted, plant])
+        else:
+            runs.append((Span(first, last), [plant]))
+    return runs
+
+
+def weights_of(spans: Sequence[Span], ease: int, frame: int) -> list[float]:
+    """How much each of these spans, which follow each other, counts in a frame: 1 in it, and less in so many frames
+    beside it, but not beyond the next. They are 1 in all at most."""
+    weights = []
+    for i, span in enumerate(spans):
+        before = span.first - spans[i - 1].last - 1 if i else ease
+        after = spans[i + 1].first - span.last - 1 if i + 1 < len(spans) else ease
+        if frame < span.first:
+            share = 1.0 - (span.first - frame) / (min(ease, before) + 1.0)
+        else:
+            share = 1.0 - max(frame - span.last, 0) / (min(ease, after) + 1.0)
+        share = max(share, 0.0)
+        weights.append(share * share * (3.0 - 2.0 * share))
+    return weights
+
+
+def _fit(
+    context: Context,
+    run: Span,
+    holds: Sequence[Hold],
+    ease: int,
+    tolerance: float,
+    missed: dict[tuple[Any, str], set[int]],
+) -> list[Message]:
+    """Key what holds limbs in the frames of a run; the frames in which one misses its place are noted by its rig and
+    name."""
+    parts = [part_of_ik(hold.last) for hold in holds]
+    parts += [part_of_foot(hold.last) for hold in holds if hold.turns_foot]
+
+    def step(i: int) -> Matched:
+        frame = run.first + i
+        depsgraph = context.evaluated_depsgraph_get()
+        goals = [_goal(hold, ease, frame, hold.reader.now(depsgraph)) for hold in holds]
+        pairs = [(hold, goal) for hold, goal in zip(holds, goals, strict=True) if goal is not None]
+        changes = move(context, [_move(context, hold, goal, frame) for hold, goal in pairs])
+        for hold, goal in pairs:
+            if hold.turns_foot and goal.turn is not None:
+                _turn_foot(context, hold, goal.turn)
+        view_layer_of(context).update()
+        depsgraph = context.evaluated_depsgraph_get()
+        for hold, goal in pairs:
+            off = np.linalg.norm(hold.reader.now(depsgraph).tip - goal.place)
+            if goal.is_whole and not off <= MISSED * hold.reader.size:
+                missed.setdefault((hold.reader.object, hold.reader.last), set()).add(frame)
+        return Matched(changes, [])
+
+    frames = range(run.first, run.last + 1)
+    return fit_over_frames(context, frames, parts, step, tolerance, keeps_others=True)
+
+
+class Goal(NamedTuple):
+    """Where a tip is to be in a frame, and how its foot is to be turned (w, x, y, z), if there is one; ``is_whole``
+    where it is planted and not eased."""
+
+    place: Array
+    turn: Array | None
+    is_whole: bool
+
+
+def _goal(hold: Hold, ease: int, frame: int, now: TipNow) -> Goal | None:
+    """What a limb is to do in a frame, by where it is now; None if that."""
+    weights = weights_of([plant.span for plant in hold.plants], ease, frame)
+    if not any(weights):
+        return None
+    place, turn = now.tip, now.turn
+    for weight, plant in zip(weights, hold.plants, strict=True):
+        place = place + weight * (plant.place - now.tip)
+        if turn is not None and now.turn is not None and plant.turn is not None:
+            sign = -1.0 if plant.turn @ now.turn < 0.0 else 1.0
+            turn = turn + weight * (sign * plant.turn - now.turn)
+    return Goal(place, None if turn is None else turn / np.linalg.norm(turn), max(weights) == 1.0)
+
+
+def _move(context: Context, hold: Hold, goal: Goal, frame: int) -> Move:
+    """Where the target is to be for that, and how it is to be turned, if the foot turns with it."""
+    last, follow = hold.last, follow_of(hold.last)
+    if read_slider(last, "influence") < 1.0 - 1e-6:
+        raise Refused("'{bone}' is not in IK in frame {frame}: switch it there, then hold", bone=last.name, frame=frame)
+    turn = None
+    if goal.turn is not None and feet.foot_follows(last):
+        turn = Quaternion(goal.turn.tolist()) @ feet.off_target(context, last).inverted()
+    ob: Any = follow.target
+    return Move(ob, follow.subtarget, target_for(context, last, goal.place), turn, hold.reader.size)
+
+
+def _turn_foot(context: Context, hold: Hold, turn: Array) -> None:
+    """Turn a foot by its own channels, as it is to be in the world."""
+    foot = hold.last.id_data.pose.bones[hold.reader.foot]
+    evaluated: Any = foot.id_data.evaluated_get(context.evaluated_depsgraph_get())
+    now, turned = evaluated.pose.bones[foot.name], Quaternion(turn.tolist()).to_matrix().to_4x4()
+    pose = (evaluated.matrix_world.inverted_safe() @ turned).to_quaternion().to_matrix().to_4x4()
+    own = now.bone.convert_local_to_pose(pose, now.bone.matrix_local, **carried_by(now), invert=True)
+    set_turn(foot, own.to_quaternion()[:])
+    tag(foot)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import bones_of_limb
 from ..limb.tips import foot_of
 from .contacts import Path
+from .over_frames import Progress
 
 Array = NDArray[Any]
 
@@ -36,13 +37,13 @@ class TipReader:
         shape, foot = rest_geometry_of(last), foot_of(last)
         self.object, self.last, self.first = last.id_data, last.name, bones_of_limb(last)[0].name
         self.foot = foot.name if foot else ""
-        self._tip = Vector(shape.tip)
+        self._tip = Vector(shape.tip.tolist())
         self.size = sum(shape.lengths) * last.id_data.matrix_world.median_scale
         toes = [child for child in foot.bone.children if child.name in self.object.pose.bones] if foot else []
         self._toe = max(toes, key=lambda bone: bone.length).name if toes else ""
 
     def now(self, depsgraph: Depsgraph) -> TipNow:
-        """This frame, as it is evaluated."""
+        """Read the frame that is evaluated."""
         evaluated: Any = self.object.evaluated_get(depsgraph)
         bones, world = evaluated.pose.bones, evaluated.matrix_world
         tip = world @ (bones[self.last].matrix @ self._tip)
@@ -56,7 +57,10 @@ class TipReader:
 
 
 def tips_over(
-    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], progress: Callable[[float], None] | None = None
+    context: Context,
+    lasts: Sequence[PoseBone],
+    frames: Sequence[float],
+    progress: Progress | None = None,
 ) -> list[list[TipNow]]:
     """Limbs in each of these frames, as they are evaluated: a list of frames for each."""
     readers = [TipReader(last) for last in lasts]
