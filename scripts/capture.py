@@ -73,21 +73,25 @@ def build() -> Any:
         bone.head, bone.tail = head, tail
         bone.parent = rig.data.edit_bones[parent] if parent else None
     bpy.ops.object.mode_set(mode="POSE")
-    add_legs(rig)
+    add_legs(rig, "EMPTIES")
     hips = rig.pose.bones["hips"]
-    targets = {side: rig.pose.bones[rig.pose.bones[f"shin{side}"].planar_ik.subtarget] for side in BEGINS}
+    targets = {side: rig.pose.bones[f"shin{side}"].planar_ik.target for side in BEGINS}
+    start = {side: target.location.copy() for side, target in targets.items()}
     for frame in range(1, FRAMES + 1):
         along = STEP * (frame - 1 - (STANDS - 1) / 2.0) / STRIDE
         bob = -0.06 + 0.01 * sin(4.0 * pi * frame / STRIDE)
         _key(hips, Vector((0.0, -along, bob)), frame)
         for side, target in targets.items():
             foot, up = foot_at(side, frame)
-            _key(target, Vector((0.0, -foot, up)), frame)
+            target.location = start[side] + Vector((0.0, -foot, up))
+            target.keyframe_insert("location", frame=frame)
     bpy.ops.pose.planar_ik_bake(which="ALL", range="SCENE", remove=True)
+    for target in targets.values():
+        bpy.data.objects.remove(target)
     return rig
 
 
-def add_legs(rig: Any) -> None:
+def add_legs(rig: Any, controls: str = "BONES") -> None:
     """Put IK on both legs, as a person does."""
     import bpy
 
@@ -95,7 +99,7 @@ def add_legs(rig: Any) -> None:
         owner = bone if hasattr(bone, "select") else bone.bone  # The former from 5.0 on.
         owner.select = bone.name in ("shin.L", "shin.R")
     rig.data.bones.active = rig.data.bones["shin.L"]
-    bpy.ops.pose.planar_ik_add(mode="RIG")
+    bpy.ops.pose.planar_ik_add(mode="RIG", controls=controls)
 
 
 def spoil(rig: Any, drift: float = DRIFT, noise: float = 0.0) -> None:

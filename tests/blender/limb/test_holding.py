@@ -45,6 +45,7 @@ def test_contacts_of_a_walk_are_found(tasks, walker):
 
 def test_hold(tasks, walker):
     import time
+
     lasts = [walker.pose.bones[f"shin{side}"] for side in capture.BEGINS]
     before = [paths(walker, side) for side in capture.BEGINS]
     spans = [[tasks("contacts").Span(*each) for each in capture.contacts(side)] for side in capture.BEGINS]
@@ -59,4 +60,5 @@ def test_hold(tasks, walker):
             part = now[span.first - 1 : span.last]
             print(span, np.abs(part[:, 2:] - part[0, 2:]).max() / size(now))
     for curve in rigs.curves(walker):
-        if "target" in curve.data_path: print(curve.data_path, curve.array_index, len(curve.keyframe_points))
+        if "target" in curve.data_path:
+            print(curve.data_path, curve.array_index, len(curve.keyframe_points))
