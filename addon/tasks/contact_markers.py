@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from bpy.types import Context, PoseBone, Scene
 
-from ..blender.types import scene_of
-from ..limb.storage import by_rig, limbs_of
+from ..blender.types import is_evaluated, scene_of, view_layer_of
+from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
 from ..limb.words import Refused
 from .contacts import HEIGHT, SPEED, Path, Span, contacts_of, floor_of, slide_of
+from .over_frames import Progress
 from .tip_paths import TipReader, path_of, tips_over
 
 
@@ -73,14 +74,22 @@ def find_contacts(
     frames: Sequence[float],
     height: float = HEIGHT,
     speed: float = SPEED,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Contacts]:
     """When limbs stand, by the height and speed of tip and toe in these frames: see `contacts_of`. The lowest of all
     limbs of a rig stands on the floor. Nothing is changed."""
-    every = [limb for rig in by_rig(lasts) for limb in limbs_of(rig)]
-    rows = tips_over(context, every, frames, progress)
-    paths = {last: path_of(row, TipReader(last).size) for last, row in zip(every, rows, strict=True)}
+    limbs = readable_limbs_beside(context, lasts)
+    rows = tips_over(context, limbs, frames, progress)
+    paths = {last: path_of(row, TipReader(last).size) for last, row in zip(limbs, rows, strict=True)}
     return contacts_in(scene_of(context), lasts, frames, paths, height, speed)
+
+
+def readable_limbs_beside(context: Context, lasts: Sequence[PoseBone]) -> list[PoseBone]:
+    """All limbs of the rigs of these that have all of their bones and are evaluated: the lowest of them shows where the
+    floor is."""
+    depsgraph = view_layer_of(context).depsgraph or context.evaluated_depsgraph_get()
+    rigs = [rig for rig in by_rig(lasts) if is_evaluated(rig, depsgraph)]
+    return [limb for rig in rigs for limb in limbs_of(rig) if bones_of_limb(limb)]
 
 
 def contacts_in(
@@ -99,3 +108,18 @@ def contacts_in(
         spans = contacts_of(paths[last], frames, rate, floors[last.id_data], height, speed)
         listed.append(Contacts(last, spans, [slide_of(paths[last].tip, frames, span) for span in spans]))
     return listed
+
+
+def contacts_known(
+    scene: Scene, lasts: Sequence[PoseBone], frames: Sequence[float], paths: dict[PoseBone, Path]
+) -> list[Contacts]:
+    """The contacts of limbs in these frames: those that are marked, else those that are found. Raises `Refused` where
+    markers do not come in pairs."""
+    known = []
+    for contacts in contacts_in(scene, lasts, frames, paths):
+        marked = marked_contacts(scene, contacts.last)
+        spans = [span for span in marked if span.first <= frames[-1] and span.last >= frames[0]]
+        tip = paths[contacts.last].tip
+        slides = [slide_of(tip, frames, span) for span in spans]
+        known.append(Contacts(contacts.last, spans, slides) if marked else contacts)
+    return known

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..blender.dependencies import Dependencies
 from ..blender.rotation import set_turn
-from ..blender.types import carried_by, scene_of, tag, view_layer_of
+from ..blender.types import carried_by, is_evaluated, scene_of, tag, view_layer_of
 from ..limb.follow import follow_of
 from ..limb.moving import Move, check_movable, move, rig_slider
 from ..limb.solving import limbs_now
@@ -122,6 +122,8 @@ def check_hold(context: Context, last: PoseBone) -> None:
     if slider := rig_slider(last):
         raise Refused("Use the rig's own slider '{slider}' of '{bone}' for this limb", slider=slider[1], bone=slider[0])
     check(last)
+    if not is_evaluated(last.id_data, context.evaluated_depsgraph_get()):
+        raise Refused("'{rig}' is not shown here: show it to pose its limbs", rig=last.id_data.name)
     follow = follow_of(last)
     check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check` found it there
     if mode_of(last) == "LIVE" and not is_live(scene_of(context)):

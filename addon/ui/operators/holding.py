@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bpy.props import EnumProperty, FloatProperty, IntProperty
-from bpy.types import Context
+from bpy.types import Context, PoseBone
 
 from ... import live
 from ...blender.types import scene_of
@@ -14,7 +14,6 @@ from ...tasks.contact_markers import find_contacts, frame_range, mark_contacts, 
 from ...tasks.contacts import HEIGHT, SPEED, Span
 from ...tasks.holding import MOST_EASE, hold
 from ...tasks.spans import span_meant
-from ..finding import selected_limbs
 from ..units import length_text
 from .base import LimbOperator
 
@@ -78,9 +77,8 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         for name in ("range", *(("frame_start", "frame_end") if self.range == "GIVEN" else ()), "ease", "place"):
             layout.prop(self, name)
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Hold, and say how far tips slid before."""
-        lasts = selected_limbs(context)
         spans = self._spans(context, lasts)
         is_mean = self.place == "MEAN" or (self.place == "AUTO" and self.range == "CONTACTS")
         manager: Any = context.window_manager
@@ -104,7 +102,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
                 slide=slide,
             )
 
-    def _spans(self, context: Context, lasts: Any) -> list[list[Span]]:
+    def _spans(self, context: Context, lasts: list[PoseBone]) -> list[list[Span]]:
         """The ranges of each limb."""
         if self.range == "CONTACTS":
             spans = [marked_contacts(scene_of(context), last) for last in lasts]
@@ -142,9 +140,9 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
         soft_max=2.0,
     )
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Mark them in place of those that are marked, and say how far tips slide there."""
-        lasts, scene = selected_limbs(context), scene_of(context)
+        scene = scene_of(context)
         manager: Any = context.window_manager
         manager.progress_begin(0.0, 1.0)
         try:
