@@ -5,6 +5,7 @@ The controls get keys for it, in the frames of a range and of its easing and in 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import bpy
@@ -38,7 +39,7 @@ Array = NDArray[Any]
 MOST_EASE = 10
 """The frames that a hold may be eased in and out over."""
 
-TOLERANCE = 2e-5
+TOLERANCE = 1e-5
 """How far joints may be off for fewer keys, in lengths of their limb: what is planted is to look it."""
 
 MISSED = 1e-4
@@ -60,11 +61,12 @@ class Plant(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """A limb with what it is read by, where it is planted in order, and whether its foot, which does not follow the
-    target, has to be turned by itself."""
+    """A limb with what it is read by, where it is planted in order, how far it reaches in the world, and whether its
+    foot, which does not follow the target, has to be turned by itself."""
 
     reader: TipReader
     plants: list[Plant]
+    reach: float
     turns_foot: bool
 
     @property
@@ -147,19 +149,19 @@ def _planted(
     holds = []
     for last, of_limb, row in zip(lasts, spans, rows, strict=True):
         tips = dict(zip(frames, row, strict=True))
-        foot, plants = foot_of(last), []
+        foot, plants, reach = foot_of(last), [], _reach(last)
         for span in of_limb:
             tips_there = [tips[frame] for frame in range(span.first, span.last + 1)]
             at = None if is_mean else min(max(current, span.first), span.last) - span.first
-            plants.append(_plant(last, span, tips_there, at))
+            plants.append(_plant(span, tips_there, at, reach))
             slide = max(slide, slide_of(np.array([tip.tip for tip in row]), frames, span))
         turns_foot = foot is not None and not feet.foot_follows(last)
         turns_foot = turns_foot and foot.name not in taken and not [*movers.movers(foot)]  # type: ignore[union-attr,arg-type]
-        holds.append(Hold(TipReader(last), plants, turns_foot))
+        holds.append(Hold(TipReader(last), plants, reach, turns_foot))
     return holds, slide
 
 
-def _plant(last: PoseBone, span: Span, tips: Sequence[TipNow], at: int | None) -> Plant:
+def _plant(span: Span, tips: Sequence[TipNow], at: int | None, reach: float) -> Plant:
     """Where a limb is planted: where it is in one of these frames, or in the mean of them, as near as it reaches."""
     if at is not None:
         return Plant(span, tips[at].tip, tips[at].turn)
@@ -169,17 +171,16 @@ def _plant(last: PoseBone, span: Span, tips: Sequence[TipNow], at: int | None) -
         turns *= np.where(turns @ turns[0] < 0.0, -1.0, 1.0)[:, None]
         turn = turns.mean(axis=0)
         turn /= np.linalg.norm(turn)
-    if read_slider(last, "stretch") > 0.0:
-        return Plant(span, place, turn)
-    return Plant(span, _reached(place, np.array([tip.root for tip in tips]), _reach(last)), turn)
+    return Plant(span, _reached(place, np.array([tip.root for tip in tips]), reach * (1.0 - SLACK)), turn)
 
 
 def _reach(last: PoseBone) -> float:
-    """How far a limb reaches in the world, without stretch."""
+    """How far a limb reaches in the world; one that stretches, anywhere."""
+    if read_slider(last, "stretch") > 0.0:
+        return inf
     now = limbs_now(last.id_data, [last], bpy.context.evaluated_depsgraph_get())
     _, of, settings = now.table.singles[0]
-    longest = min(settings.farthest, of.bones.total) * (1.0 - SLACK)
-    return float(longest * np.linalg.norm(now.frames[0, :3, 1]))
+    return float(min(settings.farthest, of.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
 
 
 def _reached(place: Array, roots: Array, reach: float) -> Array:
@@ -281,7 +282,10 @@ def _goal(hold: Hold, ease: int, frame: int, now: TipNow) -> Goal | None:
         if turn is not None and now.turn is not None and plant.turn is not None:
             sign = -1.0 if plant.turn @ now.turn < 0.0 else 1.0
             turn = turn + weight * (sign * plant.turn - now.turn)
-    return Goal(place, None if turn is None else turn / np.linalg.norm(turn), max(weights) == 1.0)
+    is_whole = max(weights) == 1.0
+    if not is_whole:  # on the way there, a target that is out of reach would show in no pose, but as one that is missed
+        place = _reached(place, now.root[None], hold.reach)
+    return Goal(place, None if turn is None else turn / np.linalg.norm(turn), is_whole)
 
 
 def _move(context: Context, hold: Hold, goal: Goal, frame: int) -> Move:
