@@ -71,7 +71,7 @@ def test_tails_are_anywhere(addon, tasks, size, seed):
     root = Vector(rigs.matrices(ob, ["thigh.L"])[0][:3, 3])
     for turn, distance in ((0.0, 60.0), (0.5, 40.0), (-0.9, 80.0)):
         place = root + Quaternion((1, 0, 0), turn) @ Vector((0, 0, -distance))
-        rigs.put(ob.pose.bones["target_shin.L"], ob.matrix_world @ place)
+        rigs.put(ob.pose.bones["foot_ik.L"], ob.matrix_world @ place)
         bpy.context.view_layer.update()
         assert (Vector(tip(ob, last, addon)) - place).length < 85.0 * 5e-5
 

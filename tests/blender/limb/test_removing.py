@@ -234,6 +234,6 @@ def test_an_empty_that_is_used_stays(tasks, add, use):
     ob = rigs.biped()
     lasts = add(ob, "shin.L", "shin.R", controls="EMPTIES")
     use(lasts[0].planar_ik.target, "")
-    assert tasks("removing").remove(bpy.context, lasts) == ["target_shin.L"]
-    assert "target_shin.L" in bpy.data.objects
-    assert "target_shin.R" not in bpy.data.objects
+    assert tasks("removing").remove(bpy.context, lasts) == ["foot_ik.L"]
+    assert "foot_ik.L" in bpy.data.objects
+    assert "foot_ik.R" not in bpy.data.objects
