@@ -20,6 +20,7 @@ from ..limb.words import Refused
 from ..mechanism.checking import problem_of
 from ..tasks import modes
 from .arguments import DONE, FAILED, FOUND, output_of
+from .holding import hold_limbs
 from .making import make_limbs
 from .reporting import bake_limbs, report_limbs
 from .shots import limbs_chosen, open_shot, save, say
@@ -80,6 +81,15 @@ def bake(arguments: Namespace, source: Path) -> list[Line]:
     return _saved(arguments, source, bake_limbs(lasts, arguments) if lasts else [])
 
 
+def hold(arguments: Namespace, source: Path) -> list[Line]:
+    """Plant the tips of limbs of the open file where they are in contact, and write it."""
+    lasts = _some(source, limbs_chosen(arguments))
+    lines = hold_limbs(lasts, arguments) if lasts else []
+    if lasts and not lines:
+        say(f"{source}: nothing to do: no foot stands in these frames, as far as markers or its path say")
+    return _saved(arguments, source, lines)
+
+
 def add(arguments: Namespace, source: Path) -> list[Line]:
     """Make limbs of bones, and write the file."""
     lasts = make_limbs(arguments)
@@ -106,6 +116,7 @@ def rebuild(arguments: Namespace, source: Path) -> list[Line]:
 COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
     "bake": bake,
     "report": report,
+    "hold": hold,
     "add": add,
     "to-rig": to_rig,
     "rebuild": rebuild,
