@@ -76,16 +76,14 @@ def _is_on_ground(ob: ArmatureObject, foot: PoseBone, points: Array, rest: Matri
 def _points(ob: ArmatureObject, foot: PoseBone) -> Array:
     """What a foot or hand and all below it take up in the armature at rest, (n, 3): the vertices that they deform, or
     else their own ends."""
-    bones = [foot.bone, *foot.bone.children_recursive]
-    vertices = _vertices(ob, {bone.name for bone in bones})
-    if len(vertices):
-        return vertices
-    ends = [end for bone in bones if _is_of_body(bone) for end in (bone.head_local[:], bone.tail_local[:])]
-    return np.array(ends or [foot.bone.head_local[:], foot.bone.tail_local[:]])
+    vertices = _vertices(ob, {bone.name for bone in (foot.bone, *foot.bone.children_recursive)})
+    return vertices if len(vertices) else _ends(foot.bone)
 
 
-def _is_of_body(bone: Bone) -> bool:
-    return bone.use_deform
+def _ends(foot: Bone) -> Array:
+    """Where the bones of a foot or hand begin and end in the armature at rest, (n, 3)."""
+    bones = [bone for bone in (foot, *foot.children_recursive) if bone.use_deform] or [foot]
+    return np.array([end[:] for bone in bones for end in (bone.head_local, bone.tail_local)])
 
 
 def _vertices(ob: ArmatureObject, names: set[str]) -> Array:
@@ -114,7 +112,7 @@ def _skins(ob: ArmatureObject) -> list[Object]:
 def _sole(points: Array, rest: Matrix, foot: PoseBone, length: float) -> Matrix:
     """Flat on the floor, from heel to toe and as wide as the foot."""
     up, ankle = np.array(rest.col[2][:3]), np.array(rest.translation)
-    ahead = _ahead(points - ankle, up, np.array(rest.col[1][:3]), length)
+    ahead = _ahead(_ends(foot.bone) - ankle, up, np.array(rest.col[1][:3]), length)
     across = np.cross(ahead, up)
     along, aside = (points - ankle) @ ahead, (points - ankle) @ across
     heel, toe = min(float(along.min()), 0.0), max(float(along.max()), 0.0)
@@ -129,7 +127,7 @@ def _sole(points: Array, rest: Matrix, foot: PoseBone, length: float) -> Matrix:
 
 
 def _ahead(offsets: Array, up: Array, usual: Array, length: float) -> Array:
-    """Where a foot points along the floor."""
+    """Where a foot points along the floor, by how far its bones go from the ankle."""
     level: Array = offsets - np.outer(offsets @ up, up)
     farthest: Array = level[np.argmax((level * level).sum(axis=1))]
     size = float(np.linalg.norm(farthest))
