@@ -43,7 +43,7 @@ class Request(NamedTuple):
 
 class Baked(NamedTuple):
     """What became of one limb. ``unreached`` counts frames at influence 1 in which the tip missed its target, ``miss``
-    is the farthest it did, ``error`` how far fewer keys move a joint at most."""
+    is the farthest it did, ``deviation`` how far fewer keys move a joint at most."""
 
     object: str
     limb: str
@@ -55,7 +55,7 @@ class Baked(NamedTuple):
     unreached: int
     miss: float | None
     keys: int
-    error: float
+    deviation: float
 
 
 class Report(NamedTuple):

@@ -15,6 +15,7 @@ from ..blender.types import scene_of, view_layer_of
 from ..limb.storage import by_rig, mode_of
 from ..solver.reach import Reach
 from ..tasks.status import OFF, Status, statuses
+from .interrupting import check_not_interrupted
 from .shots import say
 
 Line = dict[str, Any]
@@ -43,6 +44,7 @@ def report_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     seen: dict[PoseBone, list[Seen]] = {last: [] for last in lasts}
     with frame_kept(scene):
         for frame in frames_of(arguments):
+            check_not_interrupted()
             set_frame(scene, frame)
             depsgraph = view_layer_of(bpy.context).depsgraph or bpy.context.evaluated_depsgraph_get()
             for ob, group in rigs.items():
@@ -87,7 +89,7 @@ def bake_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
         arguments.new_action,
         arguments.max_miss,
     )
-    report = bake(bpy.context, request)
+    report = bake(bpy.context, request, lambda _: check_not_interrupted())
     for warning in report.warnings:
         say(warning)
     return [limb._asdict() for limb in report.limbs]
