@@ -81,7 +81,7 @@ def imported(frames: int, mute: bool = False) -> None:
     for curve in curves:
         value, curve.mute = curve.keyframe_points[0].co.y, mute
         curve.keyframe_points.add(frames - 1)
-        curve.keyframe_points.foreach_set("co", [part for frame in range(frames) for part in (frame + 1.0, value)])
+        curve.keyframe_points.foreach_set("co", [number for frame in range(frames) for number in (frame + 1.0, value)])
         curve.update()
 
 
@@ -150,8 +150,8 @@ def length_of(last: Any) -> int:
 
 def constraint(pole: bool = False) -> None:
     for bone, target, its_pole in limbs():
-        made = bone.constraints.new("IK")
-        made.target, made.chain_count, made.pole_target = target, length_of(bone), its_pole if pole else None
+        added = bone.constraints.new("IK")
+        added.target, added.chain_count, added.pole_target = target, length_of(bone), its_pole if pole else None
 
 
 def live(plane: str = "FREE", **settings: object) -> None:

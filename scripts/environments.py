@@ -50,9 +50,9 @@ def environment(group: str, version: str = MACHINE) -> Path:
 
 def _pins() -> str:
     """The dependency groups as they stand in pyproject.toml: what else is configured there makes no environment."""
-    found = re.search(r"(?ms)^\[dependency-groups\]$.*?(?=^\[|\Z)", (ROOT / "pyproject.toml").read_text())
-    assert found, "pyproject.toml has no [dependency-groups]"
-    return found.group().strip()
+    section = re.search(r"(?ms)^\[dependency-groups\]$.*?(?=^\[|\Z)", (ROOT / "pyproject.toml").read_text())
+    assert section, "pyproject.toml has no [dependency-groups]"
+    return section.group().strip()
 
 
 @contextmanager
@@ -68,14 +68,14 @@ def _interpreter(version: str) -> str:
     """Where this version of Python is on the machine."""
     if version == MACHINE:
         return sys.executable
-    found = subprocess.run(_uv_command("python", "find", version), env=_uv_settings(), capture_output=True, text=True)
-    if found.returncode:
+    result = subprocess.run(_uv_command("python", "find", version), env=_uv_settings(), capture_output=True, text=True)
+    if result.returncode:
         blenders = ", ".join(name for name, python in BLENDERS.items() if python == version)
         raise SystemExit(
             f"Blender {blenders} as a module needs Python {version}, which is not on this machine. Install it "
             f"(pyenv install {version}, or the package python{version} of your system), then run this again."
         )
-    return found.stdout.strip()
+    return result.stdout.strip()
 
 
 def _uv(*arguments: str) -> None:

@@ -41,16 +41,15 @@ def install() -> None:
     if SOURCE:
         _register_tree()
         return
-    given = os.environ.get(ZIP)
-    path = Path(given) if given else package.build(Path(sys.executable))
+    named = os.environ.get(ZIP)
+    path = Path(named) if named else package.build(Path(sys.executable))
     bpy.ops.extensions.package_install_files(filepath=str(path), repo="user_default", enable_on_install=True)
     if MODULE not in bpy.context.preferences.addons:
         raise RuntimeError(f"Blender could not enable the extension in {path}: its own words are above")
 
 
 def _register_tree() -> None:
-    with suppress(ImportError):  # rooms that are still to be written
-        import_module("addon").register()
+    import_module("addon").register()
 
 
 def enable() -> None:

@@ -18,14 +18,16 @@ def main(count: int, near_y: bool) -> None:
 
     from tests.blender.mechanism.many import measured
 
-    found = []
+    results = []
     for seed in range(count):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         installed.enable()
-        found.append(measured(installed.addon, seed, near_y))
-    print(f"{bpy.app.version_string}: {count} limbs, moved {max(each.moved for each in found):.1e},", end=" ")
-    print(f"tips {max(each.tips for each in found):.1e}, invalid {sum(bool(each.invalid) for each in found)}")
-    print("not well:", [seed for seed, each in enumerate(found) if not each.is_well])
+        results.append(measured(installed.addon, seed, near_y))
+    print(f"{bpy.app.version_string}: {count} limbs, moved {max(result.moved for result in results):.1e},", end=" ")
+    print(
+        f"tips {max(result.tips for result in results):.1e}, invalid {sum(bool(result.invalid) for result in results)}"
+    )
+    print("not well:", [seed for seed, result in enumerate(results) if not result.is_well])
     installed.leave(0, folder)
 
 

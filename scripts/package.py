@@ -13,9 +13,9 @@ BUILD = ROOT / "build"
 
 def build(python: Path) -> Path:
     """build/planar_ik-VERSION.zip, made by the tool of the Blender that is a module of this Python."""
-    found = re.search(r'(?m)^version = "(.+)"$', (ROOT / "blender_manifest.toml").read_text())
-    assert found, "blender_manifest.toml has no version"
-    path = BUILD / f"planar_ik-{found.group(1)}.zip"
+    match = re.search(r'(?m)^version = "(.+)"$', (ROOT / "blender_manifest.toml").read_text())
+    assert match, "blender_manifest.toml has no version"
+    path = BUILD / f"planar_ik-{match.group(1)}.zip"
     BUILD.mkdir(exist_ok=True)
     unfinished = path.with_name(f"unfinished-{os.getpid()}.zip")
     try:

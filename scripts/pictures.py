@@ -68,9 +68,9 @@ def main() -> int:
         window.play("scripts.moving.shows_legs")
     finally:
         window.close()
-    for name, part in SHOWN.items():
+    for name, region in SHOWN.items():
         taken, shown = PICTURES / f"shows_limb-{name}.png", ROOT / "docs" / f"{name}.png"
-        words = ["convert", str(taken), "-crop", part, "+repage", "+dither", "-colors", "96", f"PNG8:{shown}"]
+        words = ["convert", str(taken), "-crop", region, "+repage", "+dither", "-colors", "96", f"PNG8:{shown}"]
         subprocess.run([str(APPLICATION), "--exec", *words], check=True)  # Its system has ImageMagick.
     film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
     words = ["-resize", "640x", "+dither", "-colors", "64", "-layers", "optimize", str(ROOT / "docs" / "legs.gif")]

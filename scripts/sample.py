@@ -56,11 +56,11 @@ BIPED = (
 BOX = ((0, 1, 2, 3), (7, 6, 5, 4), (0, 4, 5, 1), (1, 5, 6, 2), (2, 6, 7, 3), (3, 7, 4, 0))
 
 
-def build(name: str, left: tuple[Part, ...], place: Place, is_flat: bool) -> Any:
+def build(name: str, left_side: tuple[Part, ...], place: Place, is_flat: bool) -> Any:
     """A character in a collection of its own, which is an asset; give the armature's object."""
     import bpy
 
-    parts = [*left, *(other(part, 1 if is_flat else -1) for part in left if ".L" in part.name)]
+    parts = [*left_side, *(other(piece, 1 if is_flat else -1) for piece in left_side if ".L" in piece.name)]
     collection = bpy.data.collections.new(name)
     bpy.context.scene.collection.children.link(collection)
     collection.instance_offset = place
@@ -72,9 +72,9 @@ def build(name: str, left: tuple[Part, ...], place: Place, is_flat: bool) -> Any
     bpy.ops.object.mode_set(mode="EDIT")
     root = data.edit_bones.new("root")
     root.tail, root.use_deform = (0.25, 0.0, 0.0) if is_flat else (0.0, 0.3, 0.0), False
-    for part in parts:
-        bone = data.edit_bones.new(part.name)
-        bone.head, bone.tail, bone.parent = part.head, part.tail, data.edit_bones[part.parent]
+    for piece in parts:
+        bone = data.edit_bones.new(piece.name)
+        bone.head, bone.tail, bone.parent = piece.head, piece.tail, data.edit_bones[piece.parent]
         bone.use_connect = (bone.head - bone.parent.tail).length < 1e-6
         bone.align_roll((0.0, -1.0, 0.0))
     bpy.ops.object.mode_set(mode="POSE")
@@ -86,19 +86,19 @@ def build(name: str, left: tuple[Part, ...], place: Place, is_flat: bool) -> Any
         hips.location.y = -down
         hips.keyframe_insert("location", frame=frame)
     bpy.ops.object.mode_set(mode="OBJECT")
-    for shape in {bone.custom_shape for bone in rig.pose.bones if bone.custom_shape} - {*collection.objects}:
-        collection.objects.link(shape)  # Lest who appends the character has it lie about.
-        shape.hide_viewport = shape.hide_render = True
+    for widget in {bone.custom_shape for bone in rig.pose.bones if bone.custom_shape} - {*collection.objects}:
+        collection.objects.link(widget)  # Lest who appends the character has it lie about.
+        widget.hide_viewport = widget.hide_render = True
     collection.asset_mark()
     collection.asset_data.description = f"{name} on limbs of Planar IK: it works without the extension"
     return rig
 
 
-def other(part: Part, sign: int) -> Part:
+def other(piece: Part, sign: int) -> Part:
     """The same on the right: of a puppet, which looks to the side, in the same place."""
-    (x, *head), (u, *tail) = part.head, part.tail
-    names = [name.replace(".L", ".R") for name in (part.name, part.parent)]
-    return Part(*names, (sign * x, *head), (sign * u, *tail), *part[4:])
+    (x, *head), (u, *tail) = piece.head, piece.tail
+    names = [name.replace(".L", ".R") for name in (piece.name, piece.parent)]
+    return Part(*names, (sign * x, *head), (sign * u, *tail), *piece[4:])
 
 
 def skin(rig: Any, parts: list[Part], is_flat: bool) -> Any:
@@ -109,21 +109,21 @@ def skin(rig: Any, parts: list[Part], is_flat: bool) -> Any:
     mesh = bpy.data.meshes.new(rig.name)
     ob: Any = bpy.data.objects.new(f"{rig.name} Skin", mesh)
     corners, groups = [], []
-    for part in parts:
-        along = Vector(part.tail) - Vector(part.head)
-        layer = 0.02 * ((".R" in part.name) - (".L" in part.name)) if is_flat else 0.0  # As sheets of paper lie.
-        side = along.cross((0.0, 1.0, 0.0)).normalized()
-        depth = side.cross(along).normalized()
-        groups.append((part.name, range(len(corners), len(corners) + 8)))
-        for end, wide in ((part.head, part.at_head), (part.tail, part.at_tail)):
+    for piece in parts:
+        along = Vector(piece.tail) - Vector(piece.head)
+        layer = 0.02 * ((".R" in piece.name) - (".L" in piece.name)) if is_flat else 0.0  # As sheets of paper lie.
+        across = along.cross((0.0, 1.0, 0.0)).normalized()
+        depth = across.cross(along).normalized()
+        groups.append((piece.name, range(len(corners), len(corners) + 8)))
+        for end, wide in ((piece.head, piece.at_head), (piece.tail, piece.at_tail)):
             middle, deep = Vector(end) + Vector((0.0, layer, 0.0)), 0.004 if is_flat else wide
-            corners += [middle + a * wide * side + b * deep * depth for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+            corners += [middle + i * wide * across + j * deep * depth for i, j in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
     mesh.from_pydata(corners, [], [[8 * i + corner for corner in face] for i in range(len(parts)) for face in BOX])
     for i, colour in enumerate(COLOURS):
         material = bpy.data.materials.get(f"Planar IK {i}") or bpy.data.materials.new(f"Planar IK {i}")
         material.diffuse_color = (*colour, 1.0)
         mesh.materials.append(material)
-    mesh.polygons.foreach_set("material_index", [part.colour for part in parts for _ in BOX])
+    mesh.polygons.foreach_set("material_index", [piece.colour for piece in parts for _ in BOX])
     for name, corner_range in groups:
         ob.vertex_groups.new(name=name).add(list(corner_range), 1.0, "REPLACE")
     ob.parent = ob.modifiers.new("Armature", "ARMATURE").object = rig

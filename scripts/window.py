@@ -81,12 +81,12 @@ class Window:
         log = self._log()
         if not findings.exists():
             raise Failed(f"Blender ended, or took longer than {LIMIT} s, before '{scenario}' came to its end:\n{log}")
-        found: dict[str, Any] = json.loads(findings.read_text())
-        if "error" in found:
-            raise Failed(f"{found['error']}\n{log}")
+        answer: dict[str, Any] = json.loads(findings.read_text())
+        if "error" in answer:
+            raise Failed(f"{answer['error']}\n{log}")
         if "Traceback" in log:  # as a panel leaves that can't be drawn
             raise Failed(log)
-        return found
+        return answer
 
     def _wait(self, is_done: Callable[[], bool]) -> None:
         """Wait until something is done, Blender ended, or it took too long."""

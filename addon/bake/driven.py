@@ -42,14 +42,14 @@ def driver_of_influence(last: PoseBone) -> Any:
 
 
 def influence_outside(
-    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], way: Method
+    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], method: Method
 ) -> Generator[float, None, dict[tuple[Any, str], Driven]]:
     """What drivers say outside of these frames, of each limb that has one, by rig and name."""
     drivers = {(last.id_data, last.name): curve for last in lasts if (curve := driver_of_influence(last))}
     if not drivers:
         return {}
     beside = [frames[0] - 1.0, frames[-1] + 1.0]
-    start, end = beside if all(map(_is_still, drivers.values())) else _extent(context, drivers.values(), way)
+    start, end = beside if all(map(_is_still, drivers.values())) else _extent(context, drivers.values(), method)
     before = np.arange(min(start, floor(beside[0])), beside[0])
     after = np.arange(ceil(beside[1]), max(end, beside[1]) + 1.0)
     outside = [*before, *beside, *after[after > beside[1]]]
@@ -63,7 +63,7 @@ def influence_outside(
 
         return read
 
-    with nullcontext(partial(step_apart, context)) if way.is_apart else shot(context, is_live=False) as step:
+    with nullcontext(partial(step_apart, context)) if method.is_solved else shot(context, is_live=False) as step:
         for _ in step(dict.fromkeys(ob for ob, _ in drivers), outside, reading):
             yield 1.0
     times = times_of(scene_of(context), outside)
@@ -82,11 +82,12 @@ def _is_still(curve: Any) -> bool:
     )
 
 
-def _extent(context: Context, drivers: Any, way: Method) -> tuple[float, float]:
+def _extent(context: Context, drivers: Any, method: Method) -> tuple[float, float]:
     """The first and the last frame in which anything may change that drivers read: of the scene, and of what moves."""
     scene = scene_of(context)
-    owners = {ob for ob, _ in way.carriers}
-    owners |= {each.id for curve in drivers for var in curve.driver.variables for each in var.targets if each.id}
+    owners = {ob for ob, _ in method.carriers}
+    targets = [target for curve in drivers for variable in curve.driver.variables for target in variable.targets]
+    owners |= {target.id for target in targets if target.id}
     times = [time for owner in owners for curve in curves_everywhere(owner) for time in curve.range()]
     times += [time for owner in owners for strip in strips_of(owner) for time in (strip.frame_start, strip.frame_end)]
     stretch = float(times_of(scene, [1.0])[0])

@@ -36,8 +36,8 @@ def step_apart(context: Context, objects: Iterable[Object], frames: Sequence[flo
     scene = bpy.data.scenes.new("Planar IK Bake")
     try:
         _set_live(scene, False)
-        render, given = scene.render, scene_of(context).render
-        render.frame_map_old, render.frame_map_new = given.frame_map_old, given.frame_map_new
+        render, of_shot = scene.render, scene_of(context).render
+        render.frame_map_old, render.frame_map_new = of_shot.frame_map_old, of_shot.frame_map_new
         for ob in objects:
             scene.collection.objects.link(ob)
         for start in range(0, len(frames), AT_ONCE):

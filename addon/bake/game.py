@@ -23,15 +23,15 @@ from ..blender.stepping import times_of
 from ..blender.types import ArmatureObject, scene_of, split_path, takes_bones
 from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, limbs_of
-from ..limb.words import Refused
+from ..limb.transforms import own_transforms, rigid, turns_of, unposed
+from ..limb.words import Message, Refused
 from ..live import refresh
 from ..tasks.removing import remove
 from .frames import shot, step_apart
-from .method import Method, is_live
+from .method import Method, is_live_limb
 from .recording import Evaluated, Recording, new_recording, poses_of, readers_of
 from .request import Request
-from .results import ChannelTrack, LimbTrajectory, bones_read, trajectories_of, written
-from .transforms import carried, local, rigid, turns_of
+from .results import ChannelTrack, LimbTrajectory, bones_read, evaluated_trajectories, in_rotation_mode
 
 Array = NDArray[Any]
 
@@ -41,7 +41,7 @@ SCALED = 1e-4
 APART = 2e-6
 """How far a connected bone may be from its parent's tail, in that one's lengths, and still count as there."""
 
-LEFT = ("location", "rotation_", "scale", "constraints[", *(f'["{slider.key}"]' for slider in SLIDERS))
+LEFT_OVER = ("location", "rotation_", "scale", "constraints[", *(f'["{slider.key}"]' for slider in SLIDERS))
 """How the data paths on a bone begin whose curves and drivers would be left over."""
 
 
@@ -57,13 +57,13 @@ class Plain(NamedTuple):
 
 
 def bake_for_game(
-    context: Context, lasts: list[PoseBone], request: Request, way: Method
-) -> Generator[float, None, tuple[list[LimbTrajectory], list[Refused]]]:
+    context: Context, lasts: list[PoseBone], request: Request, method: Method
+) -> Generator[float, None, tuple[list[LimbTrajectory], list[Message]]]:
     """Bake whole rigs; what limbs did, and notes on what was left out."""
     objects: list[Any] = list(dict.fromkeys(last.id_data for last in lasts))
     bones = {ob: _bones_for_game(ob) for ob in objects}
     besides = {ob: _besides(ob, bones[ob]) for ob in objects}
-    is_apart = way.is_apart and not any(is_live(last) for ob in objects for last in limbs_of(ob))
+    is_apart = method.is_solved and not any(is_live_limb(last) for ob in objects for last in limbs_of(ob))
     of_limb: Any = lambda last: [*bones_read(last), *bones[last.id_data]]  # noqa: E731
     recording = new_recording(lasts, len(request.frames), of_limb, is_apart)
 
@@ -81,38 +81,38 @@ def bake_for_game(
     with nullcontext(partial(step_apart, context)) if is_apart else shot(context, is_live=True) as step:
         yield from step(recording.worlds, request.frames, reading)
     plain = [_plain(recording, ob, bones[ob]) for ob in objects]
-    for each in plain:
-        if each.parted and not takes_bones(each.object):
+    for rig in plain:
+        if rig.parted and not takes_bones(rig.object):
             raise Refused(
                 "'{bone}' is connected to a bone that gets longer, and a game gets no scale: disconnect it in the file "
                 "that '{object}' is linked from",
-                bone=each.parted[0],
-                object=each.object.name,
+                bone=rig.parted[0],
+                object=rig.object.name,
             )
-    trajectories = trajectories_of(recording, {})
-    found = [trajectories[last.id_data, last.name] for last in lasts]
+    by_limb = evaluated_trajectories(recording)
+    trajectories = [by_limb[last.id_data, last.name] for last in lasts]
     times = times_of(scene_of(context), request.frames)
     remove(context, [last for ob in objects for last in limbs_of(ob)])
-    for each in plain:
-        _clear(context, each)
-        writer = ActionWriter(context, each.object, request.new_action)
-        writer.remove(path for path in writer.paths if _is_left(path, each.names))
-        for track in each.tracks:
+    for rig in plain:
+        _clear(context, rig)
+        writer = ActionWriter(context, rig.object, request.new_action)
+        writer.remove(path for path in writer.paths if _is_left_over(path, rig.names))
+        for track in rig.tracks:
             writer.write(track.path, times, track.values)
-        for path, rows in besides[each.object].items():
+        for path, rows in besides[rig.object].items():
             writer.write(path, times, np.array(rows))
         writer.show(context)
     refresh(context)
     left_out = "The scale of '{bone}' in '{object}' is left out: games get it at 1"
-    return found, [Refused(left_out, bone=name, object=each.object.name) for each in plain for name in each.scaled]
+    return trajectories, [Message(left_out, bone=name, object=rig.object.name) for rig in plain for name in rig.scaled]
 
 
 def _bones_for_game(ob: ArmatureObject) -> list[PoseBone]:
     """Deforming bones and limbs, with all that these hang on up to their roots, parents first."""
     limbs = {bone for last in limbs_of(ob) for bone in chain_bones(last)}
     deforming = [bone for bone in ob.pose.bones if bone.bone.use_deform or bone in limbs]
-    found = dict.fromkeys(each for bone in deforming for each in (bone, *bone.parent_recursive))
-    return sorted(found, key=lambda bone: len(bone.parent_recursive))
+    needed = dict.fromkeys(above for bone in deforming for above in (bone, *bone.parent_recursive))
+    return sorted(needed, key=lambda bone: len(bone.parent_recursive))
 
 
 def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> Plain:
@@ -120,9 +120,9 @@ def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> Plain:
     posed: dict[str, Array] = {}
     plain = Plain(ob, {bone.name for bone in bones}, [], [], [])
     for bone in bones:
-        wanted, sizes = rigid(poses_of(recording, ob, bone.name))
+        poses, sizes = rigid(poses_of(recording, ob, bone.name))
         above = posed[bone.parent.name] if bone.parent else None
-        own, _ = rigid(local(bone.bone, above, wanted))
+        own, _ = rigid(own_transforms(bone.bone, above, poses))
         place, mode, channel = own[:, :3, 3], bone.rotation_mode, rotation_channel(bone.rotation_mode)
         if bone.bone.use_connect and np.abs(place).max() <= APART * bone.bone.parent.length:  # type: ignore[union-attr]
             place[:] = 0.0
@@ -130,8 +130,8 @@ def _plain(recording: Recording, ob: Any, bones: list[PoseBone]) -> Plain:
             plain.tracks.append(ChannelTrack(bone.name, "location", "", place))
             plain.parted.extend([bone.name] if bone.bone.use_connect else [])
         near = np.array([getattr(bone, channel)[:]])
-        plain.tracks.append(ChannelTrack(bone.name, channel, mode, written(mode, turns_of(own), near)))
-        posed[bone.name] = carried(bone.bone, above, len(own)) @ own
+        plain.tracks.append(ChannelTrack(bone.name, channel, mode, in_rotation_mode(mode, turns_of(own), near)))
+        posed[bone.name] = unposed(bone.bone, above) @ own
         plain.scaled.extend([bone.name] if np.abs(sizes - 1.0).max() > SCALED else [])
     return plain
 
@@ -142,11 +142,11 @@ def _besides(ob: Any, bones: list[PoseBone]) -> dict[str, list[Any]]:
     if not (data and data.use_nla and data.nla_tracks):
         return {}
     paths = sorted({curve.data_path for curve in curves_everywhere(ob)})
-    return {path: [] for path in paths if not _is_left(path, names) and _is_number(value_at(ob, path))}
+    return {path: [] for path in paths if not _is_left_over(path, names) and _is_number(value_at(ob, path))}
 
 
 def _is_number(value: Any) -> bool:
-    return all(isinstance(each, int | float) for each in (value if isinstance(value, tuple) else (value,)))
+    return all(isinstance(number, int | float) for number in (value if isinstance(value, tuple) else (value,)))
 
 
 def _clear(context: Context, plain: Plain) -> None:
@@ -163,10 +163,10 @@ def _clear(context: Context, plain: Plain) -> None:
         bone.location = (0.0, 0.0, 0.0)
     if data := ob.animation_data:
         data.use_nla = False
-        for driver in [driver for driver in drivers_of(ob) if _is_left(driver.data_path, plain.names)]:
+        for driver in [driver for driver in drivers_of(ob) if _is_left_over(driver.data_path, plain.names)]:
             data.drivers.remove(driver)
 
 
-def _is_left(path: str, names: set[str]) -> bool:
+def _is_left_over(path: str, names: set[str]) -> bool:
     bone, rest = split_path(path)
-    return bone in names and rest.startswith(LEFT)
+    return bone in names and rest.startswith(LEFT_OVER)

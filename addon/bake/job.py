@@ -15,7 +15,7 @@ from ..blender.transaction import all_or_nothing
 from ..blender.types import scene_of
 from ..limb.storage import group_of, mode_of, path_to_influence
 from ..limb.whole import concerned
-from ..limb.words import Refused
+from ..limb.words import Message
 from ..live import refresh
 from ..tasks.removing import remove
 from .driven import driver_of_influence, influence_outside
@@ -57,33 +57,33 @@ def steps(context: Context, request: Request) -> Generator[float, None, Report]:
 
 
 def _steps(
-    context: Context, request: Request, lasts: list[PoseBone], notes: list[Refused]
+    context: Context, request: Request, lasts: list[PoseBone], notes: list[Message]
 ) -> Generator[float, None, Report]:
     modes = [mode_of(last) for last in lasts]
     names = [(last.id_data.name, last.name) for last in lasts]
-    way = method_of(lasts)
+    method = method_of(lasts)
     if request.for_game:
-        trajectories, more = yield from bake_for_game(context, lasts, request, way)
+        trajectories, more = yield from bake_for_game(context, lasts, request, method)
         notes += more
         keys = [Keys(np.arange(len(request.frames)), None, 0.0)] * len(trajectories)
     else:
         driven = [last.name for last in lasts if driver_of_influence(last) and not request.remove]
-        trajectories, keys = yield from _bake(context, lasts, request, way)
-        notes += [Refused(MUTED, bone=name) for name in driven]
+        trajectories, keys = yield from _bake(context, lasts, request, method)
+        notes += [Message(MUTED, bone=name) for name in driven]
     sheared = [trajectory.last.name for trajectory in trajectories if trajectory.is_sheared and not request.for_game]
-    notes += [Refused(SHEARED, bone=name) for name in sheared]
+    notes += [Message(SHEARED, bone=name) for name in sheared]
     rows = zip(names, modes, trajectories, keys, strict=True)
-    limbs = [_told(name, mode, way, trajectory, found, request) for name, mode, trajectory, found in rows]
+    limbs = [_baked(request, method, name, mode, trajectory, kept) for name, mode, trajectory, kept in rows]
     unreached = np.any([trajectory.is_missed(request.max_miss) for trajectory in trajectories], axis=0)
     return Report(request.frames, limbs, notes, int(unreached.sum()))
 
 
 def _bake(
-    context: Context, lasts: list[PoseBone], request: Request, way: Method
+    context: Context, lasts: list[PoseBone], request: Request, method: Method
 ) -> Generator[float, None, tuple[list[LimbTrajectory], list[Keys]]]:
-    found = yield from go_through(context, lasts, request.frames, way)
-    trajectories = [found[last.id_data, last.name] for last in lasts]
-    driven = {} if request.remove else (yield from influence_outside(context, lasts, request.frames, way))
+    by_limb = yield from go_through(context, lasts, request.frames, method)
+    trajectories = [by_limb[last.id_data, last.name] for last in lasts]
+    driven = {} if request.remove else (yield from influence_outside(context, lasts, request.frames, method))
     times = times_of(scene_of(context), request.frames)
     keys = [keys_of(trajectory, times, request.tolerance) for trajectory in trajectories]
     writers: dict[Any, ActionWriter] = {}
@@ -98,8 +98,8 @@ def _bake(
         if outside:
             writer.fold(influence, times, outside.times, outside.values)
         elif not request.remove:
-            writer.hold(influence, times, 0.0, trajectory.influence[0])
-    mute_drivers(context, [each.driver for each in driven.values()])
+            writer.set_between(influence, times, 0.0, trajectory.influence[0])
+    mute_drivers(context, [influence.driver for influence in driven.values()])
     for writer in writers.values():
         writer.show(context)
     if request.remove:
@@ -117,12 +117,22 @@ def _keep_aligned(trajectory: LimbTrajectory) -> None:
         del group["aligned"]
 
 
-def _told(
-    name: tuple[str, str], mode: str, way: Method, trajectory: LimbTrajectory, keys: Keys, request: Request
+def _baked(
+    request: Request, method: Method, name: tuple[str, str], mode: str, trajectory: LimbTrajectory, keys: Keys
 ) -> Baked:
     """What became of a limb, in plain numbers."""
-    ik, frames = trajectory.misses[trajectory.influence >= 1.0], request.frames
-    worst = float(ik.max()) if len(ik) and np.isfinite(ik).all() else None
-    unreached = int(trajectory.is_missed(request.max_miss).sum())
-    found, how = (unreached, worst, len(keys.which), keys.error), "solved" if way.is_apart else "played"
-    return Baked(name[0], name[1], mode, how, float(frames[0]), float(frames[-1]), len(frames), *found)
+    misses_in_ik, frames = trajectory.misses[trajectory.influence >= 1.0], request.frames
+    has_miss = len(misses_in_ik) > 0 and bool(np.isfinite(misses_in_ik).all())
+    return Baked(
+        object=name[0],
+        limb=name[1],
+        mode=mode,
+        method=method.name,
+        first=float(frames[0]),
+        last=float(frames[-1]),
+        frames=len(frames),
+        unreached=int(trajectory.is_missed(request.max_miss).sum()),
+        miss=float(misses_in_ik.max()) if has_miss else None,
+        keys=len(keys.which),
+        deviation=keys.error,
+    )

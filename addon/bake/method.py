@@ -1,4 +1,4 @@
-"""Which way limbs are baked: solved apart from the shot, or played in it; and why."""
+"""By which method limbs are baked: solved apart from the shot, or played in it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ OF_THE_SHOT = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "TRANSFORM_CACH
 
 
 class Method(NamedTuple):
-    """Whether frames are stepped apart from the shot, in a scene with what limbs need and nothing else; if not, why the
-    shot itself has to be played. ``carriers`` is all that limbs hang on and follow."""
+    """How limbs are baked: solved, their frames stepped apart from the shot in a scene with what limbs need and nothing
+    else; or played in the shot itself. ``carriers`` is all that limbs hang on and follow."""
 
-    is_apart: bool
-    why: str
+    is_solved: bool
     carriers: set[BoneRef]
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return "solved" if self.is_solved else "played"
 
 
 def method_of(lasts: Sequence[PoseBone]) -> Method:
-    """The way for limbs. What is played is always right; apart, it is the same and takes less time."""
+    """The method for limbs. What is played is always right; solved, it is the same and takes less time."""
     among = Dependencies()
-    carriers = among.carriers(*(carrier for last in lasts for carrier in _start(last, among)))
-    why = "somebody's handler may move things as frames change" if _others_listen() else _why(carriers, among)
-    return Method(not why, why, carriers)
+    carriers = among.carriers(*(ref for last in lasts for ref in _moving(last, among)))
+    return Method(not _others_listen() and not _needs_shot(carriers, among), carriers)
 
 
 def levels_among(lasts: Sequence[PoseBone], carriers: set[BoneRef]) -> list[list[PoseBone]]:
@@ -46,16 +49,17 @@ def levels_among(lasts: Sequence[PoseBone], carriers: set[BoneRef]) -> list[list
     )
 
 
-def is_live(last: PoseBone) -> bool:
+def is_live_limb(last: PoseBone) -> bool:
     """Whether the extension poses a limb, frame by frame."""
     return bool(mode_of(last) == "LIVE")
 
 
 def strange_constraints(last: PoseBone) -> list[Any]:
     """The constraints on a limb's own bones that act there and are not of the limb, or not as far as its influence."""
-    found = [constraint for bone in bones_of_limb(last) for constraint in bone.constraints]
-    acting = [each for each in found if not each.mute and each.influence > 0.0 and each != limb_constraint_of(last)]
-    return [each for each in acting if not _goes_with(each)]
+    constraints = [constraint for bone in bones_of_limb(last) for constraint in bone.constraints]
+    acting = [constraint for constraint in constraints if not constraint.mute and constraint.influence > 0.0]
+    ours = limb_constraint_of(last)
+    return [constraint for constraint in acting if constraint != ours and not _goes_with(constraint)]
 
 
 def _goes_with(constraint: Any) -> bool:
@@ -67,12 +71,13 @@ def _goes_with(constraint: Any) -> bool:
 
 
 def _others_listen() -> bool:
+    """Whether somebody else's handler may move things as frames change."""
     ours = __name__.removesuffix("bake.method")  # wherever that is: as an extension, or run from the tree
     handlers = (*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post)
-    return any(not (getattr(each, "__module__", "") or "").startswith(ours) for each in handlers)
+    return any(not (getattr(handler, "__module__", "") or "").startswith(ours) for handler in handlers)
 
 
-def _start(last: PoseBone, among: Dependencies) -> Iterator[BoneRef]:
+def _moving(last: PoseBone, among: Dependencies) -> Iterator[BoneRef]:
     """What has to be known to bake a limb: what it follows, and what moves its own bones."""
     ob: Any = last.id_data
     for target, name in follow_of(last).pairs:
@@ -84,27 +89,27 @@ def _start(last: PoseBone, among: Dependencies) -> Iterator[BoneRef]:
             yield from driver_targets(curve)
 
 
-def _why(carriers: set[BoneRef], among: Dependencies) -> str:
-    """Why what limbs hang on can't be evaluated apart from the shot."""
+def _needs_shot(carriers: set[BoneRef], among: Dependencies) -> bool:
+    """Whether what limbs hang on can be evaluated in the shot only."""
     for ob, bone in carriers:
         owner: Any = ob.pose.bones.get(bone) if bone and is_armature(ob) else ob
-        if owner is not None and any(each.type in OF_THE_SHOT for each in owner.constraints):
-            return "a constraint looks at the scene's camera or clip"
-        if any(_reads_more(curve) for _, curve in among.drivers(ob, bone)):
-            return "a driver runs Python or reads the scene"
-    return next(filter(None, map(_why_object, {ob for ob, _ in carriers})), "")
+        if owner is not None and any(constraint.type in OF_THE_SHOT for constraint in owner.constraints):
+            return True
+        if any(_reads_shot(curve) for _, curve in among.drivers(ob, bone)):
+            return True
+    return any(_is_of_shot(ob) for ob in {ob for ob, _ in carriers})
 
 
-def _why_object(ob: Object) -> str:
+def _is_of_shot(ob: Object) -> bool:
+    """Whether a simulation, modifiers, or drivers of an object's data that read the shot may move what hangs on it."""
     if ob.rigid_body or ob.soft_body or len(ob.particle_systems) or len(ob.modifiers):
-        return "a simulation or modifiers move what it follows"
+        return True
     datas: list[Any] = [ob.data, getattr(ob.data, "shape_keys", None)]
-    is_driven = any(_reads_more(curve) for data in datas if data for curve in drivers_of(data))
-    return "a driver runs Python or reads the scene" if is_driven else ""
+    return any(_reads_shot(curve) for data in datas if data for curve in drivers_of(data))
 
 
-def _reads_more(curve: Any) -> bool:
-    """Whether a driver may read what is in the shot only."""
+def _reads_shot(curve: Any) -> bool:
+    """Whether a driver may read what is in the shot only: it runs Python, or reads the scene."""
     variables = curve.driver.variables if curve.driver else ()
     targets = [target.id_type for variable in variables for target in variable.targets]
-    return is_python(curve) or "SCENE" in targets or any(each.type == "CONTEXT_PROP" for each in variables)
+    return is_python(curve) or "SCENE" in targets or any(variable.type == "CONTEXT_PROP" for variable in variables)

@@ -22,10 +22,17 @@ from ..blender.types import scene_of, split_path
 from ..limb.settings import SLIDER
 from ..limb.storage import bones_of_limb, has_slider, path_to_influence
 from ..tasks.feet import foot_follows
-from .frames import shot, step_apart
-from .method import Method, is_live, levels_among, strange_constraints
-from .recording import new_recording, readers_of
-from .results import Key, LimbTrajectory, bones_read, trajectories_of
+from .frames import Step, shot, step_apart
+from .method import Method, is_live_limb, levels_among, strange_constraints
+from .recording import Recording, new_recording, readers_of
+from .results import (
+    Key,
+    LimbTrajectory,
+    bones_read,
+    completed_trajectories,
+    evaluated_trajectories,
+    solved_trajectories,
+)
 
 LOOKS = 16
 """In so many frames of the shot it is looked whether targets are where they were before limbs had keys: what Python
@@ -36,48 +43,66 @@ WORTH = 5_000
 
 
 def go_through(
-    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], way: Method
+    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], method: Method
 ) -> Generator[float, None, dict[Key, LimbTrajectory]]:
     """What limbs do over frames. Gives the part that is done."""
-    levels = levels_among(lasts, way.carriers)
-    again = [last for last in lasts if not is_live(last) or foot_follows(last) or strange_constraints(last)]
-    known: dict[Key, LimbTrajectory] = {}
-    solved: dict[Key, LimbTrajectory] = {}
+    levels = levels_among(lasts, method.carriers)
+    unsolved = [last for last in lasts if not is_live_limb(last) or foot_follows(last) or strange_constraints(last)]
     with ExitStack() as stack:
-        step = partial(step_apart, context) if way.is_apart else stack.enter_context(shot(context, is_live=False))
+        step = partial(step_apart, context) if method.is_solved else stack.enter_context(shot(context, is_live=False))
         writers: dict[Any, ActionWriter] = {}
-        if len(levels) + bool(again) > 1 or not way.is_apart:
+        if len(levels) + bool(unsolved) > 1 or not method.is_solved:
             rigs = dict.fromkeys(last.id_data for level in levels for last in level)
             writers = {ob: stack.enter_context(trial(context, ob)) for ob in rigs}
         else:
-            for ob, paths in _unneeded(lasts, way):
-                if len(paths) * len(frames) > WORTH:
-                    stack.enter_context(trial(context, ob)).remove(paths)
-        passes = [*levels, again] if again else levels
-        for n, limbs in enumerate(passes):
-            recording = new_recording(limbs, len(frames), bones_read, way.is_apart)
-            for done in step(recording.worlds, frames, partial(readers_of, recording)):
-                yield (n + done) / len(passes)
-            found = trajectories_of(recording, None if n < len(levels) else solved)
-            known |= found
-            if n < len(levels):
-                solved |= found
-                _try(found.values(), writers, times_of(scene_of(context), frames))
-        is_so = way.is_apart or not levels
-        if not is_so:
+            _leave_out(context, lasts, frames, method, stack)
+        passes = len(levels) + bool(unsolved)
+        solved: dict[Key, LimbTrajectory] = {}
+        for done, level in enumerate(levels):
+            recording = yield from _record(level, frames, method, step, done, passes)
+            trajectories = solved_trajectories(recording)
+            solved |= trajectories
+            _try(trajectories.values(), writers, times_of(scene_of(context), frames))
+        result = solved
+        if unsolved:
+            recording = yield from _record(unsolved, frames, method, step, len(levels), passes)
+            result = solved | completed_trajectories(recording, solved)
+        is_confirmed = method.is_solved or not levels
+        if not is_confirmed:
             some = np.arange(0, len(frames), max(len(frames) // LOOKS, 1))
-            recording = new_recording([each.last for each in solved.values()], len(some), bones_read, False)
+            recording = new_recording([limb.last for limb in solved.values()], len(some), bones_read, False)
             yield from step(recording.worlds, [frames[i] for i in some], partial(readers_of, recording))
-            is_so = all(_is_there(solved[key], each, some) for key, each in trajectories_of(recording, solved).items())
-    if not is_so:
+            now = completed_trajectories(recording, solved)
+            is_confirmed = all(_is_there(solved[key], now[key], some) for key in now)
+    if not is_confirmed:
         recording = new_recording(lasts, len(frames), bones_read, False)
         with shot(context, is_live=True) as step:
             yield from step(recording.worlds, frames, partial(readers_of, recording))
-        known = trajectories_of(recording, {})
-    return known
+        result = evaluated_trajectories(recording)
+    return result
+
+
+def _record(
+    lasts: Sequence[PoseBone], frames: Sequence[float], method: Method, step: Step, done: int, passes: int
+) -> Generator[float, None, Recording]:
+    """Go through all frames for some limbs, after so many of all passes."""
+    recording = new_recording(lasts, len(frames), bones_read, method.is_solved)
+    for share in step(recording.worlds, frames, partial(readers_of, recording)):
+        yield (done + share) / passes
+    return recording
+
+
+def _leave_out(
+    context: Context, lasts: Sequence[PoseBone], frames: Sequence[float], method: Method, stack: ExitStack
+) -> None:
+    """Take the curves that nobody needs to know out of a copy of each action, where that saves time."""
+    for ob, paths in _unneeded(lasts, method):
+        if len(paths) * len(frames) > WORTH:
+            stack.enter_context(trial(context, ob)).remove(paths)
 
 
 def _try(trajectories: Iterable[LimbTrajectory], writers: Mapping[Any, ActionWriter], times: Any) -> None:
+    """Key limbs on trial, where a later pass sees them."""
     for trajectory in trajectories:
         if trajectory.last.id_data in writers:
             for track in trajectory.tracks:
@@ -90,22 +115,22 @@ def _is_there(before: LimbTrajectory, now: LimbTrajectory, frames: Any) -> bool:
     return bool((off <= now.slack).all())
 
 
-def _unneeded(lasts: Sequence[PoseBone], way: Method) -> Iterator[tuple[Any, set[str]]]:
+def _unneeded(lasts: Sequence[PoseBone], method: Method) -> Iterator[tuple[Any, set[str]]]:
     """The data paths of rigs that act and nobody needs to know: channels of bones that limbs don't hang on, and those
     that limbs turn which are all IK."""
     for ob in dict.fromkeys(last.id_data for last in lasts):
         split = {curve.data_path: split_path(curve.data_path) for curve in curves_of(ob) if not curve.mute}
-        animated, needed = animated_paths(ob), {bone for rig, bone in way.carriers if rig == ob}
-        turned: set[str] = set()
+        animated, needed = animated_paths(ob), {bone for rig, bone in method.carriers if rig == ob}
+        limb_bones: set[str] = set()
         for last in lasts:
             is_ik = last[SLIDER["influence"].key] >= 1.0 and path_to_influence(last.name) not in animated
             if last.id_data == ob and is_ik and not has_slider(last, "stretch"):
-                turned |= {bone.name for bone in bones_of_limb(last)}
-                needed -= turned if is_live(last) else set()
-        yield ob, {path for path, each in split.items() if _is_unneeded(*each, needed, turned)}
+                limb_bones |= {bone.name for bone in bones_of_limb(last)}
+                needed -= limb_bones if is_live_limb(last) else set()
+        yield ob, {path for path, (bone, channel) in split.items() if _is_unneeded(bone, channel, needed, limb_bones)}
 
 
-def _is_unneeded(bone: str, channel: str, needed: set[str], turned: set[str]) -> bool:
+def _is_unneeded(bone: str, channel: str, needed: set[str], limb_bones: set[str]) -> bool:
     if bone and bone not in needed:
         return channel.startswith(("location", "rotation", "scale"))
-    return bone in turned and channel.startswith("rotation")
+    return bone in limb_bones and channel.startswith("rotation")

@@ -69,7 +69,9 @@ def new_recording(
                     if has_bone(ob, name):
                         needed[ob].setdefault("matrix", {})[name] = None
     worlds = {ob: np.empty((count, 16), np.float32) for ob in needed}
-    read = {(ob, name): _new_read(ob, name, each, count, is_sure) for ob in needed for name, each in needed[ob].items()}
+    read = {
+        (ob, name): _new_read(ob, name, bones, count, is_sure) for ob in needed for name, bones in needed[ob].items()
+    }
     return Recording(rigs, worlds, read, count)
 
 

@@ -38,11 +38,11 @@ def keys_of(trajectory: LimbTrajectory, times: Array, tolerance: float) -> Keys:
     values = np.concatenate([track.values for track in tracks], axis=1)
     slopes = np.gradient(values, times, axis=0)
     sizes = np.cumsum([track.values.shape[1] for track in tracks])[:-1]
-    wanted = _points(trajectory, values, sizes)
+    points = _points(trajectory, values, sizes)
 
     def errors(which: Array) -> Array:
         guessed = _points(trajectory, hermite(times, values, slopes, which), sizes)
-        off = [np.linalg.norm(a - b, axis=1) for a, b in zip(guessed, wanted, strict=True)]
+        off = [np.linalg.norm(guess - point, axis=1) for guess, point in zip(guessed, points, strict=True)]
         return trajectory.size * np.max(off, axis=0)  # type: ignore[no-any-return]
 
     which, error = fewest(errors, count, tolerance)
@@ -58,13 +58,13 @@ def _points(trajectory: LimbTrajectory, values: Array, sizes: Array) -> list[Arr
     of_limb = [turns.pop(name) for name in trajectory.limb.bones]
     scale = parts.get((trajectory.limb.bones[0], "scale"))
     stretch = 1.0 if scale is None else scale[:, 1]
-    points = [*joints_of(of_limb, trajectory.reference, stretch)]
-    found = [np.stack(np.broadcast_arrays(*point), axis=-1) for point in points]
+    joints = joints_of(of_limb, trajectory.reference, stretch)
+    points = [np.stack(np.broadcast_arrays(*joint), axis=-1) for joint in joints]
     for name, (w, x, y, z) in turns.items():
         length = trajectory.last.id_data.data.bones[name].length
-        way = (2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x))
-        found.append(length * np.stack(way, axis=-1))
-    return found
+        direction = (2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x))
+        points.append(length * np.stack(direction, axis=-1))
+    return points
 
 
 def _turn(track: ChannelTrack, values: Array) -> tuple[Any, Any, Any, Any]:

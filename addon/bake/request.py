@@ -1,4 +1,4 @@
-"""What is asked of a bake, which of it is refused, and what is told of it afterwards."""
+"""What is asked of a bake, which of it is refused, and what is reported of it afterwards."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..blender.animation import animated_paths, drivers_of
 from ..blender.rotation import SIZES
 from ..blender.types import path_to_bone
 from ..limb.storage import bones_of_limb
-from ..limb.words import Refused
+from ..limb.words import Message, Refused, frames_counted, limbs_counted
 from ..tasks.checking import check_editable
 from ..tasks.over_frames import check_keys
 from ..tasks.status import check as check_target
-from .method import is_live, strange_constraints
+from .method import is_live_limb, strange_constraints
 
 MOST_FRAMES = 1_000_000
 """How many frames one bake takes: eleven hours of film."""
@@ -42,13 +42,14 @@ class Request(NamedTuple):
 
 
 class Baked(NamedTuple):
-    """What became of one limb. ``unreached`` counts frames at influence 1 in which the tip missed its target, ``miss``
-    is the farthest it did, ``deviation`` how far fewer keys move a joint at most."""
+    """What became of one limb. ``method``: ``solved`` by arrays, or ``played`` in the shot. ``unreached`` counts frames
+    at influence 1 in which the tip missed its target, ``miss`` is the farthest it did, ``deviation`` how far fewer
+    keys move a joint at most."""
 
     object: str
     limb: str
     mode: str
-    way: str
+    method: str
     first: float
     last: float
     frames: int
@@ -63,7 +64,7 @@ class Report(NamedTuple):
 
     frames: Sequence[float]
     limbs: list[Baked]
-    notes: list[Refused]
+    notes: list[Message]
     unreached: int
 
     @property
@@ -82,15 +83,14 @@ class Report(NamedTuple):
         return max((limb.miss for limb in self.limbs if limb.miss is not None), default=0.0)
 
     @property
-    def sentence(self) -> Refused:
+    def sentence(self) -> Message:
         """What became of it, in one sentence."""
-        values: dict[str, Any] = {"frames": len(self.frames), "limbs": len(self.limbs), "keys": self.keys}
+        values: dict[str, Any] = {"frames": frames_counted(len(self.frames)), "limbs": limbs_counted(len(self.limbs))}
+        values |= {"keys": self.keys}
         if not self.unreached:
-            return Refused("Baked {frames} frames of {limbs} limbs, {keys} keys: every IK frame on target", **values)
-        values |= {"unreached": self.unreached, "worst": f"{self.worst:.2g}"}
-        return Refused(
-            "Baked {frames} frames of {limbs} limbs: {unreached} frames off target, by {worst} at most", **values
-        )
+            return Message("Baked {frames} of {limbs}, {keys} keys: every IK frame on target", **values)
+        values |= {"unreached": frames_counted(self.unreached), "worst": f"{self.worst:.2g}"}
+        return Message("Baked {frames} of {limbs}: {unreached} off target, by {worst} at most", **values)
 
 
 def frames_between(start: float, end: float, step: float = 1.0) -> list[float]:
@@ -106,7 +106,7 @@ def frames_between(start: float, end: float, step: float = 1.0) -> list[float]:
     return frames if frames[-1] > end - 1e-6 else [*frames, end]
 
 
-def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
+def check(request: Request) -> tuple[list[PoseBone], list[Message]]:
     """The limbs that can be baked, and notes on those that have nothing to follow. Raises `Refused`."""
     if not request.lasts or not len(request.frames):
         raise Refused(NO_LIMB)
@@ -117,17 +117,19 @@ def check(request: Request) -> tuple[list[PoseBone], list[Refused]]:
         check_keys(ob)
         moved[ob] = animated_paths(ob), {curve.data_path for curve in drivers_of(ob) if not curve.mute}
     chosen: list[PoseBone] = []
-    notes: list[Refused] = []
+    notes: list[Message] = []
+    refusal: Refused | None = None
     for last in request.lasts:
         try:
             check_target(last)
         except Refused as why:
-            notes.append(why)
+            notes.append(why.message)
+            refusal = why
             continue
         _check_limb(last, request, *moved[last.id_data])
         chosen.append(last)
-    if not chosen:
-        raise notes[0]
+    if refusal and not chosen:
+        raise refusal
     return chosen, notes
 
 
@@ -141,6 +143,6 @@ def _check_limb(last: PoseBone, request: Request, animated: set[str], driven: se
             raise Refused("The rotation mode of '{bone}' is animated: remove its keys first", bone=bone.name)
         if any(f"{path}.{channel}" in driven for channel in (*SIZES, "rotation_mode", "scale")):
             raise Refused("A driver turns '{bone}': remove it before baking", bone=bone.name)
-    if not request.for_game and not is_live(last) and (others := strange_constraints(last)):
+    if not request.for_game and not is_live_limb(last) and (others := strange_constraints(last)):
         names = {"constraint": others[0].name, "bone": last.name}
         raise Refused("'{constraint}' would move '{bone}' once more after the bake: mute it, or take it away", **names)

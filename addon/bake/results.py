@@ -1,8 +1,9 @@
-"""From what was read to what limbs do: the numbers that become keys, and how far tips are from their targets."""
+"""From a recording to what limbs do: the numbers that become keys, and how far tips are from their targets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,16 +12,16 @@ from numpy.typing import NDArray
 
 from ..blender.rotation import ARRAYS, continuous, rotation_channel, to_channels, to_quaternion
 from ..blender.types import path_to_bone
-from ..limb.solving import Solution, at_rest, own_size, scaled_bones, scales_of, solve
+from ..limb.solving import Solution, at_rest, frames_below, own_size, scaled_bones, scales_of, solve
 from ..limb.storage import chain_bones
 from ..limb.table import Limb, joints_in
 from ..limb.tips import foot_of
-from ..solver.matrices import applied, inverted, inverted_all
+from ..limb.transforms import own_transforms, rigid, turns_of
+from ..solver.matrices import applied, inverted_all
 from ..solver.reference import Reference
 from ..tasks.feet import foot_follows
 from ..tasks.status import MISSED, ROUNDING
 from .recording import Recording, Rig, channel_of, places_of, poses_of, worlds_of
-from .transforms import carried, local, rigid, turns_of
 
 Array = NDArray[Any]
 Key = tuple[Any, str]
@@ -66,19 +67,37 @@ class LimbTrajectory(NamedTuple):
     @property
     def misses(self) -> Array:
         """How far the tip is from the target, ``(frames,)``."""
-        found: Array = np.linalg.norm(self.tips - self.targets, axis=1)
-        return found
+        distances: Array = np.linalg.norm(self.tips - self.targets, axis=1)
+        return distances
 
     def is_missed(self, most: float | None) -> Array:
         """In which frames the tip is off its target though the limb is all IK."""
         return (self.influence >= 1.0) & ~(self.misses <= (self.slack if most is None else most))
 
 
-def trajectories_of(recording: Recording, known: Mapping[Key, LimbTrajectory] | None) -> dict[Key, LimbTrajectory]:
-    """What limbs do: solved, if nothing is ``known`` (None); else as they were seen, of those that are known with the
-    keys from there."""
-    found = [trajectory for rig in recording.rigs for trajectory in _trajectories(recording, rig, known)]
-    return {(trajectory.last.id_data, trajectory.last.name): trajectory for trajectory in found}
+class RigKeys(NamedTuple):
+    """What keys have to say for the limbs of one rig: the ``tracks`` of each limb, where tips are in the world then
+    ``(frames, limbs, 3)``, and the names of bones that are sheared, as no channels can make them."""
+
+    tracks: list[list[ChannelTrack]]
+    tips: Array
+    sheared: set[str]
+
+
+def solved_trajectories(recording: Recording) -> dict[Key, LimbTrajectory]:
+    """What limbs do by the solver, whatever poses they were recorded in."""
+    return _by_limb(recording, _solved)
+
+
+def evaluated_trajectories(recording: Recording) -> dict[Key, LimbTrajectory]:
+    """What limbs did as Blender evaluated them."""
+    return _by_limb(recording, partial(_evaluated, solved={}))
+
+
+def completed_trajectories(recording: Recording, solved: Mapping[Key, LimbTrajectory]) -> dict[Key, LimbTrajectory]:
+    """What limbs did as Blender evaluated them, some by keys on trial: these ``solved`` ones keep their tracks, and of
+    them only feet that follow their targets are read."""
+    return _by_limb(recording, partial(_evaluated, solved=solved))
 
 
 def bones_read(last: PoseBone) -> list[PoseBone]:
@@ -88,74 +107,85 @@ def bones_read(last: PoseBone) -> list[PoseBone]:
     return bones + [bone.parent for bone in bones if bone.parent]
 
 
+def _by_limb(
+    recording: Recording, keys_of_rig: Callable[[Recording, Rig, Array, Array], RigKeys]
+) -> dict[Key, LimbTrajectory]:
+    trajectories = [trajectory for rig in recording.rigs for trajectory in _trajectories(recording, rig, keys_of_rig)]
+    return {(trajectory.last.id_data, trajectory.last.name): trajectory for trajectory in trajectories}
+
+
 def _trajectories(
-    recording: Recording, rig: Rig, known: Mapping[Key, LimbTrajectory] | None
+    recording: Recording, rig: Rig, keys_of_rig: Callable[[Recording, Rig, Array, Array], RigKeys]
 ) -> Iterator[LimbTrajectory]:
-    frames = np.stack([_frames(recording, rig, row) for row in range(len(rig.lasts))], axis=1)
-    places = worlds_of(recording, rig.object)[:, None] @ frames
+    worlds = worlds_of(recording, rig.object)[:, None] @ _frames(recording, rig)
     targets = _places(recording, rig, 0)
-    sizes = np.linalg.norm(places[..., :3, :3], axis=2)
+    sizes = np.linalg.norm(worlds[..., :3, :3], axis=2)
     lengths = np.array([sum(limb.geometry.lengths) for limb in rig.table.limbs])
     slack = MISSED * lengths * sizes[..., 1] + ROUNDING * np.abs(targets).max(axis=2)
-    sheared: set[str] = set()
-    if known is None:
-        tracks, tips = _solved(recording, rig, places, targets)
-    else:
-        tracks, tips = _seen(recording, rig, known, sheared)
+    tracks, tips, sheared = keys_of_rig(recording, rig, worlds, targets)
     for row, last in enumerate(rig.lasts):
-        limb, reference = rig.table.limbs[row], rig.table.singles[row][1]
-        influence, size = rig.sliders["influence"][:, row], float(np.nanmax(sizes[:, row]))
-        places_of_row = targets[:, row], tips[:, row], slack[:, row]
-        is_sheared = any(name in sheared for name in limb.bones)
-        yield LimbTrajectory(last, limb, reference, tracks[row], *places_of_row, influence, size, is_sheared)
+        limb = rig.table.limbs[row]
+        yield LimbTrajectory(
+            last=last,
+            limb=limb,
+            reference=rig.table.singles[row][1],
+            tracks=tracks[row],
+            targets=targets[:, row],
+            tips=tips[:, row],
+            slack=slack[:, row],
+            influence=rig.sliders["influence"][:, row],
+            size=float(np.nanmax(sizes[:, row])),
+            is_sheared=not sheared.isdisjoint(limb.bones),
+        )
 
 
-def _frames(recording: Recording, rig: Rig, row: int) -> Array:
-    """Where the frame G of a limb is in its armature, ``(frames, 4, 4)``."""
-    limb = rig.table.limbs[row]
-    first = rig.object.pose.bones[limb.bones[0]]
-    above = poses_of(recording, rig.object, first.parent.name) if first.parent else None
-    found: Array = carried(first.bone, above, recording.frames) @ inverted(limb.geometry.rest[0]) @ limb.geometry.frame
-    return found
+def _frames(recording: Recording, rig: Rig) -> Array:
+    """Where the frames G of limbs are in their armature, ``(frames, limbs, 4, 4)``."""
+    parents = np.tile(np.eye(4), (recording.frames, len(rig.lasts), 1, 1))
+    for row, limb in enumerate(rig.table.limbs):
+        parent = rig.object.data.bones[limb.bones[0]].parent
+        if parent:
+            parents[:, row] = poses_of(recording, rig.object, parent.name)
+    return frames_below(rig.table, rig.object, parents)
 
 
 def _places(recording: Recording, rig: Rig, which: int) -> Array:
     """Where targets (0) or poles (1) are in the world, ``(frames, limbs, 3)``; not a number where there is none."""
-    found = np.full((recording.frames, len(rig.lasts), 3), np.nan)
+    places = np.full((recording.frames, len(rig.lasts), 3), np.nan)
     for row, limb in enumerate(rig.table.limbs):
         ob, bone = limb.follow.pairs[which]
         if ob is not None and (which == 0 or rig.table.is_poled[row]):
-            found[:, row] = places_of(recording, ob, bone)
-    return found
+            places[:, row] = places_of(recording, ob, bone)
+    return places
 
 
-def _solved(recording: Recording, rig: Rig, places: Array, targets: Array) -> tuple[list[list[ChannelTrack]], Array]:
-    """The solution for all limbs of a rig, and where that puts tips in the world."""
+def _solved(recording: Recording, rig: Rig, worlds: Array, targets: Array) -> RigKeys:
+    """The solution for all limbs of a rig; ``worlds`` are their frames G in the world."""
     is_plain = bool((rig.sliders["influence"] >= 1.0).all() and np.isfinite(targets).all())
     own = None if is_plain else _own_turns(recording, rig)
-    into = inverted_all(places)
+    into = inverted_all(worlds)
     poles = applied(into, _places(recording, rig, 1)) if rig.table.is_poled.any() else np.full(targets.shape, np.nan)
-    found = solve(rig.table, applied(into, targets), poles, rig.sliders, own)
-    tips = joints_in(rig.table, found.turns, found.stretch)[..., -1, :]
-    tracks = [_of_solution(recording, rig, row, found) for row in range(len(rig.lasts))]
-    return tracks, applied(places, tips)
+    solution = solve(rig.table, applied(into, targets), poles, rig.sliders, own)
+    tips = joints_in(rig.table, solution.turns, solution.stretch)[..., -1, :]
+    tracks = [_tracks_of(solution, recording, rig, row) for row in range(len(rig.lasts))]
+    return RigKeys(tracks, applied(worlds, tips), set())
 
 
 def _own_turns(recording: Recording, rig: Rig) -> Array:
     """The bones' own (FK) rotations, ``(frames, limbs, links, 4)``."""
-    found = at_rest(rig.table, recording.frames)
+    own = at_rest(rig.table, recording.frames)
     for row, limb in enumerate(rig.table.limbs):
         for k, name in enumerate(limb.bones):
             mode = rig.object.pose.bones[name].rotation_mode
             channels = channel_of(recording, rig.object, name, rotation_channel(mode))
-            found[:, row, k] = np.stack(to_quaternion(mode, [*channels.T], ARRAYS), axis=-1)
-    return found
+            own[:, row, k] = np.stack(to_quaternion(mode, [*channels.T], ARRAYS), axis=-1)
+    return own
 
 
-def _of_solution(recording: Recording, rig: Rig, row: int, found: Solution) -> list[ChannelTrack]:
+def _tracks_of(solution: Solution, recording: Recording, rig: Rig, row: int) -> list[ChannelTrack]:
     limb = rig.table.limbs[row]
-    tracks = [_turned(recording, rig, name, found.turns[:, row, k]) for k, name in enumerate(limb.bones)]
-    stretch, influence = found.stretch[:, row], rig.sliders["influence"][:, row, None]
+    tracks = [_rotation_track(recording, rig, name, solution.turns[:, row, k]) for k, name in enumerate(limb.bones)]
+    stretch, influence = solution.stretch[:, row], rig.sliders["influence"][:, row, None]
     sizes = np.stack(np.broadcast_arrays(*scales_of(limb, stretch)), axis=-1)  # type: ignore[arg-type]
     for bone in scaled_bones(rig.lasts[row]):
         own = channel_of(recording, rig.object, bone.name, "scale")
@@ -165,41 +195,42 @@ def _of_solution(recording: Recording, rig: Rig, row: int, found: Solution) -> l
     return tracks
 
 
-def _seen(
-    recording: Recording, rig: Rig, known: Mapping[Key, LimbTrajectory], sheared: set[str]
-) -> tuple[list[list[ChannelTrack]], Array]:
-    """What channels have to be for the poses that were seen, and where tips were in the world. Bones whose channels
-    can't be that get into ``sheared``."""
+def _evaluated(
+    recording: Recording, rig: Rig, _worlds: Array, _targets: Array, solved: Mapping[Key, LimbTrajectory]
+) -> RigKeys:
+    """What channels have to be for the poses that were recorded; of ``solved`` limbs those of their feet only."""
     ob = rig.object
     tracks: list[list[ChannelTrack]] = []
+    sheared: set[str] = set()
     for last, limb in zip(rig.lasts, rig.table.limbs, strict=True):
-        trajectory = known.get((ob, last.name))
+        trajectory = solved.get((ob, last.name))
         foot = [foot_of(last)] if foot_follows(last) else []
         tracks.append([*trajectory.tracks] if trajectory else [])
         for bone in [*([] if trajectory else chain_bones(last)), *filter(None, foot)]:
             above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
-            own = local(bone.bone, above, poses_of(recording, ob, bone.name))
-            turned, scales = rigid(own)
-            if np.abs(turned[:, :3, :3] * scales[:, None, :] - own[:, :3, :3]).max() > SHEARED:
+            own = own_transforms(bone.bone, above, poses_of(recording, ob, bone.name))
+            rotations, scales = rigid(own)
+            if np.abs(rotations[:, :3, :3] * scales[:, None, :] - own[:, :3, :3]).max() > SHEARED:
                 sheared.add(bone.name)
             if bone.name in limb.bones or bone in foot:
-                tracks[-1].append(_turned(recording, rig, bone.name, turns_of(turned)))
+                tracks[-1].append(_rotation_track(recording, rig, bone.name, turns_of(rotations)))
             if bone not in foot and np.abs(scales - channel_of(recording, ob, bone.name, "scale")).max() > SAME:
                 tracks[-1].append(ChannelTrack(bone.name, "scale", "", scales))
-    worlds = worlds_of(recording, ob)
-    places = [worlds @ poses_of(recording, ob, last.name) for last in rig.lasts]
-    return tracks, applied(np.stack(places, axis=1), np.array([limb.geometry.tip for limb in rig.table.limbs]))
+    places = [worlds_of(recording, ob) @ poses_of(recording, ob, last.name) for last in rig.lasts]
+    tips = applied(np.stack(places, axis=1), np.array([limb.geometry.tip for limb in rig.table.limbs]))
+    return RigKeys(tracks, tips, sheared)
 
 
-def _turned(recording: Recording, rig: Rig, name: str, turns: Array) -> ChannelTrack:
-    """A rotation as a bone's mode writes it: the first frame close to what the bone had there, then without jumps."""
+def _rotation_track(recording: Recording, rig: Rig, name: str, turns: Array) -> ChannelTrack:
+    """A rotation as a bone's mode has it: the first frame close to what the bone had there, then without jumps."""
     mode = rig.object.pose.bones[name].rotation_mode
     near = channel_of(recording, rig.object, name, rotation_channel(mode))[:1]
-    return ChannelTrack(name, rotation_channel(mode), mode, written(mode, turns, near))
+    return ChannelTrack(name, rotation_channel(mode), mode, in_rotation_mode(mode, turns, near))
 
 
-def written(mode: str, turns: Array, near: Array) -> Array:
-    """Rotations as a mode writes them, without jumps, the first close to ``near`` ``(1, numbers)``."""
+def in_rotation_mode(mode: str, turns: Array, near: Array) -> Array:
+    """Quaternions ``(frames, 4)`` as the channels of a rotation mode ``(frames, numbers)``, without jumps, the first
+    close to ``near`` ``(1, numbers)``."""
     if mode == "QUATERNION":
         return continuous(mode, turns if (turns[0] * near[0]).sum() >= 0.0 else -turns)
     return continuous(mode, np.stack(to_channels(mode, tuple(turns.T), [*near.T], ARRAYS), axis=-1))

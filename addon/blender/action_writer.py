@@ -28,7 +28,7 @@ class ActionWriter:
     def __init__(self, context: Context, ob: Any, into_new: bool = False) -> None:
         self._now = time_now(context)
         self._unkeyed = _unkeyed(ob, self._now)
-        self._written: dict[str, Any] = {}
+        self._values_before: dict[str, Any] = {}
         self.object = ob
         data = ob.animation_data or ob.animation_data_create()
         if into_new and data.action:
@@ -51,18 +51,18 @@ class ActionWriter:
         """Replace the keys of a property from the first to the last of these times; ``values`` and ``slopes`` per frame
         are ``(times, numbers)``; ``is_stepped`` holds each value up to the next key. What counts before and after as
         well is kept there by a key on each side."""
-        now = np.atleast_1d(self._written.setdefault(path, value_at(self.object, path)))
+        now = np.atleast_1d(self._values_before.setdefault(path, value_at(self.object, path)))
         for index in range(values.shape[1]):
             curve = self._curve(path, index)
             if keeps_others:
-                self._part(curve, times, now[index])
+                self._key_sides(curve, times, now[index])
             kind = "CONSTANT" if is_stepped else "LINEAR" if slopes is None else "BEZIER"
             fcurves.write(curve, times, values[:, index], kind, None if slopes is None else slopes[:, index])
 
     def fold(self, path: str, times: Array, outside: Array, values: Array) -> None:
         """Let keys alone say a property: 0 from the first to the last of these times, and outside, at whole frames,
         these values. Steps from one value to another stay steps."""
-        self._written.setdefault(path, value_at(self.object, path))
+        self._values_before.setdefault(path, value_at(self.object, path))
         curve = self._curve(path, 0)
         curve.keyframe_points.clear()
         places, first = np.unique([*outside, times[0], times[-1]], return_index=True)
@@ -76,13 +76,13 @@ class ActionWriter:
         for i in np.flatnonzero(is_step[kept]):
             curve.keyframe_points[int(i)].interpolation = "CONSTANT"
 
-    def hold(self, path: str, times: Array, value: float, now: float) -> None:
+    def set_between(self, path: str, times: Array, value: float, now: float) -> None:
         """Let a property have a value from the first to the last of these times, and before and after what it had;
         ``now`` is that where it has no keys."""
         (first, before), (last, after) = self._beside(path, 0, times, now)
         old = self._curves.get((path, 0))
         goes_on = [key.interpolation for key in old.keyframe_points if key.co.x <= last] if old else []
-        self._written.setdefault(path, value_at(self.object, path))
+        self._values_before.setdefault(path, value_at(self.object, path))
         curve = self._curve(path, 0)
         places = np.array((first, times[0], times[-1], last))
         fcurves.write(curve, places, np.array((before, value, value, after)), "CONSTANT")
@@ -92,14 +92,14 @@ class ActionWriter:
 
     def remove(self, paths: Iterable[str]) -> None:
         """Take the F-curves of properties away."""
-        wanted = {*paths}
-        for key in [key for key in self._curves if key[0] in wanted]:
+        named = {*paths}
+        for key in [key for key in self._curves if key[0] in named]:
             self.holder.fcurves.remove(self._curves.pop(key))
 
     def show(self, context: Context) -> None:
         """Set what was written to what it is now, and what was posed without keys to what it was."""
         self.restore(context)
-        for path, before in self._written.items():
+        for path, before in self._values_before.items():
             numbers = [curve.evaluate(self._now) for i in range(4) if (curve := self._curves.get((path, i)))]
             set_at(self.object, path, numbers if isinstance(before, tuple) else type(before)(numbers[0]))
         self.object.update_tag()
@@ -108,7 +108,7 @@ class ActionWriter:
         """Set what was written, and what was posed without keys, to what it was."""
         if self._unkeyed:
             context.evaluated_depsgraph_get()
-        for path, value in {**self._unkeyed, **self._written}.items():
+        for path, value in {**self._unkeyed, **self._values_before}.items():
             set_at(self.object, path, value)
 
     @property
@@ -121,15 +121,15 @@ class ActionWriter:
         curve = self._curves.get((path, index))
         return [(time, curve.evaluate(time) if curve else now) for time in (times[0] - 1.0, times[-1] + 1.0)]
 
-    def _part(self, curve: Any, times: Array, now: float) -> None:
+    def _key_sides(self, curve: Any, times: Array, now: float) -> None:
         """Key what a curve has, or a number without keys is ``now``, on each side of these times: outside, the curve
         keeps its shape."""
         sides = times[0] - 1.0, times[-1] + 1.0
         if not len(curve.keyframe_points):
             fcurves.write(curve, np.array(sides), np.array((now, now)))
             return
-        for side in sides:
-            fcurves.divide(curve, side)
+        for time in sides:
+            fcurves.divide(curve, time)
 
     def _curve(self, path: str, index: int) -> Any:
         """An F-curve that acts, with nothing but keys."""
@@ -180,13 +180,13 @@ def _unkeyed(ob: Any, time: float) -> dict[str, Any]:
     data = ob.animation_data
     if data and data.use_nla and data.nla_tracks:
         return {path: value_at(ob, path) for path in {curve.data_path for curve in curves_everywhere(ob)}}
-    found: dict[str, Any] = {}
+    unkeyed: dict[str, Any] = {}
     for curve in curves_of(ob):
         value = value_at(ob, curve.data_path)
         number = value[curve.array_index] if isinstance(value, tuple) else value
         if isinstance(number, int | float) and abs(number - curve.evaluate(time)) > UNCHANGED:
-            found[curve.data_path] = value
-    return found
+            unkeyed[curve.data_path] = value
+    return unkeyed
 
 
 def _use_baked(data: Any) -> None:

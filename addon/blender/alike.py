@@ -48,9 +48,9 @@ class Mapping:
 
 def make_alike(now: Any, before: Any, mapping: Mapping | None = None, names: Sequence[str] | None = None) -> None:
     """Set what is otherwise than before: all that can be set, or what is named."""
-    for name, wanted in _different(now, before, mapping, names or _settings(now.bl_rna)):
+    for name, value in _different(now, before, mapping, names or _settings(now.bl_rna)):
         with suppress(AttributeError, TypeError):  # what can be set only where something else is on
-            setattr(now, name, wanted)
+            setattr(now, name, value)
     for name in () if names else _nested(now.bl_rna):
         make_alike(getattr(now, name), getattr(before, name))
 
@@ -66,9 +66,9 @@ def _different(now: Any, before: Any, mapping: Mapping | None, names: Sequence[s
     for name, one, other in zip(names, read(now), read(before), strict=False):
         if one is other or (one.__class__ in COMPARABLE and one == other):
             continue
-        wanted = _plain(other, mapping)
-        if _plain(one) != wanted:
-            yield name, wanted
+        value = _plain(other, mapping)
+        if _plain(one) != value:
+            yield name, value
 
 
 def copy_properties(now: Any, before: Any) -> None:
@@ -93,9 +93,9 @@ def _settings(rna: Any) -> tuple[str, ...]:
     """The names of what can be set on things of a type."""
     if rna.identifier not in _names:
         _names[rna.identifier] = tuple(
-            each.identifier
-            for each in rna.properties
-            if not each.is_readonly and each.type != "COLLECTION" and each.identifier not in COMPUTED
+            prop.identifier
+            for prop in rna.properties
+            if not prop.is_readonly and prop.type != "COLLECTION" and prop.identifier not in COMPUTED
         )
     return _names[rna.identifier]
 

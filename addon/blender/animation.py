@@ -85,10 +85,10 @@ def keyed_range(owner: Any, concerns: Callable[[str], bool]) -> tuple[float, flo
         return [curve for curve in curves if not curve.mute and concerns(curve.data_path) and changes(curve)]
 
     ends = [tuple(curve.range()) for curve in acts(curves_of(owner))]
-    strips = [each for each in strips_of(owner, muted=False) if not each.mute]
-    acting = [each for each in strips if acts(curve for curves in _lists_of(each) for curve in curves)]
-    ends += [(each.frame_start, each.frame_end) for each in acting]
-    return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None
+    strips = [strip for strip in strips_of(owner, muted=False) if not strip.mute]
+    acting = [strip for strip in strips if acts(curve for curves in _lists_of(strip) for curve in curves)]
+    ends += [(strip.frame_start, strip.frame_end) for strip in acting]
+    return (min(start for start, _ in ends), max(end for _, end in ends)) if ends else None
 
 
 def actions_besides(owner: Any, prefixes: tuple[str, ...]) -> list[Any]:
@@ -159,15 +159,6 @@ def new_curve(holder: Any, path: str, index: int = 0, group: str = "") -> Any:
     if group:
         curve.group = holder.groups.get(group) or holder.groups.new(group)
     return curve
-
-
-def fcurve(owner: Any, path: str, index: int = 0, create: bool = False, group: str = "") -> Any:
-    """The F-curve of one number of a property, or None; made, in an action that is the datablock's own, if asked to."""
-    if create:
-        holder = curve_holder(owner)
-        return holder.fcurves.find(path, index=index) or new_curve(holder, path, index, group)
-    found = (curves.find(path, index=index) for curves in _lists_of(getattr(owner, "animation_data", None)))
-    return next((curve for curve in found if curve), None)
 
 
 def has_others(user: Any, owner: Any) -> bool:

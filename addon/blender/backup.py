@@ -173,16 +173,18 @@ def _lay_out(edited: Any, bones: Any, changed: list[str]) -> None:
 
 def _restore_collections(armature: Any, before: Any) -> None:
     """Let there be the bone collections of before, with the same bones."""
-    for name in [each.name for each in armature.collections_all if each.name not in before.collections_all]:
+    names = [collection.name for collection in armature.collections_all]
+    for name in [name for name in names if name not in before.collections_all]:
         armature.collections.remove(armature.collections_all[name])
-    for each in before.collections_all:
-        if each.name not in armature.collections_all:
-            above = armature.collections_all[each.parent.name] if each.parent else None
-            armature.collections.new(each.name, parent=above).child_number = each.child_number
-        make_alike(armature.collections_all[each.name], each)
-        copy_properties(armature.collections_all[each.name], each)
+    for collection in before.collections_all:
+        if collection.name not in armature.collections_all:
+            above = armature.collections_all[collection.parent.name] if collection.parent else None
+            armature.collections.new(collection.name, parent=above).child_number = collection.child_number
+        make_alike(armature.collections_all[collection.name], collection)
+        copy_properties(armature.collections_all[collection.name], collection)
     for bone in before.bones:
-        now, was = ({each.name for each in of.collections} for of in (armature.bones[bone.name], bone))
+        now = {collection.name for collection in armature.bones[bone.name].collections}
+        was = {collection.name for collection in bone.collections}
         for name in now - was:
             armature.collections_all[name].unassign(armature.bones[bone.name])
         for name in was - now:
@@ -194,14 +196,14 @@ def _restore_collections(armature: Any, before: Any) -> None:
 
 def _restore_constraints(now: Any, before: Any, mapping: Mapping) -> None:
     """Make the constraints of an object or a bone as before: where others are there, of copies."""
-    if [each.type for each in now.constraints] == [each.type for each in before.constraints]:
+    if [constraint.type for constraint in now.constraints] == [constraint.type for constraint in before.constraints]:
         return  # what is otherwise about them is only settings
     while now.constraints:
         now.constraints.remove(now.constraints[0])
-    for each in before.constraints:
-        made = now.constraints.copy(each)
-        mapping.turn_back(made)
-        for target in getattr(made, "targets", ()):
+    for constraint in before.constraints:
+        copied = now.constraints.copy(constraint)
+        mapping.turn_back(copied)
+        for target in getattr(copied, "targets", ()):
             mapping.turn_back(target)
 
 
@@ -218,13 +220,13 @@ def _driver_differs(now: Any, before: Any, mapping: Mapping) -> bool:
     """Whether anything about a driver is otherwise."""
     if (now.data_path, now.array_index) != (before.data_path, before.array_index) or differ(now, before, mapping):
         return True
-    variables, of = now.driver.variables, before.driver.variables
-    if differ(now.driver, before.driver, mapping) or len(variables) != len(of):
+    variables, others = now.driver.variables, before.driver.variables
+    if differ(now.driver, before.driver, mapping) or len(variables) != len(others):
         return True
-    keys, of_keys = ([key.co[:] for key in each.keyframe_points] for each in (now, before))
-    if keys != of_keys or [each.type for each in now.modifiers] != [each.type for each in before.modifiers]:
+    keys, other_keys = ([key.co[:] for key in owner.keyframe_points] for owner in (now, before))
+    if keys != other_keys or [item.type for item in now.modifiers] != [item.type for item in before.modifiers]:
         return True
-    return any(_variable_differs(*pair, mapping) for pair in zip(variables, of, strict=True))
+    return any(_variable_differs(*pair, mapping) for pair in zip(variables, others, strict=True))
 
 
 def _variable_differs(now: Any, before: Any, mapping: Mapping) -> bool:
@@ -235,8 +237,8 @@ def _variable_differs(now: Any, before: Any, mapping: Mapping) -> bool:
 
 def _copy_driver(ob: Object, driver: Any, mapping: Mapping) -> None:
     data: Any = ob.animation_data or ob.animation_data_create()
-    made = data.drivers.from_existing(src_driver=driver)
-    for variable in made.driver.variables:
+    copied = data.drivers.from_existing(src_driver=driver)
+    for variable in copied.driver.variables:
         for target in variable.targets:
             if target.id == mapping.copy:
                 target.id = ob

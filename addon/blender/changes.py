@@ -21,7 +21,7 @@ class Change(NamedTuple):
     group: str
 
     @classmethod
-    def of(cls, ob: Object, bone: str, path: str) -> Change:
+    def of_property(cls, ob: Object, bone: str, path: str) -> Change:
         """One of a bone's properties, or of an object's if no bone is named, that is going to be changed."""
         full = full_path(bone, path)
         return cls(ob, full, value_at(ob, full), bone)
@@ -64,6 +64,6 @@ def key_changes_from(
         if is_animated(owner, path) or (is_wanted and change.is_done):
             keyed.append(change)
             nexts += [next_key(curve, frame) for curve in curves_of(owner) if curve.data_path == path]
-    until = min((each for each in nexts if each is not None), default=None)
+    until = min((time for time in nexts if time is not None), default=None)
     for change in keyed:
         key_from(context, *change, until=None if holds else until, holds=holds)

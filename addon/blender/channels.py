@@ -34,25 +34,25 @@ def read_matrices(ob: Any) -> NDArray[np.float32]:
     return flat.reshape(-1, 4, 4).swapaxes(1, 2)  # Blender's own are by columns
 
 
-def write(ob: Any, channel: str, rows: NDArray[np.float32], given: NDArray[np.float32]) -> None:
-    """Write a channel where it differs from what was ``given`` by `read`. The evaluated pose stays as it is until
+def write(ob: Any, channel: str, rows: NDArray[np.float32], before: NDArray[np.float32]) -> None:
+    """Write a channel where it differs from what `read` gave ``before``. The evaluated pose stays as it is until
     ``ob.update_tag(refresh={"DATA"})``; with ``OBJECT`` Blender also evaluates what hangs on the object's transform."""
-    if np.array_equal(rows, given):
+    if np.array_equal(rows, before):
         return
     if ob.library is None:
         bones_of(ob).foreach_set(channel, rows.reshape(-1))
         return
     bones = bones_of(ob)
-    for index in _differing(rows, given):  # of linked objects, Blender lets bones be set only one by one
+    for index in _differing(rows, before):  # of linked objects, Blender lets bones be set only one by one
         setattr(bones[index], channel, rows[index])
 
 
-def restore(ob: Any, channel: str, rows: NDArray[np.float32], given: NDArray[np.float32]) -> None:
+def restore(ob: Any, channel: str, rows: NDArray[np.float32], before: NDArray[np.float32]) -> None:
     """Put back what was read where others were written, and leave the evaluated pose as it is: Blender is not told."""
-    which = _differing(rows, given)
+    which = _differing(rows, before)
     # For a bone by its number, Blender goes through all before it.
-    bones: Any = bones_of(ob).values() if len(which) > len(given) // 4 else bones_of(ob)
-    for index, numbers in zip(which, given[which], strict=True):  # setting all at once, Blender would be told
+    bones: Any = bones_of(ob).values() if len(which) > len(before) // 4 else bones_of(ob)
+    for index, numbers in zip(which, before[which], strict=True):  # setting all at once, Blender would be told
         _RESOLVE(bones[index], channel, False).foreach_set(numbers)
 
 

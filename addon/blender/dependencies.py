@@ -31,36 +31,36 @@ class Dependencies:
 
     def carriers(self, *start: BoneRef) -> set[BoneRef]:
         """All objects and bones that can move those given, which are among them."""
-        found: set[BoneRef] = set()
+        refs: set[BoneRef] = set()
         waiting = [*start]
         while waiting:
-            carrier = waiting.pop()
-            if carrier not in found:
-                found.add(carrier)
-                waiting.extend(self.direct(carrier))
-        return found
+            ref = waiting.pop()
+            if ref not in refs:
+                refs.add(ref)
+                waiting.extend(self.direct(ref))
+        return refs
 
-    def moves_with(self, carrier: BoneRef, rig: Object, names: Collection[str]) -> bool:
+    def moves_with(self, ref: BoneRef, rig: Object, names: Collection[str]) -> bool:
         """Whether an object or bone moves with one of these bones of a rig, or is one: they can't follow it then."""
-        return any(ob == rig and name in names for ob, name in self.carriers(carrier))
+        return any(ob == rig and name in names for ob, name in self.carriers(ref))
 
-    def direct(self, carrier: BoneRef) -> list[BoneRef]:
+    def direct(self, ref: BoneRef) -> list[BoneRef]:
         """What an object or a bone itself moves with."""
-        if carrier not in self._direct:
-            ob, name = carrier
+        if ref not in self._direct:
+            ob, name = ref
             owner: Any = bones_of(ob)[name] if has_bone(ob, name) else ob
-            found: list[BoneRef] = []
+            refs: list[BoneRef] = []
             if owner != ob:
-                found = [(ob, ""), *([(ob, owner.parent.name)] if owner.parent else ())]
+                refs = [(ob, ""), *([(ob, owner.parent.name)] if owner.parent else ())]
             elif ob.parent:
-                found = [(ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")]
-            for constraint in (*owner.constraints, *(each for _, each in self.solvers(ob, name))):
-                found += constraint_targets(constraint)
+                refs = [(ob.parent, ob.parent_bone if ob.parent_type == "BONE" else "")]
+            for constraint in (*owner.constraints, *(solver for _, solver in self.solvers(ob, name))):
+                refs += constraint_targets(constraint)
             for path, curve in self.drivers(ob, name):
                 if path.startswith((*_TRANSFORMS, "constraints[")):
-                    found += driver_targets(curve)
-            self._direct[carrier] = found
-        return self._direct[carrier]
+                    refs += driver_targets(curve)
+            self._direct[ref] = refs
+        return self._direct[ref]
 
     def solvers(self, ob: Object, bone: str) -> list[tuple[PoseBone, Any]]:
         """The IK constraints that turn a bone, each with the bone that has it."""
@@ -68,8 +68,8 @@ class Dependencies:
             solvers = self._solvers[ob] = {}
             for owner in bones_of(ob) if is_armature(ob) else ():
                 for constraint in owner.constraints:
-                    for turned in _turned_by(owner, constraint):
-                        solvers.setdefault(turned.name, []).append((owner, constraint))
+                    for posed in _solved_by(owner, constraint):
+                        solvers.setdefault(posed.name, []).append((owner, constraint))
         return self._solvers[ob].get(bone, [])
 
     def drivers(self, ob: Object, bone: str) -> list[tuple[str, Any]]:
@@ -86,16 +86,19 @@ class Dependencies:
         """What moves a bone besides its own channels' values and keys, in effect now: constraints, also of bones below
         that solve it, and drivers (as F-curves)."""
         ob: Any = bone.id_data
-        constraints = [*bone.constraints, *(each for owner, each in self.solvers(ob, bone.name) if owner != bone)]
-        acting = [each for each in constraints if not each.mute and each.influence > 0.0]
+        constraints = [
+            *bone.constraints,
+            *(constraint for owner, constraint in self.solvers(ob, bone.name) if owner != bone),
+        ]
+        acting = [constraint for constraint in constraints if not constraint.mute and constraint.influence > 0.0]
         return acting + [curve for path, curve in self.drivers(ob, bone.name) if path.startswith(_TRANSFORMS)]
 
 
 def constraint_targets(constraint: Any) -> Iterator[BoneRef]:
     """The objects and bones that a constraint refers to."""
-    for of in (constraint, *getattr(constraint, "targets", ())):
-        if getattr(of, "target", None):
-            yield (of.target, getattr(of, "subtarget", ""))
+    for owner in (constraint, *getattr(constraint, "targets", ())):
+        if getattr(owner, "target", None):
+            yield (owner.target, getattr(owner, "subtarget", ""))
     if getattr(constraint, "pole_target", None):
         yield (constraint.pole_target, constraint.pole_subtarget)
     if constraint.space_object:  # of a custom space
@@ -118,7 +121,7 @@ def is_python(curve: Any) -> bool:
     return curve.driver is not None and curve.driver.type == "SCRIPTED" and not curve.driver.is_simple_expression
 
 
-def _turned_by(owner: PoseBone, constraint: Any) -> list[PoseBone]:
+def _solved_by(owner: PoseBone, constraint: Any) -> list[PoseBone]:
     """The bones that a constraint turns if it is one that solves a row of them."""
     if constraint.type not in {"IK", "SPLINE_IK"}:
         return []

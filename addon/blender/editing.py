@@ -37,15 +37,15 @@ def remove_bones(context: Context, bones: Mapping[ArmatureObject, Collection[str
             edited = ob.data.edit_bones
             for bone in [edited[name] for name in bones[ob] if name in edited]:
                 edited.remove(bone)
-        left: Any = ob.data.collections_all.get(collection)
-        if left and not any(left.bones_recursive) and not any(left.children):
-            ob.data.collections.remove(left)
+        ours: Any = ob.data.collections_all.get(collection)
+        if ours and not any(ours.bones_recursive) and not any(ours.children):
+            ob.data.collections.remove(ours)
 
 
 def collect(ob: ArmatureObject, bone: Bone, collection: str) -> Any:
     """Have a bone in one bone collection only, which is made if it is not there."""
-    for each in [*bone.collections]:
-        each.unassign(bone)
+    for other in [*bone.collections]:
+        other.unassign(bone)
     only: Any = ob.data.collections_all.get(collection) or ob.data.collections.new(collection)
     only.assign(bone)
     return only
@@ -61,7 +61,7 @@ def object_mode(context: Context, needed: Object) -> Iterator[None]:
     for ob in objects:
         if ob.mode != "OBJECT" and ob.visible_get(view_layer=layer):
             in_mode.setdefault(ob.mode, []).append(ob)
-    first = {mode: active if active in each else each[0] for mode, each in in_mode.items()}
+    first = {mode: active if active in obs else obs[0] for mode, obs in in_mode.items()}
     modes = sorted(in_mode, key=lambda mode: first[mode] == active)  # the active object's last
     with _shown(context, needed):
         for mode in modes:
@@ -186,7 +186,7 @@ class View:
     def __init__(self, context: Context) -> None:
         objects, layer, self.scene = _objects_of(context), view_layer_of(context), scene_of(context)
         self.layer, self.active, self.frame = layer, objects.active, _frame_of(self.scene)
-        self.seen = {
+        self.states = {
             ob: (ob.mode, ob.select_get(), ob.hide_get(view_layer=layer), ob.hide_viewport, ob.hide_select)
             for ob in objects
         }
@@ -195,11 +195,11 @@ class View:
     def leave_modes(self, context: Context) -> None:
         """Go to Object Mode with what is in another mode than before."""
         for ob in [*_objects_of(context)]:
-            if ob.mode != "OBJECT" and (ob not in self.seen or ob.mode != self.seen[ob][0]):
+            if ob.mode != "OBJECT" and (ob not in self.states or ob.mode != self.states[ob][0]):
                 _select(context, [ob])
                 _set_mode(context, ob, "OBJECT")
 
-    def restore_frame(self, context: Context) -> None:
+    def restore_frame(self) -> None:
         """Come back to the frame."""
         if _frame_of(self.scene) != self.frame:
             set_frame(self.scene, self.frame)
@@ -208,18 +208,18 @@ class View:
         """Make all as it was."""
         for ob in [ob for ob in self.scene.collection.objects if ob not in self.linked]:
             self.scene.collection.objects.unlink(ob)
-        for ob, (_, _, _, *disabled) in self.seen.items():
+        for ob, (_, _, _, *disabled) in self.states.items():
             if [ob.hide_viewport, ob.hide_select] != disabled:
                 ob.hide_viewport, ob.hide_select = disabled
-        left: dict[str, list[Any]] = {}
-        for ob, (mode, *_) in self.seen.items():
+        in_mode: dict[str, list[Any]] = {}
+        for ob, (mode, *_) in self.states.items():
             if ob.mode != mode:
-                left.setdefault(mode, []).append(ob)
-        for mode, each in left.items():
-            _select(context, each)
-            _set_mode(context, self.active if self.active in each else each[0], mode)
-        _select(context, {ob for ob, (_, is_selected, *_) in self.seen.items() if is_selected})
-        for ob, (_, _, is_hidden, *_) in self.seen.items():
+                in_mode.setdefault(mode, []).append(ob)
+        for mode, obs in in_mode.items():
+            _select(context, obs)
+            _set_mode(context, self.active if self.active in obs else obs[0], mode)
+        _select(context, {ob for ob, (_, is_selected, *_) in self.states.items() if is_selected})
+        for ob, (_, _, is_hidden, *_) in self.states.items():
             if ob.hide_get(view_layer=self.layer) != is_hidden:
                 ob.hide_set(is_hidden, view_layer=self.layer)
         if _objects_of(context).active != self.active:

@@ -62,9 +62,9 @@ def _make_room(curve: Any, frames: NDArray[Any]) -> NDArray[Any]:
     within = np.flatnonzero((now >= first) & (now <= last))
     for beside in (*np.flatnonzero(now < first)[-1:], *np.flatnonzero(now > last)[:1]):
         key = keys[int(beside)]
-        for side in ("handle_left_type", "handle_right_type"):
-            if getattr(key, side) in {"AUTO", "AUTO_CLAMPED"}:
-                setattr(key, side, "ALIGNED")  # or they would turn as their neighbours change
+        for handle in ("handle_left_type", "handle_right_type"):
+            if getattr(key, handle) in {"AUTO", "AUTO_CLAMPED"}:
+                setattr(key, handle, "ALIGNED")  # or they would turn as their neighbours change
     for index in reversed(within[count:]):
         keys.remove(keys[int(index)], fast=True)
     keys.add(max(count - len(within), 0))
@@ -103,12 +103,12 @@ def divide(curve: Any, frame: float, kind: str = "KEYFRAME", goes_on: bool = Tru
         _fix_handles(key)
     if is_there:
         return []
-    wanted, later = [frame], list[float]()
+    times, later = [frame], list[float]()
     interpolation = keys[i - 1].interpolation if i else "CONSTANT" if keys[0].interpolation == "CONSTANT" else "LINEAR"
     if 0 < i < len(frames) and interpolation not in _DIVISIBLE:
         later = [*range(floor(frame) + 1, ceil(frames[i]))] if goes_on else []
-        wanted, interpolation = [*range(floor(frames[i - 1]) + 1, ceil(frame)), frame, *later], "LINEAR"
-    places = [(each, curve.evaluate(each)) for each in wanted]
+        times, interpolation = [*range(floor(frames[i - 1]) + 1, ceil(frame)), frame, *later], "LINEAR"
+    places = [(time, curve.evaluate(time)) for time in times]
     if i and (i == len(frames) or interpolation != keys[i - 1].interpolation):  # it has ended, or was easing
         keys[i - 1].interpolation = "CONSTANT" if interpolation == "CONSTANT" else "LINEAR"
     for place in places:

@@ -67,13 +67,13 @@ def key_automatically(context: Context, owner: Any, paths: Iterable[str], group:
     listed = keying_set_paths(context)
     active: Any = scene_of(context).keying_sets_all.active
     is_needed = preferences.use_auto_keyframe_insert_needed if listed is None else active.use_insertkey_needed
-    wanted = {
+    flags = {
         "INSERTKEY_CYCLE_AWARE": settings.use_keyframe_cycle_aware,
         "INSERTKEY_REPLACE": listed is None and settings.auto_keying_mode == "REPLACE_KEYS",
         "INSERTKEY_AVAILABLE": listed is None and preferences.use_keyframe_insert_available,
         "INSERTKEY_NEEDED": is_needed,
     }
-    options = {option for option, is_wanted in wanted.items() if is_wanted}
+    options = {option for option, is_wanted in flags.items() if is_wanted}
     for path in paths:
         place = listed.get((owner, path)) if listed else None
         if listed is not None and place is None:
@@ -100,9 +100,9 @@ def key_from(
     left alone unless it was changed.
     """
     frame, now, kind = scene_of(context).frame_current, value_at(owner, path), _kind(context)
-    wanted = unlocked(owner, path, before)
+    indices = unlocked(owner, path, before)
     curves = {curve.array_index: curve for curve in _keyed(owner, path)}
-    for i in [i for i in wanted if i in curves]:
+    for i in [i for i in indices if i in curves]:
         if until is not None and next_key(curves[i], frame) is None:
             fcurves.divide(curves[i], until, kind)
         later = [] if holds else fcurves.divide(curves[i], frame, kind)
@@ -110,7 +110,7 @@ def key_from(
         was = curves[i].evaluate(frame)
         key(context, owner, path, group, [i])
         fcurves.fade(curves[i], frame, later, curves[i].evaluate(frame) - was)
-    missing = [i for i in wanted if i not in curves]
+    missing = [i for i in indices if i not in curves]
     if missing:
         key(context, owner, path, group, missing)
         set_at(owner, path, before)
@@ -119,8 +119,8 @@ def key_from(
         set_at(owner, path, now)
     for curve in _keyed(owner, path):
         constant = [*([frame - 1] if curve.array_index in missing else []), *([frame] if holds else [])]
-        for each in [each for each in curve.keyframe_points if each.co.x in constant]:
-            each.interpolation = "CONSTANT"
+        for point in [point for point in curve.keyframe_points if point.co.x in constant]:
+            point.interpolation = "CONSTANT"
 
 
 def _keyed(owner: Any, path: str) -> list[Any]:
@@ -129,7 +129,7 @@ def _keyed(owner: Any, path: str) -> list[Any]:
 
 def next_key(curve: Any, frame: float) -> float | None:
     """The frame of a curve's next key after a frame, or None."""
-    return min((float(each.co.x) for each in curve.keyframe_points if each.co.x > frame), default=None)
+    return min((float(point.co.x) for point in curve.keyframe_points if point.co.x > frame), default=None)
 
 
 def unlocked(owner: Any, path: str, before: Any) -> list[int]:
@@ -160,10 +160,10 @@ def locks_of(owner: Any, path: str) -> list[bool]:
 def _numbers(owner: Any, path: str, place: Any) -> list[int]:
     """The numbers of a property that are not locked, and if a keying set has one of them only, that; -1 is all."""
     locks = locks_of(owner, path)
-    wanted = [*range(len(locks))] or [-1]
+    indices = [*range(len(locks))] or [-1]
     if place is not None and not place.use_entire_array:
-        wanted = [place.array_index]
-    return [i for i in wanted if not (locks and locks[i])]
+        indices = [place.array_index]
+    return [i for i in indices if not (locks and locks[i])]
 
 
 def _group(context: Context, place: Any, group: str) -> str:

@@ -22,7 +22,7 @@ def fewest(
     while True:
         off = errors(which)
         off[which] = 0.0
-        worst = np.array([a + off[a : b + 1].argmax() for a, b in pairwise(which)])
+        worst = np.array([first + off[first : last + 1].argmax() for first, last in pairwise(which)])
         more = worst[off[worst] > tolerance]
         if not len(more):
             return which, float(off.max())
@@ -31,11 +31,11 @@ def fewest(
 
 def hermite(times: Array, values: Array, slopes: Array, which: Array) -> Array:
     """What Hermite's cubics through the keys give at all times, as Bézier curves do whose handles are at thirds."""
-    part = np.clip(np.searchsorted(which, np.arange(len(times)), "right") - 1, 0, len(which) - 2)
-    a, b = which[part], which[part + 1]
-    span = (times[b] - times[a])[:, None]
-    t = (times[:, None] - times[a][:, None]) / span
+    segment = np.clip(np.searchsorted(which, np.arange(len(times)), "right") - 1, 0, len(which) - 2)
+    start, end = which[segment], which[segment + 1]
+    span = (times[end] - times[start])[:, None]
+    t = (times[:, None] - times[start][:, None]) / span
     back = 1.0 - t
-    found: Array = back * back * ((1.0 + 2.0 * t) * values[a] + span * t * slopes[a])
-    found += t * t * ((1.0 + 2.0 * back) * values[b] - span * back * slopes[b])
-    return found
+    numbers: Array = back * back * ((1.0 + 2.0 * t) * values[start] + span * t * slopes[start])
+    numbers += t * t * ((1.0 + 2.0 * back) * values[end] - span * back * slopes[end])
+    return numbers

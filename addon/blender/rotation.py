@@ -41,8 +41,15 @@ class Angles(NamedTuple):
     select: Callable[[Any, Any, Any], Any]  # condition, if true, if false
 
 
-FLOATS = Angles(math.sqrt, math.sin, math.cos, math.atan2, round, lambda condition, yes, no: yes if condition else no)
-ARRAYS = Angles(np.sqrt, np.sin, np.cos, np.arctan2, np.round, np.where)
+FLOATS = Angles(
+    sqrt=math.sqrt,
+    sin=math.sin,
+    cos=math.cos,
+    atan2=math.atan2,
+    nearest=round,
+    select=lambda condition, yes, no: yes if condition else no,
+)
+ARRAYS = Angles(sqrt=np.sqrt, sin=np.sin, cos=np.cos, atan2=np.arctan2, nearest=np.round, select=np.where)
 
 
 def get_turn(bone: Any) -> Quaternion:
@@ -56,33 +63,33 @@ def set_turn(bone: Any, rotation: Quaternion) -> None:
     setattr(bone, channel, to_channels(bone.rotation_mode, rotation, getattr(bone, channel)[:]))
 
 
-def to_channels(mode: str, rotation: Quaternion, near: Sequence[Any], m: Angles = FLOATS) -> tuple[Any, ...]:
+def to_channels(mode: str, rotation: Quaternion, near: Sequence[Any], ops: Angles = FLOATS) -> tuple[Any, ...]:
     """The rotation in a bone's rotation mode, of all ways to write it the one closest to ``near``."""
     if mode == "QUATERNION":
         w, x, y, z = rotation
-        a, b, c, d = near
-        side = m.select(w * a + x * b + y * c + z * d < 0.0, -1.0, 1.0)
-        return (w * side, x * side, y * side, z * side)
+        near_w, near_x, near_y, near_z = near
+        sign = ops.select(w * near_w + x * near_x + y * near_y + z * near_z < 0.0, -1.0, 1.0)
+        return (w * sign, x * sign, y * sign, z * sign)
     if mode == "AXIS_ANGLE":
-        return _axis_angle(rotation, near, m)
-    return _euler(mode, rotation, near, m)
+        return _axis_angle(rotation, near, ops)
+    return _euler(mode, rotation, near, ops)
 
 
-def to_quaternion(mode: str, channels: Sequence[Any], m: Angles = FLOATS) -> Quaternion:
+def to_quaternion(mode: str, channels: Sequence[Any], ops: Angles = FLOATS) -> Quaternion:
     """The unit quaternion of a bone's rotation as its mode stores it."""
     if mode == "QUATERNION":
         w, x, y, z = channels
-        size = m.sqrt(w * w + x * x + y * y + z * z)
+        size = ops.sqrt(w * w + x * x + y * y + z * z)
         is_none = size == 0.0  # which Blender takes for half a turn about X
-        size = m.select(is_none, 1.0, size)
-        return (w / size, m.select(is_none, 1.0, x / size), y / size, z / size)
+        size = ops.select(is_none, 1.0, size)
+        return (w / size, ops.select(is_none, 1.0, x / size), y / size, z / size)
     if mode == "AXIS_ANGLE":
         angle, x, y, z = channels
-        size = m.sqrt(x * x + y * y + z * z)
+        size = ops.sqrt(x * x + y * y + z * z)
         is_none = size == 0.0
-        factor = m.sin(angle / 2.0) / m.select(is_none, 1.0, size)
-        return (m.select(is_none, 1.0, m.cos(angle / 2.0)), x * factor, y * factor, z * factor)
-    return _of_angles(mode, channels, m)
+        factor = ops.sin(angle / 2.0) / ops.select(is_none, 1.0, size)
+        return (ops.select(is_none, 1.0, ops.cos(angle / 2.0)), x * factor, y * factor, z * factor)
+    return _of_angles(mode, channels, ops)
 
 
 def continuous(mode: str, values: NDArray[Any]) -> NDArray[Any]:
@@ -109,12 +116,12 @@ def continuous(mode: str, values: NDArray[Any]) -> NDArray[Any]:
     return rows
 
 
-def _of_angles(order: str, angles: Sequence[Any], m: Angles) -> Quaternion:
+def _of_angles(order: str, angles: Sequence[Any], ops: Angles) -> Quaternion:
     """Three turns one after the other, multiplied out."""
     i, j, k = map("XYZ".index, order)
     sign = 1.0 if order in _EVEN_ORDERS else -1.0
     halves = angles[i] / 2.0, angles[j] / 2.0 * sign, angles[k] / 2.0
-    (ci, cj, ck), (si, sj, sk) = map(m.cos, halves), map(m.sin, halves)
+    (ci, cj, ck), (si, sj, sk) = map(ops.cos, halves), map(ops.sin, halves)
     cc, cs, sc, ss = ci * ck, ci * sk, si * ck, si * sk
     vector = [ci, ci, ci]
     vector[i] = cj * sc - sj * cs
@@ -123,20 +130,20 @@ def _of_angles(order: str, angles: Sequence[Any], m: Angles) -> Quaternion:
     return (cj * cc + sj * ss, vector[0], vector[1], vector[2])
 
 
-def _axis_angle(rotation: Quaternion, near: Sequence[Any], m: Angles) -> tuple[Any, ...]:
+def _axis_angle(rotation: Quaternion, near: Sequence[Any], ops: Angles) -> tuple[Any, ...]:
     w, x, y, z = rotation
     last, ax, ay, az = near
-    size = m.sqrt(x * x + y * y + z * z)
+    size = ops.sqrt(x * x + y * y + z * z)
     is_turnless = size < _TURNLESS
-    divisor = m.select(is_turnless, 1.0, size)
+    divisor = ops.select(is_turnless, 1.0, size)
     # Without a turn, the axis that was.
-    x, y, z = (m.select(is_turnless, was, now / divisor) for was, now in ((ax, x), (ay, y), (az, z)))
-    side = m.select(x * ax + y * ay + z * az < 0.0, -1.0, 1.0)
-    angle = 2.0 * m.atan2(size * side, w)
-    return (angle + _whole_turns(last - angle, m), x * side, y * side, z * side)
+    x, y, z = (ops.select(is_turnless, was, now / divisor) for was, now in ((ax, x), (ay, y), (az, z)))
+    sign = ops.select(x * ax + y * ay + z * az < 0.0, -1.0, 1.0)
+    angle = 2.0 * ops.atan2(size * sign, w)
+    return (angle + _whole_turns(last - angle, ops), x * sign, y * sign, z * sign)
 
 
-def _euler(order: str, rotation: Quaternion, near: Sequence[Any], m: Angles) -> tuple[Any, ...]:
+def _euler(order: str, rotation: Quaternion, near: Sequence[Any], ops: Angles) -> tuple[Any, ...]:
     """Half sum and half difference of the outer angles come straight from the quaternion, so that nothing is lost near
     gimbal lock (Bernardes and Viollet, *Quaternion to Euler angles conversion*, 2022)."""
     i, j, k = map("XYZ".index, order)
@@ -145,26 +152,26 @@ def _euler(order: str, rotation: Quaternion, near: Sequence[Any], m: Angles) -> 
     # Blender turns about the order's first axis first, fixed in space: the formula's third.
     first, middle, third = vector[i], vector[j], vector[k] * sign
     a, b, c, d = w - middle, first + third, middle + w, third - first
-    half_sum, half_difference = m.atan2(b, a), m.atan2(d, c)
-    tilt = 2.0 * m.atan2(m.sqrt(c * c + d * d), m.sqrt(a * a + b * b)) - math.pi / 2.0
+    half_sum, half_difference = ops.atan2(b, a), ops.atan2(d, c)
+    tilt = 2.0 * ops.atan2(ops.sqrt(c * c + d * d), ops.sqrt(a * a + b * b)) - math.pi / 2.0
     p, q, r = half_sum - half_difference, tilt, (half_sum + half_difference) * sign
     s, t, u = near[i] - p, near[j] - q, near[k] - r
     half, flip = math.pi, math.pi - 2.0 * q
     # What to add: whole turns, or what makes the other triple of the same rotation.
-    one = (_whole_turns(s, m), _whole_turns(t, m), _whole_turns(u, m))
-    other = (half + _whole_turns(s - half, m), flip + _whole_turns(t - flip, m), half + _whole_turns(u - half, m))
+    one = (_whole_turns(s, ops), _whole_turns(t, ops), _whole_turns(u, ops))
+    other = (half + _whole_turns(s - half, ops), flip + _whole_turns(t - flip, ops), half + _whole_turns(u - half, ops))
     off = abs(s - one[0]) + abs(t - one[1]) + abs(u - one[2])
     is_other = abs(s - other[0]) + abs(t - other[1]) + abs(u - other[2]) < off
     angles = [p, p, p]
-    angles[i] = p + m.select(is_other, other[0], one[0])
-    angles[j] = q + m.select(is_other, other[1], one[1])
-    angles[k] = r + m.select(is_other, other[2], one[2])
+    angles[i] = p + ops.select(is_other, other[0], one[0])
+    angles[j] = q + ops.select(is_other, other[1], one[1])
+    angles[k] = r + ops.select(is_other, other[2], one[2])
     return tuple(angles)
 
 
-def _whole_turns(angle: Any, m: Angles) -> Any:
+def _whole_turns(angle: Any, ops: Angles) -> Any:
     """The whole turns closest to an angle."""
-    return math.tau * m.nearest(angle / math.tau)
+    return math.tau * ops.nearest(angle / math.tau)
 
 
 def _same_side(vectors: NDArray[Any]) -> NDArray[Any]:

@@ -73,25 +73,25 @@ class Transaction:
         except BaseException:
             self.forget()
             raise
-        self.before = {each.session_uid for each in _blocks()}
+        self.before = {block.session_uid for block in _blocks()}
 
     def restore(self, context: Context) -> None:
         """Make all as it was."""
         try:
             self.view.leave_modes(context)
-            self.view.restore_frame(context)
+            self.view.restore_frame()
             actions = [self._actions_of(backup) for backup in self.backups]
             for backup in self.backups:
                 backup.restore_bones(context)
             with frame_held():
-                for backup, of in zip(self.backups, actions, strict=True):
-                    backup.restore_structure(of)
+                for backup, own_actions in zip(self.backups, actions, strict=True):
+                    backup.restore_structure(own_actions)
             view_layer_of(context).update()  # which sets what is animated
             for backup in self.backups:
                 backup.restore_values()
         finally:
             self.forget()
-            _remove([each for each in _blocks() if each.session_uid not in self.before])
+            _remove([block for block in _blocks() if block.session_uid not in self.before])
         self.view.restore(context)
         view_layer_of(context).update()
 
@@ -105,11 +105,11 @@ class Transaction:
 
     def _actions_of(self, backup: Backup) -> list[Any]:
         """The actions of an object as they were."""
-        found = []
+        actions = []
         for action, _ in backup.users:
             kept = self.actions.get(action)
-            found.append(kept.restore() if kept else action)
-        return found
+            actions.append(kept.restore() if kept else action)
+        return actions
 
     def replace(self, old: Any, new: Any) -> None:
         """Know an action by another one, which has its place now."""
@@ -167,7 +167,7 @@ def _curve(curve: Any) -> Any:
     for name, row in (*zip(NUMBERS, numbers, strict=True), *zip(CHOICES, choices, strict=True)):
         keys.foreach_get(name, row)
     settings = (curve.data_path, curve.array_index, curve.mute, curve.extrapolation, curve.auto_smoothing, curve.lock)
-    modifiers = [(each.type, each.mute) for each in curve.modifiers]
+    modifiers = [(item.type, item.mute) for item in curve.modifiers]
     return (
         settings,
         group and (group.name, group.mute),
@@ -180,9 +180,12 @@ def _curve(curve: Any) -> Any:
 
 def _with_sharers(objects: Iterable[Object]) -> list[Object]:
     """Those of objects that can be changed at all, with all that share their armatures, whose bones these are too."""
-    found = dict.fromkeys(ob for ob in objects if ob.is_editable)
-    armatures = {ob.data for ob in found if is_armature(ob) and ob.data.users > 1}
-    return [*found, *(ob for ob in (all_objects() if armatures else ()) if ob.data in armatures and ob not in found)]
+    editable = dict.fromkeys(ob for ob in objects if ob.is_editable)
+    armatures = {ob.data for ob in editable if is_armature(ob) and ob.data.users > 1}
+    return [
+        *editable,
+        *(ob for ob in (all_objects() if armatures else ()) if ob.data in armatures and ob not in editable),
+    ]
 
 
 def _blocks() -> Iterator[Any]:

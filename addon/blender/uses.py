@@ -45,7 +45,7 @@ def used_bones(armatures: set[Any]) -> set[tuple[Any, str]]:
         curves = [*curves_everywhere(rig), *drivers_of(rig), *curves_everywhere(rig.data), *drivers_of(rig.data)]
         for action in actions_besides(rig, ("pose.bones[",)):
             lists = all_curve_lists(action) if not action.name.startswith(BACKUP) else ()
-            curves += [curve for each in lists for curve in each]
+            curves += [curve for curve_list in lists for curve in curve_list]
         names |= {split_path(curve.data_path)[0] for curve in curves}
         used |= {(rig.data, name) for name in names}
     return used
@@ -74,21 +74,23 @@ def _named_by(user: Any, rig: Object) -> Iterator[str]:
         yield from (bone for ob, bone in _read_by(curve) if ob == rig)
     if isinstance(user, Object):
         owners = [user, *(user.pose.bones if is_armature(user) else ())]
-        targets = (each for owner in owners for made in owner.constraints for each in constraint_targets(made))
+        targets = (
+            ref for owner in owners for constraint in owner.constraints for ref in constraint_targets(constraint)
+        )
         yield from (bone for ob, bone in targets if ob == rig)
     if not isinstance(user, NOT_LOOKED_INTO):
         yield from _beside(user, rig, DEEP)
 
 
-def _beside(part: Any, rig: Object, depth: int) -> Iterator[str]:
+def _beside(owner: Any, rig: Object, depth: int) -> Iterator[str]:
     """The words in those parts of a data-block that refer to a rig."""
     words, refers = [], False
-    for each in part.bl_rna.properties:
-        name, kind = each.identifier, each.type
+    for prop in owner.bl_rna.properties:
+        name, kind = prop.identifier, prop.type
         # Those of add-ons come into being as they are looked at.
-        if name in LEFT_OUT or each.is_runtime or kind not in {"STRING", "POINTER", "COLLECTION"}:
+        if name in LEFT_OUT or prop.is_runtime or kind not in {"STRING", "POINTER", "COLLECTION"}:
             continue
-        value: Any = getattr(part, name, None)
+        value: Any = getattr(owner, name, None)
         if kind == "STRING":
             words.append(value)
         elif kind == "POINTER":

@@ -8,6 +8,8 @@ from math import isfinite
 from pathlib import Path
 from typing import NoReturn
 
+from ..tasks.holding import MOST_EASE
+
 DONE, FAILED, WRONG_CALL, FOUND = 0, 1, 2, 3
 
 EPILOG = """\
@@ -20,6 +22,7 @@ all."""
 EXAMPLES = {
     "bake": "planar_ik bake shots/*.blend -o baked/\n  planar_ik bake walk.blend --in-place --for game",
     "report": "planar_ik report shots/*.blend --strict",
+    "hold": "planar_ik hold captures/*.blend -o held/\n  planar_ik hold walk.blend --in-place --bone 'shin.*' --ease 5",
     "add": """planar_ik add rig.blend --in-place --limb "shin.*" --limb "forearm.*"
   planar_ik add rig.blend -o ik.blend --limb "shin.*:foot_ik.*:knee_ik.*"
     (the bone, its target and its pole; a * stands for the same letters in all three)""",
@@ -31,6 +34,7 @@ EXAMPLES = {
 DOES = {
     "bake": "turn what limbs do into keys",
     "report": "say of each limb which frames reach their target; change nothing",
+    "hold": "plant the tips of limbs where they are in contact: as the file's markers say, else as their paths show",
     "add": "make limbs of bones, on the rig unless --live",
     "convert": "solve the IK constraints of two to four bones exactly, on the rig unless --live",
     "to-rig": "let the rig's own bones and constraints pose live limbs, without the extension",
@@ -60,10 +64,14 @@ def parse(words: list[str]) -> argparse.Namespace:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         _add_common(command)
-        if name in ("bake", "report"):
+        if name in ("bake", "report", "hold"):
             _add_frames(command)
+        if name in ("bake", "report"):
+            _add_step(command)
         if name == "bake":
             _add_bake(command)
+        if name == "hold":
+            _add_hold(command)
         if name == "add":
             _add_add(command)
         if name == "convert":
@@ -94,6 +102,9 @@ def _add_common(command: argparse.ArgumentParser) -> None:
 
 def _add_frames(command: argparse.ArgumentParser) -> None:
     command.add_argument("--frames", type=_frames, metavar="START:END", help="default: the scene's frames")
+
+
+def _add_step(command: argparse.ArgumentParser) -> None:
     command.add_argument("--step", type=_positive, default=1.0, help="frames from one to the next (1)")
     command.add_argument(
         "--max-miss",
@@ -109,6 +120,13 @@ def _add_bake(command: argparse.ArgumentParser) -> None:
     command.add_argument("--remove", action="store_true", help="remove the limbs once they are keys")
     command.add_argument("--new-action", action="store_true", help="put keys into a copy of the rig's action")
     command.add_argument("--make-local", action="store_true", help="make what is linked a part of the file first")
+
+
+def _add_hold(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(step=1.0)
+    command.add_argument(
+        "--ease", type=int, choices=range(MOST_EASE + 1), default=3, help="frames that lead there and back (3)"
+    )
 
 
 def _add_add(command: argparse.ArgumentParser) -> None:

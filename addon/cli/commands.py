@@ -20,6 +20,7 @@ from ..limb.words import Refused
 from ..mechanism.checking import problem_of
 from ..tasks import modes
 from .arguments import DONE, FAILED, FOUND, output_of
+from .holding import hold_limbs
 from .interrupting import Interrupted, check_not_interrupted, exit_code, interruptible
 from .making import convert_limbs, converted, convertible, make_limbs
 from .patterns import is_match, matches_of
@@ -120,6 +121,14 @@ def bake(arguments: Namespace, source: Path) -> list[Line]:
     return _saved(arguments, source, bake_limbs(lasts, arguments) if lasts else [], len(lasts))
 
 
+def hold(arguments: Namespace, source: Path) -> list[Line]:
+    """Plant the tips of limbs of the open file where they are in contact, and write it."""
+    lasts = limbs_chosen(arguments)
+    lines = hold_limbs(lasts, arguments) if lasts else []
+    nothing = NOT_STANDING if lasts else NOTHING
+    return _saved(arguments, source, lines, len(lines), nothing)
+
+
 def add(arguments: Namespace, source: Path) -> list[Line]:
     """Make limbs of bones, and write the file."""
     lasts, new = make_limbs(arguments)
@@ -157,6 +166,7 @@ def rebuild(arguments: Namespace, source: Path) -> list[Line]:
 COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
     "bake": bake,
     "report": report,
+    "hold": hold,
     "add": add,
     "convert": convert,
     "to-rig": to_rig,
@@ -180,18 +190,20 @@ def _named(last: PoseBone) -> Line:
 
 
 NOTHING = "nothing to do: there is no such limb"
+NOT_STANDING = "nothing to do: no foot stands in these frames, as far as markers or its path say"
 PRESENT = "nothing to do: these limbs are there already"
 
 
-def _nothing(source: Path) -> Line:
+def _nothing(source: Path, why: str = NOTHING) -> Line:
     """The line of a file in which no limb is concerned; said too."""
-    say(f"{source}: {NOTHING}")
-    return {"error": NOTHING}
+    say(f"{source}: {why}")
+    return {"error": why}
 
 
-def _saved(arguments: Namespace, source: Path, lines: list[Line], changed: int) -> list[Line]:
-    """Write the file that is open, unless no limb of it was changed where it lies; its lines with the output's name."""
+def _saved(arguments: Namespace, source: Path, lines: list[Line], changed: int, nothing: str = NOTHING) -> list[Line]:
+    """Write the file that is open, unless no limb of it was changed where it lies; its lines with the output's name, or
+    one that says why there are none."""
     output = output_of(source, arguments)
     if changed or output != source:
         save(output)
-    return [{**line, "output": str(output)} for line in lines or [_nothing(source)]]
+    return [{**line, "output": str(output)} for line in lines or [_nothing(source, nothing)]]

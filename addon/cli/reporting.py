@@ -14,7 +14,9 @@ from ..blender.editing import frame_kept, set_frame
 from ..blender.types import scene_of, view_layer_of
 from ..limb.storage import by_rig, mode_of
 from ..solver.reach import Reach
+from ..tasks.contact_markers import Contacts, contacts_known, readable_limbs_beside
 from ..tasks.status import OFF, Status, statuses
+from ..tasks.tip_paths import TipNow, TipReader, path_of
 from .interrupting import check_not_interrupted
 from .shots import say
 
@@ -40,17 +42,24 @@ def frames_of(arguments: Namespace) -> list[float]:
 
 def report_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     """What limbs do as Blender evaluates them; nothing is changed."""
-    scene, rigs = scene_of(bpy.context), by_rig(lasts)
+    scene, rigs, frames = scene_of(bpy.context), by_rig(lasts), frames_of(arguments)
+    readers = {last: TipReader(last) for last in readable_limbs_beside(bpy.context, lasts)}
+    tips: dict[PoseBone, list[TipNow]] = {last: [] for last in readers}
     seen: dict[PoseBone, list[Seen]] = {last: [] for last in lasts}
     with frame_kept(scene):
-        for frame in frames_of(arguments):
+        for frame in frames:
             check_not_interrupted()
             set_frame(scene, frame)
             depsgraph = view_layer_of(bpy.context).depsgraph or bpy.context.evaluated_depsgraph_get()
             for ob, group in rigs.items():
                 for last, status in zip(group, statuses(ob, group, depsgraph), strict=True):
                     seen[last].append(_seen(frame, status, arguments.max_miss))
-    return [_line(last, seen[last]) for last in lasts]
+            for last, reader in readers.items():
+                tips[last].append(reader.now(depsgraph))
+    paths = {last: path_of(rows, readers[last].size) for last, rows in tips.items()}
+    listed = contacts_known(scene, [last for last in lasts if last in paths], frames, paths)
+    contacts = {each.last: each for each in listed}
+    return [_line(last, seen[last], contacts.get(last)) for last in lasts]
 
 
 def _seen(frame: float, status: Status, max_miss: float | None) -> Seen:
@@ -61,7 +70,7 @@ def _seen(frame: float, status: Status, max_miss: float | None) -> Seen:
     return Seen(frame, reach, status.residual, status.is_ik and is_off, problem)
 
 
-def _line(last: PoseBone, seen: list[Seen]) -> Line:
+def _line(last: PoseBone, seen: list[Seen], contacts: Contacts | None) -> Line:
     runs = [list(run) for _, run in groupby(seen, key=lambda each: each.reach)]
     line: Line = {
         "object": last.id_data.name,
@@ -73,21 +82,29 @@ def _line(last: PoseBone, seen: list[Seen]) -> Line:
         "unreached": sum(each.is_missed for each in seen),
         "miss": max((each.miss for each in seen if each.reach not in ("FK", "INVALID")), default=None),
         "reach": [{"from": run[0].frame, "to": run[-1].frame, "is": run[0].reach} for run in runs],
+        **contact_words(contacts),
     }
     problem = next((each.problem for each in seen if each.problem), "")
     return {**line, "problem": problem} if problem else line
 
 
+def contact_words(contacts: Contacts | None) -> Line:
+    """How far a tip slides in contact at most, nothing without contacts, and in each."""
+    pairs = zip(contacts.spans, contacts.slides, strict=True) if contacts else ()
+    listed = [{"from": span.first, "to": span.last, "slide": slide} for span, slide in pairs]
+    return {"slide": contacts.slide if contacts and listed else None, "contacts": listed}
+
+
 def bake_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     """Bake limbs as the arguments say, and tell what became of them."""
     request = Request(
-        lasts,
-        frames_of(arguments),
-        arguments.tolerance,
-        arguments.remove,
-        arguments.purpose == "game",
-        arguments.new_action,
-        arguments.max_miss,
+        lasts=lasts,
+        frames=frames_of(arguments),
+        tolerance=arguments.tolerance,
+        remove=arguments.remove,
+        for_game=arguments.purpose == "game",
+        new_action=arguments.new_action,
+        max_miss=arguments.max_miss,
     )
     report = bake(bpy.context, request, lambda _: check_not_interrupted())
     for warning in report.warnings:

@@ -54,8 +54,8 @@ def place_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Vector | None:
     evaluated: Any = ob.evaluated_get(depsgraph)
     if not bone:
         return evaluated.matrix_world.translation  # type: ignore[no-any-return]
-    found = evaluated.pose.bones.get(bone) if evaluated.pose else None
-    return None if found is None else evaluated.matrix_world @ found.head
+    pose_bone = evaluated.pose.bones.get(bone) if evaluated.pose else None
+    return None if pose_bone is None else evaluated.matrix_world @ pose_bone.head
 
 
 def matrix_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Matrix:

@@ -23,7 +23,7 @@ class Measured(NamedTuple):
     solver expects, (n, links, 3), and how far the evaluated knees are from there at most, (n). ``sizes`` are the
     lengths of the limbs there."""
 
-    found: Solution
+    solution: Solution
     tips: Array
     joints: Array
     bent: Array
@@ -37,9 +37,9 @@ class Measured(NamedTuple):
 def measure(now: LimbsNow) -> Measured:
     """Where knees and tips of limbs are, and where they should be."""
     table = now.table
-    found = solve(table, now.target, now.pole, now.sliders, now.own)
-    turns = found.turns / np.linalg.norm(found.turns, axis=-1, keepdims=True)  # as Blender takes them
-    stretch = found.stretch * own_size(now.own_length, now.sliders["influence"])
+    solution = solve(table, now.target, now.pole, now.sliders, now.own)
+    turns = solution.turns / np.linalg.norm(solution.turns, axis=-1, keepdims=True)  # as Blender takes them
+    stretch = solution.stretch * own_size(now.own_length, now.sliders["influence"])
     joints = applied(now.frames[:, None], joints_in(table, turns, stretch))
     targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
     tips = applied(now.world @ now.poses[table.lasts], np.array([limb.geometry.tip for limb in table.limbs]))
@@ -51,4 +51,4 @@ def measure(now: LimbsNow) -> Measured:
     axes = now.world[:3, :3].T @ now.world[:3, :3]
     is_uneven = bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNEVEN * abs(axes[0, 0]))
     influence = now.sliders["influence"]
-    return Measured(found, tips, joints, bent.max(axis=1), targets, poles, influence, sizes, is_uneven)
+    return Measured(solution, tips, joints, bent.max(axis=1), targets, poles, influence, sizes, is_uneven)

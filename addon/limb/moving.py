@@ -24,13 +24,13 @@ from .words import Refused
 SETTLED = 1e-6
 """How far what was moved may be from where it is to be seen, in lengths of its limb."""
 
-HELD = 1e-4
+NOTICED = 1e-4
 """The same, for what holds it not to be told of."""
 
 ROUNDING = 5e-7
 """What is added to both, as a part of how far that is from the world's origin."""
 
-TURNED = 1e-5
+TURN_SETTLED = 1e-5
 """How far it may be turned off that, in radians; a hundred times as far for it not to be told of."""
 
 ROUNDS = 30
@@ -47,7 +47,7 @@ class Move(NamedTuple):
     object: Object
     bone: str
     position: Vector
-    turned: Quaternion | None = None
+    rotation: Quaternion | None = None
     size: float = 1.0
 
     @property
@@ -58,28 +58,28 @@ class Move(NamedTuple):
     @property
     def paths(self) -> list[str]:
         """The channels that it is moved by, as paths from its owner."""
-        return ["location", *([rotation_channel(self.owner.rotation_mode)] if self.turned else ())]
+        return ["location", *([rotation_channel(self.owner.rotation_mode)] if self.rotation else ())]
 
 
 def changes_of(moves: Sequence[Move]) -> list[Change]:
     """The channels that moves write, as they are now."""
-    return [Change.of(each.object, each.bone, path) for each in moves for path in each.paths]
+    return [Change.of_property(move.object, move.bone, path) for move in moves for path in move.paths]
 
 
 def move(context: Context, moves: Sequence[Move]) -> list[Change]:
     """Put objects and bones where they are to be seen, whatever their constraints make of that; one that hangs on
     another is put there again after that. Raises `Refused` for what can't be seen there."""
     changes = changes_of(moves)
-    placings = [Placing(each) for each in moves]
+    placings = [Placing(move) for move in moves]
     for _ in range(ROUNDS):
-        for each in placings:
-            each.put()
+        for placing in placings:
+            placing.put()
         view_layer_of(context).update()
         depsgraph = context.evaluated_depsgraph_get()
-        if not [each for each in placings if not each.is_settled(depsgraph)]:
+        if not [placing for placing in placings if not placing.is_settled(depsgraph)]:
             break
-    for each in placings:
-        each.check()
+    for placing in placings:
+        placing.check()
     return changes
 
 
@@ -92,35 +92,35 @@ class Placing:
 
     def __init__(self, move: Move) -> None:
         self.move = move
-        self.is_held = any(not each.mute and each.influence > 0.0 for each in move.owner.constraints)
+        self.is_held = any(not constraint.mute and constraint.influence > 0.0 for constraint in move.owner.constraints)
         self.place = np.array(move.position, float)  # where it is put
-        self.turn = move.turned
+        self.turn = move.rotation
         self.off, self.off_turn = inf, 0.0
         self._slope: Any = None
         self._before: Any = None  # where it was put and seen the round before
 
     def put(self) -> None:
         """Set the channels."""
-        _put(self.move._replace(position=Vector(self.place.tolist()), turned=self.turn))
+        _put(self.move._replace(position=Vector(self.place.tolist()), rotation=self.turn))
 
     def is_settled(self, depsgraph: Depsgraph) -> bool:
         """Whether it is seen where it is to be; where constraints hold it, it is put elsewhere next time."""
-        seen = matrix_of(self.move.object, self.move.bone, depsgraph)
-        place = np.array(seen.translation, float)
+        evaluated = matrix_of(self.move.object, self.move.bone, depsgraph)
+        place = np.array(evaluated.translation, float)
         missed = np.array(self.move.position, float) - place
         self.off = float(np.linalg.norm(missed))
-        if self.is_held and self.turn and self.move.turned:
-            now = seen.to_quaternion()
-            self.off_turn = abs(remainder(now.rotation_difference(self.move.turned).angle, tau))
-            if self.off_turn > TURNED:
-                self.turn = self.turn @ now.inverted() @ self.move.turned
+        if self.is_held and self.turn and self.move.rotation:
+            now = evaluated.to_quaternion()
+            self.off_turn = abs(remainder(now.rotation_difference(self.move.rotation).angle, tau))
+            if self.off_turn > TURN_SETTLED:
+                self.turn = self.turn @ now.inverted() @ self.move.rotation
         if self.off > self._slack(SETTLED) and self.is_held:
-            self._correct(seen, place, missed)
-        return self.off <= self._slack(SETTLED) and self.off_turn <= TURNED
+            self._correct(evaluated, place, missed)
+        return self.off <= self._slack(SETTLED) and self.off_turn <= TURN_SETTLED
 
-    def _correct(self, seen: Matrix, place: Any, missed: Any) -> None:
+    def _correct(self, evaluated: Matrix, place: Any, missed: Any) -> None:
         if self._slope is None:
-            self._slope = _turned_by(seen, self.move)
+            self._slope = _slope_by_constraints(evaluated, self.move)
         else:
             step, went = self.place - self._before[0], place - self._before[1]
             if step @ step > 0.0:
@@ -134,18 +134,22 @@ class Placing:
     def check(self) -> None:
         """Refuse what is not seen where it is to be."""
         name = self.move.bone or self.move.object.name
-        if not (self.off <= self._slack(HELD) and self.off_turn <= 100.0 * TURNED):
-            held = [each.name for each in self.move.owner.constraints if not each.mute and each.influence > 0.0]
-            if held:
+        if not (self.off <= self._slack(NOTICED) and self.off_turn <= 100.0 * TURN_SETTLED):
+            holding = [
+                constraint.name
+                for constraint in self.move.owner.constraints
+                if not constraint.mute and constraint.influence > 0.0
+            ]
+            if holding:
                 raise Refused(
                     "'{constraint}' keeps '{name}' from where it has to be: mute it, then snap",
-                    constraint=held[-1],
+                    constraint=holding[-1],
                     name=name,
                 )
             raise Refused("'{name}' can't be moved to where it has to be: have limbs follow a thing each", name=name)
 
 
-def _turned_by(seen: Matrix, move: Move) -> Any:
+def _slope_by_constraints(evaluated: Matrix, move: Move) -> Any:
     """How the constraints of what was put somewhere turn and scale what it is put by."""
     owner, depsgraph_world = move.owner, move.object.matrix_world
     if move.bone:
@@ -155,40 +159,40 @@ def _turned_by(seen: Matrix, move: Move) -> Any:
     else:
         put = owner.matrix_world if not owner.parent else owner.parent.matrix_world @ owner.matrix_parent_inverse
         put = put @ owner.matrix_basis if owner.parent else owner.matrix_basis
-    return np.array((seen.to_3x3() @ put.to_3x3().inverted_safe()), float)
+    return np.array((evaluated.to_3x3() @ put.to_3x3().inverted_safe()), float)
 
 
 def slope_of(ob: Object, bone: str, depsgraph: Depsgraph) -> Any:
     """How far an object or a bone is seen to go in the world, for each unit that its location channels change (3, 3);
     where constraints hold it, as if they were rigid."""
     move = Move(ob, bone, Vector())
-    held = _turned_by(matrix_of(ob, bone, depsgraph), move)
+    by_constraints = _slope_by_constraints(matrix_of(ob, bone, depsgraph), move)
     owner = move.owner
     if bone:
         rest = owner.bone.matrix_local
         below = ob.matrix_world @ owner.bone.convert_local_to_pose(Matrix(), rest, **carried_by(owner))
     else:
         below = owner.parent.matrix_world @ owner.matrix_parent_inverse if owner.parent else Matrix()
-    return held @ np.array(below.to_3x3(), float)
+    return by_constraints @ np.array(below.to_3x3(), float)
 
 
-def _put(each: Move) -> None:
-    owner = each.owner
-    name, to_own = ("matrix", each.object.matrix_world.inverted_safe()) if each.bone else ("matrix_world", Matrix())
+def _put(move: Move) -> None:
+    owner = move.owner
+    name, to_own = ("matrix", move.object.matrix_world.inverted_safe()) if move.bone else ("matrix_world", Matrix())
     channel = rotation_channel(owner.rotation_mode)
     rotation, scale = getattr(owner, channel)[:], owner.scale[:]
     moved = getattr(owner, name).copy()
-    if each.turned:
-        turn = (to_own @ each.turned.to_matrix().to_4x4()).to_quaternion()
+    if move.rotation:
+        turn = (to_own @ move.rotation.to_matrix().to_4x4()).to_quaternion()
         moved = Matrix.LocRotScale(None, turn, moved.to_scale())
-    moved.translation = to_own @ each.position
+    moved.translation = to_own @ move.position
     setattr(owner, name, moved)
-    made: Any = Quaternion(to_quaternion(owner.rotation_mode, getattr(owner, channel)[:]))
+    turn_set: Any = Quaternion(to_quaternion(owner.rotation_mode, getattr(owner, channel)[:]))
     signs = [copysign(1.0, was) * copysign(1.0, now) for was, now in zip(scale, owner.scale, strict=True)]
     setattr(owner, channel, rotation)
     owner.scale = scale
-    if each.turned:  # Blender mirrors in all axes what is mirrored in any
-        set_turn(owner, (made @ Matrix.Diagonal(signs).to_quaternion())[:])
+    if move.rotation:  # Blender mirrors in all axes what is mirrored in any
+        set_turn(owner, (turn_set @ Matrix.Diagonal(signs).to_quaternion())[:])
 
 
 def check_movable(last: PoseBone, ob: Object, bone: str) -> None:
@@ -201,12 +205,18 @@ def check_movable(last: PoseBone, ob: Object, bone: str) -> None:
     owner: Any = bones_of(ob)[bone] if bone else ob
     if bone:
         own = [*owner.constraints]
-        posed = [each.name for limb in limbs_of(ob) for each in bones_of_limb(limb)]  # type: ignore[arg-type]
-        movers: list[Any] = [each for each in among.movers(owner) if each not in own]
-        movers += [each for each in posed if each == bone]
+        posed = [posed_bone.name for limb in limbs_of(ob) for posed_bone in bones_of_limb(limb)]  # type: ignore[arg-type]
+        movers: list[Any] = [mover for mover in among.movers(owner) if mover not in own]
+        movers += [name_posed for name_posed in posed if name_posed == bone]
     else:
-        movers = [each for each in drivers_of(ob) if each.data_path in ("location", "delta_location") and not each.mute]
-    fixing = [each for each in owner.constraints if not each.mute and each.influence >= 1.0 and each.type in FIXING]
+        movers = [
+            curve for curve in drivers_of(ob) if curve.data_path in ("location", "delta_location") and not curve.mute
+        ]
+    fixing = [
+        constraint
+        for constraint in owner.constraints
+        if not constraint.mute and constraint.influence >= 1.0 and constraint.type in FIXING
+    ]
     if movers or fixing:
         raise Refused("Something else moves '{name}': mute its constraints and drivers, then snap", name=name)
 
@@ -234,21 +244,32 @@ def check_undriven(last: PoseBone, *names: str) -> None:
             )
 
 
-def rig_slider(last: PoseBone) -> tuple[str, str] | None:
-    """The bone and the name of the slider by which the rig itself switches a limb between FK and IK, as Rigify's do:
-    other bones copy the limb as far as that says."""
+class RigSlider(NamedTuple):
+    """The slider by which a rig itself switches a limb between FK and IK: the bone that has it, and its name; and the
+    bone that copies the limb as far as that says, with the name of the constraint."""
+
+    bone: str
+    name: str
+    copying: str
+    constraint: str
+
+
+def rig_slider(last: PoseBone) -> RigSlider | None:
+    """The slider by which the rig itself switches a limb between FK and IK, as Rigify's do."""
     rig = last.id_data
     driven = {curve.data_path: curve for curve in drivers_of(rig) if curve.data_path.endswith(".influence")}
+    if not driven:
+        return None
     copies = [
-        each
+        (bone, constraint)
         for bone in rig.pose.bones
-        for each in bone.constraints
-        if getattr(each, "target", None) == rig and getattr(each, "subtarget", "") == last.name
+        for constraint in bone.constraints
+        if getattr(constraint, "target", None) == rig and getattr(constraint, "subtarget", "") == last.name
     ]
-    for each in copies:
-        curve = driven.get(each.path_from_id("influence"))
+    for copying, constraint in copies:
+        curve = driven.get(constraint.path_from_id("influence"))
         for variable in curve.driver.variables if curve else ():
             bone, path = split_path(variable.targets[0].data_path)
             if path.startswith("[") and path != f'["{SLIDER["influence"].key}"]':
-                return bone, path.strip("[]\"'")
+                return RigSlider(bone, path.strip("[]\"'"), copying.name, constraint.name)
     return None

@@ -7,6 +7,7 @@ Names are read word by word, in any of the usual spellings: ``upper_arm.L``, ``m
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from ..blender.names import other_side
@@ -60,16 +61,16 @@ _WHOLE = re.compile("(upper|lower)[._ -]?(arm|leg)|thigh|shin|calf|fore[._ -]?ar
 @lru_cache(10_000)
 def words(name: str) -> frozenset[str]:
     """The words of a name, in small letters, without numbers and what stands before a colon."""
-    found: set[str] = set()
+    words: set[str] = set()
     for word in _WORD.findall(name.rpartition(":")[2]):
         joined = _JOINED.fullmatch(word.lower())
-        found.update((word.lower(), joined[2]) if joined else (word.lower(),))
-    return frozenset(found)
+        words.update((word.lower(), joined[2]) if joined else (word.lower(),))
+    return frozenset(words)
 
 
-def says(name: str, *of: frozenset[str]) -> bool:
+def says(name: str, *vocabularies: frozenset[str]) -> bool:
     """Whether a name has a word of one of these kinds."""
-    return any(words(name) & kind for kind in of)
+    return any(words(name) & kind for kind in vocabularies)
 
 
 def is_trunk(name: str) -> bool:
@@ -97,11 +98,11 @@ def says_twist(name: str) -> bool:
     return any(word in name.lower() for word in ("twist", "roll"))
 
 
-def is_piece(name: str, of: str) -> bool:
+def is_piece(name: str, whole: str) -> bool:
     """Whether a bone is called as another piece of a bone: ``thigh.001`` of ``thigh``, ``upperleg02`` of
     ``upperleg01``."""
-    stem, whole = stem_of(name), stem_of(of)
-    return stem == whole and name != of and (of.lower() == whole or bool(_WHOLE.fullmatch(whole)))
+    stem, whole = stem_of(name), stem_of(whole)
+    return stem == whole and name != whole and (whole.lower() == whole or bool(_WHOLE.fullmatch(whole)))
 
 
 def stem_of(name: str) -> str:
@@ -120,3 +121,46 @@ def side_of(name: str) -> str:
     'L', 'R' or nothing."""
     other = other_side(name)
     return "" if other == name else "L" if name < other else "R"
+
+
+# names of controls
+
+_SIDE_AFTER = re.compile(r"[._ -](?:l|r|left|right)(?:[._ -]?\d+)?$", re.I)
+_SIDE_BEFORE = re.compile(r"^(?:.*:)?(?:(?:left|right)[._ -]?|[lr][._ -])", re.I)
+
+
+def target_name(foot: str, last: str) -> str:
+    """What the target of a limb is called, after the foot or hand (or last bone) that it moves, with its side or that
+    of the last bone, in the rig's own style: ``foot_ik.L``, ``LeftFootIK``."""
+    before, stem, after = _split(foot)
+    if not before + after:
+        before, _, after = _split(last)
+    return f"{before}{stem}{_joined(before, stem, 'ik')}{after}"
+
+
+def pole_name(joint: str, last: str) -> str:
+    """What the pole of a limb is called, after its ``knee`` or ``elbow``: ``knee_pole.L``, ``LeftKneePole``."""
+    before, stem, after = _split(last)
+    joint = joint.capitalize() if before and before[-1].isalpha() and stem[:1].isupper() else joint
+    return f"{before}{joint}{_joined(before, joint, 'pole')}{after}"
+
+
+def _split(name: str) -> tuple[str, str, str]:
+    """A name as what says its side, the name itself, and what says its side after that."""
+    after = _SIDE_AFTER.search(name)
+    if after:
+        return "", name[: after.start()], after.group()
+    before = _SIDE_BEFORE.match(name)
+    return (before.group(), name[before.end() :], "") if before else ("", name, "")
+
+
+def _joined(before: str, stem: str, word: str) -> str:
+    """A word as the words of a name are joined in a rig's style."""
+    if before and before[-1].isalpha() and stem[:1].isupper():
+        return word.upper() if word == "ik" else word.capitalize()
+    return f"_{word}"
+
+
+def joint_of(names: Sequence[str]) -> str:
+    """What the joint of a limb is called by the names of its bones, and of its foot or hand: ``knee`` or ``elbow``."""
+    return "elbow" if any(says(name, ARM, HANDS) for name in names) else "knee"

@@ -95,29 +95,32 @@ def rest_geometry(
     posed: list[Matrix] = [] if {*reference_rotations} != {IDENTITY} else rest
     for i in range(len(posed), len(chain)):
         in_parent = inverted(rest[i - 1]) @ rest[i] if i else rest[0]
-        turned = rotation(reference_rotations[starts.index(i)]) if i in starts else np.eye(4)
-        posed.append((posed[-1] if i else np.eye(4)) @ in_parent @ turned)
+        own_turn = rotation(reference_rotations[starts.index(i)]) if i in starts else np.eye(4)
+        posed.append((posed[-1] if i else np.eye(4)) @ in_parent @ own_turn)
     place = tip_of(last, tip)
     joints = [*(posed[start][:3, 3] for start in starts), (posed[-1] @ [*place, 1.0])[:3]]
     reference = [posed[start] for start in starts]
     frame = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
-    ways = [b - a for a, b in pairwise(joints)]
-    plane_offsets = [float(way @ frame[:3, 2]) if len(ways) > 2 else 0.0 for way in ways]
-    flat = [way - rise * frame[:3, 2] for way, rise in zip(ways, plane_offsets, strict=True)]
+    segments_along = [b - a for a, b in pairwise(joints)]
+    plane_offsets = [float(along @ frame[:3, 2]) if len(segments_along) > 2 else 0.0 for along in segments_along]
+    flat = [along - rise * frame[:3, 2] for along, rise in zip(segments_along, plane_offsets, strict=True)]
     return RestGeometry(
         names=tuple(chain[start].name for start in starts),
         rest=tuple(rest[start] for start in starts),
         reference=tuple(reference),
         frame=frame,
-        lengths=tuple(float(np.linalg.norm(way)) for way in flat),
+        lengths=tuple(float(np.linalg.norm(along)) for along in flat),
         plane_offsets=tuple(plane_offsets),
-        angles=tuple(_angles(ways, frame)),
+        angles=tuple(_angles(segments_along, frame)),
         normals=tuple(matrix[:3, :3].T @ frame[:3, 2] for matrix in reference),
         reference_rotations=reference_rotations,
         tip=place,
-        bone_directions=tuple(m[:3, :3].T @ unit(way, m[:3, 1]) for m, way in zip(reference, flat, strict=True)),
+        bone_directions=tuple(
+            matrix[:3, :3].T @ unit(along, matrix[:3, 1]) for matrix, along in zip(reference, flat, strict=True)
+        ),
         points=tuple(
-            bool(np.linalg.norm(unit(way, m[:3, 1]) - m[:3, 1]) < 1e-4) for m, way in zip(reference, ways, strict=True)
+            bool(np.linalg.norm(unit(along, matrix[:3, 1]) - matrix[:3, 1]) < 1e-4)
+            for matrix, along in zip(reference, segments_along, strict=True)
         ),
     )
 
@@ -159,10 +162,12 @@ def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
 
 def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     """The frame G of joints; a straight limb bends about ``axis``."""
-    root, ways = joints[0], [b - a for a, b in pairwise(joints)]
-    size = sum(float(np.linalg.norm(way)) for way in ways) or 1.0
-    first = next((unit(way, way) for way in ways if np.linalg.norm(way) > 1e-12), np.array((0.0, 1.0, 0.0)))
-    units = [unit(way, first) for way in ways]
+    root, segments_along = joints[0], [b - a for a, b in pairwise(joints)]
+    size = sum(float(np.linalg.norm(along)) for along in segments_along) or 1.0
+    first = next(
+        (unit(along, along) for along in segments_along if np.linalg.norm(along) > 1e-12), np.array((0.0, 1.0, 0.0))
+    )
+    units = [unit(along, first) for along in segments_along]
     y = unit(joints[-1] - root, first) if np.linalg.norm(joints[-1] - root) > STRAIGHT * size else first
     is_straight = all(np.linalg.norm(cross(*pair)) <= STRAIGHT for pair in pairwise(units))
     z = np.asarray(axis) if is_straight else _normal(joints, y)
@@ -173,7 +178,7 @@ def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     x = cross(y, z)
     if not is_straight:
         kind = bool(bends_to_and_fro([float(cross(*pair) @ z) for pair in pairwise(units)], FLOATS))
-        aside = sum(float(ways[k] @ x) for k in members(len(ways), kind)[0])
+        aside = sum(float(segments_along[k] @ x) for k in members(len(segments_along), kind)[0])
         if abs(aside) <= STRAIGHT * size:  # it is in line: to the same side as most
             aside = max((float((joint - root) @ x) for joint in joints[1:-1]), key=abs)
         x, z = (-x, -z) if aside > 0.0 else (x, z)
@@ -198,13 +203,13 @@ def _normal(joints: list[Matrix], y: Matrix) -> Matrix:
     return cross(cos(angle) * x + sin(angle) * z, y)
 
 
-def _angles(ways: list[Matrix], frame: Matrix) -> list[float]:
+def _angles(segments_along: list[Matrix], frame: Matrix) -> list[float]:
     """The angle of each way in the plane of a frame; the second is at most a turn below the first."""
     x, y = frame[:3, 0], frame[:3, 1]
-    angles = [float(np.arctan2(-(way @ x), way @ y)) if way.any() else 0.0 for way in ways]
-    if not ways[0].any():
+    angles = [float(np.arctan2(-(along @ x), along @ y)) if along.any() else 0.0 for along in segments_along]
+    if not segments_along[0].any():
         angles[0] = angles[1]
-    if not ways[1].any():
+    if not segments_along[1].any():
         angles[1] = angles[0]
     if angles[1] > angles[0] + 1e-9:
         angles[1] -= 2.0 * pi

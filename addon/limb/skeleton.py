@@ -27,8 +27,8 @@ class Skeleton:
         self.ob = ob
         self._bones: dict[str, Bone] = {bone.name: bone for bone in ob.data.bones if not is_mechanism(bone)}
         self.heads: dict[str, Vector] = {name: bone.head_local for name, bone in self._bones.items()}
-        self._below = {name: [each.name for each in bone.children] for name, bone in self._bones.items()}
-        self._below = {name: [each for each in below if each in self._bones] for name, below in self._below.items()}
+        self._below = {name: [child.name for child in bone.children] for name, bone in self._bones.items()}
+        self._below = {name: [child for child in below if child in self._bones] for name, below in self._below.items()}
         self._reach: dict[str, float] = {}
         self._depth: dict[str, int] = {}
         for name in reversed(self._bones):  # Blender lists a bone before its children
@@ -54,38 +54,38 @@ class Skeleton:
 
     def singles_below(self, name: str) -> list[str]:
         """The bones without any below them that hang on a bone, as heels do."""
-        return [each for each in self._below[name] if not self._below[each]]
+        return [child for child in self._below[name] if not self._below[child]]
 
     def is_spread(self, name: str) -> bool:
         """Whether several rows of bones hang on a bone, as fingers do."""
-        return sum(self._depth[each] > 1 for each in self._below[name]) > 1
+        return sum(self._depth[child] > 1 for child in self._below[name]) > 1
 
     def _is_out(self, bone: Bone) -> bool:
         return bone.parent is not None and bone.parent.name not in self._bones
 
     def _measure(self, name: str) -> None:
         below = self._below[name]
-        ways = [(self.heads[each] - self.heads[name]).length + self._reach[each] for each in below]
-        self._reach[name] = max(ways, default=0.0) if below else self.length(name)
-        self._depth[name] = 1 + max((self._depth[each] for each in below), default=0)
+        reaches = [(self.heads[child] - self.heads[name]).length + self._reach[child] for child in below]
+        self._reach[name] = max(reaches, default=0.0) if below else self.length(name)
+        self._depth[name] = 1 + max((self._depth[child] for child in below), default=0)
 
     def _trunk(self) -> set[str]:
         whole = max(self._reach.values(), default=0.0)
-        found: set[str] = set()
+        trunk: set[str] = set()
         for name, below in self._below.items():
-            large = [each for each in below if self._depth[each] > 1 and self._reach[each] >= LARGE * whole]
+            large = [child for child in below if self._depth[child] > 1 and self._reach[child] >= LARGE * whole]
             if (len(large) > 1 and _carries(name, large)) or (below and names.is_trunk(name)):
                 bone: Any = self._bones[name]
-                while bone is not None and bone.name not in found:
-                    found.add(bone.name)
+                while bone is not None and bone.name not in trunk:
+                    trunk.add(bone.name)
                     bone = bone.parent
-        return found
+        return trunk
 
 
 def _carries(name: str, large: list[str]) -> bool:
     """Whether names leave it to a bone with several large branches to be trunk: a hand with long fingers is called as
     one, or as on one side with all that hangs on it."""
-    sides = {names.side_of(each) for each in large} - {""}
+    sides = {names.side_of(branch) for branch in large} - {""}
     if len(sides) > 1:
         return True
     return not (names.side_of(name) or names.is_limb_like(name) or names.says(name, names.FEET))

@@ -13,20 +13,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Depsgraph, PoseBone
-from mathutils import Matrix as BlenderMatrix
 from numpy.typing import NDArray
 
 from ..blender.channels import read_matrices
 from ..blender.rotation import get_turn
-from ..blender.types import ArmatureObject, carried_by
+from ..blender.types import ArmatureObject
 from ..solver.limb import Plane, Poses, pose_limbs
 from ..solver.matrices import applied, inverted, inverted_all
 from .follow import place_of
 from .rest_geometry import IDENTITY, RestGeometry, squared
 from .settings import SLIDERS
 from .storage import bones_of_limb, chain_bones, has_slider
-from .table import Limb, Part, Table, table_of
+from .table import Batch, Limb, Table, table_of
 from .tips import matrix_of
+from .transforms import unposed
 
 Array = NDArray[Any]
 
@@ -49,34 +49,44 @@ def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
     """Where the frame G of each limb is in the armature now, (n, 4, 4). ``poses`` is `pose_matrices` of it."""
     parents = poses[table.parents]
     parents[table.parents < 0] = np.eye(4)
+    return frames_below(table, evaluated, parents)
+
+
+def frames_below(table: Table, ob: ArmatureObject, parents: Array) -> Array:
+    """Where the frame G of each limb is in the armature, (..., n, 4, 4), where the parents of their first bones have
+    these poses (..., n, 4, 4); the identity stands for no parent."""
     frames: Array = parents @ table.to_parent
-    for row in table.otherwise:
-        frames[row] = carried(evaluated, table.limbs[row].geometry)
+    for row in table.not_plain:
+        geometry = table.limbs[row].geometry
+        first = ob.data.bones[geometry.names[0]]
+        frames[..., row, :, :] = unposed(first, parents[..., row, :, :]) @ inverted(geometry.rest[0]) @ geometry.frame
     return frames
 
 
 def carry_of(first: PoseBone) -> Array:
     """What takes the first bone of a limb, evaluated, from its rest pose to where it is without channels of its own, in
-    the armature (4, 4). It may inherit less than all from its parent: Blender's own function says what."""
-    unturned = first.bone.convert_local_to_pose(BlenderMatrix(), first.bone.matrix_local, **carried_by(first))
-    moved: Array = np.array(unturned, float) @ inverted(squared(matrix_of(first.bone)))
-    return moved
+    the armature (4, 4)."""
+    above = np.array(first.parent.matrix, float) if first.parent else None
+    carry: Array = unposed(first.bone, above) @ inverted(squared(matrix_of(first.bone)))
+    return carry
 
 
-def carried(evaluated: ArmatureObject, shape: RestGeometry) -> Array:
-    """Where the frame G of a limb is in the armature now."""
-    frame: Array = carry_of(evaluated.pose.bones[shape.names[0]]) @ shape.frame
+def frame_now(evaluated: ArmatureObject, geometry: RestGeometry) -> Array:
+    """Where the frame G of one limb is in the armature now (4, 4)."""
+    frame: Array = carry_of(evaluated.pose.bones[geometry.names[0]]) @ geometry.frame
     return frame
 
 
 def places(table: Table, evaluated: ArmatureObject, depsgraph: Depsgraph) -> tuple[Array, Array]:
     """Where targets and poles are in the rig's armature, (n, 3) each; a limb without one has NaN there."""
     evaluated_one: Any = depsgraph.id_eval_get
-    found: list[Any] = [
+    world_places: list[Any] = [
         place_of(ob, bone, depsgraph) if bone else evaluated_one(ob).matrix_world.translation
         for ob, bone in table.followed
     ]
-    numbers = np.fromiter(chain.from_iterable(NOWHERE if place is None else place for place in (*found, None)), float)
+    numbers = np.fromiter(
+        chain.from_iterable(NOWHERE if place is None else place for place in (*world_places, None)), float
+    )
     inverse: Any = evaluated.matrix_world.inverted_safe()
     from_world = np.array([row[:] for row in inverse])  # of the matrix itself, it takes longer
     target, pole = (numbers.reshape(-1, 3) @ from_world[:3, :3].T + from_world[:3, 3])[table.follows]
@@ -90,17 +100,17 @@ def sliders_of(table: Table, evaluated: ArmatureObject) -> dict[str, Array]:
     """The sliders of limbs by name, (n) each; a feature that a limb lacks is at its default."""
     bones: Any = evaluated.pose.bones
     rows = [bones[limb.last] for limb in table.limbs]
-    found = {}
+    values = {}
     for slider in SLIDERS:
         key = slider.key
         if slider not in table.sliders:
-            found[slider.name] = np.full(len(rows), slider.default, float)
+            values[slider.name] = np.full(len(rows), slider.default, float)
             continue
         try:
-            found[slider.name] = np.array([bone[key] for bone in rows], float)  # `get` takes twice as long
+            values[slider.name] = np.array([bone[key] for bone in rows], float)  # `get` takes twice as long
         except KeyError:
-            found[slider.name] = np.array([bone.get(key, slider.default) for bone in rows], float)
-    return found
+            values[slider.name] = np.array([bone.get(key, slider.default) for bone in rows], float)
+    return values
 
 
 def own_turns(table: Table, rig: ArmatureObject) -> Array:
@@ -163,11 +173,11 @@ def into_frames(frames: Array, points: Array) -> Array:
 def into_limbs(table: Table, evaluated: ArmatureObject) -> Array:
     """What takes points of the armature into each limb's frame G now: the inverse of `frames_now`. As a rule, a few
     bones carry all limbs of a rig."""
-    if table.otherwise or len(table.carriers) > MANY:
+    if table.not_plain or len(table.carriers) > MANY:
         return inverted_all(frames_now(table, evaluated, pose_matrices(evaluated)))
     poses = read_matrices(evaluated)
-    inverses = np.array([_inverse(poses[carrier]) if carrier >= 0 else np.eye(4) for carrier in table.carriers])
-    into: Array = table.from_parent @ inverses[table.carried]
+    inverses = np.array([_inverse(poses[parent]) if parent >= 0 else np.eye(4) for parent in table.carriers])
+    into: Array = table.from_parent @ inverses[table.carrier_of_limb]
     return into
 
 
@@ -196,51 +206,51 @@ def solve(
     A limb without a target keeps its own pose and is `Reach.INVALID`. Without ``tolerance``, nobody asks for the reach.
     """
     shape = target.shape[:-1]
-    turns = np.empty((*shape, table.bones.shape[1], 4)) if len(table.parts) == 1 else at_rest(table, *shape[:-1])
-    found = Solution(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
-    for part in table.parts:
-        rows = part.rows
+    turns = np.empty((*shape, table.bones.shape[1], 4)) if len(table.batches) == 1 else at_rest(table, *shape[:-1])
+    solution = Solution(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
+    for batch in table.batches:
+        rows = batch.rows
         mine = None if own is None else own[..., rows, :, :]
-        poses = _pose_part(part, target[..., rows, :], pole[..., rows, :], sliders, mine, tolerance)
+        poses = _pose_batch(batch, target[..., rows, :], pole[..., rows, :], sliders, mine, tolerance)
         for k, turn in enumerate(poses.turns):
-            found.turns[..., rows, k, :] = turn
-        found.stretch[..., rows], found.reach[..., rows], found.shortfall[..., rows] = poses[1:]
+            solution.turns[..., rows, k, :] = turn
+        solution.stretch[..., rows], solution.reach[..., rows], solution.shortfall[..., rows] = poses[1:]
     if own is not None:
         is_set = np.isfinite(target).all(axis=-1)
         if not is_set.all():
-            np.copyto(found.turns, own, where=~is_set[..., None, None])
-    return found
+            np.copyto(solution.turns, own, where=~is_set[..., None, None])
+    return solution
 
 
-def _pose_part(
-    part: Part, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None
+def _pose_batch(
+    batch: Batch, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None
 ) -> Poses:
     """`solve` for the limbs of one plane."""
-    given = sliders
-    if not isinstance(part.rows, slice):
-        given = {name: values[..., part.rows] for name, values in sliders.items()}
-    settings = part.settings
-    if given["flip"].any():
-        settings = settings._replace(side=1.0 - 2.0 * (given["flip"] > 0.5))
-    if given["swivel"].any():
-        swivel = given["swivel"] * part.outwards / 2.0
+    numbers = sliders
+    if not isinstance(batch.rows, slice):
+        numbers = {name: values[..., batch.rows] for name, values in sliders.items()}
+    settings = batch.settings
+    if numbers["flip"].any():
+        settings = settings._replace(side=1.0 - 2.0 * (numbers["flip"] > 0.5))
+    if numbers["swivel"].any():
+        swivel = numbers["swivel"] * batch.outwards / 2.0
         settings = settings._replace(swivel=(np.cos(swivel), np.sin(swivel)))
-    if part.reference.groups and given["ankle"].any():
-        ankle = given["ankle"] / 2.0
+    if batch.reference.groups and numbers["ankle"].any():
+        ankle = numbers["ankle"] / 2.0
         settings = settings._replace(ankle=(np.cos(ankle), np.sin(ankle)))
-    if part.is_limited or given["softness"].any() or given["stretch"].any():
-        softness, stretch = given["softness"].clip(0.0, 1.0), given["stretch"].clip(0.0, 1.0)
+    if batch.is_limited or numbers["softness"].any() or numbers["stretch"].any():
+        softness, stretch = numbers["softness"].clip(0.0, 1.0), numbers["stretch"].clip(0.0, 1.0)
         settings = settings._replace(softness=softness, stretch=stretch)
     if own is not None:
-        settings = settings._replace(influence=given["influence"].clip(0.0, 1.0))
-    is_poled = (part.is_poled & (given["pole"] > 0.5))[..., None] if part.plane is Plane.POLE else np.zeros(1, bool)
+        settings = settings._replace(influence=numbers["influence"].clip(0.0, 1.0))
+    is_poled = (batch.is_poled & (numbers["pole"] > 0.5))[..., None] if batch.plane is Plane.POLE else np.zeros(1, bool)
     return pose_limbs(
         target,
-        part.reference,
+        batch.reference,
         settings,
-        part.plane,
+        batch.plane,
         np.where(is_poled, pole, target) if is_poled.any() else None,  # in line: as without one
-        None if own is None else tuple(own[..., k, :] for k in range(len(part.reference.lengths))),
+        None if own is None else tuple(own[..., k, :] for k in range(len(batch.reference.lengths))),
         tolerance,
     )
 

@@ -38,9 +38,11 @@ def limb_constraint_of(bone: PoseBone) -> Any:
     group = group_of(bone)
     if group is None or not has_slider(bone, "influence"):
         return None
-    found = bone.constraints.get(group.get("constraint", CONSTRAINT_NAME)) or bone.constraints.get(CONSTRAINT_NAME)
+    constraint = bone.constraints.get(group.get("constraint", CONSTRAINT_NAME)) or bone.constraints.get(CONSTRAINT_NAME)
     return (
-        found if found and found.type == "IK" else next((each for each in bone.constraints if _may_be_ours(each)), None)
+        constraint
+        if constraint and constraint.type == "IK"
+        else next((candidate for candidate in bone.constraints if _may_be_ours(candidate)), None)
     )
 
 
@@ -105,7 +107,7 @@ def align(bone: PoseBone) -> None:
         return
     group: Any = bone[GROUP]
     chain = chain_bones(bone)
-    changed = [i for i, each in enumerate(chain) if i and each.bone.inherit_scale == "FULL"]
+    changed = [i for i, chain_bone in enumerate(chain) if i and chain_bone.bone.inherit_scale == "FULL"]
     for i in changed:
         chain[i].bone.inherit_scale = "ALIGNED"
     if changed:
@@ -130,12 +132,18 @@ def drop_limb(bone: PoseBone) -> None:
             del bone[key]
 
 
+ANGLE_STEP = 1000
+"""The step with which a field moves as Blender's own rotations do: ten degrees a click, in hundredths."""
+
+
 def make_slider(bone: PoseBone, slider: Slider) -> None:
     """Give a bone the custom property of a setting that animates."""
     bone[slider.key] = slider.default
     shown: dict[str, Any] = {"description": slider.description, "default": slider.default}
     if slider.limits:
         shown |= {"min": slider.limits[0], "max": slider.limits[1], "subtype": slider.subtype}
+    if slider.subtype == "ANGLE":
+        shown["step"] = ANGLE_STEP
     owner: Any = bone  # the stubs say that this gives nothing
     owner.id_properties_ui(slider.key).update(**shown)
     bone.property_overridable_library_set(f'["{slider.key}"]', True)
@@ -196,8 +204,8 @@ def bones_of_limb(bone: PoseBone, segments: tuple[int, ...] | None = None) -> li
 
 def _marked(last: PoseBone) -> list[list[PoseBone]]:
     """The links of a limb as they are marked on its bones, from the root down; none where some are missing."""
-    found = _links_there(last)
-    return found if len(found) == len(_links_made(last)) else []
+    segments = _links_there(last)
+    return segments if len(segments) == len(_links_made(last)) else []
 
 
 def _links_made(last: PoseBone) -> tuple[int, ...]:
@@ -267,19 +275,19 @@ def _below_missing(last: PoseBone, segments: tuple[int, ...] | None) -> PoseBone
         segments = segments or segments_of(last)
         chain = chain_bones(last, segments)
         return chain[0] if len(chain) < sum(segments) else None
-    made, there = _links_made(last), _links_there(last)
-    if len(there) == len(made):
+    counts, there = _links_made(last), _links_there(last)
+    if len(there) == len(counts):
         return None
-    count = made[-len(there) - 1]  # of the link that is missing, whose upper bones may be
+    count = counts[-len(there) - 1]  # of the link that is missing, whose upper bones may be
     return hierarchy(there[0][0], count)[0] if there else hierarchy(last, count - 1)[0]
 
 
 def by_rig(lasts: Iterable[PoseBone]) -> dict[ArmatureObject, list[PoseBone]]:
     """Limbs by their rigs."""
-    found: dict[ArmatureObject, list[PoseBone]] = {}
+    limbs: dict[ArmatureObject, list[PoseBone]] = {}
     for last in lasts:
-        found.setdefault(last.id_data, []).append(last)
-    return found
+        limbs.setdefault(last.id_data, []).append(last)
+    return limbs
 
 
 def is_ours(constraint: Any) -> bool:
@@ -289,7 +297,7 @@ def is_ours(constraint: Any) -> bool:
 
 def is_on_rig(last: PoseBone) -> bool:
     """Whether a limb has a mechanism, whole or not."""
-    return any(is_ours(each) for bone in chain_bones(last) for each in bone.constraints)
+    return any(is_ours(constraint) for bone in chain_bones(last) for constraint in bone.constraints)
 
 
 def mode_of(last: PoseBone) -> str:

@@ -91,8 +91,8 @@ def foot_below(last: Bone) -> Bone | None:
     nor is a twist bone beside others."""
     children = [child for child in last.children if not is_mechanism(child)]
     size = min(last.length, _length(last))
-    far = [[child for child in children if _along(last, child) > least * size] for least in NEAREST]
-    children = far[0] or far[1]
+    continuing = [[child for child in children if _along(last, child) > least * size] for least in NEAREST]
+    children = continuing[0] or continuing[1]
     children = [child for child in children if child.children or not says_twist(child.name)] or children
     if len(children) < 2:
         return children[0] if children else None

@@ -22,11 +22,11 @@ Task = Callable[Concatenate[Context, Limbs, Rest], Found]
 
 def concerned(objects: Iterable[Object]) -> list[Object]:
     """What a task on limbs of some rigs may change: the rigs, and all that their limbs follow."""
-    found = dict.fromkeys(objects)
-    for ob in [ob for ob in found if is_armature(ob)]:
+    concerned_objects = dict.fromkeys(objects)
+    for ob in [ob for ob in concerned_objects if is_armature(ob)]:
         for last in limbs_of(ob):
-            found |= dict.fromkeys(followed for followed, _ in follow_of(last).pairs if followed)
-    return [*found]
+            concerned_objects |= dict.fromkeys(followed for followed, _ in follow_of(last).pairs if followed)
+    return [*concerned_objects]
 
 
 def wholly(task: Task[Limbs, Rest, Found]) -> Task[Limbs, Rest, Found]:
@@ -35,7 +35,7 @@ def wholly(task: Task[Limbs, Rest, Found]) -> Task[Limbs, Rest, Found]:
 
     @wraps(task)
     def run(context: Context, limbs: Limbs, *args: Rest.args, **options: Rest.kwargs) -> Found:
-        lasts = [getattr(each, "last", each) for each in limbs]
+        lasts = [getattr(limb, "last", limb) for limb in limbs]
         with all_or_nothing(context, concerned(last.id_data for last in lasts)):
             return task(context, limbs, *args, **options)
 

@@ -1,5 +1,4 @@
-"""Sentences for people: a refusal is a template and its values, so that it can be translated and never has to be
-parsed."""
+"""Sentences for people: each is a template and its values, so that it can be translated and never has to be parsed."""
 
 from __future__ import annotations
 
@@ -13,16 +12,13 @@ _translations: Any = translations  # whose functions return nothing, say the stu
 SIZELESS = "'{bone}', or what carries it, is scaled to nothing or not a number"
 
 
-class Refused(RuntimeError):
-    """What was asked for can't be done: ``template`` says what to do instead, ``values`` fill its ``{names}``.
+class Message:
+    """A sentence, or a part of one: ``values``, which may be messages too, fill the ``{names}`` of its ``template``."""
 
-    ``mend`` names the mend that would help (see ``addon.ui.operators.mending``), if one does.
-    """
+    __slots__ = ("template", "values")
 
-    def __init__(self, template: str, mend: str = "", **values: Any) -> None:
-        super().__init__(template)
+    def __init__(self, template: str, **values: Any) -> None:
         self.template = template
-        self.mend = mend
         self.values = values
 
     def __str__(self) -> str:
@@ -34,7 +30,38 @@ class Refused(RuntimeError):
         return translated_text(self.template, **self.values)
 
 
+class Refused(RuntimeError):
+    """What was asked for can't be done: its ``message`` says what to do instead.
+
+    ``mend`` names the mend that would help (see ``addon.ui.operators.mending``), if one does.
+    """
+
+    def __init__(self, template: str, mend: str = "", **values: Any) -> None:
+        super().__init__(template)
+        self.message = Message(template, **values)
+        self.mend = mend
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
 def translated_text(template: str, **values: Any) -> str:
     """A sentence in the language of the interface."""
-    sentence: str = _translations.pgettext_rpt(template).format(**values)
+    words = {name: value.translated if isinstance(value, Message) else value for name, value in values.items()}
+    sentence: str = _translations.pgettext_rpt(template).format(**words)
     return sentence
+
+
+def limbs_counted(count: int) -> Message:
+    """So many limbs, in words."""
+    return Message("1 limb") if count == 1 else Message("{count} limbs", count=count)
+
+
+def frames_counted(count: int) -> Message:
+    """So many frames, in words."""
+    return Message("1 frame") if count == 1 else Message("{count} frames", count=count)
+
+
+def contacts_counted(count: int) -> Message:
+    """So many contacts with the ground, in words."""
+    return Message("1 contact") if count == 1 else Message("{count} contacts", count=count)

@@ -1,8 +1,8 @@
-"""Lending solutions to the channels of a rig, and taking them back without Blender taking notice.
+"""Borrowing the channels of a rig for solutions, and restoring them without Blender taking notice.
 
 The window writes the animated values of a frame to the original rig as well. A render does not, nor does a scene that
 no window shows. When an original rig is written to, Blender copies it for evaluation again, and its animated values
-would be those of the window's frame. So the values of the evaluated frame are lent to it too, until then.
+would be those of the window's frame. So the values of the evaluated frame are written to it too, until then.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ class BorrowedChannels:
 
     def __init__(self, rig: ArmatureObject, paths: Collection[str], depsgraph: Depsgraph) -> None:
         self.rig = rig
-        self._given: dict[str, Rows] = {}
+        self._before: dict[str, Rows] = {}
         self._rows: dict[str, Rows] = {}
         evaluated: Any = rig.evaluated_get(depsgraph)
         if paths and is_apart(rig, evaluated, depsgraph):
-            self._lend_animation(paths, evaluated)
+            self._write_animation(paths, evaluated)
 
     def rows(self, channel: str) -> Rows:
         """The numbers of all bones (bones, numbers), to be read, and set in place."""
         if channel not in self._rows:
-            self._given[channel] = channels.read(self.rig, channel)
-            self._rows[channel] = self._given[channel].copy()
+            self._before[channel] = channels.read(self.rig, channel)
+            self._rows[channel] = self._before[channel].copy()
         return self._rows[channel]
 
     def write(self, tag: Literal["OBJECT", "DATA"]) -> None:
         """Write all that was set, for Blender to evaluate."""
         for channel, rows in self._rows.items():
-            channels.write(self.rig, channel, rows, self._given[channel])
+            channels.write(self.rig, channel, rows, self._before[channel])
         self.rig.update_tag(refresh={tag})  # which foreach_set does not do
 
     def restore(self) -> None:
         """Put back what was there; the evaluated pose stays."""
         with ExitStack() as stack:  # each of them, though another may fail
             for channel, rows in self._rows.items():
-                stack.callback(channels.restore, self.rig, channel, rows, self._given[channel])
+                stack.callback(channels.restore, self.rig, channel, rows, self._before[channel])
 
-    def _lend_animation(self, paths: Collection[str], evaluated: Any) -> None:
+    def _write_animation(self, paths: Collection[str], evaluated: Any) -> None:
         for path in paths:
             bone, channel = split_path(path)
             if bone and channel in channels.SIZES:
@@ -60,7 +60,7 @@ class BorrowedChannels:
                 if index >= 0:
                     self.rows(channel)[index] = getattr(evaluated.pose.bones[index], channel)[:]
             elif (value := value_at(evaluated, path)) is not None and value != value_at(self.rig, path):
-                # It stays, for Blender would be told as it is taken back; a window's next frame sets it again.
+                # It stays, for Blender would notice as it is restored; a window's next frame sets it again.
                 set_at(self.rig, path, value)
 
 
@@ -68,7 +68,7 @@ def is_apart(rig: ArmatureObject, evaluated: ArmatureObject, depsgraph: Depsgrap
     """Whether the original rig does not stand in the frame that is evaluated."""
     if depsgraph.mode == "RENDER":
         return True
-    here, there = (np.empty(3 * len(of.pose.bones), np.float32) for of in (rig, evaluated))
+    here, there = (np.empty(3 * len(ob.pose.bones), np.float32) for ob in (rig, evaluated))
     rig.pose.bones.foreach_get("tail", here)
     evaluated.pose.bones.foreach_get("tail", there)
     return here.tobytes() != there.tobytes()

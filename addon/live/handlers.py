@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 import bpy
@@ -11,9 +11,12 @@ from bpy.types import Context, Depsgraph, Object, Scene, Window
 
 from ..blender.handlers import Handlers, listen, listen_no_more
 from ..blender.types import ArmatureObject, is_armature, scene_of, view_layer_of
-from .plan import Plan, forget, make_plan, plan_of
+from .plan import Plan
+from .plans import Plans
 from .posing import is_posing, pose
 from .settings import is_live
+
+PLANS = Plans()
 
 
 @persistent
@@ -29,65 +32,70 @@ def _on_edit(scene: Scene, depsgraph: Depsgraph) -> None:
     if is_live(scene):
         _pose_updated(depsgraph, is_frame=False)
     else:
-        forget()  # nobody looks at what was edited
+        PLANS.drop()  # nobody looks at what was edited
 
 
 @persistent
 def _on_replace(*_args: Any) -> None:
     """A file or a step of undo is about to be or was taken up: every reference is void."""
-    forget()
+    PLANS.drop()
 
 
 @persistent
 def _on_load(*_args: Any) -> None:
-    forget()
     _watch_windows()
     _pose_shown()
 
 
 def _pose_updated(depsgraph: Depsgraph, is_frame: bool) -> None:
     """Pose the limbs of the rigs that Blender has evaluated anew."""
-    if depsgraph.id_type_updated("COLLECTION"):  # its graph was built anew, and lists everything
-        forget()
-    plan = plan_of(depsgraph)
-    rigs = [*_updated(plan, depsgraph, is_frame)] if plan and plan.levels else []
-    if plan and not is_frame and any(map(plan.has_changed, rigs)):
-        forget()
-        plan = None
-    if plan is None:
-        plan = make_plan(depsgraph)
-        rigs = [*plan.fingerprints]
+    plan, rigs = _plan_now(depsgraph, is_frame)
     if rigs:
         pose(plan, depsgraph, rigs)
 
 
-def _updated(plan: Plan, depsgraph: Depsgraph, is_frame: bool) -> Iterable[ArmatureObject]:
+def _plan_now(depsgraph: Depsgraph, is_frame: bool) -> tuple[Plan, Collection[ArmatureObject]]:
+    """The plan of a graph, and the rigs of it that were evaluated anew: all, if the plan is new, as there was none or
+    the graph, or one of its rigs, is not what it was made of."""
+    is_anew = depsgraph.id_type_updated("COLLECTION")  # a graph that was built anew lists everything
+    plan = None if is_anew else PLANS.of_graph(depsgraph)
+    if plan:
+        rigs = _updated(plan, depsgraph, is_frame) if plan.levels else ()
+        if is_frame or not any(map(plan.has_changed, rigs)):
+            return plan, rigs
+    if plan or is_anew:
+        PLANS.drop()  # those of other graphs were made of the same
+    plan = PLANS.make(depsgraph)
+    return plan, plan.fingerprints
+
+
+def _updated(plan: Plan, depsgraph: Depsgraph, is_frame: bool) -> Collection[ArmatureObject]:
     """On an edit, what was not evaluated may be listed too; on a frame, what only has other settings is not marked."""
     if depsgraph.mode == "RENDER":
         return plan.fingerprints
     updates: Any = depsgraph.updates
-    found: set[ArmatureObject] = set()
+    rigs: set[ArmatureObject] = set()
     for update in updates:
         if update.is_updated_geometry or (is_frame and not update.is_updated_transform):
-            each = update.id.original
-            if isinstance(each, Object) and each in plan.fingerprints:
-                found.add(each)
-                if len(found) == len(plan.fingerprints):
+            original = update.id.original
+            if isinstance(original, Object) and original in plan.fingerprints:
+                rigs.add(original)
+                if len(rigs) == len(plan.fingerprints):
                     break
-    return found
+    return rigs
 
 
 def refresh(context: Context) -> None:
     """Take notice of limbs that were added, changed or removed, and if Live is on, pose them now."""
-    forget()
+    PLANS.drop()
     depsgraph = context.evaluated_depsgraph_get()  # which poses them if there was something to evaluate
-    if plan_of(depsgraph) is None and is_live(scene_of(context)) and not is_posing():
+    if PLANS.of_graph(depsgraph) is None and is_live(scene_of(context)) and not is_posing():
         _pose_updated(depsgraph, is_frame=False)
 
 
 def tag_rigs() -> None:
     """Have all rigs evaluated anew, though nobody edited anything, and looked at anew."""
-    forget()
+    PLANS.drop()
     for ob in getattr(bpy.data, "objects", ()):  # no data while Blender starts
         if is_armature(ob):
             ob.update_tag(refresh={"DATA"})
@@ -116,7 +124,7 @@ def _pose_shown() -> None:
     for scene, layer in shown:
         layer.update()
         if layer.depsgraph and is_live(scene):
-            plan = make_plan(layer.depsgraph)
+            plan = PLANS.make(layer.depsgraph)
             pose(plan, layer.depsgraph, [*plan.fingerprints])
 
 
@@ -147,8 +155,8 @@ def _on_start() -> None:
 def unregister() -> None:
     """Stop listening, and let limbs show their FK pose."""
     bpy.msgbus.clear_by_owner(HANDLERS)
-    for each in (_on_start, _pose_shown):
-        if bpy.app.timers.is_registered(each):
-            bpy.app.timers.unregister(each)
+    for timer in (_on_start, _pose_shown):
+        if bpy.app.timers.is_registered(timer):
+            bpy.app.timers.unregister(timer)
     listen_no_more(HANDLERS)
     tag_rigs()

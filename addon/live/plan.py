@@ -8,10 +8,10 @@ or settings changed, after undo, and in another file. Nothing else is kept from 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from bpy.types import Depsgraph, Object, PoseBone, Scene, ViewLayer
+from bpy.types import Depsgraph, Object, PoseBone
 
 from ..blender.animation import animated_paths
 from ..blender.dependencies import BoneRef, Dependencies
@@ -24,9 +24,9 @@ from ..limb.storage import bones_of_limb, by_rig, chain_bones, limbs_of, mode_of
 from ..limb.table import Table, table_of
 
 
-class Turned(NamedTuple):
-    """The bones of a group that have their rotation in one mode: their places in the pose, and those of their turns
-    among (limbs, links), which may be all."""
+class BonesOfMode(NamedTuple):
+    """The bones of a group that have their rotation in one mode: their places in the pose, and those of their rotations
+    among (limbs, segments), which may be all."""
 
     mode: str
     channel: str
@@ -36,13 +36,22 @@ class Turned(NamedTuple):
     has_all: bool
 
 
+class ScaledBones(NamedTuple):
+    """The bones of a group that a stretch scales, a row each: their places in the pose, the rows of their limbs,
+    and the power of the stretch that each axis is scaled by (bones, 3)."""
+
+    bones: Any
+    limbs: Any
+    powers: Any
+
+
 class Group(NamedTuple):
     """Limbs of one rig that need nothing of each other."""
 
     rig: ArmatureObject
     table: Table
-    turned: tuple[Turned, ...]
-    scaled: tuple[Any, Any, Any] | None  # of the bones that a stretch scales: places, their limbs' rows, exponents
+    by_mode: tuple[BonesOfMode, ...]
+    scaled: ScaledBones | None
 
 
 class Plan(NamedTuple):
@@ -59,36 +68,17 @@ class Plan(NamedTuple):
         return bool(self.fingerprints[rig] != fingerprint_of(rig, self.fingerprints[rig][0]))
 
 
-_plans: dict[tuple[int, int, str], Plan] = {}
-
-
-def _key(depsgraph: Depsgraph) -> tuple[int, int, str]:
-    scene, layer = cast("Scene", depsgraph.scene), cast("ViewLayer", depsgraph.view_layer)
-    return scene.as_pointer(), layer.as_pointer(), depsgraph.mode
-
-
-def forget() -> None:
-    """Drop all plans, and with them every reference into the file."""
-    _plans.clear()
-
-
-def plan_of(depsgraph: Depsgraph) -> Plan | None:
-    """The plan of a graph, or None if there is none that holds."""
-    return _plans.get(_key(depsgraph))
-
-
 def make_plan(depsgraph: Depsgraph) -> Plan:
     """Look at all rigs that a graph evaluates. Others are looked at when they are shown."""
     rigs = [ob for ob in all_objects() if is_armature(ob) and is_evaluated(ob, depsgraph)]
     lasts = [bone for ob in rigs for bone in limbs_of(ob) if is_posed(bone)]
-    found = by_rig(lasts)
-    plan = _plans[_key(depsgraph)] = Plan(
+    limbs = by_rig(lasts)
+    return Plan(
         levels=[[*_groups(level)] for level in levels_of(lasts)],
-        fingerprints={rig: fingerprint_of(rig, [bone.name for bone in bones]) for rig, bones in found.items()},
-        paths={rig: animated_paths(rig) for rig in found},
+        fingerprints={rig: fingerprint_of(rig, [bone.name for bone in bones]) for rig, bones in limbs.items()},
+        paths={rig: animated_paths(rig) for rig in limbs},
         tag="DATA" if any(map(_is_simulated, all_objects())) else "OBJECT",
     )
-    return plan
 
 
 def is_posed(last: PoseBone) -> bool:
@@ -112,8 +102,8 @@ def fingerprint_of(rig: ArmatureObject, lasts: list[str]) -> Any:
     modes = np.empty(len(bones), np.int32)
     bones.foreach_get("rotation_mode", modes)
     named: list[Any] = [bones.get(name) for name in lasts]
-    found = [bone for bone in named if bone and GROUP in bone]
-    groups = [(bone[GROUP].to_dict(), *(key in bone for key in FEATURES)) for bone in found]
+    limbs = [bone for bone in named if bone and GROUP in bone]
+    groups = [(bone[GROUP].to_dict(), *(key in bone for key in FEATURES)) for bone in limbs]
     return lasts, bones.keys(), modes.tobytes(), groups, [*_rest(rig)]
 
 
@@ -140,30 +130,35 @@ def _rest(rig: ArmatureObject) -> Iterator[bytes]:
 def _groups(level: Iterable[PoseBone]) -> Iterator[Group]:
     for rig, lasts in by_rig(level).items():
         table = table_of(rig, lasts)
-        yield Group(rig, table, tuple(_turned(rig, table)), _scaled(rig, table))
+        yield Group(rig, table, tuple(_by_mode(rig, table)), _scaled(rig, table))
 
 
-def _turned(rig: ArmatureObject, table: Table) -> Iterator[Turned]:
+def _by_mode(rig: ArmatureObject, table: Table) -> Iterator[BonesOfMode]:
     places: dict[str, list[tuple[int, int, int]]] = {}
     for row, limb in enumerate(table.limbs):
         for segment, name in enumerate(limb.bones):
             mode: str = rig.pose.bones[name].rotation_mode
             places.setdefault(mode, []).append((int(table.bones[row, segment]), row, segment))
-    for mode, each in places.items():
-        bones, rows, segments = (np.array(column) for column in zip(*each, strict=True))
-        yield Turned(mode, rotation_channel(mode), bones, rows, segments, len(each) == table.bones.size)
+    for mode, rows_of_mode in places.items():
+        bones, limbs, segments = (np.array(column) for column in zip(*rows_of_mode, strict=True))
+        yield BonesOfMode(
+            mode=mode,
+            channel=rotation_channel(mode),
+            bones=bones,
+            limbs=limbs,
+            segments=segments,
+            has_all=len(rows_of_mode) == table.bones.size,
+        )
 
 
-def _scaled(rig: ArmatureObject, table: Table) -> tuple[Any, Any, Any] | None:
+def _scaled(rig: ArmatureObject, table: Table) -> ScaledBones | None:
     """A bone that inherits the size of the limb's bone above it is as much longer by that."""
-    bones, names, found = rig.pose.bones, rig.pose.bones.keys(), []
+    bones, names = rig.pose.bones, rig.pose.bones.keys()
+    rows: list[tuple[int, int, Any]] = []
     for row, limb in enumerate(table.limbs):
-        power = np.log2(scales_of(limb, 2.0))
-        found += [(names.index(bone.name), row, power) for bone in scaled_bones(bones[limb.last])]
-    if not found:
-        return None
-    places, rows, powers = (np.array(column) for column in zip(*found, strict=True))
-    return places, rows, powers
+        powers = np.log2(scales_of(limb, 2.0))
+        rows += [(names.index(bone.name), row, powers) for bone in scaled_bones(bones[limb.last])]
+    return ScaledBones(*(np.array(column) for column in zip(*rows, strict=True))) if rows else None
 
 
 def levels_of(lasts: list[PoseBone]) -> list[list[PoseBone]]:
@@ -175,8 +170,7 @@ def levels_of(lasts: list[PoseBone]) -> list[list[PoseBone]]:
             owners[last.id_data, bone.name] = i
     among = Dependencies()
     needs = [
-        {owners[each] for each in among.carriers(*_moved_by(last)) if each in owners} - {i}
-        for i, last in enumerate(lasts)
+        {owners[ref] for ref in among.carriers(*_moved_by(last)) if ref in owners} - {i} for i, last in enumerate(lasts)
     ]
     levels: dict[int, int] = {}
 

@@ -1,4 +1,4 @@
-"""Posing limbs in one event: gather, solve all limbs of a level by arrays, lend the channels, evaluate, take back."""
+"""Posing limbs in one event: gather, solve all limbs of a level by arrays, borrow the channels, evaluate, restore."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pose(plan: Plan, depsgraph: Depsgraph, rigs: Collection[ArmatureObject]) -> 
     borrowed_of_rig: dict[ArmatureObject, BorrowedChannels] = {}
     with ExitStack() as at_last:  # which all is done of, whatever fails of it
         at_last.callback(_set_busy, False)
-        at_last.callback(_take_back, borrowed_of_rig)
+        at_last.callback(_restore, borrowed_of_rig)
         _set_busy(True)
         if _is_frame_due(depsgraph):
             _evaluate(depsgraph)
@@ -48,17 +48,17 @@ def _set_busy(is_busy: bool) -> None:
     _busy[0] = is_busy
 
 
-def _take_back(borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]) -> None:
-    """Take back what was lent to rigs: to each, though it may fail for another."""
+def _restore(borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]) -> None:
+    """Restore the channels of rigs: of each, though it may fail for another."""
     with ExitStack() as stack:
-        for each in borrowed_of_rig.values():
-            stack.callback(each.restore)
+        for borrowed in borrowed_of_rig.values():
+            stack.callback(borrowed.restore)
 
 
 def _borrow(
     plan: Plan, group: Group, depsgraph: Depsgraph, borrowed_of_rig: dict[ArmatureObject, BorrowedChannels]
 ) -> bool:
-    """Solve the limbs of a group and lend the solution to the rig; False if it is evaluated already."""
+    """Solve the limbs of a group and write the solution to the rig's channels; False if it is evaluated already."""
     evaluated: Any = group.rig.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
         return False
@@ -91,36 +91,36 @@ def _solve(
 
 
 def _own(group: Group, borrowed: BorrowedChannels) -> Any:
-    """The bones' own (FK) rotations, (n, links, 4)."""
+    """The bones' own (FK) rotations, (n, segments, 4), w first."""
     own = at_rest(group.table)
-    for each in group.turned:
-        given = borrowed.rows(each.channel)[each.bones].astype(float)
-        own[each.limbs, each.segments] = np.stack(to_quaternion(each.mode, tuple(given.T), ARRAYS), axis=-1)
+    for bones in group.by_mode:
+        numbers = borrowed.rows(bones.channel)[bones.bones].astype(float)
+        own[bones.limbs, bones.segments] = np.stack(to_quaternion(bones.mode, tuple(numbers.T), ARRAYS), axis=-1)
     return own
 
 
-def _set(group: Group, found: Solution, sliders: Sliders, borrowed: BorrowedChannels) -> list[tuple[str, Any]]:
-    """Set the channels that are lent; which these are, and of which bones."""
+def _set(group: Group, solution: Solution, sliders: Sliders, borrowed: BorrowedChannels) -> list[tuple[str, Any]]:
+    """Set the channels that are borrowed; which these are, and of which bones."""
     touched = []
-    for each in group.turned:
-        rows = borrowed.rows(each.channel)
-        turns = found.turns.reshape(-1, 4) if each.has_all else found.turns[each.limbs, each.segments]
-        if each.mode != "QUATERNION":
-            near = rows[each.bones].astype(float)
-            turns = np.stack(to_channels(each.mode, tuple(turns.T), tuple(near.T), ARRAYS), axis=-1)
-        rows[each.bones] = turns
-        touched.append((each.channel, each.bones))
+    for bones in group.by_mode:
+        rows = borrowed.rows(bones.channel)
+        turns = solution.turns.reshape(-1, 4) if bones.has_all else solution.turns[bones.limbs, bones.segments]
+        if bones.mode != "QUATERNION":
+            near = rows[bones.bones].astype(float)
+            turns = np.stack(to_channels(bones.mode, tuple(turns.T), tuple(near.T), ARRAYS), axis=-1)
+        rows[bones.bones] = turns
+        touched.append((bones.channel, bones.bones))
     if group.scaled:
-        bones, limbs, powers = group.scaled
+        scaled, limbs, powers = group.scaled
         rows = borrowed.rows("scale")
-        own = own_size(rows[bones], sliders["influence"][limbs, None])
-        rows[bones] = own * found.stretch[limbs, None] ** powers
-        touched.append(("scale", bones))
+        own = own_size(rows[scaled], sliders["influence"][limbs, None])
+        rows[scaled] = own * solution.stretch[limbs, None] ** powers
+        touched.append(("scale", scaled))
     return touched
 
 
 def _is_frame_due(depsgraph: Depsgraph) -> bool:
-    """Whether the scene that is shown may have been told of a frame, as where somebody goes to one in a window: what is
+    """Whether the scene that is shown may have been set to a frame, as where somebody goes to one in a window: what is
     written is then evaluated with animation in the place of the solutions, unless it was evaluated once before. Of
     other scenes, whose frame nobody goes to so, that would show the objects as they stand in the one that is shown."""
     if not depsgraph.id_type_updated("SCENE"):

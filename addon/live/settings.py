@@ -22,7 +22,7 @@ class PlanarIKScene(PropertyGroup):
 
     live: BoolProperty(
         name="Live",
-        description="Pose the limbs that have no mechanism on their rig; without it they show their FK pose",
+        description="Pose live limbs by IK; switched off, they show their FK pose",
         default=True,
         update=_on_live,
         override={"LIBRARY_OVERRIDABLE"},

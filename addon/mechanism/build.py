@@ -35,31 +35,32 @@ Limb = tuple[ArmatureObject, Spec, Follow]
 
 def build(context: Context, limbs: Sequence[Limb]) -> None:
     """Make mechanisms for limbs that have none, in one visit to Edit Mode for each rig."""
-    made: list[Made] = []
+    mechanisms: list[Mechanism] = []
     rigs = list(dict.fromkeys(ob for ob, _, _ in limbs))
     with unkeyed_kept(context, rigs):
         for ob in rigs:
             with edit_mode(context, ob):
                 for limb in limbs:
                     if limb[0] == ob:
-                        made.append(Made(*limb, parts_of(limb[1]), names_in(limb[1])))
-                        _make_bones(made[-1])
+                        mechanisms.append(Mechanism(*limb, parts_of(limb[1]), names_in(limb[1])))
+                        _make_bones(mechanisms[-1])
         with frame_held():  # not around Edit Mode, which has to see the window's own scene
-            for each in made:
-                _finish(each)
+            for mechanism in mechanisms:
+                _finish(mechanism)
 
 
 def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
     """Take the mechanisms of limbs away, by their last bones, and with them those on the same rigs that are no limb's
     any more."""
-    left: list[Left] = []
+    removals: list[Removal] = []
     for ob, bones in by_rig(lasts).items():
-        found = inventory_of(ob)
-        left += [
-            Left(ob, [bone.name for bone in chain_bones(last)], found.parts_of(last.name).values()) for last in bones
+        inventory = inventory_of(ob)
+        removals += [
+            Removal(ob, [bone.name for bone in chain_bones(last)], inventory.parts_of(last.name).values())
+            for last in bones
         ]
-        left.append(Left(ob, (), found.strays))
-    _take_away(context, left)
+        removals.append(Removal(ob, (), inventory.strays))
+    _take_away(context, removals)
 
 
 def retarget(last: PoseBone) -> None:
@@ -71,7 +72,7 @@ def retarget(last: PoseBone) -> None:
             _aim(constraint, *followed)
 
 
-class Made(NamedTuple):
+class Mechanism(NamedTuple):
     """A limb whose mechanism is being made, and the names of all bones by role, as far as they are there."""
 
     ob: ArmatureObject
@@ -86,50 +87,50 @@ def names_in(spec: Spec) -> Names:
     return {"last": spec.last, "parent": spec.parent} | {f"bone {k}": bone for k, bone in enumerate(spec.bones, 1)}
 
 
-def _make_bones(made: Made) -> None:
+def _make_bones(mechanism: Mechanism) -> None:
     """Make the bones of a mechanism, in Edit Mode."""
-    bones = made.ob.data.edit_bones
-    first, length = bones[made.spec.bones[0]], 0.2 * sum(made.spec.lengths)
+    bones = mechanism.ob.data.edit_bones
+    first, length = bones[mechanism.spec.bones[0]], 0.2 * sum(mechanism.spec.lengths)
     # As armatures are joined, Blender loses drivers of bones whose names have another's in them: these have none.
-    prefix = f"MCH-{crc32(f'{made.ob.name} {made.spec.last}'.encode()):08x}-"
-    for part in made.parts.bones:
-        bone: Any = bones.new(f"{prefix}{part.role.replace(' ', '')}")
-        made.names[part.role] = bone.name
-        bone[MADE_FOR_LIMB] = part.role
-        rest = Matrix((part.rest[:4], part.rest[4:8], part.rest[8:12], part.rest[12:]))
+    prefix = f"MCH-{crc32(f'{mechanism.ob.name} {mechanism.spec.last}'.encode()):08x}-"
+    for helper in mechanism.parts.bones:
+        bone: Any = bones.new(f"{prefix}{helper.role.replace(' ', '')}")
+        mechanism.names[helper.role] = bone.name
+        bone[MADE_FOR_LIMB] = helper.role
+        rest = Matrix((helper.rest[:4], helper.rest[4:8], helper.rest[8:12], helper.rest[12:]))
         bone.head, bone.tail = rest.translation, rest.translation + rest.col[1].to_3d() * length
         bone.matrix = rest
         bone.length = length
         bone.use_deform = False
-        if part.role == "root":
-            if made.spec.is_askew:
+        if helper.role == "root":
+            if mechanism.spec.is_askew:
                 bone.head, bone.tail, bone.roll = first.head, first.tail, first.roll
             bone.parent = first.parent
             bone.inherit_scale, bone.use_inherit_rotation = first.inherit_scale, first.use_inherit_rotation
         else:
-            bone.parent = bones[made.names[part.parent]]
+            bone.parent = bones[mechanism.names[helper.parent]]
 
 
-def _finish(made: Made) -> None:
+def _finish(mechanism: Mechanism) -> None:
     """Make what mechanisms have in Pose Mode."""
-    ob, pose = made.ob, made.ob.pose.bones
-    for part in made.parts.bones:
-        bone = pose[made.names[part.role]]
-        bone.rotation_mode = part.order  # type: ignore[assignment]
+    ob, pose = mechanism.ob, mechanism.ob.pose.bones
+    for helper in mechanism.parts.bones:
+        bone = pose[mechanism.names[helper.role]]
+        bone.rotation_mode = helper.order  # type: ignore[assignment]
         collect(ob, bone.bone, COLLECTION).is_visible = False
-    ob.data.bones[made.names["root"]][SPEC] = to_json(made.spec)
-    if made.spec.is_uneven:
-        align(pose[made.spec.last])
-    for constraint in made.parts.constraints:
-        _constrain(made, constraint)
-    for driver in made.parts.drivers:
-        _drive(made, driver)
+    ob.data.bones[mechanism.names["root"]][SPEC] = to_json(mechanism.spec)
+    if mechanism.spec.is_uneven:
+        align(pose[mechanism.spec.last])
+    for constraint in mechanism.parts.constraints:
+        _constrain(mechanism, constraint)
+    for driver in mechanism.parts.drivers:
+        _drive(mechanism, driver)
 
 
-def _constrain(made: Made, constraint: Constraint) -> None:
-    new: Any = made.ob.pose.bones[made.names[constraint.bone]].constraints.new(constraint.type)  # type: ignore[arg-type]
+def _constrain(mechanism: Mechanism, constraint: Constraint) -> None:
+    new: Any = mechanism.ob.pose.bones[mechanism.names[constraint.bone]].constraints.new(constraint.type)  # type: ignore[arg-type]
     new.name, new.show_expanded = constraint.name, False
-    _aim(new, *aim_of(constraint, made.ob, made.names, made.follow))
+    _aim(new, *aim_of(constraint, mechanism.ob, mechanism.names, mechanism.follow))
     for name, value in constraint.settings:
         setattr(new, name, value)
 
@@ -146,17 +147,17 @@ def _aim(constraint: Any, ob: Object | None, bone: str) -> None:
     constraint.subtarget = bone
 
 
-def _drive(made: Made, driver: Driver) -> None:
+def _drive(mechanism: Mechanism, driver: Driver) -> None:
     """Make a driver, and read it back: Blender cuts what is too long and says nothing."""
-    path = f"{path_to_bone(made.names[driver.bone])}.{driver.path}"
-    curve: Any = made.ob.driver_add(path, driver.channel)
+    path = f"{path_to_bone(mechanism.names[driver.bone])}.{driver.path}"
+    curve: Any = mechanism.ob.driver_add(path, driver.channel)
     reset(curve)  # its keys would round numbers near 0 and 1 (5.2)
     new = curve.driver
     new.type = kind_of(driver)
     for variable in driver.variables:
-        each = new.variables.new()
-        each.name, each.type = variable.letter, variable.type
-        _read(each.targets, variable, made)
+        added = new.variables.new()
+        added.name, added.type = variable.letter, variable.type
+        _read(added.targets, variable, mechanism)
     if new.type == "SCRIPTED":
         new.expression = driver.expression
         if new.expression != driver.expression or not new.is_simple_expression:
@@ -168,18 +169,18 @@ def kind_of(driver: Driver) -> str:
     return "SUM" if driver.expression == "t" else "SCRIPTED"
 
 
-def _read(targets: Any, variable: Variable, made: Made) -> None:
+def _read(targets: Any, variable: Variable, mechanism: Mechanism) -> None:
     for target, read in zip(targets, variable.reads, strict=True):
-        target.id = made.ob
+        target.id = mechanism.ob
         if not read.space:
-            target.data_path = path_to_custom(made.names[read.bone], read.what)
+            target.data_path = path_to_custom(mechanism.names[read.bone], read.what)
             continue
-        target.bone_target, target.transform_space = made.names[read.bone], read.space
+        target.bone_target, target.transform_space = mechanism.names[read.bone], read.space
         if read.what:
             target.transform_type = read.what
 
 
-class Left(NamedTuple):
+class Removal(NamedTuple):
     """What is to be taken away: parts, and what poses some bones of the limb, all by name."""
 
     ob: ArmatureObject
@@ -187,41 +188,41 @@ class Left(NamedTuple):
     parts: Iterable[str]
 
 
-def _take_away(context: Context, left: Sequence[Left]) -> None:
+def _take_away(context: Context, removals: Sequence[Removal]) -> None:
     """Take away parts, with what is then empty."""
-    gone: dict[ArmatureObject, set[str]] = {each.ob: set() for each in left}
-    limbs: dict[ArmatureObject, set[str]] = {each.ob: set() for each in left}
-    for each in left:
-        gone[each.ob].update(each.parts)
-        limbs[each.ob].update(each.bones)
-    with unkeyed_kept(context, gone), frame_held():
-        for ob, names in gone.items():
+    helpers: dict[ArmatureObject, set[str]] = {removal.ob: set() for removal in removals}
+    limbs: dict[ArmatureObject, set[str]] = {removal.ob: set() for removal in removals}
+    for removal in removals:
+        helpers[removal.ob].update(removal.parts)
+        limbs[removal.ob].update(removal.bones)
+    with unkeyed_kept(context, helpers), frame_held():
+        for ob, names in helpers.items():
             _let_go(ob, names, limbs[ob])
             if ob.data.users > 1:
-                names.difference_update(_held_by_others(ob))
-    remove_bones(context, gone, COLLECTION)
+                names.difference_update(_used_by_others(ob))
+    remove_bones(context, helpers, COLLECTION)
 
 
 def _let_go(ob: ArmatureObject, parts: set[str], limbs: set[str]) -> None:
     """Take away the constraints of the bones of limbs, and all drivers."""
     driven = set(limbs)
     for bone in ob.pose.bones:
-        for each in [*bone.constraints]:
-            if is_ours(each) and (bone.name in limbs or getattr(each, "subtarget", "") in parts):
+        for constraint in [*bone.constraints]:
+            if is_ours(constraint) and (bone.name in limbs or getattr(constraint, "subtarget", "") in parts):
                 driven.add(bone.name)
-                bone.constraints.remove(each)
+                bone.constraints.remove(constraint)
     for curve in drivers_of(ob):
         name, path = split_path(curve.data_path)
-        is_gone = PART_NAME.match(name) and name not in ob.pose.bones
-        if name in parts or is_gone or (name in driven and path.startswith(f'constraints["{MADE_BY_US}')):
+        is_stray = PART_NAME.match(name) and name not in ob.pose.bones
+        if name in parts or is_stray or (name in driven and path.startswith(f'constraints["{MADE_BY_US}')):
             ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
     drop_if_empty(ob)
 
 
-def _held_by_others(ob: ArmatureObject) -> set[str]:
+def _used_by_others(ob: ArmatureObject) -> set[str]:
     """The parts that limbs of other objects of the same armature take over from, and what these need."""
-    held: set[str] = set()
+    used: set[str] = set()
     for other in all_objects():
         if other.data == ob.data and other != ob and is_armature(other):
-            held.update(name for roles in inventory_of(other).used for name in roles.values())
-    return held
+            used.update(name for roles in inventory_of(other).used for name in roles.values())
+    return used

@@ -178,7 +178,7 @@ def folds(spec: Spec) -> dict[str, list[str]]:
 def _room(of: Groups, spec: Spec) -> str:
     """By how much the square of the distance is less at rest than straight."""
     closing = f"sin({number(_angle(of.closing))}+n/2)" if spec.ankle else number(of.closing[1])
-    return f"{number(of.slack)}+{number(of.span)}*pow({closing},2)"
+    return f"{number(of.slack_unclosed)}+{number(of.slack_closing)}*pow({closing},2)"
 
 
 def _is_turned(of: Groups, group: Group, spec: Spec) -> bool:

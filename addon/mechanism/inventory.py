@@ -49,13 +49,13 @@ def inventory_of(ob: ArmatureObject) -> Inventory:
         drivers.setdefault(bone, {})[path, curve.array_index] = curve
     roles: dict[str, dict[str, str]] = {}
     lost: list[str] = []
-    for each in ob.data.bones:
-        if MADE_FOR_LIMB in each and each[MADE_FOR_LIMB] in ROLES:  # type: ignore[operator]
-            root_part = root_of(each)
+    for helper in ob.data.bones:
+        if MADE_FOR_LIMB in helper and helper[MADE_FOR_LIMB] in ROLES:  # type: ignore[operator]
+            root_part = root_of(helper)
             if root_part is None:
-                lost.append(each.name)
+                lost.append(helper.name)
             else:
-                roles.setdefault(root_part.name, {})[each[MADE_FOR_LIMB]] = each.name
+                roles.setdefault(root_part.name, {})[helper[MADE_FOR_LIMB]] = helper.name
     roots: dict[str, str] = {}
     for root, parts in roles.items():
         for curve in drivers.get(parts.get("turn 1", ""), {}).values():
@@ -74,10 +74,10 @@ def root_of(bone: Any) -> Any:
     return None
 
 
-def built_of(found: Inventory, last: str) -> Spec | None:
+def built_of(inventory: Inventory, last: str) -> Spec | None:
     """The spec that the mechanism of a limb was made of."""
-    root = found.roots.get(last)
-    bone: Any = found.ob.data.bones[root] if root else {}
+    root = inventory.roots.get(last)
+    bone: Any = inventory.ob.data.bones[root] if root else {}
     return from_json(bone.get(SPEC, ""))
 
 

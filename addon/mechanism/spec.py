@@ -83,31 +83,31 @@ class Spec(NamedTuple):
 
 def spec_of(last: PoseBone) -> Spec:
     """What the mechanism of a limb is to be, as its armature, its sliders and its choices say."""
-    shape, choices = rest_geometry_of(last), choices_of(last)
-    first = last.id_data.pose.bones[shape.names[0]]
+    geometry, choices = rest_geometry_of(last), choices_of(last)
+    first = last.id_data.pose.bones[geometry.names[0]]
     parent = first.parent
     below = np.array(parent.bone.matrix_local, float) if parent else np.eye(4)
     plane = choices["plane"]
     return Spec(
-        bones=shape.names,
+        bones=geometry.names,
         last=last.name,
         parent=parent.name if parent else "",
-        frame=_numbers(shape.frame),
-        axes=tuple(_numbers(rest[:3, :3]) for rest in shape.rest),
-        lengths=_numbers(shape.lengths),
-        angles=_numbers(shape.angles),
-        normals=tuple(_numbers(normal) for normal in shape.normals),
-        reference_rotations=tuple(_numbers(still) for still in shape.reference_rotations),
+        frame=_numbers(geometry.frame),
+        axes=tuple(_numbers(rest[:3, :3]) for rest in geometry.rest),
+        lengths=_numbers(geometry.lengths),
+        angles=_numbers(geometry.angles),
+        normals=tuple(_numbers(normal) for normal in geometry.normals),
+        reference_rotations=tuple(_numbers(still) for still in geometry.reference_rotations),
         plane=plane,
         softness=has_slider(last, "softness"),
         stretch=has_slider(last, "stretch"),
-        ankle=len(shape.names) > 2 and has_slider(last, "ankle"),
+        ankle=len(geometry.names) > 2 and has_slider(last, "ankle"),
         pole_switch=plane == "POLE" and has_slider(last, "pole"),
         stretch_max=float(choices["stretch_max"]),
-        stretch_volume=choices["stretch_volume"] if all(shape.points) else "UNIFORM",
+        stretch_volume=choices["stretch_volume"] if all(geometry.points) else "UNIFORM",
         min_angle=float(choices["min_angle"]),
         max_angle=float(choices["max_angle"]),
-        seat=seat_in(shape.frame, below),
+        seat=seat_in(geometry.frame, below),
         outwards=1.0 if plane == "HINGE" else outwards(last.name),
         is_askew=_is_askew(np.array(first.bone.matrix_local, float), below),
     )

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import acos, atan2, cos, hypot, pi, remainder, sin, sqrt, tau
 from typing import Any
 
-from .groups import slack_at_rest, turned
+from .groups import slack_at_rest, with_ankle
 from .ops import FLOATS
 from .reference import Reference
 from .rotation import Quaternion, conjugate, dot, multiply
@@ -16,54 +16,54 @@ TRIES, HALVINGS = 64, 40
 """In how many parts of a turn an ankle is looked for that no formula gives, and how often each is halved."""
 
 
-def ankles_of(of: Reference, turns: Sequence[Quaternion], distance: float, side: float) -> Iterator[float]:
+def ankles_of(reference: Reference, turns: Sequence[Quaternion], distance: float, side: float) -> Iterator[float]:
     """The ankles that may give a limb the bend between its last bone and the one that keeps together with it, first
     none, by the bones' own turns, the distance from root to tip, and the side that the knee is on."""
     yield 0.0
-    if of.groups is None:
+    if reference.groups is None:
         return
     bends = []
-    for still, turn, normal, (cosine, sine) in zip(
-        of.reference_rotations[1:], turns[1:], of.normals, of.axis_corrections, strict=True
+    for at_rest, turn, normal, (cosine, sine) in zip(
+        reference.reference_rotations[1:], turns[1:], reference.normals, reference.axis_corrections, strict=True
     ):  # each bone against the one before, about the normal
-        w, *about = multiply(conjugate(still), turn)
+        w, *about = multiply(conjugate(at_rest), turn)
         bends.append(2.0 * (atan2(dot((about[0], about[1], about[2]), normal), w) - atan2(sine, cosine)))
-    bend = -side * remainder(sum(bends[-2:]) if of.groups.is_zigzag else bends[-1], tau)
-    yield from _by_share(of, bend, distance)
-    if not of.groups.is_zigzag:
-        yield from _by_halving(of, bend, distance)
+    bend = -side * remainder(sum(bends[-2:]) if reference.groups.is_zigzag else bends[-1], tau)
+    yield from _by_share(reference, bend, distance)
+    if not reference.groups.is_zigzag:
+        yield from _by_halving(reference, bend, distance)
 
 
-def _by_share(of: Reference, bend: float, distance: float) -> list[float]:
+def _by_share(reference: Reference, bend: float, distance: float) -> list[float]:
     """Of ``bend``, the sine of half is the root of the share s times that of half the rest's bend less the ankle a::
 
         sin^2(bend / 2) (slack + span sin^2((closing + a) / 2)) = (L^2 - d^2) sin^2((rest - a) / 2)
 
     which is one equation in the sine and cosine of a; or s is 1."""
-    groups: Any = of.groups
-    group = groups.first if groups.is_zigzag and len(of.lengths) % 2 else groups.second
+    groups: Any = reference.groups
+    group = groups.first if groups.is_zigzag and len(reference.lengths) % 2 else groups.second
     rest, closing = (2.0 * atan2(half[1], half[0]) for half in (group.bend, groups.closing))
-    left, wanted = max(of.bones.total**2 - distance * distance, 0.0), sin(bend / 2.0) ** 2
-    u, v = wanted * groups.span / 2.0, left / 2.0
+    slack, square = max(reference.bones.total**2 - distance * distance, 0.0), sin(bend / 2.0) ** 2
+    u, v = square * groups.slack_closing / 2.0, slack / 2.0
     p = v * cos(rest) - u * cos(closing)
     q = v * sin(rest) + u * sin(closing)
     size = hypot(p, q)
-    found = [rest - bend]
-    if size > 1e-12 * of.bones.total**2:
+    ankles = [rest - bend]
+    if size > 1e-12 * reference.bones.total**2:
         middle = atan2(q, p)
-        off = acos(min(max((v - u - wanted * groups.slack) / size, -1.0), 1.0))
-        found += [middle + off, middle - off]
-    return [remainder(angle, tau) for angle in found]
+        off = acos(min(max((v - u - square * groups.slack_unclosed) / size, -1.0), 1.0))
+        ankles += [middle + off, middle - off]
+    return [remainder(angle, tau) for angle in ankles]
 
 
-def _by_halving(of: Reference, bend: float, distance: float) -> Iterator[float]:
+def _by_halving(reference: Reference, bend: float, distance: float) -> Iterator[float]:
     """The same where neighbours bend as far as they go, and the share hangs on the ankle in another way."""
-    groups: Any = of.groups
-    left = max(of.bones.total**2 - distance * distance, 0.0)
+    groups: Any = reference.groups
+    slack = max(reference.bones.total**2 - distance * distance, 0.0)
 
     def off(ankle: float) -> float:
-        now = turned(groups, (cos(ankle / 2.0), sin(ankle / 2.0)), len(of.lengths), FLOATS)
-        share = min(left / (slack_at_rest(now) + FLOATS.tiny), now.most)
+        now = with_ankle(groups, (cos(ankle / 2.0), sin(ankle / 2.0)), len(reference.lengths), FLOATS)
+        share = min(slack / (slack_at_rest(now) + FLOATS.tiny), now.most)
         return sqrt(share) * float(now.second.bend[1]) - sin(bend / 2.0)
 
     tried = [pi * (2.0 * k / TRIES - 1.0) for k in range(TRIES + 1)]

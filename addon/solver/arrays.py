@@ -26,47 +26,47 @@ LIMIT = 1e60
 Formula = Callable[[Any], Sequence[Any]]
 
 
-def in_slabs(formula: Formula, given: Any, count: int) -> Array:
-    """The ``count`` numbers that a formula returns for ``given``, as an array (..., count).
+def in_slabs(formula: Formula, arguments: Any, count: int) -> Array:
+    """The ``count`` numbers that a formula returns for ``arguments``, as an array (..., count).
 
-    ``given`` is nested tuples of floats and arrays, which all broadcast to the shape that the rows have. What is not
-    defined comes out as a number that is not finite.
+    ``arguments`` is nested tuples of floats and arrays, which all broadcast to the shape that the rows have. What is
+    not defined comes out as a number that is not finite.
     """
     _have_freed_memory_kept()
     shapes: set[tuple[int, ...]] = set()
-    _collect_shapes(given, shapes)
+    _collect_shapes(arguments, shapes)
     shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
     results = np.empty((count, *shape))
     with np.errstate(all="ignore"):
-        _fill(formula, given, results)
+        _fill(formula, arguments, results)
     return results.transpose((*range(1, results.ndim), 0))
 
 
 def _collect_shapes(tree: Any, shapes: set[tuple[int, ...]]) -> None:
-    for part in tree:
-        if isinstance(part, np.ndarray):
-            shapes.add(part.shape)
-        elif isinstance(part, tuple):
-            _collect_shapes(part, shapes)
+    for branch in tree:
+        if isinstance(branch, np.ndarray):
+            shapes.add(branch.shape)
+        elif isinstance(branch, tuple):
+            _collect_shapes(branch, shapes)
 
 
-def _fill(formula: Formula, given: Any, results: Array) -> None:
+def _fill(formula: Formula, arguments: Any, results: Array) -> None:
     """Each number's rows lie one after the other in memory."""
     rows = results.shape[1:]
     size = math.prod(rows)
     if size <= ROWS:
-        given = mapped(_in_one_run, given) if size > MANY else given
-        for i, result in enumerate(formula(given)):
+        arguments = mapped(_in_one_run, arguments) if size > MANY else arguments
+        for i, result in enumerate(formula(arguments)):
             results[i, ...] = result
         return
     inner = size // rows[0]
     step = max(rows[0] * ROWS // size, 1)
     for start in range(0, rows[0], step):
         index: Any = slice(start, start + step) if inner <= ROWS else start
-        _fill(formula, mapped(partial(_part, index=index, axes=len(rows)), given), results[:, index])
+        _fill(formula, mapped(partial(_slice, index=index, axes=len(rows)), arguments), results[:, index])
 
 
-def _part(number: Any, index: Any, axes: int) -> Any:
+def _slice(number: Any, index: Any, axes: int) -> Any:
     """What of a number belongs to a part of the first of so many axes."""
     if np.ndim(number) < axes:
         return number
@@ -98,7 +98,8 @@ def split(vector: Any, size: int) -> tuple[Any, ...]:
 def mapped(change: Callable[[Any], Any], tree: Any) -> Any:
     """Nested tuples with each number changed; None stays."""
     changed = [
-        mapped(change, part) if isinstance(part, tuple) else None if part is None else change(part) for part in tree
+        mapped(change, branch) if isinstance(branch, tuple) else None if branch is None else change(branch)
+        for branch in tree
     ]
     return type(tree)(*changed) if hasattr(tree, "_fields") else tuple(changed)
 

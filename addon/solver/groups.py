@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 
 from .ops import FLOATS, Ops
 from .rotation import HalfAngle, half_angle
-from .triangle import turns
+from .triangle import Bones, turns
 
 STRAIGHT = 1e-3
 """The sine of the turn from one bone to the next below which the two count as in line, bent to neither side."""
@@ -57,26 +57,27 @@ class Group(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """A limb of more than two bones. L^2 - d0^2 is ``slack + span * sine^2``, the sine that of ``closing``: half the
-    angle of the last bone off the line to where it begins, and of the ankle. ``most`` is the largest share."""
+    """A limb of more than two bones. L^2 - d0^2 is ``slack_unclosed + slack_closing * sine^2``, the sine that of
+    ``closing``: half the angle of the last bone off the line to where it begins, and of the ankle. ``most`` is the
+    largest share."""
 
     first: Group
     second: Group
-    slack: Any
-    span: Any
+    slack_unclosed: Any
+    slack_closing: Any
     closing: HalfAngle
     is_zigzag: bool
     most: Any
 
 
-def bends_to_and_fro(sines: Sequence[Any], m: Ops) -> Any:
+def bends_to_and_fro(sines: Sequence[Any], ops: Ops) -> Any:
     """Whether bones bend to one side and the other in turn, by the sines of the turns from each to the next: then every
     other one keeps together, else neighbours. Bones in line fit in with both, so that limbs that are straight at rest,
     and limbs of two bones, are zigzags."""
     least = most = sines[0]
     for k, sine in enumerate(sines[1:], 1):
         to_first = -sine if k % 2 else sine
-        least, most = m.minimum(least, to_first), m.maximum(most, to_first)
+        least, most = ops.minimum(least, to_first), ops.maximum(most, to_first)
     return (least >= -STRAIGHT) | (most <= STRAIGHT)
 
 
@@ -87,123 +88,163 @@ def members(count: int, is_zigzag: bool) -> tuple[range, range]:
     return range(count - 2), range(count - 2, count)
 
 
-def groups_of(lengths: Sequence[Any], ways: Sequence[HalfAngle], is_zigzag: bool, m: Ops) -> Groups:
-    """The groups of three or four bones; ``ways`` are the half angles of their directions at rest."""
+def groups_of(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], is_zigzag: bool, ops: Ops) -> Groups:
+    """The groups of a limb's bones; ``half_angles`` are those of their directions at rest.
+
+    With p where the last bone begins, L' the length of all others and q that of the last::
+
+        L'^2 - |p|^2 = sum of 4 r q sin^2(turn / 2) over all pairs of the others
+        L^2 - d0^2 = (L' + q)^2 - |p|^2 - q^2 - 2 q |p| cos(closing)
+                   = (L' - |p|)(L' + |p| + 2 q) + 4 q |p| sin^2(closing / 2)
+    """
+    upper, last = [*zip(lengths[:-1], half_angles[:-1], strict=True)], lengths[-1]
     reach = sum(lengths[:-1])
-    open_square = 0.0  # (r + q + ...)^2 - |p|^2, without cancellation; p is where the last bone begins
-    for (r, a), (q, b) in combinations(tuple(zip(lengths[:-1], ways[:-1], strict=True)), 2):
-        sine = minus(a, b)[1]
+    open_square = 0.0  # L'^2 - |p|^2
+    for (r, half), (q, other) in combinations(upper, 2):
+        sine = minus(half, other)[1]
         open_square = open_square + 4.0 * r * q * sine * sine
-    x, y = (
-        sum(r * part for r, part in zip(lengths[:-1], parts, strict=True))
-        for parts in zip(*map(direction, ways[:-1]), strict=True)
+    units = [direction(half) for _, half in upper]
+    x, y = (sum(r * unit[axis] for (r, _), unit in zip(upper, units, strict=True)) for axis in (0, 1))
+    size = ops.sqrt(x * x + y * y)
+    u, v = direction(half_angles[-1])
+    closing = unit_half(half_angle(u * x + v * y, v * x - u * y, size, ops), ops)
+    first, second = (
+        _group([(lengths[k], half_angles[k]) for k in numbers], ops) for numbers in members(len(lengths), is_zigzag)
     )
-    size = m.sqrt(x * x + y * y)
-    u, v = direction(ways[-1])
-    closing = unit_half(half_angle(u * x + v * y, v * x - u * y, size, m), m)
-    last = lengths[-1]
-    slack = open_square / (reach + size + m.tiny) * (reach + size + 2.0 * last)
-    first, second = (_group([(lengths[k], ways[k]) for k in each], m) for each in members(len(lengths), is_zigzag))
-    return with_most(Groups(first, second, slack, 4.0 * size * last, closing, is_zigzag, 1.0), m)
+    groups = Groups(
+        first=first,
+        second=second,
+        slack_unclosed=open_square / (reach + size + ops.tiny) * (reach + size + 2.0 * last),
+        slack_closing=4.0 * size * last,
+        closing=closing,
+        is_zigzag=is_zigzag,
+        most=1.0,
+    )
+    return with_most(groups, ops)
 
 
-def _group(bones: list[tuple[Any, HalfAngle]], m: Ops) -> Group:
-    r, way = bones[0]
+def _group(bones: list[tuple[Any, HalfAngle]], ops: Ops) -> Group:
+    r, half = bones[0]
     if len(bones) == 1:
         return Group(r, r, 0.0, (1.0, 0.0))
     q, other = bones[1]
-    cosine, sine = minus(way, other)
-    return Group(r + q, r - q, 4.0 * r * q, (abs(cosine), m.select(cosine < 0.0, -sine, sine)))  # within half a turn
+    cosine, sine = minus(half, other)
+    return Group(r + q, r - q, 4.0 * r * q, (abs(cosine), ops.select(cosine < 0.0, -sine, sine)))  # within half a turn
 
 
-def turned(of: Groups, ankle: HalfAngle, count: int, m: Ops) -> Groups:
+def with_ankle(groups: Groups, ankle: HalfAngle, count: int, ops: Ops) -> Groups:
     """A limb of so many bones whose last one the ankle turns at rest."""
-    of = of._replace(closing=plus(of.closing, ankle))
-    first, second = (group._replace(bend=minus(group.bend, ankle)) for group in (of.first, of.second))
-    return with_most(of._replace(first=first) if of.is_zigzag and count % 2 else of._replace(second=second), m)
+    first, second = (group._replace(bend=minus(group.bend, ankle)) for group in (groups.first, groups.second))
+    groups = groups._replace(closing=plus(groups.closing, ankle))
+    is_in_first = groups.is_zigzag and count % 2
+    return with_most(groups._replace(first=first) if is_in_first else groups._replace(second=second), ops)
 
 
-def with_most(of: Groups, m: Ops) -> Groups:
+def with_most(groups: Groups, ops: Ops) -> Groups:
     """A limb with its largest share, as derived above."""
-    if of.is_zigzag:
-        return of
-    va, vb = map(_opened, (of.first, of.second))
-    a, b = va / (of.first.total * of.first.total + m.tiny), vb / (of.second.total * of.second.total + m.tiny)
-    c = (slack_at_rest(of) - va - vb) / (of.first.total * of.second.total + m.tiny)
-    ends = m.maximum(0.5 * c * c - 2.0 * a * b, c * (a + b) - 4.0 * a * b)
-    share = 2.0 * m.maximum(c - a - b, 0.0) / m.maximum(ends, m.tiny)
-    sharpest = m.maximum(of.first.bend[1] * of.first.bend[1], of.second.bend[1] * of.second.bend[1])
-    return of._replace(most=m.maximum(m.minimum(share, FOLDED / (sharpest + m.tiny)), 1.0))
+    if groups.is_zigzag:
+        return groups
+    v_a, v_b = map(_opened, (groups.first, groups.second))
+    l_a, l_b = groups.first.total, groups.second.total
+    a, b = v_a / (l_a * l_a + ops.tiny), v_b / (l_b * l_b + ops.tiny)
+    c = (slack_at_rest(groups) - v_a - v_b) / (l_a * l_b + ops.tiny)
+    ends = ops.maximum(0.5 * c * c - 2.0 * a * b, c * (a + b) - 4.0 * a * b)
+    share = 2.0 * ops.maximum(c - a - b, 0.0) / ops.maximum(ends, ops.tiny)
+    sines = groups.first.bend[1], groups.second.bend[1]
+    sharpest = ops.maximum(sines[0] * sines[0], sines[1] * sines[1])
+    return groups._replace(most=ops.maximum(ops.minimum(share, FOLDED / (sharpest + ops.tiny)), 1.0))
 
 
-def _opened(of: Group) -> Any:
+def _opened(group: Group) -> Any:
     """By how much the square of a group's length is less at rest than straight: v."""
-    return of.product * of.bend[1] * of.bend[1]
+    return group.product * group.bend[1] * group.bend[1]
 
 
-def slack_at_rest(of: Groups) -> Any:
+def slack_at_rest(groups: Groups) -> Any:
     """L^2 - d0^2."""
-    return of.slack + of.span * of.closing[1] * of.closing[1]
+    return groups.slack_unclosed + groups.slack_closing * groups.closing[1] * groups.closing[1]
 
 
-def nearest_of(of: Groups, m: Ops) -> Any:
+def nearest_of(groups: Groups, ops: Ops) -> Any:
     """The nearest that the tip comes to the root: with both groups bent as far as they are."""
-    return abs(_bent(of.first, of.most, m)[0] - _bent(of.second, of.most, m)[0])
+    return abs(_bent(groups.first, groups.most, ops)[0] - _bent(groups.second, groups.most, ops)[0])
+
+
+def bend(
+    span: Any, to_straight: Any, bones: Bones, groups: Groups | None, side: Any, count: int, ops: Ops
+) -> tuple[HalfAngle, list[HalfAngle]]:
+    """The half angles of a limb's first bone or group off the line from root to target (of any length), and of each of
+    its ``count`` bones off that (unit). Its tip is ``span`` from the root, which is ``bones.total`` less
+    ``to_straight``; ``side`` is -1 for the mirror image. Two bones need no ``groups``."""
+    if groups is None:
+        longer, shorter = span + bones.difference, span - bones.difference
+        knee_cos, knee_sin, cosine, sine = turns(bones.total + span, to_straight, longer, shorter, side, ops)
+        return (cosine, sine), [(1.0, 0.0), (knee_cos, -knee_sin)]
+    return bend_groups(span, to_straight, bones.total, groups, side, count, ops)
 
 
 def bend_groups(
-    gone: Any, gap: Any, total: Any, of: Groups, side: Any, count: int, m: Ops
+    span: Any, to_straight: Any, total: Any, groups: Groups, side: Any, count: int, ops: Ops
 ) -> tuple[HalfAngle, list[HalfAngle]]:
-    """The half angles of the first group off the line (of any length), and of each bone off the first group, for a limb
-    that goes ``gone``, which is ``total`` less ``gap``; ``side`` is -1 for the mirror image."""
-    room = slack_at_rest(of)
-    left = gap * (total + gone)  # L^2 - d^2
-    share = m.minimum(left / (room + m.tiny), of.most)
-    a, *firsts = _bent(of.first, share, m)
-    b, *seconds = _bent(of.second, share, m)
-    # (a + b)^2 - d^2 = left - s (va + vb) - 2 (la lb - a b), where left is s room, and more only nearer than s leads;
-    # la lb - a b is the difference of their squares by their sum, s times this: nothing cancels at full reach
-    va, vb = _opened(of.first), _opened(of.second)
-    la, lb = of.first.total, of.second.total
-    lost = (va * lb * lb + vb * la * la - share * va * vb) / (la * lb + a * b + m.folded)
-    far = m.maximum(share * (room - va - vb - 2.0 * lost) + m.maximum(left - of.most * room, 0.0), 0.0)
-    longer, shorter = m.maximum(gone + (a - b), 0.0), m.maximum(gone - (a - b), 0.0)
-    reach = a + b + gone + m.tiny
-    knee_cos, knee_sin, cosine, sine = turns(reach, far / reach, longer, shorter, 1.0, m)
+    """`bend` for groups. The triangle's A = (RA + RB)^2 - d^2, which is small near full reach, without cancellation::
+
+        LA^2 LB^2 - RA^2 RB^2 = s (vA LB^2 + vB LA^2 - s vA vB)             as R^2 = L^2 - s v of each group
+        LA LB - RA RB = s lost,  lost = (vA LB^2 + vB LA^2 - s vA vB) / (LA LB + RA RB)
+        A = LA^2 + LB^2 + 2 LA LB - d^2 - s (vA + vB + 2 lost) = L^2 - d^2 - s (vA + vB + 2 lost)
+          = s (L^2 - d0^2 - vA - vB - 2 lost) + excess                      as L^2 - d^2 = s (L^2 - d0^2) + excess
+
+    where there is an excess only nearer than the largest share leads.
+    """
+    rest_slack = slack_at_rest(groups)
+    slack = to_straight * (total + span)  # L^2 - d^2
+    share = ops.minimum(slack / (rest_slack + ops.tiny), groups.most)
+    r_a, *firsts = _bent(groups.first, share, ops)
+    r_b, *seconds = _bent(groups.second, share, ops)
+    v_a, v_b = _opened(groups.first), _opened(groups.second)
+    l_a, l_b = groups.first.total, groups.second.total
+    lost = (v_a * l_b * l_b + v_b * l_a * l_a - share * v_a * v_b) / (l_a * l_b + r_a * r_b + ops.folded)
+    excess = ops.maximum(slack - groups.most * rest_slack, 0.0)
+    opening = ops.maximum(share * (rest_slack - v_a - v_b - 2.0 * lost) + excess, 0.0)  # A
+    longer, shorter = ops.maximum(span + (r_a - r_b), 0.0), ops.maximum(span - (r_a - r_b), 0.0)
+    reach = r_a + r_b + span + ops.tiny
+    knee_cos, knee_sin, cosine, sine = turns(reach, opening / reach, longer, shorter, 1.0, ops)
     knee = (knee_cos, -knee_sin)
-    in_first, in_second = members(count, of.is_zigzag)
-    ways = dict(zip(in_first, firsts, strict=False))
-    ways |= {k: plus(knee, way) for k, way in zip(in_second, seconds, strict=False)}
-    return (cosine, side * sine), [(ways[k][0], side * ways[k][1]) for k in range(count)]
+    in_first, in_second = members(count, groups.is_zigzag)
+    half_angles = dict(zip(in_first, firsts, strict=False))
+    half_angles |= {k: plus(knee, half) for k, half in zip(in_second, seconds, strict=False)}
+    return (cosine, side * sine), [(half_angles[k][0], side * half_angles[k][1]) for k in range(count)]
 
 
-def _bent(of: Group, share: Any, m: Ops) -> tuple[Any, HalfAngle, HalfAngle]:
+def _bent(group: Group, share: Any, ops: Ops) -> tuple[Any, HalfAngle, HalfAngle]:
     """The length of a group, and the half angles (unit) of its bones off the line of both."""
-    sine = m.sqrt(share) * of.bend[1]
-    folded, open_ = share * of.bend[0] * of.bend[0] + (1.0 - share), 1.0 - sine * sine  # one, without cancellation
-    square = m.maximum(m.select(share <= 1.0, folded, open_), 0.0)
-    cosine = m.sqrt(square)
-    length = m.sqrt(of.difference * of.difference + of.product * square)
-    longer = length + abs(of.difference)
-    shorter = of.product * square / (longer + m.tiny)  # length - abs(difference)
-    is_first = of.difference > 0.0  # the longer one, which is turned less
-    along = (length + of.total) * cosine + m.tiny
-    first = unit_half((along, m.select(is_first, shorter, longer) * sine), m)
-    last = unit_half((along, -m.select(is_first, longer, shorter) * sine), m)
+    sine = ops.sqrt(share) * group.bend[1]
+    folded, open_ = (
+        share * group.bend[0] * group.bend[0] + (1.0 - share),
+        1.0 - sine * sine,
+    )  # one, without cancellation
+    square = ops.maximum(ops.select(share <= 1.0, folded, open_), 0.0)
+    cosine = ops.sqrt(square)
+    length = ops.sqrt(group.difference * group.difference + group.product * square)
+    longer = length + abs(group.difference)
+    shorter = group.product * square / (longer + ops.tiny)  # length - abs(difference)
+    is_first = group.difference > 0.0  # the longer one, which is turned less
+    along = (length + group.total) * cosine + ops.tiny
+    first = unit_half((along, ops.select(is_first, shorter, longer) * sine), ops)
+    last = unit_half((along, -ops.select(is_first, longer, shorter) * sine), ops)
     return length, first, last
 
 
 def limited_range(
-    lengths: Sequence[float], ways: Sequence[HalfAngle], is_zigzag: bool, min_cos2: float, max_cos2: float
+    lengths: Sequence[float], half_angles: Sequence[HalfAngle], is_zigzag: bool, min_cos2: float, max_cos2: float
 ) -> tuple[float, float]:
     """Between which distances from root to tip, around that at rest, all inner angles of the joints are within their
     limits, each given as the squared cosine of its half; by trying, for floats."""
-    of, total = groups_of(lengths, ways, is_zigzag, FLOATS), sum(lengths)
-    nearest: float = nearest_of(of, FLOATS)
+    groups, total = groups_of(lengths, half_angles, is_zigzag, FLOATS), sum(lengths)
+    nearest: float = nearest_of(groups, FLOATS)
 
     def holds(distance: float) -> bool:
-        _, bones = bend_groups(distance, total - distance, total, of, 1.0, len(lengths), FLOATS)
-        cosines = [minus(after, before)[1] ** 2 for before, after in pairwise(bones)]  # the turns' sines
+        _, half_angles_now = bend_groups(distance, total - distance, total, groups, 1.0, len(lengths), FLOATS)
+        cosines = [minus(after, before)[1] ** 2 for before, after in pairwise(half_angles_now)]  # the turns' sines
         return bool(max_cos2 <= min(cosines) and max(cosines) <= min_cos2)
 
     def last_that_holds(inside: float, outside: float) -> float:
@@ -212,15 +253,15 @@ def limited_range(
             inside, outside = (middle, outside) if holds(middle) else (inside, middle)
         return inside
 
-    rest = FLOATS.sqrt(max(total * total - slack_at_rest(of), 0.0))
+    rest = FLOATS.sqrt(max(total * total - slack_at_rest(groups), 0.0))
     tried = [min(nearest + (total - nearest) * k / TRIES, total) for k in range(TRIES + 1)]
-    held = [k for k in range(TRIES + 1) if holds(tried[k])]
-    if not held:
+    holding = [k for k in range(TRIES + 1) if holds(tried[k])]
+    if not holding:
         return rest, rest
-    low = high = min(held, key=lambda k: abs(tried[k] - rest))
-    while low - 1 in held:
+    low = high = min(holding, key=lambda k: abs(tried[k] - rest))
+    while low - 1 in holding:
         low -= 1
-    while high + 1 in held:
+    while high + 1 in holding:
         high += 1
     near = last_that_holds(tried[low], tried[low - 1]) if low > 0 else nearest
     return near, last_that_holds(tried[high], tried[high + 1]) if high < TRIES else total
@@ -239,9 +280,9 @@ def minus(a: HalfAngle, b: HalfAngle) -> HalfAngle:
     return a[0] * b[0] + a[1] * b[1], a[1] * b[0] - a[0] * b[1]
 
 
-def unit_half(half: HalfAngle, m: Ops) -> HalfAngle:
+def unit_half(half: HalfAngle, ops: Ops) -> HalfAngle:
     """A half angle at unit length."""
-    factor = 1.0 / m.sqrt(half[0] * half[0] + half[1] * half[1])
+    factor = 1.0 / ops.sqrt(half[0] * half[0] + half[1] * half[1])
     return half[0] * factor, half[1] * factor
 
 

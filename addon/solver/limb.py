@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import in_slabs, split
-from .groups import bend_groups, minus, nearest_of, plus, turned, unit_half
+from .groups import bend, minus, nearest_of, plus, unit_half, with_ankle
 from .ops import ARRAYS, Array, Ops
 from .reach import Reach
 from .reference import Reference
@@ -38,7 +38,7 @@ from .rotation import (
     slerp,
 )
 from .triangle import Settings as Settings  # noqa: PLC0414 what a limb is posed with is all found here
-from .triangle import extend, extend_shaped, judge, turns
+from .triangle import extend, extend_shaped, judge
 
 IN_LINE_SQUARE = 1e-12
 """The squared sine between two directions below which they are in line and span no plane."""
@@ -82,7 +82,7 @@ def pose_limb(
     reference: Reference,
     settings: Settings,
     plane: Plane,
-    m: Ops,
+    ops: Ops,
     pole: Vector | None = None,
     own: tuple[Quaternion, ...] | None = None,
     tolerance: Any = 1e-12,
@@ -98,21 +98,21 @@ def pose_limb(
     """
     x, y, z = target
     square = x * x + y * y
-    distance = m.sqrt(square if plane == Plane.HINGE else square + z * z)
-    joints, off_line, stretch, reach, shortfall = _bend(distance, reference, settings, tolerance, m)
+    distance = ops.sqrt(square if plane == Plane.HINGE else square + z * z)
+    joints, off_line, stretch, reach, shortfall = _bend(distance, reference, settings, tolerance, ops)
     if plane == Plane.HINGE:
-        cosine, sine = unit_half(plus(half_angle(y, -x, distance, m), off_line), m)
+        cosine, sine = unit_half(plus(half_angle(y, -x, distance, ops), off_line), ops)
         turn = (cosine, 0.0, 0.0, sine)
         if tolerance is not None:
-            beside = m.select(abs(z) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
-            reach = m.select(reach > Reach.REACHED, reach, beside)
-        shortfall = m.sqrt(shortfall * shortfall + z * z)
+            beside = ops.select(abs(z) > tolerance * reference.bones.total, Reach.OFF_PLANE, Reach.REACHED)
+            reach = ops.select(reach > Reach.REACHED, reach, beside)
+        shortfall = ops.sqrt(shortfall * shortfall + z * z)
     else:
-        line = line_to(target, distance, m)
+        line = line_to(target, distance, ops)
         cosine, sine = settings.swivel
         if plane == Plane.POLE and pole is not None:
-            cosine, sine = unit_half(plus(roll_to(line, pole, m), settings.swivel), m)
-        off_line = unit_half(off_line, m)
+            cosine, sine = unit_half(plus(roll_to(line, pole, ops), settings.swivel), ops)
+        off_line = unit_half(off_line, ops)
         about_line = (cosine * off_line[0], sine * off_line[1], sine * off_line[0], cosine * off_line[1])
         turn = multiply(line, about_line)
         shortfall = abs(shortfall)
@@ -122,7 +122,7 @@ def pose_limb(
         turns.append((cosine, sine * nx, sine * ny, sine * nz))
     turns = [_onto(*pair) for pair in zip(reference.reference_rotations, turns, strict=True)]
     if own is not None:
-        turns = [slerp(a, b, settings.influence, m) for a, b in zip(own, turns, strict=True)]
+        turns = [slerp(*pair, settings.influence, ops) for pair in zip(own, turns, strict=True)]
         stretch = 1.0 + settings.influence * (stretch - 1.0)
     return Pose(tuple(turns), stretch, reach, shortfall)
 
@@ -144,7 +144,7 @@ def pose_limbs(
     """
     if own is not None and np.all(settings.influence == 1.0):
         own = None
-    given = (
+    arguments = (
         split(target, 3),
         reference,
         settings,
@@ -153,16 +153,16 @@ def pose_limbs(
         tolerance,
     )
 
-    def formula(given: Any) -> list[Any]:
-        target, reference, settings, pole, own, tolerance = given
+    def formula(arguments: Any) -> list[Any]:
+        target, reference, settings, pole, own, tolerance = arguments
         pose = pose_limb(target, reference, settings, plane, ARRAYS, pole, own, tolerance)
         return [*chain(*pose.turns), pose.stretch, pose.shortfall, pose.reach]
 
     count = len(reference.lengths)
-    results = in_slabs(formula, given, 4 * count + 3)
+    results = in_slabs(formula, arguments, 4 * count + 3)
     turns = tuple(results[..., 4 * k : 4 * k + 4] for k in range(count))
-    each = results[..., : 4 * count].reshape(*results.shape[:-1], count, 4)
-    sizes = np.einsum("...i,...i", each, each)  # 1, unless it is a number too large, or none
+    quaternions = results[..., : 4 * count].reshape(*results.shape[:-1], count, 4)
+    sizes = np.einsum("...i,...i", quaternions, quaternions)  # 1, unless it is a number too large, or none
     is_sound = (abs(sizes - 1.0) < 0.1).all(axis=-1) & np.isfinite(results[..., -3] + results[..., -2])
     if not is_sound.all():
         for i, number in enumerate((*chain(*map(_sound, reference.reference_rotations)), 1.0, 0.0, Reach.INVALID)):
@@ -175,12 +175,12 @@ def joints_of(turns: Sequence[Quaternion], reference: Reference, stretch: Any = 
     axes = reference.first_axes
     pose: Quaternion = IDENTITY
     joint: Vector = (0.0, 0.0, 0.0)
-    found = []
-    for k, (way, length) in enumerate(zip(reference.ways, reference.lengths, strict=True)):
+    joints = []
+    for k, (half, length) in enumerate(zip(reference.half_angles, reference.lengths, strict=True)):
         w, *about = multiply(conjugate(reference.reference_rotations[k]), turns[k])
         u, v, t = about
-        x, y, _ = _direction(*way)
-        if k:  # the bone's way, across it in the bend plane, and the normal: in its own axes, and in G
+        x, y, _ = _direction(*half)
+        if k:  # the bone's direction, across it in the bend plane, and the normal: in its own axes, and in G
             along, normal = reference.bone_directions[k - 1], reference.normals[k - 1]
             a, b, c = components((u, v, t), (along, cross(normal, along), normal))
             turn = (w, a * x - b * y, a * y + b * x, c)
@@ -189,62 +189,59 @@ def joints_of(turns: Sequence[Quaternion], reference: Reference, stretch: Any = 
         pose = multiply(pose, turn)
         bone = scale(rotate(pose, (x * length, y * length, reference.plane_offsets[k])), stretch)
         joint = (joint[0] + bone[0], joint[1] + bone[1], joint[2] + bone[2])
-        found.append(joint)
-    return tuple(found)
+        joints.append(joint)
+    return tuple(joints)
 
 
-def line_to(target: Vector, distance: Any, m: Ops) -> Quaternion:
+def line_to(target: Vector, distance: Any, ops: Ops) -> Quaternion:
     """The turn that takes the y axis to a target at this distance, as `FREE` says; none for a target at the root."""
-    size = 1.0 / (distance + m.tiny)
+    size = 1.0 / (distance + ops.tiny)
     x, y, z = target
-    return shortest(x * size, y * size, z * size, m)
+    return shortest(x * size, y * size, z * size, ops)
 
 
-def roll_to(line: Quaternion, point: Vector, m: Ops) -> HalfAngle:
+def roll_to(line: Quaternion, point: Vector, ops: Ops) -> HalfAngle:
     """The half angle (of any length) about the line that `line_to` turned there, which brings the knee to the side that
     a point is on; no turn where the point is in line. With the knee of a posed limb, it says how that swivels."""
     x, _, z = rotate(conjugate(line), point)
     square = x * x + z * z
-    cosine, sine = half_angle(-x, z, m.sqrt(square), m)
-    in_line = square <= IN_LINE_SQUARE * dot(point, point) + m.tiny * m.tiny
-    return m.select(in_line, 1.0, cosine), m.select(in_line, 0.0, sine)
+    cosine, sine = half_angle(-x, z, ops.sqrt(square), ops)
+    in_line = square <= IN_LINE_SQUARE * dot(point, point) + ops.tiny * ops.tiny
+    return ops.select(in_line, 1.0, cosine), ops.select(in_line, 0.0, sine)
 
 
 def _bend(
-    distance: Any, reference: Reference, settings: Settings, tolerance: Any, m: Ops
+    distance: Any, reference: Reference, settings: Settings, tolerance: Any, ops: Ops
 ) -> tuple[Sequence[HalfAngle], HalfAngle, Any, Any, Any]:
     """How the limb bends for a target at this distance: the turns (half angles about Z, from the reference) of each
     bone against the one before it and of the first against the line, the latter of any length; the stretch, the
     `Reach`, and how far the target is past where the tip goes."""
-    of, groups = reference.bones, reference.groups
+    bones, groups = reference.bones, reference.groups
     if groups is not None and settings.ankle is not None:
-        groups = turned(groups, settings.ankle, len(reference.lengths), m)
-        of = of._replace(nearest=nearest_of(groups, m))
+        groups = with_ankle(groups, settings.ankle, len(reference.lengths), ops)
+        bones = bones._replace(nearest=nearest_of(groups, ops))
     if settings.softness is None:
-        gone, far = extend(distance, of, m)
-        stretch, shortfall, ends = 1.0, distance - gone, (Reach.TOO_NEAR, Reach.TOO_FAR)
+        span, to_straight = extend(distance, bones, ops)
+        stretch, shortfall, ends = 1.0, distance - span, (Reach.TOO_NEAR, Reach.TOO_FAR)
     else:
-        gone, far, stretch, shortfall = extend_shaped(distance, of, settings, m)
+        span, to_straight, stretch, shortfall = extend_shaped(distance, bones, settings, ops)
         ends = (
-            m.select(settings.nearest > of.nearest, Reach.LIMITED, Reach.TOO_NEAR),
-            m.select(settings.farthest < of.total, Reach.LIMITED, Reach.TOO_FAR),
+            ops.select(settings.nearest > bones.nearest, Reach.LIMITED, Reach.TOO_NEAR),
+            ops.select(settings.farthest < bones.total, Reach.LIMITED, Reach.TOO_FAR),
         )
-    slack = 0.0 if tolerance is None else tolerance * of.total
-    reach = Reach.REACHED if tolerance is None else judge(shortfall, -slack, slack, *ends, m)
-    if groups is None:
-        longer, shorter = gone + of.difference, gone - of.difference
-        knee_cos, knee_sin, cosine, sine = turns(of.total + gone, far, longer, shorter, settings.side, m)
-        off_line, joints = (cosine, sine), [(knee_cos, -knee_sin)]
-    else:
-        off_line, ways = bend_groups(gone, far, of.total, groups, settings.side, len(reference.lengths), m)
-        off_line, joints = plus(off_line, ways[0]), [minus(after, before) for before, after in pairwise(ways)]
+    slack = 0.0 if tolerance is None else tolerance * bones.total
+    reach = Reach.REACHED if tolerance is None else judge(shortfall, -slack, slack, *ends, ops)
+    off_line, halves = bend(span, to_straight, bones, groups, settings.side, len(reference.lengths), ops)
+    if groups is not None:
+        off_line = plus(off_line, halves[0])
+    joints = [minus(after, before) for before, after in pairwise(halves)] if groups is not None else halves[1:]
     joints = [plus(*pair) for pair in zip(joints, reference.axis_corrections, strict=True)]
-    return joints, minus(off_line, reference.ways[0]), stretch, reach, shortfall
+    return joints, minus(off_line, reference.half_angles[0]), stretch, reach, shortfall
 
 
-def _onto(still: Quaternion, turn: Quaternion) -> Quaternion:
+def _onto(at_rest: Quaternion, turn: Quaternion) -> Quaternion:
     """A turn after that of the reference pose, which for most limbs is none."""
-    return turn if isinstance(still[0], float) and still == IDENTITY else multiply(still, turn)
+    return turn if isinstance(at_rest[0], float) and at_rest == IDENTITY else multiply(at_rest, turn)
 
 
 def _direction(cosine: Any, sine: Any) -> Vector:
@@ -255,6 +252,6 @@ def _direction(cosine: Any, sine: Any) -> Vector:
 def _sound(turn: Quaternion) -> Quaternion:
     """A quaternion, or identity where it is none."""
     with np.errstate(all="ignore"):
-        is_sound = abs(sum(part * part for part in turn) - 1.0) < 0.1
-    w, x, y, z = (np.where(is_sound, part, at_rest) for part, at_rest in zip(turn, IDENTITY, strict=True))
+        is_sound = abs(sum(number * number for number in turn) - 1.0) < 0.1
+    w, x, y, z = (np.where(is_sound, number, otherwise) for number, otherwise in zip(turn, IDENTITY, strict=True))
     return (w, x, y, z)

@@ -19,13 +19,13 @@ def unit(v: Any, fallback: Any) -> Matrix:
 def rotation(turn: Any) -> Matrix:
     """The matrix (4, 4) of a unit quaternion (w, x, y, z)."""
     w, x, y, z = turn
-    made = np.eye(4)
-    made[:3, :3] = (
+    rows_of_it = np.eye(4)
+    rows_of_it[:3, :3] = (
         (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
         (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
         (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
     )
-    return made
+    return rows_of_it
 
 
 def inverted(matrix: Matrix) -> Matrix:
@@ -34,8 +34,8 @@ def inverted(matrix: Matrix) -> Matrix:
     p, q, r = e * i - f * h, f * g - d * i, d * h - e * g
     size = a * p + b * q + c * r
     rows = (p, c * h - b * i, b * f - c * e), (q, a * i - c * g, c * d - a * f), (r, b * g - a * h, a * e - b * d)
-    made = [[u / size, v / size, w / size, -(u * x + v * y + w * z) / size] for u, v, w in rows]
-    return np.array([*made, (0.0, 0.0, 0.0, 1.0)])
+    rows_of_it = [[u / size, v / size, w / size, -(u * x + v * y + w * z) / size] for u, v, w in rows]
+    return np.array([*rows_of_it, (0.0, 0.0, 0.0, 1.0)])
 
 
 def cross(a: Matrix, b: Matrix) -> Matrix:
@@ -53,12 +53,12 @@ def applied(matrices: Matrix, points: Matrix) -> Matrix:
 
 def inverted_all(matrices: Matrix) -> Matrix:
     """`inverted` for arrays: LAPACK's inverse of as many small matrices takes ten times as long."""
-    turned = matrices[..., :3, :3]
-    cofactors = turned[..., NEXT, NEXT.T] * turned[..., AFTER, AFTER.T]
-    cofactors -= turned[..., NEXT, AFTER.T] * turned[..., AFTER, NEXT.T]
+    rotations = matrices[..., :3, :3]
+    cofactors = rotations[..., NEXT, NEXT.T] * rotations[..., AFTER, AFTER.T]
+    cofactors -= rotations[..., NEXT, AFTER.T] * rotations[..., AFTER, NEXT.T]
     inverses = np.zeros_like(matrices)
     with np.errstate(all="ignore"):
-        size = (turned[..., 0, :] * cofactors[..., 0, :]).sum(-1)
+        size = (rotations[..., 0, :] * cofactors[..., 0, :]).sum(-1)
         inverses[..., :3, :3] = cofactors.swapaxes(-1, -2) / size[..., None, None]
         inverses[..., :3, 3] = -(inverses[..., :3, :3] @ matrices[..., :3, 3:])[..., 0]
     inverses[..., 3, 3] = 1.0

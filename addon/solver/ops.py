@@ -1,6 +1,6 @@
 """The few operations beyond ``+ - * /`` and ``abs`` that the geometry is written in, for floats and for arrays.
 
-The formulas take one of these as their argument ``m`` and never branch on a value, so the same lines run on
+The formulas take one of these as their argument ``ops`` and never branch on a value, so the same lines run on
 Python floats, and on NumPy arrays.
 """
 

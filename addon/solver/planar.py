@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import LIMIT, in_slabs, split
-from .groups import bend_groups, bends_to_and_fro, direction, groups_of, members, nearest_of, unit_half
+from .groups import bend, bends_to_and_fro, direction, groups_of, members, nearest_of, unit_half
 from .ops import ARRAYS, FLOATS, Ops
 from .reach import Reach
 from .rotation import HalfAngle, half_angle
-from .triangle import judge
+from .triangle import Bones, extend, judge
 
 ROUNDING = 1e-15
 """The shortfall, as a fraction of the limb's length, that is rounding and not distance."""
@@ -58,10 +58,10 @@ def solve_two_bone(target: Any, r1: Any, r2: Any, bend: Any = 1) -> TwoBone:
     Source: Quilez, *Simple IK* (the knee by vectors), with its discriminant factored; Juckett, *Analytic Two-Bone IK
     in 2D* (reach, closest pose, degenerate input).
     """
-    joints, ways, reach, residual = solve_limb(target, (r1, r2), BENT, bend)
+    joints, directions, reach, residual = solve_limb(target, (r1, r2), BENT, bend)
     if isinstance(reach, np.ndarray):
-        return TwoBone(joints[..., 0, :], ways[..., 0, :], ways[..., 1, :], reach, residual)
-    return TwoBone(joints[0], ways[0], ways[1], reach, residual)
+        return TwoBone(joints[..., 0, :], directions[..., 0, :], directions[..., 1, :], reach, residual)
+    return TwoBone(joints[0], directions[0], directions[1], reach, residual)
 
 
 def solve_limb(target: Any, lengths: Sequence[Any], directions: Sequence[Any], bend: Any = 1) -> Solved:
@@ -82,10 +82,10 @@ def solve_limb(target: Any, lengths: Sequence[Any], directions: Sequence[Any], b
         raise ValueError(f"a limb has two to four bones, each with a direction: not {lengths} and {directions}")
     numbers = (bend, *lengths, *(number for pair in directions for number in pair))
     if any(isinstance(value, np.ndarray) for value in (target, *numbers)):
-        given = (*split(target, 2), *(np.asarray(number, float) for number in numbers))
-        found = in_slabs(partial(_rows, count), given, 4 * count + 2)
-        joints, ways = (found[..., k : k + 2 * count].reshape(*found.shape[:-1], count, 2) for k in (0, 2 * count))
-        return Solved(joints, ways, found[..., -2].astype(np.int8), found[..., -1])
+        columns = (*split(target, 2), *(np.asarray(number, float) for number in numbers))
+        rows = in_slabs(partial(_rows, count), columns, 4 * count + 2)
+        joints, units = (rows[..., k : k + 2 * count].reshape(*rows.shape[:-1], count, 2) for k in (0, 2 * count))
+        return Solved(joints, units, rows[..., -2].astype(np.int8), rows[..., -1])
     try:
         x, y = map(float, target)
         row = [x, y, *map(float, numbers)]
@@ -102,66 +102,68 @@ def solve_limb(target: Any, lengths: Sequence[Any], directions: Sequence[Any], b
     return Solved(tuple(pairs[:count]), tuple(pairs[count:]), solved[-2], solved[-1])
 
 
-def _rows(count: int, given: Sequence[Any]) -> list[Any]:
+def _rows(count: int, numbers: Sequence[Any]) -> list[Any]:
     """`_solve` for arrays."""
-    solved = _solve(count, given, ARRAYS)
+    solved = _solve(count, numbers, ARRAYS)
     is_sound = np.isfinite(sum(solved))
-    for number in given:
+    for number in numbers:
         is_sound = is_sound & (abs(number) < LIMIT)
-    for length in given[3 : 3 + count]:
+    for length in numbers[3 : 3 + count]:
         is_sound = is_sound & (length >= 0.0)
     at_rest = (*(1.0, 0.0) * (2 * count), Reach.INVALID, 0.0)
     return solved if np.all(is_sound) else [np.where(is_sound, *pair) for pair in zip(solved, at_rest, strict=True)]
 
 
-def _solve(count: int, given: Sequence[Any], m: Ops) -> list[Any]:
+def _solve(count: int, numbers: Sequence[Any], ops: Ops) -> list[Any]:
     """Joints, directions, reach and residual of a limb, or of rows of them, by their numbers in a row."""
-    x, y, bend, *rest = given
+    x, y, bend_side, *rest = numbers
     lengths, flat = rest[:count], rest[count:]
-    units = [unit_half(pair, m) for pair in zip(flat[::2], flat[1::2], strict=True)]
-    kinds = bends_to_and_fro([a[0] * b[1] - a[1] * b[0] for a, b in pairwise(units)], m)
+    units = [unit_half(pair, ops) for pair in zip(flat[::2], flat[1::2], strict=True)]
+    kinds = bends_to_and_fro([a[0] * b[1] - a[1] * b[0] for a, b in pairwise(units)], ops)
     if isinstance(kinds, bool) or kinds.all() or not kinds.any():
-        return _pose(x, y, bend, lengths, units, bool(kinds if isinstance(kinds, bool) else kinds.all()), m)
-    both = (_pose(x, y, bend, lengths, units, kind, m) for kind in (True, False))
-    return [m.select(kinds, *pair) for pair in zip(*both, strict=True)]
+        return _pose(x, y, bend_side, lengths, units, bool(kinds if isinstance(kinds, bool) else kinds.all()), ops)
+    both = (_pose(x, y, bend_side, lengths, units, kind, ops) for kind in (True, False))
+    return [ops.select(kinds, *pair) for pair in zip(*both, strict=True)]
 
 
 def _pose(
-    x: Any, y: Any, bend: Any, lengths: Sequence[Any], units: Sequence[Any], is_zigzag: bool, m: Ops
+    x: Any, y: Any, bend_side: Any, lengths: Sequence[Any], units: Sequence[Any], is_zigzag: bool, ops: Ops
 ) -> list[Any]:
     """`_solve` for limbs of one kind."""
     count = len(lengths)
-    ways, side = _at_rest(lengths, units, is_zigzag, m)
-    groups, total = groups_of(lengths, ways, is_zigzag, m), sum(lengths) + m.tiny
+    half_angles, side = _at_rest(lengths, units, is_zigzag, ops)
+    groups, total = groups_of(lengths, half_angles, is_zigzag, ops), sum(lengths) + ops.tiny
+    bones = Bones(total, 0.0, nearest_of(groups, ops))
     x = (x + SPECK) + LEAST
-    distance = m.sqrt(x * x + y * y)
-    gone = m.minimum(m.maximum(distance, nearest_of(groups, m)), total)
-    off_line, turns = bend_groups(gone, total - gone, total, groups, side * m.select(bend < 0.0, -1.0, 1.0), count, m)
-    line = _after((x / distance, y / distance), direction(unit_half(off_line, m)))
+    distance = ops.sqrt(x * x + y * y)
+    span, to_straight = extend(distance, bones, ops)
+    side = side * ops.select(bend_side < 0.0, -1.0, 1.0)
+    off_line, halves = bend(span, to_straight, bones, groups, side, count, ops)
+    line = _after((x / distance, y / distance), direction(unit_half(off_line, ops)))
     joint: Any = (0.0, 0.0)
     joints: list[Any] = []
-    found: list[Any] = []
-    for length, turn in zip(lengths, turns, strict=True):
-        way = _after(line, direction(turn))
-        joint = joint[0] + length * way[0], joint[1] + length * way[1]
+    directions: list[Any] = []
+    for length, half in zip(lengths, halves, strict=True):
+        u, v = _after(line, direction(half))
+        joint = joint[0] + length * u, joint[1] + length * v
         joints += joint
-        found += way
-    shortfall = distance - gone
-    reach = judge(shortfall, -ROUNDING * total, ROUNDING * total, Reach.TOO_NEAR, Reach.TOO_FAR, m)
-    return [*joints, *found, reach, abs(shortfall)]
+        directions += u, v
+    shortfall = distance - span
+    reach = judge(shortfall, -ROUNDING * total, ROUNDING * total, Reach.TOO_NEAR, Reach.TOO_FAR, ops)
+    return [*joints, *directions, reach, abs(shortfall)]
 
 
-def _at_rest(lengths: Sequence[Any], ways: Sequence[Any], is_zigzag: bool, m: Ops) -> tuple[list[HalfAngle], Any]:
+def _at_rest(lengths: Sequence[Any], units: Sequence[Any], is_zigzag: bool, ops: Ops) -> tuple[list[HalfAngle], Any]:
     """The half angles of bones off the line from root to tip at rest, as if the first group lay counter-clockwise of
     it, and the side on which it lies."""
-    x, y = (sum(length * way[k] for length, way in zip(lengths, ways, strict=True)) for k in range(2))
-    size = m.sqrt(x * x + y * y)
-    x, y = m.select(size > 0.0, x, ways[0][0]), m.select(size > 0.0, y, ways[0][1])
-    pairs = [(u * x + v * y, v * x - u * y) for u, v in ways]
+    x, y = (sum(length * unit[axis] for length, unit in zip(lengths, units, strict=True)) for axis in (0, 1))
+    size = ops.sqrt(x * x + y * y)
+    x, y = ops.select(size > 0.0, x, units[0][0]), ops.select(size > 0.0, y, units[0][1])
+    pairs = [(u * x + v * y, v * x - u * y) for u, v in units]
     aside = sum(lengths[k] * pairs[k][1] for k in members(len(lengths), is_zigzag)[0])
-    side = m.select(aside < 0.0, -1.0, 1.0)
-    halves = [half_angle(u, side * v, m.sqrt(u * u + v * v), m) for u, v in pairs]
-    return [unit_half(half, m) for half in halves], side
+    side = ops.select(aside < 0.0, -1.0, 1.0)
+    halves = [half_angle(u, side * v, ops.sqrt(u * u + v * v), ops) for u, v in pairs]
+    return [unit_half(half, ops) for half in halves], side
 
 
 def _after(a: Any, b: Any) -> tuple[Any, Any]:

@@ -30,14 +30,14 @@ def scale(a: Vector, factor: Any) -> Vector:
     return (a[0] * factor, a[1] * factor, a[2] * factor)
 
 
-def length(a: Vector, m: Ops) -> Any:
+def length(a: Vector, ops: Ops) -> Any:
     """The length of a vector."""
-    return m.sqrt(dot(a, a))
+    return ops.sqrt(dot(a, a))
 
 
-def choose(condition: Any, if_true: Any, if_false: Any, m: Ops) -> Any:
+def choose(condition: Any, if_true: Any, if_false: Any, ops: Ops) -> Any:
     """One vector or the other; or one quaternion."""
-    return tuple(m.select(condition, a, b) for a, b in zip(if_true, if_false, strict=True))
+    return tuple(ops.select(condition, a, b) for a, b in zip(if_true, if_false, strict=True))
 
 
 def components(v: Vector, axes: tuple[Vector, Vector, Vector]) -> Vector:
@@ -53,10 +53,10 @@ def combine(x: Any, y: Any, z: Any, axes: tuple[Vector, Vector, Vector]) -> Vect
     return (x * a[0] + y * b[0] + z * c[0], x * a[1] + y * b[1] + z * c[1], x * a[2] + y * b[2] + z * c[2])
 
 
-def normalised(q: Quaternion, m: Ops) -> Quaternion:
+def normalised(q: Quaternion, ops: Ops) -> Quaternion:
     """The quaternion at unit length."""
     w, x, y, z = q
-    factor = 1.0 / m.sqrt(w * w + x * x + y * y + z * z)
+    factor = 1.0 / ops.sqrt(w * w + x * x + y * y + z * z)
     return (w * factor, x * factor, y * factor, z * factor)
 
 
@@ -86,17 +86,17 @@ def rotate(q: Quaternion, v: Vector) -> Vector:
     return (v[0] + w * twice[0] + swung[0], v[1] + w * twice[1] + swung[1], v[2] + w * twice[2] + swung[2])
 
 
-def half_angle(x: Any, y: Any, size: Any, m: Ops) -> HalfAngle:
+def half_angle(x: Any, y: Any, size: Any, ops: Ops) -> HalfAngle:
     """The half angle (cosine, sine; of any length) of the direction (x, y), whose length is ``size``.
 
     (size + x, y) and (y, size - x) both point there, or away; each cancels on one side. Their sum, once both point
     the same way, cancels nowhere, up to and at 180 degrees. A direction of no length counts as the first axis.
     """
     both = size + abs(y)
-    return both + x + m.tiny, m.select(y < 0.0, -1.0, 1.0) * (both - x)
+    return both + x + ops.tiny, ops.select(y < 0.0, -1.0, 1.0) * (both - x)
 
 
-def slerp(a: Quaternion, b: Quaternion, t: Any, m: Ops) -> Quaternion:
+def slerp(a: Quaternion, b: Quaternion, t: Any, ops: Ops) -> Quaternion:
     """The rotation the fraction ``t`` of the way from ``a`` to ``b`` by the shortest turn, at constant speed.
 
     From their middle it is the share tan(s h) / tan h of the way to either end: s = 2 t - 1, h half the arc.
@@ -104,22 +104,22 @@ def slerp(a: Quaternion, b: Quaternion, t: Any, m: Ops) -> Quaternion:
     aw, ax, ay, az = a
     bw, bx, by, bz = b
     cosine = aw * bw + ax * bx + ay * by + az * bz
-    side = m.select(cosine < 0.0, -1.0, 1.0)
+    side = ops.select(cosine < 0.0, -1.0, 1.0)
     cosine = side * cosine
-    share = _share_of_tangent(2.0 * t - 1.0, (1.0 - cosine) / (1.0 + cosine), m)
+    share = _share_of_tangent(2.0 * t - 1.0, (1.0 - cosine) / (1.0 + cosine), ops)
     of_a, of_b = 1.0 - share, side * (1.0 + share)
-    return normalised((aw * of_a + bw * of_b, ax * of_a + bx * of_b, ay * of_a + by * of_b, az * of_a + bz * of_b), m)
+    return normalised((aw * of_a + bw * of_b, ax * of_a + bx * of_b, ay * of_a + by * of_b, az * of_a + bz * of_b), ops)
 
 
-def _share_of_tangent(s: Any, square: Any, m: Ops) -> Any:
+def _share_of_tangent(s: Any, square: Any, ops: Ops) -> Any:
     """tan(s h) / tan h from the square of tan h, for s from -1 to 1 and h up to 45 degrees; exact at -1, 0 and 1.
 
     By the continued fraction of tan(s x) in tan x (DLMF 4.25.2) at x = h / 4, where seven levels reach 4e-17, and the
     tangent of the double angle, twice.
     """
-    root = 1.0 + m.sqrt(1.0 + square)
+    root = 1.0 + ops.sqrt(1.0 + square)
     half = square / (root * root)
-    root = 1.0 + m.sqrt(1.0 + half)
+    root = 1.0 + ops.sqrt(1.0 + half)
     q = half / (root * root)
     k = s * s
     level = 9.0 + (25.0 - k) * q / (11.0 + (36.0 - k) * q / (13.0 + (49.0 - k) * q / 15.0))
@@ -133,22 +133,22 @@ IN_LINE = 1e-6
 """The sine between two directions below which they count as opposite."""
 
 
-def shortest(x: Any, y: Any, z: Any, m: Ops) -> Quaternion:
+def shortest(x: Any, y: Any, z: Any, ops: Ops) -> Quaternion:
     """The shortest rotation that takes the second axis to the unit vector (x, y, z), exact up to 180 degrees; straight
     opposite, half a turn about the third axis and then the shortest one from there."""
     off = x * x + z * z
-    ahead = m.select(y < 0.0, off / (1.0 + abs(y)), 1.0 + y)  # 1 + y, without cancellation
+    ahead = ops.select(y < 0.0, off / (1.0 + abs(y)), 1.0 + y)  # 1 + y, without cancellation
     opposite = ahead < 0.5 * IN_LINE * IN_LINE
-    lead = m.select(opposite, 1.0 - y, ahead)
-    factor = 1.0 / m.sqrt(lead * lead + off)
-    w, x, y, z = choose(opposite, (-x, 0.0, z, lead), (lead, z, 0.0, -x), m)
+    lead = ops.select(opposite, 1.0 - y, ahead)
+    factor = 1.0 / ops.sqrt(lead * lead + off)
+    w, x, y, z = choose(opposite, (-x, 0.0, z, lead), (lead, z, 0.0, -x), ops)
     return (w * factor, x * factor, y * factor, z * factor)
 
 
-def unit(v: Vector, fallback: Vector, m: Ops) -> Vector:
+def unit(v: Vector, fallback: Vector, ops: Ops) -> Vector:
     """The direction of a vector, or ``fallback`` (a unit vector) where it has no length."""
-    size = length(v, m)
-    nothing = size <= m.tiny
-    factor = 1.0 / m.select(nothing, 1.0, size)
-    chosen: Vector = choose(nothing, fallback, scale(v, factor), m)
+    size = length(v, ops)
+    nothing = size <= ops.tiny
+    factor = 1.0 / ops.select(nothing, 1.0, size)
+    chosen: Vector = choose(nothing, fallback, scale(v, factor), ops)
     return chosen

@@ -42,9 +42,9 @@ class Bones(NamedTuple):
 
 
 Extension = tuple[Any, Any, Any, Any]
-"""How far the limb goes for a target: the distance before the bones lengthen, within the range; r1 + r2 less that,
-without cancellation; the factor by which both bones lengthen, at least 1; and the distance to the target less the
-distance gone, above 0 past reach and below 0 too near."""
+"""How a limb extends for a target: its span (the distance from root to tip before the bones lengthen, within the
+range); r1 + r2 less that, without cancellation; the factor by which both bones lengthen, at least 1; and the distance
+to the target less the span, above 0 past reach and below 0 too near."""
 
 Turns = tuple[Any, Any, Any, Any]
 """Half angles as cosine and sine: the knee's off the straight line (of unit length), and the first bone's off the
@@ -52,61 +52,62 @@ target line (of any length). The cosines are not negative, the sines have the si
 parts costs more than computing them."""
 
 
-def bones(r1: Any, r2: Any, m: Ops) -> Bones:
+def bones_of_lengths(r1: Any, r2: Any, ops: Ops) -> Bones:
     """Two bones of these lengths."""
     difference = r1 - r2
-    return Bones(r1 + r2 + m.tiny, difference, abs(difference))
+    return Bones(r1 + r2 + ops.tiny, difference, abs(difference))
 
 
-def extend(distance: Any, of: Bones, m: Ops) -> tuple[Any, Any]:
+def extend(distance: Any, bones: Bones, ops: Ops) -> tuple[Any, Any]:
     """Go for the target itself, from folded to straight: the first two of an `Extension`."""
-    gone = m.minimum(m.maximum(distance, of.nearest), of.total)
-    return gone, of.total - gone
+    span = ops.minimum(ops.maximum(distance, bones.nearest), bones.total)
+    return span, bones.total - span
 
 
-def limited_range(of: Bones, min_cos2: Any, max_cos2: Any, m: Ops) -> tuple[Any, Any]:
+def limited_range(bones: Bones, min_cos2: Any, max_cos2: Any, ops: Ops) -> tuple[Any, Any]:
     """The nearest and the farthest distance between two inner angles of the knee, each given as the squared cosine of
     its half: ``min_cos2`` of the smallest (1 for 0), ``max_cos2`` of the largest (0 for a straight limb)."""
-    straight, folded = of.total * of.total, of.difference * of.difference
+    straight, folded = bones.total * bones.total, bones.difference * bones.difference
     product = straight - folded
-    return m.sqrt(folded + product * (1.0 - min_cos2)), m.sqrt(m.maximum(straight - product * max_cos2, folded))
+    return ops.sqrt(folded + product * (1.0 - min_cos2)), ops.sqrt(ops.maximum(straight - product * max_cos2, folded))
 
 
-def extend_shaped(distance: Any, of: Bones, settings: Settings, m: Ops) -> Extension:
+def extend_shaped(distance: Any, bones: Bones, settings: Settings, ops: Ops) -> Extension:
     """Stop at the range's ends, ease into its far end over the softness on both sides of it, and lengthen the bones
     past what is left.
 
     The easing is the algebraic form of Spine's (its IK constraint's): slope 1 where it begins, 0 where it ends.
     With ``stretch`` 1 the bones make up for what easing and reach leave, up to ``stretch_max`` times their length.
     """
-    minimum, maximum = m.minimum, m.maximum
-    farthest = minimum(settings.farthest, of.total)
-    nearest = minimum(maximum(settings.nearest, of.nearest), farthest)
-    softness = settings.softness * of.total
-    zone, width = 2.0 * softness, 4.0 * softness + m.tiny
+    minimum, maximum = ops.minimum, ops.maximum
+    farthest = minimum(settings.farthest, bones.total)
+    nearest = minimum(maximum(settings.nearest, bones.nearest), farthest)
+    softness = settings.softness * bones.total
+    zone, width = 2.0 * softness, 4.0 * softness + ops.tiny
     begun = minimum(maximum(distance - farthest + softness, 0.0), zone)
-    left = zone - begun
+    zone_left = zone - begun
     eased = minimum(distance, farthest + softness) - begun * begun / width
-    eased_gap = maximum(farthest - softness - distance, 0.0) + left * left / width
-    gone = minimum(maximum(eased, nearest), farthest)
-    missing = maximum(distance / maximum(gone, m.tiny) - 1.0, 0.0)
+    eased_gap = maximum(farthest - softness - distance, 0.0) + zone_left * zone_left / width
+    span = minimum(maximum(eased, nearest), farthest)
+    missing = maximum(distance / maximum(span, ops.tiny) - 1.0, 0.0)
     factor = minimum(1.0 + settings.stretch * missing, settings.stretch_max)
-    return gone, (of.total - farthest) + minimum(eased_gap, farthest - nearest), factor, distance - factor * gone
+    return span, (bones.total - farthest) + minimum(eased_gap, farthest - nearest), factor, distance - factor * span
 
 
-def turns(reach: Any, far: Any, plus: Any, minus: Any, side: Any, m: Ops) -> Turns:
+def turns(reach: Any, to_straight: Any, longer: Any, shorter: Any, side: Any, ops: Ops) -> Turns:
     """The half angles of the triangle, from R + d, R - d, d + D and d - D, none negative; ``side`` is 1 or -1.
 
     Near each limit one of the four is small: what matters of it is the relative error.
     """
-    a = reach * far
-    b = plus * minus + m.folded
+    a = reach * to_straight
+    b = longer * shorter + ops.folded
     both = a + b
-    knee_cos, knee_sin = m.sqrt(b / both), side * m.sqrt(a / both)
-    return knee_cos, knee_sin, reach * knee_cos, minus * knee_sin
+    knee_cos, knee_sin = ops.sqrt(b / both), side * ops.sqrt(a / both)
+    return knee_cos, knee_sin, reach * knee_cos, shorter * knee_sin
 
 
-def judge(length: Any, shortest: Any, longest: Any, near: Any, far: Any, m: Ops) -> Any:
-    """The `Reach` of a target: reached from ``shortest`` to ``longest``, else ``near`` or ``far``."""
-    too_far, too_near = m.select(length > longest, far, Reach.REACHED), m.select(length < shortest, near, Reach.REACHED)
-    return m.maximum(too_far, too_near)
+def judge(length: Any, shortest: Any, longest: Any, if_near: Any, if_far: Any, ops: Ops) -> Any:
+    """The `Reach` of a target: reached from ``shortest`` to ``longest``, else ``if_near`` or ``if_far``."""
+    too_far = ops.select(length > longest, if_far, Reach.REACHED)
+    too_near = ops.select(length < shortest, if_near, Reach.REACHED)
+    return ops.maximum(too_far, too_near)

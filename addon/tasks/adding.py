@@ -15,18 +15,23 @@ from ..limb.rest_geometry import RestGeometry, hinge_axis, rest_geometry
 from ..limb.storage import chain_bones, limbs_of, make_limb
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
+from ..solver.matrices import unit
 from .checking import check, check_followed
-from .controls import Control, is_aligned, make_controls, make_empty
+from .control_shapes import look_of_pole, look_of_target
+from .controls import Control, is_aligned, make_controls, make_empty, name_of_control
 from .feet import set_feet
-from .fitting import Fit, fit, keep
+from .fitting import Fit, apply_fit, fit
 from .keeping import animated_frames, fit_ik_to_fk
-from .knees import bend_axis, is_straight, turned, upright
+from .knees import bend_axis, is_straight, turned_around, upright
 from .modes import put_on_rig
 from .settling import settle, shown
 
-TARGET_SIZE, POLE_SIZE = 0.2, 0.08
+TARGET_SIZE, POLE_SIZE = 0.2, 0.06
 """How large controls are, in lengths of their limb."""
+
+POLE_ALONG = 0.2
+"""How far along the limb a pole is from where the knee points, in its lengths."""
 
 ALIGNED = 2e-3
 """Radians by which a foot may turn as it begins to follow."""
@@ -69,7 +74,7 @@ class Added(NamedTuple):
 
     lasts: list[PoseBone]
     kept: int
-    warnings: list[Refused]
+    warnings: list[Message]
 
 
 @wholly
@@ -98,7 +103,7 @@ def add(
     plans = _plans(context, requests, knee, tip, turn)
     frames = _frames_kept(plans, controls) if keyed == "KEEP" else []
     stands = [shown(context, request.last, request.segments) for request in requests]
-    warnings: list[Refused] = []
+    warnings: list[Message] = []
     feet = _feet(context, plans) if foot else {}
     follows = followed_by(context, plans, controls, foot)
     for plan, follow in zip(plans, follows, strict=True):
@@ -135,7 +140,7 @@ def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str, t
         fitted = fit(context, last, segments, follow, plane, tip, axis=bend_axis(last, segments, tip, turn))
         rest = rest_geometry(last, segments, (), fitted.bend_axis, tip)
         if turn and not is_straight(rest):
-            fitted = turned(fitted, turn, request.pole is not None)
+            fitted = turned_around(fitted, turn, request.pole is not None)
         plans.append(Plan(last.id_data, last.name, request, fitted, rest, 0.0 if is_straight(rest) else turn))
     return plans
 
@@ -149,29 +154,29 @@ def _frames_kept(plans: list[Plan], controls: str) -> list[int]:
 
 def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool) -> list[Follow]:
     """Make what is lacking for limbs to follow, and say what each follows."""
-    wanted: list[Control] = []
+    new_controls: list[Control] = []
     places: list[tuple[int, int]] = []
     pairs = [[plan.request.target, plan.request.pole] for plan in plans]
     for i, plan in enumerate(plans):
         if plan.request.target is None:
-            wanted.append(_target(context, plan, foot))
+            new_controls.append(_target(context, plan, foot))
             places.append((i, 0))
         if plan.fit.plane == "POLE" and plan.request.pole is None:
-            wanted.append(_pole(plan))
+            new_controls.append(_pole(plan))
             places.append((i, 1))
-    if wanted and kind == "BONES":
-        made = make_controls(context, wanted)
+    if new_controls and kind == "BONES":
+        refs = make_controls(context, new_controls)
     else:
-        made = [make_empty(context, control) for control in wanted]
-    for (i, k), carrier in zip(places, made, strict=True):
-        pairs[i][k] = carrier
+        refs = [make_empty(context, control) for control in new_controls]
+    for (i, k), ref in zip(places, refs, strict=True):
+        pairs[i][k] = ref
     return [Follow(*(target or (None, "")), *(pole or (None, ""))) for target, pole in pairs]
 
 
 def _target(context: Context, plan: Plan, foot: bool) -> Control:
     """The control that a limb's tip is to follow: it rests upright, or as the foot where only that lies in a flat rig's
     plane, and is turned now as the foot is that is to turn with it."""
-    ob, last, shape = plan.ob, plan.last, plan.rest
+    ob, last, geometry = plan.ob, plan.last, plan.rest
     axis = hinge_axis(last) if plan.fit.plane == "HINGE" else None
     normal = last.bone.matrix_local.to_3x3() @ Vector(axis) if axis else None
     end, now, turn = foot_of(last) if foot else None, None, upright(ob)
@@ -181,25 +186,39 @@ def _target(context: Context, plan: Plan, foot: bool) -> Control:
             turn = rest
         evaluated: Any = ob.evaluated_get(context.evaluated_depsgraph_get())
         now = evaluated.pose.bones[end.name].matrix.to_3x3() @ rest.inverted() @ turn
+    length, at_tip = sum(geometry.lengths), Matrix.Translation(last.bone.matrix_local @ vector(geometry.tip))
+    rest = at_tip @ turn.to_4x4()
     return Control(
-        ob,
-        last.name,
-        "target",
-        Matrix.Translation(last.bone.matrix_local @ vector(shape.tip)) @ turn.to_4x4(),
-        TARGET_SIZE * sum(shape.lengths),
-        vector(plan.fit.tip),
-        now,
-        normal,
+        ob=ob,
+        last=last.name,
+        kind="target",
+        name=name_of_control(last, "target"),
+        rest=rest,
+        size=TARGET_SIZE * length,
+        look=look_of_target(ob, foot_of(last), at_tip @ upright(ob).to_4x4(), length, normal),
+        place=vector(plan.fit.tip),
+        turn=now,
+        normal=normal,
     )
 
 
 def _pole(plan: Plan) -> Control:
-    """The control that a limb's knee is to point at."""
-    size = sum(plan.rest.lengths)
-    frame = plan.rest.frame
+    """The control that a limb's knee is to point at: in its plane, but somewhat along it, lest it hide the knee from
+    who looks at that from where it points."""
+    size, frame = sum(plan.rest.lengths), plan.rest.frame
     aside = Matrix.Rotation(plan.turn, 3, vector(frame[:3, 1])) @ vector(size * frame[:3, 0])
-    rest = Matrix.Translation(vector(plan.rest.rest[1][:3, 3]) - aside) @ upright(plan.ob).to_4x4()
-    return Control(plan.ob, plan.name, "pole", rest, POLE_SIZE * size, vector(plan.fit.pole))
+    place = vector(plan.rest.rest[1][:3, 3]) - aside + vector(POLE_ALONG * size * frame[:3, 1])
+    rest = Matrix.Translation(place) @ upright(plan.ob).to_4x4()
+    return Control(
+        ob=plan.ob,
+        last=plan.name,
+        kind="pole",
+        name=name_of_control(plan.last, "pole"),
+        rest=rest,
+        size=POLE_SIZE * size,
+        look=look_of_pole(rest, POLE_SIZE * size),
+        place=vector(plan.fit.pole + POLE_ALONG * size * unit(plan.fit.tip - plan.fit.frame[:3, 3], frame[:3, 1])),
+    )
 
 
 def vector(numbers: Any) -> Vector:
@@ -212,7 +231,7 @@ def _make(plan: Plan, follow: Follow, tip: str) -> None:
     last = plan.last
     constraint = make_limb(last, plan.request.segments)
     write(constraint, follow)
-    keep(last, plan.fit._replace(swivel=0.0) if plan.request.pole else plan.fit, tip)
+    apply_fit(last, plan.fit._replace(swivel=0.0) if plan.request.pole else plan.fit, tip)
     tag(last)
 
 
@@ -237,12 +256,12 @@ def _follow_with_feet(context: Context, feet: dict[BoneRef, Matrix]) -> None:
     set_feet(lasts, True, [*feet.values()])
     view_layer_of(context).update()
     pairs = zip(lasts, feet.values(), strict=True)
-    if turned := [last for last, before in pairs if _turned(context, last, before) > ALIGNED]:
-        set_feet(turned, False)
+    if off_by_a_turn := [last for last, before in pairs if _turn_of_foot(context, last, before) > ALIGNED]:
+        set_feet(off_by_a_turn, False)
         view_layer_of(context).update()
 
 
-def _turned(context: Context, last: PoseBone, before: Matrix) -> float:
+def _turn_of_foot(context: Context, last: PoseBone, before: Matrix) -> float:
     """By how much an axis of a limb's foot has turned in the world, in radians."""
     foot: Any = foot_of(last)
     after = matrix_of(foot.id_data, foot.name, context.evaluated_depsgraph_get())

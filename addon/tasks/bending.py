@@ -22,7 +22,7 @@ from .adding import Plan, Request, followed_by
 from .checking import check_editable
 from .controls import take_away_unused
 from .feet import at_influence, foot_follows, set_feet
-from .fitting import fit, keep
+from .fitting import apply_fit, fit
 from .modes import rebuild_mechanisms
 
 
@@ -71,14 +71,14 @@ def _stand(context: Context, last: PoseBone) -> Matrix:
 
 def _plan(context: Context, last: PoseBone, plane: str, renewed: str) -> Plan:
     """How a limb is to bend from now on, and what it is to follow besides what is made."""
-    target, pole = (None if is_gone(*each) else each for each in follow_of(last).pairs)
+    target, pole = (None if is_gone(*followed) else followed for followed in follow_of(last).pairs)
     target, pole = None if renewed == "target" else target, None if renewed == "pole" else pole
     group: Any = last[GROUP]
     segments, tip = segments_of(last), group.get("tip", "FOOT")
     follow = Follow(*(target or (None, "")), *(pole or (None, "")))
-    found = fit(context, last, segments, follow, plane, tip, axis=axes_kept(last)[0] if "bend_axis" in group else None)
+    fitted = fit(context, last, segments, follow, plane, tip, axis=axes_kept(last)[0] if "bend_axis" in group else None)
     request = Request(last, segments, target, pole, plane)  # type: ignore[arg-type]
-    return Plan(last.id_data, last.name, request, found, rest_geometry(last, segments, (), found.bend_axis, tip))
+    return Plan(last.id_data, last.name, request, fitted, rest_geometry(last, segments, (), fitted.bend_axis, tip))
 
 
 def _kind(plan: Plan) -> str:
@@ -96,4 +96,4 @@ def _take(plan: Plan, follow: Follow) -> None:
         raise Refused("'{bone}' has no IK", bone=plan.name)
     is_new = plan.fit.plane == "POLE" and plan.request.pole is None
     write(constraint, follow)
-    keep(last, plan.fit._replace(swivel=0.0) if is_new else plan.fit, last[GROUP].get("tip", "FOOT"))
+    apply_fit(last, plan.fit._replace(swivel=0.0) if is_new else plan.fit, last[GROUP].get("tip", "FOOT"))

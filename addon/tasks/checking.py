@@ -34,9 +34,9 @@ def check(last: PoseBone, segments: tuple[int, ...], dependencies: Dependencies 
         if not bone.bone.use_inherit_rotation:
             raise Refused("'{bone}' does not inherit rotation: switch on its Inherit Rotation", bone=bone.name)
     _check_left(last, chain)
-    shape = rest_geometry(last, segments)
-    check_planar(shape)
-    lengths = shape.lengths
+    geometry = rest_geometry(last, segments)
+    check_planar(geometry)
+    lengths = geometry.lengths
     if min(lengths) < 1e-6 * max(1.0, *lengths) or not max(lengths):
         raise Refused("Two joints of '{bone}' are in the same place: move one in Edit Mode", bone=last.name)
     _check_movers(chain, dependencies or Dependencies())
@@ -45,16 +45,16 @@ def check(last: PoseBone, segments: tuple[int, ...], dependencies: Dependencies 
         _check_channels(bone, sum(lengths), bone in starts)
 
 
-def check_planar(shape: RestGeometry) -> None:
+def check_planar(geometry: RestGeometry) -> None:
     """Refuse three or four bones that are far from one plane."""
-    if len(shape.lengths) < 3:
+    if len(geometry.lengths) < 3:
         return
-    for name, off in zip(shape.names[1:], accumulate(shape.plane_offsets), strict=False):
-        if abs(off) > FLAT * sum(shape.lengths):
+    for name, off in zip(geometry.names[1:], accumulate(geometry.plane_offsets), strict=False):
+        if abs(off) > FLAT * sum(geometry.lengths):
             raise Refused(
                 "'{bone}' begins {off} of the limb's length beside its plane: move it there in Edit Mode",
                 bone=name,
-                off=f"{abs(off) / sum(shape.lengths):.2g}",
+                off=f"{abs(off) / sum(geometry.lengths):.2g}",
             )
 
 
@@ -126,6 +126,6 @@ def check_followed(last: PoseBone, segments: tuple[int, ...], followed: BoneRef,
         raise Refused("'{name}' has no bone '{bone}'", name=ob.name, bone=bone)
     if not bone and ob == last.id_data:
         raise Refused("'{name}' carries the limb: pick one of its bones, or another object", name=ob.name)
-    names = {each.name for each in chain_bones(last, segments)}
+    names = {chain_bone.name for chain_bone in chain_bones(last, segments)}
     if among.moves_with(followed, last.id_data, names):
         raise Refused("'{name}' moves with this limb: it can't be its target", name=bone or ob.name)

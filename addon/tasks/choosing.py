@@ -13,7 +13,7 @@ from ..limb.follow import matrix_of
 from ..limb.rest_geometry import rest_geometry
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of, tip_of
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from .checking import check
 from .finding import Suggestion, is_limb_bone, limb_at, limbs_suggested
 
@@ -31,7 +31,7 @@ class Chosen(NamedTuple):
 
     limbs: list[Suggestion]
     goals: list[BoneRef]
-    skipped: list[tuple[str, Refused]]
+    skipped: list[tuple[str, Message]]
 
 
 def chosen(context: Context, count: int = 0) -> Chosen:
@@ -57,6 +57,7 @@ def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
     """Those of several limbs that IK can be put on; raises `Refused` if that is none."""
     taken: dict[PoseBone, PoseBone] = {}
     done = Chosen([], [], [])
+    refusal: Refused | None = None
     dependencies = Dependencies()
     for last, segments in limbs:
         try:
@@ -65,12 +66,13 @@ def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
             if shared := next((bone for bone in chain if bone in taken), None):
                 raise Refused("It shares bones with {last}", last=taken[shared].name)
         except Refused as why:
-            done.skipped.append((last.name, why))
+            done.skipped.append((last.name, why.message))
+            refusal = refusal or why
             continue
         taken |= dict.fromkeys(chain, last)
         done.limbs.append((last, segments))
-    if not done.limbs:
-        raise done.skipped[0][1]
+    if not done.limbs and refusal:
+        raise refusal
     return done
 
 
@@ -80,16 +82,16 @@ def _goals(context: Context, limb: Suggestion, bones: Sequence[PoseBone]) -> lis
     last, segments = limb
     dependencies, names = Dependencies(), {bone.name for bone in chain_bones(last, segments)}
     goals: list[BoneRef] = [(bone.id_data, bone.name) for bone in bones if bone not in last.parent_recursive]
-    goals = [goal for goal in goals if not dependencies.moves_with(goal, last.id_data, names)]
+    goals = [followed for followed in goals if not dependencies.moves_with(followed, last.id_data, names)]
     goals += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
-    return sorted(goals, key=lambda goal: _off(context, last, goal))
+    return sorted(goals, key=lambda followed: _off(context, last, followed))
 
 
-def _off(context: Context, last: PoseBone, goal: BoneRef) -> float:
+def _off(context: Context, last: PoseBone, followed: BoneRef) -> float:
     """How far from the tip of a limb something is in the world."""
     depsgraph = context.evaluated_depsgraph_get()
     tip = matrix_of(last.id_data, last.name, depsgraph) @ Vector(tip_of(last).tolist())
-    return float((matrix_of(goal[0], goal[1], depsgraph).translation - tip).length)
+    return float((matrix_of(followed[0], followed[1], depsgraph).translation - tip).length)
 
 
 def _are_controls(limb: Suggestion, goals: Sequence[BoneRef]) -> bool:
@@ -104,7 +106,11 @@ def _are_controls(limb: Suggestion, goals: Sequence[BoneRef]) -> bool:
         if bone is None or not is_limb_bone(bone):
             continue
         near = [bone, *bone.parent_recursive] if ob == last.id_data else []
-        if not any((each.bone.head_local - tip).length <= AT_TIP * size for each in near if each != foot_of(last)):
+        if not any(
+            (near_bone.bone.head_local - tip).length <= AT_TIP * size
+            for near_bone in near
+            if near_bone != foot_of(last)
+        ):
             return False
     return True
 
@@ -118,5 +124,5 @@ def _objects_chosen(context: Context, rig: Object) -> list[Object]:
 
 def _is_skin(ob: Object, rig: Object) -> bool:
     return rig.parent == ob or (
-        ob.type == "MESH" and (ob.parent == rig or any(each.type == "ARMATURE" for each in ob.modifiers))
+        ob.type == "MESH" and (ob.parent == rig or any(modifier.type == "ARMATURE" for modifier in ob.modifiers))
     )

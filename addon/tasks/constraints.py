@@ -41,14 +41,14 @@ class Solvers(NamedTuple):
         return hierarchy(self.last, len(self.segments))
 
     @property
-    def each(self) -> list[Any]:
+    def constraints(self) -> list[Any]:
         """One or two."""
-        return [each for each in (self.free, self.poled) if each]
+        return [constraint for constraint in (self.free, self.poled) if constraint]
 
     @property
     def acting(self) -> Any:
         """The one that poses the limb now."""
-        return next((each for each in self.each if not each.mute), self.each[0])
+        return next((constraint for constraint in self.constraints if not constraint.mute), self.constraints[0])
 
 
 def candidates(ob: ArmatureObject) -> list[PoseBone]:
@@ -59,35 +59,39 @@ def candidates(ob: ArmatureObject) -> list[PoseBone]:
 
 def _active(bone: PoseBone) -> list[Any]:
     """The IK constraints of a bone that pose it, or do at times."""
-    found = [each for each in bone.constraints if each.type == "IK"]
-    return [each for each in found if not each.mute or driver_of(bone.id_data, each.path_from_id("mute"))]
+    constraints = [constraint for constraint in bone.constraints if constraint.type == "IK"]
+    return [
+        constraint
+        for constraint in constraints
+        if not constraint.mute or driver_of(bone.id_data, constraint.path_from_id("mute"))
+    ]
 
 
 def last_of(owner: PoseBone) -> PoseBone:
     """The last bone that the IK constraints of a bone solve: with *Use Tail* off, the one above it."""
-    is_below = any(not each.use_tail for each in _active(owner))
+    is_below = any(not constraint.use_tail for constraint in _active(owner))
     return owner.parent if is_below and owner.parent else owner
 
 
 def solvers_of(owner: PoseBone) -> Solvers:
     """The IK constraints of a bone that can be a limb; raises `Refused`."""
     check_editable(owner)
-    found, last = _active(owner), last_of(owner)
-    if is_limb(owner) or not found:
+    active, last = _active(owner), last_of(owner)
+    if is_limb(owner) or not active:
         raise Refused("'{bone}' has no IK constraint to convert", bone=owner.name)
     if is_limb(last):
         raise Refused("'{bone}' has IK already", bone=last.name)
-    free = [each for each in found if each.pole_target is None]
-    poled = [each for each in found if each.pole_target is not None]
+    free = [constraint for constraint in active if constraint.pole_target is None]
+    poled = [constraint for constraint in active if constraint.pole_target is not None]
     is_pair = len(free) == len(poled) == 1 and _reach(free[0]) == _reach(poled[0]) and muting(owner, free[0])
-    doubled = owner if len(found) > 1 and not is_pair else last if last != owner and _active(last) else None
+    doubled = owner if len(active) > 1 and not is_pair else last if last != owner and _active(last) else None
     if doubled:
         raise Refused(
             "'{bone}' has several IK constraints: leave one, or one with a pole and one without", bone=doubled.name
         )
-    for each in found:
-        _check(owner, each, bool(is_pair))
-    count = found[0].chain_count or _most(owner, found[0])
+    for constraint in active:
+        _check(owner, constraint, bool(is_pair))
+    count = active[0].chain_count or _most(owner, active[0])
     solvers = Solvers(owner, last, free[0] if free else None, poled[0] if poled else None, (1,) * count)
     check_planar(rest_geometry(last, solvers.segments, tip="TAIL"))
     return solvers
@@ -144,8 +148,8 @@ def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
     ob, acting = solvers.last.id_data, solvers.acting
     curve, influence = driver_of(ob, acting.path_from_id("influence")), acting.influence
     curves = [curve] if curve and influence < 1.0 and not curve.mute else []
-    for each in curves:
-        each.mute = True
+    for curve in curves:
+        curve.mute = True
     if influence < 1.0:
         acting.influence = 1.0
     tag(solvers.last)
@@ -154,8 +158,8 @@ def at_full_influence(context: Context, solvers: Solvers) -> Iterator[None]:
         yield
     finally:
         acting.influence = influence
-        for each in curves:
-            each.mute = False
+        for curve in curves:
+            curve.mute = False
         tag(solvers.last)
 
 

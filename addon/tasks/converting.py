@@ -25,7 +25,7 @@ from ..limb.settings import GROUP, SLIDER, WAS
 from ..limb.solving import limbs_now
 from ..limb.storage import is_converted, make_limb, mode_of
 from ..limb.whole import wholly
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
 from ..solver.matrices import applied
@@ -40,7 +40,7 @@ from .constraints import (
     solvers_of,
 )
 from .feet import at_influence
-from .fitting import Fit, fit, keep
+from .fitting import Fit, apply_fit, fit
 from .keeping import frames_of
 from .keyed_parts import part_of_ik
 from .matching import Stances, match, see_shown
@@ -67,10 +67,10 @@ class Converted(NamedTuple):
 
     lasts: list[tuple[ArmatureObject, str]]
     refused: list[Refused]
-    warnings: list[Refused]
+    warnings: list[Message]
 
 
-class Seen(NamedTuple):
+class Sighting(NamedTuple):
     """Where a constraint has knees and tail (joints, 3), in the armature and in lengths of the limb, in each of some
     frames, and how the bones stand there; of the rig's ``action``, or of the one that it has (None)."""
 
@@ -97,13 +97,13 @@ def convert(
     for ob, name in named:
         try:
             plan = _planned(context, ob.pose.bones[name], all_actions)
-            made = (ob, plan.solvers.last.name)
+            limb = (ob, plan.solvers.last.name)
             with all_or_nothing(context, [ob]):
                 done.warnings.extend(_convert(context, plan, tolerance, mode))
         except Refused as why:
             done.refused.append(why)
             continue
-        done.lasts.append(made)
+        done.lasts.append(limb)
     if not done.lasts:
         raise done.refused[0] if done.refused else Refused("Select bones with an IK constraint")
     return done
@@ -124,8 +124,8 @@ class Plan(NamedTuple):
     actions of its rig that were not looked at."""
 
     solvers: Solvers
-    found: Fit
-    seen: list[Seen]
+    fit: Fit
+    sightings: list[Sighting]
     left_out: list[str]
 
 
@@ -137,25 +137,27 @@ def _planned(context: Context, owner: PoseBone, all_actions: bool) -> Plan:
     others_seen = others if all_actions else []
     with at_full_influence(context, solvers):
         check_rest(context, solvers)
-        found = fit(context, last, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
-        here = Seen(None, [], [joints_of_bones(context, last, count)], [see_shown(context, [last], [solvers.segments])])
+        fitted = fit(context, last, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
+        here = Sighting(
+            None, [], [joints_of_bones(context, last, count)], [see_shown(context, [last], [solvers.segments])]
+        )
     over_time = [_seen(context, solvers, action) for action in (None, *others_seen)]
-    seen = [here, *(each for each in over_time if each.frames)]
-    return Plan(solvers, found, seen, [action.name for action in others if action not in others_seen])
+    sightings = [here, *(sighting for sighting in over_time if sighting.frames)]
+    return Plan(solvers, fitted, sightings, [action.name for action in others if action not in others_seen])
 
 
-def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[Refused]:
+def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[Message]:
     ob, name = plan.solvers.last.id_data, plan.solvers.last.name
-    warnings = _make(context, plan.solvers, plan.found)
+    warnings = _make(context, plan.solvers, plan.fit)
     if mode == "RIG":
         warnings += put_on_rig(context, [(ob, name)])
     refresh(context)
-    for each in plan.seen:
-        warnings += _keep_still(context, ob.pose.bones[name], each, tolerance)
+    for sighting in plan.sightings:
+        warnings += _keep_still(context, ob.pose.bones[name], sighting, tolerance)
     if plan.left_out:
         names = ", ".join(f"'{action}'" for action in plan.left_out)
         warnings.append(
-            Refused("'{bone}' may move in {actions}, not looked at: All Actions keeps it", bone=name, actions=names)
+            Message("'{bone}' may move in {actions}, not looked at: All Actions keeps it", bone=name, actions=names)
         )
     return warnings
 
@@ -163,14 +165,14 @@ def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[
 def _concerned(solvers: Solvers) -> list[PoseBone]:
     """The bone with the constraints, those above it, and the bones of its rig that it follows."""
     ob, owner = solvers.owner.id_data, solvers.owner
-    follow = [pair for each in solvers.each for pair in read(each).pairs]
+    follow = [pair for constraint in solvers.constraints for pair in read(constraint).pairs]
     return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
 
 
-def _seen(context: Context, solvers: Solvers, action: Any) -> Seen:
+def _seen(context: Context, solvers: Solvers, action: Any) -> Sighting:
     """Where the constraint has the limb in every frame of an action, or of all that animates it now."""
     last, count = solvers.last, len(solvers.segments)
-    seen = Seen(action, [], [], [])
+    sighting = Sighting(action, [], [], [])
     with using_action(last.id_data, action):
         carriers = Dependencies().carriers(*((last.id_data, bone.name) for bone in solvers.bones))
         frames = frames_of(carriers)
@@ -178,21 +180,21 @@ def _seen(context: Context, solvers: Solvers, action: Any) -> Seen:
             for frame in frames:
                 show_frame(frame)
                 with at_full_influence(context, solvers):
-                    seen.joints.append(joints_of_bones(context, last, count))
-                    seen.stances.append(see_shown(context, [last], [solvers.segments]))
-    return seen._replace(frames=frames)
+                    sighting.joints.append(joints_of_bones(context, last, count))
+                    sighting.stances.append(see_shown(context, [last], [solvers.segments]))
+    return sighting._replace(frames=frames)
 
 
-def _keep_still(context: Context, last: PoseBone, seen: Seen, tolerance: float) -> list[Refused]:
+def _keep_still(context: Context, last: PoseBone, sighting: Sighting, tolerance: float) -> list[Message]:
     """Give a limb keys of swivel, flip and ankle where it would else move from where it was seen. Raises `Refused` if
     it still does by more than a tolerance."""
-    warnings: list[Refused] = []
-    with using_action(last.id_data, seen.action):
-        off, frame = _off(context, last, seen)
-        if off > MOVED and seen.frames:
-            step: Any = lambda i: match(context, [last], seen.stances[i], moves_controls=False)  # noqa: E731
-            fit_over_frames(context, seen.frames, [part_of_ik(last, moves_controls=False)], step, KEPT, stays=True)
-            off, frame = _off(context, last, seen)
+    warnings: list[Message] = []
+    with using_action(last.id_data, sighting.action):
+        off, frame = _off(context, last, sighting)
+        if off > MOVED and sighting.frames:
+            step: Any = lambda i: match(context, [last], sighting.stances[i], moves_controls=False)  # noqa: E731
+            fit_over_frames(context, sighting.frames, [part_of_ik(last, moves_controls=False)], step, KEPT, stays=True)
+            off, frame = _off(context, last, sighting)
     values: dict[str, Any] = {"bone": last.name, "moved": f"{off:.2g}", "frame": frame}
     if not off <= tolerance:
         raise Refused(
@@ -201,21 +203,21 @@ def _keep_still(context: Context, last: PoseBone, seen: Seen, tolerance: float) 
             **values,
         )
     if off > MOVED:
-        warnings.append(Refused("'{bone}' moves by {moved} of its length in frame {frame}", **values))
+        warnings.append(Message("'{bone}' moves by {moved} of its length in frame {frame}", **values))
     return warnings
 
 
-def _off(context: Context, last: PoseBone, seen: Seen) -> tuple[float, int]:
+def _off(context: Context, last: PoseBone, sighting: Sighting) -> tuple[float, int]:
     """How far knees and tip are at most from where they were seen, in lengths of the limb, and in which frame."""
-    if not seen.frames:
+    if not sighting.frames:
         now = context.scene.frame_current  # type: ignore[union-attr]
-        return float(np.abs(_shown(context, last) - seen.joints[0]).max()), now
-    found = []
+        return float(np.abs(_shown(context, last) - sighting.joints[0]).max()), now
+    misses = []
     with stepping(context) as show_frame:
-        for frame, joints in zip(seen.frames, seen.joints, strict=True):
+        for frame, joints in zip(sighting.frames, sighting.joints, strict=True):
             show_frame(frame)
-            found.append((float(np.abs(_shown(context, last) - joints).max()), frame))
-    return max(found, key=lambda pair: inf if pair[0] != pair[0] else pair[0])
+            misses.append((float(np.abs(_shown(context, last) - joints).max()), frame))
+    return max(misses, key=lambda pair: inf if pair[0] != pair[0] else pair[0])
 
 
 def _shown(context: Context, last: PoseBone) -> Array:
@@ -234,14 +236,14 @@ def _shown(context: Context, last: PoseBone) -> Array:
 # what becomes of it
 
 
-def _make(context: Context, solvers: Solvers, found: Fit) -> list[Refused]:
+def _make(context: Context, solvers: Solvers, fitted: Fit) -> list[Message]:
     """Make the limb, live; what is otherwise than the constraint had it."""
     last, is_poled = solvers.last, solvers.acting == solvers.poled  # which is muted next
     with unkeyed_kept(context, [last.id_data]), frame_held():
         _take(solvers)
-        keep(last, found, "TAIL")
-        warnings = [*_limit(solvers), *_told(solvers)]
-        if len(solvers.each) == 2:
+        apply_fit(last, fitted, "TAIL")
+        warnings = [*_limit(solvers), *_differences(solvers)]
+        if len(solvers.constraints) == 2:
             switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
         if _stretches(solvers):
             group: Any = last[GROUP]
@@ -264,12 +266,12 @@ def _take(solvers: Solvers) -> None:
     was: dict[str, Any] = {"chain": taken.chain_count, "influence": acting.name, "parked": []}
     if is_below := solvers.owner != last:
         was["below"] = True
-    was["mute"] = {each.name: each.mute for each in solvers.each}
-    for each in solvers.each:
-        if (curve := muting(last, each)) and not curve.mute:
+    was["mute"] = {constraint.name: constraint.mute for constraint in solvers.constraints}
+    for constraint in solvers.constraints:
+        if (curve := muting(last, constraint)) and not curve.mute:
             curve.mute = True
             was["parked"].append(curve.data_path)
-        each.mute = True
+        constraint.mute = True
     constraint = make_limb(last, solvers.segments, constraint=None if is_below else taken)
     if is_below:
         write(constraint, read(taken))
@@ -278,38 +280,40 @@ def _take(solvers: Solvers) -> None:
     move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
 
 
-def _limit(solvers: Solvers) -> list[Refused]:
+def _limit(solvers: Solvers) -> list[Message]:
     """Carry the knee's IK limits over, if it has them about the one axis that it bends about; say so of all others."""
     last = solvers.last
     axes = [(bone, axis) for bone in solvers.bones for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}")]
     limited = [(bone, axis) for bone, axis in axes if getattr(bone, f"use_ik_limit_{axis}")]
     if not limited:
         return []
-    shape = rest_geometry(last, solvers.segments, tip="TAIL")
+    geometry = rest_geometry(last, solvers.segments, tip="TAIL")
     (bone, axis), *others = limited
-    along = float(shape.normals[1]["xyz".index(axis)])
+    along = float(geometry.normals[1]["xyz".index(axis)])
     if others or bone != last or abs(along) < 1.0 - STRETCHED or len(solvers.segments) > 2:
-        return [Refused("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
+        return [Message("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
     side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
-    ends = [shape.angles[0] - shape.angles[1] - side * getattr(last, f"ik_{end}_{axis}") for end in ("min", "max")]
+    ends = [
+        geometry.angles[0] - geometry.angles[1] - side * getattr(last, f"ik_{end}_{axis}") for end in ("min", "max")
+    ]
     limits = last[GROUP]
     limits["min_angle"] = min(max(pi - max(ends), 0.0), pi)
     limits["max_angle"] = min(max(pi - min(ends), 0.0), pi)
     return []
 
 
-def _told(solvers: Solvers) -> list[Refused]:
+def _differences(solvers: Solvers) -> list[Message]:
     """What is otherwise than the constraint had it."""
     last, warnings = solvers.last, []
     influence = float(last[SLIDER["influence"].key])
     if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):
         warnings.append(
-            Refused("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name)
+            Message("The influence of '{bone}' blends rotations now, not the target's place", bone=last.name)
         )
     if _stretches(solvers):
-        warnings.append(Refused("Within reach, the bones of '{bone}' keep their lengths now", bone=last.name))
+        warnings.append(Message("Within reach, the bones of '{bone}' keep their lengths now", bone=last.name))
     if solvers.poled and is_animated(last.id_data, solvers.poled.path_from_id("pole_angle")):
         warnings.append(
-            Refused("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name)
+            Message("What animates the pole angle of '{bone}' does nothing now: use Swivel", bone=last.name)
         )
     return warnings

@@ -139,7 +139,7 @@ def _check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:
     chain = {*chain_bones(bone, segments)}
     for other in limbs_of(bone.id_data):
         if other != bone and (shared := chain & {*chain_bones(other)}):
-            name = min(each.name for each in shared)
+            name = min(shared_bone.name for shared_bone in shared)
             raise Refused("'{bone}' is part of the limb of '{last}': remove that first", bone=name, last=other.name)
     check_planar(rest_geometry(bone, segments))
     for followed in follow_of(bone).pairs:
@@ -147,10 +147,10 @@ def _check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:
             check_followed(bone, segments, followed, Dependencies())  # type: ignore[arg-type]  # it is there
 
 
-def _check_role(last: PoseBone, role: str, goal: tuple[Object | None, str], is_whole: bool) -> None:
+def _check_role(last: PoseBone, role: str, followed: tuple[Object | None, str], is_whole: bool) -> None:
     """Refuse what a limb can't follow, as Add does. While this is not ``is_whole``, the rig's own object is one of
     whose bones one is yet to be named."""
-    ob, bone = goal
+    ob, bone = followed
     if ob is None:
         if bone:
             raise Refused("'{last}' has no {role}: set that, then its bone", last=last.name, role=role)

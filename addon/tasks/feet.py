@@ -61,16 +61,16 @@ def _set(last: PoseBone, on: bool, stand: Matrix | None) -> None:
         return
     offset = _offset(foot, follow, stand) if on else None
     for name, kind, is_wanted in ((FOOT, "COPY_ROTATION", on), (OFFSET, "TRANSFORM", bool(offset))):
-        made = foot.constraints.get(name)
-        if made is None and is_wanted:
-            made = foot.constraints.new(kind)  # type: ignore[arg-type]
-            made.name = name
-            _drive(last, made)
-        elif made is not None and not is_wanted:
-            _take_off(made)
-    for made in (foot.constraints.get(name) for name in (FOOT, OFFSET)):
-        if made is not None:
-            _aim(made, follow)
+        constraint = foot.constraints.get(name)
+        if constraint is None and is_wanted:
+            constraint = foot.constraints.new(kind)  # type: ignore[arg-type]
+            constraint.name = name
+            _drive(last, constraint)
+        elif constraint is not None and not is_wanted:
+            _take_off(constraint)
+    for constraint in (foot.constraints.get(name) for name in (FOOT, OFFSET)):
+        if constraint is not None:
+            _aim(constraint, follow)
     if offset:
         turning: Any = foot.constraints[OFFSET]
         turning.map_to, turning.to_euler_order, turning.mix_mode_rot = "ROTATION", "XYZ", "AFTER"
@@ -79,13 +79,13 @@ def _set(last: PoseBone, on: bool, stand: Matrix | None) -> None:
             setattr(turning, f"to_max_{axis}_rot", angle)
 
 
-def _aim(made: Any, follow: Follow) -> None:
+def _aim(constraint: Any, follow: Follow) -> None:
     """Have a constraint read a bone of its own rig as it stands there, anything else as it stands in the world."""
-    made.target = follow.target
+    constraint.target = follow.target
     if follow.target is not None and follow.target.type == "ARMATURE":
-        made.subtarget = follow.subtarget
-    is_near = follow.target == made.id_data and bool(follow.subtarget)
-    made.owner_space = made.target_space = "POSE" if is_near else "WORLD"
+        constraint.subtarget = follow.subtarget
+    is_near = follow.target == constraint.id_data and bool(follow.subtarget)
+    constraint.owner_space = constraint.target_space = "POSE" if is_near else "WORLD"
 
 
 def _offset(foot: PoseBone, follow: Follow, stand: Matrix | None) -> Any:
@@ -119,29 +119,29 @@ def following(last: PoseBone) -> Following | None:
     return Following(True, matrix_of(*follow[:2], bpy.context.evaluated_depsgraph_get()) @ turn)  # type: ignore[arg-type]
 
 
-def follow_alike(other: PoseBone, wanted: Following | None) -> None:
+def follow_alike(other: PoseBone, like: Following | None) -> None:
     """Have the foot of a limb follow its target like another's, off it by as much as its wanted stand is."""
     its_foot, now = foot_of(other), following(other)
-    if wanted is None or its_foot is None or not (wanted.stand or now != wanted):
+    if like is None or its_foot is None or not (like.stand or now != like):
         return
-    set_feet([other], wanted.follows, [wanted.stand] if wanted.stand else [])
-    if not wanted.stand and OFFSET in its_foot.constraints:
+    set_feet([other], like.follows, [like.stand] if like.stand else [])
+    if not like.stand and OFFSET in its_foot.constraints:
         with frame_held():
             _take_off(its_foot.constraints[OFFSET])
 
 
-def _take_off(made: Any) -> None:
-    ob, path = made.id_data, made.path_from_id("influence")
+def _take_off(constraint: Any) -> None:
+    ob, path = constraint.id_data, constraint.path_from_id("influence")
     foot = ob.path_resolve(path.rpartition(".constraints[")[0])
     for curve in drivers_of(ob):  # first: Blender crashes on one that lost what it drives
         if curve.data_path == path:
             ob.animation_data.drivers.remove(curve)
-    foot.constraints.remove(made)
+    foot.constraints.remove(constraint)
 
 
-def _drive(last: PoseBone, made: Any) -> None:
+def _drive(last: PoseBone, constraint: Any) -> None:
     """Have a constraint read the influence of its limb."""
-    driver: Any = made.driver_add("influence").driver
+    driver: Any = constraint.driver_add("influence").driver
     driver.type = "SCRIPTED"
     variable = driver.variables.new()
     variable.name = "influence"

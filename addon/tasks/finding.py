@@ -80,14 +80,20 @@ def limb_suggested(bone: PoseBone | None, count: int = 0) -> Suggestion | None:
 
 def limbs_suggested(bones: Sequence[PoseBone], count: int = 0) -> list[Suggestion]:
     """The limbs that bones are parts of or whose feet they are, each once, of those that have no IK yet."""
-    found: dict[Suggestion, None] = {}
+    suggestions: dict[Suggestion, None] = {}
     for ob in dict.fromkeys(bone.id_data for bone in bones if "rig_id" not in bone.id_data.data):
         chosen = {bone.name for bone in bones if bone.id_data == ob and not is_part(bone.bone)}
         for limb in _limbs(skeleton_of(ob)):
             if chosen & (limb.own | limb.below):
-                found[limb.suggestion(ob, count)] = None
-    taken = {bone for ob in {last.id_data for last, _ in found} for last in limbs_of(ob) for bone in chain_bones(last)}
-    return [each for each in found if not is_limb(each[0]) and not taken & {*chain_bones(*each)}]
+                suggestions[limb.suggestion(ob, count)] = None
+    taken = {
+        bone for ob in {last.id_data for last, _ in suggestions} for last in limbs_of(ob) for bone in chain_bones(last)
+    }
+    return [
+        suggestion
+        for suggestion in suggestions
+        if not is_limb(suggestion[0]) and not taken & {*chain_bones(*suggestion)}
+    ]
 
 
 def is_limb_bone(bone: PoseBone) -> bool:
@@ -161,12 +167,14 @@ class Branch:
 def _limbs(skeleton: Skeleton) -> list[Branch]:
     """The limbs of a skeleton: those that are called so and those that are there twice; if there are none, whatever
     branch could be one."""
-    found = [each for each in (_branch(skeleton, chain) for chain in _lines(skeleton)) if each and not each.is_other]
-    for limb in _paired(found):
+    branches = [
+        branch for branch in (_branch(skeleton, chain) for chain in _lines(skeleton)) if branch and not branch.is_other
+    ]
+    for limb in _paired(branches):
         limb.is_evident = True
-    evident = [limb for limb in found if limb.is_evident]
+    evident = [limb for limb in branches if limb.is_evident]
     longest = max((sum(limb.lengths) for limb in evident), default=0.0)
-    return [limb for limb in evident if sum(limb.lengths) >= LEAST * longest] or found
+    return [limb for limb in evident if sum(limb.lengths) >= LEAST * longest] or branches
 
 
 def _lines(skeleton: Skeleton) -> Iterable[list[list[str]]]:
@@ -177,15 +185,15 @@ def _lines(skeleton: Skeleton) -> Iterable[list[list[str]]]:
         bone = skeleton.ob.data.bones.get(start)
         while bone is not None and bone.name not in skeleton.trunk:
             segment = _link(bones[bone.name])
-            chain.append([each.name for each in segment])
+            chain.append([bone.name for bone in segment])
             bone = foot_below(segment[-1].bone)
         yield chain
 
 
 def _branch(skeleton: Skeleton, chain: list[list[str]]) -> Branch | None:
     """The limb that a branch has, or None."""
-    found = _by_names([segment[0] for segment in chain]) or _by_lengths(skeleton, chain)
-    return Branch(skeleton, chain, *found) if found and found[0] >= 0 else None
+    first = _by_names([segment[0] for segment in chain]) or _by_lengths(skeleton, chain)
+    return Branch(skeleton, chain, *first) if first and first[0] >= 0 else None
 
 
 def _by_names(called: list[str]) -> tuple[int, int] | None:
@@ -239,20 +247,27 @@ def _hock(skeleton: Skeleton, chain: list[list[str]], last: int) -> int | None:
 def _bends_to_and_fro(last: PoseBone, segments: tuple[int, ...]) -> bool:
     """Whether bones in one plane clearly bend to one side and the other in turn."""
     try:
-        shape = rest_geometry(last, segments)
-        check_planar(shape)
+        geometry = rest_geometry(last, segments)
+        check_planar(geometry)
     except Refused:
         return False
-    turns = [abs(remainder(after - before, tau)) for before, after in pairwise(shape.angles)]
-    return shape.is_zigzag and min(turns) > BENT
+    turns = [abs(remainder(after - before, tau)) for before, after in pairwise(geometry.angles)]
+    return geometry.is_zigzag and min(turns) > BENT
 
 
 def _paired(limbs: Sequence[Branch]) -> set[Branch]:
     """Those of these limbs that are there twice, one the mirror image of the other: across the plane across which most
     of a rig's are."""
-    pairs = [(one, other, way) for one, other in combinations(limbs, 2) if (way := _across(one, other)) is not None]
+    pairs = [
+        (one, other, across) for one, other in combinations(limbs, 2) if (across := _across(one, other)) is not None
+    ]
     agreeing = [
-        {limb for one, other, way in pairs if abs(way.dot(main)) >= ACROSS or not way.length for limb in (one, other)}
+        {
+            limb
+            for one, other, across in pairs
+            if abs(across.dot(main)) >= ACROSS or not across.length
+            for limb in (one, other)
+        }
         for _, _, main in pairs
     ]
     return max(agreeing, key=len, default=set())
@@ -265,9 +280,9 @@ def _across(one: Branch, other: Branch) -> Vector | None:
         return None
     if any(abs(a - b) > TWINS * max(a, b) for a, b in zip(one.lengths, other.lengths, strict=True)):
         return None
-    ways = [a - b for a, b in zip(one.joints, other.joints, strict=True)]
-    farthest = max(ways, key=lambda way: way.length)
-    is_same = all(way.dot(farthest) >= ACROSS * way.length * farthest.length for way in ways)
+    offsets = [a - b for a, b in zip(one.joints, other.joints, strict=True)]
+    farthest = max(offsets, key=lambda offset: offset.length)
+    is_same = all(offset.dot(farthest) >= ACROSS * offset.length * farthest.length for offset in offsets)
     return farthest.normalized() if is_same else None
 
 
@@ -342,6 +357,6 @@ def _is_twist(bone: PoseBone) -> bool:
     if names.stem_of(below.name) == names.stem_of(parent.name):
         return False
     start, joint = parent.bone.head_local, below.head_local
-    way = joint - start
-    off = (bone.bone.head_local - start).cross(way).length
-    return bool(off <= IN_LINE * way.length_squared) and (bone.bone.head_local - start).dot(way) > 0.0
+    along = joint - start
+    off = (bone.bone.head_local - start).cross(along).length
+    return bool(off <= IN_LINE * along.length_squared) and (bone.bone.head_local - start).dot(along) > 0.0

@@ -18,7 +18,7 @@ from ..limb.follow import Follow, place_of
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
 from ..limb.settings import CHOICES, GROUP, SLIDER
 from ..limb.sides import keep_side, outwards
-from ..limb.solving import carried
+from ..limb.solving import frame_now
 from ..limb.storage import bones_of_limb, chain_bones, has_slider
 from ..limb.table import half_of, reference_of
 from ..limb.words import SIZELESS, Refused
@@ -86,13 +86,13 @@ class Posture(NamedTuple):
         return self.joints[-1]
 
 
-def _aside(shape: RestGeometry, joints: Any) -> Any:
+def _aside(geometry: RestGeometry, joints: Any) -> Any:
     """Where the first bone leads together with those that keep to it: of two bones, the knee."""
-    ways = np.diff(np.array([(0.0, 0.0, 0.0), *joints], float), axis=0)
-    return ways[members(len(ways), shape.is_zigzag)[0]].sum(axis=0)
+    segments_along = np.diff(np.array([(0.0, 0.0, 0.0), *joints], float), axis=0)
+    return segments_along[members(len(segments_along), geometry.is_zigzag)[0]].sum(axis=0)
 
 
-class Held(NamedTuple):
+class InverseFit(NamedTuple):
     """How near the solver comes to a pose: with which side, swivel and ankle, how it turns the reference to the target
     and about the line there; how far joints are off at most, in lengths of the limb, and by how much bones are turned
     off, in radians."""
@@ -102,17 +102,17 @@ class Held(NamedTuple):
     ankle: float
     turn: Turn
     off: float
-    turned: float
+    off_turn: float
 
     @property
     def error(self) -> float:
         """How far it is off, as a part of what is allowed."""
-        return max(self.off / MOVED, self.turned / TURNED)
+        return max(self.off / MOVED, self.off_turn / TURNED)
 
 
-def rank(held: Held) -> tuple[float, float]:
+def rank(inverse: InverseFit) -> tuple[float, float]:
     """What is less where a pose is held better: joints count, and where these are there, how bones are turned."""
-    return max(held.off, ALIKE), held.turned
+    return max(inverse.off, ALIKE), inverse.off_turn
 
 
 def fit(
@@ -139,16 +139,16 @@ def fit(
     axis = axis or of_hinge or (1.0, 0.0, 0.0)
     _check_sized(evaluated, last, segments)
     turns = turns_now(evaluated, last, segments)
-    found: list[tuple[float, Fit]] = []
+    candidates: list[tuple[float, Fit]] = []
     for reference_rotations in ((), turns):
-        shape = rest_geometry(last, segments, reference_rotations, axis, tip)
-        frame = carried(evaluated, shape)
-        posture = _posture(evaluated, last, shape, frame, turns, _pole_of(follow, evaluated, depsgraph))
-        held = _hold(shape, posture, plane)
-        found.append((held.error, _made(shape, frame, posture, held, plane, reference_rotations, axis)))
-        if held.error <= 1.0:
+        geometry = rest_geometry(last, segments, reference_rotations, axis, tip)
+        frame = frame_now(evaluated, geometry)
+        posture = _posture(evaluated, last, geometry, frame, turns, _pole_of(follow, evaluated, depsgraph))
+        inverse = _exact_fit(geometry, posture, plane)
+        candidates.append((inverse.error, _made(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
+        if inverse.error <= 1.0:
             break
-    error, best = min(found, key=lambda pair: pair[0])
+    error, best = min(candidates, key=lambda pair: pair[0])
     if error <= tolerance:
         return best
     raise Refused(
@@ -166,13 +166,18 @@ def _check_sized(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int,
             raise Refused(SIZELESS, bone=last.name)
 
 
-def keep(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
+def apply_fit(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
     """Have a limb that is there bend as was found, with the tip where `fit` had it."""
     group: Any = last[GROUP]
     reference_rotations = [number for turn in fit.reference_rotations for number in turn]
-    found = {"plane": fit.plane, "bend_axis": [*fit.bend_axis], "tip": tip, "reference_rotations": reference_rotations}
+    choices = {
+        "plane": fit.plane,
+        "bend_axis": [*fit.bend_axis],
+        "tip": tip,
+        "reference_rotations": reference_rotations,
+    }
     usual = {"plane": CHOICES["plane"], "bend_axis": [1.0, 0.0, 0.0], "tip": "FOOT", "reference_rotations": []}
-    for name, value in found.items():  # Blender copies all of it each time that it evaluates a rig anew
+    for name, value in choices.items():  # Blender copies all of it each time that it evaluates a rig anew
         if value != usual[name]:
             group[name] = value
         elif name in group:
@@ -191,8 +196,8 @@ def turns_now(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int, ..
 
 def _turn_of(matrix: BlenderMatrix) -> Turn:
     """The rotation nearest to a matrix that hardly differs from one, as a quaternion."""
-    left, _, right = np.linalg.svd(np.array(matrix, float)[:3, :3])
-    turn = BlenderMatrix((left @ right).tolist()).to_quaternion()
+    to_left, _, right = np.linalg.svd(np.array(matrix, float)[:3, :3])
+    turn = BlenderMatrix((to_left @ right).tolist()).to_quaternion()
     return _unit((turn.w, turn.x, turn.y, turn.z))
 
 
@@ -209,102 +214,104 @@ def _pole_of(follow: Follow, evaluated: ArmatureObject, depsgraph: Depsgraph) ->
 
 
 def _posture(
-    evaluated: ArmatureObject, last: PoseBone, shape: RestGeometry, frame: Array, turns: tuple[Turn, ...], pole: Any
+    evaluated: ArmatureObject, last: PoseBone, geometry: RestGeometry, frame: Array, turns: tuple[Turn, ...], pole: Any
 ) -> Posture:
-    to_frame, bones, size = np.linalg.pinv(frame), evaluated.pose.bones, sum(shape.lengths)
-    places = [np.array([*bones[name].head[:], 1.0]) for name in shape.names[1:]]
-    places.append(np.array(bones[last.name].matrix, float) @ [*shape.tip, 1.0])
+    to_frame, bones, size = np.linalg.pinv(frame), evaluated.pose.bones, sum(geometry.lengths)
+    places = [np.array([*bones[name].head[:], 1.0]) for name in geometry.names[1:]]
+    places.append(np.array(bones[last.name].matrix, float) @ [*geometry.tip, 1.0])
     joints = [(to_frame @ place)[:3] for place in places]
-    turned = np.array(joints_of(turns, row_of(reference_of([shape]), 0))[-1], float)
-    if np.linalg.norm(turned - joints[-1]) < MOVED * size:  # without the tiny locations that importers leave: of a limb
-        joints[-1] = turned  # that is nearly straight, they would move the knee by a multiple of them
+    tip = np.array(joints_of(turns, row_of(reference_of([geometry]), 0))[-1], float)
+    if np.linalg.norm(tip - joints[-1]) < MOVED * size:  # without the tiny locations that importers leave: of a limb
+        joints[-1] = tip  # that is nearly straight, they would move the knee by a multiple of them
     if _is_straight(joints):
         joints[-1] = joints[-1] * max(1.0, (1.0 + PAST_STRAIGHT) * size / float(np.linalg.norm(joints[-1])))
     return Posture(turns, joints, None if pole is None else (to_frame @ [*pole, 1.0])[:3])
 
 
-def _hold(shape: RestGeometry, posture: Posture, plane: str) -> Held:
+def _exact_fit(geometry: RestGeometry, posture: Posture, plane: str) -> InverseFit:
     """How the solver comes nearest to a pose from a reference, in a plane. With a pole, the knee is where that says."""
-    first = hold(shape, posture, plane)
+    first = inverse_fit(geometry, posture, plane)
     if first.error <= 1.0 or plane == "POLE":
         return first
-    return min(first, hold(shape, posture, plane, -1.0), key=rank)
+    return min(first, inverse_fit(geometry, posture, plane, -1.0), key=rank)
 
 
-def hold(shape: RestGeometry, posture: Posture, plane: str, side: float = 1.0) -> Held:
+def inverse_fit(geometry: RestGeometry, posture: Posture, plane: str, side: float = 1.0) -> InverseFit:
     """How the solver comes nearest to a pose from a reference, in a plane and with the knee on one side (-1:
     flipped)."""
-    of: Reference = row_of(reference_of([shape]), 0)
-    found: list[Held] = []
-    for ankle in ankles_of(of, posture.turns, float(np.linalg.norm(posture.tip)), side):
-        found.append(_hold_with(of, shape, posture, plane, side, ankle))
-        if found[-1].error <= EXACT:
+    reference: Reference = row_of(reference_of([geometry]), 0)
+    inverses: list[InverseFit] = []
+    for ankle in ankles_of(reference, posture.turns, float(np.linalg.norm(posture.tip)), side):
+        inverses.append(_inverse_fit_with(reference, geometry, posture, plane, side, ankle))
+        if inverses[-1].error <= EXACT:
             break
-    return min(found, key=rank)
+    return min(inverses, key=rank)
 
 
-def _hold_with(of: Reference, shape: RestGeometry, posture: Posture, plane: str, side: float, ankle: float) -> Held:
+def _inverse_fit_with(
+    reference: Reference, geometry: RestGeometry, posture: Posture, plane: str, side: float, ankle: float
+) -> InverseFit:
     tip, pole = tuple(posture.tip), posture.pole if plane == "POLE" else None
     if plane == "HINGE":
         chain = _about((0.0, 0.0, 1.0), *half_angle(tip[1], -tip[0], float(np.hypot(tip[0], tip[1])), FLOATS))
         rolls = [0.0]
     else:
         chain = line_to(tip, float(np.linalg.norm(tip)), FLOATS)
-        solved = _solved(tip, of, Settings(side, ankle=half_of(ankle)), "FREE")
-        wanted, given = (_in_frame(shape, turn) for turn in (posture.turns[0], solved[0]))
-        about = multiply(conjugate(chain), multiply(multiply(wanted, conjugate(given)), chain))
-        knees = (tuple(_aside(shape, joints)) for joints in (posture.joints, joints_of(solved, of)))
+        solved = _solved(tip, reference, Settings(side, ankle=half_of(ankle)), "FREE")
+        own_turn, solved_turn = (_in_frame(geometry, turn) for turn in (posture.turns[0], solved[0]))
+        about = multiply(conjugate(chain), multiply(multiply(own_turn, conjugate(solved_turn)), chain))
+        knees = (tuple(_aside(geometry, joints)) for joints in (posture.joints, joints_of(solved, reference)))
         by_knee, before = (angle_of(roll_to(chain, knee, FLOATS)) for knee in knees)
         rolls = [angle_of((about[0], about[2])), by_knee - before]  # as the first bone is turned, and as the knee lies
     of_pole = 0.0 if pole is None else angle_of(roll_to(chain, tuple(pole), FLOATS))
-    found = []
+    candidates = []
     for roll in rolls:
-        turns = _solved(tip, of, Settings(side, half_of(roll - of_pole), ankle=half_of(ankle)), plane, pole)
+        turns = _solved(tip, reference, Settings(side, half_of(roll - of_pole), ankle=half_of(ankle)), plane, pole)
         turn = _unit(multiply(chain, _about((0.0, 1.0, 0.0), cos(roll / 2.0), sin(roll / 2.0))))
-        found.append(Held(side, clean(roll - of_pole), ankle, turn, *_off(of, posture, turns)))
-    return min(found, key=rank)
+        candidates.append(InverseFit(side, clean(roll - of_pole), ankle, turn, *_off(reference, posture, turns)))
+    return min(candidates, key=rank)
 
 
-def _solved(tip: Any, of: Reference, settings: Settings, plane: str, pole: Any = None) -> list[Turn]:
+def _solved(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> list[Turn]:
     """The rotations that the solver gives the bones."""
-    return [_unit(turn) for turn in pose_limb(tip, of, settings, Plane(plane), FLOATS, pole).turns]
+    return [_unit(turn) for turn in pose_limb(tip, reference, settings, Plane(plane), FLOATS, pole).turns]
 
 
-def _off(of: Reference, posture: Posture, turns: Sequence[Turn]) -> tuple[float, float]:
+def _off(reference: Reference, posture: Posture, turns: Sequence[Turn]) -> tuple[float, float]:
     """How far joints of a limb turned so are off a pose at most, in its lengths, and by how much bones are turned."""
-    places = zip(joints_of(turns, of), posture.joints, strict=True)
-    joints = [float(np.linalg.norm(np.subtract(a, b))) / of.bones.total for a, b in places]
+    places = zip(joints_of(turns, reference), posture.joints, strict=True)
+    joints = [float(np.linalg.norm(np.subtract(a, b))) / reference.bones.total for a, b in places]
     return max(joints), max(_between(a, b) for a, b in zip(turns, posture.turns, strict=True))
 
 
-def _in_frame(shape: RestGeometry, turn: Turn) -> Turn:
+def _in_frame(geometry: RestGeometry, turn: Turn) -> Turn:
     """The turn of the first bone off the reference, in the axes of G."""
-    axes = shape.frame[:3, :3].T @ shape.reference[0][:3, :3]
-    w, *vector = multiply(conjugate(shape.reference_rotations[0]), turn)
+    axes = geometry.frame[:3, :3].T @ geometry.reference[0][:3, :3]
+    w, *vector = multiply(conjugate(geometry.reference_rotations[0]), turn)
     x, y, z = axes @ vector
     return (w, float(x), float(y), float(z))
 
 
 def _made(
-    shape: RestGeometry,
+    geometry: RestGeometry,
     frame: Array,
     posture: Posture,
-    held: Held,
+    inverse: InverseFit,
     plane: str,
     reference_rotations: tuple[Turn, ...],
     axis: Any,
 ) -> Fit:
-    away, normal = (np.array(rotate(held.turn, axis)) for axis in ((-held.side, 0.0, 0.0), (0.0, 0.0, 1.0)))
-    knees = _aside(shape, posture.joints)
-    pole = knees - normal * (normal @ knees) + sum(shape.lengths) * away  # in the plane
+    away, normal = (np.array(rotate(inverse.turn, axis)) for axis in ((-inverse.side, 0.0, 0.0), (0.0, 0.0, 1.0)))
+    knees = _aside(geometry, posture.joints)
+    pole = knees - normal * (normal @ knees) + sum(geometry.lengths) * away  # in the plane
     tip, knee, pole = ((frame @ [*place, 1.0])[:3] for place in (posture.tip, posture.joints[0], pole))
-    swivel = 0.0 if plane == "POLE" and posture.pole is None else held.swivel
-    return Fit(plane, reference_rotations, axis, held.side < 0.0, swivel, held.ankle, frame, tip, knee, pole)
+    swivel = 0.0 if plane == "POLE" and posture.pole is None else inverse.swivel
+    return Fit(plane, reference_rotations, axis, inverse.side < 0.0, swivel, inverse.ankle, frame, tip, knee, pole)
 
 
 def _is_straight(joints: Any) -> bool:
-    ways = np.diff(np.array([(0.0, 0.0, 0.0), *joints]), axis=0)
-    units = [unit(way, joints[-1]) for way in ways]
+    segments_along = np.diff(np.array([(0.0, 0.0, 0.0), *joints]), axis=0)
+    units = [unit(along, joints[-1]) for along in segments_along]
     return all(a @ b > 0.0 and np.linalg.norm(np.cross(a, b)) < STRETCHED for a, b in pairwise(units))
 
 

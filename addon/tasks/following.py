@@ -24,10 +24,10 @@ def pickable(context: Context, lasts: Sequence[PoseBone]) -> Iterator[BoneRef]:
     rigs = dict.fromkeys(last.id_data for last in lasts)
     layer: Any = view_layer_of(context)
     bones = [(ob, bone.name) for ob in rigs for bone in bones_of(ob)]
-    bones = [each for each in bones if MADE_FOR_LIMB not in each[0].data.bones[each[1]] or is_control(*each)]
-    for carrier in (*bones, *((ob, "") for ob in layer.objects if ob not in rigs)):
-        if not any(dependencies.moves_with(carrier, last.id_data, chain) for last, chain in lines.items()):
-            yield carrier
+    bones = [ref for ref in bones if MADE_FOR_LIMB not in ref[0].data.bones[ref[1]] or is_control(*ref)]
+    for ref in (*bones, *((ob, "") for ob in layer.objects if ob not in rigs)):
+        if not any(dependencies.moves_with(ref, last.id_data, chain) for last, chain in lines.items()):
+            yield ref
 
 
 @wholly

@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 from ..blender.animation import keyed_range
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import split_path
-from ..limb.words import Refused
+from ..limb.words import Message
 from .keyed_parts import part_of_ik
 from .matching import Matched, match, see_fk
 from .over_frames import Progress, fit_over_frames
@@ -31,8 +31,8 @@ def frames_of(carriers: Iterable[BoneRef]) -> list[int]:
     names: dict[object, set[str]] = {}
     for ob, bone in carriers:
         names.setdefault(ob, set()).add(bone)
-    found = [keyed_range(ob, lambda path, of=of: split_path(path)[0] in of) for ob, of in names.items()]  # type: ignore[misc]
-    ends = [each for each in found if each]
+    ranges = [keyed_range(ob, lambda path, of_ob=of_ob: split_path(path)[0] in of_ob) for ob, of_ob in names.items()]  # type: ignore[misc]
+    ends = [range_ for range_ in ranges if range_]
     return [*range(floor(min(a for a, _ in ends)), ceil(max(b for _, b in ends)) + 1)] if ends else []
 
 
@@ -43,7 +43,7 @@ def fit_ik_to_fk(
     tolerance: float,
     progress: Progress | None = None,
     stays: bool = False,
-) -> list[Refused]:
+) -> list[Message]:
     """Give what limbs follow, flip, swivel and ankle keys, so that IK shows the bones' own pose in each of these
     frames: see `fit_over_frames`. Returns warnings."""
     names = [(last.id_data, last.name) for last in lasts]

@@ -37,18 +37,19 @@ SET = ("flip", "swivel", "ankle")
 def part_of_ik(last: PoseBone, moves_controls: bool = True) -> Part:
     """What IK follows and is set to; maybe the sliders only."""
     ob, name, follow = last.id_data, last.name, follow_of(last)
-    channels = [Channel.of(ob, name, f'["{SLIDER[each].key}"]') for each in SET if has_slider(last, each)]
-    turned = None
+    sliders = [SLIDER[slider_name] for slider_name in SET if has_slider(last, slider_name)]
+    channels = [Channel.of_bone(ob, name, f'["{slider.key}"]') for slider in sliders]
+    rotation = None
     if moves_controls:
-        channels.append(Channel.of(follow.target, follow.subtarget, "location"))
+        channels.append(Channel.of_bone(follow.target, follow.subtarget, "location"))
         if feet.foot_follows(last):
-            turned = Channel.of(
+            rotation = Channel.of_bone(
                 follow.target, follow.subtarget, rotation_channel(_owner(follow.pairs[0]).rotation_mode)
             )
-            channels.append(turned)
+            channels.append(rotation)
         if is_pole_movable(last):
-            channels.append(Channel.of(follow.pole, follow.pole_subtarget, "location"))
-    record = _IKRecord(last, follow, channels, turned)
+            channels.append(Channel.of_bone(follow.pole, follow.pole_subtarget, "location"))
+    record = _IKRecord(last, follow, channels, rotation)
     return Part(channels, record.record, record.points)
 
 
@@ -60,11 +61,11 @@ def _owner(followed: tuple[Any, str]) -> Any:
 class _IKRecord:
     """Frame by frame, what a limb is solved from besides the channels that get keys."""
 
-    def __init__(self, last: PoseBone, follow: Follow, channels: Sequence[Channel], turned: Channel | None) -> None:
+    def __init__(self, last: PoseBone, follow: Follow, channels: Sequence[Channel], rotation: Channel | None) -> None:
         self._ob, self._last, self._follow = last.id_data, last.name, follow
         self._table = table_of(last.id_data, [last])
         self._size = sum(self._table.limbs[0].geometry.lengths)
-        self._turned = turned
+        self._rotation = rotation
         self._frames: list[Array] = []
         self._sliders: list[list[float]] = []
         self._places: tuple[list[Any], list[Any]] = ([], [])  # of target and pole: seen, and by the slope of location
@@ -87,13 +88,13 @@ class _IKRecord:
     def points(self, values: dict[Channel, Array]) -> list[Array]:
         """Knees and tip in the limb's frame, and where the foot points."""
         into = inverted_all(np.array(self._frames))
-        found = {slider.name: np.array(row) for slider, row in zip(SLIDERS, np.array(self._sliders).T, strict=True)}
+        sliders = {slider.name: np.array(row) for slider, row in zip(SLIDERS, np.array(self._sliders).T, strict=True)}
         for name in SET:
-            path = Channel.of(self._ob, self._last, f'["{SLIDER[name].key}"]')
+            path = Channel.of_bone(self._ob, self._last, f'["{SLIDER[name].key}"]')
             if path in values:
-                found[name] = values[path][:, 0].astype(float)
-        found["influence"] = np.ones(len(into))
-        sliders = {name: row[:, None] for name, row in found.items()}
+                sliders[name] = values[path][:, 0].astype(float)
+        sliders["influence"] = np.ones(len(into))
+        sliders = {name: row[:, None] for name, row in sliders.items()}
         target, pole = (
             applied(into, self._seen(k, values))[:, None] if self._places[k] else np.full((len(into), 1, 3), np.nan)
             for k in range(2)
@@ -105,18 +106,18 @@ class _IKRecord:
     def _seen(self, k: int, values: dict[Channel, Array]) -> Array:
         """Where the target (0) or the pole (1) is seen in the world."""
         places, slopes, locations = (np.array(column) for column in zip(*self._places[k], strict=True))
-        rows = values.get(Channel.of(*self._follow.pairs[k], "location"))
+        rows = values.get(Channel.of_bone(*self._follow.pairs[k], "location"))
         if rows is None:
             return places
         moved: Array = places + np.einsum("fij,fj->fi", slopes, rows - locations)
         return moved
 
     def _foot(self, values: dict[Channel, Array]) -> list[Array]:
-        if self._turned is None or self._turned not in values:
+        if self._rotation is None or self._rotation not in values:
             return []
         mode = _owner(self._follow.pairs[0]).rotation_mode
         foot: Any = foot_of(self._ob.pose.bones[self._last])
-        return axes_of(mode, values[self._turned], foot.bone.length / self._size)
+        return axes_of(mode, values[self._rotation], foot.bone.length / self._size)
 
 
 def axes_of(mode: str, rows: Array, length: float) -> list[Array]:
@@ -130,26 +131,36 @@ def part_of_fk(last: PoseBone) -> Part:
     """The own channels of a limb's bones and of the foot that follows its target."""
     ob, bones = last.id_data, bones_of_limb(last)
     foot = foot_of(last) if feet.foot_follows(last) else None
-    turned = {bone.name: rotation_channel(bone.rotation_mode) for bone in (*bones, *filter(None, [foot]))}
-    channels = [Channel.of(ob, name, channel) for name, channel in turned.items()]
-    scaled = [Channel.of(ob, bone.name, "scale") for bone in scaled_bones(last)]
-    modes = {name: ob.pose.bones[name].rotation_mode for name in turned}
+    rotation_channels = {bone.name: rotation_channel(bone.rotation_mode) for bone in (*bones, *filter(None, [foot]))}
+    channels = [Channel.of_bone(ob, name, channel) for name, channel in rotation_channels.items()]
+    scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(last)]
+    modes = {name: ob.pose.bones[name].rotation_mode for name in rotation_channels}
     table = table_of(ob, [last])
-    shape = table.limbs[0].geometry
-    of, size = row_of(reference_of([shape]), 0), sum(shape.lengths)
-    still = {name: getattr(ob.pose.bones[name], channel)[:] for name, channel in turned.items()}
+    geometry = table.limbs[0].geometry
+    reference, size = row_of(reference_of([geometry]), 0), sum(geometry.lengths)
+    still = {name: getattr(ob.pose.bones[name], channel)[:] for name, channel in rotation_channels.items()}
 
     def points(values: dict[Channel, Array]) -> list[Array]:
         count = len(next(iter(values.values())))
         rows = {
-            name: values.get(Channel.of(ob, name, channel), np.tile(still[name], (count, 1)))
-            for name, channel in turned.items()
+            name: values.get(Channel.of_bone(ob, name, channel), np.tile(still[name], (count, 1)))
+            for name, channel in rotation_channels.items()
         }
-        turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in shape.names]
+        turns: Any = [to_quaternion(modes[name], [*rows[name].T], ARRAYS) for name in geometry.names]
         stretch = values[scaled[0]][:, 1] if scaled and scaled[0] in values else 1.0
-        joints = [np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints_of(turns, of, stretch)]
+        joints = [
+            np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints_of(turns, reference, stretch)
+        ]
         if foot is not None:
             joints += axes_of(modes[foot.name], rows[foot.name], foot.bone.length / size)
         return joints
 
     return Part([*channels, *scaled], lambda: None, points)
+
+
+def part_of_foot(last: PoseBone) -> Part:
+    """The own rotation of the foot of a limb that does not follow its target."""
+    foot: Any = foot_of(last)
+    mode, size = foot.rotation_mode, sum(table_of(last.id_data, [last]).limbs[0].geometry.lengths)
+    channel = Channel.of_bone(last.id_data, foot.name, rotation_channel(mode))
+    return Part([channel], lambda: None, lambda values: axes_of(mode, values[channel], foot.bone.length / size))

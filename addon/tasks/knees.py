@@ -25,19 +25,19 @@ def bend_axis(last: PoseBone, segments: tuple[int, ...], tip: str, turn: float) 
     """What a limb that is straight at rest is to bend about, in its last bone's axes, for its knee to point where a
     body's does, turned by so much around the limb: a knee to the toes, an elbow to the back. None where nothing
     says."""
-    shape, hinge = rest_geometry(last, segments, tip=tip), hinge_axis(last)
-    way, axes = Vector(shape.frame[:3, 1].tolist()), last.bone.matrix_local.to_3x3()
-    ahead = _knee_ahead(last, segments, way)
-    ahead = ahead - way * ahead.dot(way)
+    geometry, hinge = rest_geometry(last, segments, tip=tip), hinge_axis(last)
+    along, axes = Vector(geometry.frame[:3, 1].tolist()), last.bone.matrix_local.to_3x3()
+    ahead = _knee_ahead(last, segments, along)
+    ahead = ahead - along * ahead.dot(along)
     if ahead.length < ACROSS:
         return hinge if hinge is None or abs(turn) < pi else (-hinge[0], -hinge[1], -hinge[2])
-    normal = Matrix.Rotation(turn, 3, way) @ way.cross(ahead.normalized())
+    normal = Matrix.Rotation(turn, 3, along) @ along.cross(ahead.normalized())
     if hinge and abs(abs(turn) - pi / 2.0) > 1.0:  # of a flat rig, a quarter of a turn leads nowhere
         normal = axes @ Vector(hinge) * (1.0 if (axes @ Vector(hinge)).dot(normal) > 0.0 else -1.0)
     return tuple((axes.transposed() @ normal)[:])
 
 
-def turned(fit: Fit, turn: float, has_pole: bool) -> Fit:
+def turned_around(fit: Fit, turn: float, has_pole: bool) -> Fit:
     """A fit with its knee turned around the limb; in a hinge, and where there is a pole already, to the other side."""
     if fit.plane == "HINGE" or has_pole:
         return fit._replace(flip=fit.flip != (abs(turn) > pi / 2.0 + 1e-3))
@@ -48,28 +48,28 @@ def turned(fit: Fit, turn: float, has_pole: bool) -> Fit:
     return fit._replace(pole=root + np.array(about) @ (fit.pole - root))
 
 
-def is_straight(shape: RestGeometry) -> bool:
+def is_straight(geometry: RestGeometry) -> bool:
     """Whether a limb is straight in its reference, and so does not say itself which way it bends."""
-    return all(abs(np.sin(before - after)) <= STRAIGHT for before, after in pairwise(shape.angles))
+    return all(abs(np.sin(before - after)) <= STRAIGHT for before, after in pairwise(geometry.angles))
 
 
 def bends_to(last: PoseBone, turn: float = 0.0) -> str:
     """Which way the knee of a limb points at rest, as the rig sees it; turned by so much, if it is bent there."""
-    shape, up, front = rest_geometry_of(last), upright(last.id_data).col[2], front_of(last.id_data)
-    about = Matrix.Rotation(0.0 if is_straight(shape) else turn, 3, Vector(shape.frame[:3, 1].tolist()))
-    way, left = about @ Vector((-shape.frame[:3, 0]).tolist()), up.cross(front)
-    ways = {"forward": front, "backward": -front, "up": up, "down": -up, "left": left, "right": -left}
-    return max(ways, key=lambda name: way.dot(ways[name]))
+    geometry, up, front = rest_geometry_of(last), upright(last.id_data).col[2], front_of(last.id_data)
+    about = Matrix.Rotation(0.0 if is_straight(geometry) else turn, 3, Vector(geometry.frame[:3, 1].tolist()))
+    knee, to_left = about @ Vector((-geometry.frame[:3, 0]).tolist()), up.cross(front)
+    directions = {"forward": front, "backward": -front, "up": up, "down": -up, "left": to_left, "right": -to_left}
+    return max(directions, key=lambda name: knee.dot(directions[name]))
 
 
-def _knee_ahead(last: PoseBone, segments: tuple[int, ...], way: Vector) -> Vector:
+def _knee_ahead(last: PoseBone, segments: tuple[int, ...], along: Vector) -> Vector:
     """Where a knee or an elbow of a body points, in the armature; nothing where neither is known to be one."""
     foot = foot_of(last)
     names = [bone.name for bone in (*chain_bones(last, segments), *([foot] if foot else ()))]
     if any(says(name, ARM, HANDS) for name in names):
         return -front_of(last.id_data)
     toes = _points(foot.bone) if foot else Vector()
-    if toes.cross(way).length > ACROSS:
+    if toes.cross(along).length > ACROSS:
         return toes
     return front_of(last.id_data) if any(says(name, LEG) for name in names) else Vector()
 

@@ -21,13 +21,13 @@ from ..limb.solving import LimbsNow, carry_of, limbs_now, solve
 from ..limb.storage import bones_of_limb, by_rig, has_slider, limbs_of, read_slider, write_slider
 from ..limb.table import Limb, joints_in
 from ..limb.tips import foot_of
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from ..solver.limb import joints_of, line_to, roll_to
 from ..solver.matrices import applied, inverted_all
 from ..solver.ops import FLOATS
 from ..solver.rotation import conjugate, rotate
 from . import feet
-from .fitting import EXACT, PAST_STRAIGHT, Posture, angle_of, hold, rank, turns_now
+from .fitting import EXACT, PAST_STRAIGHT, Posture, angle_of, inverse_fit, rank, turns_now
 
 Array = NDArray[Any]
 
@@ -60,7 +60,7 @@ class Matched(NamedTuple):
     """What was changed to show a pose in another way, and what to tell the person."""
 
     changes: list[Change]
-    warnings: list[Refused]
+    warnings: list[Message]
 
 
 def see_fk(context: Context, lasts: Sequence[PoseBone]) -> Stances:
@@ -73,30 +73,30 @@ def see_fk(context: Context, lasts: Sequence[PoseBone]) -> Stances:
 
 def see_shown(context: Context, lasts: Sequence[PoseBone], segments: Sequence[tuple[int, ...]]) -> Stances:
     """How bones that are no limbs yet, of so many links, stand in this frame, whatever poses them."""
-    found: Stances = {}
-    for last, each in zip(lasts, segments, strict=True):
+    stances: Stances = {}
+    for last, own_segments in zip(lasts, segments, strict=True):
         evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())
-        turns = np.array(turns_now(evaluated, last, each), float)
-        first = bones_of_limb(evaluated.pose.bones[last.name], each)[0]
-        found[last.id_data, last.name] = Stance(turns, 1.0, _world(evaluated) @ carry_of(first), None)
-    return found
+        turns = np.array(turns_now(evaluated, last, own_segments), float)
+        first = bones_of_limb(evaluated.pose.bones[last.name], own_segments)[0]
+        stances[last.id_data, last.name] = Stance(turns, 1.0, _world(evaluated) @ carry_of(first), None)
+    return stances
 
 
 def _stances(context: Context, lasts: Sequence[PoseBone]) -> Stances:
-    found: Stances = {}
+    stances: Stances = {}
     depsgraph = context.evaluated_depsgraph_get()
     for ob, limbs in by_rig(lasts).items():
         evaluated: Any = ob.evaluated_get(depsgraph)
         own = limbs_now(ob, limbs, depsgraph).own
         for row, last in enumerate(limbs):
             bones, foot = bones_of_limb(last), foot_of(last) if feet.foot_follows(last) else None
-            found[ob, last.name] = Stance(
+            stances[ob, last.name] = Stance(
                 turns=own[row, : len(bones)],
                 stretch=float(bones[0].scale[1]) if has_slider(last, "stretch") else 1.0,
                 carry=_world(evaluated) @ carry_of(evaluated.pose.bones[bones[0].name]),
                 foot=feet.turn_of(context, ob, foot.name) if foot else None,
             )
-    return found
+    return stances
 
 
 def _world(evaluated: Any) -> Array:
@@ -117,13 +117,13 @@ def match(context: Context, lasts: Sequence[PoseBone], stances: Stances, moves_c
     """Have limbs stand so by IK in this frame, without keys: by targets and poles (unless they stay where they are),
     flip, swivel and ankle. Raises `Refused` for what can't be seen where it has to be."""
     matched = Matched([], [])
-    turned = _turns_of_targets(context, lasts, stances) if moves_controls else {}
+    rotations = _turns_of_targets(context, lasts, stances) if moves_controls else {}
     moves: list[Move] = []
     for ob, limbs in by_rig(lasts).items():
         now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
         for row, last in enumerate(limbs):
             moves += _match(Aim(now, row, last, stances[ob, last.name], matched, moves_controls))
-    moves = [each._replace(turned=turned.get((each.object, each.bone))) for each in moves]
+    moves = [move_._replace(rotation=rotations.get((move_.object, move_.bone))) for move_ in moves]
     matched.changes.extend(move(context, moves))
     _look(context, lasts, stances, matched)
     return matched
@@ -133,17 +133,17 @@ def _look(context: Context, lasts: Sequence[PoseBone], stances: Stances, matched
     """Tell of limbs that have no such pose: knee limits, softness with stretch, or a plane keep them from it."""
     for ob, limbs in by_rig(lasts).items():
         now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
-        found = solve(now.table, now.target, now.pole, now.sliders, None)
-        joints = applied(now.frames[:, None], joints_in(now.table, found.turns, found.stretch))
+        solution = solve(now.table, now.target, now.pole, now.sliders, None)
+        joints = applied(now.frames[:, None], joints_in(now.table, solution.turns, solution.stretch))
         for row, last in enumerate(limbs):
             limb, stance = now.table.limbs[row], stances[ob, last.name]
             turns: Any = tuple(map(tuple, stance.turns))
-            wanted = np.array(joints_of(turns, now.table.singles[row][1], stance.stretch), float)
+            expected = np.array(joints_of(turns, now.table.singles[row][1], stance.stretch), float)
             frame = stance.carry @ limb.geometry.frame
-            off = np.linalg.norm(applied(frame[None], wanted) - joints[row, : len(wanted)], axis=-1).max()
+            off = np.linalg.norm(applied(frame[None], expected) - joints[row, : len(expected)], axis=-1).max()
             if not off <= SHOWN * sum(limb.geometry.lengths) * np.linalg.norm(frame[:3, 1]):
                 matched.warnings.append(
-                    Refused("IK has not every pose of '{bone}': its joints are elsewhere", bone=last.name)
+                    Message("IK has not every pose of '{bone}': its joints are elsewhere", bone=last.name)
                 )
 
 
@@ -197,7 +197,7 @@ class Aim(NamedTuple):
 
     def warn(self, template: str) -> None:
         """Tell the person something of the limb."""
-        self.matched.warnings.append(Refused(template, bone=self.last.name))
+        self.matched.warnings.append(Message(template, bone=self.last.name))
 
 
 def _match(aim: Aim) -> list[Move]:
@@ -207,21 +207,21 @@ def _match(aim: Aim) -> list[Move]:
     joints = joints_of(turns, aim.now.table.singles[aim.row][1])
     posture, tip = Posture(turns, joints, None), joints[-1]
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
-    ways = [hold(limb.geometry, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
-    held = ways[0] if ways[0].error <= EXACT else min(ways, key=rank)
+    inverses = [inverse_fit(limb.geometry, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
+    inverse = inverses[0] if inverses[0].error <= EXACT else min(inverses, key=rank)
     if plane == "HINGE" and abs(tip[2]) > NEAR * aim.size:
         raise Refused(
             "'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=aim.last.name
         )
-    if held.error > 1.0 and held.off <= SHOWN:
+    if inverse.error > 1.0 and inverse.off <= SHOWN:
         aim.warn("'{bone}' is turned off its hinge: IK turns it back")
-    far = _far(aim, tip)
-    target = tuple(far * number for number in tip)
-    _set(aim, "flip", held.side < 0.0)
+    factor = _far(aim, tip)
+    target = tuple(factor * number for number in tip)
+    _set(aim, "flip", inverse.side < 0.0)
     if has_slider(aim.last, "ankle"):
-        _set(aim, "ankle", held.ankle)
+        _set(aim, "ankle", inverse.ankle)
     moves = [aim.move_to(limb.follow.pairs[0], target)] if aim.moves_controls else []
-    return [*moves, *(_roll(aim, held.swivel, target) if plane == "FREE" else ())]
+    return [*moves, *(_roll(aim, inverse.swivel, target) if plane == "FREE" else ())]
 
 
 def _roll(aim: Aim, roll: float, target: Any) -> list[Move]:
@@ -253,7 +253,7 @@ def is_pole_movable(last: PoseBone) -> bool:
     follow = follow_of(last)
     if follow.pole is None:
         return False
-    of_others = [follow_of(each)[2:] for each in limbs_of(last.id_data) if each != last]
+    of_others = [follow_of(other)[2:] for other in limbs_of(last.id_data) if other != last]
     if follow[2:] in of_others:
         return False
     try:
@@ -267,28 +267,28 @@ def _set(aim: Aim, name: str, value: Any) -> None:
     last: Any = aim.last
     if read_slider(last, name) != value:
         check_undriven(last, name)
-    aim.matched.changes.append(Change.of(last.id_data, last.name, f'["{SLIDER[name].key}"]'))
+    aim.matched.changes.append(Change.of_property(last.id_data, last.name, f'["{SLIDER[name].key}"]'))
     write_slider(last, name, value)
 
 
 def _far(aim: Aim, tip: Any) -> float:
     """How many times as far as the tip of bones that are not stretched the target is, for the limb to leave the tip
     there: with softness, which is `extend_shaped` back, and for the bones to be so many times as long."""
-    _, of, settings = aim.now.table.singles[aim.row]
-    length, total = sqrt(sum(number * number for number in tip)), of.bones.total
-    nearest = max(settings.nearest, of.bones.nearest if of.groups is None else 0.0)
+    _, reference, settings = aim.now.table.singles[aim.row]
+    length, total = sqrt(sum(number * number for number in tip)), reference.bones.total
+    nearest = max(settings.nearest, reference.bones.nearest if reference.groups is None else 0.0)
     farthest = min(settings.farthest, total)
     softness, slack = aim.slider("softness") * total, NEAR * total
-    stretch, by, far = aim.stance.stretch, aim.slider("stretch"), 1.0
-    gap = max(farthest - length, 0.0)
+    stretch, by, factor = aim.stance.stretch, aim.slider("stretch"), 1.0
+    to_farthest = max(farthest - length, 0.0)
     if not nearest - slack <= length <= farthest + slack:
-        far = 1.0  # the knee's limits keep it from there
+        factor = 1.0  # the knee's limits keep it from there
     elif by > 0.0:
-        far = 1.0 + max(stretch - 1.0, 0.0) / by
-    elif gap < softness and length > 0.0:
-        far = (farthest + softness - sqrt(4.0 * softness * gap)) / length
-    if abs(stretch - 1.0) > NEAR and not (by > 0.0 and stretch > 1.0 and gap <= max(softness, slack)):
+        factor = 1.0 + max(stretch - 1.0, 0.0) / by
+    elif to_farthest < softness and length > 0.0:
+        factor = (farthest + softness - sqrt(4.0 * softness * to_farthest)) / length
+    if abs(stretch - 1.0) > NEAR and not (by > 0.0 and stretch > 1.0 and to_farthest <= max(softness, slack)):
         raise Refused(
             "'{bone}' is longer by its scale than IK makes it there: clear its scale, then snap", bone=aim.last.name
         )
-    return max(far, 1.0 + PAST_STRAIGHT) if length > total * (1.0 - PAST_STRAIGHT) else far
+    return max(factor, 1.0 + PAST_STRAIGHT) if length > total * (1.0 - PAST_STRAIGHT) else factor

@@ -18,10 +18,11 @@ from ..limb.sides import axes_kept, keep_side
 from ..limb.storage import align, bones_of_limb, is_limb, make_limb, make_slider, mode_of, segments_of
 from ..limb.tips import foot_of, mark_tip
 from ..limb.whole import wholly
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from . import feet
 from .checking import check
-from .controls import Control, is_control, make_controls, make_empty
+from .control_shapes import SHAPES, Look, shape_name
+from .controls import Control, is_control, make_controls, make_empty, name_of_control
 from .modes import put_on_rig, rebuild_mechanisms
 
 NEAR = 0.01
@@ -60,7 +61,7 @@ class Mirrored(NamedTuple):
     """Rigs with the names of both last bones, and warnings."""
 
     pairs: list[tuple[ArmatureObject, str, str]]
-    warnings: list[Refused]
+    warnings: list[Message]
 
 
 @wholly
@@ -79,12 +80,12 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
                 if images[-1].there and _move(images[-1]):
                     check_apart(pair.ob.pose.bones[pair.other], *images[-1].there)
     settings = [_settings(pair) for pair in pairs]  # of all, before the first is changed: both sides may be mirrored
-    made = _make(context, [image for image in images if image.there is None])
-    images = [image if image.there else image._replace(there=made.pop(0)) for image in images]
+    new_controls = _make(context, [image for image in images if image.there is None])
+    images = [image if image.there else image._replace(there=new_controls.pop(0)) for image in images]
     for pair, its_settings in zip(pairs, settings, strict=True):
         mine = {image.k: image.there for image in images if image.pair == pair}
         _set_up(pair, its_settings, Follow(*(mine.get(0) or (None, "")), *(mine.get(1) or (None, ""))))
-    move(context, [each for image in images if (each := _move(image))])
+    move(context, [image_move for image in images if (image_move := _move(image))])
     for pair, its_settings in zip(pairs, settings, strict=True):
         other = pair.ob.pose.bones[pair.other]
         feet.follow_alike(other, its_settings.foot)
@@ -128,7 +129,7 @@ def _across(last: PoseBone, other: PoseBone) -> Matrix:
     mirrors = [middle @ Matrix.Scale(-1.0, 4, axis) @ middle.inverted() for axis in AXES]
     off = [sum((across @ a - b).length for a, b in zip(one, two, strict=True)) for across in mirrors]
     close = min(off) + NEAR * (one[-1] - one[0]).length
-    return next(across for across, each in zip(mirrors, off, strict=True) if each <= close)
+    return next(across for across, distance in zip(mirrors, off, strict=True) if distance <= close)
 
 
 def _there(pair: Pair, k: int, source: BoneRef) -> BoneRef | None:
@@ -149,8 +150,8 @@ def _there(pair: Pair, k: int, source: BoneRef) -> BoneRef | None:
 
 def _make(context: Context, images: Sequence[Image]) -> list[BoneRef]:
     """Make controls: bones where the original is one, else empties."""
-    made = iter(make_controls(context, [_control(image) for image in images if image.source[1]]))
-    return [next(made) if image.source[1] else make_empty(context, _control(image)) for image in images]
+    new_bones = iter(make_controls(context, [_control(image) for image in images if image.source[1]]))
+    return [next(new_bones) if image.source[1] else make_empty(context, _control(image)) for image in images]
 
 
 def _control(image: Image) -> Control:
@@ -163,7 +164,26 @@ def _control(image: Image) -> Control:
         rest, size = pair.across @ bone.matrix_local @ SIDEWAYS, bone.length
     else:
         size = getattr(ob, "empty_display_size", size) / pair.ob.matrix_world.median_scale
-    return Control(rig, pair.other, ("target", "pole")[image.k], rest, size, now.translation, now.to_3x3().normalized())
+    kind = ("target", "pole")[image.k]
+    return Control(
+        ob=rig,
+        last=pair.other,
+        kind=kind,
+        name=other_side(name) if name else name_of_control(other, kind),
+        rest=rest,
+        size=size,
+        look=_look(pair, rig.pose.bones[name], rest) if name else Look("BALL", rest),
+        place=now.translation,
+        turn=now.to_3x3().normalized(),
+    )
+
+
+def _look(pair: Pair, bone: Any, rest: Matrix) -> Look:
+    """How the mirror image of a control is drawn: as that one is, on the other side."""
+    shape = next((kind for kind in SHAPES if bone.custom_shape and bone.custom_shape.name == shape_name(kind)), "CUBE")
+    turn = bone.custom_shape_rotation_euler.to_quaternion()
+    in_bone = Matrix.LocRotScale(bone.custom_shape_translation, turn, bone.custom_shape_scale_xyz)
+    return Look(shape, pair.across @ bone.bone.matrix_local @ in_bone @ SIDEWAYS)
 
 
 def _move(image: Image) -> Move | None:
@@ -176,7 +196,7 @@ def _move(image: Image) -> Move | None:
         return None
     if bone and there[1]:
         to_rig = pair.ob.matrix_world.inverted_safe() @ source[0].matrix_world
-        rest, its_rest = (to_rig @ each.data.bones[name].matrix_local for each, name in (source, there))
+        rest, its_rest = (to_rig @ rig.data.bones[name].matrix_local for rig, name in (source, there))
         matrix = pair.across @ image.matrix @ rest.inverted_safe() @ pair.across @ its_rest
     else:
         matrix = pair.across @ image.matrix @ SIDEWAYS
@@ -192,9 +212,9 @@ def _settings(pair: Pair) -> Settings:
     segments = segments_of(last)
     group = {name: mine[name] for name in (*CHOICES, "tip") if name in mine}
     axis, flat = axes_kept(last)
-    group["bend_axis"] = _turned(pair, last, other, axis)
+    group["bend_axis"] = _axis_on_other(pair, last, other, axis)
     for i, (one, two) in enumerate(zip(bones_of_limb(last), bones_of_limb(other, segments), strict=True)):
-        flat[4 * i + 1 : 4 * i + 4] = _turned(pair, one, two, flat[4 * i + 1 : 4 * i + 4]) if flat else ()
+        flat[4 * i + 1 : 4 * i + 4] = _axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]) if flat else ()
     if flat:
         group["reference_rotations"] = flat
     sliders = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
@@ -231,8 +251,8 @@ def _set_up(pair: Pair, settings: Settings, follow: Follow) -> None:
     align(other)
 
 
-def _turned(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:
+def _axis_on_other(pair: Pair, one: PoseBone, two: PoseBone, axis: Any) -> list[float]:
     """The mirror image of an axis that something turns about, from one bone's own axes to another's."""
     of_one, of_two = (bone.bone.matrix_local.to_3x3() for bone in (one, two))
-    turned: Any = of_two.transposed() @ -(pair.across.to_3x3() @ (of_one @ Vector(axis)))
-    return [*turned]
+    axis_across: Any = of_two.transposed() @ -(pair.across.to_3x3() @ (of_one @ Vector(axis)))
+    return [*axis_across]

@@ -11,7 +11,7 @@ from ..limb.follow import follow_of
 from ..limb.storage import bones_of_limb, by_rig, check_whole, is_on_rig, limbs_of
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.whole import wholly
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from ..mechanism import build
 from ..mechanism.checking import problem_of
 from ..mechanism.spec import differs, spec_of
@@ -40,16 +40,18 @@ def _build(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> lis
     specs = [spec_of(last) for last in lasts]
     build.build(context, [(last.id_data, spec, follow_of(last)) for last, spec in zip(lasts, specs, strict=True)])
     now = [spec_of(ob.pose.bones[name]) for ob, name in named]
-    return [each for each, before, after in zip(named, specs, now, strict=True) if differs(before, after)]
+    return [
+        rig_and_name for rig_and_name, before, after in zip(named, specs, now, strict=True) if differs(before, after)
+    ]
 
 
-def put_on_rig(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> list[Refused]:
+def put_on_rig(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> list[Message]:
     """Give limbs that were just made, by rig and last bone's name, a mechanism; where that can't be, they stay live,
     and a warning says why."""
     try:
         to_rig(context, [ob.pose.bones[name] for ob, name in named])
     except Refused as why:
-        return [Refused("The limb is Live for now: {why}", why=why.translated)]
+        return [Message("The limb is Live for now: {why}", why=why.message.translated)]
     return []
 
 

@@ -17,7 +17,7 @@ from ..blender.animation import set_at, value_at
 from ..blender.changes import full_path
 from ..blender.stepping import stepping, times_of
 from ..blender.types import scene_of
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from .matching import Matched
 from .thinning import Thinned, thinned
 
@@ -36,7 +36,7 @@ class Channel(NamedTuple):
     bone: str
 
     @classmethod
-    def of(cls, ob: Any, bone: str, path: str) -> Channel:
+    def of_bone(cls, ob: Any, bone: str, path: str) -> Channel:
         """A property of a bone, or of an object if no bone is named."""
         return cls(ob, full_path(bone, path), bone)
 
@@ -59,27 +59,33 @@ def fit_over_frames(
     tolerance: float = 0.0,
     progress: Progress | None = None,
     stays: bool = False,
-) -> list[Refused]:
+    keeps_others: bool = False,
+) -> list[Message]:
     """Take a step in each of these frames, and key what it changed in any; then this frame shows what the keys say, or
     ``stays`` as it is. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of their limb.
-    Returns warnings. Raises `Refused`, and then nothing has changed."""
-    channels = [*dict.fromkeys(channel for part in parts for channel in part.channels)]
+    With ``keeps_others``, frames before and after these, which follow each other, stay as they are. Returns
+    warnings. Raises `Refused`, and then nothing has changed."""
+    channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     for ob in dict.fromkeys(channel.object for channel in channels):
         check_keys(ob)
     values, warnings = _sampled(context, frames, channels, parts, step, progress)
     times = times_of(scene_of(context), frames)
     writers: dict[Any, ActionWriter] = {}
-    written: set[Channel] = set()
-    for part in parts:
-        of_part = {each: values[each] for each in part.channels if each in values and each not in written}
+    channels_written: set[Channel] = set()
+    for keyed_part in parts:
+        of_part = {
+            channel: values[channel]
+            for channel in keyed_part.channels
+            if channel in values and channel not in channels_written
+        }
         if of_part:
-            thin = thinned(of_part, times, part.points, tolerance)
+            thin = thinned(of_part, times, keyed_part.points, tolerance)
             for channel, rows in of_part.items():
                 writer = writers.get(channel.object)
                 if writer is None:
                     writer = writers[channel.object] = ActionWriter(context, channel.object)
-                _write(writer, channel, times, rows, thin)
-            written.update(of_part)
+                _write(writer, channel, times, rows, thin, keeps_others)
+            channels_written.update(of_part)
     for writer in writers.values():
         (writer.restore if stays else writer.show)(context)
     return warnings
@@ -92,31 +98,31 @@ def _sampled(
     parts: Sequence[Part],
     step: Callable[[int], Matched],
     progress: Progress | None,
-) -> tuple[dict[Channel, Array], list[Refused]]:
+) -> tuple[dict[Channel, Array], list[Message]]:
     """The values over frames (frames, numbers) of those channels that steps change in any frame, and warnings."""
     start = {channel: value_at(channel.object, channel.path) for channel in channels}
     rows: dict[Channel, list[Any]] = {channel: [] for channel in channels}
     changed: set[Channel] = set()
-    warnings: dict[str, Refused] = {}
+    warnings: dict[str, Message] = {}
     try:
         with stepping(context) as show_frame:
             for i, frame in enumerate(frames):
                 show_frame(frame)
                 before = {channel: value_at(channel.object, channel.path) for channel in channels}
-                warnings |= {str(each): each for each in step(i).warnings}
+                warnings |= {str(message): message for message in step(i).warnings}
                 for channel, was in before.items():
                     now = value_at(channel.object, channel.path)
                     rows[channel].append(now)
                     if not np.allclose(now, was, rtol=UNCHANGED, atol=UNCHANGED):
                         changed.add(channel)
-                for part in parts:
-                    part.record()
+                for keyed_part in parts:
+                    keyed_part.record()
                 if progress:
                     progress((i + 1) / len(frames))
     finally:
         for channel, value in start.items():  # what has keys as well: it may be posed without them
             set_at(channel.object, channel.path, value)
-    return {each: _array(rows[each]) for each in channels if each in changed}, [*warnings.values()]
+    return {channel: _array(rows[channel]) for channel in channels if channel in changed}, [*warnings.values()]
 
 
 def _array(rows: list[Any]) -> Array:
@@ -124,12 +130,14 @@ def _array(rows: list[Any]) -> Array:
     return np.array(rows, kind).reshape(len(rows), -1)
 
 
-def _write(writer: ActionWriter, channel: Channel, times: Array, rows: Array, thin: Thinned) -> None:
+def _write(
+    writer: ActionWriter, channel: Channel, times: Array, rows: Array, thin: Thinned, keeps_others: bool
+) -> None:
     which, slopes = thin.which, thin.slopes.get(channel)
     if rows.dtype == bool:
-        writer.write(channel.path, times[which], rows[which].astype(float), is_stepped=True)
+        writer.write(channel.path, times[which], rows[which].astype(float), None, keeps_others, is_stepped=True)
     else:
-        writer.write(channel.path, times[which], rows[which], None if slopes is None else slopes[which])
+        writer.write(channel.path, times[which], rows[which], None if slopes is None else slopes[which], keeps_others)
 
 
 def check_keys(ob: Any) -> None:

@@ -66,7 +66,7 @@ def _turn_about_length(bone: Any, channel: str) -> tuple[str, float, dict[str, i
 def _swivel_of(last: PoseBone, constraint: Any) -> float:
     """What a constraint's pole angle is as a swivel: its pole is where an axis across the first bone points, ours where
     the knee does."""
-    shape = rest_geometry_of(last)
-    x, _, z = (shape.frame[:3, :3].T @ shape.reference[0][:3, axis] for axis in range(3))
+    geometry = rest_geometry_of(last)
+    x, _, z = (geometry.frame[:3, :3].T @ geometry.reference[0][:3, axis] for axis in range(3))
     aside = x * cos(constraint.pole_angle) + z * sin(constraint.pole_angle)
     return -atan2(aside[2], -aside[0]) if np.hypot(aside[0], aside[2]) > STILL else 0.0

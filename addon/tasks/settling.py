@@ -50,11 +50,11 @@ class Stand(NamedTuple):
 
 def solved(context: Context, lasts: Sequence[PoseBone]) -> list[Stand]:
     """Where the solver has the knees of limbs now."""
-    found = []
+    stands = []
     for ob, limbs in by_rig(lasts).items():
         joints = measure(limbs_now(ob, limbs, context.evaluated_depsgraph_get())).joints
-        found += [Stand(ob, last.name, joints[row, : len(segments_of(last)) - 1]) for row, last in enumerate(limbs)]
-    return found
+        stands += [Stand(ob, last.name, joints[row, : len(segments_of(last)) - 1]) for row, last in enumerate(limbs)]
+    return stands
 
 
 def shown(context: Context, last: PoseBone, segments: tuple[int, ...]) -> Stand:
@@ -69,18 +69,18 @@ def settle(context: Context, stands: Sequence[Stand], is_shown: bool = False) ->
     """Move the targets of limbs that were made for them, for the knees to stand so: as the solver has them, or as they
     are shown."""
     for _ in range(PASSES):
-        nudges = [each for each in _nudges(context, stands, is_shown) if each.error > CLOSE]
+        nudges = [nudge for nudge in _nudges(context, stands, is_shown) if nudge.error > CLOSE]
         if not nudges:
             return
-        for each in nudges:
-            _put(each.owner, each.was + each.by)
+        for nudge in nudges:
+            _put(nudge.owner, nudge.was + nudge.by)
         view_layer_of(context).update()
-        errors = {each.owner: each.error for each in _nudges(context, stands, is_shown)}
-        worse = [each for each in nudges if errors.get(each.owner, 0.0) >= each.error]
-        for each in worse:
-            _put(each.owner, each.was)
+        errors = {nudge.owner: nudge.error for nudge in _nudges(context, stands, is_shown)}
+        worse = [nudge for nudge in nudges if errors.get(nudge.owner, 0.0) >= nudge.error]
+        for nudge in worse:
+            _put(nudge.owner, nudge.was)
         view_layer_of(context).update()
-        stands = [each for each in stands if each[:2] not in {each.limb for each in worse}]
+        stands = [stand for stand in stands if stand[:2] not in {stand.limb for stand in worse}]
 
 
 class _Nudge(NamedTuple):
@@ -94,17 +94,17 @@ class _Nudge(NamedTuple):
 
 
 def _nudges(context: Context, stands: Sequence[Stand], is_shown: bool) -> Iterator[_Nudge]:
-    wanted = {each[:2]: each.knees for each in stands}
-    for ob, limbs in by_rig([each.ob.pose.bones[each.name] for each in stands]).items():
+    knees_of = {stand[:2]: stand.knees for stand in stands}
+    for ob, limbs in by_rig([stand.ob.pose.bones[stand.name] for stand in stands]).items():
         now = limbs_now(ob, limbs, context.evaluated_depsgraph_get())
         measured, slopes = measure(now), _slopes(now)
         for row, last in enumerate(limbs):
-            owner, knees = _owner(last), wanted[ob, last.name]
-            seen = measured.joints[row, : len(knees)]
+            owner, knees = _owner(last), knees_of[ob, last.name]
+            knees_now = measured.joints[row, : len(knees)]
             if is_shown:
-                seen = (now.world @ now.poses[now.table.bones[row, 1 : len(knees) + 1]])[:, :3, 3]
+                knees_now = (now.world @ now.poses[now.table.bones[row, 1 : len(knees) + 1]])[:, :3, 3]
             slope = slopes[row, : len(knees)]
-            off, steep = knees - seen, float((slope * slope).sum())
+            off, steep = knees - knees_now, float((slope * slope).sum())
             if owner is None or not steep > STEEP * STEEP:
                 continue
             by = float((slope * off).sum()) / steep * now.target[row]
@@ -117,7 +117,7 @@ def _nudges(context: Context, stands: Sequence[Stand], is_shown: bool) -> Iterat
 def _slopes(now: LimbsNow) -> Array:
     """By how much knees move, for each length of the target's distance that it goes on: (n, links, 3), in the world."""
     sides = [now.target, now.target * (1.0 + STEP)]
-    joints = [joints_in(now.table, *solve(now.table, each, now.pole, now.sliders, now.own)[:2]) for each in sides]
+    joints = [joints_in(now.table, *solve(now.table, target, now.pole, now.sliders, now.own)[:2]) for target in sides]
     moved = np.einsum("nij,nkj->nki", now.frames[:, :3, :3], joints[1] - joints[0]) / STEP
     return np.where(np.isfinite(moved), moved, 0.0)
 

@@ -17,7 +17,7 @@ from ..limb.settings import SLIDER
 from ..limb.solving import limbs_now, scaled_bones, scales_of, solve
 from ..limb.storage import bones_of_limb, by_rig, read_slider, write_slider
 from ..limb.whole import wholly
-from ..limb.words import Refused
+from ..limb.words import Message, Refused
 from . import feet
 from .keeping import fit_ik_to_fk
 from .keyed_parts import part_of_fk
@@ -38,11 +38,11 @@ def snap_target(
     frames: Sequence[float] | None = None,
     progress: Progress | None = None,
     tolerance: float = 0.0,
-) -> list[Refused]:
+) -> list[Message]:
     """Move targets and poles, and set flip and swivel, so that IK shows the bones' own pose: here and now, or in each
     of these frames with keys. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of the
     limb. Returns warnings."""
-    check_snap(context, lasts, to_target)
+    check_snap(lasts, to_target)
     if frames is not None:
         return fit_ik_to_fk(context, lasts, frames, tolerance, progress)
     return _snapped_here(context, to_target(context, lasts))
@@ -55,10 +55,10 @@ def snap_fk(
     frames: Sequence[float] | None = None,
     progress: Progress | None = None,
     tolerance: float = 0.0,
-) -> list[Refused]:
+) -> list[Message]:
     """Give the limbs' bones, and the feet that turn with their targets, what IK shows, as their own. Returns
     warnings."""
-    check_snap(context, lasts, to_fk)
+    check_snap(lasts, to_fk)
     if frames is None:
         return _snapped_here(context, to_fk(context, lasts))
     names = [(last.id_data, last.name) for last in lasts]
@@ -66,12 +66,12 @@ def snap_fk(
     return fit_over_frames(context, frames, [part_of_fk(last) for last in lasts], step, tolerance, progress)
 
 
-def _snapped_here(context: Context, matched: Matched) -> list[Refused]:
+def _snapped_here(context: Context, matched: Matched) -> list[Message]:
     key_changes(context, matched.changes)
     return matched.warnings
 
 
-def check_snap(context: Context, lasts: Sequence[PoseBone], snap: Snap) -> None:
+def check_snap(lasts: Sequence[PoseBone], snap: Snap) -> None:
     """Refuse what can't be snapped."""
     for last in lasts:
         if slider := rig_slider(last):
@@ -100,24 +100,24 @@ def to_fk(context: Context, lasts: Sequence[PoseBone]) -> Matched:
     """Give the bones, and the feet that turn with targets, the solved rotations as their own in this frame, without
     keys."""
     snapped = Matched([], [])
-    turned = feet.turns_of_feet(context, lasts)
+    foot_turns = feet.turns_of_feet(context, lasts)
     for ob, limbs in by_rig(lasts).items():
         now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)
-        found = solve(now.table, now.target, now.pole, now.sliders, now.own)
+        solution = solve(now.table, now.target, now.pole, now.sliders, now.own)
         for row, last in enumerate(limbs):
             for bone in scaled_bones(last):
-                snapped.changes.append(Change.of(ob, bone.name, "scale"))
-                bone.scale = scales_of(now.table.limbs[row], float(found.stretch[row]))
+                snapped.changes.append(Change.of_property(ob, bone.name, "scale"))
+                bone.scale = scales_of(now.table.limbs[row], float(solution.stretch[row]))
             for k, bone in enumerate(bones_of_limb(last)):
-                _turn(snapped, bone, tuple(found.turns[row, k]))
-    for foot, turn in turned:
+                _turn(snapped, bone, tuple(solution.turns[row, k]))
+    for foot, turn in foot_turns:
         _turn(snapped, foot, turn)
     view_layer_of(context).update()
     return snapped
 
 
 def _turn(snapped: Matched, bone: PoseBone, turn: Any) -> None:
-    snapped.changes.append(Change.of(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)))
+    snapped.changes.append(Change.of_property(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)))
     set_turn(bone, turn)
     tag(bone)
 
@@ -130,7 +130,7 @@ class Switched(NamedTuple):
 
     to: str
     select: list[tuple[Any, str]]
-    warnings: list[Refused]
+    warnings: list[Message]
 
 
 @wholly
@@ -140,8 +140,8 @@ def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, i
     if to is None:
         to = "FK" if lasts and read_slider(lasts[0], "influence") > 0.5 else "IK"
     snap: Snap = to_fk if to == "FK" else to_target
-    check_snap(context, lasts, snap)
-    switched = [Change.of(last.id_data, last.name, f'["{SLIDER["influence"].key}"]') for last in lasts]
+    check_snap(lasts, snap)
+    switched = [Change.of_property(last.id_data, last.name, f'["{SLIDER["influence"].key}"]') for last in lasts]
     changes, warnings = snap(context, lasts)
     for last in lasts:
         write_slider(last, "influence", to == "IK")

@@ -47,18 +47,24 @@ class Status(NamedTuple):
     is_ik: bool = True
 
     @property
+    def is_eased(self) -> bool:
+        """Whether softness keeps the tip off a target in reach."""
+        return self.template == EASED
+
+    @property
     def message(self) -> str:
         """The sentence in English, with distances in scene units."""
-        values = {name: f"{each:.3g}" if isinstance(each, float) else each for name, each in self.values.items()}
+        values = {name: f"{value:.3g}" if isinstance(value, float) else value for name, value in self.values.items()}
         return self.template.format(**values)
 
 
+EASED = "Eased, {distance}"
 SENTENCES = {
     Reach.REACHED: "On target",
-    Reach.TOO_FAR: "{distance} short: the target is too far",
-    Reach.TOO_NEAR: "{distance} off: the target is too near",
+    Reach.TOO_FAR: "{distance} too far",
+    Reach.TOO_NEAR: "{distance} too near",
     Reach.LIMITED: "{distance} off: the knee is at its limit",
-    Reach.OFF_PLANE: "The target is {distance} beside the hinge",
+    Reach.OFF_PLANE: "{distance} beside the hinge",
 }
 OFF = "In FK, because Live is off in this scene"
 FOOT_GONE = "The foot or hand below '{bone}' is gone: rebuild the limb"
@@ -94,10 +100,10 @@ def _judged(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph)
     is_off = [not is_live(scene) and mode_of(last) == "LIVE" for last in lasts]
     now.sliders["influence"][is_off] = 0.0
     measured, broken = measure(now), problems_of(lasts)
-    found = [_judge(last, broken[row], measured, row) for row, last in enumerate(lasts)]
+    judged = [_judge(last, broken[row], measured, row) for row, last in enumerate(lasts)]
     return [
-        each._replace(template=OFF) if off and each.reach != Reach.INVALID else each
-        for each, off in zip(found, is_off, strict=True)
+        status._replace(template=OFF) if off and status.reach != Reach.INVALID else status
+        for status, off in zip(judged, is_off, strict=True)
     ]
 
 
@@ -106,7 +112,7 @@ def problem_of(last: PoseBone) -> Status | None:
     try:
         check_whole(last)
     except Refused as why:
-        return _invalid(why.template, **why.values)
+        return _invalid(why.message.template, **why.message.values)
     follow = follow_of(last)
     if is_foot_gone(last):
         return _invalid(FOOT_GONE, bone=last.name)
@@ -125,7 +131,7 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     off = float(np.linalg.norm(measured.tips[row] - measured.joints[row, -1]))
     influence = float(measured.influence[row])
     slack = ROUNDING * float(np.abs(measured.targets[row]).max()) + MISSED * measured.sizes[row]
-    reach = Reach(int(measured.found.reach[row]))
+    reach = Reach(int(measured.solution.reach[row]))
     if not np.isfinite([residual, off]).all():
         return _invalid(SIZELESS, bone=last.name)
     allowed = slack if influence in (0.0, 1.0) else slack + BLENDED * measured.sizes[row]
@@ -141,13 +147,11 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     if influence <= 0.0:
         return Status(reach, residual, "FK", {}, True, False)
     if influence < 1.0:
-        return Status(
-            reach, residual, "{distance} from the target, between FK and IK", {"distance": residual}, False, False
-        )
+        return Status(reach, residual, "Blending, {distance}", {"distance": residual}, False, False)
     if residual <= slack:
         return Status(Reach.REACHED, residual, SENTENCES[Reach.REACHED], {})
     if reach == Reach.REACHED:  # softness keeps it off
-        return Status(reach, residual, "{distance} short: softness eases it", {"distance": residual})
+        return Status(reach, residual, EASED, {"distance": residual})
     return Status(reach, residual, SENTENCES.get(reach, MOVED), {"distance": residual})
 
 

@@ -34,16 +34,16 @@ def thinned(
     choices = [rows for rows in values.values() if rows.dtype == bool]
     turns = np.unique([f for rows in choices for f in np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1))])
     always = np.union1d(turns, turns + 1).astype(int)  # the frame before a choice, and its own
-    slopes = {each: _slopes(rows, times, turns) for each, rows in values.items() if rows.dtype != bool}
-    wanted = points(dict(values))
+    slopes = {channel: _slopes(rows, times, turns) for channel, rows in values.items() if rows.dtype != bool}
+    all_points = points(dict(values))
 
     def errors(which: Array) -> Array:
-        held = which[np.searchsorted(which, np.arange(count), "right") - 1]
+        holding = which[np.searchsorted(which, np.arange(count), "right") - 1]
         guessed = {
-            each: rows[held] if rows.dtype == bool else hermite(times, rows, slopes[each], which)
-            for each, rows in values.items()
+            channel: rows[holding] if rows.dtype == bool else hermite(times, rows, slopes[channel], which)
+            for channel, rows in values.items()
         }
-        off = [np.linalg.norm(a - b, axis=-1) for a, b in zip(points(guessed), wanted, strict=True)]
+        off = [np.linalg.norm(a - b, axis=-1) for a, b in zip(points(guessed), all_points, strict=True)]
         return np.max(off, axis=0)  # type: ignore[no-any-return]
 
     return Thinned(fewest(errors, count, tolerance, always)[0], slopes)

@@ -5,12 +5,26 @@ from functools import partial
 import bpy
 
 from ..blender.handlers import all_or_none
-from . import menus, overlay, panel, preferences, translations
-from .operators import adding, baking, converting, mending, selecting, setting, switching
+from . import dots, features, manual, menus, overlay, panel, preferences, remembering, sections, translations
+from .operators import adding, baking, converting, holding, mending, selecting, setting, switching
 
-WITH_CLASSES = (adding, selecting, setting, switching, mending, converting, baking, menus, panel, preferences)
+WITH_CLASSES = (
+    adding,
+    selecting,
+    setting,
+    switching,
+    holding,
+    mending,
+    converting,
+    baking,
+    menus,
+    features,
+    panel,
+    sections,
+    preferences,
+)
 CLASSES = tuple(cls for room in WITH_CLASSES for cls in room.CLASSES)
-ROOMS = (translations, menus, preferences, overlay)
+ROOMS = (translations, manual, remembering, dots, features, menus, preferences, overlay)
 """What there is to register beside classes."""
 
 

@@ -10,11 +10,12 @@ from bpy.types import Context, Object, PoseBone
 from ..blender.dependencies import BoneRef
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
 from ..limb.follow import Follow, follow_of, read
-from ..limb.storage import chain_bones, check_whole, is_left, limbs_of
+from ..limb.storage import chain_bones, check_whole, is_left, is_limb, limbs_of
 from ..limb.tips import foot_of
 from ..limb.whole import concerned
 from ..limb.words import Refused
 from ..tasks.constraints import candidates, last_of
+from .remembering import Name, active_in, bone_of, name_of, until_rebuilt
 
 
 def limbs_meant(context: Context) -> list[PoseBone]:
@@ -35,13 +36,24 @@ def concerned_in(context: Context) -> list[Object]:
 
 def limb_meant(context: Context) -> PoseBone | None:
     """The last bone of the limb that the active bone or object belongs to."""
+    key = "limb", active_in(context)
+    name = until_rebuilt(key, lambda: _named(_limb_meant(context)))
+    last = bone_of(name) if name else None
+    return last if last is None or is_limb(last) else _limb_meant(context)
+
+
+def _named(last: PoseBone | None) -> Name | None:
+    return name_of(last) if last else None
+
+
+def _limb_meant(context: Context) -> PoseBone | None:
     if context.mode == "OBJECT":
         ob = context.active_object
-        found = _followers(context, [(ob, "")]) if ob else []
+        limbs = _followers(context, [(ob, "")]) if ob else []
     else:
         bone = context.active_pose_bone
-        found = limbs_of_bones(context, [bone]) if bone and is_in_view(context, bone.id_data) else []
-    return found[0] if found else None
+        limbs = limbs_of_bones(context, [bone]) if bone and is_in_view(context, bone.id_data) else []
+    return limbs[0] if limbs else None
 
 
 def limbs_of_bones(context: Context, bones: Sequence[PoseBone]) -> list[PoseBone]:
@@ -50,12 +62,12 @@ def limbs_of_bones(context: Context, bones: Sequence[PoseBone]) -> list[PoseBone
     rigs = dict.fromkeys(bone.id_data for bone in bones)
     limbs = [last for rig in rigs for last in limbs_of(rig)]
     own = {bone: last for last in limbs for bone in chain_bones(last)}
-    found = [own[bone] for bone in bones if bone in own]
-    found = found or _followers(context, [(bone.id_data, bone.name) for bone in bones])
-    found = found or [last for last in limbs if {*bones} & _carriers(last, follow_of(last))]
+    meant = [own[bone] for bone in bones if bone in own]
+    meant = meant or _followers(context, [(bone.id_data, bone.name) for bone in bones])
+    meant = meant or [last for last in limbs if {*bones} & _carriers(last, follow_of(last))]
     near: set[PoseBone | None] = {*bones, *(bone.parent for bone in bones)} - {None}
-    found = found or [last for last in limbs if {foot_of(last), last} & near]
-    return list(dict.fromkeys(found))
+    meant = meant or [last for last in limbs if {foot_of(last), last} & near]
+    return list(dict.fromkeys(meant))
 
 
 def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
@@ -69,28 +81,30 @@ def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
 def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:
     """The last bones of limbs whose IK constraint is gone, and of which bones are a part or the foot."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
-    found = [last for rig in rigs for last in rig.pose.bones if is_left(last)]
-    return [last for last in found if {*bones} & {*chain_bones(last), foot_of(last)}]
+    without_constraint = [last for rig in rigs for last in rig.pose.bones if is_left(last)]
+    return [last for last in without_constraint if {*bones} & {*chain_bones(last), foot_of(last)}]
 
 
 def convertible(bones: Sequence[PoseBone]) -> list[PoseBone]:
     """The bones with IK constraints that could be solved exactly: of these bones or their children, else those whose
     target or pole one of them is, else those whose targets hang on them."""
-    near, all_of = {*bones, *(child for bone in bones for child in children_of(bone))}, {bone.id_data for bone in bones}
-    found = [last for ob in all_of for last in candidates(ob)]
-    goals = {last: [read(each) for each in last.constraints if each.type == "IK"] for last in found}
+    near, rigs = {*bones, *(child for bone in bones for child in children_of(bone))}, {bone.id_data for bone in bones}
+    owners = [owner for rig in rigs for owner in candidates(rig)]
+    follows = {
+        owner: [read(constraint) for constraint in owner.constraints if constraint.type == "IK"] for owner in owners
+    }
     named = {(bone.id_data, bone.name) for bone in bones}
-    followed = [last for last in found if any(named & {*goal.pairs} for goal in goals[last])]
-    hanging = [last for last in found if any({*bones} & _carriers(last, goal) for goal in goals[last])]
-    return [owner for owner in found if {owner, last_of(owner)} & near] or followed or hanging
+    followed = [owner for owner in owners if any(named & {*follow.pairs} for follow in follows[owner])]
+    hanging = [owner for owner in owners if any({*bones} & _carriers(owner, follow) for follow in follows[owner])]
+    return [owner for owner in owners if {owner, last_of(owner)} & near] or followed or hanging
 
 
 def _followers(context: Context, things: Sequence[BoneRef]) -> list[PoseBone]:
     """The limbs in the view layer that follow things."""
-    wanted = {*things}
-    if not wanted:
+    followed = {*things}
+    if not followed:
         return []
-    return [last for last in limbs_in_view(context) if wanted & set(follow_of(last).pairs)]
+    return [last for last in limbs_in_view(context) if followed & set(follow_of(last).pairs)]
 
 
 def limbs_in_view(context: Context) -> list[PoseBone]:
@@ -106,12 +120,12 @@ def is_in_view(context: Context, ob: Object) -> bool:
 
 def selected_limbs(context: Context, with_broken: bool = False) -> list[PoseBone]:
     """What `limbs_meant` gives; refuses where that is none, or one lacks bones, unless ``with_broken``."""
-    found = limbs_meant(context)
-    if not found:
+    lasts = limbs_meant(context)
+    if not lasts:
         raise Refused("Select a limb, its target or its pole")
-    for last in () if with_broken else found:
+    for last in () if with_broken else lasts:
         check_whole(last)
-    return found
+    return lasts
 
 
 def rig_in_view(context: Context) -> Any:

@@ -12,15 +12,18 @@ from ..blender.types import is_armature
 from ..limb.storage import is_converted, mode_of
 from ..tasks.constraints import candidates
 from .finding import limbs_in_view, limbs_meant
-from .operators import adding, baking, converting, setting, switching
+from .operators import adding, baking, converting, holding, setting, switching
 
 
 def applying(context: Context) -> list[Any]:
     """The operators that make sense with what is selected."""
     lasts, ob = limbs_meant(context), context.object
     modes = {mode_of(last) for last in lasts}
-    given: list[tuple[bool, Any]] = [
-        (bool(lasts), (*switching.CLASSES, setting.POSE_OT_planar_ik_flip, adding.POSE_OT_planar_ik_remove)),
+    choices: list[tuple[bool, Any]] = [
+        (
+            bool(lasts),
+            (*switching.CLASSES, *holding.CLASSES, setting.POSE_OT_planar_ik_flip, adding.POSE_OT_planar_ik_remove),
+        ),
         (not lasts and context.mode == "POSE", adding.CLASSES[:1]),
         ("LIVE" in modes, converting.CLASSES[:1]),
         ("RIG" in modes, converting.CLASSES[1:3]),
@@ -28,7 +31,7 @@ def applying(context: Context) -> list[Any]:
         (any(map(is_converted, lasts)), converting.CLASSES[4:]),
         (bool(limbs_in_view(context)), baking.CLASSES),
     ]
-    return [cls for applies, classes in given if applies for cls in classes]
+    return [cls for applies, classes in choices if applies for cls in classes]
 
 
 class VIEW3D_MT_planar_ik_pie(Menu):
@@ -44,8 +47,8 @@ class VIEW3D_MT_planar_ik_pie(Menu):
         pie.operator("pose.planar_ik_snap_fk", icon="SNAP_OFF")
         pie.operator("pose.planar_ik_switch", icon="ARROW_LEFTRIGHT")
         pie.operator("pose.planar_ik_flip", icon="MOD_MIRROR")
-        pie.operator("pose.planar_ik_select", text="Select Target", icon="EMPTY_AXIS").part = "TARGET"
-        pie.operator("pose.planar_ik_select", text="Select FK Bones", icon="BONE_DATA").part = "LIMB"
+        pie.operator("pose.planar_ik_select", text="Select Target", icon="EMPTY_AXIS").role = "TARGET"
+        pie.operator("pose.planar_ik_select", text="Select FK Bones", icon="BONE_DATA").role = "LIMB"
         pie.operator("pose.planar_ik_add", icon="CON_KINEMATIC")
         pie.operator("pose.planar_ik_bake", text="Bake Planar IK…", icon="KEY_HLT")
 

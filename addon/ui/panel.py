@@ -1,145 +1,118 @@
-"""The panel in the sidebar's Item tab, after all others there: on the bones of a limb, its foot, target and pole."""
+"""The panel in the sidebar's Item tab, on the bones of a limb, its foot, target and pole: what it is, how it is, and
+what animates it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import degrees
 from textwrap import wrap
 from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 from bpy.utils import escape_identifier
 
-from ..blender.types import scene_of
-from ..limb.moving import rig_slider
+from ..blender.types import scene_of, takes_bones, view_layer_of
+from ..limb.follow import follow_of
+from ..limb.moving import RigSlider, rig_slider
 from ..limb.settings import SLIDER
-from ..limb.storage import choices_of, has_slider, is_converted, limbs_of, mode_of
+from ..limb.storage import choices_of, has_slider, read_slider
 from ..limb.tips import foot_of
 from ..limb.words import translated_text
 from ..solver.reach import Reach
-from ..tasks.defining import read_followed
 from ..tasks.feet import foot_follows
 from ..tasks.finding import limb_suggested
 from ..tasks.status import Status, status_now
-from .finding import convertible, left_at, limb_meant, rig_in_view
-from .operators.mending import MENDS, mends_for, mends_for_adding
-from .operators.selecting import PARTS, find_parts
+from .dots import dot
+from .features import FEATURES, is_there
+from .finding import convertible, left_at, limb_meant
+from .operators.mending import REPAIRS, repairs_for, repairs_for_adding
+from .operators.selecting import ROLES, refs_of_role
 from .preferences import PLANE
+from .remembering import active_in, name_of, until_posed, until_rebuilt
+from .titles import title_of
 from .units import length_text
 
-ICONS = {
-    Reach.REACHED: "CHECKMARK",
-    Reach.TOO_FAR: "FULLSCREEN_ENTER",
-    Reach.TOO_NEAR: "FULLSCREEN_EXIT",
-    Reach.OFF_PLANE: "ORIENTATION_NORMAL",
-    Reach.LIMITED: "CON_ROTLIMIT",
-    Reach.INVALID: "ERROR",
-}
-LAST = 1000
-"""The place of the panel in its tab: after those of Blender and of rigs."""
+TURNED = 1e-3
+"""From so many radians on, a foot that follows its control was turned by hand."""
 
 
-class _InSidebar:
+class InSidebar:
+    """Where all of the panel is."""
+
     bl_space_type: Any = "VIEW_3D"
     bl_region_type: Any = "UI"
     bl_category: Any = "Item"
 
 
-class _Section(_InSidebar):
-    bl_parent_id: Any = "VIEW3D_PT_planar_ik"
-    bl_options: Any = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return limb_meant(context) is not None
-
-
-class VIEW3D_PT_planar_ik(_InSidebar, Panel):
+class VIEW3D_PT_planar_ik(InSidebar, Panel):
     """The limb that is selected"""
 
     bl_label = "Planar IK"
-    bl_order = LAST
 
     @classmethod
     def poll(cls, context: Context) -> bool:
         """On what belongs to a limb, and on a bone that could be made one."""
         if context.mode not in {"POSE", "OBJECT"}:
             return False
-        bone = context.active_pose_bone if context.mode == "POSE" else None
-        could_be = bone and (left_at([bone]) or limb_suggested(bone) or convertible([bone]))
-        return limb_meant(context) is not None or bool(could_be)
+        return limb_meant(context) is not None or bool(offer_of(context))
 
     def draw(self, context: Context) -> None:
         """From the limb's state to what animates it."""
         layout: Any = self.layout
         last = limb_meant(context)
         if last is None:
-            draw_adding(layout, context)
+            draw_offer(layout, context)
             return
-        status = status_now(context, last)
-        draw_state(layout, context, last, status)
+        draw_title(layout, last)
+        draw_state(layout, context, last, status_in(context, last))
+        draw_foot(layout, context, last)
         draw_parts(layout, last)
         layout.use_property_split = True
-        row = layout.row(align=True)
-        draw_slider(row, last, "influence")
-        draw_switch(row, last)
+        draw_influence(layout, last)
         draw_knee(layout, last)
-        draw_features(layout, last)
+        draw_features(layout, context, last)
 
 
-def draw_adding(layout: Any, context: Context) -> None:
+def offer_of(context: Context) -> str:
+    """What can be done for a bone of no limb: ``LEFT`` removes what is left of one, ``CONVERT`` makes one of a
+    constraint, ``ADD`` a new one; nothing where there is nothing to do."""
+    return until_rebuilt(("offer", active_in(context)), lambda: _offer(context))
+
+
+def _offer(context: Context) -> str:
+    bone = context.active_pose_bone if context.mode == "POSE" else None
+    if bone is None:
+        return ""
+    if left_at([bone]):
+        return "LEFT"
+    return "CONVERT" if convertible([bone]) else "ADD" if limb_suggested(bone) else ""
+
+
+def draw_offer(layout: Any, context: Context) -> None:
     """The button that fits a bone without IK, and what is in its way."""
-    bone = context.active_pose_bone
-    if bone and (left := left_at([bone])):
-        sentence = translated_text(
-            "The IK constraint of '{bone}' was removed: remove what is left of the limb", bone=left[0].name
-        )
-        draw_problem(layout.column(align=True), context, sentence, ["LEFT"])
-    elif bone and convertible([bone]):
+    bone, offer = context.active_pose_bone, offer_of(context)
+    left = left_at([bone]) if bone and offer == "LEFT" else []
+    if left:
+        template = "The IK constraint of '{bone}' was removed: remove what is left of the limb"
+        draw_problem(layout.column(align=True), context, translated_text(template, bone=left[0].name), ["LEFT"])
+    elif offer == "CONVERT":
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
     elif suggestion := limb_suggested(bone):
-        why, mends = mends_for_adding(*suggestion)
-        draw_problem(layout.column(align=True), context, why, mends)
+        why, repairs = repairs_for_adding(*suggestion)
+        draw_problem(layout.column(align=True), context, why, repairs)
         if not why:
             label = translated_text("Add IK to {bone}", bone=suggestion[0].name)
             layout.operator("pose.planar_ik_add", text=label, translate=False)
 
 
-def draw_problem(column: Any, context: Context, sentence: str, mends: Sequence[str]) -> None:
+def draw_problem(column: Any, context: Context, sentence: str, repairs: Sequence[str]) -> None:
     """What is wrong, in lines, and a button for each mend that helps."""
-    for number, chain in enumerate(wrapped(context, sentence)):
-        column.label(text=chain, icon="BLANK1" if number else "ERROR", translate=False)
-    for mend in mends:
-        if mend == "PICK":
-            column.operator("pose.planar_ik_pick", text=MENDS[mend], icon="EYEDROPPER").part = "TARGET"
+    for number, line_of_text in enumerate(wrapped(context, sentence)):
+        column.label(text=line_of_text, icon="BLANK1" if number else "ERROR", translate=False)
+    for repair in repairs:
+        if repair == "PICK":
+            column.operator("pose.planar_ik_pick", text=REPAIRS[repair], icon="EYEDROPPER").role = "TARGET"
         else:
-            column.operator("pose.planar_ik_mend", text=MENDS[mend], icon="TOOL_SETTINGS").way = mend
-
-
-def draw_switch(row: Any, last: PoseBone) -> None:
-    """The button that switches, or the rig's own slider where it has one for this limb."""
-    slider = rig_slider(last)
-    if slider is None:
-        row.operator("pose.planar_ik_switch", text="Switch")
-    else:
-        bone, name = slider
-        row.prop(last.id_data.pose.bones[bone], f'["{escape_identifier(name)}"]', text=name, translate=False)
-
-
-def draw_state(layout: Any, context: Context, last: PoseBone, status: Status) -> None:
-    """The limb's name and its state in words, and what helps where something is wrong."""
-    column = layout.column(align=True)
-    row = column.row()
-    row.label(text=last.name, icon="CON_KINEMATIC", translate=False)
-    values = {
-        name: length_text(scene_of(context), value) if isinstance(value, float) else value
-        for name, value in status.values.items()
-    }
-    sentence = translated_text(status.template, **values)
-    if status.reach == Reach.INVALID:
-        draw_problem(column, context, sentence, mends_for(last, status))
-    else:
-        row.label(text=sentence, icon="BLANK1" if status.is_fk else ICONS[status.reach], translate=False)
+            column.operator("pose.planar_ik_mend", text=REPAIRS[repair], icon="TOOL_SETTINGS").repair = repair
 
 
 def wrapped(context: Context, sentence: str) -> list[str]:
@@ -148,12 +121,82 @@ def wrapped(context: Context, sentence: str) -> list[str]:
     return wrap(sentence, max(20, int((region.width if region else 250) / (7.5 * scale)) - 4))
 
 
+# what it is, and how
+
+
+def draw_title(layout: Any, last: PoseBone) -> None:
+    """What people call the limb; its bone in the tooltip."""
+    row = layout.row()
+    row.alignment = "LEFT"
+    button = row.operator(
+        "pose.planar_ik_select", text=title_of(last), icon="CON_KINEMATIC", emboss=False, translate=False
+    )
+    button.role, button.bone = "LIMB", last.name
+
+
+def status_in(context: Context, last: PoseBone) -> Status:
+    """The status of a limb in a context; of the same pose, it is told once."""
+    key = "status", name_of(last), view_layer_of(context).as_pointer()
+    return until_posed(key, lambda: status_now(context, last))
+
+
+def slider_of_rig(last: PoseBone) -> RigSlider | None:
+    """The slider of the rig's own that switches a limb, if there is one."""
+    return until_rebuilt(("slider", name_of(last)), lambda: rig_slider(last))
+
+
+def draw_state(layout: Any, context: Context, last: PoseBone, status: Status) -> None:
+    """The limb's state on a line of its own: a dot and a few words; what helps where something is wrong."""
+    scene = scene_of(context)
+    values = {
+        name: length_text(scene, value) if isinstance(value, float) else value for name, value in status.values.items()
+    }
+    sentence = translated_text(status.template, **values)
+    slider = slider_of_rig(last)
+    if status.reach == Reach.INVALID:
+        draw_problem(layout.column(align=True), context, sentence, repairs_for(last, status))
+    elif slider and _influence_of(last, slider) <= 0.0:
+        layout.label(text="FK", icon_value=dot("GREY"))
+    else:
+        layout.label(text=sentence, icon_value=dot(colour_of(status)), translate=False)
+
+
+def _influence_of(last: PoseBone, slider: RigSlider) -> float:
+    """How far a rig shows the IK of a limb that it switches itself."""
+    return float(last.id_data.pose.bones[slider.copying].constraints[slider.constraint].influence)
+
+
+def colour_of(status: Status) -> str:
+    """The colour of what a status says: green is on target, amber is off it because somebody wants it so, red short."""
+    if status.reach == Reach.INVALID:
+        return "RED"
+    if status.is_fk:
+        return "GREY"
+    if not status.is_ik or status.is_eased:
+        return "AMBER"
+    return "GREEN" if status.reach == Reach.REACHED else "RED"
+
+
+def draw_foot(layout: Any, context: Context, last: PoseBone) -> None:
+    """On a foot that was turned by hand though it follows: what to turn instead. Rigify's feet follow so, too."""
+    bone, foot = context.active_pose_bone, foot_of(last)
+    if bone is None or bone != foot or not foot_follows(last) or read_slider(last, "influence") <= 0.0:
+        return
+    if abs(bone.matrix_basis.to_quaternion().angle) > TURNED:
+        target, control = follow_of(last).pairs[0]
+        text = translated_text("Turns with its control: turn {name}", name=control or (target.name if target else "-"))
+        layout.label(text=text, icon="INFO", translate=False)
+
+
 def draw_parts(layout: Any, last: PoseBone) -> None:
     """A button for each part, which selects it."""
     row = layout.row(align=True)
-    for part, text, _ in PARTS:
-        if find_parts(last, part):
-            row.operator("pose.planar_ik_select", text=text).part = part
+    for role, text, _ in ROLES:
+        if refs_of_role(last, role):
+            row.operator("pose.planar_ik_select", text=text).role = role
+
+
+# what animates it
 
 
 def draw_slider(layout: Any, last: PoseBone, name: str, text: str | None = None) -> None:
@@ -163,134 +206,53 @@ def draw_slider(layout: Any, last: PoseBone, name: str, text: str | None = None)
         layout.prop(last, f'["{slider.key}"]', text=text or slider.key)
 
 
+def draw_influence(layout: Any, last: PoseBone) -> None:
+    """Influence, and the button that switches; or the rig's own slider where it has one for this limb."""
+    slider = slider_of_rig(last)
+    if slider is None:
+        row = layout.row(align=True)
+        draw_slider(row, last, "influence")
+        row.operator("pose.planar_ik_switch", text="Switch")
+        return
+    column = layout.column()
+    column.use_property_split = False
+    name = follow_of(last).pairs[0][1].replace("_ik", "")
+    text = f"{slider.name.replace('_', '-')} ({name})" if name else slider.name
+    bone = last.id_data.pose.bones[slider.bone]
+    column.prop(bone, f'["{escape_identifier(slider.name)}"]', text=text, slider=True, translate=False)
+
+
 def draw_knee(layout: Any, last: PoseBone) -> None:
     """The plane, and where the knee points in it."""
     plane = choices_of(last)["plane"]
-    row = layout.row(align=True)
+    split = layout.split(factor=0.4)
+    split.alignment = "RIGHT"
+    split.label(text="Knee")
+    row = split.row(align=True)
     for value, label, _ in PLANE[1:]:
         button = row.operator("pose.planar_ik_set", text=label, depress=plane == value)
         button.what, button.plane = "PLANE", value
-    if plane != "HINGE":
-        draw_slider(layout, last, "swivel", "Swivel")
-    draw_slider(layout, last, "ankle", "Ankle")
-    draw_slider(layout, last, "flip", "Flip")
-
-
-def draw_features(layout: Any, last: PoseBone) -> None:
-    """Softness and stretch, or the buttons that switch them on."""
-    missing = []
-    for name, label in (("softness", "Softness"), ("stretch", "Stretch")):
-        if not has_slider(last, name):
-            missing.append((name, label))
-            continue
-        row = layout.row(align=True)
-        draw_slider(row, last, name, label)
-        row.operator("pose.planar_ik_set", text="", icon="X").what = f"DROP_{name.upper()}"
     row = layout.row(align=True)
-    for name, label in missing:
-        row.operator("pose.planar_ik_set", text=label, icon="ADD").what = f"ADD_{name.upper()}"
+    if plane != "HINGE":
+        draw_slider(row, last, "swivel", "Swivel")
+    toggle = row.row(align=True)
+    toggle.use_property_split = plane == "HINGE"
+    if has_slider(last, "flip"):
+        toggle.prop(last, f'["{SLIDER["flip"].key}"]', text="Flip", toggle=plane != "HINGE")
+    draw_slider(layout, last, "ankle", "Ankle")
 
 
-class VIEW3D_PT_planar_ik_tools(_Section, Panel):
-    """What is done with a limb now and then"""
-
-    bl_label = "Tools"
-
-    def draw(self, _context: Context) -> None:
-        """Snap, mirror, bake."""
-        layout: Any = self.layout
-        column = layout.column(align=True)
-        for name, text in (("snap_target", "Snap IK to FK"), ("snap_fk", "Snap FK to IK")):
-            row = column.row(align=True)
-            row.operator(f"pose.planar_ik_{name}", text=text)
-            row.operator(f"pose.planar_ik_{name}", text="", icon="PREVIEW_RANGE").use_range = True
+def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
+    """Softness and stretch, always there: at 0 until they are moved; the X takes them away again."""
+    ob = last.id_data
+    for name, text in FEATURES.items():
         row = layout.row(align=True)
-        row.operator("pose.planar_ik_mirror", text="Mirror")
-        row.operator("pose.planar_ik_bake", text="Bake…")
+        if is_there(last, name):
+            draw_slider(row, last, name, text)
+            row.operator("pose.planar_ik_set", text="", icon="X").what = f"DROP_{name.upper()}"
+        else:
+            row.enabled = takes_bones(ob) and not ob.override_library
+            row.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
 
 
-class VIEW3D_PT_planar_ik_setup(_Section, Panel):
-    """What is set once for a limb"""
-
-    bl_label = "Setup"
-
-    def draw(self, context: Context) -> None:
-        """What it follows, what poses it, its angles, and the way out."""
-        layout: Any = self.layout
-        last = limb_meant(context)
-        if last is None:
-            return
-        choices, mode = choices_of(last), mode_of(last)
-        for text, part, name in (("Target", "TARGET", "target"), ("Pole", "POLE", "pole_target")):
-            followed = read_followed(last, name)
-            bone = read_followed(last, f"{name.removesuffix('target')}subtarget")
-            row = layout.row(align=True)
-            row.label(text=text)
-            label = (bone or followed.name) if followed else "-"
-            row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).part = part
-        if foot_of(last):
-            layout.operator("pose.planar_ik_set", text="Foot Follows", depress=foot_follows(last)).what = "FOOT"
-        angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
-        row = layout.row(align=True)
-        row.label(text="Knee Limits")
-        row.operator("pose.planar_ik_set", text=angles, translate=False).what = "LIMITS"
-        if has_slider(last, "stretch"):
-            row = layout.row(align=True)
-            row.label(text="Stretch Limit")
-            row.operator("pose.planar_ik_set", text=f"{choices['stretch_max']:.2f}").what = "STRETCH"
-        row = layout.row(align=True)
-        row.operator("pose.planar_ik_to_rig", text="Rig", depress=mode == "RIG")
-        row.operator("pose.planar_ik_to_live", text="Live", depress=mode == "LIVE")
-        if mode == "RIG":
-            layout.operator("pose.planar_ik_rebuild")
-        if is_converted(last):
-            layout.operator("pose.planar_ik_unconvert")
-        layout.operator("pose.planar_ik_remove", text="Remove")
-        if mode == "LIVE":
-            layout.prop(scene_of(context).planar_ik, "live")  # type: ignore[attr-defined]
-
-
-class VIEW3D_PT_planar_ik_all(_Section, Panel):
-    """All limbs of the rig"""
-
-    bl_label = "All Limbs"
-
-    def draw(self, context: Context) -> None:
-        """A row for each, which selects its target."""
-        layout: Any = self.layout
-        ob = rig_in_view(context)
-        column = layout.column(align=True)
-        for last in limbs_of(ob) if ob else ():
-            row = column.row(align=True)
-            button = row.operator("pose.planar_ik_select", text=last.name, translate=False, emboss=False)
-            button.part, button.bone = "TARGET", last.name
-            row.prop(last, f'["{SLIDER["influence"].key}"]', text="")
-
-
-class VIEW3D_PT_planar_ik_overlay(Panel):
-    """In the overlays popover, below Blender's own"""
-
-    bl_label = "Planar IK"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "HEADER"
-    bl_parent_id = "VIEW3D_PT_overlay"
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Where limbs can be seen."""
-        return context.mode in {"POSE", "OBJECT"}
-
-    def draw(self, context: Context) -> None:
-        """Two checkboxes."""
-        row: Any = self.layout.row()  # type: ignore[union-attr]
-        for name in ("show_overlay", "show_reach"):
-            row.prop(scene_of(context).planar_ik, name)  # type: ignore[attr-defined]
-
-
-CLASSES = (
-    VIEW3D_PT_planar_ik,
-    VIEW3D_PT_planar_ik_tools,
-    VIEW3D_PT_planar_ik_setup,
-    VIEW3D_PT_planar_ik_all,
-    VIEW3D_PT_planar_ik_overlay,
-)
+CLASSES = (VIEW3D_PT_planar_ik,)

@@ -16,7 +16,7 @@ PLANE: Any = [
     ("AUTO", "Automatic", "Hinge on a flat rig, else Pole"),
     ("FREE", "Free", "The knee swings along with the target; Swivel turns it"),
     ("POLE", "Pole", "The knee points at a pole, which is made if none is selected"),
-    ("HINGE", "Hinge", "The knee bends in the limb's own plane, as its parent carries it"),
+    ("HINGE", "Hinge", "The knee bends in one plane, which turns with the bone above the limb"),
 ]
 KNEE: Any = {"name": "Knee", "description": "What decides where the knee points", "items": PLANE}
 KINDS = [("BONES", "Bones", "Control bones of the rig"), ("EMPTIES", "Empties", "Empties in the active collection")]
@@ -37,7 +37,12 @@ class PlanarIKPreferences(AddonPreferences):
     controls: EnumProperty(**CONTROLS)
     plane: EnumProperty(**KNEE)
     overlay: FloatProperty(
-        name="Overlay", description="How strong its lines are", default=1.0, min=0.0, max=1.0, subtype="FACTOR"
+        name="Overlay",
+        description="How opaque the lines of the overlay are",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
     )
 
     def draw(self, context: Context) -> None:
@@ -49,6 +54,7 @@ class PlanarIKPreferences(AddonPreferences):
         keys: Any = context.window_manager.keyconfigs.user  # type: ignore[union-attr]
         for item in keys.keymaps["Pose"].keymap_items:
             if item.idname == "wm.call_menu_pie" and item.properties.name == PIE:
+                layout.label(text="Pie Menu Key")
                 rna_keymap_ui.draw_kmi([], keys, keys.keymaps["Pose"], item, layout, 0)
 
 

@@ -34,19 +34,19 @@ HEAD = (Vector((0.64, 0.0, 0.12)), Vector((0.30, 0.36, 0.27)))
 
 def legs() -> list[tuple[Leg, list[Vector]]]:
     """The six legs. Neighbours step in turn."""
-    found = []
-    for side, letter in ((1.0, "L"), (-1.0, "R")):
+    legs = []
+    for sign, letter in ((1.0, "L"), (-1.0, "R")):
         for i, (name, x, y, degrees) in enumerate(HIPS):
-            out = Vector((cos(radians(degrees)), side * sin(radians(degrees)), 0.0))
-            joints = [Vector((x, side * y, -0.04))]
+            out = Vector((cos(radians(degrees)), sign * sin(radians(degrees)), 0.0))
+            joints = [Vector((x, sign * y, -0.04))]
             for ahead, up in (COXA, FEMUR, TIBIA):
                 joints.append(joints[-1] + ahead * out + Vector((0.0, 0.0, up)))
-            phase = 0.5 * ((i + (side < 0.0)) % 2)
-            found.append((Leg(f"{name}.{letter}", joints[-1].x, joints[-1].y, phase), joints))
-    return found
+            phase = 0.5 * ((i + (sign < 0.0)) % 2)
+            legs.append((Leg(f"{name}.{letter}", joints[-1].x, joints[-1].y, phase), joints))
+    return legs
 
 
-def _hold(rig: Object, name: str, target: Object) -> None:
+def _attach(rig: Object, name: str, target: Object) -> None:
     """Let a leg follow its target."""
     yaw: Any = rig.pose.bones[f"coxa_{name}"].constraints.new("LOCKED_TRACK")
     yaw.target, yaw.track_axis, yaw.lock_axis = target, "TRACK_Y", "LOCK_Z"
@@ -68,9 +68,9 @@ def _bones(armature: Armature) -> Any:
     body = add_bone(armature, "body", up + Vector((-0.4, 0.0, 0.0)), up + Vector((0.4, 0.0, 0.0)))
     head = add_bone(armature, "head", up + Vector((0.42, 0.0, 0.08)), up + Vector((0.85, 0.0, 0.10)), body)
     add_bone(armature, "tail", up + Vector((-0.1, 0.0, 0.05)), up + Vector((-0.8, 0.0, 0.05)), body)
-    for name, side in (("feeler.L", 1.0), ("feeler.R", -1.0)):
-        start = up + Vector((0.60, 0.09 * side, 0.36))
-        add_bone(armature, name, start, start + Vector((0.12, 0.16 * side, 0.5)), head)
+    for name, sign in (("feeler.L", 1.0), ("feeler.R", -1.0)):
+        start = up + Vector((0.60, 0.09 * sign, 0.36))
+        add_bone(armature, name, start, start + Vector((0.12, 0.16 * sign, 0.5)), head)
     return body
 
 
@@ -78,7 +78,7 @@ CORAL = "Coral", (0.86, 0.11, 0.03), 0.3, 0.0, 0.8
 BLUSH = "Blush", (0.90, 0.28, 0.22), 0.6
 
 
-def _shape() -> Clay:
+def _make_skin() -> Clay:
     clay = Clay()
     _shape_body(clay)
     _shape_head(clay)
@@ -96,35 +96,37 @@ def _shape_body(clay: Clay) -> None:
     clay.ball(middle, (radii.x * 1.006, 0.012, radii.z * 1.012), dark, "tail")
     clay.ball(middle + Vector((0.0, 0.0, -0.06)), (0.645, 0.492, 0.10), cream, "tail")
     for ahead, aside, size in ((0.55, 38, 0.085), (0.05, 52, 0.115), (-0.5, 36, 0.09), (-0.1, 20, 0.06)):
-        for side in (1.0, -1.0):
+        for sign in (1.0, -1.0):
             across = (1.0 - ahead * ahead) ** 0.5
-            way = Vector((ahead, side * across * sin(radians(aside)), across * cos(radians(aside))))
-            turn = along((0.0, 0.0, 0.0), Vector(a / b for a, b in zip(way, radii, strict=True)))
-            clay.ball(middle + way * radii, (size, size, 0.016), cream, "tail", turn)
+            outwards = Vector((ahead, sign * across * sin(radians(aside)), across * cos(radians(aside))))
+            turn = along(
+                (0.0, 0.0, 0.0), Vector(number / radius for number, radius in zip(outwards, radii, strict=True))
+            )
+            clay.ball(middle + outwards * radii, (size, size, 0.016), cream, "tail", turn)
     clay.ball((-0.74, 0.0, 0.03), (0.10, 0.16, 0.12), paint(*LAMP), "tail")
 
 
 def _shape_head(clay: Clay) -> None:
     cream, dark, lamp = paint(*CREAM), paint(*DARK), paint(*LAMP)
     clay.ball(HEAD[0], HEAD[1], cream, "head")
-    for side in (1.0, -1.0):
-        eye = Vector((0.76, 0.175 * side, 0.235))
+    for sign in (1.0, -1.0):
+        eye = Vector((0.76, 0.175 * sign, 0.235))
         clay.ball(eye, (0.165, 0.165, 0.175), paint(*WHITE), "head")
-        look = Vector((0.93, 0.16 * side, 0.08)).normalized()
-        clay.ball(eye + 0.118 * look, (0.098, 0.098, 0.060), paint(*PUPIL), "head", along((0.0, 0.0, 0.0), look))
-        clay.ball(eye + 0.165 * look + Vector((0.0, -0.035, 0.045)), (0.024, 0.024, 0.024), paint(*SPARK), "head")
-        clay.ball((0.85, 0.235 * side, 0.045), (0.045, 0.055, 0.04), paint(*BLUSH), "head")
-        root = Vector((0.60, 0.09 * side, 0.36))
-        joint, end = root + Vector((0.02, 0.05 * side, 0.26)), root + Vector((0.14, 0.16 * side, 0.46))
-        feeler = "feeler.L" if side > 0 else "feeler.R"
+        gaze = Vector((0.93, 0.16 * sign, 0.08)).normalized()
+        clay.ball(eye + 0.118 * gaze, (0.098, 0.098, 0.060), paint(*PUPIL), "head", along((0.0, 0.0, 0.0), gaze))
+        clay.ball(eye + 0.165 * gaze + Vector((0.0, -0.035, 0.045)), (0.024, 0.024, 0.024), paint(*SPARK), "head")
+        clay.ball((0.85, 0.235 * sign, 0.045), (0.045, 0.055, 0.04), paint(*BLUSH), "head")
+        root = Vector((0.60, 0.09 * sign, 0.36))
+        joint, end = root + Vector((0.02, 0.05 * sign, 0.26)), root + Vector((0.14, 0.16 * sign, 0.46))
+        feeler = "feeler.L" if sign > 0 else "feeler.R"
         clay.limb(root, joint, (0.024, 0.018), dark, feeler)
         clay.limb(joint, end, (0.018, 0.014), dark, feeler)
         clay.ball(end, (0.058, 0.058, 0.058), lamp, feeler)
     smile = []
     for t in (-1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1):
         aside, down = 0.13 * t / HEAD[1].y, (0.05 * t * t - 0.085) / HEAD[1].z
-        way = Vector(((1.0 - aside * aside - down * down) ** 0.5, aside, down))
-        smile.append(HEAD[0] + way * HEAD[1])
+        outwards = Vector(((1.0 - aside * aside - down * down) ** 0.5, aside, down))
+        smile.append(HEAD[0] + outwards * HEAD[1])
     for start, end in pairwise(smile):
         clay.limb(start, end, (0.014, 0.014), dark, "head")
 
@@ -147,4 +149,13 @@ def _shape_leg(clay: Clay, name: str, hip: Vector, shoulder: Vector, knee: Vecto
     clay.band(knee + 0.74 * shin, shin, (0.076, 0.02), brass, f"tibia_{name}")
 
 
-BEETLE = Creature("Beetle", RIDE, ("coxa", "femur", "tibia"), legs(), _bones, _shape, _hold, _fidget)
+BEETLE = Creature(
+    name="Beetle",
+    ride=RIDE,
+    parts=("coxa", "femur", "tibia"),
+    legs=legs(),
+    bones=_bones,
+    make_skin=_make_skin,
+    attach=_attach,
+    fidget=_fidget,
+)

@@ -26,11 +26,11 @@ TEAL = "Teal", (0.015, 0.27, 0.33), 0.3, 0.0, 0.8
 
 def legs() -> list[tuple[Leg, list[Vector]]]:
     """Both legs."""
-    ways = (Leg("L", LEG[3][0], 0.19, 0.75), Leg("R", LEG[3][0], -0.19, 0.25))
-    return [(leg, [Vector((x, leg.y, z)) for x, z in LEG]) for leg in ways]
+    both = (Leg("L", LEG[3][0], 0.19, 0.75), Leg("R", LEG[3][0], -0.19, 0.25))
+    return [(leg, [Vector((x, leg.y, z)) for x, z in LEG]) for leg in both]
 
 
-def _hold(rig: Object, name: str, target: Object) -> None:
+def _attach(rig: Object, name: str, target: Object) -> None:
     """Let a leg follow its target, and its toes turn with it."""
     ik = rig.pose.bones[f"metatarsal_{name}"].planar_ik
     ik.chain_count, ik.target, ik.plane = 3, target, "FREE"
@@ -41,9 +41,9 @@ def _hold(rig: Object, name: str, target: Object) -> None:
 def _fidget(rig: Object, frame: int) -> None:
     """Let the neck thrust at each step, and the head look ahead all the same."""
     step, bones = 4.0 * pi * frame / 22.0, rig.pose.bones
-    nod, look = 0.10 * sin(step + 0.8), 0.30 * sin(0.06 * frame + 0.6)
+    nod, gaze = 0.10 * sin(step + 0.8), 0.30 * sin(0.06 * frame + 0.6)
     bones["neck"].rotation_euler = (nod, 0.0, 0.0)
-    bones["head"].rotation_euler = (-nod, 0.0, look - 0.25)
+    bones["head"].rotation_euler = (-nod, 0.0, gaze - 0.25)
     bones["tail"].rotation_euler = (0.08 * sin(step), 0.0, 0.10 * sin(step / 2.0))
 
 
@@ -56,7 +56,7 @@ def _bones(armature: Armature) -> Any:
     return body
 
 
-def _shape() -> Clay:
+def _make_skin() -> Clay:
     clay, teal, cream, dark = Clay(), paint(*TEAL), paint(*CREAM), paint(*DARK)
     tilt = Matrix.Rotation(-0.22, 4, "Y")
     clay.ball((0.0, 0.0, 0.12), (0.42, 0.245, 0.25), teal, "body", tilt)
@@ -78,12 +78,12 @@ def _shape_head(clay: Clay) -> None:
     clay.ball(middle, (0.19, 0.165, 0.16), paint(*TEAL), "head")
     beak = middle + Vector((0.15, 0.0, -0.03)), middle + Vector((0.42, 0.0, -0.09))
     clay.limb(*beak, (0.062, 0.014), paint(*LAMP), "head")
-    for side in (1.0, -1.0):
-        eye = middle + Vector((0.085, 0.095 * side, 0.06))
-        look = Vector((0.8, 0.52 * side, 0.1)).normalized()
+    for sign in (1.0, -1.0):
+        eye = middle + Vector((0.085, 0.095 * sign, 0.06))
+        gaze = Vector((0.8, 0.52 * sign, 0.1)).normalized()
         clay.ball(eye, (0.092, 0.092, 0.097), paint(*WHITE), "head")
-        clay.ball(eye + 0.064 * look, (0.056, 0.056, 0.036), paint(*PUPIL), "head", along((0.0, 0.0, 0.0), look))
-        clay.ball(eye + 0.092 * look + Vector((0.0, -0.02, 0.026)), (0.014, 0.014, 0.014), paint(*SPARK), "head")
+        clay.ball(eye + 0.064 * gaze, (0.056, 0.056, 0.036), paint(*PUPIL), "head", along((0.0, 0.0, 0.0), gaze))
+        clay.ball(eye + 0.092 * gaze + Vector((0.0, -0.02, 0.026)), (0.014, 0.014, 0.014), paint(*SPARK), "head")
     for i in range(3):
         start = middle + Vector((-0.03 - 0.05 * i, 0.0, 0.13 - 0.02 * i))
         clay.limb(start, start + Vector((-0.07 - 0.05 * i, 0.0, 0.17 - 0.05 * i)), (0.02, 0.03), paint(*LAMP), "head")
@@ -107,4 +107,13 @@ def _shape_leg(clay: Clay, name: str, hip: Vector, knee: Vector, hock: Vector, t
         clay.limb(root, tip + Vector((ahead, aside, 0.028)), (0.034, 0.028), paint(*RUBBER), f"toes_{name}")
 
 
-BIRD = Creature("Bird", RIDE, ("thigh", "shin", "metatarsal", "toes"), legs(), _bones, _shape, _hold, _fidget)
+BIRD = Creature(
+    name="Bird",
+    ride=RIDE,
+    parts=("thigh", "shin", "metatarsal", "toes"),
+    legs=legs(),
+    bones=_bones,
+    make_skin=_make_skin,
+    attach=_attach,
+    fidget=_fidget,
+)

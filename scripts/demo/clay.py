@@ -101,9 +101,9 @@ def paint(
     name: str, colour: Colour, rough: float = 0.5, metal: float = 0.0, coat: float = 0.0, glow: float = 0.0
 ) -> Any:
     """A plain surface; ``coat`` is a layer of clear varnish, ``glow`` how strongly it shines."""
-    found = bpy.data.materials.get(name)
-    if found:
-        return found
+    material = bpy.data.materials.get(name)
+    if material:
+        return material
     material = bpy.data.materials.new(name)
     material.cycles.emission_sampling = "NONE"  # Small lamps light nothing, and looking for them doubles the time.
     material.use_nodes = True

@@ -24,8 +24,8 @@ class Creature(NamedTuple):
     parts: tuple[str, ...]
     legs: list[tuple[Leg, list[Vector]]]
     bones: Callable[[Armature], Any]
-    shape: Callable[[], Clay]
-    hold: Callable[[Object, str, Object], None]
+    make_skin: Callable[[], Clay]
+    attach: Callable[[Object, str, Object], None]
     fidget: Callable[[Object, int], None]
 
 
@@ -39,11 +39,11 @@ def build(kind: Creature, collection: Collection) -> Object:
     up, body = Vector((0.0, 0.0, kind.ride)), kind.bones(armature)
     for leg, joints in kind.legs:
         bone = body
-        for part, (start, end) in zip(kind.parts, pairwise(joints), strict=True):
-            bone = add_bone(armature, f"{part}_{leg.name}", start + up, end + up, bone)
-            bone.use_connect = part != kind.parts[0]
+        for bone_name, (start, end) in zip(kind.parts, pairwise(joints), strict=True):
+            bone = add_bone(armature, f"{bone_name}_{leg.name}", start + up, end + up, bone)
+            bone.use_connect = bone_name != kind.parts[0]
     bpy.ops.object.mode_set(mode="OBJECT")
-    clay = kind.shape()
+    clay = kind.make_skin()
     skin: Any = bpy.data.objects.new(f"{kind.name} Skin", clay.mesh(f"{kind.name} Skin", Matrix.Translation(up)))
     for name, vertices in clay.bones.items():
         skin.vertex_groups.new(name=name).add(vertices, 1.0, "REPLACE")
@@ -68,7 +68,7 @@ def animate(kind: Creature, rig: Object, walk: Walk, frames: range) -> None:
     for leg, target in zip(walk.legs, targets, strict=True):
         target.empty_display_size = 0.08
         rig.users_collection[0].objects.link(target)
-        kind.hold(rig, leg.name, target)
+        kind.attach(rig, leg.name, target)
     body = rig.pose.bones["body"]
     to_bone = body.bone.matrix_local.inverted()
     for frame in frames:

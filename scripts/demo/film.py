@@ -50,21 +50,21 @@ def camera(collection: Collection, ground: Ground, frames: range) -> Any:
     """It keeps ahead of the creatures and slowly comes round them."""
     lens = bpy.data.cameras.new("Camera")
     lens.lens, lens.dof.use_dof, lens.dof.aperture_fstop = 42.0, True, 1.4
-    found = bpy.data.objects.new("Camera", lens)
-    collection.objects.link(found)
+    ob = bpy.data.objects.new("Camera", lens)
+    collection.objects.link(ob)
     for frame in frames:
         share = (frame - frames[0]) / len(frames)
         x, y, _ = track(frame)
         heights = [ground(*track(frame + d)[:2]) for d in range(-30, 31, 6)]
         focus = Vector((x + 0.45, y + 0.5, sum(heights) / len(heights) + 0.82))
         angle = radians(-58.0 + 30.0 * share)
-        found.location = focus + Vector((6.1 * cos(angle), 6.1 * sin(angle), 0.75 - 0.2 * share))
-        found.rotation_euler = (focus - found.location).to_track_quat("-Z", "Y").to_euler()
-        lens.dof.focus_distance = (focus - found.location).length - 0.35
-        found.keyframe_insert("location", frame=frame)
-        found.keyframe_insert("rotation_euler", frame=frame)
+        ob.location = focus + Vector((6.1 * cos(angle), 6.1 * sin(angle), 0.75 - 0.2 * share))
+        ob.rotation_euler = (focus - ob.location).to_track_quat("-Z", "Y").to_euler()
+        lens.dof.focus_distance = (focus - ob.location).length - 0.35
+        ob.keyframe_insert("location", frame=frame)
+        ob.keyframe_insert("rotation_euler", frame=frame)
         lens.keyframe_insert("dof.focus_distance", frame=frame)
-    return found
+    return ob
 
 
 def draw(frames: Sequence[int], folder: Path, film_to: Path, sheet_to: Path) -> None:

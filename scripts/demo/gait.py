@@ -64,8 +64,8 @@ class Walk:
         share = phase / SWING
         start = self.foothold(leg, cycle - 1.0)
         x, y, base = between(start, stand, ease(share))
-        way = [between(start, stand, i / 8) for i in range(1, 8)]
-        lift = max(LIFT, *(self.ground(east, north) - height + 0.14 for east, north, height in way))
+        path = [between(start, stand, i / 8) for i in range(1, 8)]
+        lift = max(LIFT, *(self.ground(east, north) - height + 0.14 for east, north, height in path))
         return (x, y, base + lift * sin(pi * share)), base
 
     def tread(self, leg: Leg, frame: float) -> Point:
@@ -79,8 +79,8 @@ class Walk:
         x, y, z = self.foothold(leg, cycle)
         yaw = self.track((cycle + (SWING + 1.0) / 2 - leg.phase) * PERIOD)[2]
         east, north = 0.1 * cos(yaw), 0.1 * sin(yaw)
-        ahead, left = self.ground(x + east, y + north) - z, self.ground(x - north, y + east) - z
-        return atan(ahead / 0.1), atan(left / 0.1), yaw
+        ahead, aside = self.ground(x + east, y + north) - z, self.ground(x - north, y + east) - z
+        return atan(ahead / 0.1), atan(aside / 0.1), yaw
 
     def foothold(self, leg: Leg, cycle: float) -> Point:
         """Where a foot stands in one period: under its place at rest, halfway through its stand."""
@@ -109,7 +109,7 @@ def track(frame: float) -> tuple[float, float, float]:
 
 def between(start: Point, end: Point, share: float) -> Point:
     """The point so far on the way from one to the other."""
-    x, y, z = (a + (b - a) * share for a, b in zip(start, end, strict=True))
+    x, y, z = (here + (there - here) * share for here, there in zip(start, end, strict=True))
     return x, y, z
 
 

@@ -69,8 +69,8 @@ class Garden:
             y, size = y + self.random.uniform(-1.7, 1.7), self.random.uniform(0.16, 0.36)
             clay = Clay()
             clay.ball((0.0, 0.0, 0.0), (1.0, self.random.uniform(0.7, 1.0), 0.32), stone)
-            way = Vector(self.random.uniform(-2.5, 2.5) for _ in range(3))
-            clay.places = [place * (1.0 + 0.2 * sin(way.dot(place))) for place in clay.places]
+            offset = Vector(self.random.uniform(-2.5, 2.5) for _ in range(3))
+            clay.places = [place * (1.0 + 0.2 * sin(offset.dot(place))) for place in clay.places]
             turn = Matrix.Rotation(self.random.uniform(0, 2 * pi), 4, "Z")
             sunk = Matrix.Translation((x, y, float(relief(x, y)) - 0.1 * size))
             self._lay(clay.mesh("Stone", sunk @ turn @ Matrix.Scale(size, 4)), stone)
@@ -135,8 +135,10 @@ def relief(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     waves = 0.20 * np.sin(0.62 * x + 0.4) * np.cos(0.5 * y + 0.8)
     waves += 0.085 * np.sin(1.45 * x + 0.9 * y) + 0.06 * np.sin(2.3 * x - 1.6 * y + 2.0)
     waves += 0.025 * np.sin(4.9 * x + 3.7 * y)
-    far = np.maximum(0.0, y - 13.0)
-    return waves + 0.012 * far**1.6 * (1.0 + 0.5 * np.sin(0.21 * x + 1.0)) + 0.10 * np.sin(0.33 * x) * np.sin(0.4 * y)
+    beyond = np.maximum(0.0, y - 13.0)
+    return (
+        waves + 0.012 * beyond**1.6 * (1.0 + 0.5 * np.sin(0.21 * x + 1.0)) + 0.10 * np.sin(0.33 * x) * np.sin(0.4 * y)
+    )
 
 
 def mushroom(cap: Material) -> Mesh:

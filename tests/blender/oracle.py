@@ -95,10 +95,13 @@ def starts_of(segments: Any) -> list[int]:
 
 
 def tip_of(last: Any) -> Array:
-    """The head of the bone ``foot`` below a limb, in its last bone's own space; without one, the tail."""
-    feet = [child for child in last.bone.children if child.name.startswith("foot")]
-    if not feet:
+    """The head of the bone that is marked as a limb's foot, in its last bone's own space; of what is no limb, that of
+    the only bone below; else the tail."""
+    below = last.bone.children
+    feet = [child for child in below if "planar_ik_tip" in last.id_data.pose.bones[child.name]]
+    if not feet and ("planar_ik" in last or len(below) != 1):
         return np.array((0.0, last.bone.length, 0.0))
+    feet = feet or below
     return (np.linalg.inv(np.array(last.bone.matrix_local, float)) @ [*feet[0].head_local, 1.0])[:3]
 
 

@@ -310,12 +310,10 @@ STEPS = {
     "rebuild": Step(2, operator("rebuild", True)),
     "plane": Step(3, operator("set", False, what=["PLANE"], plane=["FREE", "POLE", "HINGE"])),
     "limits": Step(1, operator("set", True, what=["LIMITS"], max_angle=[2.0, pi], min_angle=[0.0, 0.4])),
-    "feature": Step(
-        3, operator("set", True, what=["ADD_SOFTNESS", "ADD_STRETCH", "DROP_SOFTNESS", "DROP_STRETCH", "FOOT"])
-    ),
+    "feature": Step(3, operator("set", True, what=["DROP_SOFTNESS", "DROP_STRETCH", "FOOT"])),
     "flip": Step(2, operator("flip", True)),
-    "pick": Step(1, operator("pick", False, part=["TARGET", "POLE"], goal=["\n"])),
-    "mend": Step(2, operator("mend", True, way=["TARGET", "MUTE", "INHERIT_SCALE", "REBUILD"])),
+    "pick": Step(1, operator("pick", False, role=["TARGET", "POLE"], followed=["\n"])),
+    "mend": Step(2, operator("mend", True, repair=["TARGET", "MUTE", "INHERIT_SCALE", "REBUILD"])),
     "switch": Step(5, operator("switch", False, insert_keys=[False, False, True])),
     "snap target": Step(3, operator("snap_target", True)),
     "snap FK": Step(3, operator("snap_fk", False)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
 import pytest
@@ -81,7 +83,7 @@ def over_frames(ob):
 def test_an_animator_poses_keys_and_saves(library, tmp_path):
     (ob,) = overridden(library)
     holds(ob)
-    rigs.put(ob.pose.bones["target_shin.L"], Vector((0.1, -0.1, 0.2)))
+    rigs.put(ob.pose.bones["foot_ik.L"], Vector((0.1, -0.1, 0.2)))
     holds(ob)
     animate(ob)
     before = over_frames(ob)
@@ -112,19 +114,36 @@ def test_bake(addon, library, remove):
     assert np.abs(np.array(after) - np.delete(before, 2, axis=1)).max() < 1e-4
 
 
-@pytest.mark.parametrize("name", ["add", "remove", "to_live", "to_rig", "rebuild", "convert", "unconvert"])
+NEED_BONES: dict[str, dict[str, Any]] = {
+    **{name: {} for name in ("add", "remove", "to_live", "to_rig", "rebuild", "convert", "unconvert")},
+    "set plane": {"what": "PLANE", "plane": "HINGE"},
+    "set limits": {"what": "LIMITS", "max_angle": 2.5},
+    "set stretch limit": {"what": "STRETCH", "stretch_max": 3.0},
+}
+
+
+@pytest.mark.parametrize("name", NEED_BONES)
 def test_what_needs_bones_is_refused(library, name):
     (ob,) = overridden(library)
-    before = rigs.matrices(ob, ob.pose.bones.keys())
+    before, had = rigs.matrices(ob, ob.pose.bones.keys()), properties_of(ob)
     for bone in ("forearm.L", *LIMBS):
         rigs.activate(ob)
         for each in ob.pose.bones:
             rigs.select(each, each.name == bone)
         ob.data.bones.active = ob.data.bones[bone]
         with pytest.raises(RuntimeError):
-            getattr(bpy.ops.pose, f"planar_ik_{name}")()
+            getattr(bpy.ops.pose, f"planar_ik_{name.partition(' ')[0]}")(**NEED_BONES[name])
     assert np.abs(rigs.matrices(ob, ob.pose.bones.keys()) - before).max() < 1e-6
+    assert properties_of(ob) == had
     holds(ob)
+
+
+def properties_of(ob):
+    """The custom properties of a rig's bones, as plain values."""
+    return {
+        bone.name: {key: value.to_dict() if hasattr(value, "to_dict") else value for key, value in bone.items()}
+        for bone in ob.pose.bones
+    }
 
 
 def test_nothing_is_registered_on_bones():

@@ -31,16 +31,24 @@ def test_links_lead_somewhere(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_python_runs(page):
+    """All samples of a page, one after the other: the leg gets IK, and an arm with Blender's own is converted."""
     ob = rigs.biped()
     ob.name = "Rig"
-    bpy.context.collection.objects.link(bpy.data.objects.new("Foot", None))
+    rigs.empty("Foot", (0.1, -0.1, 0.25))
     bpy.ops.object.mode_set(mode="EDIT")
     control = ob.data.edit_bones.new("foot_ik.L")
-    control.head, control.tail = ob.data.edit_bones["shin.L"].tail, ob.data.edit_bones["shin.L"].head
+    control.head, control.tail = (0.1, -0.1, 0.25), (0.1, -0.3, 0.25)
     bpy.ops.object.mode_set(mode="POSE")
+    ik = ob.pose.bones["forearm.L"].constraints.new("IK")
+    ik.target, ik.chain_count = rigs.empty("Hand", (0.5, -0.2, 1.4)), 2
+    for bone in ob.pose.bones:
+        rigs.select(bone, bone.name == "forearm.L")
     samples = re.findall(r"(?s)```python\n(.+?)```", (package.ROOT / page).read_text())
     assert samples
     names = {}
-    exec(compile(samples[0], page, "exec"), names)  # noqa: S102 - it is ours
-    assert ob.pose.bones["shin.L"].planar_ik.enabled
-    assert ob.pose.bones["shin.L"].planar_ik.reach
+    for sample in samples:
+        exec(compile(sample, page, "exec"), names)  # noqa: S102 - it is ours
+    bpy.context.view_layer.update()
+    made = {"shin.L"} | ({"forearm.L"} if any("convert" in sample for sample in samples) else set())
+    assert {bone.name for bone in ob.pose.bones if bone.planar_ik.enabled} == made
+    assert {ob.pose.bones[name].planar_ik.reach for name in made} == {"REACHED"}

@@ -138,19 +138,19 @@ def same(before, after, most=1e-5, but=()):
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("way", ["solved", "played"])
+@pytest.mark.parametrize("method", ["solved", "played"])
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])
-def test_baked(opened, addon, mode, way):
+def test_baked(opened, addon, mode, method):
     before = shown(opened(mode))
-    if way == "played":
+    if method == "played":
         bpy.app.handlers.frame_change_pre.append(somebody)
     try:
         request = addon("bake").Request(lasts_now(), cases.FRAMES, remove=mode == "LIVE")
         report = addon("bake").bake(bpy.context, request)
     finally:
-        if way == "played":
+        if method == "played":
             bpy.app.handlers.frame_change_pre.remove(somebody)
-    assert {limb.way for limb in report.limbs} == {way}
+    assert {limb.method for limb in report.limbs} == {method}
     same(before, shown(lasts_now()), 2e-5, SHEARED if mode == "RIG" else ())
 
 

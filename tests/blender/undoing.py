@@ -14,8 +14,7 @@ import traceback
 import bpy
 
 from scripts import installed
-from tests.blender import rigs
-from tests.blender.live import legs
+from tests.blender import legs, rigs
 
 UNDOS = 200
 
@@ -26,12 +25,12 @@ is shown."""
 
 def make() -> None:
     """A rig that is shown, and those that are not, each with a live limb."""
-    shown = legs.leg("shown").id_data
+    shown = legs.live_leg("shown").id_data
     bpy.data.scenes.new("another scene")
     for where in HIDDEN:
         collection = bpy.data.collections.new(where)
         (bpy.data.scenes.get(where) or bpy.context.scene).collection.children.link(collection)
-        for ob in (legs.leg(where).id_data, share(shown, f"{where}, shared")):
+        for ob in (legs.live_leg(where).id_data, share(shown, f"{where}, shared")):
             for each in (ob, bpy.data.objects[f"target of {ob.name}"]):
                 collection.objects.link(each)
                 bpy.context.scene.collection.objects.unlink(each)
@@ -46,7 +45,7 @@ def share(shown, name):
     for bone, turn in legs.FK.items():
         ob.pose.bones[bone].rotation_quaternion = turn
     limb = ob.pose.bones["lower"].planar_ik
-    limb.target, limb.plane = legs.empty(f"target of {name}", (0.3, 0.5, 0.4)), "FREE"
+    limb.target, limb.plane = rigs.empty(f"target of {name}", (0.3, 0.5, 0.4)), "FREE"
     return ob
 
 

@@ -90,7 +90,7 @@ HOSTILE = [np.nan, np.inf, -np.inf, 1e300, -1e200]
 @pytest.mark.parametrize("count", [3, 30])
 @pytest.mark.parametrize("plane", Plane)
 @pytest.mark.parametrize(
-    "place", ["target", "pole", "own", "lengths", "ways", "first_axes", "reference_rotations", "softness"]
+    "place", ["target", "pole", "own", "lengths", "half_angles", "first_axes", "reference_rotations", "softness"]
 )
 def test_no_row_is_not_a_number(wrong, count, plane, place):
     """What can't be posed is flagged, and leaves the others alone."""

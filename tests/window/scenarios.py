@@ -42,7 +42,7 @@ def adds_and_drags(hand: Hand) -> Iterator[Any]:
     hand.picture("menu")
     yield from hand.keys("RET")
     found |= {"added": joints(), "mode": bpy.context.mode, "selected": selected(), "message": limb().message}
-    yield from hand.move(on_bone(hand, "target_shin.L"))
+    yield from hand.move(on_bone(hand, "foot_ik.L"))
     misses = []
     x, y = hand.mouse
     yield from hand.key("G")
@@ -226,7 +226,7 @@ def renames_and_symmetrizes(hand: Hand) -> Iterator[Any]:
     yield from hand.open_sidebar()
     hand.picture("symmetrized")
     if other.reach == "INVALID":
-        yield from hand.hover_button("bpy.ops.pose.planar_ik_mend(way='REBUILD')", 0.5)
+        yield from hand.hover_button("bpy.ops.pose.planar_ik_mend(repair='REBUILD')", 0.5)
         yield from hand.key("LEFTMOUSE")
         yield
     for name in ("IK foot", "IK knee"):
@@ -256,7 +256,7 @@ def edits_bones_and_rebuilds(hand: Hand) -> Iterator[Any]:
     yield
     found["edited"] = [limb().reach, limb().message]
     hand.picture("edited")
-    yield from hand.hover_button("bpy.ops.pose.planar_ik_mend(way='REBUILD')", 0.5)
+    yield from hand.hover_button("bpy.ops.pose.planar_ik_mend(repair='REBUILD')", 0.5)
     yield from hand.key("LEFTMOUSE")
     yield
     found["rebuilt"] = [limb().reach, missed()]

@@ -6,12 +6,12 @@ from math import pi
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
-from bpy.types import Context, Event
+from bpy.types import Context, Event, PoseBone
 
 from ... import live
 from ...limb.follow import follow_of
 from ...limb.storage import chain_bones
-from ...limb.words import Refused, translated_text
+from ...limb.words import Message, frames_counted, limbs_counted, translated_text
 from ...tasks.adding import KEPT, Request, add
 from ...tasks.choosing import chosen
 from ...tasks.constraints import candidates
@@ -37,6 +37,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
 
     bl_idname = "pose.planar_ik_add"
     bl_label = "Add Planar IK"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     plane: EnumProperty(**KNEE, options={"SKIP_SAVE"})
     controls: EnumProperty(**CONTROLS, options={"SKIP_SAVE"})
@@ -111,9 +112,13 @@ class POSE_OT_planar_ik_add(PoseOperator):
         context.window_manager.popup_menu(draw, title=translated_text("This rig has IK of its own"))  # type: ignore[union-attr]
         return {"CANCELLED"}
 
-    def act(self, context: Context) -> None:
+    def checked(self, context: Context) -> Any:
+        """What IK can be added to, what it is to follow, and what is skipped."""
+        return chosen(context, 0 if self.bones == "AUTO" else int(self.bones))
+
+    def act(self, context: Context, subject: Any) -> None:
         """Add, and go on with the targets."""
-        limbs, goals, skipped = chosen(context, 0 if self.bones == "AUTO" else int(self.bones))
+        limbs, goals, skipped = subject
         target, pole = [*goals, None, None][:2]
         requests = [Request(last, segments, target, pole, self.plane) for last, segments in limbs]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
@@ -122,15 +127,15 @@ class POSE_OT_planar_ik_add(PoseOperator):
         live.refresh(context)
         lasts = added.lasts
         select_if_shown(context, [follow_of(last).pairs[0] for last in lasts])  # type: ignore[misc]
-        kept = translated_text(", kept {frames} frames", frames=added.kept) if added.kept else ""
+        kept = translated_text(", kept {frames}", frames=frames_counted(added.kept)) if added.kept else ""
         if skipped:
             why = "; ".join(f"{name}: {why.translated}" for name, why in skipped)
-            self.warn(Refused("Added {count}{kept}; skipped {why}", count=len(lasts), kept=kept, why=why))
+            self.warn(Message("Added {count}{kept}; skipped {why}", count=len(lasts), kept=kept, why=why))
         elif len(lasts) > 1:
-            self.tell("Added IK to {bones}{kept}", bones=", ".join(last.name for last in lasts), kept=kept)
+            self.inform("Added IK to {bones}{kept}", bones=", ".join(last.name for last in lasts), kept=kept)
         else:
             bones, way = ", ".join(bone.name for bone in chain_bones(lasts[0])), bends_to(lasts[0], turn)
-            self.tell("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(way), kept=kept)
+            self.inform("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(way), kept=kept)
 
 
 def own_ik(context: Context) -> str:
@@ -148,16 +153,20 @@ class POSE_OT_planar_ik_remove(LimbOperator):
     bl_idname = "pose.planar_ik_remove"
     bl_label = "Remove Planar IK"
 
-    def act(self, context: Context) -> None:
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The selected limbs, those that lack bones too."""
+        return selected_limbs(context, with_broken=True)
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Remove, and go on with the limbs."""
-        names = [(last.id_data, last.name) for last in selected_limbs(context, with_broken=True)]
+        names = [(last.id_data, last.name) for last in lasts]
         kept = remove(context, [ob.pose.bones[name] for ob, name in names])
         if kept:
-            self.warn(Refused("Kept {names}: something uses or animates it", names=", ".join(kept)))
+            self.warn(Message("Kept {names}: something uses or animates it", names=", ".join(kept)))
         live.refresh(context)
         if context.active_pose_bone is None or not context.selected_pose_bones:
             select_if_shown(context, names)
-        self.tell("Removed IK from {count} limbs", count=len(names))
+        self.inform("Removed IK from {limbs}", limbs=limbs_counted(len(names)))
 
 
 CLASSES = (POSE_OT_planar_ik_add, POSE_OT_planar_ik_remove)

@@ -27,6 +27,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
 
     bl_idname = "pose.planar_ik_bake"
     bl_label = "Bake Planar IK"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     which: EnumProperty(
         name="Limbs",
@@ -117,7 +118,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
         """Go on, unless Esc was pressed."""
         if event.type == "ESC" and event.value == "PRESS":
             self.cancel(context)
-            self.tell("Cancelled: nothing was baked")
+            self.inform("Cancelled: nothing was baked")
             return {"CANCELLED"}
         return self._go_on(context, SLICE) if event.type == "TIMER" else {"RUNNING_MODAL"}
 
@@ -165,8 +166,14 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             "PREVIEW": (scene.frame_preview_start, scene.frame_preview_end),
             "GIVEN": (self.frame_start, self.frame_end),
         }[self.range]
-        frames, tolerance = frames_between(start, end, self.step), 0.0 if self.for_game else self.tolerance
-        return Request(lasts, frames, tolerance, self.remove, self.for_game, self.new_action)
+        return Request(
+            lasts=lasts,
+            frames=frames_between(start, end, self.step),
+            tolerance=0.0 if self.for_game else self.tolerance,
+            remove=self.remove,
+            for_game=self.for_game,
+            new_action=self.new_action,
+        )
 
     def _told(self, context: Context, report: Report) -> Any:
         self.warn(*report.notes)

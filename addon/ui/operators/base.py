@@ -9,8 +9,8 @@ from bpy.types import Context, Operator
 
 from ...blender.transaction import all_or_nothing
 from ...blender.types import view_layer_of
-from ...limb.words import Refused, translated_text
-from ..finding import concerned_in, limbs_meant
+from ...limb.words import Message, Refused, translated_text
+from ..finding import concerned_in, limb_meant, limbs_meant, selected_limbs
 
 log = logging.getLogger("planar_ik")
 
@@ -35,21 +35,26 @@ class PoseOperator(Operator):
         """Do it, or say why not: whatever is raised, nothing is changed."""
         view_layer_of(context).update()  # after an undo, as for Adjust Last Operation, Blender evaluates only later
         try:
+            subject = self.checked(context)  # before any copies are made: to take these back takes time
             with all_or_nothing(context, concerned_in(context)):
-                self.act(context)
+                self.act(context, subject)
         except Refused as why:
             return self.refuse(why)
         except Exception as error:  # noqa: BLE001  # raised, Blender would take it for done, with an undo step
             return self.fail(error)
         return {"FINISHED"}
 
-    def act(self, context: Context) -> None:
-        """What the operator does; raises `Refused`."""
+    def checked(self, context: Context) -> Any:
+        """What it is to be done to. Changes nothing; raises `Refused` if there is nothing."""
+        raise NotImplementedError
+
+    def act(self, context: Context, subject: Any) -> None:
+        """What the operator does, to what was checked; raises `Refused`."""
         raise NotImplementedError
 
     def refuse(self, why: Refused) -> set[OperatorReturnItems]:
         """Report why nothing was done."""
-        self.report({"ERROR"}, why.translated)
+        self.report({"ERROR"}, why.message.translated)
         return {"CANCELLED"}
 
     def fail(self, error: Exception) -> set[OperatorReturnItems]:
@@ -62,14 +67,14 @@ class PoseOperator(Operator):
         )
         return {"CANCELLED"}
 
-    def tell(self, template: str, **values: Any) -> None:
+    def inform(self, template: str, **values: Any) -> None:
         """Report what was done."""
         self.report({"INFO"}, translated_text(template, **values))
 
-    def warn(self, *warnings: Refused) -> None:
+    def warn(self, *warnings: Message) -> None:
         """Report what people should know of what was done."""
-        for each in warnings:
-            self.report({"WARNING"}, each.translated)
+        for message in warnings:
+            self.report({"WARNING"}, message.translated)
 
 
 class LimbOperator(PoseOperator):
@@ -78,7 +83,11 @@ class LimbOperator(PoseOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Where a limb is selected, by a bone of it or by what it follows."""
-        if context.mode not in {"POSE", "OBJECT"} or not limbs_meant(context):
+        if context.mode not in {"POSE", "OBJECT"} or not (limb_meant(context) or limbs_meant(context)):
             cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
             return False
         return True
+
+    def checked(self, context: Context) -> Any:
+        """The selected limbs, by their last bones."""
+        return selected_limbs(context)

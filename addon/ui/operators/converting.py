@@ -10,7 +10,7 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...blender.types import is_armature, scene_of
 from ...limb.storage import is_converted, limbs_of, mode_of
-from ...limb.words import Refused, translated_text
+from ...limb.words import Refused, limbs_counted, translated_text
 from ...live.settings import is_live
 from ...tasks import modes
 from ...tasks.constraints import candidates
@@ -22,10 +22,10 @@ from .selecting import select_if_shown
 
 
 class POSE_OT_planar_ik_convert(PoseOperator):
-    """Solve the IK constraints of two bones exactly. The limbs stay where they are, and follow what they did"""
+    """Solve IK constraints of two to four bones exactly. The limbs stay where they are, and follow what they did"""
 
     bl_idname = "pose.planar_ik_convert"
-    bl_label = "Convert IK Constraints"
+    bl_label = "Solve Exactly"
 
     which: EnumProperty(
         name="Limbs",
@@ -56,17 +56,21 @@ class POSE_OT_planar_ik_convert(PoseOperator):
             return False
         return True
 
-    def act(self, context: Context) -> None:
-        """Convert what can be, and name what can't."""
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The bones with IK constraints that are meant."""
         lasts = self._lasts(context)
         if not lasts:
-            raise Refused("There is no IK constraint of two bones here: select such a bone, or choose All")
+            raise Refused("There is no IK constraint of two to four bones here: select such a bone, or choose All")
+        return lasts
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Convert what can be, and name what can't."""
         done = convert(context, lasts, self.tolerance, self.mode, self.all_actions)
-        self.warn(*done.refused, *done.warnings)
+        self.warn(*(why.message for why in done.refused), *done.warnings)
         live.refresh(context)
         if not limbs_meant(context):
             select_if_shown(context, done.lasts)
-        self.tell("Converted {count} of {all} limbs", count=len(done.lasts), all=len(lasts))
+        self.inform("Solved {count} of {all} exactly", count=len(done.lasts), all=limbs_counted(len(lasts)))
 
     def _lasts(self, context: Context) -> list[PoseBone]:
         ob: Any = context.object
@@ -98,34 +102,42 @@ class POSE_OT_planar_ik_unconvert(LimbOperator):
             return True
         return super().poll(context)
 
-    def act(self, context: Context) -> None:
-        """Give the constraints back."""
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The limbs meant that were converted."""
         ob = rig_in_view(context)
         found = limbs_of(ob) if self.which == "ALL" and ob else selected_limbs(context, with_broken=True)
         lasts = [last for last in found if is_converted(last)]
         if not lasts:
             raise Refused("This limb was not converted: Remove takes its IK away")
+        return lasts
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Give the constraints back."""
         names = unconvert(context, lasts)
         live.refresh(context)
         if context.active_pose_bone is None:
             select_if_shown(context, names)
-        self.tell("{count} limbs have Blender's IK again", count=len(names))
+        self.inform("{limbs} with Blender's IK again", limbs=limbs_counted(len(names)))
 
 
 class _Mode(LimbOperator):
     _from: ClassVar[str]
     _already: ClassVar[str]
 
-    def act(self, context: Context) -> None:
-        """Change those limbs that are in the other mode."""
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The selected limbs that are in the other mode."""
         lasts = [last for last in selected_limbs(context) if mode_of(last) == self._from]
         if not lasts:
             raise Refused(self._already)
         if self._from == "RIG" and not is_live(scene_of(context)):
             raise Refused("Live is off in this scene: switch it on, then make the limb live")
+        return lasts
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Change their mode."""
         (modes.to_rig if self._from == "LIVE" else modes.to_live)(context, lasts)
         live.refresh(context)
-        self.tell("{count} limbs on the rig" if self._from == "LIVE" else "{count} limbs live", count=len(lasts))
+        self.inform("{limbs} on the rig" if self._from == "LIVE" else "{limbs} live", limbs=limbs_counted(len(lasts)))
 
 
 class POSE_OT_planar_ik_to_rig(_Mode):
@@ -138,7 +150,7 @@ class POSE_OT_planar_ik_to_rig(_Mode):
 
 
 class POSE_OT_planar_ik_to_live(_Mode):
-    """Have the add-on pose the selected limbs, and take their mechanism away"""
+    """Have the add-on pose the selected limbs, and remove their helper bones"""
 
     bl_idname = "pose.planar_ik_to_live"
     bl_label = "Make Live"
@@ -147,16 +159,20 @@ class POSE_OT_planar_ik_to_live(_Mode):
 
 
 class POSE_OT_planar_ik_rebuild(LimbOperator):
-    """Make the mechanism of the selected limbs anew, and of all others of the rig that it does not fit any more"""
+    """Rebuild the helper bones of the selected limbs, and of all others of the rig that need it"""
 
     bl_idname = "pose.planar_ik_rebuild"
     bl_label = "Rebuild"
 
-    def act(self, context: Context) -> None:
-        """Rebuild those that have a mechanism, and what else their rigs have to be rebuilt."""
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The selected limbs that have a mechanism."""
         lasts = [last for last in selected_limbs(context) if mode_of(last) == "RIG"]
         if not lasts:
             raise Refused("The selected limbs are live: there is nothing to rebuild")
+        return lasts
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Rebuild these, and what else of their rigs has to be rebuilt."""
         modes.rebuild(context, [*dict.fromkeys([*lasts, *modes.unfit(lasts)])])
         live.refresh(context)
 

@@ -25,7 +25,7 @@ from ...tasks.status import Status
 from ..finding import left_at, limbs_meant
 from .base import PoseOperator
 
-MENDS = {
+REPAIRS = {
     "TARGET": "Make a Target",
     "PICK": "Pick a Target",
     "MUTE": "Mute Conflicting Constraints",
@@ -36,7 +36,7 @@ MENDS = {
 """The mends by name, and what their buttons say."""
 
 
-def mends_for(last: PoseBone, status: Status | None = None) -> list[str]:
+def repairs_for(last: PoseBone, status: Status | None = None) -> list[str]:
     """The names of the mends that help a limb now."""
     if status is not None and status.reach != Reach.INVALID:
         return []
@@ -44,17 +44,17 @@ def mends_for(last: PoseBone, status: Status | None = None) -> list[str]:
         return ["LEFT"]
     if is_gone(*follow_of(last).pairs[0]):
         return ["TARGET", "PICK"]
-    found = ["REBUILD"] if problem_of(last) or is_foot_gone(last) else []
-    found += ["MUTE"] if any(conflicts(last)) else []
-    return found or (["INHERIT_SCALE"] if _uneven(last) else [])
+    repairs = ["REBUILD"] if problem_of(last) or is_foot_gone(last) else []
+    repairs += ["MUTE"] if any(conflicts(last)) else []
+    return repairs or (["INHERIT_SCALE"] if _uneven(last) else [])
 
 
-def mends_for_adding(last: PoseBone, segments: tuple[int, ...]) -> tuple[str, list[str]]:
+def repairs_for_adding(last: PoseBone, segments: tuple[int, ...]) -> tuple[str, list[str]]:
     """Why IK can't be added to a limb, as a sentence, and the mends that help; nothing if it can."""
     try:
         check(last, segments)
     except Refused as why:
-        return why.translated, [mend for mend in MENDS if mend.lower() == why.mend]
+        return why.message.translated, [mend for mend in REPAIRS if mend.lower() == why.mend]
     return "", []
 
 
@@ -99,16 +99,16 @@ def _left(context: Context) -> list[PoseBone]:
     return left_at([bone for bone in bones if bone]) if context.mode == "POSE" else []
 
 
-ITEMS: Any = [(name, label, label) for name, label in MENDS.items() if name in ACTS]
+ITEMS: Any = [(name, label, label) for name, label in REPAIRS.items() if name in ACTS]
 
 
 class POSE_OT_planar_ik_mend(PoseOperator):
-    """Take away what keeps the selected limbs from being posed"""
+    """Repair what is wrong with the selected limbs"""
 
     bl_idname = "pose.planar_ik_mend"
-    bl_label = "Mend Planar IK"
+    bl_label = "Repair Limb"
 
-    way: EnumProperty(name="Way", description="What to do", items=ITEMS)
+    repair: EnumProperty(name="Repair", description="What to do", items=ITEMS)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -120,18 +120,22 @@ class POSE_OT_planar_ik_mend(PoseOperator):
         cls.poll_message_set(translated_text("Select a limb, its target or its pole"))
         return False
 
-    def act(self, context: Context) -> None:
-        """Mend every selected limb that this helps."""
+    def checked(self, context: Context) -> list[PoseBone]:
+        """The selected limbs that this helps."""
         lasts = limbs_meant(context)
-        left = _left(context) if self.way == "LEFT" else []
-        helped = left + [last for last in lasts if self.way in mends_for(last)]
-        suggested = None if lasts or left else limb_suggested(context.active_pose_bone)
+        leftovers = _left(context) if self.repair == "LEFT" else []
+        helped = leftovers + [last for last in lasts if self.repair in repairs_for(last)]
+        suggested = None if lasts or leftovers else limb_suggested(context.active_pose_bone)
         if suggested:
             helped = [suggested[0]]
         if not helped:
-            raise Refused("{what}: nothing of the kind is in the way", what=translated_text(MENDS[self.way]))
+            raise Refused("{what}: nothing of the kind is in the way", what=translated_text(REPAIRS[self.repair]))
+        return helped
+
+    def act(self, context: Context, helped: list[PoseBone]) -> None:
+        """Mend each of them."""
         for ob, name in [(last.id_data, last.name) for last in helped]:
-            ACTS[self.way](context, ob.pose.bones[name])
+            ACTS[self.repair](context, ob.pose.bones[name])
         live.refresh(context)
 
 

@@ -17,7 +17,7 @@ from ...limb.words import Refused, translated_text
 from ..finding import limb_meant, limbs_meant, rig_in_view
 from .base import PoseOperator
 
-PARTS: Any = [
+ROLES: Any = [
     ("TARGET", "Target", "What the tip goes to"),
     ("POLE", "Pole", "What the knee points to"),
     ("LIMB", "FK Bones", "The limb's own bones"),
@@ -30,12 +30,18 @@ class POSE_OT_planar_ik_select(PoseOperator):
     bl_idname = "pose.planar_ik_select"
     bl_label = "Select Part of Limb"
 
-    part: EnumProperty(name="Part", description="What to select", items=PARTS)
+    role: EnumProperty(name="Part", description="What to select", items=ROLES)
     bone: StringProperty(
         name="Limb",
         description="The last bone of a limb of the rig, instead of those selected",
         options={"HIDDEN", "SKIP_SAVE"},
     )
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What a button of it says under the mouse: that of a limb by name says which bone it is."""
+        text = translated_text(" ".join((cls.__doc__ or "").split()))
+        return f"{properties.bone}: {text}" if properties.bone else text
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -45,14 +51,18 @@ class POSE_OT_planar_ik_select(PoseOperator):
             return False
         return True
 
-    def act(self, context: Context) -> None:
-        """Select it, or say that there is none."""
+    def checked(self, context: Context) -> list[BoneRef]:
+        """The part, of all limbs meant."""
         lasts = self._lasts(context)
-        parts = dict.fromkeys(part for last in lasts for part in find_parts(last, self.part))
-        if not parts:
-            part = next(label for value, label, _ in PARTS if value == self.part)
-            raise Refused("The limb has no {part} to select", part=translated_text(part))
-        select(context, [*parts])
+        refs = dict.fromkeys(ref for last in lasts for ref in refs_of_role(last, self.role))
+        if not refs:
+            label = next(label for value, label, _ in ROLES if value == self.role)
+            raise Refused("The limb has no {part} to select", part=translated_text(label))
+        return [*refs]
+
+    def act(self, context: Context, refs: list[BoneRef]) -> None:
+        """Select it."""
+        select(context, refs)
 
     def _lasts(self, context: Context) -> list[PoseBone]:
         if self.bone:
@@ -63,31 +73,31 @@ class POSE_OT_planar_ik_select(PoseOperator):
         return [*dict.fromkeys(filter(None, (*limbs_meant(context), first)))]
 
 
-def find_parts(last: PoseBone, part: str) -> list[BoneRef]:
+def refs_of_role(last: PoseBone, role: str) -> list[BoneRef]:
     """The objects or bones that are this part of a limb, the one to be active last."""
-    if part == "LIMB":
+    if role == "LIMB":
         return [(last.id_data, bone.name) for bone in bones_of_limb(last)]
     target, pole = follow_of(last).pairs
-    ob, bone = target if part == "TARGET" else pole
+    ob, bone = target if role == "TARGET" else pole
     return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
 
 
-def select(context: Context, parts: Sequence[BoneRef]) -> None:
+def select(context: Context, refs: Sequence[BoneRef]) -> None:
     """Select bones or objects in the mode in which they can be moved, the last one active."""
-    if any(not bone for _, bone in parts):
-        parts = [(ob, bone) for ob, bone in parts if not bone]
-    for ob, _ in parts:
+    if any(not bone for _, bone in refs):
+        refs = [(ob, bone) for ob, bone in refs if not bone]
+    for ob, _ in refs:
         if not ob.visible_get():
             raise Refused("'{name}' is hidden: show it first", name=ob.name)
     layer: Any = view_layer_of(context)
-    objects, is_bones = [*dict.fromkeys(ob for ob, _ in parts)], bool(parts[0][1])
+    objects, is_bones = [*dict.fromkeys(ob for ob, _ in refs)], bool(refs[0][1])
     if not (is_bones and context.mode == "POSE" and all(ob.mode == "POSE" for ob in objects)):
         _select_objects(context, layer, objects)
         if is_bones:
             bpy.ops.object.mode_set(mode="POSE")
     if is_bones:
         layer.objects.active = objects[-1]
-        _select_bones(context, parts)
+        _select_bones(context, refs)
 
 
 def _select_objects(context: Context, layer: Any, objects: list[Object]) -> None:
@@ -100,19 +110,19 @@ def _select_objects(context: Context, layer: Any, objects: list[Object]) -> None
     layer.objects.active = objects[-1]
 
 
-def _select_bones(context: Context, parts: Sequence[BoneRef]) -> None:
+def _select_bones(context: Context, refs: Sequence[BoneRef]) -> None:
     for posed in context.selected_pose_bones or ():
         select_bone(posed, False)
-    for ob, name in parts:
+    for ob, name in refs:
         bone: Any = bones_of(ob)[name]
         bone.bone.hide = False
         select_bone(bone, True)
         ob.data.bones.active = bone.bone  # type: ignore[union-attr]  # an armature's
 
 
-def select_if_shown(context: Context, parts: Sequence[BoneRef]) -> None:
+def select_if_shown(context: Context, refs: Sequence[BoneRef]) -> None:
     """Select those bones that can be seen, as what a person goes on with; without any, leave everything as it is."""
-    shown = [(ob, bone) for ob, bone in parts if has_bone(ob, bone) and ob.mode == "POSE" and ob.visible_get()]
+    shown = [(ob, bone) for ob, bone in refs if has_bone(ob, bone) and ob.mode == "POSE" and ob.visible_get()]
     if shown and context.mode == "POSE":
         select(context, shown)
 

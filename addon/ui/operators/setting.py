@@ -14,7 +14,7 @@ from ...blender.animation import stop
 from ...blender.editing import unkeyed_kept
 from ...blender.keying import key_automatically
 from ...blender.types import path_to_custom, tag
-from ...limb.settings import SLIDER
+from ...limb.settings import SLIDER, Slider
 from ...limb.storage import choices_of, has_slider, read_slider
 from ...limb.words import translated_text
 from ...tasks.bending import make_poles, make_targets, set_plane
@@ -22,10 +22,10 @@ from ...tasks.feet import foot_follows, set_feet
 from ...tasks.following import follow, pickable
 from ...tasks.modes import rebuild_mechanisms
 from ...tasks.setting import set_choice, set_slider
-from ..finding import limb_meant, limbs_meant, selected_limbs
+from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE
 from .base import LimbOperator
-from .selecting import PARTS, find_parts, select_if_shown
+from .selecting import ROLES, refs_of_role, select_if_shown
 
 NEW = "\n"
 """What stands for a new control among those to pick: no name of Blender's has a line break."""
@@ -35,8 +35,6 @@ _shown: list[tuple[str, str, str]] = []
 
 WHAT: Any = [
     ("PLANE", "Plane", "What decides where the knee points. The limb stays where it is"),
-    ("ADD_SOFTNESS", "Add Softness", "Give the limb a softness"),
-    ("ADD_STRETCH", "Add Stretch", "Let the limb stretch"),
     ("DROP_SOFTNESS", "Remove Softness", "Take the softness away, with its keys"),
     ("DROP_STRETCH", "Remove Stretch", "Take the stretch away, with its keys"),
     ("FOOT", "Foot Follows", "Turn the foot or hand below the limb as the target is turned, or not"),
@@ -51,9 +49,9 @@ class POSE_OT_planar_ik_flip(LimbOperator):
     bl_idname = "pose.planar_ik_flip"
     bl_label = "Flip Knee"
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Flip, with keys as Auto Keying wants them."""
-        for last in selected_limbs(context):
+        for last in lasts:
             set_slider(last, "flip", not read_slider(last, "flip"))
             key_automatically(context, last.id_data, [path_to_custom(last.name, SLIDER["flip"].key)], last.name)
         live.refresh(context)
@@ -63,7 +61,7 @@ class POSE_OT_planar_ik_set(LimbOperator):
     """Set this on all selected limbs"""
 
     bl_idname = "pose.planar_ik_set"
-    bl_label = "Set Planar IK"
+    bl_label = "Set Limb"
 
     what: EnumProperty(name="What", description="What to set", items=WHAT)
     plane: EnumProperty(name="Knee", description="What decides where the knee points", items=PLANE[1:], default="FREE")
@@ -108,9 +106,8 @@ class POSE_OT_planar_ik_set(LimbOperator):
         for name in NUMBERS.get(self.what, ("plane",) if self.what == "PLANE" else ()):
             layout.prop(self, name)
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Set it, of every selected limb."""
-        lasts = selected_limbs(context)
         feature = SLIDER.get(self.what.partition("_")[2].lower())
         if self.what == "PLANE":
             set_plane(context, lasts, self.plane)
@@ -122,26 +119,22 @@ class POSE_OT_planar_ik_set(LimbOperator):
                     set_choice(ob.pose.bones[bone], name, getattr(self, name))
         elif feature:
             for ob, bone in [(last.id_data, last.name) for last in lasts]:
-                _switch_feature(context, ob.pose.bones[bone], feature, self.what.startswith("ADD"))
+                _drop_feature(context, ob.pose.bones[bone], feature)
         live.refresh(context)
 
 
 NUMBERS = {"LIMITS": ("min_angle", "max_angle"), "STRETCH": ("stretch_max", "stretch_volume")}
 """What is asked for in a dialog."""
 
-STARTS = {"softness": 0.04, "stretch": 1.0}
-"""What a feature is set to as it is switched on, so that it is seen to do something."""
 
-
-def _switch_feature(context: Context, last: PoseBone, feature: Any, on: bool) -> None:
-    if on and not has_slider(last, feature.name):
-        set_slider(last, feature.name, STARTS[feature.name])
-    elif not on and has_slider(last, feature.name):
-        with unkeyed_kept(context, [last.id_data]):
-            stop(last.id_data, [path_to_custom(last.name, feature.key)])
-        del last[feature.key]
-        rebuild_mechanisms(context, [last])
-        tag(last)
+def _drop_feature(context: Context, last: PoseBone, feature: Slider) -> None:
+    if not has_slider(last, feature.name):
+        return
+    with unkeyed_kept(context, [last.id_data]):
+        stop(last.id_data, [path_to_custom(last.name, feature.key)])
+    del last[feature.key]
+    rebuild_mechanisms(context, [last])
+    tag(last)
 
 
 def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]]:
@@ -161,10 +154,10 @@ class POSE_OT_planar_ik_pick(LimbOperator):
 
     bl_idname = "pose.planar_ik_pick"
     bl_label = "Pick Target or Pole"
-    bl_property = "goal"
+    bl_property = "followed"
 
-    part: EnumProperty(name="Part", description="What to pick", items=PARTS[:2])
-    goal: EnumProperty(name="Goal", description="The object or bone to follow", items=_items)
+    role: EnumProperty(name="Part", description="What to pick", items=ROLES[:2])
+    followed: EnumProperty(name="Goal", description="The object or bone to follow", items=_items)
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Ask, with a search."""
@@ -172,18 +165,17 @@ class POSE_OT_planar_ik_pick(LimbOperator):
         manager.invoke_search_popup(self)
         return {"RUNNING_MODAL"}
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Check that every selected limb can follow it, then let them."""
-        lasts = selected_limbs(context)
-        if self.goal == NEW:
+        if self.followed == NEW:
             names = [(last.id_data, last.name) for last in lasts]
-            (make_targets if self.part == "TARGET" else make_poles)(context, lasts)
-            made = [part for ob, name in names for part in find_parts(ob.pose.bones[name], self.part)]
-            select_if_shown(context, made)
+            (make_targets if self.role == "TARGET" else make_poles)(context, lasts)
+            new_refs = [role for ob, name in names for role in refs_of_role(ob.pose.bones[name], self.role)]
+            select_if_shown(context, new_refs)
         else:
-            name, bone = self.goal.split("\n")
+            name, bone = self.followed.split("\n")
             ob: Any = next((ob for ob in bpy.data.objects if ob.name_full == name), None)
-            follow(context, lasts, "target" if self.part == "TARGET" else "pole_target", (ob, bone))
+            follow(context, lasts, "target" if self.role == "TARGET" else "pole_target", (ob, bone))
         live.refresh(context)
 
 

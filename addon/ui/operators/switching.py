@@ -6,21 +6,19 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
-from bpy.types import Context, Event
+from bpy.types import Context, Event, PoseBone
 
 from ... import live
 from ...blender.types import scene_of
-from ...limb.words import Refused, translated_text
+from ...limb.words import Message, Refused, frames_counted, limbs_counted, translated_text
 from ...tasks.mirroring import mirror
 from ...tasks.snapping import snap_fk, snap_target, switch
-from ..finding import selected_limbs
 from .base import LimbOperator
 from .selecting import select_if_shown
 
 
 class POSE_OT_planar_ik_switch(LimbOperator):
-    """Switch between FK and IK; the limb stays where it is. With Auto Keying or keys, they hold the old state up to
-    this frame"""
+    """Switch between FK and IK; the limb stays where it is. Auto Keying keys the switch; the pose before it stays"""
 
     bl_idname = "pose.planar_ik_switch"
     bl_label = "Switch FK/IK"
@@ -37,14 +35,13 @@ class POSE_OT_planar_ik_switch(LimbOperator):
     )
     insert_keys: BoolProperty(name="Insert Keys", description="Set keys though Auto Keying is off")
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Switch, and go on with what is animated next."""
-        lasts = selected_limbs(context)
         done = switch(context, lasts, None if self.to == "OTHER" else self.to, self.insert_keys)
         self.warn(*done.warnings)
         live.refresh(context)
         select_if_shown(context, done.select)
-        self.tell("{count} limbs in {to}", count=len(lasts), to=done.to)
+        self.inform("{limbs} in {to}", limbs=limbs_counted(len(lasts)), to=done.to)
 
 
 class _Snap(LimbOperator):
@@ -64,7 +61,7 @@ class _Snap(LimbOperator):
         precision=4,
     )
 
-    _snap: ClassVar[Callable[..., list[Refused]]]
+    _snap: ClassVar[Callable[..., list[Message]]]
 
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
@@ -82,9 +79,9 @@ class _Snap(LimbOperator):
         manager: Any = context.window_manager
         return manager.invoke_props_dialog(self, confirm_text="Snap")
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Snap this frame, or all of the range."""
-        lasts, frames = selected_limbs(context), None
+        frames = None
         if self.use_range:
             start_from_scene(self, context)
             if self.frame_end < self.frame_start:
@@ -102,7 +99,9 @@ class _Snap(LimbOperator):
             manager.progress_end()
         self.warn(*warnings)
         live.refresh(context)
-        self.tell("Snapped {count} limbs in {frames} frames", count=len(lasts), frames=len(frames or [0]))
+        self.inform(
+            "Snapped {limbs} in {frames}", limbs=limbs_counted(len(lasts)), frames=frames_counted(len(frames or [0]))
+        )
 
 
 def start_from_scene(operator: Any, context: Context) -> None:
@@ -135,12 +134,12 @@ class POSE_OT_planar_ik_mirror(LimbOperator):
     bl_idname = "pose.planar_ik_mirror"
     bl_label = "Mirror Planar IK"
 
-    def act(self, context: Context) -> None:
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Mirror, and say how many."""
-        mirrored = mirror(context, selected_limbs(context))
+        mirrored = mirror(context, lasts)
         self.warn(*mirrored.warnings)
         live.refresh(context)
-        self.tell("Mirrored {count} limbs", count=len(mirrored.pairs))
+        self.inform("Mirrored {limbs}", limbs=limbs_counted(len(mirrored.pairs)))
 
 
 CLASSES = (POSE_OT_planar_ik_switch, POSE_OT_planar_ik_snap_target, POSE_OT_planar_ik_snap_fk, POSE_OT_planar_ik_mirror)

@@ -7,20 +7,34 @@ from typing import Any
 
 import bpy
 import gpu
+import numpy as np
 from bpy.types import Context, Depsgraph, SpaceView3D
 from gpu_extras.batch import batch_for_shader
 
 from ...blender.types import scene_of, view_layer_of
 from ..finding import limb_meant
 from ..preferences import preference
-from .figure import Stroke, figure
+from .figure import Stroke, View, figure
 
 log = logging.getLogger("planar_ik")
 
 GPU: Any = gpu  # whose functions return nothing, say the stubs
 
-WIDTHS = {"pole": 1.0, "miss": 2.0, "reach": 1.5, "ghost": 1.5}
-OPACITY = {"pole": 0.6, "miss": 0.9, "reach": 0.7, "ghost": 0.4}
+Colour = tuple[float, float, float, float]
+
+WIDTHS = {"pole": 1.5, "miss": 2.5, "reach": 2.0, "ghost": 2.0}
+COLOURS = {
+    "miss": (0.95, 0.25, 0.2, 1.0),  # as the panel's dot of a target that is missed
+    "ghost": (1.0, 0.65, 0.1, 0.9),  # as that of a limb between FK and IK
+    "reach": (0.9, 0.9, 0.9, 0.8),
+    "pole": (0.45, 0.8, 1.0, 0.9),
+}
+"""One colour for one meaning, on light bones and dark ones: `OUTLINE` lies below."""
+
+OUTLINE = (0.0, 0.0, 0.0, 0.45)
+"""What the lines are drawn over, `MARGIN` wider on both sides."""
+
+MARGIN = 1.25
 
 _handles: list[Any] = []
 
@@ -28,11 +42,9 @@ _logged: set[str] = set()
 """The errors that were logged, each once."""
 
 
-def colour_of(context: Context, role: str) -> tuple[float, float, float, float]:
-    """The colour of a role, from the theme: red for what is missed, else that of posed bones."""
-    theme: Any = context.preferences.themes[0].view_3d  # type: ignore[union-attr]
-    rgb = (1.0, 0.25, 0.2) if role == "miss" else tuple(theme.bone_pose)[:3]
-    return (rgb[0], rgb[1], rgb[2], OPACITY[role] * preference(context, "overlay", 1.0))
+def faded(context: Context, colour: Colour) -> Colour:
+    """A colour as opaque as the preferences say."""
+    return (*colour[:3], colour[3] * preference(context, "overlay", 1.0))
 
 
 def strokes_of(context: Context) -> list[Stroke]:
@@ -45,7 +57,17 @@ def strokes_of(context: Context) -> list[Stroke]:
         return []
     last = limb_meant(context) if context.mode in {"POSE", "OBJECT"} else None
     depsgraph: Depsgraph | None = view_layer_of(context).depsgraph
-    return figure(last, depsgraph, settings.show_reach) if last and depsgraph else []
+    if last is None or depsgraph is None:
+        return []
+    view: Any = context.region_data
+    along = -np.array(view.view_matrix.inverted_safe().col[2][:3]) if view else None
+    return figure(last, depsgraph, View(along, _is_dragging(context), settings.show_reach))
+
+
+def _is_dragging(context: Context) -> bool:
+    """Whether somebody is moving something in the window."""
+    operators: Any = context.window.modal_operators if context.window else ()
+    return any(operator.bl_idname.startswith("TRANSFORM_OT") for operator in operators)
 
 
 def _draw() -> None:
@@ -72,9 +94,11 @@ def _draw_strokes(context: Context, strokes: list[Stroke]) -> None:
     GPU.state.blend_set("ALPHA")
     try:
         for role, points in strokes:
-            shader.uniform_float("lineWidth", WIDTHS[role] * scale)
-            shader.uniform_float("color", colour_of(context, role))
-            batch_for_shader(shader, "LINE_STRIP", {"pos": points.tolist()}).draw(shader)
+            batch = batch_for_shader(shader, "LINE_STRIP", {"pos": points.tolist()})
+            for width, colour in ((WIDTHS[role] + 2.0 * MARGIN, OUTLINE), (WIDTHS[role], COLOURS[role])):
+                shader.uniform_float("lineWidth", width * scale)
+                shader.uniform_float("color", faded(context, colour))
+                batch.draw(shader)
     finally:
         GPU.state.depth_test_set(depth)
         GPU.state.blend_set(blend)

@@ -20,10 +20,16 @@ Array = NDArray[Any]
 
 SEGMENTS = 16
 """Of the arc of the reach."""
-NEAR_REACH = 0.9
-"""The share of the full reach from which that arc is shown."""
+NEAR_REACH = 0.95
+"""The share of the full reach from which that arc is shown; always while something is dragged."""
 ARC = pi / 6.0
 """How far it goes to either side of the target."""
+EDGE_ON = 0.2
+"""The cosine between the arc's normal and the view below which only its edge would be seen."""
+RING = 0.04
+"""How large the ring around the knee is, in lengths of the limb, where the line to the pole is seen as a point."""
+END_ON = 0.97
+"""The cosine between the line to the pole and the view above which it is."""
 
 
 class Stroke(NamedTuple):
@@ -33,44 +39,72 @@ class Stroke(NamedTuple):
     points: Array
 
 
-def figure(last: PoseBone, depsgraph: Depsgraph, has_reach: bool = False) -> list[Stroke]:
+class View(NamedTuple):
+    """How somebody looks: along which unit vector in the world (none without a window), whether something is dragged,
+    and whether all of the reach is to be seen."""
+
+    along: Array | None = None
+    is_dragging: bool = False
+    has_reach: bool = False
+
+
+def figure(last: PoseBone, depsgraph: Depsgraph, view: View = View()) -> list[Stroke]:  # noqa: B008  # it is constant
     """The lines of one limb as it is evaluated: to its pole, from its tip to a target that it misses, an arc of its
-    reach where the target is near that (with ``has_reach`` all of it, stretched too), and its whole solution where it
-    is between FK and IK."""
+    reach where the target is near that (or all of it, stretched too), and its whole solution where it is between FK and
+    IK."""
     if not is_evaluated(last.id_data, depsgraph) or problem_of(last):
         return []
     now = limbs_now(last.id_data, [last], depsgraph, is_whole=True)
-    seen = measure(now)
-    target, influence = seen.targets[0], read_slider(last, "influence")
+    measured = measure(now)
+    target, influence = measured.targets[0], read_slider(last, "influence")
     if not np.isfinite(target).all() or influence <= 0.0:
         return []
     root = now.frames[0, :3, 3]
     strokes = []
     if influence < 1.0:
-        strokes.append(Stroke("ghost", np.array([root, *seen.joints[0]])))
-    elif np.linalg.norm(seen.tips[0] - target) > 3.0 * MISSED * seen.sizes[0]:
-        strokes.append(Stroke("miss", np.array([seen.tips[0], target])))
+        strokes.append(Stroke("ghost", np.array([root, *measured.joints[0]])))
+    elif np.linalg.norm(measured.tips[0] - target) > 3.0 * MISSED * measured.sizes[0]:
+        strokes.append(Stroke("miss", np.array([measured.tips[0], target])))
     if now.table.is_poled[0]:
-        strokes.append(Stroke("pole", np.array([seen.joints[0, 0], seen.poles[0]])))
-    return [*strokes, *_reach(now, seen, has_reach)]
+        strokes += _pole(measured, view)
+    return [*strokes, *_reach(now, measured, view)]
 
 
-def _reach(now: LimbsNow, seen: Measured, is_whole: bool) -> list[Stroke]:
+def _pole(measured: Measured, view: View) -> list[Stroke]:
+    """The line from knee to pole; and who looks along it sees a ring around the knee."""
+    knee, pole = measured.joints[0, 0], measured.poles[0]
+    line = Stroke("pole", np.array([knee, pole]))
+    along, distance = pole - knee, float(np.linalg.norm(pole - knee))
+    if view.along is None or distance == 0.0 or abs(float(along @ view.along)) < END_ON * distance:
+        return [line]
+    across = np.cross(view.along, np.eye(3)[np.argmin(abs(view.along))])
+    across *= RING * measured.sizes[0] / np.linalg.norm(across)
+    return [line, Stroke("pole", knee + _turned_about(view.along, across, pi, 2 * SEGMENTS))]
+
+
+def _turned_about(axis: Array, edge: Array, arc: float, count: int) -> Array:
+    """An edge turned about a unit axis by up to an arc to both sides, (count + 1, 3)."""
+    angles = np.linspace(-arc, arc, count + 1)
+    return np.array([rotate((cos(angle / 2.0), *(axis * sin(angle / 2.0))), tuple(edge)) for angle in angles])
+
+
+def _reach(now: LimbsNow, measured: Measured, view: View) -> list[Stroke]:
     """The arc of the full reach by the target, in the plane that the limb bends in."""
     limb, root = now.table.limbs[0], now.frames[0, :3, 3]
     total = sum(limb.geometry.lengths)
-    farthest = seen.sizes[0] * min(now.table.singles[0][2].farthest / total, 1.0)
-    along, knee = seen.targets[0] - root, seen.joints[0, 0] - root
+    farthest = measured.sizes[0] * min(now.table.singles[0][2].farthest / total, 1.0)
+    along, knee = measured.targets[0] - root, measured.joints[0, 0] - root
     distance = float(np.linalg.norm(along))
-    if (distance < NEAR_REACH * farthest and not is_whole) or not distance:
+    is_shown = view.has_reach or view.is_dragging or distance >= NEAR_REACH * farthest
+    if not is_shown or not distance:
         return []
     normal = np.cross(along, knee)
-    if np.linalg.norm(normal) < 1e-6 * distance * seen.sizes[0]:  # straight
+    if np.linalg.norm(normal) < 1e-6 * distance * measured.sizes[0]:  # straight
         normal = now.frames[0, :3, 2] - along * (now.frames[0, :3, 2] @ along) / distance**2
     normal = normal / max(float(np.linalg.norm(normal)), 1e-12)
-    arc, count = (pi, 4 * SEGMENTS) if is_whole else (ARC, SEGMENTS)
-    turns = [(cos(angle / 2.0), *(normal * sin(angle / 2.0))) for angle in np.linspace(-arc, arc, count + 1)]
-    edge = tuple(along / distance * farthest)
-    ring = np.array([rotate(turn, edge) for turn in turns])
-    sizes = [1.0, limb.choices["stretch_max"]] if is_whole and now.sliders["stretch"][0] > 0.0 else [1.0]
+    if view.along is not None and abs(float(normal @ view.along)) < EDGE_ON:
+        return []
+    arc, count = (pi, 4 * SEGMENTS) if view.has_reach else (ARC, SEGMENTS)
+    ring = _turned_about(normal, along / distance * farthest, arc, count)
+    sizes = [1.0, limb.choices["stretch_max"]] if view.has_reach and now.sliders["stretch"][0] > 0.0 else [1.0]
     return [Stroke("reach", root + size * ring) for size in sizes]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.blender import rigs
-from tests.blender.bake.legs import FRAMES, bake, curves, seen, walker
+from tests.blender.legs import FRAMES, bake, curves, seen, walker
 
 KEPT = ("thigh.L", "shin.L", "foot.L", "toe.L", "hand.R", "hips")
 

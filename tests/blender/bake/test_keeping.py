@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.blender import rigs
-from tests.blender.bake.legs import FRAMES, LIMB, bake, curves, joints, seen, walker
+from tests.blender.legs import FRAMES, LIMB, bake, curves, joints, seen, walker
 
 IN = range(4, 9)
 """Frames that are baked, of all."""
@@ -136,7 +136,7 @@ def test_outside_of_the_frames(addon, mode, has_keys):
             thigh.keyframe_insert("rotation_quaternion", frame=frame)
             last["IK Influence"] = 1.0 if frame < 12 else 0.5
             last.keyframe_insert('["IK Influence"]', frame=frame)
-            curve = addon("blender.animation").fcurve(last.id_data, 'pose.bones["shin.L"]["IK Influence"]')
+            curve = next(curve for curve in rigs.curves(last.id_data) if "IK Influence" in curve.data_path)
             curve.keyframe_points[-1].interpolation = "CONSTANT"
     outside = [frame for frame in FRAMES if frame not in IN]
     before, old = seen(last.id_data), curves(addon, last.id_data)

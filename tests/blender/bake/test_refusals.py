@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.blender.bake.legs import bake, curves, walker
+from tests.blender.legs import bake, curves, walker
 
 
 def tweaked(addon, last):

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from .rigging import drive, empty
+from tests.blender.rigs import drive, empty
 
 PATHS = ["location", '["Slider"]']
 
@@ -81,14 +81,13 @@ def test_moved_curves_and_drivers_act_on_the_other_property_in_place_of_its_own(
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_a_curve_is_made_once_and_in_an_action_of_its_own(animation, addon, shared):
+def test_a_curve_is_made_in_an_action_of_its_own(animation, addon, shared):
     ob, other = empty("A"), empty("B")
-    assert animation.fcurve(ob, "rotation_euler", 1) is None
     if shared:
         keyed(ob)
         share(ob, other)
-    curve = animation.fcurve(ob, "rotation_euler", 1, create=True, group="Place")
-    assert animation.fcurve(ob, "rotation_euler", 1, create=True) == curve == animation.fcurve(ob, "rotation_euler", 1)
+    curve = animation.new_curve(animation.curve_holder(ob), "rotation_euler", 1, "Place")
+    assert curve in animation.curves_of(ob)
     assert curve.group.name == "Place"
     addon("blender.fcurves").write(curve, np.array([1, 11]), np.array([0.0, 2.0]))
     bpy.context.scene.frame_set(6)

@@ -3,7 +3,7 @@
 import bpy
 import pytest
 
-from .rigging import drive, empty, rig
+from tests.blender.rigs import drive, empty, stack
 
 
 def follow(owner, kind, target, bone=""):
@@ -31,10 +31,10 @@ def follow(owner, kind, target, bone=""):
 @pytest.mark.parametrize("through", [False, True])
 @pytest.mark.parametrize("kind", ["armature", "constraint", "driver", "transform driver", "parent"])
 def test_what_would_close_a_circle_is_known(addon, kind, through):
-    ob = rig("thigh", "shin", "-free")
+    ob = stack("thigh", "shin", "-free")
     target = middle = empty("Target")
     if through:
-        target = empty("Below", middle)
+        target = empty("Below", parent=middle)
     follow(middle, kind, ob, "shin")
     graph = addon("blender.dependencies").Dependencies()
     assert graph.moves_with((target, ""), ob, ["thigh", "shin"])
@@ -47,7 +47,7 @@ def test_what_would_close_a_circle_is_known(addon, kind, through):
 
 
 def test_a_bone_may_follow_bones_that_only_share_its_rig(addon):
-    ob = rig("thigh", "shin", "-control", "-slider")
+    ob = stack("thigh", "shin", "-control", "-slider")
     drive(ob, 'pose.bones["control"].location', ob, 'pose.bones["shin"]["IK Flip"]', 0)
     ob.pose.bones["shin"]["IK Flip"] = 1.0
     graph = addon("blender.dependencies").Dependencies()
@@ -57,7 +57,7 @@ def test_a_bone_may_follow_bones_that_only_share_its_rig(addon):
 
 
 def test_a_limb_follows_its_target_muted_or_not(addon):
-    ob, target, pole = rig("thigh", "shin", "foot"), empty("Target"), empty("Pole")
+    ob, target, pole = stack("thigh", "shin", "foot"), empty("Target"), empty("Pole")
     constraint = ob.pose.bones["shin"].constraints.new("IK")
     constraint.target, constraint.pole_target, constraint.chain_count, constraint.mute = target, pole, 2, True
     graph = addon("blender.dependencies").Dependencies()
@@ -70,7 +70,7 @@ def test_a_limb_follows_its_target_muted_or_not(addon):
 
 def test_what_else_moves_a_bone_is_told_and_python_too(addon):
     dependencies = addon("blender.dependencies")
-    ob, other = rig("a", "b"), empty("Other")
+    ob, other = stack("a", "b"), empty("Other")
     bone = ob.pose.bones["b"]
     bone["Own"] = 1.0
     drive(ob, 'pose.bones["b"]["Own"]', other, "location.x")

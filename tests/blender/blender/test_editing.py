@@ -3,7 +3,7 @@
 import bpy
 import pytest
 
-from .rigging import drive, empty, rig
+from tests.blender.rigs import drive, empty, stack
 
 
 def state():
@@ -31,7 +31,7 @@ def hide(ob, how):
 @pytest.mark.parametrize("mode", ["OBJECT", "POSE", "EDIT"])
 @pytest.mark.parametrize("how", ["shown", "eye", "disabled", "excluded", "elsewhere"])
 def test_bones_are_made_in_rigs_wherever_they_are(addon, how, mode):
-    ob, busy, other = rig("a", "b.L", "b.R"), rig("d", name="Busy"), empty("Other")
+    ob, busy, other = stack("a", "b.L", "b.R"), stack("d", name="Busy"), empty("Other")
     ob.data.use_mirror_x = True
     bpy.context.view_layer.update()
     hide(ob, how)
@@ -49,7 +49,7 @@ def test_bones_are_made_in_rigs_wherever_they_are(addon, how, mode):
 
 
 def test_what_was_posed_without_a_key_stays_also_after_an_error(addon):
-    ob = rig("a", "b")
+    ob = stack("a", "b")
     ob.pose.bones["a"].keyframe_insert("location", frame=1)
     bpy.ops.object.mode_set(mode="POSE")
     bpy.context.scene.frame_set(1)
@@ -74,7 +74,7 @@ def test_a_driver_is_set_while_no_scene_is_left_behind(addon):
 
 def test_paths_lead_to_bones_whatever_they_are_called(addon):
     types, name = addon("blender.types"), 'a "quoted" \\ bone] name'
-    ob = rig("root", name)
+    ob = stack("root", name)
     bone = ob.pose.bones[name]
     bone["IK Flip"] = True
     assert ob.path_resolve(types.path_to_bone(name)) == bone

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from .rigging import empty, rig
+from tests.blender.rigs import empty, stack
 
 
 @pytest.fixture
@@ -14,7 +14,8 @@ def fcurves(addon):
 
 @pytest.fixture
 def curve(addon):
-    return addon("blender.animation").fcurve(empty("A"), "location", 0, create=True)
+    animation = addon("blender.animation")
+    return animation.new_curve(animation.curve_holder(empty("A")), "location")
 
 
 def sampled(curve, frames):
@@ -129,7 +130,7 @@ def test_keys_are_set_as_autokey_says(addon, monkeypatch, wanted, mode, keyed):
 
 @pytest.mark.parametrize("is_4d", [False, True])
 def test_automatic_keys_leave_out_what_is_locked(addon, monkeypatch, is_4d):
-    bone, settings = rig("A").pose.bones["A"], bpy.context.scene.tool_settings
+    bone, settings = stack("A").pose.bones["A"], bpy.context.scene.tool_settings
     monkeypatch.setattr(bpy.context.preferences.edit, "use_keyframe_insert_available", False)
     settings.use_keyframe_insert_auto, settings.keyframe_type = True, "JITTER"
     bone.lock_location, bone.lock_rotation, bone.lock_scale = (True, False, True), (True, True, True), (False,) * 3

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
-from .rigging import rig
+from tests.blender.rigs import stack
 
 WHOLE = ["QUATERNION", "AXIS_ANGLE"]
 MODES = [*WHOLE, "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
@@ -31,7 +31,7 @@ def turns(count):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_bone_is_turned_as_blender_turns_it(rotation, mode):
-    bone = rig("bone").pose.bones["bone"]
+    bone = stack("bone").pose.bones["bone"]
     bone.rotation_mode = mode
     for wanted in turns(20):
         rotation.set_turn(bone, wanted)
@@ -83,7 +83,7 @@ def lend(addon, ob, channel, index):
 
 @pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE", "location", "scale"])
 def test_lent_channels_pose_the_rig_and_are_taken_back_without_a_trace(addon, rotation, mode):
-    channels, ob = addon("blender.channels"), rig("a", "b", "c", "d")
+    channels, ob = addon("blender.channels"), stack("a", "b", "c", "d")
     channel = rotation.rotation_channel(mode) if mode in MODES else mode
     ob.pose.bones["b"].rotation_mode = mode if mode in MODES else "QUATERNION"
     bpy.context.view_layer.update()
@@ -104,7 +104,7 @@ def test_lent_channels_pose_the_rig_and_are_taken_back_without_a_trace(addon, ro
 
 def test_channels_of_a_linked_rig_are_lent_too(addon, tmp_path):
     channels, types = addon("blender.channels"), addon("blender.types")
-    rig("a", "b", "c", name="Linked")
+    stack("a", "b", "c", name="Linked")
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)

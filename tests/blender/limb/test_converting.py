@@ -269,7 +269,7 @@ def test_rigify_goes_on_with_its_own_panel(convert, back, to_rig, tasks, addon, 
         assert np.abs(shown(ob) - before)[:, :3, 3].max() < allowed, state
     with pytest.raises(addon("limb.words").Refused) as refused:
         tasks("snapping").switch(bpy.context, [ob.pose.bones[found[0].name]])
-    assert "IK_FK" in refused.value.values.values()
+    assert "IK_FK" in refused.value.message.values.values()
     back(ob)
     for state, before in zip(states, poses, strict=True):
         act(ob, random.Random(state[0]), *state[1:])

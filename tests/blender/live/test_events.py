@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.blender import oracle, rigs
-from tests.blender.live import legs
+from tests.blender import legs, oracle, rigs
 
 POSE = [tuple(round(x, 5) for x in turn) for turn in legs.FK.values()]
 
@@ -45,7 +44,7 @@ def slide(last):
 
 def set_everything(last):
     for name, value in {
-        "flip": True, "swivel": -2.0, "plane": "POLE", "pole_target": legs.empty("pole", (0, 9, 1)), "softness": 0.2,
+        "flip": True, "swivel": -2.0, "plane": "POLE", "pole_target": rigs.empty("pole", (0, 9, 1)), "softness": 0.2,
         "stretch": 0.5, "stretch_volume": "VOLUME", "stretch_max": 1.3, "min_angle": 0.8, "max_angle": 2.9,
     }.items():  # fmt: skip
         setattr(last.planar_ik, name, value)
@@ -57,7 +56,7 @@ def choose_in_the_file(last):
 
 
 def follow_another(last):
-    last.constraints["Planar IK"].target = legs.empty("another", (0.4, 0.6, 0.2))
+    last.constraints["Planar IK"].target = rigs.empty("another", (0.4, 0.6, 0.2))
 
 
 def follow_a_bone(last):
@@ -69,7 +68,7 @@ def drive(last):
     driver = last.id_data.driver_add('pose.bones["lower"]["IK Influence"]').driver
     variable = driver.variables.new()
     variable.type, driver.expression = "TRANSFORMS", "var"
-    variable.targets[0].id = ruler = legs.empty("ruler", (0.2, 0, 0))
+    variable.targets[0].id = ruler = rigs.empty("ruler", (0.2, 0, 0))
     bpy.context.view_layer.update()
     ruler.location.x = 0.6
 
@@ -184,7 +183,7 @@ EVENTS = (
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.__name__)
 def test_after(event, capfd):
-    last = legs.leg()
+    last = legs.live_leg()
     where = event(last) or ("rig", "lower")
     bpy.context.view_layer.update()
     is_right(last_now(*where))
@@ -195,7 +194,7 @@ def test_after(event, capfd):
 
 @pytest.mark.parametrize("mode", ["XYZ", "ZYX", "AXIS_ANGLE"])
 def test_rotation_mode(mode):
-    last = legs.leg()
+    last = legs.live_leg()
     for bone in (last.parent, last):
         bone.rotation_mode = mode
     before = [(*bone.rotation_euler, *bone.rotation_axis_angle) for bone in (last.parent, last)]
@@ -206,7 +205,7 @@ def test_rotation_mode(mode):
 
 
 def test_own_pose_is_turned_and_keyed():
-    last = legs.leg()
+    last = legs.live_leg()
     last.rotation_quaternion = (0.5, 0.5, 0.5, -0.5)
     bpy.context.view_layer.update()
     turned = [POSE[0], (0.5, 0.5, 0.5, -0.5)]
@@ -217,7 +216,7 @@ def test_own_pose_is_turned_and_keyed():
 
 
 def test_live_off_shows_the_own_pose(addon):
-    last = legs.leg()
+    last = legs.live_leg()
     bpy.context.scene.planar_ik.live = False
     move_target(last)
     bpy.context.view_layer.update()
@@ -245,7 +244,7 @@ def share(frame):
 
 
 def test_linked_rigs(tmp_path):
-    play(legs.leg())
+    play(legs.live_leg())
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
     for is_override in (False, True):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)

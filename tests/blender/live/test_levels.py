@@ -5,8 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.blender import rigs
-from tests.blender.live import legs
+from tests.blender import legs, rigs
 
 
 def chain():
@@ -18,20 +17,20 @@ def chain():
         "lower3": ((0.3, -0.5, -1.5), (0.1, -0.3, -2), "upper3"),
     }
     bones = {**legs.LEG, "upper2": second.pop("upper2"), **second}
-    last = legs.leg(bones=bones)
+    last = legs.live_leg(bones=bones)
     for name, place in (("lower3", (0.4, 0.3, -0.5)), ("a lower", (0.3, 0.3, 0.1))):
         limb = last.id_data.pose.bones[name].planar_ik
-        limb.target = legs.empty(name, place)
+        limb.target = rigs.empty(name, place)
         limb.plane = "FREE"
     return [last, last.id_data.pose.bones["a lower"], last.id_data.pose.bones["lower3"]]
 
 
 def rig_on_rig():
     """A limb whose target is the foot of another rig's, and one whose target is a bone that is parented to it."""
-    first, second, third = legs.leg("c"), legs.leg("b"), legs.leg("a")
+    first, second, third = legs.live_leg("c"), legs.live_leg("b"), legs.live_leg("a")
     first.planar_ik.influence = 1.0
     second.planar_ik.target, second.planar_ik.subtarget = first.id_data, "foot"
-    hanging = legs.empty("hanging", (0, 0.1, 0))
+    hanging = rigs.empty("hanging", (0, 0.1, 0))
     hanging.parent, hanging.parent_type, hanging.parent_bone = second.id_data, "BONE", "foot"
     third.planar_ik.target = hanging
     return [third, second, first]
@@ -39,7 +38,7 @@ def rig_on_rig():
 
 def parented():
     """A whole rig that hangs on the tip of another's limb."""
-    carrier, carried = legs.leg("z"), legs.leg("a")
+    carrier, carried = legs.live_leg("z"), legs.live_leg("a")
     carried.id_data.parent, carried.id_data.parent_type = carrier.id_data, "BONE"
     carried.id_data.parent_bone = "foot"
     return [carrier, carried]
@@ -62,7 +61,7 @@ def test_in_order(make):
 
 
 def test_limbs_in_a_circle_neither_hang_nor_stop_others(capfd):
-    first, second, third = legs.leg("a"), legs.leg("b"), legs.leg("c")
+    first, second, third = legs.live_leg("a"), legs.live_leg("b"), legs.live_leg("c")
     for last, other in ((first, second), (second, first)):
         constraint = last.constraints["Planar IK"]  # as somebody may set it: it is refused by `planar_ik`
         constraint.target, constraint.subtarget = other.id_data, "foot"
@@ -75,7 +74,7 @@ def test_limbs_in_a_circle_neither_hang_nor_stop_others(capfd):
 
 
 def test_a_limb_on_a_control_of_its_own_rig():
-    last = legs.leg()
+    last = legs.live_leg()
     constraint = last.constraints["Planar IK"]
     constraint.target, constraint.subtarget = last.id_data, "tail"
     bpy.context.view_layer.update()

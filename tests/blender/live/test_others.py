@@ -6,8 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender import rigs
-from tests.blender.live import legs
+from tests.blender import legs, rigs
 
 LISTS = ("frame_change_post", "depsgraph_update_pre", "depsgraph_update_post", "undo_post", "load_post")
 
@@ -30,7 +29,7 @@ def counted(addon, monkeypatch):
 
 
 def test_handlers_of_others_stay_and_may_come():
-    last, seen = legs.leg(), []
+    last, seen = legs.live_leg(), []
 
     def another(*_args):
         seen.append("another")
@@ -53,8 +52,8 @@ def test_handlers_of_others_stay_and_may_come():
 
 
 def test_what_did_not_change_is_not_evaluated(counted):
-    last = legs.leg()
-    other = legs.empty("other", (0, 0, 0))
+    last = legs.live_leg()
+    other = rigs.empty("other", (0, 0, 0))
     legs.key(other, "location", (0, 0, 0), (1, 0, 0))
     bpy.context.scene.frame_set(2)
     counted.clear()
@@ -69,7 +68,7 @@ def test_what_did_not_change_is_not_evaluated(counted):
 
 
 def test_target_that_stands_still_costs_no_evaluation(counted):
-    last = legs.leg()
+    last = legs.live_leg()
     legs.key(last.planar_ik.target, "location", (0, 0.3, 0.5), (0, 0.3, 0.5))
     bpy.context.scene.frame_set(2)
     counted.clear()
@@ -80,7 +79,7 @@ def test_target_that_stands_still_costs_no_evaluation(counted):
 
 
 def test_cloth_on_the_rig_keeps_its_cache():
-    last = legs.leg()
+    last = legs.live_leg()
     legs.key(last.planar_ik.target, "location", (0, 0.3, 0.5), (0.2, -0.3, 0.9))
     mesh = bpy.data.meshes.new("cloth")
     mesh.from_pydata([(0, 0, 3), (1, 0, 3), (0, 1, 3)], [], [(0, 1, 2)])
@@ -96,7 +95,7 @@ def test_cloth_on_the_rig_keeps_its_cache():
 
 def test_disabled_it_leaves_nothing(addon):
     before = names()
-    last = legs.leg()
+    last = legs.live_leg()
     package = addon("addon")
     package.unregister()
     try:
@@ -117,7 +116,7 @@ def test_disabled_it_leaves_nothing(addon):
 
 @pytest.mark.parametrize("gone", ["target", "rig", "bone", "constraint"])
 def test_what_is_gone_leaves_the_others(gone, capfd):
-    last, other = legs.leg(), legs.leg("other")
+    last, other = legs.live_leg(), legs.live_leg("other")
     other.planar_ik.target.location = (0.1, -0.4, 0.3)
     if gone == "target":
         bpy.data.objects.remove(last.planar_ik.target)

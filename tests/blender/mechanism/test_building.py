@@ -5,9 +5,8 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.blender import rigs
-from tests.blender.mechanism import legs
-from tests.blender.mechanism.legs import EVERYTHING
+from tests.blender import legs, rigs
+from tests.blender.legs import EVERYTHING
 
 SETTINGS = ({"plane": "HINGE"}, {"plane": "FREE", "swivel": 1.0, "flip": True}, {"plane": "POLE"}, EVERYTHING)
 
@@ -34,7 +33,7 @@ def test_poses_and_leaves_nothing(addon, settings, capfd):
 
 
 def test_rebuild_after_an_edit(addon):
-    last = legs.leg(addon, EVERYTHING)
+    last = legs.rig_leg(addon, EVERYTHING)
     ob = last.id_data
     rigs.activate(ob, "EDIT")
     ob.data.edit_bones["thigh.L"].tail.y -= 0.1
@@ -73,7 +72,7 @@ def test_failing_half_way_is_removing(addon, monkeypatch, call):
 
 def test_objects_that_share_an_armature(addon):
     """Taking one's mechanism away leaves the other's, whose bones are the same."""
-    last = legs.leg(addon)
+    last = legs.rig_leg(addon)
     ob = last.id_data
     rigs.activate(ob, "OBJECT")
     bpy.ops.object.duplicate(linked=True)
@@ -88,9 +87,9 @@ def test_objects_that_share_an_armature(addon):
 
 
 def test_what_deleted_limbs_leave(addon):
-    last = legs.leg(addon)
+    last = legs.rig_leg(addon)
     ob = last.id_data
-    legs.leg(addon, ob=ob, side=".R")
+    legs.rig_leg(addon, ob=ob, side=".R")
     rigs.activate(ob, "EDIT")
     for name in ("thigh.L", "shin.L"):
         ob.data.edit_bones.remove(ob.data.edit_bones[name])
@@ -103,11 +102,11 @@ def test_what_deleted_limbs_leave(addon):
 
 def test_retarget(addon):
     """What a limb follows changes without Edit Mode, a pole that comes later too."""
-    last = legs.leg(addon, {"plane": "POLE"})
+    last = legs.rig_leg(addon, {"plane": "POLE"})
     ob, limb = last.id_data, last.planar_ik
     limb.pole_target = None
     assert legs.worst(last) < 1e-5
-    limb.pole_target = legs.empty("another", (1.0, 1.0, 0.3))
+    limb.pole_target = rigs.empty("another", (1.0, 1.0, 0.3))
     assert legs.worst(last) < 1e-5
     limb.target, limb.subtarget = ob, "hand.R"
     assert legs.off(last) < 1e-5
@@ -116,7 +115,7 @@ def test_retarget(addon):
 
 
 def test_without_a_target_it_stands_as_in_its_reference(addon):
-    last = legs.leg(addon, {"plane": "FREE"})
+    last = legs.rig_leg(addon, {"plane": "FREE"})
     bpy.data.objects.remove(bpy.data.objects["target.L"])
     rest = [last.id_data.data.bones[name].matrix_local for name in ("thigh.L", "shin.L")]
     for now, at_rest in zip(rigs.matrices(last.id_data, ("thigh.L", "shin.L")), rest, strict=True):
@@ -125,8 +124,8 @@ def test_without_a_target_it_stands_as_in_its_reference(addon):
 
 @pytest.mark.parametrize("side", [".L", ".R"])
 def test_unkeyed_influence_is_still_in_effect_after_a_rebuild(addon, side):
-    ob = legs.leg(addon).id_data
-    legs.leg(addon, ob=ob, side=".R")
+    ob = legs.rig_leg(addon).id_data
+    legs.rig_leg(addon, ob=ob, side=".R")
     last = ob.pose.bones["shin.L"]
     last["IK Influence"] = 0.0
     last.keyframe_insert('["IK Influence"]', frame=1)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.blender import rigs
-from tests.blender.mechanism import legs
-from tests.blender.mechanism.legs import EVERYTHING
+from tests.blender import legs, rigs
+from tests.blender.legs import EVERYTHING
 
 
 def part(ob, role):
@@ -110,7 +109,7 @@ BY_ITS_POSE = {
 
 @pytest.mark.parametrize("name", BREAKING)
 def test_is_seen_and_mended(addon, name):
-    last = legs.leg(addon, EVERYTHING)
+    last = legs.rig_leg(addon, EVERYTHING)
     ob = last.id_data
     assert legs.problem(addon, last) == ""
     BREAKING[name](ob)
@@ -139,7 +138,7 @@ HARMLESS = {
 
 @pytest.mark.parametrize("change", HARMLESS.values(), ids=HARMLESS.keys())
 def test_is_not_seen(addon, change):
-    last = legs.leg(addon, EVERYTHING)
+    last = legs.rig_leg(addon, EVERYTHING)
     ob = last.id_data
     change(ob)
     bpy.context.view_layer.update()

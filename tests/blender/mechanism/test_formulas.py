@@ -8,15 +8,14 @@ from math import pi
 
 import pytest
 
-from tests.blender import rigs
-from tests.blender.mechanism import legs
+from tests.blender import legs, rigs
 
 NASTY = (1.23456789e-8, 1234567.89, 0.333333333)
 
 
 @pytest.fixture
 def spec(addon):
-    last = legs.leg(addon)
+    last = legs.rig_leg(addon)
     return addon("mechanism.spec").spec_of(last)
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from tests.blender import rigs
-from tests.blender.mechanism import legs
-from tests.blender.mechanism.legs import EVERYTHING
+from tests.blender import legs, rigs
+from tests.blender.legs import EVERYTHING
 
 KINDS = ({"plane": "HINGE"}, {"plane": "FREE"}, EVERYTHING, {**EVERYTHING, "plane": "HINGE"})
 KIND = pytest.mark.parametrize("settings", KINDS, ids=lambda each: f"{each['plane']} {len(each)}")
@@ -28,7 +27,7 @@ def joints(ob):
 @KIND
 def test_numbers_that_are_none(addon, settings):
     """A driver that Blender finds invalid once stays so for good."""
-    last = legs.leg(addon, settings)
+    last = legs.rig_leg(addon, settings)
     ob = last.id_data
     sliders = [key for key in dict(last.items()) if key.startswith("IK ") and key != "IK Flip"]
     good = {key: last[key] for key in sliders}
@@ -52,7 +51,7 @@ def test_numbers_that_are_none(addon, settings):
 
 @KIND
 def test_parents_scaled_to_nothing(addon, settings):
-    last = legs.leg(addon, settings)
+    last = legs.rig_leg(addon, settings)
     ob = last.id_data
     for scale in ((0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (1e-20, 1e-20, 1e-20), (nan, 1.0, 1.0)):
         for owner in (ob.pose.bones["hips"], ob):
@@ -66,14 +65,14 @@ def test_parents_scaled_to_nothing(addon, settings):
 
 @KIND
 def test_a_target_that_is_not_a_number_leaves_a_pose(addon, settings):
-    last = legs.leg(addon, settings)
+    last = legs.rig_leg(addon, settings)
     legs.move("target.L", (nan, nan, nan))
     assert np.isfinite(joints(last.id_data)[:, :3, :3]).all()
 
 
 @KIND
 def test_targets_at_the_root_in_line_and_opposite(addon, settings):
-    last = legs.leg(addon, settings)
+    last = legs.rig_leg(addon, settings)
     root = rigs.place(last.id_data, "thigh.L")
     rest = last.id_data.data.bones
     line = (rest["foot.L"].head_local - rest["thigh.L"].head_local).normalized()
@@ -95,7 +94,7 @@ def test_targets_at_the_root_in_line_and_opposite(addon, settings):
 @KIND
 def test_resetting_all_channels_changes_nothing(addon, settings):
     """Exporters and scripts set the channels of all bones, also of hidden ones, to identity, or to what they read."""
-    last = legs.leg(addon, settings)
+    last = legs.rig_leg(addon, settings)
     ob = last.id_data
     before = joints(ob)
     for bone in ob.pose.bones:
@@ -112,7 +111,7 @@ def test_resetting_all_channels_changes_nothing(addon, settings):
 def test_exporters(addon, exporter, tmp_path):
     module, name = exporter.split(".")
     bpy.ops.preferences.addon_enable(module={"gltf": "io_scene_gltf2", "fbx": "io_scene_fbx"}[name])
-    last = legs.leg(addon, EVERYTHING)
+    last = legs.rig_leg(addon, EVERYTHING)
     target = bpy.data.objects["target.L"]
     for frame, place in zip((1, 5), legs.PLACES[:2], strict=True):
         target.location = place

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from mathutils import Vector
 
-from tests.blender import rigs
-from tests.blender.mechanism import legs
+from tests.blender import legs, rigs
 
 SHIFT = Vector((4e-4, -6e-4, 3e-4))
 """By how much a knee goes elsewhere, in a leg of 0.9."""
@@ -50,7 +49,7 @@ def test_edit_mode_shifts_the_rest_pose():
 def test_a_limb_put_on_the_rig_fits_it(addon, settings):
     ob = rigs.biped()
     as_old(ob, ("thigh.L", "shin.L"))
-    last = legs.leg(addon, settings, ob)
+    last = legs.rig_leg(addon, settings, ob)
     assert legs.problem(addon, last) == ""
     assert legs.worst(last) < 2e-5
 
@@ -59,7 +58,7 @@ def test_a_limb_that_was_converted_fits_it(addon):
     ob = rigs.biped()
     last = ob.pose.bones["shin.L"]
     ik = last.constraints.new("IK")
-    ik.target, ik.chain_count = legs.empty("target.L", (0.15, -0.2, 0.25)), 2
+    ik.target, ik.chain_count = rigs.empty("target.L", (0.15, -0.2, 0.25)), 2
     as_old(ob, ("thigh.L", "shin.L"), ("thigh.R", "shin.R"))
     knee = rigs.matrices(ob, ["shin.L"])[0, :3, 3]
     addon("tasks.converting").convert(bpy.context, [last], mode="RIG")

@@ -8,8 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.blender import rigs
-from tests.blender.mechanism import legs
+from tests.blender import legs, rigs
 
 NAMES = ("thigh.L", "shin.L", "foot.L")
 INFLUENCES = (0.0, 0.5, 1.0)
@@ -40,7 +39,7 @@ def in_both_modes(addon, last):
 )
 def test_a_scaled_bone_is_named(addon, settings, bone, is_told):
     ob = rigs.biped()
-    last = legs.leg(addon, settings, ob)
+    last = legs.rig_leg(addon, settings, ob)
     ob.pose.bones[bone].scale = (1.3, 1.3, 1.3)
     found = in_both_modes(addon, last)
     told = {status.message for status, _ in found.values()}
@@ -60,7 +59,7 @@ def test_a_rig_that_is_scaled_unevenly(addon, plane, scale):
     ob.scale, ob.rotation_euler = scale, (0.2, 0.3, 0.4)
     for name in NAMES:
         ob.pose.bones[name].rotation_quaternion = rigs.turn(rng, 0.5)
-    found = in_both_modes(addon, legs.leg(addon, {"plane": plane}, ob))
+    found = in_both_modes(addon, legs.rig_leg(addon, {"plane": plane}, ob))
     is_uneven = scale == (0.7, 1.5, 1.1)
     for (mode, influence), (status, matrices) in found.items():
         assert "Something else" not in status.message

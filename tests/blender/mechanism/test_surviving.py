@@ -5,14 +5,13 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from tests.blender import rigs
-from tests.blender.mechanism import legs
-from tests.blender.mechanism.legs import EVERYTHING
+from tests.blender import legs, oracle, rigs
+from tests.blender.legs import EVERYTHING
 
 
 @pytest.fixture(params=[{"plane": "HINGE"}, EVERYTHING], ids=["hinge", "everything"])
 def last(addon, request):
-    return legs.leg(addon, request.param)
+    return legs.rig_leg(addon, request.param)
 
 
 def is_well(addon, last, target="target.L"):
@@ -46,7 +45,7 @@ def test_duplicating(addon, last):
 def test_joining(addon, last):
     """Bones of the other rig get new names."""
     ob = last.id_data
-    other = legs.leg(addon, {"plane": "FREE"}, rigs.biped()).id_data
+    other = legs.rig_leg(addon, {"plane": "FREE"}, rigs.biped()).id_data
     rigs.activate(ob, "OBJECT")
     other.select_set(True)
     bpy.ops.object.join()
@@ -58,8 +57,8 @@ def test_joining(addon, last):
         for place in legs.PLACES:
             legs.move(target, place)
             foot = next(child for child in bone.children if child.name.startswith("foot"))
-            want = legs.oracle.expected(bone)
-            assert (rigs.place(ob, foot.name) - legs.Vector(want.joints[2])).length < 1e-5 * want.length
+            want = oracle.expected(bone)
+            assert (rigs.place(ob, foot.name) - rigs.Vector(want.joints[2])).length < 1e-5 * want.length
 
 
 def test_saving_and_appending(addon, last, tmp_path):
@@ -85,7 +84,7 @@ def test_symmetrize(addon, last):
     other = ob.pose.bones["shin.R"]
     assert other.planar_ik.enabled
     assert legs.problem(addon, other)
-    other.planar_ik.target = legs.empty("target.R", (0, 0, 0))
+    other.planar_ik.target = rigs.empty("target.R", (0, 0, 0))
     addon("tasks.modes").to_rig(bpy.context, [other])
     is_well(addon, ob.pose.bones["shin.R"], "target.R")
     is_well(addon, ob.pose.bones["shin.L"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from math import sin
 from pathlib import Path
 from typing import Any
@@ -31,16 +32,26 @@ class Broken(BaseException):
     """What is raised: no refusal, and not even an Exception."""
 
 
-LAST = {"_remove_unused", "_told", "cancel", "_items", "poll"}
+LAST = {"_remove_unused", "_baked", "_told", "cancel", "_items", "poll"}
 """What is done when all is done: unused empties go, a bake is told of, and Blender asks once more for a
 list; and whether an operator can run, whose errors some Blenders take for yes."""
 
 
-def is_breakable(code: Any, addon: str) -> bool:
-    path = code.co_filename
-    if not path.startswith(addon) or code.co_name.startswith("<") or "View." in code.co_qualname:
+@cache  # each of our functions is called thousands of times
+def is_breakable(file: str, name: str, addon: str) -> bool:
+    """Whether a function, by its file and qualified name, is one of ours that a task is made of."""
+    if not file.startswith(addon) or name.rpartition(".")[2].startswith("<") or "View." in name:
         return False
-    return Path(path).name not in UNBROKEN and not any(f"/{room}/" in path for room in ("live", "solver"))
+    return Path(file).name not in UNBROKEN and not any(f"/{room}/" in file for room in ("live", "solver"))
+
+
+@cache
+def is_aside(file: str, name: str, addon: str) -> bool:
+    """Whether a function puts things back, is a handler, or is what is called after all is done."""
+    plain = name.rpartition(".")[2]
+    if Path(file).name in UNBROKEN and plain in {"restore", "forget"}:
+        return True
+    return file.startswith((f"{addon}/live/handlers", f"{addon}/ui/remembering")) or plain in LAST or "View." in name
 
 
 @contextmanager
@@ -49,11 +60,12 @@ def breaking(addon: Any, at: int = 0) -> Iterator[list[int]]:
     folder, count = str(Path(addon().__file__).parent), [0]
 
     def look(frame: Any, event: str, _: Any) -> None:
-        if is_breakable(frame.f_code, folder) and not is_apart(frame, folder):
+        code = frame.f_code
+        if is_breakable(code.co_filename, code.co_qualname, folder) and not is_called_aside(frame, folder):
             count[0] += 1
             if count[0] == at:
-                broken.append(frame.f_code.co_qualname)
-                raise Broken(frame.f_code.co_qualname)
+                broken.append(code.co_qualname)
+                raise Broken(code.co_qualname)
 
     sys.settrace(look)
     try:
@@ -62,17 +74,10 @@ def breaking(addon: Any, at: int = 0) -> Iterator[list[int]]:
         sys.settrace(None)
 
 
-def is_apart(frame: Any, folder: str) -> bool:
+def is_called_aside(frame: Any, folder: str) -> bool:
     """Whether something is called by what puts things back, by a handler, or after all is done."""
     while frame is not None:
-        code, name = frame.f_code, Path(frame.f_code.co_filename).name
-        if name in UNBROKEN and code.co_name in {"restore", "forget"}:
-            return True
-        if (
-            code.co_filename.startswith(f"{folder}/live/handlers")
-            or code.co_name in LAST
-            or "View." in code.co_qualname
-        ):
+        if is_aside(frame.f_code.co_filename, frame.f_code.co_qualname, folder):
             return True
         frame = frame.f_back
     return False
@@ -111,7 +116,7 @@ def leg(mode: str = "", **options: Any) -> Any:
         bpy.ops.pose.planar_ik_add(mode=mode, **options)
         ob.pose.bones["shin.L"].keyframe_insert('["IK Swivel"]', frame=2)
         if options.get("controls") != "EMPTIES":
-            target = ob.pose.bones["target_shin.L"]
+            target = ob.pose.bones["foot_ik.L"]
             target.location.y += 0.05
             target.keyframe_insert("location", frame=3)
         select("shin.L")
@@ -140,7 +145,7 @@ def converted(mode: str) -> Any:
 def broken_up(mode: str) -> Any:
     """A limb whose target is gone."""
     ob = leg(mode, controls="EMPTIES")
-    bpy.data.objects.remove(bpy.data.objects["target_shin.L"])
+    bpy.data.objects.remove(bpy.data.objects["foot_ik.L"])
     select("shin.L")
     return ob
 
@@ -179,16 +184,14 @@ OPERATORS: dict[str, tuple[Callable[[str], Any], str, dict[str, Any]]] = {
     "to live": (leg, "to_live", {}),
     "to rig": (leg, "to_rig", {}),
     "set plane": (leg, "set", {"what": "PLANE", "plane": "POLE"}),
-    "set softness": (leg, "set", {"what": "ADD_SOFTNESS"}),
-    "set stretch": (leg, "set", {"what": "ADD_STRETCH"}),
     "drop stretch": (stretched, "set", {"what": "DROP_STRETCH"}),
     "set foot": (leg, "set", {"what": "FOOT"}),
     "set limits": (leg, "set", {"what": "LIMITS", "max_angle": 2.5}),
     "set stretch limit": (leg, "set", {"what": "STRETCH", "stretch_max": 3.0}),
-    "pick a new target": (leg, "pick", {"part": "TARGET", "goal": "\n"}),
-    "pick a new pole": (lambda mode: leg(mode, controls="EMPTIES"), "pick", {"part": "POLE", "goal": "\n"}),
-    "mend": (broken_up, "mend", {"way": "TARGET"}),
-    "select": (leg, "select", {"part": "LIMB"}),
+    "pick a new target": (leg, "pick", {"role": "TARGET", "followed": "\n"}),
+    "pick a new pole": (lambda mode: leg(mode, controls="EMPTIES"), "pick", {"role": "POLE", "followed": "\n"}),
+    "mend": (broken_up, "mend", {"repair": "TARGET"}),
+    "select": (leg, "select", {"role": "LIMB"}),
 }
 """What there is, what is called, and how."""
 
@@ -278,7 +281,7 @@ def limbs_of(ob: Any) -> list[str]:
 def test_what_is_caught_takes_back_only_its_own(addon: Any) -> None:
     """One in another is a savepoint, and names that were held still lead to the same objects."""
     ob, whole = leg("RIG", controls="EMPTIES"), addon("blender.transaction").all_or_nothing
-    target, bones = bpy.data.objects["target_shin.L"], len(ob.data.bones)
+    target, bones = bpy.data.objects["foot_ik.L"], len(ob.data.bones)
     with whole(bpy.context, [ob]):
         ob.pose.bones["shin.R"].planar_ik.enabled = True
         with suppress(Broken), whole(bpy.context, [ob]):
@@ -287,7 +290,7 @@ def test_what_is_caught_takes_back_only_its_own(addon: Any) -> None:
     assert limbs_of(ob) == ["shin.L", "shin.R"]
     assert len(ob.data.bones) == bones
     assert ob.pose.bones["shin.L"].planar_ik.target == target
-    assert {each.name for each in bpy.data.objects} == {"rig", "target_shin.L", "pole_shin.L"}
+    assert {each.name for each in bpy.data.objects} == {"rig", "foot_ik.L", "knee_pole.L"}
 
 
 def test_a_rig_of_the_same_armature(addon: Any) -> None:
@@ -296,11 +299,11 @@ def test_a_rig_of_the_same_armature(addon: Any) -> None:
     twin = ob.copy()
     twin.animation_data_clear()
     bpy.context.collection.objects.link(twin)
-    twin.pose.bones["target_shin.L"].constraints.new("COPY_LOCATION").target = ob
+    twin.pose.bones["foot_ik.L"].constraints.new("COPY_LOCATION").target = ob
     before = snapshot()
     with suppress(Broken), addon("blender.transaction").all_or_nothing(bpy.context, [ob]):
         rigs.activate(ob, "EDIT")
-        for name in ("target_shin.L", "hips"):
+        for name in ("foot_ik.L", "hips"):
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
         ob.data.edit_bones["thigh.R"].head.x += 0.1
         rigs.activate(ob, "OBJECT")
@@ -355,10 +358,10 @@ def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
 
     with monkeypatch.context() as patch:
         patch.setattr(channels, "restore", fail)
-        ob.pose.bones["target_shin.L"].location.z += 0.1
+        ob.pose.bones["foot_ik.L"].location.z += 0.1
         bpy.context.view_layer.update()
     assert len(failed) > 1
     assert not posing.is_posing()
-    ob.pose.bones["target_shin.L"].location.z += 0.05
+    ob.pose.bones["foot_ik.L"].location.z += 0.05
     bpy.context.view_layer.update()
-    assert (rigs.place(ob, "foot.L") - rigs.place(ob, "target_shin.L")).length < 1e-5
+    assert (rigs.place(ob, "foot.L") - rigs.place(ob, "foot_ik.L")).length < 1e-5

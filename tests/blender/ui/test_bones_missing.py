@@ -9,15 +9,14 @@ from contextlib import suppress
 import bpy
 import pytest
 
-from tests.blender import rigs
-from tests.blender.live import legs
+from tests.blender import legs, rigs
 
 from .conftest import call, select
 
 CALLS = {
     "switch": {}, "snap_target": {}, "snap_fk": {"use_range": True, "frame_start": 1, "frame_end": 3}, "mirror": {},
     "to_rig": {}, "to_live": {}, "rebuild": {}, "flip": {}, "set": {"what": "PLANE", "plane": "HINGE"}, "bake": {},
-    "unconvert": {}, "add": {}, "mend": {"way": "REBUILD"},
+    "unconvert": {}, "add": {}, "mend": {"repair": "REBUILD"},
 }  # fmt: skip
 
 SETTINGS = {"plane": "HINGE", "max_angle": 2.0, "stretch": 0.5, "softness": 0.1, "pole_target": None, "swivel": 1.0}
@@ -26,7 +25,7 @@ SETTINGS = {"plane": "HINGE", "max_angle": 2.0, "stretch": 0.5, "softness": 0.1,
 def broken(addon, mode, count):
     """A limb of so many bones whose upper ones are gone, with another limb beside it."""
     ob = rigs.random_limb(random.Random(count), count=count)
-    other = legs.leg("other")
+    other = legs.live_leg("other")
     rigs.activate(ob)
     select("lower")
     assert not call("add", mode=mode, bones=str(count))
@@ -52,7 +51,7 @@ def test_it_says_so(addon, mode, count, capfd):
     assert "missing" in limb.message
     panel, figure = addon("ui.panel"), addon("ui.overlay.figure")
     assert panel.VIEW3D_PT_planar_ik.poll(bpy.context)
-    assert panel.mends_for(last, limb.status) == ["LEFT"]
+    assert panel.repairs_for(last, limb.status) == ["LEFT"]
     assert figure.figure(last, bpy.context.evaluated_depsgraph_get()) == []
     assert legs.off(other) < 1e-5
     for name, options in CALLS.items():
@@ -65,7 +64,7 @@ def test_it_says_so(addon, mode, count, capfd):
         with suppress(addon("limb.words").Refused):
             setattr(limb, name, value)
     bpy.context.scene.frame_set(4)
-    assert not call("mend", way="LEFT")
+    assert not call("mend", repair="LEFT")
     assert not bpy.context.object.pose.bones["lower"].planar_ik.enabled
     assert not [bone for bone in bpy.context.object.data.bones if bone.name.startswith("MCH-")]
     assert "Traceback" not in capfd.readouterr().err

@@ -70,5 +70,5 @@ def test_one_press_rebuilds_all_limbs_of_the_rig(addon, plain, press):
     lasts = [plain.pose.bones["shin" + side] for side in (".L", ".R")]
     assert {last.planar_ik.reach for last in lasts} == {"INVALID"}
     select("shin.L")
-    assert call(press, **({"way": "REBUILD"} if press == "mend" else {})) == ""
+    assert call(press, **({"repair": "REBUILD"} if press == "mend" else {})) == ""
     assert [plain.pose.bones["shin" + side].planar_ik.message for side in (".L", ".R")] == ["On target"] * 2

@@ -33,7 +33,8 @@ BAD = {
 
 CALLS = {
     "convert": {}, "add": {}, "switch": {}, "snap_target": {}, "snap_fk": {}, "mirror": {}, "flip": {},
-    "set": {"what": "PLANE", "plane": "POLE"}, "pick": {"part": "TARGET", "goal": "\n"}, "to_rig": {}, "to_live": {},
+    "set": {"what": "PLANE", "plane": "POLE"}, "pick": {"role": "TARGET", "followed": "\n"},
+    "to_rig": {}, "to_live": {},
     "rebuild": {}, "bake": {"range": "GIVEN", "frame_start": 1, "frame_end": 3}, "unconvert": {}, "remove": {},
 }  # fmt: skip
 

@@ -31,12 +31,10 @@ STAYING: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "to no plane": ("set", {"what": "PLANE", "plane": "FREE"}, IK),
     "foot": ("set", {"what": "FOOT"}, FK),
     "limits": ("set", {"what": "LIMITS", "min_angle": 0.1, "max_angle": 3.1}, IK),
-    "stretch": ("set", {"what": "ADD_STRETCH"}, IK),
-    "stretch in FK": ("set", {"what": "ADD_STRETCH"}, FK),
-    "new target": ("pick", {"part": "TARGET", "goal": "\n"}, IK),
-    "new pole": ("pick", {"part": "POLE", "goal": "\n"}, IK),
-    "other target": ("pick", {"part": "TARGET", "goal": "rig\nhips"}, FK),
-    "select": ("select", {"part": "LIMB"}, IK),
+    "new target": ("pick", {"role": "TARGET", "followed": "\n"}, IK),
+    "new pole": ("pick", {"role": "POLE", "followed": "\n"}, IK),
+    "other target": ("pick", {"role": "TARGET", "followed": "rig\nhips"}, FK),
+    "select": ("select", {"role": "LIMB"}, IK),
     "mirror": ("mirror", {}, IK),
     "bake": ("bake", {"range": "GIVEN", "frame_start": 1, "frame_end": 3}, IK),
     "bake and remove": ("bake", {"range": "GIVEN", "frame_start": 1, "frame_end": 3, "remove": True}, IK),
@@ -57,15 +55,16 @@ def settings() -> dict[str, Any]:
     return {bone.name: (sorted(bone.keys()), [c.name for c in bone.constraints]) for bone in ob.pose.bones}
 
 
-def begin(mode: str, **limb: Any) -> None:
-    """A leg with IK, whose target was moved in reach, and whose FK pose is another."""
+def begin(mode: str, sides: str = "L", **limb: Any) -> None:
+    """Legs with IK, whose targets were moved in reach, and whose FK pose is another; all are selected."""
+    select(*(f"shin.{side}" for side in sides))
     assert not call("add", mode=mode)
     ob = bpy.data.objects["rig"]
-    ob.pose.bones["target_shin.L"].location += ob.pose.bones["target_shin.L"].bone.matrix_local.to_3x3().inverted() @ (
-        rigs.Vector((0.05, -0.1, 0.08))
-    )
-    for name, value in limb.items():
-        setattr(ob.pose.bones["shin.L"].planar_ik, name, value)
+    for side, place in zip(sides, ((0.05, -0.1, 0.08), (-0.03, 0.06, 0.1)), strict=False):
+        target = ob.pose.bones[f"foot_ik.{side}"]
+        target.location += target.bone.matrix_local.to_3x3().inverted() @ rigs.Vector(place)
+        for name, value in limb.items():
+            setattr(ob.pose.bones[f"shin.{side}"].planar_ik, name, value)
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="begun")
 
@@ -73,15 +72,18 @@ def begin(mode: str, **limb: Any) -> None:
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("case", STAYING)
 def test_stays(biped: Any, case: str, mode: str) -> None:
+    """Of one leg, which Mirror gives the other as well, or of both at once."""
     name, options, limb = STAYING[case]
-    begin(mode, **limb)
+    sides = "L" if case == "mirror" else "LR"
+    begin(mode, sides, **limb)
     before, had = joints(), settings()
     if limb == IK:
-        assert bpy.data.objects["rig"].pose.bones["shin.L"].planar_ik.reach == "REACHED"
+        bones = bpy.data.objects["rig"].pose.bones
+        assert {bones[f"shin.{side}"].planar_ik.reach for side in sides} == {"REACHED"}
     assert not call(name or {"RIG": "to_live", "LIVE": "to_rig"}[mode], **options)
     after, has = joints(), settings()
-    left = slice(0, len(before) // 2 if case == "mirror" else None)
-    assert abs(after - before)[left].max() < STILL
+    watched = slice(0, len(before) // 2 if case == "mirror" else None)
+    assert abs(after - before)[watched].max() < STILL
     bpy.ops.ed.undo()
     assert abs(joints() - before).max() < STILL
     assert settings() == had

@@ -33,10 +33,10 @@ def test_scripts_do_not(biped: Any, preferences: Any) -> None:
 
 
 def test_the_overlay_is_as_strong(addon: Any, preferences: Any) -> None:
-    colour_of = addon("ui.overlay.drawing").colour_of
-    before = colour_of(bpy.context, "pole")[3]
+    drawing = addon("ui.overlay.drawing")
     preferences.overlay = 0.5
-    assert colour_of(bpy.context, "pole")[3] == pytest.approx(before / 2)
+    for colour in drawing.COLOURS.values():
+        assert drawing.faded(bpy.context, colour) == pytest.approx((*colour[:3], colour[3] / 2))
 
 
 def test_the_menu_has_what_applies(addon: Any, biped: Any) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scripts.package import ROOT
 
-SAYING = {"Refused", "told", "tell", "warn", "_invalid"}
+SAYING = {"Refused", "Message", "translated_text", "inform", "warn", "_invalid"}
 """Calls whose texts are shown to people in the window."""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.blender import rigs
-from tests.blender.bake.legs import FRAMES, LIMB, bake, joints, seen, walker
+from tests.blender.legs import FRAMES, LIMB, bake, joints, seen, walker
 
 
 def plain(addon, ob, foot):
@@ -107,7 +107,7 @@ def test_baked_is_what_was_seen(addon, setup, foot_follows, mode):
     last = walker(addon)
     ob, foot = last.id_data, bpy.data.objects["to foot"]
     addon("tasks.feet").set_feet([last], foot_follows)
-    way = setup(addon, ob, foot)
+    method = setup(addon, ob, foot)
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, [last])
     names = [*LIMB, "hand.L", "forearm.L"]
@@ -118,7 +118,7 @@ def test_baked_is_what_was_seen(addon, setup, foot_follows, mode):
             bake(addon, *limbs)
         return
     report = bake(addon, *limbs)
-    assert {limb.way for limb in report.limbs} == {way}
+    assert {limb.method for limb in report.limbs} == {method}
     assert {limb.mode for limb in report.limbs} <= {mode, "LIVE"}
     first = int(setup is reading_handler)  # what was read in the frame before that was another
     np.testing.assert_allclose(seen(ob, names)[first:], before[first:], atol=2e-5)

@@ -1,0 +1,76 @@
+"""Softness and stretch of a limb that has neither yet: sliders at 0, which make the feature as they are moved."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+import bpy
+from bpy.props import FloatProperty, PointerProperty
+from bpy.types import PoseBone, PropertyGroup, Scene
+
+from ..limb.settings import SLIDER
+from ..limb.storage import has_slider, read_slider
+from ..limb.words import Refused
+from ..tasks.setting import set_slider
+from .finding import limb_meant
+from .remembering import Name, name_of
+
+FEATURES = {"softness": "Softness", "stretch": "Stretch"}
+"""The features with a slider, and what people call them."""
+
+PAUSE = 1.0
+"""Seconds since a slider was moved during which it may still be dragged: Blender lets go of a field that it no longer
+draws."""
+
+_moved: dict[tuple[Name, str], float] = {}
+
+
+def _property(name: str) -> Any:
+    def read(_features: Any) -> float:
+        last = limb_meant(bpy.context)
+        return float(read_slider(last, name)) if last else 0.0
+
+    def write(_features: Any, value: float) -> None:
+        last = limb_meant(bpy.context)
+        if last is None or (value <= 0.0 and not has_slider(last, name)):
+            return
+        key = name_of(last), name
+        with suppress(Refused):  # on a rig that takes no bones, where the panel shows it disabled
+            set_slider(last, name, value)
+            _moved[key] = monotonic()
+
+    slider = SLIDER[name]
+    return FloatProperty(
+        name=FEATURES[name], description=slider.description, min=0.0, max=1.0, subtype="FACTOR", get=read, set=write
+    )
+
+
+class PlanarIKFeatures(PropertyGroup):
+    """Planar IK: what the limb that is meant could have"""
+
+    softness: _property("softness")
+    stretch: _property("stretch")
+
+
+def is_there(last: PoseBone, name: str) -> bool:
+    """Whether a limb has a feature, and nobody is dragging the slider that made it."""
+    return has_slider(last, name) and monotonic() - _moved.get((name_of(last), name), -PAUSE) >= PAUSE
+
+
+SCENE: Any = Scene
+
+
+def register() -> None:
+    """Give scenes, whose settings Blender undoes, the sliders."""
+    SCENE.planar_ik_features = PointerProperty(type=PlanarIKFeatures)
+
+
+def unregister() -> None:
+    """Take them away."""
+    del SCENE.planar_ik_features
+    _moved.clear()
+
+
+CLASSES = (PlanarIKFeatures,)

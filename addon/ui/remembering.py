@@ -1,0 +1,102 @@
+"""What a redraw looks up stays known until Blender evaluates something anew: the panel and each of its buttons ask the
+same, and a mouse that goes over them has all of it drawn again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.types import Context, Depsgraph, PoseBone, Scene
+
+from ..blender.handlers import Handlers, listen, listen_no_more
+from ..blender.types import view_layer_of
+
+Known = TypeVar("Known")
+
+_of_pose: dict[Hashable, Any] = {}
+_of_structure: dict[Hashable, Any] = {}
+
+MOST = 1000
+"""So much is remembered at most."""
+
+
+def until_posed(key: Hashable, look: Callable[[], Known]) -> Known:
+    """What a look gives, until anything is evaluated anew. It refers to nothing of the file."""
+    return _recall(_of_pose, key, look)
+
+
+def until_rebuilt(key: Hashable, look: Callable[[], Known]) -> Known:
+    """What a look gives, until bones, constraints or objects come, go or follow something else."""
+    return _recall(_of_structure, key, look)
+
+
+def _recall(known: dict[Hashable, Any], key: Hashable, look: Callable[[], Known]) -> Known:
+    if key not in known:
+        if len(known) >= MOST:
+            known.clear()
+        known[key] = look()
+    found: Known = known[key]
+    return found
+
+
+def active_in(context: Context) -> Hashable:
+    """What of a context decides which limb is meant by what is active."""
+    ob, bone = context.object, context.active_pose_bone if context.mode == "POSE" else None
+    layer = view_layer_of(context).as_pointer()
+    return layer, context.mode, ob and ob.session_uid, bone and (bone.id_data.session_uid, bone.name)
+
+
+Name = tuple[str, str | None, str]
+
+
+def name_of(last: PoseBone) -> Name:
+    """How to find a bone again: its object's name and library, and its own."""
+    ob = last.id_data
+    return ob.name, ob.library.filepath if ob.library else None, last.name
+
+
+def bone_of(name: Name) -> PoseBone | None:
+    """The bone of a name, if it is there."""
+    objects: Any = bpy.data.objects
+    ob = objects.get(name[:2])
+    return ob.pose.bones.get(name[2]) if ob and ob.pose else None
+
+
+def forget() -> None:
+    """Look at everything anew."""
+    _of_pose.clear()
+    _of_structure.clear()
+
+
+@persistent
+def _on_evaluated(_scene: Scene, depsgraph: Depsgraph) -> None:
+    _of_pose.clear()
+    if depsgraph.id_type_updated("COLLECTION"):  # its graph was built anew
+        _of_structure.clear()
+
+
+@persistent
+def _on_replace(*_args: Any) -> None:
+    forget()
+
+
+HANDLERS: Handlers = (
+    ("frame_change_post", _on_evaluated),
+    ("depsgraph_update_post", _on_evaluated),
+    ("undo_post", _on_replace),
+    ("redo_post", _on_replace),
+    ("load_post", _on_replace),
+)
+
+
+def register() -> None:
+    """Start to listen."""
+    listen(HANDLERS)
+
+
+def unregister() -> None:
+    """Stop listening, and forget all."""
+    listen_no_more(HANDLERS)
+    forget()

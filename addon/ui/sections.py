@@ -1,0 +1,142 @@
+"""What lies below the panel, closed at first: tools, setup, and all limbs of the rig; and the overlay's checkboxes."""
+
+from __future__ import annotations
+
+from math import degrees
+from typing import Any
+
+from bpy.types import Context, Panel
+
+from ..blender.types import scene_of
+from ..limb.settings import SLIDER
+from ..limb.storage import choices_of, has_slider, is_converted, limbs_of, mode_of
+from ..limb.tips import foot_of
+from ..limb.words import translated_text
+from ..tasks.defining import read_followed
+from ..tasks.feet import foot_follows
+from .finding import limb_meant, rig_in_view
+from .panel import InSidebar
+from .titles import title_of
+
+
+class _Section(InSidebar):
+    bl_parent_id: Any = "VIEW3D_PT_planar_ik"
+    bl_options: Any = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return limb_meant(context) is not None
+
+
+class VIEW3D_PT_planar_ik_tools(_Section, Panel):
+    """What is done with a limb now and then"""
+
+    bl_label = "Tools"
+
+    def draw(self, _context: Context) -> None:
+        """Snap, hold, mirror, bake."""
+        layout: Any = self.layout
+        column = layout.column(align=True)
+        for name, text in (("snap_target", "Snap IK to FK"), ("snap_fk", "Snap FK to IK")):
+            row = column.row(align=True)
+            row.operator(f"pose.planar_ik_{name}", text=text)
+            row.operator(f"pose.planar_ik_{name}", text="", icon="PREVIEW_RANGE").use_range = True
+        row = layout.row(align=True)
+        row.operator("pose.planar_ik_hold", text="Hold")
+        row.operator("pose.planar_ik_hold", text="", icon="MARKER_HLT").range = "CONTACTS"
+        row.operator("pose.planar_ik_find_contacts", text="Find Contacts")
+        row = layout.row(align=True)
+        row.operator("pose.planar_ik_mirror", text="Mirror")
+        row.operator("pose.planar_ik_bake", text="Bake…")
+
+
+class VIEW3D_PT_planar_ik_setup(_Section, Panel):
+    """What is set once for a limb"""
+
+    bl_label = "Setup"
+
+    def draw(self, context: Context) -> None:
+        """What it follows, what poses it, its angles, and the way out."""
+        layout: Any = self.layout
+        last = limb_meant(context)
+        if last is None:
+            return
+        choices, mode = choices_of(last), mode_of(last)
+        for text, role, name in (("Target", "TARGET", "target"), ("Pole", "POLE", "pole_target")):
+            followed = read_followed(last, name)
+            bone = read_followed(last, f"{name.removesuffix('target')}subtarget")
+            row = layout.row(align=True)
+            row.label(text=text)
+            label = (bone or followed.name) if followed else "-"
+            row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).role = role
+        if foot_of(last):
+            layout.operator("pose.planar_ik_set", text="Foot Follows", depress=foot_follows(last)).what = "FOOT"
+        angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
+        row = layout.row(align=True)
+        row.label(text="Knee Limits")
+        row.operator("pose.planar_ik_set", text=angles, translate=False).what = "LIMITS"
+        if has_slider(last, "stretch"):
+            row = layout.row(align=True)
+            row.label(text="Stretch Limit")
+            row.operator("pose.planar_ik_set", text=f"{choices['stretch_max']:.2f}").what = "STRETCH"
+        row = layout.row(align=True)
+        row.operator("pose.planar_ik_to_rig", text="Rig", depress=mode == "RIG")
+        row.operator("pose.planar_ik_to_live", text="Live", depress=mode == "LIVE")
+        if mode == "RIG":
+            layout.operator("pose.planar_ik_rebuild")
+        if is_converted(last):
+            layout.operator("pose.planar_ik_unconvert")
+        layout.operator("pose.planar_ik_remove", text="Remove")
+        if mode == "LIVE":
+            layout.prop(scene_of(context).planar_ik, "live")  # type: ignore[attr-defined]
+
+
+class VIEW3D_PT_planar_ik_all(_Section, Panel):
+    """All limbs of the rig"""
+
+    bl_label = ""
+
+    def draw_header(self, context: Context) -> None:
+        """With how many there are."""
+        layout: Any = self.layout
+        ob = rig_in_view(context)
+        layout.label(text=translated_text("All Limbs ({count})", count=len(limbs_of(ob)) if ob else 0), translate=False)
+
+    def draw(self, context: Context) -> None:
+        """A row for one limb each, which selects its target."""
+        layout: Any = self.layout
+        ob = rig_in_view(context)
+        column = layout.column(align=True)
+        for last in limbs_of(ob) if ob else ():
+            row = column.row(align=True)
+            button = row.operator("pose.planar_ik_select", text=title_of(last), translate=False, emboss=False)
+            button.role, button.bone = "TARGET", last.name
+            row.prop(last, f'["{SLIDER["influence"].key}"]', text="")
+
+
+class VIEW3D_PT_planar_ik_overlay(Panel):
+    """In the overlays popover, below Blender's own"""
+
+    bl_label = "Planar IK"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"
+    bl_parent_id = "VIEW3D_PT_overlay"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Where limbs can be seen."""
+        return context.mode in {"POSE", "OBJECT"}
+
+    def draw(self, context: Context) -> None:
+        """Two checkboxes."""
+        row: Any = self.layout.row()  # type: ignore[union-attr]
+        for name in ("show_overlay", "show_reach"):
+            row.prop(scene_of(context).planar_ik, name)  # type: ignore[attr-defined]
+
+
+CLASSES = (
+    VIEW3D_PT_planar_ik_tools,
+    VIEW3D_PT_planar_ik_setup,
+    VIEW3D_PT_planar_ik_all,
+    VIEW3D_PT_planar_ik_overlay,
+)

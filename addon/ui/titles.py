@@ -1,0 +1,45 @@
+"""What people call a limb: ``Left Leg``, as far as that tells it from the rig's others; else the name of a bone."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from bpy.types import PoseBone
+
+from ..blender.names import side_of
+from ..limb.follow import follow_of
+from ..limb.moving import rig_slider
+from ..limb.names import ARM, LEG, says
+from ..limb.storage import chain_bones, limbs_of
+from ..limb.words import translated_text
+from .remembering import name_of, until_rebuilt
+
+TITLES = {
+    ("ARM", 1): "Left Arm",
+    ("ARM", -1): "Right Arm",
+    ("ARM", 0): "Arm",
+    ("LEG", 1): "Left Leg",
+    ("LEG", -1): "Right Leg",
+    ("LEG", 0): "Leg",
+}
+
+
+def title_of(last: PoseBone) -> str:
+    """The title of a limb, in the language of the interface."""
+    return until_rebuilt(("title", name_of(last)), lambda: _title(last))
+
+
+def _title(last: PoseBone) -> str:
+    if rig_slider(last):  # whose bones are hidden: people know the control
+        target, bone = follow_of(last).pairs[0]
+        return bone or (target.name if target else last.name)
+    title = _kind(last)
+    counts = Counter(map(_kind, limbs_of(last.id_data)))
+    return translated_text(title) if title and counts[title] == 1 else last.name
+
+
+def _kind(last: PoseBone) -> str:
+    """``Left Leg`` and the like in English, nothing where the bones' names don't say."""
+    names = [bone.name for bone in chain_bones(last)]
+    kind = next((kind for kind, words in (("ARM", ARM), ("LEG", LEG)) if any(says(name, words) for name in names)), "")
+    return TITLES.get((kind, side_of(last.name)), "")
