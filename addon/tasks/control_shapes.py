@@ -36,7 +36,7 @@ WEIGHT = 0.3
 """From this weight on, a vertex is of a bone."""
 
 
-class Look(NamedTuple):
+class Drawing(NamedTuple):
     """How a control is drawn: the kind of its shape, and what takes that, which is as large as 1, to the armature at
     rest."""
 
@@ -44,23 +44,23 @@ class Look(NamedTuple):
     matrix: Matrix
 
 
-def look_of_target(ob: ArmatureObject, foot: PoseBone | None, rest: Matrix, length: float, normal: Any) -> Look:
+def drawing_of_target(ob: ArmatureObject, foot: PoseBone | None, rest: Matrix, length: float, normal: Any) -> Drawing:
     """How the target of a limb of this length is drawn that rests so in the armature; ``normal`` is that of the plane
     of a flat rig."""
     if normal is not None:
         across = normal.to_track_quat("Z", "Y").to_matrix().to_4x4()
-        return Look("SQUARE", Matrix.Translation(rest.translation) @ across @ Matrix.Scale(FLAT * length, 4))
+        return Drawing("SQUARE", Matrix.Translation(rest.translation) @ across @ Matrix.Scale(FLAT * length, 4))
     if foot is None:
-        return Look("CUBE", rest @ Matrix.Scale(PLAIN * length, 4))
+        return Drawing("CUBE", rest @ Matrix.Scale(PLAIN * length, 4))
     points = _points(ob, foot)
     if _is_on_ground(ob, foot, points, rest, length):
-        return Look("SOLE", _sole(points, rest, foot, length))
-    return Look("CUBE", _box(points, foot, length))
+        return Drawing("SOLE", _sole(points, rest, foot, length))
+    return Drawing("CUBE", _box(points, foot, length))
 
 
-def look_of_pole(rest: Matrix, size: float) -> Look:
+def drawing_of_pole(rest: Matrix, size: float) -> Drawing:
     """How a pole is drawn."""
-    return Look("BALL", rest @ Matrix.Scale(size, 4))
+    return Drawing("BALL", rest @ Matrix.Scale(size, 4))
 
 
 def _is_on_ground(ob: ArmatureObject, foot: PoseBone, points: Array, rest: Matrix, length: float) -> bool:
@@ -106,7 +106,7 @@ def _vertices(ob: ArmatureObject, names: set[str]) -> Array:
 def _skins(ob: ArmatureObject) -> list[Object]:
     """The meshes that a rig deforms."""
     meshes = (mesh for mesh in bpy.data.objects if mesh.type == "MESH")
-    return [mesh for mesh in meshes if any(getattr(each, "object", None) == ob for each in mesh.modifiers)]
+    return [mesh for mesh in meshes if any(getattr(modifier, "object", None) == ob for modifier in mesh.modifiers)]
 
 
 def _sole(points: Array, rest: Matrix, foot: PoseBone, length: float) -> Matrix:
@@ -204,11 +204,11 @@ def shape_of(kind: str) -> Object:
     return shape
 
 
-def draw_as(bone: PoseBone, look: Look) -> None:
+def draw_as(bone: PoseBone, drawing: Drawing) -> None:
     """Have a control bone be drawn so."""
     shown: Any = bone
-    place, turn, scale = (bone.bone.matrix_local.inverted() @ look.matrix).decompose()
-    shown.custom_shape, shown.bone.show_wire = shape_of(look.shape), True
+    place, turn, scale = (bone.bone.matrix_local.inverted() @ drawing.matrix).decompose()
+    shown.custom_shape, shown.bone.show_wire = shape_of(drawing.shape), True
     shown.use_custom_shape_bone_size = False
     shown.custom_shape_translation, shown.custom_shape_scale_xyz = place, scale
     shown.custom_shape_rotation_euler = turn.to_euler()

@@ -61,7 +61,8 @@ def test_a_hand_has_a_box_around_it(add):
 
 
 def test_other_tips_have_a_small_cube_and_flat_rigs_a_square(add):
-    ob = rigs.rig({"up": ((0, 0, 1), (0, 0.1, 0.5), ""), "low": ((0, 0.1, 0.5), (0, 0, 0), "up"), "beside": ((0.4, 0, 0.5), (0.8, 0.2, 0.6), "")})  # fmt: skip
+    bones = {"up": ((0, 0, 1), (0, 0.1, 0.5), ""), "low": ((0, 0.1, 0.5), (0, 0, 0), "up")}
+    ob = rigs.rig({**bones, "beside": ((0.4, 0, 0.5), (0.8, 0.2, 0.6), "")})
     (last,) = add(ob, "low")
     cube = drawn(ob, last.planar_ik.subtarget)
     assert np.ptp(cube, axis=0) == pytest.approx(0.12 * 1.02, abs=0.01)
