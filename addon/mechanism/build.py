@@ -120,7 +120,7 @@ def _finish(mechanism: Mechanism) -> None:
     ob, pose = mechanism.ob, mechanism.ob.pose.bones
     for helper in mechanism.parts.bones:
         bone = pose[mechanism.names[helper.role]]
-        bone.rotation_mode = helper.order  # type: ignore[assignment]
+        bone.rotation_mode, bone.location = helper.order, helper.location  # type: ignore[assignment]
         collect(ob, bone.bone, COLLECTION).is_visible = False
     ob.data.bones[mechanism.names["root"]][SPEC] = to_json(mechanism.spec)
     if mechanism.spec.is_uneven:

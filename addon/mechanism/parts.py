@@ -52,13 +52,14 @@ TARGET, POLE = "follow target", "follow pole"
 
 
 class Bone(NamedTuple):
-    """A helper bone by its role, what it hangs on, its rest pose in the armature's space (rows of a 4x4 matrix), and
-    its rotation mode."""
+    """A helper bone by its role, what it hangs on, its rest pose in the armature's space (rows of a 4x4 matrix), its
+    rotation mode, and the location that its channels say."""
 
     role: str
     parent: str
     rest: tuple[float, ...]
     order: str
+    location: tuple[float, ...] = (0.0, 0.0, 0.0)
 
 
 class Constraint(NamedTuple):
@@ -176,14 +177,21 @@ def _axes_of_turn(spec: Spec, k: int) -> Axes:
 
 
 def _bones(spec: Spec) -> list[Bone]:
-    roles = ["target_in_frame"]
+    roles = []
     if formulas.is_shaped(spec):
         roles.append("span")
     if spec.stretch:
         roles.append("scale")
     roles += [*formulas.folds(spec), *formulas.groups(spec)]
-    rest = _flat(_axes(spec).rest)
-    bones = [Bone("root", "parent", rest, "QUATERNION"), *(Bone(role, "root", rest, "QUATERNION") for role in roles)]
+    base = _axes(spec)
+    rest = _flat(base.rest)
+    at_rest = [0.0, 0.0, 0.0]  # where nothing is followed
+    at_rest[base.at("Y")] = sum(length * cos(angle) for length, angle in zip(spec.lengths, spec.angles, strict=True))
+    bones = [
+        Bone("root", "parent", rest, "QUATERNION"),
+        Bone("target_in_frame", "root", rest, "QUATERNION", tuple(at_rest)),
+        *(Bone(role, "root", rest, "QUATERNION") for role in roles),
+    ]
     above = "root"
     for k, is_still in enumerate(spec.is_still, 1):
         axes = _axes_of_turn(spec, k)
@@ -249,8 +257,6 @@ def _locked(bone: str, name: str, target: str, axes: Axes, track: str, about: st
 def _drivers(spec: Spec) -> list[Driver]:
     drivers: list[tuple[str, str, int, str]] = []
     axes = _axes(spec)
-    tip = sum(length * cos(angle) for length, angle in zip(spec.lengths, spec.angles, strict=True))
-    drivers.append(("target_in_frame", "location", axes.at("Y"), formulas.number(tip)))  # where nothing is followed
     if spec.plane != "HINGE":
         drivers.append(("turn 1", "rotation_euler", axes.at("Y"), formulas.swivel(spec)))
     if spec.pole_switch:
