@@ -166,7 +166,7 @@ def bench_overrides() -> None:
     library = kept(partial(new_limbs, 0, others=299))
     with_it, without = zip(*((overridden(library, True), overridden(library, False)) for _ in range(5)), strict=True)
     for i, step in enumerate(("made", "saved", "opened")):
-        ours, theirs = (median(each[i] for each in rounds) for rounds in (with_it, without))
+        ours, theirs = (median(seconds_of_both[i] for seconds_of_both in rounds) for rounds in (with_it, without))
         say(f"{step:8}with {ours:.3f}, without {theirs:.3f}: {ours / theirs:.2f} times as long")
 
 
@@ -175,9 +175,9 @@ def overridden(library: str, has_extension: bool) -> list[float]:
     if not has_extension:
         bpy.ops.preferences.addon_disable(module=installed.MODULE)
     path = f"{folder.name}/overrides.blend"
-    with bpy.data.libraries.load(library, link=True) as (_, wanted):
-        wanted.objects = ["Rig"]
-    make = partial(wanted.objects[0].override_hierarchy_create, bpy.context.scene, bpy.context.view_layer)
+    with bpy.data.libraries.load(library, link=True) as (_, names):
+        names.objects = ["Rig"]
+    make = partial(names.objects[0].override_hierarchy_create, bpy.context.scene, bpy.context.view_layer)
     took = [seconds(lambda: [make() for _ in range(6)]), seconds(partial(bpy.ops.wm.save_as_mainfile, filepath=path))]
     return [*took, seconds(partial(opened, path))]
 

@@ -43,15 +43,15 @@ class Sketch:
         self.names = [bone.name for bone in (last, *last.parent_recursive)][: length_of(last)][::-1]
         bones = [self.ob.data.bones[name] for name in self.names]
         joints = [*(bone.head_local.copy() for bone in bones), bones[-1].tail_local.copy()]
-        ways = [b - a for a, b in pairwise(joints)]
+        segments_along = [b - a for a, b in pairwise(joints)]
         y = (joints[-1] - joints[0]).normalized()
-        aside = sum(ways[::2], Vector())
+        aside = sum(segments_along[::2], Vector())
         z = y.cross(aside - y * aside.dot(y)).normalized()
         x = y.cross(z)
         self.frame = Matrix((x, y, z)).transposed().to_4x4()
         self.frame.translation = joints[0]
-        self.lengths = [way.length for way in ways]
-        self.directions = [complex(way.normalized().dot(y), -way.normalized().dot(x)) for way in ways]
+        self.lengths = [along.length for along in segments_along]
+        self.directions = [complex(along.normalized().dot(y), -along.normalized().dot(x)) for along in segments_along]
         self.distance = (joints[-1] - joints[0]).length
         self.normals = [bone.matrix_local.to_3x3().inverted() @ z for bone in bones]
         self.roles: dict[str, str] = {}
@@ -72,9 +72,9 @@ class Sketch:
             self._drive_line()
         for k, name in enumerate(self.names):
             kind, space = ("COPY_ROTATION", "LOCAL") if k else ("COPY_TRANSFORMS", "POSE")
-            made = self._constrain(name, kind, self.ob, self.roles[f"turn{k}"])
-            made.owner_space = made.target_space = space
-            curve = self.ob.driver_add(f'pose.bones["{name}"].constraints["{made.name}"].influence')
+            constraint = self._constrain(name, kind, self.ob, self.roles[f"turn{k}"])
+            constraint.owner_space = constraint.target_space = space
+            curve = self.ob.driver_add(f'pose.bones["{name}"].constraints["{constraint.name}"].influence')
             curve.driver.type = "SUM"
             self._read(curve.driver, "t", "IK Influence")
 
@@ -103,9 +103,9 @@ class Sketch:
         return bone
 
     def _constrain(self, bone: str, kind: str, target: Any, subtarget: str = "") -> Any:
-        made: Any = self.ob.pose.bones[self.roles.get(bone, bone)].constraints.new(kind)  # type: ignore[arg-type]
-        made.name, made.target, made.subtarget = "Planar IK Pose", target, subtarget
-        return made
+        constraint: Any = self.ob.pose.bones[self.roles.get(bone, bone)].constraints.new(kind)  # type: ignore[arg-type]
+        constraint.name, constraint.target, constraint.subtarget = "Planar IK Pose", target, subtarget
+        return constraint
 
     def _read(self, driver: Any, letter: str, source: str) -> None:
         """A variable of a slider, or of a channel of a helper bone: ``role LOC_X``."""
@@ -169,9 +169,9 @@ class Sketch:
         return [main + turn, f"-{knee}{back}", knee + third]
 
     def _drive_line(self) -> None:
-        for part, expression in ((0, f"y+sqrt({self._square})"), (1, "z"), (3, "-x")):
+        for component, expression in ((0, f"y+sqrt({self._square})"), (1, "z"), (3, "-x")):
             letters = {axis: source for axis, source in self._place.items() if axis in expression.replace("sqrt", "")}
-            self._drive("line", "rotation_quaternion", part, expression, **letters)
+            self._drive("line", "rotation_quaternion", component, expression, **letters)
         self.ob.pose.bones[self.roles["roll"]].rotation_mode = "YXZ"
         if self.plane == "POLE":
             pole = {"x": "spot LOC_X", "z": "spot LOC_Z"}

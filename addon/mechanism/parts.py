@@ -262,7 +262,7 @@ def _drivers(spec: Spec) -> list[Driver]:
     if spec.pole_switch:
         drivers.append(("target_in_frame", f'constraints["{FACING}"].influence', -1, "k"))
     if formulas.is_shaped(spec):
-        drivers.append(("span", "location", 0, formulas.gap(spec)))
+        drivers.append(("span", "location", 0, formulas.to_straight_of(spec)))
     for index, expression in formulas.lengthening(spec).items() if spec.stretch else ():
         drivers.append(("scale", "scale", index, expression))
     for role, expressions in (formulas.folds(spec) | formulas.groups(spec)).items():
@@ -280,8 +280,8 @@ def _drivers(spec: Spec) -> list[Driver]:
 def _reference_rotation(spec: Spec, k: int) -> list[str]:
     """The own rotation of a bone in the reference, as a quaternion in the axes of the helper bone."""
     w, *about = spec.reference_rotations[k - 1]
-    turned = _axes_of_turn(spec, k).rest[:3, :3].T @ np.array(spec.axes[k - 1]).reshape(3, 3) @ np.array(about)
-    return [formulas.number(part) for part in (w, *turned)]
+    about_in_bone = _axes_of_turn(spec, k).rest[:3, :3].T @ np.array(spec.axes[k - 1]).reshape(3, 3) @ np.array(about)
+    return [formulas.number(component) for component in (w, *about_in_bone)]
 
 
 def _variables(expression: str, axes: Axes) -> tuple[Variable, ...]:

@@ -64,8 +64,12 @@ BREAKING = {
     "constraint renamed": set_of(constraint, name="Copy"),
     "stretch removed": lambda ob: ob.pose.bones["thigh.L"].constraints.remove(constraint(ob, name="Planar IK Stretch")),
     "measuring muted": lambda ob: setattr(ob.pose.bones[part(ob, "target_in_frame")].constraints[0], "mute", True),
-    "measuring something else": lambda ob: setattr(ob.pose.bones[part(ob, "target_in_frame")].constraints[0], "target", ob),
-    "pole of something else": lambda ob: setattr(ob.pose.bones[part(ob, "target_in_frame")].constraints["Planar IK Facing"], "target", ob),
+    "measuring something else": lambda ob: setattr(
+        ob.pose.bones[part(ob, "target_in_frame")].constraints[0], "target", ob
+    ),
+    "pole of something else": lambda ob: setattr(
+        ob.pose.bones[part(ob, "target_in_frame")].constraints["Planar IK Facing"], "target", ob
+    ),
     "another constraint on a part": lambda ob: ob.pose.bones[part(ob, "turn 2")].constraints.new("LIMIT_ROTATION"),
     "driver removed": lambda ob: ob.animation_data.drivers.remove(driver(ob, "turn1")),
     "all drivers removed": lambda ob: [ob.animation_data.drivers.remove(each) for each in [*ob.animation_data.drivers]],
