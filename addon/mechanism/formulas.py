@@ -1,11 +1,4 @@
-"""What the drivers of a mechanism say: the solver's triangle as text of Blender's simple expressions.
-
-Each letter is something measured: x, y, z where the target is in the limb's frame G, d how far it is from the root;
-p and q where the pole is aside of the line to the target, along X and Z of G turned with that line, m how far it is;
-g by how much less than fully straight the limb goes ("gone"); and sliders: f flip, s swivel, k pole, u softness,
-e stretch, t influence, n ankle. Of more than two bones (`groups`): a group's sine of half the bend j and square of the
-length a, of four bones the second group's h and b, and the square c of the distance gone. Of neighbours with an ankle
-(`folds`): how far the second group is bent v and the groups against each other w, and the largest share o.
+"""What the drivers of a mechanism say: the solver's triangle as text of Blender's simple expressions, in `LETTERS`.
 
 A driver that fails once stays invalid for good: nothing here divides by 0, takes a root of less than 0, or compares
 what is not a number, whatever the letters are. What is not chosen is not evaluated.
@@ -13,22 +6,15 @@ what is not a number, whatever the letters are. What is not chosen is not evalua
 
 from __future__ import annotations
 
-import re
 from math import atan2
 
 from ..limb.table import half_of, range_of
 from ..solver.groups import FOLDED as FOLDED_GROUP
-from ..solver.groups import Group, Groups, groups_of
+from ..solver.groups import Group, Groups, groups_of, nearest_of
 from ..solver.ops import FLOATS
 from ..solver.rotation import HalfAngle
+from .letters import unsure_letters_of
 from .spec import Spec
-
-LETTERS = re.compile(r"\b[a-z]\b")
-
-
-def letters_of(expression: str) -> list[str]:
-    """The letters that an expression needs, each once."""
-    return sorted(set(LETTERS.findall(expression)))
 
 
 def number(value: float) -> str:
@@ -39,7 +25,7 @@ def number(value: float) -> str:
 
 def finite(expression: str, otherwise: str = "0") -> str:
     """An expression, or another where any of its letters is infinite or not a number."""
-    squares = "+".join(f"{letter}*{letter}" for letter in letters_of(expression) if letter not in "abcfhjkovw")
+    squares = "+".join(f"{letter}*{letter}" for letter in unsure_letters_of(expression))
     if not squares:
         return expression
     return f"({expression}) if ceil(1/(1+{squares}))==1 else {otherwise}"
@@ -60,16 +46,22 @@ def _half(sine: str, cosine: str) -> str:
     return f"2*atan2(sqrt(max({sine},0)),sqrt(max({cosine},0)))"
 
 
+def aims(spec: Spec) -> bool:
+    """Whether the last bone is turned by aiming at the target: where the tip is to be there, or, too near, on the line
+    to it. That costs less than a driver."""
+    return not is_shaped(spec) and not spec.ankle
+
+
 def turns(spec: Spec) -> list[str]:
-    """The turns of the bones in the bend plane, from the reference: each against the one before."""
+    """The turns of the bones in the bend plane, from the reference: each against the one before. Of all bones, or of
+    all but the last where that aims."""
     line = "+atan2(-x,y+0)" if spec.plane == "HINGE" else ""  # y + 0 is never -0
     off_line, *joints = _turns_of_groups(spec) if len(spec.lengths) > 2 else _turns_of_two(spec)
-    still, *others = spec.angles
-    first = f"(1-2*f)*({off_line})-{number(still)}{line}"
-    found = [finite(first)]
+    first_angle, *others = spec.angles
+    turned = [finite(f"(1-2*f)*({off_line})-{number(first_angle)}{line}")]
     for before, after, joint in zip(spec.angles, others, joints, strict=False):
-        found.append(finite(f"{number(before - after)}-(1-2*f)*({joint})"))
-    return found
+        turned.append(finite(f"{number(before - after)}-(1-2*f)*({joint})"))
+    return turned[:-1] if aims(spec) else turned
 
 
 def _turns_of_two(spec: Spec) -> tuple[str, str]:
@@ -172,7 +164,7 @@ def folds(spec: Spec) -> dict[str, list[str]]:
     sharpest = f"{number(FOLDED_GROUP * of.second.product / lb**2)}/max(v,1e-30)"
     if len(spec.lengths) > 3:
         sharpest = f"min({sharpest},{number(FOLDED_GROUP / max(of.first.bend[1] ** 2, 1e-9))})"
-    return {"fold": [finite(b), finite(c)], "most": [f"max(min({share},{sharpest}),1)"]}
+    return {"fold": [finite(b), finite(c)], "largest share": [f"max(min({share},{sharpest}),1)"]}
 
 
 def _room(of: Groups, spec: Spec) -> str:
@@ -209,22 +201,14 @@ def _gap_factors(spec: Spec) -> tuple[str, str, str]:
     return straight, near, far
 
 
-def line_turn(spec: Spec) -> dict[int, str]:
-    """The shortest turn from Y to the target: parts of a quaternion, of any length, about G's axes; the part that is
-    not here is 0. A target at the root counts as along Y; to one straight back, the turn is about Z."""
-    square = "x*x+y*y+z*z"
-    back = number(1e-9 * sum(spec.lengths))
-    return {0: finite(f"y+sqrt({square})+({square}==0)"), 1: finite("z"), 3: finite(f"-x-{back}")}
+def nearest(spec: Spec) -> float:
+    """How near the tip comes to the root: 0 for two bones, which are in line where the target is too near."""
+    return nearest_of(_groups(spec), FLOATS) if len(spec.lengths) > 2 else 0.0
 
 
-def roll(spec: Spec) -> str:
-    """The limb's turn about the line: by swivel, and by where the pole is, unless that is in line."""
-    swivel = "s" if spec.outwards > 0.0 else "-s"
-    if spec.plane != "POLE":
-        return finite(swivel)
-    pole = "k*atan2(q,0-p)" if spec.pole_switch else "atan2(q,0-p)"  # 0 - p is never -0
-    nothing = number(1e-10 * sum(spec.lengths) ** 2)  # without a pole, rounding is all there is
-    return finite(f"{swivel}+({pole} if p*p+q*q>1e-12*m*m+{nothing} else 0)")
+def swivel(spec: Spec) -> str:
+    """The limb's turn about the line."""
+    return finite("s" if spec.outwards > 0.0 else "-s")
 
 
 def gap(spec: Spec) -> str:

@@ -18,7 +18,7 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..solver.matrices import unit
 from .checking import check, check_followed
-from .control_shapes import look_of_pole, look_of_target
+from .control_shapes import drawing_of_pole, drawing_of_target
 from .controls import Control, is_aligned, make_controls, make_empty, name_of_control
 from .feet import set_feet
 from .fitting import Fit, apply_fit, fit
@@ -195,7 +195,7 @@ def _target(context: Context, plan: Plan, foot: bool) -> Control:
         name=name_of_control(last, "target"),
         rest=rest,
         size=TARGET_SIZE * length,
-        look=look_of_target(ob, foot_of(last), at_tip @ upright(ob).to_4x4(), length, normal),
+        drawing=drawing_of_target(ob, foot_of(last), at_tip @ upright(ob).to_4x4(), length, normal),
         place=vector(plan.fit.tip),
         turn=now,
         normal=normal,
@@ -216,7 +216,7 @@ def _pole(plan: Plan) -> Control:
         name=name_of_control(plan.last, "pole"),
         rest=rest,
         size=POLE_SIZE * size,
-        look=look_of_pole(rest, POLE_SIZE * size),
+        drawing=drawing_of_pole(rest, POLE_SIZE * size),
         place=vector(plan.fit.pole + POLE_ALONG * size * unit(plan.fit.tip - plan.fit.frame[:3, 3], frame[:3, 1])),
     )
 

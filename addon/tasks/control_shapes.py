@@ -36,7 +36,7 @@ WEIGHT = 0.3
 """From this weight on, a vertex is of a bone."""
 
 
-class Look(NamedTuple):
+class Drawing(NamedTuple):
     """How a control is drawn: the kind of its shape, and what takes that, which is as large as 1, to the armature at
     rest."""
 
@@ -44,23 +44,23 @@ class Look(NamedTuple):
     matrix: Matrix
 
 
-def look_of_target(ob: ArmatureObject, foot: PoseBone | None, rest: Matrix, length: float, normal: Any) -> Look:
+def drawing_of_target(ob: ArmatureObject, foot: PoseBone | None, rest: Matrix, length: float, normal: Any) -> Drawing:
     """How the target of a limb of this length is drawn that rests so in the armature; ``normal`` is that of the plane
     of a flat rig."""
     if normal is not None:
         across = normal.to_track_quat("Z", "Y").to_matrix().to_4x4()
-        return Look("SQUARE", Matrix.Translation(rest.translation) @ across @ Matrix.Scale(FLAT * length, 4))
+        return Drawing("SQUARE", Matrix.Translation(rest.translation) @ across @ Matrix.Scale(FLAT * length, 4))
     if foot is None:
-        return Look("CUBE", rest @ Matrix.Scale(PLAIN * length, 4))
+        return Drawing("CUBE", rest @ Matrix.Scale(PLAIN * length, 4))
     points = _points(ob, foot)
     if _is_on_ground(ob, foot, points, rest, length):
-        return Look("SOLE", _sole(points, rest, foot, length))
-    return Look("CUBE", _box(points, foot, length))
+        return Drawing("SOLE", _sole(points, rest, foot, length))
+    return Drawing("CUBE", _box(points, foot, length))
 
 
-def look_of_pole(rest: Matrix, size: float) -> Look:
+def drawing_of_pole(rest: Matrix, size: float) -> Drawing:
     """How a pole is drawn."""
-    return Look("BALL", rest @ Matrix.Scale(size, 4))
+    return Drawing("BALL", rest @ Matrix.Scale(size, 4))
 
 
 def _is_on_ground(ob: ArmatureObject, foot: PoseBone, points: Array, rest: Matrix, length: float) -> bool:
@@ -76,16 +76,14 @@ def _is_on_ground(ob: ArmatureObject, foot: PoseBone, points: Array, rest: Matri
 def _points(ob: ArmatureObject, foot: PoseBone) -> Array:
     """What a foot or hand and all below it take up in the armature at rest, (n, 3): the vertices that they deform, or
     else their own ends."""
-    bones = [foot.bone, *foot.bone.children_recursive]
-    vertices = _vertices(ob, {bone.name for bone in bones})
-    if len(vertices):
-        return vertices
-    ends = [end for bone in bones if _is_of_body(bone) for end in (bone.head_local[:], bone.tail_local[:])]
-    return np.array(ends or [foot.bone.head_local[:], foot.bone.tail_local[:]])
+    vertices = _vertices(ob, {bone.name for bone in (foot.bone, *foot.bone.children_recursive)})
+    return vertices if len(vertices) else _ends(foot.bone)
 
 
-def _is_of_body(bone: Bone) -> bool:
-    return bone.use_deform
+def _ends(foot: Bone) -> Array:
+    """Where the bones of a foot or hand begin and end in the armature at rest, (n, 3)."""
+    bones = [bone for bone in (foot, *foot.children_recursive) if bone.use_deform] or [foot]
+    return np.array([end[:] for bone in bones for end in (bone.head_local, bone.tail_local)])
 
 
 def _vertices(ob: ArmatureObject, names: set[str]) -> Array:
@@ -108,13 +106,13 @@ def _vertices(ob: ArmatureObject, names: set[str]) -> Array:
 def _skins(ob: ArmatureObject) -> list[Object]:
     """The meshes that a rig deforms."""
     meshes = (mesh for mesh in bpy.data.objects if mesh.type == "MESH")
-    return [mesh for mesh in meshes if any(getattr(each, "object", None) == ob for each in mesh.modifiers)]
+    return [mesh for mesh in meshes if any(getattr(modifier, "object", None) == ob for modifier in mesh.modifiers)]
 
 
 def _sole(points: Array, rest: Matrix, foot: PoseBone, length: float) -> Matrix:
     """Flat on the floor, from heel to toe and as wide as the foot."""
     up, ankle = np.array(rest.col[2][:3]), np.array(rest.translation)
-    ahead = _ahead(points - ankle, up, np.array(rest.col[1][:3]), length)
+    ahead = _ahead(_ends(foot.bone) - ankle, up, np.array(rest.col[1][:3]), length)
     across = np.cross(ahead, up)
     along, aside = (points - ankle) @ ahead, (points - ankle) @ across
     heel, toe = min(float(along.min()), 0.0), max(float(along.max()), 0.0)
@@ -129,7 +127,7 @@ def _sole(points: Array, rest: Matrix, foot: PoseBone, length: float) -> Matrix:
 
 
 def _ahead(offsets: Array, up: Array, usual: Array, length: float) -> Array:
-    """Where a foot points along the floor."""
+    """Where a foot points along the floor, by how far its bones go from the ankle."""
     level: Array = offsets - np.outer(offsets @ up, up)
     farthest: Array = level[np.argmax((level * level).sum(axis=1))]
     size = float(np.linalg.norm(farthest))
@@ -206,11 +204,11 @@ def shape_of(kind: str) -> Object:
     return shape
 
 
-def draw_as(bone: PoseBone, look: Look) -> None:
+def draw_as(bone: PoseBone, drawing: Drawing) -> None:
     """Have a control bone be drawn so."""
     shown: Any = bone
-    place, turn, scale = (bone.bone.matrix_local.inverted() @ look.matrix).decompose()
-    shown.custom_shape, shown.bone.show_wire = shape_of(look.shape), True
+    place, turn, scale = (bone.bone.matrix_local.inverted() @ drawing.matrix).decompose()
+    shown.custom_shape, shown.bone.show_wire = shape_of(drawing.shape), True
     shown.use_custom_shape_bone_size = False
     shown.custom_shape_translation, shown.custom_shape_scale_xyz = place, scale
     shown.custom_shape_rotation_euler = turn.to_euler()

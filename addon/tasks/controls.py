@@ -18,7 +18,7 @@ from ..blender.uses import used_bones, users_of
 from ..limb.names import joint_of, moves_all, pole_name, target_name
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.tips import foot_of
-from .control_shapes import SHAPES, Look, colour_bone, colour_object, draw_as, shape_name
+from .control_shapes import SHAPES, Drawing, colour_bone, colour_object, draw_as, shape_name
 
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""
@@ -44,7 +44,7 @@ class Control(NamedTuple):
     name: str
     rest: Matrix
     size: float
-    look: Look
+    drawing: Drawing
     place: Vector
     turn: Matrix | None = None
     normal: Vector | None = None
@@ -102,7 +102,7 @@ def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
     """Give a new control bone its shape, its collection and its locks."""
     bone: Any = ob.pose.bones[name]
     bone.bone[MADE_FOR_LIMB] = control.kind
-    draw_as(bone, control.look)
+    draw_as(bone, control.drawing)
     colour_bone(bone, control.kind, control.last)
     collect(ob, bone.bone, COLLECTION)
     if control.normal is not None and is_aligned(control.rest, control.normal):

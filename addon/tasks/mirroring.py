@@ -21,7 +21,7 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from . import feet
 from .checking import check
-from .control_shapes import SHAPES, Look, shape_name
+from .control_shapes import SHAPES, Drawing, shape_name
 from .controls import Control, is_control, make_controls, make_empty, name_of_control
 from .modes import put_on_rig, rebuild_mechanisms
 
@@ -172,18 +172,18 @@ def _control(image: Image) -> Control:
         name=other_side(name) if name else name_of_control(other, kind),
         rest=rest,
         size=size,
-        look=_look(pair, rig.pose.bones[name], rest) if name else Look("BALL", rest),
+        drawing=_mirrored_drawing(pair, rig.pose.bones[name], rest) if name else Drawing("BALL", rest),
         place=now.translation,
         turn=now.to_3x3().normalized(),
     )
 
 
-def _look(pair: Pair, bone: Any, rest: Matrix) -> Look:
+def _mirrored_drawing(pair: Pair, bone: Any, rest: Matrix) -> Drawing:
     """How the mirror image of a control is drawn: as that one is, on the other side."""
     shape = next((kind for kind in SHAPES if bone.custom_shape and bone.custom_shape.name == shape_name(kind)), "CUBE")
     turn = bone.custom_shape_rotation_euler.to_quaternion()
     in_bone = Matrix.LocRotScale(bone.custom_shape_translation, turn, bone.custom_shape_scale_xyz)
-    return Look(shape, pair.across @ bone.bone.matrix_local @ in_bone @ SIDEWAYS)
+    return Drawing(shape, pair.across @ bone.bone.matrix_local @ in_bone @ SIDEWAYS)
 
 
 def _move(image: Image) -> Move | None:
