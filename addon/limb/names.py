@@ -7,6 +7,7 @@ Names are read word by word, in any of the usual spellings: ``upper_arm.L``, ``m
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from ..blender.names import other_side
@@ -120,3 +121,46 @@ def side_of(name: str) -> str:
     'L', 'R' or nothing."""
     other = other_side(name)
     return "" if other == name else "L" if name < other else "R"
+
+
+# names of controls
+
+_SIDE_AFTER = re.compile(r"[._ -](?:l|r|left|right)(?:[._ -]?\d+)?$", re.I)
+_SIDE_BEFORE = re.compile(r"^(?:.*:)?(?:(?:left|right)[._ -]?|[lr][._ -])", re.I)
+
+
+def target_name(foot: str, last: str) -> str:
+    """What the target of a limb is called, after the foot or hand (or last bone) that it moves, with its side or that
+    of the last bone, in the rig's own style: ``foot_ik.L``, ``LeftFootIK``."""
+    before, stem, after = _split(foot)
+    if not before + after:
+        before, _, after = _split(last)
+    return f"{before}{stem}{_joined(before, stem, 'ik')}{after}"
+
+
+def pole_name(joint: str, last: str) -> str:
+    """What the pole of a limb is called, after its ``knee`` or ``elbow``: ``knee_pole.L``, ``LeftKneePole``."""
+    before, stem, after = _split(last)
+    joint = joint.capitalize() if before and before[-1].isalpha() and stem[:1].isupper() else joint
+    return f"{before}{joint}{_joined(before, joint, 'pole')}{after}"
+
+
+def _split(name: str) -> tuple[str, str, str]:
+    """A name as what says its side, the name itself, and what says its side after that."""
+    after = _SIDE_AFTER.search(name)
+    if after:
+        return "", name[: after.start()], after.group()
+    before = _SIDE_BEFORE.match(name)
+    return (before.group(), name[before.end() :], "") if before else ("", name, "")
+
+
+def _joined(before: str, stem: str, word: str) -> str:
+    """A word as the words of a name are joined in a rig's style."""
+    if before and before[-1].isalpha() and stem[:1].isupper():
+        return word.upper() if word == "ik" else word.capitalize()
+    return f"_{word}"
+
+
+def joint_of(names: Sequence[str]) -> str:
+    """What the joint of a limb is called by the names of its bones, and of its foot or hand: ``knee`` or ``elbow``."""
+    return "elbow" if any(says(name, ARM, HANDS) for name in names) else "knee"

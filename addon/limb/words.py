@@ -60,3 +60,8 @@ def limbs_counted(count: int) -> Message:
 def frames_counted(count: int) -> Message:
     """So many frames, in words."""
     return Message("1 frame") if count == 1 else Message("{count} frames", count=count)
+
+
+def contacts_counted(count: int) -> Message:
+    """So many contacts with the ground, in words."""
+    return Message("1 contact") if count == 1 else Message("{count} contacts", count=count)

@@ -16,8 +16,10 @@ from ..limb.storage import chain_bones, limbs_of, make_limb
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
+from ..solver.matrices import unit
 from .checking import check, check_followed
-from .controls import Control, is_aligned, make_controls, make_empty
+from .control_shapes import drawing_of_pole, drawing_of_target
+from .controls import Control, is_aligned, make_controls, make_empty, name_of_control
 from .feet import set_feet
 from .fitting import Fit, apply_fit, fit
 from .keeping import animated_frames, fit_ik_to_fk
@@ -25,8 +27,11 @@ from .knees import bend_axis, is_straight, turned_around, upright
 from .modes import put_on_rig
 from .settling import settle, shown
 
-TARGET_SIZE, POLE_SIZE = 0.2, 0.08
+TARGET_SIZE, POLE_SIZE = 0.2, 0.06
 """How large controls are, in lengths of their limb."""
+
+POLE_ALONG = 0.2
+"""How far along the limb a pole is from where the knee points, in its lengths."""
 
 ALIGNED = 2e-3
 """Radians by which a foot may turn as it begins to follow."""
@@ -181,25 +186,39 @@ def _target(context: Context, plan: Plan, foot: bool) -> Control:
             turn = rest
         evaluated: Any = ob.evaluated_get(context.evaluated_depsgraph_get())
         now = evaluated.pose.bones[end.name].matrix.to_3x3() @ rest.inverted() @ turn
+    length, at_tip = sum(geometry.lengths), Matrix.Translation(last.bone.matrix_local @ vector(geometry.tip))
+    rest = at_tip @ turn.to_4x4()
     return Control(
-        ob,
-        last.name,
-        "target",
-        Matrix.Translation(last.bone.matrix_local @ vector(geometry.tip)) @ turn.to_4x4(),
-        TARGET_SIZE * sum(geometry.lengths),
-        vector(plan.fit.tip),
-        now,
-        normal,
+        ob=ob,
+        last=last.name,
+        kind="target",
+        name=name_of_control(last, "target"),
+        rest=rest,
+        size=TARGET_SIZE * length,
+        drawing=drawing_of_target(ob, foot_of(last), at_tip @ upright(ob).to_4x4(), length, normal),
+        place=vector(plan.fit.tip),
+        turn=now,
+        normal=normal,
     )
 
 
 def _pole(plan: Plan) -> Control:
-    """The control that a limb's knee is to point at."""
-    size = sum(plan.rest.lengths)
-    frame = plan.rest.frame
+    """The control that a limb's knee is to point at: in its plane, but somewhat along it, lest it hide the knee from
+    who looks at that from where it points."""
+    size, frame = sum(plan.rest.lengths), plan.rest.frame
     aside = Matrix.Rotation(plan.turn, 3, vector(frame[:3, 1])) @ vector(size * frame[:3, 0])
-    rest = Matrix.Translation(vector(plan.rest.rest[1][:3, 3]) - aside) @ upright(plan.ob).to_4x4()
-    return Control(plan.ob, plan.name, "pole", rest, POLE_SIZE * size, vector(plan.fit.pole))
+    place = vector(plan.rest.rest[1][:3, 3]) - aside + vector(POLE_ALONG * size * frame[:3, 1])
+    rest = Matrix.Translation(place) @ upright(plan.ob).to_4x4()
+    return Control(
+        ob=plan.ob,
+        last=plan.name,
+        kind="pole",
+        name=name_of_control(plan.last, "pole"),
+        rest=rest,
+        size=POLE_SIZE * size,
+        drawing=drawing_of_pole(rest, POLE_SIZE * size),
+        place=vector(plan.fit.pole + POLE_ALONG * size * unit(plan.fit.tip - plan.fit.frame[:3, 3], frame[:3, 1])),
+    )
 
 
 def vector(numbers: Any) -> Vector:

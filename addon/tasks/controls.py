@@ -15,8 +15,10 @@ from ..blender.rotation import set_turn
 from ..blender.transaction import at_end
 from ..blender.types import ArmatureObject, bones_of, is_armature, scene_of, takes_bones, view_layer_of
 from ..blender.uses import used_bones, users_of
-from ..limb.names import moves_all
+from ..limb.names import joint_of, moves_all, pole_name, target_name
 from ..limb.settings import MADE_FOR_LIMB
+from ..limb.tips import foot_of
+from .control_shapes import SHAPES, Drawing, colour_bone, colour_object, draw_as, shape_name
 
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""
@@ -24,45 +26,47 @@ COLLECTION = "IK Controls"
 NEAR = 0.1
 """How far from the armature's origin such a bone may begin otherwise, in lengths of a limb's last bone."""
 
-BOX = (
-    [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)],
-    [(a, a | bit) for a in range(8) for bit in (1, 2, 4) if not a & bit],
-)
-DIAMOND = (
-    [(0.5, 0, 0), (-0.5, 0, 0), (0, 0.5, 0), (0, -0.5, 0), (0, 0, 0.5), (0, 0, -0.5)],
-    [(a, b) for a in range(6) for b in range(a + 1, 6) if a // 2 != b // 2],
-)
-SHAPES = {"target": ("WGT-planar_ik_target", BOX), "pole": ("WGT-planar_ik_pole", DIAMOND)}
-"""What controls look like, by what they are for: the shape's name, its corners and edges."""
+KINDS = ("target", "pole")
+"""What controls are for."""
 
 IN_PLANE = 0.9999
 """The least cosine between an axis of a control and the normal of the plane that it is to stay in."""
 
 
 class Control(NamedTuple):
-    """A control to be made: for the limb of which rig and last bone, as ``target`` or ``pole``; how it rests in the
-    armature, how large; where it is there now, and how turned, if not as it rests; and the normal of the plane that it
-    is to stay in, if it is."""
+    """A control to be made: for the limb of which rig and last bone, as ``target`` or ``pole``, what it is called; how
+    it rests in the armature, how large, and how it is drawn; where it is there now, and how turned, if not as it rests;
+    and the normal of the plane that it is to stay in, if it is."""
 
     ob: ArmatureObject
     last: str
     kind: str
+    name: str
     rest: Matrix
     size: float
+    drawing: Drawing
     place: Vector
     turn: Matrix | None = None
     normal: Vector | None = None
 
 
-def make_controls(context: Context, wanted: Sequence[Control]) -> list[BoneRef]:
+def name_of_control(last: PoseBone, kind: str) -> str:
+    """What the control of a limb is called."""
+    foot = foot_of(last)
+    if kind == "target":
+        return target_name(foot.name if foot else last.name, last.name)
+    return pole_name(joint_of([bone.name for bone in (last, last.parent, foot) if bone]), last.name)
+
+
+def make_controls(context: Context, new: Sequence[Control]) -> list[BoneRef]:
     """Make control bones, in one visit to Edit Mode for each rig."""
-    made: list[str] = [""] * len(wanted)
-    for ob in dict.fromkeys(control.ob for control in wanted):
+    names: list[str] = [""] * len(new)
+    for ob in dict.fromkeys(control.ob for control in new):
         with edit_mode(context, ob):
-            for i, control in enumerate(wanted):
+            for i, control in enumerate(new):
                 if control.ob == ob:
-                    made[i] = _lay(control)
-    named = [*zip(wanted, made, strict=True)]
+                    names[i] = _lay(control)
+    named = [*zip(new, names, strict=True)]
     for control, name in named:
         _finish(control.ob, name, control)
     view_layer_of(context).update()
@@ -76,7 +80,7 @@ def make_controls(context: Context, wanted: Sequence[Control]) -> list[BoneRef]:
 def _lay(control: Control) -> str:
     """Make a bone in Edit Mode. Blender takes no matrix for one without a length."""
     bones = control.ob.data.edit_bones
-    bone = bones.new(f"{control.kind}_{control.last}")
+    bone = bones.new(control.name)
     bone.tail = (0.0, 1.0, 0.0)
     bone.matrix, bone.length, bone.use_deform = control.rest, control.size, False
     bone.select = bone.select_head = bone.select_tail = False
@@ -98,7 +102,8 @@ def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
     """Give a new control bone its shape, its collection and its locks."""
     bone: Any = ob.pose.bones[name]
     bone.bone[MADE_FOR_LIMB] = control.kind
-    bone.custom_shape, bone.bone.show_wire = _shape(*SHAPES[control.kind]), True
+    draw_as(bone, control.drawing)
+    colour_bone(bone, control.kind, control.last)
     collect(ob, bone.bone, COLLECTION)
     if control.normal is not None and is_aligned(control.rest, control.normal):
         bone.rotation_mode = "XYZ"
@@ -124,44 +129,35 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
 
 def make_empty(context: Context, control: Control) -> BoneRef:
     """Make an empty where a control is to be now."""
-    empty = bpy.data.objects.new(f"{control.kind}_{control.last}", None)
+    empty = bpy.data.objects.new(control.name, None)
     world = control.ob.matrix_world
     turn = world.to_3x3() @ (control.turn or control.rest.to_3x3())
     empty.matrix_world = Matrix.LocRotScale(world @ control.place, turn.to_quaternion(), None)
     empty.empty_display_size = 0.5 * control.size * world.median_scale  # of a cube, half its width
     empty.empty_display_type = "CUBE" if control.kind == "target" else "SPHERE"
     empty[MADE_FOR_LIMB] = control.kind
+    colour_object(empty, control.kind, control.last)
     (context.collection or scene_of(context).collection).objects.link(empty)
     return empty, ""
-
-
-def _shape(name: str, of: tuple[list[Any], list[Any]]) -> Object:
-    """An object of edges that bones can be drawn as; it is in no scene."""
-    found = bpy.data.objects.get(name)
-    if found is None:
-        mesh = bpy.data.meshes.new(name)
-        mesh.from_pydata(of[0], of[1], [])
-        found = bpy.data.objects.new(name, mesh)
-    return found
 
 
 def is_control(ob: Object, bone: str) -> bool:
     """Whether an object or a bone was made for limbs to follow."""
     holder: Any = ob.data.bones.get(bone) if bone and is_armature(ob) else None if bone else ob
-    return holder is not None and holder.get(MADE_FOR_LIMB) in SHAPES
+    return holder is not None and holder.get(MADE_FOR_LIMB) in KINDS
 
 
 def made_for(last: PoseBone) -> list[BoneRef]:
     """The controls that are called as those that were made for a limb, whose constraint no more tells them."""
-    ob, names = last.id_data, [f"{kind}_{last.name}" for kind in SHAPES]
-    found = [*((ob, name) for name in names), *((bpy.data.objects.get(name), "") for name in names)]
-    return [(owner, bone) for owner, bone in found if owner and is_control(owner, bone)]
+    ob, names = last.id_data, [name_of_control(last, kind) for kind in KINDS]
+    named = [*((ob, name) for name in names), *((bpy.data.objects.get(name), "") for name in names)]
+    return [(owner, bone) for owner, bone in named if owner and is_control(owner, bone)]
 
 
-def take_away_unused(context: Context, carriers: Iterable[BoneRef]) -> list[str]:
+def take_away_unused(context: Context, refs: Iterable[BoneRef]) -> list[str]:
     """Remove those of these that were made for limbs to follow, and that nothing uses any more; the names of the
     others, which stay."""
-    controls = [carrier for carrier in dict.fromkeys(carriers) if is_control(*carrier)]
+    controls = [ref for ref in dict.fromkeys(refs) if is_control(*ref)]
     bones = [(ob, bone) for ob, bone in controls if bone]
     used = used_bones({ob.data for ob, _ in bones}) if bones else set()
     rigs: dict[Any, list[str]] = {}
@@ -182,7 +178,7 @@ def _remove_unused(empties: Iterable[str]) -> None:
     for ob in map(bpy.data.objects.get, empties):
         if ob and not ob.animation_data and not users_of(ob):
             bpy.data.objects.remove(ob)
-    for name, _ in SHAPES.values():
-        shape = bpy.data.objects.get(name)
+    for kind in SHAPES:
+        shape = bpy.data.objects.get(shape_name(kind))
         if shape and not shape.users and shape.data:
             bpy.data.meshes.remove(shape.data)  # with which its object goes

@@ -156,3 +156,11 @@ def part_of_fk(last: PoseBone) -> Part:
         return joints
 
     return Part([*channels, *scaled], lambda: None, points)
+
+
+def part_of_foot(last: PoseBone) -> Part:
+    """The own rotation of the foot of a limb that does not follow its target."""
+    foot: Any = foot_of(last)
+    mode, size = foot.rotation_mode, sum(table_of(last.id_data, [last]).limbs[0].geometry.lengths)
+    channel = Channel.of_bone(last.id_data, foot.name, rotation_channel(mode))
+    return Part([channel], lambda: None, lambda values: axes_of(mode, values[channel], foot.bone.length / size))

@@ -21,7 +21,8 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from . import feet
 from .checking import check
-from .controls import Control, is_control, make_controls, make_empty
+from .control_shapes import SHAPES, Drawing, shape_name
+from .controls import Control, is_control, make_controls, make_empty, name_of_control
 from .modes import put_on_rig, rebuild_mechanisms
 
 NEAR = 0.01
@@ -163,7 +164,26 @@ def _control(image: Image) -> Control:
         rest, size = pair.across @ bone.matrix_local @ SIDEWAYS, bone.length
     else:
         size = getattr(ob, "empty_display_size", size) / pair.ob.matrix_world.median_scale
-    return Control(rig, pair.other, ("target", "pole")[image.k], rest, size, now.translation, now.to_3x3().normalized())
+    kind = ("target", "pole")[image.k]
+    return Control(
+        ob=rig,
+        last=pair.other,
+        kind=kind,
+        name=other_side(name) if name else name_of_control(other, kind),
+        rest=rest,
+        size=size,
+        drawing=_mirrored_drawing(pair, rig.pose.bones[name], rest) if name else Drawing("BALL", rest),
+        place=now.translation,
+        turn=now.to_3x3().normalized(),
+    )
+
+
+def _mirrored_drawing(pair: Pair, bone: Any, rest: Matrix) -> Drawing:
+    """How the mirror image of a control is drawn: as that one is, on the other side."""
+    shape = next((kind for kind in SHAPES if bone.custom_shape and bone.custom_shape.name == shape_name(kind)), "CUBE")
+    turn = bone.custom_shape_rotation_euler.to_quaternion()
+    in_bone = Matrix.LocRotScale(bone.custom_shape_translation, turn, bone.custom_shape_scale_xyz)
+    return Drawing(shape, pair.across @ bone.bone.matrix_local @ in_bone @ SIDEWAYS)
 
 
 def _move(image: Image) -> Move | None:

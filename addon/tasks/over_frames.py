@@ -59,10 +59,12 @@ def fit_over_frames(
     tolerance: float = 0.0,
     progress: Progress | None = None,
     stays: bool = False,
+    keeps_others: bool = False,
 ) -> list[Message]:
     """Take a step in each of these frames, and key what it changed in any; then this frame shows what the keys say, or
     ``stays`` as it is. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of their limb.
-    Returns warnings. Raises `Refused`, and then nothing has changed."""
+    With ``keeps_others``, frames before and after these, which follow each other, stay as they are. Returns
+    warnings. Raises `Refused`, and then nothing has changed."""
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     for ob in dict.fromkeys(channel.object for channel in channels):
         check_keys(ob)
@@ -82,7 +84,7 @@ def fit_over_frames(
                 writer = writers.get(channel.object)
                 if writer is None:
                     writer = writers[channel.object] = ActionWriter(context, channel.object)
-                _write(writer, channel, times, rows, thin)
+                _write(writer, channel, times, rows, thin, keeps_others)
             channels_written.update(of_part)
     for writer in writers.values():
         (writer.restore if stays else writer.show)(context)
@@ -128,12 +130,14 @@ def _array(rows: list[Any]) -> Array:
     return np.array(rows, kind).reshape(len(rows), -1)
 
 
-def _write(writer: ActionWriter, channel: Channel, times: Array, rows: Array, thin: Thinned) -> None:
+def _write(
+    writer: ActionWriter, channel: Channel, times: Array, rows: Array, thin: Thinned, keeps_others: bool
+) -> None:
     which, slopes = thin.which, thin.slopes.get(channel)
     if rows.dtype == bool:
-        writer.write(channel.path, times[which], rows[which].astype(float), is_stepped=True)
+        writer.write(channel.path, times[which], rows[which].astype(float), None, keeps_others, is_stepped=True)
     else:
-        writer.write(channel.path, times[which], rows[which], None if slopes is None else slopes[which])
+        writer.write(channel.path, times[which], rows[which], None if slopes is None else slopes[which], keeps_others)
 
 
 def check_keys(ob: Any) -> None:

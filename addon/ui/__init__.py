@@ -6,13 +6,14 @@ import bpy
 
 from ..blender.handlers import all_or_none
 from . import dots, features, manual, menus, overlay, panel, preferences, remembering, sections, translations
-from .operators import adding, baking, converting, mending, selecting, setting, switching
+from .operators import adding, baking, converting, holding, mending, selecting, setting, switching
 
 WITH_CLASSES = (
     adding,
     selecting,
     setting,
     switching,
+    holding,
     mending,
     converting,
     baking,

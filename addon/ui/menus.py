@@ -12,7 +12,7 @@ from ..blender.types import is_armature
 from ..limb.storage import is_converted, mode_of
 from ..tasks.constraints import candidates
 from .finding import limbs_in_view, limbs_meant
-from .operators import adding, baking, converting, setting, switching
+from .operators import adding, baking, converting, holding, setting, switching
 
 
 def applying(context: Context) -> list[Any]:
@@ -20,7 +20,10 @@ def applying(context: Context) -> list[Any]:
     lasts, ob = limbs_meant(context), context.object
     modes = {mode_of(last) for last in lasts}
     choices: list[tuple[bool, Any]] = [
-        (bool(lasts), (*switching.CLASSES, setting.POSE_OT_planar_ik_flip, adding.POSE_OT_planar_ik_remove)),
+        (
+            bool(lasts),
+            (*switching.CLASSES, *holding.CLASSES, setting.POSE_OT_planar_ik_flip, adding.POSE_OT_planar_ik_remove),
+        ),
         (not lasts and context.mode == "POSE", adding.CLASSES[:1]),
         ("LIVE" in modes, converting.CLASSES[:1]),
         ("RIG" in modes, converting.CLASSES[1:3]),

@@ -34,13 +34,17 @@ class VIEW3D_PT_planar_ik_tools(_Section, Panel):
     bl_label = "Tools"
 
     def draw(self, _context: Context) -> None:
-        """Snap, mirror, bake."""
+        """Snap, hold, mirror, bake."""
         layout: Any = self.layout
         column = layout.column(align=True)
         for name, text in (("snap_target", "Snap IK to FK"), ("snap_fk", "Snap FK to IK")):
             row = column.row(align=True)
             row.operator(f"pose.planar_ik_{name}", text=text)
             row.operator(f"pose.planar_ik_{name}", text="", icon="PREVIEW_RANGE").use_range = True
+        row = layout.row(align=True)
+        row.operator("pose.planar_ik_hold", text="Hold")
+        row.operator("pose.planar_ik_hold", text="", icon="MARKER_HLT").range = "CONTACTS"
+        row.operator("pose.planar_ik_find_contacts", text="Find Contacts")
         row = layout.row(align=True)
         row.operator("pose.planar_ik_mirror", text="Mirror")
         row.operator("pose.planar_ik_bake", text="Bake…")

@@ -27,7 +27,7 @@ def leg(addon):
         lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones[LEFT])]).lasts
         if mode == "RIG":
             addon("tasks.modes").to_rig(bpy.context, lasts)
-        rigs.put(ob.pose.bones["target_shin.L"], Vector((0.12, -0.05, 0.25)))
+        rigs.put(ob.pose.bones["foot_ik.L"], Vector((0.12, -0.05, 0.25)))
         bpy.context.view_layer.update()
         return ob
 
@@ -58,7 +58,7 @@ def follows(ob, name, mode):
 
 
 def rename(ob):
-    for old, new in (("thigh.L", "upper.L"), (LEFT, "lower.L"), ("target_shin.L", "goal.L"), ("hips", "pelvis")):
+    for old, new in (("thigh.L", "upper.L"), (LEFT, "lower.L"), ("foot_ik.L", "goal.L"), ("hips", "pelvis")):
         ob.pose.bones[old].name = new
     return [(ob, "lower.L")]
 
@@ -128,13 +128,13 @@ def copy_constraints(ob):
 
 
 def paste_pose(ob):
-    select(ob, "thigh.L", LEFT, "target_shin.L")
+    select(ob, "thigh.L", LEFT, "foot_ik.L")
     with in_window():
         bpy.ops.pose.copy()
         ob.pose.bones[LEFT]["IK Influence"] = 0.3
-        ob.pose.bones["target_shin.L"].location = (0, 0, 0)
+        ob.pose.bones["foot_ik.L"].location = (0, 0, 0)
         bpy.ops.pose.paste()
-    assert ob.pose.bones["target_shin.L"].location.length > 0.1
+    assert ob.pose.bones["foot_ik.L"].location.length > 0.1
     ob.pose.bones[LEFT]["IK Influence"] = 1.0
     return [(ob, LEFT)]
 
@@ -209,7 +209,7 @@ def symmetrize(ob):
         bone.select = bone.select_head = bone.select_tail = bone.name.endswith(".L") and not bone.name.startswith("MCH")
     bpy.ops.armature.symmetrize()
     bpy.ops.object.mode_set(mode="POSE")
-    assert ob.pose.bones[RIGHT].planar_ik.subtarget == "target_shin.R"
+    assert ob.pose.bones[RIGHT].planar_ik.subtarget == "foot_ik.R"
     return [(ob, RIGHT), (ob, LEFT)]
 
 

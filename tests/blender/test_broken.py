@@ -102,7 +102,7 @@ def test_target_is_deleted(addon, mode, kind):
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, lasts)
     if kind == "bone":
-        edit(ob, lambda bones: bones.remove(bones["target_shin.L"]))
+        edit(ob, lambda bones: bones.remove(bones["foot_ik.L"]))
     else:
         bpy.data.objects.remove(ob.pose.bones["shin.L"].planar_ik.target)
     ob.pose.bones["thigh.L"].rotation_quaternion = (1, 0.3, 0, 0)

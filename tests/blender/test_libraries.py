@@ -83,7 +83,7 @@ def over_frames(ob):
 def test_an_animator_poses_keys_and_saves(library, tmp_path):
     (ob,) = overridden(library)
     holds(ob)
-    rigs.put(ob.pose.bones["target_shin.L"], Vector((0.1, -0.1, 0.2)))
+    rigs.put(ob.pose.bones["foot_ik.L"], Vector((0.1, -0.1, 0.2)))
     holds(ob)
     animate(ob)
     before = over_frames(ob)
@@ -118,8 +118,7 @@ NEED_BONES: dict[str, dict[str, Any]] = {
     **{name: {} for name in ("add", "remove", "to_live", "to_rig", "rebuild", "convert", "unconvert")},
     "set plane": {"what": "PLANE", "plane": "HINGE"},
     "set limits": {"what": "LIMITS", "max_angle": 2.5},
-    "set softness": {"what": "ADD_SOFTNESS"},
-    "set stretch": {"what": "ADD_STRETCH"},
+    "set stretch limit": {"what": "STRETCH", "stretch_max": 3.0},
 }
 
 

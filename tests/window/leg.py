@@ -50,9 +50,7 @@ def open_limb(hand: Hand, mode: str, plane: str = "AUTO", features: bool = False
     target = rig().pose.bones[limb().subtarget]
     target.location = target.location + target.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, -0.1, 0.15))
     if features:
-        for name in ("SOFTNESS", "STRETCH"):
-            bpy.ops.pose.planar_ik_set(what=f"ADD_{name}")
-        limb().softness = 0.0
+        limb().softness = limb().stretch = 0.0
     select("shin.L")
     bpy.context.view_layer.update()
     bpy.ops.ed.undo_push(message="Add")
@@ -78,7 +76,7 @@ def with_extension() -> None:
 
 def animate() -> None:
     """Move the target over frames 1 to 40."""
-    target = rig().pose.bones["target_shin.L"]
+    target = rig().pose.bones["foot_ik.L"]
     start = target.location.copy()
     for frame, y in ((1, 0.0), (20, 0.1), (40, -0.05)):
         target.location = start + Vector((0.0, y, y))

@@ -42,7 +42,7 @@ def adds_and_drags(hand: Hand) -> Iterator[Any]:
     hand.picture("menu")
     yield from hand.keys("RET")
     found |= {"added": joints(), "mode": bpy.context.mode, "selected": selected(), "message": limb().message}
-    yield from hand.move(on_bone(hand, "target_shin.L"))
+    yield from hand.move(on_bone(hand, "foot_ik.L"))
     misses = []
     x, y = hand.mouse
     yield from hand.key("G")

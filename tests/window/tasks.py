@@ -111,7 +111,7 @@ def lives_without_the_extension(hand: Hand) -> Iterator[Any]:
         rig().pose.bones["shin.L"].keyframe_insert('["IK Influence"]', frame=11)
         bpy.context.scene.frame_set(11)
         fk = joints()
-        target = rig().pose.bones["target_shin.L"]
+        target = rig().pose.bones["foot_ik.L"]
         bpy.context.scene.frame_set(1)
         target.location.y += 0.05
         bpy.context.view_layer.update()
@@ -128,7 +128,7 @@ def lives_without_the_extension(hand: Hand) -> Iterator[Any]:
 def enables_the_extension_again(hand: Hand) -> Iterator[Any]:
     """Switch the extension off and on again while a live limb is bent; how far its tip is from the target each time."""
     yield from open_limb(hand, "LIVE")
-    target = rigs.evaluated(rig()).pose.bones["target_shin.L"].head.copy()
+    target = rigs.evaluated(rig()).pose.bones["foot_ik.L"].head.copy()
     misses = []
     for step in (lambda: None, without_extension, with_extension):
         done = step()
@@ -235,10 +235,10 @@ def shows_the_panel_last(hand: Hand) -> Iterator[Any]:
 def shows_the_overlay(hand: Hand) -> Iterator[Any]:
     """What the picture shows with the overlay and without it, on target and out of reach."""
     yield from open_limb(hand, "RIG")
-    select("target_shin.L")
+    select("foot_ik.L")
     found = {}
     for name, by in (("near", 0.0), ("far", 0.9)):
-        rig().pose.bones["target_shin.L"].location.y += by
+        rig().pose.bones["foot_ik.L"].location.y += by
         bpy.context.view_layer.update()
         pictures = []
         for is_on in (True, False):

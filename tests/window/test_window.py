@@ -20,7 +20,7 @@ def test_add_by_the_menu_drag_undo_redo_flip(play):
     found = play("adds_and_drags")
     assert found["clicked"] == "shin.L"
     assert away(found["added"], found["before"]) < NEAR
-    assert (found["mode"], found["selected"], found["message"]) == ("POSE", ["target_shin.L"], "On target")
+    assert (found["mode"], found["selected"], found["message"]) == ("POSE", ["foot_ik.L"], "On target")
     assert max(found["misses"]) < NEAR
     assert away(found["dragged"], found["added"]) > 0.05
     assert away(found["undone"], found["added"]) < NEAR

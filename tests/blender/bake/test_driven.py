@@ -146,7 +146,7 @@ def test_of_a_library(addon, tmp_path, mode):
     drive(ob.pose.bones["shin.L"], 'pose.bones["hand.R"].location[0]', "1 - slider")
     (ob,) = overridden(saved(ob, tmp_path))
     for frame, x in ((1, 0.0), (6, 1.0), (14, 0.2)):
-        for name in ("hand.R", "target_shin.L"):
+        for name in ("hand.R", "foot_ik.L"):
             ob.pose.bones[name].location = (x, 0.2 * x, 0.0)
             ob.pose.bones[name].keyframe_insert("location", frame=frame)
     before = seen(ob, frames=FRAMES)

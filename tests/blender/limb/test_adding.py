@@ -48,7 +48,7 @@ def test_nothing_moves(tasks, addon, add, solved, knee, kind, mode):
         segments = (2, 1) if twist else (1, 1)
         lasts = add(ob, "lower", segments=segments, knee=knee)
         assert bpy.context.mode == "POSE"
-        assert tasks("controls").is_control(ob, "target_lower")
+        assert tasks("controls").is_control(ob, "foot_ik")
         if mode == "RIG":
             addon("tasks.modes").to_rig(bpy.context, lasts)
             lasts = [ob.pose.bones["lower"]]
@@ -77,24 +77,29 @@ def test_many_rigs_at_once_in_any_mode(add, tasks, solved):
         solved([last for last in lasts if last.id_data == ob])
         assert np.abs(matrices - rigs.matrices(ob, [*ob.pose.bones.keys()][: len(matrices)])).max() < 1e-4
         assert [bone.name for bone in ob.data.collections["IK Controls"].bones] == [
-            f"{kind}_{name}" for name in names for kind in ("target", "pole")
+            f"{control}.{side}"
+            for limb in (("foot_ik", "knee_pole"), ("hand_ik", "elbow_pole"))
+            for side in "LR"
+            for control in limb
         ]
-        assert {ob.pose.bones[f"target_{name}"].parent.name for name in names} == {"root"}
+        assert {bone.parent.name for bone in ob.data.collections["IK Controls"].bones} == {"root"}
 
 
 def test_a_control_rests_where_the_limb_rests(add):
     ob = rigs.biped()
     ob.pose.bones["thigh.L"].rotation_quaternion = (0.9, -0.4, 0, 0)
     (last,) = add(ob, "shin.L", knee="POLE")
-    target, pole = ob.pose.bones["target_shin.L"], ob.pose.bones["pole_shin.L"]
+    target, pole = ob.pose.bones["foot_ik.L"], ob.pose.bones["knee_pole.L"]
     foot, knee = ob.data.bones["foot.L"], ob.data.bones["shin.L"]
     assert (target.bone.head_local - foot.head_local).length < 1e-6
     assert np.allclose(target.bone.matrix_local.to_3x3(), np.eye(3), atol=1e-6)
     turned = ob.pose.bones["foot.L"].matrix.to_3x3() @ foot.matrix_local.to_3x3().inverted()
     assert np.allclose(target.matrix.to_3x3(), turned, atol=1e-5)
-    assert (rigs.place(ob, "target_shin.L") - rigs.place(ob, "foot.L")).length < 1e-5
+    assert (rigs.place(ob, "foot_ik.L") - rigs.place(ob, "foot.L")).length < 1e-5
     assert (pole.bone.head_local - knee.head_local).y < -0.5  # in front
-    assert (rigs.place(ob, "pole_shin.L") - rigs.place(ob, "shin.L")).length == pytest.approx(0.906, abs=0.01)
+    assert (rigs.place(ob, "knee_pole.L") - rigs.place(ob, "shin.L")).length == pytest.approx(
+        0.906 * 1.04**0.5, abs=0.01
+    )
     assert last.planar_ik.swivel == 0.0
 
 
@@ -102,7 +107,7 @@ def test_a_pelvis_carries_no_controls(add):
     ob = rigs.rig({"hips": ((0, 0, 1), (0, 0, 1.2), ""), "thigh": ((0, 0, 1), (0, 0.1, 0.5), "hips"),
                    "shin": ((0, 0.1, 0.5), (0, 0, 0), "thigh")})  # fmt: skip
     add(ob, "shin")
-    assert ob.pose.bones["target_shin"].parent is None
+    assert ob.pose.bones["shin_ik"].parent is None
 
 
 def test_controls_stand_upright_without_a_foot_or_its_turn(add):
@@ -110,7 +115,7 @@ def test_controls_stand_upright_without_a_foot_or_its_turn(add):
     ob.rotation_euler = (np.pi / 2, 0, 0)  # as importers leave rigs
     bpy.context.view_layer.update()
     add(ob, "shin.L", foot=False)
-    turned = (rigs.evaluated(ob).matrix_world @ ob.pose.bones["target_shin.L"].matrix).to_3x3()
+    turned = (rigs.evaluated(ob).matrix_world @ ob.pose.bones["foot_ik.L"].matrix).to_3x3()
     assert np.allclose(turned, np.eye(3), atol=1e-5)
 
 
@@ -146,7 +151,7 @@ def test_a_puppet_bends_in_its_plane_and_its_control_stays_there(add, solved):
     ob = rigs.puppet()
     lasts = add(ob, "shin")
     assert lasts[0].planar_ik.plane == "HINGE"
-    target = ob.pose.bones["target_shin"]
+    target = ob.pose.bones["foot_ik"]
     axes = target.bone.matrix_local.to_3x3().col
     across = [i for i in range(3) if abs(axes[i].y) > 0.999]
     assert [i for i in range(3) if target.lock_location[i]] == across

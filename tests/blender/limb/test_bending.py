@@ -46,7 +46,7 @@ def test_another_plane_where_influence_is_driven(add, addon, tasks, mode, shown,
             addon("tasks.modes").to_rig(bpy.context, [last])
         last = ob.pose.bones["lower"]
         last.planar_ik.swivel = 0.6
-        ob.pose.bones["target_lower"].location.x += 0.2
+        ob.pose.bones["foot_ik"].location.x += 0.2
         root = drive(last, shown)
         for bone in (last, last.parent):
             bone.rotation_quaternion = rigs.turn(rng)

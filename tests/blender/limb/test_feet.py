@@ -73,7 +73,7 @@ def test_a_foot_turns_with_its_target_and_does_not_jump(add, tasks, kind):
 def test_another_target_does_not_turn_the_foot(add, tasks):
     ob = rigs.biped()
     (last,) = add(ob, "shin.L")
-    ob.pose.bones["target_shin.L"].rotation_quaternion = TURN
+    ob.pose.bones["foot_ik.L"].rotation_quaternion = TURN
     before = turn_of(ob, "foot.L")
     goal, _ = goal_of(ob, "OBJECT")
     last.planar_ik.target = goal

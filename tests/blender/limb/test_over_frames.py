@@ -96,7 +96,7 @@ def test_fewer_keys_hold_the_tolerance(make, tasks, tolerance, knee):
     tasks("snapping").snap_target(bpy.context, [last], SLOW, tolerance=tolerance)
     last.planar_ik.influence = 1.0
     assert off(seen(last.id_data, names, SLOW), before) < tolerance + 1e-5
-    curves = [curve for curve in rigs.curves(last.id_data) if "target_lower" in curve.data_path]
+    curves = [curve for curve in rigs.curves(last.id_data) if "foot_ik" in curve.data_path]
     assert curves
     assert all(len(curve.keyframe_points) < (20 if tolerance > 5e-3 else 50) for curve in curves)
 
@@ -227,7 +227,7 @@ def test_fk_keeps_stretch(make, tasks, addon, mode, volume):
     last = ob.pose.bones["lower"]
     last.planar_ik.influence = 1.0
     root = joints(ob, names)[0]
-    target = ob.pose.bones["target_lower"]
+    target = ob.pose.bones["foot_ik"]
     for frame, far in ((1, 0.8), (12, 3.5), (24, 2.5)):
         bpy.context.scene.frame_set(frame)
         rigs.put(target, Vector(root) + Vector((0.3, 0.5, -0.8)).normalized() * far)

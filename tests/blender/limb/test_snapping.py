@@ -157,15 +157,15 @@ def test_a_range_is_snapped_frame_by_frame(limb, snap, addon, mode, knee):
 def test_only_what_changes_is_keyed(limb, snap):
     last = limb(random.Random(4), bent=False, foot=False)
     ob, scene = last.id_data, bpy.context.scene
-    ob.pose.bones["target_lower"].keyframe_insert("location", frame=1)
+    ob.pose.bones["foot_ik"].keyframe_insert("location", frame=1)
     snap.snap_target(bpy.context, [last], range(1, 4))
     scene.frame_set(2)
-    assert [curve.data_path for curve in rigs.curves(ob)] == ['pose.bones["target_lower"].location'] * 3
+    assert [curve.data_path for curve in rigs.curves(ob)] == ['pose.bones["foot_ik"].location'] * 3
 
 
 def test_what_snapping_does_not_move_keeps_its_numbers(limb, snap):
     last = limb(random.Random(5), foot=False)
-    target = last.id_data.pose.bones["target_lower"]
+    target = last.id_data.pose.bones["foot_ik"]
     target.rotation_mode, target.rotation_euler, target.scale = "XYZ", (0.1, 9.0, -8.0), (-1.0, 2.0, 0.5)
     snap.snap_target(bpy.context, [last])
     assert np.allclose(target.rotation_euler[:], (0.1, 9.0, -8.0))
@@ -176,7 +176,7 @@ def test_a_target_that_hangs_on_another_is_moved_after_it(add, snap, addon):
     ob = rigs.biped()
     lasts = add(ob, "shin.L", "shin.R", foot=False)
     rigs.activate(ob, "EDIT")
-    ob.data.edit_bones["target_shin.L"].parent = ob.data.edit_bones["target_shin.R"]
+    ob.data.edit_bones["foot_ik.L"].parent = ob.data.edit_bones["foot_ik.R"]
     bpy.ops.object.mode_set(mode="POSE")
     lasts = [ob.pose.bones[name] for name in ("shin.L", "shin.R")]
     rng = random.Random(2)
@@ -194,7 +194,7 @@ def test_a_target_that_hangs_on_another_is_moved_after_it(add, snap, addon):
 
 def test_a_pole_that_something_else_moves_is_left_and_the_limb_swivels(limb, snap):
     last = limb(random.Random(6), knee="POLE", foot=False)
-    pole = last.id_data.pose.bones["pole_lower"]
+    pole = last.id_data.pose.bones["knee_pole"]
     hold = pole.constraints.new("COPY_LOCATION")
     hold.target, hold.subtarget = last.id_data, "root"
     last.planar_ik.influence = 0.0
@@ -207,17 +207,17 @@ def test_a_pole_that_something_else_moves_is_left_and_the_limb_swivels(limb, sna
 
 
 def _held(last):
-    hold = last.id_data.pose.bones["target_lower"].constraints.new("COPY_LOCATION")
+    hold = last.id_data.pose.bones["foot_ik"].constraints.new("COPY_LOCATION")
     hold.target, hold.subtarget = last.id_data, "root"
 
 
 def _kept_away(last):
-    limit = last.id_data.pose.bones["target_lower"].constraints.new("LIMIT_LOCATION")
+    limit = last.id_data.pose.bones["foot_ik"].constraints.new("LIMIT_LOCATION")
     limit.use_max_x, limit.max_x = True, -100.0
 
 
 def _driven_target(last):
-    last.id_data.pose.bones["target_lower"].driver_add("location", 0)
+    last.id_data.pose.bones["foot_ik"].driver_add("location", 0)
 
 
 def _driven_influence(last):
@@ -230,7 +230,7 @@ def _no_target(last):
 
 def _carried(last):
     last.id_data.pose.bones["body"].constraints.new("CHILD_OF").target = last.id_data
-    last.id_data.pose.bones["body"].constraints[0].subtarget = "target_lower"
+    last.id_data.pose.bones["body"].constraints[0].subtarget = "foot_ik"
 
 
 def _scaled(last):

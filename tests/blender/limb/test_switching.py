@@ -43,7 +43,7 @@ def limb(add, addon):
             addon("tasks.modes").to_rig(bpy.context, [last])
         last = ob.pose.bones["lower"]
         shape = addon("limb.rest_geometry").rest_geometry_of(last)
-        target = ob.pose.bones.get("target_lower") or last.planar_ik.target
+        target = ob.pose.bones.get("foot_ik") or last.planar_ik.target
         for frame in IK_KEYS:
             target.location = target.location + 0.25 * Vector(rng.uniform(-1, 1) for _ in range(3))
             target.keyframe_insert("location", frame=frame)
@@ -126,7 +126,7 @@ def test_two_limbs_whose_next_keys_are_in_different_frames(add, autokey, tasks):
     lasts = add(ob, "shin.L", "shin.R", foot=False)
     names, rng = ("shin.L", "foot.L", "shin.R", "foot.R"), random.Random(3)
     for side, frames in (("L", (1, 20, 35)), ("R", (1, 20, 50))):
-        target = ob.pose.bones[f"target_shin.{side}"]
+        target = ob.pose.bones[f"foot_ik.{side}"]
         for frame in frames:
             target.location = 0.15 * Vector(rng.uniform(-1, 1) for _ in range(3))
             target.keyframe_insert("location", frame=frame)
@@ -167,7 +167,7 @@ def test_only_what_holds_the_old_state_is_constant(limb, autokey, tasks, addon, 
     last = limb(4, "RIG", interpolation, ())
     switch_at(tasks, last, TO_FK, "FK")
     switch_at(tasks, last, TO_IK, "IK")
-    location = keys_of(addon, last.id_data, '"target_lower"].location')
+    location = keys_of(addon, last.id_data, '"foot_ik"].location')
     old, new = "KEYFRAME", "EXTREME"
     made = [(29.0, new, "CONSTANT"), (30.0, new, interpolation)]
     kept = [(float(frame), old, interpolation) for frame in IK_KEYS]
@@ -181,7 +181,7 @@ def test_only_what_holds_the_old_state_is_constant(limb, autokey, tasks, addon, 
 
 def test_what_is_locked_has_keys_only_where_it_moved(limb, autokey, tasks, addon):
     last = limb(5, "RIG", "BEZIER", ())
-    target, ob = last.id_data.pose.bones["target_lower"], last.id_data
+    target, ob = last.id_data.pose.bones["foot_ik"], last.id_data
     for bone in (target, last):
         bone.lock_rotation, bone.lock_rotation_w = (True, True, True), True
     ik = joints(last)
@@ -189,8 +189,8 @@ def test_what_is_locked_has_keys_only_where_it_moved(limb, autokey, tasks, addon
     switch_at(tasks, last, TO_IK, "IK")
     again = joints(last)
     assert off(ik, again, [*range(1, 21), *range(40, 61)]) < MOVED
-    assert keys_of(addon, ob, '"target_lower"].rotation') == {}
-    assert len(keys_of(addon, ob, '"target_lower"].location')) == 3
+    assert keys_of(addon, ob, '"foot_ik"].rotation') == {}
+    assert len(keys_of(addon, ob, '"foot_ik"].location')) == 3
     assert keys_of(addon, ob, '"lower"].rotation')
 
 

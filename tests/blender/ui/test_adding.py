@@ -123,7 +123,7 @@ def test_the_skin_is_no_target(biped: Any) -> None:
     skin.select_set(True)
     empty("of the importer", (0, 0, 0))
     assert not call("add")
-    assert bpy.context.object.pose.bones["shin.L"].planar_ik.subtarget == "target_shin.L"
+    assert bpy.context.object.pose.bones["shin.L"].planar_ik.subtarget == "foot_ik.L"
 
 
 def test_settings(biped: Any) -> None:
@@ -156,7 +156,7 @@ def test_bends(biped: Any, plane: str, bends: str, turn: float) -> None:
     assert (rigs.place(biped, "foot.L") - tip).length < 1e-5
     assert biped.pose.bones["shin.L"].planar_ik.reach == "REACHED"
     if plane == "POLE":
-        assert ((rigs.place(biped, "pole_shin.L") - rigs.place(biped, "shin.L")).normalized()).dot(wanted) > 0.7
+        assert ((rigs.place(biped, "knee_pole.L") - rigs.place(biped, "shin.L")).normalized()).dot(wanted) > 0.7
 
 
 @pytest.mark.parametrize("plane", ["FREE", "POLE", "HINGE"])
@@ -167,8 +167,8 @@ def test_a_straight_limb_does_not_twist_for_how_it_bends(plane: str, bends: str,
     before = rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L"))
     assert not call("add", bends=bends, plane=plane)
     assert abs(before - rigs.matrices(ob, ("thigh.L", "shin.L", "foot.L"))).max() < 1e-3
-    target = ob.pose.bones["target_shin.L"]
-    rigs.put(target, rigs.place(ob, "target_shin.L") + Vector((0, 0, 0.2)))
+    target = ob.pose.bones["foot_ik.L"]
+    rigs.put(target, rigs.place(ob, "foot_ik.L") + Vector((0, 0, 0.2)))
     assert knee_way(ob).dot(Vector(way)) > 0.999
     assert ob.pose.bones["shin.L"].planar_ik.reach == "REACHED"
 
@@ -195,7 +195,7 @@ def test_suggested_on_arms_and_legs_only(addon: Any, biped: Any) -> None:
 def test_meant_by_target_pole_and_foot(addon: Any, biped: Any) -> None:
     meant = addon("ui.finding").limb_meant
     assert not call("add", plane="POLE")
-    for name in ("thigh.L", "shin.L", "foot.L", "toe.L", "target_shin.L", "pole_shin.L"):
+    for name in ("thigh.L", "shin.L", "foot.L", "toe.L", "foot_ik.L", "knee_pole.L"):
         select(name)
         assert meant(bpy.context).name == "shin.L", name
     for name in ("hips", "thigh.R", "shin.R"):
@@ -205,7 +205,7 @@ def test_meant_by_target_pole_and_foot(addon: Any, biped: Any) -> None:
 
 def test_limb_of_an_empty_in_object_mode(addon: Any, biped: Any) -> None:
     assert not call("add", controls="EMPTIES")
-    rigs.activate(bpy.data.objects["target_shin.L"], "OBJECT")
+    rigs.activate(bpy.data.objects["foot_ik.L"], "OBJECT")
     assert addon("ui.finding").limb_meant(bpy.context).name == "shin.L"
     assert not call("switch", to="FK")
     assert bpy.data.objects["rig"].pose.bones["shin.L"].planar_ik.influence == 0.0

@@ -51,7 +51,7 @@ def is_aside(file: str, name: str, addon: str) -> bool:
     plain = name.rpartition(".")[2]
     if Path(file).name in UNBROKEN and plain in {"restore", "forget"}:
         return True
-    return file.startswith(f"{addon}/live/handlers") or plain in LAST or "View." in name
+    return file.startswith((f"{addon}/live/handlers", f"{addon}/ui/remembering")) or plain in LAST or "View." in name
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def leg(mode: str = "", **options: Any) -> Any:
         bpy.ops.pose.planar_ik_add(mode=mode, **options)
         ob.pose.bones["shin.L"].keyframe_insert('["IK Swivel"]', frame=2)
         if options.get("controls") != "EMPTIES":
-            target = ob.pose.bones["target_shin.L"]
+            target = ob.pose.bones["foot_ik.L"]
             target.location.y += 0.05
             target.keyframe_insert("location", frame=3)
         select("shin.L")
@@ -145,7 +145,7 @@ def converted(mode: str) -> Any:
 def broken_up(mode: str) -> Any:
     """A limb whose target is gone."""
     ob = leg(mode, controls="EMPTIES")
-    bpy.data.objects.remove(bpy.data.objects["target_shin.L"])
+    bpy.data.objects.remove(bpy.data.objects["foot_ik.L"])
     select("shin.L")
     return ob
 
@@ -281,7 +281,7 @@ def limbs_of(ob: Any) -> list[str]:
 def test_what_is_caught_takes_back_only_its_own(addon: Any) -> None:
     """One in another is a savepoint, and names that were held still lead to the same objects."""
     ob, whole = leg("RIG", controls="EMPTIES"), addon("blender.transaction").all_or_nothing
-    target, bones = bpy.data.objects["target_shin.L"], len(ob.data.bones)
+    target, bones = bpy.data.objects["foot_ik.L"], len(ob.data.bones)
     with whole(bpy.context, [ob]):
         ob.pose.bones["shin.R"].planar_ik.enabled = True
         with suppress(Broken), whole(bpy.context, [ob]):
@@ -290,7 +290,7 @@ def test_what_is_caught_takes_back_only_its_own(addon: Any) -> None:
     assert limbs_of(ob) == ["shin.L", "shin.R"]
     assert len(ob.data.bones) == bones
     assert ob.pose.bones["shin.L"].planar_ik.target == target
-    assert {each.name for each in bpy.data.objects} == {"rig", "target_shin.L", "pole_shin.L"}
+    assert {each.name for each in bpy.data.objects} == {"rig", "foot_ik.L", "knee_pole.L"}
 
 
 def test_a_rig_of_the_same_armature(addon: Any) -> None:
@@ -299,11 +299,11 @@ def test_a_rig_of_the_same_armature(addon: Any) -> None:
     twin = ob.copy()
     twin.animation_data_clear()
     bpy.context.collection.objects.link(twin)
-    twin.pose.bones["target_shin.L"].constraints.new("COPY_LOCATION").target = ob
+    twin.pose.bones["foot_ik.L"].constraints.new("COPY_LOCATION").target = ob
     before = snapshot()
     with suppress(Broken), addon("blender.transaction").all_or_nothing(bpy.context, [ob]):
         rigs.activate(ob, "EDIT")
-        for name in ("target_shin.L", "hips"):
+        for name in ("foot_ik.L", "hips"):
             ob.data.edit_bones.remove(ob.data.edit_bones[name])
         ob.data.edit_bones["thigh.R"].head.x += 0.1
         rigs.activate(ob, "OBJECT")
@@ -358,10 +358,10 @@ def test_live_is_not_busy_for_ever(addon: Any, monkeypatch: Any) -> None:
 
     with monkeypatch.context() as patch:
         patch.setattr(channels, "restore", fail)
-        ob.pose.bones["target_shin.L"].location.z += 0.1
+        ob.pose.bones["foot_ik.L"].location.z += 0.1
         bpy.context.view_layer.update()
     assert len(failed) > 1
     assert not posing.is_posing()
-    ob.pose.bones["target_shin.L"].location.z += 0.05
+    ob.pose.bones["foot_ik.L"].location.z += 0.05
     bpy.context.view_layer.update()
-    assert (rigs.place(ob, "foot.L") - rigs.place(ob, "target_shin.L")).length < 1e-5
+    assert (rigs.place(ob, "foot.L") - rigs.place(ob, "foot_ik.L")).length < 1e-5

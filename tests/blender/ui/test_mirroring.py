@@ -26,7 +26,7 @@ def test_bones_that_stretch(biped: Any, mode: str) -> None:
         for name, turn in (("thigh", 0.9), ("shin", -0.8)):
             bone = ob.pose.bones[f"{name}.{side}"]
             bone.rotation_quaternion = Quaternion((1.0, turn, 0.2 * sign, 0.1 * sign)).normalized()
-    last, target = ob.pose.bones["shin.L"], ob.pose.bones["target_shin.L"]
+    last, target = ob.pose.bones["shin.L"], ob.pose.bones["foot_ik.L"]
     last.planar_ik.stretch, last.planar_ik.influence = 1.0, 0.5
     target.location += target.bone.matrix_local.to_3x3().inverted() @ Vector((0.3, -0.4, -0.9))
     assert not call("mirror")

@@ -61,7 +61,7 @@ def begin(mode: str, sides: str = "L", **limb: Any) -> None:
     assert not call("add", mode=mode)
     ob = bpy.data.objects["rig"]
     for side, place in zip(sides, ((0.05, -0.1, 0.08), (-0.03, 0.06, 0.1)), strict=False):
-        target = ob.pose.bones[f"target_shin.{side}"]
+        target = ob.pose.bones[f"foot_ik.{side}"]
         target.location += target.bone.matrix_local.to_3x3().inverted() @ rigs.Vector(place)
         for name, value in limb.items():
             setattr(ob.pose.bones[f"shin.{side}"].planar_ik, name, value)

@@ -1,0 +1,59 @@
+"""``hold``: the tips of limbs are planted where they are in contact."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+import bpy
+from bpy.types import PoseBone
+
+from ..blender.types import scene_of
+from ..limb.storage import mode_of
+from ..tasks.contact_markers import Contacts, contacts_known, readable_limbs_beside
+from ..tasks.contacts import slide_of
+from ..tasks.holding import hold_tips
+from ..tasks.tip_paths import TipReader, path_of, tips_over
+from .reporting import contact_words, frames_of
+from .shots import say
+
+Line = dict[str, Any]
+
+
+def hold_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
+    """Hold limbs in their contacts, as markers say or as they are found, and tell how far tips slide there now."""
+    limbs, frames = readable_limbs_beside(bpy.context, lasts), frames_of(arguments)
+    known = contacts_known(
+        scene_of(bpy.context), [last for last in lasts if last in limbs], frames, _paths(limbs, frames)
+    )
+    known = [contacts for contacts in known if contacts.spans]
+    if not known:
+        return []
+    report = hold_tips(
+        bpy.context,
+        [contacts.last for contacts in known],
+        [contacts.spans for contacts in known],
+        arguments.ease,
+        is_mean=True,
+    )
+    for warning in report.warnings:
+        say(warning)
+    paths = _paths([contacts.last for contacts in known], frames)
+    return [_line(contacts, paths[contacts.last].tip, frames) for contacts in known]
+
+
+def _paths(limbs: list[PoseBone], frames: list[float]) -> dict[PoseBone, Any]:
+    rows = tips_over(bpy.context, limbs, frames)
+    return {last: path_of(row, TipReader(last).size) for last, row in zip(limbs, rows, strict=True)}
+
+
+def _line(contacts: Contacts, tip: Any, frames: list[float]) -> Line:
+    last, before = contacts.last, contacts.slide
+    now = contacts._replace(slides=[slide_of(tip, frames, span) for span in contacts.spans])
+    return {
+        "object": last.id_data.name,
+        "limb": last.name,
+        "mode": mode_of(last),
+        "slid": before,
+        **contact_words(now),
+    }

@@ -1,0 +1,64 @@
+"""Which frames a person means: the preview range, those of selected keys, or those from the current one on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bpy.types import Context, PoseBone
+
+from ..blender.animation import curves_of
+from ..blender.dependencies import BoneRef
+from ..blender.types import scene_of, split_path
+from ..limb.follow import follow_of
+from ..limb.storage import chain_bones
+from ..limb.tips import foot_of
+from ..limb.words import Refused
+from .contact_markers import frame_range
+from .contacts import Span
+
+
+def span_meant(context: Context, lasts: Sequence[PoseBone], source: str = "AUTO") -> Span:
+    """The frames of a ``PREVIEW`` range, of selected ``KEYS``, or from the ``CURRENT`` frame to the end of those that
+    are played; ``AUTO`` takes the first of these that there is, keys only if not all are selected, as importers leave
+    them. Raises `Refused`."""
+    scene = scene_of(context)
+    if source == "PREVIEW" and not scene.use_preview_range:
+        raise Refused("The scene has no preview range: set one in the timeline, or choose Scene")
+    if source == "PREVIEW" or (source == "AUTO" and scene.use_preview_range):
+        return Span(scene.frame_preview_start, scene.frame_preview_end)
+    if source in ("AUTO", "KEYS"):
+        selected, is_all = selected_frames(_refs(lasts))
+        if len(selected) > 1 and not (is_all and source == "AUTO"):
+            return Span(min(selected), max(selected))
+        if source == "KEYS":
+            raise Refused("Select keys of the limbs or their controls at both ends of the range")
+    current, last = scene.frame_current, frame_range(scene)[-1]
+    if current >= last:
+        raise Refused("No frames are played after frame {frame}: go to where the hold begins", frame=current)
+    return Span(current, last)
+
+
+def selected_frames(refs: Iterable[BoneRef]) -> tuple[set[int], bool]:
+    """The frames, rounded, of selected keys of objects and bones, and whether all of their keys are selected."""
+    names: dict[object, set[str]] = {}
+    for ob, bone in refs:
+        names.setdefault(ob, set()).add(bone)
+    keys = [
+        key
+        for ob, of_object in names.items()
+        for curve in curves_of(ob)
+        if split_path(curve.data_path)[0] in of_object
+        for key in curve.keyframe_points
+    ]
+    selected = [key for key in keys if key.select_control_point]
+    return {round(key.co.x) for key in selected}, len(selected) == len(keys)
+
+
+def _refs(lasts: Sequence[PoseBone]) -> list[BoneRef]:
+    """What of limbs may have keys: their bones, feet, targets and poles."""
+    refs: list[BoneRef] = []
+    for last in lasts:
+        bones = [*chain_bones(last), *filter(None, [foot_of(last)])]
+        refs += [(last.id_data, bone.name) for bone in bones]
+        refs += [(ob, bone) for ob, bone in follow_of(last).pairs if ob is not None]
+    return refs

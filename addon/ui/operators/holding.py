@@ -1,0 +1,163 @@
+"""Planting feet: where they are, over a range, or in the contacts that markers say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.props import EnumProperty, FloatProperty, IntProperty
+from bpy.types import Context, PoseBone
+
+from ... import live
+from ...blender.types import scene_of
+from ...limb.words import Refused, contacts_counted, translated_text
+from ...tasks.contact_markers import find_contacts, frame_range, mark_contacts, marked_contacts
+from ...tasks.contacts import HEIGHT, SPEED, Span
+from ...tasks.holding import MOST_EASE, hold_tips
+from ...tasks.spans import span_meant
+from ..units import length_text
+from .base import LimbOperator
+
+
+class POSE_OT_planar_ik_hold(LimbOperator):
+    """Plant the tips of the selected limbs in the world over a range of frames, with their feet turned as they are; the
+    controls get keys for it, and frames outside stay as they are"""
+
+    bl_idname = "pose.planar_ik_hold"
+    bl_label = "Hold"
+
+    range: EnumProperty(
+        name="Range",
+        description="Over which frames to hold",
+        items=[
+            (
+                "AUTO",
+                "Automatic",
+                "The preview range if it is on, else from the first to the last selected key, else from the current "
+                "frame on",
+            ),
+            ("PREVIEW", "Preview", "The scene's preview range"),
+            ("KEYS", "Selected Keys", "From the first to the last selected key of the limbs and their controls"),
+            ("CURRENT", "From Current Frame", "From the current frame to the end of the scene"),
+            ("GIVEN", "Given", "The range given below"),
+            ("CONTACTS", "Contacts", "What Find Contacts has marked on the timeline, each limb in its own"),
+        ],
+        options={"SKIP_SAVE"},
+    )
+    frame_start: IntProperty(name="Start", description="First frame of a given range", options={"SKIP_SAVE"})
+    frame_end: IntProperty(name="End", description="Last frame of a given range", options={"SKIP_SAVE"})
+    ease: IntProperty(
+        name="Ease",
+        description="Frames before and after the range that lead there and back",
+        default=3,
+        min=0,
+        max=MOST_EASE,
+    )
+    place: EnumProperty(
+        name="Place",
+        description="Where tips are planted",
+        items=[
+            ("AUTO", "Automatic", "The mean for contacts, else where they are now"),
+            ("NOW", "Now", "Where they are in the current frame, or in that of the range which is nearest to it"),
+            ("MEAN", "Mean", "Where they are in the mean of the range, or as near to that as the limb reaches in it"),
+        ],
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What a button of it says under the mouse."""
+        if properties.range == "CONTACTS":
+            return translated_text("Hold the selected limbs where markers say that they are in contact")
+        return translated_text(" ".join((cls.__doc__ or "").split()))
+
+    def draw(self, _context: Context) -> None:
+        """The settings that count."""
+        layout: Any = self.layout
+        layout.use_property_split = True
+        for name in ("range", *(("frame_start", "frame_end") if self.range == "GIVEN" else ()), "ease", "place"):
+            layout.prop(self, name)
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Hold, and say how far tips slid before."""
+        spans = self._spans(context, lasts)
+        is_mean = self.place == "MEAN" or (self.place == "AUTO" and self.range == "CONTACTS")
+        manager: Any = context.window_manager
+        manager.progress_begin(0.0, 1.0)
+        try:
+            report = hold_tips(context, lasts, spans, self.ease, is_mean, progress=manager.progress_update)
+        finally:
+            manager.progress_end()
+        self.warn(*report.warnings)
+        live.refresh(context)
+        slide = length_text(scene_of(context), report.slide)
+        if self.range == "CONTACTS":
+            contacts = contacts_counted(sum(map(len, spans)))
+            self.inform("Held in {contacts}, where tips slid by up to {slide}", contacts=contacts, slide=slide)
+        else:
+            first, last = spans[0][0]
+            self.inform(
+                "Held from frame {first} to {last}, where tips slid by up to {slide}",
+                first=first,
+                last=last,
+                slide=slide,
+            )
+
+    def _spans(self, context: Context, lasts: list[PoseBone]) -> list[list[Span]]:
+        """The ranges of each limb."""
+        if self.range == "CONTACTS":
+            spans = [marked_contacts(scene_of(context), last) for last in lasts]
+            if not any(spans):
+                raise Refused("No markers say when the selected limbs are in contact: Find Contacts first")
+            return spans
+        span = Span(self.frame_start, self.frame_end)
+        if self.range != "GIVEN":
+            span = span_meant(context, lasts, self.range)
+        if span.last < span.first:
+            raise Refused("The range ends at frame {end}, before it starts at {start}", end=span.last, start=span.first)
+        return [[span] for _ in lasts]
+
+
+class POSE_OT_planar_ik_find_contacts(LimbOperator):
+    """Mark on the timeline when the feet of the selected limbs stand, by how high and how fast foot and toe are. Move,
+    add and delete the markers, then hold"""
+
+    bl_idname = "pose.planar_ik_find_contacts"
+    bl_label = "Find Contacts"
+
+    height: FloatProperty(
+        name="Height",
+        description="How high above their floor foot and toe still stand, as a share of the limb's length",
+        default=HEIGHT,
+        min=0.0,
+        soft_max=0.5,
+        precision=3,
+    )
+    speed: FloatProperty(
+        name="Speed",
+        description="How fast they may slide there, as a share of the limb's length in a second",
+        default=SPEED,
+        min=0.0,
+        soft_max=2.0,
+    )
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Mark them in place of those that are marked, and say how far tips slide there."""
+        scene = scene_of(context)
+        manager: Any = context.window_manager
+        manager.progress_begin(0.0, 1.0)
+        try:
+            listed = find_contacts(context, lasts, frame_range(scene), self.height, self.speed, manager.progress_update)
+        finally:
+            manager.progress_end()
+        count = sum(len(contacts.spans) for contacts in listed)
+        if not count:
+            raise Refused("No foot is low and slow in any frame: set Height or Speed to more")
+        for contacts in listed:
+            mark_contacts(scene, contacts.last, contacts.spans)
+        slide = length_text(scene, max(contacts.slide for contacts in listed))
+        self.inform(
+            "Marked {contacts}, in which tips slide by up to {slide}", contacts=contacts_counted(count), slide=slide
+        )
+
+
+CLASSES = (POSE_OT_planar_ik_hold, POSE_OT_planar_ik_find_contacts)

@@ -1,0 +1,187 @@
+"""Hold: where tips are in the world, evaluated, while they are held, and everywhere else."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from scripts import capture
+from tests.blender import rigs
+
+FRAMES = range(1, capture.FRAMES + 1)
+NEAR, TURNED = 2e-5, 1e-4
+"""How far tips may be off, in lengths of the limb (what is asked for is 1e-4), and how much feet may be turned."""
+
+
+def paths(ob, side):
+    """The leg's joints in the world and the axes of its foot in every frame, (frames, 6, 3)."""
+    rows = []
+    for frame in FRAMES:
+        bpy.context.scene.frame_set(frame)
+        now = rigs.evaluated(ob)
+        places = [now.matrix_world @ now.pose.bones[f"{name}{side}"].head for name in ("thigh", "shin", "foot")]
+        rows.append([*places, *(now.matrix_world @ now.pose.bones[f"foot{side}"].matrix).to_3x3().transposed()])
+    return np.array(rows)
+
+
+def is_held(ob, side, before, first, last, ease):
+    """The tip and the turn of the foot stay from the first to the last frame; frames outside of the easing do not
+    move, and those in it go there without a jump."""
+    now, size = paths(ob, side), np.linalg.norm(np.diff(before[0, :3], axis=0), axis=1).sum()
+    there = now[first - 1 : last, 2:]
+    assert np.abs(there - there[0])[:, 0].max() < NEAR * size
+    assert np.abs(there - there[0])[:, 1:].max() < TURNED
+    outside = [frame - 1 for frame in FRAMES if not first - ease <= frame <= last + ease]
+    assert np.abs(now[outside] - before[outside]).max() < NEAR * size
+    moved = np.linalg.norm(now - before, axis=-1)
+    assert np.abs(np.diff(moved[:, :3], axis=0)).max() < 2.0 * moved[:, :3].max() / (ease + 1.0)
+    return there[0, 0]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("walker")
+
+
+@pytest.fixture
+def walker(folder):
+    """The capture that drifts, with IK on its legs again; in frame 30."""
+    path = folder / "walker.blend"
+    if not path.exists():
+        rig = capture.build()
+        capture.spoil(rig)
+        capture.add_legs(rig)
+        bpy.context.scene.frame_set(30)
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    rigs.activate(bpy.data.objects["Walker"])
+    return bpy.data.objects["Walker"]
+
+
+def legs(rig):
+    return [rig.pose.bones[f"shin{side}"] for side in capture.BEGINS]
+
+
+def holds(tasks, lasts, *spans, **options):
+    return tasks("holding").hold_tips(
+        bpy.context, lasts, [[tasks("contacts").Span(*span) for span in spans]] * len(lasts), **options
+    )
+
+
+def test_contacts_of_a_walk_are_found(tasks, walker):
+    listed = tasks("contact_markers").find_contacts(bpy.context, legs(walker), FRAMES)
+    for side, contacts in zip(capture.BEGINS, listed, strict=True):
+        known = capture.contacts(side)
+        assert len(contacts.spans) == len(known)
+        assert np.abs(np.array(contacts.spans) - known).max() <= 1
+        for (first, last), slide in zip(contacts.spans, contacts.slides, strict=True):
+            assert slide == pytest.approx(capture.DRIFT * (last - first), abs=1e-4)
+
+
+def test_two_limbs_where_they_are_now(tasks, walker):
+    before = {side: paths(walker, side) for side in capture.BEGINS}
+    bpy.context.scene.frame_set(30)
+    report = holds(tasks, legs(walker), (28, 34), ease=4)
+    assert not report.warnings
+    assert bpy.context.scene.frame_current == 30
+    for side, was in before.items():
+        assert np.abs(is_held(walker, side, was, 28, 34, 4) - was[29, 2]).max() < NEAR
+
+
+@pytest.mark.parametrize("ease", [0, 3, 10])
+def test_contacts_that_meet_in_their_easing(tasks, walker, ease):
+    before, now = paths(walker, ".L"), None
+    holds(tasks, legs(walker)[:1], (1, 15), (25, 39), (49, 61), ease=ease, is_mean=True)
+    now = paths(walker, ".L")
+    for first, last in capture.contacts(".L"):
+        there = now[first - 1 : last, 2:]
+        assert np.abs(there - there[0])[:, 0].max() < NEAR
+        assert np.abs(there[0, 0] - before[first - 1 : last, 2].mean(axis=0)).max() < NEAR
+    if ease == 3:
+        assert np.abs(now[[18, 19, 20]] - before[[18, 19, 20]]).max() < NEAR
+
+
+def test_through_what_holds_the_control(tasks, walker):
+    last = legs(walker)[0]
+    control = walker.pose.bones[last.planar_ik.subtarget]
+    carrier = bpy.data.objects.new("Carrier", None)
+    bpy.context.collection.objects.link(carrier)
+    for frame in (1, 60):
+        carrier.location.z = carrier.rotation_euler.z = 0.001 * frame
+        for path in ("location", "rotation_euler"):
+            carrier.keyframe_insert(path, frame=frame)
+    constraint = control.constraints.new("CHILD_OF")
+    constraint.target = carrier
+    bpy.context.view_layer.update()
+    before = paths(walker, ".L")
+    bpy.context.scene.frame_set(30)
+    holds(tasks, [last], (27, 36), ease=2)
+    is_held(walker, ".L", before, 27, 36, 2)
+
+
+@pytest.mark.parametrize("what", ["foot", "softness", "live"])
+def test_other_limbs(tasks, walker, what):
+    """One whose foot turns by itself, one that is soft, and one that is live."""
+    last = legs(walker)[0]
+    if what == "foot":
+        tasks("feet").set_feet([last], False)
+    elif what == "softness":
+        last.planar_ik.softness = 0.2
+    else:
+        tasks("modes").to_live(bpy.context, [last])
+    bpy.context.view_layer.update()
+    before = paths(walker, ".L")
+    bpy.context.scene.frame_set(30)
+    holds(tasks, [walker.pose.bones["shin.L"]], (27, 36), ease=2)
+    is_held(walker, ".L", before, 27, 36, 2)
+
+
+def test_what_is_out_of_reach_is_told(tasks, walker):
+    report = holds(tasks, legs(walker)[:1], (30, 60))
+    assert [message.values["bone"] for message in report.warnings] == ["shin.L"]
+
+
+def test_a_limb_in_fk_is_refused_and_nothing_changes(tasks, walker):
+    last = legs(walker)[0]
+    last.planar_ik.influence = 0.0
+    last.keyframe_insert('["IK Influence"]', frame=40)
+    before, keys = paths(walker, ".L"), rigs.snapshot()
+    with pytest.raises(RuntimeError, match="switch it there"):
+        holds(tasks, [last], (30, 50))
+    assert rigs.snapshot() == keys
+    assert np.abs(paths(walker, ".L") - before).max() == 0.0
+
+
+def test_operators_from_markers_to_keys(tasks, walker):
+    names = tasks("contact_markers").marker_names(legs(walker)[0])
+    scene, ops = bpy.context.scene, bpy.ops.pose
+    with pytest.raises(RuntimeError, match="Find Contacts first"):
+        ops.planar_ik_hold(range="CONTACTS")
+    ops.planar_ik_find_contacts()
+    ops.planar_ik_find_contacts()
+    markers = [marker for marker in scene.timeline_markers if marker.name in names]
+    assert len(markers) == 6
+    next(marker for marker in markers if marker.name == names[1] and marker.frame > 30).frame = 33
+    before = paths(walker, ".L")
+    ops.planar_ik_hold(range="CONTACTS", ease=1)
+    now = paths(walker, ".L")
+    assert np.abs(now[25:33, 2] - now[25, 2]).max() < NEAR
+    assert np.abs(now[34:45] - before[34:45]).max() < NEAR
+    scene.timeline_markers.remove(next(marker for marker in scene.timeline_markers if marker.name == names[1]))
+    with pytest.raises(RuntimeError, match="pairs of markers"):
+        ops.planar_ik_hold(range="CONTACTS")
+
+
+def test_ranges(tasks, walker):
+    scene, spans, lasts = bpy.context.scene, tasks("spans"), legs(walker)
+    assert spans.span_meant(bpy.context, lasts) == (30, capture.FRAMES)
+    control = walker.pose.bones[lasts[0].planar_ik.subtarget]
+    for curve in rigs.curves(walker):
+        for key in curve.keyframe_points:
+            key.select_control_point = control.name in curve.data_path and 11 <= key.co.x <= 31
+    keyed = spans.selected_frames([(walker, control.name)])[0]
+    assert spans.span_meant(bpy.context, lasts) == (min(keyed), max(keyed))
+    scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 5, 9
+    assert spans.span_meant(bpy.context, lasts) == (5, 9)
+    assert spans.span_meant(bpy.context, lasts, "KEYS") == (min(keyed), max(keyed))
