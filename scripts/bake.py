@@ -9,6 +9,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import sys
 import tempfile
 from importlib import import_module
@@ -17,12 +19,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+received: list[int] = []
+"""The signals that are to end this program: what is raised while Blender starts would not come through."""
+
 
 def main() -> int:
     if "bpy" in sys.modules:  # Blender runs this file.
         return run(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else [])
     if find_spec("bpy") is None:
         raise SystemExit("planar_ik: this Python has no Blender in it: pip install bpy, or have Blender run this file")
+    for number in (signal.SIGINT, signal.SIGTERM):  # By themselves they would leave the folder where it is.
+        signal.signal(number, lambda number, frame: received.append(number))
     with tempfile.TemporaryDirectory(prefix="planar-ik-user-") as folder:
         os.environ["BLENDER_USER_RESOURCES"] = folder  # Somebody's preferences must not change what comes out.
         return run(sys.argv[1:])
@@ -32,12 +39,16 @@ def run(words: list[str]) -> int:
     """The command line of this tree, registered unless the extension is there already."""
     import bpy
 
-    if not hasattr(bpy.types.PoseBone, "planar_ik"):
-        sys.path.insert(0, str(ROOT))
-        import_module("addon").register()
-        return int(import_module("addon.cli").main(words))
-    enabled = next(name for name in sys.modules if name.endswith(".planar_ik.addon.cli"))
-    return int(sys.modules[enabled].main(words))
+    try:
+        if hasattr(bpy.types.PoseBone, "planar_ik"):
+            program = sys.modules[next(name for name in sys.modules if name.endswith(".planar_ik.addon.cli"))]
+        else:
+            sys.path.insert(0, str(ROOT))
+            import_module("addon").register()
+            program = import_module("addon.cli")
+        return 128 + received[0] if received else int(program.main(words))
+    finally:
+        shutil.rmtree(bpy.app.tempdir, ignore_errors=True)  # Blender's own for this session: see below.
 
 
 if __name__ == "__main__":

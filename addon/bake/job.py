@@ -134,5 +134,5 @@ def _baked(
         unreached=int(trajectory.is_missed(request.max_miss).sum()),
         miss=float(misses_in_ik.max()) if has_miss else None,
         keys=len(keys.which),
-        error=keys.error,
+        deviation=keys.error,
     )

@@ -43,8 +43,8 @@ class Request(NamedTuple):
 
 class Baked(NamedTuple):
     """What became of one limb. ``method``: ``solved`` by arrays, or ``played`` in the shot. ``unreached`` counts frames
-    at influence 1 in which the tip missed its target, ``miss`` is the farthest it did, ``error`` how far fewer keys
-    move a joint at most."""
+    at influence 1 in which the tip missed its target, ``miss`` is the farthest it did, ``deviation`` how far fewer
+    keys move a joint at most."""
 
     object: str
     limb: str
@@ -56,7 +56,7 @@ class Baked(NamedTuple):
     unreached: int
     miss: float | None
     keys: int
-    error: float
+    deviation: float
 
 
 class Report(NamedTuple):

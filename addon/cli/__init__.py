@@ -1,6 +1,7 @@
-"""``blender --command planar_ik``: bake, report, add and mend limbs where there is no window.
+"""``blender --command planar_ik``: bake, report, add, convert and mend limbs where there is no window.
 
-Standard output gets a line of JSON for each file and limb; sentences for people go to standard error.
+Standard output gets a line of JSON for each limb, or for a file without one; sentences for people go to standard
+error.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _commands: list[Any] = []
 
 
 def main(words: list[str]) -> int:
-    """Run the program with these arguments and give its exit code: 0, 1, 2 or 3, as `arguments` explains them."""
+    """Run the program with these arguments and give its exit code, as `arguments` explains it."""
     try:
         arguments = parse(words)
     except SystemExit as leaving:  # how argparse ends after --help, and after a complaint

@@ -13,9 +13,11 @@ from ..tasks.holding import MOST_EASE
 DONE, FAILED, WRONG_CALL, FOUND = 0, 1, 2, 3
 
 EPILOG = """\
+patterns: * any letters, ? any one, [LR] one of these, [!LR] none of these
 exit codes: 0 done (also where nothing was to be done), 1 a file failed, 2 the call is wrong,
-            3 --strict found something
-Each file and limb gets a line of JSON on standard output. A file is written whole or not at all."""
+            3 --strict found something, 128 + the signal that interrupted it
+Each limb gets a line of JSON on standard output, and so does a file without one. A file is written whole or not at
+all."""
 
 EXAMPLES = {
     "bake": "planar_ik bake shots/*.blend -o baked/\n  planar_ik bake walk.blend --in-place --for game",
@@ -24,6 +26,7 @@ EXAMPLES = {
     "add": """planar_ik add rig.blend --in-place --limb "shin.*" --limb "forearm.*"
   planar_ik add rig.blend -o ik.blend --limb "shin.*:foot_ik.*:knee_ik.*"
     (the bone, its target and its pole; a * stands for the same letters in all three)""",
+    "convert": "planar_ik convert characters/*.blend --in-place\n  planar_ik convert a.blend -o b.blend --bone '*.L'",
     "to-rig": "planar_ik to-rig characters/*.blend --in-place",
     "rebuild": "planar_ik rebuild characters/*.blend --in-place",
 }
@@ -33,6 +36,7 @@ DOES = {
     "report": "say of each limb which frames reach their target; change nothing",
     "hold": "plant the tips of limbs where they are in contact: as the file's markers say, else as their paths show",
     "add": "make limbs of bones, on the rig unless --live",
+    "convert": "solve the IK constraints of two to four bones exactly, on the rig unless --live",
     "to-rig": "let the rig's own bones and constraints pose live limbs, without the extension",
     "rebuild": "make the mechanisms of limbs anew whose bones or settings were changed",
 }
@@ -70,6 +74,8 @@ def parse(words: list[str]) -> argparse.Namespace:
             _add_hold(command)
         if name == "add":
             _add_add(command)
+        if name == "convert":
+            _add_convert(command)
         if name != "report":
             _add_output(command)
     arguments = parser.parse_args(words)
@@ -84,7 +90,11 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--bone", metavar="PATTERN", default="*", help="only limbs whose last bone matches, as in '*.L'"
     )
-    command.add_argument("--strict", action="store_true", help="end with 3 where something is wrong with a limb")
+    command.add_argument(
+        "--strict",
+        action="store_true",
+        help="end with 3 where something is wrong with a limb, or a pattern matches nothing",
+    )
     command.add_argument(
         "--allow-scripts", action="store_true", help="run the Python in the files; only if you trust them"
     )
@@ -109,6 +119,7 @@ def _add_bake(command: argparse.ArgumentParser) -> None:
     command.add_argument("--for", dest="purpose", choices=("game",), help="leave a clean rig with keys for an engine")
     command.add_argument("--remove", action="store_true", help="remove the limbs once they are keys")
     command.add_argument("--new-action", action="store_true", help="put keys into a copy of the rig's action")
+    command.add_argument("--make-local", action="store_true", help="make what is linked a part of the file first")
 
 
 def _add_hold(command: argparse.ArgumentParser) -> None:
@@ -132,6 +143,17 @@ def _add_add(command: argparse.ArgumentParser) -> None:
     command.add_argument("--empties", action="store_true", help="new targets are empties, not bones of the rig")
 
 
+def _add_convert(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--live", action="store_true", help="let the extension pose them")
+    command.add_argument(
+        "--tolerance",
+        type=_positive,
+        metavar="SHARE",
+        help="leave limbs that would move in some frame by more than this share of their length (0.002)",
+    )
+    command.add_argument("--all-actions", action="store_true", help="keep limbs where they are in all actions of a rig")
+
+
 def _add_output(command: argparse.ArgumentParser) -> None:
     where = command.add_mutually_exclusive_group(required=True)
     where.add_argument("-o", "--output", metavar="OUT", help="the file to write, or the folder to write into")
@@ -142,10 +164,10 @@ def _check(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> N
     if getattr(arguments, "output", None) is None:
         return
     outputs = [output_of(source, arguments) for source in arguments.inputs]
-    if len(set(outputs)) < len(outputs):
+    if len({output.resolve() for output in outputs}) < len(outputs):
         command.error("several files would be written to one: give -o a folder, and files of different names")
     for source, output in zip(arguments.inputs, outputs, strict=True):
-        if source == output:
+        if source.resolve() == output.resolve():
             command.error(f"{source} would be written over: give another -o, or --in-place")
 
 

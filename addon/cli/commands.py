@@ -15,15 +15,17 @@ from bpy.types import PoseBone
 
 from ..blender.types import view_layer_of
 from ..limb.follow import follow_of
-from ..limb.storage import choices_of, mode_of
+from ..limb.storage import choices_of, limbs_of, mode_of
 from ..limb.words import Refused
 from ..mechanism.checking import problem_of
 from ..tasks import modes
 from .arguments import DONE, FAILED, FOUND, output_of
 from .holding import hold_limbs
-from .making import make_limbs
+from .interrupting import Interrupted, check_not_interrupted, exit_code, interruptible
+from .making import convert_limbs, converted, convertible, make_limbs
+from .patterns import is_match, matches_of
 from .reporting import bake_limbs, report_limbs
-from .shots import limbs_chosen, open_shot, save, say
+from .shots import is_linked, limbs_chosen, make_local, open_shot, rigs_of, save, say
 
 log = logging.getLogger("planar_ik")
 
@@ -32,7 +34,11 @@ Line = dict[str, Any]
 
 def run(arguments: Namespace) -> int:
     """Process every input; a file that fails does not keep the next one from being processed."""
-    codes = [_guarded(arguments, source) for source in arguments.inputs]
+    try:
+        with interruptible():
+            codes = [_guarded(arguments, source) for source in arguments.inputs]
+    except Interrupted:
+        return exit_code()
     return FAILED if FAILED in codes else FOUND if FOUND in codes else DONE
 
 
@@ -40,77 +46,121 @@ def _guarded(arguments: Namespace, source: Path) -> int:
     """Run a command on one file, and say what went wrong."""
     try:
         warnings = open_shot(source, arguments)
+        warnings += unmatched(arguments)
         for warning in warnings:
             say(f"{source}: {warning}")
         lines = COMMANDS[arguments.command](arguments, source)
+        check_not_interrupted()
     except Refused as why:
-        say(f"{source}: {why}")
-        return FAILED
+        return _failed(arguments, source, str(why))
+    except Interrupted:
+        _failed(arguments, source, "interrupted, nothing was written")
+        raise
     except Exception as error:  # the next file is to be processed whatever became of this one
         at = traceback.extract_tb(error.__traceback__)[-1]
         what = f"{type(error).__name__}: {error} ({Path(at.filename).name}:{at.lineno})"
-        say(f"{source}: a fault of this program, nothing was written: {what}")
         log.debug("%s", source, exc_info=error)
-        return FAILED
+        return _failed(arguments, source, f"a fault of this program, nothing was written: {what}")
     for line in lines:
-        print(json.dumps({"command": arguments.command, "file": str(source), **line}), flush=True)
+        _print(arguments, source, line)
     if arguments.strict and (warnings or any(_is_wrong(line) for line in lines)):
-        say(f"{source}: --strict found something: {_told(lines, warnings)}")
+        say(f"{source}: --strict found something: {_wrong_limbs(lines) or warnings[0]}")
         return FOUND
     return DONE
+
+
+def _failed(arguments: Namespace, source: Path, why: str) -> int:
+    sentence = " ".join(why.split())
+    say(f"{source}: {sentence}")
+    _print(arguments, source, {"error": sentence})
+    return FAILED
+
+
+def _print(arguments: Namespace, source: Path, line: Line) -> None:
+    print(json.dumps({"command": arguments.command, "file": str(source), **line}), flush=True)
 
 
 def _is_wrong(line: Line) -> bool:
     return bool(line.get("unreached") or line.get("problem"))
 
 
-def _told(lines: list[Line], warnings: list[str]) -> str:
-    wrong = [f"{line['object']}:{line['limb']}" for line in lines if _is_wrong(line)]
-    return ", ".join(wrong) or warnings[0]
+def _wrong_limbs(lines: list[Line]) -> str:
+    return ", ".join(f"{line['object']}:{line['limb']}" for line in lines if _is_wrong(line))
+
+
+def unmatched(arguments: Namespace) -> list[str]:
+    """Of each pattern or name that matches nothing in the open file, a sentence."""
+    rigs = rigs_of(arguments)
+    if not rigs:
+        return [f"no rig matches '{arguments.object}'"] if arguments.object != "*" else []
+    if arguments.command == "add":
+        patterns = [wish.split(":")[0] for wish in arguments.limb]
+        names = [bone.name for ob in rigs for bone in ob.pose.bones]
+        return [f"no bone matches '{pattern}'" for pattern in patterns if not matches_of(pattern, names)]
+    if arguments.command == "convert":
+        lasts = [*convertible(arguments), *converted(arguments)]
+    else:
+        lasts = [last for ob in rigs for last in limbs_of(ob) if is_match(last.name, arguments.bone)]
+    return [f"no limb matches '{arguments.bone}'"] if arguments.bone != "*" and not lasts else []
 
 
 def report(arguments: Namespace, source: Path) -> list[Line]:
     """Say what the limbs of the open file do, as Blender evaluates them."""
-    lasts = _some(source, limbs_chosen(arguments, editable=False))
-    return report_limbs(lasts, arguments) if lasts else []
+    lasts = limbs_chosen(arguments, editable=False)
+    return report_limbs(lasts, arguments) if lasts else [_nothing(source)]
 
 
 def bake(arguments: Namespace, source: Path) -> list[Line]:
     """Bake the limbs of the open file, and write it."""
-    lasts = _some(source, limbs_chosen(arguments))
-    return _saved(arguments, source, bake_limbs(lasts, arguments) if lasts else [])
+    if arguments.make_local:
+        make_local(arguments)
+    lasts = limbs_chosen(arguments)
+    linked = [last.id_data.name for last in limbs_chosen(arguments, editable=False) if is_linked(last.id_data)]
+    if linked and (arguments.purpose == "game" or arguments.remove or not lasts):
+        raise Refused("'{rig}' is linked: --make-local makes it a part of the file first", rig=linked[0])
+    return _saved(arguments, source, bake_limbs(lasts, arguments) if lasts else [], len(lasts))
 
 
 def hold(arguments: Namespace, source: Path) -> list[Line]:
     """Plant the tips of limbs of the open file where they are in contact, and write it."""
-    lasts = _some(source, limbs_chosen(arguments))
+    lasts = limbs_chosen(arguments)
     lines = hold_limbs(lasts, arguments) if lasts else []
-    if lasts and not lines:
-        say(f"{source}: nothing to do: no foot stands in these frames, as far as markers or its path say")
-    return _saved(arguments, source, lines)
+    nothing = NOT_STANDING if lasts else NOTHING
+    return _saved(arguments, source, lines, len(lines), nothing)
 
 
 def add(arguments: Namespace, source: Path) -> list[Line]:
     """Make limbs of bones, and write the file."""
-    lasts = make_limbs(arguments)
-    if not lasts:
-        say(f"{source}: nothing to do: these bones have limbs already, or there are none of these names")
-    return _saved(arguments, source, [_named(last) for last in lasts])
+    lasts, new = make_limbs(arguments)
+    if lasts and not new:
+        say(f"{source}: {PRESENT}")
+    return _saved(arguments, source, [_named(last) for last in lasts], new)
+
+
+def convert(arguments: Namespace, source: Path) -> list[Line]:
+    """Make limbs of IK constraints, and write the file."""
+    lasts, new, refused = convert_limbs(arguments)
+    if lasts and not new:
+        say(f"{source}: {PRESENT}")
+    for _, why in refused:
+        say(f"{source}: {why}")
+    lines = [{"object": owner.id_data.name, "limb": owner.name, "problem": why} for owner, why in refused]
+    return _saved(arguments, source, [*(_named(last) for last in lasts), *lines], new)
 
 
 def to_rig(arguments: Namespace, source: Path) -> list[Line]:
     """Put live limbs on their rigs, and write the file."""
-    lasts = _some(source, _in_mode(arguments, "LIVE"))
+    lasts = _in_mode(arguments, "LIVE")
     modes.to_rig(bpy.context, lasts)
-    return _saved(arguments, source, [_named(last) for last in lasts])
+    return _saved(arguments, source, [_named(last) for last in lasts], len(lasts))
 
 
 def rebuild(arguments: Namespace, source: Path) -> list[Line]:
     """Make the mechanisms anew that do not fit their limbs any more, and write the file."""
     view_layer_of(bpy.context).update()
-    lasts = _some(source, [last for last in _in_mode(arguments, "RIG") if problem_of(last)])
+    lasts = [last for last in _in_mode(arguments, "RIG") if problem_of(last)]
     modes.rebuild(bpy.context, lasts)
-    return _saved(arguments, source, [_named(last) for last in lasts])
+    return _saved(arguments, source, [_named(last) for last in lasts], len(lasts))
 
 
 COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
@@ -118,16 +168,10 @@ COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
     "report": report,
     "hold": hold,
     "add": add,
+    "convert": convert,
     "to-rig": to_rig,
     "rebuild": rebuild,
 }
-
-
-def _some(source: Path, lasts: list[PoseBone]) -> list[PoseBone]:
-    """These limbs; said if there are none."""
-    if not lasts:
-        say(f"{source}: nothing to do: there is no such limb")
-    return lasts
 
 
 def _in_mode(arguments: Namespace, mode: str) -> list[PoseBone]:
@@ -145,9 +189,21 @@ def _named(last: PoseBone) -> Line:
     }
 
 
-def _saved(arguments: Namespace, source: Path, lines: list[Line]) -> list[Line]:
-    """Write the file that is open, unless nothing was done to it where it lies; what is told with the output's name."""
+NOTHING = "nothing to do: there is no such limb"
+NOT_STANDING = "nothing to do: no foot stands in these frames, as far as markers or its path say"
+PRESENT = "nothing to do: these limbs are there already"
+
+
+def _nothing(source: Path, why: str = NOTHING) -> Line:
+    """The line of a file in which no limb is concerned; said too."""
+    say(f"{source}: {why}")
+    return {"error": why}
+
+
+def _saved(arguments: Namespace, source: Path, lines: list[Line], changed: int, nothing: str = NOTHING) -> list[Line]:
+    """Write the file that is open, unless no limb of it was changed where it lies; its lines with the output's name, or
+    one that says why there are none."""
     output = output_of(source, arguments)
-    if lines or output != source:
+    if changed or output != source:
         save(output)
-    return [{**line, "output": str(output)} for line in lines]
+    return [{**line, "output": str(output)} for line in lines or [_nothing(source, nothing)]]

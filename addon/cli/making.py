@@ -1,70 +1,88 @@
-"""``add``: limbs of bones that are named or match a pattern."""
+"""``add`` and ``convert``: limbs of bones that are named or match a pattern."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from fnmatch import translate
-from re import compile as pattern_of
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
 from bpy.types import Object, PoseBone
 
 from ..blender.types import ArmatureObject, view_layer_of
-from ..limb.storage import is_limb
+from ..limb.storage import is_converted, limbs_of
 from ..limb.words import Refused
 from ..tasks.adding import Request, add
-from ..tasks.finding import limb_at
+from ..tasks.constraints import candidates
+from ..tasks.converting import MOVED, convert
+from ..tasks.finding import existing_at, limb_at, limbs_suggested
+from .patterns import filled, has_wildcards, is_match, matches_of
 from .shots import rigs_of, say
 
-
-def make_limbs(arguments: Namespace) -> list[PoseBone]:
-    """Make the limbs that are asked for and are not there; give their last bones."""
-    made: list[tuple[Any, str]] = []
-    for ob in rigs_of(arguments):
-        if ob.library is None:
-            made += [(ob, name) for name in _make_on(ob, arguments)]
-    return [ob.pose.bones[name] for ob, name in made]
+BoneName = tuple[Any, str]
+"""A rig and the name of one of its bones, which Edit Mode keeps."""
 
 
-def _make_on(ob: ArmatureObject, arguments: Namespace) -> list[str]:
-    requests = []
-    for wish in arguments.limb:  # a * stands for the same letters in all its names
-        pattern, *follows = [*wish.split(":"), "", ""][:3]
-        for bone in ob.pose.bones:
-            stars = matched(pattern, bone.name)
-            if stars is None or is_limb(bone):
-                continue
-            last, links = limb_at(bone, arguments.bones)
-            target, pole = (_named(ob, filled(name, stars)) for name in follows)
-            requests.append(Request(last, links, target, pole, arguments.plane or "AUTO"))
-    if not requests:
-        return []
+def editable_rigs(arguments: Namespace) -> list[Any]:
+    """The rigs that are asked for and are of the open file."""
+    return [ob for ob in rigs_of(arguments) if ob.library is None]
+
+
+def make_limbs(arguments: Namespace) -> tuple[list[PoseBone], int]:
+    """Make the limbs that are asked for and are not there yet; give the last bones of all that are asked for, and how
+    many of them are new."""
+    requests: dict[BoneName, Request] = {}
+    present: dict[BoneName, None] = {}
+    for ob in editable_rigs(arguments):
+        for wish in arguments.limb:
+            pattern, *followed = [*wish.split(":"), "", ""][:3]
+            lasts, new = _limbs_matched(ob, pattern, arguments.bones)
+            present |= dict.fromkeys((ob, last.name) for last in lasts)
+            for last, segments, letters in new:
+                target, pole = (_named(ob, filled(name, letters)) for name in followed)
+                request = Request(last, segments, target, pole, arguments.plane or "AUTO")
+                requests.setdefault((ob, last.name), request)
+    for ob in dict.fromkeys(ob for ob, _ in requests):
+        _add(ob, [request for (rig, _), request in requests.items() if rig == ob], arguments)
+    return [ob.pose.bones[name] for ob, name in {**present, **requests}], len(requests)
+
+
+def _limbs_matched(
+    ob: ArmatureObject, pattern: str, count: int
+) -> tuple[list[PoseBone], list[tuple[PoseBone, tuple[int, ...], list[str]]]]:
+    """The last bones of the limbs that are there already, and the limbs to be made: last bone, segments and what the
+    wildcards stand for, in the last bone's name if that is matched too.
+
+    A name is taken for what it says. Of the bones that a pattern matches, those that are no part of a limb are passed
+    over, and of a character only arms and legs are taken, as where all bones are selected in the window."""
+    matches = {ob.pose.bones[name]: letters for name, letters in matches_of(pattern, ob.pose.bones.keys()).items()}
+    there: dict[PoseBone, None] = {}
+    new: dict[PoseBone, tuple[tuple[int, ...], list[str]]] = {}
+    refused: list[Refused] = []
+    for bone, letters in matches.items():
+        if (existing := existing_at(bone)) is not None:
+            there[existing] = None
+            continue
+        try:
+            last, segments = limb_at(bone, count)
+        except Refused as why:
+            refused.append(why)
+            continue
+        if last not in new or bone == last:
+            new[last] = segments, letters
+    evident = {last for last, _ in limbs_suggested([*matches], count)} if has_wildcards(pattern) else set()
+    if evident:
+        new = {last: limb for last, limb in new.items() if last in evident}
+    if refused and not (new or there):
+        raise refused[0]
+    return [*there], [(last, *limb) for last, limb in new.items()]
+
+
+def _add(ob: ArmatureObject, requests: list[Request], arguments: Namespace) -> None:
     view_layer_of(bpy.context).objects.active = ob
-    added = add(
-        bpy.context,
-        requests,
-        controls="EMPTIES" if arguments.empties else "BONES",
-        mode="LIVE" if arguments.live else "RIG",
-    )
-    for warning in added.warnings:
+    controls, mode = "EMPTIES" if arguments.empties else "BONES", "LIVE" if arguments.live else "RIG"
+    for warning in add(bpy.context, requests, controls=controls, mode=mode).warnings:
         say(f"{ob.name}: {warning}")
-    return [last.name for last in added.lasts]
-
-
-def matched(pattern: str, name: str) -> list[str] | None:
-    """What the stars of a pattern stand for in a name, or None where it does not match."""
-    if "*" not in pattern:
-        return [] if name == pattern else None
-    found = pattern_of(translate(pattern).replace(".*", "(.*)")).match(name)
-    return list(found.groups()) if found else None
-
-
-def filled(name: str, stars: list[str]) -> str:
-    """A name with what the stars stand for in their places."""
-    for star in stars:
-        name = name.replace("*", star, 1)
-    return name
 
 
 def _named(ob: ArmatureObject, name: str) -> tuple[Object, str] | None:
@@ -73,7 +91,49 @@ def _named(ob: ArmatureObject, name: str) -> tuple[Object, str] | None:
         return None
     if name in ob.pose.bones:
         return ob, name
-    found = bpy.data.objects.get(name)
-    if found is None:
+    target = bpy.data.objects.get(name)
+    if target is None:
         raise Refused("there is neither a bone of '{rig}' nor an object '{name}'", rig=ob.name, name=name)
-    return found, ""
+    return target, ""
+
+
+def convert_limbs(arguments: Namespace) -> tuple[list[PoseBone], int, list[tuple[PoseBone, str]]]:
+    """Make limbs of IK constraints; give the last bones of all limbs that were such, how many of them are new, and the
+    bones whose constraints were left, with why."""
+    tolerance = MOVED if arguments.tolerance is None else arguments.tolerance
+    mode = "LIVE" if arguments.live else "RIG"
+    made: list[BoneName] = []
+    refused: list[tuple[BoneName, str]] = []
+    for owner in [(owner.id_data, owner.name) for owner in convertible(arguments)]:
+        ob, name = owner
+        view_layer_of(bpy.context).objects.active = ob
+        try:
+            done = convert(bpy.context, [ob.pose.bones[name]], tolerance, mode, arguments.all_actions)
+        except Refused as why:
+            refused.append((owner, str(why)))
+            continue
+        made += done.lasts
+        for warning in done.warnings:
+            say(f"{ob.name}: {warning}")
+    lasts = {*_bones(made), *(last for last in converted(arguments))}
+    ordered = [last for ob in editable_rigs(arguments) for last in limbs_of(ob) if last in lasts]
+    return ordered, len(made), [(ob.pose.bones[name], why) for (ob, name), why in refused]
+
+
+def convertible(arguments: Namespace) -> list[PoseBone]:
+    """The bones with IK constraints that are asked for."""
+    return _matching(arguments, (owner for ob in editable_rigs(arguments) for owner in candidates(ob)))
+
+
+def converted(arguments: Namespace) -> list[PoseBone]:
+    """The last bones of limbs that are asked for and were IK constraints before."""
+    limbs = (last for ob in editable_rigs(arguments) for last in limbs_of(ob))
+    return _matching(arguments, filter(is_converted, limbs))
+
+
+def _matching(arguments: Namespace, bones: Iterable[PoseBone]) -> list[PoseBone]:
+    return [bone for bone in bones if is_match(bone.name, arguments.bone)]
+
+
+def _bones(names: Iterable[BoneName]) -> list[PoseBone]:
+    return [ob.pose.bones[name] for ob, name in names]

@@ -17,6 +17,7 @@ from ..solver.reach import Reach
 from ..tasks.contact_markers import Contacts, contacts_known, readable_limbs_beside
 from ..tasks.status import OFF, Status, statuses
 from ..tasks.tip_paths import TipNow, TipReader, path_of
+from .interrupting import check_not_interrupted
 from .shots import say
 
 Line = dict[str, Any]
@@ -47,6 +48,7 @@ def report_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     seen: dict[PoseBone, list[Seen]] = {last: [] for last in lasts}
     with frame_kept(scene):
         for frame in frames:
+            check_not_interrupted()
             set_frame(scene, frame)
             depsgraph = view_layer_of(bpy.context).depsgraph or bpy.context.evaluated_depsgraph_get()
             for ob, group in rigs.items():
@@ -104,7 +106,7 @@ def bake_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
         new_action=arguments.new_action,
         max_miss=arguments.max_miss,
     )
-    report = bake(bpy.context, request)
+    report = bake(bpy.context, request, lambda _: check_not_interrupted())
     for warning in report.warnings:
         say(warning)
     return [limb._asdict() for limb in report.limbs]

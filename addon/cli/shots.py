@@ -6,7 +6,6 @@ import os
 import sys
 from argparse import Namespace
 from contextlib import suppress
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,11 @@ from bpy.types import Object, PoseBone
 
 from ..blender.animation import drivers_of
 from ..blender.dependencies import is_python
-from ..blender.types import is_armature
+from ..blender.types import is_armature, takes_bones, view_layer_of
 from ..limb.storage import limbs_of
 from ..limb.words import Refused
+from .interrupting import check_not_interrupted
+from .patterns import is_match
 
 
 def say(sentence: object) -> None:
@@ -70,23 +71,40 @@ def scripted_things() -> list[str]:
 def rigs_of(arguments: Namespace) -> list[Any]:
     """The rigs of the view layer whose names match, linked ones included."""
     objects = bpy.context.view_layer.objects if bpy.context.view_layer else ()
-    return [ob for ob in objects if is_armature(ob) and fnmatchcase(ob.name, arguments.object)]
+    return [ob for ob in objects if is_armature(ob) and is_match(ob.name, arguments.object)]
 
 
 def limbs_chosen(arguments: Namespace, editable: bool = True) -> list[PoseBone]:
     """The last bones of the limbs that are asked for; those of linked rigs, which nobody can edit, only if wanted."""
-    rigs: list[Object] = [ob for ob in rigs_of(arguments) if not editable or ob.library is None]
-    return [last for ob in rigs for last in limbs_of(ob) if fnmatchcase(last.name, arguments.bone)]  # type: ignore[arg-type]
+    rigs = [ob for ob in rigs_of(arguments) if not editable or ob.library is None]
+    return [last for ob in rigs for last in limbs_of(ob) if is_match(last.name, arguments.bone)]
+
+
+def is_linked(ob: Object) -> bool:
+    """Whether a rig, or its armature, comes from another file, overridden or not."""
+    return is_armature(ob) and not takes_bones(ob)
+
+
+def make_local(arguments: Namespace) -> None:
+    """Make what is linked a part of the open file, if one of its rigs is that is asked for."""
+    if any(map(is_linked, rigs_of(arguments))):
+        bpy.ops.object.make_local(type="ALL")
+        data: Any = bpy.data  # whose stubs lack an argument
+        data.orphans_purge(do_recursive=True)  # what was overridden, which nothing shows any more
+        view_layer_of(bpy.context).update()
 
 
 def save(output: Path) -> None:
-    """Write the file that is open. It is written beside the output first, so that it is whole or not there."""
-    unfinished = output.with_name(f".{output.stem}-{os.getpid()}.blend")
+    """Write the file that is open. It is written beside the output first, so that it is whole or not there. Of a link,
+    the file that it leads to is written; the paths in it are as seen from the link, as Blender opens it."""
+    place = output.resolve()
+    unfinished = place.with_name(f".{place.stem}-{os.getpid()}.blend")
     is_moved = output.parent != Path(bpy.data.filepath).parent
     try:
-        output.parent.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(unfinished), copy=True, check_existing=False, relative_remap=is_moved)
-        os.replace(unfinished, output)
+        check_not_interrupted()
+        os.replace(unfinished, place)
     except (RuntimeError, OSError) as error:
         raise Refused("{path} can't be written: {why}", path=output, why=str(error).strip()) from error
     finally:

@@ -24,11 +24,11 @@ def dot(colour: str) -> int:
 
 
 def _pixels(colour: tuple[float, float, float]) -> list[float]:
-    """A disc with a soft edge, (red, green, blue, opacity) of each pixel."""
+    """A disc with a soft edge: of each pixel red, green and blue, as opaque as it is, and its opacity."""
     across = np.arange(SIZE) - (SIZE - 1) / 2.0
     opacity = np.clip(RADIUS + 0.5 - np.hypot(*np.meshgrid(across, across)), 0.0, 1.0)
     pixels = np.empty((SIZE, SIZE, 4))
-    pixels[..., :3], pixels[..., 3] = colour, opacity
+    pixels[..., :3], pixels[..., 3] = opacity[..., None] * np.array(colour), opacity
     flat: list[float] = pixels.ravel().tolist()
     return flat
 

@@ -243,7 +243,7 @@ def test_fewer_keys(addon, mode, tolerance, order):
     report = bake(addon, last, tolerance=tolerance, frames=frames)
     off = np.linalg.norm(joints(ob, frames=frames) - before, axis=-1).max()
     assert off <= tolerance + 1e-5
-    assert abs(report.limbs[0].error - off) < 0.3 * tolerance
+    assert abs(report.limbs[0].deviation - off) < 0.3 * tolerance
     counts = {len(keys) for (path, _), keys in curves(addon, ob).items() if "rotation" in path and "hips" not in path}
     assert counts == {report.keys}
     assert tolerance < 0.01 or report.keys < len(frames)

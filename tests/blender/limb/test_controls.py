@@ -1,0 +1,137 @@
+"""What controls look like and are called: judged by the joints and the mesh that they stand for."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from tests.blender import rigs
+
+
+def drawn(ob, name):
+    """The corners of what a control is drawn as, in the armature at rest."""
+    bone = ob.pose.bones[name]
+    turn = bone.custom_shape_rotation_euler.to_quaternion()
+    in_bone = Matrix.LocRotScale(bone.custom_shape_translation, turn, bone.custom_shape_scale_xyz)
+    assert not bone.use_custom_shape_bone_size
+    return np.array([(bone.bone.matrix_local @ in_bone @ v.co)[:] for v in bone.custom_shape.data.vertices])
+
+
+def skinned(ob, bone, low, high):
+    """A box of mesh that a bone deforms."""
+    corners = [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
+    mesh = bpy.data.meshes.new("skin")
+    mesh.from_pydata(corners, [], [])
+    skin = bpy.data.objects.new("skin", mesh)
+    bpy.context.collection.objects.link(skin)
+    skin.vertex_groups.new(name=bone).add(range(8), 1.0, "REPLACE")
+    skin.modifiers.new("Armature", "ARMATURE").object = ob
+
+
+@pytest.mark.parametrize("has_mesh", [False, True])
+def test_a_foot_has_a_sole_on_the_floor(add, has_mesh):
+    ob = rigs.biped()
+    if has_mesh:
+        skinned(ob, "foot.L", (0.04, -0.22, 0.0), (0.16, 0.08, 0.09))
+    add(ob, "shin.L")
+    sole, floor = drawn(ob, "foot_ik.L"), 0.0 if has_mesh else 0.02
+    assert np.abs(sole[:, 2] - floor).max() < 1e-5
+    heel, toe = (0.08, -0.22) if has_mesh else (0.02, -0.2)
+    assert sole[:, 1].max() > heel
+    assert sole[:, 1].min() < toe
+    assert np.ptp(sole[:, 1]) < 1.3 * (heel - toe)
+    assert sole[:, 0].mean() == pytest.approx(0.1, abs=1e-5)
+    width = 0.12 if has_mesh else 0.4 * (heel - toe)
+    assert width < np.ptp(sole[:, 0]) < 1.3 * width
+    assert (ob.data.bones["foot_ik.L"].head_local - ob.data.bones["foot.L"].head_local).length < 1e-6  # the ankle
+
+
+def test_a_hand_has_a_box_around_it(add):
+    ob = rigs.biped()
+    add(ob, "forearm.R")
+    box, hand = drawn(ob, "hand_ik.R"), ob.data.bones["hand.R"]
+    for end in (hand.head_local, hand.tail_local):
+        assert (box.min(axis=0) < end[:]).all()
+        assert (end[:] < box.max(axis=0)).all()
+    assert np.ptp(box, axis=0).max() < 2.0 * hand.length
+
+
+def test_other_tips_have_a_small_cube_and_flat_rigs_a_square(add):
+    ob = rigs.rig({"up": ((0, 0, 1), (0, 0.1, 0.5), ""), "low": ((0, 0.1, 0.5), (0, 0, 0), "up"), "beside": ((0.4, 0, 0.5), (0.8, 0.2, 0.6), "")})  # fmt: skip
+    (last,) = add(ob, "low")
+    cube = drawn(ob, last.planar_ik.subtarget)
+    assert np.ptp(cube, axis=0) == pytest.approx(0.12 * 1.02, abs=0.01)
+    assert cube.mean(axis=0) == pytest.approx(0.0, abs=1e-6)
+    flat = rigs.puppet()
+    (last,) = add(flat, [*flat.pose.bones.keys()][-1])
+    square = drawn(flat, last.planar_ik.subtarget)
+    assert np.ptp(square[:, 1]) < 1e-6
+    assert len(square) == 4
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_pole_is_never_over_the_knee_from_where_it_points(add, seed):
+    rng = random.Random(seed)
+    ob = rigs.biped()
+    for name in ("thigh.L", "shin.L"):
+        ob.pose.bones[name].rotation_quaternion = rigs.turn(rng, 0.2 * seed)
+    add(ob, "shin.L", knee="POLE")
+    bone, knee = ob.data.bones["knee_pole.L"], np.array(ob.data.bones["shin.L"].head_local)
+    ball = drawn(ob, "knee_pole.L")
+    ahead = np.array(bone.head_local) - knee
+    assert np.ptp(ball, axis=0).max() < 0.1 * np.linalg.norm(ahead)
+    from_front = (ball - knee)[:, [0, 2]]
+    assert np.linalg.norm(from_front, axis=1).min() > np.ptp(ball, axis=0).max()
+
+
+def test_left_is_blue_and_right_is_red(add):
+    ob = rigs.biped()
+    add(ob, "shin.L", "shin.R", knee="POLE")
+    colours = {side: ob.data.bones[f"foot_ik.{side}"].color.palette for side in "LR"}
+    assert colours == {"L": "THEME04", "R": "THEME01"}
+    for side, strongest in (("L", 2), ("R", 0)):
+        colour = ob.data.bones[f"knee_pole.{side}"].color.custom.normal
+        assert max(range(3), key=lambda i: colour[i]) == strongest
+        assert min(colour) > 0.3  # lighter
+
+
+STYLES = {
+    ("thigh.L", "shin.L", "foot.L"): ("foot_ik.L", "knee_pole.L"),
+    ("thigh_R", "shin_R", "foot_R"): ("foot_ik_R", "knee_pole_R"),
+    ("l_upperarm", "l_lowerarm", "l_hand"): ("l_hand_ik", "l_elbow_pole"),
+    ("mixamorig:RightUpLeg", "mixamorig:RightLeg", "mixamorig:RightFoot"): (
+        "mixamorig:RightFootIK",
+        "mixamorig:RightKneePole",
+    ),
+    ("boom", "stick", ""): ("stick_ik", "knee_pole"),
+    ("thigh.L", "shin.L", "Fuss"): ("Fuss_ik.L", "knee_pole.L"),
+}
+
+
+@pytest.mark.parametrize("names", STYLES)
+def test_names_are_as_riggers_say_them(add, names):
+    places = [(0.1, 0, 1), (0.1, -0.05, 0.5), (0.1, 0, 0.1), (0.1, -0.15, 0)]
+    bones = {
+        name: (head, tail, parent)
+        for name, head, tail, parent in zip(names, places, places[1:], ("", *names), strict=False)
+        if name
+    }
+    ob = rigs.rig(bones)
+    (last,) = add(ob, names[1], knee="POLE")
+    assert (last.planar_ik.subtarget, last.planar_ik.pole_subtarget) == STYLES[names]
+    flipped = bpy.utils.flip_name(names[1].rpartition(":")[2])
+    for name in STYLES[names]:  # what Blender's own mirroring finds
+        assert (bpy.utils.flip_name(name.rpartition(":")[2]) != name.rpartition(":")[2]) == (
+            flipped != names[1].rpartition(":")[2]
+        )
+
+
+def test_nothing_is_left_of_shapes(add, tasks):
+    ob = rigs.biped()
+    lasts = add(ob, "shin.L", "forearm.R", knee="POLE")
+    tasks("removing").remove(bpy.context, lasts)
+    assert not [each.name for each in (*bpy.data.objects, *bpy.data.meshes) if "planar_ik" in each.name]
