@@ -143,7 +143,10 @@ def pole_name(last: str, foot: str, joint: str) -> str:
     """What its pole is called, after its ``knee`` or ``elbow`` in place of the foot: ``knee_pole.L``, ``LeftKneePole``,
     ``front_knee_pole.R``."""
     before, stem, after = _parts(last, foot)
-    return _with_word(before, _with_joint(stem, joint), "pole", after)
+    if (own := _with_joint(stem, joint)) == stem:  # no word for a foot or hand that we know
+        own = _with_joint(_split(last)[1], joint)
+        own = stem if own == _split(last)[1] else own
+    return _with_word(before, own, "pole", after)
 
 
 def drawn_side(name: str) -> int:

@@ -22,7 +22,8 @@ MARGIN = 1.15
 """How much larger than a foot or hand its control is drawn."""
 
 SLIM, HEEL = 0.4, 0.3
-"""How wide a foot is drawn that no mesh shows, and how far it goes behind the ankle, in lengths from there to the toe."""
+"""How wide a foot is drawn that no mesh shows, in its own lengths, and how far it goes behind the ankle, in those from
+there to the toe."""
 
 THICK = 0.35
 """How thick a hand is drawn at least, in its own lengths."""
@@ -40,7 +41,7 @@ AT_ORIGIN = 0.1
 """How far from the armature's origin, in lengths of its limb, the foot ends that stands on a floor through that."""
 
 HANGING = 0.6
-"""The least cosine between a limb that stands on the ground and straight down."""
+"""The least cosine between a limb that may stand on the ground and straight down."""
 
 SKEWED = 0.8
 """The least cosine between a hand and the Y axis of its bone for it to lie along that."""
@@ -118,9 +119,8 @@ def _sole(points: Array, place: Place, is_skin: bool) -> Matrix:
     up, offsets = axes[:, 2], points - tip
     level = offsets - np.outer(offsets @ up, up)
     ahead = _far(level)
-    if float(np.linalg.norm(ahead)) < 0.25 * HOOF * place.length:
-        ahead = -axes[:, 1]
-    ahead = unit(ahead)
+    points_down = float(np.linalg.norm(ahead)) < 0.25 * HOOF * place.length
+    ahead = -axes[:, 1] if points_down else unit(ahead, -axes[:, 1])
     across = np.cross(ahead, up)
     heel, toe = min(float((level @ ahead).min()), 0.0), max(float((level @ ahead).max()), 0.0)
     heel = heel if is_skin else min(heel, -HEEL * toe)

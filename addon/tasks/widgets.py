@@ -131,14 +131,14 @@ def mirrored(matrix: Matrix) -> Matrix:
 
 
 def remove_unused(objects: Iterable[Object]) -> None:
-    """Remove control objects with their meshes, and outlines that no bone is drawn as any more."""
-    meshes = {ob.data for ob in objects if ob.data}
-    for ob in objects:
-        bpy.data.objects.remove(ob)
-    widgets = [ob for ob in bpy.data.objects if kind_of(ob) and not ob.users and not ob.library]
-    for mesh in {*meshes, *(widget.data for widget in widgets)}:
-        if mesh and (kind_of(mesh) or not mesh.users):
-            bpy.data.meshes.remove(mesh)  # with which objects of it go
+    """Remove control objects, and all outlines that nothing is drawn as any more."""
+    blocks: Any = bpy.data
+    widgets = [ob for ob in blocks.objects if kind_of(ob) and not ob.users and not ob.library]
+    for ob in (*objects, *widgets):
+        mesh = ob.data
+        blocks.objects.remove(ob)
+        if kind_of(mesh) and not mesh.users:
+            blocks.meshes.remove(mesh)
 
 
 def colour_bone(bone: PoseBone, kind: str, side: int) -> None:
