@@ -39,10 +39,13 @@ from .bench_scenes import (  # noqa: E402
     select_limbs,
     walk,
 )
+from .bench_sketch import sketch  # noqa: E402
 
 FRAMES = range(1, 101, 5)
-WAYS: dict[str, dict[str, Any]] = {plane: {"plane": plane} for plane in ("HINGE", "FREE", "POLE")}
-WAYS["everything"] = {"plane": "POLE", "influence": 0.5, "swivel": 0.3, "softness": 0.1, "stretch": 0.5, "max_angle": 3}
+PLANES = ("HINGE", "FREE", "POLE")
+FEATURES: dict[str, dict[str, Any]] = {plane: {"plane": plane} for plane in PLANES} | {
+    "everything": {"plane": "POLE", "influence": 0.5, "swivel": 0.3, "softness": 0.1, "stretch": 0.5, "max_angle": 3}
+}
 """What limbs do; the last two are compared with the constraint with a pole."""
 
 say = partial(print, file=os.fdopen(os.dup(1), "w"), flush=True)
@@ -54,20 +57,25 @@ def seconds(work: Step) -> float:
     return time.perf_counter() - start
 
 
-def print_frames(title: str, make: Step, ours: dict[str, Step]) -> None:
-    """A row of whole frames, the best of each in seven rounds, and what ours add beside the constraint."""
-    theirs: dict[str, Step] = {"nothing": lambda: None, "constraint": constraint}
-    if {"POLE", "everything"} & {*ours}:
-        theirs["with pole"] = partial(constraint, pole=True)
-    files = {name: kept(make, way) for name, way in (theirs | ours).items()}
+def frame_times(make: Step, sides: dict[str, Step], rounds: int = 7) -> dict[str, float]:
+    """Whole frames of a scene that each side poses, in ms: the best of each frame in so many rounds, in turns."""
+    files = {name: kept(make, pose) for name, pose in sides.items()}
     best = {name: dict.fromkeys(FRAMES, inf) for name in files}
-    for _ in range(7):
+    for _ in range(rounds):
         for name, path in files.items():
             opened(path)
             bpy.context.scene.frame_set(50)
             for frame in FRAMES:
                 best[name][frame] = min(best[name][frame], seconds(partial(bpy.context.scene.frame_set, frame)))
-    took = {name: 1e3 * sum(each.values()) / len(FRAMES) for name, each in best.items()}
+    return {name: 1e3 * sum(times.values()) / len(FRAMES) for name, times in best.items()}
+
+
+def print_frames(title: str, make: Step, ours: dict[str, Step]) -> None:
+    """A row of whole frames, and what ours add beside the constraint."""
+    theirs: dict[str, Step] = {"nothing": lambda: None, "constraint": constraint}
+    if {"POLE", "everything"} & {*ours}:
+        theirs["with pole"] = partial(constraint, pole=True)
+    took = frame_times(make, theirs | ours)
     cells = [f"{name} {took[name]:.3f}" for name in theirs]
     for name in ours:
         beside = took["with pole" if name in ("POLE", "everything") else "constraint"]
@@ -85,20 +93,39 @@ def bench_live() -> None:
 
 def bench_rig() -> None:
     """Limbs on the rig: the same"""
-    ways = {name: partial(on_rig, **settings) for name, settings in WAYS.items()}
+    ours = {name: partial(on_rig, **settings) for name, settings in FEATURES.items()}
     for bend in (20, 2):
         for count in (50, 200):
-            print_frames(f"{count} limbs bent by {bend}°", partial(new_limbs, count, bend), ways)
+            print_frames(f"{count} limbs bent by {bend}°", partial(new_limbs, count, bend), ours)
     print_frames("4 among 300 other bones", partial(new_limbs, 4, others=300), {"rig": on_rig})
-    print_frames("50 of three bones by 60°", partial(new_limbs, 50, 60.0, bones=3), ways)
+    print_frames("50 of three bones by 60°", partial(new_limbs, 50, 60.0, bones=3), ours)
     print_frames("200 rigs of two limbs", partial(new_limbs, 2, rigs=200), {"rig": on_rig})
+
+
+def bench_sketch() -> None:
+    """Limbs on the rig beside the yardstick, bench_sketch.py: what both add to a frame in us a limb, and the share"""
+    for count in (50, 200):
+        for bones, bend in ((2, 20), (2, 60), (3, 60)):
+            make = partial(new_limbs, count, bend, bones=bones)
+            sides: dict[str, Step] = {"nothing": lambda: None}
+            sides |= {f"sketch {plane}": partial(sketch, plane) for plane in PLANES}
+            sides |= {name: partial(on_rig, **settings) for name, settings in FEATURES.items()}
+            took = frame_times(make, sides, 12)
+            added = {name: 1e3 * (time - took["nothing"]) / count for name, time in took.items()}
+            cells = [f"{plane} {added[plane]:.1f} of {added[f'sketch {plane}']:.1f} = " for plane in PLANES]
+            cells = [
+                cell + f"{added[plane] / added[f'sketch {plane}']:.2f}"
+                for cell, plane in zip(cells, PLANES, strict=True)
+            ]
+            cells.append(f"everything {added['everything']:.1f} = {added['everything'] / added['POLE']:.2f} of POLE")
+            say(f"{count} of {bones} bones by {bend}°: {', '.join(cells)}")
 
 
 def bench_walk() -> None:
     """A captured walk, knees and tips followed by four limbs: the same"""
     if WALK.exists():
-        for way in (live, on_rig):
-            print_frames(way.__name__, walk, {"POLE": partial(way, plane="POLE")})
+        for pose in (live, on_rig):
+            print_frames(pose.__name__, walk, {"POLE": partial(pose, plane="POLE")})
     else:
         say(f"Left out: there is no {WALK}")
 
@@ -106,12 +133,12 @@ def bench_walk() -> None:
 def bench_bake() -> None:
     """Bakes beside nla.bake with visual keying of the same 250 frames; 20 limbs, Rigify's human 4: seconds, medians"""
     plain = partial(new_limbs, 20)
-    for title, make, way in (
+    for title, make, pose in (
         ("plain", plain, live), ("imported keys", imported, live), ("muted keys", partial(imported, mute=True), live),
         ("targets under constraints", led, live), ("on the rig", plain, on_rig),
         ("Rigify's human", human, live), ("Rigify's human, on the rig", human, on_rig),
     ):  # fmt: skip
-        theirs, ours = bakes((partial(make, frames=250), constraint), (partial(make, frames=250), way))
+        theirs, ours = bakes((partial(make, frames=250), constraint), (partial(make, frames=250), pose))
         say(f"{title:28}nla.bake {theirs:.3f}, ours {ours:.3f}: {theirs / ours:.1f} times as fast")
     short, long = bakes(*((partial(new_limbs, 4, frames=frames), live) for frames in (16_000, 64_000)))
     say(f"16,000 frames of 4 limbs {short:.2f}, 64,000 frames {long:.2f}: {long / short:.2f} times as long")
@@ -119,8 +146,8 @@ def bench_bake() -> None:
 
 def bakes(*sides: tuple[Step, Step]) -> list[float]:
     """The median of three bakes of each side, in turns."""
-    files = [kept(make, way) for make, way in sides]
-    return [median(each) for each in zip(*([baked(path) for path in files] for _ in range(3)), strict=True)]
+    files = [kept(make, pose) for make, pose in sides]
+    return [median(times) for times in zip(*([baked(path) for path in files] for _ in range(3)), strict=True)]
 
 
 def baked(path: str) -> float:
@@ -139,7 +166,7 @@ def bench_overrides() -> None:
     library = kept(partial(new_limbs, 0, others=299))
     with_it, without = zip(*((overridden(library, True), overridden(library, False)) for _ in range(5)), strict=True)
     for i, step in enumerate(("made", "saved", "opened")):
-        ours, theirs = (median(each[i] for each in rounds) for rounds in (with_it, without))
+        ours, theirs = (median(seconds_of_both[i] for seconds_of_both in rounds) for rounds in (with_it, without))
         say(f"{step:8}with {ours:.3f}, without {theirs:.3f}: {ours / theirs:.2f} times as long")
 
 
@@ -148,26 +175,26 @@ def overridden(library: str, has_extension: bool) -> list[float]:
     if not has_extension:
         bpy.ops.preferences.addon_disable(module=installed.MODULE)
     path = f"{folder.name}/overrides.blend"
-    with bpy.data.libraries.load(library, link=True) as (_, wanted):
-        wanted.objects = ["Rig"]
-    make = partial(wanted.objects[0].override_hierarchy_create, bpy.context.scene, bpy.context.view_layer)
+    with bpy.data.libraries.load(library, link=True) as (_, names):
+        names.objects = ["Rig"]
+    make = partial(names.objects[0].override_hierarchy_create, bpy.context.scene, bpy.context.view_layer)
     took = [seconds(lambda: [make() for _ in range(6)]), seconds(partial(bpy.ops.wm.save_as_mainfile, filepath=path))]
     return [*took, seconds(partial(opened, path))]
 
 
 def bench_edits() -> None:
     """Edits until Blender has evaluated them: ms, medians; adding 200 limbs"""
-    for way in (constraint, live):
-        opened(kept(partial(new_limbs, 50), way))
+    for pose in (constraint, live):
+        opened(kept(partial(new_limbs, 50), pose))
         base, empty = limbs()[0][0].id_data.pose.bones["base"], new_object("empty")
         for name, thing in (("the bone that carries 50 limbs", base), ("an empty beside 50 limbs", empty)):
             took = median(edited(thing, "location", (0.001 * i, 0.0, 0.0)) for i in range(30))
-            say(f"moving {name}, {way.__name__}: {took:.3f}")
-    for way in (live, on_rig):
+            say(f"moving {name}, {pose.__name__}: {took:.3f}")
+    for pose in (live, on_rig):
         new_limbs(200)
-        took, ik = seconds(way), limbs()[0][0].planar_ik
+        took, ik = seconds(pose), limbs()[0][0].planar_ik
         first, *more = (edited(ik, "softness", 0.01 * i) for i in range(1, 10))
-        say(f"200 limbs, {way.__name__}: added in {took:.2f} s; softness of one {first:.1f}, then {median(more):.2f}")
+        say(f"200 limbs, {pose.__name__}: added in {took:.2f} s; softness of one {first:.1f}, then {median(more):.2f}")
 
 
 def edited(thing: Any, name: str, value: object) -> float:

@@ -122,10 +122,10 @@ def spoil(rig: Any, drift: float = DRIFT, noise: float = 0.0) -> None:
     bpy.context.scene.frame_set(1)
 
 
-def _sideways(far: float) -> Any:
+def _sideways(distance: float) -> Any:
     from mathutils import Vector
 
-    return Vector((far, 0.0, 0.0))
+    return Vector((distance, 0.0, 0.0))
 
 
 def _key(bone: Any, moved: Any, frame: int) -> None:

@@ -18,6 +18,9 @@ FITTING = {"3.11": "4.5", "3.13": "5.2"}.get(MACHINE)
 APPLICATION = Path(os.environ.get("BLENDER") or ROOT.parent / "shared" / "blender-app" / "blender")
 """Blender with its window: the one that the variable BLENDER names, or one for machines that have none."""
 
+SCREENS = {"DISPLAY", "WAYLAND_DISPLAY"}
+"""Variables of Linux that name the screen; the Blender in ../shared brings one along."""
+
 LIMIT = 1200
 """Seconds after which a command is taken for hung: Blender can wait for ever outside of Python's reach."""
 
@@ -32,7 +35,7 @@ SCRIPTS = ("bench", "demo", "sample", "pictures")
 def test(*arguments: str) -> int:
     """All tests on the Blender that fits this Python; without one, those that need no Blender."""
     if FITTING:
-        return _test_in(FITTING, package.build(blender(FITTING)), *arguments)
+        return _test_in(FITTING, _zip(blender(FITTING)), *arguments)
     status = solver(*arguments)
     print(f"\nOnly the solver's tests ran. {NOTHING_FITS}")
     return status
@@ -53,7 +56,7 @@ def matrix(*versions: str) -> int:
         versions = tuple(version for version in BLENDERS if version != FITTING)
         tried.add(MACHINE)
     pythons = {version: blender(version) for version in versions or BLENDERS}
-    built = package.build(next(iter(pythons.values())))
+    built = _zip(next(iter(pythons.values())))
     statuses = {}
     for version in pythons:
         statuses[version] = _test_in(version, built, *(["tests/blender"] if BLENDERS[version] in tried else []))
@@ -78,8 +81,11 @@ def check() -> int:
 
 def window(*arguments: str) -> int:
     """The tests that click in a real window, of the Blender that BLENDER=/path names or that in ../shared."""
-    built = package.build(_fitting())
-    if APPLICATION.exists() and "BLENDER" not in os.environ:  # Ours installs itself, longer than a test may take.
+    if why := no_window():
+        print(why)
+        return int("BLENDER" in os.environ and not APPLICATION.exists())
+    built = _zip(_fitting())
+    if "BLENDER" not in os.environ:  # Ours installs itself, longer than a test may take.
         subprocess.run([str(APPLICATION), "--install"], check=True)
     return _run(environment("test"), "-m", "pytest", *_in("window"), *arguments, PLANAR_IK_ZIP=str(built))
 
@@ -87,7 +93,7 @@ def window(*arguments: str) -> int:
 def script(name: str, *arguments: str) -> int:
     """One of `SCRIPTS`."""
     python = _fitting()
-    return _run(python, "-m", f"scripts.{name}", *arguments, PLANAR_IK_ZIP=str(package.build(python)))
+    return _run(python, "-m", f"scripts.{name}", *arguments, PLANAR_IK_ZIP=str(_zip(python)))
 
 
 def clean() -> int:
@@ -95,6 +101,19 @@ def clean() -> int:
     for folder in (HOME, package.BUILD):
         shutil.rmtree(folder, ignore_errors=True)
     return 0
+
+
+def no_window() -> str:
+    """Why there is no Blender with a window on this machine; nothing where there is one."""
+    if not APPLICATION.exists():
+        return f"No window tests: there is no {APPLICATION}. Name your Blender: make window BLENDER=/path/to/blender"
+    has_screen = sys.platform != "linux" or "BLENDER" not in os.environ or SCREENS & {*os.environ}
+    return "" if has_screen else "No window tests: this machine has no screen; xvfb-run make window BLENDER=... has one"
+
+
+def _zip(python: Path) -> Path:
+    """The zip that PLANAR_IK_ZIP names, to test it as it is; else one that is built now."""
+    return Path(os.environ["PLANAR_IK_ZIP"]).resolve() if "PLANAR_IK_ZIP" in os.environ else package.build(python)
 
 
 def _fitting() -> Path:
@@ -109,7 +128,7 @@ def _in(folder: str) -> list[str]:
 
 
 def _test_in(version: str, built: Path, *arguments: str) -> int:
-    print(f"\nBlender {version}, {built.relative_to(ROOT)}", flush=True)
+    print(f"\nBlender {version}, {built.name}", flush=True)
     python = blender(version)
     package.validate(python, built)
     return _run(python, "-m", "pytest", "--numprocesses=auto", "--maxprocesses=8", *arguments, PLANAR_IK_ZIP=str(built))

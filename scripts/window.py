@@ -64,7 +64,8 @@ class Window:
         self._folder = Path(mkdtemp(prefix="planar-ik-window-"))
         self._played = self._read = 0
         words = [str(APPLICATION), "--enable-event-simulate", "--python", str(STAGE), "--"]
-        settings = {**os.environ, "BLENDER_HOME": str(self._folder), "TMPDIR": str(self._folder)}
+        user = {"BLENDER_USER_RESOURCES": str(self._folder / "user")}  # Nobody's own preferences.
+        settings = {**os.environ, **user, "BLENDER_HOME": str(self._folder), "TMPDIR": str(self._folder)}
         with (self._folder / "log.txt").open("wb") as log:
             self._process = subprocess.Popen(
                 [*words, str(self._folder), str(PICTURES)],

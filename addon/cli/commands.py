@@ -121,7 +121,7 @@ def bake(arguments: Namespace, source: Path) -> list[Line]:
     return _saved(arguments, source, bake_limbs(lasts, arguments) if lasts else [], len(lasts))
 
 
-def hold(arguments: Namespace, source: Path) -> list[Line]:
+def hold_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Plant the tips of limbs of the open file where they are in contact, and write it."""
     lasts = limbs_chosen(arguments)
     lines = hold_limbs(lasts, arguments) if lasts else []
@@ -166,7 +166,7 @@ def rebuild(arguments: Namespace, source: Path) -> list[Line]:
 COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
     "bake": bake,
     "report": report,
-    "hold": hold,
+    "hold": hold_in_file,
     "add": add,
     "convert": convert,
     "to-rig": to_rig,

@@ -12,7 +12,7 @@ from ..blender.types import scene_of
 from ..limb.storage import mode_of
 from ..tasks.contact_markers import Contacts, contacts_known, readable_limbs_beside
 from ..tasks.contacts import slide_of
-from ..tasks.holding import hold
+from ..tasks.holding import hold_tips
 from ..tasks.tip_paths import TipReader, path_of, tips_over
 from .reporting import contact_words, frames_of
 from .shots import say
@@ -29,7 +29,7 @@ def hold_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     known = [contacts for contacts in known if contacts.spans]
     if not known:
         return []
-    report = hold(
+    report = hold_tips(
         bpy.context,
         [contacts.last for contacts in known],
         [contacts.spans for contacts in known],

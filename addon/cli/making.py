@@ -102,7 +102,7 @@ def convert_limbs(arguments: Namespace) -> tuple[list[PoseBone], int, list[tuple
     bones whose constraints were left, with why."""
     tolerance = MOVED if arguments.tolerance is None else arguments.tolerance
     mode = "LIVE" if arguments.live else "RIG"
-    made: list[BoneName] = []
+    names: list[BoneName] = []
     refused: list[tuple[BoneName, str]] = []
     for owner in [(owner.id_data, owner.name) for owner in convertible(arguments)]:
         ob, name = owner
@@ -112,12 +112,12 @@ def convert_limbs(arguments: Namespace) -> tuple[list[PoseBone], int, list[tuple
         except Refused as why:
             refused.append((owner, str(why)))
             continue
-        made += done.lasts
+        names += done.lasts
         for warning in done.warnings:
             say(f"{ob.name}: {warning}")
-    lasts = {*_bones(made), *(last for last in converted(arguments))}
+    lasts = {*_bones(names), *(last for last in converted(arguments))}
     ordered = [last for ob in editable_rigs(arguments) for last in limbs_of(ob) if last in lasts]
-    return ordered, len(made), [(ob.pose.bones[name], why) for (ob, name), why in refused]
+    return ordered, len(names), [(ob.pose.bones[name], why) for (ob, name), why in refused]
 
 
 def convertible(arguments: Namespace) -> list[PoseBone]:

@@ -48,5 +48,5 @@ def wildcards_in(pattern: str, name: str) -> list[str] | None:
 
 def filled(name: str, letters: list[str]) -> str:
     """A name with letters in the places of its wildcards, one after the other, as far as there are some."""
-    left = iter(letters)
-    return WILDCARD.sub(lambda wildcard: next(left, wildcard[0]), name)
+    remaining = iter(letters)
+    return WILDCARD.sub(lambda wildcard: next(remaining, wildcard[0]), name)

@@ -23,7 +23,7 @@ from .shots import say
 Line = dict[str, Any]
 
 
-class Seen(NamedTuple):
+class State(NamedTuple):
     """One limb in one frame: how its target was reached, how far its tip is off, and what is wrong, if something is."""
 
     frame: float
@@ -45,7 +45,7 @@ def report_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
     scene, rigs, frames = scene_of(bpy.context), by_rig(lasts), frames_of(arguments)
     readers = {last: TipReader(last) for last in readable_limbs_beside(bpy.context, lasts)}
     tips: dict[PoseBone, list[TipNow]] = {last: [] for last in readers}
-    seen: dict[PoseBone, list[Seen]] = {last: [] for last in lasts}
+    states: dict[PoseBone, list[State]] = {last: [] for last in lasts}
     with frame_kept(scene):
         for frame in frames:
             check_not_interrupted()
@@ -53,38 +53,38 @@ def report_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:
             depsgraph = view_layer_of(bpy.context).depsgraph or bpy.context.evaluated_depsgraph_get()
             for ob, group in rigs.items():
                 for last, status in zip(group, statuses(ob, group, depsgraph), strict=True):
-                    seen[last].append(_seen(frame, status, arguments.max_miss))
+                    states[last].append(_seen(frame, status, arguments.max_miss))
             for last, reader in readers.items():
                 tips[last].append(reader.now(depsgraph))
     paths = {last: path_of(rows, readers[last].size) for last, rows in tips.items()}
     listed = contacts_known(scene, [last for last in lasts if last in paths], frames, paths)
-    contacts = {each.last: each for each in listed}
-    return [_line(last, seen[last], contacts.get(last)) for last in lasts]
+    contacts = {of_limb.last: of_limb for of_limb in listed}
+    return [_line(last, states[last], contacts.get(last)) for last in lasts]
 
 
-def _seen(frame: float, status: Status, max_miss: float | None) -> Seen:
+def _seen(frame: float, status: Status, max_miss: float | None) -> State:
     is_broken = status.reach == Reach.INVALID
     is_off = status.reach != Reach.REACHED if max_miss is None else status.residual > max_miss
     reach = status.reach.name if is_broken or not status.is_fk else "FK"
     problem = status.message if is_broken or status.template == OFF else ""
-    return Seen(frame, reach, status.residual, status.is_ik and is_off, problem)
+    return State(frame, reach, status.residual, status.is_ik and is_off, problem)
 
 
-def _line(last: PoseBone, seen: list[Seen], contacts: Contacts | None) -> Line:
-    runs = [list(run) for _, run in groupby(seen, key=lambda each: each.reach)]
+def _line(last: PoseBone, states: list[State], contacts: Contacts | None) -> Line:
+    runs = [list(run) for _, run in groupby(states, key=lambda state: state.reach)]
     line: Line = {
         "object": last.id_data.name,
         "limb": last.name,
         "mode": mode_of(last),
-        "first": seen[0].frame,
-        "last": seen[-1].frame,
-        "frames": len(seen),
-        "unreached": sum(each.is_missed for each in seen),
-        "miss": max((each.miss for each in seen if each.reach not in ("FK", "INVALID")), default=None),
+        "first": states[0].frame,
+        "last": states[-1].frame,
+        "frames": len(states),
+        "unreached": sum(state.is_missed for state in states),
+        "miss": max((state.miss for state in states if state.reach not in ("FK", "INVALID")), default=None),
         "reach": [{"from": run[0].frame, "to": run[-1].frame, "is": run[0].reach} for run in runs],
         **contact_words(contacts),
     }
-    problem = next((each.problem for each in seen if each.problem), "")
+    problem = next((state.problem for state in states if state.problem), "")
     return {**line, "problem": problem} if problem else line
 
 

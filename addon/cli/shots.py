@@ -44,7 +44,9 @@ def open_shot(source: Path, arguments: Namespace) -> list[str]:
             bpy.context.window.scene = scene
     leave_modes()
     linked = [
-        bpy.path.abspath(each.filepath, library=each.library) for each in bpy.data.libraries if not each.packed_file
+        bpy.path.abspath(library.filepath, library=library.library)
+        for library in bpy.data.libraries
+        if not library.packed_file
     ]
     warnings = [f"linked file is missing: {path}" for path in linked if not os.path.exists(path)]
     if not arguments.allow_scripts:
@@ -63,9 +65,9 @@ def leave_modes() -> None:
 
 def scripted_things() -> list[str]:
     """Objects whose drivers need Python, and texts that are run as the file opens; a few of them."""
-    found = [text.name for text in bpy.data.texts if text.use_module]
-    found += [ob.name for ob in bpy.data.objects if any(map(is_python, drivers_of(ob)))]
-    return found[:5]
+    scripts = [text.name for text in bpy.data.texts if text.use_module]
+    scripts += [ob.name for ob in bpy.data.objects if any(map(is_python, drivers_of(ob)))]
+    return scripts[:5]
 
 
 def rigs_of(arguments: Namespace) -> list[Any]:

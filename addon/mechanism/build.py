@@ -17,8 +17,9 @@ from ..blender.types import ArmatureObject, all_objects, is_armature, path_to_bo
 from ..limb.follow import Follow, follow_of
 from ..limb.settings import MADE_BY_US, MADE_FOR_LIMB
 from ..limb.storage import align, by_rig, chain_bones, is_ours
-from .inventory import SPEC, inventory_of
-from .parts import Constraint, Driver, Parts, Variable, parts_of
+from .inventory import SPEC, built_of, inventory_of
+from .letters import LETTERS
+from .parts import POLE, TARGET, Constraint, Driver, Parts, Variable, parts_of
 from .spec import Spec, to_json
 
 COLLECTION = "MCH Planar IK"
@@ -66,10 +67,13 @@ def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
 def retarget(last: PoseBone) -> None:
     """Have the mechanism of a limb, if it has one, follow what its IK constraint says."""
     ob, follow = last.id_data, follow_of(last)
-    names = inventory_of(ob).parts_of(last.name)
-    for role, followed in (("measure", follow.pairs[0]), ("side", follow.pairs[1])):
-        for constraint in ob.pose.bones[names[role]].constraints if role in names else ():
-            _aim(constraint, *followed)
+    inventory = inventory_of(ob)
+    names, spec = inventory.parts_of(last.name), built_of(inventory, last.name)
+    for constraint in parts_of(spec).constraints if spec else ():
+        if constraint.target in (TARGET, POLE) and constraint.bone in names:
+            real = ob.pose.bones[names[constraint.bone]].constraints.get(constraint.name)
+            if real is not None:
+                _aim(real, *aim_of(constraint, ob, names, follow))
 
 
 class Mechanism(NamedTuple):
@@ -116,7 +120,7 @@ def _finish(mechanism: Mechanism) -> None:
     ob, pose = mechanism.ob, mechanism.ob.pose.bones
     for helper in mechanism.parts.bones:
         bone = pose[mechanism.names[helper.role]]
-        bone.rotation_mode = helper.order  # type: ignore[assignment]
+        bone.rotation_mode, bone.location = helper.order, helper.location  # type: ignore[assignment]
         collect(ob, bone.bone, COLLECTION).is_visible = False
     ob.data.bones[mechanism.names["root"]][SPEC] = to_json(mechanism.spec)
     if mechanism.spec.is_uneven:
@@ -133,12 +137,14 @@ def _constrain(mechanism: Mechanism, constraint: Constraint) -> None:
     _aim(new, *aim_of(constraint, mechanism.ob, mechanism.names, mechanism.follow))
     for name, value in constraint.settings:
         setattr(new, name, value)
+    if constraint.space:
+        new.space_object, new.space_subtarget = mechanism.ob, mechanism.names[constraint.space]
 
 
 def aim_of(constraint: Constraint, ob: ArmatureObject, names: Names, follow: Follow) -> tuple[Object | None, str]:
     """What a constraint is to follow: an object and the name of a bone of it."""
-    if constraint.target.startswith("follow"):
-        return follow.pairs[constraint.target == "follow pole"]
+    if constraint.target in (TARGET, POLE):
+        return follow.pairs[(TARGET, POLE).index(constraint.target)]
     return ob, names[constraint.target]
 
 
@@ -165,8 +171,8 @@ def _drive(mechanism: Mechanism, driver: Driver) -> None:
 
 
 def kind_of(driver: Driver) -> str:
-    """The type of a driver: where one slider is all that it reads, no expression is needed."""
-    return "SUM" if driver.expression == "t" else "SCRIPTED"
+    """The type of a driver: where all of it is what it reads, no expression is needed."""
+    return "SUM" if driver.expression in LETTERS else "SCRIPTED"
 
 
 def _read(targets: Any, variable: Variable, mechanism: Mechanism) -> None:

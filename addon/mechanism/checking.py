@@ -31,33 +31,36 @@ def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
     on_rig = {last.name: last for last in lasts if is_on_rig(last) and bones_of_limb(last)}
     if not on_rig:
         return [""] * len(lasts)
-    found = inventory_of(lasts[0].id_data)
-    problems = {name: _problem(found, spec_of(last), follow_of(last)) for name, last in on_rig.items()}
+    inventory = inventory_of(lasts[0].id_data)
+    problems = {name: _problem(inventory, spec_of(last), follow_of(last)) for name, last in on_rig.items()}
     return [problems.get(last.name, "") for last in lasts]
 
 
-def _problem(found: Inventory, spec: Spec, follow: Follow) -> str:
-    ob, roles = found.ob, found.parts_of(spec.last)
-    built = built_of(found, spec.last)
+def _problem(inventory: Inventory, spec: Spec, follow: Follow) -> str:
+    ob, roles = inventory.ob, inventory.parts_of(spec.last)
+    built = built_of(inventory, spec.last)
     if built is None:
         return BROKEN
     if differs(built, spec):
         return EDITED
     parts = parts_of(built)
     names = roles | names_in(spec)
-    if {part.role for part in parts.bones} != roles.keys():
+    if {helper.role for helper in parts.bones} != roles.keys():
         return BROKEN
-    curves = [found.drivers.get(names[each.bone], {}).get((each.path, max(each.channel, 0))) for each in parts.drivers]
+    curves = [
+        inventory.drivers.get(names[driver.bone], {}).get((driver.path, max(driver.channel, 0)))
+        for driver in parts.drivers
+    ]
     if any(curve is None or curve.mute or not curve.driver.is_valid for curve in curves):
         return BROKEN
-    aimed = [_aimed(ob, each, names, follow) for each in parts.constraints]
+    aimed = [_aimed(ob, constraint, names, follow) for constraint in parts.constraints]
     return BROKEN if None in aimed else "" if all(aimed) else AIMED
 
 
-def _aimed(ob: ArmatureObject, made: Constraint, names: dict[str, str], follow: Follow) -> bool | None:
+def _aimed(ob: ArmatureObject, constraint: Constraint, names: dict[str, str], follow: Follow) -> bool | None:
     """Whether a constraint follows what it is to follow; None if it is not there or does nothing."""
-    real: Any = ob.pose.bones[names[made.bone]].constraints.get(made.name)
-    if real is None or real.type != made.type or real.mute or not real.enabled:
+    real: Any = ob.pose.bones[names[constraint.bone]].constraints.get(constraint.name)
+    if real is None or real.type != constraint.type or real.mute or not real.enabled:
         return None
-    target, bone = aim_of(made, ob, names, follow)
+    target, bone = aim_of(constraint, ob, names, follow)
     return bool(real.target == target and (real.subtarget == bone or target is None or target.type != "ARMATURE"))

@@ -1,11 +1,4 @@
-"""What the drivers of a mechanism say: the solver's triangle as text of Blender's simple expressions.
-
-Each letter is something measured: x, y, z where the target is in the limb's frame G, d how far it is from the root;
-p and q where the pole is aside of the line to the target, along X and Z of G turned with that line, m how far it is;
-g by how much less than fully straight the limb goes ("gone"); and sliders: f flip, s swivel, k pole, u softness,
-e stretch, t influence, n ankle. Of more than two bones (`groups`): a group's sine of half the bend j and square of the
-length a, of four bones the second group's h and b, and the square c of the distance gone. Of neighbours with an ankle
-(`folds`): how far the second group is bent v and the groups against each other w, and the largest share o.
+"""What the drivers of a mechanism say: the solver's triangle as text of Blender's simple expressions, in `LETTERS`.
 
 A driver that fails once stays invalid for good: nothing here divides by 0, takes a root of less than 0, or compares
 what is not a number, whatever the letters are. What is not chosen is not evaluated.
@@ -13,33 +6,26 @@ what is not a number, whatever the letters are. What is not chosen is not evalua
 
 from __future__ import annotations
 
-import re
 from math import atan2
 
 from ..limb.table import half_of, range_of
 from ..solver.groups import FOLDED as FOLDED_GROUP
-from ..solver.groups import Group, Groups, groups_of
+from ..solver.groups import Group, Groups, groups_of, nearest_of
 from ..solver.ops import FLOATS
 from ..solver.rotation import HalfAngle
+from .letters import unsure_letters_of
 from .spec import Spec
-
-LETTERS = re.compile(r"\b[a-z]\b")
-
-
-def letters_of(expression: str) -> list[str]:
-    """The letters that an expression needs, each once."""
-    return sorted(set(LETTERS.findall(expression)))
 
 
 def number(value: float) -> str:
     """A number as text. Nine digits tell single precision apart, which is what is measured."""
-    written = f"{value:.9g}"
-    return written if value >= 0.0 else f"({written})"
+    text = f"{value:.9g}"
+    return text if value >= 0.0 else f"({text})"
 
 
 def finite(expression: str, otherwise: str = "0") -> str:
     """An expression, or another where any of its letters is infinite or not a number."""
-    squares = "+".join(f"{letter}*{letter}" for letter in letters_of(expression) if letter not in "abcfhjkovw")
+    squares = "+".join(f"{letter}*{letter}" for letter in unsure_letters_of(expression))
     if not squares:
         return expression
     return f"({expression}) if ceil(1/(1+{squares}))==1 else {otherwise}"
@@ -60,24 +46,30 @@ def _half(sine: str, cosine: str) -> str:
     return f"2*atan2(sqrt(max({sine},0)),sqrt(max({cosine},0)))"
 
 
+def aims(spec: Spec) -> bool:
+    """Whether the last bone is turned by aiming at the target: where the tip is to be there, or, too near, on the line
+    to it. That costs less than a driver."""
+    return not is_shaped(spec) and not spec.ankle
+
+
 def turns(spec: Spec) -> list[str]:
-    """The turns of the bones in the bend plane, from the reference: each against the one before."""
+    """The turns of the bones in the bend plane, from the reference: each against the one before. Of all bones, or of
+    all but the last where that aims."""
     line = "+atan2(-x,y+0)" if spec.plane == "HINGE" else ""  # y + 0 is never -0
     off_line, *joints = _turns_of_groups(spec) if len(spec.lengths) > 2 else _turns_of_two(spec)
-    still, *others = spec.angles
-    first = f"(1-2*f)*({off_line})-{number(still)}{line}"
-    found = [finite(first)]
+    first_angle, *others = spec.angles
+    expressions = [finite(f"(1-2*f)*({off_line})-{number(first_angle)}{line}")]
     for before, after, joint in zip(spec.angles, others, joints, strict=False):
-        found.append(finite(f"{number(before - after)}-(1-2*f)*({joint})"))
-    return found
+        expressions.append(finite(f"{number(before - after)}-(1-2*f)*({joint})"))
+    return expressions[:-1] if aims(spec) else expressions
 
 
 def _turns_of_two(spec: Spec) -> tuple[str, str]:
     """By how much the first bone is off the line, and the second off the first."""
     one, other = spec.lengths
     if is_shaped(spec):
-        straight, near, far = _gap_factors(spec)
-        return _half(f"{far}*g", f"{straight}*{near}"), _half(f"{straight}*g", f"{near}*{far}")
+        straight, nearest, farthest = _to_straight_factors(spec)
+        return _half(f"{farthest}*g", f"{straight}*{nearest}"), _half(f"{straight}*g", f"{nearest}*{farthest}")
     d, total, difference = distance(spec), number(one + other), number(one - other)
     return (
         _half(f"({d}-{difference})*({total}-{d})", f"({total}+{d})*({d}+{difference})"),
@@ -96,7 +88,7 @@ def _groups(spec: Spec) -> Groups:
 
 def _turns_of_groups(spec: Spec) -> list[str]:
     """The same for three or four bones, by the triangle of their groups and the bends within these."""
-    of, is_three = _groups(spec), len(spec.lengths) == 3
+    groups, is_three = _groups(spec), len(spec.lengths) == 3
     a, b, c = "a", "b", "c"
     if is_three:  # "a" is the square of the length of that group which has two bones
         a, b = ("a", number(spec.lengths[1] ** 2)) if spec.is_zigzag else (number(spec.lengths[0] ** 2), "a")
@@ -110,16 +102,16 @@ def _turns_of_groups(spec: Spec) -> list[str]:
         """By how much its bones are off the line of a group, each to its side."""
         twice = (number(group.total - group.difference), number(group.total + group.difference))  # of the other bone
         height = f"{sine}*sqrt(max(1-{sine}*{sine},0))"
-        return [f"atan2({each}*{height},{number(group.total)}-{each}*{sine}*{sine})" for each in twice]
+        return [f"atan2({factor}*{height},{number(group.total)}-{factor}*{sine}*{sine})" for factor in twice]
 
     if is_three and spec.is_zigzag:
-        first, third = bends(of.first, "j")
+        first, third = bends(groups.first, "j")
         return [f"{off_line}+{first}", f"{knee}+{first}", f"{third}-{knee}"]
     if is_three:
-        second, _ = bends(of.second, "j")
+        second, _ = bends(groups.second, "j")
         return [off_line, f"{knee}-{second}", _bend("j")]
-    first, of_first = bends(of.first, "j")
-    second, of_second = bends(of.second, "h")
+    first, of_first = bends(groups.first, "j")
+    second, of_second = bends(groups.second, "h")
     if not spec.is_zigzag:
         return [f"{off_line}+{first}", _bend("j"), f"{knee}-{of_first}-{second}", _bend("h")]
     third, fourth = of_first, of_second
@@ -141,20 +133,26 @@ def groups(spec: Spec) -> dict[str, list[str]]:
     and the first the square of the distance gone. As the solver's `groups` have it."""
     if len(spec.lengths) < 3:
         return {}
-    of, total = _groups(spec), sum(spec.lengths)
-    gone = f"({number(total)}-g)*({number(total)}-g)" if is_shaped(spec) else square(spec)
-    left = f"g*({number(2.0 * total)}-g)" if is_shaped(spec) else f"{number(total * total)}-{square(spec)}"
-    most = "o" if folds(spec) else number(of.most)
-    share = f"min(max({left},0)/({_room(of, spec)}+1e-30),{most})"
-    found = {}
-    pairs = (of.first, of.second) if len(spec.lengths) > 3 else (of.first,) if spec.is_zigzag else (of.second,)
+    groups, total = _groups(spec), sum(spec.lengths)
+    span_square = f"({number(total)}-g)*({number(total)}-g)" if is_shaped(spec) else square(spec)
+    slack = f"g*({number(2.0 * total)}-g)" if is_shaped(spec) else f"{number(total * total)}-{square(spec)}"
+    most = "o" if folds(spec) else number(groups.most)
+    share = f"min(max({slack},0)/({_room(groups, spec)}+1e-30),{most})"
+    numbers = {}
+    pairs = (
+        (groups.first, groups.second)
+        if len(spec.lengths) > 3
+        else (groups.first,)
+        if spec.is_zigzag
+        else (groups.second,)
+    )
     for k, group in enumerate(pairs, 1):
-        sine = _sine(group, spec, _is_turned(of, group, spec))
+        sine = _sine(group, spec, _is_turned(groups, group, spec))
         length = f"{number(group.total**2)}-{number(group.product)}*{share}*pow({sine},2)"
-        found[f"group {k}"] = [finite(f"sqrt({share})*{sine}"), finite(length)]
+        numbers[f"group {k}"] = [finite(f"sqrt({share})*{sine}"), finite(length)]
     if not _is_plain(spec):
-        found["group 1"].append(finite(gone))
-    return found
+        numbers["group 1"].append(finite(span_square))
+    return numbers
 
 
 def folds(spec: Spec) -> dict[str, list[str]]:
@@ -162,28 +160,29 @@ def folds(spec: Spec) -> dict[str, list[str]]:
     and the groups against each other, b and c of `solver.groups`, and by these that share."""
     if len(spec.lengths) < 3 or spec.is_zigzag or not spec.ankle:
         return {}
-    of = _groups(spec)
-    la, lb = (max(group.total, 1e-30) for group in (of.first, of.second))
-    opened = of.first.product * of.first.bend[1] ** 2
-    a, b = opened / la**2, f"{number(of.second.product / lb**2)}*pow({_sine(of.second, spec, True)},2)"
-    c = f"({_room(of, spec)}-{number(opened)})/{number(la * lb)}-{number(lb / la)}*{b}"
+    groups = _groups(spec)
+    l_a, l_b = (max(group.total, 1e-30) for group in (groups.first, groups.second))
+    opened = groups.first.product * groups.first.bend[1] ** 2
+    a = opened / l_a**2
+    b = f"{number(groups.second.product / l_b**2)}*pow({_sine(groups.second, spec, True)},2)"
+    c = f"({_room(groups, spec)}-{number(opened)})/{number(l_a * l_b)}-{number(l_b / l_a)}*{b}"
     ends = f"max(w*w/2-{number(2.0 * a)}*v,w*({number(a)}+v)-{number(4.0 * a)}*v)"
     share = f"2*max(w-{number(a)}-v,0)/max({ends},1e-30)"
-    sharpest = f"{number(FOLDED_GROUP * of.second.product / lb**2)}/max(v,1e-30)"
+    sharpest = f"{number(FOLDED_GROUP * groups.second.product / l_b**2)}/max(v,1e-30)"
     if len(spec.lengths) > 3:
-        sharpest = f"min({sharpest},{number(FOLDED_GROUP / max(of.first.bend[1] ** 2, 1e-9))})"
-    return {"fold": [finite(b), finite(c)], "most": [f"max(min({share},{sharpest}),1)"]}
+        sharpest = f"min({sharpest},{number(FOLDED_GROUP / max(groups.first.bend[1] ** 2, 1e-9))})"
+    return {"fold": [finite(b), finite(c)], "largest share": [f"max(min({share},{sharpest}),1)"]}
 
 
-def _room(of: Groups, spec: Spec) -> str:
+def _room(groups: Groups, spec: Spec) -> str:
     """By how much the square of the distance is less at rest than straight."""
-    closing = f"sin({number(_angle(of.closing))}+n/2)" if spec.ankle else number(of.closing[1])
-    return f"{number(of.slack_unclosed)}+{number(of.slack_closing)}*pow({closing},2)"
+    closing = f"sin({number(_angle(groups.closing))}+n/2)" if spec.ankle else number(groups.closing[1])
+    return f"{number(groups.slack_unclosed)}+{number(groups.slack_closing)}*pow({closing},2)"
 
 
-def _is_turned(of: Groups, group: Group, spec: Spec) -> bool:
+def _is_turned(groups: Groups, group: Group, spec: Spec) -> bool:
     """Whether the ankle turns a bone of a group."""
-    return spec.ankle and group is (of.first if spec.is_zigzag and len(spec.lengths) == 3 else of.second)
+    return spec.ankle and group is (groups.first if spec.is_zigzag and len(spec.lengths) == 3 else groups.second)
 
 
 def _sine(group: Group, spec: Spec, is_turned: bool) -> str:
@@ -197,57 +196,49 @@ def _angle(half: HalfAngle) -> float:
 
 
 FOLDED = 1.0 - 2e-7
-"""What part of its shorter bone, twice, a limb goes less than straight to count as folded. What `gap` says comes in
-single precision: without this, rounding would unfold the knee by the root of it."""
+"""What part of its shorter bone, twice, a limb goes less than straight to count as folded. What `to_straight_of` says
+comes in single precision: without this, rounding would unfold the knee by the root of it."""
 
 
-def _gap_factors(spec: Spec) -> tuple[str, str, str]:
+def _to_straight_factors(spec: Spec) -> tuple[str, str, str]:
     """R + d, d + D and d - D for a limb that goes d = R - g; R and D are the sum and difference of its lengths."""
     one, other = spec.lengths
     longs = (one * FOLDED if one < other else one, other * FOLDED if other <= one else other)
-    straight, near, far = (f"({number(2.0 * length)}-g)" for length in (one + other, *longs))
-    return straight, near, far
+    straight, nearest, farthest = (f"({number(2.0 * length)}-g)" for length in (one + other, *longs))
+    return straight, nearest, farthest
 
 
-def line_turn(spec: Spec) -> dict[int, str]:
-    """The shortest turn from Y to the target: parts of a quaternion, of any length, about G's axes; the part that is
-    not here is 0. A target at the root counts as along Y; to one straight back, the turn is about Z."""
-    square = "x*x+y*y+z*z"
-    back = number(1e-9 * sum(spec.lengths))
-    return {0: finite(f"y+sqrt({square})+({square}==0)"), 1: finite("z"), 3: finite(f"-x-{back}")}
+def nearest(spec: Spec) -> float:
+    """How near the tip comes to the root: 0 for two bones, which are in line where the target is too near."""
+    return nearest_of(_groups(spec), FLOATS) if len(spec.lengths) > 2 else 0.0
 
 
-def roll(spec: Spec) -> str:
-    """The limb's turn about the line: by swivel, and by where the pole is, unless that is in line."""
-    swivel = "s" if spec.outwards > 0.0 else "-s"
-    if spec.plane != "POLE":
-        return finite(swivel)
-    pole = "k*atan2(q,0-p)" if spec.pole_switch else "atan2(q,0-p)"  # 0 - p is never -0
-    nothing = number(1e-10 * sum(spec.lengths) ** 2)  # without a pole, rounding is all there is
-    return finite(f"{swivel}+({pole} if p*p+q*q>1e-12*m*m+{nothing} else 0)")
+def swivel(spec: Spec) -> str:
+    """The limb's turn about the line."""
+    return finite("s" if spec.outwards > 0.0 else "-s")
 
 
-def gap(spec: Spec) -> str:
+def to_straight_of(spec: Spec) -> str:
     """By how much less than fully straight the limb goes: at the knee's limits, and easing into the farther one."""
     total = sum(spec.lengths)
     nearest, farthest = range_of(spec.lengths, spec.angles, spec.min_angle, spec.max_angle)
     farthest = min(farthest, total)
     if len(spec.lengths) == 2:
         nearest = min(max(nearest, abs(spec.lengths[0] - spec.lengths[1])), farthest)
-    d, far = distance(spec), number(farthest)
-    left = f"max({far}-{d},0)"
+    d, reach = distance(spec), number(farthest)
+    to_straight = f"max({reach}-{d},0)"
     if spec.softness:
         zone = f"{number(total)}*min(max(u,0),1)"
-        left += f"+pow(max({zone}-abs({d}-{far}),0),2)/(4*{zone}+1e-30)"
-    return finite(f"{number(total - farthest)}+min({left},{number(farthest - nearest)})")
+        to_straight += f"+pow(max({zone}-abs({d}-{reach}),0),2)/(4*{zone}+1e-30)"
+    return finite(f"{number(total - farthest)}+min({to_straight},{number(farthest - nearest)})")
 
 
 def lengthening(spec: Spec) -> dict[int, str]:
     """By what to scale the limb along its axes."""
     total = sum(spec.lengths)
-    gone = f"max({number(total)}-g,{number(1e-6 * total)})" if is_shaped(spec) else number(total)
+    span = f"max({number(total)}-g,{number(1e-6 * total)})" if is_shaped(spec) else number(total)
     most = number(spec.stretch_max - 1.0)
-    more = f"min(max(t,0),1)*min(min(max(e,0),1)*max({distance(spec)}/{gone}-1,0),{most})"
+    more = f"min(max(t,0),1)*min(min(max(e,0),1)*max({distance(spec)}/{span}-1,0),{most})"
     along, width = finite(f"1+{more}", "1"), finite(f"1/sqrt(1+{more})", "1")
     if spec.stretch_volume == "UNIFORM":
         return {0: along, 1: along, 2: along}

@@ -1,22 +1,26 @@
-"""The parts of a mechanism as plain data, before Blender has them: bones, constraints and drivers.
+"""A mechanism as plain data, before Blender has it: helper bones, constraints and drivers.
 
-Parts refer to each other by role, and to the limb's own bones as "bone 1", "bone 2", "last" and "parent". The roles:
+They refer to each other by role, and to the limb's own bones as "bone 1", "bone 2", "last" and "parent". The roles:
 
-    root     hangs on the limb's parent as the first bone does, and does nothing; all others hang below it
-    measure  goes to the target: its place is that of the target in the frame G, below whatever parents
-    line     (FREE, POLE) turns with the line from root to target
-    side     (POLE) hangs on the line and goes to the pole: its place says where that is aside of the line
-    gone     (softness, knee limits) holds by how much the limb goes less far than straight, as its place along X
-    turn 1   turns as the limb's first bone does from the reference: about the normal, about the line, with the line
-    turn 2   turns as the second does against the first: about the normal
-    length   (stretch) has the scale of the limb's bones
-    group 1  (three and four bones) holds how far bones that keep together are bent; and group 2
-    fold     (neighbours that keep together, with an ankle) holds how far they are bent at rest
-    most     (these) holds the largest share of that, along X
-    still 1  (where the reference is a pose) is turned as the bone itself is in the reference; and still 2
+    root             hangs on the limb's parent as the first bone does, and does nothing; all others hang below it
+    target_in_frame  goes to the target: its place is that of the target in the frame G, below whatever parents; in the
+                     planes FREE and POLE it points along the line from the root, and faces the pole
+    turn 1           turns as the limb's first bone does from the reference: about the normal, and about the line; in
+                     FREE and POLE with the line
+    turn 2           hangs on that where the second bone begins, and turns as this does: about the normal; and so on.
+                     The last aims at the target, if the tip is to be there
+    span             (softness, knee limits) holds by how much the limb spans less than straight, as its place along X
+    scale            (stretch) has the scale of the limb's bones
+    group 1          (three and four bones) holds how far bones that keep together are bent; and group 2
+    fold             (neighbours that keep together, with an ankle) holds how far they are bent at rest
+    largest share    (these) holds the largest share of that, along X
+    reference 1      (where the reference is a pose) is turned as the bone itself is in the reference; and reference 2
 
-All of them rest in the axes of G, in the order that the spec's seat says, at the limb's root. The limb's bones take
-over the local transforms of their turns, each in its own axes.
+They rest in the axes of G, in the order that the spec's seat says. Helper bones point along none of those directions
+in which Blender is not exact. The limb's bones take over the local transforms of their turns, each in its own axes.
+
+What costs is what Blender evaluates in each frame: a driver, which looks up two paths each time, costs as much as two
+or three constraints, a helper bone as much as two. So where bones point is left to constraints, which do it exactly.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ import numpy as np
 from ..limb.settings import MADE_BY_US, SLIDER
 from ..solver.matrices import rotation, unit
 from . import formulas
+from .letters import LETTERS, Number, Slider, Target, letters_of
 from .spec import Spec, seat_in
 
 PLACE, DISTANCE, PROPERTY = "TRANSFORMS", "LOC_DIFF", "SINGLE_PROP"
@@ -37,27 +42,36 @@ BELOW_PARENT, AS_SET = "LOCAL_SPACE", "TRANSFORM_SPACE"
 """Where a bone is, with its constraints, seen from its parent; and its channels themselves, without rounding."""
 
 POSE, LINE, STRETCH = (MADE_BY_US + name for name in ("Pose", "Line", "Stretch"))
+SWING, IN_PLANE, ACROSS, FACING, NOT_NEARER = (
+    MADE_BY_US + name for name in ("Swing", "In Plane", "Across", "Facing", "Not Nearer")
+)
 """The names of constraints."""
+
+TARGET, POLE = "follow target", "follow pole"
+"""What a constraint follows that follows what the limb does."""
 
 
 class Bone(NamedTuple):
-    """A bone by its role, what it hangs on, its rest pose in the armature's space (rows of a 4x4 matrix), and its
-    rotation mode."""
+    """A helper bone by its role, what it hangs on, its rest pose in the armature's space (rows of a 4x4 matrix), its
+    rotation mode, and the location that its channels say."""
 
     role: str
     parent: str
     rest: tuple[float, ...]
     order: str
+    location: tuple[float, ...] = (0.0, 0.0, 0.0)
 
 
 class Constraint(NamedTuple):
-    """A constraint of a bone. ``target`` is the role of a bone of the rig, or ``follow target``, ``follow pole``."""
+    """A constraint of a bone. ``target`` is the role of a bone of the rig, or `TARGET` or `POLE`; ``space`` the role of
+    the bone in whose space it works, where that is custom."""
 
     bone: str
     name: str
     type: str
     target: str
     settings: tuple[tuple[str, Any], ...] = ()
+    space: str = ""
 
 
 class Read(NamedTuple):
@@ -87,34 +101,19 @@ class Driver(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """All that one limb needs; bones come after their parents. ``rests`` is where they rest, column by column."""
+    """All that one limb needs; bones come after their parents."""
 
     bones: tuple[Bone, ...]
     constraints: tuple[Constraint, ...]
     drivers: tuple[Driver, ...]
-    rests: Any
 
 
-ROLES = {"root", "measure", "line", "side", "gone", "length", "group 1", "group 2", "fold", "most"}
-ROLES |= {f"{kind} {k}" for kind in ("turn", "still") for k in range(1, 5)}
-
-SLIDERS = {"f": "flip", "s": "swivel", "k": "pole", "u": "softness", "e": "stretch", "t": "influence", "n": "ankle"}
-"""The letters of the settings that animate."""
-
-OF_GROUPS = {
-    "j": ("group 1", "X"),
-    "a": ("group 1", "Y"),
-    "c": ("group 1", "Z"),
-    "h": ("group 2", "X"),
-    "b": ("group 2", "Y"),
-    "v": ("fold", "X"),
-    "w": ("fold", "Y"),
-    "o": ("most", "X"),
-}
-"""The letters of what the bones of groups and folds say, along their own axes."""
+ROLES = {"root", "target_in_frame", "span", "scale", "group 1", "group 2", "fold", "largest share"}
+ROLES |= {f"{kind} {k}" for kind in ("turn", "reference") for k in range(1, 5)}
 
 LOCAL = (("owner_space", "LOCAL"), ("target_space", "LOCAL"))
 OWN = (("owner_space", "LOCAL"), ("target_space", "LOCAL_OWNER_ORIENT"), ("mix_mode", "REPLACE"))
+IN_SPACE = (("owner_space", "CUSTOM"), ("target_space", "CUSTOM"))
 
 
 def parts_of(spec: Spec) -> Parts:
@@ -124,13 +123,11 @@ def parts_of(spec: Spec) -> Parts:
 
 @lru_cache(4096)
 def _parts_of(spec: Spec) -> Parts:
-    bones = tuple(_bones(spec))
-    rests = np.array([bone.rest for bone in bones]).reshape(-1, 4, 4).transpose(0, 2, 1).reshape(-1, 16)
-    return Parts(bones, tuple(_constraints(spec)), tuple(_drivers(spec)), rests)
+    return Parts(tuple(_bones(spec)), tuple(_constraints(spec)), tuple(_drivers(spec)))
 
 
 class Axes(NamedTuple):
-    """The rest pose of bones (4x4), and which of their axes lies along which of the frame that they rest in."""
+    """The rest pose of helper bones (4x4), and which of their axes lies along which of the frame that they rest in."""
 
     frame: Any
     seat: int
@@ -139,10 +136,14 @@ class Axes(NamedTuple):
         """Of a bone, the axis that lies along this one of the frame: X, Y or Z as 0, 1 or 2."""
         return ("XYZ".index(axis) - self.seat) % 3
 
+    def name(self, axis: str) -> str:
+        """The same as a letter."""
+        return "XYZ"[self.at(axis)]
+
     @property
     def order(self) -> str:
         """The order of rotations in which a turn about the frame's Z comes before one about its Y."""
-        return "".join("XYZ"[self.at(axis)] for axis in "ZXY")
+        return "".join(map(self.name, "ZXY"))
 
     @property
     def rest(self) -> Any:
@@ -152,39 +153,52 @@ class Axes(NamedTuple):
         return matrix
 
 
-def _axes(spec: Spec, role: str = "") -> Axes:
-    """The axes of a part. Z is the axis that a bone turns about: of the second that is not G's, if the first bone
-    turned by itself in the reference, since turns are from rest."""
-    base = Axes(np.array(spec.frame).reshape(4, 4), spec.seat)
-    if all(spec.is_still) or role in ("", "turn 1", "still 1"):
-        return base
-    k = int(role[-1]) - 1
-    about = (
-        np.array(spec.axes[k]).reshape(3, 3) @ rotation(spec.reference_rotations[k])[:3, :3] @ np.array(spec.normals[k])
-    )
-    frame = base.frame.copy()
-    frame[:3, 0] = unit(np.cross(frame[:3, 1], about), frame[:3, 2])
-    frame[:3, 1], frame[:3, 2] = np.cross(about, frame[:3, 0]), about
-    return Axes(frame, seat_in(frame, base.rest))
+def _axes(spec: Spec) -> Axes:
+    """Of the helper bones that rest in G."""
+    return Axes(np.array(spec.frame).reshape(4, 4), spec.seat)
+
+
+def _axes_of_turn(spec: Spec, k: int) -> Axes:
+    """Of the one that turns as the ``k``-th bone does. Its Z is what that turns about; the last one's Y, if it aims,
+    the direction to the tip. If bones turn by themselves in the reference, a driver turns them before that, and an aim
+    after."""
+    if k == 1:
+        return _axes(spec)
+    aims = k == len(spec.bones) and formulas.aims(spec)
+    to_rest = np.array(spec.axes[k - 1]).reshape(3, 3)
+    if not aims:
+        to_rest = to_rest @ rotation(spec.reference_rotations[k - 1])[:3, :3]
+    frame = np.eye(4)
+    frame[:3, 3] = spec.heads[k - 1]
+    z = to_rest @ np.array(spec.normals[k - 1])
+    x = unit(np.cross(to_rest @ np.array(spec.directions[k - 1]), z), frame[:3, 0])
+    frame[:3, :3] = np.column_stack((x, np.cross(z, x), z))
+    return Axes(frame, seat_in(frame, _axes_of_turn(spec, k - 1).rest))
 
 
 def _bones(spec: Spec) -> list[Bone]:
-    roles = [("root", "parent"), ("measure", "root")]
-    if spec.plane != "HINGE":
-        roles.append(("line", "root"))
-    if spec.plane == "POLE":
-        roles.append(("side", "line"))
+    roles = []
     if formulas.is_shaped(spec):
-        roles.append(("gone", "root"))
+        roles.append("span")
     if spec.stretch:
-        roles.append(("length", "root"))
-    roles += [(role, "root") for role in (*formulas.folds(spec), *formulas.groups(spec))]
-    bones = [Bone(role, parent, _flat(_axes(spec).rest), "QUATERNION") for role, parent in roles]
+        roles.append("scale")
+    roles += [*formulas.folds(spec), *formulas.groups(spec)]
+    base = _axes(spec)
+    rest = _flat(base.rest)
+    at_rest = [0.0, 0.0, 0.0]  # where nothing is followed
+    at_rest[base.at("Y")] = sum(length * cos(angle) for length, angle in zip(spec.lengths, spec.angles, strict=True))
+    bones = [
+        Bone("root", "parent", rest, "QUATERNION"),
+        Bone("target_in_frame", "root", rest, "QUATERNION", tuple(at_rest)),
+        *(Bone(role, "root", rest, "QUATERNION") for role in roles),
+    ]
+    above = "root"
     for k, is_still in enumerate(spec.is_still, 1):
-        axes = _axes(spec, f"turn {k}")
-        bones.append(Bone(f"turn {k}", "root", _flat(axes.rest), axes.order))
+        axes = _axes_of_turn(spec, k)
         if not is_still:
-            bones.append(Bone(f"still {k}", "root", _flat(axes.rest), "QUATERNION"))
+            bones.append(Bone(f"reference {k}", above, _flat(axes.rest), "QUATERNION"))
+        bones.append(Bone(f"turn {k}", above, _flat(axes.rest), axes.order))
+        above = f"turn {k}"
     return bones
 
 
@@ -193,65 +207,94 @@ def _flat(matrix: Any) -> tuple[float, ...]:
 
 
 def _constraints(spec: Spec) -> list[Constraint]:
-    made = [Constraint("measure", POSE, "COPY_LOCATION", "follow target")]
-    if spec.plane == "POLE":
-        made.append(Constraint("side", POSE, "COPY_LOCATION", "follow pole"))
+    constraints = _constraints_of_line(spec)
     for k, is_still in enumerate(spec.is_still, 1):
         if not is_still:
             after = (*LOCAL, ("mix_mode", "AFTER_FULL"))
-            made.append(Constraint(f"turn {k}", POSE, "COPY_TRANSFORMS", f"still {k}", after))
+            constraints.append(Constraint(f"turn {k}", POSE, "COPY_TRANSFORMS", f"reference {k}", after))
     if spec.plane != "HINGE":
-        made.append(Constraint("turn 1", LINE, "COPY_TRANSFORMS", "line", (*LOCAL, ("mix_mode", "BEFORE_FULL"))))
-    made += [Constraint(f"bone {k}", POSE, "COPY_TRANSFORMS", f"turn {k}", OWN) for k in range(1, len(spec.bones) + 1)]
+        before = (*LOCAL, ("mix_mode", "BEFORE"))
+        constraints.append(Constraint("turn 1", LINE, "COPY_ROTATION", "target_in_frame", before))
+    count = len(spec.bones)
+    if formulas.aims(spec):
+        axes = _axes_of_turn(spec, count)
+        constraints.append(_locked(f"turn {count}", IN_PLANE, "target_in_frame", axes, track="Y", about="Z"))
+    for k in range(1, count + 1):
+        constraints.append(Constraint(f"bone {k}", POSE, "COPY_TRANSFORMS", f"turn {k}", OWN))
     if spec.stretch:
-        made.append(Constraint("bone 1", STRETCH, "COPY_SCALE", "length", (*LOCAL, ("use_offset", True))))
-    return made
+        constraints.append(Constraint("bone 1", STRETCH, "COPY_SCALE", "scale", (*LOCAL, ("use_offset", True))))
+    return constraints
+
+
+def _constraints_of_line(spec: Spec) -> list[Constraint]:
+    """What takes the bone for the target there, and has it point away from the root. It swings the shortest way first,
+    as far as Blender's arc cosine has that (3e-4), then exactly."""
+    bone, axes = "target_in_frame", _axes(spec)
+    constraints = [Constraint(bone, POSE, "COPY_LOCATION", TARGET)]
+    if formulas.aims(spec) and formulas.nearest(spec) > 0.0:
+        outside = (*IN_SPACE, ("limit_mode", "LIMITDIST_OUTSIDE"), ("distance", formulas.nearest(spec)))
+        constraints.append(Constraint(bone, NOT_NEARER, "LIMIT_DISTANCE", "root", outside, "root"))
+    if spec.plane != "HINGE":
+        swing = (*IN_SPACE, ("track_axis", f"TRACK_NEGATIVE_{axes.name('Y')}"))
+        constraints += [
+            Constraint(bone, SWING, "DAMPED_TRACK", "root", swing, "root"),
+            _locked(bone, IN_PLANE, "root", axes, track="-Y", about="Z"),
+            _locked(bone, ACROSS, "root", axes, track="-Y", about="X"),
+        ]
+    if spec.plane == "POLE":
+        constraints.append(_locked(bone, FACING, POLE, axes, track="-X", about="Y"))
+    return constraints
+
+
+def _locked(bone: str, name: str, target: str, axes: Axes, track: str, about: str) -> Constraint:
+    """A constraint that points one axis of the frame of a bone at a target, turning about another."""
+    sign = "NEGATIVE_" if track[0] == "-" else ""
+    tracked = ("track_axis", f"TRACK_{sign}{axes.name(track[-1])}")
+    locked = ("lock_axis", f"LOCK_{axes.name(about)}")
+    return Constraint(bone, name, "LOCKED_TRACK", target, (*IN_SPACE, tracked, locked), "root")
 
 
 def _drivers(spec: Spec) -> list[Driver]:
-    made: list[tuple[str, str, int, str]] = []
+    drivers: list[tuple[str, str, int, str]] = []
     axes = _axes(spec)
-    tip = sum(length * cos(angle) for length, angle in zip(spec.lengths, spec.angles, strict=True))
-    made.append(("measure", "location", axes.at("Y"), formulas.number(tip)))  # where nothing is followed
     if spec.plane != "HINGE":
-        for part, expression in formulas.line_turn(spec).items():
-            made.append(("line", "rotation_quaternion", part and 1 + axes.at("XYZ"[part - 1]), expression))
-        made.append(("turn 1", "rotation_euler", axes.at("Y"), formulas.roll(spec)))
+        drivers.append(("turn 1", "rotation_euler", axes.at("Y"), formulas.swivel(spec)))
+    if spec.pole_switch:
+        drivers.append(("target_in_frame", f'constraints["{FACING}"].influence', -1, "k"))
     if formulas.is_shaped(spec):
-        made.append(("gone", "location", 0, formulas.gap(spec)))
+        drivers.append(("span", "location", 0, formulas.to_straight_of(spec)))
     for index, expression in formulas.lengthening(spec).items() if spec.stretch else ():
-        made.append(("length", "scale", index, expression))
+        drivers.append(("scale", "scale", index, expression))
     for role, expressions in (formulas.folds(spec) | formulas.groups(spec)).items():
-        made += [(role, "location", *part) for part in enumerate(expressions)]
+        drivers += [(role, "location", *numbered) for numbered in enumerate(expressions)]
     for k, turn in enumerate(formulas.turns(spec), 1):
-        made.append((f"turn {k}", "rotation_euler", _axes(spec, f"turn {k}").at("Z"), turn))
-        if not spec.is_still[k - 1]:
-            made += [(f"still {k}", "rotation_quaternion", *part) for part in enumerate(_still(spec, k))]
-        made.append((f"bone {k}", f'constraints["{POSE}"].influence', -1, "t"))
-    return [Driver(*driver, _variables(driver[3], axes)) for driver in made]
+        drivers.append((f"turn {k}", "rotation_euler", _axes_of_turn(spec, k).at("Z"), turn))
+    for k, is_still in enumerate(spec.is_still, 1):
+        if not is_still:
+            parts = enumerate(_reference_rotation(spec, k))
+            drivers += [(f"reference {k}", "rotation_quaternion", *numbered) for numbered in parts]
+        drivers.append((f"bone {k}", f'constraints["{POSE}"].influence', -1, "t"))
+    return [Driver(*driver, _variables(driver[3], axes)) for driver in drivers]
 
 
-def _still(spec: Spec, k: int) -> list[str]:
-    """The own rotation of a bone in the reference, as a quaternion in the axes of the mechanism's."""
+def _reference_rotation(spec: Spec, k: int) -> list[str]:
+    """The own rotation of a bone in the reference, as a quaternion in the axes of the helper bone."""
     w, *about = spec.reference_rotations[k - 1]
-    turned = _axes(spec, f"still {k}").rest[:3, :3].T @ np.array(spec.axes[k - 1]).reshape(3, 3) @ np.array(about)
-    return [formulas.number(part) for part in (w, *turned)]
+    about_in_bone = _axes_of_turn(spec, k).rest[:3, :3].T @ np.array(spec.axes[k - 1]).reshape(3, 3) @ np.array(about)
+    return [formulas.number(component) for component in (w, *about_in_bone)]
 
 
 def _variables(expression: str, axes: Axes) -> tuple[Variable, ...]:
-    return tuple(_variable(letter, axes) for letter in formulas.letters_of(expression))
+    return tuple(_variable(letter, axes) for letter in letters_of(expression))
 
 
 def _variable(letter: str, axes: Axes) -> Variable:
-    if letter in SLIDERS:
-        return Variable(letter, PROPERTY, (Read("last", SLIDER[SLIDERS[letter]].key),))
-    if letter in "dm":  # how far from where it rests: the root does not move in its own space
-        bone = "measure" if letter == "d" else "side"
-        return Variable(letter, DISTANCE, (Read(bone, "", BELOW_PARENT), Read("root", "", AS_SET)))
-    if letter == "g":
-        return Variable(letter, PLACE, (Read("gone", "LOC_X", AS_SET),))
-    if letter in OF_GROUPS:
-        bone, axis = OF_GROUPS[letter]
-        return Variable(letter, PLACE, (Read(bone, f"LOC_{axis}", AS_SET),))
-    bone, axis = ("side", {"p": "X", "q": "Z"}[letter]) if letter in "pq" else ("measure", letter.upper())
-    return Variable(letter, PLACE, (Read(bone, "LOC_" + "XYZ"[axes.at(axis)], BELOW_PARENT),))
+    match LETTERS[letter]:
+        case Slider(slider=slider):
+            return Variable(letter, PROPERTY, (Read("last", SLIDER[slider].key),))
+        case Number(role=role, axis=axis):
+            return Variable(letter, PLACE, (Read(role, f"LOC_{axis}", AS_SET),))
+        case Target(axis=""):  # how far from where it rests: the root does not move in its own space
+            return Variable(letter, DISTANCE, (Read("target_in_frame", "", BELOW_PARENT), Read("root", "", AS_SET)))
+        case Target(axis=axis):
+            return Variable(letter, PLACE, (Read("target_in_frame", f"LOC_{axes.name(axis)}", BELOW_PARENT),))

@@ -33,19 +33,22 @@ class Spec(NamedTuple):
     ``last`` is the limb's last, ``parent`` what the limb hangs on ("" for nothing).
 
     In the armature's rest space: ``frame`` is G (rows of a 4x4 matrix), ``axes`` are those of each bone at rest (rows
-    of a 3x3 matrix). ``angles`` are those of the bones off the line in the reference, ``normals`` the bend plane's
-    normal in the axes of each bone there, ``reference_rotations`` the bones' own rotations there. ``seat`` says along
-    which axis of G the mechanism's bones point: Y, Z or X; with ``is_askew`` its root rests as the first bone does,
-    whose axes are not square to each other; ``outwards`` is the sign of the swivel."""
+    of a 3x3 matrix), ``heads`` where each begins. ``angles`` are those of the bones off the line in the reference; in
+    the axes of each bone there, ``normals`` is the bend plane's normal and ``directions`` that to the next joint;
+    ``reference_rotations`` are the bones' own rotations there. ``seat`` says along which axis of G the helper bones
+    point: Y, Z or X; with ``is_askew`` their root rests as the first bone does, whose axes are not square to each
+    other; ``outwards`` is the sign of the swivel."""
 
     bones: tuple[str, ...]
     last: str
     parent: str
     frame: Numbers
     axes: tuple[Numbers, ...]
+    heads: tuple[Numbers, ...]
     lengths: Numbers
     angles: Numbers
     normals: tuple[Numbers, ...]
+    directions: tuple[Numbers, ...]
     reference_rotations: tuple[Numbers, ...]
     plane: str = "FREE"
     softness: bool = False
@@ -78,7 +81,7 @@ class Spec(NamedTuple):
     @property
     def is_still(self) -> tuple[bool, ...]:
         """For each bone, whether its own rotation in the reference is none."""
-        return tuple(max(map(abs, still[1:])) < 1e-9 for still in self.reference_rotations)
+        return tuple(max(map(abs, rotation[1:])) < 1e-9 for rotation in self.reference_rotations)
 
 
 def spec_of(last: PoseBone) -> Spec:
@@ -94,10 +97,12 @@ def spec_of(last: PoseBone) -> Spec:
         parent=parent.name if parent else "",
         frame=_numbers(geometry.frame),
         axes=tuple(_numbers(rest[:3, :3]) for rest in geometry.rest),
+        heads=tuple(_numbers(rest[:3, 3]) for rest in geometry.rest),
         lengths=_numbers(geometry.lengths),
         angles=_numbers(geometry.angles),
         normals=tuple(_numbers(normal) for normal in geometry.normals),
-        reference_rotations=tuple(_numbers(still) for still in geometry.reference_rotations),
+        directions=tuple(_numbers(direction) for direction in geometry.bone_directions),
+        reference_rotations=tuple(_numbers(rotation) for rotation in geometry.reference_rotations),
         plane=plane,
         softness=has_slider(last, "softness"),
         stretch=has_slider(last, "stretch"),
@@ -120,8 +125,8 @@ def _numbers(values: Any) -> Numbers:
 def seat_in(frame: Any, parent: Any) -> int:
     """Along which axis of G, counted on from Y, bones keep their axes exactly, in the armature and below a parent."""
     for seat in range(3):
-        way = np.asarray(frame)[:3, (1 + seat) % 3]
-        if way[1] > ROUGH and np.linalg.solve(np.asarray(parent)[:3, :3], way)[1] > ROUGH:
+        direction = np.asarray(frame)[:3, (1 + seat) % 3]
+        if direction[1] > ROUGH and np.linalg.solve(np.asarray(parent)[:3, :3], direction)[1] > ROUGH:
             return seat
     return 0
 
@@ -141,8 +146,7 @@ def to_json(spec: Spec) -> str:
 def from_json(text: str) -> Spec | None:
     """The spec that a text is of; None if it is of none."""
     try:
-        found = json.loads(text)
-        return Spec(**{name: _frozen(value) for name, value in found.items()})
+        return Spec(**{name: _frozen(value) for name, value in json.loads(text).items()})
     except (TypeError, ValueError, AttributeError):
         return None
 
@@ -156,17 +160,17 @@ def differs(a: Spec, b: Spec) -> bool:
     count, nor does the seat."""
     if a[3:] == b[3:]:
         return False
-    numbers, kinds = zip(*map(_told_apart, (a, b)), strict=True)
+    numbers, kinds = zip(*map(_compared, (a, b)), strict=True)
     if kinds[0] != kinds[1]:
         return True
     return not all(isclose(*pair, rel_tol=CLOSE, abs_tol=CLOSE) for pair in zip(*numbers, strict=True))
 
 
-def _told_apart(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
-    """The numbers of a spec, lengths as parts of the limb's, and what has to be the same exactly."""
+def _compared(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
+    """What of a spec may differ by `CLOSE`, lengths as parts of the limb's, and what has to be the same exactly."""
     size = max(sum(spec.lengths), 1e-30)
-    places = [place / size for place in (*spec.frame[3:12:4], *spec.lengths, size * size)]
-    turns = (*chain(*spec.axes), *chain(*spec.normals), *chain(*spec.reference_rotations), *spec.angles)
+    places = [place / size for place in (*spec.frame[3:12:4], *chain(*spec.heads), *spec.lengths, size * size)]
+    directions = chain(*spec.axes, *spec.normals, *spec.directions, *spec.reference_rotations)
     rows = (number for i, number in enumerate(spec.frame[:12]) if i % 4 != 3)
     limits = (spec.outwards, spec.min_angle, spec.max_angle, spec.stretch_max * spec.stretch)
     kind = (
@@ -179,4 +183,4 @@ def _told_apart(spec: Spec) -> tuple[list[float], tuple[Any, ...]]:
         spec.pole_switch,
         spec.is_limited,
     )
-    return [*places, *turns, *rows, *limits], (*kind, spec.stretch_volume if spec.stretch else "")
+    return [*places, *directions, *spec.angles, *rows, *limits], (*kind, spec.stretch_volume if spec.stretch else "")

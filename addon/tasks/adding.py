@@ -18,7 +18,7 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..solver.matrices import unit
 from .checking import check, check_followed
-from .control_shapes import HANGING, ControlShape, Place, shape_of_end, shape_of_flat, shape_of_pole, shape_of_tip
+from .control_shapes import HANGING, Drawing, Place, drawing_of_end, drawing_of_flat, drawing_of_pole, drawing_of_tip
 from .controls import Control, is_aligned, make_controls, make_object, name_of_control
 from .feet import set_feet
 from .fitting import Fit, apply_fit, fit
@@ -94,10 +94,11 @@ def add(
 ) -> Added:
     """Put IK on limbs, of one rig or several; raises `Refused`, and then nothing is done.
 
-    What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or as objects (``EMPTIES``),
-    ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole. With ``foot``, the foot or
-    hand below turns with the target. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's
-    ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
+    What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or as objects
+    (``EMPTIES``), ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole. With ``foot``,
+    the foot or hand below turns with the target. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last
+    bone's ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by
+    themselves.
     Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
     looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
     their ``RIG``, or the add-on (``LIVE``).
@@ -206,19 +207,19 @@ def _target(context: Context, plan: Plan, foot: bool, skin: dict[str, Any]) -> C
         name=name_of_control(last, "target"),
         rest=Matrix.Translation(tip) @ turn.to_4x4(),
         size=TARGET_SIZE * length,
-        shape=_shape_of_target(plan, Place(tip, upright(ob), length, vector(geometry.frame[:3, 1])), normal, skin),
+        drawing=_drawing_of_target(plan, Place(tip, upright(ob), length, vector(geometry.frame[:3, 1])), normal, skin),
         place=vector(plan.fit.tip),
         turn=now,
         normal=normal,
     )
 
 
-def _shape_of_target(plan: Plan, place: Place, normal: Vector | None, skin: dict[str, Any]) -> ControlShape:
+def _drawing_of_target(plan: Plan, place: Place, normal: Vector | None, skin: dict[str, Any]) -> Drawing:
     """How the control of a limb's tip is drawn; ``normal`` is that of a flat rig's plane."""
     if normal is not None:
-        return shape_of_flat(place, normal)
+        return drawing_of_flat(place, normal)
     end = foot_of(plan.last)
-    return shape_of_end(plan.ob, end, skin, place) if end else shape_of_tip(place)
+    return drawing_of_end(plan.ob, end, skin, place) if end else drawing_of_tip(place)
 
 
 def _pole(plan: Plan) -> Control:
@@ -241,7 +242,7 @@ def _pole(plan: Plan) -> Control:
         name=name_of_control(plan.last, "pole"),
         rest=rest,
         size=POLE_SIZE * size,
-        shape=shape_of_pole(rest, size),
+        drawing=drawing_of_pole(rest, size),
         place=vector(plan.fit.pole + along * now),
     )
 

@@ -38,7 +38,9 @@ def marker_names(last: PoseBone) -> tuple[str, str]:
 def marked_contacts(scene: Scene, last: PoseBone) -> list[Span]:
     """The contacts of a limb by the scene's markers, in order. Raises `Refused` where these do not come in pairs."""
     names = marker_names(last)
-    markers = sorted((each.frame, names.index(each.name)) for each in scene.timeline_markers if each.name in names)
+    markers = sorted(
+        (marker.frame, names.index(marker.name)) for marker in scene.timeline_markers if marker.name in names
+    )
     for i, (frame, is_up) in enumerate(markers):
         if is_up != i % 2 or (i == len(markers) - 1 and not is_up):
             raise Refused(
@@ -54,7 +56,7 @@ def marked_contacts(scene: Scene, last: PoseBone) -> list[Span]:
 def mark_contacts(scene: Scene, last: PoseBone, spans: Sequence[Span]) -> None:
     """Have these contacts as the markers of a limb, in place of those that it has."""
     names = marker_names(last)
-    for marker in [each for each in scene.timeline_markers if each.name in names]:
+    for marker in [other for other in scene.timeline_markers if other.name in names]:
         scene.timeline_markers.remove(marker)
     for span in spans:
         for name, frame in zip(names, span, strict=True):

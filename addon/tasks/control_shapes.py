@@ -50,7 +50,7 @@ TOES = 0.7
 """From which share of the way to the farthest point on, points are of the toes or fingers."""
 
 
-class ControlShape(NamedTuple):
+class Drawing(NamedTuple):
     """How a control is drawn: the kind of its shape, and the matrix that takes the shape, which is as large as 1, to
     where it is drawn as the armature rests."""
 
@@ -68,31 +68,31 @@ class Place(NamedTuple):
     direction: Vector
 
 
-def shape_of_pole(rest: Matrix, length: float) -> ControlShape:
+def drawing_of_pole(rest: Matrix, length: float) -> Drawing:
     """A small ball where the pole of a limb of this length rests."""
-    return ControlShape("BALL", rest @ Matrix.Scale(POLE * length, 4))
+    return Drawing("BALL", rest @ Matrix.Scale(POLE * length, 4))
 
 
-def shape_of_flat(place: Place, normal: Vector) -> ControlShape:
+def drawing_of_flat(place: Place, normal: Vector) -> Drawing:
     """A square in the plane of a flat rig, which has this normal."""
     turn = normal.to_track_quat("Z", "Y").to_matrix()
-    return ControlShape("SQUARE", _placed(np.array(turn) * SQUARE * place.length, np.array(place.tip)))
+    return Drawing("SQUARE", _placed(np.array(turn) * SQUARE * place.length, np.array(place.tip)))
 
 
-def shape_of_tip(place: Place) -> ControlShape:
+def drawing_of_tip(place: Place) -> Drawing:
     """A small cube at the tip of a limb without foot or hand."""
-    return ControlShape("CUBE", _placed(np.array(place.upright) * CUBE * place.length, np.array(place.tip)))
+    return Drawing("CUBE", _placed(np.array(place.upright) * CUBE * place.length, np.array(place.tip)))
 
 
-def shape_of_end(ob: ArmatureObject, foot: PoseBone, skin: Mapping[str, Array], place: Place) -> ControlShape:
+def drawing_of_end(ob: ArmatureObject, foot: PoseBone, skin: Mapping[str, Array], place: Place) -> Drawing:
     """A sole for what stands on the ground, feet and front paws; a box around a hand. ``skin`` has the points of the
     mesh that moves with the bone of a name."""
     bones = [foot.bone, *foot.bone.children_recursive]
     points = skin.get(foot.name)
     ends = points if points is not None else _ends(bones)
     if _stands(ob, foot, ends, place):
-        return ControlShape("SOLE", _sole(ends, place, is_skin=points is not None))
-    return ControlShape("CUBE", _box(ends, foot.bone, place))
+        return Drawing("SOLE", _sole(ends, place, is_skin=points is not None))
+    return Drawing("CUBE", _box(ends, foot.bone, place))
 
 
 def _ends(bones: list[Bone]) -> Array:

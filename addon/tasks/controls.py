@@ -19,7 +19,7 @@ from ..limb.names import drawn_side, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.tips import foot_of
 from . import widgets
-from .control_shapes import ControlShape
+from .control_shapes import Drawing
 
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""
@@ -45,7 +45,7 @@ class Control(NamedTuple):
     name: str
     rest: Matrix
     size: float
-    shape: ControlShape
+    drawing: Drawing
     place: Vector
     turn: Matrix | None = None
     normal: Vector | None = None
@@ -104,7 +104,7 @@ def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
     """Give a new control bone its shape, its collection and its locks."""
     bone: Any = ob.pose.bones[name]
     bone.bone[MADE_FOR_LIMB] = control.kind
-    widgets.draw_bone(bone, control.shape)
+    widgets.draw_bone(bone, control.drawing)
     widgets.colour_bone(bone, control.kind, drawn_side(control.last))
     collect(ob, bone.bone, COLLECTION)
     if control.normal is not None and is_aligned(control.rest, control.normal):
@@ -132,10 +132,10 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
 def make_object(context: Context, control: Control) -> BoneRef:
     """Make an object where a control is to be now, drawn as its bone would be."""
     world = control.ob.matrix_world
-    in_control = control.rest.inverted() @ control.shape.matrix
+    in_control = control.rest.inverted() @ control.drawing.matrix
     ob = widgets.new_object(
         control.name,
-        control.shape.kind,
+        control.drawing.kind,
         Matrix.Scale(world.median_scale, 4) @ in_control,  # its own scale is 1
     )
     turn = world.to_3x3() @ (control.turn or control.rest.to_3x3())

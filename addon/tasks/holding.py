@@ -84,7 +84,7 @@ class Report(NamedTuple):
 
 
 @wholly
-def hold(
+def hold_tips(
     context: Context,
     lasts: Sequence[PoseBone],
     spans: Sequence[Sequence[Span]],
@@ -103,9 +103,9 @@ def hold(
         check_hold(context, last)
     holds, slide = _planted(context, lasts, spans, is_mean, movers)
     runs: dict[Span, list[Hold]] = {}
-    for each in holds:
-        for run, plants in _runs(each.plants, ease):
-            runs.setdefault(run, []).append(each._replace(plants=plants))
+    for plan in holds:
+        for run, plants in _runs(plan.plants, ease):
+            runs.setdefault(run, []).append(plan._replace(plants=plants))
     missed: dict[tuple[Any, str], set[int]] = {}
     warnings: list[Message] = []
     for done, (run, group) in enumerate(runs.items()):
@@ -116,7 +116,7 @@ def hold(
         Message("'{bone}' does not reach where it is held in {count} frames: hold fewer", bone=name, count=len(frames))
         for (_, name), frames in missed.items()
     ]
-    return Report(slide, [*{str(each): each for each in warnings}.values()])
+    return Report(slide, [*{str(message): message for message in warnings}.values()])
 
 
 def check_hold(context: Context, last: PoseBone) -> None:
@@ -143,7 +143,9 @@ def _planted(
     movers: Dependencies,
 ) -> tuple[list[Hold], float]:
     """Where limbs are planted over their spans, and how far they slide there as they are, at most."""
-    frames = sorted({frame for each in spans for span in each for frame in range(span.first, span.last + 1)})
+    frames = sorted(
+        {frame for limb_spans in spans for span in limb_spans for frame in range(span.first, span.last + 1)}
+    )
     rows, current, slide = tips_over(context, lasts, frames), scene_of(context).frame_current, 0.0
     taken = {bone.name for last in lasts for limb in limbs_of(last.id_data) for bone in bones_of_limb(limb)}
     holds = []
@@ -179,8 +181,8 @@ def _reach(last: PoseBone) -> float:
     if read_slider(last, "stretch") > 0.0:
         return inf
     now = limbs_now(last.id_data, [last], bpy.context.evaluated_depsgraph_get())
-    _, of, settings = now.table.singles[0]
-    return float(min(settings.farthest, of.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
+    _, reference, settings = now.table.singles[0]
+    return float(min(settings.farthest, reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
 
 
 def _reached(place: Array, roots: Array, reach: float) -> Array:
@@ -238,31 +240,31 @@ def _fit(
 ) -> list[Message]:
     """Key what holds limbs in the frames of a run; the frames in which one misses its place are noted by its rig and
     name."""
-    parts = [part_of_ik(hold.last) for hold in holds]
-    parts += [part_of_foot(hold.last) for hold in holds if hold.turns_foot]
+    parts = [part_of_ik(plan.last) for plan in holds]
+    parts += [part_of_foot(plan.last) for plan in holds if plan.turns_foot]
 
     def step(i: int) -> Matched:
         frame = run.first + i
         depsgraph = context.evaluated_depsgraph_get()
-        goals = [_goal(hold, ease, frame, hold.reader.now(depsgraph)) for hold in holds]
-        pairs = [(hold, goal) for hold, goal in zip(holds, goals, strict=True) if goal is not None]
-        changes = move(context, [_move(context, hold, goal, frame) for hold, goal in pairs])
-        for hold, goal in pairs:
-            if hold.turns_foot and goal.turn is not None:
-                _turn_foot(context, hold, goal.turn)
+        stands = [_stand(plan, ease, frame, plan.reader.now(depsgraph)) for plan in holds]
+        pairs = [(plan, stand) for plan, stand in zip(holds, stands, strict=True) if stand is not None]
+        changes = move(context, [_move(context, plan, stand, frame) for plan, stand in pairs])
+        for plan, stand in pairs:
+            if plan.turns_foot and stand.turn is not None:
+                _turn_foot(context, plan, stand.turn)
         view_layer_of(context).update()
         depsgraph = context.evaluated_depsgraph_get()
-        for hold, goal in pairs:
-            off = np.linalg.norm(hold.reader.now(depsgraph).tip - goal.place)
-            if goal.is_whole and not off <= MISSED * hold.reader.size:
-                missed.setdefault((hold.reader.object, hold.reader.last), set()).add(frame)
+        for plan, stand in pairs:
+            off = np.linalg.norm(plan.reader.now(depsgraph).tip - stand.place)
+            if stand.is_whole and not off <= MISSED * plan.reader.size:
+                missed.setdefault((plan.reader.object, plan.reader.last), set()).add(frame)
         return Matched(changes, [])
 
     frames = range(run.first, run.last + 1)
     return fit_over_frames(context, frames, parts, step, tolerance, keeps_others=True)
 
 
-class Goal(NamedTuple):
+class Stand(NamedTuple):
     """Where a tip is to be in a frame, and how its foot is to be turned (w, x, y, z), if there is one; ``is_whole``
     where it is planted and not eased."""
 
@@ -271,41 +273,41 @@ class Goal(NamedTuple):
     is_whole: bool
 
 
-def _goal(hold: Hold, ease: int, frame: int, now: TipNow) -> Goal | None:
+def _stand(plan: Hold, ease: int, frame: int, now: TipNow) -> Stand | None:
     """What a limb is to do in a frame, by where it is now; None if that."""
-    weights = weights_of([plant.span for plant in hold.plants], ease, frame)
+    weights = weights_of([plant.span for plant in plan.plants], ease, frame)
     if not any(weights):
         return None
     place, turn = now.tip, now.turn
-    for weight, plant in zip(weights, hold.plants, strict=True):
+    for weight, plant in zip(weights, plan.plants, strict=True):
         place = place + weight * (plant.place - now.tip)
         if turn is not None and now.turn is not None and plant.turn is not None:
             sign = -1.0 if plant.turn @ now.turn < 0.0 else 1.0
             turn = turn + weight * (sign * plant.turn - now.turn)
     is_whole = max(weights) == 1.0
     if not is_whole:  # on the way there, a target that is out of reach would show in no pose, but as one that is missed
-        place = _reached(place, now.root[None], hold.reach)
-    return Goal(place, None if turn is None else turn / np.linalg.norm(turn), is_whole)
+        place = _reached(place, now.root[None], plan.reach)
+    return Stand(place, None if turn is None else turn / np.linalg.norm(turn), is_whole)
 
 
-def _move(context: Context, hold: Hold, goal: Goal, frame: int) -> Move:
+def _move(context: Context, plan: Hold, stand: Stand, frame: int) -> Move:
     """Where the target is to be for that, and how it is to be turned, if the foot turns with it."""
-    last, follow = hold.last, follow_of(hold.last)
+    last, follow = plan.last, follow_of(plan.last)
     if read_slider(last, "influence") < 1.0 - 1e-6:
         raise Refused("'{bone}' is not in IK in frame {frame}: switch it there, then hold", bone=last.name, frame=frame)
     turn = None
-    if goal.turn is not None and feet.foot_follows(last):
-        turn = Quaternion(goal.turn.tolist()) @ feet.off_target(context, last).inverted()
+    if stand.turn is not None and feet.foot_follows(last):
+        turn = Quaternion(stand.turn.tolist()) @ feet.off_target(context, last).inverted()
     ob: Any = follow.target
-    return Move(ob, follow.subtarget, target_for(context, last, goal.place), turn, hold.reader.size)
+    return Move(ob, follow.subtarget, target_for(context, last, stand.place), turn, plan.reader.size)
 
 
-def _turn_foot(context: Context, hold: Hold, turn: Array) -> None:
+def _turn_foot(context: Context, plan: Hold, turn: Array) -> None:
     """Turn a foot by its own channels, as it is to be in the world."""
-    foot = hold.last.id_data.pose.bones[hold.reader.foot]
+    foot = plan.last.id_data.pose.bones[plan.reader.foot]
     evaluated: Any = foot.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    now, turned = evaluated.pose.bones[foot.name], Quaternion(turn.tolist()).to_matrix().to_4x4()
-    pose = (evaluated.matrix_world.inverted_safe() @ turned).to_quaternion().to_matrix().to_4x4()
+    now, rotation = evaluated.pose.bones[foot.name], Quaternion(turn.tolist()).to_matrix().to_4x4()
+    pose = (evaluated.matrix_world.inverted_safe() @ rotation).to_quaternion().to_matrix().to_4x4()
     own = now.bone.convert_local_to_pose(pose, now.bone.matrix_local, **carried_by(now), invert=True)
     set_turn(foot, own.to_quaternion()[:])
     tag(foot)

@@ -125,11 +125,11 @@ def match(context: Context, lasts: Sequence[PoseBone], stances: Stances, moves_c
             moves += _match(Aim(now, row, last, stances[ob, last.name], matched, moves_controls))
     moves = [move_._replace(rotation=rotations.get((move_.object, move_.bone))) for move_ in moves]
     matched.changes.extend(move(context, moves))
-    _look(context, lasts, stances, matched)
+    _mirrored_drawing(context, lasts, stances, matched)
     return matched
 
 
-def _look(context: Context, lasts: Sequence[PoseBone], stances: Stances, matched: Matched) -> None:
+def _mirrored_drawing(context: Context, lasts: Sequence[PoseBone], stances: Stances, matched: Matched) -> None:
     """Tell of limbs that have no such pose: knee limits, softness with stretch, or a plane keep them from it."""
     for ob, limbs in by_rig(lasts).items():
         now = limbs_now(ob, limbs, context.evaluated_depsgraph_get(), is_whole=True)

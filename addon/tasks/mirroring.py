@@ -21,7 +21,7 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from . import feet
 from .checking import check
-from .control_shapes import ControlShape
+from .control_shapes import Drawing
 from .controls import Control, is_control, make_controls, make_object, name_of_control
 from .modes import put_on_rig, rebuild_mechanisms
 from .widgets import drawn_bone, drawn_object, mirrored
@@ -171,22 +171,22 @@ def _control(image: Image) -> Control:
         name=other_side(name) if name else name_of_control(other, kind),
         rest=rest,
         size=size,
-        shape=_shape(pair, image.source, rest) or ControlShape("CUBE", rest @ Matrix.Scale(size, 4)),
+        drawing=_mirrored_drawing(pair, image.source, rest) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
         place=now.translation,
         turn=now.to_3x3().normalized(),
     )
 
 
-def _shape(pair: Pair, source: BoneRef, rest: Matrix) -> ControlShape | None:
+def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | None:
     """How the mirror image of a control that rests so is drawn: as that one is, on the other side, if as ours are."""
     ob, name = source
     if name:
         bone: Any = ob.pose.bones[name]  # type: ignore[union-attr]
-        shape = drawn_bone(bone)
-        return shape and shape._replace(matrix=pair.across @ shape.matrix @ SIDEWAYS)
-    shape = drawn_object(ob)
+        drawing = drawn_bone(bone)
+        return drawing and drawing._replace(matrix=pair.across @ drawing.matrix @ SIDEWAYS)
+    drawing = drawn_object(ob)
     in_armature = Matrix.Scale(1.0 / pair.ob.matrix_world.median_scale, 4)
-    return shape and shape._replace(matrix=rest @ in_armature @ mirrored(shape.matrix))
+    return drawing and drawing._replace(matrix=rest @ in_armature @ mirrored(drawing.matrix))
 
 
 def _move(image: Image) -> Move | None:

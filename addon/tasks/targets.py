@@ -45,8 +45,8 @@ def target_for(context: Context, last: PoseBone, place: Array) -> Vector:
         factor = 1.0 + PAST_STRAIGHT
     elif length > 0.0:
         factor = _factor(excess, length, total)
-    goal = applied(now.frames, (factor * point)[None])[0]
-    return Vector(goal.tolist())
+    place = applied(now.frames, (factor * point)[None])[0]
+    return Vector(place.tolist())
 
 
 def _factor(excess: Any, length: float, total: float) -> float:

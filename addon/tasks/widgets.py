@@ -11,7 +11,7 @@ import numpy as np
 from bpy.types import Object, PoseBone
 from mathutils import Matrix, Vector
 
-from .control_shapes import ControlShape
+from .control_shapes import Drawing
 
 PREFIX = "WGT-planar_ik_"
 """What the names of outlines begin with."""
@@ -86,23 +86,23 @@ def kind_of(block: Any) -> str:
     return next((kind for kind in OUTLINES if name.startswith(f"{PREFIX}{kind.lower()}")), "")
 
 
-def draw_bone(bone: PoseBone, shape: ControlShape) -> None:
+def draw_bone(bone: PoseBone, drawing: Drawing) -> None:
     """Have a control bone be drawn so."""
     drawn: Any = bone
-    place, turn, scale = (bone.bone.matrix_local.inverted() @ shape.matrix).decompose()
-    drawn.custom_shape, drawn.bone.show_wire = widget_of(shape.kind), True
+    place, turn, scale = (bone.bone.matrix_local.inverted() @ drawing.matrix).decompose()
+    drawn.custom_shape, drawn.bone.show_wire = widget_of(drawing.kind), True
     drawn.use_custom_shape_bone_size, drawn.custom_shape_wire_width = False, WIDTH
     drawn.custom_shape_translation, drawn.custom_shape_scale_xyz = place, scale
     drawn.custom_shape_rotation_euler = turn.to_euler()
 
 
-def drawn_bone(bone: PoseBone) -> ControlShape | None:
+def drawn_bone(bone: PoseBone) -> Drawing | None:
     """How a control bone is drawn, if as ours are."""
     drawn: Any = bone
     kind = kind_of(drawn.custom_shape)
     turn = drawn.custom_shape_rotation_euler.to_quaternion()
     in_bone = Matrix.LocRotScale(drawn.custom_shape_translation, turn, drawn.custom_shape_scale_xyz)
-    return ControlShape(kind, bone.bone.matrix_local @ in_bone) if kind else None
+    return Drawing(kind, bone.bone.matrix_local @ in_bone) if kind else None
 
 
 def new_object(name: str, kind: str, matrix: Matrix) -> Object:
@@ -112,7 +112,7 @@ def new_object(name: str, kind: str, matrix: Matrix) -> Object:
     return bpy.data.objects.new(name, mesh)
 
 
-def drawn_object(ob: Object) -> ControlShape | None:
+def drawn_object(ob: Object) -> Drawing | None:
     """How a control object is drawn in its own space, if as ours are: what takes the outline to its mesh."""
     mesh: Any = ob.data
     kind = kind_of(mesh)
@@ -121,7 +121,7 @@ def drawn_object(ob: Object) -> ControlShape | None:
     outline = np.array([[*corner, 1.0] for corner in OUTLINES[kind][0]])
     matrix = np.eye(4)
     matrix[:3] = np.linalg.lstsq(outline, np.array([vertex.co[:] for vertex in mesh.vertices]), rcond=None)[0].T
-    return ControlShape(kind, Matrix(matrix.tolist()))
+    return Drawing(kind, Matrix(matrix.tolist()))
 
 
 def mirrored(matrix: Matrix) -> Matrix:

@@ -90,10 +90,10 @@ def _offer(context: Context) -> str:
 def draw_offer(layout: Any, context: Context) -> None:
     """The button that fits a bone without IK, and what is in its way."""
     bone, offer = context.active_pose_bone, offer_of(context)
-    left = left_at([bone]) if bone and offer == "LEFT" else []
-    if left:
+    leftovers = left_at([bone]) if bone and offer == "LEFT" else []
+    if leftovers:
         template = "The IK constraint of '{bone}' was removed: remove what is left of the limb"
-        draw_problem(layout.column(align=True), context, translated_text(template, bone=left[0].name), ["LEFT"])
+        draw_problem(layout.column(align=True), context, translated_text(template, bone=leftovers[0].name), ["LEFT"])
     elif offer == "CONVERT":
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
     elif suggestion := limb_suggested(bone):

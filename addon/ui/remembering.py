@@ -22,23 +22,23 @@ MOST = 1000
 """So much is remembered at most."""
 
 
-def until_posed(key: Hashable, look: Callable[[], Known]) -> Known:
+def until_posed(key: Hashable, ask: Callable[[], Known]) -> Known:
     """What a look gives, until anything is evaluated anew. It refers to nothing of the file."""
-    return _recall(_of_pose, key, look)
+    return _recall(_of_pose, key, ask)
 
 
-def until_rebuilt(key: Hashable, look: Callable[[], Known]) -> Known:
+def until_rebuilt(key: Hashable, ask: Callable[[], Known]) -> Known:
     """What a look gives, until bones, constraints or objects come, go or follow something else."""
-    return _recall(_of_structure, key, look)
+    return _recall(_of_structure, key, ask)
 
 
-def _recall(known: dict[Hashable, Any], key: Hashable, look: Callable[[], Known]) -> Known:
+def _recall(known: dict[Hashable, Any], key: Hashable, ask: Callable[[], Known]) -> Known:
     if key not in known:
         if len(known) >= MOST:
             known.clear()
-        known[key] = look()
-    found: Known = known[key]
-    return found
+        known[key] = ask()
+    answer: Known = known[key]
+    return answer
 
 
 def active_in(context: Context) -> Hashable:

@@ -124,9 +124,6 @@ SAY_NOTHING = {
 """Names that say nothing of what they name, or what only we understand; and parts of names."""
 OURS_ALONE = {"home", "stills", "told", "lent", "kappas"}
 
-STILL_TO_READ = ("addon/cli/", "addon/mechanism/", "addon/tasks/controls.py", "addon/ui/", "scripts/bench.py")
-"""Where such names are left."""
-
 
 def names_given(tree):
     """All names that a file gives: to functions, classes, parameters, variables and what it imports, with the line."""
@@ -147,7 +144,6 @@ def test_names_say_what_they_name():
     wrong = [
         f"{path.relative_to(package.ROOT)}:{line} {name}"
         for path in (*FILES, *sorted((package.ROOT / "scripts").rglob("*.py")))
-        if not path.relative_to(package.ROOT).as_posix().startswith(STILL_TO_READ)
         for name, line in names_given(ast.parse(path.read_text()))
         if name in SAY_NOTHING or OURS_ALONE & {*name.split("_")}
     ]

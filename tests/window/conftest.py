@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from scripts.tasks import APPLICATION
+from scripts.tasks import no_window
 from scripts.window import Failed, Window
 
 Play = Callable[[str], dict[str, Any]]
@@ -19,8 +19,8 @@ Play = Callable[[str], dict[str, Any]]
 
 @pytest.fixture(scope="session")
 def window() -> Iterator[Window]:
-    if not APPLICATION.exists():
-        pytest.skip(f"There is no Blender with a window at {APPLICATION}: name yours, BLENDER=/path/to/blender")
+    if why := no_window():
+        pytest.skip(why)
     window = Window()
     yield window
     window.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import bpy
@@ -93,6 +94,32 @@ def switches_with_keys(hand: Hand) -> Iterator[Any]:
     found["undone"] = [value("IK Influence"), away(before, joints())]
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
     return found
+
+
+def switches_between_keys(hand: Hand) -> Iterator[Any]:
+    """With Auto Keying, switch a leg to FK and some frames later back to IK, between keys that its target has."""
+    yield from open_limb(hand, "RIG")
+    animate()
+    before = motion()
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    for frame in (10, 15):
+        bpy.context.scene.frame_set(frame)
+        yield from hand.to_the_middle()
+        yield from hand.choose("Switch FK/IK")
+        yield
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+    after = motion()
+    return {
+        "kept": max(away(before[i], after[i]) for i in (*range(10), *range(19, 40))),
+        "steps": [max(away(*pair) for pair in pairwise(frames)) for frames in (before, after)],
+        "influence": [value_at(frame) for frame in (9, 10, 14, 15, 30)],
+    }
+
+
+def value_at(frame: int) -> Any:
+    """The influence in a frame."""
+    bpy.context.scene.frame_set(frame)
+    return value("IK Influence")
 
 
 def lives_without_the_extension(hand: Hand) -> Iterator[Any]:

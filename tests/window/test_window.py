@@ -113,6 +113,15 @@ def test_switch_with_keys(play):
     assert found["undone"][1] < NEAR
 
 
+def test_both_switches_between_keys(play):
+    """Before, and from the target's next key on, all is as it was; and nothing jumps in between."""
+    found = play("tasks.switches_between_keys")
+    assert found["influence"] == [1.0, 0.0, 0.0, 1.0, 1.0]
+    assert found["kept"] < 1e-4
+    before, after = found["steps"]
+    assert after < 4.0 * before
+
+
 def test_without_the_extension(play):
     found = play("tasks.lives_without_the_extension")
     assert found["without"] < NEAR

@@ -134,8 +134,8 @@ class POSE_OT_planar_ik_add(PoseOperator):
         elif len(lasts) > 1:
             self.inform("Added IK to {bones}{kept}", bones=", ".join(last.name for last in lasts), kept=kept)
         else:
-            bones, way = ", ".join(bone.name for bone in chain_bones(lasts[0])), bends_to(lasts[0], turn)
-            self.inform("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(way), kept=kept)
+            bones, bend = ", ".join(bone.name for bone in chain_bones(lasts[0])), bends_to(lasts[0], turn)
+            self.inform("Added IK to {bones}: bends {way}{kept}", bones=bones, way=translated_text(bend), kept=kept)
 
 
 def own_ik(context: Context) -> str:

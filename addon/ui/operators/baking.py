@@ -141,7 +141,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
                 done = next(self._steps)  # type: ignore[arg-type]
         except StopIteration as end:
             self.cancel(context)
-            return self._told(context, end.value)
+            return self._report_of(context, end.value)
         except Refused as why:
             self.cancel(context)
             return self.refuse(why)
@@ -175,7 +175,7 @@ class POSE_OT_planar_ik_bake(PoseOperator):
             new_action=self.new_action,
         )
 
-    def _told(self, context: Context, report: Report) -> Any:
+    def _report_of(self, context: Context, report: Report) -> Any:
         self.warn(*report.notes)
         self.report({"WARNING" if report.unreached else "INFO"}, report.sentence.translated)
         live.refresh(context)

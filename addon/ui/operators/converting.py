@@ -105,8 +105,8 @@ class POSE_OT_planar_ik_unconvert(LimbOperator):
     def checked(self, context: Context) -> list[PoseBone]:
         """The limbs meant that were converted."""
         ob = rig_in_view(context)
-        found = limbs_of(ob) if self.which == "ALL" and ob else selected_limbs(context, with_broken=True)
-        lasts = [last for last in found if is_converted(last)]
+        chosen = limbs_of(ob) if self.which == "ALL" and ob else selected_limbs(context, with_broken=True)
+        lasts = [last for last in chosen if is_converted(last)]
         if not lasts:
             raise Refused("This limb was not converted: Remove takes its IK away")
         return lasts

@@ -12,7 +12,7 @@ from ...blender.types import scene_of
 from ...limb.words import Refused, contacts_counted, translated_text
 from ...tasks.contact_markers import find_contacts, frame_range, mark_contacts, marked_contacts
 from ...tasks.contacts import HEIGHT, SPEED, Span
-from ...tasks.holding import MOST_EASE, hold
+from ...tasks.holding import MOST_EASE, hold_tips
 from ...tasks.spans import span_meant
 from ..units import length_text
 from .base import LimbOperator
@@ -84,7 +84,7 @@ class POSE_OT_planar_ik_hold(LimbOperator):
         manager: Any = context.window_manager
         manager.progress_begin(0.0, 1.0)
         try:
-            report = hold(context, lasts, spans, self.ease, is_mean, progress=manager.progress_update)
+            report = hold_tips(context, lasts, spans, self.ease, is_mean, progress=manager.progress_update)
         finally:
             manager.progress_end()
         self.warn(*report.warnings)

@@ -64,7 +64,7 @@ def legs(rig):
 
 
 def holds(tasks, lasts, *spans, **options):
-    return tasks("holding").hold(
+    return tasks("holding").hold_tips(
         bpy.context, lasts, [[tasks("contacts").Span(*span) for span in spans]] * len(lasts), **options
     )
 

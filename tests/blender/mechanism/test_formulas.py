@@ -45,6 +45,8 @@ def specs(spec):
                 angles=(0.123456789, -1.23456789, -1.23456789 + 1.44802468 * to, -0.987654321)[:count],
                 axes=spec.axes[:1] * count,
                 normals=spec.normals[:1] * count,
+                directions=spec.directions[:1] * count,
+                heads=spec.heads[:1] * count,
                 bones=spec.bones[:1] * count,
                 ankle=count > 2,
                 reference_rotations=((0.123456789, -0.123456789, 0.6, -0.6), *((1.0, 0.0, 0.0, 0.0),) * 3)[:count],
@@ -66,7 +68,7 @@ def test_a_mechanism_is_no_larger_than_its_features(addon, spec):
     """What a hinge without features costs is what most limbs of a crowd cost."""
     made = addon("mechanism.parts").parts_of(spec._replace(plane="HINGE"))
     moving = [driver for driver in made.drivers if driver.variables]
-    assert (len(made.bones), len(made.constraints), len(moving)) == (4, 3, 4)
+    assert (len(made.bones), len(made.constraints), len(moving)) == (4, 4, 3)
 
 
 def test_specs_survive_json(addon, spec):

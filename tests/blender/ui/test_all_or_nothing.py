@@ -32,7 +32,7 @@ class Broken(BaseException):
     """What is raised: no refusal, and not even an Exception."""
 
 
-LAST = {"_remove_unused", "_baked", "_told", "cancel", "_items", "poll"}
+LAST = {"_remove_unused", "_baked", "_report_of", "cancel", "_items", "poll"}
 """What is done when all is done: unused empties go, a bake is told of, and Blender asks once more for a
 list; and whether an operator can run, whose errors some Blenders take for yes."""
 

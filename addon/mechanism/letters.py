@@ -1,0 +1,70 @@
+"""The letters that the drivers of a mechanism are written in: what each stands for, and where Blender reads it.
+
+Blender takes 255 characters of an expression, so that names are letters there. This is the one list of them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Slider(NamedTuple):
+    """A slider of the limb, by its name in `limb.settings`. None of them is sure to be finite but a checkbox."""
+
+    word: str
+    slider: str
+    is_finite: bool = False
+
+
+class Target(NamedTuple):
+    """Where the target is in the limb's frame: along X, Y or Z, or how far it is from the root (without an axis)."""
+
+    word: str
+    axis: str = ""
+
+
+class Number(NamedTuple):
+    """What a driver set the place of a helper bone to along one of its own axes; ``is_finite`` says it always is."""
+
+    word: str
+    role: str
+    axis: str
+    is_finite: bool = True
+
+
+Letter = Slider | Target | Number
+
+LETTERS: dict[str, Letter] = {
+    "f": Slider("flip", "flip", is_finite=True),
+    "s": Slider("swivel", "swivel"),
+    "k": Slider("whether the pole acts", "pole", is_finite=True),
+    "u": Slider("softness", "softness"),
+    "e": Slider("stretch", "stretch"),
+    "t": Slider("influence", "influence"),
+    "n": Slider("turn of the ankle", "ankle"),
+    "x": Target("to the side that the knee is not on", "X"),
+    "y": Target("along the line from root to tip at rest", "Y"),
+    "z": Target("along the normal of the bend plane", "Z"),
+    "d": Target("distance from root to target"),
+    "g": Number("length of the straight limb less the distance that it spans", "span", "X", is_finite=False),
+    "j": Number("sine of half of the first group's bend", "group 1", "X"),
+    "a": Number("square of the first group's length", "group 1", "Y"),
+    "c": Number("square of the distance that the limb spans", "group 1", "Z"),
+    "h": Number("sine of half of the second group's bend", "group 2", "X"),
+    "b": Number("square of the second group's length", "group 2", "Y"),
+    "v": Number("how far the second group is bent at rest, with the ankle", "fold", "X"),
+    "w": Number("how far the groups are bent against each other at rest, with the ankle", "fold", "Y"),
+    "o": Number("largest share of the rest pose's bends", "largest share", "X"),
+}
+
+ONE_LETTER = re.compile(r"\b[a-z]\b")
+
+
+def letters_of(expression: str) -> list[str]:
+    """The letters that an expression needs, each once."""
+    return sorted(set(ONE_LETTER.findall(expression)))
+
+
+def unsure_letters_of(expression: str) -> list[str]:
+    """Those of them that may be infinite or not a number."""
+    return [letter for letter in letters_of(expression) if not getattr(LETTERS[letter], "is_finite", False)]
