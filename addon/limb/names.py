@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ..blender.names import other_side
+from ..blender.names import side_of as sign_of_side
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
@@ -125,42 +126,82 @@ def side_of(name: str) -> str:
 
 # names of controls
 
-_SIDE_AFTER = re.compile(r"[._ -](?:l|r|left|right)(?:[._ -]?\d+)?$", re.I)
-_SIDE_BEFORE = re.compile(r"^(?:.*:)?(?:(?:left|right)[._ -]?|[lr][._ -])", re.I)
+_SIDE_AFTER = re.compile(r"(?:[._ -](?:l|r|left|right)|(?-i:(?<=[a-z\d])(?:Left|Right)))(?:[._ -]?\d+)?$", re.I)
+_SIDE_BEFORE = re.compile(r"(?:left|right)[._ -]?|[lr][._ -]", re.I)
+_SIDE_WITHIN = re.compile(r"[._ -](?:(l|left)|r|right)[._ -]", re.I)
+_UPPER_OR_LOWER = frozenset(("upper", "lower", "up", "low", "fore"))
 
 
-def target_name(foot: str, last: str) -> str:
-    """What the target of a limb is called, after the foot or hand (or last bone) that it moves, with its side or that
-    of the last bone, in the rig's own style: ``foot_ik.L``, ``LeftFootIK``."""
-    before, stem, after = _split(foot)
-    if not before + after:
-        before, _, after = _split(last)
-    return f"{before}{stem}{_joined(before, stem, 'ik')}{after}"
+def target_name(last: str, foot: str) -> str:
+    """What the target of a limb with this last bone is called, after the foot or hand that it moves (or the last bone,
+    if there is none): ``foot_ik.L``, ``LeftFootIK``, ``tibia_ik.1.R``."""
+    before, stem, after = _parts(last, foot)
+    return _with_word(before, stem, "ik", after)
 
 
-def pole_name(joint: str, last: str) -> str:
-    """What the pole of a limb is called, after its ``knee`` or ``elbow``: ``knee_pole.L``, ``LeftKneePole``."""
-    before, stem, after = _split(last)
-    joint = joint.capitalize() if before and before[-1].isalpha() and stem[:1].isupper() else joint
-    return f"{before}{joint}{_joined(before, joint, 'pole')}{after}"
+def pole_name(last: str, foot: str, joint: str) -> str:
+    """What its pole is called, after its ``knee`` or ``elbow`` in place of the foot: ``knee_pole.L``, ``LeftKneePole``,
+    ``front_knee_pole.R``."""
+    before, stem, after = _parts(last, foot)
+    if (own := _with_joint(stem, joint)) == stem:  # no word for a foot or hand that we know
+        own = _with_joint(_split(last)[1], joint)
+        own = stem if own == _split(last)[1] else own
+    return _with_word(before, own, "pole", after)
 
 
-def _split(name: str) -> tuple[str, str, str]:
-    """A name as what says its side, the name itself, and what says its side after that."""
-    after = _SIDE_AFTER.search(name)
-    if after:
-        return "", name[: after.start()], after.group()
-    before = _SIDE_BEFORE.match(name)
-    return (before.group(), name[before.end() :], "") if before else ("", name, "")
-
-
-def _joined(before: str, stem: str, word: str) -> str:
-    """A word as the words of a name are joined in a rig's style."""
-    if before and before[-1].isalpha() and stem[:1].isupper():
-        return word.upper() if word == "ik" else word.capitalize()
-    return f"_{word}"
+def drawn_side(name: str) -> int:
+    """On which side a control of this bone is drawn: 1 left, -1 right, else 0. Where Blender reads no side, as of
+    ``J_Bip_L_Foot``, one that stands within the name counts."""
+    within = _SIDE_WITHIN.search(name)
+    return sign_of_side(name) or (0 if within is None else 1 if within[1] else -1)
 
 
 def joint_of(names: Sequence[str]) -> str:
     """What the joint of a limb is called by the names of its bones, and of its foot or hand: ``knee`` or ``elbow``."""
     return "elbow" if any(says(name, ARM, HANDS) for name in names) else "knee"
+
+
+def _parts(last: str, foot: str) -> tuple[str, str, str]:
+    """What a limb's controls are named after: what says the side before that, the name itself, and what says it after
+    that, in the rig's own style. Below a hock, the foot is the last bone, and what hangs on that are toes. A name in a
+    namespace would tell Blender no side, so that Paste Flipped would pass it over."""
+    hangs_on_toes = says(foot, TOES) and not says(foot, FEET) and says(last, FEET)
+    parts = _split(last if hangs_on_toes or not foot else foot)
+    if parts[0] + parts[2]:
+        return parts
+    before, _, after = _split(last)
+    return before, parts[1], after
+
+
+def _split(name: str) -> tuple[str, str, str]:
+    own = name.rpartition(":")[2]
+    if after := _SIDE_AFTER.search(own):
+        return "", own[: after.start()], after.group()
+    if (before := _SIDE_BEFORE.match(own)) and before.end() < len(own):
+        return before.group(), own[before.end() :], ""
+    return "", own, ""
+
+
+def _with_joint(stem: str, joint: str) -> str:
+    """A name with its first word for a foot, hand, leg or arm replaced by that for the joint in the middle."""
+    before = None
+    for word in _WORD.finditer(stem):
+        if says(word.group(), FEET, LEG, ARM):
+            start = before.start() if before and before.group().lower() in _UPPER_OR_LOWER else word.start()
+            joined = _JOINED.fullmatch(word.group().lower())
+            end = "" if not joined or joined[1] in _UPPER_OR_LOWER else f"{word.group()[: len(joined[1])]}_"
+            capital = word.group()[0].isupper() and not end
+            return f"{stem[:start]}{end}{joint.capitalize() if capital else joint}{stem[word.end() :]}"
+        before = word
+    return stem
+
+
+def _with_word(before: str, stem: str, word: str, after: str) -> str:
+    """A name with a word at its end, but before its side, joined as the rig's own words are, and before a number that
+    stands before the side."""
+    number = _NUMBER.search(stem) if after else None
+    if number and number.group()[0] in "._ -":
+        stem, after = stem[: number.start()], number.group() + after
+    is_camel = stem[:1].isupper() and (before[-1:].isalpha() or after[:1].isalpha())
+    end = f"_{word}" if not is_camel else "IK" if word == "ik" else word.capitalize()
+    return f"{before}{stem}{end}{after}"

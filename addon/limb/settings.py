@@ -25,7 +25,7 @@ TIP = "planar_ik_tip"
 """The custom property that marks the foot or hand below a limb, where its tip is."""
 
 MADE_FOR_LIMB = "planar_ik.part"
-"""The custom property of bones and empties that were made for a limb: parts of a mechanism, and controls."""
+"""The custom property of bones and objects that were made for a limb: parts of a mechanism, and controls."""
 
 WAS = "was"
 """What the group of a converted limb calls what its constraints were set to, as JSON."""

@@ -18,20 +18,22 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..solver.matrices import unit
 from .checking import check, check_followed
-from .control_shapes import drawing_of_pole, drawing_of_target
-from .controls import Control, is_aligned, make_controls, make_empty, name_of_control
+from .control_shapes import HANGING, Drawing, Place, drawing_of_end, drawing_of_flat, drawing_of_pole, drawing_of_tip
+from .controls import Control, is_aligned, make_controls, make_object, name_of_control
 from .feet import set_feet
 from .fitting import Fit, apply_fit, fit
 from .keeping import animated_frames, fit_ik_to_fk
 from .knees import bend_axis, is_straight, turned_around, upright
 from .modes import put_on_rig
 from .settling import settle, shown
+from .skins import skin_of
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.06
-"""How large controls are, in lengths of their limb."""
+"""How long the bones of controls are, in lengths of their limb."""
 
 POLE_ALONG = 0.2
-"""How far along the limb a pole is from where the knee points, in its lengths."""
+"""How far along the limb a pole is from where the knee points, in its lengths: to the tip, or to the root where that
+would be on the ground."""
 
 ALIGNED = 2e-3
 """Radians by which a foot may turn as it begins to follow."""
@@ -92,10 +94,11 @@ def add(
 ) -> Added:
     """Put IK on limbs, of one rig or several; raises `Refused`, and then nothing is done.
 
-    What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or ``EMPTIES``,
-    ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole. With ``foot``, the foot or
-    hand below turns with the target. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's
-    ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by themselves.
+    What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or as objects
+    (``EMPTIES``), ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole. With ``foot``,
+    the foot or hand below turns with the target. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last
+    bone's ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by
+    themselves.
     Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
     looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
     their ``RIG``, or the add-on (``LIVE``).
@@ -157,9 +160,10 @@ def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool) -> l
     new_controls: list[Control] = []
     places: list[tuple[int, int]] = []
     pairs = [[plan.request.target, plan.request.pole] for plan in plans]
+    skins = _skins([plan for plan in plans if plan.request.target is None])
     for i, plan in enumerate(plans):
         if plan.request.target is None:
-            new_controls.append(_target(context, plan, foot))
+            new_controls.append(_target(context, plan, foot, skins[plan.ob]))
             places.append((i, 0))
         if plan.fit.plane == "POLE" and plan.request.pole is None:
             new_controls.append(_pole(plan))
@@ -167,13 +171,22 @@ def followed_by(context: Context, plans: list[Plan], kind: str, foot: bool) -> l
     if new_controls and kind == "BONES":
         refs = make_controls(context, new_controls)
     else:
-        refs = [make_empty(context, control) for control in new_controls]
+        refs = [make_object(context, control) for control in new_controls]
     for (i, k), ref in zip(places, refs, strict=True):
         pairs[i][k] = ref
     return [Follow(*(target or (None, "")), *(pole or (None, ""))) for target, pole in pairs]
 
 
-def _target(context: Context, plan: Plan, foot: bool) -> Control:
+def _skins(plans: list[Plan]) -> dict[ArmatureObject, dict[str, Any]]:
+    """What of meshes the feet and hands of limbs carry, by rig."""
+    feet: dict[ArmatureObject, list[PoseBone]] = {plan.ob: [] for plan in plans}
+    for plan in plans:
+        if end := foot_of(plan.last):
+            feet[plan.ob].append(end)
+    return {ob: skin_of(ob, ends) for ob, ends in feet.items()}
+
+
+def _target(context: Context, plan: Plan, foot: bool, skin: dict[str, Any]) -> Control:
     """The control that a limb's tip is to follow: it rests upright, or as the foot where only that lies in a flat rig's
     plane, and is turned now as the foot is that is to turn with it."""
     ob, last, geometry = plan.ob, plan.last, plan.rest
@@ -186,29 +199,42 @@ def _target(context: Context, plan: Plan, foot: bool) -> Control:
             turn = rest
         evaluated: Any = ob.evaluated_get(context.evaluated_depsgraph_get())
         now = evaluated.pose.bones[end.name].matrix.to_3x3() @ rest.inverted() @ turn
-    length, at_tip = sum(geometry.lengths), Matrix.Translation(last.bone.matrix_local @ vector(geometry.tip))
-    rest = at_tip @ turn.to_4x4()
+    length, tip = sum(geometry.lengths), last.bone.matrix_local @ vector(geometry.tip)
     return Control(
         ob=ob,
         last=last.name,
         kind="target",
         name=name_of_control(last, "target"),
-        rest=rest,
+        rest=Matrix.Translation(tip) @ turn.to_4x4(),
         size=TARGET_SIZE * length,
-        drawing=drawing_of_target(ob, foot_of(last), at_tip @ upright(ob).to_4x4(), length, normal),
+        drawing=_drawing_of_target(plan, Place(tip, upright(ob), length, vector(geometry.frame[:3, 1])), normal, skin),
         place=vector(plan.fit.tip),
         turn=now,
         normal=normal,
     )
 
 
+def _drawing_of_target(plan: Plan, place: Place, normal: Vector | None, skin: dict[str, Any]) -> Drawing:
+    """How the control of a limb's tip is drawn; ``normal`` is that of a flat rig's plane."""
+    if normal is not None:
+        return drawing_of_flat(place, normal)
+    end = foot_of(plan.last)
+    return drawing_of_end(plan.ob, end, skin, place) if end else drawing_of_tip(place)
+
+
 def _pole(plan: Plan) -> Control:
     """The control that a limb's knee is to point at: in its plane, but somewhat along it, lest it hide the knee from
     who looks at that from where it points."""
-    size, frame = sum(plan.rest.lengths), plan.rest.frame
-    aside = Matrix.Rotation(plan.turn, 3, vector(frame[:3, 1])) @ vector(size * frame[:3, 0])
-    place = vector(plan.rest.rest[1][:3, 3]) - aside + vector(POLE_ALONG * size * frame[:3, 1])
-    rest = Matrix.Translation(place) @ upright(plan.ob).to_4x4()
+    size, frame, up = sum(plan.rest.lengths), plan.rest.frame, upright(plan.ob).col[2]
+    root, line = vector(frame[:3, 3]), vector(frame[:3, 1])
+    ahead = Matrix.Rotation(plan.turn, 3, line) @ vector(-size * frame[:3, 0])
+    place = vector(plan.rest.rest[1][:3, 3]) + ahead
+    tip = plan.last.bone.matrix_local @ vector(plan.rest.tip)
+    is_leg = (tip - root).dot(up) < -HANGING * (tip - root).length
+    is_low = is_leg and (place + POLE_ALONG * size * line - tip).dot(up) < POLE_ALONG * size
+    along = size * (-POLE_ALONG if is_low else POLE_ALONG)
+    rest = Matrix.Translation(place + along * line) @ upright(plan.ob).to_4x4()
+    now = unit(plan.fit.tip - plan.fit.frame[:3, 3], frame[:3, 1])
     return Control(
         ob=plan.ob,
         last=plan.name,
@@ -216,8 +242,8 @@ def _pole(plan: Plan) -> Control:
         name=name_of_control(plan.last, "pole"),
         rest=rest,
         size=POLE_SIZE * size,
-        drawing=drawing_of_pole(rest, POLE_SIZE * size),
-        place=vector(plan.fit.pole + POLE_ALONG * size * unit(plan.fit.tip - plan.fit.frame[:3, 3], frame[:3, 1])),
+        drawing=drawing_of_pole(rest, size),
+        place=vector(plan.fit.pole + along * now),
     )
 
 

@@ -15,6 +15,7 @@ from ..limb.storage import chain_bones
 from ..limb.tips import foot_of, tip_of
 from ..limb.words import Message, Refused
 from .checking import check
+from .controls import is_control
 from .finding import Suggestion, is_limb_bone, limb_at, limbs_suggested
 
 AT_TIP = 0.1
@@ -124,5 +125,7 @@ def _objects_chosen(context: Context, rig: Object) -> list[Object]:
 
 def _is_skin(ob: Object, rig: Object) -> bool:
     return rig.parent == ob or (
-        ob.type == "MESH" and (ob.parent == rig or any(modifier.type == "ARMATURE" for modifier in ob.modifiers))
+        ob.type == "MESH"
+        and not is_control(ob, "")
+        and (ob.parent == rig or any(modifier.type == "ARMATURE" for modifier in ob.modifiers))
     )

@@ -1,4 +1,4 @@
-"""What is made for limbs to follow: control bones of the rig, or empties; they go once nothing uses them."""
+"""What is made for limbs to follow: control bones of the rig, or objects; they go once nothing uses them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from ..blender.rotation import set_turn
 from ..blender.transaction import at_end
 from ..blender.types import ArmatureObject, bones_of, is_armature, scene_of, takes_bones, view_layer_of
 from ..blender.uses import used_bones, users_of
-from ..limb.names import joint_of, moves_all, pole_name, target_name
+from ..limb.names import drawn_side, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.tips import foot_of
-from .control_shapes import SHAPES, Drawing, colour_bone, colour_object, draw_as, shape_name
+from . import widgets
+from .control_shapes import Drawing
 
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""
@@ -35,8 +36,8 @@ IN_PLANE = 0.9999
 
 class Control(NamedTuple):
     """A control to be made: for the limb of which rig and last bone, as ``target`` or ``pole``, what it is called; how
-    it rests in the armature, how large, and how it is drawn; where it is there now, and how turned, if not as it rests;
-    and the normal of the plane that it is to stay in, if it is."""
+    it rests in the armature, how long its bone is, and how it is drawn; where it is there now, and how turned, if not
+    as it rests; and the normal of the plane that it is to stay in, if it is."""
 
     ob: ArmatureObject
     last: str
@@ -52,10 +53,11 @@ class Control(NamedTuple):
 
 def name_of_control(last: PoseBone, kind: str) -> str:
     """What the control of a limb is called."""
-    foot = foot_of(last)
+    end = foot_of(last)
+    foot = end.name if end else ""
     if kind == "target":
-        return target_name(foot.name if foot else last.name, last.name)
-    return pole_name(joint_of([bone.name for bone in (last, last.parent, foot) if bone]), last.name)
+        return target_name(last.name, foot)
+    return pole_name(last.name, foot, joint_of([bone.name for bone in (last, last.parent, end) if bone]))
 
 
 def make_controls(context: Context, new: Sequence[Control]) -> list[BoneRef]:
@@ -102,8 +104,8 @@ def _finish(ob: ArmatureObject, name: str, control: Control) -> None:
     """Give a new control bone its shape, its collection and its locks."""
     bone: Any = ob.pose.bones[name]
     bone.bone[MADE_FOR_LIMB] = control.kind
-    draw_as(bone, control.drawing)
-    colour_bone(bone, control.kind, control.last)
+    widgets.draw_bone(bone, control.drawing)
+    widgets.colour_bone(bone, control.kind, drawn_side(control.last))
     collect(ob, bone.bone, COLLECTION)
     if control.normal is not None and is_aligned(control.rest, control.normal):
         bone.rotation_mode = "XYZ"
@@ -127,18 +129,21 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
         set_turn(bone, tuple(turn))
 
 
-def make_empty(context: Context, control: Control) -> BoneRef:
-    """Make an empty where a control is to be now."""
-    empty = bpy.data.objects.new(control.name, None)
+def make_object(context: Context, control: Control) -> BoneRef:
+    """Make an object where a control is to be now, drawn as its bone would be."""
     world = control.ob.matrix_world
+    in_control = control.rest.inverted() @ control.drawing.matrix
+    ob = widgets.new_object(
+        control.name,
+        control.drawing.kind,
+        Matrix.Scale(world.median_scale, 4) @ in_control,  # its own scale is 1
+    )
     turn = world.to_3x3() @ (control.turn or control.rest.to_3x3())
-    empty.matrix_world = Matrix.LocRotScale(world @ control.place, turn.to_quaternion(), None)
-    empty.empty_display_size = 0.5 * control.size * world.median_scale  # of a cube, half its width
-    empty.empty_display_type = "CUBE" if control.kind == "target" else "SPHERE"
-    empty[MADE_FOR_LIMB] = control.kind
-    colour_object(empty, control.kind, control.last)
-    (context.collection or scene_of(context).collection).objects.link(empty)
-    return empty, ""
+    ob.matrix_world = Matrix.LocRotScale(world @ control.place, turn.to_quaternion(), None)
+    ob[MADE_FOR_LIMB] = control.kind
+    widgets.colour_object(ob, control.kind, drawn_side(control.last))
+    (context.collection or scene_of(context).collection).objects.link(ob)
+    return ob, ""
 
 
 def is_control(ob: Object, bone: str) -> bool:
@@ -168,17 +173,12 @@ def take_away_unused(context: Context, refs: Iterable[BoneRef]) -> list[str]:
         else:
             kept.append(bone)
     remove_bones(context, rigs, COLLECTION)
-    empties = [ob.name for ob, bone in controls if not bone and ob.name not in kept]
-    at_end(lambda: _remove_unused(empties))
+    objects = [ob.name for ob, bone in controls if not bone and ob.name not in kept]
+    at_end(lambda: _remove_unused(objects))
     return kept
 
 
-def _remove_unused(empties: Iterable[str]) -> None:
-    """Remove empties and shapes for good, if nothing uses them."""
-    for ob in map(bpy.data.objects.get, empties):
-        if ob and not ob.animation_data and not users_of(ob):
-            bpy.data.objects.remove(ob)
-    for kind in SHAPES:
-        shape = bpy.data.objects.get(shape_name(kind))
-        if shape and not shape.users and shape.data:
-            bpy.data.meshes.remove(shape.data)  # with which its object goes
+def _remove_unused(names: Iterable[str]) -> None:
+    """Remove control objects for good that nothing uses, and outlines."""
+    objects: list[Any] = [ob for ob in map(bpy.data.objects.get, names) if ob]
+    widgets.remove_unused([ob for ob in objects if not ob.animation_data and not users_of(ob)])

@@ -21,9 +21,10 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from . import feet
 from .checking import check
-from .control_shapes import SHAPES, Drawing, shape_name
-from .controls import Control, is_control, make_controls, make_empty, name_of_control
+from .control_shapes import Drawing
+from .controls import Control, is_control, make_controls, make_object, name_of_control
 from .modes import put_on_rig, rebuild_mechanisms
+from .widgets import drawn_bone, drawn_object, mirrored
 
 NEAR = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""
@@ -149,9 +150,9 @@ def _there(pair: Pair, k: int, source: BoneRef) -> BoneRef | None:
 
 
 def _make(context: Context, images: Sequence[Image]) -> list[BoneRef]:
-    """Make controls: bones where the original is one, else empties."""
+    """Make controls: bones where the original is one, else objects."""
     new_bones = iter(make_controls(context, [_control(image) for image in images if image.source[1]]))
-    return [next(new_bones) if image.source[1] else make_empty(context, _control(image)) for image in images]
+    return [next(new_bones) if image.source[1] else make_object(context, _control(image)) for image in images]
 
 
 def _control(image: Image) -> Control:
@@ -162,8 +163,6 @@ def _control(image: Image) -> Control:
     if name:
         bone = rig.data.bones[name]
         rest, size = pair.across @ bone.matrix_local @ SIDEWAYS, bone.length
-    else:
-        size = getattr(ob, "empty_display_size", size) / pair.ob.matrix_world.median_scale
     kind = ("target", "pole")[image.k]
     return Control(
         ob=rig,
@@ -172,18 +171,22 @@ def _control(image: Image) -> Control:
         name=other_side(name) if name else name_of_control(other, kind),
         rest=rest,
         size=size,
-        drawing=_mirrored_drawing(pair, rig.pose.bones[name], rest) if name else Drawing("BALL", rest),
+        drawing=_mirrored_drawing(pair, image.source, rest) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
         place=now.translation,
         turn=now.to_3x3().normalized(),
     )
 
 
-def _mirrored_drawing(pair: Pair, bone: Any, rest: Matrix) -> Drawing:
-    """How the mirror image of a control is drawn: as that one is, on the other side."""
-    shape = next((kind for kind in SHAPES if bone.custom_shape and bone.custom_shape.name == shape_name(kind)), "CUBE")
-    turn = bone.custom_shape_rotation_euler.to_quaternion()
-    in_bone = Matrix.LocRotScale(bone.custom_shape_translation, turn, bone.custom_shape_scale_xyz)
-    return Drawing(shape, pair.across @ bone.bone.matrix_local @ in_bone @ SIDEWAYS)
+def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | None:
+    """How the mirror image of a control that rests so is drawn: as that one is, on the other side, if as ours are."""
+    ob, name = source
+    if name:
+        bone: Any = ob.pose.bones[name]  # type: ignore[union-attr]
+        drawing = drawn_bone(bone)
+        return drawing and drawing._replace(matrix=pair.across @ drawing.matrix @ SIDEWAYS)
+    drawing = drawn_object(ob)
+    in_armature = Matrix.Scale(1.0 / pair.ob.matrix_world.median_scale, 4)
+    return drawing and drawing._replace(matrix=rest @ in_armature @ mirrored(drawing.matrix))
 
 
 def _move(image: Image) -> Move | None:

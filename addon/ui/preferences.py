@@ -19,7 +19,10 @@ PLANE: Any = [
     ("HINGE", "Hinge", "The knee bends in one plane, which turns with the bone above the limb"),
 ]
 KNEE: Any = {"name": "Knee", "description": "What decides where the knee points", "items": PLANE}
-KINDS = [("BONES", "Bones", "Control bones of the rig"), ("EMPTIES", "Empties", "Empties in the active collection")]
+KINDS = [
+    ("BONES", "Bones", "Control bones of the rig"),
+    ("EMPTIES", "Objects", "Objects in the active collection that look like those bones"),
+]
 CONTROLS: Any = {
     "name": "Controls",
     "description": "What is made to follow, unless a target is selected",

@@ -34,14 +34,14 @@ def test_add_by_the_menu_drag_undo_redo_flip(play):
 def test_adjust_last_operation(play):
     found = play("adjusts_the_last_operation")
     assert found["bends"][1:] == ["ARMATURE", "RIG", "REACHED", "POSE"]
-    assert found["controls"][1:] == ["EMPTY", "RIG", "REACHED", "POSE"]
-    assert found["mode"][1:] == ["EMPTY", "LIVE", "REACHED", "POSE"]
+    assert found["controls"][1:] == ["MESH", "RIG", "REACHED", "POSE"]
+    assert found["mode"][1:] == ["MESH", "LIVE", "REACHED", "POSE"]
     assert found["undone"] == ["foot.L", "hips", "root", "shin.L", "thigh.L"]
 
 
 def test_add_begins_as_the_preferences_say(play):
     found = play("begins_as_preferred")
-    assert found["added"] == ["EMPTY", "FREE", "REACHED"]
+    assert found["added"] == ["MESH", "FREE", "REACHED"]
     assert found["key"] == ["NONE"]
 
 

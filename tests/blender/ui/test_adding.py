@@ -130,7 +130,7 @@ def test_settings(biped: Any) -> None:
     had = len(biped.pose.bones)
     assert not call("add", mode="LIVE", controls="EMPTIES", plane="POLE", foot_follows=False, tip="TAIL", bends="OTHER")
     limb = biped.pose.bones["shin.L"].planar_ik
-    assert (limb.mode, limb.plane, limb.target.type, limb.pole_target.type) == ("LIVE", "POLE", "EMPTY", "EMPTY")
+    assert (limb.mode, limb.plane, limb.target.type, limb.pole_target.type) == ("LIVE", "POLE", "MESH", "MESH")
     assert len(biped.pose.bones) == had
     assert not len(biped.pose.bones["foot.L"].constraints)
     assert biped.pose.bones["shin.L"]["planar_ik"]["tip"] == "TAIL"
