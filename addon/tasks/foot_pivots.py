@@ -64,7 +64,7 @@ def pivots_found(last: PoseBone) -> Pivots:
         else:
             heel = min(ends)
     at_ball = seen(ball)[0]
-    side = outwards(last.name)
+    side = -outwards(last.name)  # 1 on the left
     outer, inner = width if side > 0.0 else reversed(width)
     lengthwise = {HEEL: ground(*heel), TOE: ground(sole.toe, middle), BALL: ball}
     edges = {OUTER: ground(at_ball, outer), INNER: ground(at_ball, inner)}

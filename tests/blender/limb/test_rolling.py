@@ -1,0 +1,222 @@
+"""Foot Roll: the foot turns about pivots on the ground, works without the add-on, and snaps hold at any roll."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Quaternion
+
+from tests.blender import rigs
+
+BREAK = np.pi / 4
+
+
+def about(pivot, angle):
+    """A turn about the X axis of a bone's rest pose, in the armature: an oracle that knows no helpers' poses."""
+    rest = np.array(pivot.matrix_local)
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[1, 0, 0, 0], [0, c, -s, 0], [0, s, c, 0], [0, 0, 0, 1]])
+    return rest @ turn @ np.linalg.inv(rest)
+
+
+def pivots_of(ob, last):
+    """The pivots of the limb's roll, by role."""
+    foot = next(child for child in last.children if "planar_ik_tip" in child)
+    goal = ob.data.bones[foot.constraints["Planar IK Foot"].subtarget]
+    return {bone["planar_ik.part"]: bone for bone in goal.parent_recursive}
+
+
+def rolled(ob, last, roll, bank):
+    """What roll and bank do to a foot at rest, in the armature."""
+    pivots = pivots_of(ob, last)
+    turns = [
+        ("outer pivot", max(bank, 0)), ("inner pivot", min(bank, 0)), ("heel pivot", min(roll, 0)),
+        ("toe pivot", max(roll - BREAK, 0)), ("ball pivot", min(max(roll, 0), BREAK)),
+    ]  # fmt: skip
+    result = np.eye(4)
+    for role, angle in turns:
+        result = result @ about(pivots[role], angle)
+    return result
+
+
+def poses(ob, *names):
+    return [np.array(rigs.evaluated(ob).pose.bones[name].matrix) for name in names]
+
+
+def leg(add, tasks, mode="LIVE", side=".L", knee="POLE", **options):
+    ob = rigs.biped()
+    (last,) = add(ob, f"shin{side}", knee=knee, mode=mode, **options)
+    tasks("rolling").give_roll(bpy.context, [last])
+    return ob, ob.pose.bones[f"shin{side}"]
+
+
+def set_roll(last, roll, bank):
+    last.planar_ik.roll, last.planar_ik.bank = roll, bank
+    bpy.context.view_layer.update()
+
+
+ROLLS = [(0.0, 0.0), (-0.6, 0.0), (0.5, 0.0), (1.3, 0.0), (0.0, 0.4), (0.0, -0.4), (1.0, 0.3), (-0.4, -0.2)]
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("side", [".L", ".R"])
+def test_a_foot_rolls_about_its_pivots(add, tasks, mode, side):
+    ob, last = leg(add, tasks, mode, side)
+    control = ob.pose.bones[last.planar_ik.subtarget]
+    control.rotation_mode = "XYZ"
+    names = [f"foot{side}", f"toe{side}"]
+    rest = [np.array(ob.data.bones[name].matrix_local) for name in names]
+    off = ob.pose.bones[names[1]]
+    off.rotation_quaternion = Quaternion((1, 0.2, 0.1, 0)).normalized()
+    own = np.array(off.rotation_quaternion.to_matrix().to_4x4())
+    for roll, bank in ROLLS:
+        for place, turn in (((0, 0, 0), (0, 0, 0)), ((0.03, -0.1, 0.12), (0.3, 0.2, -0.4))):
+            control.location, control.rotation_euler = place, turn
+            set_roll(last, roll, bank)
+            carry = np.array(control.matrix) @ np.linalg.inv(np.array(control.bone.matrix_local))
+            by = carry @ rolled(ob, last, roll, bank)
+            foot, toe = poses(ob, *names)
+            assert np.abs(foot - by @ rest[0]).max() < 2e-5, (roll, bank)
+            flat = by @ np.linalg.inv(about(pivots_of(ob, last)["ball pivot"], min(max(roll, 0), BREAK)))
+            expected = (flat @ rest[1] @ own)[:3, :3]
+            assert np.abs(toe[:3, :3] - expected).max() < 2e-5, (roll, bank)
+            assert last.planar_ik.reach == "REACHED", last.planar_ik.message
+
+
+def test_pivots_stand_on_the_ground_and_the_same_numbers_roll_both_sides(add, tasks):
+    ob = rigs.biped()
+    lasts = add(ob, "shin.L", "shin.R")
+    tasks("rolling").give_roll(bpy.context, lasts)
+    both = [pivots_of(ob, ob.pose.bones[f"shin{side}"]) for side in (".L", ".R")]
+    for role in both[0]:
+        head, other = (np.array(pivots[role].head_local) for pivots in both)
+        assert np.abs(head * (-1, 1, 1) - other).max() < 1e-6
+    left = both[0]
+    assert abs(left["heel pivot"].head_local.z) < 1e-6 > abs(left["toe pivot"].head_local.z)
+    assert left["outer pivot"].head_local.x > 0.1 > left["inner pivot"].head_local.x
+    assert left["heel pivot"].head_local.y > 0.02 and left["toe pivot"].head_local.y < -0.19
+    for roll, bank in ROLLS:
+        for last in (ob.pose.bones["shin.L"], ob.pose.bones["shin.R"]):
+            set_roll(last, roll, bank)
+        one, other = (place[:3, 3] for place in poses(ob, "toe.L", "toe.R"))
+        assert np.abs(one * (-1, 1, 1) - other).max() < 1e-5
+    set_roll(ob.pose.bones["shin.L"], 0.0, 0.4)  # outwards: the inner edge lifts
+    inner = rolled(ob, ob.pose.bones["shin.L"], 0, 0.4) @ [*left["inner pivot"].head_local, 1]
+    assert inner[2] > 0.01
+    heel = rolled(ob, ob.pose.bones["shin.L"], 0.4, 0) @ [*left["heel pivot"].head_local, 1]
+    assert heel[2] > 0.01
+
+
+def limb_names(side):
+    return [f"{name}{side}" for name in ("thigh", "shin", "foot", "toe")]
+
+
+def apart(one, other):
+    return max(np.abs(a - b).max() for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("knee", ["FREE", "POLE"])
+def test_snaps_hold_at_any_roll(add, tasks, mode, knee):
+    snapping = tasks("snapping")
+    ob, last = leg(add, tasks, mode, knee=knee)
+    rng = random.Random(3)
+    names = limb_names(".L")
+    for roll, bank in ROLLS:
+        last.planar_ik.influence = 0.0
+        for name in ("thigh.L", "shin.L", "foot.L", "toe.L"):
+            ob.pose.bones[name].rotation_quaternion = rigs.turn(rng, 0.3)
+        ob.pose.bones["shin.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.5)
+        set_roll(last, roll, bank)
+        fk = poses(ob, *names)
+        snapping.snap_target(bpy.context, [last])
+        last.planar_ik.influence = 1.0
+        assert (last.planar_ik.roll, last.planar_ik.bank) == pytest.approx((roll, bank))
+        assert apart(poses(ob, *names), fk) < 5e-5, (roll, bank)
+        snapping.snap_fk(bpy.context, [last])
+        last.planar_ik.influence = 0.0
+        assert apart(poses(ob, *names), fk) < 1e-4, (roll, bank)
+
+
+def test_switch_levels_the_foot_unless_it_is_keyed(add, tasks):
+    snapping = tasks("snapping")
+    ob, last = leg(add, tasks)
+    for keyed in (False, True):
+        set_roll(last, 0.5, 0.2)
+        snapping.switch(bpy.context, [last], "FK")
+        if keyed:
+            last.keyframe_insert('["IK Roll"]')
+        before = poses(ob, *limb_names(".L"))
+        snapping.switch(bpy.context, [last], "IK")
+        assert apart(poses(ob, *limb_names(".L")), before) < 5e-5
+        assert (last.planar_ik.roll, last.planar_ik.bank) == pytest.approx((0.5 if keyed else 0.0, 0.0))
+
+
+def parts(ob):
+    """All that a limb may leave on a rig."""
+    constraints = sorted(f"{bone.name} {each.name}" for bone in ob.pose.bones for each in bone.constraints)
+    drivers = sorted(curve.data_path for curve in ob.animation_data.drivers) if ob.animation_data else []
+    kept = sorted(f"{bone.name} {key}" for bone in ob.pose.bones for key in bone.keys())
+    return sorted(ob.data.bones.keys()), constraints, drivers, kept, sorted(ob.data.collections.keys())
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_taken_away_nothing_is_left_and_the_foot_stays(add, tasks, mode):
+    ob = rigs.biped()
+    bare = parts(ob)
+    (last,) = add(ob, "shin.L", mode=mode)
+    plain = parts(ob)
+    tasks("rolling").give_roll(bpy.context, [last])
+    last = ob.pose.bones["shin.L"]
+    set_roll(last, 0.5, 0.2)
+    before = poses(ob, *limb_names(".L"))
+    tasks("rolling").take_roll(bpy.context, [last])
+    last = ob.pose.bones["shin.L"]
+    assert parts(ob) == plain
+    assert apart(poses(ob, *limb_names(".L")), before) < 5e-5
+    last.planar_ik.roll = 0.3
+    assert not last.planar_ik.message.startswith("The foot roll")
+    tasks("removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+    assert parts(ob) == bare
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_pivots_are_moved_in_edit_mode_and_rebuild_takes_them(add, tasks, mode):
+    ob, last = leg(add, tasks, mode)
+    heel = pivots_of(ob, last)["heel pivot"].name
+    rigs.activate(ob, "EDIT")
+    bone = ob.data.edit_bones[heel]
+    bone.head.y += 0.1
+    bone.tail.y += 0.1
+    rigs.activate(ob, "POSE")
+    place = np.array(ob.data.bones[heel].head_local)
+    for rebuilt in (False, True):
+        last = ob.pose.bones["shin.L"]
+        if rebuilt:
+            tasks("modes").rebuild(bpy.context, [last])
+            last = ob.pose.bones["shin.L"]
+        set_roll(last, -0.5, 0.0)
+        assert np.abs(place - np.array(pivots_of(ob, last)["heel pivot"].head_local)).max() < 1e-6
+        (foot,) = poses(ob, "foot.L")
+        expected = rolled(ob, last, -0.5, 0.0) @ np.array(ob.data.bones["foot.L"].matrix_local)
+        assert np.abs(foot - expected).max() < 2e-5
+
+
+def test_a_deleted_pivot_is_told_of_and_made_anew(add, tasks):
+    ob, last = leg(add, tasks, "RIG")
+    name = pivots_of(ob, last)["toe pivot"].name
+    rigs.activate(ob, "EDIT")
+    ob.data.edit_bones.remove(ob.data.edit_bones[name])
+    rigs.activate(ob, "POSE")
+    last = ob.pose.bones["shin.L"]
+    bpy.context.view_layer.update()
+    assert "foot roll" in last.planar_ik.message
+    tasks("modes").rebuild(bpy.context, [last])
+    last = ob.pose.bones["shin.L"]
+    set_roll(last, 1.3, 0.0)
+    assert last.planar_ik.reach == "REACHED", last.planar_ik.message
+    tasks("removing").remove(bpy.context, [last])
+    assert not [bone for bone in ob.data.bones if bone.name.startswith("MCH-")]
