@@ -8,8 +8,10 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..blender.types import ArmatureObject
+from ..limb import pole_follow
 from ..limb.follow import Follow
 from ..limb.foot_roll import goal_of, has_roll
+from ..limb.pole_follow import has_pole_follow
 from ..limb.storage import bones_of_limb, is_on_rig
 from . import foot_roll
 from .build import aim_of, names_in
@@ -30,7 +32,8 @@ def problem_of(last: PoseBone) -> str:
 
 def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
     """`problem_of` each of some limbs of one rig."""
-    problems = {last.name: problem for last in lasts if has_roll(last) and (problem := foot_roll.problem_of(last))}
+    features = ((has_roll, foot_roll.problem_of), (has_pole_follow, pole_follow.problem_of))
+    problems = {last.name: problem for last in lasts for has, ask in features if has(last) and (problem := ask(last))}
     on_rig = {
         last.name: last for last in lasts if is_on_rig(last) and bones_of_limb(last) and last.name not in problems
     }

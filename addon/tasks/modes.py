@@ -15,6 +15,7 @@ from ..limb.words import Message, Refused
 from ..mechanism import build
 from ..mechanism.checking import problem_of
 from ..mechanism.spec import differs, spec_of
+from .pole_follow import rebuild_pole_follow
 from .rolling import rebuild_rolls
 from .settling import settle, solved
 
@@ -71,6 +72,7 @@ def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
         mark_tip(last)
     named = _named(lasts)
     rebuild_rolls(context, [last for last in lasts if has_roll(last) and foot_of(last)])
+    rebuild_pole_follow(context, [ob.pose.bones[name] for ob, name in named])
     rebuild_mechanisms(context, [ob.pose.bones[name] for ob, name in named])
 
 

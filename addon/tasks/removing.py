@@ -21,6 +21,7 @@ from .checking import check_editable
 from .controls import made_for, take_away_unused
 from .feet import set_feet
 from .modes import to_live
+from .pole_follow import drop_pole_follow
 from .rolling import drop_roll
 
 
@@ -40,6 +41,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
     to_live(context, [last for last in lasts if is_on_rig(last)])
     lasts = [ob.pose.bones[name] for ob, name in named]
     drop_roll(context, lasts)
+    drop_pole_follow(context, [ob.pose.bones[name] for ob, name in named])
     lasts = [ob.pose.bones[name] for ob, name in named]
     set_feet(lasts, False)
     for last in lasts:

@@ -18,6 +18,7 @@ from ..limb.whole import concerned
 from ..limb.words import Refused
 from ..mechanism.foot_roll import set_break_angle
 from .modes import rebuild_mechanisms
+from .pole_follow import give_pole_follow
 from .rolling import SLIDERS as ROLL_SLIDERS
 from .rolling import give_roll
 
@@ -39,6 +40,8 @@ def set_slider(last: PoseBone, name: str, value: Any) -> None:
     with set_wholly(last):
         if name in ROLL_SLIDERS:
             give_roll(bpy.context, [last])
+        elif name == "pole_follow":
+            give_pole_follow(bpy.context, [last])
         else:
             make_slider(last, slider)
         write_slider(ob.pose.bones[bone], name, number)
