@@ -23,10 +23,10 @@ from .parts import POLE, TARGET, Constraint, Driver, Parts, Variable, parts_of
 from .spec import Spec, to_json
 
 COLLECTION = "MCH Planar IK"
-"""The bone collection of all parts."""
+"""The bone collection of all helper bones."""
 
-PART_NAME = re.compile(r"MCH-[0-9a-f]{8}-\w+")
-"""What parts are called, whose drivers stay where somebody deletes them."""
+HELPER_NAME = re.compile(r"MCH-[0-9a-f]{8}-\w+")
+"""What helper bones are called, whose drivers stay where somebody deletes them."""
 
 Names = dict[str, str]
 """Of bones, by role."""
@@ -57,7 +57,7 @@ def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
     for ob, bones in by_rig(lasts).items():
         inventory = inventory_of(ob)
         removals += [
-            Removal(ob, [bone.name for bone in chain_bones(last)], inventory.parts_of(last.name).values())
+            Removal(ob, [bone.name for bone in chain_bones(last)], inventory.helpers_of(last.name).values())
             for last in bones
         ]
         removals.append(Removal(ob, (), inventory.strays))
@@ -68,7 +68,7 @@ def retarget(last: PoseBone) -> None:
     """Have the mechanism of a limb, if it has one, follow what its IK constraint says."""
     ob, follow = last.id_data, follow_of(last)
     inventory = inventory_of(ob)
-    names, spec = inventory.parts_of(last.name), built_of(inventory, last.name)
+    names, spec = inventory.helpers_of(last.name), built_of(inventory, last.name)
     for constraint in parts_of(spec).constraints if spec else ():
         if constraint.target in (TARGET, POLE) and constraint.bone in names:
             real = ob.pose.bones[names[constraint.bone]].constraints.get(constraint.name)
@@ -187,19 +187,19 @@ def _read(targets: Any, variable: Variable, mechanism: Mechanism) -> None:
 
 
 class Removal(NamedTuple):
-    """What is to be taken away: parts, and what poses some bones of the limb, all by name."""
+    """What is to be taken away: helper bones, and what poses some bones of the limb, all by name."""
 
     ob: ArmatureObject
     bones: Iterable[str]
-    parts: Iterable[str]
+    helpers: Iterable[str]
 
 
 def _take_away(context: Context, removals: Sequence[Removal]) -> None:
-    """Take away parts, with what is then empty."""
+    """Take away helper bones, with what is then empty."""
     helpers: dict[ArmatureObject, set[str]] = {removal.ob: set() for removal in removals}
     limbs: dict[ArmatureObject, set[str]] = {removal.ob: set() for removal in removals}
     for removal in removals:
-        helpers[removal.ob].update(removal.parts)
+        helpers[removal.ob].update(removal.helpers)
         limbs[removal.ob].update(removal.bones)
     with unkeyed_kept(context, helpers), frame_held():
         for ob, names in helpers.items():
@@ -209,24 +209,24 @@ def _take_away(context: Context, removals: Sequence[Removal]) -> None:
     remove_bones(context, helpers, COLLECTION)
 
 
-def _let_go(ob: ArmatureObject, parts: set[str], limbs: set[str]) -> None:
+def _let_go(ob: ArmatureObject, helpers: set[str], limbs: set[str]) -> None:
     """Take away the constraints of the bones of limbs, and all drivers."""
     driven = set(limbs)
     for bone in ob.pose.bones:
         for constraint in [*bone.constraints]:
-            if is_ours(constraint) and (bone.name in limbs or getattr(constraint, "subtarget", "") in parts):
+            if is_ours(constraint) and (bone.name in limbs or getattr(constraint, "subtarget", "") in helpers):
                 driven.add(bone.name)
                 bone.constraints.remove(constraint)
     for curve in drivers_of(ob):
         name, path = split_path(curve.data_path)
-        is_stray = PART_NAME.match(name) and name not in ob.pose.bones
-        if name in parts or is_stray or (name in driven and path.startswith(f'constraints["{MADE_BY_US}')):
+        is_stray = HELPER_NAME.match(name) and name not in ob.pose.bones
+        if name in helpers or is_stray or (name in driven and path.startswith(f'constraints["{MADE_BY_US}')):
             ob.animation_data.drivers.remove(curve)  # type: ignore[union-attr]  # it has drivers
     drop_if_empty(ob)
 
 
 def _used_by_others(ob: ArmatureObject) -> set[str]:
-    """The parts that limbs of other objects of the same armature take over from, and what these need."""
+    """The helper bones that limbs of other objects of the same armature take over from, and what these need."""
     used: set[str] = set()
     for other in all_objects():
         if other.data == ob.data and other != ob and is_armature(other):

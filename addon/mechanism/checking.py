@@ -37,7 +37,7 @@ def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
 
 
 def _problem(inventory: Inventory, spec: Spec, follow: Follow) -> str:
-    ob, roles = inventory.ob, inventory.parts_of(spec.last)
+    roles = inventory.helpers_of(spec.last)
     built = built_of(inventory, spec.last)
     if built is None:
         return BROKEN
@@ -47,17 +47,15 @@ def _problem(inventory: Inventory, spec: Spec, follow: Follow) -> str:
     names = roles | names_in(spec)
     if {helper.role for helper in parts.bones} != roles.keys():
         return BROKEN
-    curves = [
-        inventory.drivers.get(names[driver.bone], {}).get((driver.path, max(driver.channel, 0)))
-        for driver in parts.drivers
-    ]
-    if any(curve is None or curve.mute or not curve.driver.is_valid for curve in curves):
-        return BROKEN
-    aimed = [_aimed(ob, constraint, names, follow) for constraint in parts.constraints]
+    for driver in parts.drivers:
+        curve = inventory.drivers.get(names[driver.bone], {}).get((driver.path, max(driver.channel, 0)))
+        if curve is None or curve.mute or not curve.driver.is_valid:
+            return BROKEN
+    aimed = [_is_aimed(inventory.ob, constraint, names, follow) for constraint in parts.constraints]
     return BROKEN if None in aimed else "" if all(aimed) else AIMED
 
 
-def _aimed(ob: ArmatureObject, constraint: Constraint, names: dict[str, str], follow: Follow) -> bool | None:
+def _is_aimed(ob: ArmatureObject, constraint: Constraint, names: dict[str, str], follow: Follow) -> bool | None:
     """Whether a constraint follows what it is to follow; None if it is not there or does nothing."""
     real: Any = ob.pose.bones[names[constraint.bone]].constraints.get(constraint.name)
     if real is None or real.type != constraint.type or real.mute or not real.enabled:

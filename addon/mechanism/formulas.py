@@ -93,7 +93,7 @@ def _turns_of_groups(spec: Spec) -> list[str]:
     if is_three:  # "a" is the square of the length of that group which has two bones
         a, b = ("a", number(spec.lengths[1] ** 2)) if spec.is_zigzag else (number(spec.lengths[0] ** 2), "a")
     if _is_plain(spec):
-        c = "d*d"
+        c = square(spec)
     beside, ahead = f"{c}+{a}-{b}", f"{c}-{a}-{b}"
     off_line = f"atan2(sqrt(max(4*{a}*{c}-pow({beside},2),0)),{beside})"
     knee = f"atan2(sqrt(max(4*{a}*{b}-pow({ahead},2),0)),{ahead})"
@@ -125,7 +125,7 @@ def _bend(sine: str) -> str:
 
 def _is_plain(spec: Spec) -> bool:
     """Whether the distance gone is that to the target, as one letter has it, and what is said of it has the room."""
-    return len(spec.lengths) == 3 and spec.plane != "HINGE" and not is_shaped(spec)
+    return len(spec.lengths) == 3 and not is_shaped(spec)
 
 
 def groups(spec: Spec) -> dict[str, list[str]]:

@@ -11,13 +11,13 @@ from .parts import ROLES
 from .spec import Spec, from_json
 
 SPEC = "planar_ik.spec"
-"""The custom property of a root part that holds the spec it was made of."""
+"""The custom property of a root helper that holds the spec it was made of."""
 
 
 class Inventory(NamedTuple):
-    """The mechanisms of a rig. ``roles`` has, for each root part, its parts' names by role; ``roots`` the root part of
-    each limb that has one, by the limb's last bone; ``lost`` the parts without a root; ``drivers`` those of each bone,
-    by path from there and channel."""
+    """The mechanisms of a rig. ``roles`` has, for each root helper, its helpers' names by role; ``roots`` the root of
+    each limb that has one, by the limb's last bone; ``lost`` the helpers without a root; ``drivers`` those of each
+    bone, by path from there and channel."""
 
     ob: ArmatureObject
     roles: dict[str, dict[str, str]]
@@ -25,18 +25,18 @@ class Inventory(NamedTuple):
     lost: list[str]
     drivers: dict[str, dict[tuple[str, int], Any]]
 
-    def parts_of(self, last: str) -> dict[str, str]:
-        """The names of a limb's parts by role; empty without a mechanism."""
+    def helpers_of(self, last: str) -> dict[str, str]:
+        """The names of a limb's helper bones by role; empty without a mechanism."""
         return self.roles.get(self.roots.get(last, ""), {})
 
     @property
     def used(self) -> list[dict[str, str]]:
-        """The names of parts by role, of all mechanisms that are a limb's."""
+        """The names of helper bones by role, of all mechanisms that are a limb's."""
         return [self.roles[root] for root in self.roots.values()]
 
     @property
     def strays(self) -> list[str]:
-        """Parts that are no limb's any more: its bones were deleted, or theirs."""
+        """Helpers that are no limb's any more: its bones were deleted, or theirs."""
         roots = set(self.roots.values())
         return self.lost + [name for root, roles in self.roles.items() if root not in roots for name in roles.values()]
 
@@ -51,14 +51,14 @@ def inventory_of(ob: ArmatureObject) -> Inventory:
     lost: list[str] = []
     for helper in ob.data.bones:
         if MADE_FOR_LIMB in helper and helper[MADE_FOR_LIMB] in ROLES:  # type: ignore[operator]
-            root_part = root_of(helper)
-            if root_part is None:
+            root = root_of(helper)
+            if root is None:
                 lost.append(helper.name)
             else:
-                roles.setdefault(root_part.name, {})[helper[MADE_FOR_LIMB]] = helper.name
+                roles.setdefault(root.name, {})[helper[MADE_FOR_LIMB]] = helper.name
     roots: dict[str, str] = {}
-    for root, parts in roles.items():
-        for curve in drivers.get(parts.get("turn 1", ""), {}).values():
+    for root, helpers in roles.items():
+        for curve in drivers.get(helpers.get("turn 1", ""), {}).values():
             last = _reads_slider(curve)
             if last in ob.pose.bones:
                 roots.setdefault(last, root)
@@ -66,7 +66,7 @@ def inventory_of(ob: ArmatureObject) -> Inventory:
 
 
 def root_of(bone: Any) -> Any:
-    """The root part that a bone of an armature hangs on, or is; None for a bone that is no part."""
+    """The root helper that a bone of an armature hangs on, or is; None for a bone that is no helper."""
     while bone is not None and MADE_FOR_LIMB in bone:
         if bone[MADE_FOR_LIMB] == "root":
             return bone

@@ -96,6 +96,13 @@ def _check_movers(chain: list[PoseBone], dependencies: Dependencies) -> None:
             raise Refused(template, "mute", name=mover.name, bone=bone.name)
 
 
+def conflicts_of(last: PoseBone) -> list[Any]:
+    """The constraints that move the bones of a limb and are not of its mechanism."""
+    dependencies = Dependencies()
+    movers = [mover for bone in chain_bones(last) for mover in dependencies.movers(bone)]
+    return [mover for mover in movers if hasattr(mover, "influence") and not is_ours(mover)]
+
+
 def _check_channels(bone: PoseBone, length: float, turns: bool) -> None:
     """Refuse a bone of a limb that is moved or scaled by its own channels, or a twist bone that is turned."""
     is_moved = not (bone.bone.use_connect and bone.parent) and bone.location.length > AT_REST * length

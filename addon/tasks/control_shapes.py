@@ -127,12 +127,12 @@ def _sole(points: Array, place: Place, is_skin: bool) -> Matrix:
     if toe - heel < HOOF * place.length:
         middle = (toe + heel) / 2.0
         heel, toe = middle - HOOF * place.length / 2.0, middle + HOOF * place.length / 2.0
-    left, right = float((level @ across).max()), float((level @ across).min())
-    width = max(left - right, (SLIM if not is_skin else 0.1) * (toe - heel))
+    outer, inner = float((level @ across).max()), float((level @ across).min())
+    width = max(outer - inner, (SLIM if not is_skin else 0.1) * (toe - heel))
     floor = float((points @ up).min())
     if not is_skin and abs(floor) < AT_ORIGIN * place.length:
         floor = 0.0
-    at = tip + ahead * (heel + toe) / 2.0 + across * (left + right) / 2.0
+    at = tip + ahead * (heel + toe) / 2.0 + across * (outer + inner) / 2.0
     at += up * (floor - float(at @ up))
     size = (toe - heel) * MARGIN
     return _placed(np.column_stack((across * width * MARGIN, ahead * size, up * size)), at)

@@ -15,7 +15,7 @@ PAGES = ("README.md", "docs/scripting.md")
 
 
 def test_the_readme_is_short():
-    assert len((package.ROOT / "README.md").read_text().splitlines()) <= 120
+    assert len((package.ROOT / "README.md").read_text().splitlines()) <= 100
 
 
 def test_the_manifest_suits_the_platform():

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
 from ... import live
-from ...blender.dependencies import Dependencies
 from ...limb.follow import follow_of, is_gone
-from ...limb.storage import bones_of_limb, chain_bones, is_limb, is_ours
+from ...limb.storage import bones_of_limb, chain_bones, is_limb
 from ...limb.tips import is_foot_gone
 from ...limb.words import Refused, translated_text
 from ...mechanism.checking import problem_of
 from ...solver.reach import Reach
 from ...tasks.bending import make_targets
-from ...tasks.checking import check
+from ...tasks.checking import check, conflicts_of
 from ...tasks.finding import limb_suggested
 from ...tasks.modes import rebuild, unfit
 from ...tasks.removing import remove
@@ -45,7 +44,7 @@ def repairs_for(last: PoseBone, status: Status | None = None) -> list[str]:
     if is_gone(*follow_of(last).pairs[0]):
         return ["TARGET", "PICK"]
     repairs = ["REBUILD"] if problem_of(last) or is_foot_gone(last) else []
-    repairs += ["MUTE"] if any(conflicts(last)) else []
+    repairs += ["MUTE"] if conflicts_of(last) else []
     return repairs or (["INHERIT_SCALE"] if _uneven(last) else [])
 
 
@@ -58,22 +57,12 @@ def repairs_for_adding(last: PoseBone, segments: tuple[int, ...]) -> tuple[str, 
     return "", []
 
 
-def conflicts(last: PoseBone) -> Iterator[Any]:
-    """The constraints that move a limb's bones and are not of its mechanism."""
-    dependencies = Dependencies()
-    chain = chain_bones(last)
-    for bone in chain:
-        for mover in dependencies.movers(bone):
-            if hasattr(mover, "influence") and not is_ours(mover):
-                yield mover
-
-
 def _uneven(last: PoseBone) -> list[PoseBone]:
     return [bone for bone in chain_bones(last) if bone.bone.inherit_scale not in {"FULL", "ALIGNED"}]
 
 
 def _mute(_context: Context, last: PoseBone) -> None:
-    for constraint in conflicts(last):
+    for constraint in conflicts_of(last):
         constraint.mute = True
     last.id_data.update_tag()
 

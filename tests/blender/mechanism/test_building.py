@@ -96,7 +96,7 @@ def test_what_deleted_limbs_leave(addon):
     rigs.activate(ob, "POSE")
     assert addon("mechanism.inventory").inventory_of(ob).strays
     addon("tasks.modes").rebuild(bpy.context, [ob.pose.bones["shin.R"]])
-    assert {*legs.parts(ob)} == {*addon("mechanism.inventory").inventory_of(ob).parts_of("shin.R").values()}
+    assert {*legs.parts(ob)} == {*addon("mechanism.inventory").inventory_of(ob).helpers_of("shin.R").values()}
     assert legs.worst(ob.pose.bones["shin.R"], "target.R") < 1e-5
 
 

@@ -32,6 +32,10 @@ def constraint(ob, bone="thigh.L", name="Planar IK Pose"):
     return ob.pose.bones[bone].constraints[name]
 
 
+def at_target(ob, name="Pose"):
+    return constraint(ob, part(ob, "target_in_frame"), f"Planar IK {name}")
+
+
 def set_of(get, **values):
     def change(ob):
         for name, value in values.items():
@@ -63,13 +67,10 @@ BREAKING = {
     "constraint in another space": set_of(constraint, owner_space="WORLD"),
     "constraint renamed": set_of(constraint, name="Copy"),
     "stretch removed": lambda ob: ob.pose.bones["thigh.L"].constraints.remove(constraint(ob, name="Planar IK Stretch")),
-    "measuring muted": lambda ob: setattr(ob.pose.bones[part(ob, "target_in_frame")].constraints[0], "mute", True),
-    "measuring something else": lambda ob: setattr(
-        ob.pose.bones[part(ob, "target_in_frame")].constraints[0], "target", ob
-    ),
-    "pole of something else": lambda ob: setattr(
-        ob.pose.bones[part(ob, "target_in_frame")].constraints["Planar IK Facing"], "target", ob
-    ),
+    "going to the target muted": set_of(at_target, mute=True),
+    "going to something else": lambda ob: setattr(at_target(ob), "target", ob),
+    "facing something else": lambda ob: setattr(at_target(ob, "Facing"), "target", ob),
+    "aim muted": lambda ob: setattr(at_target(ob, "In Plane"), "mute", True),
     "another constraint on a part": lambda ob: ob.pose.bones[part(ob, "turn 2")].constraints.new("LIMIT_ROTATION"),
     "driver removed": lambda ob: ob.animation_data.drivers.remove(driver(ob, "turn1")),
     "all drivers removed": lambda ob: [ob.animation_data.drivers.remove(each) for each in [*ob.animation_data.drivers]],

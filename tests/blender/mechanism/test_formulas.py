@@ -117,7 +117,7 @@ def test_seat_keeps_axes(addon):
         last.planar_ik.enabled = True
         spec = spec_of(last)
         legs.to_rig(addon, ob)
-        found = addon("mechanism.inventory").inventory_of(ob).parts_of("shin.L")
+        found = addon("mechanism.inventory").inventory_of(ob).helpers_of("shin.L")
         for part in addon("mechanism.parts").parts_of(spec).bones:
             real = [number for row in ob.data.bones[found[part.role]].matrix_local for number in row]
             assert max(abs(a - b) for a, b in zip(real, part.rest, strict=True)) < 2e-6
