@@ -225,16 +225,18 @@ def _drawing_of_target(plan: Plan, place: Place, normal: Vector | None, skin: di
 def _pole(plan: Plan) -> Control:
     """The control that a limb's knee is to point at: in its plane, but somewhat along it, lest it hide the knee from
     who looks at that from where it points."""
-    size, frame, up = sum(plan.rest.lengths), plan.rest.frame, upright(plan.ob).col[2]
+    size, frame, up, fitted = sum(plan.rest.lengths), plan.rest.frame, upright(plan.ob).col[2], plan.fit
     root, line = vector(frame[:3, 3]), vector(frame[:3, 1])
-    ahead = Matrix.Rotation(plan.turn, 3, line) @ vector(-size * frame[:3, 0])
-    place = vector(plan.rest.rest[1][:3, 3]) + ahead
-    tip = plan.last.bone.matrix_local @ vector(plan.rest.tip)
-    is_leg = (tip - root).dot(up) < -HANGING * (tip - root).length
-    is_low = is_leg and (place + POLE_ALONG * size * line - tip).dot(up) < POLE_ALONG * size
-    along = size * (-POLE_ALONG if is_low else POLE_ALONG)
-    rest = Matrix.Translation(place + along * line) @ upright(plan.ob).to_4x4()
-    now = unit(plan.fit.tip - plan.fit.frame[:3, 3], frame[:3, 1])
+    ahead = Matrix.Rotation(plan.turn, 3, line) @ vector(-frame[:3, 0])
+    knee, tip = vector(plan.rest.rest[1][:3, 3]), plan.last.bone.matrix_local @ vector(plan.rest.tip)
+    place = _before_knee(root, line, ahead, knee, size, POLE_ALONG)
+    if line.dot(up) < -HANGING and (place - tip).dot(up) < POLE_ALONG * size:
+        place = _before_knee(root, line, ahead, knee, size, -POLE_ALONG)
+    along = (place - knee).dot(line) / size
+    now, root_now = vector(unit(fitted.tip - fitted.frame[:3, 3], frame[:3, 1])), vector(fitted.frame[:3, 3])
+    to_pole = vector(fitted.pole) - root_now
+    ahead_now = (to_pole - now * to_pole.dot(now)).normalized()
+    rest = Matrix.Translation(place) @ upright(plan.ob).to_4x4()
     return Control(
         ob=plan.ob,
         last=plan.name,
@@ -243,8 +245,15 @@ def _pole(plan: Plan) -> Control:
         rest=rest,
         size=POLE_SIZE * size,
         drawing=drawing_of_pole(rest, size),
-        place=vector(plan.fit.pole + along * now),
+        place=_before_knee(root_now, now, ahead_now, vector(fitted.knee), size, along),
     )
+
+
+def _before_knee(root: Vector, line: Vector, ahead: Vector, knee: Vector, size: float, along: float) -> Vector:
+    """A place for a pole: in the plane of a limb's line and where the knee points, a limb's ``size`` ahead of the knee,
+    which may lie beside that plane, and a share of it along the line."""
+    off = knee - root
+    return root + line * (off.dot(line) + along * size) + ahead * (off.dot(ahead) + size)
 
 
 def vector(numbers: Any) -> Vector:

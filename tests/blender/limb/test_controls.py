@@ -74,6 +74,8 @@ def test_front_paws_are_on_the_ground_as_hind_paws_are(add, tasks, name):
         assert np.abs(sole[:, 2] - sole[0, 2]).max() < 1e-5
         assert abs(sole[0, 2]) < 0.02 * ob.dimensions[2]
         assert drawn(ob, limb.pole_subtarget)[:, 2].min() > 0.02 * ob.dimensions[2]
+        pole = ob.pose.bones[limb.pole_subtarget]
+        assert (pole.head - pole.bone.head_local).length < 1e-4 * ob.dimensions[2]  # it rests as the limb does
     assert len({limb.pole_subtarget for limb in limbs} | {limb.subtarget for limb in limbs}) == 4
     assert not any(".0" in limb.pole_subtarget for limb in limbs)  # numbered by Blender
 
