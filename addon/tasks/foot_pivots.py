@@ -97,6 +97,6 @@ def _heel_of(foot: PoseBone | None) -> list[Vector]:
     return [bone.head_local, bone.tail_local] if bone else []
 
 
-def mirrored(pivots: Pivots, across: Matrix) -> Pivots:
+def mirrored_pivots(pivots: Pivots, across: Matrix) -> Pivots:
     """The image of pivots by a mirror of the armature: the same numbers roll the same way."""
     return {role: across @ matrix @ SIDEWAYS for role, matrix in pivots.items()}

@@ -16,7 +16,7 @@ from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.names import other_side
 from ..blender.rotation import get_turn, rotation_channel, set_turn
 from ..blender.types import path_to_custom, tag, view_layer_of
-from ..limb.follow import follow_of, is_gone, matrix_of
+from ..limb.follow import Follow, follow_of, is_gone, matrix_of
 from ..limb.foot_roll import (
     CONTROL,
     FLAT_TOE,
@@ -42,7 +42,7 @@ from ..mechanism import foot_roll
 from ..mechanism.build import retarget
 from . import feet
 from .checking import check_editable
-from .foot_pivots import Pivots, mirrored, pivots_found, toes_of
+from .foot_pivots import Pivots, mirrored_pivots, pivots_found, toes_of
 
 SLIDERS = ("roll", "bank")
 """What a foot roll is set by."""
@@ -53,9 +53,8 @@ the other side's."""
 
 
 @wholly
-def give_roll(context: Context, lasts: Sequence[PoseBone], pivots: Mapping[str, Pivots] | None = None) -> None:
-    """Give limbs that have none a foot roll, whose feet then follow their targets; nothing moves. ``pivots`` are those
-    of limbs whose own do not say where these are, by their last bones' names. Raises `Refused`."""
+def give_roll(context: Context, lasts: Sequence[PoseBone]) -> None:
+    """Give limbs that have none a foot roll, whose feet then follow their targets; nothing moves. Raises `Refused`."""
     for last in lasts:
         check_editable(last)
         if foot_of(last) is None:
@@ -63,13 +62,11 @@ def give_roll(context: Context, lasts: Sequence[PoseBone], pivots: Mapping[str, 
         if is_gone(*follow_of(last).pairs[0]):
             raise Refused("Pick a target for '{bone}', or make one", bone=last.name)
     lasts = [last for last in lasts if goal_bone(last) is None or not has_roll(last)]
-    feet.set_feet([last for last in lasts if not feet.foot_follows(last)], True)
-    view_layer_of(context).update()
     for last in lasts:
         for name in SLIDERS:
             if not has_slider(last, name):
                 make_slider(last, SLIDER[name])
-    _make(context, lasts, [feet.stand_of(last) for last in lasts], pivots or {})
+    rebuild_rolls(context, lasts)
 
 
 @wholly
@@ -90,7 +87,6 @@ def take_roll(context: Context, lasts: Sequence[PoseBone]) -> None:
     for bone, turn in [(bone, turn) for bone, turn in toes if bone.name in flat and moves]:
         set_turn(bone.id_data.pose.bones[bone.name], turn)
     for ob, name in named:
-        retarget(ob.pose.bones[name])
         tag(ob.pose.bones[name])
     view_layer_of(context).update()
 
@@ -110,31 +106,36 @@ def drop_roll(context: Context, lasts: Sequence[PoseBone]) -> None:
     for last, stand in zip(lasts, stands, strict=True):
         if stand:
             feet.set_feet([last], True, [stand])
+        retarget(last)
     foot_roll.remove(context, [*zip(lasts, names, strict=True)])
     for ob in dict.fromkeys(ob for ob, _ in named):
         drop_if_empty(ob)
 
 
-def rebuild_rolls(context: Context, lasts: Sequence[PoseBone]) -> None:
+def rebuild_rolls(context: Context, lasts: Sequence[PoseBone], pivots: Mapping[str, Pivots] | None = None) -> None:
     """Make the helper bones of foot rolls anew: pivots stay where they were moved in Edit Mode, and go along where the
-    foot was moved."""
-    _make(context, lasts, [feet.stand_of(last) for last in lasts], {})
+    foot was moved. ``pivots`` are those of limbs that have none, by their last bones' names."""
+    lasts = [last for last in lasts if foot_of(last)]
+    feet.set_feet([last for last in lasts if not feet.foot_follows(last)], True)
+    _make(context, lasts, [feet.stand_of(last) for last in lasts], pivots or {})
 
 
-def refollow(context: Context, last: PoseBone) -> None:
-    """Have the foot of a limb go on as it stands, with what the limb follows now, and roll from there."""
+def refollow(context: Context, last: PoseBone, stand: Matrix | None = None) -> None:
+    """Have the foot of a limb go on as it stands, or stood before in the world without roll and bank, with what the
+    limb follows now; one that rolls does so from there."""
     if not feet.foot_follows(last):
         return
     is_there = not is_gone(*follow_of(last).pairs[0])
     if not has_roll(last):
-        feet.set_feet([last], is_there)
+        feet.set_feet([last], is_there, [stand] if stand else [])
     elif not is_there:
         drop_roll(context, [last])
         feet.set_feet([last], False)
     else:
-        stand = feet.stand_of(last)
+        stand = stand or feet.stand_of(last)
         if helpers := helpers_of(last):
             foot_roll.aim_control(last.id_data.pose.bones[helpers[CONTROL].name], follow_of(last))
+            view_layer_of(context).update()
         feet.set_feet([last], True, [stand])
         _make(context, [last], [stand], {})
 
@@ -148,17 +149,28 @@ def _make(context: Context, lasts: Sequence[PoseBone], stands: Sequence[Matrix],
         kept = _pivots_there(last) or pivots.get(last.name) or _image(last) or pivots_found(last)
         toes = tuple(toe.name for toe in toes_of(foot_of(last)) if not _moved_by_others(toe, others))
         rolls.append(foot_roll.FootRoll(last.id_data, last.name, dict(kept), _goal_at_rest(last), toes))
-    foot_roll.remove(context, [(last, foot_roll.all_helpers(last)) for last in lasts])
+    helpers = [(last, foot_roll.all_helpers(last)) for last in lasts]
+    for last in lasts:
+        _aim(last, follow_of(last))
+    foot_roll.remove(context, helpers)
     names = foot_roll.build(context, rolls)
     lasts = [ob.pose.bones[name] for ob, name in named]
     for last, of_last in zip(lasts, names, strict=True):
-        copying: Any = foot_of(last).constraints.get(FOOT)  # type: ignore[union-attr]  # it was there
-        feet.aim_foot(copying, follow_of(last)._replace(target=last.id_data, subtarget=of_last[GOAL]))
+        _aim(last, follow_of(last)._replace(target=last.id_data, subtarget=of_last[GOAL]))
+    view_layer_of(context).update()
     feet.set_feet(lasts, True, stands)
     for last in lasts:
-        retarget(last)
         tag(last)
     view_layer_of(context).update()
+
+
+def _aim(last: PoseBone, follow: Follow) -> None:
+    """Have the foot of a limb, and its mechanism, follow this."""
+    foot: Any = foot_of(last)
+    for name in (FOOT, feet.OFFSET):
+        if name in foot.constraints:
+            feet.aim_foot(foot.constraints[name], follow)
+    retarget(last)
 
 
 def _moved_by_others(toe: PoseBone, dependencies: Dependencies) -> bool:
@@ -194,7 +206,7 @@ def _image(last: PoseBone) -> Pivots:
         return {}
     across = Matrix.Scale(-1.0, 4, (1.0, 0.0, 0.0))
     near = (across @ tip_at_rest(other) - tip_at_rest(last)).length <= IMAGE * last.bone.length
-    return mirrored(_pivots_there(other), across) if near else {}
+    return mirrored_pivots(_pivots_there(other), across) if near else {}
 
 
 def pivots_of(last: PoseBone) -> Pivots:

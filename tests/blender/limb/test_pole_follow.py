@@ -21,7 +21,9 @@ def limb(add, tasks, mode="LIVE", child=False):
             bone.head, bone.tail = place, Vector(place) + Vector((0, 0.1, 0))
             bone.parent = ob.data.edit_bones[parent]
         rigs.activate(ob)
-    (last,) = add(ob, "shin.L", knee="POLE", mode=mode, **({"target": (ob, "ctl"), "pole": (ob, "aim")} if child else {}))
+    (last,) = add(
+        ob, "shin.L", knee="POLE", mode=mode, **({"target": (ob, "ctl"), "pole": (ob, "aim")} if child else {})
+    )
     before = poses(ob, *ob.pose.bones.keys())
     names = [*ob.pose.bones.keys()]
     tasks("pole_follow").give_pole_follow(bpy.context, [last])

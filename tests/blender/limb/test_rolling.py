@@ -220,3 +220,79 @@ def test_a_deleted_pivot_is_told_of_and_made_anew(add, tasks):
     assert last.planar_ik.reach == "REACHED", last.planar_ik.message
     tasks("removing").remove(bpy.context, [last])
     assert not [bone for bone in ob.data.bones if bone.name.startswith("MCH-")]
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_mirrored_with_its_pivots(add, tasks, mode):
+    ob, last = leg(add, tasks, mode, side=".L")
+    move_pivot(ob, pivots_of(ob, last)["heel pivot"].name)
+    last = ob.pose.bones["shin.L"]
+    last.planar_ik.break_angle = BREAK
+    last.planar_ik.pole_follow = 0.4
+    last = ob.pose.bones["shin.L"]
+    set_roll(last, -0.5, 0.2)
+    tasks("mirroring").mirror(bpy.context, [last])
+    tasks("mirroring").mirror(bpy.context, [ob.pose.bones["shin.L"]])  # also onto one that rolls
+    other = ob.pose.bones["shin.R"]
+    bpy.context.view_layer.update()
+    assert (other.planar_ik.roll, other.planar_ik.bank) == pytest.approx((-0.5, 0.2))
+    assert other.planar_ik.message == "On target"
+    one, two = ([np.array(pose)[:3, 3] for pose in poses(ob, *limb_names(side))] for side in (".L", ".R"))
+    assert apart(one, [place * (-1, 1, 1) for place in two]) < 2e-5
+    heads = [np.array(pivots_of(ob, each)["heel pivot"].head_local) for each in (ob.pose.bones["shin.L"], other)]
+    assert np.abs(heads[0] - heads[1] * (-1, 1, 1)).max() < 1e-6
+
+
+def move_pivot(ob, name):
+    rigs.activate(ob, "EDIT")
+    bone = ob.data.edit_bones[name]
+    bone.head.y += 0.1
+    bone.tail.y += 0.1
+    rigs.activate(ob, "POSE")
+
+
+def test_another_target_takes_the_roll_along(add, tasks):
+    ob, last = leg(add, tasks, "RIG")
+    set_roll(last, 0.5, 0.2)
+    (turn,) = [pose[:3, :3] for pose in poses(ob, "foot.L")]
+    goal = rigs.empty("goal", (0.15, -0.1, 0.12))
+    goal.rotation_euler = (0.1, 0.2, 0.3)
+    bpy.context.view_layer.update()
+    last.planar_ik.target = goal
+    last = ob.pose.bones["shin.L"]
+    assert last.planar_ik.message == "On target"
+    assert np.abs(poses(ob, "foot.L")[0][:3, :3] - turn).max() < 2e-5
+    set_roll(last, 0.0, 0.0)
+    assert np.abs(poses(ob, "foot.L")[0][:3, 3] - np.array(goal.location)).max() < 2e-5
+    foot = poses(ob, "foot.L")[0] @ np.linalg.inv(np.array(ob.data.bones["foot.L"].matrix_local))
+    set_roll(last, -0.6, 0.3)
+    expected = foot @ rolled(ob, last, -0.6, 0.3) @ np.array(ob.data.bones["foot.L"].matrix_local)
+    assert np.abs(poses(ob, "foot.L")[0] - expected).max() < 2e-5
+    tasks("bending").make_targets(bpy.context, [last])
+    last = ob.pose.bones["shin.L"]
+    assert last.planar_ik.message == "On target" and last.planar_ik.roll == 0.0
+
+
+def test_symmetrize_needs_a_rebuild_only(add, tasks):
+    ob = rigs.biped()
+    (last,) = add(ob, "shin.L", knee="POLE", mode="RIG")
+    last.planar_ik.pole_follow = 0.5
+    ob.pose.bones["shin.L"].planar_ik.roll = 0.0
+    rigs.activate(ob, "EDIT")
+    for bone in [each for each in ob.data.edit_bones if each.name.endswith(".R")]:
+        ob.data.edit_bones.remove(bone)
+    for bone in ob.data.edit_bones:
+        bone.select = bone.select_head = bone.select_tail = bone.name.endswith(".L")
+    bpy.ops.armature.symmetrize()
+    rigs.activate(ob)
+    other = ob.pose.bones["shin.R"]
+    bpy.context.view_layer.update()
+    assert "rebuild" in other.planar_ik.message
+    tasks("modes").rebuild(bpy.context, [other])
+    for side in (".L", ".R"):
+        last = ob.pose.bones[f"shin{side}"]
+        last.planar_ik.pole_follow = 0.5
+        set_roll(last, 0.5, 0.3)
+        assert last.planar_ik.message == "On target", side
+    one, two = ([np.array(pose)[:3, 3] for pose in poses(ob, *limb_names(side))] for side in (".L", ".R"))
+    assert apart(one, [place * (-1, 1, 1) for place in two]) < 2e-5
