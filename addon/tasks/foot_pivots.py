@@ -46,7 +46,7 @@ def pivots_found(last: PoseBone) -> Pivots:
         at = tip + ahead * sole.ahead + across * sole.across
         return at + (sole.floor - at @ sole.up) * sole.up
 
-    def seen(point: Any) -> tuple[float, float]:
+    def on_sole(point: Any) -> tuple[float, float]:
         off = np.array(point) - tip
         return float(off @ sole.ahead), float(off @ sole.across)
 
@@ -54,16 +54,16 @@ def pivots_found(last: PoseBone) -> Pivots:
     ball = ground(sole.heel + BALL_AT * (sole.toe - sole.heel), (sole.left + sole.right) / 2.0)
     if toes:
         ball = np.mean([np.array(toe.bone.head_local) for toe in toes], axis=0)
-        middle = seen(np.mean([np.array(toe.bone.tail_local) for toe in toes], axis=0))[1]
+        middle = on_sole(np.mean([np.array(toe.bone.tail_local) for toe in toes], axis=0))[1]
     width, heel = [sole.left, sole.right], (sole.heel, 0.0)
     if heel_ends := _heel_of(foot):
-        ends = [seen(end) for end in heel_ends]
+        ends = [on_sole(end) for end in heel_ends]
         along = np.array(ends[0]) - np.array(ends[1])
         if abs(along[1]) > ACROSS * np.linalg.norm(along):
             heel, width = tuple(np.mean(ends, axis=0)), sorted((end[1] for end in ends), reverse=True)
         else:
             heel = min(ends)
-    at_ball = seen(ball)[0]
+    at_ball = on_sole(ball)[0]
     side = -outwards(last.name)  # 1 on the left
     outer, inner = width if side > 0.0 else reversed(width)
     lengthwise = {HEEL: ground(*heel), TOE: ground(sole.toe, middle), BALL: ball}

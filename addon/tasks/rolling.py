@@ -146,9 +146,9 @@ def _make(context: Context, lasts: Sequence[PoseBone], stands: Sequence[Matrix],
     others: Dependencies = Dependencies()
     rolls = []
     for last in lasts:
-        kept = _pivots_there(last) or pivots.get(last.name) or _image(last) or pivots_found(last)
+        of_last = pivots_of(last) or pivots.get(last.name) or _image(last) or pivots_found(last)
         toes = tuple(toe.name for toe in toes_of(foot_of(last)) if not _moved_by_others(toe, others))
-        rolls.append(foot_roll.FootRoll(last.id_data, last.name, dict(kept), _goal_at_rest(last), toes))
+        rolls.append(foot_roll.FootRoll(last.id_data, last.name, dict(of_last), _goal_at_rest(last), toes))
     helpers = [(last, foot_roll.all_helpers(last)) for last in lasts]
     for last in lasts:
         _aim(last, follow_of(last))
@@ -188,8 +188,9 @@ def _goal_at_rest(last: PoseBone) -> Matrix:
 # where pivots are
 
 
-def _pivots_there(last: PoseBone) -> Pivots:
-    """Where the pivots of a limb are, if all are there. They go along with a foot that was moved in Edit Mode."""
+def pivots_of(last: PoseBone) -> Pivots:
+    """Where the pivots of a limb are, nothing where some are missing. They go along with a foot that was moved in Edit
+    Mode."""
     bones = {role_of(bone): bone for bone in foot_roll.bones_named(last, foot_roll.all_helpers(last))}
     if not {*PIVOTS, GOAL} <= bones.keys():
         return {}
@@ -206,12 +207,7 @@ def _image(last: PoseBone) -> Pivots:
         return {}
     across = Matrix.Scale(-1.0, 4, (1.0, 0.0, 0.0))
     near = (across @ tip_at_rest(other) - tip_at_rest(last)).length <= IMAGE * last.bone.length
-    return mirrored_pivots(_pivots_there(other), across) if near else {}
-
-
-def pivots_of(last: PoseBone) -> Pivots:
-    """Where the pivots of a limb's foot roll are; nothing where some are missing."""
-    return _pivots_there(last)
+    return mirrored_pivots(pivots_of(other), across) if near else {}
 
 
 def is_for(last: PoseBone) -> bool:
