@@ -123,7 +123,8 @@ def offset_of(foot: PoseBone) -> Matrix:
 def stand_of(last: PoseBone) -> Matrix:
     """How the foot of a limb stands in the world now; one that follows, as it would without roll and bank."""
     depsgraph, foot = bpy.context.evaluated_depsgraph_get(), foot_of(last)
-    if foot_follows(last) and has_roll(last):
+    is_rolled = goal_bone(last) or (has_roll(last) and not is_gone(*follow_of(last).pairs[0]))
+    if foot_follows(last) and is_rolled:
         return unrolled(last, depsgraph) @ offset_of(foot)  # type: ignore[arg-type]  # it follows
     return matrix_of(last.id_data, foot.name, depsgraph)  # type: ignore[union-attr]  # callers know that there is one
 

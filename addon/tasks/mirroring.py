@@ -14,6 +14,7 @@ from ..blender.types import ArmatureObject, has_bone, tag, takes_bones
 from ..limb.follow import Follow, follow_of, matrix_of, write
 from ..limb.foot_roll import has_roll
 from ..limb.moving import Move, check_apart, move
+from ..limb.pole_follow import has_pole_follow
 from ..limb.settings import CHOICES, GROUP, SLIDERS
 from ..limb.sides import axes_kept, keep_side
 from ..limb.storage import align, bones_of_limb, is_limb, make_limb, make_slider, mode_of, segments_of
@@ -27,7 +28,7 @@ from .controls import Control, is_control, make_controls, make_object, name_of_c
 from .foot_pivots import Pivots, mirrored_pivots
 from .modes import put_on_rig, rebuild_mechanisms
 from .pole_follow import drop_pole_follow, rebuild_pole_follow
-from .rolling import drop_roll, pivots_of, rebuild_rolls
+from .rolling import aim_controls, drop_roll, pivots_of, rebuild_rolls
 from .widgets import drawn_bone, drawn_object, mirrored
 
 NEAR = 0.01
@@ -87,12 +88,15 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     settings = [_settings(pair) for pair in pairs]  # of all, before the first is changed: both sides may be mirrored
     new_controls = _make(context, [image for image in images if image.there is None])
     images = [image if image.there else image._replace(there=new_controls.pop(0)) for image in images]
-    others = [pair.ob.pose.bones[pair.other] for pair in pairs]
-    drop_roll(context, others)
-    drop_pole_follow(context, [pair.ob.pose.bones[pair.other] for pair in pairs])
+    for pair in pairs:
+        if not has_roll(pair.ob.pose.bones[pair.last]):
+            drop_roll(context, [pair.ob.pose.bones[pair.other]])
+        if not has_pole_follow(pair.ob.pose.bones[pair.last]):
+            drop_pole_follow(context, [pair.ob.pose.bones[pair.other]])
     for pair, its_settings in zip(pairs, settings, strict=True):
         mine = {image.k: image.there for image in images if image.pair == pair}
         _set_up(pair, its_settings, Follow(*(mine.get(0) or (None, "")), *(mine.get(1) or (None, ""))))
+    aim_controls([pair.ob.pose.bones[pair.other] for pair in pairs])
     rebuild_pole_follow(context, [pair.ob.pose.bones[pair.other] for pair in pairs])
     move(context, [image_move for image in images if (image_move := _move(image))])
     for pair, its_settings in zip(pairs, settings, strict=True):

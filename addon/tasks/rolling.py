@@ -74,18 +74,20 @@ def take_roll(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Take the foot roll of limbs away, with its keys; where limbs are rolled now, their controls go where the feet
     are, if they can be moved."""
     lasts = [last for last in lasts if has_roll(last)]
-    moves, toes = [], feet.turns_of_feet(context, lasts)
     for last in lasts:
         check_editable(last)
+    flat, moves = {toe for last in lasts for toe in flat_toes(last)}, []
+    toes = [(toe.id_data, toe.name, turn) for toe, turn in feet.turns_of_feet(context, lasts) if toe in flat]
+    for last in lasts:
         if goal_bone(last) and any(read_slider(last, name) for name in SLIDERS):
             goal = matrix_of(last.id_data, goal_bone(last).name, context.evaluated_depsgraph_get())  # type: ignore[union-attr]
             size = sum(rest_geometry_of(last).lengths)
             moves.append(Move(*follow_of(last).pairs[0], goal.translation, goal.to_quaternion(), size))  # type: ignore[arg-type]
-    named, flat = [(last.id_data, last.name) for last in lasts], {toe.name for last in lasts for toe in flat_toes(last)}
+    named = [(last.id_data, last.name) for last in lasts]
     drop_roll(context, lasts)
     move(context, moves)
-    for bone, turn in [(bone, turn) for bone, turn in toes if bone.name in flat and moves]:
-        set_turn(bone.id_data.pose.bones[bone.name], turn)
+    for ob, name, turn in toes if moves else ():
+        set_turn(ob.pose.bones[name], turn)
     for ob, name in named:
         tag(ob.pose.bones[name])
     view_layer_of(context).update()
@@ -104,7 +106,7 @@ def drop_roll(context: Context, lasts: Sequence[PoseBone]) -> None:
             if has_slider(last, name):
                 del last[SLIDER[name].key]
     for last, stand in zip(lasts, stands, strict=True):
-        if stand:
+        if stand and not is_gone(*follow_of(last).pairs[0]):
             feet.set_feet([last], True, [stand])
         retarget(last)
     foot_roll.remove(context, [*zip(lasts, names, strict=True)])
@@ -114,7 +116,7 @@ def drop_roll(context: Context, lasts: Sequence[PoseBone]) -> None:
 
 def rebuild_rolls(context: Context, lasts: Sequence[PoseBone], pivots: Mapping[str, Pivots] | None = None) -> None:
     """Make the helper bones of foot rolls anew: pivots stay where they were moved in Edit Mode, and go along where the
-    foot was moved. ``pivots`` are those of limbs that have none, by their last bones' names."""
+    foot was moved, but for limbs that are given others, by their last bones' names."""
     lasts = [last for last in lasts if foot_of(last)]
     feet.set_feet([last for last in lasts if not feet.foot_follows(last)], True)
     _make(context, lasts, [feet.stand_of(last) for last in lasts], pivots or {})
@@ -133,11 +135,17 @@ def refollow(context: Context, last: PoseBone, stand: Matrix | None = None) -> N
         feet.set_feet([last], False)
     else:
         stand = stand or feet.stand_of(last)
-        if helpers := helpers_of(last):
-            foot_roll.aim_control(last.id_data.pose.bones[helpers[CONTROL].name], follow_of(last))
-            view_layer_of(context).update()
+        aim_controls([last])
+        view_layer_of(context).update()
         feet.set_feet([last], True, [stand])
         _make(context, [last], [stand], {})
+
+
+def aim_controls(lasts: Sequence[PoseBone]) -> None:
+    """Have the foot rolls of limbs go with the targets that the limbs have now."""
+    for last in lasts:
+        if CONTROL in (helpers := helpers_of(last)):
+            foot_roll.aim_control(last.id_data.pose.bones[helpers[CONTROL].name], follow_of(last))
 
 
 def _make(context: Context, lasts: Sequence[PoseBone], stands: Sequence[Matrix], pivots: Mapping[str, Pivots]) -> None:
@@ -146,9 +154,9 @@ def _make(context: Context, lasts: Sequence[PoseBone], stands: Sequence[Matrix],
     others: Dependencies = Dependencies()
     rolls = []
     for last in lasts:
-        of_last = pivots_of(last) or pivots.get(last.name) or _image(last) or pivots_found(last)
+        its_pivots = pivots.get(last.name) or pivots_of(last) or _image(last) or pivots_found(last)
         toes = tuple(toe.name for toe in toes_of(foot_of(last)) if not _moved_by_others(toe, others))
-        rolls.append(foot_roll.FootRoll(last.id_data, last.name, dict(of_last), _goal_at_rest(last), toes))
+        rolls.append(foot_roll.FootRoll(last.id_data, last.name, dict(its_pivots), _goal_at_rest(last), toes))
     helpers = [(last, foot_roll.all_helpers(last)) for last in lasts]
     for last in lasts:
         _aim(last, follow_of(last))
