@@ -61,8 +61,7 @@ def set_roll(last, roll, bank):
 ROLLS = [(0.0, 0.0), (-0.6, 0.0), (0.5, 0.0), (1.3, 0.0), (0.0, 0.4), (0.0, -0.4), (1.0, 0.3), (-0.4, -0.2)]
 
 
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-@pytest.mark.parametrize("side", [".L", ".R"])
+@pytest.mark.parametrize(("mode", "side"), [("RIG", ".L"), ("LIVE", ".R")])
 def test_a_foot_rolls_about_its_pivots(add, tasks, mode, side):
     ob, last = leg(add, tasks, mode, side)
     control = ob.pose.bones[last.planar_ik.subtarget]
@@ -119,8 +118,7 @@ def apart(one, other):
     return max(np.abs(a - b).max() for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-@pytest.mark.parametrize("knee", ["FREE", "POLE"])
+@pytest.mark.parametrize(("mode", "knee"), [("RIG", "POLE"), ("LIVE", "FREE")])
 def test_snaps_hold_at_any_roll(add, tasks, mode, knee):
     snapping = tasks("snapping")
     ob, last = leg(add, tasks, mode, knee=knee)
@@ -184,15 +182,10 @@ def test_taken_away_nothing_is_left_and_the_foot_stays(add, tasks, mode):
     assert parts(ob) == bare
 
 
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_pivots_are_moved_in_edit_mode_and_rebuild_takes_them(add, tasks, mode):
-    ob, last = leg(add, tasks, mode)
+def test_pivots_are_moved_in_edit_mode_and_rebuild_takes_them(add, tasks):
+    ob, last = leg(add, tasks)
     heel = pivots_of(ob, last)["heel pivot"].name
-    rigs.activate(ob, "EDIT")
-    bone = ob.data.edit_bones[heel]
-    bone.head.y += 0.1
-    bone.tail.y += 0.1
-    rigs.activate(ob, "POSE")
+    move_pivot(ob, heel)
     place = np.array(ob.data.bones[heel].head_local)
     for rebuilt in (False, True):
         last = ob.pose.bones["shin.L"]
@@ -223,9 +216,8 @@ def test_a_deleted_pivot_is_told_of_and_made_anew(add, tasks):
     assert not [bone for bone in ob.data.bones if bone.name.startswith("MCH-")]
 
 
-@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_mirrored_with_its_pivots(add, tasks, mode):
-    ob, last = leg(add, tasks, mode, side=".L")
+def test_mirrored_with_its_pivots(add, tasks):
+    ob, last = leg(add, tasks, "RIG", side=".L")
     move_pivot(ob, pivots_of(ob, last)["heel pivot"].name)
     last = ob.pose.bones["shin.L"]
     last.planar_ik.break_angle = BREAK
@@ -361,3 +353,20 @@ def test_snap_over_frames_and_bake(add, tasks, addon, mode):
     for frame in range(1, 10):
         scene.frame_set(frame)
         assert apart(poses(ob, *names), fk[frame]) < 1e-4, frame
+
+
+@pytest.mark.parametrize("across", [True, False])
+def test_a_heel_bone_says_where_the_heel_is(add, tasks, across):
+    ob = rigs.biped()
+    rigs.activate(ob, "EDIT")
+    heel = ob.data.edit_bones.new("heel.L")
+    heel.head, heel.tail = ((0.06, 0.09, 0), (0.15, 0.09, 0)) if across else ((0.1, 0.02, 0.1), (0.1, 0.09, 0))
+    heel.parent = ob.data.edit_bones["foot.L"]
+    rigs.activate(ob)
+    (last,) = add(ob, "shin.L", foot_roll=True)
+    pivots = pivots_of(ob, ob.pose.bones["shin.L"])
+    place = {role: np.array(bone.head_local) for role, bone in pivots.items()}
+    assert np.abs(place["heel pivot"] - (0.105 if across else 0.1, 0.09, 0)).max() < 1e-6
+    assert np.abs(place["ball pivot"] - ob.data.bones["toe.L"].head_local).max() < 1e-6
+    if across:
+        assert (place["outer pivot"][0], place["inner pivot"][0]) == pytest.approx((0.15, 0.06))
