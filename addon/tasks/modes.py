@@ -8,6 +8,7 @@ from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, takes_bones, view_layer_of
 from ..limb.foot_roll import goal_of, has_roll
+from ..limb.pole_follow import has_pole_follow
 from ..limb.storage import bones_of_limb, by_rig, check_whole, is_on_rig, limbs_of
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.whole import wholly
@@ -70,7 +71,8 @@ def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
     Raises `Refused`."""
     for last in filter(is_foot_gone, lasts):
         mark_tip(last)
-    named = _named(lasts)
+    _named([last for last in lasts if has_roll(last) or has_pole_follow(last)])
+    named = [(last.id_data, last.name) for last in lasts]
     rebuild_rolls(context, [last for last in lasts if has_roll(last)])
     rebuild_pole_follow(context, [ob.pose.bones[name] for ob, name in named])
     rebuild_mechanisms(context, [ob.pose.bones[name] for ob, name in named])

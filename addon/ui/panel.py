@@ -252,10 +252,11 @@ def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
         else:
             row.enabled = takes_bones(ob) and not ob.override_library
             row.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
-    row = layout.row(align=True)
-    row.use_property_split = False
-    for name, text in (("roll", "Roll"), ("bank", "Bank")):
-        draw_slider(row, last, name, text)
+    if has_slider(last, "roll"):
+        row = layout.row(align=True)
+        row.use_property_split = False
+        draw_slider(row, last, "roll", "Roll")
+        draw_slider(row, last, "bank", "Bank")
     draw_slider(layout, last, "pole_follow", "Pole Follow")
 
 

@@ -49,7 +49,10 @@ def poses(ob, *names):
 def leg(add, tasks, mode="LIVE", side=".L", knee="POLE", **options):
     ob = rigs.biped()
     (last,) = add(ob, f"shin{side}", knee=knee, mode=mode, **options)
+    names = [*ob.pose.bones.keys()]
+    before = poses(ob, *names)
     tasks("rolling").give_roll(bpy.context, [last])
+    assert apart(poses(ob, *names), before) < 2e-5
     return ob, ob.pose.bones[f"shin{side}"]
 
 
@@ -370,3 +373,23 @@ def test_a_heel_bone_says_where_the_heel_is(add, tasks, across):
     assert np.abs(place["ball pivot"] - ob.data.bones["toe.L"].head_local).max() < 1e-6
     if across:
         assert (place["outer pivot"][0], place["inner pivot"][0]) == pytest.approx((0.15, 0.06))
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_any_foot_rolls(add, tasks, mode):
+    for seed in range(4):
+        rng = random.Random(seed)
+        ob = rigs.random_limb(rng)
+        add(ob, "lower", knee="FREE", mode=mode, foot_roll=True)
+        last = ob.pose.bones["lower"]
+        control = ob.pose.bones[last.planar_ik.subtarget]
+        hip = rigs.evaluated(ob).pose.bones["upper"].head
+        control.matrix = Matrix.Translation((hip - control.matrix.translation) * 0.3) @ control.matrix
+        rest = np.array(ob.data.bones["foot"].matrix_local)
+        by = poses(ob, "foot")[0] @ np.linalg.inv(rest)
+        for _ in range(4):
+            roll, bank = rng.uniform(-1, 1), rng.uniform(-1, 1)
+            set_roll(last, roll, bank)
+            expected = by @ rolled(ob, last, roll, bank) @ rest
+            assert last.planar_ik.reach == "REACHED", (seed, last.planar_ik.message)
+            assert np.abs(poses(ob, "foot")[0] - expected).max() < 5e-5, (seed, roll, bank)
