@@ -70,8 +70,8 @@ def has_roll(last: PoseBone) -> bool:
 def goal_of(last: PoseBone) -> Follow:
     """What the solver has a limb follow: its target and pole, but for a foot that rolls the helper that does."""
     follow = follow_of(last)
-    goal = goal_bone(last) if follow.target is not None and has_roll(last) else None
-    return follow if goal is None else follow._replace(target=last.id_data, subtarget=goal.name)
+    end_bone = goal_bone(last) if follow.target is not None and has_roll(last) else None
+    return follow if end_bone is None else follow._replace(target=last.id_data, subtarget=end_bone.name)
 
 
 def goal_bone(last: PoseBone) -> Bone | None:
@@ -99,10 +99,10 @@ def tip_at_rest(last: PoseBone) -> Vector:
 
 def helpers_of(last: PoseBone) -> dict[str, Bone]:
     """The helper bones of a foot roll that is whole, by role, else those that its goal hangs on; none without one."""
-    goal: Any = goal_bone(last) if has_roll(last) else None
-    if goal is None:
+    end_bone: Any = goal_bone(last) if has_roll(last) else None
+    if end_bone is None:
         return {}
-    bones = [goal, *goal.parent_recursive, *(goal.parent.children if goal.parent else ())]
+    bones = [end_bone, *end_bone.parent_recursive, *(end_bone.parent.children if end_bone.parent else ())]
     return {role: bone for bone in bones if (role := role_of(bone)) in ROLES}
 
 
@@ -117,8 +117,8 @@ def unrolled(last: PoseBone, depsgraph: Depsgraph) -> Matrix:
     helpers = helpers_of(last)
     if CONTROL not in helpers:
         return matrix_of(*follow_of(last)[:2], depsgraph)  # type: ignore[arg-type]  # it is there
-    control, goal = helpers[CONTROL], helpers[GOAL]
-    at_rest = control.matrix_local.inverted() @ goal.matrix_local
+    control, end_bone = helpers[CONTROL], helpers[GOAL]
+    at_rest = control.matrix_local.inverted() @ end_bone.matrix_local
     return matrix_of(last.id_data, control.name, depsgraph) @ at_rest
 
 
@@ -127,8 +127,8 @@ def move_of_control(last: PoseBone, move: Move, depsgraph: Depsgraph) -> Move:
     helpers = helpers_of(last)
     if CONTROL not in helpers:
         return move
-    control, goal = (matrix_of(last.id_data, helpers[role].name, depsgraph) for role in (CONTROL, GOAL))
-    by = control.inverted_safe() @ goal
+    control, end_matrix = (matrix_of(last.id_data, helpers[role].name, depsgraph) for role in (CONTROL, GOAL))
+    by = control.inverted_safe() @ end_matrix
     linear, rotation = control.to_3x3(), None
     if move.rotation:
         rotation = move.rotation @ by.to_quaternion().inverted()

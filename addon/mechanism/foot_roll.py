@@ -49,13 +49,13 @@ READS = {OUTER: "bank", INNER: "bank", HEEL: "roll", TOE: "roll", BALL: "roll", 
 
 class FootRoll(NamedTuple):
     """A foot roll to be made: the rig and the name of the limb's last bone; in the armature as it rests, the pivots by
-    role, and where the goal is, whose axes are those of the control where the foot rests; and the bones of the toes
+    role, and ``end_rest``, where the goal is, with the axes of the control where the foot rests; and the bones of toes
     that stay flat."""
 
     ob: ArmatureObject
     last: str
     pivots: dict[str, Matrix]
-    goal: Matrix
+    end_rest: Matrix
     toes: tuple[str, ...]
 
 
@@ -98,7 +98,7 @@ def _make_bones(roll: FootRoll) -> dict[str, str]:
     for role in ROLES if roll.toes else ROLES[:-1]:
         bone: Any = bones.new(f"{prefix}{role.replace(' ', '_')}")
         bone.tail = (0.0, 1.0, 0.0)
-        bone.matrix = roll.pivots.get(BALL if role == FLAT else role, roll.goal)
+        bone.matrix = roll.pivots.get(BALL if role == FLAT else role, roll.end_rest)
         bone.length, bone.use_deform = length, False
         bone.parent = bones[names[BALL]] if role == FLAT else above
         bone[MADE_FOR_LIMB] = role

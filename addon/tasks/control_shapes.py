@@ -115,7 +115,7 @@ def _stands(ob: ArmatureObject, foot: PoseBone, points: Array, place: Place) -> 
 
 class Sole(NamedTuple):
     """What of the ground is below a foot: the directions ahead, to its left and up, in the armature; from the tip, how
-    far it goes ahead to ``heel`` and ``toe``, and to the left to its ``left`` and ``right`` edges; and how high the
+    far it goes ahead to ``heel`` and ``toe``, and to the left to its ``outermost`` and ``innermost`` edge; and how high the
     ``floor`` is, in the armature."""
 
     ahead: Array
@@ -123,8 +123,8 @@ class Sole(NamedTuple):
     up: Array
     heel: float
     toe: float
-    left: float
-    right: float
+    outermost: float
+    innermost: float
     floor: float
 
 
@@ -149,19 +149,19 @@ def _sole(points: Array, place: Place, is_skin: bool) -> Sole:
     if toe - heel < HOOF * place.length:
         middle = (toe + heel) / 2.0
         heel, toe = middle - HOOF * place.length / 2.0, middle + HOOF * place.length / 2.0
-    left, right = float((level @ across).max()), float((level @ across).min())
-    wider = max(0.0, (SLIM if not is_skin else 0.1) * (toe - heel) - (left - right)) / 2.0
+    outermost, innermost = float((level @ across).max()), float((level @ across).min())
+    wider = max(0.0, (SLIM if not is_skin else 0.1) * (toe - heel) - (outermost - innermost)) / 2.0
     floor = float((points @ up).min())
     if not is_skin and abs(floor) < AT_ORIGIN * place.length:
         floor = 0.0
-    return Sole(ahead, across, up, heel, toe, left + wider, right - wider, floor)
+    return Sole(ahead, across, up, heel, toe, outermost + wider, innermost - wider, floor)
 
 
 def _drawn(sole: Sole, tip: Array) -> Matrix:
     """Flat on the ground, somewhat larger than a sole."""
-    at = tip + sole.ahead * (sole.heel + sole.toe) / 2.0 + sole.across * (sole.left + sole.right) / 2.0
+    at = tip + sole.ahead * (sole.heel + sole.toe) / 2.0 + sole.across * (sole.outermost + sole.innermost) / 2.0
     at += sole.up * (sole.floor - float(at @ sole.up))
-    size, width = (sole.toe - sole.heel) * MARGIN, (sole.left - sole.right) * MARGIN
+    size, width = (sole.toe - sole.heel) * MARGIN, (sole.outermost - sole.innermost) * MARGIN
     return _placed(np.column_stack((-sole.across * width, sole.ahead * size, sole.up * size)), at)
 
 

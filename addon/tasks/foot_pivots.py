@@ -51,11 +51,11 @@ def pivots_found(last: PoseBone) -> Pivots:
         return float(off @ sole.ahead), float(off @ sole.across)
 
     toes, middle = toes_of(foot), 0.0
-    ball = ground(sole.heel + BALL_AT * (sole.toe - sole.heel), (sole.left + sole.right) / 2.0)
+    ball = ground(sole.heel + BALL_AT * (sole.toe - sole.heel), (sole.outermost + sole.innermost) / 2.0)
     if toes:
         ball = np.mean([np.array(toe.bone.head_local) for toe in toes], axis=0)
         middle = on_sole(np.mean([np.array(toe.bone.tail_local) for toe in toes], axis=0))[1]
-    width, heel = [sole.left, sole.right], (sole.heel, 0.0)
+    width, heel = [sole.outermost, sole.innermost], (sole.heel, 0.0)
     if heel_ends := _heel_of(foot):
         ends = [on_sole(end) for end in heel_ends]
         along = np.array(ends[0]) - np.array(ends[1])

@@ -82,9 +82,9 @@ class _IKRecord:
         last: Any = self._ob.pose.bones[self._last]
         self._sliders.append([float(last.get(slider.key, slider.default)) for slider in SLIDERS])
         goals = goal_of(last).pairs
-        for (ob, bone), goal, places in zip(self._follow.pairs, goals, self._places, strict=True):
+        for (ob, bone), followed, places in zip(self._follow.pairs, goals, self._places, strict=True):
             if ob is not None:
-                at, location = place_of(*goal, depsgraph), _owner((ob, bone)).location  # type: ignore[arg-type]
+                at, location = place_of(*followed, depsgraph), _owner((ob, bone)).location  # type: ignore[arg-type]
                 places.append((np.array(at, float), slope_of(ob, bone, depsgraph), np.array(location, float)))
 
     def points(self, values: dict[Channel, Array]) -> list[Array]:

@@ -15,7 +15,7 @@ from ..blender.dependencies import Dependencies
 from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.names import other_side
 from ..blender.rotation import get_turn, rotation_channel, set_turn
-from ..blender.types import path_to_custom, tag, view_layer_of
+from ..blender.types import path_to_custom, tag, takes_bones, view_layer_of
 from ..limb.follow import Follow, follow_of, is_gone, matrix_of
 from ..limb.foot_roll import (
     CONTROL,
@@ -80,9 +80,9 @@ def take_roll(context: Context, lasts: Sequence[PoseBone]) -> None:
     toes = [(toe.id_data, toe.name, turn) for toe, turn in feet.turns_of_feet(context, lasts) if toe in flat]
     for last in lasts:
         if goal_bone(last) and any(read_slider(last, name) for name in SLIDERS):
-            goal = matrix_of(last.id_data, goal_bone(last).name, context.evaluated_depsgraph_get())  # type: ignore[union-attr]
+            end_matrix = matrix_of(last.id_data, goal_bone(last).name, context.evaluated_depsgraph_get())  # type: ignore[union-attr]
             size = sum(rest_geometry_of(last).lengths)
-            moves.append(Move(*follow_of(last).pairs[0], goal.translation, goal.to_quaternion(), size))  # type: ignore[arg-type]
+            moves.append(Move(*follow_of(last).pairs[0], end_matrix.translation, end_matrix.to_quaternion(), size))  # type: ignore[arg-type]
     named = [(last.id_data, last.name) for last in lasts]
     drop_roll(context, lasts)
     move(context, moves)
@@ -134,6 +134,9 @@ def refollow(context: Context, last: PoseBone, stand: Matrix | None = None) -> N
         drop_roll(context, [last])
         feet.set_feet([last], False)
     else:
+        if not takes_bones(last.id_data):
+            template = "The foot of '{bone}' rolls with its control: change what it follows in the file of '{rig}'"
+            raise Refused(template, bone=last.name, rig=last.id_data.name)
         stand = stand or feet.stand_of(last)
         aim_controls([last])
         view_layer_of(context).update()
@@ -189,8 +192,8 @@ def _goal_at_rest(last: PoseBone) -> Matrix:
     """Where the goal rests: at the tip, turned as the control is where the foot is at rest."""
     foot: Any = foot_of(last)
     turn: Matrix = foot.bone.matrix_local.to_3x3() @ feet.offset_of(foot).to_3x3().transposed()
-    goal: Matrix = Matrix.Translation(tip_at_rest(last)) @ turn.normalized().to_4x4()
-    return goal
+    end_rest: Matrix = Matrix.Translation(tip_at_rest(last)) @ turn.normalized().to_4x4()
+    return end_rest
 
 
 # where pivots are

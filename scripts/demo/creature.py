@@ -87,8 +87,8 @@ def animate(kind: Creature, rig: Object, walk: Walk, frames: range) -> None:
             target.rotation_euler = (pitch, roll, yaw - pi / 2)  # Its Y axis ahead, as that of a bone.
             for channel in ("location", "rotation_euler"):
                 target.keyframe_insert(channel, frame=frame)
-            for part in kind.parts:
-                last: Any = rig.pose.bones[f"{part}_{leg.name}"]
+            for kind_of_limb in kind.parts:
+                last: Any = rig.pose.bones[f"{kind_of_limb}_{leg.name}"]
                 if "IK Roll" in last:
                     last["IK Roll"] = walk.roll(leg, frame)
                     last.keyframe_insert('["IK Roll"]', frame=frame)

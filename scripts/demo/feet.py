@@ -33,8 +33,12 @@ def check(path: Path) -> bool:
         for rig, name, target, rolled in feet:
             evaluated = rig.evaluated_get(depsgraph)
             tip = evaluated.matrix_world @ evaluated.pose.bones[name].tail
-            goal = target.evaluated_get(depsgraph)
-            tip -= goal.matrix_world @ goal.pose.bones[rolled].head if rolled else goal.matrix_world.translation
+            target_now = target.evaluated_get(depsgraph)
+            tip -= (
+                target_now.matrix_world @ target_now.pose.bones[rolled].head
+                if rolled
+                else target_now.matrix_world.translation
+            )
             off[f"{name} in frame {frame}"] = tip.length
             if has_extension and rig.pose.bones[name].planar_ik.reach != "REACHED":
                 missed.append(f"{name} in frame {frame}: {rig.pose.bones[name].planar_ik.message}")

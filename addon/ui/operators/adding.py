@@ -31,7 +31,7 @@ MODE: Any = {"name": "Mode", "description": "What poses the limb", "items": MODE
 TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
 """By how much each choice of Bends turns the knee around the limb."""
 
-OF_ONE_LIMB = ("plane", "controls", "bends", "bones")
+OF_ONE_LIMB = ("plane", "controls", "bends", "bones", "foot_roll")
 """What is not kept from one limb to the next. ``SKIP_SAVE`` would keep it out of presets too."""
 
 
@@ -50,7 +50,6 @@ class POSE_OT_planar_ik_add(PoseOperator):
     foot_roll: BoolProperty(
         name="Foot Roll",
         description="Let feet roll on heel, ball and toe, and tilt on their edges",
-        options={"SKIP_SAVE"},
     )
     bends: EnumProperty(
         name="Bends",
