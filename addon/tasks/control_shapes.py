@@ -115,8 +115,8 @@ def _stands(ob: ArmatureObject, foot: PoseBone, points: Array, place: Place) -> 
 
 class Sole(NamedTuple):
     """What of the ground is below a foot: the directions ahead, to its left and up, in the armature; from the tip, how
-    far it goes ahead to ``heel`` and ``toe``, and to the left to its ``outermost`` and ``innermost`` edge; and how high the
-    ``floor`` is, in the armature."""
+    far it goes ahead to ``heel`` and ``toe``, and to the left to its ``outermost`` and ``innermost`` edge; and how high
+    the ``floor`` is, in the armature."""
 
     ahead: Array
     across: Array
