@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import dropwhile, takewhile
 from typing import Any
 
 from bpy.types import Context, Object, PoseBone
@@ -76,6 +77,25 @@ def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
     if target is None or not has_bone(target, name):
         return set()
     return {*bones_of(target)[name].parent_recursive} - {*last.parent_recursive}
+
+
+def control_of(last: PoseBone) -> tuple[Object | None, str]:
+    """What a person moves for a limb to follow: its target, or the control that a hidden target hangs on, on a rig of
+    Rigify's."""
+    target, name = follow_of(last).pairs[0]
+    if target is None or not has_bone(target, name) or not name.startswith(HIDDEN):
+        return target, name
+    above = [bone for bone in bones_of(target)[name].parent_recursive if bone not in last.parent_recursive]
+    controls = [*takewhile(_is_shown, dropwhile(lambda bone: not _is_shown(bone), above))]
+    return target, controls[-1].name if controls else name
+
+
+HIDDEN = ("MCH-", "ORG-", "DEF-")
+"""How the names of bones begin that Rigify hides."""
+
+
+def _is_shown(bone: PoseBone) -> bool:
+    return not bone.name.startswith(HIDDEN)
 
 
 def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:

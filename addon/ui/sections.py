@@ -70,15 +70,15 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
             label = (bone or followed.name) if followed else "-"
             row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).role = role
         if foot_of(last):
-            layout.operator("pose.planar_ik_set", text="Foot Follows", depress=foot_follows(last)).what = "FOOT"
+            layout.operator("pose.planar_ik_foot_follows", text="Foot Follows", depress=foot_follows(last))
         angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
         row = layout.row(align=True)
         row.label(text="Knee Limits")
-        row.operator("pose.planar_ik_set", text=angles, translate=False).what = "LIMITS"
+        row.operator("pose.planar_ik_knee_limits", text=angles, translate=False)
         if has_slider(last, "stretch"):
             row = layout.row(align=True)
             row.label(text="Stretch Limit")
-            row.operator("pose.planar_ik_set", text=f"{choices['stretch_max']:.2f}").what = "STRETCH"
+            row.operator("pose.planar_ik_stretch_limit", text=f"{choices['stretch_max']:.2f}", translate=False)
         row = layout.row(align=True)
         row.operator("pose.planar_ik_to_rig", text="Rig", depress=mode == "RIG")
         row.operator("pose.planar_ik_to_live", text="Live", depress=mode == "LIVE")

@@ -7,12 +7,12 @@ from collections import Counter
 from bpy.types import PoseBone
 
 from ..blender.names import side_of
-from ..limb.follow import follow_of
-from ..limb.moving import rig_slider
 from ..limb.names import ARM, LEG, says
 from ..limb.storage import chain_bones, limbs_of
 from ..limb.words import translated_text
+from .finding import control_of
 from .remembering import name_of, until_rebuilt
+from .state import slider_of_rig
 
 TITLES = {
     ("ARM", 1): "Left Arm",
@@ -26,16 +26,18 @@ TITLES = {
 
 def title_of(last: PoseBone) -> str:
     """The title of a limb, in the language of the interface."""
-    return until_rebuilt(("title", name_of(last)), lambda: _title(last))
+    title, is_kind = until_rebuilt(("title", name_of(last)), lambda: _title(last))
+    return translated_text(title) if is_kind else title
 
 
-def _title(last: PoseBone) -> str:
-    if rig_slider(last):  # whose bones are hidden: people know the control
-        target, bone = follow_of(last).pairs[0]
-        return bone or (target.name if target else last.name)
+def _title(last: PoseBone) -> tuple[str, bool]:
+    """The title in English, and whether it says what kind of limb it is."""
+    target, bone = control_of(last)
+    if target and slider_of_rig(last):  # the limb's bones are hidden: people know the control
+        return bone or target.name, False
     title = _kind(last)
     counts = Counter(map(_kind, limbs_of(last.id_data)))
-    return translated_text(title) if title and counts[title] == 1 else last.name
+    return (title, True) if title and counts[title] == 1 else (last.name, False)
 
 
 def _kind(last: PoseBone) -> str:
