@@ -70,7 +70,7 @@ class Structure(NamedTuple):
 
 
 EASED = "Eased, {distance}"
-BLENDING = "Blending, {distance}"
+BLENDING, BLENDING_ON_TARGET = "Blending, {distance}", "Blending"
 SENTENCES = {
     Reach.REACHED: "On target",
     Reach.TOO_FAR: "{distance} too far",
@@ -109,7 +109,13 @@ def as_shown(status: Status, last: PoseBone, slider: RigSlider, depsgraph: Depsg
     own = shown.bone.matrix_local.inverted() @ last.bone.matrix_local @ Vector(tip)
     target: Any = follow_of(last).pairs[0]
     off = rig.matrix_world @ shown.matrix @ own - matrix_of(target[0], target[1], depsgraph).translation
-    return status._replace(template=BLENDING, values={"distance": off.length}, is_fk=False, is_ik=False)
+    template, values = _blending(off.length, MISSED * last.length)
+    return status._replace(template=template, values=values, is_fk=False, is_ik=False)
+
+
+def _blending(distance: float, slack: float) -> tuple[str, dict[str, Any]]:
+    """What a limb between FK and IK says of its distance from the target."""
+    return (BLENDING, {"distance": distance}) if distance > slack else (BLENDING_ON_TARGET, {})
 
 
 def status_now(context: Context, last: PoseBone) -> Status:
@@ -185,7 +191,7 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     if influence <= 0.0:
         return Status(reach, residual, "FK", {}, True, False)
     if influence < 1.0:
-        return Status(reach, residual, BLENDING, {"distance": residual}, False, False)
+        return Status(reach, residual, *_blending(residual, slack), is_fk=False, is_ik=False)
     if residual <= slack:
         return Status(Reach.REACHED, residual, SENTENCES[Reach.REACHED], {})
     if reach == Reach.REACHED:  # softness keeps it off

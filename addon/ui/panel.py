@@ -181,12 +181,19 @@ def draw_key(row: Any, last: PoseBone, name: str) -> None:
     row.prop_decorator(last, f'["{SLIDER[name].key}"]')
 
 
+def narrow(row: Any, width: float) -> Any:
+    """A part of a row that is so many buttons' heights wide, and leaves the rest to the others."""
+    part = row.row(align=True)
+    part.ui_units_x = width
+    return part
+
+
 def draw_influence(layout: Any, last: PoseBone) -> None:
     """Influence, and the button that switches; or the rig's own slider where it has one for this limb."""
     row, slider = layout.row(align=True), slider_of_rig(last)
     if slider is None:
-        draw_slider(row, last, "influence", "IK Influence")
-        row.operator("pose.planar_ik_switch", text="Switch")
+        draw_slider(row, last, "influence", "Influence")
+        narrow(row, 2.7).operator("pose.planar_ik_switch", text="Switch")
         draw_key(row, last, "influence")
         return
     name = control_of(last)[1].replace("_ik", "")  # as Rigify names it
@@ -206,7 +213,7 @@ def draw_knee(layout: Any, last: PoseBone) -> None:
     row = layout.row(align=True)
     if plane != "HINGE":
         draw_slider(row, last, "swivel", "Swivel")
-    draw_slider(row, last, "flip", "Flip")
+    draw_slider(row if plane == "HINGE" else narrow(row, 2.2), last, "flip", "Flip")
     draw_key(row, last, "flip" if plane == "HINGE" else "swivel")
     if has_slider(last, "ankle"):
         row = layout.row(align=True)

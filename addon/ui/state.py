@@ -13,6 +13,7 @@ from ..limb.moving import RigSlider, rig_slider
 from ..limb.settings import SLIDERS
 from ..limb.storage import chain_bones, group_of
 from ..limb.table import Table
+from ..limb.tips import foot_of
 from ..limb.words import translated_text
 from ..solver.reach import Reach
 from ..tasks.status import Status, Structure, as_shown, problem_of, status_of, structure_of
@@ -54,12 +55,12 @@ FEATURES = tuple(slider.key for slider in SLIDERS if slider.is_feature)
 def _edited(last: PoseBone) -> tuple[Any, ...]:
     """What of a limb may be edited without Blender building its graph anew."""
     chain: Any = chain_bones(last)
-    bones = [bone.bone for bone in (chain[0].parent, *chain) if bone]
+    bones = [bone.bone for bone in (chain[0].parent, *chain, foot_of(last)) if bone]
     rest = [(tuple(map(tuple, bone.matrix_local)), bone.inherit_scale, bone.use_inherit_rotation) for bone in bones]
     local = tuple(bone.use_local_location for bone in bones)
     features = tuple(key in last for key in FEATURES)  # type: ignore[operator]
-    group: Any = group_of(last) or {}
-    return len(last.id_data.pose.bones), tuple(rest), local, features, str({**group}), follow_of(last)
+    group = str(group_of(last).to_dict())
+    return len(last.id_data.pose.bones), tuple(rest), local, features, group, follow_of(last)
 
 
 def slider_of_rig(last: PoseBone) -> RigSlider | None:
