@@ -62,7 +62,8 @@ def holds(ob):
 def animate(ob):
     """Key targets and influences as an animator does."""
     for name in LIMBS:
-        last, target = ob.pose.bones[name], ob.pose.bones[f"target_{name}"]
+        last = ob.pose.bones[name]
+        target = ob.pose.bones[last.planar_ik.subtarget]
         for frame, influence, place in ((1, 0.0, (0.05, 0, 0.3)), (5, 1.0, (0.1, -0.1, 0.2)), (9, 1.0, (0.1, 0, 2.5))):
             rigs.put(target, Vector(place))
             target.keyframe_insert("location", frame=frame)

@@ -81,6 +81,10 @@ def adjusts_the_last_operation(hand: Hand) -> Iterator[Any]:
     yield from hand.to_the_middle()
     yield from hand.key("Z", ctrl=True)
     found["undone"] = sorted(rig().pose.bones.keys())
+    yield from hand.click(on_bone(hand, "shin.L"))
+    yield from hand.choose("Add Planar IK")
+    again = bpy.context.window_manager.operators[-1].properties
+    found["again"] = [again.bends, again.controls, limb().target.type]
     return found
 
 

@@ -37,6 +37,7 @@ def test_adjust_last_operation(play):
     assert found["controls"][1:] == ["MESH", "RIG", "REACHED", "POSE"]
     assert found["mode"][1:] == ["MESH", "LIVE", "REACHED", "POSE"]
     assert found["undone"] == ["foot.L", "hips", "root", "shin.L", "thigh.L"]
+    assert found["again"] == ["FOUND", "BONES", "ARMATURE"]
 
 
 def test_add_begins_as_the_preferences_say(play):

@@ -31,6 +31,9 @@ MODE: Any = {"name": "Mode", "description": "What poses the limb", "items": MODE
 TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
 """By how much each choice of Bends turns the knee around the limb."""
 
+OF_ONE_LIMB = ("plane", "controls", "bends", "bones")
+"""What is not kept from one limb to the next. ``SKIP_SAVE`` would keep it out of presets too."""
+
 
 class POSE_OT_planar_ik_add(PoseOperator):
     """Add exact IK to the selected limbs, which stay where they are. Select a target too, to use your own"""
@@ -39,8 +42,8 @@ class POSE_OT_planar_ik_add(PoseOperator):
     bl_label = "Add Planar IK"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    plane: EnumProperty(**KNEE, options={"SKIP_SAVE"})
-    controls: EnumProperty(**CONTROLS, options={"SKIP_SAVE"})
+    plane: EnumProperty(**KNEE)
+    controls: EnumProperty(**CONTROLS)
     foot_follows: BoolProperty(
         name="Foot Follows", description="Turn the foot or hand below the limb as the target is turned", default=True
     )
@@ -53,7 +56,6 @@ class POSE_OT_planar_ik_add(PoseOperator):
             ("LEFT", "90°", "Turned by a quarter around the limb"),
             ("RIGHT", "-90°", "Turned by a quarter around the limb, the other way round"),
         ],
-        options={"SKIP_SAVE"},
     )
     bones: EnumProperty(
         name="Bones",
@@ -64,7 +66,6 @@ class POSE_OT_planar_ik_add(PoseOperator):
             ("3", "3", "The clicked bone is the last of three that lie in one plane"),
             ("4", "4", "The clicked bone is the last of four that lie in one plane"),
         ],
-        options={"SKIP_SAVE"},
     )
     mode: EnumProperty(**MODE)
     tip: EnumProperty(
@@ -93,14 +94,16 @@ class POSE_OT_planar_ik_add(PoseOperator):
     )
 
     def invoke(self, context: Context, _event: Event) -> Any:
-        """Begin as the preferences say; on a rig that Rigify generated, offer what its own IK is for."""
-        for name in ("plane", "controls"):
-            if not self.properties.is_property_set(name):
-                setattr(self, name, preference(context, name, getattr(self, name)))
+        """Begin as the preferences say, not as the last limb was made; on a rig that Rigify generated, offer what its
+        own IK is for."""
+        for name in OF_ONE_LIMB:
+            if not self.properties.is_property_set(name):  # by the caller: what it was the last time is not set
+                default: Any = self.properties.bl_rna.properties[name]
+                setattr(self, name, preference(context, name, default.default))
         which = own_ik(context)
         if not which:
             return self.execute(context)
-        settings = {name: getattr(self, name) for name in ("plane", "controls", "bones")}
+        settings = {name: getattr(self, name) for name in OF_ONE_LIMB}
 
         def draw(menu: Any, _context: Context) -> None:
             menu.layout.operator_context = "EXEC_DEFAULT"

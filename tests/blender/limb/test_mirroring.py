@@ -145,3 +145,34 @@ def test_refusals(add, mirror, addon):
     with pytest.raises(refused):  # nothing on the other side
         mirror(ob.pose.bones["shin.L"])
     assert rigs.snapshot() == before
+
+
+@pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
+def test_controls_are_drawn_as_on_the_other_side(tasks, add, controls):
+    """A sole that points outwards, with its outline offset from the ankle, in a rig that is scaled."""
+    ob = rigs.biped()
+    ob.scale = (2.0, 2.0, 2.0)
+    rigs.activate(ob, "EDIT")
+    for name in ("foot.L", "foot.R"):
+        bone = ob.data.edit_bones[name]
+        bone.tail = bone.tail + Vector((0.08 if name.endswith("L") else -0.08, 0.0, 0.0))
+    bpy.ops.object.mode_set(mode="POSE")
+    (last,) = add(ob, "shin.L", knee="POLE", controls=controls)
+    tasks("mirroring").mirror(bpy.context, [last])
+    bpy.context.view_layer.update()
+    corners = [outlines(ob.pose.bones[f"shin.{side}"].planar_ik) for side in "LR"]
+    for left, right in zip(*corners, strict=True):
+        distances = np.linalg.norm((left @ ACROSS)[:, None] - right, axis=2)
+        assert max(distances.min(axis=0).max(), distances.min(axis=1).max()) < 1e-4
+
+
+def outlines(limb):
+    """The corners of what a limb's target and pole are drawn as, in the world."""
+    for owner, name in ((limb.target, limb.subtarget), (limb.pole_target, limb.pole_subtarget)):
+        bone = owner.pose.bones[name] if name else None
+        matrix, mesh = owner.matrix_world, owner.data
+        if bone:
+            turn = bone.custom_shape_rotation_euler.to_quaternion()
+            place, scale = bone.custom_shape_translation, bone.custom_shape_scale_xyz
+            matrix, mesh = matrix @ bone.matrix @ Matrix.LocRotScale(place, turn, scale), bone.custom_shape.data
+        yield np.array([(matrix @ vertex.co)[:] for vertex in mesh.vertices])

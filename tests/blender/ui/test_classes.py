@@ -104,3 +104,11 @@ def test_a_context_that_is_taken_is_used() -> None:
             if takes and not uses:
                 wrong.append(f"{path.name}:{node.lineno} {node.name}")
     assert not wrong
+
+
+def test_presets_keep_all_settings(addon: Any) -> None:
+    """But frames, which are of a shot."""
+    for cls in (bpy.types.POSE_OT_planar_ik_add, bpy.types.POSE_OT_planar_ik_bake):  # type: ignore[attr-defined]
+        assert "PRESET" in cls.bl_options
+        skipped = {prop.identifier for prop in settings(cls) if prop.is_skip_preset}
+        assert skipped <= {"frame_start", "frame_end"}

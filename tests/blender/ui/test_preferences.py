@@ -46,7 +46,8 @@ def test_the_menu_has_what_applies(addon: Any, biped: Any) -> None:
     assert shown() == {"add"}
     assert not call("add")
     assert shown() == {
-        "switch", "snap_target", "snap_fk", "mirror", "flip", "remove", "to_live", "rebuild", "bake"
+        "switch", "snap_target", "snap_fk", "mirror", "hold", "find_contacts", "flip", "remove", "to_live", "rebuild",
+        "bake",
     }  # fmt: skip
     assert not call("to_live")
     assert shown() >= {"to_rig"}
