@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..blender.changes import Change
 from ..blender.types import ArmatureObject
 from ..limb.follow import follow_of
+from ..limb.foot_roll import has_roll, move_of_control
 from ..limb.moving import Move, check_movable, check_undriven, move
 from ..limb.settings import SLIDER
 from ..limb.sides import outwards
@@ -28,6 +29,7 @@ from ..solver.ops import FLOATS
 from ..solver.rotation import conjugate, rotate
 from . import feet
 from .fitting import EXACT, PAST_STRAIGHT, Posture, angle_of, inverse_fit, rank, turns_now
+from .rolling import turn_toes
 
 Array = NDArray[Any]
 
@@ -124,7 +126,13 @@ def match(context: Context, lasts: Sequence[PoseBone], stances: Stances, moves_c
         for row, last in enumerate(limbs):
             moves += _match(Aim(now, row, last, stances[ob, last.name], matched, moves_controls))
     moves = [move_._replace(rotation=rotations.get((move_.object, move_.bone))) for move_ in moves]
+    rolled: dict[Any, PoseBone] = {follow_of(last)[:2]: last for last in lasts if has_roll(last)}
+    depsgraph = context.evaluated_depsgraph_get()
+    for i, move_ in enumerate(moves):
+        if (move_.object, move_.bone) in rolled:
+            moves[i] = move_of_control(rolled[move_.object, move_.bone], move_, depsgraph)
     matched.changes.extend(move(context, moves))
+    matched.changes.extend(turn_toes(context, lasts) if moves_controls else ())
     _mirrored_drawing(context, lasts, stances, matched)
     return matched
 
@@ -220,7 +228,7 @@ def _match(aim: Aim) -> list[Move]:
     _set(aim, "flip", inverse.side < 0.0)
     if has_slider(aim.last, "ankle"):
         _set(aim, "ankle", inverse.ankle)
-    moves = [aim.move_to(limb.follow.pairs[0], target)] if aim.moves_controls else []
+    moves = [aim.move_to(follow_of(aim.last).pairs[0], target)] if aim.moves_controls else []
     return [*moves, *(_roll(aim, inverse.swivel, target) if plane == "FREE" else ())]
 
 
@@ -241,7 +249,7 @@ def _roll(aim: Aim, roll: float, target: Any) -> list[Move]:
             away, angle = hypot(x, z), roll - swivel
             away = away if away > 0.1 * size else size
             place = rotate(chain, (-away * cos(angle), y if abs(y) < 10.0 * size else 0.5 * length, away * sin(angle)))
-            return [aim.move_to(aim.limb.follow.pairs[1], place)]
+            return [aim.move_to(follow_of(aim.last).pairs[1], place)]
     by = remainder(roll - by_pole - swivel, tau)
     if abs(by) > STILL:
         _set(aim, "swivel", sign * (swivel + by))

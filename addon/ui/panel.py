@@ -235,6 +235,14 @@ def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
             row.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
             row.separator(factor=0.5)
             row.label(text="", icon="BLANK1")
+    names = [(name, text) for name, text in (("roll", "Roll"), ("bank", "Bank")) if has_slider(last, name)]
+    row = layout.row(align=True)
+    for name, text in names:
+        draw_slider(row, last, name, text)
+    if has_slider(last, "pole_follow"):
+        row = layout.row(align=True)
+        draw_slider(row, last, "pole_follow", "Pole Follow")
+        draw_key(row, last, "pole_follow")
 
 
 CLASSES = (VIEW3D_PT_planar_ik,)

@@ -23,6 +23,7 @@ def library(addon, tmp_path):
     adding = addon("tasks.adding")
     lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones[name]) for name in LIMBS]).lasts
     addon("tasks.modes").to_rig(bpy.context, lasts[:1])
+    addon("tasks.rolling").give_roll(bpy.context, [ob.pose.bones[name] for name in LIMBS])
     return saved(ob, tmp_path)
 
 

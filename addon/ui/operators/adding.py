@@ -47,6 +47,11 @@ class POSE_OT_planar_ik_add(PoseOperator):
     foot_follows: BoolProperty(
         name="Foot Follows", description="Turn the foot or hand below the limb as the target is turned", default=True
     )
+    foot_roll: BoolProperty(
+        name="Foot Roll",
+        description="Let feet roll on heel, ball and toe, and tilt on their edges",
+        options={"SKIP_SAVE"},
+    )
     bends: EnumProperty(
         name="Bends",
         description="Which way the knee points",
@@ -125,6 +130,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         target, pole = [*goals, None, None][:2]
         requests = [Request(last, segments, target, pole, self.plane) for last, segments in limbs]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
+        options["foot_roll"] = self.foot_roll
         added = add(context, requests, **options, turn=turn, keyed=self.keyed, tolerance=self.tolerance, mode=self.mode)
         self.warn(*added.warnings)
         live.refresh(context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import pi
 from typing import Any, ClassVar
 
@@ -14,6 +15,8 @@ from ...blender.animation import stop
 from ...blender.editing import unkeyed_kept
 from ...blender.keying import key_automatically
 from ...blender.types import path_to_custom, tag
+from ...limb.foot_roll import has_roll
+from ...limb.pole_follow import has_pole_follow
 from ...limb.settings import SLIDER, Slider
 from ...limb.storage import choices_of, has_slider, read_slider
 from ...limb.words import translated_text
@@ -21,6 +24,8 @@ from ...tasks.bending import make_poles, make_targets, set_plane
 from ...tasks.feet import foot_follows, set_feet
 from ...tasks.following import follow, pickable
 from ...tasks.modes import rebuild_mechanisms
+from ...tasks.pole_follow import give_pole_follow, take_pole_follow
+from ...tasks.rolling import give_roll, take_roll
 from ...tasks.setting import set_choice, set_slider
 from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE
@@ -165,6 +170,52 @@ class POSE_OT_planar_ik_stretch_limit(_Numbers):
     )
 
 
+class POSE_OT_planar_ik_roll_break(_Numbers):
+    """From which roll on the feet of the selected limbs roll on their toes"""
+
+    bl_idname = "pose.planar_ik_roll_break"
+    bl_label = "Limb: Foot Roll"
+    _names = ("break_angle",)
+
+    break_angle: FloatProperty(
+        name="Toe From",
+        description="The roll from which on the foot rolls on its toe",
+        min=0.0,
+        max=pi,
+        default=pi / 4.0,
+        subtype="ANGLE",
+    )
+
+
+class _Toggle(LimbOperator):
+    """What limbs have or have not"""
+
+    _has: ClassVar[Callable[..., bool]]
+    _give: ClassVar[Callable[..., None]]
+    _take: ClassVar[Callable[..., None]]
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Give it to every selected limb, or take it away where the one that is meant has it."""
+        (type(self)._take if type(self)._has(limb_meant(context) or lasts[0]) else type(self)._give)(context, lasts)
+        live.refresh(context)
+
+
+class POSE_OT_planar_ik_foot_roll(_Toggle):
+    """Let the feet of the selected limbs roll on heel, ball and toe, and tilt on their edges, or not"""
+
+    bl_idname = "pose.planar_ik_foot_roll"
+    bl_label = "Limb: Foot Roll"
+    _has, _give, _take = staticmethod(has_roll), staticmethod(give_roll), staticmethod(take_roll)
+
+
+class POSE_OT_planar_ik_pole_follows(_Toggle):
+    """Let the poles of the selected limbs go with the targets as far as a slider says, or not"""
+
+    bl_idname = "pose.planar_ik_pole_follows"
+    bl_label = "Limb: Pole Follows"
+    _has, _give, _take = staticmethod(has_pole_follow), staticmethod(give_pole_follow), staticmethod(take_pole_follow)
+
+
 def _drop_feature(context: Context, last: PoseBone, feature: Slider) -> None:
     if not has_slider(last, feature.name):
         return
@@ -224,5 +275,8 @@ CLASSES = (
     POSE_OT_planar_ik_drop,
     POSE_OT_planar_ik_knee_limits,
     POSE_OT_planar_ik_stretch_limit,
+    POSE_OT_planar_ik_roll_break,
+    POSE_OT_planar_ik_foot_roll,
+    POSE_OT_planar_ik_pole_follows,
     POSE_OT_planar_ik_pick,
 )

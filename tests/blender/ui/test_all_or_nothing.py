@@ -186,6 +186,8 @@ OPERATORS: dict[str, tuple[Callable[[str], Any], str, dict[str, Any]]] = {
     "set plane": (leg, "plane", {"plane": "POLE"}),
     "drop stretch": (stretched, "drop", {"feature": "STRETCH"}),
     "set foot": (leg, "foot_follows", {}),
+    "set roll": (leg, "foot_roll", {}),
+    "set pole follow": (lambda mode: leg(mode, plane="POLE"), "pole_follows", {}),
     "set limits": (leg, "knee_limits", {"max_angle": 2.5}),
     "set stretch limit": (leg, "stretch_limit", {"stretch_max": 3.0}),
     "pick a new target": (leg, "pick", {"role": "TARGET", "followed": "\n"}),
