@@ -143,10 +143,17 @@ class LimbsNow(NamedTuple):
     pole: Array
 
 
-def limbs_now(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph, is_whole: bool = False) -> LimbsNow:
-    """Read limbs of a rig by their last bones; with ``is_whole``, as if all influence was 1."""
+def limbs_now(
+    ob: ArmatureObject,
+    lasts: Sequence[PoseBone],
+    depsgraph: Depsgraph,
+    is_whole: bool = False,
+    table: Table | None = None,
+) -> LimbsNow:
+    """Read limbs of a rig by their last bones; with ``is_whole``, as if all influence was 1. Who knows their ``table``
+    saves the time to make it."""
     evaluated: Any = ob.evaluated_get(depsgraph)
-    table, poses = table_of(ob, lasts), pose_matrices(evaluated)
+    table, poses = table or table_of(ob, lasts), pose_matrices(evaluated)
     frames = frames_now(table, evaluated, poses)
     target, pole = (into_frames(frames, place) for place in places(table, evaluated, depsgraph))
     sliders = sliders_of(table, evaluated)

@@ -8,14 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone
+from mathutils import Vector
 from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
-from ..limb.follow import follow_of, is_gone
+from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.measuring import Measured, measure
+from ..limb.moving import RigSlider
 from ..limb.solving import limbs_now
-from ..limb.storage import chain_bones, check_whole, has_slider, mode_of
-from ..limb.tips import is_foot_gone
+from ..limb.storage import chain_bones, check_whole, group_of, has_slider, mode_of
+from ..limb.table import Table, table_of
+from ..limb.tips import is_foot_gone, tip_of
 from ..limb.words import SIZELESS, Refused
 from ..live.settings import is_live
 from ..mechanism.checking import problems_of
@@ -58,7 +61,16 @@ class Status(NamedTuple):
         return self.template.format(**values)
 
 
+class Structure(NamedTuple):
+    """What of a limb stays as it is while the limb is moved: what the solver takes of it, and what is wrong with its
+    mechanism, as a sentence or nothing."""
+
+    table: Table
+    broken: str
+
+
 EASED = "Eased, {distance}"
+BLENDING, BLENDING_ON_TARGET = "Blending, {distance}", "Blending"
 SENTENCES = {
     Reach.REACHED: "On target",
     Reach.TOO_FAR: "{distance} too far",
@@ -73,9 +85,37 @@ SHEARED = "{distance} from the target: the rig is scaled unevenly, and Blender b
 MOVED = "Something else moves this limb after the IK: check its constraints and other add-ons, or rebuild it"
 
 
-def status_of(last: PoseBone, depsgraph: Depsgraph) -> Status:
-    """The status of one limb, by its last bone on the original rig."""
-    return statuses(last.id_data, [last], depsgraph)[0]
+def structure_of(last: PoseBone) -> Structure:
+    """The structure of a limb that can be posed, by its last bone on the original rig."""
+    return Structure(table_of(last.id_data, [last]), problems_of([last])[0])
+
+
+def status_of(last: PoseBone, depsgraph: Depsgraph, structure: Structure | None = None) -> Status:
+    """The status of one limb, by its last bone on the original rig. Who knows its ``structure`` saves the time to look
+    at it."""
+    return statuses(last.id_data, [last], depsgraph, structure)[0]
+
+
+def as_shown(status: Status, last: PoseBone, slider: RigSlider, depsgraph: Depsgraph) -> Status:
+    """The status of a limb whose rig blends it with an FK of its own, as far as it shows it."""
+    rig: Any = last.id_data.evaluated_get(depsgraph)
+    shown = rig.pose.bones[slider.copying]
+    influence = shown.constraints[slider.constraint].influence
+    if status.reach == Reach.INVALID or influence >= 1.0:
+        return status
+    if influence <= 0.0:
+        return status._replace(template="FK", values={}, is_fk=True, is_ik=False)
+    tip: Any = tip_of(last, (group_of(last) or {}).get("tip", "FOOT"))
+    own = shown.bone.matrix_local.inverted() @ last.bone.matrix_local @ Vector(tip)
+    target: Any = follow_of(last).pairs[0]
+    off = rig.matrix_world @ shown.matrix @ own - matrix_of(target[0], target[1], depsgraph).translation
+    template, values = _blending(off.length, MISSED * last.length)
+    return status._replace(template=template, values=values, is_fk=False, is_ik=False)
+
+
+def _blending(distance: float, slack: float) -> tuple[str, dict[str, Any]]:
+    """What a limb between FK and IK says of its distance from the target."""
+    return (BLENDING, {"distance": distance}) if distance > slack else (BLENDING_ON_TARGET, {})
 
 
 def status_now(context: Context, last: PoseBone) -> Status:
@@ -84,22 +124,26 @@ def status_now(context: Context, last: PoseBone) -> Status:
     return status_of(last.id_data.original.pose.bones[last.name], depsgraph)
 
 
-def statuses(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph) -> list[Status]:
-    """The status of limbs of one rig, as it is evaluated now."""
+def statuses(
+    ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph, structure: Structure | None = None
+) -> list[Status]:
+    """The status of limbs of one rig, as it is evaluated now; ``structure`` is that of one."""
     if not is_evaluated(ob, depsgraph):
         return [_invalid("'{rig}' is not shown here: show it to pose its limbs", rig=ob.name) for _ in lasts]
     problems = [problem_of(last) for last in lasts]
     posed = [last for last, problem in zip(lasts, problems, strict=True) if not problem]
-    judged = iter(_judged(ob, posed, depsgraph) if posed else ())
+    judged = iter(_judged(ob, posed, depsgraph, structure) if posed else ())
     return [problem or next(judged) for problem in problems]
 
 
-def _judged(ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph) -> list[Status]:
-    now = limbs_now(ob, lasts, depsgraph)
+def _judged(
+    ob: ArmatureObject, lasts: Sequence[PoseBone], depsgraph: Depsgraph, structure: Structure | None
+) -> list[Status]:
+    now = limbs_now(ob, lasts, depsgraph, table=structure.table if structure else None)
     scene: Any = depsgraph.scene
     is_off = [not is_live(scene) and mode_of(last) == "LIVE" for last in lasts]
     now.sliders["influence"][is_off] = 0.0
-    measured, broken = measure(now), problems_of(lasts)
+    measured, broken = measure(now), [structure.broken] if structure else problems_of(lasts)
     judged = [_judge(last, broken[row], measured, row) for row, last in enumerate(lasts)]
     return [
         status._replace(template=OFF) if off and status.reach != Reach.INVALID else status
@@ -147,7 +191,7 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     if influence <= 0.0:
         return Status(reach, residual, "FK", {}, True, False)
     if influence < 1.0:
-        return Status(reach, residual, "Blending, {distance}", {"distance": residual}, False, False)
+        return Status(reach, residual, *_blending(residual, slack), is_fk=False, is_ik=False)
     if residual <= slack:
         return Status(Reach.REACHED, residual, SENTENCES[Reach.REACHED], {})
     if reach == Reach.REACHED:  # softness keeps it off

@@ -10,6 +10,7 @@ from bpy.types import Context, Object, PoseBone
 from ..blender.dependencies import BoneRef
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
 from ..limb.follow import Follow, follow_of, read
+from ..limb.names import FEET, says
 from ..limb.storage import chain_bones, check_whole, is_left, is_limb, limbs_of
 from ..limb.tips import foot_of
 from ..limb.whole import concerned
@@ -76,6 +77,23 @@ def _carriers(last: PoseBone, follow: Follow) -> set[PoseBone]:
     if target is None or not has_bone(target, name):
         return set()
     return {*bones_of(target)[name].parent_recursive} - {*last.parent_recursive}
+
+
+HELPERS = ("MCH-", "ORG-", "DEF-")
+"""What the names of bones that people do not see begin with, on rigs that have such."""
+
+
+def control_of(last: PoseBone) -> tuple[Object | None, str]:
+    """What people move for a limb to follow: of the bones that they see of its target and what that hangs on, the
+    uppermost that is called after a foot or hand, else the first."""
+    target, name = follow_of(last).pairs[0]
+    if target is None or not has_bone(target, name):
+        return target, name
+    bone = bones_of(target)[name]
+    above = [bone.name, *(each.name for each in bone.parent_recursive if each not in last.parent_recursive)]
+    shown = [each for each in above if not each.startswith(HELPERS)]
+    feet = [each for each in shown if says(each, FEET)]
+    return target, next(iter([*feet[-1:], *shown]), name)
 
 
 def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:

@@ -3,16 +3,14 @@ what animates it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from textwrap import wrap
 from typing import Any
 
 from bpy.types import Context, Panel, PoseBone
 from bpy.utils import escape_identifier
 
-from ..blender.types import scene_of, takes_bones, view_layer_of
-from ..limb.follow import follow_of
-from ..limb.moving import RigSlider, rig_slider
+from ..blender.types import scene_of, takes_bones
 from ..limb.settings import SLIDER
 from ..limb.storage import choices_of, has_slider, read_slider
 from ..limb.tips import foot_of
@@ -20,16 +18,16 @@ from ..limb.words import translated_text
 from ..solver.reach import Reach
 from ..tasks.feet import foot_follows
 from ..tasks.finding import limb_suggested
-from ..tasks.status import Status, status_now
+from ..tasks.status import Status
 from .dots import dot
 from .features import FEATURES, is_there
-from .finding import convertible, left_at, limb_meant
-from .operators.mending import REPAIRS, repairs_for, repairs_for_adding
+from .finding import control_of, convertible, left_at, limb_meant
+from .operators.mending import labels_of, repairs_for, repairs_for_adding
 from .operators.selecting import ROLES, refs_of_role
 from .preferences import PLANE
-from .remembering import active_in, name_of, until_posed, until_rebuilt
-from .titles import control_of, title_of
-from .units import length_text
+from .remembering import active_in, until_rebuilt
+from .state import colour_of, sentence_of, slider_of_rig, status_in
+from .titles import title_of
 
 TURNED = 1e-3
 """From so many radians on, a foot that follows its control was turned by hand."""
@@ -66,7 +64,6 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
         draw_state(layout, context, last, status_in(context, last))
         draw_foot(layout, context, last)
         draw_parts(layout, last)
-        layout.use_property_split = True
         draw_influence(layout, last)
         draw_knee(layout, last)
         draw_features(layout, context, last)
@@ -93,26 +90,34 @@ def draw_offer(layout: Any, context: Context) -> None:
     leftovers = left_at([bone]) if bone and offer == "LEFT" else []
     if leftovers:
         template = "The IK constraint of '{bone}' was removed: remove what is left of the limb"
-        draw_problem(layout.column(align=True), context, translated_text(template, bone=leftovers[0].name), ["LEFT"])
+        sentence, repairs = translated_text(template, bone=leftovers[0].name), labels_of(["LEFT"], leftovers[0])
+        draw_problem(layout.column(align=True), context, sentence, repairs)
     elif offer == "CONVERT":
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
     elif suggestion := limb_suggested(bone):
-        why, repairs = repairs_for_adding(*suggestion)
-        draw_problem(layout.column(align=True), context, why, repairs)
+        why, helping = repairs_for_adding(*suggestion)
+        draw_problem(layout.column(align=True), context, why, labels_of(helping, suggestion[0]))
         if not why:
             label = translated_text("Add IK to {bone}", bone=suggestion[0].name)
             layout.operator("pose.planar_ik_add", text=label, translate=False)
 
 
-def draw_problem(column: Any, context: Context, sentence: str, repairs: Sequence[str]) -> None:
-    """What is wrong, in lines, and a button for each mend that helps."""
-    for number, line_of_text in enumerate(wrapped(context, sentence)):
-        column.label(text=line_of_text, icon="BLANK1" if number else "ERROR", translate=False)
-    for repair in repairs:
+def draw_problem(column: Any, context: Context, sentence: str, repairs: Mapping[str, str]) -> None:
+    """What is wrong, in lines, and a button for each mend that helps, with what it says."""
+    draw_lines(column, context, sentence, "ERROR")
+    for repair, text in repairs.items():
         if repair == "PICK":
-            column.operator("pose.planar_ik_pick", text=REPAIRS[repair], icon="EYEDROPPER").role = "TARGET"
+            column.operator("pose.planar_ik_pick", text=text, icon="EYEDROPPER", translate=False).role = "TARGET"
         else:
-            column.operator("pose.planar_ik_mend", text=REPAIRS[repair], icon="TOOL_SETTINGS").repair = repair
+            button = column.operator("pose.planar_ik_mend", text=text, icon="TOOL_SETTINGS", translate=False)
+            button.repair = repair
+
+
+def draw_lines(layout: Any, context: Context, sentence: str, icon: str) -> None:
+    """A sentence in as many lines as it takes, an icon before the first."""
+    column = layout.column(align=True)
+    for number, line_of_text in enumerate(wrapped(context, sentence)):
+        column.label(text=line_of_text, icon="BLANK1" if number else icon, translate=False)
 
 
 def wrapped(context: Context, sentence: str) -> list[str]:
@@ -131,50 +136,16 @@ def draw_title(layout: Any, last: PoseBone) -> None:
     button = row.operator(
         "pose.planar_ik_select", text=title_of(last), icon="CON_KINEMATIC", emboss=False, translate=False
     )
-    button.role, button.bone = "LIMB", last.name
-
-
-def status_in(context: Context, last: PoseBone) -> Status:
-    """The status of a limb in a context; of the same pose, it is told once."""
-    key = "status", name_of(last), view_layer_of(context).as_pointer()
-    return until_posed(key, lambda: status_now(context, last))
-
-
-def slider_of_rig(last: PoseBone) -> RigSlider | None:
-    """The slider of the rig's own that switches a limb, if there is one."""
-    return until_rebuilt(("slider", name_of(last)), lambda: rig_slider(last))
+    button.role, button.bone = "TARGET" if slider_of_rig(last) else "LIMB", last.name
 
 
 def draw_state(layout: Any, context: Context, last: PoseBone, status: Status) -> None:
     """The limb's state on a line of its own: a dot and a few words; what helps where something is wrong."""
-    scene = scene_of(context)
-    values = {
-        name: length_text(scene, value) if isinstance(value, float) else value for name, value in status.values.items()
-    }
-    sentence = translated_text(status.template, **values)
-    slider = slider_of_rig(last)
+    sentence = sentence_of(context, status)
     if status.reach == Reach.INVALID:
-        draw_problem(layout.column(align=True), context, sentence, repairs_for(last, status))
-    elif slider and _influence_of(last, slider) <= 0.0:
-        layout.label(text="FK", icon_value=dot("GREY"))
+        draw_problem(layout.column(align=True), context, sentence, labels_of(repairs_for(last, status), last))
     else:
         layout.label(text=sentence, icon_value=dot(colour_of(status)), translate=False)
-
-
-def _influence_of(last: PoseBone, slider: RigSlider) -> float:
-    """How far a rig shows the IK of a limb that it switches itself."""
-    return float(last.id_data.pose.bones[slider.copying].constraints[slider.constraint].influence)
-
-
-def colour_of(status: Status) -> str:
-    """The colour of what a status says: green is on target, amber is off it because somebody wants it so, red short."""
-    if status.reach == Reach.INVALID:
-        return "RED"
-    if status.is_fk:
-        return "GREY"
-    if not status.is_ik or status.is_eased:
-        return "AMBER"
-    return "GREEN" if status.reach == Reach.REACHED else "RED"
 
 
 def draw_foot(layout: Any, context: Context, last: PoseBone) -> None:
@@ -183,62 +154,71 @@ def draw_foot(layout: Any, context: Context, last: PoseBone) -> None:
     if bone is None or bone != foot or not foot_follows(last) or read_slider(last, "influence") <= 0.0:
         return
     if abs(bone.matrix_basis.to_quaternion().angle) > TURNED:
-        target, control = follow_of(last).pairs[0]
-        text = translated_text("Turns with its control: turn {name}", name=control or (target.name if target else "-"))
-        layout.label(text=text, icon="INFO", translate=False)
+        target, control = control_of(last)
+        name = control or (target.name if target else "-")
+        draw_lines(layout, context, translated_text("Turns with its control: turn {name}", name=name), "INFO")
 
 
 def draw_parts(layout: Any, last: PoseBone) -> None:
-    """A button for each part, which selects it."""
+    """A button for each part, which selects it; for bones that a rig with a slider of its own hides, none."""
     row = layout.row(align=True)
     for role, text, _ in ROLES:
-        if refs_of_role(last, role):
+        if refs_of_role(last, role) and not (role == "LIMB" and slider_of_rig(last)):
             row.operator("pose.planar_ik_select", text=text).role = role
 
 
 # what animates it
 
 
-def draw_slider(layout: Any, last: PoseBone, name: str, text: str | None = None) -> None:
+def draw_slider(row: Any, last: PoseBone, name: str, text: str) -> None:
     """The custom property itself, so that keys, drivers and the right mouse button work as everywhere in Blender."""
-    slider = SLIDER[name]
-    if has_slider(last, name):
-        layout.prop(last, f'["{slider.key}"]', text=text or slider.key)
+    row.prop(last, f'["{SLIDER[name].key}"]', text=text, toggle=True)
+
+
+def draw_key(row: Any, last: PoseBone, name: str) -> None:
+    """The dot at the end of a row, which sets a key."""
+    row.separator(factor=0.5)
+    row.prop_decorator(last, f'["{SLIDER[name].key}"]')
+
+
+def narrow(row: Any, width: float) -> Any:
+    """A part of a row that is so many buttons' heights wide, and leaves the rest to the others."""
+    part = row.row(align=True)
+    part.ui_units_x = width
+    return part
 
 
 def draw_influence(layout: Any, last: PoseBone) -> None:
     """Influence, and the button that switches; or the rig's own slider where it has one for this limb."""
-    slider = slider_of_rig(last)
+    row, slider = layout.row(align=True), slider_of_rig(last)
     if slider is None:
-        row = layout.row(align=True)
-        draw_slider(row, last, "influence")
-        row.operator("pose.planar_ik_switch", text="Switch")
+        draw_slider(row, last, "influence", "Influence")
+        narrow(row, 2.7).operator("pose.planar_ik_switch", text="Switch")
+        draw_key(row, last, "influence")
         return
-    column = layout.column()
-    column.use_property_split = False
-    text = f"{slider.name.replace('_', '-')} ({control_of(last).replace('_ik', '')})"
+    name = control_of(last)[1].replace("_ik", "")  # as Rigify names it
+    text = f"{slider.name.replace('_', '-')} ({name})" if name else slider.name
     bone = last.id_data.pose.bones[slider.bone]
-    column.prop(bone, f'["{escape_identifier(slider.name)}"]', text=text, slider=True, translate=False)
+    row.prop(bone, f'["{escape_identifier(slider.name)}"]', text=text, slider=True, translate=False)
 
 
 def draw_knee(layout: Any, last: PoseBone) -> None:
     """The plane, and where the knee points in it."""
     plane = choices_of(last)["plane"]
-    split = layout.split(factor=0.4)
-    split.alignment = "RIGHT"
+    split = layout.split(factor=0.22)
     split.label(text="Knee")
     row = split.row(align=True)
     for value, label, _ in PLANE[1:]:
-        button = row.operator("pose.planar_ik_set", text=label, depress=plane == value)
-        button.what, button.plane = "PLANE", value
+        row.operator("pose.planar_ik_plane", text=label, depress=plane == value).plane = value
     row = layout.row(align=True)
     if plane != "HINGE":
         draw_slider(row, last, "swivel", "Swivel")
-    toggle = row.row(align=True)
-    toggle.use_property_split = plane == "HINGE"
-    if has_slider(last, "flip"):
-        toggle.prop(last, f'["{SLIDER["flip"].key}"]', text="Flip", toggle=plane != "HINGE")
-    draw_slider(layout, last, "ankle", "Ankle")
+    draw_slider(row if plane == "HINGE" else narrow(row, 2.2), last, "flip", "Flip")
+    draw_key(row, last, "flip" if plane == "HINGE" else "swivel")
+    if has_slider(last, "ankle"):
+        row = layout.row(align=True)
+        draw_slider(row, last, "ankle", "Ankle")
+        draw_key(row, last, "ankle")
 
 
 def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
@@ -248,16 +228,21 @@ def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
         row = layout.row(align=True)
         if is_there(last, name):
             draw_slider(row, last, name, text)
-            row.operator("pose.planar_ik_set", text="", icon="X").what = f"DROP_{name.upper()}"
+            row.operator("pose.planar_ik_drop", text="", icon="X").feature = name.upper()
+            draw_key(row, last, name)
         else:
             row.enabled = takes_bones(ob) and not ob.override_library
             row.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
-    if has_slider(last, "roll"):
+            row.separator(factor=0.5)
+            row.label(text="", icon="BLANK1")
+    names = [(name, text) for name, text in (("roll", "Roll"), ("bank", "Bank")) if has_slider(last, name)]
+    row = layout.row(align=True)
+    for name, text in names:
+        draw_slider(row, last, name, text)
+    if has_slider(last, "pole_follow"):
         row = layout.row(align=True)
-        row.use_property_split = False
-        draw_slider(row, last, "roll", "Roll")
-        draw_slider(row, last, "bank", "Bank")
-    draw_slider(layout, last, "pole_follow", "Pole Follow")
+        draw_slider(row, last, "pole_follow", "Pole Follow")
+        draw_key(row, last, "pole_follow")
 
 
 CLASSES = (VIEW3D_PT_planar_ik,)

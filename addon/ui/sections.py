@@ -72,22 +72,22 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
             label = (bone or followed.name) if followed else "-"
             row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).role = role
         if read_followed(last, "pole_target"):
-            layout.operator("pose.planar_ik_set", text="Pole Follows", depress=has_pole_follow(last)).what = "POLE"
+            layout.operator("pose.planar_ik_pole_follows", text="Pole Follows", depress=has_pole_follow(last))
         if foot_of(last):
-            layout.operator("pose.planar_ik_set", text="Foot Follows", depress=foot_follows(last)).what = "FOOT"
+            layout.operator("pose.planar_ik_foot_follows", text="Foot Follows", depress=foot_follows(last))
             row = layout.row(align=True)
-            row.operator("pose.planar_ik_set", text="Foot Roll", depress=has_roll(last)).what = "ROLL"
+            row.operator("pose.planar_ik_foot_roll", text="Foot Roll", depress=has_roll(last))
             if has_roll(last):
                 angle = f"{degrees(choices['break_angle']):.0f}°"
-                row.operator("pose.planar_ik_set", text=angle, translate=False).what = "BREAK"
+                row.operator("pose.planar_ik_roll_break", text=angle, translate=False)
         angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
         row = layout.row(align=True)
         row.label(text="Knee Limits")
-        row.operator("pose.planar_ik_set", text=angles, translate=False).what = "LIMITS"
+        row.operator("pose.planar_ik_knee_limits", text=angles, translate=False)
         if has_slider(last, "stretch"):
             row = layout.row(align=True)
             row.label(text="Stretch Limit")
-            row.operator("pose.planar_ik_set", text=f"{choices['stretch_max']:.2f}").what = "STRETCH"
+            row.operator("pose.planar_ik_stretch_limit", text=f"{choices['stretch_max']:.2f}", translate=False)
         row = layout.row(align=True)
         row.operator("pose.planar_ik_to_rig", text="Rig", depress=mode == "RIG")
         row.operator("pose.planar_ik_to_live", text="Live", depress=mode == "LIVE")

@@ -117,9 +117,9 @@ def test_bake(addon, library, remove):
 
 NEED_BONES: dict[str, dict[str, Any]] = {
     **{name: {} for name in ("add", "remove", "to_live", "to_rig", "rebuild", "convert", "unconvert")},
-    "set plane": {"what": "PLANE", "plane": "HINGE"},
-    "set limits": {"what": "LIMITS", "max_angle": 2.5},
-    "set stretch limit": {"what": "STRETCH", "stretch_max": 3.0},
+    "plane": {"plane": "HINGE"},
+    "knee_limits": {"max_angle": 2.5},
+    "stretch_limit": {"stretch_max": 3.0},
 }
 
 
@@ -133,7 +133,7 @@ def test_what_needs_bones_is_refused(library, name):
             rigs.select(each, each.name == bone)
         ob.data.bones.active = ob.data.bones[bone]
         with pytest.raises(RuntimeError):
-            getattr(bpy.ops.pose, f"planar_ik_{name.partition(' ')[0]}")(**NEED_BONES[name])
+            getattr(bpy.ops.pose, f"planar_ik_{name}")(**NEED_BONES[name])
     assert np.abs(rigs.matrices(ob, ob.pose.bones.keys()) - before).max() < 1e-6
     assert properties_of(ob) == had
     holds(ob)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bpy.props import EnumProperty
@@ -55,6 +55,16 @@ def repairs_for_adding(last: PoseBone, segments: tuple[int, ...]) -> tuple[str, 
     except Refused as why:
         return why.message.translated, [mend for mend in REPAIRS if mend.lower() == why.mend]
     return "", []
+
+
+def labels_of(repairs: Sequence[str], last: PoseBone) -> dict[str, str]:
+    """What the buttons of some mends of a limb say, by their names: that of what is muted names it."""
+    return {repair: _label(repair, last) for repair in repairs}
+
+
+def _label(repair: str, last: PoseBone) -> str:
+    names = [constraint.name for constraint in conflicts_of(last)] if repair == "MUTE" else []
+    return translated_text("Mute {name}", name=names[0]) if len(names) == 1 else translated_text(REPAIRS[repair])
 
 
 def _uneven(last: PoseBone) -> list[PoseBone]:
@@ -122,10 +132,12 @@ class POSE_OT_planar_ik_mend(PoseOperator):
         return helped
 
     def act(self, context: Context, helped: list[PoseBone]) -> None:
-        """Mend each of them."""
+        """Mend each of them, and say what was done."""
+        text = _label(self.repair, helped[0]) if len(helped) == 1 else translated_text(REPAIRS[self.repair])
         for ob, name in [(last.id_data, last.name) for last in helped]:
             ACTS[self.repair](context, ob.pose.bones[name])
         live.refresh(context)
+        self.inform("Repaired: {what}", what=text)
 
 
 CLASSES = (POSE_OT_planar_ik_mend,)

@@ -14,7 +14,7 @@ from ...blender.types import bones_of, has_bone, view_layer_of
 from ...limb.follow import follow_of, is_gone
 from ...limb.storage import bones_of_limb, is_limb
 from ...limb.words import Refused, translated_text
-from ..finding import limb_meant, limbs_meant, rig_in_view
+from ..finding import control_of, limb_meant, limbs_meant, rig_in_view
 from .base import PoseOperator
 
 ROLES: Any = [
@@ -77,8 +77,7 @@ def refs_of_role(last: PoseBone, role: str) -> list[BoneRef]:
     """The objects or bones that are this part of a limb, the one to be active last."""
     if role == "LIMB":
         return [(last.id_data, bone.name) for bone in bones_of_limb(last)]
-    target, pole = follow_of(last).pairs
-    ob, bone = target if role == "TARGET" else pole
+    ob, bone = control_of(last) if role == "TARGET" else follow_of(last).pairs[1]
     return [] if ob is None or is_gone(ob, bone) else [(ob, bone)]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import pi
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 from bpy.props import EnumProperty, FloatProperty
@@ -32,25 +32,11 @@ from ..preferences import PLANE
 from .base import LimbOperator
 from .selecting import ROLES, refs_of_role, select_if_shown
 
-Change = Callable[[Context, Sequence[PoseBone]], None]
-
 NEW = "\n"
 """What stands for a new control among those to pick: no name of Blender's has a line break."""
 
 _shown: list[tuple[str, str, str]] = []
 """Blender keeps no words of a list that is made while it is shown."""
-
-WHAT: Any = [
-    ("PLANE", "Plane", "What decides where the knee points. The limb stays where it is"),
-    ("DROP_SOFTNESS", "Remove Softness", "Take the softness away, with its keys"),
-    ("DROP_STRETCH", "Remove Stretch", "Take the stretch away, with its keys"),
-    ("FOOT", "Foot Follows", "Turn the foot or hand below the limb as the target is turned, or not"),
-    ("ROLL", "Foot Roll", "Let the foot roll on heel, ball and toe, and tilt on its edges, or not"),
-    ("BREAK", "Toe From", "The roll from which on the foot rolls on its toe"),
-    ("POLE", "Pole Follows", "Let the pole go with the target as far as a slider says, or not"),
-    ("LIMITS", "Knee Limits", "How far the knee may bend and straighten"),
-    ("STRETCH", "Stretch Limit", "How far the limb may stretch, and what becomes of its volume"),
-]
 
 
 class POSE_OT_planar_ik_flip(LimbOperator):
@@ -67,20 +53,109 @@ class POSE_OT_planar_ik_flip(LimbOperator):
         live.refresh(context)
 
 
-class POSE_OT_planar_ik_set(LimbOperator):
-    """Set this on all selected limbs"""
+class POSE_OT_planar_ik_plane(LimbOperator):
+    """What decides where the knees of the selected limbs point. The limbs stay where they are"""
 
-    bl_idname = "pose.planar_ik_set"
-    bl_label = "Set Limb"
+    bl_idname = "pose.planar_ik_plane"
+    bl_label = "Limb: Knee"
 
-    what: EnumProperty(name="What", description="What to set", items=WHAT)
     plane: EnumProperty(name="Knee", description="What decides where the knee points", items=PLANE[1:], default="FREE")
+
+    @classmethod
+    def description(cls, _context: Context, properties: Any) -> str:
+        """What a button of it says under the mouse: what each choice means."""
+        return translated_text(next(text for value, _, text in PLANE if value == properties.plane))
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Set it, of every selected limb."""
+        set_plane(context, lasts, self.plane)
+        live.refresh(context)
+
+
+class POSE_OT_planar_ik_foot_follows(LimbOperator):
+    """Turn the feet or hands below the selected limbs as the targets are turned, or not"""
+
+    bl_idname = "pose.planar_ik_foot_follows"
+    bl_label = "Limb: Foot Follows"
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """As the active limb's does not yet."""
+        set_feet(lasts, not foot_follows(limb_meant(context) or lasts[0]))
+        live.refresh(context)
+
+
+class POSE_OT_planar_ik_drop(LimbOperator):
+    """Take softness or stretch of the selected limbs away, with its keys"""
+
+    bl_idname = "pose.planar_ik_drop"
+    bl_label = "Limb: Remove"
+
+    feature: EnumProperty(
+        name="Feature",
+        description="What to take away",
+        items=[
+            ("SOFTNESS", "Softness", "The slowing before the limb is straight"),
+            ("STRETCH", "Stretch", "The lengthening towards a target out of reach"),
+        ],
+    )
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Take it from every selected limb that has it."""
+        for ob, bone in [(last.id_data, last.name) for last in lasts]:
+            _drop_feature(context, ob.pose.bones[bone], SLIDER[self.feature.lower()])
+        live.refresh(context)
+
+
+class _Numbers(LimbOperator):
+    """What is asked for in a dialog"""
+
+    _names: ClassVar[tuple[str, ...]]
+
+    def invoke(self, context: Context, _event: Event) -> Any:
+        """Ask, starting from the numbers of the active limb."""
+        last = limb_meant(context)
+        for name in self._names if last else ():
+            setattr(self, name, choices_of(last)[name])  # type: ignore[arg-type]
+        manager: Any = context.window_manager
+        return manager.invoke_props_dialog(self)
+
+    def draw(self, _context: Context) -> None:
+        """The numbers."""
+        layout: Any = self.layout
+        layout.use_property_split = True
+        for name in self._names:
+            layout.prop(self, name)
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """Set them, of every selected limb."""
+        for name in self._names:
+            for ob, bone in [(last.id_data, last.name) for last in lasts]:
+                set_choice(ob.pose.bones[bone], name, getattr(self, name))
+        live.refresh(context)
+
+
+class POSE_OT_planar_ik_knee_limits(_Numbers):
+    """How far the knees of the selected limbs may bend and straighten"""
+
+    bl_idname = "pose.planar_ik_knee_limits"
+    bl_label = "Limb: Knee Limits"
+    _names = ("min_angle", "max_angle")
+
     min_angle: FloatProperty(
         name="Knee Min", description="The smallest angle inside the knee", min=0.0, max=pi, subtype="ANGLE"
     )
     max_angle: FloatProperty(
         name="Knee Max", description="The largest angle inside the knee", min=0.0, max=pi, default=pi, subtype="ANGLE"
     )
+
+
+class POSE_OT_planar_ik_stretch_limit(_Numbers):
+    """How far the selected limbs may stretch, and what becomes of their volume"""
+
+    bl_idname = "pose.planar_ik_stretch_limit"
+    bl_label = "Limb: Stretch Limit"
+    _names = ("stretch_max", "stretch_volume")
+
     stretch_max: FloatProperty(
         name="Stretch Max", description="How many times its length the limb may have", min=1.0, max=100.0, default=2.0
     )
@@ -94,6 +169,14 @@ class POSE_OT_planar_ik_set(LimbOperator):
         ],
     )
 
+
+class POSE_OT_planar_ik_roll_break(_Numbers):
+    """From which roll on the feet of the selected limbs roll on their toes"""
+
+    bl_idname = "pose.planar_ik_roll_break"
+    bl_label = "Limb: Foot Roll"
+    _names = ("break_angle",)
+
     break_angle: FloatProperty(
         name="Toe From",
         description="The roll from which on the foot rolls on its toe",
@@ -103,63 +186,34 @@ class POSE_OT_planar_ik_set(LimbOperator):
         subtype="ANGLE",
     )
 
-    @classmethod
-    def description(cls, _context: Context, properties: Any) -> str:
-        """What a button of it says under the mouse."""
-        return translated_text(next(text for name, _, text in WHAT if name == properties.what))
 
-    def invoke(self, context: Context, _event: Event) -> Any:
-        """Do it, or ask for numbers, starting from those of the active limb."""
-        names, last = NUMBERS.get(self.what, ()), limb_meant(context)
-        if not names or last is None:
-            return self.execute(context)
-        for name in names:
-            setattr(self, name, choices_of(last)[name])
-        manager: Any = context.window_manager
-        title = {"LIMITS": "Knee Limits", "STRETCH": "Stretch Limit", "BREAK": "Foot Roll"}[self.what]
-        return manager.invoke_props_dialog(self, title=title)
+class _Toggle(LimbOperator):
+    """What limbs have or have not"""
 
-    def draw(self, _context: Context) -> None:
-        """Only what counts."""
-        layout: Any = self.layout
-        layout.use_property_split = True
-        for name in NUMBERS.get(self.what, ("plane",) if self.what == "PLANE" else ()):
-            layout.prop(self, name)
+    _has: ClassVar[Callable[..., bool]]
+    _give: ClassVar[Callable[..., None]]
+    _take: ClassVar[Callable[..., None]]
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """Set it, of every selected limb."""
-        feature = SLIDER.get(self.what.partition("_")[2].lower())
-        if self.what == "PLANE":
-            set_plane(context, lasts, self.plane)
-        elif self.what == "FOOT":
-            set_feet(lasts, not foot_follows(limb_meant(context) or lasts[0]))
-        elif self.what == "ROLL":
-            _toggle(context, lasts, has_roll, give_roll, take_roll)
-        elif self.what == "POLE":
-            _toggle(context, lasts, has_pole_follow, give_pole_follow, take_pole_follow)
-        elif self.what in NUMBERS:
-            for name in NUMBERS[self.what]:
-                for ob, bone in [(last.id_data, last.name) for last in lasts]:
-                    set_choice(ob.pose.bones[bone], name, getattr(self, name))
-        elif feature:
-            for ob, bone in [(last.id_data, last.name) for last in lasts]:
-                _drop_feature(context, ob.pose.bones[bone], feature)
+        """Give it to every selected limb, or take it away where the one that is meant has it."""
+        (type(self)._take if type(self)._has(limb_meant(context) or lasts[0]) else type(self)._give)(context, lasts)
         live.refresh(context)
 
 
-NUMBERS = {
-    "LIMITS": ("min_angle", "max_angle"),
-    "STRETCH": ("stretch_max", "stretch_volume"),
-    "BREAK": ("break_angle",),
-}
-"""What is asked for in a dialog."""
+class POSE_OT_planar_ik_foot_roll(_Toggle):
+    """Let the feet of the selected limbs roll on heel, ball and toe, and tilt on their edges, or not"""
+
+    bl_idname = "pose.planar_ik_foot_roll"
+    bl_label = "Limb: Foot Roll"
+    _has, _give, _take = staticmethod(has_roll), staticmethod(give_roll), staticmethod(take_roll)
 
 
-def _toggle(
-    context: Context, lasts: list[PoseBone], has: Callable[[PoseBone], bool], give: Change, take: Change
-) -> None:
-    """Give limbs something, or take it away where the one that is meant has it."""
-    (take if has(limb_meant(context) or lasts[0]) else give)(context, lasts)
+class POSE_OT_planar_ik_pole_follows(_Toggle):
+    """Let the poles of the selected limbs go with the targets as far as a slider says, or not"""
+
+    bl_idname = "pose.planar_ik_pole_follows"
+    bl_label = "Limb: Pole Follows"
+    _has, _give, _take = staticmethod(has_pole_follow), staticmethod(give_pole_follow), staticmethod(take_pole_follow)
 
 
 def _drop_feature(context: Context, last: PoseBone, feature: Slider) -> None:
@@ -214,4 +268,15 @@ class POSE_OT_planar_ik_pick(LimbOperator):
         live.refresh(context)
 
 
-CLASSES = (POSE_OT_planar_ik_flip, POSE_OT_planar_ik_set, POSE_OT_planar_ik_pick)
+CLASSES = (
+    POSE_OT_planar_ik_flip,
+    POSE_OT_planar_ik_plane,
+    POSE_OT_planar_ik_foot_follows,
+    POSE_OT_planar_ik_drop,
+    POSE_OT_planar_ik_knee_limits,
+    POSE_OT_planar_ik_stretch_limit,
+    POSE_OT_planar_ik_roll_break,
+    POSE_OT_planar_ik_foot_roll,
+    POSE_OT_planar_ik_pole_follows,
+    POSE_OT_planar_ik_pick,
+)

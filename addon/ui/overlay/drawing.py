@@ -14,6 +14,7 @@ from gpu_extras.batch import batch_for_shader
 from ...blender.types import scene_of, view_layer_of
 from ..finding import limb_meant
 from ..preferences import preference
+from ..state import table_known
 from .figure import Stroke, View, figure
 
 log = logging.getLogger("planar_ik")
@@ -61,7 +62,7 @@ def strokes_of(context: Context) -> list[Stroke]:
         return []
     view: Any = context.region_data
     along = -np.array(view.view_matrix.inverted_safe().col[2][:3]) if view else None
-    return figure(last, depsgraph, View(along, _is_dragging(context), settings.show_reach))
+    return figure(last, depsgraph, View(along, _is_dragging(context), settings.show_reach), table_known(last))
 
 
 def _is_dragging(context: Context) -> bool:

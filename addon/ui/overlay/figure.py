@@ -13,6 +13,7 @@ from ...blender.types import is_evaluated
 from ...limb.measuring import Measured, measure
 from ...limb.solving import LimbsNow, limbs_now
 from ...limb.storage import read_slider
+from ...limb.table import Table
 from ...solver.rotation import rotate
 from ...tasks.status import MISSED, problem_of
 
@@ -48,13 +49,18 @@ class View(NamedTuple):
     has_reach: bool = False
 
 
-def figure(last: PoseBone, depsgraph: Depsgraph, view: View = View()) -> list[Stroke]:  # noqa: B008  # it is constant
+def figure(
+    last: PoseBone,
+    depsgraph: Depsgraph,
+    view: View = View(),  # noqa: B008  # it is constant
+    table: Table | None = None,
+) -> list[Stroke]:
     """The lines of one limb as it is evaluated: to its pole, from its tip to a target that it misses, an arc of its
     reach where the target is near that (or all of it, stretched too), and its whole solution where it is between FK and
     IK."""
     if not is_evaluated(last.id_data, depsgraph) or problem_of(last):
         return []
-    now = limbs_now(last.id_data, [last], depsgraph, is_whole=True)
+    now = limbs_now(last.id_data, [last], depsgraph, is_whole=True, table=table)
     measured = measure(now)
     target, influence = measured.targets[0], read_slider(last, "influence")
     if not np.isfinite(target).all() or influence <= 0.0:

@@ -33,7 +33,7 @@ BAD = {
 
 CALLS = {
     "convert": {}, "add": {}, "switch": {}, "snap_target": {}, "snap_fk": {}, "mirror": {}, "flip": {},
-    "set": {"what": "PLANE", "plane": "POLE"}, "pick": {"role": "TARGET", "followed": "\n"},
+    "plane": {"plane": "POLE"}, "pick": {"role": "TARGET", "followed": "\n"},
     "to_rig": {}, "to_live": {},
     "rebuild": {}, "bake": {"range": "GIVEN", "frame_start": 1, "frame_end": 3}, "unconvert": {}, "remove": {},
 }  # fmt: skip

@@ -70,7 +70,7 @@ CASES: dict[str, tuple[Callable[[], Any], str, dict[str, Any], str]] = {
     "nothing to mute": (with_limb, "mend", {"repair": "MUTE"}, ""),
     "range turned round": (with_limb, "snap_fk", {"use_range": True, "frame_start": 9, "frame_end": 2}, "9"),
     "bake turned round": (with_limb, "bake", {"range": "GIVEN", "frame_start": 9, "frame_end": 2}, "9"),
-    "no foot": (with_tail_as_tip, "set", {"what": "FOOT"}, "shin.L"),
+    "no foot": (with_tail_as_tip, "foot_follows", {}, "shin.L"),
 }
 """What is there, what is called, and what the sentence names."""
 
@@ -89,7 +89,7 @@ def test_refused(biped: Any, case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["flip", "set", "pick", "switch", "snap_fk", "snap_target", "remove", "rebuild", "bake"]
+    "name", ["flip", "plane", "pick", "switch", "snap_fk", "snap_target", "remove", "rebuild", "bake"]
 )
 def test_polled_where_there_is_no_limb(biped: Any, name: str) -> None:
     assert not getattr(bpy.ops.pose, f"planar_ik_{name}").poll()
