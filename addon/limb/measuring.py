@@ -20,7 +20,7 @@ Blender blends constraints between 0 and 1 as if it was sheared."""
 
 class Measured(NamedTuple):
     """The solution, and in the world: evaluated tips, targets and poles, (n, 3) each; the knees and tips that the
-    solver expects, (n, links, 3), and how far the evaluated knees are from there at most, (n). ``sizes`` are the
+    solver expects, (n, segments, 3), and how far the evaluated knees are from there at most, (n). ``sizes`` are the
     lengths of the limbs there."""
 
     solution: Solution

@@ -35,7 +35,7 @@ IDENTITY: Turn = (1.0, 0.0, 0.0, 0.0)
 
 
 class RestGeometry(NamedTuple):
-    """A limb in its reference pose, of two to four links.
+    """A limb in its reference pose, of two to four segments.
 
     ``rest`` are the rest matrices (4, 4) of the segments' first bones, ``reference`` the same in the reference pose,
     ``frame`` is G. ``lengths`` are those of the segments in the bend plane, ``plane_offsets`` how far each goes out of

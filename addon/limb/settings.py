@@ -18,8 +18,8 @@ MADE_BY_US = "Planar IK "
 GROUP = "planar_ik"
 """The custom property of the last bone that holds the choices and the reference shape."""
 
-SEGMENT_MARK = "planar_ik_link"
-"""The custom property that marks the bones at which a limb's links begin."""
+SEGMENT_MARK = "planar_ik_segment"
+"""The custom property that marks the bones at which a limb's segments begin."""
 
 TIP = "planar_ik_tip"
 """The custom property that marks the foot or hand below a limb, where its tip is."""

@@ -32,7 +32,8 @@ Array = NDArray[Any]
 
 
 class Solution(NamedTuple):
-    """What came of limbs: local rotations (..., n, links, 4), w first; stretch, `Reach` and the shortfall (..., n)."""
+    """What came of limbs: local rotations (..., n, segments, 4), w first; stretch, `Reach` and the shortfall (...,
+    n)."""
 
     turns: Array
     stretch: Array
@@ -114,8 +115,8 @@ def sliders_of(table: Table, evaluated: ArmatureObject) -> dict[str, Array]:
 
 
 def own_turns(table: Table, rig: ArmatureObject) -> Array:
-    """The bones' own (FK) rotations as their channels say, (n, links, 4), w first. Live limbs have them in the original
-    rig's channels; in those of the evaluated one is the solution."""
+    """The bones' own (FK) rotations as their channels say, (n, segments, 4), w first. Live limbs have them in the
+    original rig's channels; in those of the evaluated one is the solution."""
     bones = rig.pose.bones
     own = at_rest(table)
     for row, limb in enumerate(table.limbs):
@@ -124,7 +125,7 @@ def own_turns(table: Table, rig: ArmatureObject) -> Array:
 
 
 def at_rest(table: Table, *frames: int) -> Array:
-    """No turns, (..., n, links, 4), which some limbs have fewer of."""
+    """No turns, (..., n, segments, 4), which some limbs have fewer of."""
     return np.tile(np.array(IDENTITY), (*frames, *table.bones.shape, 1))
 
 
@@ -201,7 +202,7 @@ def solve(
     table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = TOLERANCE
 ) -> Solution:
     """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own turns
-    (..., n, links, 4), not needed where all targets are there and every influence is 1.
+    (..., n, segments, 4), not needed where all targets are there and every influence is 1.
 
     A limb without a target keeps its own pose and is `Reach.INVALID`. Without ``tolerance``, nobody asks for the reach.
     """

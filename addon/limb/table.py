@@ -185,8 +185,8 @@ def _single(row: int, batches: Sequence[Batch]) -> tuple[Plane, Reference, Setti
 
 
 def joints_in(table: Table, turns: Array, stretch: Array) -> Array:
-    """Where turns (..., n, links, 4) and stretch (..., n) put knees and tips, in each limb's G, (..., n, links, 3): the
-    tip is the last one, also of limbs that have fewer."""
+    """Where turns (..., n, segments, 4) and stretch (..., n) put knees and tips, in each limb's G, (..., n, segments,
+    3): the tip is the last one, also of limbs that have fewer."""
     places = np.empty((*turns.shape[:-1], 3))
     for batch in table.batches:
         rows, count = batch.rows, len(batch.reference.lengths)

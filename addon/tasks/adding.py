@@ -44,7 +44,7 @@ KEPT = 5e-4
 
 
 class Request(NamedTuple):
-    """A limb to be: its last bone and links, and what it is to follow, each an object and the name of its bone or
+    """A limb to be: its last bone and segments, and what it is to follow, each an object and the name of its bone or
     nothing; without a target, a control is made. ``plane`` may be left to what fits (``AUTO``)."""
 
     last: PoseBone

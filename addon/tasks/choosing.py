@@ -27,8 +27,8 @@ MOST = 12
 
 
 class Chosen(NamedTuple):
-    """The limbs to be made, by last bone and links; target and pole of a single one, as far as they are selected; and
-    what was left out, by name, with why."""
+    """The limbs to be made, by last bone and segments; target and pole of a single one, as far as they are selected;
+    and what was left out, by name, with why."""
 
     limbs: list[Suggestion]
     goals: list[BoneRef]

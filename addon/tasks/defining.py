@@ -34,7 +34,7 @@ from .removing import remove
 from .setting import check_limb, check_structure, set_choice, set_wholly
 
 NEW = (1, 1)
-"""The links of a limb that is made without saying how many bones it is to have."""
+"""The segments of a limb that is made without saying how many bones it is to have."""
 
 
 def set_enabled(bone: PoseBone, value: Any) -> None:
@@ -130,7 +130,7 @@ def _keep_axis(bone: PoseBone) -> None:
 
 
 def _check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:
-    """Refuse what can't be a limb of so many links, whether it is one already or not."""
+    """Refuse what can't be a limb of so many segments, whether it is one already or not."""
     if not is_limb(bone):
         check(bone, segments)
         return

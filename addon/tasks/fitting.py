@@ -189,7 +189,7 @@ def apply_fit(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
 
 
 def turns_now(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int, ...]) -> tuple[Turn, ...]:
-    """The rotations that the first bones of a limb's links would need by their own channels for the pose they are
+    """The rotations that the first bones of a limb's segments would need by their own channels for the pose they are
     evaluated in."""
     return tuple(_turn_of(own_matrix(bone)) for bone in bones_of_limb(evaluated.pose.bones[last.name], segments))
 

@@ -42,7 +42,7 @@ STILL = 1e-5
 
 
 class Stance(NamedTuple):
-    """How one limb stands in one frame: the rotations (links, 4) that its bones need of their own to show that, how
+    """How one limb stands in one frame: the rotations (segments, 4) that its bones need of their own to show that, how
     many times as long they are, what takes the limb from its rest pose in the armature to where it hangs in the world
     (4, 4), and how its foot is turned there, if that follows the target."""
 
@@ -72,7 +72,7 @@ def see_fk(context: Context, lasts: Sequence[PoseBone]) -> Stances:
 
 
 def see_shown(context: Context, lasts: Sequence[PoseBone], segments: Sequence[tuple[int, ...]]) -> Stances:
-    """How bones that are no limbs yet, of so many links, stand in this frame, whatever poses them."""
+    """How bones that are no limbs yet, of so many segments, stand in this frame, whatever poses them."""
     stances: Stances = {}
     for last, own_segments in zip(lasts, segments, strict=True):
         evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())

@@ -98,7 +98,7 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
 
 
 class Settings(NamedTuple):
-    """What a limb is to be set to: its links, what its group and its sliders say, how its foot follows, and the name
+    """What a limb is to be set to: its segments, what its group and its sliders say, how its foot follows, and the name
     of that; nothing for the one that is found."""
 
     segments: tuple[int, ...]

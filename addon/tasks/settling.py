@@ -115,7 +115,8 @@ def _nudges(context: Context, stands: Sequence[Stand], is_shown: bool) -> Iterat
 
 
 def _slopes(now: LimbsNow) -> Array:
-    """By how much knees move, for each length of the target's distance that it goes on: (n, links, 3), in the world."""
+    """By how much knees move, for each length of the target's distance that it goes on: (n, segments, 3), in the
+    world."""
     sides = [now.target, now.target * (1.0 + STEP)]
     joints = [joints_in(now.table, *solve(now.table, target, now.pole, now.sliders, now.own)[:2]) for target in sides]
     moved = np.einsum("nij,nkj->nki", now.frames[:, :3, :3], joints[1] - joints[0]) / STEP
