@@ -43,7 +43,7 @@ from .feet import at_influence
 from .fitting import Fit, apply_fit, fit
 from .keeping import frames_of
 from .keyed_parts import part_of_ik
-from .matching import Stances, match, see_shown
+from .matching import Stances, match, stances_shown
 from .modes import put_on_rig
 from .over_frames import fit_over_frames
 from .pole_switch import switch_pole
@@ -139,7 +139,7 @@ def _planned(context: Context, owner: PoseBone, all_actions: bool) -> Plan:
         check_rest(context, solvers)
         fitted = fit(context, last, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
         here = Sighting(
-            None, [], [joints_of_bones(context, last, count)], [see_shown(context, [last], [solvers.segments])]
+            None, [], [joints_of_bones(context, last, count)], [stances_shown(context, [last], [solvers.segments])]
         )
     over_time = [_seen(context, solvers, action) for action in (None, *others_seen)]
     sightings = [here, *(sighting for sighting in over_time if sighting.frames)]
@@ -181,7 +181,7 @@ def _seen(context: Context, solvers: Solvers, action: Any) -> Sighting:
                 show_frame(frame)
                 with at_full_influence(context, solvers):
                     sighting.joints.append(joints_of_bones(context, last, count))
-                    sighting.stances.append(see_shown(context, [last], [solvers.segments]))
+                    sighting.stances.append(stances_shown(context, [last], [solvers.segments]))
     return sighting._replace(frames=frames)
 
 

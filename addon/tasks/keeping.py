@@ -12,7 +12,7 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import split_path
 from ..limb.words import Message
 from .keyed_parts import part_of_ik
-from .matching import Matched, match, see_fk
+from .matching import Matched, match, stances_by_fk
 from .over_frames import Progress, fit_over_frames
 
 
@@ -50,6 +50,6 @@ def fit_ik_to_fk(
 
     def step(_: int) -> Matched:
         now = [ob.pose.bones[name] for ob, name in names]
-        return match(context, now, see_fk(context, now))
+        return match(context, now, stances_by_fk(context, now))
 
     return fit_over_frames(context, frames, [part_of_ik(last) for last in lasts], step, tolerance, progress, stays)

@@ -21,7 +21,7 @@ from ..limb.words import Message, Refused
 from . import feet
 from .keeping import fit_ik_to_fk
 from .keyed_parts import part_of_fk
-from .matching import Matched, match, see_fk
+from .matching import Matched, match, stances_by_fk
 from .over_frames import Progress, fit_over_frames
 from .status import check
 
@@ -90,7 +90,7 @@ def check_snap(lasts: Sequence[PoseBone], snap: Snap) -> None:
 
 def to_target(context: Context, lasts: Sequence[PoseBone]) -> Matched:
     """Snap targets, poles, flip, swivel and ankle to the bones' own pose in this frame, without keys."""
-    return match(context, lasts, see_fk(context, lasts))
+    return match(context, lasts, stances_by_fk(context, lasts))
 
 
 # from IK to FK
