@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from ..blender.animation import is_animated
 from ..blender.types import ArmatureObject, bones_of, path_to_bone, tag, view_layer_of
 from ..limb.follow import follow_of
-from ..limb.measuring import measure
+from ..limb.measuring import joints_shown, measure
 from ..limb.solving import LimbsNow, limbs_now, solve
-from ..limb.storage import bones_of_limb, by_rig, segments_of
+from ..limb.storage import by_rig, segments_of
 from ..limb.table import joints_in
+from ..limb.tips import tip_of
+from ..solver.matrices import applied
 from .controls import is_control
 
 Array = NDArray[Any]
@@ -60,9 +62,9 @@ def solved(context: Context, lasts: Sequence[PoseBone]) -> list[Stand]:
 def shown(context: Context, last: PoseBone, segments: tuple[int, ...]) -> Stand:
     """Where the knees of a limb that may be none yet are seen now, whatever poses it."""
     evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    bones = bones_of_limb(evaluated.pose.bones[last.name], segments)
-    heads = np.array([[*bone.head[:], 1.0] for bone in bones[1:]])
-    return Stand(last.id_data, last.name, (heads @ np.array(evaluated.matrix_world, float).T)[:, :3])
+    joints = joints_shown(evaluated, last.name, segments, tip_of(last))
+    world = np.array(evaluated.matrix_world, float)
+    return Stand(last.id_data, last.name, applied(world[None], joints[:-1]))
 
 
 def settle(context: Context, stands: Sequence[Stand], is_shown: bool = False) -> None:

@@ -139,7 +139,7 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     scaled = _scaled(last)
     if not broken and scaled:
         return Status(Reach.INVALID, residual, SCALED, {"bone": scaled.name}, is_fk, is_ik)
-    is_off = off > allowed or measured.bent[row] > allowed + BENT * measured.sizes[row]
+    is_off = off > allowed or measured.knee_errors[row] > allowed + BENT * measured.sizes[row]
     if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(last) == "RIG":
         return Status(reach, residual, SHEARED, {"distance": residual}, is_fk, is_ik)
     if broken or is_off:
