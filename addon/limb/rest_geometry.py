@@ -1,4 +1,4 @@
-"""The shape of a limb in its reference pose: where its joints are, in which plane it bends, and which way.
+"""The geometry of a limb in its reference pose: where its joints are, in which plane it bends, and to which side.
 
 Joints are where bones begin; the tip is where the foot or hand below begins, or the last bone's tail. The reference is
 the rest pose, or another pose of the limb's own bones (``reference_rotations``), always relative to the limb's parent.
@@ -35,27 +35,21 @@ IDENTITY: Turn = (1.0, 0.0, 0.0, 0.0)
 
 
 class RestGeometry(NamedTuple):
-    """A limb in its reference pose, of two to four segments.
+    """A limb of two to four segments in its reference pose. Tuples have an item for each segment, from the root down;
+    lengths are in the armature's unit."""
 
-    ``rest`` are the rest matrices (4, 4) of the segments' first bones, ``reference`` the same in the reference pose,
-    ``frame`` is G. ``lengths`` are those of the segments in the bend plane, ``plane_offsets`` how far each goes out of
-    it (only more than two do), ``angles`` how far each is turned off the line. In the axes of each segment in the
-    reference, ``normals`` is the bend plane's normal and ``bone_directions`` the direction to the next joint. ``tip``
-    is where the tip is in the last bone's own space; ``points`` says of each segment that its first bone points at its
-    next joint."""
-
-    names: tuple[str, ...]
-    rest: tuple[Matrix, ...]
-    reference: tuple[Matrix, ...]
-    frame: Matrix
-    lengths: tuple[float, ...]
-    plane_offsets: tuple[float, ...]
-    angles: tuple[float, ...]
-    normals: tuple[Matrix, ...]
-    reference_rotations: tuple[Turn, ...]
-    tip: Matrix
-    bone_directions: tuple[Matrix, ...]
-    points: tuple[bool, ...]
+    names: tuple[str, ...]  # of the segments' first bones
+    rest: tuple[Matrix, ...]  # (4, 4) each: the rest matrices of these, in the armature
+    reference: tuple[Matrix, ...]  # the same in the reference pose
+    frame: Matrix  # (4, 4): G, in the armature
+    lengths: tuple[float, ...]  # from joint to joint, along the bend plane
+    plane_offsets: tuple[float, ...]  # how far each goes out of that plane; 0 of two, which span it
+    angles: tuple[float, ...]  # off G's Y axis in the plane, in radians
+    normals: tuple[Matrix, ...]  # (3): the plane's normal, in the axes of the first bone in the reference pose
+    reference_rotations: tuple[Turn, ...]  # of the first bones, by their own channels
+    tip: Matrix  # (3), in the last bone's own space
+    bone_directions: tuple[Matrix, ...]  # (3): to the next joint along the plane, in the axes of ``normals``
+    points: tuple[bool, ...]  # whether the first bone points at the next joint
 
     @property
     def is_zigzag(self) -> bool:
@@ -70,7 +64,7 @@ def is_zigzag(angles: Sequence[float]) -> bool:
 
 
 def rest_geometry_of(last: PoseBone) -> RestGeometry:
-    """The shape of a limb, as its armature and its group say."""
+    """The geometry of a limb, as its armature and its group say."""
     check_whole(last)
     axis, flat = axes_kept(last)
     reference_rotations: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
@@ -92,18 +86,14 @@ def rest_geometry(
     starts = [sum(segments[:i]) for i in range(len(segments))]
     reference_rotations = reference_rotations or (IDENTITY,) * len(starts)
     rest = _squared([matrix_of(bone.bone) for bone in chain])
-    posed: list[Matrix] = [] if {*reference_rotations} != {IDENTITY} else rest
-    for i in range(len(posed), len(chain)):
-        in_parent = inverted(rest[i - 1]) @ rest[i] if i else rest[0]
-        own_turn = rotation(reference_rotations[starts.index(i)]) if i in starts else np.eye(4)
-        posed.append((posed[-1] if i else np.eye(4)) @ in_parent @ own_turn)
+    posed = _posed(rest, dict(zip(starts, reference_rotations, strict=True)))
     place = tip_of(last, tip)
     joints = [*(posed[start][:3, 3] for start in starts), (posed[-1] @ [*place, 1.0])[:3]]
     reference = [posed[start] for start in starts]
     frame = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
-    segments_along = [b - a for a, b in pairwise(joints)]
+    segments_along = [end - start for start, end in pairwise(joints)]
     plane_offsets = [float(along @ frame[:3, 2]) if len(segments_along) > 2 else 0.0 for along in segments_along]
-    flat = [along - rise * frame[:3, 2] for along, rise in zip(segments_along, plane_offsets, strict=True)]
+    flat = [along - off * frame[:3, 2] for along, off in zip(segments_along, plane_offsets, strict=True)]
     return RestGeometry(
         names=tuple(chain[start].name for start in starts),
         rest=tuple(rest[start] for start in starts),
@@ -123,6 +113,20 @@ def rest_geometry(
             for matrix, along in zip(reference, segments_along, strict=True)
         ),
     )
+
+
+def _posed(rest: list[Matrix], rotations: dict[int, Turn]) -> list[Matrix]:
+    """The matrices in the armature of bones that hang on each other, by their rest matrices and those of their own
+    rotations that there are, by their places among them."""
+    if {*rotations.values()} == {IDENTITY}:
+        return rest
+    in_parents = [rest[0], *(inverted(above) @ below for above, below in pairwise(rest))]
+    posed: list[Matrix] = []
+    above = np.eye(4)
+    for i, in_parent in enumerate(in_parents):
+        above = above @ in_parent @ rotation(rotations.get(i, IDENTITY))
+        posed.append(above)
+    return posed
 
 
 def _squared(rest: list[Matrix]) -> list[Matrix]:
@@ -162,7 +166,7 @@ def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
 
 def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     """The frame G of joints; a straight limb bends about ``axis``."""
-    root, segments_along = joints[0], [b - a for a, b in pairwise(joints)]
+    root, segments_along = joints[0], [end - start for start, end in pairwise(joints)]
     size = sum(float(np.linalg.norm(along)) for along in segments_along) or 1.0
     first = next(
         (unit(along, along) for along in segments_along if np.linalg.norm(along) > 1e-12), np.array((0.0, 1.0, 0.0))
@@ -177,8 +181,8 @@ def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     z = unit(z, y)
     x = cross(y, z)
     if not is_straight:
-        kind = bool(bends_to_and_fro([float(cross(*pair) @ z) for pair in pairwise(units)], FLOATS))
-        aside = sum(float(segments_along[k] @ x) for k in members(len(segments_along), kind)[0])
+        zigzag = bool(bends_to_and_fro([float(cross(*pair) @ z) for pair in pairwise(units)], FLOATS))
+        aside = sum(float(segments_along[k] @ x) for k in members(len(segments_along), zigzag)[0])
         if abs(aside) <= STRAIGHT * size:  # it is in line: to the same side as most
             aside = max((float((joint - root) @ x) for joint in joints[1:-1]), key=abs)
         x, z = (-x, -z) if aside > 0.0 else (x, z)
@@ -204,7 +208,8 @@ def _normal(joints: list[Matrix], y: Matrix) -> Matrix:
 
 
 def _angles(segments_along: list[Matrix], frame: Matrix) -> list[float]:
-    """The angle of each way in the plane of a frame; the second is at most a turn below the first."""
+    """The angles of segments off the Y axis of a frame, in its plane; the second is at most a turn below the first. One
+    without a length has that of its neighbour."""
     x, y = frame[:3, 0], frame[:3, 1]
     angles = [float(np.arctan2(-(along @ x), along @ y)) if along.any() else 0.0 for along in segments_along]
     if not segments_along[0].any():
