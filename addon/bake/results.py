@@ -128,7 +128,7 @@ def _trajectories(
         yield LimbTrajectory(
             last=last,
             limb=limb,
-            reference=rig.table.singles[row][1],
+            reference=rig.table.singles[row].reference,
             tracks=tracks[row],
             targets=targets[:, row],
             tips=tips[:, row],

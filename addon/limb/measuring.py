@@ -11,7 +11,7 @@ from ..blender.types import ArmatureObject
 from ..solver.matrices import applied
 from .solving import LimbsNow, Solution, own_size, solve
 from .storage import bones_of_limb
-from .table import joints_in
+from .table import ABSENT, joints_in
 
 Array = NDArray[Any]
 
@@ -54,7 +54,7 @@ def measure(now: LimbsNow) -> Measured:
     tips = applied(now.world @ now.poses[table.lasts], np.array([limb.geometry.tip for limb in table.limbs]))
     knees = (now.world @ now.poses[table.bones[:, 1:]])[..., :3, 3]
     knee_errors = np.linalg.norm(knees - joints[:, :-1], axis=-1)
-    knee_errors[table.bones[:, 1:] < 0] = 0.0
+    knee_errors[table.bones[:, 1:] == ABSENT] = 0.0
     lengths = np.array([sum(limb.geometry.lengths) for limb in table.limbs])
     sizes = lengths * np.linalg.norm(now.frames[:, :3, 1], axis=-1)
     axes = now.world[:3, :3].T @ now.world[:3, :3]

@@ -181,8 +181,8 @@ def _reach(last: PoseBone) -> float:
     if read_slider(last, "stretch") > 0.0:
         return inf
     now = limbs_now(last.id_data, [last], bpy.context.evaluated_depsgraph_get())
-    _, reference, settings = now.table.singles[0]
-    return float(min(settings.farthest, reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
+    single = now.table.singles[0]
+    return float(min(single.settings.farthest, single.reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
 
 
 def _reached(place: Array, roots: Array, reach: float) -> Array:

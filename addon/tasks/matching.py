@@ -151,7 +151,7 @@ def _warnings_of_misses(context: Context, lasts: Sequence[PoseBone], stances: St
         for row, last in enumerate(limbs):
             limb, stance = now.table.limbs[row], stances[ob, last.name]
             turns: Any = tuple(map(tuple, stance.turns))
-            expected = np.array(joints_of(turns, now.table.singles[row][1], stance.stretch), float)
+            expected = np.array(joints_of(turns, now.table.singles[row].reference, stance.stretch), float)
             frame = stance.carry @ limb.geometry.frame
             off = np.linalg.norm(applied(frame[None], expected) - joints[row, : len(expected)], axis=-1).max()
             if not off <= SHOWN * sum(limb.geometry.lengths) * np.linalg.norm(frame[:3, 1]):
@@ -221,7 +221,7 @@ def _match_of(aim: Aim) -> LimbMatch:
     """What has a limb stand as its stance says. Raises `Refused`; nothing is changed."""
     limb, flip = aim.limb, aim.slider("flip") > 0.5
     turns: Any = tuple(map(tuple, aim.stance.turns))
-    joints = joints_of(turns, aim.now.table.singles[aim.row][1])
+    joints = joints_of(turns, aim.now.table.singles[aim.row].reference)
     posture, tip = Posture(turns, joints, None), joints[-1]
     plane = "HINGE" if limb.plane == "HINGE" else "FREE"
     inverses = [inverse_fit(limb.geometry, posture, plane, -1.0 if side else 1.0) for side in (flip, not flip)]
