@@ -24,7 +24,7 @@ from ..solver.matrices import Matrix, cross, inverted, rotation, unit
 from ..solver.ops import FLOATS
 from .sides import axes_kept
 from .storage import chain_bones, check_whole, group_of, is_part, segments_of
-from .tips import matrix_of, tip_of
+from .tips import rest_matrix, tip_of
 
 Turn = tuple[float, float, float, float]
 
@@ -85,7 +85,7 @@ def rest_geometry(
     chain = chain_bones(last, segments)
     starts = [sum(segments[:i]) for i in range(len(segments))]
     reference_rotations = reference_rotations or (IDENTITY,) * len(starts)
-    rest = _squared([matrix_of(bone.bone) for bone in chain])
+    rest = _squared([rest_matrix(bone.bone) for bone in chain])
     posed = _posed(rest, dict(zip(starts, reference_rotations, strict=True)))
     place = tip_of(last, tip)
     joints = [*(posed[start][:3, 3] for start in starts), (posed[-1] @ [*place, 1.0])[:3]]
@@ -159,7 +159,7 @@ def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
     _, sizes, axes = np.linalg.svd(ends - ends.mean(axis=0), full_matrices=False)
     if len(ends) < 3 or sizes[1] <= 1e-3 * sizes[0] or sizes[2] >= 1e-4 * sizes[0]:
         return None
-    x, y, z = matrix_of(last.bone)[:3, :3].T @ axes[2]
+    x, y, z = rest_matrix(last.bone)[:3, :3].T @ axes[2]
     side = 1.0 if (abs(x) > abs(z) and x > 0.0) or (abs(x) <= abs(z) and z > 0.0) else -1.0  # alike on every limb
     return float(side * x), float(side * y), float(side * z)
 

@@ -25,7 +25,7 @@ from .rest_geometry import IDENTITY, RestGeometry, squared
 from .settings import SLIDERS
 from .storage import bones_of_limb, chain_bones, has_slider
 from .table import ABSENT, Batch, Limb, Table, table_of
-from .tips import matrix_of
+from .tips import rest_matrix
 from .transforms import unposed
 
 Array = NDArray[Any]
@@ -67,7 +67,7 @@ def carry_of(first: PoseBone) -> Array:
     """What takes the first bone of a limb, evaluated, from its rest pose to where it is without channels of its own, in
     the armature (4, 4)."""
     above = np.array(first.parent.matrix, float) if first.parent else None
-    carry: Array = unposed(first.bone, above) @ inverted(squared(matrix_of(first.bone)))
+    carry: Array = unposed(first.bone, above) @ inverted(squared(rest_matrix(first.bone)))
     return carry
 
 

@@ -65,8 +65,8 @@ def limbs_of(ob: ArmatureObject) -> list[PoseBone]:
     return [bone for bone in ob.pose.bones if GROUP in bone and is_limb(bone)]  # type: ignore[operator]
 
 
-def is_left(bone: PoseBone) -> bool:
-    """Whether a bone was the last of a limb whose IK constraint is gone, as Blender's *Remove IK* deletes it."""
+def is_orphaned(bone: PoseBone) -> bool:
+    """Whether a bone was the last of a limb and has lost the IK constraint, as Blender's *Remove IK* deletes it."""
     return group_of(bone) is not None and not is_limb(bone)
 
 

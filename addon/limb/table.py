@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..solver.arrays import row_of
-from ..solver.groups import limited_range as range_of_groups
+from ..solver.groups import range_of_groups
 from ..solver.limb import Plane, Settings, joints_of
 from ..solver.matrices import inverted
 from ..solver.ops import ARRAYS, FLOATS
 from ..solver.reference import Reference, reference
-from ..solver.triangle import bones_of_lengths, limited_range
+from ..solver.triangle import bones_of_lengths, range_of_bones
 from .follow import Follow, follow_of
 from .rest_geometry import IDENTITY, RestGeometry, is_zigzag, rest_geometry_of
 from .settings import SLIDERS, UNLIMITED, Slider
 from .sides import outwards
 from .storage import bones_of_limb, choices_of, has_slider
-from .tips import matrix_of
+from .tips import rest_matrix
 
 Array = NDArray[Any]
 
@@ -98,9 +98,9 @@ def limb_of(last: PoseBone) -> Limb:
     bones = bones_of_limb(last)
     first = bones[0]
     parent, choices = first.parent, choices_of(last)
-    to_parent = matrix_of(first.bone) @ inverted(geometry.rest[0]) @ geometry.frame
+    to_parent = rest_matrix(first.bone) @ inverted(geometry.rest[0]) @ geometry.frame
     if parent is not None:
-        to_parent = inverted(matrix_of(parent.bone)) @ to_parent
+        to_parent = inverted(rest_matrix(parent.bone)) @ to_parent
     plain = first.bone.use_inherit_rotation and first.bone.inherit_scale == "FULL" and first.bone.use_local_location
     return Limb(
         last=last.name,
@@ -182,7 +182,7 @@ def range_of(lengths: Sequence[float], angles: Sequence[float], least: float, mo
     if cosines == (1.0, 0.0):
         return 0.0, inf
     if len(lengths) == 2:
-        nearest, farthest = limited_range(bones_of_lengths(lengths[0], lengths[1], FLOATS), *cosines, FLOATS)
+        nearest, farthest = range_of_bones(bones_of_lengths(lengths[0], lengths[1], FLOATS), *cosines, FLOATS)
     else:
         kind = is_zigzag(angles)
         nearest, farthest = range_of_groups(lengths, [half_of(angle) for angle in angles], kind, *cosines)

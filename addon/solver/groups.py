@@ -232,7 +232,7 @@ def _bent(group: Group, share: Any, ops: Ops) -> tuple[Any, HalfAngle, HalfAngle
     return length, first, last
 
 
-def limited_range(
+def range_of_groups(
     lengths: Sequence[float], half_angles: Sequence[HalfAngle], is_zigzag: bool, min_cos2: float, max_cos2: float
 ) -> tuple[float, float]:
     """Between which distances from root to tip, around that at rest, all inner angles of the joints are within their

@@ -64,7 +64,7 @@ def extend(distance: Any, bones: Bones, ops: Ops) -> tuple[Any, Any]:
     return span, bones.total - span
 
 
-def limited_range(bones: Bones, min_cos2: Any, max_cos2: Any, ops: Ops) -> tuple[Any, Any]:
+def range_of_bones(bones: Bones, min_cos2: Any, max_cos2: Any, ops: Ops) -> tuple[Any, Any]:
     """The nearest and the farthest distance between two inner angles of the knee, each given as the squared cosine of
     its half: ``min_cos2`` of the smallest (1 for 0), ``max_cos2`` of the largest (0 for a straight limb)."""
     straight, folded = bones.total * bones.total, bones.difference * bones.difference

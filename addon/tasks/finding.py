@@ -56,7 +56,7 @@ def limb_at(bone: PoseBone, count: int = 0) -> Suggestion:
     for limb in _limbs(skeleton):
         if limb.is_evident and bone.name in limb.above | limb.own | limb.below:
             return limb.suggestion(bone.id_data, count)
-    return _from(bone, skeleton)
+    return _suggestion_by_click(bone, skeleton)
 
 
 def existing_at(bone: PoseBone) -> PoseBone | None:
@@ -169,7 +169,7 @@ def _limbs(skeleton: Skeleton) -> list[Branch]:
     branch could be one."""
     branches = [
         branch
-        for branch in (_branch(skeleton, chain) for chain in _chains_off_trunk(skeleton))
+        for branch in (_limb_of_branch(skeleton, chain) for chain in _chains_off_trunk(skeleton))
         if branch and not branch.is_other
     ]
     for limb in _paired(branches):
@@ -192,7 +192,7 @@ def _chains_off_trunk(skeleton: Skeleton) -> Iterable[list[list[str]]]:
         yield chain
 
 
-def _branch(skeleton: Skeleton, chain: list[list[str]]) -> Branch | None:
+def _limb_of_branch(skeleton: Skeleton, chain: list[list[str]]) -> Branch | None:
     """The limb that a branch has, or None."""
     first = _by_names([segment[0] for segment in chain]) or _by_lengths(skeleton, chain)
     return Branch(skeleton, chain, *first) if first and first[0] >= 0 else None
@@ -262,7 +262,9 @@ def _paired(limbs: Sequence[Branch]) -> set[Branch]:
     """Those of these limbs that are there twice, one the mirror image of the other: across the plane across which most
     of a rig's are."""
     pairs = [
-        (one, other, across) for one, other in combinations(limbs, 2) if (across := _across(one, other)) is not None
+        (one, other, across)
+        for one, other in combinations(limbs, 2)
+        if (across := _mirror_direction(one, other)) is not None
     ]
     agreeing = [
         {
@@ -276,7 +278,7 @@ def _paired(limbs: Sequence[Branch]) -> set[Branch]:
     return max(agreeing, key=len, default=set())
 
 
-def _across(one: Branch, other: Branch) -> Vector | None:
+def _mirror_direction(one: Branch, other: Branch) -> Vector | None:
     """The direction in which one limb is the mirror image of another: in all joints the same; 0 where they are at one
     place. None where they are not alike."""
     if len(one.joints) != len(other.joints):
@@ -292,7 +294,7 @@ def _across(one: Branch, other: Branch) -> Vector | None:
 # by a click on anything else
 
 
-def _from(bone: PoseBone, skeleton: Skeleton) -> Suggestion:
+def _suggestion_by_click(bone: PoseBone, skeleton: Skeleton) -> Suggestion:
     """The limb of two segments that ends with a bone; where what is above it is no part of one, that which begins with
     it."""
     if bone.name in skeleton.trunk:

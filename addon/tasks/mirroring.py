@@ -26,7 +26,7 @@ from .controls import Control, is_control, make_controls, make_object, name_of_c
 from .modes import put_on_rig, rebuild_mechanisms
 from .widgets import drawn_bone, drawn_object, mirrored
 
-NEAR = 0.01
+CLOSE_IMAGE = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""
 
 AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
@@ -129,7 +129,7 @@ def _across(last: PoseBone, other: PoseBone) -> Matrix:
     middle = Matrix.Translation((one[0] + two[0]) / 2.0)
     mirrors = [middle @ Matrix.Scale(-1.0, 4, axis) @ middle.inverted() for axis in AXES]
     off = [sum((across @ a - b).length for a, b in zip(one, two, strict=True)) for across in mirrors]
-    close = min(off) + NEAR * (one[-1] - one[0]).length
+    close = min(off) + CLOSE_IMAGE * (one[-1] - one[0]).length
     return next(across for across, distance in zip(mirrors, off, strict=True) if distance <= close)
 
 

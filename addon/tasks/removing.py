@@ -14,7 +14,7 @@ from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.types import children_of, path_to_custom, tag
 from ..limb.follow import follow_of
 from ..limb.settings import GROUP, SLIDER, SLIDERS, WAS
-from ..limb.storage import drop_limb, is_left, is_on_rig, limb_constraint_of
+from ..limb.storage import drop_limb, is_on_rig, is_orphaned, limb_constraint_of
 from ..limb.whole import wholly
 from ..live import refresh
 from .checking import check_editable
@@ -35,7 +35,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
     for ob, name in named:
         pairs = follow_of(ob.pose.bones[name]).pairs
         followed += [(target, bone) for target, bone in pairs if target is not None]
-        followed += made_for(ob.pose.bones[name]) if is_left(ob.pose.bones[name]) else []
+        followed += made_for(ob.pose.bones[name]) if is_orphaned(ob.pose.bones[name]) else []
     to_live(context, [last for last in lasts if is_on_rig(last)])
     lasts = [ob.pose.bones[name] for ob, name in named]
     set_feet(lasts, False)

@@ -25,9 +25,6 @@ from .matching import Matched, match, stances_by_fk
 from .over_frames import Progress, fit_over_frames
 from .status import check
 
-NEAR = 1e-4
-"""How much longer a limb may be, and still count as not stretched."""
-
 Snap = Callable[[Context, Sequence[PoseBone]], Matched]
 
 
@@ -109,14 +106,14 @@ def to_fk(context: Context, lasts: Sequence[PoseBone]) -> Matched:
                 snapped.changes.append(Change.of_property(ob, bone.name, "scale"))
                 bone.scale = scales_of(now.table.limbs[row], float(solution.stretch[row]))
             for k, bone in enumerate(bones_of_limb(last)):
-                _turn(snapped, bone, tuple(solution.turns[row, k]))
+                _set_rotation(snapped, bone, tuple(solution.turns[row, k]))
     for foot, turn in foot_turns:
-        _turn(snapped, foot, turn)
+        _set_rotation(snapped, foot, turn)
     view_layer_of(context).update()
     return snapped
 
 
-def _turn(snapped: Matched, bone: PoseBone, turn: Any) -> None:
+def _set_rotation(snapped: Matched, bone: PoseBone, turn: Any) -> None:
     snapped.changes.append(Change.of_property(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)))
     set_turn(bone, turn)
     tag(bone)
@@ -126,10 +123,10 @@ def _turn(snapped: Matched, bone: PoseBone, turn: Any) -> None:
 
 
 class Switched(NamedTuple):
-    """What limbs were switched to, what of them to pose next, as objects and names of bones, and what to tell."""
+    """Limbs as they are switched."""
 
-    to: str
-    select: list[tuple[Any, str]]
+    to: str  # ``FK`` or ``IK``
+    select: list[tuple[Any, str]]  # what of them one poses next: objects and names of bones
     warnings: list[Message]
 
 
