@@ -61,7 +61,7 @@ class Move(NamedTuple):
 
 
 def changes_of(moves: Sequence[Move]) -> list[Change]:
-    """The channels that moves write, as they are now."""
+    """The channels that moves are going to write, with what they are now."""
     return [Change.of_property(move.object, move.bone, path) for move in moves for path in move.paths]
 
 
@@ -103,7 +103,7 @@ class Placing:
         _put(self.move._replace(position=Vector(self.place.tolist()), rotation=self.turn))
 
     def is_settled(self, depsgraph: Depsgraph) -> bool:
-        """Whether it is seen where it is to be; where constraints hold it, it is put elsewhere next time."""
+        """Whether the owner is seen where it is to be. If not, and constraints hold it, `put` will put it elsewhere."""
         evaluated = matrix_of(self.move.object, self.move.bone, depsgraph)
         place = np.array(evaluated.translation, float)
         missed = np.array(self.move.position, float) - place

@@ -279,7 +279,7 @@ def own_size(scale: Any, influence: Any) -> Any:
 
 
 def scales_of(limb: Limb, stretch: float) -> tuple[float, float, float]:
-    """The factors on a bone's scale with which it is so many times as long."""
+    """The factors (x, y, z) on a bone's scale that make it ``stretch`` times as long."""
     if limb.choices["stretch_volume"] == "UNIFORM" or not all(limb.geometry.points):
         return (stretch, stretch, stretch)
     width = stretch**-0.5 if limb.choices["stretch_volume"] == "VOLUME" else 1.0

@@ -180,7 +180,7 @@ def choices_of(bone: PoseBone) -> dict[str, Any]:
 
 def segments_of(bone: PoseBone) -> tuple[int, ...]:
     """How many bones of the hierarchy each segment of a limb has, from the root down; more than one where twist bones
-    lie in line. Marks on the bones say so, or what was when the limb was made where one of those is gone."""
+    lie in line. As marks on the bones say, or where a marked bone is gone, as it was when the limb was made."""
     return tuple(map(len, _marked_segments(bone))) or _segments_when_made(bone)
 
 
@@ -245,7 +245,7 @@ def _unmark_segments(chain: list[PoseBone]) -> None:
 
 
 def hierarchy(bone: PoseBone, count: int) -> list[PoseBone]:
-    """A bone and those above it, so many in all or as many as there are, from the root down."""
+    """A bone and its parents, ``count`` in all or as many as there are, from the root down."""
     chain = [bone]
     while len(chain) < count and chain[0].parent:
         chain.insert(0, chain[0].parent)

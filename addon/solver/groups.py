@@ -80,7 +80,7 @@ def bends_to_and_fro(sines: Sequence[Any], ops: Ops) -> Any:
 
 
 def members(count: int, is_zigzag: bool) -> tuple[range, range]:
-    """Which of so many bones are in the first group, and which in the second."""
+    """The indices of the bones of a limb of ``count`` in the first group, and in the second."""
     if is_zigzag:
         return range(0, count, 2), range(1, count, 2)
     return range(count - 2), range(count - 2, count)
@@ -131,7 +131,7 @@ def _group(bones: list[tuple[Any, HalfAngle]], ops: Ops) -> Group:
 
 
 def with_ankle(groups: Groups, ankle: HalfAngle, count: int, ops: Ops) -> Groups:
-    """A limb of so many bones whose last one the ankle turns at rest."""
+    """The groups of a limb of ``count`` bones, with the direction of the last one at rest turned by the ankle."""
     first, second = (group._replace(bend=minus(group.bend, ankle)) for group in (groups.first, groups.second))
     groups = groups._replace(closing=plus(groups.closing, ankle))
     is_in_first = groups.is_zigzag and count % 2
@@ -139,7 +139,7 @@ def with_ankle(groups: Groups, ankle: HalfAngle, count: int, ops: Ops) -> Groups
 
 
 def with_largest_share(groups: Groups, ops: Ops) -> Groups:
-    """A limb with its largest share, as derived above."""
+    """The groups with their largest share, as derived above."""
     if groups.is_zigzag:
         return groups
     v_a, v_b = map(_opened, (groups.first, groups.second))
@@ -164,7 +164,7 @@ def slack_at_rest(groups: Groups) -> Any:
 
 
 def nearest_of(groups: Groups, ops: Ops) -> Any:
-    """The nearest that the tip comes to the root: with both groups bent as far as they are."""
+    """The least distance from root to tip: with both groups bent by the largest share."""
     return abs(_bent(groups.first, groups.largest_share, ops)[0] - _bent(groups.second, groups.largest_share, ops)[0])
 
 

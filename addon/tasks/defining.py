@@ -52,7 +52,7 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
 
 
 def set_chain_count(bone: PoseBone, value: Any) -> None:
-    """Have a limb be of so many bones; make it where there is none."""
+    """Set the number of a limb's bones; make the limb where there is none."""
     count = values.to_count("chain_count", value, 2, 4)
     if is_limb(bone) and count == sum(segments_of(bone)):
         return
@@ -130,7 +130,7 @@ def _keep_axis(bone: PoseBone) -> None:
 
 
 def _check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:
-    """Refuse what can't be a limb of so many segments, whether it is one already or not."""
+    """Refuse what can't be a limb of these segments, whether it is one already or not."""
     if not is_limb(bone):
         check(bone, segments)
         return

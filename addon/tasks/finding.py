@@ -155,7 +155,7 @@ class Branch:
         return {*toes, *(toe for name in toes[:1] for toe in self._skeleton.singles_below(name))}
 
     def suggestion(self, ob: ArmatureObject, count: int = 0) -> Suggestion:
-        """The limb, of so many bones."""
+        """The limb, of ``count`` bones if that is not 0."""
         bones = bones_of(ob)
         if count > 2:
             return _up_from(bones[self.chain[self.end][-1]], count)
@@ -325,7 +325,7 @@ def _is_above(above: PoseBone, bone: PoseBone, skeleton: Skeleton) -> bool:
 
 
 def _up_from(last: PoseBone, count: int) -> Suggestion:
-    """The limb of so many segments that ends with the one that a bone is in."""
+    """The limb of ``count`` segments whose last is the one that a bone is in."""
     segment = _segment_of(last)
     segments, first = [len(segment)], segment[0]
     while len(segments) < count:

@@ -1,5 +1,5 @@
-"""What keeps a limb where it is: the plane, side, swivel and reference with which the solver gives the pose that is
-evaluated now."""
+"""The settings with which a limb stays where it is: those with which the solver gives the pose that is evaluated
+now."""
 
 from __future__ import annotations
 
@@ -123,10 +123,12 @@ def fit(
     tolerance: float = 1.0,
     axis: Any = None,
 ) -> Fit:
-    """Find what keeps a limb as it is evaluated now, whatever poses it, with the pole of ``follow``; raises `Refused`.
+    """The settings with which a limb stays as it is evaluated now, whatever poses it, with the pole of ``follow``;
+    raises `Refused`.
 
-    ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's ``TAIL``. ``tolerance``: how many times
-    as far off as usual it may be. ``axis`` is what a straight limb is to bend about, in its last bone's axes.
+    ``plane`` may be left to what fits (``AUTO``). ``tip`` says where the tip is: where the ``FOOT`` begins, or the last
+    bone's ``TAIL``. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`) the fit may be. ``axis`` is
+    what a straight limb is to bend about, in its last bone's axes.
     """
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()

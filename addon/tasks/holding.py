@@ -142,7 +142,7 @@ def _planted(
     is_mean: bool,
     movers: Dependencies,
 ) -> tuple[list[Hold], float]:
-    """Where limbs are planted over their spans, and how far they slide there as they are, at most."""
+    """Where limbs are planted in their spans, and the farthest that one slides in a span now, in scene units."""
     frames = sorted(
         {frame for limb_spans in spans for span in limb_spans for frame in range(span.first, span.last + 1)}
     )
@@ -215,8 +215,8 @@ def _runs(plants: list[Plant], ease: int) -> list[tuple[Span, list[Plant]]]:
 
 
 def weights_of(spans: Sequence[Span], ease: int, frame: int) -> list[float]:
-    """How much each of these spans, which follow each other, counts in a frame: 1 in it, and less in so many frames
-    beside it, but not beyond the next. They are 1 in all at most."""
+    """The weights of spans, which follow each other, in a frame: 1 in a span, falling to 0 over ``ease`` frames beside
+    it, but not beyond the next. Their sum is 1 at most."""
     weights = []
     for i, span in enumerate(spans):
         before = span.first - spans[i - 1].last - 1 if i else ease
@@ -274,7 +274,7 @@ class Stand(NamedTuple):
 
 
 def _stand(plan: Hold, ease: int, frame: int, now: TipNow) -> Stand | None:
-    """What a limb is to do in a frame, by where it is now; None if that."""
+    """Where a limb is to be in a frame, by where it is now; None where it is neither planted nor eased."""
     weights = weights_of([plant.span for plant in plan.plants], ease, frame)
     if not any(weights):
         return None
@@ -291,7 +291,8 @@ def _stand(plan: Hold, ease: int, frame: int, now: TipNow) -> Stand | None:
 
 
 def _move(context: Context, plan: Hold, stand: Stand, frame: int) -> Move:
-    """Where the target is to be for that, and how it is to be turned, if the foot turns with it."""
+    """Where the target is to be for a limb to stand so in this frame, and how it is to be turned if the foot turns with
+    it. Raises `Refused`."""
     last, follow = plan.last, follow_of(plan.last)
     if read_slider(last, "influence") < 1.0 - 1e-6:
         raise Refused("'{bone}' is not in IK in frame {frame}: switch it there, then hold", bone=last.name, frame=frame)
@@ -303,7 +304,7 @@ def _move(context: Context, plan: Hold, stand: Stand, frame: int) -> Move:
 
 
 def _turn_foot(context: Context, plan: Hold, turn: Array) -> None:
-    """Turn a foot by its own channels, as it is to be in the world."""
+    """Turn a foot by its own channels for it to be turned so in the world (w, x, y, z)."""
     foot = plan.last.id_data.pose.bones[plan.reader.foot]
     evaluated: Any = foot.id_data.evaluated_get(context.evaluated_depsgraph_get())
     now, rotation = evaluated.pose.bones[foot.name], Quaternion(turn.tolist()).to_matrix().to_4x4()

@@ -109,14 +109,13 @@ class Settings(NamedTuple):
 
 
 class Image(NamedTuple):
-    """What a limb follows, as its target (0) or pole (1), and where that is in the armature; and what the other limb is
-    to follow, None if that is to be made."""
+    """The target or the pole of a limb, and the one of the other limb that mirrors it."""
 
     pair: Pair
-    k: int
-    source: BoneRef
-    matrix: Matrix
-    there: BoneRef | None
+    k: int  # 0 for the target, 1 for the pole
+    source: BoneRef  # of the limb
+    matrix: Matrix  # of that, in the armature
+    there: BoneRef | None  # of the other limb; None where it is to be made
 
 
 def _across(last: PoseBone, other: PoseBone) -> Matrix:
@@ -178,7 +177,7 @@ def _control(image: Image) -> Control:
 
 
 def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | None:
-    """How the mirror image of a control that rests so is drawn: as that one is, on the other side, if as ours are."""
+    """The drawing of a control mirrored, for one that rests at ``rest``; None if it is not drawn as ours are."""
     ob, name = source
     if name:
         bone: Any = ob.pose.bones[name]  # type: ignore[union-attr]
@@ -190,8 +189,9 @@ def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | No
 
 
 def _move(image: Image) -> Move | None:
-    """Where what the other limb follows is to be: a bone is moved off its rest as its counterpart is, an object stands
-    as its counterpart. What was not made for limbs is left, unless it is a bone of the same rig."""
+    """The move that has the other limb's target or pole as the mirror image of the limb's: a bone is moved off its rest
+    as its counterpart is, an object stands as its counterpart. None for what is to stay: an object that is no
+    control."""
     pair, bone = image.pair, image.source[1]
     source: Any = image.source
     there: Any = image.there

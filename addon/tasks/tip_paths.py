@@ -62,7 +62,7 @@ def tips_over(
     frames: Sequence[float],
     progress: Progress | None = None,
 ) -> list[list[TipNow]]:
-    """Limbs in each of these frames, as they are evaluated: a list of frames for each."""
+    """For each limb, its tip as it is evaluated in each of these frames."""
     readers = [TipReader(last) for last in lasts]
     rows: list[list[TipNow]] = [[] for _ in readers]
     with stepping(context) as show_frame:
