@@ -215,19 +215,19 @@ def reference_of(geometries: Sequence[RestGeometry]) -> Reference:
     def rows(values: Any) -> Any:
         return tuple(np.asarray(values, float).reshape(len(geometries), -1).T)
 
-    numbers = range(len(geometries[0].lengths))
-    reference_rotations = [[geometry.reference_rotations[k] for geometry in geometries] for k in numbers]
-    axes = [(geometry.frame[:3, :3].T @ geometry.reference[0][:3, :3]).T for geometry in geometries]
+    segments = range(len(geometries[0].lengths))
+    own_rotations = [[geometry.reference_rotations[k] for geometry in geometries] for k in segments]
+    first_axes = [(geometry.frame[:3, :3].T @ geometry.reference[0][:3, :3]).T for geometry in geometries]
     return reference(
-        rows([geometry.lengths for geometry in geometries]),
-        [rows([half_of(geometry.angles[k]) for geometry in geometries]) for k in numbers],
-        tuple(rows([axis[i] for axis in axes]) for i in range(3)),
-        [rows([geometry.normals[k] for geometry in geometries]) for k in numbers[1:]],
-        [IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in reference_rotations],
-        ARRAYS,
-        [rows([geometry.bone_directions[k] for geometry in geometries]) for k in numbers[1:]],
-        rows([geometry.plane_offsets for geometry in geometries]),
-        geometries[0].is_zigzag,
+        lengths=rows([geometry.lengths for geometry in geometries]),
+        half_angles=[rows([half_of(geometry.angles[k]) for geometry in geometries]) for k in segments],
+        first_axes=tuple(rows([axes[i] for axes in first_axes]) for i in range(3)),
+        normals=[rows([geometry.normals[k] for geometry in geometries]) for k in segments[1:]],
+        reference_rotations=[IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in own_rotations],
+        ops=ARRAYS,
+        bone_directions=[rows([geometry.bone_directions[k] for geometry in geometries]) for k in segments[1:]],
+        plane_offsets=rows([geometry.plane_offsets for geometry in geometries]),
+        is_zigzag=geometries[0].is_zigzag,
     )
 
 

@@ -280,11 +280,19 @@ def _inverse_fit_at_ankle(
     of_pole = 0.0 if pole is None else angle_of(roll_to(line, tuple(pole), FLOATS))
     candidates = []
     for roll in rolls:
-        turns = _solved_turns(
-            tip, reference, Settings(side, half_of(roll - of_pole), ankle=half_of(ankle)), plane, pole
+        swivel = roll - of_pole
+        settings = Settings(side, half_of(swivel), ankle=half_of(ankle))
+        off, off_turn = _errors_of(reference, posture, _solved_turns(tip, reference, settings, plane, pole))
+        candidates.append(
+            InverseFit(
+                side=side,
+                swivel=clean(swivel),
+                ankle=ankle,
+                turn=_unit(multiply(line, _turn_about((0.0, 1.0, 0.0), cos(roll / 2.0), sin(roll / 2.0)))),
+                off=off,
+                off_turn=off_turn,
+            )
         )
-        turn = _unit(multiply(line, _turn_about((0.0, 1.0, 0.0), cos(roll / 2.0), sin(roll / 2.0))))
-        candidates.append(InverseFit(side, clean(roll - of_pole), ankle, turn, *_errors_of(reference, posture, turns)))
     return min(candidates, key=rank)
 
 
