@@ -177,7 +177,7 @@ def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     z = np.asarray(axis) if is_straight else _normal(joints, y)
     z = z - y * (z @ y)
     if np.linalg.norm(z) < 1e-6:  # the axis lies along the limb
-        z = _across(y)
+        z = _square_to(y)
     z = unit(z, y)
     x = cross(y, z)
     if not is_straight:
@@ -191,7 +191,7 @@ def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     return frame
 
 
-def _across(y: Matrix) -> Matrix:
+def _square_to(y: Matrix) -> Matrix:
     """A direction square to another."""
     x = np.eye(3)[np.argmin(abs(y))]
     return unit(x - y * (x @ y), y)
@@ -200,7 +200,7 @@ def _across(y: Matrix) -> Matrix:
 def _normal(joints: list[Matrix], y: Matrix) -> Matrix:
     """The normal of the plane through the root along ``y`` that the joints lie nearest to: as complex numbers in the
     plane square to that, the root of the sum of their squares."""
-    x = _across(y)
+    x = _square_to(y)
     z = cross(x, y)
     places = [complex((joint - joints[0]) @ x, (joint - joints[0]) @ z) for joint in joints[1:-1]]
     angle = 0.5 * phase(sum(place * place for place in places))

@@ -110,7 +110,7 @@ def add(
     feet = _feet(context, plans) if foot else {}
     follows = followed_by(context, plans, controls, foot)
     for plan, follow in zip(plans, follows, strict=True):
-        _make(plan, follow, tip)
+        _make_planned(plan, follow, tip)
     view_layer_of(context).update()
     _follow_with_feet(context, feet)
     settle(context, stands)
@@ -261,7 +261,7 @@ def vector(numbers: Any) -> Vector:
     return Vector(numbers.tolist())
 
 
-def _make(plan: Plan, follow: Follow, tip: str) -> None:
+def _make_planned(plan: Plan, follow: Follow, tip: str) -> None:
     """Make a limb of a bone, whose target and pole are there."""
     last = plan.last
     constraint = make_limb(last, plan.request.segments)

@@ -43,7 +43,7 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
     if is_wanted and not is_limb(bone):
         check(bone, NEW)
         with set_wholly(bone):
-            _make(bone)
+            _make_limb(bone)
     elif not is_wanted and GROUP in bone:  # type: ignore[operator]
         ob, name = bone.id_data, bone.name
         with set_wholly(bone):
@@ -60,7 +60,7 @@ def set_chain_count(bone: PoseBone, value: Any) -> None:
     _check_chain(bone, segments)
     with set_wholly(bone):
         if not is_limb(bone):
-            _make(bone, segments)
+            _make_limb(bone, segments)
             return
         make_limb(bone, segments)
         group: Any = bone[GROUP]
@@ -101,7 +101,7 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
         check_structure(bone)
     with set_wholly(bone):
         if not is_limb(bone):
-            _make(bone)
+            _make_limb(bone)
         constraint = limb_constraint_of(bone)
         setattr(constraint, role, ob)
         setattr(constraint, role_of_bone, subtarget)
@@ -112,7 +112,7 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
         tag(bone)
 
 
-def _make(bone: PoseBone, segments: tuple[int, ...] = NEW) -> None:
+def _make_limb(bone: PoseBone, segments: tuple[int, ...] = NEW) -> None:
     """Make a bone that can be one the last of a limb, which bends as Add has it bend."""
     make_limb(bone, segments)
     bone[GROUP]["plane"] = "POLE" if follow_of(bone).pole else "HINGE" if hinge_axis(bone) else "FREE"

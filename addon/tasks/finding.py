@@ -104,7 +104,7 @@ def is_limb_bone(bone: PoseBone) -> bool:
 # what hangs on the trunk
 
 
-class Branch:
+class BranchLimb:
     """A limb that a branch of a skeleton could be, by names: the segments of the branch's ``chain`` from ``first`` to
     ``last``; its ``joints`` and ``lengths``."""
 
@@ -164,7 +164,7 @@ class Branch:
         return bones[segments[-1][-1]], tuple(map(len, segments))
 
 
-def _limbs(skeleton: Skeleton) -> list[Branch]:
+def _limbs(skeleton: Skeleton) -> list[BranchLimb]:
     """The limbs of a skeleton: those that are called so and those that are there twice; if there are none, whatever
     branch could be one."""
     branches = [
@@ -192,15 +192,20 @@ def _chains_off_trunk(skeleton: Skeleton) -> Iterable[list[list[str]]]:
         yield chain
 
 
-def _limb_of_branch(skeleton: Skeleton, chain: list[list[str]]) -> Branch | None:
+def _limb_of_branch(skeleton: Skeleton, chain: list[list[str]]) -> BranchLimb | None:
     """The limb that a branch has, or None."""
-    first = _by_names([segment[0] for segment in chain]) or _by_lengths(skeleton, chain)
-    return Branch(skeleton, chain, *first) if first and first[0] >= 0 else None
+    ends = _by_names([segment[0] for segment in chain]) or _by_lengths(skeleton, chain)
+    return None if ends is None or ends == NO_LIMB else BranchLimb(skeleton, chain, *ends)
+
+
+NO_LIMB = (-1, -1)
+"""The ends of a limb where names say that there is none."""
 
 
 def _by_names(called: list[str]) -> tuple[int, int] | None:
-    """The first and the last segment of a limb as they are called: above the foot or hand, or the lowest that is called
-    after an arm or a leg; (-1, -1) where names say that there is none, and None where they say nothing."""
+    """The indices of the first and the last segment of a limb by what a branch's segments are called: above the foot or
+    hand, or the lowest that is called after an arm or a leg; `NO_LIMB` where names say that there is none, and None
+    where they say nothing."""
     foot = next((i for i, name in enumerate(called) if names.says(name, names.FEET)), None)
     if foot is None and (lowest := [i for i, name in enumerate(called) if names.is_limb_like(name)]):
         foot = lowest[-1] + 1 if lowest[-1] else None
@@ -209,20 +214,22 @@ def _by_names(called: list[str]) -> tuple[int, int] | None:
     if foot is None:
         return None
     if foot < 2:
-        return -1, -1
+        return NO_LIMB
     first = called[foot - 2]
     is_carrier = names.is_girdle(first) and not names.is_limb_like(first)
     is_by_joint = names.says(called[foot - 1], names.BY_JOINT)
-    return (-1, -1) if is_carrier and not is_by_joint else (foot - 2, foot - 1)
+    return NO_LIMB if is_carrier and not is_by_joint else (foot - 2, foot - 1)
 
 
 def _by_lengths(skeleton: Skeleton, chain: list[list[str]]) -> tuple[int, int] | None:
-    """The first and the last segment of a limb as their lengths say: the two longest that are alike, with a foot below
-    them if there is one."""
+    """The indices of the first and the last segment of a limb by the lengths of a branch's segments: the two longest
+    that are alike, with a foot below them if there is one. None where no two are."""
     heads = [skeleton.heads[segment[0]] for segment in chain]
     lengths = [(after - before).length for before, after in pairwise(heads)]
     pairs = [
-        (a + b, -i) for i, (a, b) in enumerate(pairwise(lengths)) if min(a, b) >= UNLIKE * max(a, b) and max(a, b) > 0.0
+        (sum(pair), -i)
+        for i, pair in enumerate(pairwise(lengths))
+        if min(pair) >= UNLIKE * max(pair) and max(pair) > 0.0
     ]
     if pairs:
         first = -max(pairs)[1]
@@ -258,7 +265,7 @@ def _bends_to_and_fro(last: PoseBone, segments: tuple[int, ...]) -> bool:
     return geometry.is_zigzag and min(turns) > BENT
 
 
-def _paired(limbs: Sequence[Branch]) -> set[Branch]:
+def _paired(limbs: Sequence[BranchLimb]) -> set[BranchLimb]:
     """Those of these limbs that are there twice, one the mirror image of the other: across the plane across which most
     of a rig's are."""
     pairs = [
@@ -278,14 +285,14 @@ def _paired(limbs: Sequence[Branch]) -> set[Branch]:
     return max(agreeing, key=len, default=set())
 
 
-def _mirror_direction(one: Branch, other: Branch) -> Vector | None:
+def _mirror_direction(one: BranchLimb, other: BranchLimb) -> Vector | None:
     """The direction in which one limb is the mirror image of another: in all joints the same; 0 where they are at one
     place. None where they are not alike."""
     if len(one.joints) != len(other.joints):
         return None
-    if any(abs(a - b) > TWINS * max(a, b) for a, b in zip(one.lengths, other.lengths, strict=True)):
+    if any(abs(mine - its) > TWINS * max(mine, its) for mine, its in zip(one.lengths, other.lengths, strict=True)):
         return None
-    offsets = [a - b for a, b in zip(one.joints, other.joints, strict=True)]
+    offsets = [mine - its for mine, its in zip(one.joints, other.joints, strict=True)]
     farthest = max(offsets, key=lambda offset: offset.length)
     is_same = all(offset.dot(farthest) >= ACROSS * offset.length * farthest.length for offset in offsets)
     return farthest.normalized() if is_same else None

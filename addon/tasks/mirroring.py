@@ -70,7 +70,9 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     """Give the other side of limbs their settings, and targets and poles that are posed as the mirror image of theirs;
     limbs and controls are made where there are none. New limbs are on the
     rig where the first ones are. Raises `Refused` before anything is done."""
-    pairs = [Pair(last.id_data, last.name, (other := other_of(last)).name, _across(last, other)) for last in lasts]
+    pairs = [
+        Pair(last.id_data, last.name, (other := other_of(last)).name, _mirror_between(last, other)) for last in lasts
+    ]
     depsgraph = context.evaluated_depsgraph_get()
     images: list[Image] = []
     for pair in pairs:
@@ -118,7 +120,7 @@ class Image(NamedTuple):
     there: BoneRef | None  # of the other limb; None where it is to be made
 
 
-def _across(last: PoseBone, other: PoseBone) -> Matrix:
+def _mirror_between(last: PoseBone, other: PoseBone) -> Matrix:
     """The mirror between two limbs at rest: across X, or across Y or Z if the limbs are closer to that, as in rigs that
     look sideways, and puppets drawn from the side."""
     one, two = (
