@@ -47,7 +47,7 @@ NOTHING, ENDLESS = 1e-24, 1e15
 """The volume that the axes of a bone span below which it is scaled to nothing, and from where on it is nowhere."""
 
 EXACT = 0.1
-"""What part of that no better ankle is looked for."""
+"""The `InverseFit.error` from which down no better ankle or side is looked for."""
 
 PAST_STRAIGHT = 4e-6
 """How far past the tip of a straight limb, in its lengths, its target is put, which still counts as reached: short of

@@ -35,7 +35,7 @@ NEAR = 1e-4
 """How far joints may be from where they were, in lengths of the limb, and still count as there."""
 
 SHOWN = 1e-3
-"""How far they may be for people not to be told."""
+"""How far they may be off, in lengths of the limb, without a warning."""
 
 STILL = 1e-5
 """How much of a swivel, in radians, is none: what is less is left as it was."""
@@ -71,7 +71,7 @@ def stances_by_fk(context: Context, lasts: Sequence[PoseBone]) -> Stances:
 
 
 def stances_shown(context: Context, lasts: Sequence[PoseBone], segments: Sequence[tuple[int, ...]]) -> Stances:
-    """How bones that are no limbs yet, of so many segments, stand in this frame, whatever poses them."""
+    """How bones that are no limbs yet, with these segments, stand in this frame, whatever poses them."""
     stances: Stances = {}
     for last, own_segments in zip(lasts, segments, strict=True):
         evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())
@@ -82,6 +82,7 @@ def stances_shown(context: Context, lasts: Sequence[PoseBone], segments: Sequenc
 
 
 def _stances_now(context: Context, lasts: Sequence[PoseBone]) -> Stances:
+    """How limbs stand by their own channels, with feet as they are evaluated now."""
     stances: Stances = {}
     depsgraph = context.evaluated_depsgraph_get()
     for ob, limbs in by_rig(lasts).items():
@@ -103,6 +104,7 @@ def _world(evaluated: Any) -> Array:
 
 
 def _check_own(last: PoseBone) -> None:
+    """Refuse a limb that IK can't show: its bones are moved, or scaled but for a stretch of the first."""
     for k, bone in enumerate(bones_of_limb(last)):
         moved = 0.0 if bone.bone.use_connect else bone.location.length
         is_scaled = max(abs(number - 1.0) for number in bone.scale[:]) > NEAR
@@ -134,7 +136,7 @@ def match(context: Context, lasts: Sequence[PoseBone], stances: Stances, moves_c
 
 
 def _set(last: Any, name: str, value: Any) -> Change:
-    """Set a slider; what it was."""
+    """Set a slider. Returns what it was."""
     change = Change.of_property(last.id_data, last.name, f'["{SLIDER[name].key}"]')
     write_slider(last, name, value)
     return change
