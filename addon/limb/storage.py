@@ -14,13 +14,13 @@ from ..blender.types import ArmatureObject, path_to_custom, tag
 from .settings import (
     CHOICES,
     CONSTRAINT_NAME,
+    CONVERTED_FROM,
     GROUP,
     MADE_BY_US,
     MADE_FOR_LIMB,
     SEGMENT_MARK,
     SLIDER,
     SLIDERS,
-    WAS,
     Slider,
 )
 from .tips import mark_tip, unmark_tip
@@ -57,7 +57,7 @@ def is_limb(bone: PoseBone) -> bool:
 
 def is_converted(bone: PoseBone) -> bool:
     """Whether a limb was a constraint of Blender's own before."""
-    return WAS in (group_of(bone) or {})
+    return CONVERTED_FROM in (group_of(bone) or {})
 
 
 def limbs_of(ob: ArmatureObject) -> list[PoseBone]:

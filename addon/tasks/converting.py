@@ -21,7 +21,7 @@ from ..blender.types import ArmatureObject, path_to_bone, path_to_custom, scene_
 from ..limb.follow import read, write
 from ..limb.measuring import measure
 from ..limb.rest_geometry import rest_geometry
-from ..limb.settings import GROUP, SLIDER, WAS
+from ..limb.settings import CONVERTED_FROM, GROUP, SLIDER
 from ..limb.solving import limbs_now
 from ..limb.storage import is_converted, make_limb, mode_of
 from ..limb.whole import wholly
@@ -261,19 +261,19 @@ def _take_over(solvers: Solvers) -> None:
     them, the limb gets a constraint of ours that follows the same."""
     last, ob = solvers.last, solvers.last.id_data
     taken, acting = solvers.poled or solvers.free, solvers.acting
-    was: dict[str, Any] = {"chain": taken.chain_count, "influence": acting.name, "parked": []}
+    before: dict[str, Any] = {"chain_count": taken.chain_count, "acting": acting.name, "muted_drivers": []}
     if is_below := solvers.owner != last:
-        was["below"] = True
-    was["mute"] = {constraint.name: constraint.mute for constraint in solvers.constraints}
+        before["on_foot"] = True
+    before["mute"] = {constraint.name: constraint.mute for constraint in solvers.constraints}
     for constraint in solvers.constraints:
         if (curve := muting(last, constraint)) and not curve.mute:
             curve.mute = True
-            was["parked"].append(curve.data_path)
+            before["muted_drivers"].append(curve.data_path)
         constraint.mute = True
     constraint = make_limb(last, solvers.segments, constraint=None if is_below else taken)
     if is_below:
         write(constraint, read(taken))
-    last[GROUP][WAS] = json.dumps(was)
+    last[GROUP][CONVERTED_FROM] = json.dumps(before)
     last[SLIDER["influence"].key] = acting.influence
     move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
 
