@@ -11,7 +11,7 @@ from bpy.types import Object, PoseBone
 from ..blender.animation import driver_of, drivers_of
 from ..blender.dependencies import BoneRef, Dependencies, driver_targets, is_python
 from ..blender.types import is_armature
-from ..limb.follow import follow_of
+from ..limb.foot_roll import goal_of
 from ..limb.storage import bones_of_limb, chain_bones, is_ours, limb_constraint_of, limbs_of, mode_of
 from ..live.plan import is_posed, levels_of
 from ..mechanism.parts import POSE
@@ -80,7 +80,7 @@ def _others_listen() -> bool:
 def _moving(last: PoseBone, among: Dependencies) -> Iterator[BoneRef]:
     """What has to be known to bake a limb: what it follows, and what moves its own bones."""
     ob: Any = last.id_data
-    for target, name in follow_of(last).pairs:
+    for target, name in goal_of(last).pairs:
         if target is not None:
             yield from ((target, ""), (target, name))
     for bone in chain_bones(last):

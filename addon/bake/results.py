@@ -15,11 +15,10 @@ from ..blender.types import path_to_bone
 from ..limb.solving import Solution, at_rest, frames_below, own_size, scaled_bones, scales_of, solve
 from ..limb.storage import chain_bones
 from ..limb.table import Limb, joints_in
-from ..limb.tips import foot_of
 from ..limb.transforms import own_transforms, rigid, turns_of
 from ..solver.matrices import applied, inverted_all
 from ..solver.reference import Reference
-from ..tasks.feet import foot_follows
+from ..tasks.feet import following_bones
 from ..tasks.status import MISSED, ROUNDING
 from .recording import Recording, Rig, channel_of, places_of, poses_of, worlds_of
 
@@ -102,8 +101,7 @@ def completed_trajectories(recording: Recording, solved: Mapping[Key, LimbTrajec
 
 def bones_read(last: PoseBone) -> list[PoseBone]:
     """The bones that have to be read for the keys of a limb."""
-    foot = foot_of(last) if foot_follows(last) else None
-    bones = [*chain_bones(last), *([foot] if foot else [])]
+    bones = [*chain_bones(last), *following_bones(last)]
     return bones + [bone.parent for bone in bones if bone.parent]
 
 
@@ -204,9 +202,9 @@ def _evaluated(
     sheared: set[str] = set()
     for last, limb in zip(rig.lasts, rig.table.limbs, strict=True):
         trajectory = solved.get((ob, last.name))
-        foot = [foot_of(last)] if foot_follows(last) else []
+        foot = following_bones(last)
         tracks.append([*trajectory.tracks] if trajectory else [])
-        for bone in [*([] if trajectory else chain_bones(last)), *filter(None, foot)]:
+        for bone in [*([] if trajectory else chain_bones(last)), *foot]:
             above = poses_of(recording, ob, bone.parent.name) if bone.parent else None
             own = own_transforms(bone.bone, above, poses_of(recording, ob, bone.name))
             rotations, scales = rigid(own)

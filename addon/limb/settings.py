@@ -81,6 +81,33 @@ SLIDERS = (
         is_feature=True,
     ),
     Slider("pole", "IK Pole", True, None, "NONE", "Let the pole turn the knee", is_feature=True),
+    Slider(
+        "roll",
+        "IK Roll",
+        0.0,
+        (-math.pi, math.pi),
+        "ANGLE",
+        "Roll the foot: below 0 on the heel, above it on the ball, then on the toe",
+        is_feature=True,
+    ),
+    Slider(
+        "bank",
+        "IK Bank",
+        0.0,
+        (-math.pi, math.pi),
+        "ANGLE",
+        "Tilt the foot: above 0 on the outer edge of its sole, below 0 on the inner",
+        is_feature=True,
+    ),
+    Slider(
+        "pole_follow",
+        "IK Pole Follow",
+        0.0,
+        (0.0, 1.0),
+        "FACTOR",
+        "How far the pole goes with the target: 0 with the root, 1 with the target",
+        is_feature=True,
+    ),
 )
 
 SLIDER = {slider.name: slider for slider in SLIDERS}
@@ -91,8 +118,10 @@ CHOICES: dict[str, Any] = {
     "stretch_volume": "LENGTH",
     "min_angle": 0.0,
     "max_angle": math.pi,
+    "break_angle": math.pi / 4.0,
 }
-"""The settings that do not animate, with their defaults. The knee's inner angles are in radians."""
+"""The settings that do not animate, with their defaults. The knee's inner angles are in radians, as is the roll from
+which on a foot rolls on its toe."""
 
 ALLOWED = {
     "plane": PLANES,
@@ -100,6 +129,7 @@ ALLOWED = {
     "stretch_max": (1.0, 100.0),
     "min_angle": (0.0, math.pi),
     "max_angle": (0.0, math.pi),
+    "break_angle": (0.0, math.pi),
 }
 """What a choice may be: one of several words, or a number from the first to the second."""
 

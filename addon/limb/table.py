@@ -20,7 +20,8 @@ from ..solver.matrices import inverted
 from ..solver.ops import ARRAYS, FLOATS
 from ..solver.reference import Reference, reference
 from ..solver.triangle import bones_of_lengths, range_of_bones
-from .follow import Follow, follow_of
+from .follow import Follow
+from .foot_roll import goal_of
 from .rest_geometry import IDENTITY, RestGeometry, is_zigzag, rest_geometry_of
 from .settings import SLIDERS, UNLIMITED, Slider
 from .sides import outwards
@@ -37,8 +38,8 @@ NOTHING = (None, "")
 
 
 class Limb(NamedTuple):
-    """One limb of a table: the names of its segments' first bones and of its last, its geometry at rest and what it
-    follows."""
+    """One limb of a table: the names of its segments' first bones and of its last, its geometry at rest and what its
+    solver follows."""
 
     last: str
     bones: tuple[str, ...]
@@ -106,7 +107,7 @@ def limb_of(last: PoseBone) -> Limb:
         last=last.name,
         bones=geometry.names,
         geometry=geometry,
-        follow=follow_of(last),
+        follow=goal_of(last),
         plane=choices["plane"],
         choices=choices,
         is_plain=bool(plain or parent is None),

@@ -17,7 +17,7 @@ from ..blender.animation import animated_paths
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, all_objects, is_armature, is_evaluated
-from ..limb.follow import follow_of
+from ..limb.foot_roll import goal_of
 from ..limb.settings import GROUP, SLIDERS
 from ..limb.solving import scaled_bones, scales_of
 from ..limb.storage import bones_of_limb, by_rig, chain_bones, limbs_of, mode_of
@@ -188,5 +188,5 @@ def levels_of(lasts: list[PoseBone]) -> list[list[PoseBone]]:
 
 def _moved_by(last: PoseBone) -> list[tuple[Object, str]]:
     parent = bones_of_limb(last)[0].parent
-    followed = [(ob, name) for ob, name in follow_of(last).pairs if ob]
+    followed = [(ob, name) for ob, name in goal_of(last).pairs if ob]
     return [*followed, (last.id_data, parent.name if parent else "")]

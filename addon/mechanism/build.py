@@ -14,7 +14,8 @@ from ..blender.animation import drivers_of, drop_if_empty
 from ..blender.editing import collect, edit_mode, frame_held, remove_bones, unkeyed_kept
 from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, all_objects, is_armature, path_to_bone, path_to_custom, split_path
-from ..limb.follow import Follow, follow_of
+from ..limb.follow import Follow
+from ..limb.foot_roll import goal_of
 from ..limb.settings import MADE_BY_US, MADE_FOR_LIMB
 from ..limb.storage import align, by_rig, chain_bones, is_ours
 from .inventory import SPEC, built_of, inventory_of
@@ -65,8 +66,8 @@ def remove(context: Context, lasts: Iterable[PoseBone]) -> None:
 
 
 def retarget(last: PoseBone) -> None:
-    """Have the mechanism of a limb, if it has one, follow what its IK constraint says."""
-    ob, follow = last.id_data, follow_of(last)
+    """Have the mechanism of a limb, if it has one, follow what the limb does now."""
+    ob, follow = last.id_data, goal_of(last)
     inventory = inventory_of(ob)
     names, spec = inventory.helpers_of(last.name), built_of(inventory, last.name)
     for constraint in parts_of(spec).constraints if spec else ():

@@ -8,8 +8,12 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..blender.types import ArmatureObject
-from ..limb.follow import Follow, follow_of
+from ..limb import pole_follow
+from ..limb.follow import Follow
+from ..limb.foot_roll import goal_of, has_roll
+from ..limb.pole_follow import has_pole_follow
 from ..limb.storage import bones_of_limb, is_on_rig
+from . import foot_roll
 from .build import aim_of, names_in
 from .inventory import Inventory, built_of, inventory_of
 from .parts import Constraint, parts_of
@@ -22,17 +26,20 @@ AIMED = "The helper bones of '{bone}' follow something else: rebuild the limb"
 
 
 def problem_of(last: PoseBone) -> str:
-    """What is wrong with the mechanism of a limb, as a sentence with {bone} in it; "" if nothing, or without one."""
+    """What is wrong with the mechanism or the foot roll of a limb, as a sentence with {bone} in it; "" if nothing."""
     return problems_of([last])[0]
 
 
 def problems_of(lasts: Sequence[PoseBone]) -> list[str]:
     """`problem_of` each of some limbs of one rig."""
-    on_rig = {last.name: last for last in lasts if is_on_rig(last) and bones_of_limb(last)}
-    if not on_rig:
-        return [""] * len(lasts)
-    inventory = inventory_of(lasts[0].id_data)
-    problems = {name: _problem(inventory, spec_of(last), follow_of(last)) for name, last in on_rig.items()}
+    features = ((has_roll, foot_roll.problem_of), (has_pole_follow, pole_follow.problem_of))
+    problems = {last.name: problem for last in lasts for has, ask in features if has(last) and (problem := ask(last))}
+    on_rig = {
+        last.name: last for last in lasts if is_on_rig(last) and bones_of_limb(last) and last.name not in problems
+    }
+    if on_rig:
+        inventory = inventory_of(lasts[0].id_data)
+        problems |= {name: _problem(inventory, spec_of(last), goal_of(last)) for name, last in on_rig.items()}
     return [problems.get(last.name, "") for last in lasts]
 
 

@@ -25,6 +25,7 @@ from .fitting import Fit, apply_fit, fit
 from .keeping import animated_frames, fit_ik_to_fk
 from .knees import bend_axis, is_straight, turned_around, upright
 from .modes import put_on_rig
+from .rolling import give_roll, is_for
 from .settling import settle, shown
 from .skins import skin_of
 
@@ -91,14 +92,15 @@ def add(
     keyed: str = "KEEP",
     tolerance: float = KEPT,
     mode: str = "LIVE",
+    foot_roll: bool = False,
 ) -> Added:
     """Put IK on limbs, of one rig or several; raises `Refused`, and then nothing is done.
 
     What a limb is to follow and is not given is made: ``controls`` says as ``BONES`` of its rig or as objects
     (``EMPTIES``), ``knee`` with which plane where the request does not say; ``POLE`` also makes a pole. With ``foot``,
-    the foot or hand below turns with the target. ``tip`` says where the tip is: where the ``FOOT`` begins, or the last
-    bone's ``TAIL``. ``turn`` is by how much the knees are to be turned around the limbs, from where they point by
-    themselves.
+    the foot or hand below turns with the target; with ``foot_roll``, feet that do so roll. ``tip`` says where the tip
+    is: where the ``FOOT`` begins, or the last bone's ``TAIL``. ``turn`` is by how much the knees are to be turned
+    around the limbs, from where they point by themselves.
     Where bones, or what carries them, have keys, ``KEEP`` of ``keyed`` gives what is made keys too, so that each frame
     looks as before, to a ``tolerance`` in lengths of the limb; ``LEAVE`` does not. ``mode`` says what poses the limbs:
     their ``RIG``, or the add-on (``LIVE``).
@@ -117,6 +119,8 @@ def add(
     if frames:
         lasts = [plan.last for plan in plans if plan.request.target is None]
         warnings = fit_ik_to_fk(context, lasts, frames, tolerance, stays=True)
+    if foot_roll:
+        give_roll(context, [last for plan in plans if is_for(last := plan.last)])
     if mode == "RIG":
         warnings += put_on_rig(context, [(plan.ob, plan.name) for plan in plans])
     return Added([plan.last for plan in plans], len(frames), warnings)

@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from bpy.types import Context, PoseBone
-from mathutils import Matrix
 
 from ..blender.types import is_armature, tag, takes_bones, view_layer_of
-from ..limb.follow import Follow, follow_of, is_gone, matrix_of, write
+from ..limb.follow import Follow, follow_of, is_gone, write
 from ..limb.rest_geometry import rest_geometry
 from ..limb.settings import GROUP
 from ..limb.sides import axes_kept
 from ..limb.storage import choices_of, limb_constraint_of, segments_of
-from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Refused
 from .adding import Plan, Request, followed_by
 from .checking import check_editable
 from .controls import take_away_unused
-from .feet import at_influence, foot_follows, set_feet
+from .feet import at_influence, foot_follows, stand_of
 from .fitting import apply_fit, fit
 from .modes import rebuild_mechanisms
+from .pole_follow import rebuild_pole_follow
+from .rolling import level, refollow
 
 
 def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> None:
@@ -45,10 +45,13 @@ def make_poles(context: Context, lasts: Sequence[PoseBone]) -> None:
 def _refit(context: Context, lasts: Sequence[PoseBone], plane: str = "", renewed: str = "") -> None:
     for last in lasts:
         check_editable(last)
+    if renewed == "target":
+        level(lasts)
+        view_layer_of(context).update()
     followed = [(ob, bone) for last in lasts for ob, bone in follow_of(last).pairs if ob is not None]
     with at_influence(context, lasts, 1.0):
         plans = [_plan(context, last, plane or choices_of(last)["plane"], renewed) for last in lasts]
-        stands = {i: _stand(context, plan.last) for i, plan in enumerate(plans) if foot_follows(plan.last)}
+        stands = {i: stand_of(plan.last) for i, plan in enumerate(plans) if foot_follows(plan.last)}
     for kind in dict.fromkeys(map(_kind, plans)):
         of_kind = [plan for plan in plans if _kind(plan) == kind]
         for plan, follow in zip(of_kind, followed_by(context, of_kind, kind, bool(stands)), strict=True):
@@ -57,16 +60,12 @@ def _refit(context: Context, lasts: Sequence[PoseBone], plane: str = "", renewed
     for plan in plans:
         tag(plan.last)
     view_layer_of(context).update()
-    set_feet([plans[i].last for i in stands], True, [*stands.values()])
+    rebuild_pole_follow(context, [plan.last for plan in plans])
+    for i, stand in stands.items():
+        refollow(context, plans[i].last, stand)
     if renewed:
         take_away_unused(context, followed)
     view_layer_of(context).update()
-
-
-def _stand(context: Context, last: PoseBone) -> Matrix:
-    """How the foot of a limb stands in the world."""
-    foot: Any = foot_of(last)
-    return matrix_of(last.id_data, foot.name, context.evaluated_depsgraph_get())
 
 
 def _plan(context: Context, last: PoseBone, plane: str, renewed: str) -> Plan:

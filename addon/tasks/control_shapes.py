@@ -91,7 +91,7 @@ def drawing_of_end(ob: ArmatureObject, foot: PoseBone, skin: Mapping[str, Array]
     points = skin.get(foot.name)
     ends = points if points is not None else _ends(bones)
     if _stands(ob, foot, ends, place):
-        return Drawing("SOLE", _sole(ends, place, is_skin=points is not None))
+        return Drawing("SOLE", _drawn(_sole(ends, place, points is not None), np.array(place.tip)))
     return Drawing("CUBE", _box(ends, foot.bone, place))
 
 
@@ -113,29 +113,56 @@ def _stands(ob: ArmatureObject, foot: PoseBone, points: Array, place: Place) -> 
     return abs(float((points @ up).min()) - floor) <= GROUND * place.length
 
 
-def _sole(points: Array, place: Place, is_skin: bool) -> Matrix:
-    """Flat below a foot, from heel to toe and as wide as that. Where only bones show the foot, there is more of it."""
+class Sole(NamedTuple):
+    """What of the ground is below a foot: the directions ahead, to its left and up, in the armature; from the tip, how
+    far it goes ahead to ``heel`` and ``toe``, and to the left to its ``outermost`` and ``innermost`` edge; and how high
+    the ``floor`` is, in the armature."""
+
+    ahead: Array
+    across: Array
+    up: Array
+    heel: float
+    toe: float
+    outermost: float
+    innermost: float
+    floor: float
+
+
+def sole_below(foot: PoseBone, skin: Mapping[str, Array], place: Place) -> Sole:
+    """The sole of a foot, by its skin, or by its bones where it has none."""
+    points = skin.get(foot.name)
+    ends = _ends([foot.bone, *foot.bone.children_recursive]) if points is None else points
+    return _sole(ends, place, points is not None)
+
+
+def _sole(points: Array, place: Place, is_skin: bool) -> Sole:
+    """From heel to toe and as wide as that. Where only bones show the foot, there is more of it."""
     axes, tip = np.array(place.upright), np.array(place.tip)
     up, offsets = axes[:, 2], points - tip
     level = offsets - np.outer(offsets @ up, up)
     ahead = _far(level)
     points_down = float(np.linalg.norm(ahead)) < 0.25 * HOOF * place.length
     ahead = -axes[:, 1] if points_down else unit(ahead, -axes[:, 1])
-    across = np.cross(ahead, up)
+    across = np.cross(up, ahead)
     heel, toe = min(float((level @ ahead).min()), 0.0), max(float((level @ ahead).max()), 0.0)
     heel = heel if is_skin else min(heel, -HEEL * toe)
     if toe - heel < HOOF * place.length:
         middle = (toe + heel) / 2.0
         heel, toe = middle - HOOF * place.length / 2.0, middle + HOOF * place.length / 2.0
-    outer, inner = float((level @ across).max()), float((level @ across).min())
-    width = max(outer - inner, (SLIM if not is_skin else 0.1) * (toe - heel))
+    outermost, innermost = float((level @ across).max()), float((level @ across).min())
+    wider = max(0.0, (SLIM if not is_skin else 0.1) * (toe - heel) - (outermost - innermost)) / 2.0
     floor = float((points @ up).min())
     if not is_skin and abs(floor) < AT_ORIGIN * place.length:
         floor = 0.0
-    at = tip + ahead * (heel + toe) / 2.0 + across * (outer + inner) / 2.0
-    at += up * (floor - float(at @ up))
-    size = (toe - heel) * MARGIN
-    return _placed(np.column_stack((across * width * MARGIN, ahead * size, up * size)), at)
+    return Sole(ahead, across, up, heel, toe, outermost + wider, innermost - wider, floor)
+
+
+def _drawn(sole: Sole, tip: Array) -> Matrix:
+    """Flat on the ground, somewhat larger than a sole."""
+    at = tip + sole.ahead * (sole.heel + sole.toe) / 2.0 + sole.across * (sole.outermost + sole.innermost) / 2.0
+    at += sole.up * (sole.floor - float(at @ sole.up))
+    size, width = (sole.toe - sole.heel) * MARGIN, (sole.outermost - sole.innermost) * MARGIN
+    return _placed(np.column_stack((-sole.across * width, sole.ahead * size, sole.up * size)), at)
 
 
 def _box(points: Array, hand: Bone, place: Place) -> Matrix:

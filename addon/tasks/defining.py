@@ -27,10 +27,11 @@ from ..limb.storage import (
 from ..limb.words import Refused
 from ..mechanism.build import retarget
 from .checking import check, check_followed, check_planar
-from .feet import refollow
 from .knees import bend_axis
 from .modes import rebuild_mechanisms
+from .pole_follow import rebuild_pole_follow
 from .removing import remove
+from .rolling import refollow
 from .setting import check_limb, check_structure, set_choice, set_wholly
 
 NEW = (1, 1)
@@ -108,8 +109,10 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
         if to_pole:
             set_choice(bone, "plane", "POLE")
         retarget(bone)
-        refollow(bone)
-        tag(bone)
+        rig, last = bone.id_data, bone.name
+        refollow(bpy.context, bone)
+        rebuild_pole_follow(bpy.context, [rig.pose.bones[last]])
+        tag(rig.pose.bones[last])
 
 
 def _make_limb(bone: PoseBone, segments: tuple[int, ...] = NEW) -> None:

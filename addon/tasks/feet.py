@@ -15,13 +15,11 @@ from ..blender.animation import driver_of, drivers_of
 from ..blender.editing import frame_held, mute_drivers, unkeyed_kept
 from ..blender.types import own_matrix, path_to_custom, tag, view_layer_of
 from ..limb.follow import Follow, follow_of, is_gone, matrix_of
+from ..limb.foot_roll import FOOT, flat_toes, goal_bone, goal_of, has_roll, unrolled
 from ..limb.settings import MADE_BY_US, SLIDER
 from ..limb.storage import write_slider
 from ..limb.tips import foot_of
 from ..limb.words import Refused
-
-FOOT = f"{MADE_BY_US}Foot"
-"""The constraint by which a foot copies the rotation of its limb's target."""
 
 OFFSET = f"{MADE_BY_US}Foot Offset"
 """The one by which it is turned off that, where it is: a transformation that always gives the same."""
@@ -38,7 +36,10 @@ def foot_follows(last: PoseBone) -> bool:
 
 def set_feet(lasts: Sequence[PoseBone], on: bool, stands: Sequence[Matrix] = ()) -> None:
     """Have the feet of limbs turn as their targets do, or leave them to their own pose; raises `Refused` before any
-    does. They go on as they stand, or as ``stands`` says, in the world."""
+    does. They go on as they stand, or as ``stands`` says, in the world: of feet that roll, without roll and bank."""
+    for last in lasts:
+        if not on and goal_bone(last):
+            raise Refused("The foot of '{bone}' rolls with its target: switch off Foot Roll first", bone=last.name)
     for last in lasts if on else ():
         if foot_of(last) is None:
             raise Refused("No foot or hand begins at the tip of '{bone}'", bone=last.name)
@@ -49,17 +50,11 @@ def set_feet(lasts: Sequence[PoseBone], on: bool, stands: Sequence[Matrix] = ())
             _set(last, on, stands[i] if stands else None)
 
 
-def refollow(last: PoseBone) -> None:
-    """Have the foot of a limb go on as it stands, with what the limb follows now."""
-    if foot_follows(last):
-        set_feet([last], follow_of(last).target is not None)
-
-
 def _set(last: PoseBone, on: bool, stand: Matrix | None) -> None:
-    foot, follow = foot_of(last), follow_of(last)
+    foot, follow = foot_of(last), goal_of(last)
     if foot is None or (on and is_gone(follow.target, follow.subtarget)):
         return
-    offset = _offset(foot, follow, stand) if on else None
+    offset = _offset(last, foot, stand) if on else None
     for name, kind, is_wanted in ((FOOT, "COPY_ROTATION", on), (OFFSET, "TRANSFORM", bool(offset))):
         constraint = foot.constraints.get(name)
         if constraint is None and is_wanted:
@@ -70,7 +65,7 @@ def _set(last: PoseBone, on: bool, stand: Matrix | None) -> None:
             _take_off(constraint)
     for constraint in (foot.constraints.get(name) for name in (FOOT, OFFSET)):
         if constraint is not None:
-            _aim(constraint, follow)
+            aim_foot(constraint, follow)
     if offset:
         turning: Any = foot.constraints[OFFSET]
         turning.map_to, turning.to_euler_order, turning.mix_mode_rot = "ROTATION", "XYZ", "AFTER"
@@ -79,7 +74,7 @@ def _set(last: PoseBone, on: bool, stand: Matrix | None) -> None:
             setattr(turning, f"to_max_{axis}_rot", angle)
 
 
-def _aim(constraint: Any, follow: Follow) -> None:
+def aim_foot(constraint: Any, follow: Follow) -> None:
     """Have a constraint read a bone of its own rig as it stands there, anything else as it stands in the world."""
     constraint.target = follow.target
     if follow.target is not None and follow.target.type == "ARMATURE":
@@ -88,11 +83,11 @@ def _aim(constraint: Any, follow: Follow) -> None:
     constraint.owner_space = constraint.target_space = "POSE" if is_near else "WORLD"
 
 
-def _offset(foot: PoseBone, follow: Follow, stand: Matrix | None) -> Any:
+def _offset(last: PoseBone, foot: PoseBone, stand: Matrix | None) -> Any:
     """The turn of a foot off its target now, as angles; None if it is none."""
-    depsgraph, ob = bpy.context.evaluated_depsgraph_get(), foot.id_data
-    stand = stand or matrix_of(ob, foot.name, depsgraph)
-    turns = [matrix_of(follow.target, follow.subtarget, depsgraph), stand]  # type: ignore[arg-type]  # it is there
+    depsgraph, ob, follow = bpy.context.evaluated_depsgraph_get(), foot.id_data, goal_of(last)
+    target = unrolled(last, depsgraph) if stand else matrix_of(*follow[:2], depsgraph)  # type: ignore[arg-type]
+    turns = [target, stand or matrix_of(ob, foot.name, depsgraph)]
     if follow.subtarget and follow.target == ob:  # in the armature
         turns = [ob.matrix_world.inverted_safe() @ turn for turn in turns]
     one, other = (turn.to_3x3().normalized() for turn in turns)
@@ -101,7 +96,8 @@ def _offset(foot: PoseBone, follow: Follow, stand: Matrix | None) -> Any:
 
 
 class Following(NamedTuple):
-    """Whether a foot turns as its limb's target does; and how it stands in the world where it is turned off that."""
+    """Whether a foot turns as its limb's target does; and how it stands in the world, without roll and bank, where it
+    is turned off that."""
 
     follows: bool
     stand: Matrix | None
@@ -109,14 +105,28 @@ class Following(NamedTuple):
 
 def following(last: PoseBone) -> Following | None:
     """How the foot of a limb follows now; None if there is no foot."""
-    foot, follow = foot_of(last), follow_of(last)
+    foot = foot_of(last)
     if foot is None:
         return None
-    offset: Any = foot.constraints.get(OFFSET)
-    if offset is None:
+    if OFFSET not in foot.constraints:
         return Following(foot_follows(last), None)
-    turn = Euler([getattr(offset, f"to_min_{axis}_rot") for axis in "xyz"]).to_matrix().to_4x4()
-    return Following(True, matrix_of(*follow[:2], bpy.context.evaluated_depsgraph_get()) @ turn)  # type: ignore[arg-type]
+    return Following(True, unrolled(last, bpy.context.evaluated_depsgraph_get()) @ offset_of(foot))
+
+
+def offset_of(foot: PoseBone) -> Matrix:
+    """How a foot that follows is turned off its target."""
+    offset: Any = foot.constraints.get(OFFSET)
+    angles = [getattr(offset, f"to_min_{axis}_rot") for axis in "xyz"] if offset else (0.0, 0.0, 0.0)
+    return Euler(angles).to_matrix().to_4x4()
+
+
+def stand_of(last: PoseBone) -> Matrix:
+    """How the foot of a limb stands in the world now; one that follows, as it would without roll and bank."""
+    depsgraph, foot = bpy.context.evaluated_depsgraph_get(), foot_of(last)
+    is_rolled = goal_bone(last) or (has_roll(last) and not is_gone(*follow_of(last).pairs[0]))
+    if foot_follows(last) and is_rolled:
+        return unrolled(last, depsgraph) @ offset_of(foot)  # type: ignore[arg-type]  # it follows
+    return matrix_of(last.id_data, foot.name, depsgraph)  # type: ignore[union-attr]  # callers know that there is one
 
 
 def follow_alike(other: PoseBone, like: Following | None) -> None:
@@ -177,19 +187,28 @@ def turn_of(context: Context, ob: Any, bone: str) -> Quaternion:
 
 
 def off_target(context: Context, last: PoseBone) -> Quaternion:
-    """How the foot of a limb is turned off its target now, which it follows."""
+    """How the foot of a limb is turned off what it follows now: the target, or the goal of one that rolls."""
     foot: Any = foot_of(last)
-    return turn_of(context, *follow_of(last)[:2]).inverted() @ turn_of(context, last.id_data, foot.name)
+    return turn_of(context, *goal_of(last)[:2]).inverted() @ turn_of(context, last.id_data, foot.name)
+
+
+def following_bones(last: PoseBone) -> list[PoseBone]:
+    """The foot of a limb if it turns with the target, and the toes that a roll keeps flat."""
+    foot = foot_of(last) if foot_follows(last) else None
+    return [foot, *flat_toes(last)] if foot else []
 
 
 def turns_of_feet(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[PoseBone, Any]]:
-    """How feet that turn with targets have to be turned by themselves, to be as in IK."""
-    footed = [(last, foot) for last in lasts if foot_follows(last) and (foot := foot_of(last))]
+    """How feet that turn with targets, and toes that are kept flat, have to be turned by themselves, to be as in IK."""
+    bones = {last: following_bones(last) for last in lasts}
+    footed = [last for last in lasts if bones[last]]
     if not footed:
         return []
-    turns = []
-    with at_influence(context, [last for last, _ in footed], 1.0):
-        for _, foot in footed:
-            evaluated: Any = foot.id_data.evaluated_get(context.evaluated_depsgraph_get())
-            turns.append((foot, own_matrix(evaluated.pose.bones[foot.name]).to_quaternion()[:]))
-    return turns
+    with at_influence(context, footed, 1.0):
+        return [(bone, shown_turn(context, bone)[:]) for last in footed for bone in bones[last]]
+
+
+def shown_turn(context: Context, bone: PoseBone) -> Quaternion:
+    """The rotation that a bone would have to have of its own, to be as it is evaluated."""
+    evaluated: Any = bone.id_data.evaluated_get(context.evaluated_depsgraph_get())
+    return own_matrix(evaluated.pose.bones[bone.name]).to_quaternion()

@@ -18,6 +18,7 @@ from ..blender.dependencies import Dependencies
 from ..blender.rotation import set_turn
 from ..blender.types import carried_by, is_evaluated, scene_of, tag, view_layer_of
 from ..limb.follow import follow_of
+from ..limb.foot_roll import move_of_control
 from ..limb.moving import Move, check_movable, move, rig_slider
 from ..limb.solving import limbs_now
 from ..limb.storage import bones_of_limb, limbs_of, mode_of, read_slider
@@ -300,7 +301,8 @@ def _move(context: Context, plan: Hold, stand: Stand, frame: int) -> Move:
     if stand.turn is not None and feet.foot_follows(last):
         turn = Quaternion(stand.turn.tolist()) @ feet.off_target(context, last).inverted()
     ob: Any = follow.target
-    return Move(ob, follow.subtarget, target_for(context, last, stand.place), turn, plan.reader.size)
+    move_of_goal = Move(ob, follow.subtarget, target_for(context, last, stand.place), turn, plan.reader.size)
+    return move_of_control(last, move_of_goal, context.evaluated_depsgraph_get())
 
 
 def _turn_foot(context: Context, plan: Hold, turn: Array) -> None:

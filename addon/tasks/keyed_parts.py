@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..blender.rotation import ARRAYS, rotation_channel, to_quaternion
 from ..blender.types import bones_of
 from ..limb.follow import Follow, follow_of, place_of
+from ..limb.foot_roll import flat_toes, goal_of
 from ..limb.moving import slope_of
 from ..limb.settings import SLIDER, SLIDERS
 from ..limb.solving import carry_of, scaled_bones, solve
@@ -46,7 +47,7 @@ def part_of_ik(last: PoseBone, moves_controls: bool = True) -> Part:
             rotation = Channel.of_bone(
                 follow.target, follow.subtarget, rotation_channel(_owner(follow.pairs[0]).rotation_mode)
             )
-            channels.append(rotation)
+            channels += [rotation, *(toe_channel for toe_channel, _, _ in _toes(last))]
         if is_pole_movable(last):
             channels.append(Channel.of_bone(follow.pole, follow.pole_subtarget, "location"))
     record = _IKRecord(last, follow, channels, rotation)
@@ -69,7 +70,7 @@ class _IKRecord:
         self._frames: list[Array] = []
         self._sliders: list[list[float]] = []
         self._places: tuple[list[Any], list[Any]] = ([], [])  # of target and pole: seen, and by the slope of location
-        self._wanted: dict[Channel, Array] = {}
+        self._toes = _toes(last)
 
     def record(self) -> None:
         """Take down this frame."""
@@ -80,9 +81,10 @@ class _IKRecord:
         self._frames.append(np.array(evaluated.matrix_world, float) @ carry @ limb.geometry.frame)
         last: Any = self._ob.pose.bones[self._last]
         self._sliders.append([float(last.get(slider.key, slider.default)) for slider in SLIDERS])
-        for (ob, bone), places in zip(self._follow.pairs, self._places, strict=True):
+        goals = goal_of(last).pairs
+        for (ob, bone), followed, places in zip(self._follow.pairs, goals, self._places, strict=True):
             if ob is not None:
-                at, location = place_of(ob, bone, depsgraph), _owner((ob, bone)).location
+                at, location = place_of(*followed, depsgraph), _owner((ob, bone)).location  # type: ignore[arg-type]
                 places.append((np.array(at, float), slope_of(ob, bone, depsgraph), np.array(location, float)))
 
     def points(self, values: dict[Channel, Array]) -> list[Array]:
@@ -113,11 +115,25 @@ class _IKRecord:
         return moved
 
     def _foot(self, values: dict[Channel, Array]) -> list[Array]:
+        points = [
+            end
+            for toe_channel, mode, length in self._toes
+            if toe_channel in values
+            for end in axes_of(mode, values[toe_channel], length / self._size)
+        ]
         if self._rotation is None or self._rotation not in values:
-            return []
+            return points
         mode = _owner(self._follow.pairs[0]).rotation_mode
         foot: Any = foot_of(self._ob.pose.bones[self._last])
-        return axes_of(mode, values[self._rotation], foot.bone.length / self._size)
+        return [*axes_of(mode, values[self._rotation], foot.bone.length / self._size), *points]
+
+
+def _toes(last: PoseBone) -> list[tuple[Channel, str, float]]:
+    """The channels, modes and lengths of the toes that a roll keeps flat."""
+    modes = [(toe, toe.rotation_mode) for toe in flat_toes(last)]
+    return [
+        (Channel.of_bone(last.id_data, toe.name, rotation_channel(mode)), mode, toe.bone.length) for toe, mode in modes
+    ]
 
 
 def axes_of(mode: str, rows: Array, length: float) -> list[Array]:
@@ -130,11 +146,12 @@ def axes_of(mode: str, rows: Array, length: float) -> list[Array]:
 def part_of_fk(last: PoseBone) -> Part:
     """The own channels of a limb's bones and of the foot that follows its target."""
     ob, bones = last.id_data, bones_of_limb(last)
-    foot = foot_of(last) if feet.foot_follows(last) else None
-    rotation_channels = {bone.name: rotation_channel(bone.rotation_mode) for bone in (*bones, *filter(None, [foot]))}
+    following = feet.following_bones(last)
+    rotation_channels = {bone.name: rotation_channel(bone.rotation_mode) for bone in (*bones, *following)}
     channels = [Channel.of_bone(ob, name, channel) for name, channel in rotation_channels.items()]
     scaled = [Channel.of_bone(ob, bone.name, "scale") for bone in scaled_bones(last)]
     modes = {name: ob.pose.bones[name].rotation_mode for name in rotation_channels}
+    lengths = {bone.name: bone.bone.length for bone in following}
     table = table_of(ob, [last])
     geometry = table.limbs[0].geometry
     reference, size = row_of(reference_of([geometry]), 0), sum(geometry.lengths)
@@ -151,8 +168,8 @@ def part_of_fk(last: PoseBone) -> Part:
         joints = [
             np.stack(np.broadcast_arrays(*joint), axis=-1) / size for joint in joints_of(turns, reference, stretch)
         ]
-        if foot is not None:
-            joints += axes_of(modes[foot.name], rows[foot.name], foot.bone.length / size)
+        for name, length in lengths.items():
+            joints += axes_of(modes[name], rows[name], length / size)
         return joints
 
     return Part([*channels, *scaled], lambda: None, points)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..blender.changes import Change
 from ..blender.types import ArmatureObject
 from ..limb.follow import follow_of
+from ..limb.foot_roll import has_roll, move_of_control
 from ..limb.moving import Move, check_movable, check_undriven, move
 from ..limb.settings import SLIDER
 from ..limb.sides import outwards
@@ -28,6 +29,7 @@ from ..solver.ops import FLOATS
 from ..solver.rotation import conjugate, rotate
 from . import feet
 from .fitting import EXACT, PAST_STRAIGHT, Posture, angle_of, inverse_fit, rank, turns_now
+from .rolling import turn_toes
 
 Array = NDArray[Any]
 
@@ -130,7 +132,13 @@ def match(context: Context, lasts: Sequence[PoseBone], stances: Stances, moves_c
     changes = [_set(plan.last, name, value) for plan in plans for name, value in plan.sliders.items()]
     moves = [move_ for plan in plans for move_ in plan.moves]
     moves = [move_._replace(rotation=rotations.get((move_.object, move_.bone))) for move_ in moves]
+    rolled: dict[Any, PoseBone] = {follow_of(last)[:2]: last for last in lasts if has_roll(last)}
+    depsgraph = context.evaluated_depsgraph_get()
+    for i, move_ in enumerate(moves):
+        if (move_.object, move_.bone) in rolled:
+            moves[i] = move_of_control(rolled[move_.object, move_.bone], move_, depsgraph)
     changes += move(context, moves)
+    changes += turn_toes(context, lasts) if moves_controls else ()
     warnings = [warning for plan in plans for warning in plan.warnings]
     return Matched(changes, [*warnings, *_warnings_of_misses(context, lasts, stances)])
 
@@ -240,12 +248,12 @@ def _match_of(aim: Aim) -> LimbMatch:
     sliders: dict[str, Any] = {"flip": inverse.side < 0.0}
     if has_slider(aim.last, "ankle"):
         sliders["ankle"] = inverse.ankle
-    moves = [aim.move_to(limb.follow.pairs[0], target)] if aim.moves_controls else []
+    moves = [aim.move_to(follow_of(aim.last).pairs[0], target)] if aim.moves_controls else []
     swivel, pole_place = _roll_by(aim, inverse.swivel, target) if plane == "FREE" else (None, None)
     if swivel is not None:
         sliders["swivel"] = swivel
     if pole_place is not None:
-        moves.append(aim.move_to(limb.follow.pairs[1], pole_place))
+        moves.append(aim.move_to(follow_of(aim.last).pairs[1], pole_place))
     return LimbMatch(aim.last, sliders, moves, warnings)
 
 

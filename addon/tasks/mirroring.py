@@ -12,7 +12,9 @@ from ..blender.dependencies import BoneRef
 from ..blender.names import other_side
 from ..blender.types import ArmatureObject, has_bone, tag, takes_bones
 from ..limb.follow import Follow, follow_of, matrix_of, write
+from ..limb.foot_roll import has_roll
 from ..limb.moving import Move, check_apart, move
+from ..limb.pole_follow import has_pole_follow
 from ..limb.settings import CHOICES, GROUP, SLIDERS
 from ..limb.sides import axes_kept, keep_side
 from ..limb.storage import align, bones_of_limb, is_limb, make_limb, make_slider, mode_of, segments_of
@@ -23,7 +25,10 @@ from . import feet
 from .checking import check
 from .control_shapes import Drawing
 from .controls import Control, is_control, make_controls, make_object, name_of_control
+from .foot_pivots import Pivots, mirrored_pivots
 from .modes import put_on_rig, rebuild_mechanisms
+from .pole_follow import drop_pole_follow, rebuild_pole_follow
+from .rolling import aim_controls, drop_roll, pivots_of, rebuild_rolls
 from .widgets import drawn_bone, drawn_object, mirrored
 
 CLOSE_IMAGE = 0.01
@@ -85,13 +90,22 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     settings = [_settings(pair) for pair in pairs]  # of all, before the first is changed: both sides may be mirrored
     new_controls = _make(context, [image for image in images if image.there is None])
     images = [image if image.there else image._replace(there=new_controls.pop(0)) for image in images]
+    for pair in pairs:
+        if not has_roll(pair.ob.pose.bones[pair.last]):
+            drop_roll(context, [pair.ob.pose.bones[pair.other]])
+        if not has_pole_follow(pair.ob.pose.bones[pair.last]):
+            drop_pole_follow(context, [pair.ob.pose.bones[pair.other]])
     for pair, its_settings in zip(pairs, settings, strict=True):
         mine = {image.k: image.there for image in images if image.pair == pair}
         _set_up(pair, its_settings, Follow(*(mine.get(0) or (None, "")), *(mine.get(1) or (None, ""))))
+    aim_controls([pair.ob.pose.bones[pair.other] for pair in pairs])
+    rebuild_pole_follow(context, [pair.ob.pose.bones[pair.other] for pair in pairs])
     move(context, [image_move for image in images if (image_move := _move(image))])
     for pair, its_settings in zip(pairs, settings, strict=True):
         other = pair.ob.pose.bones[pair.other]
         feet.follow_alike(other, its_settings.foot)
+        rebuild_rolls(context, [other] if has_roll(other) else [], {other.name: its_settings.pivots})
+        other = pair.ob.pose.bones[pair.other]
         rebuild_mechanisms(context, [other])
         tag(pair.ob.pose.bones[pair.other])
     bones = [(pair, pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]) for pair in pairs]
@@ -101,13 +115,14 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
 
 class Settings(NamedTuple):
     """What a limb is to be set to: its segments, what its group and its sliders say, how its foot follows, and the name
-    of that; nothing for the one that is found."""
+    of that; nothing for the one that is found; and where the pivots of its foot roll are to be."""
 
     segments: tuple[int, ...]
     group: dict[str, Any]
     sliders: dict[str, Any]
     foot: feet.Following | None
     below: str
+    pivots: Pivots
 
 
 class Image(NamedTuple):
@@ -227,8 +242,8 @@ def _settings(pair: Pair) -> Settings:
     if foot and foot.stand:
         world = pair.ob.matrix_world
         foot = foot._replace(stand=world @ pair.across @ world.inverted_safe() @ foot.stand @ SIDEWAYS)
-    below = foot_of(last)
-    return Settings(segments, group, sliders, foot, other_side(below.name) if below else "")
+    below, pivots = foot_of(last), mirrored_pivots(pivots_of(last), pair.across) if has_roll(last) else {}
+    return Settings(segments, group, sliders, foot, other_side(below.name) if below else "", pivots)
 
 
 def _set_up(pair: Pair, settings: Settings, follow: Follow) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from bpy.types import Context, PoseBone
 
 from ..blender.types import ArmatureObject, takes_bones, view_layer_of
-from ..limb.follow import follow_of
+from ..limb.foot_roll import goal_of, has_roll
+from ..limb.pole_follow import has_pole_follow
 from ..limb.storage import bones_of_limb, by_rig, check_whole, is_on_rig, limbs_of
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.whole import wholly
@@ -15,6 +16,8 @@ from ..limb.words import Message, Refused
 from ..mechanism import build
 from ..mechanism.checking import problem_of
 from ..mechanism.spec import differs, spec_of
+from .pole_follow import rebuild_pole_follow
+from .rolling import rebuild_rolls
 from .settling import settle, solved
 
 
@@ -38,7 +41,7 @@ def _build(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> lis
     with files of 2.7x and 2.8x."""
     lasts = [ob.pose.bones[name] for ob, name in named]
     specs = [spec_of(last) for last in lasts]
-    build.build(context, [(last.id_data, spec, follow_of(last)) for last, spec in zip(lasts, specs, strict=True)])
+    build.build(context, [(last.id_data, spec, goal_of(last)) for last, spec in zip(lasts, specs, strict=True)])
     now = [spec_of(ob.pose.bones[name]) for ob, name in named]
     return [
         rig_and_name for rig_and_name, before, after in zip(named, specs, now, strict=True) if differs(before, after)
@@ -68,7 +71,11 @@ def rebuild(context: Context, lasts: Sequence[PoseBone]) -> None:
     Raises `Refused`."""
     for last in filter(is_foot_gone, lasts):
         mark_tip(last)
-    rebuild_mechanisms(context, lasts)
+    _named([last for last in lasts if has_roll(last) or has_pole_follow(last)])
+    named = [(last.id_data, last.name) for last in lasts]
+    rebuild_rolls(context, [last for last in lasts if has_roll(last)])
+    rebuild_pole_follow(context, [ob.pose.bones[name] for ob, name in named])
+    rebuild_mechanisms(context, [ob.pose.bones[name] for ob, name in named])
 
 
 def rebuild_mechanisms(context: Context, lasts: Sequence[PoseBone]) -> None:

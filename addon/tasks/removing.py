@@ -21,6 +21,8 @@ from .checking import check_editable
 from .controls import made_for, take_away_unused
 from .feet import set_feet
 from .modes import to_live
+from .pole_follow import drop_pole_follow
+from .rolling import drop_roll
 
 
 @wholly
@@ -37,6 +39,9 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
         followed += [(target, bone) for target, bone in pairs if target is not None]
         followed += made_for(ob.pose.bones[name]) if is_orphaned(ob.pose.bones[name]) else []
     to_live(context, [last for last in lasts if is_on_rig(last)])
+    lasts = [ob.pose.bones[name] for ob, name in named]
+    drop_roll(context, lasts)
+    drop_pole_follow(context, [ob.pose.bones[name] for ob, name in named])
     lasts = [ob.pose.bones[name] for ob, name in named]
     set_feet(lasts, False)
     for last in lasts:

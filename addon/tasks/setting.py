@@ -16,7 +16,11 @@ from ..limb.settings import ALLOWED, CHOICES, GROUP, SLIDER
 from ..limb.storage import align, choices_of, has_slider, is_limb, make_slider, mode_of, segments_of, write_slider
 from ..limb.whole import concerned
 from ..limb.words import Refused
+from ..mechanism.foot_roll import set_break_angle
 from .modes import rebuild_mechanisms
+from .pole_follow import give_pole_follow
+from .rolling import SLIDERS as ROLL_SLIDERS
+from .rolling import give_roll
 
 ELSEWHERE = "'{rig}' comes from another file: set this there"
 
@@ -32,10 +36,16 @@ def set_slider(last: PoseBone, name: str, value: Any) -> None:
         write_slider(last, name, number)
         return
     check_structure(last)
+    ob, bone = last.id_data, last.name
     with set_wholly(last):
-        make_slider(last, slider)
-        write_slider(last, name, number)
-        _rebuild(last)
+        if name in ROLL_SLIDERS:
+            give_roll(bpy.context, [last])
+        elif name == "pole_follow":
+            give_pole_follow(bpy.context, [last])
+        else:
+            make_slider(last, slider)
+        write_slider(ob.pose.bones[bone], name, number)
+        _rebuild(ob.pose.bones[bone])
 
 
 def set_choice(last: PoseBone, name: str, value: Any) -> None:
@@ -48,7 +58,10 @@ def set_choice(last: PoseBone, name: str, value: Any) -> None:
     check_structure(last)
     with set_wholly(last):
         last[GROUP][name] = value
-        _rebuild(last)
+        if name == "break_angle":
+            set_break_angle(last)
+        else:
+            _rebuild(last)
 
 
 def _rebuild(last: PoseBone) -> None:

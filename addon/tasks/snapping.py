@@ -23,6 +23,7 @@ from .keeping import fit_ik_to_fk
 from .keyed_parts import part_of_fk
 from .matching import Matched, match, stances_by_fk
 from .over_frames import Progress, fit_over_frames
+from .rolling import level
 from .status import check
 
 Snap = Callable[[Context, Sequence[PoseBone]], Matched]
@@ -139,7 +140,9 @@ def switch(context: Context, lasts: Sequence[PoseBone], to: str | None = None, i
     snap: Snap = to_fk if to == "FK" else to_target
     check_snap(lasts, snap)
     switched = [Change.of_property(last.id_data, last.name, f'["{SLIDER["influence"].key}"]') for last in lasts]
+    leveled = level(lasts) if to == "IK" else []
     changes, warnings = snap(context, lasts)
+    changes = [*leveled, *changes]
     for last in lasts:
         write_slider(last, "influence", to == "IK")
     with unkeyed_kept(context, dict.fromkeys(change.object for change in (*switched, *changes))):

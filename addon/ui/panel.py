@@ -28,7 +28,7 @@ from .operators.mending import REPAIRS, repairs_for, repairs_for_adding
 from .operators.selecting import ROLES, refs_of_role
 from .preferences import PLANE
 from .remembering import active_in, name_of, until_posed, until_rebuilt
-from .titles import title_of
+from .titles import control_of, title_of
 from .units import length_text
 
 TURNED = 1e-3
@@ -216,8 +216,7 @@ def draw_influence(layout: Any, last: PoseBone) -> None:
         return
     column = layout.column()
     column.use_property_split = False
-    name = follow_of(last).pairs[0][1].replace("_ik", "")
-    text = f"{slider.name.replace('_', '-')} ({name})" if name else slider.name
+    text = f"{slider.name.replace('_', '-')} ({control_of(last).replace('_ik', '')})"
     bone = last.id_data.pose.bones[slider.bone]
     column.prop(bone, f'["{escape_identifier(slider.name)}"]', text=text, slider=True, translate=False)
 
@@ -253,6 +252,12 @@ def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
         else:
             row.enabled = takes_bones(ob) and not ob.override_library
             row.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
+    if has_slider(last, "roll"):
+        row = layout.row(align=True)
+        row.use_property_split = False
+        draw_slider(row, last, "roll", "Roll")
+        draw_slider(row, last, "bank", "Bank")
+    draw_slider(layout, last, "pole_follow", "Pole Follow")
 
 
 CLASSES = (VIEW3D_PT_planar_ik,)

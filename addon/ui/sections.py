@@ -8,6 +8,8 @@ from typing import Any
 from bpy.types import Context, Panel
 
 from ..blender.types import scene_of
+from ..limb.foot_roll import has_roll
+from ..limb.pole_follow import has_pole_follow
 from ..limb.settings import SLIDER
 from ..limb.storage import choices_of, has_slider, is_converted, limbs_of, mode_of
 from ..limb.tips import foot_of
@@ -69,8 +71,15 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
             row.label(text=text)
             label = (bone or followed.name) if followed else "-"
             row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).role = role
+        if read_followed(last, "pole_target"):
+            layout.operator("pose.planar_ik_set", text="Pole Follows", depress=has_pole_follow(last)).what = "POLE"
         if foot_of(last):
             layout.operator("pose.planar_ik_set", text="Foot Follows", depress=foot_follows(last)).what = "FOOT"
+            row = layout.row(align=True)
+            row.operator("pose.planar_ik_set", text="Foot Roll", depress=has_roll(last)).what = "ROLL"
+            if has_roll(last):
+                angle = f"{degrees(choices['break_angle']):.0f}°"
+                row.operator("pose.planar_ik_set", text=angle, translate=False).what = "BREAK"
         angles = f"{degrees(choices['min_angle']):.0f}° - {degrees(choices['max_angle']):.0f}°"
         row = layout.row(align=True)
         row.label(text="Knee Limits")

@@ -9,7 +9,7 @@ from bpy.types import PoseBone
 from ..blender.names import side_of
 from ..limb.follow import follow_of
 from ..limb.moving import rig_slider
-from ..limb.names import ARM, LEG, says
+from ..limb.names import ARM, FEET, LEG, says
 from ..limb.storage import chain_bones, limbs_of
 from ..limb.words import translated_text
 from .remembering import name_of, until_rebuilt
@@ -31,11 +31,25 @@ def title_of(last: PoseBone) -> str:
 
 def _title(last: PoseBone) -> str:
     if rig_slider(last):  # whose bones are hidden: people know the control
-        target, bone = follow_of(last).pairs[0]
-        return bone or (target.name if target else last.name)
+        return control_of(last)
     title = _kind(last)
     counts = Counter(map(_kind, limbs_of(last.id_data)))
     return translated_text(title) if title and counts[title] == 1 else last.name
+
+
+HELPERS = ("MCH-", "ORG-", "DEF-")
+"""What the names of bones that people do not see begin with, on rigs that have such."""
+
+
+def control_of(last: PoseBone) -> str:
+    """The name of the control that people move a limb's target by: of those that they see of the target and what it
+    hangs on, the uppermost that is called after a foot or hand, else the first."""
+    target, name = follow_of(last).pairs[0]
+    bone = target.pose.bones.get(name) if target and target.pose else None
+    chain: list[str] = [bone.name, *(above.name for above in bone.parent_recursive)] if bone else []
+    shown = [control for control in chain if not control.startswith(HELPERS)]
+    feet = [control for control in shown if says(control, FEET)]
+    return next(iter([*feet[-1:], *shown]), name or (target.name if target else "-"))
 
 
 def _kind(last: PoseBone) -> str:

@@ -1,6 +1,6 @@
 """The bird, with two legs of three bones: a zigzag of thigh, shin and metatarsal, in a plane that swings with the foot.
 
-Its toes are turned as the target is, so that they lie on the ground.
+Its toes are turned as the target is, so that they lie on the ground, and roll on their ball as a foot pushes off.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def legs() -> list[tuple[Leg, list[Vector]]]:
 
 
 def _attach(rig: Object, name: str, target: Object) -> None:
-    """Let a leg follow its target, and its toes turn with it."""
+    """Let a leg follow its target, and its toes turn with it and roll."""
     ik = rig.pose.bones[f"metatarsal_{name}"].planar_ik
+    target.rotation_euler.z = -pi / 2.0  # its Y axis ahead, as that of the toes
     ik.chain_count, ik.target, ik.plane = 3, target, "FREE"
-    turn: Any = rig.pose.bones[f"toes_{name}"].constraints.new("COPY_ROTATION")
-    turn.target = target
+    ik.roll = 0.0
 
 
 def _fidget(rig: Object, frame: int) -> None:

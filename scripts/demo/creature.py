@@ -63,7 +63,8 @@ def add_bone(armature: Armature, name: str, head: Vector, tail: Vector, parent: 
 
 
 def animate(kind: Creature, rig: Object, walk: Walk, frames: range) -> None:
-    """Give every leg a target and a live limb, and key the body and the targets; the legs get no key at all."""
+    """Give every leg a target and a live limb, and key the body, the targets and how feet roll that can; the bones of
+    the legs get no key at all."""
     targets = [bpy.data.objects.new(f"Foot {leg.name}", None) for leg in walk.legs]
     for leg, target in zip(walk.legs, targets, strict=True):
         target.empty_display_size = 0.08
@@ -77,7 +78,7 @@ def animate(kind: Creature, rig: Object, walk: Walk, frames: range) -> None:
         body.matrix_basis = to_bone @ pose @ to_bone.inverted()
         kind.fidget(rig, frame)
         for bone in rig.pose.bones:
-            if not bone.name.startswith(kind.parts):
+            if not bone.name.startswith((*kind.parts, "MCH-")):
                 bone.keyframe_insert("rotation_euler", frame=frame)
         body.keyframe_insert("location", frame=frame)
         for leg, target in zip(walk.legs, targets, strict=True):
@@ -86,3 +87,8 @@ def animate(kind: Creature, rig: Object, walk: Walk, frames: range) -> None:
             target.rotation_euler = (pitch, roll, yaw - pi / 2)  # Its Y axis ahead, as that of a bone.
             for channel in ("location", "rotation_euler"):
                 target.keyframe_insert(channel, frame=frame)
+            for kind_of_limb in kind.parts:
+                last: Any = rig.pose.bones[f"{kind_of_limb}_{leg.name}"]
+                if "IK Roll" in last:
+                    last["IK Roll"] = walk.roll(leg, frame)
+                    last.keyframe_insert('["IK Roll"]', frame=frame)

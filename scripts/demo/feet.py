@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from .. import installed
 
@@ -23,16 +24,21 @@ def check(path: Path) -> bool:
     scene, feet = bpy.context.scene, []
     for rig in (bpy.data.objects["Beetle"], bpy.data.objects["Bird"]):
         ends = [bone for bone in rig.pose.bones if bone.name.startswith(("tibia_", "metatarsal_"))]
-        feet += [(rig, bone.name, bpy.data.objects[f"Foot {bone.name.split('_')[1]}"]) for bone in ends]
+        feet += [(rig, bone.name, *followed_by(rig, bone.name.split("_")[1])) for bone in ends]
     off: dict[str, float] = {}
     missed = []
     for frame in range(scene.frame_start, scene.frame_end + 1):
         scene.frame_set(frame)
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        for rig, name, target in feet:
+        for rig, name, target, rolled in feet:
             evaluated = rig.evaluated_get(depsgraph)
             tip = evaluated.matrix_world @ evaluated.pose.bones[name].tail
-            tip -= target.evaluated_get(depsgraph).matrix_world.translation
+            target_now = target.evaluated_get(depsgraph)
+            tip -= (
+                target_now.matrix_world @ target_now.pose.bones[rolled].head
+                if rolled
+                else target_now.matrix_world.translation
+            )
             off[f"{name} in frame {frame}"] = tip.length
             if has_extension and rig.pose.bones[name].planar_ik.reach != "REACHED":
                 missed.append(f"{name} in frame {frame}: {rig.pose.bones[name].planar_ik.message}")
@@ -44,6 +50,15 @@ def check(path: Path) -> bool:
         "" if is_fine else f"FAILED: every foot must be within {EXACT:.0e} m of its target in every frame", flush=True
     )
     return not is_fine
+
+
+def followed_by(rig: Any, leg: str) -> tuple[Any, str]:
+    """What the tip of a leg is to be at: its target, or the bone of its rig that rolls between that and the foot."""
+    import bpy
+
+    foot = rig.pose.bones.get(f"toes_{leg}")
+    copying = foot.constraints.get("Planar IK Foot") if foot else None
+    return (rig, copying.subtarget) if copying else (bpy.data.objects[f"Foot {leg}"], "")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,12 @@ SPEED = 0.052
 LIFT = 0.24
 """Least height of a step."""
 
+PUSH = 0.15
+"""Part of the period in which a foot rolls on its ball before it is off the ground."""
+
+ROLL = 0.65
+"""How far it rolls, in radians."""
+
 STIFF = 0.4
 """How much a body keeps level, beside how much feet so many metres off its middle tilt it."""
 
@@ -74,6 +80,12 @@ class Walk:
         share = min(phase / SWING, 1.0)
         pitch, roll, yaw = between(self._slope(leg, cycle - 1.0), self._slope(leg, cycle), ease(share))
         return pitch - 0.7 * sin(pi * share) * (1.0 - share), roll, yaw
+
+    def roll(self, leg: Leg, frame: float) -> float:
+        """How far a foot rolls on its ball: as it pushes off, and back in the first half of its step."""
+        phase = (frame / PERIOD + leg.phase) % 1.0
+        share = 1.0 - 2.0 * phase / SWING if phase < SWING else 1.0 - (1.0 - phase) / PUSH
+        return ROLL * ease(max(share, 0.0))
 
     def _slope(self, leg: Leg, cycle: float) -> Point:
         x, y, z = self.foothold(leg, cycle)

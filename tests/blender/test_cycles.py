@@ -38,6 +38,10 @@ def limbs_of_all_kinds(addon, mode):
     lasts += adding.add(bpy.context, requests[2:], "EMPTIES").lasts
     for last in lasts[-3:]:
         last.planar_ik.softness, last.planar_ik.stretch = 0.1, 1.0
+    names = [last.name for last in lasts[-4:-2]]
+    addon("tasks.rolling").give_roll(bpy.context, lasts[-4:-2])
+    addon("tasks.pole_follow").give_pole_follow(bpy.context, [ob.pose.bones[name] for name in names])
+    lasts[-4:] = [ob.pose.bones[name] for name in (*names, *(last.name for last in lasts[-2:]))]
     if mode == "RIG":
         names = [(last.id_data, last.name) for last in lasts]
         addon("tasks.modes").to_rig(bpy.context, lasts)

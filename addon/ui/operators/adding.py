@@ -31,7 +31,7 @@ MODE: Any = {"name": "Mode", "description": "What poses the limb", "items": MODE
 TURNS = {"FOUND": 0.0, "OTHER": pi, "LEFT": pi / 2.0, "RIGHT": -pi / 2.0}
 """By how much each choice of Bends turns the knee around the limb."""
 
-OF_ONE_LIMB = ("plane", "controls", "bends", "bones")
+OF_ONE_LIMB = ("plane", "controls", "bends", "bones", "foot_roll")
 """What is not kept from one limb to the next. ``SKIP_SAVE`` would keep it out of presets too."""
 
 
@@ -46,6 +46,10 @@ class POSE_OT_planar_ik_add(PoseOperator):
     controls: EnumProperty(**CONTROLS)
     foot_follows: BoolProperty(
         name="Foot Follows", description="Turn the foot or hand below the limb as the target is turned", default=True
+    )
+    foot_roll: BoolProperty(
+        name="Foot Roll",
+        description="Let feet roll on heel, ball and toe, and tilt on their edges",
     )
     bends: EnumProperty(
         name="Bends",
@@ -125,6 +129,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         target, pole = [*goals, None, None][:2]
         requests = [Request(last, segments, target, pole, self.plane) for last, segments in limbs]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
+        options["foot_roll"] = self.foot_roll
         added = add(context, requests, **options, turn=turn, keyed=self.keyed, tolerance=self.tolerance, mode=self.mode)
         self.warn(*added.warnings)
         live.refresh(context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import pi
 from typing import Any
 
@@ -14,6 +15,8 @@ from ...blender.animation import stop
 from ...blender.editing import unkeyed_kept
 from ...blender.keying import key_automatically
 from ...blender.types import path_to_custom, tag
+from ...limb.foot_roll import has_roll
+from ...limb.pole_follow import has_pole_follow
 from ...limb.settings import SLIDER, Slider
 from ...limb.storage import choices_of, has_slider, read_slider
 from ...limb.words import translated_text
@@ -21,11 +24,15 @@ from ...tasks.bending import make_poles, make_targets, set_plane
 from ...tasks.feet import foot_follows, set_feet
 from ...tasks.following import follow, pickable
 from ...tasks.modes import rebuild_mechanisms
+from ...tasks.pole_follow import give_pole_follow, take_pole_follow
+from ...tasks.rolling import give_roll, take_roll
 from ...tasks.setting import set_choice, set_slider
 from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE
 from .base import LimbOperator
 from .selecting import ROLES, refs_of_role, select_if_shown
+
+Change = Callable[[Context, Sequence[PoseBone]], None]
 
 NEW = "\n"
 """What stands for a new control among those to pick: no name of Blender's has a line break."""
@@ -38,6 +45,9 @@ WHAT: Any = [
     ("DROP_SOFTNESS", "Remove Softness", "Take the softness away, with its keys"),
     ("DROP_STRETCH", "Remove Stretch", "Take the stretch away, with its keys"),
     ("FOOT", "Foot Follows", "Turn the foot or hand below the limb as the target is turned, or not"),
+    ("ROLL", "Foot Roll", "Let the foot roll on heel, ball and toe, and tilt on its edges, or not"),
+    ("BREAK", "Toe From", "The roll from which on the foot rolls on its toe"),
+    ("POLE", "Pole Follows", "Let the pole go with the target as far as a slider says, or not"),
     ("LIMITS", "Knee Limits", "How far the knee may bend and straighten"),
     ("STRETCH", "Stretch Limit", "How far the limb may stretch, and what becomes of its volume"),
 ]
@@ -84,6 +94,15 @@ class POSE_OT_planar_ik_set(LimbOperator):
         ],
     )
 
+    break_angle: FloatProperty(
+        name="Toe From",
+        description="The roll from which on the foot rolls on its toe",
+        min=0.0,
+        max=pi,
+        default=pi / 4.0,
+        subtype="ANGLE",
+    )
+
     @classmethod
     def description(cls, _context: Context, properties: Any) -> str:
         """What a button of it says under the mouse."""
@@ -97,7 +116,8 @@ class POSE_OT_planar_ik_set(LimbOperator):
         for name in names:
             setattr(self, name, choices_of(last)[name])
         manager: Any = context.window_manager
-        return manager.invoke_props_dialog(self, title="Knee Limits" if self.what == "LIMITS" else "Stretch Limit")
+        title = {"LIMITS": "Knee Limits", "STRETCH": "Stretch Limit", "BREAK": "Foot Roll"}[self.what]
+        return manager.invoke_props_dialog(self, title=title)
 
     def draw(self, _context: Context) -> None:
         """Only what counts."""
@@ -113,6 +133,10 @@ class POSE_OT_planar_ik_set(LimbOperator):
             set_plane(context, lasts, self.plane)
         elif self.what == "FOOT":
             set_feet(lasts, not foot_follows(limb_meant(context) or lasts[0]))
+        elif self.what == "ROLL":
+            _toggle(context, lasts, has_roll, give_roll, take_roll)
+        elif self.what == "POLE":
+            _toggle(context, lasts, has_pole_follow, give_pole_follow, take_pole_follow)
         elif self.what in NUMBERS:
             for name in NUMBERS[self.what]:
                 for ob, bone in [(last.id_data, last.name) for last in lasts]:
@@ -123,8 +147,19 @@ class POSE_OT_planar_ik_set(LimbOperator):
         live.refresh(context)
 
 
-NUMBERS = {"LIMITS": ("min_angle", "max_angle"), "STRETCH": ("stretch_max", "stretch_volume")}
+NUMBERS = {
+    "LIMITS": ("min_angle", "max_angle"),
+    "STRETCH": ("stretch_max", "stretch_volume"),
+    "BREAK": ("break_angle",),
+}
 """What is asked for in a dialog."""
+
+
+def _toggle(
+    context: Context, lasts: list[PoseBone], has: Callable[[PoseBone], bool], give: Change, take: Change
+) -> None:
+    """Give limbs something, or take it away where the one that is meant has it."""
+    (take if has(limb_meant(context) or lasts[0]) else give)(context, lasts)
 
 
 def _drop_feature(context: Context, last: PoseBone, feature: Slider) -> None:

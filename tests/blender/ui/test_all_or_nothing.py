@@ -186,6 +186,8 @@ OPERATORS: dict[str, tuple[Callable[[str], Any], str, dict[str, Any]]] = {
     "set plane": (leg, "set", {"what": "PLANE", "plane": "POLE"}),
     "drop stretch": (stretched, "set", {"what": "DROP_STRETCH"}),
     "set foot": (leg, "set", {"what": "FOOT"}),
+    "set roll": (leg, "set", {"what": "ROLL"}),
+    "set pole follow": (lambda mode: leg(mode, plane="POLE"), "set", {"what": "POLE"}),
     "set limits": (leg, "set", {"what": "LIMITS", "max_angle": 2.5}),
     "set stretch limit": (leg, "set", {"what": "STRETCH", "stretch_max": 3.0}),
     "pick a new target": (leg, "pick", {"role": "TARGET", "followed": "\n"}),

@@ -1,0 +1,136 @@
+"""What the solver of a limb follows, where that is not what people see as its target: a foot that rolls.
+
+The limb's IK constraint goes on naming the control. So all that is done to a limb (picking, mirroring, removing,
+Symmetrize, overrides, Blender's own line to the root) means the control, and knows nothing of rolls. From the control
+on, helper bones roll, and the last of them, which rests at the tip, is where the limb goes: the solver, the mechanism
+and the foot follow that one in the place of the control. What these read is `goal_of`; what people see is `follow_of`.
+
+The helpers, by their roles, each a child of the one before, none a child of a bone that somebody animates:
+
+    roll control  goes where the control goes, and is turned and scaled as that is
+    outer pivot   turns about the outer edge of the sole, if the bank is above 0; and so on
+    inner pivot
+    heel pivot
+    toe pivot
+    ball pivot
+    rolled        does nothing: the goal
+    flat toe      a child of the ball pivot: turns back by as much, which the toes copy
+
+A pivot turns about its own X axis, at its own place: these are all that is kept of it, so that it can be moved in Edit
+Mode. Nothing names a limb's helpers but its foot, which copies the rotation of the goal: Blender keeps that right
+through renames, joins and appends. A foot that was made by Symmetrize copies the goal of the other side, which does
+not rest at its tip: that is how the limb knows that it has to be rebuilt.
+
+A roll is rigid to the control: with the goal at K R, where K is the control, R is the same wherever the control goes.
+For the goal to be at W, the control goes to W R⁻¹."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import Bone, Depsgraph, PoseBone
+from mathutils import Matrix, Vector
+
+from ..blender.types import children_of
+from .follow import Follow, follow_of, matrix_of
+from .moving import Move
+from .settings import MADE_BY_US, MADE_FOR_LIMB
+from .storage import group_of, has_slider
+from .tips import foot_of, tip_of
+
+FOOT = f"{MADE_BY_US}Foot"
+"""The constraint by which a foot copies the rotation of what its limb follows."""
+
+FLAT_TOE = f"{MADE_BY_US}Flat Toe"
+"""The one by which a toe stays flat on the ball."""
+
+CONTROL, OUTER, INNER, HEEL, TOE, BALL, GOAL, FLAT = ROLES = (
+    "roll control",
+    "outer pivot",
+    "inner pivot",
+    "heel pivot",
+    "toe pivot",
+    "ball pivot",
+    "rolled",
+    "flat toe",
+)
+"""The roles of the helper bones of a foot roll, from the control on."""
+
+PIVOTS = (OUTER, INNER, HEEL, TOE, BALL)
+
+AT_TIP = 1e-3
+"""How far from the tip the goal may rest, in lengths of the limb's last bone."""
+
+
+def has_roll(last: PoseBone) -> bool:
+    """Whether a limb has a foot roll, whole or not."""
+    return has_slider(last, "roll")
+
+
+def goal_of(last: PoseBone) -> Follow:
+    """What the solver has a limb follow: its target and pole, but for a foot that rolls the helper that does."""
+    follow = follow_of(last)
+    end_bone = goal_bone(last) if follow.target is not None and has_roll(last) else None
+    return follow if end_bone is None else follow._replace(target=last.id_data, subtarget=end_bone.name)
+
+
+def goal_bone(last: PoseBone) -> Bone | None:
+    """The helper that a limb with a foot roll follows; None where it is missing, or of another limb."""
+    foot = foot_of(last)
+    copying: Any = foot.constraints.get(FOOT) if foot else None
+    if copying is None or copying.target != last.id_data:
+        return None
+    bone = last.id_data.data.bones.get(copying.subtarget)
+    if bone is None or role_of(bone) != GOAL:
+        return None
+    return bone if (bone.head_local - tip_at_rest(last)).length <= AT_TIP * last.bone.length else None
+
+
+def role_of(bone: Any) -> str:
+    """What a bone was made for; "" if for no limb."""
+    return str(bone.get(MADE_FOR_LIMB, ""))
+
+
+def tip_at_rest(last: PoseBone) -> Vector:
+    """Where the tip of a limb is in the armature as that rests."""
+    place: Vector = last.bone.matrix_local @ Vector(tip_of(last, (group_of(last) or {}).get("tip", "FOOT")).tolist())
+    return place
+
+
+def helpers_of(last: PoseBone) -> dict[str, Bone]:
+    """The helper bones of a foot roll that is whole, by role, else those that its goal hangs on; none without one."""
+    end_bone: Any = goal_bone(last) if has_roll(last) else None
+    if end_bone is None:
+        return {}
+    bones = [end_bone, *end_bone.parent_recursive, *(end_bone.parent.children if end_bone.parent else ())]
+    return {role: bone for bone in bones if (role := role_of(bone)) in ROLES}
+
+
+def flat_toes(last: PoseBone) -> list[PoseBone]:
+    """The toes that a foot roll keeps flat."""
+    foot = foot_of(last)
+    return [toe for toe in children_of(foot) if FLAT_TOE in toe.constraints] if foot else []
+
+
+def unrolled(last: PoseBone, depsgraph: Depsgraph) -> Matrix:
+    """Where in the world the goal of a limb would be without roll and bank, evaluated."""
+    helpers = helpers_of(last)
+    if CONTROL not in helpers:
+        return matrix_of(*follow_of(last)[:2], depsgraph)  # type: ignore[arg-type]  # it is there
+    control, end_bone = helpers[CONTROL], helpers[GOAL]
+    at_rest = control.matrix_local.inverted() @ end_bone.matrix_local
+    return matrix_of(last.id_data, control.name, depsgraph) @ at_rest
+
+
+def move_of_control(last: PoseBone, move: Move, depsgraph: Depsgraph) -> Move:
+    """What has the goal of a limb seen where a move of its control would have that: the control goes to W R⁻¹."""
+    helpers = helpers_of(last)
+    if CONTROL not in helpers:
+        return move
+    control, end_matrix = (matrix_of(last.id_data, helpers[role].name, depsgraph) for role in (CONTROL, GOAL))
+    by = control.inverted_safe() @ end_matrix
+    linear, rotation = control.to_3x3(), None
+    if move.rotation:
+        rotation = move.rotation @ by.to_quaternion().inverted()
+        linear = rotation.to_matrix() @ control.to_quaternion().inverted().to_matrix() @ linear
+    return move._replace(position=move.position - linear @ by.translation, rotation=rotation)

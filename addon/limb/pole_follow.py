@@ -1,0 +1,42 @@
+"""How far the pole of a limb goes with its target: whether a limb has that, and whether it is whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import PoseBone
+
+from ..blender.types import has_bone, path_to_bone
+from .follow import follow_of
+from .settings import MADE_BY_US
+from .storage import has_slider
+
+CONSTRAINT = f"{MADE_BY_US}Pole Follow"
+"""The Armature constraint of the pole: its targets are what the pole hung on, and the limb's target."""
+
+STILL = "still"
+"""The role of the helper that never moves."""
+
+NEEDS = "Pole Follow of '{bone}' needs a target and a pole that are bones of its rig: pick such"
+MISSING = "Pole Follow of '{bone}' is missing or edited: rebuild the limb"
+
+
+def has_pole_follow(last: PoseBone) -> bool:
+    """Whether the pole of a limb goes with its target as far as a slider says."""
+    return has_slider(last, "pole_follow")
+
+
+def problem_of(last: PoseBone) -> str:
+    """What is wrong with that, as a sentence with {bone} in it; "" if nothing."""
+    follow, ob = follow_of(last), last.id_data
+    if any(followed != ob or not has_bone(ob, bone) for followed, bone in follow.pairs):
+        return NEEDS
+    pole = ob.pose.bones[follow.pole_subtarget]
+    carrying: Any = pole.constraints.get(CONSTRAINT)
+    if carrying is None or carrying.mute or len(carrying.targets) != 2 or pole.parent is not None:
+        return MISSING
+    path = f'{path_to_bone(pole.name)}.constraints["{CONSTRAINT}"].targets'
+    drivers = ob.animation_data.drivers if ob.animation_data else None
+    curves = [drivers.find(f"{path}[{i}].weight") if drivers else None for i in range(2)]
+    is_driven = all(curve and not curve.mute and curve.driver.is_valid for curve in curves)
+    return "" if is_driven and carrying.targets[1].subtarget == follow.subtarget else MISSING

@@ -1,0 +1,117 @@
+"""Pole Follow: how far the pole, and with it the knee, goes with the target."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Quaternion, Vector
+
+from tests.blender import rigs
+from tests.blender.limb.test_rolling import apart, parts, poses
+
+
+def limb(add, tasks, mode="LIVE", child=False):
+    """A leg with a pole that may follow its target; maybe the pole hung on that by itself."""
+    ob = rigs.biped()
+    if child:
+        rigs.activate(ob, "EDIT")
+        for name, place, parent in (("ctl", (0.1, 0.02, 0.1), "root"), ("aim", (0.1, -1, 0.6), "ctl")):
+            bone = ob.data.edit_bones.new(name)
+            bone.head, bone.tail = place, Vector(place) + Vector((0, 0.1, 0))
+            bone.parent = ob.data.edit_bones[parent]
+        rigs.activate(ob)
+    (last,) = add(
+        ob, "shin.L", knee="POLE", mode=mode, **({"target": (ob, "ctl"), "pole": (ob, "aim")} if child else {})
+    )
+    before = poses(ob, *ob.pose.bones.keys())
+    names = [*ob.pose.bones.keys()]
+    tasks("pole_follow").give_pole_follow(bpy.context, [last])
+    assert apart(poses(ob, *names), before) < 1e-6
+    return ob, ob.pose.bones["shin.L"]
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("child", [False, True])
+def test_the_knee_turns_as_the_foot_does(add, tasks, mode, child):
+    ob, last = limb(add, tasks, mode, child)
+    assert last.planar_ik.pole_follow == float(child)
+    target, pole = ob.pose.bones[last.planar_ik.subtarget], ob.pose.bones[last.planar_ik.pole_subtarget]
+    hip = np.array(ob.data.bones["thigh.L"].head_local)
+    target.location = target.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 0.0, 0.06))
+    bpy.context.view_layer.update()
+    tip, rest = np.array(target.matrix.translation), target.bone.matrix_local.inverted()
+    across = Matrix.Translation(tip) @ Matrix.Rotation(np.radians(40), 4, Vector(hip - tip)) @ Matrix.Translation(-tip)
+    knees = {}
+    for value in (0.0, 1.0):
+        last.planar_ik.pole_follow = value
+        knees[value] = np.array(rigs.evaluated(ob).pose.bones["shin.L"].head)
+    target.matrix = across @ target.matrix
+    for value in (1.0, 0.0, 0.5):
+        last.planar_ik.pole_follow = value
+        now = rigs.evaluated(ob).pose.bones
+        still = np.array(pole.bone.head_local)
+        carried = np.array(now[target.name].matrix @ rest) @ [*still, 1]
+        assert np.abs(np.array(now[pole.name].head) - (1 - value) * still - value * carried[:3]).max() < 1e-5
+        if value in knees:
+            knee = (np.array(across) @ [*knees[value], 1])[:3] if value else knees[value]
+            assert np.abs(np.array(now["shin.L"].head) - knee).max() < 1e-5
+        assert last.planar_ik.reach == "REACHED", last.planar_ik.message
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_snaps_hold_at_any_value(add, tasks, mode):
+    ob, last = limb(add, tasks, mode)
+    snapping, names = tasks("snapping"), ["thigh.L", "shin.L", "foot.L"]
+    for value in (0.0, 0.3, 1.0):
+        last.planar_ik.influence, last.planar_ik.pole_follow = 0.0, value
+        ob.pose.bones["thigh.L"].rotation_quaternion = Quaternion((1, 0.3 - value, 0.2, 0.1)).normalized()
+        ob.pose.bones["shin.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.6)
+        ob.pose.bones["foot.L"].rotation_quaternion = Quaternion((0, 1, 0.4), 0.6)
+        ob.pose.bones["root"].location = (0.1, value, 0.2)
+        fk = poses(ob, *names)
+        snapping.snap_target(bpy.context, [last])
+        last.planar_ik.influence = 1.0
+        assert apart(poses(ob, *names), fk) < 5e-5, value
+        snapping.snap_fk(bpy.context, [last])
+        last.planar_ik.influence = 0.0
+        assert apart(poses(ob, *names), fk) < 1e-4, value
+
+
+@pytest.mark.parametrize("child", [False, True])
+def test_taken_away_nothing_is_left_and_the_pole_stays(add, tasks, child):
+    ob, last = limb(add, tasks, child=child)
+    pole, parent = last.planar_ik.pole_subtarget, last.planar_ik.subtarget if child else "root"
+    last.planar_ik.pole_follow = 0.7
+    ob.pose.bones[last.planar_ik.subtarget].rotation_quaternion = Quaternion((0, 0, 1), 0.5)
+    before = [matrix[:3, 3] for matrix in poses(ob, pole, "shin.L")]
+    tasks("pole_follow").take_pole_follow(bpy.context, [last])
+    assert apart([matrix[:3, 3] for matrix in poses(ob, pole, "shin.L")], before) < 2e-5
+    assert ob.data.bones[pole].parent.name == parent
+    assert not [curve for curve in ob.animation_data.drivers if "Pole" in curve.data_path]
+    last = ob.pose.bones["shin.L"]
+    last.planar_ik.pole_follow = 0.4
+    tasks("modes").rebuild(bpy.context, [last])
+    assert ob.data.bones[pole].parent is None
+    tasks("removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+    assert not any("Pole" in each for each in parts(ob)[1])
+    assert child == (pole in ob.data.bones)
+
+
+def test_a_pole_that_hangs_on_nothing_stays_where_it_is(add, tasks):
+    ob = rigs.biped()
+    (last,) = add(ob, "shin.L", knee="POLE")
+    pole = last.planar_ik.pole_subtarget
+    rigs.activate(ob, "EDIT")
+    ob.data.edit_bones[pole].parent = None
+    rigs.activate(ob)
+    bare = sorted(ob.data.bones.keys())
+    last = ob.pose.bones["shin.L"]
+    last.planar_ik.pole_follow = 0.0
+    place = poses(ob, pole)
+    ob.pose.bones["root"].location = (0.3, 0.2, 0.1)
+    last = ob.pose.bones["shin.L"]
+    assert apart(poses(ob, pole), place) < 1e-6
+    assert last.planar_ik.message == "On target"
+    tasks("pole_follow").take_pole_follow(bpy.context, [last])
+    assert sorted(ob.data.bones.keys()) == bare
