@@ -31,7 +31,7 @@ from .contacts import Span, slide_of
 from .keyed_parts import part_of_foot, part_of_ik
 from .matching import Matched
 from .over_frames import Progress, fit_over_frames
-from .status import check
+from .status import check_posable
 from .targets import target_for
 from .tip_paths import TipNow, TipReader, tips_over
 
@@ -124,11 +124,11 @@ def check_hold(context: Context, last: PoseBone) -> None:
     """Refuse a limb whose target can't be moved, or does not move it."""
     if slider := rig_slider(last):
         raise Refused("Use the rig's own slider '{slider}' of '{bone}' for this limb", slider=slider[1], bone=slider[0])
-    check(last)
+    check_posable(last)
     if not is_evaluated(last.id_data, context.evaluated_depsgraph_get()):
         raise Refused("'{rig}' is not shown here: show it to pose its limbs", rig=last.id_data.name)
     follow = follow_of(last)
-    check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check` found it there
+    check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
     if mode_of(last) == "LIVE" and not is_live(scene_of(context)):
         raise Refused("'{bone}' is in FK, because Live is off in this scene: switch it on, then hold", bone=last.name)
 

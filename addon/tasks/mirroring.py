@@ -88,7 +88,7 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
                 if images[-1].there and _move(images[-1]):
                     check_apart(pair.ob.pose.bones[pair.other], *images[-1].there)
     settings = [_settings(pair) for pair in pairs]  # of all, before the first is changed: both sides may be mirrored
-    new_controls = _make(context, [image for image in images if image.there is None])
+    new_controls = _make_controls_of(context, [image for image in images if image.there is None])
     images = [image if image.there else image._replace(there=new_controls.pop(0)) for image in images]
     for pair in pairs:
         if not has_roll(pair.ob.pose.bones[pair.last]):
@@ -113,16 +113,15 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     return Mirrored([pair[:3] for pair in pairs], put_on_rig(context, live) if live else [])
 
 
-class Settings(NamedTuple):
-    """What a limb is to be set to: its segments, what its group and its sliders say, how its foot follows, and the name
-    of that; nothing for the one that is found; and where the pivots of its foot roll are to be."""
+class MirroredSettings(NamedTuple):
+    """The mirror image of a limb's settings."""
 
     segments: tuple[int, ...]
-    group: dict[str, Any]
-    sliders: dict[str, Any]
-    foot: feet.Following | None
-    below: str
-    pivots: Pivots
+    group: dict[str, Any]  # what its group says, by entry
+    sliders: dict[str, Any]  # their values, by the names of the custom properties
+    foot: feet.Following | None  # how its foot follows
+    below: str  # the name of its foot; nothing where one is to be looked for
+    pivots: Pivots  # of its foot roll
 
 
 class Image(NamedTuple):
@@ -165,7 +164,7 @@ def _there(pair: Pair, k: int, source: BoneRef) -> BoneRef | None:
     return (now, its_bone) if now is not None and now != ob else None
 
 
-def _make(context: Context, images: Sequence[Image]) -> list[BoneRef]:
+def _make_controls_of(context: Context, images: Sequence[Image]) -> list[BoneRef]:
     """Make controls: bones where the original is one, else objects."""
     new_bones = iter(make_controls(context, [_control(image) for image in images if image.source[1]]))
     return [next(new_bones) if image.source[1] else make_object(context, _control(image)) for image in images]
@@ -224,7 +223,7 @@ def _move(image: Image) -> Move | None:
     return Move(there[0], there[1], world.translation, world.to_quaternion())
 
 
-def _settings(pair: Pair) -> Settings:
+def _settings(pair: Pair) -> MirroredSettings:
     """The mirror image of a limb's settings. Axes of turns go the other way round; numbers mean the same on both
     sides."""
     last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
@@ -243,10 +242,17 @@ def _settings(pair: Pair) -> Settings:
         world = pair.ob.matrix_world
         foot = foot._replace(stand=world @ pair.across @ world.inverted_safe() @ foot.stand @ SIDEWAYS)
     below, pivots = foot_of(last), mirrored_pivots(pivots_of(last), pair.across) if has_roll(last) else {}
-    return Settings(segments, group, sliders, foot, other_side(below.name) if below else "", pivots)
+    return MirroredSettings(
+        segments=segments,
+        group=group,
+        sliders=sliders,
+        foot=foot,
+        below=other_side(below.name) if below else "",
+        pivots=pivots,
+    )
 
 
-def _set_up(pair: Pair, settings: Settings, follow: Follow) -> None:
+def _set_up(pair: Pair, settings: MirroredSettings, follow: Follow) -> None:
     """Make the other limb, or set it anew."""
     other: Any = pair.ob.pose.bones[pair.other]
     write(make_limb(other, settings.segments), follow)

@@ -24,7 +24,7 @@ from .keyed_parts import part_of_fk
 from .matching import Matched, match, stances_by_fk
 from .over_frames import Progress, fit_over_frames
 from .rolling import level
-from .status import check
+from .status import check_posable
 
 Snap = Callable[[Context, Sequence[PoseBone]], Matched]
 
@@ -76,11 +76,11 @@ def check_snap(lasts: Sequence[PoseBone], snap: Snap) -> None:
             raise Refused(
                 "Use the rig's own slider '{slider}' of '{bone}' for this limb", slider=slider[1], bone=slider[0]
             )
-        check(last)
+        check_posable(last)
         check_undriven(last, "influence")
         if snap is to_target:
             follow = follow_of(last)
-            check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check` found it there
+            check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
 
 
 # from FK to IK

@@ -165,7 +165,7 @@ def _invalid(template: str, **values: Any) -> Status:
     return Status(Reach.INVALID, 0.0, template, values)
 
 
-def check(last: PoseBone) -> None:
+def check_posable(last: PoseBone) -> None:
     """Refuse what is done to a limb that can't be posed."""
     problem = problem_of(last)
     if problem:
