@@ -15,7 +15,7 @@ from ..limb.storage import bones_of_limb
 from ..limb.words import Message, Refused, frames_counted, limbs_counted
 from ..tasks.checking import check_editable
 from ..tasks.over_frames import check_keys
-from ..tasks.status import check as check_target
+from ..tasks.status import check_posable
 from .method import is_live_limb, strange_constraints
 
 MOST_FRAMES = 1_000_000
@@ -121,7 +121,7 @@ def check(request: Request) -> tuple[list[PoseBone], list[Message]]:
     refusal: Refused | None = None
     for last in request.lasts:
         try:
-            check_target(last)
+            check_posable(last)
         except Refused as why:
             notes.append(why.message)
             refusal = why

@@ -126,7 +126,7 @@ def _trajectories(
         yield LimbTrajectory(
             last=last,
             limb=limb,
-            reference=rig.table.singles[row][1],
+            reference=rig.table.singles[row].reference,
             tracks=tracks[row],
             targets=targets[:, row],
             tips=tips[:, row],
@@ -170,7 +170,7 @@ def _solved(recording: Recording, rig: Rig, worlds: Array, targets: Array) -> Ri
 
 
 def _own_turns(recording: Recording, rig: Rig) -> Array:
-    """The bones' own (FK) rotations, ``(frames, limbs, links, 4)``."""
+    """The bones' own (FK) rotations, ``(frames, limbs, segments, 4)``."""
     own = at_rest(rig.table, recording.frames)
     for row, limb in enumerate(rig.table.limbs):
         for k, name in enumerate(limb.bones):

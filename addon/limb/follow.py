@@ -45,7 +45,7 @@ def write(constraint: Any, follow: Follow) -> None:
 
 
 def is_gone(ob: Object | None, bone: str) -> bool:
-    """Whether what is to be followed is not there: no object, or one without a bone of this name."""
+    """Whether a target or pole is missing: there is no object, or it has no bone of this name."""
     return ob is None or (bool(bone) and not has_bone(ob, bone))
 
 

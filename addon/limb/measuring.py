@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..blender.types import ArmatureObject
 from ..solver.matrices import applied
 from .solving import LimbsNow, Solution, own_size, solve
-from .table import joints_in
+from .storage import bones_of_limb
+from .table import ABSENT, joints_in
 
 Array = NDArray[Any]
 
@@ -18,19 +20,26 @@ UNEVEN = 1e-4
 Blender blends constraints between 0 and 1 as if it was sheared."""
 
 
+def joints_shown(evaluated: ArmatureObject, last: str, segments: tuple[int, ...], tip: Any) -> Array:
+    """Where an evaluated rig has the knees and the tip of a limb, or of bones that are none yet, whatever poses them:
+    (segments, 3), in the armature. ``tip`` is where that is in the last bone's own space."""
+    bone: Any = evaluated.pose.bones[last]
+    knees = [below.head[:] for below in bones_of_limb(bone, segments)[1:]]
+    joints: Array = np.array([*knees, (np.array(bone.matrix, float) @ [*tip, 1.0])[:3]])
+    return joints
+
+
 class Measured(NamedTuple):
-    """The solution, and in the world: evaluated tips, targets and poles, (n, 3) each; the knees and tips that the
-    solver expects, (n, links, 3), and how far the evaluated knees are from there at most, (n). ``sizes`` are the
-    lengths of the limbs there."""
+    """Limbs as they are evaluated beside what the solver expects: a row for each, in the world."""
 
     solution: Solution
-    tips: Array
-    joints: Array
-    bent: Array
-    targets: Array
-    poles: Array
-    influence: Array
-    sizes: Array
+    tips: Array  # (n, 3), evaluated
+    joints: Array  # (n, segments, 3), expected: knees, then the tip
+    knee_errors: Array  # (n): how far evaluated knees are from there at most
+    targets: Array  # (n, 3)
+    poles: Array  # (n, 3)
+    influence: Array  # (n)
+    sizes: Array  # (n): the lengths of the limbs
     is_uneven: bool  # whether the rig itself is scaled unevenly in the world
 
 
@@ -44,11 +53,20 @@ def measure(now: LimbsNow) -> Measured:
     targets, poles = (applied(now.frames, place) for place in (now.target, now.pole))
     tips = applied(now.world @ now.poses[table.lasts], np.array([limb.geometry.tip for limb in table.limbs]))
     knees = (now.world @ now.poses[table.bones[:, 1:]])[..., :3, 3]
-    bent = np.linalg.norm(knees - joints[:, :-1], axis=-1)
-    bent[table.bones[:, 1:] < 0] = 0.0
+    knee_errors = np.linalg.norm(knees - joints[:, :-1], axis=-1)
+    knee_errors[table.bones[:, 1:] == ABSENT] = 0.0
     lengths = np.array([sum(limb.geometry.lengths) for limb in table.limbs])
     sizes = lengths * np.linalg.norm(now.frames[:, :3, 1], axis=-1)
     axes = now.world[:3, :3].T @ now.world[:3, :3]
     is_uneven = bool(abs(axes - np.eye(3) * axes[0, 0]).max() > UNEVEN * abs(axes[0, 0]))
-    influence = now.sliders["influence"]
-    return Measured(solution, tips, joints, bent.max(axis=1), targets, poles, influence, sizes, is_uneven)
+    return Measured(
+        solution=solution,
+        tips=tips,
+        joints=joints,
+        knee_errors=knee_errors.max(axis=1),
+        targets=targets,
+        poles=poles,
+        influence=now.sliders["influence"],
+        sizes=sizes,
+        is_uneven=is_uneven,
+    )

@@ -41,14 +41,13 @@ FIXING = {"COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO", "SHRINK
 
 
 class Move(NamedTuple):
-    """Where in the world an object or a bone is to be seen, and as what it is to be turned there, if it is turned;
-    ``size`` is the length of its limb."""
+    """Where in the world an object, or a bone of it if one is named, is to be seen."""
 
     object: Object
     bone: str
     position: Vector
-    rotation: Quaternion | None = None
-    size: float = 1.0
+    rotation: Quaternion | None = None  # None where it is not to be turned
+    size: float = 1.0  # the length of its limb in the world
 
     @property
     def owner(self) -> Any:
@@ -62,7 +61,7 @@ class Move(NamedTuple):
 
 
 def changes_of(moves: Sequence[Move]) -> list[Change]:
-    """The channels that moves write, as they are now."""
+    """The channels that moves are going to write, with what they are now."""
     return [Change.of_property(move.object, move.bone, path) for move in moves for path in move.paths]
 
 
@@ -84,7 +83,7 @@ def move(context: Context, moves: Sequence[Move]) -> list[Change]:
 
 
 class Placing:
-    """A move under way: where the owner is put by its channels for its constraints to take it where it is to be seen.
+    """A move under way: where the owner is put by its channels, for its constraints to take it where it is to be seen.
 
     Without constraints these are the same place. With them, where it is seen depends on where it is put by a slope:
     that of a rigid constraint (Child Of, Armature) at first, corrected by each look (Broyden's method), so that what is
@@ -104,7 +103,7 @@ class Placing:
         _put(self.move._replace(position=Vector(self.place.tolist()), rotation=self.turn))
 
     def is_settled(self, depsgraph: Depsgraph) -> bool:
-        """Whether it is seen where it is to be; where constraints hold it, it is put elsewhere next time."""
+        """Whether the owner is seen where it is to be. If not, and constraints hold it, `put` will put it elsewhere."""
         evaluated = matrix_of(self.move.object, self.move.bone, depsgraph)
         place = np.array(evaluated.translation, float)
         missed = np.array(self.move.position, float) - place
@@ -151,11 +150,9 @@ class Placing:
 
 def _slope_by_constraints(evaluated: Matrix, move: Move) -> Any:
     """How the constraints of what was put somewhere turn and scale what it is put by."""
-    owner, depsgraph_world = move.owner, move.object.matrix_world
+    owner, world = move.owner, move.object.matrix_world
     if move.bone:
-        put = depsgraph_world @ owner.bone.convert_local_to_pose(
-            owner.matrix_basis, owner.bone.matrix_local, **carried_by(owner)
-        )
+        put = world @ owner.bone.convert_local_to_pose(owner.matrix_basis, owner.bone.matrix_local, **carried_by(owner))
     else:
         put = owner.matrix_world if not owner.parent else owner.parent.matrix_world @ owner.matrix_parent_inverse
         put = put @ owner.matrix_basis if owner.parent else owner.matrix_basis
@@ -196,18 +193,17 @@ def _put(move: Move) -> None:
 
 
 def check_movable(last: PoseBone, ob: Object, bone: str) -> None:
-    """Refuse to move what a limb follows where drivers do, where nothing is left to move, or where the limb goes
-    along."""
-    name, among = bone or ob.name, Dependencies()
+    """Refuse to move what a limb follows where drivers, constraints or a limb pose it, where it comes from another
+    file, or where it carries the limb itself."""
+    name, dependencies = bone or ob.name, Dependencies()
     if not ob.is_editable:
         raise Refused("'{name}' is of another file: make a library override of it, then snap", name=name)
     check_apart(last, ob, bone)
     owner: Any = bones_of(ob)[bone] if bone else ob
     if bone:
         own = [*owner.constraints]
-        posed = [posed_bone.name for limb in limbs_of(ob) for posed_bone in bones_of_limb(limb)]  # type: ignore[arg-type]
-        movers: list[Any] = [mover for mover in among.movers(owner) if mover not in own]
-        movers += [name_posed for name_posed in posed if name_posed == bone]
+        movers: list[Any] = [mover for mover in dependencies.movers(owner) if mover not in own]
+        movers += [limb for limb in limbs_of(ob) if owner in bones_of_limb(limb)]  # type: ignore[arg-type]
     else:
         movers = [
             curve for curve in drivers_of(ob) if curve.data_path in ("location", "delta_location") and not curve.mute
@@ -245,13 +241,12 @@ def check_undriven(last: PoseBone, *names: str) -> None:
 
 
 class RigSlider(NamedTuple):
-    """The slider by which a rig itself switches a limb between FK and IK: the bone that has it, and its name; and the
-    bone that copies the limb as far as that says, with the name of the constraint."""
+    """The slider by which a rig itself switches a limb between FK and IK."""
 
-    bone: str
-    name: str
-    copying: str
-    constraint: str
+    bone: str  # that has the slider
+    name: str  # of its custom property
+    copying: str  # the bone that copies the limb as far as the slider says
+    constraint: str  # the name of the one by which it does
 
 
 def rig_slider(last: PoseBone) -> RigSlider | None:

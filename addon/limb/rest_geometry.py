@@ -1,4 +1,4 @@
-"""The shape of a limb in its reference pose: where its joints are, in which plane it bends, and which way.
+"""The geometry of a limb in its reference pose: where its joints are, in which plane it bends, and to which side.
 
 Joints are where bones begin; the tip is where the foot or hand below begins, or the last bone's tail. The reference is
 the rest pose, or another pose of the limb's own bones (``reference_rotations``), always relative to the limb's parent.
@@ -24,7 +24,7 @@ from ..solver.matrices import Matrix, cross, inverted, rotation, unit
 from ..solver.ops import FLOATS
 from .sides import axes_kept
 from .storage import chain_bones, check_whole, group_of, is_part, segments_of
-from .tips import matrix_of, tip_of
+from .tips import rest_matrix, tip_of
 
 Turn = tuple[float, float, float, float]
 
@@ -35,27 +35,21 @@ IDENTITY: Turn = (1.0, 0.0, 0.0, 0.0)
 
 
 class RestGeometry(NamedTuple):
-    """A limb in its reference pose, of two to four links.
+    """A limb of two to four segments in its reference pose. Tuples have an item for each segment, from the root down;
+    lengths are in the armature's unit."""
 
-    ``rest`` are the rest matrices (4, 4) of the segments' first bones, ``reference`` the same in the reference pose,
-    ``frame`` is G. ``lengths`` are those of the segments in the bend plane, ``plane_offsets`` how far each goes out of
-    it (only more than two do), ``angles`` how far each is turned off the line. In the axes of each segment in the
-    reference, ``normals`` is the bend plane's normal and ``bone_directions`` the direction to the next joint. ``tip``
-    is where the tip is in the last bone's own space; ``points`` says of each segment that its first bone points at its
-    next joint."""
-
-    names: tuple[str, ...]
-    rest: tuple[Matrix, ...]
-    reference: tuple[Matrix, ...]
-    frame: Matrix
-    lengths: tuple[float, ...]
-    plane_offsets: tuple[float, ...]
-    angles: tuple[float, ...]
-    normals: tuple[Matrix, ...]
-    reference_rotations: tuple[Turn, ...]
-    tip: Matrix
-    bone_directions: tuple[Matrix, ...]
-    points: tuple[bool, ...]
+    names: tuple[str, ...]  # of the segments' first bones
+    rest: tuple[Matrix, ...]  # (4, 4) each: the rest matrices of these, in the armature
+    reference: tuple[Matrix, ...]  # the same in the reference pose
+    frame: Matrix  # (4, 4): G, in the armature
+    lengths: tuple[float, ...]  # from joint to joint, along the bend plane
+    plane_offsets: tuple[float, ...]  # how far each goes out of that plane; 0 of two, which span it
+    angles: tuple[float, ...]  # off G's Y axis in the plane, in radians
+    normals: tuple[Matrix, ...]  # (3): the plane's normal, in the axes of the first bone in the reference pose
+    reference_rotations: tuple[Turn, ...]  # of the first bones, by their own channels
+    tip: Matrix  # (3), in the last bone's own space
+    bone_directions: tuple[Matrix, ...]  # (3): to the next joint along the plane, in the axes of ``normals``
+    points: tuple[bool, ...]  # whether the first bone points at the next joint
 
     @property
     def is_zigzag(self) -> bool:
@@ -70,7 +64,7 @@ def is_zigzag(angles: Sequence[float]) -> bool:
 
 
 def rest_geometry_of(last: PoseBone) -> RestGeometry:
-    """The shape of a limb, as its armature and its group say."""
+    """The geometry of a limb, as its armature and its group say."""
     check_whole(last)
     axis, flat = axes_kept(last)
     reference_rotations: Any = tuple(tuple(flat[i : i + 4]) for i in range(0, len(flat), 4))
@@ -91,19 +85,15 @@ def rest_geometry(
     chain = chain_bones(last, segments)
     starts = [sum(segments[:i]) for i in range(len(segments))]
     reference_rotations = reference_rotations or (IDENTITY,) * len(starts)
-    rest = _squared([matrix_of(bone.bone) for bone in chain])
-    posed: list[Matrix] = [] if {*reference_rotations} != {IDENTITY} else rest
-    for i in range(len(posed), len(chain)):
-        in_parent = inverted(rest[i - 1]) @ rest[i] if i else rest[0]
-        own_turn = rotation(reference_rotations[starts.index(i)]) if i in starts else np.eye(4)
-        posed.append((posed[-1] if i else np.eye(4)) @ in_parent @ own_turn)
+    rest = _squared([rest_matrix(bone.bone) for bone in chain])
+    posed = _posed(rest, dict(zip(starts, reference_rotations, strict=True)))
     place = tip_of(last, tip)
     joints = [*(posed[start][:3, 3] for start in starts), (posed[-1] @ [*place, 1.0])[:3]]
     reference = [posed[start] for start in starts]
     frame = _frame(joints, posed[-1][:3, :3] @ np.asarray(axis, float))
-    segments_along = [b - a for a, b in pairwise(joints)]
+    segments_along = [end - start for start, end in pairwise(joints)]
     plane_offsets = [float(along @ frame[:3, 2]) if len(segments_along) > 2 else 0.0 for along in segments_along]
-    flat = [along - rise * frame[:3, 2] for along, rise in zip(segments_along, plane_offsets, strict=True)]
+    flat = [along - off * frame[:3, 2] for along, off in zip(segments_along, plane_offsets, strict=True)]
     return RestGeometry(
         names=tuple(chain[start].name for start in starts),
         rest=tuple(rest[start] for start in starts),
@@ -123,6 +113,20 @@ def rest_geometry(
             for matrix, along in zip(reference, segments_along, strict=True)
         ),
     )
+
+
+def _posed(rest: list[Matrix], rotations: dict[int, Turn]) -> list[Matrix]:
+    """The matrices in the armature of bones that hang on each other, by their rest matrices and those of their own
+    rotations that there are, by their places among them."""
+    if {*rotations.values()} == {IDENTITY}:
+        return rest
+    in_parents = [rest[0], *(inverted(above) @ below for above, below in pairwise(rest))]
+    posed: list[Matrix] = []
+    above = np.eye(4)
+    for i, in_parent in enumerate(in_parents):
+        above = above @ in_parent @ rotation(rotations.get(i, IDENTITY))
+        posed.append(above)
+    return posed
 
 
 def _squared(rest: list[Matrix]) -> list[Matrix]:
@@ -155,14 +159,14 @@ def hinge_axis(last: PoseBone) -> tuple[float, float, float] | None:
     _, sizes, axes = np.linalg.svd(ends - ends.mean(axis=0), full_matrices=False)
     if len(ends) < 3 or sizes[1] <= 1e-3 * sizes[0] or sizes[2] >= 1e-4 * sizes[0]:
         return None
-    x, y, z = matrix_of(last.bone)[:3, :3].T @ axes[2]
+    x, y, z = rest_matrix(last.bone)[:3, :3].T @ axes[2]
     side = 1.0 if (abs(x) > abs(z) and x > 0.0) or (abs(x) <= abs(z) and z > 0.0) else -1.0  # alike on every limb
     return float(side * x), float(side * y), float(side * z)
 
 
 def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     """The frame G of joints; a straight limb bends about ``axis``."""
-    root, segments_along = joints[0], [b - a for a, b in pairwise(joints)]
+    root, segments_along = joints[0], [end - start for start, end in pairwise(joints)]
     size = sum(float(np.linalg.norm(along)) for along in segments_along) or 1.0
     first = next(
         (unit(along, along) for along in segments_along if np.linalg.norm(along) > 1e-12), np.array((0.0, 1.0, 0.0))
@@ -173,12 +177,12 @@ def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     z = np.asarray(axis) if is_straight else _normal(joints, y)
     z = z - y * (z @ y)
     if np.linalg.norm(z) < 1e-6:  # the axis lies along the limb
-        z = _across(y)
+        z = _square_to(y)
     z = unit(z, y)
     x = cross(y, z)
     if not is_straight:
-        kind = bool(bends_to_and_fro([float(cross(*pair) @ z) for pair in pairwise(units)], FLOATS))
-        aside = sum(float(segments_along[k] @ x) for k in members(len(segments_along), kind)[0])
+        zigzag = bool(bends_to_and_fro([float(cross(*pair) @ z) for pair in pairwise(units)], FLOATS))
+        aside = sum(float(segments_along[k] @ x) for k in members(len(segments_along), zigzag)[0])
         if abs(aside) <= STRAIGHT * size:  # it is in line: to the same side as most
             aside = max((float((joint - root) @ x) for joint in joints[1:-1]), key=abs)
         x, z = (-x, -z) if aside > 0.0 else (x, z)
@@ -187,7 +191,7 @@ def _frame(joints: list[Matrix], axis: Matrix) -> Matrix:
     return frame
 
 
-def _across(y: Matrix) -> Matrix:
+def _square_to(y: Matrix) -> Matrix:
     """A direction square to another."""
     x = np.eye(3)[np.argmin(abs(y))]
     return unit(x - y * (x @ y), y)
@@ -196,7 +200,7 @@ def _across(y: Matrix) -> Matrix:
 def _normal(joints: list[Matrix], y: Matrix) -> Matrix:
     """The normal of the plane through the root along ``y`` that the joints lie nearest to: as complex numbers in the
     plane square to that, the root of the sum of their squares."""
-    x = _across(y)
+    x = _square_to(y)
     z = cross(x, y)
     places = [complex((joint - joints[0]) @ x, (joint - joints[0]) @ z) for joint in joints[1:-1]]
     angle = 0.5 * phase(sum(place * place for place in places))
@@ -204,7 +208,8 @@ def _normal(joints: list[Matrix], y: Matrix) -> Matrix:
 
 
 def _angles(segments_along: list[Matrix], frame: Matrix) -> list[float]:
-    """The angle of each way in the plane of a frame; the second is at most a turn below the first."""
+    """The angles of segments off the Y axis of a frame, in its plane; the second is at most a turn below the first. One
+    without a length has that of its neighbour."""
     x, y = frame[:3, 0], frame[:3, 1]
     angles = [float(np.arctan2(-(along @ x), along @ y)) if along.any() else 0.0 for along in segments_along]
     if not segments_along[0].any():

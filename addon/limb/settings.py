@@ -18,8 +18,8 @@ MADE_BY_US = "Planar IK "
 GROUP = "planar_ik"
 """The custom property of the last bone that holds the choices and the reference shape."""
 
-SEGMENT_MARK = "planar_ik_link"
-"""The custom property that marks the bones at which a limb's links begin."""
+SEGMENT_MARK = "planar_ik_segment"
+"""The custom property that marks the bones at which a limb's segments begin."""
 
 TIP = "planar_ik_tip"
 """The custom property that marks the foot or hand below a limb, where its tip is."""
@@ -27,8 +27,10 @@ TIP = "planar_ik_tip"
 MADE_FOR_LIMB = "planar_ik.part"
 """The custom property of bones and objects that were made for a limb: parts of a mechanism, and controls."""
 
-WAS = "was"
-"""What the group of a converted limb calls what its constraints were set to, as JSON."""
+CONVERTED_FROM = "converted_from"
+"""The entry of a converted limb's group that says what its constraints were set to before, as JSON: ``chain_count`` of
+the one that became the limb's; ``acting``, the name of the one that posed it; ``mute`` of each by name; the data paths
+of ``muted_drivers``, which muted them; and ``on_foot`` where the bone below the limb has them."""
 
 PLANES = ("HINGE", "FREE", "POLE")
 VOLUMES = ("LENGTH", "UNIFORM", "VOLUME")

@@ -24,20 +24,20 @@ from .follow import place_of
 from .rest_geometry import IDENTITY, RestGeometry, squared
 from .settings import SLIDERS
 from .storage import bones_of_limb, chain_bones, has_slider
-from .table import Batch, Limb, Table, table_of
-from .tips import matrix_of
+from .table import ABSENT, Batch, Limb, Table, table_of
+from .tips import rest_matrix
 from .transforms import unposed
 
 Array = NDArray[Any]
 
 
 class Solution(NamedTuple):
-    """What came of limbs: local rotations (..., n, links, 4), w first; stretch, `Reach` and the shortfall (..., n)."""
+    """How n limbs are posed, in one frame or in many."""
 
-    turns: Array
-    stretch: Array
-    reach: Array
-    shortfall: Array
+    turns: Array  # (..., n, segments, 4), w first: local rotations; identity past the last segment of a limb
+    stretch: Array  # (..., n): factor on the bones' lengths
+    reach: Array  # (..., n): `Reach`
+    shortfall: Array  # (..., n): from tip to target, in the armature's unit
 
 
 def pose_matrices(evaluated: ArmatureObject) -> Array:
@@ -48,7 +48,7 @@ def pose_matrices(evaluated: ArmatureObject) -> Array:
 def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
     """Where the frame G of each limb is in the armature now, (n, 4, 4). ``poses`` is `pose_matrices` of it."""
     parents = poses[table.parents]
-    parents[table.parents < 0] = np.eye(4)
+    parents[table.parents == ABSENT] = np.eye(4)
     return frames_below(table, evaluated, parents)
 
 
@@ -67,7 +67,7 @@ def carry_of(first: PoseBone) -> Array:
     """What takes the first bone of a limb, evaluated, from its rest pose to where it is without channels of its own, in
     the armature (4, 4)."""
     above = np.array(first.parent.matrix, float) if first.parent else None
-    carry: Array = unposed(first.bone, above) @ inverted(squared(matrix_of(first.bone)))
+    carry: Array = unposed(first.bone, above) @ inverted(squared(rest_matrix(first.bone)))
     return carry
 
 
@@ -114,8 +114,8 @@ def sliders_of(table: Table, evaluated: ArmatureObject) -> dict[str, Array]:
 
 
 def own_turns(table: Table, rig: ArmatureObject) -> Array:
-    """The bones' own (FK) rotations as their channels say, (n, links, 4), w first. Live limbs have them in the original
-    rig's channels; in those of the evaluated one is the solution."""
+    """The bones' own (FK) rotations as their channels say, (n, segments, 4), w first. Live limbs have them in the
+    original rig's channels; in those of the evaluated one is the solution."""
     bones = rig.pose.bones
     own = at_rest(table)
     for row, limb in enumerate(table.limbs):
@@ -124,23 +124,22 @@ def own_turns(table: Table, rig: ArmatureObject) -> Array:
 
 
 def at_rest(table: Table, *frames: int) -> Array:
-    """No turns, (..., n, links, 4), which some limbs have fewer of."""
+    """No turns, (..., n, segments, 4), which some limbs have fewer of."""
     return np.tile(np.array(IDENTITY), (*frames, *table.bones.shape, 1))
 
 
 class LimbsNow(NamedTuple):
-    """Limbs of a rig as they are evaluated, one a row: the poses of all bones in the armature, the frames G in the
-    world, sliders by name, own turns, and where targets and poles are in G."""
+    """The n limbs of a table as they are evaluated."""
 
     table: Table
-    poses: Array
-    world: Array
-    frames: Array
-    sliders: dict[str, Array]
-    own: Array
-    own_length: Array  # how many times as long limbs that stretch are by their own scale, (n)
-    target: Array
-    pole: Array
+    poses: Array  # (bones, 4, 4): of all bones of the rig, in the armature
+    world: Array  # (4, 4): of the rig
+    frames: Array  # (n, 4, 4): G, in the world
+    sliders: dict[str, Array]  # by name, (n)
+    own: Array  # (n, segments, 4), w first: the bones' FK rotations
+    own_length: Array  # (n): how many times as long limbs that stretch are by their own scale
+    target: Array  # (n, 3), in G; not a number where a limb has none
+    pole: Array  # the same
 
 
 def limbs_now(
@@ -161,7 +160,17 @@ def limbs_now(
         sliders["influence"] = np.ones(len(lasts))
     world = np.array(evaluated.matrix_world, float)
     own, length = own_turns(table, ob), own_lengths(ob, lasts)
-    return LimbsNow(table, poses, world, world @ frames, sliders, own, length, target, pole)
+    return LimbsNow(
+        table=table,
+        poses=poses,
+        world=world,
+        frames=world @ frames,
+        sliders=sliders,
+        own=own,
+        own_length=length,
+        target=target,
+        pole=pole,
+    )
 
 
 def own_lengths(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Array:
@@ -183,7 +192,7 @@ def into_limbs(table: Table, evaluated: ArmatureObject) -> Array:
     if table.not_plain or len(table.carriers) > MANY:
         return inverted_all(frames_now(table, evaluated, pose_matrices(evaluated)))
     poses = read_matrices(evaluated)
-    inverses = np.array([_inverse(poses[parent]) if parent >= 0 else np.eye(4) for parent in table.carriers])
+    inverses = np.array([_inverse(poses[parent]) if parent != ABSENT else np.eye(4) for parent in table.carriers])
     into: Array = table.from_parent @ inverses[table.carrier_of_limb]
     return into
 
@@ -208,7 +217,7 @@ def solve(
     table: Table, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None = TOLERANCE
 ) -> Solution:
     """Pose limbs whose targets and poles are at these places of G, (..., n, 3); sliders (..., n), own turns
-    (..., n, links, 4), not needed where all targets are there and every influence is 1.
+    (..., n, segments, 4), not needed where all targets are there and every influence is 1.
 
     A limb without a target keeps its own pose and is `Reach.INVALID`. Without ``tolerance``, nobody asks for the reach.
     """
@@ -217,11 +226,13 @@ def solve(
     solution = Solution(turns, np.empty(shape), np.empty(shape, np.int8), np.empty(shape))
     for batch in table.batches:
         rows = batch.rows
-        mine = None if own is None else own[..., rows, :, :]
-        poses = _pose_batch(batch, target[..., rows, :], pole[..., rows, :], sliders, mine, tolerance)
+        batch_own = None if own is None else own[..., rows, :, :]
+        poses = _pose_batch(batch, target[..., rows, :], pole[..., rows, :], sliders, batch_own, tolerance)
         for k, turn in enumerate(poses.turns):
             solution.turns[..., rows, k, :] = turn
-        solution.stretch[..., rows], solution.reach[..., rows], solution.shortfall[..., rows] = poses[1:]
+        solution.stretch[..., rows] = poses.stretch
+        solution.reach[..., rows] = poses.reach
+        solution.shortfall[..., rows] = poses.shortfall
     if own is not None:
         is_set = np.isfinite(target).all(axis=-1)
         if not is_set.all():
@@ -232,25 +243,24 @@ def solve(
 def _pose_batch(
     batch: Batch, target: Array, pole: Array, sliders: Sliders, own: Array | None, tolerance: float | None
 ) -> Poses:
-    """`solve` for the limbs of one plane."""
-    numbers = sliders
+    """`solve` for the limbs of one batch."""
     if not isinstance(batch.rows, slice):
-        numbers = {name: values[..., batch.rows] for name, values in sliders.items()}
+        sliders = {name: values[..., batch.rows] for name, values in sliders.items()}
     settings = batch.settings
-    if numbers["flip"].any():
-        settings = settings._replace(side=1.0 - 2.0 * (numbers["flip"] > 0.5))
-    if numbers["swivel"].any():
-        swivel = numbers["swivel"] * batch.outwards / 2.0
+    if sliders["flip"].any():
+        settings = settings._replace(side=1.0 - 2.0 * (sliders["flip"] > 0.5))
+    if sliders["swivel"].any():
+        swivel = sliders["swivel"] * batch.outwards / 2.0
         settings = settings._replace(swivel=(np.cos(swivel), np.sin(swivel)))
-    if batch.reference.groups and numbers["ankle"].any():
-        ankle = numbers["ankle"] / 2.0
+    if batch.reference.groups and sliders["ankle"].any():
+        ankle = sliders["ankle"] / 2.0
         settings = settings._replace(ankle=(np.cos(ankle), np.sin(ankle)))
-    if batch.is_limited or numbers["softness"].any() or numbers["stretch"].any():
-        softness, stretch = numbers["softness"].clip(0.0, 1.0), numbers["stretch"].clip(0.0, 1.0)
+    if batch.is_limited or sliders["softness"].any() or sliders["stretch"].any():
+        softness, stretch = sliders["softness"].clip(0.0, 1.0), sliders["stretch"].clip(0.0, 1.0)
         settings = settings._replace(softness=softness, stretch=stretch)
     if own is not None:
-        settings = settings._replace(influence=numbers["influence"].clip(0.0, 1.0))
-    is_poled = (batch.is_poled & (numbers["pole"] > 0.5))[..., None] if batch.plane is Plane.POLE else np.zeros(1, bool)
+        settings = settings._replace(influence=sliders["influence"].clip(0.0, 1.0))
+    is_poled = (batch.is_poled & (sliders["pole"] > 0.5))[..., None] if batch.plane is Plane.POLE else np.zeros(1, bool)
     return pose_limbs(
         target,
         batch.reference,
@@ -276,7 +286,7 @@ def own_size(scale: Any, influence: Any) -> Any:
 
 
 def scales_of(limb: Limb, stretch: float) -> tuple[float, float, float]:
-    """The factors on a bone's scale with which it is so many times as long."""
+    """The factors (x, y, z) on a bone's scale that make it ``stretch`` times as long."""
     if limb.choices["stretch_volume"] == "UNIFORM" or not all(limb.geometry.points):
         return (stretch, stretch, stretch)
     width = stretch**-0.5 if limb.choices["stretch_volume"] == "VOLUME" else 1.0

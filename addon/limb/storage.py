@@ -14,13 +14,13 @@ from ..blender.types import ArmatureObject, path_to_custom, tag
 from .settings import (
     CHOICES,
     CONSTRAINT_NAME,
+    CONVERTED_FROM,
     GROUP,
     MADE_BY_US,
     MADE_FOR_LIMB,
     SEGMENT_MARK,
     SLIDER,
     SLIDERS,
-    WAS,
     Slider,
 )
 from .tips import mark_tip, unmark_tip
@@ -57,7 +57,7 @@ def is_limb(bone: PoseBone) -> bool:
 
 def is_converted(bone: PoseBone) -> bool:
     """Whether a limb was a constraint of Blender's own before."""
-    return WAS in (group_of(bone) or {})
+    return CONVERTED_FROM in (group_of(bone) or {})
 
 
 def limbs_of(ob: ArmatureObject) -> list[PoseBone]:
@@ -65,8 +65,8 @@ def limbs_of(ob: ArmatureObject) -> list[PoseBone]:
     return [bone for bone in ob.pose.bones if GROUP in bone and is_limb(bone)]  # type: ignore[operator]
 
 
-def is_left(bone: PoseBone) -> bool:
-    """Whether a bone was the last of a limb whose IK constraint is gone, as Blender's *Remove IK* deletes it."""
+def is_orphaned(bone: PoseBone) -> bool:
+    """Whether a bone was the last of a limb and has lost the IK constraint, as Blender's *Remove IK* deletes it."""
     return group_of(bone) is not None and not is_limb(bone)
 
 
@@ -85,7 +85,7 @@ def make_limb(bone: PoseBone, segments: tuple[int, ...] = (1, 1), constraint: An
         bone[GROUP] = {}  # whatever is in it, Blender copies each time that it evaluates a rig anew
         group = bone[GROUP]
         mark_tip(bone)
-    _mark_links(bone, segments)
+    _mark_segments(bone, segments)
     for name, value, default in (
         ("segments", list(segments), [1, 1]),
         ("constraint", constraint.name, CONSTRAINT_NAME),
@@ -124,7 +124,7 @@ def drop_limb(bone: PoseBone) -> None:
             chain[i].bone.inherit_scale = "FULL"
     if group:
         unmark_tip(bone)
-        _unmark_links(chain)
+        _unmark_segments(chain)
     if constraint is not None and constraint.name.startswith(CONSTRAINT_NAME):
         bone.constraints.remove(constraint)
     for key in (*(slider.key for slider in SLIDERS), GROUP):
@@ -179,45 +179,45 @@ def choices_of(bone: PoseBone) -> dict[str, Any]:
 
 
 def segments_of(bone: PoseBone) -> tuple[int, ...]:
-    """How many bones of the hierarchy each link of a limb has, from the root down; more than one where twist bones lie
-    in line. Marks on the bones say so, or what was when the limb was made where one of those is gone."""
-    return tuple(map(len, _marked(bone))) or _links_made(bone)
+    """How many bones of the hierarchy each segment of a limb has, from the root down; more than one where twist bones
+    lie in line. As marks on the bones say, or where a marked bone is gone, as it was when the limb was made."""
+    return tuple(map(len, _marked_segments(bone))) or _segments_when_made(bone)
 
 
 def chain_bones(last: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
     """All bones of a limb, twist bones in line included, from the root down; of what is a limb, only its last bone
     where some are missing."""
     if segments is None and group_of(last) is not None:
-        return [bone for segment in _marked(last) for bone in segment] or [last]
+        return [bone for segment in _marked_segments(last) for bone in segment] or [last]
     return hierarchy(last, sum(segments or segments_of(last)))
 
 
 def bones_of_limb(bone: PoseBone, segments: tuple[int, ...] | None = None) -> list[PoseBone]:
-    """The first bone of each link of a limb, from the root down; none where some are missing."""
+    """The first bone of each segment of a limb, from the root down; none where some are missing."""
     if segments is None and group_of(bone) is not None:
-        return [segment[0] for segment in _marked(bone)]
+        return [segment[0] for segment in _marked_segments(bone)]
     segments = segments or segments_of(bone)
     chain = chain_bones(bone, segments)
     starts = [sum(segments[:i]) for i in range(len(segments))]
     return [chain[start] for start in starts] if len(chain) == sum(segments) else []
 
 
-def _marked(last: PoseBone) -> list[list[PoseBone]]:
-    """The links of a limb as they are marked on its bones, from the root down; none where some are missing."""
-    segments = _links_there(last)
-    return segments if len(segments) == len(_links_made(last)) else []
+def _marked_segments(last: PoseBone) -> list[list[PoseBone]]:
+    """The segments of a limb as they are marked on its bones, from the root down; none where some are missing."""
+    segments = _segments_there(last)
+    return segments if len(segments) == len(_segments_when_made(last)) else []
 
 
-def _links_made(last: PoseBone) -> tuple[int, ...]:
-    """How many bones the links of a limb had when it was made."""
+def _segments_when_made(last: PoseBone) -> tuple[int, ...]:
+    """How many bones the segments of a limb had when it was made."""
     return tuple(int(count) for count in (group_of(last) or {}).get("segments", (1, 1)))
 
 
-def _links_there(last: PoseBone) -> list[list[PoseBone]]:
-    """The links of a limb as they are marked on its bones, from the root down: the lower ones, up to one that is
+def _segments_there(last: PoseBone) -> list[list[PoseBone]]:
+    """The segments of a limb as they are marked on its bones, from the root down: the lower ones, up to one that is
     missing."""
     segments: list[list[PoseBone]] = [[]]
-    count = len(_links_made(last))
+    count = len(_segments_when_made(last))
     bone: Any = last
     while bone is not None and len(segments) <= count:
         if GROUP in bone and bone != last:  # of another limb, from which this one hangs
@@ -231,21 +231,21 @@ def _links_there(last: PoseBone) -> list[list[PoseBone]]:
     return segments[1:]
 
 
-def _mark_links(last: PoseBone, segments: tuple[int, ...]) -> None:
-    """Mark the bones at which the links of a limb begin, by their places in it."""
-    _unmark_links([*chain_bones(last), *hierarchy(last, sum(segments))])  # a copy of a marked bone may be among them
+def _mark_segments(last: PoseBone, segments: tuple[int, ...]) -> None:
+    """Mark the bones at which the segments of a limb begin, by their places in it."""
+    _unmark_segments([*chain_bones(last), *hierarchy(last, sum(segments))])  # a copy of a marked bone may be among them
     for place, start in enumerate(bones_of_limb(last, segments), 1):
         start[SEGMENT_MARK] = place
 
 
-def _unmark_links(chain: list[PoseBone]) -> None:
+def _unmark_segments(chain: list[PoseBone]) -> None:
     for bone in chain:
         if SEGMENT_MARK in bone:  # type: ignore[operator]
             del bone[SEGMENT_MARK]
 
 
 def hierarchy(bone: PoseBone, count: int) -> list[PoseBone]:
-    """A bone and those above it, so many in all or as many as there are, from the root down."""
+    """A bone and its parents, ``count`` in all or as many as there are, from the root down."""
     chain = [bone]
     while len(chain) < count and chain[0].parent:
         chain.insert(0, chain[0].parent)
@@ -275,10 +275,10 @@ def _below_missing(last: PoseBone, segments: tuple[int, ...] | None) -> PoseBone
         segments = segments or segments_of(last)
         chain = chain_bones(last, segments)
         return chain[0] if len(chain) < sum(segments) else None
-    counts, there = _links_made(last), _links_there(last)
+    counts, there = _segments_when_made(last), _segments_there(last)
     if len(there) == len(counts):
         return None
-    count = counts[-len(there) - 1]  # of the link that is missing, whose upper bones may be
+    count = counts[-len(there) - 1]  # of the segment that is missing, whose upper bones may be
     return hierarchy(there[0][0], count)[0] if there else hierarchy(last, count - 1)[0]
 
 

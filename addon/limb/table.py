@@ -1,4 +1,5 @@
-"""What of a rig's limbs does not change while they move: their shapes, what they follow, and all of it as arrays."""
+"""What of a rig's limbs does not change while they move: their geometry at rest, what they follow, and all of it as
+arrays."""
 
 from __future__ import annotations
 
@@ -13,21 +14,27 @@ from numpy.typing import NDArray
 from ..blender.dependencies import BoneRef
 from ..blender.types import ArmatureObject
 from ..solver.arrays import row_of
-from ..solver.groups import limited_range as range_of_groups
+from ..solver.groups import range_of_groups
 from ..solver.limb import Plane, Settings, joints_of
 from ..solver.matrices import inverted
 from ..solver.ops import ARRAYS, FLOATS
 from ..solver.reference import Reference, reference
-from ..solver.triangle import bones_of_lengths, limited_range
+from ..solver.triangle import bones_of_lengths, range_of_bones
 from .follow import Follow
 from .foot_roll import goal_of
 from .rest_geometry import IDENTITY, RestGeometry, is_zigzag, rest_geometry_of
 from .settings import SLIDERS, UNLIMITED, Slider
 from .sides import outwards
 from .storage import bones_of_limb, choices_of, has_slider
-from .tips import matrix_of
+from .tips import rest_matrix
 
 Array = NDArray[Any]
+
+ABSENT = -1
+"""The index of a bone, a target or a pole that a limb does not have."""
+
+NOTHING = (None, "")
+"""No object, and so no bone of it."""
 
 
 class Limb(NamedTuple):
@@ -40,8 +47,8 @@ class Limb(NamedTuple):
     follow: Follow
     plane: str
     choices: dict[str, Any]
-    is_plain: bool
-    to_parent: Array
+    is_plain: bool  # whether its first bone inherits all of its parent's transform
+    to_parent: Array  # (4, 4): takes G to the pose of the parent, if it does
 
 
 class Batch(NamedTuple):
@@ -49,7 +56,7 @@ class Batch(NamedTuple):
     solver takes them."""
 
     plane: Plane
-    rows: Any  # theirs in the table: indices, or a slice of all
+    rows: Any  # theirs in the table: an array of indices, or where these are all of them a slice, which copies nothing
     reference: Reference
     settings: Settings  # those that do not animate
     is_limited: bool  # whether some knee has a limit
@@ -57,24 +64,33 @@ class Batch(NamedTuple):
     outwards: Array  # signs of their swivels
 
 
+class Single(NamedTuple):
+    """One limb as the solver takes it, in floats."""
+
+    plane: Plane
+    reference: Reference
+    settings: Settings  # those that do not animate
+
+
 class Table(NamedTuple):
-    """What of some limbs of a rig does not change while they move; arrays have a row for each limb."""
+    """What of n limbs of a rig does not change while they move. Arrays and tuples have a row for each limb, where
+    nothing else is said. Bones are indices in the rig's pose; `ABSENT` is that of none."""
 
     limbs: tuple[Limb, ...]
-    parents: Array  # (n,): the number in the pose of the bone that carries the limb, or -1
-    carriers: tuple[int, ...]  # the parents, each once
-    carrier_of_limb: Array  # (n,): the place among these of the one that carries the limb
-    bones: Array  # (n, segments): the numbers in the pose of the segments' first bones, -1 where a limb has fewer
-    lasts: Array  # (n,): the numbers in the pose of the last bones
+    parents: Array  # (n,): the bones that carry them
+    carriers: tuple[int, ...]  # those bones, each once
+    carrier_of_limb: Array  # (n,): indices in ``carriers``
+    bones: Array  # (n, segments): the segments' first bones; as many as the limb with most has
+    lasts: Array  # (n,): the last bones
     to_parent: Array  # (n, 4, 4): takes G to the pose of the parent, in a limb that inherits plainly
     from_parent: Array  # (n, 4, 4): and back
     not_plain: tuple[int, ...]  # the rows of limbs that inherit in another way
-    batches: tuple[Batch, ...]
-    singles: tuple[tuple[Plane, Reference, Settings], ...]  # the same limb by limb, in floats
-    is_poled: Array
+    batches: tuple[Batch, ...]  # the limbs by kind
+    singles: tuple[Single, ...]
+    is_poled: Array  # (n,): whether there is a pole, and the plane is its
     sliders: tuple[Slider, ...]  # those that some limb has
-    followed: tuple[BoneRef, ...]  # all targets and poles
-    follows: Array  # (2, n): the places among these of each limb's target and pole, or -1
+    followed: tuple[BoneRef, ...]  # all targets and poles, each once
+    follows: Array  # (2, n): indices in ``followed`` of the limbs' targets, and of their poles
 
 
 def limb_of(last: PoseBone) -> Limb:
@@ -83,9 +99,9 @@ def limb_of(last: PoseBone) -> Limb:
     bones = bones_of_limb(last)
     first = bones[0]
     parent, choices = first.parent, choices_of(last)
-    to_parent = matrix_of(first.bone) @ inverted(geometry.rest[0]) @ geometry.frame
+    to_parent = rest_matrix(first.bone) @ inverted(geometry.rest[0]) @ geometry.frame
     if parent is not None:
-        to_parent = inverted(matrix_of(parent.bone)) @ to_parent
+        to_parent = inverted(rest_matrix(parent.bone)) @ to_parent
     plain = first.bone.use_inherit_rotation and first.bone.inherit_scale == "FULL" and first.bone.use_local_location
     return Limb(
         last=last.name,
@@ -104,20 +120,20 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
     limbs = tuple(limb_of(last) for last in lasts)
     index = {name: i for i, name in enumerate(ob.pose.bones.keys())}
     parents = [ob.pose.bones[limb.bones[0]].parent for limb in limbs]
-    places = [index[parent.name] if parent else -1 for parent in parents]
-    carriers = (*dict.fromkeys(places),)
+    parent_indices = [index[parent.name] if parent else ABSENT for parent in parents]
+    carriers = (*dict.fromkeys(parent_indices),)
     pairs = [(limb.follow.pairs[0], limb.follow.pairs[1] if limb.plane == "POLE" else NOTHING) for limb in limbs]
     followed = dict.fromkeys(pair for both in pairs for pair in both if pair[0])
     numbers = {pair: number for number, pair in enumerate(followed)}
     is_poled = np.array([limb.plane == "POLE" and limb.follow.pole is not None for limb in limbs], bool)
     batches = tuple(_batches(limbs, is_poled))
     most = max((len(limb.bones) for limb in limbs), default=2)
-    bones = [[*(index[name] for name in limb.bones), -1, -1][:most] for limb in limbs]
+    bones = [[*(index[name] for name in limb.bones), *[ABSENT] * (most - len(limb.bones))] for limb in limbs]
     return Table(
         limbs=limbs,
-        parents=np.array(places, int),
+        parents=np.array(parent_indices, int),
         carriers=carriers,
-        carrier_of_limb=np.array([carriers.index(place) for place in places], int),
+        carrier_of_limb=np.array([carriers.index(parent) for parent in parent_indices], int),
         bones=np.array(bones, int).reshape(-1, most),
         lasts=np.array([index[limb.last] for limb in limbs], int),
         to_parent=np.array([limb.to_parent for limb in limbs]).reshape(-1, 4, 4),
@@ -128,40 +144,35 @@ def table_of(ob: ArmatureObject, lasts: Sequence[PoseBone]) -> Table:
         is_poled=is_poled,
         sliders=tuple(slider for slider in SLIDERS if any(has_slider(last, slider.name) for last in lasts)),
         followed=tuple(followed),  # type: ignore[arg-type]
-        follows=np.array([[numbers.get(pair, -1) for pair in both] for both in pairs], int).reshape(-1, 2).T,
+        follows=np.array([[numbers.get(pair, ABSENT) for pair in both] for both in pairs], int).reshape(-1, 2).T,
     )
 
 
-NOTHING = (None, "")
-
-
 def _batches(limbs: Sequence[Limb], is_poled: Array) -> Iterator[Batch]:
+    """The limbs of a table by plane, number of bones, and which of these keep together."""
     kinds = [(limb.plane, len(limb.bones), limb.geometry.is_zigzag) for limb in limbs]
     for kind in dict.fromkeys(kinds):
         rows: Any = [row for row, other_kind in enumerate(kinds) if other_kind == kind]
         members = [limbs[row] for row in rows]
         rows = slice(None) if len(rows) == len(limbs) else np.array(rows)
-        reaches = [
+        ranges = [
             range_of(limb.geometry.lengths, limb.geometry.angles, limb.choices["min_angle"], limb.choices["max_angle"])
             for limb in members
         ]
         settings = Settings(
             softness=None,
             stretch_max=np.array([limb.choices["stretch_max"] for limb in members], float),
-            nearest=np.array([near for near, _ in reaches]),
-            farthest=np.array([farthest for _, farthest in reaches]),
+            nearest=np.array([nearest for nearest, _ in ranges]),
+            farthest=np.array([farthest for _, farthest in ranges]),
         )
-        is_limited = any(near > 0.0 or farthest < inf for near, farthest in reaches)
-        reference = reference_of([limb.geometry for limb in members])
-        signs = np.array([outwards(limb.last) for limb in members])
         yield Batch(
-            plane=Plane(kind[0]),
+            plane=Plane(members[0].plane),
             rows=rows,
-            reference=reference,
+            reference=reference_of([limb.geometry for limb in members]),
             settings=settings,
-            is_limited=is_limited,
+            is_limited=any(nearest > 0.0 or farthest < inf for nearest, farthest in ranges),
             is_poled=is_poled[rows],
-            outwards=signs,
+            outwards=np.array([outwards(limb.last) for limb in members]),
         )
 
 
@@ -172,22 +183,23 @@ def range_of(lengths: Sequence[float], angles: Sequence[float], least: float, mo
     if cosines == (1.0, 0.0):
         return 0.0, inf
     if len(lengths) == 2:
-        nearest, farthest = limited_range(bones_of_lengths(lengths[0], lengths[1], FLOATS), *cosines, FLOATS)
+        nearest, farthest = range_of_bones(bones_of_lengths(lengths[0], lengths[1], FLOATS), *cosines, FLOATS)
     else:
         kind = is_zigzag(angles)
         nearest, farthest = range_of_groups(lengths, [half_of(angle) for angle in angles], kind, *cosines)
     return nearest if cosines[0] < 1.0 else 0.0, farthest if cosines[1] > 0.0 else inf
 
 
-def _single(row: int, batches: Sequence[Batch]) -> tuple[Plane, Reference, Settings]:
+def _single(row: int, batches: Sequence[Batch]) -> Single:
+    """The limb of a row of the table."""
     batch = next(batch for batch in batches if isinstance(batch.rows, slice) or row in batch.rows)
-    within = row if isinstance(batch.rows, slice) else batch.rows.tolist().index(row)
-    return batch.plane, row_of(batch.reference, within), row_of(batch.settings, within)
+    row_in_batch = row if isinstance(batch.rows, slice) else batch.rows.tolist().index(row)
+    return Single(batch.plane, row_of(batch.reference, row_in_batch), row_of(batch.settings, row_in_batch))
 
 
 def joints_in(table: Table, turns: Array, stretch: Array) -> Array:
-    """Where turns (..., n, links, 4) and stretch (..., n) put knees and tips, in each limb's G, (..., n, links, 3): the
-    tip is the last one, also of limbs that have fewer."""
+    """Where turns (..., n, segments, 4) and stretch (..., n) put knees and tips, in each limb's G, (..., n, segments,
+    3): the tip is the last one, also of limbs that have fewer."""
     places = np.empty((*turns.shape[:-1], 3))
     for batch in table.batches:
         rows, count = batch.rows, len(batch.reference.lengths)
@@ -199,24 +211,24 @@ def joints_in(table: Table, turns: Array, stretch: Array) -> Array:
 
 
 def reference_of(geometries: Sequence[RestGeometry]) -> Reference:
-    """The shapes of limbs of one kind and of as many bones as the solver takes them, a row for each."""
+    """The geometry of limbs of one kind, with as many bones, as the solver takes it: a row for each."""
 
     def rows(values: Any) -> Any:
         return tuple(np.asarray(values, float).reshape(len(geometries), -1).T)
 
-    numbers = range(len(geometries[0].lengths))
-    reference_rotations = [[geometry.reference_rotations[k] for geometry in geometries] for k in numbers]
-    axes = [(geometry.frame[:3, :3].T @ geometry.reference[0][:3, :3]).T for geometry in geometries]
+    segments = range(len(geometries[0].lengths))
+    own_rotations = [[geometry.reference_rotations[k] for geometry in geometries] for k in segments]
+    first_axes = [(geometry.frame[:3, :3].T @ geometry.reference[0][:3, :3]).T for geometry in geometries]
     return reference(
-        rows([geometry.lengths for geometry in geometries]),
-        [rows([half_of(geometry.angles[k]) for geometry in geometries]) for k in numbers],
-        tuple(rows([axis[i] for axis in axes]) for i in range(3)),
-        [rows([geometry.normals[k] for geometry in geometries]) for k in numbers[1:]],
-        [IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in reference_rotations],
-        ARRAYS,
-        [rows([geometry.bone_directions[k] for geometry in geometries]) for k in numbers[1:]],
-        rows([geometry.plane_offsets for geometry in geometries]),
-        geometries[0].is_zigzag,
+        lengths=rows([geometry.lengths for geometry in geometries]),
+        half_angles=[rows([half_of(geometry.angles[k]) for geometry in geometries]) for k in segments],
+        first_axes=tuple(rows([axes[i] for axes in first_axes]) for i in range(3)),
+        normals=[rows([geometry.normals[k] for geometry in geometries]) for k in segments[1:]],
+        reference_rotations=[IDENTITY if set(turns) == {IDENTITY} else rows(turns) for turns in own_rotations],
+        ops=ARRAYS,
+        bone_directions=[rows([geometry.bone_directions[k] for geometry in geometries]) for k in segments[1:]],
+        plane_offsets=rows([geometry.plane_offsets for geometry in geometries]),
+        is_zigzag=geometries[0].is_zigzag,
     )
 
 

@@ -18,7 +18,7 @@ NEAREST = 0.3, 0.1
 """How far from where a bone begins its foot begins at least, as a part of that bone's length; and if there is none."""
 
 
-def matrix_of(bone: Bone) -> Matrix:
+def rest_matrix(bone: Bone) -> Matrix:
     """The rest matrix of a bone in its armature."""
     rows: Any = bone.matrix_local
     return np.array([row[:] for row in rows])  # of the matrix itself, it takes longer
@@ -81,7 +81,7 @@ def tip_of(last: PoseBone, kind: str = "FOOT") -> Matrix:
 
 def _head_in(last: Bone, foot: Bone) -> Matrix:
     head: Any = foot.head_local
-    place: Matrix = inverted(matrix_of(last)) @ [*head, 1.0]
+    place: Matrix = inverted(rest_matrix(last)) @ [*head, 1.0]
     return place[:3]
 
 

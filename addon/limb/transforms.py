@@ -13,7 +13,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..solver.matrices import inverted, inverted_all
-from .tips import matrix_of
+from .tips import rest_matrix
 
 Array = NDArray[Any]
 
@@ -75,8 +75,8 @@ def _inherits_plainly(bone: Bone, above: Array) -> bool:
 
 def _rest_in_parent(bone: Bone) -> Array:
     """A bone at rest, in its parent at rest."""
-    rest, parent = matrix_of(bone), bone.parent
-    return inverted(matrix_of(parent)) @ rest if parent else rest
+    rest, parent = rest_matrix(bone), bone.parent
+    return inverted(rest_matrix(parent)) @ rest if parent else rest
 
 
 def _by_blender(bone: Bone, above: Array, poses: Array, invert: bool) -> Array:

@@ -14,10 +14,10 @@ from .follow import follow_of
 from .storage import limbs_of
 
 Rest = ParamSpec("Rest")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Limbs = TypeVar("Limbs", bound=Sequence[Any])
 
-Task = Callable[Concatenate[Context, Limbs, Rest], Found]
+Task = Callable[Concatenate[Context, Limbs, Rest], Result]
 
 
 def concerned(objects: Iterable[Object]) -> list[Object]:
@@ -29,12 +29,12 @@ def concerned(objects: Iterable[Object]) -> list[Object]:
     return [*concerned_objects]
 
 
-def wholly(task: Task[Limbs, Rest, Found]) -> Task[Limbs, Rest, Found]:
+def wholly(task: Task[Limbs, Rest, Result]) -> Task[Limbs, Rest, Result]:
     """Have a task be done wholly or not at all. It is given limbs by their last bones, or what has these as
     ``last``."""
 
     @wraps(task)
-    def run(context: Context, limbs: Limbs, *args: Rest.args, **options: Rest.kwargs) -> Found:
+    def run(context: Context, limbs: Limbs, *args: Rest.args, **options: Rest.kwargs) -> Result:
         lasts = [getattr(limb, "last", limb) for limb in limbs]
         with all_or_nothing(context, concerned(last.id_data for last in lasts)):
             return task(context, limbs, *args, **options)

@@ -53,15 +53,15 @@ def translated_text(template: str, **values: Any) -> str:
 
 
 def limbs_counted(count: int) -> Message:
-    """So many limbs, in words."""
+    """A number of limbs, in words."""
     return Message("1 limb") if count == 1 else Message("{count} limbs", count=count)
 
 
 def frames_counted(count: int) -> Message:
-    """So many frames, in words."""
+    """A number of frames, in words."""
     return Message("1 frame") if count == 1 else Message("{count} frames", count=count)
 
 
 def contacts_counted(count: int) -> Message:
-    """So many contacts with the ground, in words."""
+    """A number of contacts with the ground, in words."""
     return Message("1 contact") if count == 1 else Message("{count} contacts", count=count)

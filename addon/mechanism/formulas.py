@@ -136,7 +136,7 @@ def groups(spec: Spec) -> dict[str, list[str]]:
     groups, total = _groups(spec), sum(spec.lengths)
     span_square = f"({number(total)}-g)*({number(total)}-g)" if is_shaped(spec) else square(spec)
     slack = f"g*({number(2.0 * total)}-g)" if is_shaped(spec) else f"{number(total * total)}-{square(spec)}"
-    most = "o" if folds(spec) else number(groups.most)
+    most = "o" if folds(spec) else number(groups.largest_share)
     share = f"min(max({slack},0)/({_room(groups, spec)}+1e-30),{most})"
     numbers = {}
     pairs = (

@@ -29,8 +29,8 @@ Numbers = tuple[float, ...]
 
 
 class Spec(NamedTuple):
-    """Everything that a mechanism is a function of. Bones are the first of each link of the limb, from the root down;
-    ``last`` is the limb's last, ``parent`` what the limb hangs on ("" for nothing).
+    """Everything that a mechanism is a function of. Bones are the first of each segment of the limb, from the root
+    down; ``last`` is the limb's last, ``parent`` what the limb hangs on ("" for nothing).
 
     In the armature's rest space: ``frame`` is G (rows of a 4x4 matrix), ``axes`` are those of each bone at rest (rows
     of a 3x3 matrix), ``heads`` where each begins. ``angles`` are those of the bones off the line in the reference; in

@@ -35,11 +35,17 @@ def ankles_of(reference: Reference, turns: Sequence[Quaternion], distance: float
 
 
 def _by_share(reference: Reference, bend: float, distance: float) -> list[float]:
-    """Of ``bend``, the sine of half is the root of the share s times that of half the rest's bend less the ankle a::
+    """Of ``bend``, the sine of half is the root of the share s times that of half the rest's bend less the ankle a.
+    With s = (L^2 - d^2) / (unclosed + c sin^2((closing + a) / 2)), see `Groups`::
 
-        sin^2(bend / 2) (slack + span sin^2((closing + a) / 2)) = (L^2 - d^2) sin^2((rest - a) / 2)
+        sin^2(bend / 2) (unclosed + c sin^2((closing + a) / 2)) = (L^2 - d^2) sin^2((rest - a) / 2)
 
-    which is one equation in the sine and cosine of a; or s is 1."""
+    With sin^2(x / 2) = (1 - cos x) / 2, u = sin^2(bend / 2) c / 2 and v = (L^2 - d^2) / 2, that is::
+
+        p cos a + q sin a = v - u - sin^2(bend / 2) unclosed
+        p = v cos rest - u cos closing,  q = v sin rest + u sin closing
+
+    Or s is 1, and the ankle is what lacks of the rest's bend."""
     groups: Any = reference.groups
     group = groups.first if groups.is_zigzag and len(reference.lengths) % 2 else groups.second
     rest, closing = (2.0 * atan2(half[1], half[0]) for half in (group.bend, groups.closing))
@@ -57,20 +63,21 @@ def _by_share(reference: Reference, bend: float, distance: float) -> list[float]
 
 
 def _by_halving(reference: Reference, bend: float, distance: float) -> Iterator[float]:
-    """The same where neighbours bend as far as they go, and the share hangs on the ankle in another way."""
+    """The same by trying, where neighbours bend as far as they go, and the share depends on the ankle in another
+    way."""
     groups: Any = reference.groups
     slack = max(reference.bones.total**2 - distance * distance, 0.0)
 
-    def off(ankle: float) -> float:
+    def error(ankle: float) -> float:
         now = with_ankle(groups, (cos(ankle / 2.0), sin(ankle / 2.0)), len(reference.lengths), FLOATS)
-        share = min(slack / (slack_at_rest(now) + FLOATS.tiny), now.most)
+        share = min(slack / (slack_at_rest(now) + FLOATS.tiny), now.largest_share)
         return sqrt(share) * float(now.second.bend[1]) - sin(bend / 2.0)
 
     tried = [pi * (2.0 * k / TRIES - 1.0) for k in range(TRIES + 1)]
-    for (start, at_start), (end, at_end) in pairwise([(ankle, off(ankle)) for ankle in tried]):
+    for (start, at_start), (end, at_end) in pairwise([(ankle, error(ankle)) for ankle in tried]):
         if at_start * at_end <= 0.0:
             near, step = start, end - start
             for _ in range(HALVINGS):
                 step *= 0.5
-                near += step if off(near + step) * at_start > 0.0 else 0.0
+                near += step if error(near + step) * at_start > 0.0 else 0.0
             yield near

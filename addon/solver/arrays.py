@@ -67,7 +67,8 @@ def _fill(formula: Formula, arguments: Any, results: Array) -> None:
 
 
 def _slice(number: Any, index: Any, axes: int) -> Any:
-    """What of a number belongs to a part of the first of so many axes."""
+    """The rows ``index`` of a number's first axis, if it has all ``axes`` that the rows have; else what broadcasts to
+    them."""
     if np.ndim(number) < axes:
         return number
     if len(number) > 1:

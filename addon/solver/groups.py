@@ -47,27 +47,25 @@ FOLDED = 0.75
 
 
 class Group(NamedTuple):
-    """Two bones r and q that keep together, or one: r + q, r - q, 4 r q, and the half angle by which the first is
-    turned off the second at rest."""
+    """Two bones of lengths r and q that keep together, or one: of that, q is 0."""
 
-    total: Any
-    difference: Any
-    product: Any
-    bend: HalfAngle
+    total: Any  # r + q
+    difference: Any  # r - q, of one bone r as well
+    product: Any  # 4 r q
+    bend: HalfAngle  # by which the first is turned off the second at rest, ankle included
 
 
 class Groups(NamedTuple):
-    """A limb of more than two bones. L^2 - d0^2 is ``slack_unclosed + slack_closing * sine^2``, the sine that of
-    ``closing``: half the angle of the last bone off the line to where it begins, and of the ankle. ``most`` is the
-    largest share."""
+    """A limb of more than two bones. L^2 - d0^2 is ``slack_unclosed + slack_closing * sine^2``, with the sine of
+    ``closing``: see `groups_of`."""
 
     first: Group
     second: Group
     slack_unclosed: Any
     slack_closing: Any
-    closing: HalfAngle
-    is_zigzag: bool
-    most: Any
+    closing: HalfAngle  # by which the last bone is turned off the line from the root to where it begins, ankle included
+    is_zigzag: bool  # whether every other bone keeps together, or neighbours
+    largest_share: Any  # of the rest pose's bends: s as the tip comes nearest
 
 
 def bends_to_and_fro(sines: Sequence[Any], ops: Ops) -> Any:
@@ -82,7 +80,7 @@ def bends_to_and_fro(sines: Sequence[Any], ops: Ops) -> Any:
 
 
 def members(count: int, is_zigzag: bool) -> tuple[range, range]:
-    """Which of so many bones are in the first group, and which in the second."""
+    """The indices of the bones of a limb of ``count`` in the first group, and in the second."""
     if is_zigzag:
         return range(0, count, 2), range(1, count, 2)
     return range(count - 2), range(count - 2, count)
@@ -118,9 +116,9 @@ def groups_of(lengths: Sequence[Any], half_angles: Sequence[HalfAngle], is_zigza
         slack_closing=4.0 * size * last,
         closing=closing,
         is_zigzag=is_zigzag,
-        most=1.0,
+        largest_share=1.0,
     )
-    return with_most(groups, ops)
+    return with_largest_share(groups, ops)
 
 
 def _group(bones: list[tuple[Any, HalfAngle]], ops: Ops) -> Group:
@@ -133,15 +131,15 @@ def _group(bones: list[tuple[Any, HalfAngle]], ops: Ops) -> Group:
 
 
 def with_ankle(groups: Groups, ankle: HalfAngle, count: int, ops: Ops) -> Groups:
-    """A limb of so many bones whose last one the ankle turns at rest."""
+    """The groups of a limb of ``count`` bones, with the direction of the last one at rest turned by the ankle."""
     first, second = (group._replace(bend=minus(group.bend, ankle)) for group in (groups.first, groups.second))
     groups = groups._replace(closing=plus(groups.closing, ankle))
     is_in_first = groups.is_zigzag and count % 2
-    return with_most(groups._replace(first=first) if is_in_first else groups._replace(second=second), ops)
+    return with_largest_share(groups._replace(first=first) if is_in_first else groups._replace(second=second), ops)
 
 
-def with_most(groups: Groups, ops: Ops) -> Groups:
-    """A limb with its largest share, as derived above."""
+def with_largest_share(groups: Groups, ops: Ops) -> Groups:
+    """The groups with their largest share, as derived above."""
     if groups.is_zigzag:
         return groups
     v_a, v_b = map(_opened, (groups.first, groups.second))
@@ -152,7 +150,7 @@ def with_most(groups: Groups, ops: Ops) -> Groups:
     share = 2.0 * ops.maximum(c - a - b, 0.0) / ops.maximum(ends, ops.tiny)
     sines = groups.first.bend[1], groups.second.bend[1]
     sharpest = ops.maximum(sines[0] * sines[0], sines[1] * sines[1])
-    return groups._replace(most=ops.maximum(ops.minimum(share, FOLDED / (sharpest + ops.tiny)), 1.0))
+    return groups._replace(largest_share=ops.maximum(ops.minimum(share, FOLDED / (sharpest + ops.tiny)), 1.0))
 
 
 def _opened(group: Group) -> Any:
@@ -166,8 +164,8 @@ def slack_at_rest(groups: Groups) -> Any:
 
 
 def nearest_of(groups: Groups, ops: Ops) -> Any:
-    """The nearest that the tip comes to the root: with both groups bent as far as they are."""
-    return abs(_bent(groups.first, groups.most, ops)[0] - _bent(groups.second, groups.most, ops)[0])
+    """The least distance from root to tip: with both groups bent by the largest share."""
+    return abs(_bent(groups.first, groups.largest_share, ops)[0] - _bent(groups.second, groups.largest_share, ops)[0])
 
 
 def bend(
@@ -197,13 +195,13 @@ def bend_groups(
     """
     rest_slack = slack_at_rest(groups)
     slack = to_straight * (total + span)  # L^2 - d^2
-    share = ops.minimum(slack / (rest_slack + ops.tiny), groups.most)
+    share = ops.minimum(slack / (rest_slack + ops.tiny), groups.largest_share)
     r_a, *firsts = _bent(groups.first, share, ops)
     r_b, *seconds = _bent(groups.second, share, ops)
     v_a, v_b = _opened(groups.first), _opened(groups.second)
     l_a, l_b = groups.first.total, groups.second.total
     lost = (v_a * l_b * l_b + v_b * l_a * l_a - share * v_a * v_b) / (l_a * l_b + r_a * r_b + ops.folded)
-    excess = ops.maximum(slack - groups.most * rest_slack, 0.0)
+    excess = ops.maximum(slack - groups.largest_share * rest_slack, 0.0)
     opening = ops.maximum(share * (rest_slack - v_a - v_b - 2.0 * lost) + excess, 0.0)  # A
     longer, shorter = ops.maximum(span + (r_a - r_b), 0.0), ops.maximum(span - (r_a - r_b), 0.0)
     reach = r_a + r_b + span + ops.tiny
@@ -234,7 +232,7 @@ def _bent(group: Group, share: Any, ops: Ops) -> tuple[Any, HalfAngle, HalfAngle
     return length, first, last
 
 
-def limited_range(
+def range_of_groups(
     lengths: Sequence[float], half_angles: Sequence[HalfAngle], is_zigzag: bool, min_cos2: float, max_cos2: float
 ) -> tuple[float, float]:
     """Between which distances from root to tip, around that at rest, all inner angles of the joints are within their
@@ -271,7 +269,7 @@ TRIES = 200
 
 
 def plus(a: HalfAngle, b: HalfAngle) -> HalfAngle:
-    """One turn after another."""
+    """One turn after another, as half angles or as unit vectors: the product of complex numbers."""
     return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]
 
 

@@ -19,13 +19,13 @@ def unit(v: Any, fallback: Any) -> Matrix:
 def rotation(turn: Any) -> Matrix:
     """The matrix (4, 4) of a unit quaternion (w, x, y, z)."""
     w, x, y, z = turn
-    rows_of_it = np.eye(4)
-    rows_of_it[:3, :3] = (
+    matrix = np.eye(4)
+    matrix[:3, :3] = (
         (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
         (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
         (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
     )
-    return rows_of_it
+    return matrix
 
 
 def inverted(matrix: Matrix) -> Matrix:
@@ -34,8 +34,8 @@ def inverted(matrix: Matrix) -> Matrix:
     p, q, r = e * i - f * h, f * g - d * i, d * h - e * g
     size = a * p + b * q + c * r
     rows = (p, c * h - b * i, b * f - c * e), (q, a * i - c * g, c * d - a * f), (r, b * g - a * h, a * e - b * d)
-    rows_of_it = [[u / size, v / size, w / size, -(u * x + v * y + w * z) / size] for u, v, w in rows]
-    return np.array([*rows_of_it, (0.0, 0.0, 0.0, 1.0)])
+    inverse = [[u / size, v / size, w / size, -(u * x + v * y + w * z) / size] for u, v, w in rows]
+    return np.array([*inverse, (0.0, 0.0, 0.0, 1.0)])
 
 
 def cross(a: Matrix, b: Matrix) -> Matrix:

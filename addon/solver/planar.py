@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import LIMIT, in_slabs, split
-from .groups import bend, bends_to_and_fro, direction, groups_of, members, nearest_of, unit_half
+from .groups import bend, bends_to_and_fro, direction, groups_of, members, nearest_of, plus, unit_half
 from .ops import ARRAYS, FLOATS, Ops
 from .reach import Reach
 from .rotation import HalfAngle, half_angle
@@ -119,11 +119,11 @@ def _solve(count: int, numbers: Sequence[Any], ops: Ops) -> list[Any]:
     x, y, bend_side, *rest = numbers
     lengths, flat = rest[:count], rest[count:]
     units = [unit_half(pair, ops) for pair in zip(flat[::2], flat[1::2], strict=True)]
-    kinds = bends_to_and_fro([a[0] * b[1] - a[1] * b[0] for a, b in pairwise(units)], ops)
-    if isinstance(kinds, bool) or kinds.all() or not kinds.any():
-        return _pose(x, y, bend_side, lengths, units, bool(kinds if isinstance(kinds, bool) else kinds.all()), ops)
+    is_zigzag = np.asarray(bends_to_and_fro([a[0] * b[1] - a[1] * b[0] for a, b in pairwise(units)], ops))
+    if is_zigzag.all() or not is_zigzag.any():
+        return _pose(x, y, bend_side, lengths, units, bool(is_zigzag.all()), ops)
     both = (_pose(x, y, bend_side, lengths, units, kind, ops) for kind in (True, False))
-    return [ops.select(kinds, *pair) for pair in zip(*both, strict=True)]
+    return [ops.select(is_zigzag, *pair) for pair in zip(*both, strict=True)]
 
 
 def _pose(
@@ -139,12 +139,12 @@ def _pose(
     span, to_straight = extend(distance, bones, ops)
     side = side * ops.select(bend_side < 0.0, -1.0, 1.0)
     off_line, halves = bend(span, to_straight, bones, groups, side, count, ops)
-    line = _after((x / distance, y / distance), direction(unit_half(off_line, ops)))
+    line = plus((x / distance, y / distance), direction(unit_half(off_line, ops)))  # turns as unit vectors
     joint: Any = (0.0, 0.0)
     joints: list[Any] = []
     directions: list[Any] = []
     for length, half in zip(lengths, halves, strict=True):
-        u, v = _after(line, direction(half))
+        u, v = plus(line, direction(half))
         joint = joint[0] + length * u, joint[1] + length * v
         joints += joint
         directions += u, v
@@ -164,8 +164,3 @@ def _at_rest(lengths: Sequence[Any], units: Sequence[Any], is_zigzag: bool, ops:
     side = ops.select(aside < 0.0, -1.0, 1.0)
     halves = [half_angle(u, side * v, ops.sqrt(u * u + v * v), ops) for u, v in pairs]
     return [unit_half(half, ops) for half in halves], side
-
-
-def _after(a: Any, b: Any) -> tuple[Any, Any]:
-    """One turn after another, each as a unit vector (the product of complex numbers)."""
-    return a[0] * b[0] - a[1] * b[1], a[1] * b[0] + a[0] * b[1]

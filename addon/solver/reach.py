@@ -1,4 +1,4 @@
-"""What became of a target: the values of the property `reach`, as numbers an array can hold."""
+"""How a target was reached: the values of the property `reach`, as numbers that an array can hold."""
 
 from enum import IntEnum
 

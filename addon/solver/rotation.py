@@ -148,7 +148,7 @@ def shortest(x: Any, y: Any, z: Any, ops: Ops) -> Quaternion:
 def unit(v: Vector, fallback: Vector, ops: Ops) -> Vector:
     """The direction of a vector, or ``fallback`` (a unit vector) where it has no length."""
     size = length(v, ops)
-    nothing = size <= ops.tiny
-    factor = 1.0 / ops.select(nothing, 1.0, size)
-    chosen: Vector = choose(nothing, fallback, scale(v, factor), ops)
-    return chosen
+    has_none = size <= ops.tiny
+    factor = 1.0 / ops.select(has_none, 1.0, size)
+    direction: Vector = choose(has_none, fallback, scale(v, factor), ops)
+    return direction

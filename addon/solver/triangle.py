@@ -29,7 +29,7 @@ class Settings(NamedTuple):
     stretch_max: Any = 1.0  # at least 1
     nearest: Any = 0.0  # from root to tip, as the limits of its knees let it; the smaller one of the two prevails
     farthest: Any = inf
-    influence: Any = 1.0
+    influence: Any = 1.0  # of the solution over the bones' own rotations
     ankle: HalfAngle | None = None  # turn of the last of more than two bones
 
 
@@ -64,7 +64,7 @@ def extend(distance: Any, bones: Bones, ops: Ops) -> tuple[Any, Any]:
     return span, bones.total - span
 
 
-def limited_range(bones: Bones, min_cos2: Any, max_cos2: Any, ops: Ops) -> tuple[Any, Any]:
+def range_of_bones(bones: Bones, min_cos2: Any, max_cos2: Any, ops: Ops) -> tuple[Any, Any]:
     """The nearest and the farthest distance between two inner angles of the knee, each given as the squared cosine of
     its half: ``min_cos2`` of the smallest (1 for 0), ``max_cos2`` of the largest (0 for a straight limb)."""
     straight, folded = bones.total * bones.total, bones.difference * bones.difference
@@ -76,7 +76,12 @@ def extend_shaped(distance: Any, bones: Bones, settings: Settings, ops: Ops) -> 
     """Stop at the range's ends, ease into its far end over the softness on both sides of it, and lengthen the bones
     past what is left.
 
-    The easing is the algebraic form of Spine's (its IK constraint's): slope 1 where it begins, 0 where it ends.
+    The easing is the algebraic form of Spine's (its IK constraint's): slope 1 where it begins, 0 where it ends. With s
+    the softness and x = d - (farthest - s), from 0 where it begins to 2 s where it ends::
+
+        eased = d - x^2 / 4 s
+        farthest - eased = s - x + x^2 / 4 s = (2 s - x)^2 / 4 s        without cancellation
+
     With ``stretch`` 1 the bones make up for what easing and reach leave, up to ``stretch_max`` times their length.
     """
     minimum, maximum = ops.minimum, ops.maximum
@@ -84,14 +89,14 @@ def extend_shaped(distance: Any, bones: Bones, settings: Settings, ops: Ops) -> 
     nearest = minimum(maximum(settings.nearest, bones.nearest), farthest)
     softness = settings.softness * bones.total
     zone, width = 2.0 * softness, 4.0 * softness + ops.tiny
-    begun = minimum(maximum(distance - farthest + softness, 0.0), zone)
-    zone_left = zone - begun
-    eased = minimum(distance, farthest + softness) - begun * begun / width
-    eased_gap = maximum(farthest - softness - distance, 0.0) + zone_left * zone_left / width
+    x = minimum(maximum(distance - farthest + softness, 0.0), zone)
+    to_end = zone - x
+    eased = minimum(distance, farthest + softness) - x * x / width
+    to_farthest = maximum(farthest - softness - distance, 0.0) + to_end * to_end / width
     span = minimum(maximum(eased, nearest), farthest)
     missing = maximum(distance / maximum(span, ops.tiny) - 1.0, 0.0)
     factor = minimum(1.0 + settings.stretch * missing, settings.stretch_max)
-    return span, (bones.total - farthest) + minimum(eased_gap, farthest - nearest), factor, distance - factor * span
+    return span, (bones.total - farthest) + minimum(to_farthest, farthest - nearest), factor, distance - factor * span
 
 
 def turns(reach: Any, to_straight: Any, longer: Any, shorter: Any, side: Any, ops: Ops) -> Turns:

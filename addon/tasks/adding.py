@@ -45,7 +45,7 @@ KEPT = 5e-4
 
 
 class Request(NamedTuple):
-    """A limb to be: its last bone and links, and what it is to follow, each an object and the name of its bone or
+    """A limb to be: its last bone and segments, and what it is to follow, each an object and the name of its bone or
     nothing; without a target, a control is made. ``plane`` may be left to what fits (``AUTO``)."""
 
     last: PoseBone
@@ -112,7 +112,7 @@ def add(
     feet = _feet(context, plans) if foot else {}
     follows = followed_by(context, plans, controls, foot)
     for plan, follow in zip(plans, follows, strict=True):
-        _make(plan, follow, tip)
+        _make_planned(plan, follow, tip)
     view_layer_of(context).update()
     _follow_with_feet(context, feet)
     settle(context, stands)
@@ -265,7 +265,7 @@ def vector(numbers: Any) -> Vector:
     return Vector(numbers.tolist())
 
 
-def _make(plan: Plan, follow: Follow, tip: str) -> None:
+def _make_planned(plan: Plan, follow: Follow, tip: str) -> None:
     """Make a limb of a bone, whose target and pole are there."""
     last = plan.last
     constraint = make_limb(last, plan.request.segments)

@@ -11,7 +11,7 @@ from ..blender.animation import curves_everywhere
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import has_bone, path_to_bone, takes_bones
 from ..limb.rest_geometry import RestGeometry, rest_geometry
-from ..limb.storage import bones_of_limb, chain_bones, check_parents, is_left, is_limb, is_ours, limbs_of
+from ..limb.storage import bones_of_limb, chain_bones, check_parents, is_limb, is_orphaned, is_ours, limbs_of
 from ..limb.tips import foot_of
 from ..limb.words import Refused
 
@@ -33,7 +33,7 @@ def check(last: PoseBone, segments: tuple[int, ...], dependencies: Dependencies 
     for bone in chain[1:]:
         if not bone.bone.use_inherit_rotation:
             raise Refused("'{bone}' does not inherit rotation: switch on its Inherit Rotation", bone=bone.name)
-    _check_left(last, chain)
+    _check_orphaned(last, chain)
     geometry = rest_geometry(last, segments)
     check_planar(geometry)
     lengths = geometry.lengths
@@ -74,11 +74,11 @@ def _check_others(last: PoseBone, chain: list[PoseBone]) -> None:
             raise Refused("'{bone}' is part of the limb of '{last}': remove that first", bone=name, last=other.name)
 
 
-def _check_left(last: PoseBone, chain: list[PoseBone]) -> None:
+def _check_orphaned(last: PoseBone, chain: list[PoseBone]) -> None:
     """Refuse bones that still have constraints of a limb that was removed by deleting its IK constraint."""
     foot = foot_of(last)
     for bone in (*chain, *([foot] if foot else ())):
-        if is_left(bone) or any(map(is_ours, bone.constraints)):
+        if is_orphaned(bone) or any(map(is_ours, bone.constraints)):
             template = "'{bone}' has constraints of a limb that is gone: remove what is left"
             raise Refused(template, "left", bone=bone.name)
 

@@ -27,12 +27,11 @@ MOST = 12
 
 
 class Chosen(NamedTuple):
-    """The limbs to be made, by last bone and links; target and pole of a single one, as far as they are selected; and
-    what was left out, by name, with why."""
+    """What *Add* is to make of a selection."""
 
     limbs: list[Suggestion]
-    goals: list[BoneRef]
-    skipped: list[tuple[str, Message]]
+    followed: list[BoneRef]  # target and pole of a single limb, as far as they are selected
+    skipped: list[tuple[str, Message]]  # the last bones of limbs that are left out, by name, with why
 
 
 def chosen(context: Context, count: int = 0) -> Chosen:
@@ -42,22 +41,22 @@ def chosen(context: Context, count: int = 0) -> Chosen:
     bones = [*dict.fromkeys(filter(None, (active, *(context.selected_pose_bones or ()))))]
     limbs = limbs_suggested(bones, count)
     if len(limbs) > 1:
-        choices = ((limb, _goals(context, limb, bones)) for limb in limbs) if len(bones) <= MOST else ()
-        own = next(((limb, goals) for limb, goals in choices if _are_controls(limb, goals)), None)
-        return Chosen([own[0]], own[1], []) if own else _without_refused(limbs)
-    mine = limbs[0] if limbs else limb_at(bones[0], count)
-    goals = _goals(context, mine, bones)
-    if len(goals) > 2 and not limbs:
+        choices = ((limb, _followed_with(context, limb, bones)) for limb in limbs) if len(bones) <= MOST else ()
+        with_controls = next(((limb, followed) for limb, followed in choices if _are_controls(limb, followed)), None)
+        return Chosen([with_controls[0]], with_controls[1], []) if with_controls else _without_refused(limbs)
+    suggestion = limbs[0] if limbs else limb_at(bones[0], count)
+    followed = _followed_with(context, suggestion, bones)
+    if len(followed) > 2 and not limbs:
         raise Refused("No arm or leg is among what is selected: click the last bone of a limb")
-    if len(goals) > 2:
+    if len(followed) > 2:
         raise Refused("Besides the limb, select a target and a pole at most")
-    return Chosen([mine], goals, [])
+    return Chosen([suggestion], followed, [])
 
 
 def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
     """Those of several limbs that IK can be put on; raises `Refused` if that is none."""
     taken: dict[PoseBone, PoseBone] = {}
-    done = Chosen([], [], [])
+    chosen_limbs = Chosen([], [], [])
     refusal: Refused | None = None
     dependencies = Dependencies()
     for last, segments in limbs:
@@ -67,42 +66,42 @@ def _without_refused(limbs: Sequence[Suggestion]) -> Chosen:
             if shared := next((bone for bone in chain if bone in taken), None):
                 raise Refused("It shares bones with {last}", last=taken[shared].name)
         except Refused as why:
-            done.skipped.append((last.name, why.message))
+            chosen_limbs.skipped.append((last.name, why.message))
             refusal = refusal or why
             continue
         taken |= dict.fromkeys(chain, last)
-        done.limbs.append((last, segments))
-    if not done.limbs and refusal:
+        chosen_limbs.limbs.append((last, segments))
+    if not chosen_limbs.limbs and refusal:
         raise refusal
-    return done
+    return chosen_limbs
 
 
-def _goals(context: Context, limb: Suggestion, bones: Sequence[PoseBone]) -> list[BoneRef]:
+def _followed_with(context: Context, limb: Suggestion, bones: Sequence[PoseBone]) -> list[BoneRef]:
     """What is selected besides a limb, its foot and what carries it, and does not move with it: the nearest to its tip
     comes first."""
     last, segments = limb
     dependencies, names = Dependencies(), {bone.name for bone in chain_bones(last, segments)}
-    goals: list[BoneRef] = [(bone.id_data, bone.name) for bone in bones if bone not in last.parent_recursive]
-    goals = [followed for followed in goals if not dependencies.moves_with(followed, last.id_data, names)]
-    goals += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
-    return sorted(goals, key=lambda followed: _off(context, last, followed))
+    followed: list[BoneRef] = [(bone.id_data, bone.name) for bone in bones if bone not in last.parent_recursive]
+    followed = [ref for ref in followed if not dependencies.moves_with(ref, last.id_data, names)]
+    followed += [(ob, "") for ob in _objects_chosen(context, last.id_data)]
+    return sorted(followed, key=lambda ref: _distance_from_tip(context, last, ref))
 
 
-def _off(context: Context, last: PoseBone, followed: BoneRef) -> float:
+def _distance_from_tip(context: Context, last: PoseBone, followed: BoneRef) -> float:
     """How far from the tip of a limb something is in the world."""
     depsgraph = context.evaluated_depsgraph_get()
     tip = matrix_of(last.id_data, last.name, depsgraph) @ Vector(tip_of(last).tolist())
     return float((matrix_of(followed[0], followed[1], depsgraph).translation - tip).length)
 
 
-def _are_controls(limb: Suggestion, goals: Sequence[BoneRef]) -> bool:
+def _are_controls(limb: Suggestion, followed: Sequence[BoneRef]) -> bool:
     """Whether what is selected besides a limb is its target and pole, and not other limbs: it is no part of an arm or a
     leg, or it rests at the limb's tip, or hangs on what does."""
     last, segments = limb
-    if not 1 <= len(goals) <= 2:
+    if not 1 <= len(followed) <= 2:
         return False
     tip, size = last.bone.matrix_local @ Vector(tip_of(last).tolist()), sum(rest_geometry(last, segments).lengths)
-    for ob, name in goals:
+    for ob, name in followed:
         bone: Any = ob.pose.bones.get(name) if name and ob.pose else None
         if bone is None or not is_limb_bone(bone):
             continue

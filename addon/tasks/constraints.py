@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import numpy as np
 from bpy.types import Context, PoseBone
 from numpy.typing import NDArray
 
 from ..blender.animation import driver_of, is_animated
 from ..blender.types import ArmatureObject, tag, view_layer_of
 from ..limb.follow import read
+from ..limb.measuring import joints_shown
 from ..limb.rest_geometry import hinge_axis, rest_geometry
 from ..limb.settings import MADE_FOR_LIMB
 from ..limb.storage import hierarchy, is_limb
+from ..limb.tips import tip_of
 from ..limb.words import Refused
 from .checking import check_editable, check_planar
 
@@ -175,7 +176,7 @@ def plane_of(solvers: Solvers) -> str:
 def joints_of_bones(context: Context, last: PoseBone, count: int) -> Array:
     """Knees and tail of a bone and those above it, so many in all, as they are evaluated, in the armature and in
     lengths of the limb (count, 3)."""
-    bones = hierarchy(last, count)
-    ends = [*(_posed(context, bone).head[:] for bone in bones[1:]), _posed(context, last).tail[:]]
-    places: Array = np.array(ends) / sum(bone.bone.length for bone in bones)
-    return places
+    evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())
+    joints = joints_shown(evaluated, last.name, (1,) * count, tip_of(last, "TAIL"))
+    in_lengths: Array = joints / sum(bone.bone.length for bone in hierarchy(last, count))
+    return in_lengths

@@ -62,19 +62,20 @@ def contacts_of(
         is_in_contact &= smooth[:, 2] < ground + height * path.size
         is_in_contact &= np.linalg.norm(np.gradient(smooth, axis=0), axis=1) * per_second < speed * path.size
     least = max(2, round(SHORTEST * per_second))
-    runs = [(a, b) for a, b in _runs(_closed(is_in_contact, count)) if b - a + 1 >= least]
-    return [Span(round(frames[a]), round(frames[b])) for a, b in runs]
+    runs = [(start, end) for start, end in _runs(_closed(is_in_contact, count)) if end - start + 1 >= least]
+    return [Span(round(frames[start]), round(frames[end])) for start, end in runs]
 
 
 def slide_of(tip: Array, frames: Sequence[float], contact: Span) -> float:
-    """How far a tip (frames, 3) gets, while in contact, from where it was as that began."""
+    """The farthest that a tip, at (frames, 3), gets in a contact from where it was as that began."""
     times = np.asarray(frames)
     points = tip[(times >= contact.first) & (times <= contact.last)]
     return float(np.linalg.norm(points - points[0], axis=1).max()) if len(points) else 0.0
 
 
 def _smoothed(points: Array, count: int) -> Array:
-    """Points averaged with so many on each side; at the ends, with as many as there are on both."""
+    """Points (frames, 3) averaged over ``count`` frames on each side; near the ends, over as many as both sides
+    have."""
     sums = np.concatenate((np.zeros((1, points.shape[1])), np.cumsum(points, axis=0)))
     places = np.arange(len(points))
     reach = np.minimum(np.minimum(places, len(points) - 1 - places), count)
@@ -83,15 +84,15 @@ def _smoothed(points: Array, count: int) -> Array:
 
 
 def _closed(flags: Array, most: int) -> Array:
-    """Flags with gaps of at most so many filled in between those that are set."""
+    """Flags (frames) with gaps of at most ``most`` frames between those that are set filled in."""
     closed = flags.copy()
-    for a, b in _runs(~flags):
-        if a > 0 and b < len(flags) - 1 and b - a + 1 <= most:
-            closed[a : b + 1] = True
+    for start, end in _runs(~flags):
+        if start > 0 and end < len(flags) - 1 and end - start + 1 <= most:
+            closed[start : end + 1] = True
     return closed
 
 
 def _runs(flags: Array) -> list[tuple[int, int]]:
-    """Where runs of flags that are set begin and end."""
+    """The first and the last index of each run of flags that are set."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(int)))
-    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
+    return [(int(start), int(end) - 1) for start, end in edges.reshape(-1, 2)]

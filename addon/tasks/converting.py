@@ -21,7 +21,7 @@ from ..blender.types import ArmatureObject, path_to_bone, path_to_custom, scene_
 from ..limb.follow import read, write
 from ..limb.measuring import measure
 from ..limb.rest_geometry import rest_geometry
-from ..limb.settings import GROUP, SLIDER, WAS
+from ..limb.settings import CONVERTED_FROM, GROUP, SLIDER
 from ..limb.solving import limbs_now
 from ..limb.storage import is_converted, make_limb, mode_of
 from ..limb.whole import wholly
@@ -43,7 +43,7 @@ from .feet import at_influence
 from .fitting import Fit, apply_fit, fit
 from .keeping import frames_of
 from .keyed_parts import part_of_ik
-from .matching import Stances, match, see_shown
+from .matching import Stances, match, stances_shown
 from .modes import put_on_rig
 from .over_frames import fit_over_frames
 from .pole_switch import switch_pole
@@ -63,21 +63,20 @@ KEPT = 5e-4
 
 
 class Converted(NamedTuple):
-    """The limbs that were made, by rig and last bone's name; why others were left; and what is otherwise now."""
+    """What was done."""
 
-    lasts: list[tuple[ArmatureObject, str]]
-    refused: list[Refused]
-    warnings: list[Message]
+    lasts: list[tuple[ArmatureObject, str]]  # the limbs that were made, by rig and last bone's name
+    refused: list[Refused]  # why others were not
+    warnings: list[Message]  # what is otherwise than the constraints had it
 
 
 class Sighting(NamedTuple):
-    """Where a constraint has knees and tail (joints, 3), in the armature and in lengths of the limb, in each of some
-    frames, and how the bones stand there; of the rig's ``action``, or of the one that it has (None)."""
+    """Where a constraint has a limb in some frames of an action."""
 
-    action: Any
-    frames: Sequence[int]
-    joints: list[Array]
-    stances: list[Stances]
+    action: Any  # of the rig; None for the one in use
+    frames: Sequence[int]  # none for the frame as it is, unkeyed changes included
+    joints: list[Array]  # of each frame, (joints, 3): knees and tail, in the armature and in lengths of the limb
+    stances: list[Stances]  # of each frame: how the bones stand
 
 
 @wholly
@@ -96,7 +95,7 @@ def convert(
     named = [(last.id_data, last.name) for last in lasts]
     for ob, name in named:
         try:
-            plan = _planned(context, ob.pose.bones[name], all_actions)
+            plan = _conversion_of(context, ob.pose.bones[name], all_actions)
             limb = (ob, plan.solvers.last.name)
             with all_or_nothing(context, [ob]):
                 done.warnings.extend(_convert(context, plan, tolerance, mode))
@@ -119,36 +118,35 @@ def unconvert(context: Context, lasts: Sequence[PoseBone]) -> list[tuple[Armatur
     return named
 
 
-class Plan(NamedTuple):
-    """What a limb is made of: its constraints, what keeps it where it is now, where it was seen, and the names of
-    actions of its rig that were not looked at."""
+class Conversion(NamedTuple):
+    """All that is known of a limb to be, before anything is changed."""
 
-    solvers: Solvers
-    fit: Fit
-    sightings: list[Sighting]
-    left_out: list[str]
+    solvers: Solvers  # its constraints
+    fit: Fit  # with which it stays where it is now
+    sightings: list[Sighting]  # where its constraints have it, now and in what is animated
+    left_out: list[str]  # names of actions of its rig that may move it and were not looked at
 
 
-def _planned(context: Context, owner: PoseBone, all_actions: bool) -> Plan:
-    """All that has to be known before anything is changed."""
+def _conversion_of(context: Context, owner: PoseBone, all_actions: bool) -> Conversion:
+    """What is to be known of the limb of a bone's constraints; raises `Refused`."""
     solvers = solvers_of(owner)
     last, count = solvers.last, len(solvers.segments)
-    others = actions_besides(last.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _concerned(solvers)))
-    others_seen = others if all_actions else []
+    others = actions_besides(last.id_data, tuple(f"{path_to_bone(bone.name)}." for bone in _moving_bones(solvers)))
+    others_included = others if all_actions else []
     with at_full_influence(context, solvers):
         check_rest(context, solvers)
         fitted = fit(context, last, solvers.segments, read(solvers.acting), plane_of(solvers), "TAIL", inf)
-        here = Sighting(
-            None, [], [joints_of_bones(context, last, count)], [see_shown(context, [last], [solvers.segments])]
+        sighting_now = Sighting(
+            None, [], [joints_of_bones(context, last, count)], [stances_shown(context, [last], [solvers.segments])]
         )
-    over_time = [_seen(context, solvers, action) for action in (None, *others_seen)]
-    sightings = [here, *(sighting for sighting in over_time if sighting.frames)]
-    return Plan(solvers, fitted, sightings, [action.name for action in others if action not in others_seen])
+    over_time = [_sighting_over_time(context, solvers, action) for action in (None, *others_included)]
+    sightings = [sighting_now, *(sighting for sighting in over_time if sighting.frames)]
+    return Conversion(solvers, fitted, sightings, [action.name for action in others if action not in others_included])
 
 
-def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[Message]:
+def _convert(context: Context, plan: Conversion, tolerance: float, mode: str) -> list[Message]:
     ob, name = plan.solvers.last.id_data, plan.solvers.last.name
-    warnings = _make(context, plan.solvers, plan.fit)
+    warnings = _make_converted(context, plan.solvers, plan.fit)
     if mode == "RIG":
         warnings += put_on_rig(context, [(ob, name)])
     refresh(context)
@@ -162,14 +160,14 @@ def _convert(context: Context, plan: Plan, tolerance: float, mode: str) -> list[
     return warnings
 
 
-def _concerned(solvers: Solvers) -> list[PoseBone]:
+def _moving_bones(solvers: Solvers) -> list[PoseBone]:
     """The bone with the constraints, those above it, and the bones of its rig that it follows."""
     ob, owner = solvers.owner.id_data, solvers.owner
     follow = [pair for constraint in solvers.constraints for pair in read(constraint).pairs]
     return [owner, *owner.parent_recursive, *(ob.pose.bones[bone] for target, bone in follow if target == ob and bone)]
 
 
-def _seen(context: Context, solvers: Solvers, action: Any) -> Sighting:
+def _sighting_over_time(context: Context, solvers: Solvers, action: Any) -> Sighting:
     """Where the constraint has the limb in every frame of an action, or of all that animates it now."""
     last, count = solvers.last, len(solvers.segments)
     sighting = Sighting(action, [], [], [])
@@ -181,7 +179,7 @@ def _seen(context: Context, solvers: Solvers, action: Any) -> Sighting:
                 show_frame(frame)
                 with at_full_influence(context, solvers):
                     sighting.joints.append(joints_of_bones(context, last, count))
-                    sighting.stances.append(see_shown(context, [last], [solvers.segments]))
+                    sighting.stances.append(stances_shown(context, [last], [solvers.segments]))
     return sighting._replace(frames=frames)
 
 
@@ -190,11 +188,11 @@ def _keep_still(context: Context, last: PoseBone, sighting: Sighting, tolerance:
     it still does by more than a tolerance."""
     warnings: list[Message] = []
     with using_action(last.id_data, sighting.action):
-        off, frame = _off(context, last, sighting)
+        off, frame = _worst_miss(context, last, sighting)
         if off > MOVED and sighting.frames:
             step: Any = lambda i: match(context, [last], sighting.stances[i], moves_controls=False)  # noqa: E731
             fit_over_frames(context, sighting.frames, [part_of_ik(last, moves_controls=False)], step, KEPT, stays=True)
-            off, frame = _off(context, last, sighting)
+            off, frame = _worst_miss(context, last, sighting)
     values: dict[str, Any] = {"bone": last.name, "moved": f"{off:.2g}", "frame": frame}
     if not off <= tolerance:
         raise Refused(
@@ -207,20 +205,20 @@ def _keep_still(context: Context, last: PoseBone, sighting: Sighting, tolerance:
     return warnings
 
 
-def _off(context: Context, last: PoseBone, sighting: Sighting) -> tuple[float, int]:
+def _worst_miss(context: Context, last: PoseBone, sighting: Sighting) -> tuple[float, int]:
     """How far knees and tip are at most from where they were seen, in lengths of the limb, and in which frame."""
     if not sighting.frames:
         now = context.scene.frame_current  # type: ignore[union-attr]
-        return float(np.abs(_shown(context, last) - sighting.joints[0]).max()), now
+        return float(np.abs(_joints_by_ik(context, last) - sighting.joints[0]).max()), now
     misses = []
     with stepping(context) as show_frame:
         for frame, joints in zip(sighting.frames, sighting.joints, strict=True):
             show_frame(frame)
-            misses.append((float(np.abs(_shown(context, last) - joints).max()), frame))
+            misses.append((float(np.abs(_joints_by_ik(context, last) - joints).max()), frame))
     return max(misses, key=lambda pair: inf if pair[0] != pair[0] else pair[0])
 
 
-def _shown(context: Context, last: PoseBone) -> Array:
+def _joints_by_ik(context: Context, last: PoseBone) -> Array:
     """Where knees and tip are by IK as Blender evaluates it; of a live limb while *Live* is off, where they would
     be."""
     with at_influence(context, [last], 1.0):
@@ -233,16 +231,16 @@ def _shown(context: Context, last: PoseBone) -> Array:
         return places
 
 
-# what becomes of it
+# making the limb
 
 
-def _make(context: Context, solvers: Solvers, fitted: Fit) -> list[Message]:
-    """Make the limb, live; what is otherwise than the constraint had it."""
+def _make_converted(context: Context, solvers: Solvers, fitted: Fit) -> list[Message]:
+    """Make the limb, live. Returns warnings: what is otherwise than the constraint had it."""
     last, is_poled = solvers.last, solvers.acting == solvers.poled  # which is muted next
     with unkeyed_kept(context, [last.id_data]), frame_held():
-        _take(solvers)
+        _take_over(solvers)
         apply_fit(last, fitted, "TAIL")
-        warnings = [*_limit(solvers), *_differences(solvers)]
+        warnings = [*_carry_limits_over(solvers), *_differences(solvers)]
         if len(solvers.constraints) == 2:
             switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
         if _stretches(solvers):
@@ -258,30 +256,31 @@ def _stretches(solvers: Solvers) -> bool:
     return solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
 
 
-def _take(solvers: Solvers) -> None:
+def _take_over(solvers: Solvers) -> None:
     """Make the limb of the constraint with a pole, if there is one; both are muted for good. Where the foot has
     them, the limb gets a constraint of ours that follows the same."""
     last, ob = solvers.last, solvers.last.id_data
     taken, acting = solvers.poled or solvers.free, solvers.acting
-    was: dict[str, Any] = {"chain": taken.chain_count, "influence": acting.name, "parked": []}
+    before: dict[str, Any] = {"chain_count": taken.chain_count, "acting": acting.name, "muted_drivers": []}
     if is_below := solvers.owner != last:
-        was["below"] = True
-    was["mute"] = {constraint.name: constraint.mute for constraint in solvers.constraints}
+        before["on_foot"] = True
+    before["mute"] = {constraint.name: constraint.mute for constraint in solvers.constraints}
     for constraint in solvers.constraints:
         if (curve := muting(last, constraint)) and not curve.mute:
             curve.mute = True
-            was["parked"].append(curve.data_path)
+            before["muted_drivers"].append(curve.data_path)
         constraint.mute = True
     constraint = make_limb(last, solvers.segments, constraint=None if is_below else taken)
     if is_below:
         write(constraint, read(taken))
-    last[GROUP][WAS] = json.dumps(was)
+    last[GROUP][CONVERTED_FROM] = json.dumps(before)
     last[SLIDER["influence"].key] = acting.influence
     move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
 
 
-def _limit(solvers: Solvers) -> list[Message]:
-    """Carry the knee's IK limits over, if it has them about the one axis that it bends about; say so of all others."""
+def _carry_limits_over(solvers: Solvers) -> list[Message]:
+    """Carry the knee's IK limits over, if it has them about the one axis that it bends about. Returns warnings of all
+    others."""
     last = solvers.last
     axes = [(bone, axis) for bone in solvers.bones for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}")]
     limited = [(bone, axis) for bone, axis in axes if getattr(bone, f"use_ik_limit_{axis}")]
@@ -303,7 +302,7 @@ def _limit(solvers: Solvers) -> list[Message]:
 
 
 def _differences(solvers: Solvers) -> list[Message]:
-    """What is otherwise than the constraint had it."""
+    """Warnings of what is otherwise than the constraint had it."""
     last, warnings = solvers.last, []
     influence = float(last[SLIDER["influence"].key])
     if 0.0 < influence < 1.0 or is_animated(last.id_data, path_to_custom(last.name, SLIDER["influence"].key)):

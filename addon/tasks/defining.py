@@ -35,7 +35,7 @@ from .rolling import refollow
 from .setting import check_limb, check_structure, set_choice, set_wholly
 
 NEW = (1, 1)
-"""The links of a limb that is made without saying how many bones it is to have."""
+"""The segments of a limb that is made without saying how many bones it is to have."""
 
 
 def set_enabled(bone: PoseBone, value: Any) -> None:
@@ -44,7 +44,7 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
     if is_wanted and not is_limb(bone):
         check(bone, NEW)
         with set_wholly(bone):
-            _make(bone)
+            _make_limb(bone)
     elif not is_wanted and GROUP in bone:  # type: ignore[operator]
         ob, name = bone.id_data, bone.name
         with set_wholly(bone):
@@ -53,7 +53,7 @@ def set_enabled(bone: PoseBone, value: Any) -> None:
 
 
 def set_chain_count(bone: PoseBone, value: Any) -> None:
-    """Have a limb be of so many bones; make it where there is none."""
+    """Set the number of a limb's bones; make the limb where there is none."""
     count = values.to_count("chain_count", value, 2, 4)
     if is_limb(bone) and count == sum(segments_of(bone)):
         return
@@ -61,7 +61,7 @@ def set_chain_count(bone: PoseBone, value: Any) -> None:
     _check_chain(bone, segments)
     with set_wholly(bone):
         if not is_limb(bone):
-            _make(bone, segments)
+            _make_limb(bone, segments)
             return
         make_limb(bone, segments)
         group: Any = bone[GROUP]
@@ -102,7 +102,7 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
         check_structure(bone)
     with set_wholly(bone):
         if not is_limb(bone):
-            _make(bone)
+            _make_limb(bone)
         constraint = limb_constraint_of(bone)
         setattr(constraint, role, ob)
         setattr(constraint, role_of_bone, subtarget)
@@ -115,7 +115,7 @@ def set_followed(bone: PoseBone, name: str, value: Any) -> None:
         tag(rig.pose.bones[last])
 
 
-def _make(bone: PoseBone, segments: tuple[int, ...] = NEW) -> None:
+def _make_limb(bone: PoseBone, segments: tuple[int, ...] = NEW) -> None:
     """Make a bone that can be one the last of a limb, which bends as Add has it bend."""
     make_limb(bone, segments)
     bone[GROUP]["plane"] = "POLE" if follow_of(bone).pole else "HINGE" if hinge_axis(bone) else "FREE"
@@ -133,7 +133,7 @@ def _keep_axis(bone: PoseBone) -> None:
 
 
 def _check_chain(bone: PoseBone, segments: tuple[int, ...]) -> None:
-    """Refuse what can't be a limb of so many links, whether it is one already or not."""
+    """Refuse what can't be a limb of these segments, whether it is one already or not."""
     if not is_limb(bone):
         check(bone, segments)
         return

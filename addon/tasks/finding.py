@@ -21,7 +21,7 @@ from ..limb.words import Refused
 from .checking import check_planar
 
 Suggestion = tuple[PoseBone, tuple[int, ...]]
-"""A limb that IK could be put on: its last bone and its links."""
+"""A limb that IK could be put on: its last bone and its segments."""
 
 ALIKE, BENT = 0.5, 0.35
 """How short the shortest of three bones may be next to the longest, and how much they bend at rest at least, in
@@ -41,7 +41,7 @@ UNLIKE = 0.4
 
 
 def limb_at(bone: PoseBone, count: int = 0) -> Suggestion:
-    """The last bone and the links of the limb that a bone is part of, maybe as its shoulder, its foot or its toe, or
+    """The last bone and the segments of the limb that a bone is part of, maybe as its shoulder, its foot or its toe, or
     else that it would be the last bone of; raises `Refused` with the bone to click instead.
 
     ``count`` says how many bones the limb is to have: of three or four the clicked one is the last. By itself a limb
@@ -56,7 +56,7 @@ def limb_at(bone: PoseBone, count: int = 0) -> Suggestion:
     for limb in _limbs(skeleton):
         if limb.is_evident and bone.name in limb.above | limb.own | limb.below:
             return limb.suggestion(bone.id_data, count)
-    return _from(bone, skeleton)
+    return _suggestion_by_click(bone, skeleton)
 
 
 def existing_at(bone: PoseBone) -> PoseBone | None:
@@ -104,8 +104,8 @@ def is_limb_bone(bone: PoseBone) -> bool:
 # what hangs on the trunk
 
 
-class Branch:
-    """A limb that a branch of a skeleton could be, by names: the links of the branch's ``chain`` from ``first`` to
+class BranchLimb:
+    """A limb that a branch of a skeleton could be, by names: the segments of the branch's ``chain`` from ``first`` to
     ``last``; its ``joints`` and ``lengths``."""
 
     def __init__(self, skeleton: Skeleton, chain: list[list[str]], first: int, last: int) -> None:
@@ -123,7 +123,7 @@ class Branch:
 
     @cached_property
     def hock(self) -> int | None:
-        """The link that is the metatarsal of a leg of three, or None."""
+        """The segment that is the metatarsal of a leg of three, or None."""
         return _hock(self._skeleton, self.chain, self._last)
 
     @property
@@ -133,7 +133,7 @@ class Branch:
 
     @property
     def end(self) -> int:
-        """Its last link there."""
+        """Its last segment there."""
         return self._last if self.hock is None else self.hock
 
     @property
@@ -155,7 +155,7 @@ class Branch:
         return {*toes, *(toe for name in toes[:1] for toe in self._skeleton.singles_below(name))}
 
     def suggestion(self, ob: ArmatureObject, count: int = 0) -> Suggestion:
-        """The limb, of so many bones."""
+        """The limb, of ``count`` bones if that is not 0."""
         bones = bones_of(ob)
         if count > 2:
             return _up_from(bones[self.chain[self.end][-1]], count)
@@ -164,11 +164,13 @@ class Branch:
         return bones[segments[-1][-1]], tuple(map(len, segments))
 
 
-def _limbs(skeleton: Skeleton) -> list[Branch]:
+def _limbs(skeleton: Skeleton) -> list[BranchLimb]:
     """The limbs of a skeleton: those that are called so and those that are there twice; if there are none, whatever
     branch could be one."""
     branches = [
-        branch for branch in (_branch(skeleton, chain) for chain in _lines(skeleton)) if branch and not branch.is_other
+        branch
+        for branch in (_limb_of_branch(skeleton, chain) for chain in _chains_off_trunk(skeleton))
+        if branch and not branch.is_other
     ]
     for limb in _paired(branches):
         limb.is_evident = True
@@ -177,28 +179,33 @@ def _limbs(skeleton: Skeleton) -> list[Branch]:
     return [limb for limb in evident if sum(limb.lengths) >= LEAST * longest] or branches
 
 
-def _lines(skeleton: Skeleton) -> Iterable[list[list[str]]]:
-    """The branches that hang on the trunk, each as its links along its main line."""
+def _chains_off_trunk(skeleton: Skeleton) -> Iterable[list[list[str]]]:
+    """The branches that hang on the trunk, each as its segments along its main line."""
     bones = bones_of(skeleton.ob)
     for start in skeleton.starts:
         chain: list[list[str]] = []
         bone = skeleton.ob.data.bones.get(start)
         while bone is not None and bone.name not in skeleton.trunk:
-            segment = _link(bones[bone.name])
+            segment = _segment_of(bones[bone.name])
             chain.append([bone.name for bone in segment])
             bone = foot_below(segment[-1].bone)
         yield chain
 
 
-def _branch(skeleton: Skeleton, chain: list[list[str]]) -> Branch | None:
+def _limb_of_branch(skeleton: Skeleton, chain: list[list[str]]) -> BranchLimb | None:
     """The limb that a branch has, or None."""
-    first = _by_names([segment[0] for segment in chain]) or _by_lengths(skeleton, chain)
-    return Branch(skeleton, chain, *first) if first and first[0] >= 0 else None
+    ends = _by_names([segment[0] for segment in chain]) or _by_lengths(skeleton, chain)
+    return None if ends is None or ends == NO_LIMB else BranchLimb(skeleton, chain, *ends)
+
+
+NO_LIMB = (-1, -1)
+"""The ends of a limb where names say that there is none."""
 
 
 def _by_names(called: list[str]) -> tuple[int, int] | None:
-    """The first and the last link of a limb as they are called: above the foot or hand, or the lowest that is called
-    after an arm or a leg; (-1, -1) where names say that there is none, and None where they say nothing."""
+    """The indices of the first and the last segment of a limb by what a branch's segments are called: above the foot or
+    hand, or the lowest that is called after an arm or a leg; `NO_LIMB` where names say that there is none, and None
+    where they say nothing."""
     foot = next((i for i, name in enumerate(called) if names.says(name, names.FEET)), None)
     if foot is None and (lowest := [i for i, name in enumerate(called) if names.is_limb_like(name)]):
         foot = lowest[-1] + 1 if lowest[-1] else None
@@ -207,20 +214,22 @@ def _by_names(called: list[str]) -> tuple[int, int] | None:
     if foot is None:
         return None
     if foot < 2:
-        return -1, -1
+        return NO_LIMB
     first = called[foot - 2]
     is_carrier = names.is_girdle(first) and not names.is_limb_like(first)
     is_by_joint = names.says(called[foot - 1], names.BY_JOINT)
-    return (-1, -1) if is_carrier and not is_by_joint else (foot - 2, foot - 1)
+    return NO_LIMB if is_carrier and not is_by_joint else (foot - 2, foot - 1)
 
 
 def _by_lengths(skeleton: Skeleton, chain: list[list[str]]) -> tuple[int, int] | None:
-    """The first and the last link of a limb as their lengths say: the two longest that are alike, with a foot below
-    them if there is one."""
+    """The indices of the first and the last segment of a limb by the lengths of a branch's segments: the two longest
+    that are alike, with a foot below them if there is one. None where no two are."""
     heads = [skeleton.heads[segment[0]] for segment in chain]
     lengths = [(after - before).length for before, after in pairwise(heads)]
     pairs = [
-        (a + b, -i) for i, (a, b) in enumerate(pairwise(lengths)) if min(a, b) >= UNLIKE * max(a, b) and max(a, b) > 0.0
+        (sum(pair), -i)
+        for i, pair in enumerate(pairwise(lengths))
+        if min(pair) >= UNLIKE * max(pair) and max(pair) > 0.0
     ]
     if pairs:
         first = -max(pairs)[1]
@@ -229,7 +238,8 @@ def _by_lengths(skeleton: Skeleton, chain: list[list[str]]) -> tuple[int, int] |
 
 
 def _hock(skeleton: Skeleton, chain: list[list[str]], last: int) -> int | None:
-    """The link that is the metatarsal of a leg of three, alike in length and clearly bent to and fro, above a foot."""
+    """The segment that is the metatarsal of a leg of three, alike in length and clearly bent to and fro, above a
+    foot."""
     for lowest in range(2, min(last + 2, len(chain) - 1)):
         segments = chain[lowest - 2 : lowest + 1]
         called = [name for segment in segments for name in segment]
@@ -255,11 +265,13 @@ def _bends_to_and_fro(last: PoseBone, segments: tuple[int, ...]) -> bool:
     return geometry.is_zigzag and min(turns) > BENT
 
 
-def _paired(limbs: Sequence[Branch]) -> set[Branch]:
+def _paired(limbs: Sequence[BranchLimb]) -> set[BranchLimb]:
     """Those of these limbs that are there twice, one the mirror image of the other: across the plane across which most
     of a rig's are."""
     pairs = [
-        (one, other, across) for one, other in combinations(limbs, 2) if (across := _across(one, other)) is not None
+        (one, other, across)
+        for one, other in combinations(limbs, 2)
+        if (across := _mirror_direction(one, other)) is not None
     ]
     agreeing = [
         {
@@ -273,14 +285,14 @@ def _paired(limbs: Sequence[Branch]) -> set[Branch]:
     return max(agreeing, key=len, default=set())
 
 
-def _across(one: Branch, other: Branch) -> Vector | None:
+def _mirror_direction(one: BranchLimb, other: BranchLimb) -> Vector | None:
     """The direction in which one limb is the mirror image of another: in all joints the same; 0 where they are at one
     place. None where they are not alike."""
     if len(one.joints) != len(other.joints):
         return None
-    if any(abs(a - b) > TWINS * max(a, b) for a, b in zip(one.lengths, other.lengths, strict=True)):
+    if any(abs(mine - its) > TWINS * max(mine, its) for mine, its in zip(one.lengths, other.lengths, strict=True)):
         return None
-    offsets = [a - b for a, b in zip(one.joints, other.joints, strict=True)]
+    offsets = [mine - its for mine, its in zip(one.joints, other.joints, strict=True)]
     farthest = max(offsets, key=lambda offset: offset.length)
     is_same = all(offset.dot(farthest) >= ACROSS * offset.length * farthest.length for offset in offsets)
     return farthest.normalized() if is_same else None
@@ -289,21 +301,21 @@ def _across(one: Branch, other: Branch) -> Vector | None:
 # by a click on anything else
 
 
-def _from(bone: PoseBone, skeleton: Skeleton) -> Suggestion:
-    """The limb of two links that ends with a bone; where what is above it is no part of one, that which begins with
+def _suggestion_by_click(bone: PoseBone, skeleton: Skeleton) -> Suggestion:
+    """The limb of two segments that ends with a bone; where what is above it is no part of one, that which begins with
     it."""
     if bone.name in skeleton.trunk:
         raise Refused("'{bone}' carries limbs: click the last bone of an arm or a leg", bone=bone.name)
-    segment = _link(bone)
+    segment = _segment_of(bone)
     above = segment[0].parent
     if above is not None and not _is_above(above, segment[0], skeleton):
-        return segment[-1], (len(_link(above)), len(segment))
+        return segment[-1], (len(_segment_of(above)), len(segment))
     if len(segment) > 1:  # what looked like a twist bone is the limb
         return bone, (1, 1)
     below = foot_below(segment[-1].bone)
     if below is None:
         raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=bone.name)
-    lower = _link(bones_of(bone.id_data)[below.name])
+    lower = _segment_of(bones_of(bone.id_data)[below.name])
     return lower[-1], (len(segment), len(lower))
 
 
@@ -320,18 +332,18 @@ def _is_above(above: PoseBone, bone: PoseBone, skeleton: Skeleton) -> bool:
 
 
 def _up_from(last: PoseBone, count: int) -> Suggestion:
-    """The limb of so many links that ends with the one that a bone is in."""
-    segment = _link(last)
+    """The limb of ``count`` segments whose last is the one that a bone is in."""
+    segment = _segment_of(last)
     segments, first = [len(segment)], segment[0]
     while len(segments) < count:
         check_parents(first, 2)
-        above = _link(first.parent)  # type: ignore[arg-type]
+        above = _segment_of(first.parent)  # type: ignore[arg-type]
         segments.insert(0, len(above))
         first = above[0]
     return segment[-1], tuple(segments)
 
 
-def _link(bone: PoseBone) -> list[PoseBone]:
+def _segment_of(bone: PoseBone) -> list[PoseBone]:
     """A bone with the twist bones that go on from it in line, or those from which it goes on."""
     segment = [bone]
     while _is_twist(segment[0]):

@@ -1,5 +1,5 @@
-"""What keeps a limb where it is: the plane, side, swivel and reference with which the solver gives the pose that is
-evaluated now."""
+"""The settings with which a limb stays where it is: those with which the solver gives the pose that is evaluated
+now."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, own_matrix
 from ..limb.follow import Follow, place_of
+from ..limb.measuring import joints_shown
 from ..limb.rest_geometry import RestGeometry, Turn, hinge_axis, rest_geometry
 from ..limb.settings import CHOICES, GROUP, SLIDER
 from ..limb.sides import keep_side, outwards
@@ -46,7 +47,7 @@ NOTHING, ENDLESS = 1e-24, 1e15
 """The volume that the axes of a bone span below which it is scaled to nothing, and from where on it is nowhere."""
 
 EXACT = 0.1
-"""What part of that no better ankle is looked for."""
+"""The `InverseFit.error` from which down no better ankle or side is looked for."""
 
 PAST_STRAIGHT = 4e-6
 """How far past the tip of a straight limb, in its lengths, its target is put, which still counts as reached: short of
@@ -57,20 +58,18 @@ STRETCHED = 4e-4
 
 
 class Fit(NamedTuple):
-    """What keeps a limb where it is. ``reference_rotations`` are none where the rest pose is the reference; ``swivel``
-    is the turn about the line, alike on both sides; ``frame`` is G in the armature now; ``tip`` and ``knee`` are where
-    these are in the armature, and ``pole`` where a new one would hold the limb with no swivel."""
+    """The settings with which a limb stays where it is, and where that is in the armature. Angles are in radians."""
 
     plane: str
-    reference_rotations: tuple[Turn, ...]
-    bend_axis: tuple[float, float, float]
+    reference_rotations: tuple[Turn, ...]  # of its bones; none where the rest pose is the reference
+    bend_axis: tuple[float, float, float]  # in the last bone's axes
     flip: bool
-    swivel: float
+    swivel: float  # right-handed about the line from root to tip, on both sides
     ankle: float
-    frame: Array
-    tip: Array
+    frame: Array  # (4, 4): G, in the armature
+    tip: Array  # (3), as all below
     knee: Array
-    pole: Array
+    pole: Array  # where a new one would keep the limb with no swivel
 
 
 class Posture(NamedTuple):
@@ -86,27 +85,26 @@ class Posture(NamedTuple):
         return self.joints[-1]
 
 
-def _aside(geometry: RestGeometry, joints: Any) -> Any:
-    """Where the first bone leads together with those that keep to it: of two bones, the knee."""
+def _end_of_first_group(geometry: RestGeometry, joints: Any) -> Any:
+    """Where the first bone leads in G together with those that keep to it (see `solver.groups`): of two bones, the
+    knee."""
     segments_along = np.diff(np.array([(0.0, 0.0, 0.0), *joints], float), axis=0)
     return segments_along[members(len(segments_along), geometry.is_zigzag)[0]].sum(axis=0)
 
 
 class InverseFit(NamedTuple):
-    """How near the solver comes to a pose: with which side, swivel and ankle, how it turns the reference to the target
-    and about the line there; how far joints are off at most, in lengths of the limb, and by how much bones are turned
-    off, in radians."""
+    """How near the solver comes to a pose."""
 
-    side: float
-    swivel: float
+    side: float  # -1: flipped
+    swivel: float  # in radians, as is the ankle
     ankle: float
-    turn: Turn
-    off: float
-    off_turn: float
+    turn: Turn  # of the reference to the target and about the line there
+    off: float  # how far joints are off at most, in lengths of the limb
+    off_turn: float  # by how much bones are turned off at most, in radians
 
     @property
     def error(self) -> float:
-        """How far it is off, as a part of what is allowed."""
+        """By how much it is off, as a part of what is allowed."""
         return max(self.off / MOVED, self.off_turn / TURNED)
 
 
@@ -125,27 +123,30 @@ def fit(
     tolerance: float = 1.0,
     axis: Any = None,
 ) -> Fit:
-    """Find what keeps a limb as it is evaluated now, whatever poses it, with the pole of ``follow``; raises `Refused`.
+    """The settings with which a limb stays as it is evaluated now, whatever poses it, with the pole of ``follow``;
+    raises `Refused`.
 
-    ``tip`` says where the tip is: where the ``FOOT`` begins, or the last bone's ``TAIL``. ``tolerance``: how many times
-    as far off as usual it may be. ``axis`` is what a straight limb is to bend about, in its last bone's axes.
+    ``plane`` may be left to what fits (``AUTO``). ``tip`` says where the tip is: where the ``FOOT`` begins, or the last
+    bone's ``TAIL``. ``tolerance`` is how many times as far off as usual (`MOVED`, `TURNED`) the fit may be. ``axis`` is
+    what a straight limb is to bend about, in its last bone's axes.
     """
     follow = follow or Follow()
     depsgraph = context.evaluated_depsgraph_get()
     evaluated: Any = last.id_data.evaluated_get(depsgraph)
-    of_hinge = hinge_axis(last)
+    hinge = hinge_axis(last)
     if plane == "AUTO":
-        plane = "POLE" if follow.pole else "HINGE" if of_hinge else "FREE"
-    axis = axis or of_hinge or (1.0, 0.0, 0.0)
+        plane = "POLE" if follow.pole else "HINGE" if hinge else "FREE"
+    axis = axis or hinge or (1.0, 0.0, 0.0)
     _check_sized(evaluated, last, segments)
     turns = turns_now(evaluated, last, segments)
     candidates: list[tuple[float, Fit]] = []
     for reference_rotations in ((), turns):
         geometry = rest_geometry(last, segments, reference_rotations, axis, tip)
         frame = frame_now(evaluated, geometry)
-        posture = _posture(evaluated, last, geometry, frame, turns, _pole_of(follow, evaluated, depsgraph))
+        pole = _pole_of(follow, evaluated, depsgraph)
+        posture = _posture(evaluated, last, segments, geometry, frame, turns, pole)
         inverse = _exact_fit(geometry, posture, plane)
-        candidates.append((inverse.error, _made(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
+        candidates.append((inverse.error, _fit_of(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
         if inverse.error <= 1.0:
             break
     error, best = min(candidates, key=lambda pair: pair[0])
@@ -167,7 +168,7 @@ def _check_sized(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int,
 
 
 def apply_fit(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
-    """Have a limb that is there bend as was found, with the tip where `fit` had it."""
+    """Set a limb that is there as a fit says, with the tip where `fit` had it."""
     group: Any = last[GROUP]
     reference_rotations = [number for turn in fit.reference_rotations for number in turn]
     choices = {
@@ -189,7 +190,7 @@ def apply_fit(last: PoseBone, fit: Fit, tip: str = "FOOT") -> None:
 
 
 def turns_now(evaluated: ArmatureObject, last: PoseBone, segments: tuple[int, ...]) -> tuple[Turn, ...]:
-    """The rotations that the first bones of a limb's links would need by their own channels for the pose they are
+    """The rotations that the first bones of a limb's segments would need by their own channels for the pose they are
     evaluated in."""
     return tuple(_turn_of(own_matrix(bone)) for bone in bones_of_limb(evaluated.pose.bones[last.name], segments))
 
@@ -202,6 +203,7 @@ def _turn_of(matrix: BlenderMatrix) -> Turn:
 
 
 def _unit(turn: Any) -> Turn:
+    """A quaternion at unit length."""
     size = float(np.linalg.norm(turn))
     w, x, y, z = (float(number) / size for number in turn)
     return (w, x, y, z)
@@ -214,12 +216,19 @@ def _pole_of(follow: Follow, evaluated: ArmatureObject, depsgraph: Depsgraph) ->
 
 
 def _posture(
-    evaluated: ArmatureObject, last: PoseBone, geometry: RestGeometry, frame: Array, turns: tuple[Turn, ...], pole: Any
+    evaluated: ArmatureObject,
+    last: PoseBone,
+    segments: tuple[int, ...],
+    geometry: RestGeometry,
+    frame: Array,
+    turns: tuple[Turn, ...],
+    pole: Any,
 ) -> Posture:
-    to_frame, bones, size = np.linalg.pinv(frame), evaluated.pose.bones, sum(geometry.lengths)
-    places = [np.array([*bones[name].head[:], 1.0]) for name in geometry.names[1:]]
-    places.append(np.array(bones[last.name].matrix, float) @ [*geometry.tip, 1.0])
-    joints = [(to_frame @ place)[:3] for place in places]
+    """How a limb stands in its frame G, which is ``frame`` in the armature; ``pole`` is where that is there, or
+    None."""
+    to_frame, size = np.linalg.pinv(frame), sum(geometry.lengths)
+    places = joints_shown(evaluated, last.name, segments, geometry.tip)
+    joints = [(to_frame @ [*place, 1.0])[:3] for place in places]
     tip = np.array(joints_of(turns, row_of(reference_of([geometry]), 0))[-1], float)
     if np.linalg.norm(tip - joints[-1]) < MOVED * size:  # without the tiny locations that importers leave: of a limb
         joints[-1] = tip  # that is nearly straight, they would move the knee by a multiple of them
@@ -229,7 +238,8 @@ def _posture(
 
 
 def _exact_fit(geometry: RestGeometry, posture: Posture, plane: str) -> InverseFit:
-    """How the solver comes nearest to a pose from a reference, in a plane. With a pole, the knee is where that says."""
+    """How the solver comes nearest to a pose from a reference, in a plane, on either side; of a limb with a pole, the
+    knee is on the side of that."""
     first = inverse_fit(geometry, posture, plane)
     if first.error <= 1.0 or plane == "POLE":
         return first
@@ -242,49 +252,63 @@ def inverse_fit(geometry: RestGeometry, posture: Posture, plane: str, side: floa
     reference: Reference = row_of(reference_of([geometry]), 0)
     inverses: list[InverseFit] = []
     for ankle in ankles_of(reference, posture.turns, float(np.linalg.norm(posture.tip)), side):
-        inverses.append(_inverse_fit_with(reference, geometry, posture, plane, side, ankle))
+        inverses.append(_inverse_fit_at_ankle(reference, geometry, posture, plane, side, ankle))
         if inverses[-1].error <= EXACT:
             break
     return min(inverses, key=rank)
 
 
-def _inverse_fit_with(
+def _inverse_fit_at_ankle(
     reference: Reference, geometry: RestGeometry, posture: Posture, plane: str, side: float, ankle: float
 ) -> InverseFit:
+    """`inverse_fit` with this ankle: the swivel is that by which the first bone turns as in the pose, or that by which
+    the knee lies as there, whichever is nearer."""
     tip, pole = tuple(posture.tip), posture.pole if plane == "POLE" else None
     if plane == "HINGE":
-        chain = _about((0.0, 0.0, 1.0), *half_angle(tip[1], -tip[0], float(np.hypot(tip[0], tip[1])), FLOATS))
+        line = _turn_about((0.0, 0.0, 1.0), *half_angle(tip[1], -tip[0], float(np.hypot(tip[0], tip[1])), FLOATS))
         rolls = [0.0]
     else:
-        chain = line_to(tip, float(np.linalg.norm(tip)), FLOATS)
-        solved = _solved(tip, reference, Settings(side, ankle=half_of(ankle)), "FREE")
-        own_turn, solved_turn = (_in_frame(geometry, turn) for turn in (posture.turns[0], solved[0]))
-        about = multiply(conjugate(chain), multiply(multiply(own_turn, conjugate(solved_turn)), chain))
-        knees = (tuple(_aside(geometry, joints)) for joints in (posture.joints, joints_of(solved, reference)))
-        by_knee, before = (angle_of(roll_to(chain, knee, FLOATS)) for knee in knees)
+        line = line_to(tip, float(np.linalg.norm(tip)), FLOATS)
+        solved = _solved_turns(tip, reference, Settings(side, ankle=half_of(ankle)), "FREE")
+        own_turn, solved_turn = (_turn_in_frame(geometry, turn) for turn in (posture.turns[0], solved[0]))
+        about = multiply(conjugate(line), multiply(multiply(own_turn, conjugate(solved_turn)), line))
+        knees = (
+            tuple(_end_of_first_group(geometry, joints)) for joints in (posture.joints, joints_of(solved, reference))
+        )
+        by_knee, before = (angle_of(roll_to(line, knee, FLOATS)) for knee in knees)
         rolls = [angle_of((about[0], about[2])), by_knee - before]  # as the first bone is turned, and as the knee lies
-    of_pole = 0.0 if pole is None else angle_of(roll_to(chain, tuple(pole), FLOATS))
+    of_pole = 0.0 if pole is None else angle_of(roll_to(line, tuple(pole), FLOATS))
     candidates = []
     for roll in rolls:
-        turns = _solved(tip, reference, Settings(side, half_of(roll - of_pole), ankle=half_of(ankle)), plane, pole)
-        turn = _unit(multiply(chain, _about((0.0, 1.0, 0.0), cos(roll / 2.0), sin(roll / 2.0))))
-        candidates.append(InverseFit(side, clean(roll - of_pole), ankle, turn, *_off(reference, posture, turns)))
+        swivel = roll - of_pole
+        settings = Settings(side, half_of(swivel), ankle=half_of(ankle))
+        off, off_turn = _errors_of(reference, posture, _solved_turns(tip, reference, settings, plane, pole))
+        candidates.append(
+            InverseFit(
+                side=side,
+                swivel=clean(swivel),
+                ankle=ankle,
+                turn=_unit(multiply(line, _turn_about((0.0, 1.0, 0.0), cos(roll / 2.0), sin(roll / 2.0)))),
+                off=off,
+                off_turn=off_turn,
+            )
+        )
     return min(candidates, key=rank)
 
 
-def _solved(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> list[Turn]:
+def _solved_turns(tip: Any, reference: Reference, settings: Settings, plane: str, pole: Any = None) -> list[Turn]:
     """The rotations that the solver gives the bones."""
     return [_unit(turn) for turn in pose_limb(tip, reference, settings, Plane(plane), FLOATS, pole).turns]
 
 
-def _off(reference: Reference, posture: Posture, turns: Sequence[Turn]) -> tuple[float, float]:
+def _errors_of(reference: Reference, posture: Posture, turns: Sequence[Turn]) -> tuple[float, float]:
     """How far joints of a limb turned so are off a pose at most, in its lengths, and by how much bones are turned."""
     places = zip(joints_of(turns, reference), posture.joints, strict=True)
     joints = [float(np.linalg.norm(np.subtract(a, b))) / reference.bones.total for a, b in places]
-    return max(joints), max(_between(a, b) for a, b in zip(turns, posture.turns, strict=True))
+    return max(joints), max(_angle_between(a, b) for a, b in zip(turns, posture.turns, strict=True))
 
 
-def _in_frame(geometry: RestGeometry, turn: Turn) -> Turn:
+def _turn_in_frame(geometry: RestGeometry, turn: Turn) -> Turn:
     """The turn of the first bone off the reference, in the axes of G."""
     axes = geometry.frame[:3, :3].T @ geometry.reference[0][:3, :3]
     w, *vector = multiply(conjugate(geometry.reference_rotations[0]), turn)
@@ -292,7 +316,7 @@ def _in_frame(geometry: RestGeometry, turn: Turn) -> Turn:
     return (w, float(x), float(y), float(z))
 
 
-def _made(
+def _fit_of(
     geometry: RestGeometry,
     frame: Array,
     posture: Posture,
@@ -301,21 +325,34 @@ def _made(
     reference_rotations: tuple[Turn, ...],
     axis: Any,
 ) -> Fit:
+    """The settings that an inverse stands for."""
     away, normal = (np.array(rotate(inverse.turn, axis)) for axis in ((-inverse.side, 0.0, 0.0), (0.0, 0.0, 1.0)))
-    knees = _aside(geometry, posture.joints)
+    knees = _end_of_first_group(geometry, posture.joints)
     pole = knees - normal * (normal @ knees) + sum(geometry.lengths) * away  # in the plane
     tip, knee, pole = ((frame @ [*place, 1.0])[:3] for place in (posture.tip, posture.joints[0], pole))
     swivel = 0.0 if plane == "POLE" and posture.pole is None else inverse.swivel
-    return Fit(plane, reference_rotations, axis, inverse.side < 0.0, swivel, inverse.ankle, frame, tip, knee, pole)
+    return Fit(
+        plane=plane,
+        reference_rotations=reference_rotations,
+        bend_axis=axis,
+        flip=inverse.side < 0.0,
+        swivel=swivel,
+        ankle=inverse.ankle,
+        frame=frame,
+        tip=tip,
+        knee=knee,
+        pole=pole,
+    )
 
 
 def _is_straight(joints: Any) -> bool:
+    """Whether joints, from the first knee to the tip, lie in line with the root at the origin, one behind the other."""
     segments_along = np.diff(np.array([(0.0, 0.0, 0.0), *joints]), axis=0)
     units = [unit(along, joints[-1]) for along in segments_along]
     return all(a @ b > 0.0 and np.linalg.norm(np.cross(a, b)) < STRETCHED for a, b in pairwise(units))
 
 
-def _about(axis: tuple[float, float, float], cosine: float, sine: float) -> Turn:
+def _turn_about(axis: tuple[float, float, float], cosine: float, sine: float) -> Turn:
     """The turn about an axis by a half angle of any length."""
     x, y, z = axis
     return _unit((cosine, sine * x, sine * y, sine * z))
@@ -326,7 +363,7 @@ def angle_of(half: Any) -> float:
     return 2.0 * atan2(half[1], half[0])
 
 
-def _between(a: Turn, b: Turn) -> float:
+def _angle_between(a: Turn, b: Turn) -> float:
     """The angle between two rotations."""
     w, *vector = multiply(conjugate(a), b)
     return 2.0 * atan2(float(np.linalg.norm(vector)), abs(w))

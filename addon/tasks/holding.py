@@ -31,7 +31,7 @@ from .contacts import Span, slide_of
 from .keyed_parts import part_of_foot, part_of_ik
 from .matching import Matched
 from .over_frames import Progress, fit_over_frames
-from .status import check
+from .status import check_posable
 from .targets import target_for
 from .tip_paths import TipNow, TipReader, tips_over
 
@@ -124,11 +124,11 @@ def check_hold(context: Context, last: PoseBone) -> None:
     """Refuse a limb whose target can't be moved, or does not move it."""
     if slider := rig_slider(last):
         raise Refused("Use the rig's own slider '{slider}' of '{bone}' for this limb", slider=slider[1], bone=slider[0])
-    check(last)
+    check_posable(last)
     if not is_evaluated(last.id_data, context.evaluated_depsgraph_get()):
         raise Refused("'{rig}' is not shown here: show it to pose its limbs", rig=last.id_data.name)
     follow = follow_of(last)
-    check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check` found it there
+    check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
     if mode_of(last) == "LIVE" and not is_live(scene_of(context)):
         raise Refused("'{bone}' is in FK, because Live is off in this scene: switch it on, then hold", bone=last.name)
 
@@ -143,7 +143,7 @@ def _planted(
     is_mean: bool,
     movers: Dependencies,
 ) -> tuple[list[Hold], float]:
-    """Where limbs are planted over their spans, and how far they slide there as they are, at most."""
+    """Where limbs are planted in their spans, and the farthest that one slides in a span now, in scene units."""
     frames = sorted(
         {frame for limb_spans in spans for span in limb_spans for frame in range(span.first, span.last + 1)}
     )
@@ -182,8 +182,8 @@ def _reach(last: PoseBone) -> float:
     if read_slider(last, "stretch") > 0.0:
         return inf
     now = limbs_now(last.id_data, [last], bpy.context.evaluated_depsgraph_get())
-    _, reference, settings = now.table.singles[0]
-    return float(min(settings.farthest, reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
+    single = now.table.singles[0]
+    return float(min(single.settings.farthest, single.reference.bones.total) * np.linalg.norm(now.frames[0, :3, 1]))
 
 
 def _reached(place: Array, roots: Array, reach: float) -> Array:
@@ -216,8 +216,8 @@ def _runs(plants: list[Plant], ease: int) -> list[tuple[Span, list[Plant]]]:
 
 
 def weights_of(spans: Sequence[Span], ease: int, frame: int) -> list[float]:
-    """How much each of these spans, which follow each other, counts in a frame: 1 in it, and less in so many frames
-    beside it, but not beyond the next. They are 1 in all at most."""
+    """The weights of spans, which follow each other, in a frame: 1 in a span, falling to 0 over ``ease`` frames beside
+    it, but not beyond the next. Their sum is 1 at most."""
     weights = []
     for i, span in enumerate(spans):
         before = span.first - spans[i - 1].last - 1 if i else ease
@@ -275,7 +275,7 @@ class Stand(NamedTuple):
 
 
 def _stand(plan: Hold, ease: int, frame: int, now: TipNow) -> Stand | None:
-    """What a limb is to do in a frame, by where it is now; None if that."""
+    """Where a limb is to be in a frame, by where it is now; None where it is neither planted nor eased."""
     weights = weights_of([plant.span for plant in plan.plants], ease, frame)
     if not any(weights):
         return None
@@ -292,7 +292,8 @@ def _stand(plan: Hold, ease: int, frame: int, now: TipNow) -> Stand | None:
 
 
 def _move(context: Context, plan: Hold, stand: Stand, frame: int) -> Move:
-    """Where the target is to be for that, and how it is to be turned, if the foot turns with it."""
+    """Where the target is to be for a limb to stand so in this frame, and how it is to be turned if the foot turns with
+    it. Raises `Refused`."""
     last, follow = plan.last, follow_of(plan.last)
     if read_slider(last, "influence") < 1.0 - 1e-6:
         raise Refused("'{bone}' is not in IK in frame {frame}: switch it there, then hold", bone=last.name, frame=frame)
@@ -305,7 +306,7 @@ def _move(context: Context, plan: Hold, stand: Stand, frame: int) -> Move:
 
 
 def _turn_foot(context: Context, plan: Hold, turn: Array) -> None:
-    """Turn a foot by its own channels, as it is to be in the world."""
+    """Turn a foot by its own channels for it to be turned so in the world (w, x, y, z)."""
     foot = plan.last.id_data.pose.bones[plan.reader.foot]
     evaluated: Any = foot.id_data.evaluated_get(context.evaluated_depsgraph_get())
     now, rotation = evaluated.pose.bones[foot.name], Quaternion(turn.tolist()).to_matrix().to_4x4()

@@ -12,17 +12,17 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import split_path
 from ..limb.words import Message
 from .keyed_parts import part_of_ik
-from .matching import Matched, match, see_fk
+from .matching import Matched, match, stances_by_fk
 from .over_frames import Progress, fit_over_frames
 
 
 def animated_frames(bones: Iterable[PoseBone], goes_along: bool) -> list[int]:
     """The whole frames from the first to the last key that moves these bones, or what carries them. What carries their
     whole rig counts unless all that they follow ``goes_along``."""
-    among, starts = Dependencies(), [(bone.id_data, bone.name) for bone in bones]
-    carriers = among.carriers(*starts)
+    dependencies, starts = Dependencies(), [(bone.id_data, bone.name) for bone in bones]
+    carriers = dependencies.carriers(*starts)
     if goes_along:
-        carriers -= among.carriers(*{(ob, "") for ob, _ in starts})
+        carriers -= dependencies.carriers(*{(ob, "") for ob, _ in starts})
     return frames_of(carriers)
 
 
@@ -31,9 +31,9 @@ def frames_of(carriers: Iterable[BoneRef]) -> list[int]:
     names: dict[object, set[str]] = {}
     for ob, bone in carriers:
         names.setdefault(ob, set()).add(bone)
-    ranges = [keyed_range(ob, lambda path, of_ob=of_ob: split_path(path)[0] in of_ob) for ob, of_ob in names.items()]  # type: ignore[misc]
+    ranges = [keyed_range(ob, lambda path, names=of_ob: split_path(path)[0] in names) for ob, of_ob in names.items()]  # type: ignore[misc]
     ends = [range_ for range_ in ranges if range_]
-    return [*range(floor(min(a for a, _ in ends)), ceil(max(b for _, b in ends)) + 1)] if ends else []
+    return [*range(floor(min(first for first, _ in ends)), ceil(max(last for _, last in ends)) + 1)] if ends else []
 
 
 def fit_ik_to_fk(
@@ -50,6 +50,6 @@ def fit_ik_to_fk(
 
     def step(_: int) -> Matched:
         now = [ob.pose.bones[name] for ob, name in names]
-        return match(context, now, see_fk(context, now))
+        return match(context, now, stances_by_fk(context, now))
 
     return fit_over_frames(context, frames, [part_of_ik(last) for last in lasts], step, tolerance, progress, stays)

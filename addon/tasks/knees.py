@@ -68,13 +68,13 @@ def _knee_ahead(last: PoseBone, segments: tuple[int, ...], along: Vector) -> Vec
     names = [bone.name for bone in (*chain_bones(last, segments), *([foot] if foot else ()))]
     if any(says(name, ARM, HANDS) for name in names):
         return -front_of(last.id_data)
-    toes = _points(foot.bone) if foot else Vector()
+    toes = _direction_of(foot.bone) if foot else Vector()
     if toes.cross(along).length > ACROSS:
         return toes
     return front_of(last.id_data) if any(says(name, LEG) for name in names) else Vector()
 
 
-def _points(bone: Bone) -> Vector:
+def _direction_of(bone: Bone) -> Vector:
     """Which way a bone points: to the bone below, else to its tail."""
     below = foot_below(bone)
     return ((below.head_local if below else bone.tail_local) - bone.head_local).normalized()
@@ -86,7 +86,7 @@ def front_of(ob: ArmatureObject) -> Vector:
     up = axes.col[2]
     for words in (FEET | TOES, FACE):
         named = [bone for bone in ob.data.bones if says(bone.name, words) and not is_part(bone)]
-        total: Any = sum(map(_points, named), Vector())
+        total: Any = sum(map(_direction_of, named), Vector())
         total -= up * total.dot(up)
         if total.length > 0.1 * len(named):
             return Vector(total.normalized())

@@ -31,7 +31,7 @@ from .pole_follow import drop_pole_follow, rebuild_pole_follow
 from .rolling import aim_controls, drop_roll, pivots_of, rebuild_rolls
 from .widgets import drawn_bone, drawn_object, mirrored
 
-NEAR = 0.01
+CLOSE_IMAGE = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""
 
 AXES = (Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
@@ -75,7 +75,9 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     """Give the other side of limbs their settings, and targets and poles that are posed as the mirror image of theirs;
     limbs and controls are made where there are none. New limbs are on the
     rig where the first ones are. Raises `Refused` before anything is done."""
-    pairs = [Pair(last.id_data, last.name, (other := other_of(last)).name, _across(last, other)) for last in lasts]
+    pairs = [
+        Pair(last.id_data, last.name, (other := other_of(last)).name, _mirror_between(last, other)) for last in lasts
+    ]
     depsgraph = context.evaluated_depsgraph_get()
     images: list[Image] = []
     for pair in pairs:
@@ -86,7 +88,7 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
                 if images[-1].there and _move(images[-1]):
                     check_apart(pair.ob.pose.bones[pair.other], *images[-1].there)
     settings = [_settings(pair) for pair in pairs]  # of all, before the first is changed: both sides may be mirrored
-    new_controls = _make(context, [image for image in images if image.there is None])
+    new_controls = _make_controls_of(context, [image for image in images if image.there is None])
     images = [image if image.there else image._replace(there=new_controls.pop(0)) for image in images]
     for pair in pairs:
         if not has_roll(pair.ob.pose.bones[pair.last]):
@@ -111,30 +113,28 @@ def mirror(context: Context, lasts: Sequence[PoseBone]) -> Mirrored:
     return Mirrored([pair[:3] for pair in pairs], put_on_rig(context, live) if live else [])
 
 
-class Settings(NamedTuple):
-    """What a limb is to be set to: its links, what its group and its sliders say, how its foot follows, and the name
-    of that; nothing for the one that is found; and where the pivots of its foot roll are to be."""
+class MirroredSettings(NamedTuple):
+    """The mirror image of a limb's settings."""
 
     segments: tuple[int, ...]
-    group: dict[str, Any]
-    sliders: dict[str, Any]
-    foot: feet.Following | None
-    below: str
-    pivots: Pivots
+    group: dict[str, Any]  # what its group says, by entry
+    sliders: dict[str, Any]  # their values, by the names of the custom properties
+    foot: feet.Following | None  # how its foot follows
+    below: str  # the name of its foot; nothing where one is to be looked for
+    pivots: Pivots  # of its foot roll
 
 
 class Image(NamedTuple):
-    """What a limb follows, as its target (0) or pole (1), and where that is in the armature; and what the other limb is
-    to follow, None if that is to be made."""
+    """The target or the pole of a limb, and the one of the other limb that mirrors it."""
 
     pair: Pair
-    k: int
-    source: BoneRef
-    matrix: Matrix
-    there: BoneRef | None
+    k: int  # 0 for the target, 1 for the pole
+    source: BoneRef  # of the limb
+    matrix: Matrix  # of that, in the armature
+    there: BoneRef | None  # of the other limb; None where it is to be made
 
 
-def _across(last: PoseBone, other: PoseBone) -> Matrix:
+def _mirror_between(last: PoseBone, other: PoseBone) -> Matrix:
     """The mirror between two limbs at rest: across X, or across Y or Z if the limbs are closer to that, as in rigs that
     look sideways, and puppets drawn from the side."""
     one, two = (
@@ -144,7 +144,7 @@ def _across(last: PoseBone, other: PoseBone) -> Matrix:
     middle = Matrix.Translation((one[0] + two[0]) / 2.0)
     mirrors = [middle @ Matrix.Scale(-1.0, 4, axis) @ middle.inverted() for axis in AXES]
     off = [sum((across @ a - b).length for a, b in zip(one, two, strict=True)) for across in mirrors]
-    close = min(off) + NEAR * (one[-1] - one[0]).length
+    close = min(off) + CLOSE_IMAGE * (one[-1] - one[0]).length
     return next(across for across, distance in zip(mirrors, off, strict=True) if distance <= close)
 
 
@@ -164,7 +164,7 @@ def _there(pair: Pair, k: int, source: BoneRef) -> BoneRef | None:
     return (now, its_bone) if now is not None and now != ob else None
 
 
-def _make(context: Context, images: Sequence[Image]) -> list[BoneRef]:
+def _make_controls_of(context: Context, images: Sequence[Image]) -> list[BoneRef]:
     """Make controls: bones where the original is one, else objects."""
     new_bones = iter(make_controls(context, [_control(image) for image in images if image.source[1]]))
     return [next(new_bones) if image.source[1] else make_object(context, _control(image)) for image in images]
@@ -193,7 +193,7 @@ def _control(image: Image) -> Control:
 
 
 def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | None:
-    """How the mirror image of a control that rests so is drawn: as that one is, on the other side, if as ours are."""
+    """The drawing of a control mirrored, for one that rests at ``rest``; None if it is not drawn as ours are."""
     ob, name = source
     if name:
         bone: Any = ob.pose.bones[name]  # type: ignore[union-attr]
@@ -205,8 +205,9 @@ def _mirrored_drawing(pair: Pair, source: BoneRef, rest: Matrix) -> Drawing | No
 
 
 def _move(image: Image) -> Move | None:
-    """Where what the other limb follows is to be: a bone is moved off its rest as its counterpart is, an object stands
-    as its counterpart. What was not made for limbs is left, unless it is a bone of the same rig."""
+    """The move that has the other limb's target or pole as the mirror image of the limb's: a bone is moved off its rest
+    as its counterpart is, an object stands as its counterpart. None for what is to stay: an object that is no
+    control."""
     pair, bone = image.pair, image.source[1]
     source: Any = image.source
     there: Any = image.there
@@ -222,7 +223,7 @@ def _move(image: Image) -> Move | None:
     return Move(there[0], there[1], world.translation, world.to_quaternion())
 
 
-def _settings(pair: Pair) -> Settings:
+def _settings(pair: Pair) -> MirroredSettings:
     """The mirror image of a limb's settings. Axes of turns go the other way round; numbers mean the same on both
     sides."""
     last, other = pair.ob.pose.bones[pair.last], pair.ob.pose.bones[pair.other]
@@ -241,10 +242,17 @@ def _settings(pair: Pair) -> Settings:
         world = pair.ob.matrix_world
         foot = foot._replace(stand=world @ pair.across @ world.inverted_safe() @ foot.stand @ SIDEWAYS)
     below, pivots = foot_of(last), mirrored_pivots(pivots_of(last), pair.across) if has_roll(last) else {}
-    return Settings(segments, group, sliders, foot, other_side(below.name) if below else "", pivots)
+    return MirroredSettings(
+        segments=segments,
+        group=group,
+        sliders=sliders,
+        foot=foot,
+        below=other_side(below.name) if below else "",
+        pivots=pivots,
+    )
 
 
-def _set_up(pair: Pair, settings: Settings, follow: Follow) -> None:
+def _set_up(pair: Pair, settings: MirroredSettings, follow: Follow) -> None:
     """Make the other limb, or set it anew."""
     other: Any = pair.ob.pose.bones[pair.other]
     write(make_limb(other, settings.segments), follow)

@@ -61,10 +61,10 @@ def fit_over_frames(
     stays: bool = False,
     keeps_others: bool = False,
 ) -> list[Message]:
-    """Take a step in each of these frames, and key what it changed in any; then this frame shows what the keys say, or
-    ``stays`` as it is. ``tolerance`` is how far joints may be off for the sake of fewer keys, in lengths of their limb.
-    With ``keeps_others``, frames before and after these, which follow each other, stay as they are. Returns
-    warnings. Raises `Refused`, and then nothing has changed."""
+    """Call ``step`` in each of these frames, with its index, and key in all of them the channels that it changed in
+    any. Then this frame shows what the keys say, or ``stays`` as it is. ``tolerance`` is how far joints may be off for
+    the sake of fewer keys, in lengths of their limb. With ``keeps_others``, frames before and after these, which follow
+    each other, stay as they are. Returns warnings. Raises `Refused`, and then nothing has changed."""
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     for ob in dict.fromkeys(channel.object for channel in channels):
         check_keys(ob)

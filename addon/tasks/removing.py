@@ -13,8 +13,8 @@ from ..blender.dependencies import BoneRef
 from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.types import children_of, path_to_custom, tag
 from ..limb.follow import follow_of
-from ..limb.settings import GROUP, SLIDER, SLIDERS, WAS
-from ..limb.storage import drop_limb, is_left, is_on_rig, limb_constraint_of
+from ..limb.settings import CONVERTED_FROM, GROUP, SLIDER, SLIDERS
+from ..limb.storage import drop_limb, is_on_rig, is_orphaned, limb_constraint_of
 from ..limb.whole import wholly
 from ..live import refresh
 from .checking import check_editable
@@ -37,7 +37,7 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
     for ob, name in named:
         pairs = follow_of(ob.pose.bones[name]).pairs
         followed += [(target, bone) for target, bone in pairs if target is not None]
-        followed += made_for(ob.pose.bones[name]) if is_left(ob.pose.bones[name]) else []
+        followed += made_for(ob.pose.bones[name]) if is_orphaned(ob.pose.bones[name]) else []
     to_live(context, [last for last in lasts if is_on_rig(last)])
     lasts = [ob.pose.bones[name] for ob, name in named]
     drop_roll(context, lasts)
@@ -56,32 +56,32 @@ def remove(context: Context, lasts: Sequence[PoseBone]) -> list[str]:
 def _drop(context: Context, last: PoseBone) -> None:
     ob = last.id_data
     with unkeyed_kept(context, [ob]), frame_held():
-        if GROUP in last and WAS in last[GROUP]:  # type: ignore[operator]  # what is left of one may lack it
-            _restore(last, json.loads(last[GROUP][WAS]))
+        if GROUP in last and CONVERTED_FROM in last[GROUP]:  # type: ignore[operator]  # what is left of one may lack it
+            _restore(last, json.loads(last[GROUP][CONVERTED_FROM]))
         stop(ob, [path_to_custom(last.name, slider.key) for slider in SLIDERS])
     drop_limb(last)
     tag(last)
 
 
-def _restore(last: PoseBone, was: dict[str, Any]) -> None:
+def _restore(last: PoseBone, before: dict[str, Any]) -> None:
     """Have the constraints that a limb was converted from pose it again, by the influence that it has now."""
-    ob, influence, owner = last.id_data, SLIDER["influence"].key, _owner(last, was)
-    constraint, acting = limb_constraint_of(last), owner.constraints.get(was["influence"])
+    ob, influence, owner = last.id_data, SLIDER["influence"].key, _owner(last, before)
+    constraint, acting = limb_constraint_of(last), owner.constraints.get(before["acting"])
     if constraint is not None and owner == last:
-        constraint.chain_count = was["chain"]
+        constraint.chain_count = before["chain_count"]
     if acting is not None:
         acting.influence = last[influence]
         move_curves(ob, path_to_custom(last.name, influence), acting.path_from_id("influence"))
     for curve in drivers_of(ob):
-        if curve.data_path in was["parked"]:
+        if curve.data_path in before["muted_drivers"]:
             curve.mute = False
-    for name, is_muted in was["mute"].items():
+    for name, is_muted in before["mute"].items():
         if name in owner.constraints:
             owner.constraints[name].mute = is_muted
 
 
-def _owner(last: PoseBone, was: dict[str, Any]) -> PoseBone:
+def _owner(last: PoseBone, before: dict[str, Any]) -> PoseBone:
     """The bone that has the constraints that a limb was converted from: its last, or the foot, whatever that is called
     by now."""
-    below = children_of(last) if was.get("below") else []
-    return next((bone for bone in below if was["influence"] in bone.constraints), last)
+    below = children_of(last) if before.get("on_foot") else []
+    return next((bone for bone in below if before["acting"] in bone.constraints), last)

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from ..blender.animation import is_animated
 from ..blender.types import ArmatureObject, bones_of, path_to_bone, tag, view_layer_of
 from ..limb.follow import follow_of
-from ..limb.measuring import measure
+from ..limb.measuring import joints_shown, measure
 from ..limb.solving import LimbsNow, limbs_now, solve
-from ..limb.storage import bones_of_limb, by_rig, segments_of
+from ..limb.storage import by_rig, segments_of
 from ..limb.table import joints_in
+from ..limb.tips import tip_of
+from ..solver.matrices import applied
 from .controls import is_control
 
 Array = NDArray[Any]
@@ -40,66 +42,68 @@ STEEP = 3.0
 PASSES = 4
 
 
-class Stand(NamedTuple):
-    """Where the knees of a limb are, (knees, 3) in the world."""
+class KneePlaces(NamedTuple):
+    """Where the knees of a limb are to be: its rig, its last bone's name, and the places (knees, 3) in the world."""
 
     ob: ArmatureObject
     name: str
     knees: Array
 
 
-def solved(context: Context, lasts: Sequence[PoseBone]) -> list[Stand]:
+def solved(context: Context, lasts: Sequence[PoseBone]) -> list[KneePlaces]:
     """Where the solver has the knees of limbs now."""
     stands = []
     for ob, limbs in by_rig(lasts).items():
         joints = measure(limbs_now(ob, limbs, context.evaluated_depsgraph_get())).joints
-        stands += [Stand(ob, last.name, joints[row, : len(segments_of(last)) - 1]) for row, last in enumerate(limbs)]
+        stands += [
+            KneePlaces(ob, last.name, joints[row, : len(segments_of(last)) - 1]) for row, last in enumerate(limbs)
+        ]
     return stands
 
 
-def shown(context: Context, last: PoseBone, segments: tuple[int, ...]) -> Stand:
+def shown(context: Context, last: PoseBone, segments: tuple[int, ...]) -> KneePlaces:
     """Where the knees of a limb that may be none yet are seen now, whatever poses it."""
     evaluated: Any = last.id_data.evaluated_get(context.evaluated_depsgraph_get())
-    bones = bones_of_limb(evaluated.pose.bones[last.name], segments)
-    heads = np.array([[*bone.head[:], 1.0] for bone in bones[1:]])
-    return Stand(last.id_data, last.name, (heads @ np.array(evaluated.matrix_world, float).T)[:, :3])
+    joints = joints_shown(evaluated, last.name, segments, tip_of(last))
+    world = np.array(evaluated.matrix_world, float)
+    return KneePlaces(last.id_data, last.name, applied(world[None], joints[:-1]))
 
 
-def settle(context: Context, stands: Sequence[Stand], is_shown: bool = False) -> None:
+def settle(context: Context, stands: Sequence[KneePlaces], is_shown: bool = False) -> None:
     """Move the targets of limbs that were made for them, for the knees to stand so: as the solver has them, or as they
     are shown."""
     for _ in range(PASSES):
-        nudges = [nudge for nudge in _nudges(context, stands, is_shown) if nudge.error > CLOSE]
+        nudges = [nudge for nudge in _nudges_to(context, stands, is_shown) if nudge.error > CLOSE]
         if not nudges:
             return
         for nudge in nudges:
-            _put(nudge.owner, nudge.was + nudge.by)
+            _put_at(nudge.owner, nudge.was + nudge.by)
         view_layer_of(context).update()
-        errors = {nudge.owner: nudge.error for nudge in _nudges(context, stands, is_shown)}
+        errors = {nudge.owner: nudge.error for nudge in _nudges_to(context, stands, is_shown)}
         worse = [nudge for nudge in nudges if errors.get(nudge.owner, 0.0) >= nudge.error]
         for nudge in worse:
-            _put(nudge.owner, nudge.was)
+            _put_at(nudge.owner, nudge.was)
         view_layer_of(context).update()
         stands = [stand for stand in stands if stand[:2] not in {stand.limb for stand in worse}]
 
 
 class _Nudge(NamedTuple):
-    """By how much knees of a limb are off, in its lengths, and by how much to move the location of its target."""
+    """How a limb's target may be moved for its knees to be nearer to their places."""
 
-    limb: tuple[Any, str]
-    error: float
-    owner: Any
-    was: Vector
-    by: Vector
+    limb: tuple[Any, str]  # rig and last bone
+    error: float  # how far knees are off at most, in lengths of the limb
+    owner: Any  # the target: an object or a bone
+    was: Vector  # its location
+    by: Vector  # by how much to change that
 
 
-def _nudges(context: Context, stands: Sequence[Stand], is_shown: bool) -> Iterator[_Nudge]:
+def _nudges_to(context: Context, stands: Sequence[KneePlaces], is_shown: bool) -> Iterator[_Nudge]:
     knees_of = {stand[:2]: stand.knees for stand in stands}
     for ob, limbs in by_rig([stand.ob.pose.bones[stand.name] for stand in stands]).items():
         now = limbs_now(ob, limbs, context.evaluated_depsgraph_get())
-        measured, slopes = measure(now), _slopes(now)
+        measured, slopes = measure(now), _knee_slopes(now)
         for row, last in enumerate(limbs):
-            owner, knees = _owner(last), knees_of[ob, last.name]
+            owner, knees = _own_target(last), knees_of[ob, last.name]
             knees_now = measured.joints[row, : len(knees)]
             if is_shown:
                 knees_now = (now.world @ now.poses[now.table.bones[row, 1 : len(knees) + 1]])[:, :3, 3]
@@ -114,15 +118,16 @@ def _nudges(context: Context, stands: Sequence[Stand], is_shown: bool) -> Iterat
                 yield _Nudge((ob, last.name), error, owner, owner.location.copy(), to_own @ Vector(by.tolist()))
 
 
-def _slopes(now: LimbsNow) -> Array:
-    """By how much knees move, for each length of the target's distance that it goes on: (n, links, 3), in the world."""
+def _knee_slopes(now: LimbsNow) -> Array:
+    """By how much knees move, for each length of the target's distance that it goes on: (n, segments, 3), in the
+    world."""
     sides = [now.target, now.target * (1.0 + STEP)]
     joints = [joints_in(now.table, *solve(now.table, target, now.pole, now.sliders, now.own)[:2]) for target in sides]
     moved = np.einsum("nij,nkj->nki", now.frames[:, :3, :3], joints[1] - joints[0]) / STEP
     return np.where(np.isfinite(moved), moved, 0.0)
 
 
-def _owner(last: PoseBone) -> Any:
+def _own_target(last: PoseBone) -> Any:
     """The target of a limb that was made for it, and that nothing else moves; or None."""
     follow = follow_of(last)
     if follow.target is None or not is_control(follow.target, follow.subtarget):
@@ -145,6 +150,6 @@ def _to_own(context: Context, last: PoseBone) -> Matrix:
     return unposed.inverted_safe().to_4x4()
 
 
-def _put(owner: Any, place: Vector) -> None:
+def _put_at(owner: Any, place: Vector) -> None:
     owner.location = place
     tag(owner)

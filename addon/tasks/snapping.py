@@ -21,13 +21,10 @@ from ..limb.words import Message, Refused
 from . import feet
 from .keeping import fit_ik_to_fk
 from .keyed_parts import part_of_fk
-from .matching import Matched, match, see_fk
+from .matching import Matched, match, stances_by_fk
 from .over_frames import Progress, fit_over_frames
 from .rolling import level
-from .status import check
-
-NEAR = 1e-4
-"""How much longer a limb may be, and still count as not stretched."""
+from .status import check_posable
 
 Snap = Callable[[Context, Sequence[PoseBone]], Matched]
 
@@ -79,11 +76,11 @@ def check_snap(lasts: Sequence[PoseBone], snap: Snap) -> None:
             raise Refused(
                 "Use the rig's own slider '{slider}' of '{bone}' for this limb", slider=slider[1], bone=slider[0]
             )
-        check(last)
+        check_posable(last)
         check_undriven(last, "influence")
         if snap is to_target:
             follow = follow_of(last)
-            check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check` found it there
+            check_movable(last, follow.target, follow.subtarget)  # type: ignore[arg-type]  # `check_posable` found it there
 
 
 # from FK to IK
@@ -91,7 +88,7 @@ def check_snap(lasts: Sequence[PoseBone], snap: Snap) -> None:
 
 def to_target(context: Context, lasts: Sequence[PoseBone]) -> Matched:
     """Snap targets, poles, flip, swivel and ankle to the bones' own pose in this frame, without keys."""
-    return match(context, lasts, see_fk(context, lasts))
+    return match(context, lasts, stances_by_fk(context, lasts))
 
 
 # from IK to FK
@@ -110,14 +107,14 @@ def to_fk(context: Context, lasts: Sequence[PoseBone]) -> Matched:
                 snapped.changes.append(Change.of_property(ob, bone.name, "scale"))
                 bone.scale = scales_of(now.table.limbs[row], float(solution.stretch[row]))
             for k, bone in enumerate(bones_of_limb(last)):
-                _turn(snapped, bone, tuple(solution.turns[row, k]))
+                _set_rotation(snapped, bone, tuple(solution.turns[row, k]))
     for foot, turn in foot_turns:
-        _turn(snapped, foot, turn)
+        _set_rotation(snapped, foot, turn)
     view_layer_of(context).update()
     return snapped
 
 
-def _turn(snapped: Matched, bone: PoseBone, turn: Any) -> None:
+def _set_rotation(snapped: Matched, bone: PoseBone, turn: Any) -> None:
     snapped.changes.append(Change.of_property(bone.id_data, bone.name, rotation_channel(bone.rotation_mode)))
     set_turn(bone, turn)
     tag(bone)
@@ -127,10 +124,10 @@ def _turn(snapped: Matched, bone: PoseBone, turn: Any) -> None:
 
 
 class Switched(NamedTuple):
-    """What limbs were switched to, what of them to pose next, as objects and names of bones, and what to tell."""
+    """Limbs as they are switched."""
 
-    to: str
-    select: list[tuple[Any, str]]
+    to: str  # ``FK`` or ``IK``
+    select: list[tuple[Any, str]]  # what of them one poses next: objects and names of bones
     warnings: list[Message]
 
 

@@ -183,7 +183,7 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     scaled = _scaled(last)
     if not broken and scaled:
         return Status(Reach.INVALID, residual, SCALED, {"bone": scaled.name}, is_fk, is_ik)
-    is_off = off > allowed or measured.bent[row] > allowed + BENT * measured.sizes[row]
+    is_off = off > allowed or measured.knee_errors[row] > allowed + BENT * measured.sizes[row]
     if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(last) == "RIG":
         return Status(reach, residual, SHEARED, {"distance": residual}, is_fk, is_ik)
     if broken or is_off:
@@ -209,7 +209,7 @@ def _invalid(template: str, **values: Any) -> Status:
     return Status(Reach.INVALID, 0.0, template, values)
 
 
-def check(last: PoseBone) -> None:
+def check_posable(last: PoseBone) -> None:
     """Refuse what is done to a limb that can't be posed."""
     problem = problem_of(last)
     if problem:

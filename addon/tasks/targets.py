@@ -31,7 +31,8 @@ def target_for(context: Context, last: PoseBone, place: Array) -> Vector:
     length, total = float(np.linalg.norm(point)), sum(now.table.limbs[0].geometry.lengths)
 
     def excess(factors: Array) -> Array:
-        """How much farther from the root than the place the tip is, with the target so many times as far."""
+        """How much farther from the root than the place the tip is, with the target ``factors`` times as far:
+        (factors)."""
         count = len(factors)
         sliders = {name: np.broadcast_to(values, (count, 1)) for name, values in now.sliders.items()}
         target, pole = (factors[:, None] * point)[:, None], np.broadcast_to(now.pole, (count, 1, 3))

@@ -50,10 +50,11 @@ def thinned(
 
 
 def _slopes(rows: Array, times: Array, turns: Array) -> Array:
-    """How fast numbers change in each frame; apart before and after a choice, where they may jump."""
+    """How fast numbers (frames, numbers) change in each frame, per unit of ``times``; ``turns`` are the frames before a
+    choice changes, over which they may jump."""
     slopes = np.zeros_like(rows)
     ends = [0, *(int(f) + 1 for f in turns), len(times)]
-    for a, b in pairwise(ends):
-        if b - a > 1:
-            slopes[a:b] = np.gradient(rows[a:b], times[a:b], axis=0)
+    for start, end in pairwise(ends):
+        if end - start > 1:
+            slopes[start:end] = np.gradient(rows[start:end], times[start:end], axis=0)
     return slopes

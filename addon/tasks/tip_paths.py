@@ -34,11 +34,11 @@ class TipReader:
     """Reads one limb, frame by frame; ``size`` is its length in the world as it was when this was made."""
 
     def __init__(self, last: PoseBone) -> None:
-        shape, foot = rest_geometry_of(last), foot_of(last)
+        geometry, foot = rest_geometry_of(last), foot_of(last)
         self.object, self.last, self.first = last.id_data, last.name, bones_of_limb(last)[0].name
         self.foot = foot.name if foot else ""
-        self._tip = Vector(shape.tip.tolist())
-        self.size = sum(shape.lengths) * last.id_data.matrix_world.median_scale
+        self._tip = Vector(geometry.tip.tolist())
+        self.size = sum(geometry.lengths) * last.id_data.matrix_world.median_scale
         toes = [child for child in foot.bone.children if child.name in self.object.pose.bones] if foot else []
         self._toe = max(toes, key=lambda bone: bone.length).name if toes else ""
 
@@ -62,7 +62,7 @@ def tips_over(
     frames: Sequence[float],
     progress: Progress | None = None,
 ) -> list[list[TipNow]]:
-    """Limbs in each of these frames, as they are evaluated: a list of frames for each."""
+    """For each limb, its tip as it is evaluated in each of these frames."""
     readers = [TipReader(last) for last in lasts]
     rows: list[list[TipNow]] = [[] for _ in readers]
     with stepping(context) as show_frame:

@@ -11,7 +11,7 @@ from ..blender.dependencies import BoneRef
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
 from ..limb.follow import Follow, follow_of, read
 from ..limb.names import FEET, says
-from ..limb.storage import chain_bones, check_whole, is_left, is_limb, limbs_of
+from ..limb.storage import chain_bones, check_whole, is_limb, is_orphaned, limbs_of
 from ..limb.tips import foot_of
 from ..limb.whole import concerned
 from ..limb.words import Refused
@@ -99,7 +99,7 @@ def control_of(last: PoseBone) -> tuple[Object | None, str]:
 def left_at(bones: Sequence[PoseBone]) -> list[PoseBone]:
     """The last bones of limbs whose IK constraint is gone, and of which bones are a part or the foot."""
     rigs = dict.fromkeys(bone.id_data for bone in bones)
-    without_constraint = [last for rig in rigs for last in rig.pose.bones if is_left(last)]
+    without_constraint = [last for rig in rigs for last in rig.pose.bones if is_orphaned(last)]
     return [last for last in without_constraint if {*bones} & {*chain_bones(last), foot_of(last)}]
 
 

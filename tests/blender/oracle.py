@@ -90,7 +90,7 @@ def chain_bones(last: Any, segments: Any) -> list[Any]:
 
 
 def starts_of(segments: Any) -> list[int]:
-    """The first bone of each link, among all of a limb."""
+    """The first bone of each segment, among all of a limb."""
     return [sum(segments[:k]) for k in range(len(segments))]
 
 
@@ -171,9 +171,9 @@ def _posed(bones: list[Any], segments: Any, turns: Any, stretch: float, tip: Arr
     for i, matrix in enumerate(rest):
         above = poses[-1] @ np.linalg.inv(rest[i - 1]) if i else np.eye(4)
         poses.append(above @ matrix @ np.array(own.get(i, Quaternion()).to_matrix().to_4x4(), float))
-    of_links = tuple(poses[start] for start in own)
-    joints = np.array([*(pose[:3, 3] for pose in of_links), (poses[-1] @ [*tip, 1.0])[:3]])
-    return joints[0] + stretch * (joints - joints[0]), of_links
+    of_segments = tuple(poses[start] for start in own)
+    joints = np.array([*(pose[:3, 3] for pose in of_segments), (poses[-1] @ [*tip, 1.0])[:3]])
+    return joints[0] + stretch * (joints - joints[0]), of_segments
 
 
 def _carried(first: Any) -> Array:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from addon.solver import Plane, Reference, Settings, reference
 from addon.solver.ops import FLOATS
-from addon.solver.triangle import limited_range
+from addon.solver.triangle import range_of_bones
 from tests.solver.oracles import X, Y, Z, matrix, turn, unit
 
 seeds = st.integers(0, 2**32 - 1)
@@ -110,7 +110,7 @@ class Case(NamedTuple):
     def settings(self) -> Settings:
         low, high = self.limits
         of = self.shape.reference.bones
-        near, far = limited_range(of, math.cos(low / 2) ** 2, math.cos(high / 2) ** 2, FLOATS)
+        near, far = range_of_bones(of, math.cos(low / 2) ** 2, math.cos(high / 2) ** 2, FLOATS)
         limited = {"nearest": near if low > 0.0 else 0.0, "farthest": far if high < math.pi else math.inf}
         return Settings(side=self.side, swivel=half(self.swivel), **self.features, **limited)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addon.solver import Plane, Reach, Settings, pose_limb, reference, solve_limb, solve_two_bone
-from addon.solver.groups import limited_range
+from addon.solver.groups import range_of_groups
 from addon.solver.limb import joints_of
 from addon.solver.ops import FLOATS
 from tests.solver.oracles import Y, Z, matrix, turn
@@ -273,7 +273,7 @@ def test_limits_hold_every_inner_angle(count, kind, seed):
     angles = off_line(lengths, angles)
     least, most = math.cos(0.5) ** 2, math.cos(1.3) ** 2
     is_zigzag = groups_of(angles)[0] == [*range(count)][::2]
-    nearest, farthest = limited_range(lengths, [half(angle) for angle in angles], is_zigzag, least, most)
+    nearest, farthest = range_of_groups(lengths, [half(angle) for angle in angles], is_zigzag, least, most)
     for distance in np.linspace(nearest, farthest, 5)[1:-1] if nearest < farthest else ():
         solved = solve_limb((distance, 0.0), lengths, pairs_of(angles))
         ways = [complex(*way) for way in solved.directions]

@@ -98,7 +98,7 @@ def _reach(now: LimbsNow, measured: Measured, view: View) -> list[Stroke]:
     """The arc of the full reach by the target, in the plane that the limb bends in."""
     limb, root = now.table.limbs[0], now.frames[0, :3, 3]
     total = sum(limb.geometry.lengths)
-    farthest = measured.sizes[0] * min(now.table.singles[0][2].farthest / total, 1.0)
+    farthest = measured.sizes[0] * min(now.table.singles[0].settings.farthest / total, 1.0)
     along, knee = measured.targets[0] - root, measured.joints[0, 0] - root
     distance = float(np.linalg.norm(along))
     is_shown = view.has_reach or view.is_dragging or distance >= NEAR_REACH * farthest

@@ -165,14 +165,14 @@ def test_a_puppet_bends_in_its_plane_and_its_control_stays_there(add, solved):
 def test_an_error_halfway_leaves_nothing(tasks, add, monkeypatch):
     ob = rigs.biped()
     before = rigs.snapshot()
-    made = tasks("adding")._make
+    made = tasks("adding")._make_planned
 
     def broken(plan, *others):
         made(plan, *others)
         if plan.name == "forearm.L":
             raise RuntimeError
 
-    monkeypatch.setattr(tasks("adding"), "_make", broken)
+    monkeypatch.setattr(tasks("adding"), "_make_planned", broken)
     with pytest.raises(RuntimeError):
         add(ob, "shin.L", "forearm.L", "shin.R", knee="POLE")
     assert rigs.snapshot() == before

@@ -52,7 +52,7 @@ def _chain(*names, bend=0.0):
         (("finger.01", "finger.02", "finger.03"), "finger.02", "finger.02", (1, 1)),
     ],
 )
-def test_twist_bones_in_line_belong_to_their_link(tasks, names, clicked, last, segments):
+def test_twist_bones_in_line_belong_to_their_segment(tasks, names, clicked, last, segments):
     found, of = tasks("finding").limb_at(_chain(*names).pose.bones[clicked])
     assert (found.name, of) == (last, segments)
 

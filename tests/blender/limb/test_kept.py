@@ -56,7 +56,7 @@ def test_all_bones_renamed(leg):
 
 
 def test_a_thigh_that_is_cut_in_two(leg):
-    """A bone that Subdivide makes is a part of the link that it was."""
+    """A bone that Subdivide makes is a part of the segment that it was."""
     rigs.activate(leg, "EDIT")
     for bone in leg.data.edit_bones:
         bone.select = bone.select_head = bone.select_tail = bone.name == "thigh.L"
