@@ -18,7 +18,7 @@ from ..blender.animation import drivers_of, drop_if_empty, stop
 from ..blender.dependencies import Dependencies
 from ..blender.editing import collect, edit_mode, frame_held, remove_bones, unkeyed_kept
 from ..blender.fcurves import reset
-from ..blender.types import ArmatureObject, path_to_bone, path_to_custom, split_path, tag, view_layer_of
+from ..blender.types import ArmatureObject, path_to_bone, path_to_custom, split_path, tag, takes_bones, view_layer_of
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.moving import Move, move
 from ..limb.pole_follow import CONSTRAINT, NEEDS, STILL, has_pole_follow
@@ -85,6 +85,9 @@ def rebuild_pole_follow(context: Context, lasts: Sequence[PoseBone]) -> None:
     they are picked."""
     for ob, name in [(last.id_data, last.name) for last in lasts if has_pole_follow(last)]:
         last = ob.pose.bones[name]
+        if not takes_bones(ob):
+            template = "The pole of '{bone}' goes with its control: change what it follows in the file of '{rig}'"
+            raise Refused(template, bone=name, rig=ob.name)
         moves = _moves(context, [last])
         _unmake(context, last)
         with suppress(Refused):

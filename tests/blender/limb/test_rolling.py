@@ -393,3 +393,35 @@ def test_any_foot_rolls(add, tasks, mode):
             expected = by @ rolled(ob, last, roll, bank) @ rest
             assert last.planar_ik.reach == "REACHED", (seed, last.planar_ik.message)
             assert np.abs(poses(ob, "foot")[0] - expected).max() < 5e-5, (seed, roll, bank)
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+def test_rolls_of_a_library_act_on_an_override(add, tasks, tmp_path, mode):
+    ob, last = leg(add, tasks, mode)
+    last.planar_ik.pole_follow = 0.0
+    collection = bpy.data.collections.new("character")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(ob)
+    bpy.context.scene.collection.objects.unlink(ob)
+    rigs.activate(ob, "OBJECT")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
+        wanted.collections = ["character"]
+    layer = bpy.context.view_layer
+    override = wanted.collections[0].override_hierarchy_create(bpy.context.scene, layer, do_fully_editable=True)
+    (ob,) = [each for each in override.all_objects if each.type == "ARMATURE"]
+    last = ob.pose.bones["shin.L"]
+    set_roll(last, -0.5, 0.3)
+    last.planar_ik.pole_follow = 0.7
+    assert last.planar_ik.message == "On target"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    ob = next(each for each in bpy.data.objects if each.type == "ARMATURE" and each.override_library)
+    last = ob.pose.bones["shin.L"]
+    assert (last.planar_ik.roll, last.planar_ik.pole_follow) == pytest.approx((-0.5, 0.7))
+    expected = rolled(ob, last, -0.5, 0.3) @ np.array(ob.data.bones["foot.L"].matrix_local)
+    assert np.abs(poses(ob, "foot.L")[0] - expected).max() < 2e-5
+    for name in ("subtarget", "pole_subtarget"):
+        with pytest.raises(RuntimeError, match="in the file of"):
+            setattr(last.planar_ik, name, "root")
