@@ -79,14 +79,21 @@ def mirror(session: Session) -> Moved:
     return {(found[0][0], f"{found[0][1][:-1]}{side}") for side in "LR"}
 
 
+OPT_IN = {"roll": "IK Roll", "pole_follow": "IK Pole Follow"}
+"""The sliders that a limb has only where somebody asked for them, by their attributes."""
+
+
 def slide(session: Session) -> Moved:
     rng, found = session.rng, session.limb()
     if not found:
         return set()
     name, low, high = rng.choice((
         ("influence", 0.0, 1.0), ("influence", 1.0, 1.0), ("influence", 0.0, 0.0), ("swivel", -pi, pi),
-        ("softness", 0.0, 0.3), ("stretch", 0.0, 1.0), ("flip", 0.0, 1.0),
+        ("softness", 0.0, 0.3), ("stretch", 0.0, 1.0), ("flip", 0.0, 1.0), ("roll", -0.6, 0.9),
+        ("pole_follow", 0.0, 1.0),
     ))  # fmt: skip
+    if name in OPT_IN and OPT_IN[name] not in found[1]:
+        return set()
     setattr(found[1].planar_ik, name, round(rng.uniform(low, high)) if name == "flip" else rng.uniform(low, high))
     return {found[0]}
 
@@ -312,6 +319,8 @@ STEPS = {
     "limits": Step(1, operator("knee_limits", True, max_angle=[2.0, pi], min_angle=[0.0, 0.4])),
     "drop": Step(2, operator("drop", True, feature=["SOFTNESS", "STRETCH"])),
     "foot follows": Step(1, operator("foot_follows", True)),
+    "foot roll": Step(2, operator("foot_roll", True)),
+    "pole follows": Step(2, operator("pole_follows", True)),
     "flip": Step(2, operator("flip", True)),
     "pick": Step(1, operator("pick", False, role=["TARGET", "POLE"], followed=["\n"])),
     "mend": Step(2, operator("mend", True, repair=["TARGET", "MUTE", "INHERIT_SCALE", "REBUILD"])),
