@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -53,3 +54,25 @@ def empty_file() -> None:
 def addon() -> Callable[..., ModuleType]:
     """Gives modules of the extension by their names inside it, such as ``addon("limb.rest_geometry")``."""
     return installed.addon
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    """Gives the rig that Rigify makes of one of its metarigs, in Pose Mode: generated once, then its file is opened."""
+    folder = tmp_path_factory.mktemp("generated")
+
+    def opened(name: str) -> Any:
+        import bpy
+
+        from tests.blender.characters import metarig
+
+        path = folder / f"{name}.blend"
+        if not path.exists():
+            metarig(name)
+            bpy.ops.pose.rigify_generate()
+            bpy.ops.object.mode_set(mode="POSE")
+            bpy.ops.wm.save_as_mainfile(filepath=str(path))
+        bpy.ops.wm.open_mainfile(filepath=str(path), use_scripts=True)
+        return bpy.context.object
+
+    return opened

@@ -3,7 +3,6 @@ given back."""
 
 from __future__ import annotations
 
-import addon_utils
 import bpy
 import numpy as np
 import pytest
@@ -15,11 +14,8 @@ FRAMES = (1, 4, 7, 10)
 
 
 @pytest.fixture
-def human():
-    addon_utils.enable("rigify", default_set=True)
-    bpy.ops.object.armature_human_metarig_add()
-    bpy.ops.pose.rigify_generate()
-    return bpy.context.object
+def human(generated):
+    return generated("human")
 
 
 def animate(ob):

@@ -6,7 +6,6 @@ from __future__ import annotations
 import random
 from math import pi
 
-import addon_utils
 import bpy
 import numpy as np
 import pytest
@@ -210,15 +209,6 @@ def test_refusals(convert, addon, setup):
 # Rigify
 
 
-def generated(metarig):
-    """What Rigify makes of a metarig; it stays enabled from then on."""
-    addon_utils.enable("rigify", default_set=True)
-    getattr(bpy.ops.object, f"armature_{metarig}_metarig_add")()
-    bpy.ops.pose.rigify_generate()
-    bpy.ops.object.mode_set(mode="POSE")
-    return bpy.context.object
-
-
 def act(ob, rng, is_poled, swing):
     """A pose of the animator's controls."""
     for bone in ob.pose.bones:
@@ -240,7 +230,7 @@ def shown(ob):
 @pytest.mark.parametrize(
     ("metarig", "limbs", "allowed"), [("human", 4, 0.003), ("basic_quadruped", 10, 0.02), ("wolf", 10, 0.02)]
 )
-def test_rigify_goes_on_with_its_own_panel(convert, back, to_rig, tasks, addon, metarig, limbs, allowed):
+def test_rigify_goes_on_with_its_own_panel(generated, convert, back, to_rig, tasks, addon, metarig, limbs, allowed):
     ob = generated(metarig)
     for bone in ob.pose.bones:  # else the constraint changes the bones' lengths also within reach
         for each in bone.constraints:
