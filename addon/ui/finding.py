@@ -90,9 +90,9 @@ def control_of(last: PoseBone) -> tuple[Object | None, str]:
     if target is None or not has_bone(target, name):
         return target, name
     bone = bones_of(target)[name]
-    above = [bone.name, *(each.name for each in bone.parent_recursive if each not in last.parent_recursive)]
-    shown = [each for each in above if not each.startswith(HELPERS)]
-    feet = [each for each in shown if says(each, FEET)]
+    names = [bone.name, *(above.name for above in bone.parent_recursive if above not in last.parent_recursive)]
+    shown = [control for control in names if not control.startswith(HELPERS)]
+    feet = [control for control in shown if says(control, FEET)]
     return target, next(iter([*feet[-1:], *shown]), name)
 
 

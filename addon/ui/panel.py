@@ -183,9 +183,9 @@ def draw_key(row: Any, last: PoseBone, name: str) -> None:
 
 def narrow(row: Any, width: float) -> Any:
     """A part of a row that is so many buttons' heights wide, and leaves the rest to the others."""
-    part = row.row(align=True)
-    part.ui_units_x = width
-    return part
+    end = row.row(align=True)
+    end.ui_units_x = width
+    return end
 
 
 def draw_influence(layout: Any, last: PoseBone) -> None:
