@@ -43,6 +43,7 @@ def limbs_of_all_kinds(addon, mode):
     addon("tasks.pole_follow").give_pole_follow(bpy.context, [ob.pose.bones[name] for name in names])
     lasts[-4:] = [ob.pose.bones[name] for name in (*names, *(last.name for last in lasts[-2:]))]
     if mode == "RIG":
+        bpy.context.scene.planar_ik.live = False  # else all rigs are posed as each of them goes into Edit Mode
         names = [(last.id_data, last.name) for last in lasts]
         addon("tasks.modes").to_rig(bpy.context, lasts)
         lasts = [ob.pose.bones[name] for ob, name in names]

@@ -18,6 +18,7 @@ CASES = cases.pairs()
 def files(tmp_path_factory, addon):
     """The limbs of all cases in two files: live, and on the rig."""
     folder = tmp_path_factory.mktemp("poses")
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)  # This comes before what empties the file.
     lasts = cases.crowd(CASES)
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "LIVE.blend"))
     addon("tasks.modes").to_rig(bpy.context, lasts)
