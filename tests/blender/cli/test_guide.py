@@ -29,6 +29,7 @@ def make_files(folder: Path, command: str) -> None:
     shot(folder / "shots" / "a.blend")
     shot(folder / "hero.blend")
     shot(folder / "captures" / "a.blend")
+    shot(folder / "walk.blend")
     linked(shot(folder / "library.blend"), folder / "shot.blend", True)
     rig = folder / "rigs" / "a.blend"
     if command == "convert":
