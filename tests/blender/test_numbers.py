@@ -32,7 +32,7 @@ SAID = {
     },
     "docs/animator.md": {
         "*Bones* to 3 or 4": "test_limits",
-        "five bones": "test_limits",
+        "Five bones": "test_limits",
         "*Blending, 0.24 m*, *Eased, 8 mm*": "",  # examples, as is the next
         "*0.29 m too far*": "",
     },
