@@ -126,6 +126,21 @@ def test_make_knows_a_target(line):
         assert {part for each in arguments for part in each.split()} <= {*parts}
 
 
+def test_what_runs_by_itself_is_there():
+    """What CI and the release call: targets of make, and the files by their names."""
+    called = {".ci/run": r"(?m)^step (\w+)", ".github/workflows/release.yml": r"(?m)\bmake (\w+)"}
+    for name, expression in called.items():
+        targets = set(re.findall(expression, (ROOT / name).read_text()))
+        assert {"zip", "matrix"} <= targets <= {*tasks.TASKS, *tasks.SCRIPTS}
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text()
+    assert (ROOT / re.search(r"scripts/\w+\.py", workflow)[0]).is_file()
+    for version, python in re.findall(r'blender: "([\d.]+)", python: "([\d.]+)"', workflow):
+        assert tasks.BLENDERS[version] == python
+    notes = (ROOT / "CHANGELOG.md").read_text()
+    (version,) = re.findall(r'(?m)^version = "(.+)"$', (ROOT / "blender_manifest.toml").read_text())
+    assert f"\n## {version} " in notes
+
+
 def test_pytest_and_ci_are_named_rightly():
     for line in pages.lines("pytest"):
         python, *words = line.split()[1:]
