@@ -11,12 +11,21 @@ from scripts import capture
 from tests.blender.cli.shots import Run, linked, shot
 
 
-def captured(path: Path) -> Path:
-    """A walk of a capture whose feet slide in every step, with IK on its legs, saved."""
-    rig = capture.build()
-    capture.spoil(rig)
-    capture.add_legs(rig)
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("captured")
+
+
+@pytest.fixture
+def source(folder: Path, tmp_path: Path) -> Path:
+    """A walk of a capture whose feet slide in every step, with IK on its legs."""
+    built, path = folder / "walk.blend", tmp_path / "walk.blend"
+    if not built.exists():
+        rig = capture.build()
+        capture.spoil(rig)
+        capture.add_legs(rig)
+        bpy.ops.wm.save_as_mainfile(filepath=str(built))
+    path.write_bytes(built.read_bytes())
     return path
 
 
@@ -25,8 +34,8 @@ def markers(path: Path) -> set[tuple[str, int]]:
     return {(marker.name, marker.frame) for marker in bpy.context.scene.timeline_markers}
 
 
-def test_a_capture_is_cleaned(run: Run, tmp_path: Path) -> None:
-    source, marked, held = captured(tmp_path / "walk.blend"), tmp_path / "marked.blend", tmp_path / "held.blend"
+def test_a_capture_is_cleaned(run: Run, source: Path, tmp_path: Path) -> None:
+    marked, held = tmp_path / "marked.blend", tmp_path / "held.blend"
     before = source.read_bytes()
     code, reported, _ = run("report", source)
     assert code == 0
@@ -56,9 +65,9 @@ def test_a_capture_is_cleaned(run: Run, tmp_path: Path) -> None:
         assert [line["contacts"][0]["from"] for line in lines] == [line["contacts"][0]["from"] for line in reported]
 
 
-def test_contacts_take_the_place_of_markers(run: Run, tmp_path: Path) -> None:
+def test_contacts_take_the_place_of_markers(run: Run, source: Path) -> None:
     """Those of limbs that are asked for, in the frames that are; where no foot stands, they stay and it is said."""
-    source = captured(tmp_path / "walk.blend")
+    bpy.ops.wm.open_mainfile(filepath=str(source))
     for name, frame in (("foot.L down (Walker)", 2), ("foot.L up (Walker)", 4), ("cut", 9)):
         bpy.context.scene.timeline_markers.new(name, frame=frame)
     bpy.ops.wm.save_as_mainfile(filepath=str(source))
@@ -91,8 +100,7 @@ def test_markers_of_linked_rigs_are_the_scenes(run: Run, tmp_path: Path) -> None
     assert {name for name, _ in markers(source)} == {"foot.L down (rig)", "foot.L up (rig)"}
 
 
-def test_markers_are_written_whole_or_not_at_all(addon, run: Run, tmp_path: Path, monkeypatch) -> None:
-    source = captured(tmp_path / "walk.blend")
+def test_markers_are_written_whole_or_not_at_all(addon, run: Run, source: Path, tmp_path: Path, monkeypatch) -> None:
     before = source.read_bytes()
 
     def fail(*_: object, **__: object) -> None:
