@@ -8,6 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import NoReturn
 
+from ..tasks.contacts import HEIGHT, SPEED
 from ..tasks.holding import MOST_EASE
 
 DONE, FAILED, WRONG_CALL, FOUND = 0, 1, 2, 3
@@ -22,6 +23,7 @@ all."""
 EXAMPLES = {
     "bake": "planar_ik bake shots/*.blend -o baked/\n  planar_ik bake walk.blend --in-place --for game",
     "report": "planar_ik report shots/*.blend --strict",
+    "contacts": "planar_ik contacts captures/*.blend\n  planar_ik contacts walk.blend --in-place --bone 'shin.*'",
     "hold": "planar_ik hold captures/*.blend -o held/\n  planar_ik hold walk.blend --in-place --bone 'shin.*' --ease 5",
     "add": """planar_ik add rig.blend --in-place --limb "shin.*" --limb "forearm.*"
   planar_ik add rig.blend -o ik.blend --limb "shin.*:foot_ik.*:knee_ik.*"
@@ -34,6 +36,8 @@ EXAMPLES = {
 DOES = {
     "bake": "turn what limbs do into keys",
     "report": "say of each limb which frames reach their target; change nothing",
+    "contacts": "find when the tips of limbs are in contact, and how far they slide there; mark that on the timeline "
+    "with --in-place or -o, for hold",
     "hold": "plant the tips of limbs where they are in contact: as the file's markers say, else as their paths show",
     "add": "make limbs of bones, on the rig unless --live",
     "convert": "solve the IK constraints of two to four bones exactly, on the rig unless --live",
@@ -64,12 +68,14 @@ def parse(words: list[str]) -> argparse.Namespace:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         _add_common(command)
-        if name in ("bake", "report", "hold"):
+        if name in ("bake", "report", "contacts", "hold"):
             _add_frames(command)
         if name in ("bake", "report"):
             _add_step(command)
         if name == "bake":
             _add_bake(command)
+        if name == "contacts":
+            _add_contacts(command)
         if name == "hold":
             _add_hold(command)
         if name == "add":
@@ -77,7 +83,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         if name == "convert":
             _add_convert(command)
         if name != "report":
-            _add_output(command)
+            _add_output(command, is_required=name != "contacts")
     arguments = parser.parse_args(words)
     _check(commands.choices[arguments.command], arguments)
     return arguments
@@ -122,6 +128,24 @@ def _add_bake(command: argparse.ArgumentParser) -> None:
     command.add_argument("--make-local", action="store_true", help="make what is linked a part of the file first")
 
 
+def _add_contacts(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(step=1.0)
+    command.add_argument(
+        "--height",
+        type=_positive,
+        default=HEIGHT,
+        metavar="SHARE",
+        help=f"how high above their floor tip and toe still stand, as a share of the limb's length ({HEIGHT})",
+    )
+    command.add_argument(
+        "--speed",
+        type=_positive,
+        default=SPEED,
+        metavar="SHARE",
+        help=f"how fast they may slide there, as a share of the limb's length in a second ({SPEED})",
+    )
+
+
 def _add_hold(command: argparse.ArgumentParser) -> None:
     command.set_defaults(step=1.0)
     command.add_argument(
@@ -154,8 +178,8 @@ def _add_convert(command: argparse.ArgumentParser) -> None:
     command.add_argument("--all-actions", action="store_true", help="keep limbs where they are in all actions of a rig")
 
 
-def _add_output(command: argparse.ArgumentParser) -> None:
-    where = command.add_mutually_exclusive_group(required=True)
+def _add_output(command: argparse.ArgumentParser, is_required: bool) -> None:
+    where = command.add_mutually_exclusive_group(required=is_required)
     where.add_argument("-o", "--output", metavar="OUT", help="the file to write, or the folder to write into")
     where.add_argument("--in-place", action="store_true", help="write over the input")
 
@@ -169,6 +193,11 @@ def _check(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> N
     for source, output in zip(arguments.inputs, outputs, strict=True):
         if source.resolve() == output.resolve():
             command.error(f"{source} would be written over: give another -o, or --in-place")
+
+
+def is_written(arguments: argparse.Namespace) -> bool:
+    """Whether files are to be written, and not only read."""
+    return bool(getattr(arguments, "in_place", False) or getattr(arguments, "output", None))
 
 
 def output_of(source: Path, arguments: argparse.Namespace) -> Path:

@@ -19,8 +19,8 @@ from ..limb.storage import choices_of, limbs_of, mode_of
 from ..limb.words import Refused
 from ..mechanism.checking import problem_of
 from ..tasks import modes
-from .arguments import DONE, FAILED, FOUND, output_of
-from .holding import hold_limbs
+from .arguments import DONE, FAILED, FOUND, is_written, output_of
+from .holding import contact_lines, find_contacts_of, hold_limbs, mark
 from .interrupting import Interrupted, check_not_interrupted, exit_code, interruptible
 from .making import convert_limbs, converted, convertible, make_limbs
 from .patterns import is_match, matches_of
@@ -121,6 +121,19 @@ def bake(arguments: Namespace, source: Path) -> list[Line]:
     return _saved(arguments, source, bake_limbs(lasts, arguments) if lasts else [], len(lasts))
 
 
+def contacts(arguments: Namespace, source: Path) -> list[Line]:
+    """Say when limbs of the open file are in contact, and write it with markers for that if it is to be written.
+    Markers are the scene's: limbs of linked rigs may have some."""
+    lasts = limbs_chosen(arguments, editable=False)
+    listed = find_contacts_of(lasts, arguments)
+    lines = contact_lines(lasts, listed)
+    if lines and not any(of_limb.spans for of_limb in listed):
+        say(f"{source}: {NOT_LOW}")
+    if is_written(arguments):
+        return _saved(arguments, source, lines, mark(listed))
+    return lines or [_nothing(source)]
+
+
 def hold_in_file(arguments: Namespace, source: Path) -> list[Line]:
     """Plant the tips of limbs of the open file where they are in contact, and write it."""
     lasts = limbs_chosen(arguments)
@@ -166,6 +179,7 @@ def rebuild(arguments: Namespace, source: Path) -> list[Line]:
 COMMANDS: dict[str, Callable[[Namespace, Path], list[Line]]] = {
     "bake": bake,
     "report": report,
+    "contacts": contacts,
     "hold": hold_in_file,
     "add": add,
     "convert": convert,
@@ -191,6 +205,7 @@ def _named(last: PoseBone) -> Line:
 
 NOTHING = "nothing to do: there is no such limb"
 NOT_STANDING = "nothing to do: no foot stands in these frames, as far as markers or its path say"
+NOT_LOW = "no foot is low and slow in any frame: give --height or --speed more"
 PRESENT = "nothing to do: these limbs are there already"
 
 

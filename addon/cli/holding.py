@@ -1,4 +1,4 @@
-"""``hold``: the tips of limbs are planted where they are in contact."""
+"""``contacts`` and ``hold``: when the tips of limbs are in contact; they are planted there."""
 
 from __future__ import annotations
 
@@ -10,14 +10,46 @@ from bpy.types import PoseBone
 
 from ..blender.types import scene_of
 from ..limb.storage import mode_of
-from ..tasks.contact_markers import Contacts, contacts_known, readable_limbs_beside
+from ..tasks.contact_markers import Contacts, contacts_known, find_contacts, mark_contacts, readable_limbs_beside
 from ..tasks.contacts import slide_of
 from ..tasks.holding import hold_tips
 from ..tasks.tip_paths import TipReader, path_of, tips_over
+from .interrupting import check_not_interrupted
 from .reporting import contact_words, frames_of
 from .shots import say
 
 Line = dict[str, Any]
+
+
+def find_contacts_of(lasts: list[PoseBone], arguments: Namespace) -> list[Contacts]:
+    """When limbs are in contact, as their paths show; those of limbs that can't be read are left out."""
+    readable = readable_limbs_beside(bpy.context, lasts)
+    return find_contacts(
+        bpy.context,
+        [last for last in lasts if last in readable],
+        frames_of(arguments),
+        arguments.height,
+        arguments.speed,
+        lambda _: check_not_interrupted(),
+    )
+
+
+def mark(listed: list[Contacts]) -> int:
+    """Have contacts as markers in place of those that are there, as *Find Contacts* does: none are taken away where
+    nothing was found. Gives how many there are."""
+    count = sum(len(contacts.spans) for contacts in listed)
+    for contacts in listed if count else ():
+        mark_contacts(scene_of(bpy.context), contacts.last, contacts.spans)
+    return count
+
+
+def contact_lines(lasts: list[PoseBone], listed: list[Contacts]) -> list[Line]:
+    """A line for each limb, also for one that is never in contact."""
+    by_limb = {contacts.last: contacts for contacts in listed}
+    return [
+        {"object": last.id_data.name, "limb": last.name, "mode": mode_of(last), **contact_words(by_limb.get(last))}
+        for last in lasts
+    ]
 
 
 def hold_limbs(lasts: list[PoseBone], arguments: Namespace) -> list[Line]:

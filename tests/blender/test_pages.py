@@ -1,39 +1,67 @@
-"""What README and guides show runs as it stands there."""
+"""What README and guides show runs as it stands there, each line of it; what they name is there."""
 
+from __future__ import annotations
+
+import os
 import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
 
 import bpy
 import pytest
 
-from scripts import package
-from tests.blender import rigs
+from scripts import installed, package, tasks
+from tests.blender import pages, rigs
+from tests.blender.pages import kind_of
+
+ROOT = package.ROOT
 
 RELEASES = "../../releases/latest"
 """As hosts of repositories resolve it, from the page of a file."""
 
-PAGES = ("README.md", "docs/scripting.md")
-
 
 def test_the_readme_is_short():
-    assert len((package.ROOT / "README.md").read_text().splitlines()) <= 100
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 100
 
 
 def test_the_manifest_suits_the_platform():
-    (tagline,) = re.findall(r'(?m)^tagline = "(.+)"$', (package.ROOT / "blender_manifest.toml").read_text())
+    (tagline,) = re.findall(r'(?m)^tagline = "(.+)"$', (ROOT / "blender_manifest.toml").read_text())
     assert len(tagline) <= 64
     assert not tagline.endswith(".")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs"])
-def test_links_lead_somewhere(page):
-    place = package.ROOT / page
-    for path in [place] if place.is_file() else sorted(place.glob("*.md")):
-        for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
-            assert link == RELEASES or (path.parent / link).exists(), f"{path.name}: {link}"
+def heads_of(page):
+    """The names by which links reach the headings of a page."""
+    heads = re.findall(r"(?m)^#+ (.+)$", page.read_text())
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_python_runs(page):
+def test_links_lead_somewhere():
+    for page in pages.PAGES:
+        for link, head in re.findall(r"\]\(([^)#:]*)(?:#([^)]+))?\)", page.read_text()):
+            place = page.parent / link if link else page
+            assert link == RELEASES or place.exists(), f"{page.name}: {link}"
+            assert not head or head in heads_of(place), f"{page.name}: {link}#{head}"
+
+
+def test_a_test_looks_after_every_line():
+    tests = "".join(path.read_text() for path in Path(__file__).parent.rglob("test_*.py"))
+    shown = [block for block in pages.blocks() if block.language != "python"]
+    assert {block.language for block in shown} == {""}
+    lost = [f"{block.page.name}:{block.line} {line}" for block in shown for line in block.lines if not kind_of(line)]
+    assert not lost
+    starts = ("make ", "blender ", "python ", "planar_ik ", "pip ", "openjd ", ".ci/", "PLANAR_IK_", "BLENDER=")
+    assert not [span for _, span in pages.spans() if span.startswith(starts) and not kind_of(span)]
+    assert not [each for each in pages.KINDS if not pages.lines(each) or f'lines("{each}")' not in tests]
+
+
+PYTHON = [block for block in pages.blocks() if block.language == "python"]
+
+
+@pytest.mark.parametrize("page", sorted({block.page for block in PYTHON}), ids=lambda page: page.name)
+def test_python_runs(page, capsys):
     """All samples of a page, one after the other: the leg gets IK, and an arm with Blender's own is converted."""
     ob = rigs.biped()
     ob.name = "Rig"
@@ -46,12 +74,128 @@ def test_python_runs(page):
     ik.target, ik.chain_count = rigs.empty("Hand", (0.5, -0.2, 1.4)), 2
     for bone in ob.pose.bones:
         rigs.select(bone, bone.name == "forearm.L")
-    samples = re.findall(r"(?s)```python\n(.+?)```", (package.ROOT / page).read_text())
-    assert samples
-    names = {}
+    names, samples = {}, [block.text for block in PYTHON if block.page == page]
     for sample in samples:
-        exec(compile(sample, page, "exec"), names)  # noqa: S102 - it is ours
+        exec(compile(sample, page.name, "exec"), names)  # noqa: S102 - it is ours
     bpy.context.view_layer.update()
+    reach, residual, *_ = capsys.readouterr().out.split()
+    assert (reach, float(residual) < 1e-6) == ("REACHED", True)
     made = {"shin.L"} | ({"forearm.L"} if any("convert" in sample for sample in samples) else set())
     assert {bone.name for bone in ob.pose.bones if bone.planar_ik.enabled} == made
     assert {ob.pose.bones[name].planar_ik.reach for name in made} == {"REACHED"}
+    for line in (span for _, span in pages.spans() if "keyframe_insert" in span):
+        assert eval(line, {"shin": ob.pose.bones["shin.L"]})  # noqa: S307 - it is ours
+
+
+INSTALL = """\
+import os, shlex, sys
+import bpy
+import bl_pkg
+code = bl_pkg.cli_extension(sys.argv[1:])  # what Blender's program calls for --command extension
+print([*bpy.context.preferences.addons.keys()], flush=True)
+os._exit(code)  # bpy now and then waits for ever in a destructor
+"""
+
+
+def test_the_zip_is_installed(tmp_path):
+    """In a Blender of its own, by the words after ``blender --command extension``."""
+    path = Path(os.environ.get(installed.ZIP) or package.build(Path(sys.executable)))
+    for line in pages.lines("install"):
+        *words, name = shlex.split(line)[3:]
+        assert name == path.name
+        user = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path)}
+        call = [sys.executable, "-c", INSTALL, *words, str(path)]
+        done = subprocess.run(call, check=False, env=user, capture_output=True, text=True, timeout=100)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert installed.MODULE in done.stdout
+        assert (tmp_path / "extensions" / "user_default" / "planar_ik" / "addon").is_dir()
+
+
+@pytest.mark.parametrize("line", pages.lines("make"))
+def test_make_knows_a_target(line):
+    words = shlex.split(line)
+    words = words[words.index("make") :]
+    done = subprocess.run(["make", "-n", *words[1:]], check=False, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    target, arguments = words[1], [word[5:] for word in words if word.startswith("ARGS=")]
+    if target != "help":
+        assert f" -m scripts.tasks {target}" in done.stdout
+        assert target in {*tasks.TASKS, *tasks.SCRIPTS}
+    if target == "bench":
+        parts = re.findall(r"(?m)^def bench_(\w+)", (ROOT / "scripts" / "bench.py").read_text())
+        assert {part for each in arguments for part in each.split()} <= {*parts}
+
+
+def test_what_runs_by_itself_is_there():
+    """What CI and the release call: targets of make, and the files by their names."""
+    called = {".ci/run": r"(?m)^step (\w+)", ".github/workflows/release.yml": r"(?m)\bmake (\w+)"}
+    for name, expression in called.items():
+        targets = set(re.findall(expression, (ROOT / name).read_text()))
+        assert {"zip", "matrix"} <= targets <= {*tasks.TASKS, *tasks.SCRIPTS}
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text()
+    assert (ROOT / re.search(r"scripts/\w+\.py", workflow)[0]).is_file()
+    for version, python in re.findall(r'blender: "([\d.]+)", python: "([\d.]+)"', workflow):
+        assert tasks.BLENDERS[version] == python
+    notes = (ROOT / "CHANGELOG.md").read_text()
+    (version,) = re.findall(r'(?m)^version = "(.+)"$', (ROOT / "blender_manifest.toml").read_text())
+    assert f"\n## {version} " in notes
+
+
+def test_pytest_and_ci_are_named_rightly():
+    for line in pages.lines("pytest"):
+        python, *words = line.split()[1:]
+        assert re.fullmatch(r"\.venvs/blender-([\d.]+)/bin/python", python)[1] in tasks.BLENDERS
+        assert (ROOT / words[words.index("pytest") + 1]).is_dir()
+    for line in pages.lines("ci"):
+        (script,) = (word for word in line.split() if "=" not in word)
+        assert os.access(ROOT / script, os.X_OK)
+        assert subprocess.run(["bash", "-n", script], check=False, cwd=ROOT).returncode == 0
+
+
+def test_scripts_and_pins_are_named_rightly():
+    for line in pages.lines("script"):
+        assert (ROOT / "scripts" / Path(line.split()[-1]).name).is_file()
+    for line in pages.lines("pip"):
+        assert f'"{line.split()[-1]}"' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_the_map_names_what_is_there():
+    for line in pages.lines("room"):
+        assert (ROOT / line.split()[0]).exists(), line
+    rooms = {line.split()[0].strip("/") for line in pages.lines("room")}
+    assert {f"addon/{path.name}" for path in (ROOT / "addon").iterdir() if path.is_dir()} - rooms <= {
+        "addon/__pycache__"
+    }
+    files = [span for page, span in pages.spans() if page.name == "code.md" and "/" in span]
+    assert not [span for span in files if not (ROOT / "addon" / span).exists()]
+    named = [(page, span) for page in pages.PAGES for span in re.findall(r"\bscripts/[\w/]+\.\w+", page.read_text())]
+    assert not [(page.name, span) for page, span in named if not (ROOT / span).exists()]
+
+
+def test_the_deadline_bundle_sets_what_the_template_has():
+    template = (ROOT / "scripts" / "farm" / "bake.yaml").read_text()
+    parameters = dict(re.findall(r"(?m)^  - \{name: (\w+), (.+)\}$", template))
+    assert [f"default: {line}" in parameters["Command"] for line in pages.lines("program")] == [True]
+    (line,) = pages.lines("deadline")
+    given = {word.partition("=")[0] for word in re.findall(r"-p (\S+)", line)}
+    assert given <= {*parameters}
+    assert not [name for name, words in parameters.items() if "default:" not in words and name not in given]
+
+
+def test_scripts_find_what_the_guide_names(addon):
+    """The names in the guide's tables and lists are those of a limb, with their ranges, and of operators."""
+    page = (ROOT / "docs" / "scripting.md").read_text()
+    table = page[page.index("| name | kind") + 1 : page.index("`enabled`, `target` and")]
+    rows = {name: row for row in table.split("\n|") for name in re.findall(r"`(\w+)`", row.split("|")[0])}
+    limb = type(rigs.biped().pose.bones["shin.L"].planar_ik)
+    assert {*rows} == {name for name in dir(limb) if isinstance(getattr(limb, name), property)} - {"status"}
+    settings = addon("limb.settings")
+    allowed = settings.ALLOWED | {slider.name: slider.limits for slider in settings.SLIDERS if slider.limits}
+    for name, values in allowed.items():
+        if isinstance(values[0], str):
+            assert all(f"`{value}`" in rows[name] for value in values), name
+        else:
+            assert "{} to {}".format(*(f"{value:g}".replace("3.14159", "π") for value in values)) in rows[name], name
+    listed = re.search(r"(?s)Operators are `bpy\.ops\.pose\.planar_ik_…`: (.+?)\. They act", page)[1]
+    operators = set(re.findall(r"`(\w+)`", listed)) | set(re.findall(r"\bplanar_ik_(\w+)\(", page))
+    assert not [name for name in operators if not hasattr(bpy.types, f"POSE_OT_planar_ik_{name}")]

@@ -1,42 +1,116 @@
-"""``report`` says how far feet slide, and ``hold`` plants them."""
+"""``report`` says how far feet slide, ``contacts`` when they stand, and ``hold`` plants them."""
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from pathlib import Path
 
 import bpy
 import pytest
 
 from scripts import capture
+from tests.blender.cli.shots import Run, linked, shot
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("captured")
 
 
 @pytest.fixture
-def run(addon: Any, capfd: pytest.CaptureFixture[str]) -> Any:
-    """Runs the program in this Blender: its exit code and its lines of JSON."""
+def source(folder: Path, tmp_path: Path) -> Path:
+    """A walk of a capture whose feet slide in every step, with IK on its legs."""
+    built, path = folder / "walk.blend", tmp_path / "walk.blend"
+    if not built.exists():
+        rig = capture.build()
+        capture.spoil(rig)
+        capture.add_legs(rig)
+        bpy.ops.wm.save_as_mainfile(filepath=str(built))
+    path.write_bytes(built.read_bytes())
+    return path
 
-    def call(*words: object) -> tuple[int, list[dict[str, Any]]]:
-        capfd.readouterr()
-        code = addon("cli").main([*map(str, words)])
-        return code, [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
 
-    return call
+def markers(path: Path) -> set[tuple[str, int]]:
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    return {(marker.name, marker.frame) for marker in bpy.context.scene.timeline_markers}
 
 
-def test_a_capture_is_cleaned(run, tmp_path):
-    source, held = tmp_path / "walk.blend", tmp_path / "held.blend"
-    rig = capture.build()
-    capture.spoil(rig)
-    capture.add_legs(rig)
-    bpy.ops.wm.save_as_mainfile(filepath=str(source))
-    code, lines = run("report", source)
+def test_a_capture_is_cleaned(run: Run, source: Path, tmp_path: Path) -> None:
+    marked, held = tmp_path / "marked.blend", tmp_path / "held.blend"
+    before = source.read_bytes()
+    code, reported, _ = run("report", source)
     assert code == 0
-    for line in lines:
+    for line in reported:
         assert len(line["contacts"]) == 3
         for contact in line["contacts"]:
             frames = contact["to"] - contact["from"]
             assert contact["slide"] == pytest.approx(capture.DRIFT * frames, abs=1e-4)
         assert line["slide"] == max(contact["slide"] for contact in line["contacts"])
-    code, lines = run("hold", source, "-o", held)
-    assert (code, len(lines)) == (0, 2)
-    assert all(line["slid"] > 0.03 and line["slide"] < 1e-4 for line in lines)
+    code, lines, _ = run("contacts", source)
+    assert (code, source.read_bytes() == before) == (0, True)
+    for line, same in zip(lines, reported, strict=True):
+        assert [*line] == ["command", "file", "object", "limb", "mode", "slide", "contacts"]
+        assert all(line[key] == same[key] for key in ("object", "limb", "mode", "contacts"))
+    code, lines, _ = run("contacts", source, "-o", marked)
+    assert (code, {line["output"] for line in lines}) == (0, {str(marked)})
+    assert markers(marked) == {
+        (f"{line['limb'].replace('shin', 'foot')} {word} ({line['object']})", contact[end])
+        for line in lines
+        for contact in line["contacts"]
+        for word, end in (("down", "from"), ("up", "to"))
+    }
+    for path in (source, marked):
+        code, lines, _ = run("hold", path, "-o", held)
+        assert (code, len(lines)) == (0, 2)
+        assert all(line["slid"] > 0.03 and line["slide"] < 1e-4 for line in lines)
+        assert [line["contacts"][0]["from"] for line in lines] == [line["contacts"][0]["from"] for line in reported]
+
+
+def test_contacts_take_the_place_of_markers(run: Run, source: Path) -> None:
+    """Those of limbs that are asked for, in the frames that are; where no foot stands, they stay and it is said."""
+    bpy.ops.wm.open_mainfile(filepath=str(source))
+    for name, frame in (("foot.L down (Walker)", 2), ("foot.L up (Walker)", 4), ("cut", 9)):
+        bpy.context.scene.timeline_markers.new(name, frame=frame)
+    bpy.ops.wm.save_as_mainfile(filepath=str(source))
+    own = markers(source)
+    before = source.read_bytes()
+    code, lines, said = run("contacts", source, "--in-place", "--height", "0", "--speed", "0")
+    assert (code, [line["contacts"] for line in lines], source.read_bytes() == before) == (0, [[], []], True)
+    assert "--height or --speed" in said
+    code, (line,), _ = run("contacts", source, "--in-place", "--bone", "*.L", "--frames", "1:30")
+    assert code == 0
+    assert all(contact["to"] <= 30 for contact in line["contacts"])
+    assert len(markers(source)) == 1 + 2 * len(line["contacts"])
+    assert ("cut", 9) in markers(source)
+    assert not own - {("cut", 9)} & markers(source)
+
+
+def test_a_file_without_limbs_has_no_contacts(run: Run, tmp_path: Path) -> None:
+    source = shot(tmp_path / "plain.blend", "")
+    before = source.read_bytes()
+    for words in ((), ("--in-place",)):
+        code, (line,), _ = run("contacts", source, *words)
+        assert (code, bool(line["error"]), source.read_bytes() == before) == (0, True, True)
+
+
+def test_markers_of_linked_rigs_are_the_scenes(run: Run, tmp_path: Path) -> None:
+    """They are found also on a character that nobody can edit here."""
+    source = linked(shot(tmp_path / "library.blend"), tmp_path / "shot.blend", False)
+    code, (line,), _ = run("contacts", source, "--in-place", "--height", 100, "--speed", 1000)
+    assert (code, line["contacts"][0]["from"]) == (0, 1)
+    assert {name for name, _ in markers(source)} == {"foot.L down (rig)", "foot.L up (rig)"}
+
+
+def test_markers_are_written_whole_or_not_at_all(addon, run: Run, source: Path, tmp_path: Path, monkeypatch) -> None:
+    before = source.read_bytes()
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("on purpose")
+
+    for place in ((addon("cli.shots").os, "replace"), (addon("cli.holding"), "mark_contacts")):
+        for target in (["--in-place"], ["-o", tmp_path / "out.blend"]):
+            with monkeypatch.context() as patch:
+                patch.setattr(*place, fail)
+                code, (line,), _ = run("contacts", source, *target)
+            assert (code, "purpose" in line["error"]) == (1, True)
+    assert source.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["walk.blend"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import bpy
@@ -12,7 +14,7 @@ import pytest
 from mathutils import Vector
 
 from scripts.package import ROOT
-from tests.blender import rigs
+from tests.blender import pages, rigs
 
 OPENJD = Path(sys.executable).with_name("openjd")
 
@@ -36,15 +38,25 @@ def write_shot(path: Path) -> None:
 
 
 def submit(folder: Path, **parameters: object) -> subprocess.CompletedProcess[str]:
-    """Run the template on the shots of a folder."""
-    given = {
-        "ShotFolder": folder, "ShotList": folder / "shots.txt", "OutputFolder": folder / "baked",
-        "Command": f"{sys.executable} {ROOT / 'scripts' / 'bake.py'}", **parameters,
-    }  # fmt: skip
-    words = [part for name, value in given.items() for part in ("--job-param", f"{name}={value}")]
-    call = [str(OPENJD), "run", str(ROOT / "scripts" / "farm" / "bake.yaml"), "--step", "Bake", *words]
+    """Run the template on the shots of a folder, by the command that its guide shows, with other parameters."""
+    (line,) = pages.lines("openjd")
+    line = line.replace("$PWD", str(ROOT)).replace("=/shots", f"={folder}").replace("=/baked", f"={folder}/baked")
+    program, *words = shlex.split(line.replace('"python ', f'"{sys.executable} '))
+    for name, value in parameters.items():
+        words = [word for word in words if not word.startswith(f"{name}=")]
+        words += ["--job-param", f"{name}={value}"]
+    words = [word for word, after in pairwise([*words, ""]) if word != "--job-param" or "=" in after]
     user = {name: value for name, value in os.environ.items() if name != "BLENDER_USER_RESOURCES"}
-    return subprocess.run(call, env=user, check=False, capture_output=True, text=True, timeout=100)
+    call = [str(OPENJD.with_name(program)), *words]
+    return subprocess.run(call, cwd=ROOT, env=user, check=False, capture_output=True, text=True, timeout=100)
+
+
+def test_the_guides_list_of_shots(tmp_path: Path) -> None:
+    for name in NAMES:
+        (tmp_path / name).touch()
+    (line,) = pages.lines("list")
+    subprocess.run(["bash", "-c", line.replace("/shots", str(tmp_path))], check=True)
+    assert sorted((tmp_path / "shots.txt").read_text().splitlines()) == sorted(NAMES)
 
 
 def test_a_job_bakes_every_shot(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_linked_character_is_made_local_for_a_game(run, tmp_path, is_overridde
     assert source.read_bytes() == content
 
 
-@pytest.mark.parametrize(("when", "number"), [("starting", signal.SIGTERM), ("baking", signal.SIGTERM)])
+@pytest.mark.parametrize(("when", "number"), [("starting", signal.SIGTERM), ("baking", signal.SIGINT)])
 def test_an_interrupted_run_leaves_nothing(tmp_path, number, when) -> None:
     source, folder = shot(tmp_path / "shot.blend"), tmp_path / "temporary"
     folder.mkdir()
