@@ -233,11 +233,11 @@ def _constraints_of_line(spec: Spec) -> list[Constraint]:
     constraints = [Constraint(bone, POSE, "COPY_LOCATION", TARGET)]
     if formulas.aims(spec) and formulas.nearest(spec) > 0.0:
         outside = (*IN_SPACE, ("limit_mode", "LIMITDIST_OUTSIDE"), ("distance", formulas.nearest(spec)))
-        constraints.append(Constraint(bone, NOT_NEARER, "LIMIT_DISTANCE", "root", outside, "root"))
+        constraints.append(Constraint(bone, NOT_NEARER, "LIMIT_DISTANCE", "root", outside, space="root"))
     if spec.plane != "HINGE":
         swing = (*IN_SPACE, ("track_axis", f"TRACK_NEGATIVE_{axes.name('Y')}"))
         constraints += [
-            Constraint(bone, SWING, "DAMPED_TRACK", "root", swing, "root"),
+            Constraint(bone, SWING, "DAMPED_TRACK", "root", swing, space="root"),
             _locked(bone, IN_PLANE, "root", axes, track="-Y", about="Z"),
             _locked(bone, ACROSS, "root", axes, track="-Y", about="X"),
         ]
@@ -251,7 +251,7 @@ def _locked(bone: str, name: str, target: str, axes: Axes, track: str, about: st
     sign = "NEGATIVE_" if track[0] == "-" else ""
     tracked = ("track_axis", f"TRACK_{sign}{axes.name(track[-1])}")
     locked = ("lock_axis", f"LOCK_{axes.name(about)}")
-    return Constraint(bone, name, "LOCKED_TRACK", target, (*IN_SPACE, tracked, locked), "root")
+    return Constraint(bone, name, "LOCKED_TRACK", target, (*IN_SPACE, tracked, locked), space="root")
 
 
 def _drivers(spec: Spec) -> list[Driver]:

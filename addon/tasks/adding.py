@@ -148,7 +148,8 @@ def _plans(context: Context, requests: Sequence[Request], knee: str, tip: str, t
         rest = rest_geometry(last, segments, (), fitted.bend_axis, tip)
         if turn and not is_straight(rest):
             fitted = turned_around(fitted, turn, request.pole is not None)
-        plans.append(Plan(last.id_data, last.name, request, fitted, rest, 0.0 if is_straight(rest) else turn))
+        turn_around = 0.0 if is_straight(rest) else turn
+        plans.append(Plan(last.id_data, last.name, request=request, fit=fitted, rest=rest, turn=turn_around))
     return plans
 
 

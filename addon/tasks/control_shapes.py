@@ -154,7 +154,16 @@ def _sole(points: Array, place: Place, is_skin: bool) -> Sole:
     floor = float((points @ up).min())
     if not is_skin and abs(floor) < AT_ORIGIN * place.length:
         floor = 0.0
-    return Sole(ahead, across, up, heel, toe, outermost + wider, innermost - wider, floor)
+    return Sole(
+        ahead=ahead,
+        across=across,
+        up=up,
+        heel=heel,
+        toe=toe,
+        outermost=outermost + wider,
+        innermost=innermost - wider,
+        floor=floor,
+    )
 
 
 def _drawn(sole: Sole, tip: Array) -> Matrix:

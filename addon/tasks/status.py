@@ -182,16 +182,17 @@ def _judge(last: PoseBone, broken: str, measured: Measured, row: int) -> Status:
     is_fk, is_ik = influence <= 0.0, influence >= 1.0
     scaled = _scaled(last)
     if not broken and scaled:
-        return Status(Reach.INVALID, residual, SCALED, {"bone": scaled.name}, is_fk, is_ik)
+        return Status(Reach.INVALID, residual, SCALED, {"bone": scaled.name}, is_fk=is_fk, is_ik=is_ik)
     is_off = off > allowed or measured.knee_errors[row] > allowed + BENT * measured.sizes[row]
     if is_off and not broken and measured.is_uneven and not (is_fk or is_ik) and mode_of(last) == "RIG":
-        return Status(reach, residual, SHEARED, {"distance": residual}, is_fk, is_ik)
+        return Status(reach, residual, SHEARED, {"distance": residual}, is_fk=is_fk, is_ik=is_ik)
     if broken or is_off:
-        return Status(Reach.INVALID, residual, broken or MOVED, {"bone": last.name}, is_fk, is_ik)
+        return Status(Reach.INVALID, residual, broken or MOVED, {"bone": last.name}, is_fk=is_fk, is_ik=is_ik)
     if influence <= 0.0:
-        return Status(reach, residual, "FK", {}, True, False)
+        return Status(reach, residual, "FK", {}, is_fk=True, is_ik=False)
     if influence < 1.0:
-        return Status(reach, residual, *_blending(residual, slack), is_fk=False, is_ik=False)
+        template, values = _blending(residual, slack)
+        return Status(reach, residual, template, values, is_fk=False, is_ik=False)
     if residual <= slack:
         return Status(Reach.REACHED, residual, SENTENCES[Reach.REACHED], {})
     if reach == Reach.REACHED:  # softness keeps it off

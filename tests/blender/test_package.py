@@ -150,6 +150,33 @@ def test_names_say_what_they_name():
     assert not wrong
 
 
+def is_data(node):
+    """Whether a class is plain data."""
+    words = [ast.unparse(each) for each in (*node.bases, *node.decorator_list)]
+    return any("NamedTuple" in word or "dataclass" in word for word in words)
+
+
+def test_data_of_more_than_five_fields_is_built_by_names():
+    """But the rows of a table, which stand below each other."""
+    trees = {path: ast.parse(path.read_text()) for path in FILES}
+    nodes = [(path, node) for path, tree in trees.items() for node in ast.walk(tree)]
+    long = {
+        node.name
+        for _, node in nodes
+        if isinstance(node, ast.ClassDef)
+        and is_data(node)
+        and sum(isinstance(field, ast.AnnAssign) for field in node.body) > 5
+    }
+    wrong = [
+        f"{path.relative_to(package.ROOT)}:{node.lineno} {node.func.id}"
+        for path, node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in long - {"Slider"}
+        if len(node.args) > 5 or any(isinstance(argument, ast.Starred) for argument in node.args)
+    ]
+    assert len(long) > 10
+    assert not wrong
+
+
 ROOT = {"__init__.py", "addon", "blender_manifest.toml", "LICENSE", "README.md"}
 
 
