@@ -16,6 +16,7 @@ from ..limb.words import Message, Refused
 from ..mechanism import build
 from ..mechanism.checking import problem_of
 from ..mechanism.spec import differs, spec_of
+from .checking import check_solvers_above
 from .pole_follow import rebuild_pole_follow
 from .rolling import rebuild_rolls
 from .settling import settle, solved
@@ -27,6 +28,7 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     named = _named(lasts)
     for last in lasts:
         check_whole(last)
+        check_solvers_above(last)
     stands = solved(context, lasts)
     build.remove(context, lasts)
     if shifted := _build(context, named):
