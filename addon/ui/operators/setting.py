@@ -174,7 +174,7 @@ class POSE_OT_planar_ik_roll_break(_Numbers):
     """From which roll on the feet of the selected limbs roll on their toes"""
 
     bl_idname = "pose.planar_ik_roll_break"
-    bl_label = "Limb: Foot Roll"
+    bl_label = "Limb: Toe From"
     _names = ("break_angle",)
 
     break_angle: FloatProperty(
@@ -246,7 +246,7 @@ class POSE_OT_planar_ik_pick(LimbOperator):
     bl_property = "followed"
 
     role: EnumProperty(name="Part", description="What to pick", items=ROLES[:2])
-    followed: EnumProperty(name="Goal", description="The object or bone to follow", items=_items)
+    followed: EnumProperty(name="Follow", description="The object or bone to follow", items=_items)
 
     def invoke(self, context: Context, _event: Event) -> Any:
         """Ask, with a search."""
