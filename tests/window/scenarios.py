@@ -140,7 +140,7 @@ def drags_the_sliders(hand: Hand, mode: str) -> Iterator[Any]:
     yield from open_limb(hand, mode, features=True)
     yield from hand.open_sidebar()
     found: dict[str, Any] = {}
-    for name, by in (("IK Influence", -40), ("IK Swivel", 40), ("IK Softness", 40)):
+    for name, by in (("IK Influence", -40), ("IK Swivel", 40), ("IK Softness", 120)):
         before = value(name), joints()
         yield from hand.hover(name)
         yield from hand.drag(by)
