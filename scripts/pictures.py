@@ -1,81 +1,64 @@
-"""Pictures of the interface for the guides, taken in Blender's real window: ``make pictures``."""
+"""Pictures for the guides and for the extension's page, taken in Blender's real window: ``make pictures``.
+
+docs/demo.png, the one on top of README, is a frame of the demo: ``make demo ARGS=--docs``.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
 
 from .package import ROOT
 from .tasks import APPLICATION
 from .window import PICTURES, Window
 
-if TYPE_CHECKING:
-    from tests.window.hand import Hand
+DOCS = ROOT / "docs"
+LIMIT = 1500
+"""Seconds for one scenario: software draws a frame of what shines in some seconds, on a busy machine in many."""
 
-SHOWN = {"overlay": "700x640+320+240", "first": "700x640+320+240", "panel": "290x700+0+0"}
-"""The pictures in docs/, and what part of what was taken they show."""
+SESSIONS = (
+    ("2240x1400x24", ("stills.shows_first", "stills.shows_overlay", "stills.shows_still")),
+    ("960x660x24", ("first_limb.shows_steps", "moving.shows_legs")),
+)
+"""The size of the screen, and what is played on it."""
 
-
-def shows_limb(hand: Hand) -> Any:
-    """Played inside Blender: a character, a limb between FK and IK with its overlay, its panel."""
-    import bpy
-    from mathutils import Euler, Matrix
-
-    from . import sample
-
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    hand.window = bpy.context.window_manager.windows[0]
-    yield
-    rig = sample.build("Biped", sample.BIPED, (0.0, 0.0, 0.0), False)
-    bpy.ops.object.mode_set(mode="POSE")
-    shin = rig.pose.bones["shin.L"]
-    ik = shin.planar_ik
-    target = rig.pose.bones[ik.subtarget]
-    sample.select(rig, target.name)
-    target.matrix = Matrix.Translation((0.0, -0.25, 0.3)) @ target.matrix
-    space = hand.view()[0].spaces.active
-    space.shading.color_type, space.overlay.show_text, space.overlay.show_cursor = "MATERIAL", False, False
-    view = space.region_3d
-    view.view_rotation, view.view_location, view.view_distance = Euler((1.4, 0, 0.7)).to_quaternion(), (0, 0, 0.85), 4.6
-    yield from hand.to_the_middle()
-    yield
-    hand.picture("first")
-    sample.select(rig, shin.name)
-    ik.softness, ik.influence = 0.06, 0.4
-    view.view_location, view.view_distance = (0.05, -0.1, 0.5), 2.7
-    yield
-    yield
-    hand.picture("overlay")
-    ik.influence = 1.0
-    yield from hand.open_sidebar()
-    for _ in range(10):
-        yield
-    region = hand.sidebar()[1]
-    hand.picture("panel", (region.x, region.y, region.width, region.height))
-    return {}
+STILLS = {
+    "first": ("shows_first-picture", "-resize 50%"),
+    "overlay": ("shows_overlay-picture", "-resize 50%"),
+    "panel": ("shows_overlay-panel", "-crop 584x780+0+0 +repage -resize 60%"),
+    "still": ("shows_still-picture", ""),
+}
+"""The pictures in docs/, what was taken for each, and what ImageMagick does with it."""
 
 
 def main() -> int:
     if not APPLICATION.exists():
         print(f"Left out: {APPLICATION} is missing, the Blender whose window is photographed")
         return 1
-    os.environ.setdefault("BLENDER_SCREEN", "1600x1100x24")  # High enough for the whole panel.
-    window = Window()
-    try:
-        window.play("scripts.pictures.shows_limb")
-        window.play("scripts.moving.shows_legs")
-    finally:
-        window.close()
-    for name, region in SHOWN.items():
-        taken, shown = PICTURES / f"shows_limb-{name}.png", ROOT / "docs" / f"{name}.png"
-        words = ["convert", str(taken), "-crop", region, "+repage", "+dither", "-colors", "96", f"PNG8:{shown}"]
-        subprocess.run([str(APPLICATION), "--exec", *words], check=True)  # Its system has ImageMagick.
+    for screen, scenarios in SESSIONS:
+        os.environ["BLENDER_SCREEN"] = screen
+        window = Window(LIMIT)
+        try:
+            for scenario in scenarios:
+                print(f"{scenario}: {window.play(f'scripts.{scenario}')}", flush=True)
+        finally:
+            window.close()
+    for name, (taken, words) in STILLS.items():
+        develop([str(PICTURES / f"{taken}.png"), *words.split(), f"PNG24:{DOCS / name}.png"])
+    steps = [str(PICTURES / f"shows_steps-{i}.png") for i in range(1, 5)]
+    words = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
+    rows = [["(", *steps[i : i + 2], *words.split(), "+append", ")"] for i in (0, 2)]
+    develop([*rows[0], *rows[1], "-append", f"PNG24:{DOCS / 'steps.png'}"])
     film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
-    words = ["-resize", "640x", "+dither", "-colors", "64", "-layers", "optimize", str(ROOT / "docs" / "legs.gif")]
-    subprocess.run([str(APPLICATION), "--exec", "convert", "-delay", "7", "-loop", "0", *film, *words], check=True)
+    words = "-resize 640x +dither -colors 96 -layers optimize"
+    develop(["-delay", "8", "-loop", "0", *film, *words.split(), str(DOCS / "legs.gif")])
     return 0
+
+
+def develop(words: list[str]) -> None:
+    """Let ImageMagick make one picture; Blender's own system has it."""
+    subprocess.run([str(APPLICATION), "--exec", "convert", *words], check=True)
 
 
 if __name__ == "__main__":
