@@ -51,7 +51,7 @@ def shows_steps(hand: Hand) -> Any:
     x, y = hand.mouse
     yield from hand.key("G")
     for step in range(1, 9):
-        yield from hand.move((x + 9 * step, y + 15 * step))
+        yield from hand.move((x + 6 * step, y + 9 * step))
     yield from shot(hand, "4")
     yield from hand.key("LEFTMOUSE")
     found["message"] = rig.pose.bones["shin.L"].planar_ik.message

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 
+from . import characters
 from .package import ROOT
 from .tasks import APPLICATION
 from .window import PICTURES, Window
@@ -18,8 +19,9 @@ LIMIT = 1500
 """Seconds for one scenario: software draws a frame of what shines in some seconds, on a busy machine in many."""
 
 SESSIONS = (
-    ("2240x1400x24", ("stills.shows_first", "stills.shows_overlay", "stills.shows_still")),
-    ("960x660x24", ("first_limb.shows_steps", "moving.shows_legs")),
+    ("2240x1400x24", ("stills.shows_first", "stills.shows_overlay")),
+    ("3968x2560x24", ("stills.shows_still",)),
+    ("960x660x24", ("characters.shows_characters", "first_limb.shows_steps", "moving.shows_legs")),
 )
 """The size of the screen, and what is played on it."""
 
@@ -27,7 +29,7 @@ STILLS = {
     "first": ("shows_first-picture", "-resize 50%"),
     "overlay": ("shows_overlay-picture", "-resize 50%"),
     "panel": ("shows_overlay-panel", "-crop 584x780+0+0 +repage -resize 60%"),
-    "still": ("shows_still-picture", ""),
+    "still": ("shows_still-picture", "-resize 50%"),
 }
 """The pictures in docs/, what was taken for each, and what ImageMagick does with it."""
 
@@ -36,6 +38,22 @@ def main() -> int:
     if not APPLICATION.exists():
         print(f"Left out: {APPLICATION} is missing, the Blender whose window is photographed")
         return 1
+    photograph()
+    for name, (taken, words) in STILLS.items():
+        develop([str(PICTURES / f"{taken}.png"), *words.split()], f"{name}.png", 256)
+    develop(rows([f"shows_characters-{name}" for name in characters.CLOSER], 3, "-resize 360x"), "characters.png", 128)
+    words = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
+    develop(rows([f"shows_steps-{i}" for i in range(1, 5)], 2, words), "steps.png", 256)
+    film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
+    words = "-resize 680x +dither -colors 80 -fuzz 2% -layers optimize"
+    develop(["-delay", "8", "-loop", "0", *film, *words.split()], "legs.gif")
+    return 0
+
+
+def photograph() -> None:
+    """Play everything, which leaves pictures in build/window."""
+    for old in PICTURES.glob("shows_*.png"):
+        old.unlink()
     for screen, scenarios in SESSIONS:
         os.environ["BLENDER_SCREEN"] = screen
         window = Window(LIMIT)
@@ -44,21 +62,23 @@ def main() -> int:
                 print(f"{scenario}: {window.play(f'scripts.{scenario}')}", flush=True)
         finally:
             window.close()
-    for name, (taken, words) in STILLS.items():
-        develop([str(PICTURES / f"{taken}.png"), *words.split(), f"PNG24:{DOCS / name}.png"])
-    steps = [str(PICTURES / f"shows_steps-{i}.png") for i in range(1, 5)]
-    words = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
-    rows = [["(", *steps[i : i + 2], *words.split(), "+append", ")"] for i in (0, 2)]
-    develop([*rows[0], *rows[1], "-append", f"PNG24:{DOCS / 'steps.png'}"])
-    film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
-    words = "-resize 640x +dither -colors 96 -layers optimize"
-    develop(["-delay", "8", "-loop", "0", *film, *words.split(), str(DOCS / "legs.gif")])
-    return 0
 
 
-def develop(words: list[str]) -> None:
-    """Let ImageMagick make one picture; Blender's own system has it."""
-    subprocess.run([str(APPLICATION), "--exec", "convert", *words], check=True)
+def rows(taken: list[str], columns: int, each: str) -> list[str]:
+    """What has ImageMagick put pictures in rows, after it did something with each."""
+    words: list[str] = []
+    for i in range(0, len(taken), columns):
+        paths = [str(PICTURES / f"{name}.png") for name in taken[i : i + columns]]
+        words += ["(", *paths, *each.split(), "+append", ")"]
+    return [*words, "-append"]
+
+
+def develop(words: list[str], name: str, colours: int = 0) -> None:
+    """Let ImageMagick make one picture in docs/, maybe in so many colours; Blender's own system has it."""
+    few = ["-colors", str(colours)] if colours else []
+    path = DOCS / name
+    to = f"PNG8:{path}" if path.suffix == ".png" else str(path)
+    subprocess.run([str(APPLICATION), "--exec", "convert", *words, *few, to], check=True)
 
 
 if __name__ == "__main__":

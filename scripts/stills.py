@@ -52,30 +52,30 @@ def shows_still(hand: Hand) -> Any:
 
     from .demo import bird, creature
 
-    yield from studio.empty(hand, 2.0)
+    yield from studio.empty(hand, 4.0)
     rig, space = pose(hand)
     bpy.ops.object.mode_set(mode="OBJECT")
     other = creature.build(bird.BIRD, bpy.context.scene.collection)
-    other.location, other.rotation_euler.z = studio.across(TURN, 1.38), -pi / 2.0
+    other.location, other.rotation_euler.z = studio.across(TURN, 1.3), -pi / 2.0
     bpy.context.view_layer.update()
     studio.add_everywhere(other)
     studio.move(other, "body", (0.0, 0.0, -0.06))
-    studio.move(other, "toes_ik_R", (0.26, 0.0, 0.20), (0.0, 0.35, 0.0))
+    studio.move(other, "toes_ik_L", (0.20, 0.04, 0.22), (0.0, 0.35, 0.0))
+    studio.hide(other, "head", "toes_L", "toes_R")
     other.data.display_type = "STICK"
     bpy.ops.object.mode_set(mode="OBJECT")
-    rig.select_set(True)
-    other.select_set(True)
-    bpy.context.view_layer.objects.active = rig
+    for one in (other, rig):
+        studio.put_stand(one.location, 0.5)
+        one.select_set(True)
+        bpy.context.view_layer.objects.active = one
     bpy.ops.object.mode_set(mode="POSE")
     sample.select(rig, "foot_ik.L")
-    for one in (rig, other):
-        studio.put_stand(one.location, 0.5)
-    studio.write("Planar IK", TURN, studio.across(TURN, -1.3), 1.12, 0.36)
-    studio.write("Exact IK for legs and arms", TURN, studio.across(TURN, -1.3), 0.90, 0.125)
-    x, y, _ = studio.across(TURN, -0.13)
-    studio.look(space, TURN, 0.14, (x, y, 0.96), 4.9)
+    studio.write("Planar IK", TURN, studio.across(TURN, -1.5), 1.14, 0.36)
+    studio.write("Exact IK for legs and arms", TURN, studio.across(TURN, -1.5), 0.92, 0.125)
+    x, y, _ = studio.across(TURN, -0.06)
+    studio.look(space, TURN, 0.14, (x, y, 0.96), 4.8)
     yield from studio.settle()
-    hand.picture("picture", studio.middle(hand, 1920, 1080))
+    hand.picture("picture", studio.middle(hand, 3840, 2160))
     return {}
 
 
@@ -87,7 +87,7 @@ def pose(hand: Hand) -> tuple[Any, Any]:
 
     rig = scout.build("Scout", bpy.context.scene.collection)
     studio.add_everywhere(rig)
-    studio.hide(rig, "root")
+    studio.hide(rig, "root", "hand.L", "hand.R")
     rig.data.display_type = "STICK"
     studio.move(rig, "hips", (0.0, 0.0, -0.035))
     studio.move(rig, "foot_ik.L", (0.02, -0.30, 0.26), (-0.25, 0.0, 0.0))

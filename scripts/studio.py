@@ -151,13 +151,13 @@ def write(words: str, seen_from: float, place: Place, height: float, size: float
 
 
 def put_stand(place: Place, radius: float = 0.42) -> None:
-    """A round plate to stand on."""
+    """A round plate to stand on, a little below the soles that are drawn on the floor."""
     import bpy
 
     from .demo.clay import CREAM, Clay, paint
 
     clay = Clay()
-    clay.band((0.0, 0.0, -0.015), (0.0, 0.0, 1.0), (radius, 0.015), paint(*CREAM))
+    clay.band((0.0, 0.0, -0.02), (0.0, 0.0, 1.0), (radius, 0.015), paint(*CREAM))
     stand = bpy.data.objects.new("Stand", clay.mesh("Stand"))
     stand.location = place
     bpy.context.scene.collection.objects.link(stand)
