@@ -31,8 +31,8 @@ SIZE = 900, 590
 
 
 class Player(NamedTuple):
-    """One of the three: its rig, its hips, its foot controls with the last bones that are to be on them, its way from
-    where it faces to -Y, and what is written below it."""
+    """One of the three: its rig, the bone of its hips, its foot controls with the last bones that are to be on them, the
+    left one first, and the words below it."""
 
     rig: Any
     hips: str

@@ -21,17 +21,17 @@ LIMIT = 1500
 SESSIONS = (
     ("2240x1400x24", ("stills.shows_first", "stills.shows_overlay")),
     ("3968x2560x24", ("stills.shows_still",)),
-    ("960x660x24", ("characters.shows_characters", "first_limb.shows_steps", "moving.shows_legs")),
+    ("960x660x24", ("first_limb.shows_steps", "moving.shows_legs", "characters.shows_characters")),
 )
-"""The size of the screen, and what is played on it."""
+"""The size of the screen, and what is played on it: last what has Rigify switched on, which shows in menus."""
 
 STILLS = {
-    "first": ("shows_first-picture", "-resize 50%"),
-    "overlay": ("shows_overlay-picture", "-resize 50%"),
-    "panel": ("shows_overlay-panel", "-crop 584x780+0+0 +repage -resize 60%"),
-    "still": ("shows_still-picture", "-resize 50%"),
+    "first": ("shows_first-picture", "-resize 50%", 0),
+    "overlay": ("shows_overlay-picture", "-resize 50%", 0),
+    "panel": ("shows_overlay-panel", "-crop 584x780+0+0 +repage -resize 60%", 256),
+    "still": ("shows_still-picture", "-resize 50%", 256),
 }
-"""The pictures in docs/, what was taken for each, and what ImageMagick does with it."""
+"""The pictures in docs/, what was taken for each, what ImageMagick does with it, and in how many colours (0: in all)."""
 
 
 def main() -> int:
@@ -39,14 +39,7 @@ def main() -> int:
         print(f"Left out: {APPLICATION} is missing, the Blender whose window is photographed")
         return 1
     photograph()
-    for name, (taken, words) in STILLS.items():
-        develop([str(PICTURES / f"{taken}.png"), *words.split()], f"{name}.png", 256)
-    develop(rows([f"shows_characters-{name}" for name in characters.CLOSER], 3, "-resize 360x"), "characters.png", 128)
-    words = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
-    develop(rows([f"shows_steps-{i}" for i in range(1, 5)], 2, words), "steps.png", 256)
-    film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
-    words = "-resize 680x +dither -colors 80 -fuzz 2% -layers optimize"
-    develop(["-delay", "8", "-loop", "0", *film, *words.split()], "legs.gif")
+    finish()
     return 0
 
 
@@ -64,6 +57,18 @@ def photograph() -> None:
             window.close()
 
 
+def finish() -> None:
+    """Make the pictures in docs/ of what was taken."""
+    for name, (taken, words, colours) in STILLS.items():
+        develop([str(PICTURES / f"{taken}.png"), *words.split()], f"{name}.png", colours)
+    develop(rows([f"shows_characters-{name}" for name in characters.CLOSER], 3, "-resize 360x"), "characters.png", 128)
+    each = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
+    develop(rows([f"shows_steps-{i}" for i in range(1, 5)], 2, each), "steps.png", 256)
+    film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
+    words = "-resize 680x +dither -colors 80 -fuzz 1% -layers optimize"
+    develop(["-delay", "8", "-loop", "0", *film, *words.split()], "legs.gif")
+
+
 def rows(taken: list[str], columns: int, each: str) -> list[str]:
     """What has ImageMagick put pictures in rows, after it did something with each."""
     words: list[str] = []
@@ -74,10 +79,10 @@ def rows(taken: list[str], columns: int, each: str) -> list[str]:
 
 
 def develop(words: list[str], name: str, colours: int = 0) -> None:
-    """Let ImageMagick make one picture in docs/, maybe in so many colours; Blender's own system has it."""
+    """Let ImageMagick make one picture in docs/, maybe in few colours; Blender's own system has it."""
     few = ["-colors", str(colours)] if colours else []
     path = DOCS / name
-    to = f"PNG8:{path}" if path.suffix == ".png" else str(path)
+    to = str(path) if path.suffix == ".gif" else f"PNG{8 if colours else 24}:{path}"
     subprocess.run([str(APPLICATION), "--exec", "convert", *words, *few, to], check=True)
 
 
