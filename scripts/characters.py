@@ -26,7 +26,7 @@ def shows_characters(hand: Hand) -> Any:
 
     from tests.blender import characters
 
-    found = {}
+    findings = {}
     for name, closer in CLOSER.items():
         yield from studio.empty(hand, 1.5)
         ob = characters.CHARACTERS[name].make()
@@ -39,10 +39,10 @@ def shows_characters(hand: Hand) -> Any:
         yield from hand.to_the_middle()
         yield from hand.keys("A", "HOME")
         studio.add_everywhere(ob)
-        found[name] = sorted(bone.planar_ik.message for bone in ob.pose.bones if bone.planar_ik.enabled)
+        findings[name] = sorted(bone.planar_ik.message for bone in ob.pose.bones if bone.planar_ik.enabled)
         bpy.ops.pose.select_all(action="DESELECT")
         ob.data.bones.active = None
         view.view_distance *= closer
         yield from studio.settle(1.0)
         hand.picture(name, studio.middle(hand, *SIZE))
-    return found
+    return findings

@@ -30,10 +30,10 @@ def shows_steps(hand: Hand) -> Any:
     studio.hide(rig, "root")
     space = studio.tidy(hand)
     space.show_region_header = True
-    studio.look(space, TURN, 0.16, (0.28, 0.0, 0.99), 3.85)
+    studio.look_from(space, TURN, 0.16, (0.28, 0.0, 0.99), 3.85)
     yield from studio.settle()
     yield from hand.click(hand.on_screen(rig.pose.bones["shin.L"].center))
-    found: dict[str, Any] = {"clicked": bpy.context.active_pose_bone.name}
+    findings: dict[str, Any] = {"clicked": bpy.context.active_pose_bone.name}
     yield from shot(hand, "1")
     x, y, _, height = hand.place_of_view()
     yield from hand.move((x + 40, y + height - 40))
@@ -44,9 +44,9 @@ def shows_steps(hand: Hand) -> Any:
     yield from hand.keys(*TO_ADD)
     yield from shot(hand, "2")
     yield from hand.key("RET")
-    found["added"] = [bone.name for bone in rig.pose.bones if bone.planar_ik.enabled]
+    findings["added"] = [bone.name for bone in rig.pose.bones if bone.planar_ik.enabled]
     yield from shot(hand, "3")
-    found["selected"] = [bone.name for bone in bpy.context.selected_pose_bones]
+    findings["selected"] = [bone.name for bone in bpy.context.selected_pose_bones]
     yield from hand.move(hand.on_screen(rig.pose.bones["foot_ik.L"].head))
     x, y = hand.mouse
     yield from hand.key("G")
@@ -54,8 +54,8 @@ def shows_steps(hand: Hand) -> Any:
         yield from hand.move((x + 6 * step, y + 9 * step))
     yield from shot(hand, "4")
     yield from hand.key("LEFTMOUSE")
-    found["message"] = rig.pose.bones["shin.L"].planar_ik.message
-    return found
+    findings["message"] = rig.pose.bones["shin.L"].planar_ik.message
+    return findings
 
 
 def shot(hand: Hand, name: str) -> Any:

@@ -31,8 +31,8 @@ SIZE = 900, 590
 
 
 class Player(NamedTuple):
-    """One of the three: its rig, the bone of its hips, its foot controls with the last bones that are to be on them, the
-    left one first, and the words below it."""
+    """One of the three: its rig, the bone of its hips, its foot controls with the last bones that are to be on them
+    (the left one first), and the words below it."""
 
     rig: Any
     hips: str
@@ -54,7 +54,7 @@ def shows_legs(hand: Hand) -> Any:
     space = studio.tidy(hand)
     bpy.context.scene.eevee.taa_samples = 4
     x, y, _ = studio.across(TURN, 0.20)
-    studio.look(space, TURN, 0.12, (x, y, 0.91), 4.7)
+    studio.look_from(space, TURN, 0.12, (x, y, 0.91), 4.7)
     yield from studio.settle()
     said = []
     for i in range(SQUAT + STEP):
@@ -73,8 +73,8 @@ def perform(player: Player, frame: int) -> str:
     share = sin(pi * max(0, frame - SQUAT) / STEP)
     studio.move(player.rig, player.hips, (0.0, 0.0, -down))
     ahead = player.rig.matrix_world.to_3x3().inverted().col[1] * (-0.32 * share * share)
-    left = next(iter(player.feet))
-    studio.move(player.rig, left, (ahead.x, ahead.y, 0.27 * share))
+    lifted = next(iter(player.feet))
+    studio.move(player.rig, lifted, (ahead.x, ahead.y, 0.27 * share))
     bpy.context.view_layer.update()
     now = player.rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
     worst, is_back = 0.0, False
@@ -98,8 +98,8 @@ def perform(player: Player, frame: int) -> str:
 def show(control: Any, colour: tuple[float, float, float]) -> None:
     """Colour a control."""
     control.color.palette = "CUSTOM"
-    for part in ("normal", "select", "active"):
-        setattr(control.color.custom, part, colour)
+    for state in ("normal", "select", "active"):
+        setattr(control.color.custom, state, colour)
 
 
 def light(words: Any, colour: tuple[float, float, float]) -> None:

@@ -19,19 +19,19 @@ LIMIT = 1500
 """Seconds for one scenario: software draws a frame of what shines in some seconds, on a busy machine in many."""
 
 SESSIONS = (
-    ("2240x1400x24", ("stills.shows_first", "stills.shows_overlay")),
-    ("3968x2560x24", ("stills.shows_still",)),
+    ("2240x1400x24", ("portraits.shows_first", "portraits.shows_overlay")),
+    ("3968x2560x24", ("portraits.shows_still",)),
     ("960x660x24", ("first_limb.shows_steps", "moving.shows_legs", "characters.shows_characters")),
 )
 """The size of the screen, and what is played on it: last what has Rigify switched on, which shows in menus."""
 
-STILLS = {
+PORTRAITS = {
     "first": ("shows_first-picture", "-resize 50%", 0),
     "overlay": ("shows_overlay-picture", "-resize 50%", 0),
     "panel": ("shows_overlay-panel", "-crop 584x780+0+0 +repage -resize 60%", 256),
     "still": ("shows_still-picture", "-resize 50%", 256),
 }
-"""The pictures in docs/, what was taken for each, what ImageMagick does with it, and in how many colours (0: in all)."""
+"""The pictures in docs/, what was taken for each, what ImageMagick does with it, and how many colours stay (0: all)."""
 
 
 def main() -> int:
@@ -59,22 +59,22 @@ def photograph() -> None:
 
 def finish() -> None:
     """Make the pictures in docs/ of what was taken."""
-    for name, (taken, words, colours) in STILLS.items():
+    for name, (taken, words, colours) in PORTRAITS.items():
         develop([str(PICTURES / f"{taken}.png"), *words.split()], f"{name}.png", colours)
     develop(rows([f"shows_characters-{name}" for name in characters.CLOSER], 3, "-resize 360x"), "characters.png", 128)
-    each = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
-    develop(rows([f"shows_steps-{i}" for i in range(1, 5)], 2, each), "steps.png", 256)
+    cropping = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
+    develop(rows([f"shows_steps-{i}" for i in range(1, 5)], 2, cropping), "steps.png", 256)
     film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
     words = "-resize 680x +dither -colors 80 -fuzz 1% -layers optimize"
     develop(["-delay", "8", "-loop", "0", *film, *words.split()], "legs.gif")
 
 
-def rows(taken: list[str], columns: int, each: str) -> list[str]:
-    """What has ImageMagick put pictures in rows, after it did something with each."""
+def rows(taken: list[str], columns: int, change: str) -> list[str]:
+    """What has ImageMagick put pictures in rows, after it changed each."""
     words: list[str] = []
     for i in range(0, len(taken), columns):
         paths = [str(PICTURES / f"{name}.png") for name in taken[i : i + columns]]
-        words += ["(", *paths, *each.split(), "+append", ")"]
+        words += ["(", *paths, *change.split(), "+append", ")"]
     return [*words, "-append"]
 
 

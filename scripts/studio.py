@@ -49,7 +49,7 @@ def tidy(hand: Hand, shading: str = "MATERIAL") -> Any:
     return space
 
 
-def look(space: Any, turn: float, down: float, at: Place, distance: float) -> None:
+def look_from(space: Any, turn: float, down: float, at: Place, distance: float) -> None:
     """Look at a place, from so far round it (radians from -Y to +X) and so far above it."""
     from math import pi
 
@@ -83,14 +83,14 @@ def hide(rig: Any, *names: str) -> None:
         (bone if hasattr(bone, "hide") else bone.bone).hide = True  # The former from 5.0 on.
 
 
-def move(rig: Any, name: str, by: Place, turned: Place = (0.0, 0.0, 0.0)) -> None:
+def move(rig: Any, name: str, by: Place, turned_by: Place = (0.0, 0.0, 0.0)) -> None:
     """Move a bone from where it rests, and turn it there, both along the axes of its armature."""
     import bpy
     from mathutils import Euler, Matrix
 
     rest = rig.data.bones[name].matrix_local
     to_place = Matrix.Translation(rest.translation)
-    turning = to_place @ Euler(turned).to_matrix().to_4x4() @ to_place.inverted()
+    turning = to_place @ Euler(turned_by).to_matrix().to_4x4() @ to_place.inverted()
     rig.pose.bones[name].matrix = Matrix.Translation(by) @ turning @ rest
     bpy.context.view_layer.update()
 

@@ -126,12 +126,12 @@ def _shape_leg(clay: Clay, letter: str, places: list[Vector]) -> None:
     clay.band(knee.lerp(ankle, 0.90), across.cross(Vector((0.0, 1.0, 0.0))), (0.066, 0.02), brass, shin)
     rubber = paint(*RUBBER)
     clay.limb(ankle, ankle + Vector((0.0, 0.0, -0.03)), (0.058, 0.062), rubber, foot)
-    way = (tip - ball).normalized()
-    heel = Vector((ankle.x, 0.0, 0.055)) - 0.03 * way
-    clay.limb(heel, Vector((ball.x, ball.y, 0.058)) - 0.01 * way, (0.055, 0.058), rubber, foot)
-    turn = Matrix.Rotation(atan2(way.x, -way.y), 4, "Z")
-    clay.ball(Vector((ball.x, ball.y, 0.053)) + 0.055 * way, (0.074, 0.085, 0.053), honey, toe, turn)
-    clay.ball(Vector((ball.x, ball.y, 0.026)) + 0.045 * way, (0.082, 0.095, 0.026), rubber, toe, turn)
+    direction = (tip - ball).normalized()
+    heel = Vector((ankle.x, 0.0, 0.055)) - 0.03 * direction
+    clay.limb(heel, Vector((ball.x, ball.y, 0.058)) - 0.01 * direction, (0.055, 0.058), rubber, foot)
+    turn = Matrix.Rotation(atan2(direction.x, -direction.y), 4, "Z")
+    clay.ball(Vector((ball.x, ball.y, 0.053)) + 0.055 * direction, (0.074, 0.085, 0.053), honey, toe, turn)
+    clay.ball(Vector((ball.x, ball.y, 0.026)) + 0.045 * direction, (0.082, 0.095, 0.026), rubber, toe, turn)
 
 
 def _shape_arm(clay: Clay, letter: str, places: list[Vector]) -> None:
@@ -147,11 +147,11 @@ def _shape_arm(clay: Clay, letter: str, places: list[Vector]) -> None:
     clay.limb(elbow, wrist, (0.034, 0.034), dark, lower)
     clay.limb(elbow.lerp(wrist, 0.32), elbow.lerp(wrist, 0.68), (0.052, 0.056), cream, lower)
     clay.band(elbow.lerp(wrist, 0.90), wrist - elbow, (0.056, 0.018), brass, lower)
-    way = (tip - wrist).normalized()
-    turn = along((0.0, 0.0, 0.0), way)
-    clay.ball(wrist + 0.055 * way, (0.05, 0.062, 0.062), dark, hand, turn)
+    direction = (tip - wrist).normalized()
+    turn = along((0.0, 0.0, 0.0), direction)
+    clay.ball(wrist + 0.055 * direction, (0.05, 0.062, 0.062), dark, hand, turn)
     for aside in (-0.034, 0.0, 0.034):
-        start = wrist + 0.085 * way + aside * ahead
-        clay.limb(start, start + 0.045 * way, (0.021, 0.019), honey, hand)
-    thumb = wrist + 0.04 * way - 0.05 * ahead
-    clay.limb(thumb, thumb + 0.03 * way - 0.035 * ahead, (0.021, 0.018), honey, hand)
+        start = wrist + 0.085 * direction + aside * ahead
+        clay.limb(start, start + 0.045 * direction, (0.021, 0.019), honey, hand)
+    thumb = wrist + 0.04 * direction - 0.05 * ahead
+    clay.limb(thumb, thumb + 0.03 * direction - 0.035 * ahead, (0.021, 0.018), honey, hand)

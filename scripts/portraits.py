@@ -21,7 +21,7 @@ def shows_first(hand: Hand) -> Any:
     """All limbs by one press of Add, the left foot lifted by its control, which is selected."""
     yield from studio.empty(hand, 2.0)
     rig, space = pose(hand)
-    studio.look(space, TURN, 0.14, (-0.03, 0.0, 0.93), 4.0)
+    studio.look_from(space, TURN, 0.14, (-0.03, 0.0, 0.93), 4.0)
     yield from studio.settle()
     hand.picture("picture", studio.middle(hand, 1600, 1280))
     return {name: rig.pose.bones[name].planar_ik.message for name in ("shin.L", "shin.R", "forearm.L", "forearm.R")}
@@ -34,7 +34,7 @@ def shows_overlay(hand: Hand) -> Any:
     sample.select(rig, "shin.L")
     ik = rig.pose.bones["shin.L"].planar_ik
     ik.softness, ik.influence = 0.06, 0.4
-    studio.look(space, TURN - 0.4, 0.28, (0.12, -0.25, 0.56), 2.55)
+    studio.look_from(space, TURN - 0.4, 0.28, (0.12, -0.25, 0.56), 2.55)
     yield from studio.settle()
     hand.picture("picture", studio.middle(hand, 1600, 1280))
     space.shading.type, ik.influence = "SOLID", 1.0
@@ -73,7 +73,7 @@ def shows_still(hand: Hand) -> Any:
     studio.write("Planar IK", TURN, studio.across(TURN, -1.5), 1.14, 0.36)
     studio.write("Exact IK for legs and arms", TURN, studio.across(TURN, -1.5), 0.92, 0.125)
     x, y, _ = studio.across(TURN, -0.06)
-    studio.look(space, TURN, 0.14, (x, y, 0.96), 4.8)
+    studio.look_from(space, TURN, 0.14, (x, y, 0.96), 4.8)
     yield from studio.settle()
     hand.picture("picture", studio.middle(hand, 3840, 2160))
     return {}
