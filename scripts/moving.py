@@ -1,149 +1,184 @@
-"""The moving picture of the README: the same leg with Blender's constraint and with ours, and a dog's leg.
+"""The moving picture of the README: a scout on Blender's constraint, one on Planar IK, and a bird on three bones.
 
-Played in Blender's real window by scripts/pictures.py, one picture for each frame.
+Played in Blender's real window by scripts/pictures.py, one picture for each frame. All legs are asked for the same: to
+squat, then to lift the left foot. What is written below each is measured in the pose that Blender evaluates.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import cos, pi, sin
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import sample, studio
 
 if TYPE_CHECKING:
     from tests.window.hand import Hand
 
-FRAMES = 48
+SQUAT, STEP = 18, 22
+"""Frames of a squat, and then of a step."""
+
+TURN = -0.95
+"""From where all are seen, in radians: from their right, somewhat from ahead."""
+
+APART = 1.35
+EXACT, BACK = 1e-3, 1e-2
+"""Metres: how far off its target a foot is said to be off, and how far behind the line from hip to ankle a knee is said
+to be bent back."""
+
+GREEN, AMBER, RED = (0.10, 0.85, 0.16), (1.0, 0.60, 0.02), (1.0, 0.10, 0.06)
+SIZE = 900, 590
+"""What is taken of a view of about 960 x 610: software draws it in seconds a frame."""
 
 
-class Leg(NamedTuple):
-    """A leg at rest, seen from its side: joints are places ahead and up, from the hip to the toes."""
+class Player(NamedTuple):
+    """One of the three: its rig, the bone of its hips, its foot controls with the last bones that are to be on them
+    (the left one first), and the words below it."""
 
-    label: str
-    place: float
-    joints: tuple[tuple[float, float], ...]
-    is_ours: bool
-
-
-MANS = ((0.0, 1.5), (0.0, 0.82), (0.0, 0.14), (0.24, 0.05))
-DOGS = ((0.0, 1.5), (0.26, 1.06), (-0.22, 0.64), (0.0, 0.14), (0.2, 0.05))
-LEGS = (
-    Leg("Blender's IK", -1.5, MANS, False),
-    Leg("Planar IK", 0.0, MANS, True),
-    Leg("Planar IK, three bones", 1.5, DOGS, True),
-)
+    rig: Any
+    hips: str
+    feet: dict[str, str]
+    words: Any
 
 
 def shows_legs(hand: Hand) -> Any:
-    """Played inside Blender: all legs follow the same way, from a bend to beyond full reach."""
+    """Played inside Blender: every frame, and in which of them feet were off and knees bent back."""
     import bpy
-    from mathutils import Euler, Matrix
 
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    hand.window = bpy.context.window_manager.windows[0]
-    yield
-    rigs = [build(leg) for leg in LEGS]
-    for rig in rigs:
-        rig.select_set(True)
+    yield from studio.empty(hand)
+    ours = scout("Planar IK", 0.0)
+    theirs = scout("Blender's IK", -APART, ours.rig)
+    players = [theirs, ours, bird("Planar IK, three bones", APART)]
+    for player in players:
+        player.rig.select_set(True)
     bpy.ops.object.mode_set(mode="POSE")
-    area, region = hand.view()
-    space = area.spaces.active
-    space.shading.color_type, space.show_gizmo, space.show_region_header = "MATERIAL", False, False
-    space.show_region_toolbar = space.show_region_ui = space.overlay.show_text = space.overlay.show_cursor = False
-    space.overlay.show_outline_selected = space.overlay.show_relationship_lines = False
-    view = space.region_3d
-    view.view_rotation, view.view_perspective = Euler((1.42, 0.0, 0.12)).to_quaternion(), "PERSP"
-    view.view_location, view.view_distance = (0.0, 0.0, 0.92), 5.4
-    yield
-    for i in range(FRAMES):
-        turn = 2.0 * pi * i / FRAMES
-        for rig in rigs:
-            control = rig.pose.bones["foot_ik"]
-            by = Matrix.Translation((0.3 * sin(turn), 0.0, 0.16 - 0.5 * cos(turn)))
-            control.matrix = by @ rig.data.bones["foot_ik"].matrix_local
-        bpy.context.view_layer.update()
-        yield
-        yield
-        corner = region.x + (region.width - 960) // 2, region.y + (region.height - 560) // 2
-        hand.picture(f"{i:02}", (*corner, 960, 560))
-    return {}
+    space = studio.tidy(hand)
+    bpy.context.scene.eevee.taa_samples = 4
+    x, y, _ = studio.across(TURN, 0.20)
+    studio.look_from(space, TURN, 0.12, (x, y, 0.91), 4.7)
+    yield from studio.settle()
+    said = []
+    for i in range(SQUAT + STEP):
+        said.append([perform(player, i) for player in players])
+        for _ in range(6):
+            yield
+        hand.picture(f"{i:02}", studio.middle(hand, *SIZE))
+    return {"said": said}
 
 
-def names(leg: Leg) -> list[str]:
-    """The bones of a leg below the hip."""
-    return ["thigh", "shin", "metatarsal", "foot"] if len(leg.joints) > 4 else ["thigh", "shin", "foot"]
-
-
-def build(leg: Leg) -> Any:
-    """A leg with its skin, its control and what poses it."""
+def perform(player: Player, frame: int) -> str:
+    """Put a player in a frame, and have said what became of its feet."""
     import bpy
 
-    data = bpy.data.armatures.new(leg.label)
-    rig: Any = bpy.data.objects.new(leg.label, data)
-    bpy.context.collection.objects.link(rig)
-    rig.location.x, rig.show_in_front = leg.place, True
+    down = 0.11 * (1.0 - cos(2.0 * pi * frame / SQUAT)) if frame < SQUAT else 0.0
+    share = sin(pi * max(0, frame - SQUAT) / STEP)
+    studio.move(player.rig, player.hips, (0.0, 0.0, -down))
+    ahead = player.rig.matrix_world.to_3x3().inverted().col[1] * (-0.32 * share * share)
+    lifted = next(iter(player.feet))
+    studio.move(player.rig, lifted, (ahead.x, ahead.y, 0.27 * share))
+    bpy.context.view_layer.update()
+    now = player.rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    worst, is_back = 0.0, False
+    for control, last in player.feet.items():
+        shin, foot = now.pose.bones[last], now.pose.bones[control]
+        missed = (shin.tail - foot.head).length
+        worst = max(worst, missed)
+        show(player.rig.pose.bones[control], GREEN if missed < EXACT else RED)
+        line = now.pose.bones[last.replace("shin", "thigh")].head.lerp(shin.tail, 0.5)
+        is_back = is_back or (last.startswith("shin") and shin.head.y > line.y + BACK)
+    words, colour = ("on target", GREEN)
+    if worst >= EXACT:
+        words, colour = f"{100.0 * worst:.0f} cm off", RED
+    elif is_back:
+        words, colour = "knee bends back", AMBER
+    player.words.data.body = words
+    light(player.words, colour)
+    return words
+
+
+def show(control: Any, colour: tuple[float, float, float]) -> None:
+    """Colour a control."""
+    control.color.palette = "CUSTOM"
+    for state in ("normal", "select", "active"):
+        setattr(control.color.custom, state, colour)
+
+
+def light(words: Any, colour: tuple[float, float, float]) -> None:
+    """Colour what is written."""
+    from .demo.clay import paint
+
+    words.data.materials.clear()
+    words.data.materials.append(paint(f"Words {colour}", colour, glow=1.0))
+
+
+def scout(label: str, place: float, drawn_as: Any = None) -> Player:
+    """A scout whose legs are on Planar IK; or on Blender's constraint, with controls drawn as those of another rig."""
+    import bpy
+
+    from .demo import scout as kind
+
+    rig = kind.build(label, bpy.context.scene.collection)
+    rig.location = studio.across(TURN, place)
     bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.mode_set(mode="EDIT")
-    joints = [(x, 0.0, z) for x, z in leg.joints]
-    parent = bone = data.edit_bones.new("hip")
-    bone.head, bone.tail = (0.0, 0.0, 1.8), joints[0]
-    for name, (head, tail) in zip(names(leg), pairwise(joints), strict=True):
-        bone = data.edit_bones.new(name)
-        bone.head, bone.tail, bone.parent, bone.use_connect = head, tail, parent, True
-        bone.align_roll((1.0, 0.0, 0.0))
-        parent = bone
-    control = data.edit_bones.new("foot_ik")
-    control.head, control.tail = joints[-2], (joints[-2][0] + 0.3, 0.0, joints[-2][2])
-    bpy.ops.object.mode_set(mode="POSE")
-    rig.data.bones["foot"].use_inherit_rotation = False
-    last = rig.pose.bones[names(leg)[-2]]
-    if leg.is_ours:
-        ik: Any = last.planar_ik
-        ik.target, ik.subtarget, ik.chain_count, ik.plane = rig, "foot_ik", len(leg.joints) - 2, "FREE"
-        ik.softness = 0.05
+    feet = {"foot_ik.L": "shin.L", "foot_ik.R": "shin.R"}
+    if drawn_as:
+        give_constraints(rig, feet, drawn_as)
     else:
-        ik = last.constraints.new("IK")
-        ik.target, ik.subtarget, ik.chain_count, ik.use_stretch = rig, "foot_ik", len(leg.joints) - 2, False
-    for bone in rig.pose.bones:  # Only the control shows; the flag is the pose bone's from 5.0 on.
-        (bone if hasattr(bone, "hide") else bone.bone).hide = bone.name != "foot_ik"
-    shown = rig.pose.bones["foot_ik"]
-    shown.custom_shape, shown.use_custom_shape_bone_size, shown.custom_shape_wire_width = box(), False, 3.0
-    shown.color.palette = "THEME03" if leg.is_ours else "THEME01"
+        bpy.ops.object.mode_set(mode="POSE")
+        sample.select(rig, *feet.values())
+        bpy.ops.pose.planar_ik_add(plane="FREE")
+    for name, sign in (("upper_arm.L", 1.0), ("upper_arm.R", -1.0)):
+        studio.turn(rig, name, (0.0, 0.42 * sign, 0.0))
+    studio.turn(rig, "head", (0.0, 0.0, -0.45))
+    return Player(rig, "hips", feet, finish(rig, label, place, feet))
+
+
+def give_constraints(rig: Any, feet: dict[str, str], drawn_as: Any) -> None:
+    """Blender's constraint as one adds it: two bones, no pole, and a foot that turns with its control."""
+    import bpy
+
+    bpy.ops.object.mode_set(mode="EDIT")
+    for control, last in feet.items():
+        bone, shin = rig.data.edit_bones.new(control), rig.data.edit_bones[last]
+        bone.head, bone.tail = shin.tail, drawn_as.data.bones[control].vector + shin.tail
+        bone.roll = 0.0
+    bpy.ops.object.mode_set(mode="POSE")
+    for control, last in feet.items():
+        ik: Any = rig.pose.bones[last].constraints.new("IK")
+        ik.target, ik.subtarget, ik.chain_count, ik.use_stretch = rig, control, 2, False
+        foot = rig.pose.bones[last.replace("shin", "foot")]
+        foot.bone.use_inherit_rotation = False  # The controls do not turn here.
+        bone, other = rig.pose.bones[control], drawn_as.pose.bones[control]
+        for name in ("", "_scale_xyz", "_translation", "_rotation_euler"):
+            setattr(bone, f"custom_shape{name}", getattr(other, f"custom_shape{name}"))
+        bone.use_custom_shape_bone_size = other.use_custom_shape_bone_size
+
+
+def bird(label: str, place: float) -> Player:
+    """The bird of the demo, on one press of Add."""
+    import bpy
+
+    from .demo import bird as kind
+    from .demo import creature
+
+    rig = creature.build(kind.BIRD, bpy.context.scene.collection)
+    rig.location, rig.rotation_euler.z = studio.across(TURN, place), -pi / 2.0
+    bpy.context.view_layer.update()
+    studio.add_everywhere(rig, plane="FREE")
+    limbs = {bone.planar_ik.subtarget: bone.name for bone in rig.pose.bones if bone.planar_ik.enabled}
+    feet = dict(sorted(limbs.items()))
+    assert len(feet) == 2, feet
+    return Player(rig, "body", feet, finish(rig, label, place, feet))
+
+
+def finish(rig: Any, label: str, place: float, feet: dict[str, str]) -> Any:
+    """Leave no bone to be seen but the controls of feet, put a stand below, and write what it is; give what else is
+    written there."""
+    import bpy
+
+    studio.hide(rig, *(bone.name for bone in rig.pose.bones if bone.name not in feet))
+    for name in feet:
+        rig.pose.bones[name].custom_shape_wire_width = 4.0
     bpy.ops.object.mode_set(mode="OBJECT")
-    dress(leg, rig)
-    return rig
-
-
-def box() -> Any:
-    """The shape of the controls: the edges of a box around a foot."""
-    import bpy
-
-    mesh = bpy.data.meshes.new("Box")
-    corners = [(x, y, z) for x in (-0.13, 0.13) for y in (-0.14, 0.36) for z in (-0.15, 0.12)]
-    mesh.from_pydata(corners, [(i, i ^ bit) for i in range(8) for bit in (1, 2, 4) if i < i ^ bit], [])
-    return bpy.data.objects.new("Box", mesh)
-
-
-def dress(leg: Leg, rig: Any) -> None:
-    """The skin of a leg, and its label on the ground."""
-    import bpy
-
-    from scripts.demo.clay import Clay, paint
-
-    clay, dark = Clay(), paint("Shoe", (0.06, 0.06, 0.08))
-    cloth = paint("Ours", (0.8, 0.33, 0.16)) if leg.is_ours else paint("Blender's", (0.35, 0.4, 0.48))
-    clay.ball((-0.02, 0.0, 1.62), (0.24, 0.2, 0.2), cloth, "hip")
-    radii = (0.14, 0.1, 0.075, 0.06) if len(leg.joints) == 4 else (0.15, 0.09, 0.065, 0.055, 0.045)
-    for i, name in enumerate(names(leg)):
-        (x, z), (u, w) = leg.joints[i : i + 2]
-        clay.limb((x, 0.0, z), (u, 0.0, w), radii[i : i + 2], dark if name == "foot" else cloth, name)
-    skin: Any = bpy.data.objects.new(f"{leg.label} Skin", clay.mesh(leg.label))
-    for bone, vertices in clay.bones.items():
-        skin.vertex_groups.new(name=bone).add(vertices, 1.0, "REPLACE")
-    skin.parent = skin.modifiers.new("Armature", "ARMATURE").object = rig
-    bpy.context.collection.objects.link(skin)
-    text: Any = bpy.data.curves.new(leg.label, "FONT")
-    text.body, text.align_x, text.size = leg.label, "CENTER", 0.15
-    text.materials.append(paint("Words", (0.9, 0.9, 0.9)))
-    label = bpy.data.objects.new(f"{leg.label} Label", text)
-    label.location, label.rotation_euler = (leg.place, 0.0, 1.98), (pi / 2, 0.0, 0.0)
-    bpy.context.collection.objects.link(label)
+    studio.put_stand(rig.location)
+    studio.write(label, TURN, studio.across(TURN, place), 2.17, 0.16)
+    return studio.write("on target", TURN, studio.across(TURN, place), -0.45, 0.15)

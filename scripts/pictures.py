@@ -1,81 +1,89 @@
-"""Pictures of the interface for the guides, taken in Blender's real window: ``make pictures``."""
+"""Pictures for the guides and for the extension's page, taken in Blender's real window: ``make pictures``.
+
+docs/demo.png, the one on top of README, is a frame of the demo: ``make demo ARGS=--docs``.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
 
+from . import characters
 from .package import ROOT
 from .tasks import APPLICATION
 from .window import PICTURES, Window
 
-if TYPE_CHECKING:
-    from tests.window.hand import Hand
+DOCS = ROOT / "docs"
+LIMIT = 1500
+"""Seconds for one scenario: software draws a frame of what shines in some seconds, on a busy machine in many."""
 
-SHOWN = {"overlay": "700x640+320+240", "first": "700x640+320+240", "panel": "290x700+0+0"}
-"""The pictures in docs/, and what part of what was taken they show."""
+SESSIONS = (
+    ("2240x1400x24", ("portraits.shows_first", "portraits.shows_overlay")),
+    ("3968x2560x24", ("portraits.shows_still",)),
+    ("960x660x24", ("first_limb.shows_steps", "moving.shows_legs", "characters.shows_characters")),
+)
+"""The size of the screen, and what is played on it: last what has Rigify switched on, which shows in menus."""
 
-
-def shows_limb(hand: Hand) -> Any:
-    """Played inside Blender: a character, a limb between FK and IK with its overlay, its panel."""
-    import bpy
-    from mathutils import Euler, Matrix
-
-    from . import sample
-
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    hand.window = bpy.context.window_manager.windows[0]
-    yield
-    rig = sample.build("Biped", sample.BIPED, (0.0, 0.0, 0.0), False)
-    bpy.ops.object.mode_set(mode="POSE")
-    shin = rig.pose.bones["shin.L"]
-    ik = shin.planar_ik
-    target = rig.pose.bones[ik.subtarget]
-    sample.select(rig, target.name)
-    target.matrix = Matrix.Translation((0.0, -0.25, 0.3)) @ target.matrix
-    space = hand.view()[0].spaces.active
-    space.shading.color_type, space.overlay.show_text, space.overlay.show_cursor = "MATERIAL", False, False
-    view = space.region_3d
-    view.view_rotation, view.view_location, view.view_distance = Euler((1.4, 0, 0.7)).to_quaternion(), (0, 0, 0.85), 4.6
-    yield from hand.to_the_middle()
-    yield
-    hand.picture("first")
-    sample.select(rig, shin.name)
-    ik.softness, ik.influence = 0.06, 0.4
-    view.view_location, view.view_distance = (0.05, -0.1, 0.5), 2.7
-    yield
-    yield
-    hand.picture("overlay")
-    ik.influence = 1.0
-    yield from hand.open_sidebar()
-    for _ in range(10):
-        yield
-    region = hand.sidebar()[1]
-    hand.picture("panel", (region.x, region.y, region.width, region.height))
-    return {}
+PORTRAITS = {
+    "first": ("shows_first-picture", "-resize 50%", 0),
+    "overlay": ("shows_overlay-picture", "-resize 50%", 0),
+    "panel": ("shows_overlay-panel", "-crop 584x780+0+0 +repage -resize 60%", 256),
+    "still": ("shows_still-picture", "-resize 50%", 256),
+}
+"""The pictures in docs/, what was taken for each, what ImageMagick does with it, and how many colours stay (0: all)."""
 
 
 def main() -> int:
     if not APPLICATION.exists():
         print(f"Left out: {APPLICATION} is missing, the Blender whose window is photographed")
         return 1
-    os.environ.setdefault("BLENDER_SCREEN", "1600x1100x24")  # High enough for the whole panel.
-    window = Window()
-    try:
-        window.play("scripts.pictures.shows_limb")
-        window.play("scripts.moving.shows_legs")
-    finally:
-        window.close()
-    for name, region in SHOWN.items():
-        taken, shown = PICTURES / f"shows_limb-{name}.png", ROOT / "docs" / f"{name}.png"
-        words = ["convert", str(taken), "-crop", region, "+repage", "+dither", "-colors", "96", f"PNG8:{shown}"]
-        subprocess.run([str(APPLICATION), "--exec", *words], check=True)  # Its system has ImageMagick.
-    film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
-    words = ["-resize", "640x", "+dither", "-colors", "64", "-layers", "optimize", str(ROOT / "docs" / "legs.gif")]
-    subprocess.run([str(APPLICATION), "--exec", "convert", "-delay", "7", "-loop", "0", *film, *words], check=True)
+    photograph()
+    finish()
     return 0
+
+
+def photograph() -> None:
+    """Play everything, which leaves pictures in build/window."""
+    for old in PICTURES.glob("shows_*.png"):
+        old.unlink()
+    for screen, scenarios in SESSIONS:
+        os.environ["BLENDER_SCREEN"] = screen
+        window = Window(LIMIT)
+        try:
+            for scenario in scenarios:
+                print(f"{scenario}: {window.play(f'scripts.{scenario}')}", flush=True)
+        finally:
+            window.close()
+
+
+def finish() -> None:
+    """Make the pictures in docs/ of what was taken."""
+    for name, (taken, words, colours) in PORTRAITS.items():
+        develop([str(PICTURES / f"{taken}.png"), *words.split()], f"{name}.png", colours)
+    develop(rows([f"shows_characters-{name}" for name in characters.CLOSER], 3, "-resize 360x"), "characters.png", 128)
+    cropping = "-crop 664x636+0+0 +repage -resize 480x -bordercolor white -border 4"
+    develop(rows([f"shows_steps-{i}" for i in range(1, 5)], 2, cropping), "steps.png", 256)
+    film = sorted(str(path) for path in PICTURES.glob("shows_legs-*.png"))
+    words = "-resize 680x +dither -colors 80 -fuzz 1% -layers optimize"
+    develop(["-delay", "8", "-loop", "0", *film, *words.split()], "legs.gif")
+
+
+def rows(taken: list[str], columns: int, change: str) -> list[str]:
+    """What has ImageMagick put pictures in rows, after it changed each."""
+    words: list[str] = []
+    for i in range(0, len(taken), columns):
+        paths = [str(PICTURES / f"{name}.png") for name in taken[i : i + columns]]
+        words += ["(", *paths, *change.split(), "+append", ")"]
+    return [*words, "-append"]
+
+
+def develop(words: list[str], name: str, colours: int = 0) -> None:
+    """Let ImageMagick make one picture in docs/, maybe in few colours; Blender's own system has it."""
+    few = ["-colors", str(colours)] if colours else []
+    path = DOCS / name
+    to = str(path) if path.suffix == ".gif" else f"PNG{8 if colours else 24}:{path}"
+    subprocess.run([str(APPLICATION), "--exec", "convert", *words, *few, to], check=True)
 
 
 if __name__ == "__main__":

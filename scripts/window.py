@@ -33,7 +33,8 @@ class Window:
     """One Blender with an empty home folder. It starts with the first scenario, which is what takes long, and again
     after one that failed, so that the others find it as they expect."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: float = LIMIT) -> None:
+        self._limit = limit
         self._process: subprocess.Popen[bytes] | None = None
         self._folder = Path()
         self._played = 0
@@ -81,7 +82,7 @@ class Window:
         self._wait(findings.exists)
         log = self._log()
         if not findings.exists():
-            raise Failed(f"Blender ended, or took longer than {LIMIT} s, before '{scenario}' came to its end:\n{log}")
+            raise Failed(f"Blender ended, or took over {self._limit} s, before '{scenario}' came to its end:\n{log}")
         answer: dict[str, Any] = json.loads(findings.read_text())
         if "error" in answer:
             raise Failed(f"{answer['error']}\n{log}")
@@ -91,7 +92,7 @@ class Window:
 
     def _wait(self, is_done: Callable[[], bool]) -> None:
         """Wait until something is done, Blender ended, or it took too long."""
-        end = time.monotonic() + LIMIT
+        end = time.monotonic() + self._limit
         while not is_done() and time.monotonic() < end and self._process and self._process.poll() is None:
             time.sleep(0.05)
 

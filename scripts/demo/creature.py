@@ -31,26 +31,40 @@ class Creature(NamedTuple):
 
 def build(kind: Creature, collection: Collection) -> Object:
     """The armature with the creature's mesh on it, standing at the origin."""
-    armature = bpy.data.armatures.new(kind.name)
-    rig = bpy.data.objects.new(kind.name, armature)
+    up = Vector((0.0, 0.0, kind.ride))
+
+    def bones(armature: Armature) -> None:
+        body = kind.bones(armature)
+        for leg, joints in kind.legs:
+            bone = body
+            for bone_name, (start, end) in zip(kind.parts, pairwise(joints), strict=True):
+                bone = add_bone(armature, f"{bone_name}_{leg.name}", start + up, end + up, bone)
+                bone.use_connect = bone_name != kind.parts[0]
+
+    rig = dress(new_rig(kind.name, collection, bones), kind.make_skin(), Matrix.Translation(up))
+    for posed in rig.pose.bones:
+        posed.rotation_mode = "XYZ"
+    return rig
+
+
+def new_rig(name: str, collection: Collection, bones: Callable[[Armature], Any]) -> Object:
+    """An armature at the origin, with the bones that are made in its Edit Mode."""
+    rig = bpy.data.objects.new(name, bpy.data.armatures.new(name))
     collection.objects.link(rig)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
-    up, body = Vector((0.0, 0.0, kind.ride)), kind.bones(armature)
-    for leg, joints in kind.legs:
-        bone = body
-        for bone_name, (start, end) in zip(kind.parts, pairwise(joints), strict=True):
-            bone = add_bone(armature, f"{bone_name}_{leg.name}", start + up, end + up, bone)
-            bone.use_connect = bone_name != kind.parts[0]
+    bones(rig.data)
     bpy.ops.object.mode_set(mode="OBJECT")
-    clay = kind.make_skin()
-    skin: Any = bpy.data.objects.new(f"{kind.name} Skin", clay.mesh(f"{kind.name} Skin", Matrix.Translation(up)))
+    return rig
+
+
+def dress(rig: Object, clay: Clay, to: Matrix | None = None) -> Object:
+    """Put a mesh on an armature, every part of it carried by its bone alone."""
+    skin: Any = bpy.data.objects.new(f"{rig.name} Skin", clay.mesh(f"{rig.name} Skin", to))
     for name, vertices in clay.bones.items():
         skin.vertex_groups.new(name=name).add(vertices, 1.0, "REPLACE")
-    skin.parent = skin.modifiers.new(kind.name, "ARMATURE").object = rig
-    collection.objects.link(skin)
-    for posed in rig.pose.bones:
-        posed.rotation_mode = "XYZ"
+    skin.parent = skin.modifiers.new(rig.name, "ARMATURE").object = rig
+    rig.users_collection[0].objects.link(skin)
     return rig
 
 

@@ -82,6 +82,7 @@ def hero(frame: int, path: Path) -> None:
     """Render one frame with care."""
     scene: Any = bpy.context.scene
     scene.cycles.samples, scene.cycles.time_limit = 96, 0.0
+    scene.render.resolution_x, scene.render.resolution_y = 960, 540
     scene.render.image_settings.color_mode, scene.render.image_settings.compression = "RGB", 100
     still(frame, path)
 
