@@ -28,6 +28,7 @@ SAID = {
         "Python 3.11 or 3.13": "test_versions",
         "Blender 4.2, 4.5 and 5.2": "test_versions",
         "at most 400 lines": "test_the_house_stays_small",
+        "(1920 x 1080)": "test_the_still_suits_the_platform",
         "GPL, version 3": "",
     },
     "docs/animator.md": {
@@ -96,6 +97,11 @@ def test_every_number_is_made() -> None:
             text = text.replace(words, "")
         left = re.sub(NO_CLAIM, "", text, flags=re.DOTALL | re.MULTILINE)
         assert not [line for line in left.splitlines() if re.search(r"\d", line)], page.name
+
+
+def test_the_still_suits_the_platform() -> None:
+    head = (ROOT / "docs" / "still.png").read_bytes()[:24]  # width and height are its last eight bytes
+    assert [int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:], "big")] == [1920, 1080]
 
 
 def test_versions() -> None:
