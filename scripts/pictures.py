@@ -79,11 +79,12 @@ def rows(taken: list[str], columns: int, change: str) -> list[str]:
 
 
 def develop(words: list[str], name: str, colours: int = 0) -> None:
-    """Let ImageMagick make one picture in docs/, maybe in few colours; Blender's own system has it."""
+    """Let ImageMagick make one picture in docs/, maybe in few colours; Blender's own system has it. Without
+    dates: what looks the same is the same file."""
     few = ["-colors", str(colours)] if colours else []
     path = DOCS / name
     to = str(path) if path.suffix == ".gif" else f"PNG{8 if colours else 24}:{path}"
-    subprocess.run([str(APPLICATION), "--exec", "convert", *words, *few, to], check=True)
+    subprocess.run([str(APPLICATION), "--exec", "convert", *words, *few, "-strip", to], check=True)
 
 
 if __name__ == "__main__":
