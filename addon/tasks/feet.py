@@ -24,6 +24,13 @@ from ..limb.words import Refused
 OFFSET = f"{MADE_BY_US}Foot Offset"
 """The one by which it is turned off that, where it is: a transformation that always gives the same."""
 
+OFFSET_BACK = f"{MADE_BY_US}Foot Offset Back"
+"""The one that turns it by the opposite before it copies the target: so only that one blends between FK and IK, the
+short way, and the offset is whole at any influence."""
+
+CONSTRAINTS = (OFFSET_BACK, FOOT, OFFSET)
+"""All of them, in the order that they act in."""
+
 ALIKE = 1e-5
 """Radians by which a foot may be turned off its target without needing that."""
 
@@ -55,23 +62,33 @@ def _set(last: PoseBone, on: bool, stand: Matrix | None) -> None:
     if foot is None or (on and is_gone(follow.target, follow.subtarget)):
         return
     offset = _offset(last, foot, stand) if on else None
-    for name, kind, is_wanted in ((FOOT, "COPY_ROTATION", on), (OFFSET, "TRANSFORM", bool(offset))):
+    for name in CONSTRAINTS:
+        is_wanted = on if name == FOOT else bool(offset)
         constraint = foot.constraints.get(name)
         if constraint is None and is_wanted:
-            constraint = foot.constraints.new(kind)  # type: ignore[arg-type]
+            constraint = foot.constraints.new("COPY_ROTATION" if name == FOOT else "TRANSFORM")
             constraint.name = name
-            _drive(last, constraint)
+            _drive(last, constraint, "influence" if name == FOOT else "influence > 0")
         elif constraint is not None and not is_wanted:
             _take_off(constraint)
-    for constraint in (foot.constraints.get(name) for name in (FOOT, OFFSET)):
+    for constraint in (foot.constraints.get(name) for name in CONSTRAINTS):
         if constraint is not None:
             aim_foot(constraint, follow)
     if offset:
-        turning: Any = foot.constraints[OFFSET]
-        turning.map_to, turning.to_euler_order, turning.mix_mode_rot = "ROTATION", "XYZ", "AFTER"
-        for axis, angle in zip("xyz", offset, strict=True):  # as much at either end: always the same
-            setattr(turning, f"to_min_{axis}_rot", angle)
-            setattr(turning, f"to_max_{axis}_rot", angle)
+        back: Any = offset.to_matrix().inverted()
+        _turn_by(foot.constraints[OFFSET_BACK], back.to_euler("XYZ"))
+        _turn_by(foot.constraints[OFFSET], offset)
+        at = foot.constraints.find
+        if at(OFFSET_BACK) > at(FOOT):
+            foot.constraints.move(at(OFFSET_BACK), at(FOOT))
+
+
+def _turn_by(constraint: Any, angles: Any) -> None:
+    """Have a transformation always give the same turn, on top of what there is."""
+    constraint.map_to, constraint.to_euler_order, constraint.mix_mode_rot = "ROTATION", "XYZ", "AFTER"
+    for axis, angle in zip("xyz", angles, strict=True):  # as much at either end
+        setattr(constraint, f"to_min_{axis}_rot", angle)
+        setattr(constraint, f"to_max_{axis}_rot", angle)
 
 
 def aim_foot(constraint: Any, follow: Follow) -> None:
@@ -135,9 +152,11 @@ def follow_alike(other: PoseBone, like: Following | None) -> None:
     if like is None or its_foot is None or not (like.stand or now != like):
         return
     set_feet([other], like.follows, [like.stand] if like.stand else [])
-    if not like.stand and OFFSET in its_foot.constraints:
+    offsets = [its_foot.constraints[name] for name in (OFFSET_BACK, OFFSET) if name in its_foot.constraints]
+    if not like.stand and offsets:
         with frame_held():
-            _take_off(its_foot.constraints[OFFSET])
+            for constraint in offsets:
+                _take_off(constraint)
 
 
 def _take_off(constraint: Any) -> None:
@@ -149,15 +168,15 @@ def _take_off(constraint: Any) -> None:
     foot.constraints.remove(constraint)
 
 
-def _drive(last: PoseBone, constraint: Any) -> None:
-    """Have a constraint read the influence of its limb."""
+def _drive(last: PoseBone, constraint: Any, expression: str) -> None:
+    """Have a constraint act by the influence of its limb."""
     driver: Any = constraint.driver_add("influence").driver
     driver.type = "SCRIPTED"
     variable = driver.variables.new()
     variable.name = "influence"
     variable.targets[0].id = last.id_data
     variable.targets[0].data_path = path_to_custom(last.name, SLIDER["influence"].key)
-    driver.expression = "influence"
+    driver.expression = expression
 
 
 @contextmanager

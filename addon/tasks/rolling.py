@@ -20,7 +20,6 @@ from ..limb.follow import Follow, follow_of, is_gone, matrix_of
 from ..limb.foot_roll import (
     CONTROL,
     FLAT_TOE,
-    FOOT,
     GOAL,
     PIVOTS,
     flat_toes,
@@ -178,7 +177,7 @@ def _make(context: Context, lasts: Sequence[PoseBone], stands: Sequence[Matrix],
 def _aim(last: PoseBone, follow: Follow) -> None:
     """Have the foot of a limb, and its mechanism, follow this."""
     foot: Any = foot_of(last)
-    for name in (FOOT, feet.OFFSET):
+    for name in feet.CONSTRAINTS:
         if name in foot.constraints:
             feet.aim_foot(foot.constraints[name], follow)
     retarget(last)

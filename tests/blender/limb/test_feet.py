@@ -7,7 +7,7 @@ import random
 import bpy
 import numpy as np
 import pytest
-from mathutils import Matrix, Quaternion
+from mathutils import Matrix, Quaternion, Vector
 
 from tests.blender import rigs
 
@@ -94,7 +94,7 @@ def test_off_and_on_again(add, tasks):
     feet.set_feet([last], True)
     feet.set_feet([last], True)
     assert apart(before, turn_of(ob, "foot.L")) < 1e-3
-    assert len(ob.pose.bones["foot.L"].constraints) == len(ob.animation_data.drivers) == 2
+    assert len(ob.pose.bones["foot.L"].constraints) == len(ob.animation_data.drivers) == 3
     assert all(each.driver.is_simple_expression and each.driver.is_valid for each in ob.animation_data.drivers)
 
 
@@ -104,3 +104,46 @@ def test_a_foot_that_something_else_turns_is_left_to_it(add, tasks):
     made.target, made.subtarget = ob, "root"
     (last,) = add(ob, "shin.L")
     assert not tasks("feet").foot_follows(last)
+
+
+def seen_by(ob, name, above):
+    """How a bone would be turned if nothing but its parent and its own channels turned it."""
+    bone, parent = ob.data.bones[name], ob.data.bones[above]
+    rest = parent.matrix_local.inverted() @ bone.matrix_local
+    return np.array(
+        (ob.matrix_world @ rigs.evaluated(ob).pose.bones[above].matrix @ rest @ ob.pose.bones[name].matrix_basis)
+        .to_3x3()
+        .normalized()
+    )
+
+
+def between(one, other, share):
+    """The turn so far on the short way from one to another."""
+    turns = [Matrix(turn.tolist()).to_quaternion() for turn in (one, other)]
+    return np.array(turns[0].slerp(turns[1], share).to_matrix())
+
+
+@pytest.mark.parametrize("mode", ["RIG", "LIVE"])
+@pytest.mark.parametrize("kind", ["MADE", "BONE", "OBJECT", "ANOTHER RIG"])
+@pytest.mark.parametrize("ahead", [0.0, 0.03], ids=["to -Y", "outwards"])
+def test_a_foot_turns_the_short_way_between_fk_and_ik(add, tasks, mode, kind, ahead):
+    """That of an upright control, and a foot to -Y, is a half turn off it."""
+    ob = rigs.biped()
+    rigs.activate(ob, "EDIT")
+    foot = ob.data.edit_bones["foot.L"]
+    foot.tail = foot.head + Vector((ahead, -0.2, 0.0))
+    rigs.activate(ob)
+    (last,) = add(ob, "shin.L", target=goal_of(ob, kind))
+    if mode == "RIG":
+        tasks("modes").to_rig(bpy.context, [last])
+    for name in ("thigh.L", "shin.L", "foot.L"):
+        ob.pose.bones[name].rotation_quaternion = rigs.turn(random.Random(len(name)), 0.6)
+    last = ob.pose.bones["shin.L"]
+    last.planar_ik.influence = 1.0
+    bpy.context.view_layer.update()
+    in_ik = turn_of(ob, "foot.L")
+    for influence in (0.0, 0.05, 0.3, 0.5, 0.8, 0.95):
+        last.planar_ik.influence = influence
+        bpy.context.view_layer.update()
+        expected = between(seen_by(ob, "foot.L", "shin.L"), in_ik, influence)
+        assert apart(expected, turn_of(ob, "foot.L")) < 2e-3, influence
