@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from math import cos, pi, sin
 from typing import Any, NamedTuple
@@ -12,8 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 from mathutils import Vector
 
-from scripts import installed
-from tests.blender import rigs
+from tests.blender import another, rigs
 
 FORWARD, BACK, UP = Vector((0, -1, 0)), Vector((0, 1, 0)), Vector((0, 0, 1))
 
@@ -278,21 +274,8 @@ def by_joint() -> Any:
     return renamed(person(Vector((0, 0, -1))), new)
 
 
-EXPORT = """
-import os, sys, bpy, addon_utils
-bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
-addon_utils.enable("io_scene_gltf2", default_set=True)
-bpy.ops.export_scene.gltf(filepath=sys.argv[2])
-sys.stdout.flush()
-os._exit(0)
-"""
-"""Exports a file as glTF. Blender 4.2 crashes now and then as it leaves a file that it exported, so it ends instead."""
-
-
 def round_trip(ob: Any, folder: Any) -> Any:
     """A rig as Blender's glTF importer brings it back, the only one in the file then."""
-    import addon_utils
-
     rigs.activate(ob, "OBJECT")
     skin = bpy.data.objects.new("skin", bpy.data.meshes.new("skin"))
     skin.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
@@ -300,14 +283,12 @@ def round_trip(ob: Any, folder: Any) -> Any:
     skin.parent = ob
     skin.modifiers.new("Armature", "ARMATURE").object = ob
     skin.vertex_groups.new(name=ob.data.bones[0].name).add(range(3), 1.0, "REPLACE")
-    paths = [str(folder / name) for name in ("rig.blend", "rig.glb")]
-    bpy.ops.wm.save_as_mainfile(filepath=paths[0])
-    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(folder)}
-    subprocess.run([sys.executable, "-c", EXPORT, *paths], env=environment, check=True, capture_output=True)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    installed.enable()
-    addon_utils.enable("io_scene_gltf2", default_set=True)
-    bpy.ops.import_scene.gltf(filepath=paths[1])
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "rig.blend"))
+    another.export(
+        "io_scene_gltf2", "export_scene.gltf", folder / "rig.blend", folder / "rig.glb", folder / "after.blend"
+    )
+    another.bring("io_scene_gltf2", "import_scene.gltf", folder / "rig.glb", folder / "brought.blend")
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "brought.blend"))
     made = next(each for each in bpy.data.objects if each.type == "ARMATURE")
     rigs.activate(made)
     return made
