@@ -16,6 +16,9 @@ from tests.blender.snapshots import snapshot  # noqa: F401
 
 Place = tuple[float, float, float]
 
+IN_FULL = bpy.app.version[:2] == (4, 5)
+"""Whether this is the Blender in which dear tests run with all their cases; the others take a part of them."""
+
 
 def rig(bones: dict[str, tuple[Place, Place, str]], rolls: dict[str, float] | None = None, name: str = "rig") -> Any:
     """An armature object in Pose Mode, of bones by name: head, tail and parent ("" for none). Bones that begin where
