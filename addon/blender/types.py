@@ -71,7 +71,8 @@ def children_of(bone: PoseBone) -> list[PoseBone]:
 
 
 def tag(bone: PoseBone) -> None:
-    """Have the rig of a bone evaluated anew."""
+    """Have the rig of a bone evaluated anew. The tag of the object alone costs a fifth less, but has simulations that
+    hang on the rig lose what they have cached."""
     bone.id_data.update_tag(refresh={"DATA"})
 
 

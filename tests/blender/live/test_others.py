@@ -91,6 +91,10 @@ def test_cloth_on_the_rig_keeps_its_cache():
         bpy.context.scene.frame_set(frame)
     assert cache.info.startswith("8 frames")
     assert not cache.is_outdated
+    last.planar_ik.swivel = 0.3
+    bpy.context.view_layer.update()
+    assert cache.info.startswith("8 frames")
+    assert not cache.is_outdated
 
 
 def test_disabled_it_leaves_nothing(addon):
