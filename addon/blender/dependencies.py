@@ -68,7 +68,7 @@ class Dependencies:
             solvers = self._solvers[ob] = {}
             for owner in bones_of(ob) if is_armature(ob) else ():
                 for constraint in owner.constraints:
-                    for posed in solved_by(owner, constraint):
+                    for posed in _solved_by(owner, constraint):
                         solvers.setdefault(posed.name, []).append((owner, constraint))
         return self._solvers[ob].get(bone, [])
 
@@ -121,7 +121,7 @@ def is_python(curve: Any) -> bool:
     return curve.driver is not None and curve.driver.type == "SCRIPTED" and not curve.driver.is_simple_expression
 
 
-def solved_by(owner: PoseBone, constraint: Any) -> list[PoseBone]:
+def _solved_by(owner: PoseBone, constraint: Any) -> list[PoseBone]:
     """The bones that a constraint turns if it is one that solves a row of them."""
     if constraint.type not in {"IK", "SPLINE_IK"}:
         return []

@@ -195,11 +195,6 @@ def _check(command: argparse.ArgumentParser, arguments: argparse.Namespace) -> N
             command.error(f"{source} would be written over: give another -o, or --in-place")
 
 
-def is_written(arguments: argparse.Namespace) -> bool:
-    """Whether files are to be written, and not only read."""
-    return bool(getattr(arguments, "in_place", False) or getattr(arguments, "output", None))
-
-
 def output_of(source: Path, arguments: argparse.Namespace) -> Path:
     """The file to write for an input."""
     if arguments.in_place:

@@ -13,14 +13,15 @@ from typing import Any
 import bpy
 from bpy.types import PoseBone
 
-from ..blender.types import view_layer_of
+from ..blender.types import scene_of, view_layer_of
 from ..limb.follow import follow_of
 from ..limb.storage import choices_of, limbs_of, mode_of
 from ..limb.words import Refused
 from ..mechanism.checking import problem_of
 from ..tasks import modes
-from .arguments import DONE, FAILED, FOUND, is_written, output_of
-from .holding import contact_lines, find_contacts_of, hold_limbs, mark
+from ..tasks.contact_markers import mark_contacts
+from .arguments import DONE, FAILED, FOUND, output_of
+from .holding import contact_lines, find_contacts_of, hold_limbs
 from .interrupting import Interrupted, check_not_interrupted, exit_code, interruptible
 from .making import convert_limbs, converted, convertible, make_limbs
 from .patterns import is_match, matches_of
@@ -129,8 +130,8 @@ def contacts(arguments: Namespace, source: Path) -> list[Line]:
     lines = contact_lines(lasts, listed)
     if lines and not any(of_limb.spans for of_limb in listed):
         say(f"{source}: {NOT_LOW}")
-    if is_written(arguments):
-        return _saved(arguments, source, lines, mark(listed))
+    if arguments.in_place or arguments.output:
+        return _saved(arguments, source, lines, mark_contacts(scene_of(bpy.context), listed))
     return lines or [_nothing(source)]
 
 

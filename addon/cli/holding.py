@@ -10,7 +10,7 @@ from bpy.types import PoseBone
 
 from ..blender.types import scene_of
 from ..limb.storage import mode_of
-from ..tasks.contact_markers import Contacts, contacts_known, find_contacts, mark_contacts, readable_limbs_beside
+from ..tasks.contact_markers import Contacts, contacts_known, find_contacts, readable_limbs_beside
 from ..tasks.contacts import slide_of
 from ..tasks.holding import hold_tips
 from ..tasks.tip_paths import TipReader, path_of, tips_over
@@ -32,15 +32,6 @@ def find_contacts_of(lasts: list[PoseBone], arguments: Namespace) -> list[Contac
         arguments.speed,
         lambda _: check_not_interrupted(),
     )
-
-
-def mark(listed: list[Contacts]) -> int:
-    """Have contacts as markers in place of those that are there, as *Find Contacts* does: none are taken away where
-    nothing was found. Gives how many there are."""
-    count = sum(len(contacts.spans) for contacts in listed)
-    for contacts in listed if count else ():
-        mark_contacts(scene_of(bpy.context), contacts.last, contacts.spans)
-    return count
 
 
 def contact_lines(lasts: list[PoseBone], listed: list[Contacts]) -> list[Line]:

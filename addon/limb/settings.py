@@ -112,6 +112,9 @@ SLIDERS = (
 
 SLIDER = {slider.name: slider for slider in SLIDERS}
 
+FEATURE_KEYS = tuple(slider.key for slider in SLIDERS if slider.is_feature)
+"""The custom properties that a limb has only while it has the feature."""
+
 CHOICES: dict[str, Any] = {
     "plane": "FREE",
     "stretch_max": 2.0,

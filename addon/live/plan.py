@@ -18,7 +18,7 @@ from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, all_objects, is_armature, is_evaluated
 from ..limb.foot_roll import goal_of
-from ..limb.settings import GROUP, SLIDERS
+from ..limb.settings import FEATURE_KEYS, GROUP
 from ..limb.solving import scaled_bones, scales_of
 from ..limb.storage import bones_of_limb, by_rig, chain_bones, limbs_of, mode_of
 from ..limb.table import Table, table_of
@@ -103,11 +103,9 @@ def fingerprint_of(rig: ArmatureObject, lasts: list[str]) -> Any:
     bones.foreach_get("rotation_mode", modes)
     named: list[Any] = [bones.get(name) for name in lasts]
     limbs = [bone for bone in named if bone and GROUP in bone]
-    groups = [(bone[GROUP].to_dict(), *(key in bone for key in FEATURES)) for bone in limbs]
+    groups = [(bone[GROUP].to_dict(), *(key in bone for key in FEATURE_KEYS)) for bone in limbs]
     return lasts, bones.keys(), modes.tobytes(), groups, [*_rest(rig)]
 
-
-FEATURES = tuple(slider.key for slider in SLIDERS if slider.is_feature)
 
 REST = (
     ("matrix_local", np.float32, 16),

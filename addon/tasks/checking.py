@@ -8,7 +8,7 @@ from typing import Any
 from bpy.types import PoseBone
 
 from ..blender.animation import curves_everywhere
-from ..blender.dependencies import BoneRef, Dependencies, solved_by
+from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import has_bone, path_to_bone, takes_bones
 from ..limb.rest_geometry import RestGeometry, rest_geometry
 from ..limb.storage import bones_of_limb, chain_bones, check_parents, is_limb, is_orphaned, is_ours, limbs_of
@@ -96,16 +96,14 @@ def _check_movers(chain: list[PoseBone], dependencies: Dependencies) -> None:
             raise Refused(template, "mute", name=mover.name, bone=bone.name)
 
 
-def check_solvers_above(last: PoseBone) -> None:
+def check_solvers_above(last: PoseBone, dependencies: Dependencies) -> None:
     """Refuse helper bones for a limb whose bones an IK constraint solves together with what they would hang on: a
     dependency cycle, also while the constraint is muted."""
     first = chain_bones(last)[0]
-    for bone in last.id_data.pose.bones:
-        for constraint in bone.constraints:
-            solved = solved_by(bone, constraint)
-            if first.parent in solved and first in (bone, *solved):
-                template = "'{name}' on '{bone}' reaches above the limb, in Blender's eyes even while muted: delete it"
-                raise Refused(template, name=constraint.name, bone=bone.name)
+    for owner, constraint in dependencies.solvers(last.id_data, first.parent.name) if first.parent else ():
+        if first in (owner, *owner.parent_recursive):
+            template = "'{name}' on '{bone}' reaches above the limb, in Blender's eyes even while muted: delete it"
+            raise Refused(template, name=constraint.name, bone=owner.name)
 
 
 def conflicts_of(last: PoseBone) -> list[Any]:

@@ -53,8 +53,16 @@ def marked_contacts(scene: Scene, last: PoseBone) -> list[Span]:
     return [Span(a, b) for (a, _), (b, _) in zip(markers[::2], markers[1::2], strict=True)]
 
 
-def mark_contacts(scene: Scene, last: PoseBone, spans: Sequence[Span]) -> None:
-    """Have these contacts as the markers of a limb, in place of those that it has."""
+def mark_contacts(scene: Scene, listed: Sequence[Contacts]) -> int:
+    """Have contacts as the markers of limbs, in place of those that they have: none is taken away where there is no
+    contact at all. Gives how many contacts there are."""
+    count = sum(len(contacts.spans) for contacts in listed)
+    for contacts in listed if count else ():
+        _mark(scene, contacts.last, contacts.spans)
+    return count
+
+
+def _mark(scene: Scene, last: PoseBone, spans: Sequence[Span]) -> None:
     names = marker_names(last)
     for marker in [other for other in scene.timeline_markers if other.name in names]:
         scene.timeline_markers.remove(marker)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bpy.types import Context, PoseBone
 
+from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, takes_bones, view_layer_of
 from ..limb.foot_roll import goal_of, has_roll
 from ..limb.pole_follow import has_pole_follow
@@ -25,10 +26,10 @@ from .settling import settle, solved
 @wholly
 def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     """Give limbs a mechanism, in place of one that they have. Raises `Refused`."""
-    named = _named(lasts)
+    named, dependencies = _named(lasts), Dependencies()
     for last in lasts:
         check_whole(last)
-        check_solvers_above(last)
+        check_solvers_above(last, dependencies)
     stands = solved(context, lasts)
     build.remove(context, lasts)
     if shifted := _build(context, named):

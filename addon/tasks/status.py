@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from bpy.types import Context, Depsgraph, PoseBone
-from mathutils import Vector
 from numpy.typing import NDArray
 
 from ..blender.types import ArmatureObject, is_evaluated, view_layer_of
 from ..limb.follow import follow_of, is_gone, matrix_of
+from ..limb.foot_roll import tip_at_rest
 from ..limb.measuring import Measured, measure
 from ..limb.moving import RigSlider
 from ..limb.solving import limbs_now
-from ..limb.storage import chain_bones, check_whole, group_of, has_slider, mode_of
+from ..limb.storage import chain_bones, check_whole, has_slider, mode_of
 from ..limb.table import Table, table_of
-from ..limb.tips import is_foot_gone, tip_of
+from ..limb.tips import is_foot_gone
 from ..limb.words import SIZELESS, Refused
 from ..live.settings import is_live
 from ..mechanism.checking import problems_of
@@ -105,8 +105,7 @@ def as_shown(status: Status, last: PoseBone, slider: RigSlider, depsgraph: Depsg
         return status
     if influence <= 0.0:
         return status._replace(template="FK", values={}, is_fk=True, is_ik=False)
-    tip: Any = tip_of(last, (group_of(last) or {}).get("tip", "FOOT"))
-    own = shown.bone.matrix_local.inverted() @ last.bone.matrix_local @ Vector(tip)
+    own = shown.bone.matrix_local.inverted() @ tip_at_rest(last)
     target: Any = follow_of(last).pairs[0]
     off = rig.matrix_world @ shown.matrix @ own - matrix_of(target[0], target[1], depsgraph).translation
     template, values = _blending(off.length, MISSED * last.length)

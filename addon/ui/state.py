@@ -10,7 +10,7 @@ from bpy.types import Context, Depsgraph, PoseBone
 from ..blender.types import scene_of, view_layer_of
 from ..limb.follow import follow_of
 from ..limb.moving import RigSlider, rig_slider
-from ..limb.settings import SLIDERS
+from ..limb.settings import FEATURE_KEYS
 from ..limb.storage import chain_bones, group_of
 from ..limb.table import Table
 from ..limb.tips import foot_of
@@ -49,16 +49,13 @@ def table_known(last: PoseBone) -> Table | None:
     return structure.table if structure else None
 
 
-FEATURES = tuple(slider.key for slider in SLIDERS if slider.is_feature)
-
-
 def _edited(last: PoseBone) -> tuple[Any, ...]:
     """What of a limb may be edited without Blender building its graph anew."""
     chain: Any = chain_bones(last)
     bones = [bone.bone for bone in (chain[0].parent, *chain, foot_of(last)) if bone]
     rest = [(tuple(map(tuple, bone.matrix_local)), bone.inherit_scale, bone.use_inherit_rotation) for bone in bones]
     local = tuple(bone.use_local_location for bone in bones)
-    features = tuple(key in last for key in FEATURES)  # type: ignore[operator]
+    features = tuple(key in last for key in FEATURE_KEYS)  # type: ignore[operator]
     group = str(group_of(last).to_dict())
     return len(last.id_data.pose.bones), tuple(rest), local, features, group, follow_of(last)
 

@@ -149,11 +149,9 @@ class POSE_OT_planar_ik_find_contacts(LimbOperator):
             listed = find_contacts(context, lasts, frame_range(scene), self.height, self.speed, manager.progress_update)
         finally:
             manager.progress_end()
-        count = sum(len(contacts.spans) for contacts in listed)
+        count = mark_contacts(scene, listed)
         if not count:
             raise Refused("No foot is low and slow in any frame: set Height or Speed to more")
-        for contacts in listed:
-            mark_contacts(scene, contacts.last, contacts.spans)
         slide = length_text(scene, max(contacts.slide for contacts in listed))
         self.inform(
             "Marked {contacts}, in which tips slide by up to {slide}", contacts=contacts_counted(count), slide=slide
