@@ -11,6 +11,7 @@ from mathutils import Vector
 
 from scripts import installed
 from tests.blender import oracle, rigs
+from tests.blender.libraries import overridden, saved
 from tests.blender.snapshots import differences
 
 LIMBS = {"shin.L": "RIG", "shin.R": "LIVE"}
@@ -24,29 +25,6 @@ def library(addon, tmp_path):
     lasts = adding.add(bpy.context, [adding.Request(ob.pose.bones[name]) for name in LIMBS]).lasts
     addon("tasks.modes").to_rig(bpy.context, lasts[:1])
     return saved(ob, tmp_path)
-
-
-def saved(ob, folder):
-    collection = bpy.data.collections.new("character")
-    bpy.context.scene.collection.children.link(collection)
-    collection.objects.link(ob)
-    bpy.context.scene.collection.objects.unlink(ob)
-    rigs.activate(ob, "OBJECT")
-    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "library.blend"))
-    return folder / "library.blend"
-
-
-def overridden(path, count=1):
-    """A shot that links the character so many times; its overrides."""
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(path), link=True) as (_, wanted):
-        wanted.collections = ["character"]
-    (linked,) = wanted.collections
-    made = [
-        linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
-        for _ in range(count)
-    ]
-    return [each for one in made for each in one.all_objects if each.type == "ARMATURE"]
 
 
 def holds(ob):

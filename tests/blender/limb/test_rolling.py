@@ -10,6 +10,7 @@ import pytest
 from mathutils import Matrix, Quaternion
 
 from tests.blender import rigs
+from tests.blender.libraries import overridden, saved
 
 BREAK = np.pi / 4
 
@@ -399,18 +400,7 @@ def test_any_foot_rolls(add, tasks, mode):
 def test_rolls_of_a_library_act_on_an_override(add, tasks, tmp_path, mode):
     ob, last = leg(add, tasks, mode)
     last.planar_ik.pole_follow = 0.0
-    collection = bpy.data.collections.new("character")
-    bpy.context.scene.collection.children.link(collection)
-    collection.objects.link(ob)
-    bpy.context.scene.collection.objects.unlink(ob)
-    rigs.activate(ob, "OBJECT")
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
-        wanted.collections = ["character"]
-    layer = bpy.context.view_layer
-    override = wanted.collections[0].override_hierarchy_create(bpy.context.scene, layer, do_fully_editable=True)
-    (ob,) = [each for each in override.all_objects if each.type == "ARMATURE"]
+    (ob,) = overridden(saved(ob, tmp_path))
     last = ob.pose.bones["shin.L"]
     set_roll(last, -0.5, 0.3)
     last.planar_ik.pole_follow = 0.7
