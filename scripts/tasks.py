@@ -131,7 +131,8 @@ def _test_in(version: str, built: Path, *arguments: str) -> int:
     print(f"\nBlender {version}, {built.name}", flush=True)
     python = blender(version)
     package.validate(python, built)
-    return _run(python, "-m", "pytest", "--numprocesses=auto", "--maxprocesses=8", *arguments, PLANAR_IK_ZIP=str(built))
+    words = ["--numprocesses=auto", "--maxprocesses=8", "--dist=loadgroup", *arguments]
+    return _run(python, "-m", "pytest", *words, PLANAR_IK_ZIP=str(built))
 
 
 def _run(python: Path, *arguments: str, **variables: str) -> int:

@@ -11,6 +11,8 @@ import pytest
 from scripts import installed
 from tests.blender import cases, oracle
 
+pytestmark = pytest.mark.xdist_group("poses")  # which all open the files that one process makes
+
 CASES = cases.pairs()
 
 

@@ -10,6 +10,8 @@ import pytest
 from scripts import installed
 from tests.blender import rigs
 
+pytestmark = pytest.mark.xdist_group("rigify")  # so that one process generates its rigs
+
 FRAMES = (1, 4, 7, 10)
 
 

@@ -12,7 +12,7 @@ from tests.blender import rigs
 
 CASES = [
     (seed, straight, parents, twist)
-    for seed in range(3 if rigs.IN_FULL else 1)
+    for seed in rigs.share(range(3))
     for straight in (False, True)
     for parents in ("PLAIN", "SCALED", "MIRRORED", "SHEARED")
     for twist in (False, True)

@@ -227,6 +227,7 @@ def shown(ob):
     return rigs.matrices(ob, bones)
 
 
+@pytest.mark.xdist_group("rigify")
 @pytest.mark.parametrize(
     ("metarig", "limbs", "allowed"), [("human", 4, 0.003), ("basic_quadruped", 10, 0.02), ("wolf", 10, 0.02)]
 )

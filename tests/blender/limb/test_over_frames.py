@@ -79,7 +79,7 @@ def make(add, addon):
 @pytest.mark.parametrize("knee", ["FREE", "POLE"])
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_walk_keyed_on_some_frames_is_snapped(make, tasks, mode, knee, count):
-    for seed in range(3):
+    for seed in rigs.share(range(3)):
         last, names = make(seed, mode, knee, count)
         before = seen(last.id_data, names)
         tasks("snapping").snap_target(bpy.context, [last], FRAMES)
@@ -105,7 +105,7 @@ def test_fewer_keys_hold_the_tolerance(make, tasks, tolerance, knee):
 @pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
 @pytest.mark.parametrize("count", [2, 3])
 def test_adding_keeps_what_is_animated(add, addon, controls, knee, count):
-    for seed in range(3):
+    for seed in rigs.share(range(3)):
         rng = random.Random(seed)
         ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed], count=count)
         shape = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["lower"], (1,) * count)
@@ -193,7 +193,7 @@ HOLDS = {each.__name__: each for each in (child_of, armature, floor, limit, copy
 @pytest.mark.parametrize("hold", HOLDS)
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 def test_through_what_holds_target_and_pole(make, tasks, hold, mode, controls):
-    for seed in range(2):
+    for seed in rigs.share(range(2)):
         last, names = make(seed, mode, "POLE", controls=controls)
         ob, limb = last.id_data, last.planar_ik
         holder = ob if controls == "BONES" else rigs.rig({"root": ((0, 0, 0), (0, 0.3, 0), "")}, name="holder")

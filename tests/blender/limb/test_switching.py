@@ -98,7 +98,7 @@ def switch_at(tasks: Any, last: Any, frame: int, to: str) -> None:
 @pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT", "SINE", "BOUNCE"])
 @pytest.mark.parametrize("fk_keys", [(), FK_KEYS])
 def test_there_and_back(limb, autokey, tasks, mode, knee, interpolation, fk_keys):
-    for seed in range(2):
+    for seed in rigs.share(range(2)):
         last = limb(seed, mode, interpolation, fk_keys, knee, controls=("BONES", "EMPTIES")[seed])
         ik, fk = joints(last), in_fk(last)
         switch_at(tasks, last, TO_FK, "FK")

@@ -238,7 +238,7 @@ def check(addon: Any, prepare: Callable[[], Any], run: Callable[[], Any]) -> Non
     with breaking(addon) as count:
         run()
     total, before, broken[:] = count[0], None, []
-    places = sorted({1 + int((k + 0.5) * total / POINTS) for k in range(0, POINTS, 1 if rigs.IN_FULL else 2)} | {total})
+    places = sorted({1 + int((k + 0.5) * total / POINTS) for k in rigs.share(range(POINTS))} | {total})
     for at in places:
         if before is None:
             bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
