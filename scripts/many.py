@@ -16,7 +16,7 @@ def main(count: int, near_y: bool) -> None:
     installed.install()
     import bpy
 
-    from tests.blender.mechanism.many import measured
+    from tests.blender.rigging.many import measured
 
     results = []
     for seed in range(count):

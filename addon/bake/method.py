@@ -14,7 +14,7 @@ from ..blender.types import is_armature
 from ..limb.foot_roll import goal_of
 from ..limb.storage import bones_of_limb, chain_bones, is_ours, limb_constraint_of, limbs_of, mode_of
 from ..live.plan import is_posed, levels_of
-from ..mechanism.parts import POSE
+from ..rigging.parts import POSE
 
 OF_THE_SHOT = {"FOLLOW_TRACK", "CAMERA_SOLVER", "OBJECT_SOLVER", "TRANSFORM_CACHE"}
 """Constraints that look at the scene: its camera, or its frames per second."""

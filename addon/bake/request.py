@@ -11,10 +11,10 @@ from bpy.types import PoseBone
 from ..blender.animation import animated_paths, drivers_of
 from ..blender.rotation import SIZES
 from ..blender.types import path_to_bone
+from ..finding.checking import check_editable
 from ..limb.storage import bones_of_limb
 from ..limb.words import Message, Refused, frames_counted, limbs_counted
-from ..tasks.checking import check_editable
-from ..tasks.over_frames import check_keys
+from ..poses.over_frames import check_keys
 from ..tasks.status import check_posable
 from .method import is_live_limb, strange_constraints
 

@@ -16,9 +16,9 @@ from ..limb.solving import Solution, at_rest, frames_below, own_size, scaled_bon
 from ..limb.storage import chain_bones
 from ..limb.table import Limb, joints_in
 from ..limb.transforms import own_transforms, rigid, turns_of
+from ..rigging.feet import following_bones
 from ..solver.matrices import applied, inverted_all
 from ..solver.reference import Reference
-from ..tasks.feet import following_bones
 from ..tasks.status import MISSED, ROUNDING
 from .recording import Recording, Rig, channel_of, places_of, poses_of, worlds_of
 

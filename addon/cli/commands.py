@@ -17,7 +17,7 @@ from ..blender.types import scene_of, view_layer_of
 from ..limb.follow import follow_of
 from ..limb.storage import choices_of, limbs_of, mode_of
 from ..limb.words import Refused
-from ..mechanism.checking import problem_of
+from ..rigging.state import problem_of
 from ..tasks import modes
 from ..tasks.contact_markers import mark_contacts
 from .arguments import DONE, FAILED, FOUND, output_of

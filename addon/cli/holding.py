@@ -10,10 +10,10 @@ from bpy.types import PoseBone
 
 from ..blender.types import scene_of
 from ..limb.storage import mode_of
+from ..poses.contacts import slide_of
+from ..poses.tip_paths import TipReader, path_of, tips_over
 from ..tasks.contact_markers import Contacts, contacts_known, find_contacts, readable_limbs_beside
-from ..tasks.contacts import slide_of
 from ..tasks.holding import hold_tips
-from ..tasks.tip_paths import TipReader, path_of, tips_over
 from .interrupting import check_not_interrupted
 from .reporting import contact_words, frames_of
 from .shots import say

@@ -10,12 +10,12 @@ import bpy
 from bpy.types import Object, PoseBone
 
 from ..blender.types import ArmatureObject, view_layer_of
+from ..finding.branches import existing_at, limb_at, limbs_suggested
+from ..finding.constraints import candidates
 from ..limb.storage import is_converted, limbs_of
 from ..limb.words import Refused
 from ..tasks.adding import Request, add
-from ..tasks.constraints import candidates
 from ..tasks.converting import MOVED, convert
-from ..tasks.finding import existing_at, limb_at, limbs_suggested
 from .patterns import filled, has_wildcards, is_match, matches_of
 from .shots import rigs_of, say
 

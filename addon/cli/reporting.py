@@ -13,10 +13,10 @@ from ..bake import Request, bake, frames_between
 from ..blender.editing import frame_kept, set_frame
 from ..blender.types import scene_of, view_layer_of
 from ..limb.storage import by_rig, mode_of
+from ..poses.tip_paths import TipNow, TipReader, path_of
 from ..solver.reach import Reach
 from ..tasks.contact_markers import Contacts, contacts_known, readable_limbs_beside
 from ..tasks.status import OFF, Status, statuses
-from ..tasks.tip_paths import TipNow, TipReader, path_of
 from .interrupting import check_not_interrupted
 from .shots import say
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bpy.types import PoseBone
+from bpy.types import Object, PoseBone
 
-from ..blender.types import ArmatureObject, path_to_custom, tag
+from ..blender.types import ArmatureObject, is_armature, path_to_custom, tag
 from .settings import (
     CHOICES,
     CONSTRAINT_NAME,
@@ -308,3 +308,13 @@ def mode_of(last: PoseBone) -> str:
 def is_part(bone: Any) -> bool:
     """Whether a bone was made for a limb, or is of another mechanism."""
     return MADE_FOR_LIMB in bone or bone.name.startswith("MCH-")
+
+
+KINDS = ("target", "pole")
+"""What controls are for."""
+
+
+def is_control(ob: Object, bone: str) -> bool:
+    """Whether an object or a bone was made for limbs to follow."""
+    holder: Any = ob.data.bones.get(bone) if bone and is_armature(ob) else None if bone else ob
+    return holder is not None and holder.get(MADE_FOR_LIMB) in KINDS

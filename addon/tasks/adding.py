@@ -10,24 +10,32 @@ from mathutils import Matrix, Vector
 
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import ArmatureObject, bones_of, tag, view_layer_of
+from ..finding.checking import check, check_followed
+from ..finding.knees import bend_axis, is_straight, upright
 from ..limb.follow import Follow, matrix_of, write
 from ..limb.rest_geometry import RestGeometry, hinge_axis, rest_geometry
 from ..limb.storage import chain_bones, limbs_of, make_limb
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
+from ..poses.fitting import Fit, apply_fit, fit, turned_around
+from ..poses.keeping import animated_frames, fit_ik_to_fk
+from ..poses.settling import settle, shown
+from ..rigging.control_shapes import (
+    HANGING,
+    Drawing,
+    Place,
+    drawing_of_end,
+    drawing_of_flat,
+    drawing_of_pole,
+    drawing_of_tip,
+)
+from ..rigging.controls import Control, is_aligned, make_controls, make_object, name_of_control
+from ..rigging.feet import set_feet
+from ..rigging.rolling import give_roll, is_for
+from ..rigging.skins import skin_of
 from ..solver.matrices import unit
-from .checking import check, check_followed
-from .control_shapes import HANGING, Drawing, Place, drawing_of_end, drawing_of_flat, drawing_of_pole, drawing_of_tip
-from .controls import Control, is_aligned, make_controls, make_object, name_of_control
-from .feet import set_feet
-from .fitting import Fit, apply_fit, fit
-from .keeping import animated_frames, fit_ik_to_fk
-from .knees import bend_axis, is_straight, turned_around, upright
 from .modes import put_on_rig
-from .rolling import give_roll, is_for
-from .settling import settle, shown
-from .skins import skin_of
 
 TARGET_SIZE, POLE_SIZE = 0.2, 0.06
 """How long the bones of controls are, in lengths of their limb."""

@@ -9,6 +9,7 @@ from typing import Any
 from bpy.types import Context, PoseBone
 
 from ..blender.types import is_armature, tag, takes_bones, view_layer_of
+from ..finding.checking import check_editable
 from ..limb.follow import Follow, follow_of, is_gone, write
 from ..limb.rest_geometry import rest_geometry
 from ..limb.settings import GROUP
@@ -16,14 +17,13 @@ from ..limb.sides import axes_kept
 from ..limb.storage import choices_of, limb_constraint_of, segments_of
 from ..limb.whole import wholly
 from ..limb.words import Refused
+from ..poses.fitting import apply_fit, fit
+from ..rigging.controls import take_away_unused
+from ..rigging.feet import at_influence, foot_follows, stand_of
+from ..rigging.pole_follow import rebuild_pole_follow
+from ..rigging.rolling import level, refollow
 from .adding import Plan, Request, followed_by
-from .checking import check_editable
-from .controls import take_away_unused
-from .feet import at_influence, foot_follows, stand_of
-from .fitting import apply_fit, fit
 from .modes import rebuild_mechanisms
-from .pole_follow import rebuild_pole_follow
-from .rolling import level, refollow
 
 
 def set_plane(context: Context, lasts: Sequence[PoseBone], plane: str) -> None:

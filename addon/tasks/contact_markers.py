@@ -11,9 +11,9 @@ from ..blender.types import is_evaluated, scene_of, view_layer_of
 from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
 from ..limb.words import Refused
-from .contacts import HEIGHT, SPEED, Path, Span, contacts_of, floor_of, slide_of
-from .over_frames import Progress
-from .tip_paths import TipReader, path_of, tips_over
+from ..poses.contacts import HEIGHT, SPEED, Path, Span, contacts_of, floor_of, slide_of
+from ..poses.over_frames import Progress
+from ..poses.tip_paths import TipReader, path_of, tips_over
 
 
 class Contacts(NamedTuple):

@@ -18,6 +18,16 @@ from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.stepping import stepping
 from ..blender.transaction import all_or_nothing
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom, scene_of, tag, view_layer_of
+from ..finding.constraints import (
+    STRETCHED,
+    Solvers,
+    at_full_influence,
+    check_rest,
+    joints_of_bones,
+    muting,
+    plane_of,
+    solvers_of,
+)
 from ..limb.follow import read, write
 from ..limb.measuring import measure
 from ..limb.rest_geometry import rest_geometry
@@ -28,25 +38,15 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
+from ..poses.fitting import Fit, apply_fit, fit
+from ..poses.keeping import frames_of
+from ..poses.keyed_parts import part_of_ik
+from ..poses.matching import Stances, match, stances_shown
+from ..poses.over_frames import fit_over_frames
+from ..poses.pole_switch import switch_pole
+from ..rigging.feet import at_influence
 from ..solver.matrices import applied
-from .constraints import (
-    STRETCHED,
-    Solvers,
-    at_full_influence,
-    check_rest,
-    joints_of_bones,
-    muting,
-    plane_of,
-    solvers_of,
-)
-from .feet import at_influence
-from .fitting import Fit, apply_fit, fit
-from .keeping import frames_of
-from .keyed_parts import part_of_ik
-from .matching import Stances, match, stances_shown
 from .modes import put_on_rig
-from .over_frames import fit_over_frames
-from .pole_switch import switch_pole
 from .removing import remove
 from .setting import set_slider
 

@@ -9,6 +9,8 @@ from bpy.types import Object, PoseBone
 
 from ..blender.dependencies import Dependencies
 from ..blender.types import has_bone, tag
+from ..finding.checking import check, check_followed, check_planar
+from ..finding.knees import bend_axis
 from ..limb import values
 from ..limb.follow import follow_of, is_gone
 from ..limb.rest_geometry import hinge_axis, rest_geometry
@@ -25,13 +27,11 @@ from ..limb.storage import (
     segments_of,
 )
 from ..limb.words import Refused
-from ..mechanism.build import retarget
-from .checking import check, check_followed, check_planar
-from .knees import bend_axis
+from ..rigging.build import retarget
+from ..rigging.pole_follow import rebuild_pole_follow
+from ..rigging.rolling import refollow
 from .modes import rebuild_mechanisms
-from .pole_follow import rebuild_pole_follow
 from .removing import remove
-from .rolling import refollow
 from .setting import check_limb, check_structure, set_choice, set_wholly
 
 NEW = (1, 1)

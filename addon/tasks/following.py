@@ -10,10 +10,9 @@ from bpy.types import Context, PoseBone
 from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.types import bones_of, view_layer_of
 from ..limb.settings import MADE_FOR_LIMB
-from ..limb.storage import chain_bones, limb_constraint_of
+from ..limb.storage import chain_bones, is_control, limb_constraint_of
 from ..limb.whole import wholly
 from ..limb.words import Refused
-from .controls import is_control
 from .defining import set_followed
 
 

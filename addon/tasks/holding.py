@@ -26,14 +26,14 @@ from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live.settings import is_live
-from . import feet
-from .contacts import Span, slide_of
-from .keyed_parts import part_of_foot, part_of_ik
-from .matching import Matched
-from .over_frames import Progress, fit_over_frames
+from ..poses.contacts import Span, slide_of
+from ..poses.keyed_parts import part_of_foot, part_of_ik
+from ..poses.matching import Matched
+from ..poses.over_frames import Progress, fit_over_frames
+from ..poses.targets import target_for
+from ..poses.tip_paths import TipNow, TipReader, tips_over
+from ..rigging import feet
 from .status import check_posable
-from .targets import target_for
-from .tip_paths import TipNow, TipReader, tips_over
 
 Array = NDArray[Any]
 

@@ -11,25 +11,25 @@ from mathutils import Matrix, Vector
 from ..blender.dependencies import BoneRef
 from ..blender.names import other_side
 from ..blender.types import ArmatureObject, has_bone, tag, takes_bones
+from ..finding.checking import check
 from ..limb.follow import Follow, follow_of, matrix_of, write
 from ..limb.foot_roll import has_roll
 from ..limb.moving import Move, check_apart, move
 from ..limb.pole_follow import has_pole_follow
 from ..limb.settings import CHOICES, GROUP, SLIDERS
 from ..limb.sides import axes_kept, keep_side
-from ..limb.storage import align, bones_of_limb, is_limb, make_limb, make_slider, mode_of, segments_of
+from ..limb.storage import align, bones_of_limb, is_control, is_limb, make_limb, make_slider, mode_of, segments_of
 from ..limb.tips import foot_of, mark_tip
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
-from . import feet
-from .checking import check
-from .control_shapes import Drawing
-from .controls import Control, is_control, make_controls, make_object, name_of_control
-from .foot_pivots import Pivots, mirrored_pivots
+from ..rigging import feet
+from ..rigging.control_shapes import Drawing
+from ..rigging.controls import Control, make_controls, make_object, name_of_control
+from ..rigging.foot_pivots import Pivots, mirrored_pivots
+from ..rigging.pole_follow import drop_pole_follow, rebuild_pole_follow
+from ..rigging.rolling import aim_controls, drop_roll, pivots_of, rebuild_rolls
+from ..rigging.widgets import drawn_bone, drawn_object, mirrored
 from .modes import put_on_rig, rebuild_mechanisms
-from .pole_follow import drop_pole_follow, rebuild_pole_follow
-from .rolling import aim_controls, drop_roll, pivots_of, rebuild_rolls
-from .widgets import drawn_bone, drawn_object, mirrored
 
 CLOSE_IMAGE = 0.01
 """How much farther from its image across X than across another axis a limb may be, next to its length."""

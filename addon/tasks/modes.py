@@ -8,19 +8,19 @@ from bpy.types import Context, PoseBone
 
 from ..blender.dependencies import Dependencies
 from ..blender.types import ArmatureObject, takes_bones, view_layer_of
+from ..finding.checking import check_solvers_above
 from ..limb.foot_roll import goal_of, has_roll
 from ..limb.pole_follow import has_pole_follow
 from ..limb.storage import bones_of_limb, by_rig, check_whole, is_on_rig, limbs_of
 from ..limb.tips import is_foot_gone, mark_tip
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
-from ..mechanism import build
-from ..mechanism.checking import problem_of
-from ..mechanism.spec import differs, spec_of
-from .checking import check_solvers_above
-from .pole_follow import rebuild_pole_follow
-from .rolling import rebuild_rolls
-from .settling import settle, solved
+from ..poses.settling import settle, solved
+from ..rigging import build
+from ..rigging.pole_follow import rebuild_pole_follow
+from ..rigging.rolling import rebuild_rolls
+from ..rigging.spec import differs, spec_of
+from ..rigging.state import problem_of
 
 
 @wholly

@@ -12,17 +12,17 @@ from ..blender.animation import drivers_of, drop_if_empty, move_curves, stop
 from ..blender.dependencies import BoneRef
 from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.types import children_of, path_to_custom, tag
+from ..finding.checking import check_editable
 from ..limb.follow import follow_of
 from ..limb.settings import CONVERTED_FROM, GROUP, SLIDER, SLIDERS
 from ..limb.storage import drop_limb, is_on_rig, is_orphaned, limb_constraint_of
 from ..limb.whole import wholly
 from ..live import refresh
-from .checking import check_editable
-from .controls import made_for, take_away_unused
-from .feet import set_feet
+from ..rigging.controls import made_for, take_away_unused
+from ..rigging.feet import set_feet
+from ..rigging.pole_follow import drop_pole_follow
+from ..rigging.rolling import drop_roll
 from .modes import to_live
-from .pole_follow import drop_pole_follow
-from .rolling import drop_roll
 
 
 @wholly

@@ -16,11 +16,11 @@ from ..limb.settings import ALLOWED, CHOICES, GROUP, SLIDER
 from ..limb.storage import align, choices_of, has_slider, is_limb, make_slider, mode_of, segments_of, write_slider
 from ..limb.whole import concerned
 from ..limb.words import Refused
-from ..mechanism.foot_roll import set_break_angle
+from ..rigging.pole_follow import give_pole_follow
+from ..rigging.roll_parts import set_break_angle
+from ..rigging.rolling import SLIDERS as ROLL_SLIDERS
+from ..rigging.rolling import give_roll
 from .modes import rebuild_mechanisms
-from .pole_follow import give_pole_follow
-from .rolling import SLIDERS as ROLL_SLIDERS
-from .rolling import give_roll
 
 ELSEWHERE = "'{rig}' comes from another file: set this there"
 

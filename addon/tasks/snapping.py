@@ -18,12 +18,12 @@ from ..limb.solving import limbs_now, scaled_bones, scales_of, solve
 from ..limb.storage import bones_of_limb, by_rig, read_slider, write_slider
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
-from . import feet
-from .keeping import fit_ik_to_fk
-from .keyed_parts import part_of_fk
-from .matching import Matched, match, stances_by_fk
-from .over_frames import Progress, fit_over_frames
-from .rolling import level
+from ..poses.keeping import fit_ik_to_fk
+from ..poses.keyed_parts import part_of_fk
+from ..poses.matching import Matched, match, stances_by_fk
+from ..poses.over_frames import Progress, fit_over_frames
+from ..rigging import feet
+from ..rigging.rolling import level
 from .status import check_posable
 
 Snap = Callable[[Context, Sequence[PoseBone]], Matched]

@@ -13,8 +13,8 @@ from ..limb.follow import follow_of
 from ..limb.storage import chain_bones
 from ..limb.tips import foot_of
 from ..limb.words import Refused
+from ..poses.contacts import Span
 from .contact_markers import frame_range
-from .contacts import Span
 
 
 def span_meant(context: Context, lasts: Sequence[PoseBone], source: str = "AUTO") -> Span:

@@ -21,7 +21,7 @@ from ..limb.table import Table, table_of
 from ..limb.tips import is_foot_gone
 from ..limb.words import SIZELESS, Refused
 from ..live.settings import is_live
-from ..mechanism.checking import problems_of
+from ..rigging.state import problems_of
 from ..solver.reach import Reach
 
 Array = NDArray[Any]

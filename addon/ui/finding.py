@@ -9,13 +9,13 @@ from bpy.types import Context, Object, PoseBone
 
 from ..blender.dependencies import BoneRef
 from ..blender.types import bones_of, children_of, has_bone, is_armature, is_evaluated, view_layer_of
+from ..finding.constraints import candidates, last_of
 from ..limb.follow import Follow, follow_of, read
 from ..limb.names import FEET, says
 from ..limb.storage import chain_bones, check_whole, is_limb, is_orphaned, limbs_of
 from ..limb.tips import foot_of
 from ..limb.whole import concerned
 from ..limb.words import Refused
-from ..tasks.constraints import candidates, last_of
 from .remembering import Name, active_in, bone_of, name_of, until_rebuilt
 
 

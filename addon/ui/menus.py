@@ -9,8 +9,8 @@ import bpy
 from bpy.types import Context, Menu
 
 from ..blender.types import is_armature
+from ..finding.constraints import candidates
 from ..limb.storage import is_converted, mode_of
-from ..tasks.constraints import candidates
 from .finding import limbs_in_view, limbs_meant
 from .operators import adding, baking, converting, holding, setting, switching
 

@@ -11,13 +11,13 @@ from bpy.types import Context, Panel, PoseBone
 from bpy.utils import escape_identifier
 
 from ..blender.types import scene_of, takes_bones
+from ..finding.branches import limb_suggested
 from ..limb.settings import SLIDER
 from ..limb.storage import choices_of, has_slider, read_slider
 from ..limb.tips import foot_of
 from ..limb.words import translated_text
+from ..rigging.feet import foot_follows
 from ..solver.reach import Reach
-from ..tasks.feet import foot_follows
-from ..tasks.finding import limb_suggested
 from ..tasks.status import Status
 from .dots import dot
 from .features import FEATURES, is_there

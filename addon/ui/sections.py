@@ -14,8 +14,8 @@ from ..limb.settings import SLIDER
 from ..limb.storage import choices_of, has_slider, is_converted, limbs_of, mode_of
 from ..limb.tips import foot_of
 from ..limb.words import translated_text
+from ..rigging.feet import foot_follows
 from ..tasks.defining import read_followed
-from ..tasks.feet import foot_follows
 from .finding import limb_meant, rig_in_view
 from .panel import InSidebar
 from .titles import title_of

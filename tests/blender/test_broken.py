@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.blender import legs, oracle, rigs
-from tests.blender.mechanism.test_checking import BREAKING, edit
+from tests.blender.rigging.test_checking import BREAKING, edit
 
 FRAMES = (1, 2, 3)
 PLACES = ((0.15, -0.2, 0.25), (0.3, 0.2, 0.4), (0.1, 0.0, -1.0))

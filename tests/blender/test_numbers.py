@@ -105,7 +105,7 @@ def test_the_still_suits_the_platform() -> None:
 
 
 def test_versions() -> None:
-    assert [*tasks.BLENDERS] == ["4.2", "4.5", "5.2"]
+    assert [*tasks.BLENDERS] == ["4.2", "4.5", "5.2", "5.3"]
     assert {*tasks.BLENDERS.values()} == {"3.11", "3.13"}
     assert (tasks.BLENDERS["4.5"], tasks.BLENDERS["5.2"]) == ("3.11", "3.13")
     assert "(3.11: 4.5 LTS, 3.13: 5.2 LTS)" in (ROOT / "README.md").read_text()
@@ -115,10 +115,10 @@ def test_versions() -> None:
 def test_limits(addon) -> None:
     bones = bpy.ops.pose.planar_ik_add.get_rna_type().properties["bones"]
     assert [item.name for item in bones.enum_items] == ["As Found", "2", "3", "4"]
-    assert addon("tasks.checking").FLAT == 0.35
+    assert addon("finding.checking").FLAT == 0.35
     ease = bpy.ops.pose.planar_ik_hold.get_rna_type().properties["ease"]
     assert (ease.default, ease.hard_min, ease.hard_max) == (3, 0, 10)
-    contacts, groups = addon("tasks.contacts"), addon("solver.groups")
+    contacts, groups = addon("poses.contacts"), addon("solver.groups")
     assert (contacts.HEIGHT, contacts.SPEED) == (0.05, 0.5)
     assert degrees(2.0 * asin(sqrt(groups.FOLDED))) == pytest.approx(120.0)
     assert round(degrees(asin(groups.STRAIGHT)), 2) == 0.06

@@ -22,13 +22,15 @@ BELOW = {
     "solver": set(),
     "blender": {"solver"},
     "limb": {"solver", "blender"},
-    "mechanism": {"solver", "blender", "limb"},
+    "finding": {"solver", "blender", "limb"},
+    "rigging": {"solver", "blender", "limb", "finding"},
     "live": {"solver", "blender", "limb"},
-    "tasks": {"solver", "blender", "limb", "mechanism", "live"},
+    "poses": {"solver", "blender", "limb", "finding", "rigging"},
+    "tasks": {"solver", "blender", "limb", "finding", "rigging", "live", "poses"},
     "planar_ik": {"blender", "limb", "tasks"},
-    "bake": {"solver", "blender", "limb", "mechanism", "live", "tasks"},
-    "ui": {"solver", "blender", "limb", "mechanism", "live", "tasks", "bake"},
-    "cli": {"solver", "blender", "limb", "mechanism", "live", "tasks", "bake"},
+    "bake": {"solver", "blender", "limb", "finding", "rigging", "live", "poses", "tasks"},
+    "ui": {"solver", "blender", "limb", "finding", "rigging", "live", "poses", "tasks", "bake"},
+    "cli": {"solver", "blender", "limb", "finding", "rigging", "live", "poses", "tasks", "bake"},
 }
 """What the files of each room may import."""
 

@@ -47,7 +47,7 @@ def over_frames(ob):
 
 
 def test_the_controls_of_hands_and_feet_mean_their_limbs(addon, human):
-    convertible, suggested = addon("ui.finding").convertible, addon("tasks.finding").limb_suggested
+    convertible, suggested = addon("ui.finding").convertible, addon("finding.branches").limb_suggested
     found = {bone.name for bone in human.pose.bones if convertible([bone])}
     assert found >= {f"{name}_ik.{side}" for name in ("foot", "hand") for side in "LR"}
     assert not found & {"root", "torso", "chest", "head", "thigh_fk.L", "shin_fk.L", "spine_fk"}

@@ -9,13 +9,13 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
 from ... import live
+from ...finding.choosing import chosen
+from ...finding.constraints import candidates
+from ...finding.knees import bends_to
 from ...limb.follow import follow_of
 from ...limb.storage import chain_bones
 from ...limb.words import Message, frames_counted, limbs_counted, translated_text
 from ...tasks.adding import KEPT, Request, add
-from ...tasks.choosing import chosen
-from ...tasks.constraints import candidates
-from ...tasks.knees import bends_to
 from ...tasks.removing import remove
 from ..finding import convertible, selected_limbs
 from ..preferences import CONTROLS, KNEE, preference

@@ -9,11 +9,11 @@ from bpy.types import Context, PoseBone
 
 from ... import live
 from ...blender.types import is_armature, scene_of
+from ...finding.constraints import candidates
 from ...limb.storage import is_converted, limbs_of, mode_of
 from ...limb.words import Refused, limbs_counted, translated_text
 from ...live.settings import is_live
 from ...tasks import modes
-from ...tasks.constraints import candidates
 from ...tasks.converting import convert, unconvert
 from ..finding import convertible, limbs_meant, rig_in_view, selected_limbs
 from .adding import MODE

@@ -10,8 +10,8 @@ from bpy.types import Context, PoseBone
 from ... import live
 from ...blender.types import scene_of
 from ...limb.words import Refused, contacts_counted, translated_text
+from ...poses.contacts import HEIGHT, SPEED, Span
 from ...tasks.contact_markers import find_contacts, frame_range, mark_contacts, marked_contacts
-from ...tasks.contacts import HEIGHT, SPEED, Span
 from ...tasks.holding import MOST_EASE, hold_tips
 from ...tasks.spans import span_meant
 from ..units import length_text

@@ -9,15 +9,15 @@ from bpy.props import EnumProperty
 from bpy.types import Context, PoseBone
 
 from ... import live
+from ...finding.branches import limb_suggested
+from ...finding.checking import check, conflicts_of
 from ...limb.follow import follow_of, is_gone
 from ...limb.storage import bones_of_limb, chain_bones, is_limb
 from ...limb.tips import is_foot_gone
 from ...limb.words import Refused, translated_text
-from ...mechanism.checking import problem_of
+from ...rigging.state import problem_of
 from ...solver.reach import Reach
 from ...tasks.bending import make_targets
-from ...tasks.checking import check, conflicts_of
-from ...tasks.finding import limb_suggested
 from ...tasks.modes import rebuild, unfit
 from ...tasks.removing import remove
 from ...tasks.status import Status

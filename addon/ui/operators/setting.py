@@ -20,12 +20,12 @@ from ...limb.pole_follow import has_pole_follow
 from ...limb.settings import SLIDER, Slider
 from ...limb.storage import choices_of, has_slider, read_slider
 from ...limb.words import translated_text
+from ...rigging.feet import foot_follows, set_feet
+from ...rigging.pole_follow import give_pole_follow, take_pole_follow
+from ...rigging.rolling import give_roll, take_roll
 from ...tasks.bending import make_poles, make_targets, set_plane
-from ...tasks.feet import foot_follows, set_feet
 from ...tasks.following import follow, pickable
 from ...tasks.modes import rebuild_mechanisms
-from ...tasks.pole_follow import give_pole_follow, take_pole_follow
-from ...tasks.rolling import give_roll, take_roll
 from ...tasks.setting import set_choice, set_slider
 from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE

@@ -6,18 +6,12 @@ import pytest
 
 
 @pytest.fixture
-def tasks(addon):
-    """A module of the tasks by name."""
-    return lambda name: addon(f"tasks.{name}")
-
-
-@pytest.fixture
-def add(tasks):
+def add(addon):
     """Puts IK on bones of a rig by their names; ``requests`` are options of all of them."""
     import bpy
 
     def make(ob, *names, target=None, pole=None, segments=(1, 1), plane="AUTO", **options):
-        adding = tasks("adding")
+        adding = addon("tasks.adding")
         requests = [adding.Request(ob.pose.bones[name], segments, target, pole, plane) for name in names]
         return adding.add(bpy.context, requests, **options).lasts
 

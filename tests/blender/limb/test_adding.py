@@ -38,7 +38,7 @@ def moved(before, after, size):
 @pytest.mark.parametrize("knee", ["FREE", "POLE", "HINGE"])
 @pytest.mark.parametrize("kind", ["REST", "BENT", "ANY"])
 @pytest.mark.parametrize("mode", ["SOLVED", "RIG"])
-def test_nothing_moves(tasks, addon, add, solved, knee, kind, mode):
+def test_nothing_moves(addon, add, solved, knee, kind, mode):
     for seed, straight, parents, twist in CASES:
         rng = random.Random(f"{seed}{straight}{parents}{twist}")
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
@@ -48,28 +48,28 @@ def test_nothing_moves(tasks, addon, add, solved, knee, kind, mode):
         segments = (2, 1) if twist else (1, 1)
         lasts = add(ob, "lower", segments=segments, knee=knee)
         assert bpy.context.mode == "POSE"
-        assert tasks("controls").is_control(ob, "foot_ik")
+        assert addon("limb.storage").is_control(ob, "foot_ik")
         if mode == "RIG":
             addon("tasks.modes").to_rig(bpy.context, lasts)
             lasts = [ob.pose.bones["lower"]]
         else:
             assert solved(lasts).reach[0] == 0
-        size = sum(tasks("adding").rest_geometry(lasts[0], segments).lengths)
+        size = sum(addon("tasks.adding").rest_geometry(lasts[0], segments).lengths)
         off, turned = moved(before, rigs.matrices(ob, (*BONES, "foot")), size)
-        assert parents in {"MIRRORED", "SHEARED"} or tasks("feet").foot_follows(lasts[0])
+        assert parents in {"MIRRORED", "SHEARED"} or addon("rigging.feet").foot_follows(lasts[0])
         told = f"{seed} {straight} {parents} {twist}: {off:.2e}, {turned:.2e}, {dict(lasts[0]['planar_ik'])}"
         assert off < 2e-4, told
         assert turned < 3e-3, told
 
 
-def test_many_rigs_at_once_in_any_mode(add, tasks, solved):
+def test_many_rigs_at_once_in_any_mode(add, addon, solved):
     one, two = rigs.biped(), rigs.biped()
     two.location.x = 2.0
     rigs.activate(one, "OBJECT")
     before = [rigs.matrices(ob, ob.pose.bones.keys()) for ob in (one, two)]
     names = ("shin.L", "shin.R", "forearm.L", "forearm.R")
-    requests = [tasks("adding").Request(ob.pose.bones[name]) for ob in (one, two) for name in names]
-    lasts = tasks("adding").add(bpy.context, requests, knee="POLE").lasts
+    requests = [addon("tasks.adding").Request(ob.pose.bones[name]) for ob in (one, two) for name in names]
+    lasts = addon("tasks.adding").add(bpy.context, requests, knee="POLE").lasts
     assert [(last.id_data, last.name) for last in lasts] == [(ob, name) for ob in (one, two) for name in names]
     assert bpy.context.mode == "OBJECT"
     assert bpy.context.object == one
@@ -162,17 +162,17 @@ def test_a_puppet_bends_in_its_plane_and_its_control_stays_there(add, solved):
         assert abs(rigs.place(ob, name).y) < 1e-6
 
 
-def test_an_error_halfway_leaves_nothing(tasks, add, monkeypatch):
+def test_an_error_halfway_leaves_nothing(addon, add, monkeypatch):
     ob = rigs.biped()
     before = rigs.snapshot()
-    made = tasks("adding")._make_planned
+    made = addon("tasks.adding")._make_planned
 
     def broken(plan, *others):
         made(plan, *others)
         if plan.name == "forearm.L":
             raise RuntimeError
 
-    monkeypatch.setattr(tasks("adding"), "_make_planned", broken)
+    monkeypatch.setattr(addon("tasks.adding"), "_make_planned", broken)
     with pytest.raises(RuntimeError):
         add(ob, "shin.L", "forearm.L", "shin.R", knee="POLE")
     assert rigs.snapshot() == before

@@ -37,7 +37,7 @@ def set_slider(root: Any, value: float) -> np.ndarray:
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("shown", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("foot", [False, True])
-def test_another_plane_where_influence_is_driven(add, addon, tasks, mode, shown, foot):
+def test_another_plane_where_influence_is_driven(add, addon, mode, shown, foot):
     for seed in range(4):
         rng = random.Random(seed)
         ob = rigs.random_limb(rng)
@@ -53,7 +53,7 @@ def test_another_plane_where_influence_is_driven(add, addon, tasks, mode, shown,
         ob.pose.bones["body"].keyframe_insert("location")
         ob.pose.bones["body"].location.x += 0.3  # without a key
         before = [set_slider(root, value) for value in (0.0, 1.0, shown)]
-        tasks("bending").set_plane(bpy.context, [last], "POLE")
+        addon("tasks.bending").set_plane(bpy.context, [last], "POLE")
         last, root = ob.pose.bones["lower"], ob.pose.bones["root"]
         assert last.planar_ik.plane == "POLE"
         (driver,) = [each for each in ob.animation_data.drivers if each.data_path.endswith('["IK Influence"]')]

@@ -108,17 +108,17 @@ def test_what_moves_nothing_is_taken(add):
 
 
 @pytest.mark.parametrize(("chain_count", "is_taken"), [(0, False), (3, False), (2, True)])
-def test_a_muted_solver_that_reaches_above_keeps_a_limb_off_the_rig(tasks, add, refused, capfd, chain_count, is_taken):
+def test_a_muted_solver_that_reaches_above_keeps_a_limb_off_the_rig(addon, add, refused, capfd, chain_count, is_taken):
     """Blender finds a dependency cycle in it, which it tells on standard error."""
     ob = rigs.biped()
     constraint(ob, "shin.L", "IK", mute=True, chain_count=chain_count)
     add(ob, "shin.L")
     before = rigs.snapshot()
     if is_taken:
-        tasks("modes").to_rig(bpy.context, [bones(ob)["shin.L"]])
+        addon("tasks.modes").to_rig(bpy.context, [bones(ob)["shin.L"]])
     else:
         with pytest.raises(refused, match="reaches above the limb"):
-            tasks("modes").to_rig(bpy.context, [bones(ob)["shin.L"]])
+            addon("tasks.modes").to_rig(bpy.context, [bones(ob)["shin.L"]])
         assert rigs.snapshot() == before
     bpy.context.view_layer.update()
     assert "ependency cycle" not in "".join(capfd.readouterr())

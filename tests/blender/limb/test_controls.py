@@ -62,11 +62,11 @@ def test_a_sole_points_where_the_toes_do(add):
 
 
 @pytest.mark.parametrize("name", ["cat", "wolf", "horse"])
-def test_front_paws_are_on_the_ground_as_hind_paws_are(add, tasks, name):
+def test_front_paws_are_on_the_ground_as_hind_paws_are(add, addon, name):
     ob = characters.metarig(name)
     lasts = sorted(end for end in characters.METARIGS[name] if end.endswith(".L"))
     for last in lasts:
-        add(ob, last, segments=tasks("finding").limb_at(ob.pose.bones[last])[1])
+        add(ob, last, segments=addon("finding.branches").limb_at(ob.pose.bones[last])[1])
     limbs = [ob.pose.bones[last].planar_ik for last in lasts]
     for limb in limbs:
         sole = drawn(ob, limb.subtarget)
@@ -185,15 +185,15 @@ def test_names_are_as_riggers_say_them(add, names):
 
 
 @pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
-def test_nothing_is_left_of_shapes(add, tasks, controls):
+def test_nothing_is_left_of_shapes(add, addon, controls):
     ob = rigs.biped()
     before = rigs.snapshot()
     lasts = add(ob, "shin.L", "forearm.R", knee="POLE", controls=controls)
-    tasks("removing").remove(bpy.context, lasts[:1])
+    addon("tasks.removing").remove(bpy.context, lasts[:1])
     (other,) = (ob.pose.bones[name].planar_ik for name in ("forearm.R",))
     assert (other.target.type, bool(other.subtarget)) == (
         ("ARMATURE", True) if controls == "BONES" else ("MESH", False)
     )
-    tasks("removing").remove(bpy.context, [ob.pose.bones["forearm.R"]])
+    addon("tasks.removing").remove(bpy.context, [ob.pose.bones["forearm.R"]])
     assert rigs.snapshot() == before
     assert not [block.name for block in (*bpy.data.objects, *bpy.data.meshes) if "planar_ik" in block.name]

@@ -41,13 +41,13 @@ def off(now, before):
 
 
 @pytest.fixture
-def convert(tasks):
-    return lambda lasts, **how: tasks("converting").convert(bpy.context, lasts, **how)
+def convert(addon):
+    return lambda lasts, **how: addon("tasks.converting").convert(bpy.context, lasts, **how)
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("pole", [False, True])
-def test_every_frame_looks_as_before(convert, tasks, mode, pole):
+def test_every_frame_looks_as_before(convert, addon, mode, pole):
     for seed in range(3):
         ob, last, _ = leg(pole)
         animate(ob, random.Random(seed))
@@ -59,7 +59,7 @@ def test_every_frame_looks_as_before(convert, tasks, mode, pole):
         assert off(seen(ob), before) < 2.1e-3
         swivels = [curve for curve in rigs.curves(ob) if "IK Swivel" in curve.data_path]
         assert swivels or pole  # with one, the constraint itself has no choice
-        tasks("converting").unconvert(bpy.context, [ob.pose.bones["shin.L"]])
+        addon("tasks.converting").unconvert(bpy.context, [ob.pose.bones["shin.L"]])
         assert off(seen(ob), before) < 1e-6
         assert not [curve for curve in rigs.curves(ob) if "IK " in curve.data_path]
         bpy.data.objects.remove(ob)
@@ -101,7 +101,7 @@ def test_what_else_moves_it_is_refused(convert, addon, other, mode):
     assert len(rigs.curves(ob)) == curves
 
 
-def test_other_actions_are_named_or_kept(convert, tasks):
+def test_other_actions_are_named_or_kept(convert, addon):
     for all_actions in (False, True):
         ob, last, _ = leg()
         animate(ob, random.Random(1))

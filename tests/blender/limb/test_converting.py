@@ -18,14 +18,14 @@ LENGTH = 0.9
 
 
 @pytest.fixture
-def convert(tasks):
-    return lambda lasts, **how: tasks("converting").convert(bpy.context, lasts, **how)
+def convert(addon):
+    return lambda lasts, **how: addon("tasks.converting").convert(bpy.context, lasts, **how)
 
 
 @pytest.fixture
-def back(tasks):
-    return lambda ob: tasks("converting").unconvert(
-        bpy.context, [b for b in ob.pose.bones if tasks("converting").is_converted(b)]
+def back(addon):
+    return lambda ob: addon("tasks.converting").unconvert(
+        bpy.context, [b for b in ob.pose.bones if addon("tasks.converting").is_converted(b)]
     )
 
 
@@ -131,11 +131,11 @@ def test_influence_goes_along_and_comes_back(convert, back, how):
         assert [curve.data_path for curve in ob.animation_data.drivers] == [ik.path_from_id("influence")]
 
 
-def test_remove_is_back(convert, tasks):
+def test_remove_is_back(convert, addon):
     ob, last, _ = leg(pole=True, chain=2)
     before = rigs.snapshot()
     convert([last])
-    tasks("removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+    addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
     assert rigs.snapshot() == before
 
 
@@ -231,7 +231,7 @@ def shown(ob):
 @pytest.mark.parametrize(
     ("metarig", "limbs", "allowed"), [("human", 4, 0.003), ("basic_quadruped", 10, 0.02), ("wolf", 10, 0.02)]
 )
-def test_rigify_goes_on_with_its_own_panel(generated, convert, back, to_rig, tasks, addon, metarig, limbs, allowed):
+def test_rigify_goes_on_with_its_own_panel(generated, convert, back, to_rig, addon, metarig, limbs, allowed):
     ob = generated(metarig)
     for bone in ob.pose.bones:  # else the constraint changes the bones' lengths also within reach
         for each in bone.constraints:
@@ -251,7 +251,7 @@ def test_rigify_goes_on_with_its_own_panel(generated, convert, back, to_rig, tas
     act(ob, random.Random(), False, 0.0)
     for bone in ob.pose.bones:
         bone.location = (0, 0, 0)
-    found = tasks("constraints").candidates(ob)
+    found = addon("finding.constraints").candidates(ob)
     assert len(convert(found).lasts) == limbs == len(found)
     to_rig(ob)
     assert np.abs(shown(ob) - rest).max() < 1e-4
@@ -259,7 +259,7 @@ def test_rigify_goes_on_with_its_own_panel(generated, convert, back, to_rig, tas
         act(ob, random.Random(state[0]), *state[1:])
         assert np.abs(shown(ob) - before)[:, :3, 3].max() < allowed, state
     with pytest.raises(addon("limb.words").Refused) as refused:
-        tasks("snapping").switch(bpy.context, [ob.pose.bones[found[0].name]])
+        addon("tasks.snapping").switch(bpy.context, [ob.pose.bones[found[0].name]])
     assert "IK_FK" in refused.value.message.values.values()
     back(ob)
     for state, before in zip(states, poses, strict=True):

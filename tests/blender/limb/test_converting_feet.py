@@ -53,8 +53,8 @@ def tip_off(ob):
 
 
 @pytest.fixture
-def converting(tasks):
-    return tasks("converting")
+def converting(addon):
+    return addon("tasks.converting")
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])

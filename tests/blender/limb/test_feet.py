@@ -41,7 +41,7 @@ def goal_of(ob, kind):
 
 
 @pytest.mark.parametrize("kind", ["MADE", "BONE", "OBJECT", "ANOTHER RIG"])
-def test_a_foot_turns_with_its_target_and_does_not_jump(add, tasks, kind):
+def test_a_foot_turns_with_its_target_and_does_not_jump(add, addon, kind):
     ob = rigs.biped()
     rng = random.Random(2)
     for name in ("root", "thigh.L", "shin.L", "foot.L"):
@@ -49,7 +49,7 @@ def test_a_foot_turns_with_its_target_and_does_not_jump(add, tasks, kind):
     ob.rotation_euler = (0.3, 0.4, 0.5)
     before = turn_of(ob, "foot.L")
     (last,) = add(ob, "shin.L", target=goal_of(ob, kind), knee="POLE")
-    assert tasks("feet").foot_follows(last)
+    assert addon("rigging.feet").foot_follows(last)
     assert apart(before, turn_of(ob, "foot.L")) < 2e-3
     target, bone = last.planar_ik.target, last.planar_ik.subtarget
     if bone:
@@ -70,7 +70,7 @@ def test_a_foot_turns_with_its_target_and_does_not_jump(add, tasks, kind):
     assert apart(free, turn_of(ob, "foot.L")) < 1e-3
 
 
-def test_another_target_does_not_turn_the_foot(add, tasks):
+def test_another_target_does_not_turn_the_foot(add, addon):
     ob = rigs.biped()
     (last,) = add(ob, "shin.L")
     ob.pose.bones["foot_ik.L"].rotation_quaternion = TURN
@@ -82,10 +82,10 @@ def test_another_target_does_not_turn_the_foot(add, tasks):
     assert apart(before, turn_of(ob, "foot.L")) > 0.2
 
 
-def test_off_and_on_again(add, tasks):
+def test_off_and_on_again(add, addon):
     ob = rigs.biped()
     (last,) = add(ob, "shin.L")
-    feet = tasks("feet")
+    feet = addon("rigging.feet")
     feet.set_feet([last], False)
     assert not ob.pose.bones["foot.L"].constraints
     assert not ob.animation_data.drivers
@@ -98,12 +98,12 @@ def test_off_and_on_again(add, tasks):
     assert all(each.driver.is_simple_expression and each.driver.is_valid for each in ob.animation_data.drivers)
 
 
-def test_a_foot_that_something_else_turns_is_left_to_it(add, tasks):
+def test_a_foot_that_something_else_turns_is_left_to_it(add, addon):
     ob = rigs.biped()
     made = ob.pose.bones["foot.L"].constraints.new("COPY_ROTATION")
     made.target, made.subtarget = ob, "root"
     (last,) = add(ob, "shin.L")
-    assert not tasks("feet").foot_follows(last)
+    assert not addon("rigging.feet").foot_follows(last)
 
 
 def seen_by(ob, name, above):
@@ -126,7 +126,7 @@ def between(one, other, share):
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("kind", ["MADE", "BONE", "OBJECT", "ANOTHER RIG"])
 @pytest.mark.parametrize("ahead", [0.0, 0.03], ids=["to -Y", "outwards"])
-def test_a_foot_turns_the_short_way_between_fk_and_ik(add, tasks, mode, kind, ahead):
+def test_a_foot_turns_the_short_way_between_fk_and_ik(add, addon, mode, kind, ahead):
     """That of an upright control, and a foot to -Y, is a half turn off it."""
     ob = rigs.biped()
     rigs.activate(ob, "EDIT")
@@ -135,7 +135,7 @@ def test_a_foot_turns_the_short_way_between_fk_and_ik(add, tasks, mode, kind, ah
     rigs.activate(ob)
     (last,) = add(ob, "shin.L", target=goal_of(ob, kind))
     if mode == "RIG":
-        tasks("modes").to_rig(bpy.context, [last])
+        addon("tasks.modes").to_rig(bpy.context, [last])
     for name in ("thigh.L", "shin.L", "foot.L"):
         ob.pose.bones[name].rotation_quaternion = rigs.turn(random.Random(len(name)), 0.6)
     last = ob.pose.bones["shin.L"]

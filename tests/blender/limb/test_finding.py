@@ -8,10 +8,10 @@ from tests.blender import rigs
 from tests.blender.characters import LIMBS, round_trip
 
 
-def test_a_click_on_the_last_bone_of_each_limb(tasks):
+def test_a_click_on_the_last_bone_of_each_limb(addon):
     ob = rigs.biped()
     for name in ("shin.L", "shin.R", "forearm.L", "forearm.R"):
-        assert tasks("finding").limb_at(ob.pose.bones[name]) == (ob.pose.bones[name], (1, 1))
+        assert addon("finding.branches").limb_at(ob.pose.bones[name]) == (ob.pose.bones[name], (1, 1))
 
 
 @pytest.mark.parametrize(
@@ -19,19 +19,19 @@ def test_a_click_on_the_last_bone_of_each_limb(tasks):
     [("thigh.L", "shin.L"), ("foot.R", "shin.R"), ("toe.R", "shin.R"), ("upper_arm.L", "forearm.L"),
      ("hand.L", "forearm.L")],
 )  # fmt: skip
-def test_a_click_next_to_a_limb(tasks, clicked, last):
-    assert tasks("finding").limb_at(rigs.biped().pose.bones[clicked])[0].name == last
+def test_a_click_next_to_a_limb(addon, clicked, last):
+    assert addon("finding.branches").limb_at(rigs.biped().pose.bones[clicked])[0].name == last
 
 
-def test_any_bone_of_a_limb_that_is_there(tasks, add):
+def test_any_bone_of_a_limb_that_is_there(addon, add):
     ob = rigs.biped()
     add(ob, "shin.L", "forearm.L")
-    at = tasks("finding").limb_at
+    at = addon("finding.branches").limb_at
     for name in ("thigh.L", "shin.L", "foot.L", "toe.L"):
         assert at(ob.pose.bones[name]) == (ob.pose.bones["shin.L"], (1, 1))
     for name in ("upper_arm.L", "hand.L"):
         assert at(ob.pose.bones[name])[0].name == "forearm.L"
-    assert tasks("finding").existing_at(ob.pose.bones["spine"]) is None
+    assert addon("finding.branches").existing_at(ob.pose.bones["spine"]) is None
 
 
 def _chain(*names, bend=0.0):
@@ -52,8 +52,8 @@ def _chain(*names, bend=0.0):
         (("finger.01", "finger.02", "finger.03"), "finger.02", "finger.02", (1, 1)),
     ],
 )
-def test_twist_bones_in_line_belong_to_their_segment(tasks, names, clicked, last, segments):
-    found, of = tasks("finding").limb_at(_chain(*names).pose.bones[clicked])
+def test_twist_bones_in_line_belong_to_their_segment(addon, names, clicked, last, segments):
+    found, of = addon("finding.branches").limb_at(_chain(*names).pose.bones[clicked])
     assert (found.name, of) == (last, segments)
 
 
@@ -64,25 +64,25 @@ def character(request):
     return make(), lasts
 
 
-def test_one_click_on_any_bone_of_a_limb_or_its_foot(tasks, character):
+def test_one_click_on_any_bone_of_a_limb_or_its_foot(addon, character):
     ob, lasts = character
-    finding = tasks("finding")
+    finding = addon("finding.branches")
     for name in lasts:
         last, segments = finding.limb_at(ob.pose.bones[name])
         assert last.name == name
         line = [last, *last.parent_recursive][: sum(segments)]
-        foot = tasks("adding").foot_of(last)
+        foot = addon("tasks.adding").foot_of(last)
         for bone in filter(None, (*line, foot)):
             assert finding.limb_at(bone) == (last, segments), bone.name
             assert finding.limb_suggested(bone) == (last, segments), bone.name
 
 
-def test_trunk_is_in_no_limb(tasks, character):
+def test_trunk_is_in_no_limb(addon, character):
     """Whatever is clicked, no limb has bones of the trunk, or begins at another one's foot."""
     ob, lasts = character
-    finding, refused = tasks("finding"), tasks("checking").Refused
+    finding, refused = addon("finding.branches"), addon("finding.checking").Refused
     trunk = {bone for name in lasts for bone in _above_all(ob, lasts, ob.pose.bones[name])}
-    feet = {tasks("adding").foot_of(ob.pose.bones[name]) for name in lasts} - {None}
+    feet = {addon("tasks.adding").foot_of(ob.pose.bones[name]) for name in lasts} - {None}
     for bone in ob.pose.bones:
         try:
             last, segments = finding.limb_at(bone)
@@ -101,25 +101,25 @@ def _above_all(ob, lasts, last):
 
 
 @pytest.mark.parametrize("name", ["spine", "hips"])
-def test_a_click_on_the_trunk_says_what_to_click(tasks, name):
-    with pytest.raises(tasks("checking").Refused, match="click the last bone of an arm or a leg"):
-        tasks("finding").limb_at(rigs.biped().pose.bones[name])
+def test_a_click_on_the_trunk_says_what_to_click(addon, name):
+    with pytest.raises(addon("finding.checking").Refused, match="click the last bone of an arm or a leg"):
+        addon("finding.branches").limb_at(rigs.biped().pose.bones[name])
 
 
-def test_fingers_are_limbs_of_their_own(tasks):
+def test_fingers_are_limbs_of_their_own(addon):
     ob = LIMBS["long fingers"][0]()
-    at = tasks("finding").limb_at
+    at = addon("finding.branches").limb_at
     for clicked in ("index.2.L", "index.1.L"):
         last, segments = at(ob.pose.bones[clicked])
         assert (last.name, segments) == ("index.2.L", (1, 1))
     assert at(ob.pose.bones["hand.L"])[0].name == "forearm.L"
 
 
-def test_round_trips_are_found_alike(tasks, tmp_path):
+def test_round_trips_are_found_alike(addon, tmp_path):
     """What Blender's glTF importer makes of a rig has its limbs, wherever it puts tails."""
     for name in ("person", "torso", "long fingers"):
         make, lasts = LIMBS[name]
         ob = round_trip(make(), tmp_path)
-        found = tasks("finding").limbs_suggested([*ob.pose.bones])
+        found = addon("finding.branches").limbs_suggested([*ob.pose.bones])
         assert {last.name for last, _ in found} == lasts, name
         assert {segments for _, segments in found} == {(1, 1)}

@@ -63,14 +63,14 @@ def legs(rig):
     return [rig.pose.bones[f"shin{side}"] for side in capture.BEGINS]
 
 
-def holds(tasks, lasts, *spans, **options):
-    return tasks("holding").hold_tips(
-        bpy.context, lasts, [[tasks("contacts").Span(*span) for span in spans]] * len(lasts), **options
+def holds(addon, lasts, *spans, **options):
+    return addon("tasks.holding").hold_tips(
+        bpy.context, lasts, [[addon("poses.contacts").Span(*span) for span in spans]] * len(lasts), **options
     )
 
 
-def test_contacts_of_a_walk_are_found(tasks, walker):
-    listed = tasks("contact_markers").find_contacts(bpy.context, legs(walker), FRAMES)
+def test_contacts_of_a_walk_are_found(addon, walker):
+    listed = addon("tasks.contact_markers").find_contacts(bpy.context, legs(walker), FRAMES)
     for side, contacts in zip(capture.BEGINS, listed, strict=True):
         known = capture.contacts(side)
         assert len(contacts.spans) == len(known)
@@ -79,10 +79,10 @@ def test_contacts_of_a_walk_are_found(tasks, walker):
             assert slide == pytest.approx(capture.DRIFT * (last - first), abs=1e-4)
 
 
-def test_two_limbs_where_they_are_now(tasks, walker):
+def test_two_limbs_where_they_are_now(addon, walker):
     before = {side: paths(walker, side) for side in capture.BEGINS}
     bpy.context.scene.frame_set(30)
-    report = holds(tasks, legs(walker), (28, 34), ease=4)
+    report = holds(addon, legs(walker), (28, 34), ease=4)
     assert not report.warnings
     assert bpy.context.scene.frame_current == 30
     for side, was in before.items():
@@ -90,9 +90,9 @@ def test_two_limbs_where_they_are_now(tasks, walker):
 
 
 @pytest.mark.parametrize("ease", [0, 3, 10])
-def test_contacts_that_meet_in_their_easing(tasks, walker, ease):
+def test_contacts_that_meet_in_their_easing(addon, walker, ease):
     before, now = paths(walker, ".L"), None
-    holds(tasks, legs(walker)[:1], (1, 15), (25, 39), (49, 61), ease=ease, is_mean=True)
+    holds(addon, legs(walker)[:1], (1, 15), (25, 39), (49, 61), ease=ease, is_mean=True)
     now = paths(walker, ".L")
     for first, last in capture.contacts(".L"):
         there = now[first - 1 : last, 2:]
@@ -102,7 +102,7 @@ def test_contacts_that_meet_in_their_easing(tasks, walker, ease):
         assert np.abs(now[[18, 19, 20]] - before[[18, 19, 20]]).max() < NEAR
 
 
-def test_through_what_holds_the_control(tasks, walker):
+def test_through_what_holds_the_control(addon, walker):
     last = legs(walker)[0]
     control = walker.pose.bones[last.planar_ik.subtarget]
     carrier = bpy.data.objects.new("Carrier", None)
@@ -116,45 +116,45 @@ def test_through_what_holds_the_control(tasks, walker):
     bpy.context.view_layer.update()
     before = paths(walker, ".L")
     bpy.context.scene.frame_set(30)
-    holds(tasks, [last], (27, 36), ease=2)
+    holds(addon, [last], (27, 36), ease=2)
     is_held(walker, ".L", before, 27, 36, 2)
 
 
 @pytest.mark.parametrize("what", ["foot", "softness", "live"])
-def test_other_limbs(tasks, walker, what):
+def test_other_limbs(addon, walker, what):
     """One whose foot turns by itself, one that is soft, and one that is live."""
     last = legs(walker)[0]
     if what == "foot":
-        tasks("feet").set_feet([last], False)
+        addon("rigging.feet").set_feet([last], False)
     elif what == "softness":
         last.planar_ik.softness = 0.2
     else:
-        tasks("modes").to_live(bpy.context, [last])
+        addon("tasks.modes").to_live(bpy.context, [last])
     bpy.context.view_layer.update()
     before = paths(walker, ".L")
     bpy.context.scene.frame_set(30)
-    holds(tasks, [walker.pose.bones["shin.L"]], (27, 36), ease=2)
+    holds(addon, [walker.pose.bones["shin.L"]], (27, 36), ease=2)
     is_held(walker, ".L", before, 27, 36, 2)
 
 
-def test_what_is_out_of_reach_is_told(tasks, walker):
-    report = holds(tasks, legs(walker)[:1], (30, 60))
+def test_what_is_out_of_reach_is_told(addon, walker):
+    report = holds(addon, legs(walker)[:1], (30, 60))
     assert [message.values["bone"] for message in report.warnings] == ["shin.L"]
 
 
-def test_a_limb_in_fk_is_refused_and_nothing_changes(tasks, walker):
+def test_a_limb_in_fk_is_refused_and_nothing_changes(addon, walker):
     last = legs(walker)[0]
     last.planar_ik.influence = 0.0
     last.keyframe_insert('["IK Influence"]', frame=40)
     before, keys = paths(walker, ".L"), rigs.snapshot()
     with pytest.raises(RuntimeError, match="switch it there"):
-        holds(tasks, [last], (30, 50))
+        holds(addon, [last], (30, 50))
     assert rigs.snapshot() == keys
     assert np.abs(paths(walker, ".L") - before).max() == 0.0
 
 
-def test_operators_from_markers_to_keys(tasks, walker):
-    names = tasks("contact_markers").marker_names(legs(walker)[0])
+def test_operators_from_markers_to_keys(addon, walker):
+    names = addon("tasks.contact_markers").marker_names(legs(walker)[0])
     scene, ops = bpy.context.scene, bpy.ops.pose
     with pytest.raises(RuntimeError, match="Find Contacts first"):
         ops.planar_ik_hold(range="CONTACTS")
@@ -173,8 +173,8 @@ def test_operators_from_markers_to_keys(tasks, walker):
         ops.planar_ik_hold(range="CONTACTS")
 
 
-def test_ranges(tasks, walker):
-    scene, spans, lasts = bpy.context.scene, tasks("spans"), legs(walker)
+def test_ranges(addon, walker):
+    scene, spans, lasts = bpy.context.scene, addon("tasks.spans"), legs(walker)
     assert spans.span_meant(bpy.context, lasts) == (30, capture.FRAMES)
     control = walker.pose.bones[lasts[0].planar_ik.subtarget]
     for curve in rigs.curves(walker):

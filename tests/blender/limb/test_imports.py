@@ -43,13 +43,13 @@ def imported(size, seed=0, without=()):
     return ob
 
 
-def taken(ob, addon, tasks):
+def taken(ob, addon):
     """The limb of a click on the shin, put on the rig; nothing moves."""
-    at, segments = tasks("finding").limb_at(ob.pose.bones["shin.L"])
+    at, segments = addon("finding.branches").limb_at(ob.pose.bones["shin.L"])
     assert (at.name, segments) == ("shin.L", (1, 1))
     names = [name for name in JOINTS if name in ob.pose.bones]
     before = rigs.matrices(ob, names)
-    lasts = tasks("adding").add(bpy.context, [tasks("adding").Request(at)]).lasts
+    lasts = addon("tasks.adding").add(bpy.context, [addon("tasks.adding").Request(at)]).lasts
     addon("tasks.modes").to_rig(bpy.context, lasts)
     assert (
         np.abs(rigs.matrices(ob, names) - before)[:, :3, 3].max() < 85.0 * 5e-4
@@ -65,9 +65,9 @@ def tip(ob, last, addon):
 
 @pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_tails_are_anywhere(addon, tasks, size, seed):
+def test_tails_are_anywhere(addon, size, seed):
     ob = imported(size, seed)
-    last = taken(ob, addon, tasks)
+    last = taken(ob, addon)
     assert addon("limb.tips").foot_of(last).name == "foot.L"
     assert np.abs(tip(ob, last, addon) - rigs.matrices(ob, ["foot.L"])[0][:3, 3]).max() < 85.0 * 5e-5
     root = Vector(rigs.matrices(ob, ["thigh.L"])[0][:3, 3])
@@ -78,14 +78,14 @@ def test_tails_are_anywhere(addon, tasks, size, seed):
         assert (Vector(tip(ob, last, addon)) - place).length < 85.0 * 5e-5
 
 
-def test_a_shin_whose_foot_is_elsewhere_is_as_long_as_the_thigh(addon, tasks):
+def test_a_shin_whose_foot_is_elsewhere_is_as_long_as_the_thigh(addon):
     ob = imported(0.01, without=("shin_hand_twist.L", "foot.L", "toe.L"))
-    shape = addon("limb.rest_geometry").rest_geometry_of(taken(ob, addon, tasks))
+    shape = addon("limb.rest_geometry").rest_geometry_of(taken(ob, addon))
     assert shape.lengths[1] == pytest.approx(shape.lengths[0], rel=1e-4)
 
 
 @pytest.mark.parametrize("mute", [True, False])
-def test_only_actions_in_effect_can_move_a_limb(addon, tasks, mute):
+def test_only_actions_in_effect_can_move_a_limb(addon, mute):
     ob = imported(1.0)
     rotations, ob.animation_data.action = ob.animation_data.action, None
     for frame in (1, 20):
@@ -96,7 +96,7 @@ def test_only_actions_in_effect_can_move_a_limb(addon, tasks, mute):
     track.mute, ob.animation_data.action = mute, rotations
     ob.pose.bones["thigh.L"].location.x = 0.0
     if mute:
-        taken(ob, addon, tasks)
+        taken(ob, addon)
     else:
         with pytest.raises(addon("limb.words").Refused):
-            taken(ob, addon, tasks)
+            taken(ob, addon)

@@ -93,12 +93,12 @@ def test_the_other_side_by_symmetrize(leg):
     assert [bone.name for bone in leg.pose.bones["shin.R"].children if "planar_ik_tip" in bone] == ["Fuss.R"]
 
 
-def test_the_other_side_by_mirror(leg, tasks):
+def test_the_other_side_by_mirror(leg, addon):
     """The foot is the image of the foot, whatever else hangs there."""
     leg.data.bones["Fuss"].name, leg.data.bones["foot.R"].name = "Fuss.L", "Fuss.R"
     armour = {f"foot armour {i}.R": ((-0.1, -0.2, 0.3), (-0.1, -0.3, 0.3), f"foot armour {i - 1}.R") for i in (1, 2)}
     grown(leg, {"foot armour 0.R": ((-0.1, -0.1, 0.4), (-0.1, -0.2, 0.4), "shin.R"), **armour})
-    tasks("mirroring").mirror(bpy.context, [leg.pose.bones["shin.L"]])
+    addon("tasks.mirroring").mirror(bpy.context, [leg.pose.bones["shin.L"]])
     bpy.context.view_layer.update()
     is_well(leg, "shin.R", "Fuss.R")
 
@@ -177,8 +177,8 @@ def test_the_same_chain_count_changes_nothing(add):
     assert np.abs(rigs.matrices(ob, ob.pose.bones.keys()) - before).max() < 1e-6
 
 
-def test_removing_takes_the_marks_away(add, tasks):
+def test_removing_takes_the_marks_away(add, addon):
     ob = rigs.biped()
     before = rigs.snapshot()
-    tasks("removing").remove(bpy.context, add(ob, "shin.L", "forearm.R"))
+    addon("tasks.removing").remove(bpy.context, add(ob, "shin.L", "forearm.R"))
     assert rigs.snapshot() == before

@@ -106,7 +106,7 @@ def test_adding_moves_nothing_and_the_tip_follows(leg, dog, count, off, knee, mo
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("knee", ["FREE", "POLE"])
-def test_three_bones_switch_there_and_back_by_the_ankle(leg, tasks, mode, knee):
+def test_three_bones_switch_there_and_back_by_the_ankle(leg, addon, mode, knee):
     """Any pose in their plane is shown by IK as it was."""
     for seed in range(6):
         last, rng = leg(3, mode, knee, foot=False), random.Random(seed)
@@ -114,35 +114,35 @@ def test_three_bones_switch_there_and_back_by_the_ankle(leg, tasks, mode, knee):
         last.planar_ik.influence = 0.0
         repose(last, 3, rng)
         before = seen(ob)[:3]
-        tasks("snapping").switch(bpy.context, [last])
+        addon("tasks.snapping").switch(bpy.context, [last])
         assert last.planar_ik.influence == 1.0
         same(before, seen(ob)[:3])
         last.planar_ik.ankle += 0.3
         before = seen(ob)[:3]
-        tasks("snapping").switch(bpy.context, [last])
+        addon("tasks.snapping").switch(bpy.context, [last])
         same(before, seen(ob)[:3])
 
 
 @pytest.mark.parametrize("count", [3, 4])
-def test_switching_four_keeps_the_tip(leg, tasks, count):
+def test_switching_four_keeps_the_tip(leg, addon, count):
     last = leg(count, foot=False)
     last.planar_ik.influence = 0.0
     repose(last, count, random.Random(2))
     before = rigs.place(last.id_data, "foot.L")
-    tasks("snapping").switch(bpy.context, [last])
+    addon("tasks.snapping").switch(bpy.context, [last])
     assert (rigs.place(last.id_data, "foot.L") - before).length < 3e-5
 
 
 @pytest.mark.parametrize("knee", ["FREE", "POLE"])
 @pytest.mark.parametrize("count", [3, 4])
 @pytest.mark.parametrize("joints", [JOINTS, CURLED])
-def test_mirrored(leg, tasks, joints, count, knee):
+def test_mirrored(leg, addon, joints, count, knee):
     last = leg(count, "RIG", knee, joints=joints)
     ob, limb = last.id_data, last.planar_ik
     control = ob.pose.bones[limb.subtarget]
     control.location = (0.1, -0.1, 0.2)
     limb.ankle, limb.swivel = 0.3, 0.4
-    tasks("mirroring").mirror(bpy.context, [last])
+    addon("tasks.mirroring").mirror(bpy.context, [last])
     bpy.context.view_layer.update()
     left, right = (seen(ob, count, side)[:, :3, 3] for side in SIDES)
     assert np.abs(left * (-1.0, 1.0, 1.0) - right).max() < 3e-5
@@ -152,7 +152,7 @@ def test_mirrored(leg, tasks, joints, count, knee):
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("count", [3, 4])
 @pytest.mark.parametrize("joints", [JOINTS, CURLED])
-def test_converted_and_back(dog, tasks, addon, joints, count, mode, pole):
+def test_converted_and_back(dog, addon, joints, count, mode, pole):
     ob = dog(count, joints=joints)
     last = ob.pose.bones[names_of(count)[-2]]
     for name in ("foot_ik", "knee_ik"):
@@ -164,7 +164,7 @@ def test_converted_and_back(dog, tasks, addon, joints, count, mode, pole):
     if pole:
         ik.pole_target, ik.pole_angle = bpy.data.objects["knee_ik"], -pi / 2
     before = seen(ob, count)
-    tasks("converting").convert(bpy.context, [last])
+    addon("tasks.converting").convert(bpy.context, [last])
     if mode == "RIG":
         addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones[last.name]])
     last = ob.pose.bones[names_of(count)[-2]]
@@ -172,7 +172,7 @@ def test_converted_and_back(dog, tasks, addon, joints, count, mode, pole):
     bpy.data.objects["foot_ik"].location.z += 0.2
     bpy.context.view_layer.update()
     assert last.planar_ik.reach == "REACHED"
-    tasks("converting").unconvert(bpy.context, [last])
+    addon("tasks.converting").unconvert(bpy.context, [last])
     assert [each.mute for each in ob.pose.bones[names_of(count)[-2]].constraints] == [False]
 
 
@@ -223,8 +223,8 @@ def test_from_a_script(dog, addon, mode):
 
 
 @pytest.mark.parametrize("clicked", ["thigh.L", "shin.L", "hock.L", "foot.L"])
-def test_a_leg_with_a_hock_has_three_bones_by_itself(dog, tasks, clicked):
-    at = tasks("finding").limb_at
+def test_a_leg_with_a_hock_has_three_bones_by_itself(dog, addon, clicked):
+    at = addon("finding.branches").limb_at
     ob = dog()
     last, segments = at(ob.pose.bones[clicked])
     assert (last.name, segments) == ("hock.L", (1, 1, 1))

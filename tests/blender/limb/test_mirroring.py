@@ -28,8 +28,8 @@ def shown(solved, ob, names=("shin.L", "shin.R")):
 
 
 @pytest.fixture
-def mirror(tasks):
-    return lambda *lasts: tasks("mirroring").mirror(bpy.context, lasts)
+def mirror(addon):
+    return lambda *lasts: addon("tasks.mirroring").mirror(bpy.context, lasts)
 
 
 def pose(ob, bone, rng):
@@ -148,7 +148,7 @@ def test_refusals(add, mirror, addon):
 
 
 @pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
-def test_controls_are_drawn_as_on_the_other_side(tasks, add, controls):
+def test_controls_are_drawn_as_on_the_other_side(addon, add, controls):
     """A sole that points outwards, with its outline offset from the ankle, in a rig that is scaled."""
     ob = rigs.biped()
     ob.scale = (2.0, 2.0, 2.0)
@@ -158,7 +158,7 @@ def test_controls_are_drawn_as_on_the_other_side(tasks, add, controls):
         bone.tail = bone.tail + Vector((0.08 if name.endswith("L") else -0.08, 0.0, 0.0))
     bpy.ops.object.mode_set(mode="POSE")
     (last,) = add(ob, "shin.L", knee="POLE", controls=controls)
-    tasks("mirroring").mirror(bpy.context, [last])
+    addon("tasks.mirroring").mirror(bpy.context, [last])
     bpy.context.view_layer.update()
     corners = [outlines(ob.pose.bones[f"shin.{side}"].planar_ik) for side in "LR"]
     for left, right in zip(*corners, strict=True):

@@ -78,11 +78,11 @@ def make(add, addon):
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("knee", ["FREE", "POLE"])
 @pytest.mark.parametrize("count", [2, 3])
-def test_a_walk_keyed_on_some_frames_is_snapped(make, tasks, mode, knee, count):
+def test_a_walk_keyed_on_some_frames_is_snapped(make, addon, mode, knee, count):
     for seed in rigs.share(range(3)):
         last, names = make(seed, mode, knee, count)
         before = seen(last.id_data, names)
-        tasks("snapping").snap_target(bpy.context, [last], FRAMES)
+        addon("tasks.snapping").snap_target(bpy.context, [last], FRAMES)
         last.planar_ik.influence = 1.0
         assert off(seen(last.id_data, names), before) < 1e-4
         bpy.data.objects.remove(last.id_data)
@@ -90,10 +90,10 @@ def test_a_walk_keyed_on_some_frames_is_snapped(make, tasks, mode, knee, count):
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-3])
 @pytest.mark.parametrize("knee", ["FREE", "POLE"])
-def test_fewer_keys_hold_the_tolerance(make, tasks, tolerance, knee):
+def test_fewer_keys_hold_the_tolerance(make, addon, tolerance, knee):
     last, names = make(1, knee=knee, keys=((1, 20, 41, 60), 0.7), foot=False)
     before = seen(last.id_data, names, SLOW)
-    tasks("snapping").snap_target(bpy.context, [last], SLOW, tolerance=tolerance)
+    addon("tasks.snapping").snap_target(bpy.context, [last], SLOW, tolerance=tolerance)
     last.planar_ik.influence = 1.0
     assert off(seen(last.id_data, names, SLOW), before) < tolerance + 1e-5
     curves = [curve for curve in rigs.curves(last.id_data) if "foot_ik" in curve.data_path]
@@ -135,7 +135,7 @@ def test_adding_leaves_what_is_animated_if_told_to(add, addon):
     assert len(rigs.curves(ob)) == curves
 
 
-def test_two_limbs_with_one_pole(add, tasks, addon):
+def test_two_limbs_with_one_pole(add, addon):
     ob = rigs.biped()
     lasts = add(ob, "shin.L", "shin.R", knee="POLE")
     names = {last.name: (last.parent.name, last.name, f"foot{last.name[-2:]}") for last in lasts}
@@ -152,7 +152,7 @@ def test_two_limbs_with_one_pole(add, tasks, addon):
             last.planar_ik.influence = 0.0
     every = [name for each in names.values() for name in each]
     before = seen(ob, every)
-    tasks("snapping").snap_target(bpy.context, lasts, FRAMES)
+    addon("tasks.snapping").snap_target(bpy.context, lasts, FRAMES)
     for last in lasts:
         last.planar_ik.influence = 1.0
     assert np.abs(seen(ob, every) - before).max() < 1e-4
@@ -192,7 +192,7 @@ HOLDS = {each.__name__: each for each in (child_of, armature, floor, limit, copy
 @pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
 @pytest.mark.parametrize("hold", HOLDS)
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_through_what_holds_target_and_pole(make, tasks, hold, mode, controls):
+def test_through_what_holds_target_and_pole(make, addon, hold, mode, controls):
     for seed in rigs.share(range(2)):
         last, names = make(seed, mode, "POLE", controls=controls)
         ob, limb = last.id_data, last.planar_ik
@@ -203,14 +203,14 @@ def test_through_what_holds_target_and_pole(make, tasks, hold, mode, controls):
             HOLDS[hold](holder, followed.pose.bones[bone] if bone else followed)
         bpy.context.scene.frame_set(10)
         before = joints(ob, names)
-        switched = tasks("snapping").switch(bpy.context, [last], to="IK")
+        switched = addon("tasks.snapping").switch(bpy.context, [last], to="IK")
         assert not switched.warnings
         assert off(joints(ob, names), before) < 1e-4
-        tasks("snapping").switch(bpy.context, [ob.pose.bones["lower"]], to="FK")
+        addon("tasks.snapping").switch(bpy.context, [ob.pose.bones["lower"]], to="FK")
         assert off(joints(ob, names), before) < 1e-4
         ob.pose.bones["lower"].planar_ik.influence = 0.0
         before = seen(ob, names)
-        tasks("snapping").snap_target(bpy.context, [ob.pose.bones["lower"]], FRAMES)
+        addon("tasks.snapping").snap_target(bpy.context, [ob.pose.bones["lower"]], FRAMES)
         ob.pose.bones["lower"].planar_ik.influence = 1.0
         assert off(seen(ob, names), before) < 1e-4
         bpy.data.objects.remove(ob)
@@ -218,7 +218,7 @@ def test_through_what_holds_target_and_pole(make, tasks, hold, mode, controls):
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("volume", ["LENGTH", "UNIFORM", "VOLUME"])
-def test_fk_keeps_stretch(make, tasks, addon, mode, volume):
+def test_fk_keeps_stretch(make, addon, mode, volume):
     last, names = make(0, "LIVE", "FREE")
     ob = last.id_data
     last.planar_ik.stretch_volume, last.planar_ik.stretch = volume, 0.7
@@ -233,16 +233,16 @@ def test_fk_keeps_stretch(make, tasks, addon, mode, volume):
         rigs.put(target, Vector(root) + Vector((0.3, 0.5, -0.8)).normalized() * far)
         target.keyframe_insert("location", frame=frame)
     before = seen(ob, names)
-    tasks("snapping").snap_fk(bpy.context, [last], FRAMES)
+    addon("tasks.snapping").snap_fk(bpy.context, [last], FRAMES)
     last.planar_ik.influence = 0.0
     after = seen(ob, names)
     assert off(after, before) < 1e-4
-    tasks("snapping").snap_target(bpy.context, [last], FRAMES)
+    addon("tasks.snapping").snap_target(bpy.context, [last], FRAMES)
     last.planar_ik.influence = 1.0
     assert off(seen(ob, names), before) < 1e-4
 
 
-def walk_of_ik(ob, rng, add, tasks, count):
+def walk_of_ik(ob, rng, add, addon, count):
     """FK keys of poses that IK makes, for three bones (with their ankle) in some frames, for four in all of them: they
     have more poses than IK has."""
     last = add(ob, "lower", knee="FREE", segments=(1,) * count, controls="EMPTIES", foot=False)[0]
@@ -254,19 +254,19 @@ def walk_of_ik(ob, rng, add, tasks, count):
         if count == 3:
             last.planar_ik.ankle = rng.uniform(-0.3, 0.3)
             last.keyframe_insert('["IK Ankle"]', frame=frame)
-    tasks("snapping").snap_fk(bpy.context, [last], KEYED if count == 3 else FRAMES)
-    tasks("removing").remove(bpy.context, [last])
+    addon("tasks.snapping").snap_fk(bpy.context, [last], KEYED if count == 3 else FRAMES)
+    addon("tasks.removing").remove(bpy.context, [last])
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_there_and_back(add, addon, tasks, seed):
+def test_there_and_back(add, addon, seed):
     """Add, Snap, Switch, Bake and Remove of a limb with FK animation: it is where it was in every frame."""
     rng = random.Random(seed)
     mode, knee, count = ("RIG", "LIVE")[seed % 2], ("FREE", "POLE", "HINGE")[seed % 3], 2 + seed // 3 % 3
     ob = rigs.random_limb(rng, parents=("PLAIN", "SCALED", "MIRRORED")[seed // 9 % 3], count=count)
     shape = addon("limb.rest_geometry").rest_geometry(ob.pose.bones["lower"], (1,) * count)
     if count > 2:
-        walk_of_ik(ob, rng, add, tasks, count)
+        walk_of_ik(ob, rng, add, addon, count)
         knee = "FREE" if knee == "HINGE" else knee
     else:
         animate(ob, rng, dict(zip(shape.names, shape.normals, strict=True)))
@@ -281,12 +281,12 @@ def test_there_and_back(add, addon, tasks, seed):
         addon("tasks.modes").to_rig(bpy.context, [ob.pose.bones["lower"]])
     assert off(seen(ob, names), before) < 1e-4
     last = ob.pose.bones["lower"]
-    tasks("snapping").snap_fk(bpy.context, [last], FRAMES)
+    addon("tasks.snapping").snap_fk(bpy.context, [last], FRAMES)
     last.planar_ik.influence = 0.0
     assert off(seen(ob, names), before) < 1e-4
-    tasks("snapping").snap_target(bpy.context, [last], FRAMES)
+    addon("tasks.snapping").snap_target(bpy.context, [last], FRAMES)
     bpy.context.scene.frame_set(12)
-    tasks("snapping").switch(bpy.context, [last], "IK")
+    addon("tasks.snapping").switch(bpy.context, [last], "IK")
     assert off(seen(ob, names), before) < 1e-4
     request = addon("bake.request").Request([last], [float(frame) for frame in FRAMES], remove=True)
     addon("bake.job").bake(bpy.context, request)

@@ -11,7 +11,7 @@ from tests.blender import rigs
 from tests.blender.limb.test_rolling import apart, parts, poses
 
 
-def limb(add, tasks, mode="LIVE", child=False):
+def limb(add, addon, mode="LIVE", child=False):
     """A leg with a pole that may follow its target; maybe the pole hung on that by itself."""
     ob = rigs.biped()
     if child:
@@ -26,15 +26,15 @@ def limb(add, tasks, mode="LIVE", child=False):
     )
     before = poses(ob, *ob.pose.bones.keys())
     names = [*ob.pose.bones.keys()]
-    tasks("pole_follow").give_pole_follow(bpy.context, [last])
+    addon("rigging.pole_follow").give_pole_follow(bpy.context, [last])
     assert apart(poses(ob, *names), before) < 1e-6
     return ob, ob.pose.bones["shin.L"]
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("child", [False, True])
-def test_the_knee_turns_as_the_foot_does(add, tasks, mode, child):
-    ob, last = limb(add, tasks, mode, child)
+def test_the_knee_turns_as_the_foot_does(add, addon, mode, child):
+    ob, last = limb(add, addon, mode, child)
     assert last.planar_ik.pole_follow == float(child)
     target, pole = ob.pose.bones[last.planar_ik.subtarget], ob.pose.bones[last.planar_ik.pole_subtarget]
     hip = np.array(ob.data.bones["thigh.L"].head_local)
@@ -60,9 +60,9 @@ def test_the_knee_turns_as_the_foot_does(add, tasks, mode, child):
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_snaps_hold_at_any_value(add, tasks, mode):
-    ob, last = limb(add, tasks, mode)
-    snapping, names = tasks("snapping"), ["thigh.L", "shin.L", "foot.L"]
+def test_snaps_hold_at_any_value(add, addon, mode):
+    ob, last = limb(add, addon, mode)
+    snapping, names = addon("tasks.snapping"), ["thigh.L", "shin.L", "foot.L"]
     for value in (0.0, 0.3, 1.0):
         last.planar_ik.influence, last.planar_ik.pole_follow = 0.0, value
         ob.pose.bones["thigh.L"].rotation_quaternion = Quaternion((1, 0.3 - value, 0.2, 0.1)).normalized()
@@ -79,26 +79,26 @@ def test_snaps_hold_at_any_value(add, tasks, mode):
 
 
 @pytest.mark.parametrize("child", [False, True])
-def test_taken_away_nothing_is_left_and_the_pole_stays(add, tasks, child):
-    ob, last = limb(add, tasks, child=child)
+def test_taken_away_nothing_is_left_and_the_pole_stays(add, addon, child):
+    ob, last = limb(add, addon, child=child)
     pole, parent = last.planar_ik.pole_subtarget, last.planar_ik.subtarget if child else "root"
     last.planar_ik.pole_follow = 0.7
     ob.pose.bones[last.planar_ik.subtarget].rotation_quaternion = Quaternion((0, 0, 1), 0.5)
     before = [matrix[:3, 3] for matrix in poses(ob, pole, "shin.L")]
-    tasks("pole_follow").take_pole_follow(bpy.context, [last])
+    addon("rigging.pole_follow").take_pole_follow(bpy.context, [last])
     assert apart([matrix[:3, 3] for matrix in poses(ob, pole, "shin.L")], before) < 2e-5
     assert ob.data.bones[pole].parent.name == parent
     assert not [curve for curve in ob.animation_data.drivers if "Pole" in curve.data_path]
     last = ob.pose.bones["shin.L"]
     last.planar_ik.pole_follow = 0.4
-    tasks("modes").rebuild(bpy.context, [last])
+    addon("tasks.modes").rebuild(bpy.context, [last])
     assert ob.data.bones[pole].parent is None
-    tasks("removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+    addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
     assert not any("Pole" in each for each in parts(ob)[1])
     assert child == (pole in ob.data.bones)
 
 
-def test_a_pole_that_hangs_on_nothing_stays_where_it_is(add, tasks):
+def test_a_pole_that_hangs_on_nothing_stays_where_it_is(add, addon):
     ob = rigs.biped()
     (last,) = add(ob, "shin.L", knee="POLE")
     pole = last.planar_ik.pole_subtarget
@@ -113,5 +113,5 @@ def test_a_pole_that_hangs_on_nothing_stays_where_it_is(add, tasks):
     last = ob.pose.bones["shin.L"]
     assert apart(poses(ob, pole), place) < 1e-6
     assert last.planar_ik.message == "On target"
-    tasks("pole_follow").take_pole_follow(bpy.context, [last])
+    addon("rigging.pole_follow").take_pole_follow(bpy.context, [last])
     assert sorted(ob.data.bones.keys()) == bare

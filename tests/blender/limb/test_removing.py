@@ -16,7 +16,7 @@ NAMES = {"target": "foot_ik.L", "pole": "knee_pole.L"}
 @pytest.mark.parametrize("controls", ["BONES", "EMPTIES"])
 @pytest.mark.parametrize("knee", ["AUTO", "POLE"])
 @pytest.mark.parametrize("mode", ["LIVE", "RIG"])
-def test_nothing_is_left(tasks, addon, add, controls, knee, mode):
+def test_nothing_is_left(addon, add, controls, knee, mode):
     ob = rigs.biped()
     rng = random.Random(1)
     for name in ("thigh.L", "shin.L", "upper_arm.R", "hips", "foot.L"):
@@ -28,12 +28,12 @@ def test_nothing_is_left(tasks, addon, add, controls, knee, mode):
         addon("tasks.modes").to_rig(bpy.context, lasts)
         lasts = [ob.pose.bones[name] for name in ("shin.L", "shin.R", "forearm.R")]
         lasts[0].planar_ik.stretch = 0.5
-    tasks("removing").remove(bpy.context, lasts)
+    addon("tasks.removing").remove(bpy.context, lasts)
     assert rigs.snapshot() == before
 
 
 @pytest.mark.parametrize("is_by_property", [False, True])
-def test_what_was_set_and_keyed_goes_too(tasks, add, is_by_property):
+def test_what_was_set_and_keyed_goes_too(addon, add, is_by_property):
     ob = rigs.biped()
     before = rigs.snapshot()
     (last,) = add(ob, "shin.L")
@@ -44,7 +44,7 @@ def test_what_was_set_and_keyed_goes_too(tasks, add, is_by_property):
     if is_by_property:
         last.planar_ik.enabled = False
     else:
-        tasks("removing").remove(bpy.context, [last])
+        addon("tasks.removing").remove(bpy.context, [last])
     curves = [curve.data_path for curve in _curves(ob)]
     assert curves == ['pose.bones["hips"].location'] * 3
     bpy.data.actions.remove(ob.animation_data.action)
@@ -59,7 +59,7 @@ def _curves(ob):
     return [*action.fcurves]
 
 
-def test_after_the_target_was_changed_to_an_empty(tasks, add):
+def test_after_the_target_was_changed_to_an_empty(addon, add):
     ob = rigs.biped()
     (last,) = add(ob, "shin.L")
     empty = bpy.data.objects.new("empty", None)
@@ -67,7 +67,7 @@ def test_after_the_target_was_changed_to_an_empty(tasks, add):
     last.planar_ik.target = empty  # its constraint goes on holding the name of the bone that was followed
     foot = ob.pose.bones["foot.L"].constraints["Planar IK Foot"]
     assert foot.target == empty
-    tasks("removing").remove(bpy.context, [last])
+    addon("tasks.removing").remove(bpy.context, [last])
     assert "empty" in bpy.data.objects
     assert not ob.pose.bones["shin.L"].constraints
     assert not ob.pose.bones["foot.L"].constraints
@@ -209,11 +209,11 @@ USES = (
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("kind", ["target", "pole"])
-def test_a_control_that_is_used_stays(tasks, add, use, kind):
+def test_a_control_that_is_used_stays(addon, add, use, kind):
     ob = rigs.biped()
     add(ob, "shin.L", knee="POLE")
     use(ob, NAMES[kind])
-    assert tasks("removing").remove(bpy.context, [ob.pose.bones["shin.L"]]) == [NAMES[kind]]
+    assert addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]]) == [NAMES[kind]]
     left = [name for name in ob.pose.bones.keys() if name in NAMES.values()]  # noqa: SIM118
     assert left == [NAMES[kind]]
 
@@ -233,10 +233,10 @@ SLOTTED = (_spare_action_of_an_object,) if bpy.app.version >= (4, 4) else ()
 
 
 @pytest.mark.parametrize("use", [_parent, *OF_BONES_AND_OBJECTS, *SLOTTED])
-def test_an_empty_that_is_used_stays(tasks, add, use):
+def test_an_empty_that_is_used_stays(addon, add, use):
     ob = rigs.biped()
     lasts = add(ob, "shin.L", "shin.R", controls="EMPTIES")
     use(lasts[0].planar_ik.target, "")
-    assert tasks("removing").remove(bpy.context, lasts) == ["foot_ik.L"]
+    assert addon("tasks.removing").remove(bpy.context, lasts) == ["foot_ik.L"]
     assert "foot_ik.L" in bpy.data.objects
     assert "foot_ik.R" not in bpy.data.objects

@@ -47,12 +47,12 @@ def poses(ob, *names):
     return [np.array(rigs.evaluated(ob).pose.bones[name].matrix) for name in names]
 
 
-def leg(add, tasks, mode="LIVE", side=".L", knee="POLE", **options):
+def leg(add, addon, mode="LIVE", side=".L", knee="POLE", **options):
     ob = rigs.biped()
     (last,) = add(ob, f"shin{side}", knee=knee, mode=mode, **options)
     names = [*ob.pose.bones.keys()]
     before = poses(ob, *names)
-    tasks("rolling").give_roll(bpy.context, [last])
+    addon("rigging.rolling").give_roll(bpy.context, [last])
     assert apart(poses(ob, *names), before) < 2e-5
     return ob, ob.pose.bones[f"shin{side}"]
 
@@ -66,8 +66,8 @@ ROLLS = [(0.0, 0.0), (-0.6, 0.0), (0.5, 0.0), (1.3, 0.0), (0.0, 0.4), (0.0, -0.4
 
 
 @pytest.mark.parametrize(("mode", "side"), [("RIG", ".L"), ("LIVE", ".R")])
-def test_a_foot_rolls_about_its_pivots(add, tasks, mode, side):
-    ob, last = leg(add, tasks, mode, side)
+def test_a_foot_rolls_about_its_pivots(add, addon, mode, side):
+    ob, last = leg(add, addon, mode, side)
     control = ob.pose.bones[last.planar_ik.subtarget]
     control.rotation_mode = "XYZ"
     names = [f"foot{side}", f"toe{side}"]
@@ -89,10 +89,10 @@ def test_a_foot_rolls_about_its_pivots(add, tasks, mode, side):
             assert last.planar_ik.reach == "REACHED", last.planar_ik.message
 
 
-def test_pivots_stand_on_the_ground_and_the_same_numbers_roll_both_sides(add, tasks):
+def test_pivots_stand_on_the_ground_and_the_same_numbers_roll_both_sides(add, addon):
     ob = rigs.biped()
     lasts = add(ob, "shin.L", "shin.R")
-    tasks("rolling").give_roll(bpy.context, lasts)
+    addon("rigging.rolling").give_roll(bpy.context, lasts)
     both = [pivots_of(ob, ob.pose.bones[f"shin{side}"]) for side in (".L", ".R")]
     for role in both[0]:
         head, other = (np.array(pivots[role].head_local) for pivots in both)
@@ -123,9 +123,9 @@ def apart(one, other):
 
 
 @pytest.mark.parametrize(("mode", "knee"), [("RIG", "POLE"), ("LIVE", "FREE")])
-def test_snaps_hold_at_any_roll(add, tasks, mode, knee):
-    snapping = tasks("snapping")
-    ob, last = leg(add, tasks, mode, knee=knee)
+def test_snaps_hold_at_any_roll(add, addon, mode, knee):
+    snapping = addon("tasks.snapping")
+    ob, last = leg(add, addon, mode, knee=knee)
     rng = random.Random(3)
     names = limb_names(".L")
     for roll, bank in ROLLS:
@@ -144,9 +144,9 @@ def test_snaps_hold_at_any_roll(add, tasks, mode, knee):
         assert apart(poses(ob, *names), fk) < 1e-4, (roll, bank)
 
 
-def test_switch_levels_the_foot_unless_it_is_keyed(add, tasks):
-    snapping = tasks("snapping")
-    ob, last = leg(add, tasks)
+def test_switch_levels_the_foot_unless_it_is_keyed(add, addon):
+    snapping = addon("tasks.snapping")
+    ob, last = leg(add, addon)
     for keyed in (False, True):
         set_roll(last, 0.5, 0.2)
         snapping.switch(bpy.context, [last], "FK")
@@ -167,34 +167,34 @@ def parts(ob):
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_taken_away_nothing_is_left_and_the_foot_stays(add, tasks, mode):
+def test_taken_away_nothing_is_left_and_the_foot_stays(add, addon, mode):
     ob = rigs.biped()
     bare = parts(ob)
     (last,) = add(ob, "shin.L", mode=mode)
     plain = parts(ob)
-    tasks("rolling").give_roll(bpy.context, [last])
+    addon("rigging.rolling").give_roll(bpy.context, [last])
     last = ob.pose.bones["shin.L"]
     set_roll(last, 0.5, 0.2)
     before = poses(ob, *limb_names(".L"))
-    tasks("rolling").take_roll(bpy.context, [last])
+    addon("rigging.rolling").take_roll(bpy.context, [last])
     last = ob.pose.bones["shin.L"]
     assert parts(ob) == plain
     assert apart(poses(ob, *limb_names(".L")), before) < 5e-5
     last.planar_ik.roll = 0.3
     assert not last.planar_ik.message.startswith("The foot roll")
-    tasks("removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
+    addon("tasks.removing").remove(bpy.context, [ob.pose.bones["shin.L"]])
     assert parts(ob) == bare
 
 
-def test_pivots_are_moved_in_edit_mode_and_rebuild_takes_them(add, tasks):
-    ob, last = leg(add, tasks)
+def test_pivots_are_moved_in_edit_mode_and_rebuild_takes_them(add, addon):
+    ob, last = leg(add, addon)
     heel = pivots_of(ob, last)["heel pivot"].name
     move_pivot(ob, heel)
     place = np.array(ob.data.bones[heel].head_local)
     for rebuilt in (False, True):
         last = ob.pose.bones["shin.L"]
         if rebuilt:
-            tasks("modes").rebuild(bpy.context, [last])
+            addon("tasks.modes").rebuild(bpy.context, [last])
             last = ob.pose.bones["shin.L"]
         set_roll(last, -0.5, 0.0)
         assert np.abs(place - np.array(pivots_of(ob, last)["heel pivot"].head_local)).max() < 1e-6
@@ -203,8 +203,8 @@ def test_pivots_are_moved_in_edit_mode_and_rebuild_takes_them(add, tasks):
         assert np.abs(foot - expected).max() < 2e-5
 
 
-def test_a_deleted_pivot_is_told_of_and_made_anew(add, tasks):
-    ob, last = leg(add, tasks, "RIG")
+def test_a_deleted_pivot_is_told_of_and_made_anew(add, addon):
+    ob, last = leg(add, addon, "RIG")
     name = pivots_of(ob, last)["toe pivot"].name
     rigs.activate(ob, "EDIT")
     ob.data.edit_bones.remove(ob.data.edit_bones[name])
@@ -212,24 +212,24 @@ def test_a_deleted_pivot_is_told_of_and_made_anew(add, tasks):
     last = ob.pose.bones["shin.L"]
     bpy.context.view_layer.update()
     assert "foot roll" in last.planar_ik.message
-    tasks("modes").rebuild(bpy.context, [last])
+    addon("tasks.modes").rebuild(bpy.context, [last])
     last = ob.pose.bones["shin.L"]
     set_roll(last, 1.3, 0.0)
     assert last.planar_ik.reach == "REACHED", last.planar_ik.message
-    tasks("removing").remove(bpy.context, [last])
+    addon("tasks.removing").remove(bpy.context, [last])
     assert not [bone for bone in ob.data.bones if bone.name.startswith("MCH-")]
 
 
-def test_mirrored_with_its_pivots(add, tasks):
-    ob, last = leg(add, tasks, "RIG", side=".L")
+def test_mirrored_with_its_pivots(add, addon):
+    ob, last = leg(add, addon, "RIG", side=".L")
     move_pivot(ob, pivots_of(ob, last)["heel pivot"].name)
     last = ob.pose.bones["shin.L"]
     last.planar_ik.break_angle = BREAK
     last.planar_ik.pole_follow = 0.4
     last = ob.pose.bones["shin.L"]
     set_roll(last, -0.5, 0.2)
-    tasks("mirroring").mirror(bpy.context, [last])
-    tasks("mirroring").mirror(bpy.context, [ob.pose.bones["shin.L"]])  # also onto one that rolls
+    addon("tasks.mirroring").mirror(bpy.context, [last])
+    addon("tasks.mirroring").mirror(bpy.context, [ob.pose.bones["shin.L"]])  # also onto one that rolls
     other = ob.pose.bones["shin.R"]
     bpy.context.view_layer.update()
     assert (other.planar_ik.roll, other.planar_ik.bank) == pytest.approx((-0.5, 0.2))
@@ -248,8 +248,8 @@ def move_pivot(ob, name):
     rigs.activate(ob, "POSE")
 
 
-def test_another_target_takes_the_roll_along(add, tasks):
-    ob, last = leg(add, tasks, "RIG")
+def test_another_target_takes_the_roll_along(add, addon):
+    ob, last = leg(add, addon, "RIG")
     set_roll(last, 0.5, 0.2)
     (turn,) = [pose[:3, :3] for pose in poses(ob, "foot.L")]
     goal = rigs.empty("goal", (0.15, -0.1, 0.12))
@@ -265,13 +265,13 @@ def test_another_target_takes_the_roll_along(add, tasks):
     set_roll(last, -0.6, 0.3)
     expected = foot @ rolled(ob, last, -0.6, 0.3) @ np.array(ob.data.bones["foot.L"].matrix_local)
     assert np.abs(poses(ob, "foot.L")[0] - expected).max() < 2e-5
-    tasks("bending").make_targets(bpy.context, [last])
+    addon("tasks.bending").make_targets(bpy.context, [last])
     last = ob.pose.bones["shin.L"]
     assert last.planar_ik.message == "On target"
     assert last.planar_ik.roll == 0.0
 
 
-def test_symmetrize_needs_a_rebuild_only(add, tasks):
+def test_symmetrize_needs_a_rebuild_only(add, addon):
     ob = rigs.biped()
     (last,) = add(ob, "shin.L", knee="POLE", mode="RIG")
     last.planar_ik.pole_follow = 0.5
@@ -286,7 +286,7 @@ def test_symmetrize_needs_a_rebuild_only(add, tasks):
     other = ob.pose.bones["shin.R"]
     bpy.context.view_layer.update()
     assert "rebuild" in other.planar_ik.message
-    tasks("modes").rebuild(bpy.context, [other])
+    addon("tasks.modes").rebuild(bpy.context, [other])
     for side in (".L", ".R"):
         last = ob.pose.bones[f"shin{side}"]
         last.planar_ik.pole_follow = 0.5
@@ -297,7 +297,7 @@ def test_symmetrize_needs_a_rebuild_only(add, tasks):
 
 
 @pytest.mark.parametrize("kind", ["EMPTIES", "OTHER RIG", "SCALED"])
-def test_any_control_rolls_a_foot(add, tasks, kind):
+def test_any_control_rolls_a_foot(add, addon, kind):
     other = rigs.rig({"control": ((0, 0, 0), (0, 0.1, 0.1), "")}) if kind == "OTHER RIG" else None
     ob = rigs.biped()
     ob.matrix_world = Matrix.LocRotScale((0.3, 0.2, 0.1), Quaternion((1, 0.1, 0.2, 0.3)).normalized(), (2.0, 2.0, 2.0))
@@ -319,7 +319,7 @@ def test_any_control_rolls_a_foot(add, tasks, kind):
         reached += last.planar_ik.reach == "REACHED"
         assert last.planar_ik.reach != "REACHED" or np.abs(seen - expected).max() < 5e-5, (roll, bank)
     assert reached >= len(ROLLS) - 2
-    snapping = tasks("snapping")
+    snapping = addon("tasks.snapping")
     set_roll(last, 0.7, 0.2)
     last.planar_ik.influence = 0.0
     ob.pose.bones["shin.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.9)
@@ -330,8 +330,8 @@ def test_any_control_rolls_a_foot(add, tasks, kind):
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_snap_over_frames_and_bake(add, tasks, addon, mode):
-    ob, last = leg(add, tasks, mode)
+def test_snap_over_frames_and_bake(add, addon, mode):
+    ob, last = leg(add, addon, mode)
     scene, rng, names = bpy.context.scene, random.Random(5), limb_names(".L")
     for frame in (1, 5, 9):
         for name in names:
@@ -345,7 +345,7 @@ def test_snap_over_frames_and_bake(add, tasks, addon, mode):
     for frame in range(1, 10):
         scene.frame_set(frame)
         fk[frame] = poses(ob, *names)
-    tasks("snapping").snap_target(bpy.context, [last], range(1, 10))
+    addon("tasks.snapping").snap_target(bpy.context, [last], range(1, 10))
     last.planar_ik.influence = 1.0
     for frame in range(1, 10):
         scene.frame_set(frame)
@@ -360,7 +360,7 @@ def test_snap_over_frames_and_bake(add, tasks, addon, mode):
 
 
 @pytest.mark.parametrize("across", [True, False])
-def test_a_heel_bone_says_where_the_heel_is(add, tasks, across):
+def test_a_heel_bone_says_where_the_heel_is(add, addon, across):
     ob = rigs.biped()
     rigs.activate(ob, "EDIT")
     heel = ob.data.edit_bones.new("heel.L")
@@ -377,7 +377,7 @@ def test_a_heel_bone_says_where_the_heel_is(add, tasks, across):
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_any_foot_rolls(add, tasks, mode):
+def test_any_foot_rolls(add, addon, mode):
     for seed in range(4):
         rng = random.Random(seed)
         ob = rigs.random_limb(rng)
@@ -397,8 +397,8 @@ def test_any_foot_rolls(add, tasks, mode):
 
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
-def test_rolls_of_a_library_act_on_an_override(add, tasks, tmp_path, mode):
-    ob, last = leg(add, tasks, mode)
+def test_rolls_of_a_library_act_on_an_override(add, addon, tmp_path, mode):
+    ob, last = leg(add, addon, mode)
     last.planar_ik.pole_follow = 0.0
     (ob,) = overridden(saved(ob, tmp_path))
     last = ob.pose.bones["shin.L"]

@@ -166,7 +166,7 @@ def test_nothing_is_no_target_of_a_bone_that_is_no_limb():
         assert not bone.planar_ik.enabled
 
 
-def test_as_many_bones_as_it_has_are_no_change(tasks, add):
+def test_as_many_bones_as_it_has_are_no_change(addon, add):
     ob = rigs.random_limb(random.Random(1), straight=True, twist=True)
     last = add(ob, "lower", segments=(2, 1), knee="FREE")[0]
     before = snapshot()

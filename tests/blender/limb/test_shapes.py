@@ -115,7 +115,7 @@ def repose(last, count, rng):
 
 @pytest.mark.parametrize("mode", ["RIG", "LIVE"])
 @pytest.mark.parametrize("count", [3, 4])
-def test_switched_and_back(limb, tasks, addon, count, mode):
+def test_switched_and_back(limb, addon, count, mode):
     """Any pose of three bones in their plane is shown by IK, unless a zigzag is none any more; of four the tip
     stays."""
     for seed in SEEDS:
@@ -124,7 +124,7 @@ def test_switched_and_back(limb, tasks, addon, count, mode):
         repose(last, count, random.Random(seed))
         for way in ("IK", "FK"):
             before = seen(last, count)[0]
-            tasks("snapping").switch(bpy.context, [last])
+            addon("tasks.snapping").switch(bpy.context, [last])
             off = np.linalg.norm(seen(last, count)[0] - before, axis=1) / length
             assert off[-1] < 3e-5, seed
             if way == "FK" or (count == 3 and not addon("limb.rest_geometry").rest_geometry_of(last).is_zigzag):

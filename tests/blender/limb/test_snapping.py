@@ -18,13 +18,13 @@ TURNED = 3e-3
 
 
 @pytest.fixture
-def snap(tasks):
-    return tasks("snapping")
+def snap(addon):
+    return addon("tasks.snapping")
 
 
 @pytest.fixture
-def switch(tasks):
-    return lambda lasts, **how: tasks("snapping").switch(bpy.context, lasts, **how)
+def switch(addon):
+    return lambda lasts, **how: addon("tasks.snapping").switch(bpy.context, lasts, **how)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_switching_there_and_back_moves_nothing(limb, switch, addon, mode, knee,
         last = limb(
             rng, mode, knee, parents=("PLAIN", "SCALED", "MIRRORED")[seed % 3], controls=controls, foot=seed < 3
         )
-        limbs, follows = last.planar_ik, addon("tasks.feet").foot_follows(last) or seed >= 3
+        limbs, follows = last.planar_ik, addon("rigging.feet").foot_follows(last) or seed >= 3
         limbs.softness = 0.1 if seed % 2 else 0.0
         limbs.swivel = 7.0 if knee != "HINGE" else 0.0
         limbs.influence = 0.0

@@ -84,11 +84,11 @@ def off(one: dict[int, Any], other: dict[int, Any], frames: Any) -> float:
     return max((float(np.abs(one[frame] - other[frame]).max()) for frame in frames), default=0.0)
 
 
-def switch_at(tasks: Any, last: Any, frame: int, to: str) -> None:
+def switch_at(addon: Any, last: Any, frame: int, to: str) -> None:
     """Switch in a frame, where nothing moves."""
     bpy.context.scene.frame_set(frame)
     before = rigs.matrices(last.id_data, NAMES)[:, :3, 3]
-    tasks("snapping").switch(bpy.context, [last], to)
+    addon("tasks.snapping").switch(bpy.context, [last], to)
     after = joints(last, [frame])[frame]
     assert np.abs(after - before).max() < MOVED
 
@@ -97,16 +97,16 @@ def switch_at(tasks: Any, last: Any, frame: int, to: str) -> None:
 @pytest.mark.parametrize("knee", ["FREE", "POLE"])
 @pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT", "SINE", "BOUNCE"])
 @pytest.mark.parametrize("fk_keys", [(), FK_KEYS])
-def test_there_and_back(limb, autokey, tasks, mode, knee, interpolation, fk_keys):
+def test_there_and_back(limb, autokey, addon, mode, knee, interpolation, fk_keys):
     for seed in rigs.share(range(2)):
         last = limb(seed, mode, interpolation, fk_keys, knee, controls=("BONES", "EMPTIES")[seed])
         ik, fk = joints(last), in_fk(last)
-        switch_at(tasks, last, TO_FK, "FK")
+        switch_at(addon, last, TO_FK, "FK")
         once = joints(last)
         assert off(ik, once, range(1, TO_FK + 1)) < MOVED
         assert off(fk, once, range(25, 61) if fk_keys else ()) < MOVED
         assert off(once, dict.fromkeys(FRAMES, once[TO_FK]), () if fk_keys else range(TO_FK, 61)) < MOVED
-        switch_at(tasks, last, TO_IK, "IK")
+        switch_at(addon, last, TO_IK, "IK")
         twice = joints(last)
         assert off(once, twice, range(1, TO_IK + 1)) < MOVED
         assert off(ik, twice, range(40, 61)) < MOVED
@@ -121,7 +121,7 @@ def test_there_and_back(limb, autokey, tasks, mode, knee, interpolation, fk_keys
             assert steps.max() < 0.6 * steps.sum()
 
 
-def test_two_limbs_whose_next_keys_are_in_different_frames(add, autokey, tasks):
+def test_two_limbs_whose_next_keys_are_in_different_frames(add, autokey, addon):
     ob = rigs.biped()
     lasts = add(ob, "shin.L", "shin.R", foot=False)
     names, rng = ("shin.L", "foot.L", "shin.R", "foot.R"), random.Random(3)
@@ -137,12 +137,12 @@ def test_two_limbs_whose_next_keys_are_in_different_frames(add, autokey, tasks):
 
     before = [at(frame) for frame in FRAMES]
     at(25)
-    tasks("snapping").switch(bpy.context, lasts, "FK")
+    addon("tasks.snapping").switch(bpy.context, lasts, "FK")
     for last in lasts:
         last.parent.rotation_quaternion = rigs.turn(rng)
         last.parent.keyframe_insert("rotation_quaternion", frame=30)
     posed = at(30)
-    tasks("snapping").switch(bpy.context, lasts, "IK")
+    addon("tasks.snapping").switch(bpy.context, lasts, "IK")
     assert np.abs(at(30) - posed).max() < MOVED
     after = [at(frame) for frame in FRAMES]
     differ = np.abs(np.array(after) - before).max(axis=2)
@@ -162,11 +162,11 @@ def keys_of(addon: Any, ob: Any, part: str) -> dict[int, list[Any]]:
 
 
 @pytest.mark.parametrize("interpolation", ["BEZIER", "LINEAR", "CONSTANT"])
-def test_only_what_holds_the_old_state_is_constant(limb, autokey, tasks, addon, interpolation):
+def test_only_what_holds_the_old_state_is_constant(limb, autokey, addon, interpolation):
     autokey.keyframe_type = "EXTREME"
     last = limb(4, "RIG", interpolation, ())
-    switch_at(tasks, last, TO_FK, "FK")
-    switch_at(tasks, last, TO_IK, "IK")
+    switch_at(addon, last, TO_FK, "FK")
+    switch_at(addon, last, TO_IK, "IK")
     location = keys_of(addon, last.id_data, '"foot_ik"].location')
     old, new = "KEYFRAME", "EXTREME"
     made = [(29.0, new, "CONSTANT"), (30.0, new, interpolation)]
@@ -179,14 +179,14 @@ def test_only_what_holds_the_old_state_is_constant(limb, autokey, tasks, addon, 
     assert [*turns.values()] == [[(19.0, new, "CONSTANT"), (20.0, new, "BEZIER")]] * 4
 
 
-def test_what_is_locked_has_keys_only_where_it_moved(limb, autokey, tasks, addon):
+def test_what_is_locked_has_keys_only_where_it_moved(limb, autokey, addon):
     last = limb(5, "RIG", "BEZIER", ())
     target, ob = last.id_data.pose.bones["foot_ik"], last.id_data
     for bone in (target, last):
         bone.lock_rotation, bone.lock_rotation_w = (True, True, True), True
     ik = joints(last)
-    switch_at(tasks, last, TO_FK, "FK")
-    switch_at(tasks, last, TO_IK, "IK")
+    switch_at(addon, last, TO_FK, "FK")
+    switch_at(addon, last, TO_IK, "IK")
     again = joints(last)
     assert off(ik, again, [*range(1, 21), *range(40, 61)]) < MOVED
     assert keys_of(addon, ob, '"foot_ik"].rotation') == {}
@@ -194,7 +194,7 @@ def test_what_is_locked_has_keys_only_where_it_moved(limb, autokey, tasks, addon
     assert keys_of(addon, ob, '"lower"].rotation')
 
 
-def test_a_keying_set_says_what_gets_keys(limb, autokey, tasks, addon):
+def test_a_keying_set_says_what_gets_keys(limb, autokey, addon):
     """What it has not is changed without keys, as with Auto Keying off."""
     last = limb(6, "RIG", "BEZIER", ())
     ob = last.id_data
@@ -204,9 +204,9 @@ def test_a_keying_set_says_what_gets_keys(limb, autokey, tasks, addon):
         path.group_method, path.group = "NAMED", "Mine Alone"
     bpy.context.scene.keying_sets.active = listed
     autokey.use_keyframe_insert_keyingset = True
-    switch_at(tasks, last, TO_FK, "FK")
+    switch_at(addon, last, TO_FK, "FK")
     assert len(keys_of(addon, ob, '"upper"].rotation_quaternion')) == 4
     assert keys_of(addon, ob, "IK Influence") == {}
     autokey.use_keyframe_insert_keyingset = False
-    tasks("snapping").switch(bpy.context, [last], "IK")
+    addon("tasks.snapping").switch(bpy.context, [last], "IK")
     assert len(keys_of(addon, ob, "IK Influence")) == 1

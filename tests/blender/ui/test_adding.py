@@ -182,7 +182,7 @@ def test_a_flat_rig_gets_a_hinge(flat: bool) -> None:
 
 
 def test_suggested_on_arms_and_legs_only(addon: Any, biped: Any) -> None:
-    suggested = addon("tasks.finding").limb_suggested
+    suggested = addon("finding.branches").limb_suggested
     found = {bone.name: suggested(bone) for bone in biped.pose.bones}
     assert {name for name, of in found.items() if of is None} == {"root", "hips", "spine", "shoulder.L", "shoulder.R"}
     assert {of[0].name for of in found.values() if of} == {

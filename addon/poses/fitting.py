@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import atan2, cos, remainder, sin, tau
+from math import atan2, cos, pi, remainder, sin, tau
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -373,3 +373,14 @@ def clean(angle: float) -> float:
     """An angle within half a turn, without what is mere rounding of a pose in single precision."""
     within = remainder(angle, tau)
     return 0.0 if abs(within) < 1e-6 else within
+
+
+def turned_around(fit: Fit, turn: float, has_pole: bool) -> Fit:
+    """A fit with its knee turned around the limb; in a hinge, and where there is a pole already, to the other side."""
+    if fit.plane == "HINGE" or has_pole:
+        return fit._replace(flip=fit.flip != (abs(turn) > pi / 2.0 + 1e-3))
+    if fit.plane == "FREE":
+        return fit._replace(swivel=clean(fit.swivel + turn))
+    root = fit.frame[:3, 3]
+    about = BlenderMatrix.Rotation(turn, 3, (fit.tip - root).tolist())
+    return fit._replace(pole=root + np.array(about) @ (fit.pole - root))

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Context, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
 from ..blender.dependencies import BoneRef
 from ..blender.editing import collect, edit_mode, remove_bones
 from ..blender.rotation import set_turn
 from ..blender.transaction import at_end
-from ..blender.types import ArmatureObject, bones_of, is_armature, scene_of, takes_bones, view_layer_of
+from ..blender.types import ArmatureObject, bones_of, scene_of, takes_bones, view_layer_of
 from ..blender.uses import used_bones, users_of
 from ..limb.names import drawn_side, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import MADE_FOR_LIMB
+from ..limb.storage import KINDS, is_control
 from ..limb.tips import foot_of
 from . import widgets
 from .control_shapes import Drawing
@@ -26,9 +27,6 @@ COLLECTION = "IK Controls"
 
 NEAR = 0.1
 """How far from the armature's origin such a bone may begin otherwise, in lengths of a limb's last bone."""
-
-KINDS = ("target", "pole")
-"""What controls are for."""
 
 IN_PLANE = 0.9999
 """The least cosine between an axis of a control and the normal of the plane that it is to stay in."""
@@ -144,12 +142,6 @@ def make_object(context: Context, control: Control) -> BoneRef:
     widgets.colour_object(ob, control.kind, drawn_side(control.last))
     (context.collection or scene_of(context).collection).objects.link(ob)
     return ob, ""
-
-
-def is_control(ob: Object, bone: str) -> bool:
-    """Whether an object or a bone was made for limbs to follow."""
-    holder: Any = ob.data.bones.get(bone) if bone and is_armature(ob) else None if bone else ob
-    return holder is not None and holder.get(MADE_FOR_LIMB) in KINDS
 
 
 def made_for(last: PoseBone) -> list[BoneRef]:

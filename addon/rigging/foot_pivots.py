@@ -10,13 +10,13 @@ from bpy.types import PoseBone
 from mathutils import Matrix, Vector
 
 from ..blender.types import children_of
+from ..finding.knees import upright
 from ..limb.foot_roll import BALL, HEEL, INNER, OUTER, TOE, tip_at_rest
 from ..limb.names import TOES, says
 from ..limb.rest_geometry import rest_geometry_of
 from ..limb.sides import outwards
 from ..limb.tips import foot_below, foot_of, is_mechanism
 from .control_shapes import Place, sole_below
-from .knees import upright
 from .skins import skin_of
 
 BALL_AT = 0.65

@@ -9,8 +9,8 @@ from bpy.types import Bone
 from mathutils import Vector
 
 from ..blender.types import ArmatureObject
-from . import names
-from .tips import is_mechanism
+from ..limb import names
+from ..limb.tips import is_mechanism
 
 LARGE = 0.12
 """A branch is large if it reaches so far, as a part of how far the whole rig reaches from its root; fingers don't."""

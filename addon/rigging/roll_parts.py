@@ -93,7 +93,7 @@ def _make_bones(roll: FootRoll) -> dict[str, str]:
     bones: Any = roll.ob.data.edit_bones
     names: dict[str, str] = {}
     length = LENGTH * bones[roll.last].length
-    prefix = f"MCH-{crc32(f'{roll.ob.name} {roll.last} roll'.encode()):08x}-"  # see `mechanism.build`
+    prefix = f"MCH-{crc32(f'{roll.ob.name} {roll.last} roll'.encode()):08x}-"  # see `rigging.build`
     above: Any = None
     for role in ROLES if roll.toes else ROLES[:-1]:
         bone: Any = bones.new(f"{prefix}{role.replace(' ', '_')}")

@@ -16,7 +16,7 @@ NASTY = (1.23456789e-8, 1234567.89, 0.333333333)
 @pytest.fixture
 def spec(addon):
     last = legs.rig_leg(addon)
-    return addon("mechanism.spec").spec_of(last)
+    return addon("rigging.spec").spec_of(last)
 
 
 def specs(spec):
@@ -55,7 +55,7 @@ def specs(spec):
 
 def test_drivers_fit_in_what_blender_takes(addon, spec):
     """Whatever the numbers are: Blender cuts what is longer than 255 characters and says nothing."""
-    parts = addon("mechanism.parts")
+    parts = addon("rigging.parts")
     for each in specs(spec):
         made = parts.parts_of(each)
         assert all(len(driver.expression) <= 255 for driver in made.drivers)
@@ -66,13 +66,13 @@ def test_drivers_fit_in_what_blender_takes(addon, spec):
 
 def test_a_mechanism_is_no_larger_than_its_features(addon, spec):
     """What a hinge without features costs is what most limbs of a crowd cost."""
-    made = addon("mechanism.parts").parts_of(spec._replace(plane="HINGE"))
+    made = addon("rigging.parts").parts_of(spec._replace(plane="HINGE"))
     moving = [driver for driver in made.drivers if driver.variables]
     assert (len(made.bones), len(made.constraints), len(moving)) == (4, 4, 3)
 
 
 def test_specs_survive_json(addon, spec):
-    module = addon("mechanism.spec")
+    module = addon("rigging.spec")
     for each in specs(spec):
         assert module.from_json(module.to_json(each)) == each
     for text in ("", "[]", "{", '{"bones": 1, "what": 2}'):
@@ -81,7 +81,7 @@ def test_specs_survive_json(addon, spec):
 
 def test_differs_by_closeness(addon, spec):
     """Noise of single precision and names do not count, edits do."""
-    differs = addon("mechanism.spec").differs
+    differs = addon("rigging.spec").differs
     rng = random.Random(1)
 
     def shaken(value, by):
@@ -104,7 +104,7 @@ def test_differs_by_closeness(addon, spec):
 def test_seat_keeps_axes(addon):
     """Bones along -Y of the armature or of their parent would get axes that are off by up to 3e-4."""
     rng = random.Random(3)
-    spec_of = addon("mechanism.spec").spec_of
+    spec_of = addon("rigging.spec").spec_of
     for way in ((0, -1, 0), (1e-4, -1, 2e-4), (0, 1, 0), (0, 0, -1)):
         ob = rigs.rig(
             {
@@ -117,7 +117,7 @@ def test_seat_keeps_axes(addon):
         last.planar_ik.enabled = True
         spec = spec_of(last)
         legs.to_rig(addon, ob)
-        found = addon("mechanism.inventory").inventory_of(ob).helpers_of("shin.L")
-        for part in addon("mechanism.parts").parts_of(spec).bones:
+        found = addon("rigging.inventory").inventory_of(ob).helpers_of("shin.L")
+        for part in addon("rigging.parts").parts_of(spec).bones:
             real = [number for row in ob.data.bones[found[part.role]].matrix_local for number in row]
             assert max(abs(a - b) for a, b in zip(real, part.rest, strict=True)) < 2e-6

@@ -14,11 +14,11 @@ from mathutils import Vector
 from ..blender.types import ArmatureObject, bones_of, children_of
 from ..limb import names
 from ..limb.rest_geometry import rest_geometry
-from ..limb.skeleton import Skeleton, skeleton_of
 from ..limb.storage import chain_bones, check_parents, is_limb, is_part, limbs_of, segments_of
 from ..limb.tips import foot_below, foot_of
 from ..limb.words import Refused
 from .checking import check_planar
+from .skeleton import Skeleton, skeleton_of
 
 Suggestion = tuple[PoseBone, tuple[int, ...]]
 """A limb that IK could be put on: its last bone and its segments."""

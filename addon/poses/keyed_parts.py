@@ -21,11 +21,11 @@ from ..limb.solving import carry_of, scaled_bones, solve
 from ..limb.storage import bones_of_limb, has_slider
 from ..limb.table import joints_in, reference_of, table_of
 from ..limb.tips import foot_of
+from ..rigging import feet
 from ..solver.arrays import row_of
 from ..solver.limb import joints_of
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import rotate
-from . import feet
 from .matching import is_pole_movable
 from .over_frames import Channel, Part
 

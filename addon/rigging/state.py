@@ -13,7 +13,7 @@ from ..limb.follow import Follow
 from ..limb.foot_roll import goal_of, has_roll
 from ..limb.pole_follow import has_pole_follow
 from ..limb.storage import bones_of_limb, is_on_rig
-from . import foot_roll
+from . import roll_parts as foot_roll
 from .build import aim_of, names_in
 from .inventory import Inventory, built_of, inventory_of
 from .parts import Constraint, parts_of

@@ -15,7 +15,6 @@ from ..limb.names import ARM, FACE, FEET, HANDS, LEG, TOES, says
 from ..limb.rest_geometry import STRAIGHT, RestGeometry, hinge_axis, rest_geometry, rest_geometry_of
 from ..limb.storage import chain_bones, is_part
 from ..limb.tips import foot_below, foot_of
-from .fitting import Fit, clean
 
 ACROSS = 0.3
 """The sine of the angle from which on a foot points somewhere else than its limb."""
@@ -35,17 +34,6 @@ def bend_axis(last: PoseBone, segments: tuple[int, ...], tip: str, turn: float) 
     if hinge and abs(abs(turn) - pi / 2.0) > 1.0:  # of a flat rig, a quarter of a turn leads nowhere
         normal = axes @ Vector(hinge) * (1.0 if (axes @ Vector(hinge)).dot(normal) > 0.0 else -1.0)
     return tuple((axes.transposed() @ normal)[:])
-
-
-def turned_around(fit: Fit, turn: float, has_pole: bool) -> Fit:
-    """A fit with its knee turned around the limb; in a hinge, and where there is a pole already, to the other side."""
-    if fit.plane == "HINGE" or has_pole:
-        return fit._replace(flip=fit.flip != (abs(turn) > pi / 2.0 + 1e-3))
-    if fit.plane == "FREE":
-        return fit._replace(swivel=clean(fit.swivel + turn))
-    root = fit.frame[:3, 3]
-    about = Matrix.Rotation(turn, 3, (fit.tip - root).tolist())
-    return fit._replace(pole=root + np.array(about) @ (fit.pole - root))
 
 
 def is_straight(geometry: RestGeometry) -> bool:

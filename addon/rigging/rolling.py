@@ -16,6 +16,7 @@ from ..blender.editing import frame_held, unkeyed_kept
 from ..blender.names import other_side
 from ..blender.rotation import get_turn, rotation_channel, set_turn
 from ..blender.types import path_to_custom, tag, takes_bones, view_layer_of
+from ..finding.checking import check_editable
 from ..limb.follow import Follow, follow_of, is_gone, matrix_of
 from ..limb.foot_roll import (
     CONTROL,
@@ -37,10 +38,9 @@ from ..limb.storage import has_slider, is_limb, make_slider, read_slider
 from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Refused
-from ..mechanism import foot_roll
-from ..mechanism.build import retarget
 from . import feet
-from .checking import check_editable
+from . import roll_parts as foot_roll
+from .build import retarget
 from .foot_pivots import Pivots, mirrored_pivots, pivots_found, toes_of
 
 SLIDERS = ("roll", "bank")

@@ -19,11 +19,10 @@ from ..blender.types import ArmatureObject, bones_of, path_to_bone, tag, view_la
 from ..limb.follow import follow_of
 from ..limb.measuring import joints_shown, measure
 from ..limb.solving import LimbsNow, limbs_now, solve
-from ..limb.storage import by_rig, segments_of
+from ..limb.storage import by_rig, is_control, segments_of
 from ..limb.table import joints_in
 from ..limb.tips import tip_of
 from ..solver.matrices import applied
-from .controls import is_control
 
 Array = NDArray[Any]
 

@@ -11,12 +11,11 @@ from mathutils import Vector
 from ..blender.dependencies import BoneRef, Dependencies
 from ..limb.follow import matrix_of
 from ..limb.rest_geometry import rest_geometry
-from ..limb.storage import chain_bones
+from ..limb.storage import chain_bones, is_control
 from ..limb.tips import foot_of, tip_of
 from ..limb.words import Message, Refused
+from .branches import Suggestion, is_limb_bone, limb_at, limbs_suggested
 from .checking import check
-from .controls import is_control
-from .finding import Suggestion, is_limb_bone, limb_at, limbs_suggested
 
 AT_TIP = 0.1
 """How far from a limb's tip what is meant as its target may begin, as a part of the limb's length."""

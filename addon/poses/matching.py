@@ -23,13 +23,13 @@ from ..limb.storage import bones_of_limb, by_rig, has_slider, limbs_of, read_sli
 from ..limb.table import Limb, joints_in
 from ..limb.tips import foot_of
 from ..limb.words import Message, Refused
+from ..rigging import feet
+from ..rigging.rolling import turn_toes
 from ..solver.limb import joints_of, line_to, roll_to
 from ..solver.matrices import applied, inverted_all
 from ..solver.ops import FLOATS
 from ..solver.rotation import conjugate, rotate
-from . import feet
 from .fitting import EXACT, PAST_STRAIGHT, Posture, angle_of, inverse_fit, rank, turns_now
-from .rolling import turn_toes
 
 Array = NDArray[Any]
 

@@ -19,6 +19,7 @@ from ..blender.dependencies import Dependencies
 from ..blender.editing import collect, edit_mode, frame_held, remove_bones, unkeyed_kept
 from ..blender.fcurves import reset
 from ..blender.types import ArmatureObject, path_to_bone, path_to_custom, split_path, tag, takes_bones, view_layer_of
+from ..finding.checking import check_editable
 from ..limb.follow import follow_of, is_gone, matrix_of
 from ..limb.moving import Move, move
 from ..limb.pole_follow import CONSTRAINT, NEEDS, STILL, has_pole_follow
@@ -27,8 +28,7 @@ from ..limb.settings import MADE_FOR_LIMB, SLIDER
 from ..limb.storage import group_of, has_slider, make_slider, write_slider
 from ..limb.whole import wholly
 from ..limb.words import Refused
-from ..mechanism.build import COLLECTION
-from .checking import check_editable
+from .build import COLLECTION
 
 KEY = SLIDER["pole_follow"].key
 

@@ -55,7 +55,7 @@ def test_failing_half_way_is_removing(addon, monkeypatch, call):
     bpy.context.scene.planar_ik.live = False
     ob.data.bones["shin.L"].inherit_scale = ob.data.bones["shin.R"].inherit_scale = "ALIGNED"
     before = rigs.snapshot()
-    build, calls = addon("mechanism.build"), []
+    build, calls = addon("rigging.build"), []
     real = build._drive
 
     def fail(*given):
@@ -94,9 +94,9 @@ def test_what_deleted_limbs_leave(addon):
     for name in ("thigh.L", "shin.L"):
         ob.data.edit_bones.remove(ob.data.edit_bones[name])
     rigs.activate(ob, "POSE")
-    assert addon("mechanism.inventory").inventory_of(ob).strays
+    assert addon("rigging.inventory").inventory_of(ob).strays
     addon("tasks.modes").rebuild(bpy.context, [ob.pose.bones["shin.R"]])
-    assert {*legs.parts(ob)} == {*addon("mechanism.inventory").inventory_of(ob).helpers_of("shin.R").values()}
+    assert {*legs.parts(ob)} == {*addon("rigging.inventory").inventory_of(ob).helpers_of("shin.R").values()}
     assert legs.worst(ob.pose.bones["shin.R"], "target.R") < 1e-5
 
 

@@ -1,0 +1,1 @@
+"""Which bones a person means, and whether IK can be put on them."""
