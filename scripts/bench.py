@@ -177,6 +177,7 @@ def overridden(library: str, has_extension: bool) -> list[float]:
     path = f"{folder.name}/overrides.blend"
     with bpy.data.libraries.load(library, link=True) as (_, names):
         names.objects = ["Rig"]
+    bpy.context.scene.collection.objects.link(names.objects[0])  # from 5.3 on, only what is shown is overridden
     make = partial(names.objects[0].override_hierarchy_create, bpy.context.scene, bpy.context.view_layer)
     took = [seconds(lambda: [make() for _ in range(6)]), seconds(partial(bpy.ops.wm.save_as_mainfile, filepath=path))]
     return [*took, seconds(partial(opened, path))]
