@@ -3,7 +3,7 @@ what animates it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -11,7 +11,8 @@ from bpy.types import Context, Panel, PoseBone
 from bpy.utils import escape_identifier
 
 from ..blender.types import scene_of, takes_bones
-from ..finding.branches import limb_suggested
+from ..finding.choosing import offered
+from ..finding.segments import Suggestion
 from ..limb.settings import SLIDER
 from ..limb.storage import choices_of, has_slider, read_slider
 from ..limb.tips import foot_of
@@ -21,7 +22,7 @@ from ..solver.reach import Reach
 from ..tasks.status import Status
 from .dots import dot
 from .features import FEATURES, is_there
-from .finding import control_of, convertible, left_at, limb_meant
+from .finding import bones_selected, control_of, convertible, left_at, limb_meant
 from .operators.mending import labels_of, repairs_for, repairs_for_adding
 from .operators.selecting import ROLES, refs_of_role
 from .preferences import PLANE
@@ -70,36 +71,46 @@ class VIEW3D_PT_planar_ik(InSidebar, Panel):
 
 
 def offer_of(context: Context) -> str:
-    """What can be done for a bone of no limb: ``LEFT`` removes what is left of one, ``CONVERT`` makes one of a
-    constraint, ``ADD`` a new one; nothing where there is nothing to do."""
-    return until_rebuilt(("offer", active_in(context)), lambda: _offer(context))
+    """What can be done for bones of no limb: ``LEFT`` removes what is left of one, ``CONVERT`` makes them of
+    constraints, ``ADD`` new ones; nothing where there is nothing to do."""
+    selected = tuple(bone.name for bone in context.selected_pose_bones or ())
+    return until_rebuilt(("offer", active_in(context), selected), lambda: _offer(context))
 
 
 def _offer(context: Context) -> str:
-    bone = context.active_pose_bone if context.mode == "POSE" else None
-    if bone is None:
+    bones = bones_selected(context)
+    if not bones:
         return ""
-    if left_at([bone]):
+    if left_at(bones):
         return "LEFT"
-    return "CONVERT" if convertible([bone]) else "ADD" if limb_suggested(bone) else ""
+    return "CONVERT" if convertible(bones) else "ADD" if offered(context) else ""
 
 
 def draw_offer(layout: Any, context: Context) -> None:
-    """The button that fits a bone without IK, and what is in its way."""
-    bone, offer = context.active_pose_bone, offer_of(context)
-    leftovers = left_at([bone]) if bone and offer == "LEFT" else []
+    """The button that fits bones without IK, and what is in its way."""
+    offer = offer_of(context)
+    leftovers = left_at(bones_selected(context)) if offer == "LEFT" else []
     if leftovers:
         template = "The IK constraint of '{bone}' was removed: remove what is left of the limb"
         sentence, repairs = translated_text(template, bone=leftovers[0].name), labels_of(["LEFT"], leftovers[0])
         draw_problem(layout.column(align=True), context, sentence, repairs)
     elif offer == "CONVERT":
         layout.operator("pose.planar_ik_convert", text="Solve Exactly", icon="CON_KINEMATIC").which = "SELECTED"
-    elif suggestion := limb_suggested(bone):
-        why, helping = repairs_for_adding(*suggestion)
-        draw_problem(layout.column(align=True), context, why, labels_of(helping, suggestion[0]))
-        if not why:
-            label = translated_text("Add IK to {bone}", bone=suggestion[0].name)
-            layout.operator("pose.planar_ik_add", text=label, translate=False)
+    elif limbs := offered(context):
+        draw_adding(layout, context, limbs)
+
+
+def draw_adding(layout: Any, context: Context, limbs: Sequence[Suggestion]) -> None:
+    """The button that adds IK to limbs; of a single one it names the last bone, and says what is in its way."""
+    label = translated_text("Add IK to {count} Limbs", count=len(limbs))
+    if len(limbs) == 1:
+        last, segments = limbs[0]
+        why, helping = repairs_for_adding(last, segments)
+        draw_problem(layout.column(align=True), context, why, labels_of(helping, last))
+        if why:
+            return
+        label = translated_text("Add IK to {bone}", bone=last.name)
+    layout.operator("pose.planar_ik_add", text=label, translate=False)
 
 
 def draw_problem(column: Any, context: Context, sentence: str, repairs: Mapping[str, str]) -> None:
