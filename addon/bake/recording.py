@@ -63,6 +63,8 @@ def new_recording(
             for bone in bones_of(last):
                 for name in ("matrix", "scale", rotation_channel(bone.rotation_mode)):
                     needed.setdefault(rig.object, {}).setdefault(name, {})[bone.name] = None
+            if not limb.is_connected:
+                needed.setdefault(rig.object, {}).setdefault("location", {})[limb.bones[0]] = None
             for ob, name in limb.follow.pairs:
                 if ob is not None:
                     needed.setdefault(ob, {})

@@ -144,7 +144,15 @@ def _frames(recording: Recording, rig: Rig) -> Array:
         parent = rig.object.data.bones[limb.bones[0]].parent
         if parent:
             parents[:, row] = poses_of(recording, rig.object, parent.name)
-    return frames_below(rig.table, rig.object, parents)
+    return frames_below(rig.table, rig.object, parents, _locations(recording, rig))
+
+
+def _locations(recording: Recording, rig: Rig) -> Array | None:
+    """The locations of limbs' first bones, ``(frames, limbs, 3)``; None where all are at 0."""
+    locations = np.zeros((recording.frames, len(rig.lasts), 3))
+    for row in rig.table.loose:
+        locations[:, row] = channel_of(recording, rig.object, rig.table.limbs[row].bones[0], "location")
+    return locations if locations.any() else None
 
 
 def _places(recording: Recording, rig: Rig, which: int) -> Array:
