@@ -1,8 +1,8 @@
 """From a rig as Blender evaluated it to the rotations of its limbs: gather, and solve all at once by arrays.
 
 A `Table` holds what does not change while limbs move. What does is read of an evaluated rig: `frames_now` (where each
-limb's frame G is, at the place that the first bone's own location gives the root), `places` (targets and poles), `sliders` and `own_turns` (the bones' FK pose). `solve` takes these,
-or the same for many frames, stacked in front: frames x limbs is one call."""
+limb's frame G is, with the first bone's own location), `places` (targets and poles), `sliders` and `own_turns` (the
+bones' FK pose). `solve` takes these, or the same for many frames, stacked in front: frames x limbs is one call."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def frames_now(table: Table, evaluated: ArmatureObject, poses: Array) -> Array:
 def locations_now(table: Table, rig: ArmatureObject) -> Array | None:
     """The locations of the limbs' first bones as their channels say, (n, 3); None where all are at 0."""
     bones = rig.pose.bones
-    locations = {row: bones[table.limbs[row].bones[0]].location for row in table.loose}
-    if not any(map(any, locations.values())):
+    locations = {row: bones[table.limbs[row].bones[0]].location[:] for row in table.loose}
+    if not any(number for location in locations.values() for number in location):
         return None
-    return np.array([locations.get(row, (0.0, 0.0, 0.0))[:] for row in range(len(table.limbs))])
+    return np.array([locations.get(row, (0.0, 0.0, 0.0)) for row in range(len(table.limbs))])
 
 
 def frames_below(table: Table, ob: ArmatureObject, parents: Array, locations: Array | None) -> Array:

@@ -40,7 +40,8 @@ class Spec(NamedTuple):
     the axes of each bone there, ``normals`` is the bend plane's normal and ``directions`` that to the next joint;
     ``reference_rotations`` are the bones' own rotations there. ``seat`` says along which axis of G the helper bones
     point: Y, Z or X; with ``is_askew`` their root rests as the first bone does, whose axes are not square to each
-    other; ``outwards`` is the sign of the swivel; ``is_moved`` says that the first bone's own location moves the root."""
+    other; ``outwards`` is the sign of the swivel; ``is_moved`` says that the first bone's own location moves the
+    root."""
 
     bones: tuple[str, ...]
     last: str

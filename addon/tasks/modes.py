@@ -45,7 +45,7 @@ def _check_moved(last: PoseBone) -> None:
     bone = bones_of_limb(last)[0].bone
     inherits = (bone.use_inherit_rotation and bone.inherit_scale == "FULL") or not bone.parent
     if not (inherits and bone.use_local_location) and spec_of(last).is_moved:
-        template = "'{bone}' is moved: switch on its Inherit Rotation, Local Location and full Inherit Scale, or use Live"
+        template = "'{bone}' is moved: have it inherit rotation, full scale and local location, or use Live"
         raise Refused(template, bone=bone.name)
 
 
