@@ -103,7 +103,7 @@ def contacts_of(
     velocity = np.linalg.norm(np.diff(sole, axis=1), axis=2).max(axis=0) * per_second
     pace = per_second / max(float(np.percentile(velocity, STEPS)), LEAST)  # in frames
     spread = max(1, round(SPREAD * pace))
-    slow, slowest = (_slow(sole, spread, pace, per_second, part * speed) for part in (1.0, TIGHT))
+    slow, slowest = (_slow(sole, spread, pace, per_second, share * speed) for share in (1.0, TIGHT))
     contacts = []
     for start, end in _runs(_closed(slow.any(axis=0), spread)):
         here = slice(start, end + 1)

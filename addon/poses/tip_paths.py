@@ -19,7 +19,7 @@ from ..limb.tips import foot_of
 from ..rigging.foot_pivots import pivots_found, toes_of
 from ..rigging.rolling import pivots_of
 from .contacts import Path
-from .over_frames import Progress
+from .reading import Progress
 
 Array = NDArray[Any]
 

@@ -24,7 +24,7 @@ from ..poses.contacts import (
     floor_of,
     slide_of,
 )
-from ..poses.over_frames import Progress
+from ..poses.reading import Progress
 from ..poses.tip_paths import TipReader, path_of, tips_over
 
 
@@ -63,10 +63,10 @@ def marked_contacts(scene: Scene, last: PoseBone) -> list[Contact]:
     """The contacts of a limb by the scene's markers, in order. Raises `Refused` where one does not begin or end."""
     names = marker_names(last)
     marks = {name: mark for mark, name in names.items()}
-    found = [(marker.frame, marks[marker.name]) for marker in scene.timeline_markers if marker.name in marks]
+    placed = [(marker.frame, marks[marker.name]) for marker in scene.timeline_markers if marker.name in marks]
     contacts: list[Contact] = []
     phases: list[Phase] = []
-    for frame, mark in sorted(found, key=lambda place: (place[0], not place[1].begins, place[1] == UP)):
+    for frame, mark in sorted(placed, key=lambda place: (place[0], not place[1].begins, place[1] == UP)):
         if mark.begins == bool(phases):
             raise _not_in_pairs(last, frame, names)
         if mark != UP:
@@ -153,8 +153,8 @@ def contacts_in(
     floors = {rig: floor_of([paths[last] for last in paths if last.id_data == rig]) for rig in by_rig(lasts)}
     listed = []
     for last in lasts:
-        found = contacts_of(paths[last], frames, rate, floors[last.id_data], height, speed)
-        listed.append(contacts_on(last, found, paths[last], frames))
+        contacts = contacts_of(paths[last], frames, rate, floors[last.id_data], height, speed)
+        listed.append(contacts_on(last, contacts, paths[last], frames))
     return listed
 
 
@@ -164,10 +164,10 @@ def contacts_known(
     """The contacts of limbs in these frames: those that are marked, else those that are found. Raises `Refused` where
     markers do not come in pairs."""
     known = []
-    for found in contacts_in(scene, lasts, frames, paths):
-        marked = marked_contacts(scene, found.last)
+    for by_path in contacts_in(scene, lasts, frames, paths):
+        marked = marked_contacts(scene, by_path.last)
         there = [contact for contact in marked if contact.span.first <= frames[-1] and contact.last >= frames[0]]
-        known.append(contacts_on(found.last, there, paths[found.last], frames) if marked else found)
+        known.append(contacts_on(by_path.last, there, paths[by_path.last], frames) if marked else by_path)
     return known
 
 

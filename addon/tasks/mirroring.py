@@ -24,7 +24,7 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..rigging import feet
 from ..rigging.control_shapes import Drawing
-from ..rigging.controls import Control, make_controls, make_object, name_of_control
+from ..rigging.controls import Control, make_controls, make_object, name_of_control, rig_root
 from ..rigging.foot_pivots import Pivots, mirrored_pivots
 from ..rigging.pole_follow import drop_pole_follow, rebuild_pole_follow
 from ..rigging.rolling import aim_controls, drop_roll, pivots_of, rebuild_rolls
@@ -184,6 +184,7 @@ def _control(image: Image) -> Control:
         last=pair.other,
         kind=kind,
         name=other_side(name) if name else name_of_control(other, kind),
+        parent=rig_root(other, segments_of(pair.ob.pose.bones[pair.last])) if rig == pair.ob else "",
         rest=rest,
         size=size,
         drawing=_mirrored_drawing(pair, image.source, rest) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
