@@ -239,6 +239,7 @@ def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
     row = layout.row(align=True)
     for name, text in names:
         draw_slider(row, last, name, text)
+        draw_key(row, last, name)
     if has_slider(last, "pole_follow"):
         row = layout.row(align=True)
         draw_slider(row, last, "pole_follow", "Pole Follow")
