@@ -65,16 +65,16 @@ def make_controls(context: Context, new: Sequence[Control]) -> list[BoneRef]:
     names: list[str] = [""] * len(new)
     for ob in dict.fromkeys(control.ob for control in new):
         with edit_mode(context, ob):
-            made: dict[str, str] = {}  # what is called otherwise than it was to be, where that name was taken
+            renamed: dict[str, str] = {}  # what is called otherwise than it was to be, where that name was taken
             for i, control in enumerate(new):
                 if control.ob == ob:
-                    names[i] = made[control.name] = _lay(control, made.get(control.parent, control.parent))
+                    names[i] = renamed[control.name] = _lay(control, renamed.get(control.parent, control.parent))
     named = [*zip(new, names, strict=True)]
     for control, name in named:
         _finish(control.ob, name, control)
     is_new = {(control.ob, control.name) for control in new}
     for hangs in (False, True):
-        _place_all(context, [each for each in named if ((each[0].ob, each[0].parent) in is_new) == hangs])
+        _place_all(context, [pair for pair in named if ((pair[0].ob, pair[0].parent) in is_new) == hangs])
     return [(control.ob, name) for control, name in named]
 
 
@@ -157,11 +157,11 @@ def _place(control: Control, bone: Any, from_armature: Matrix) -> None:
 def make_objects(context: Context, new: Sequence[Control]) -> list[BoneRef]:
     """Make objects where controls are to be now, drawn as their bones would be. One that is to hang on another of them
     does so."""
-    made: dict[str, Any] = {}
+    objects: dict[str, Any] = {}
     refs: list[BoneRef] = []
     for control in new:
-        made[control.name] = _make_object(context, control, made.get(control.parent))
-        refs.append((made[control.name], ""))
+        objects[control.name] = _make_object(context, control, objects.get(control.parent))
+        refs.append((objects[control.name], ""))
     return refs
 
 

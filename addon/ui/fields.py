@@ -29,9 +29,9 @@ def draw_fields(layout: Any, context: Context, last: PoseBone) -> None:
                 draw_keyed(row, last, name)
 
 
-def draw_slider(row: Any, last: PoseBone, name: str, **look: Any) -> None:
+def draw_slider(row: Any, last: PoseBone, name: str, **options: Any) -> None:
     """The custom property itself, so that keys, drivers and the right mouse button work as everywhere in Blender."""
-    row.prop(last, f'["{SLIDER[name].key}"]', **{"text": SLIDER[name].label, **look})
+    row.prop(last, f'["{SLIDER[name].key}"]', **{"text": SLIDER[name].label, **options})
 
 
 def draw_keyed(row: Any, last: PoseBone, name: str) -> None:
@@ -98,7 +98,7 @@ def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
         if is_there(last, name):
             draw_keyed(row, last, name)
         else:
-            part = row.row(align=True)
-            part.enabled = takes_bones(last.id_data)
-            part.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
+            field = row.row(align=True)
+            field.enabled = takes_bones(last.id_data)
+            field.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
             row.label(text="", icon="BLANK1")
