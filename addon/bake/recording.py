@@ -13,8 +13,8 @@ from ..blender.animation import animated_paths
 from ..blender.channels import SIZES
 from ..blender.rotation import rotation_channel
 from ..blender.types import ArmatureObject, has_bone, path_to_bone, path_to_custom
-from ..limb.settings import SLIDERS
-from ..limb.storage import by_rig
+from ..limb.settings import SLIDER, SLIDERS
+from ..limb.storage import by_rig, value_in
 from ..limb.table import Table, table_of
 
 Array = NDArray[Any]
@@ -89,8 +89,8 @@ def readers_of(recording: Recording, evaluated_of: Evaluated) -> Callable[[int],
             pose.bones.foreach_get(name, read.buffer.ravel())
             read.buffer.take(read.which, axis=0, out=read.numbers[i])
         for pose, rig in rigs:
-            for name, limb, bone, key in rig.changing:
-                rig.sliders[name][i, limb] = pose.bones[bone][key]
+            for name, limb, bone in rig.changing:
+                rig.sliders[name][i, limb] = value_in(pose.bones[bone], SLIDER[name])
 
     return read_frame
 
@@ -138,10 +138,10 @@ def _new_read(ob: Any, name: str, bones: dict[str, None], count: int, is_sure: b
 def _new_rig(ob: Any, lasts: list[Any], count: int, is_sure: bool) -> Rig:
     animated = animated_paths(ob) if is_sure else set()
     sliders: dict[str, Array] = {}
-    changing: list[tuple[str, int, str, str]] = []
+    changing: list[tuple[str, int, str]] = []
     for slider in SLIDERS:
-        sliders[slider.name] = np.tile([float(last.get(slider.key, slider.default)) for last in lasts], (count, 1))
+        sliders[slider.name] = np.tile([float(value_in(last, slider)) for last in lasts], (count, 1))
         for i, last in enumerate(lasts):
             if slider.key in last and (not is_sure or path_to_custom(last.name, slider.key) in animated):
-                changing.append((slider.name, i, last.name, slider.key))
+                changing.append((slider.name, i, last.name))
     return Rig(ob, lasts, table_of(ob, lasts), sliders, changing)

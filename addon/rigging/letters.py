@@ -42,6 +42,10 @@ LETTERS: dict[str, Letter] = {
     "e": Slider("stretch", "stretch"),
     "t": Slider("influence", "influence"),
     "n": Slider("turn of the ankle", "ankle"),
+    "l": Slider("turn of the first bone about its own line", "twist 1"),
+    "m": Slider("turn of the second bone about its own line", "twist 2"),
+    "p": Slider("turn of the third bone about its own line", "twist 3"),
+    "q": Slider("turn of the fourth bone about its own line", "twist 4"),
     "x": Target("to the side that the knee is not on", "X"),
     "y": Target("along the line from root to tip at rest", "Y"),
     "z": Target("along the normal of the bend plane", "Z"),
@@ -56,6 +60,9 @@ LETTERS: dict[str, Letter] = {
     "w": Number("how far the groups are bent against each other at rest, with the ankle", "fold", "Y"),
     "o": Number("largest share of the rest pose's bends", "largest share", "X"),
 }
+
+TWISTS = "lmpq"
+"""The letters of the bones' twists, from the root down."""
 
 ONE_LETTER = re.compile(r"\b[a-z]\b")
 

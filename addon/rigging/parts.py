@@ -8,7 +8,8 @@ They refer to each other by role, and to the limb's own bones as "bone 1", "bone
     turn 1           turns as the limb's first bone does from the reference: about the normal, and about the line; in
                      FREE and POLE with the line
     turn 2           hangs on that where the second bone begins, and turns as this does: about the normal; and so on.
-                     The last aims at the target, if the tip is to be there
+                     The last aims at the target, if the tip is to be there. With twist, each is turned about the bone's
+                     line last, and first back about that of the bone above
     span             (softness, knee limits) holds by how much the limb spans less than straight, as its place along X
     scale            (stretch) has the scale of the limb's bones
     group 1          (three and four bones) holds how far bones that keep together are bent; and group 2
@@ -26,12 +27,12 @@ or three constraints, a helper bone as much as two. So where bones point is left
 from __future__ import annotations
 
 from functools import lru_cache
-from math import cos
+from math import asin, atan2, cos, sin
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..limb.settings import MADE_BY_US, SLIDER
+from ..limb.settings import ALL, MADE_BY_US, SLIDER
 from ..solver.matrices import rotation, unit
 from . import formulas
 from .letters import LETTERS, Number, Slider, Target, letters_of
@@ -41,7 +42,7 @@ PLACE, DISTANCE, PROPERTY = "TRANSFORMS", "LOC_DIFF", "SINGLE_PROP"
 BELOW_PARENT, AS_SET = "LOCAL_SPACE", "TRANSFORM_SPACE"
 """Where a bone is, with its constraints, seen from its parent; and its channels themselves, without rounding."""
 
-POSE, LINE, STRETCH = (MADE_BY_US + name for name in ("Pose", "Line", "Stretch"))
+POSE, LINE, STRETCH, TWIST = (MADE_BY_US + name for name in ("Pose", "Line", "Stretch", "Twist"))
 SWING, IN_PLANE, ACROSS, FACING, NOT_NEARER = (
     MADE_BY_US + name for name in ("Swing", "In Plane", "Across", "Facing", "Not Nearer")
 )
@@ -75,11 +76,13 @@ class Constraint(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What a variable reads of a bone: a channel of its place in a space, or a custom property (without a space)."""
+    """What a variable reads of a bone: a channel of its place in a space, or a custom property (without a space), of
+    one with several numbers that at ``index``."""
 
     bone: str
     what: str
     space: str = ""
+    index: int = ALL
 
 
 class Variable(NamedTuple):
@@ -164,6 +167,8 @@ def _axes_of_turn(spec: Spec, k: int) -> Axes:
     after."""
     if k == 1:
         return _axes(spec)
+    if spec.twist:
+        return _axes_below_twist(spec, k)
     aims = k == len(spec.bones) and formulas.aims(spec)
     to_rest = np.array(spec.axes[k - 1]).reshape(3, 3)
     if not aims:
@@ -174,6 +179,39 @@ def _axes_of_turn(spec: Spec, k: int) -> Axes:
     x = unit(np.cross(to_rest @ np.array(spec.directions[k - 1]), z), frame[:3, 0])
     frame[:3, :3] = np.column_stack((x, np.cross(z, x), z))
     return Axes(frame, seat_in(frame, _axes_of_turn(spec, k - 1).rest))
+
+
+def _axes_below_twist(spec: Spec, k: int) -> Axes:
+    """The same where bones have twist: Y is the line of the bone above, about which this one is turned back, and Z what
+    it turns about, but for what of that lies along the line."""
+    frame = np.eye(4)
+    frame[:3, 3] = spec.heads[k - 1]
+    y = np.array(spec.axes[k - 2]).reshape(3, 3) @ np.array(spec.lines[k - 2])
+    x = unit(np.cross(y, _in_reference(spec, k) @ np.array(spec.normals[k - 1])), frame[:3, 0])
+    frame[:3, :3] = np.column_stack((x, y, np.cross(x, y)))
+    return Axes(frame, seat_in(frame, _axes_of_turn(spec, k - 1).rest))
+
+
+def _in_reference(spec: Spec, k: int) -> Any:
+    """The axes of the ``k``-th bone as they are in the reference, where the bones above are at rest (3x3)."""
+    return np.array(spec.axes[k - 1]).reshape(3, 3) @ rotation(spec.reference_rotations[k - 1])[:3, :3]
+
+
+class TwistedLine(NamedTuple):
+    """Where the line of a bone is in the frame that its helper bone rests in, as angles in radians: ``about`` the bend
+    plane's normal, off Y; ``out`` of that plane; and how far the normal is ``tilted`` about X from Z."""
+
+    about: float
+    out: float
+    tilted: float
+
+
+def _twisted_line(spec: Spec, k: int) -> TwistedLine:
+    axes, frame = _in_reference(spec, k), _axes_of_turn(spec, k).frame[:3, :3]
+    line, normal = (frame.T @ axes @ np.array(own) for own in (spec.lines[k - 1], spec.normals[k - 1]))
+    tilted = atan2(normal[1], normal[2])
+    x, y, z = rotation((cos(tilted / 2.0), sin(tilted / 2.0), 0.0, 0.0))[:3, :3] @ line
+    return TwistedLine(atan2(-x, y), asin(min(max(z, -1.0), 1.0)), tilted)
 
 
 def _bones(spec: Spec) -> list[Bone]:
@@ -208,6 +246,8 @@ def _flat(matrix: Any) -> tuple[float, ...]:
 
 def _constraints(spec: Spec) -> list[Constraint]:
     constraints = _constraints_of_line(spec)
+    for k in range(1, len(spec.bones) + 1) if spec.twist else ():
+        constraints += _constraints_of_twist(spec, k)
     for k, is_still in enumerate(spec.is_still, 1):
         if not is_still:
             after = (*LOCAL, ("mix_mode", "AFTER_FULL"))
@@ -246,6 +286,27 @@ def _constraints_of_line(spec: Spec) -> list[Constraint]:
     return constraints
 
 
+IN_PLANE_ANGLE = 1e-6
+"""Radians below which a bone's line lies in the bend plane."""
+
+
+def _constraints_of_twist(spec: Spec, k: int) -> list[Constraint]:
+    """What turns a bone about its line after its own turn, which has it turned as if the line was Y: about Y, and back
+    to where the line is."""
+    about, out, tilted = _twisted_line(spec, k)
+    axes = _axes_of_turn(spec, k)
+    turns: list[tuple[str, dict[str, float]]] = [("ZXY", {"Z": -about})]
+    if abs(out) > IN_PLANE_ANGLE or abs(tilted) > IN_PLANE_ANGLE:
+        turns = [("YXZ", {"X": out}), ("ZXY", {"X": -out, "Z": -about}), ("ZXY", {"X": tilted})]
+    constraints = []
+    for i, (order, angles) in enumerate(turns):
+        fixed = tuple((f"to_min_{axes.name(axis).lower()}_rot", angle) for axis, angle in angles.items())
+        in_order = ("to_euler_order", "".join(map(axes.name, order)))
+        settings = (*LOCAL, ("map_to", "ROTATION"), ("mix_mode_rot", "AFTER"), in_order, *fixed)
+        constraints.append(Constraint(f"turn {k}", TWIST + (f" {i + 1}" if i else ""), "TRANSFORM", "root", settings))
+    return constraints
+
+
 def _locked(bone: str, name: str, target: str, axes: Axes, track: str, about: str) -> Constraint:
     """A constraint that points one axis of the frame of a bone at a target, turning about another."""
     sign = "NEGATIVE_" if track[0] == "-" else ""
@@ -267,7 +328,16 @@ def _drivers(spec: Spec) -> list[Driver]:
         drivers.append(("scale", "scale", index, expression))
     for role, expressions in (formulas.folds(spec) | formulas.groups(spec)).items():
         drivers += [(role, "location", *numbered) for numbered in enumerate(expressions)]
-    for k, turn in enumerate(formulas.turns(spec), 1):
+    lines = [_twisted_line(spec, k) for k in range(1, len(spec.bones) + 1)] if spec.twist else []
+    for k, line in enumerate(lines, 1):
+        turn_axes = _axes_of_turn(spec, k)
+        twisted = f'constraints["{TWIST}"].to_min_{turn_axes.name("Y").lower()}_rot'
+        drivers.append((f"turn {k}", twisted, -1, formulas.twist(spec, k)))
+        if k > 1:
+            drivers.append((f"turn {k}", "rotation_euler", turn_axes.at("Y"), formulas.untwist(spec, k - 1)))
+        if abs(line.tilted) > IN_PLANE_ANGLE:
+            drivers.append((f"turn {k}", "rotation_euler", turn_axes.at("X"), formulas.number(-line.tilted)))
+    for k, turn in enumerate(formulas.turns(spec, [line.about for line in lines]), 1):
         drivers.append((f"turn {k}", "rotation_euler", _axes_of_turn(spec, k).at("Z"), turn))
     for k, is_still in enumerate(spec.is_still, 1):
         if not is_still:
@@ -291,7 +361,7 @@ def _variables(expression: str, axes: Axes) -> tuple[Variable, ...]:
 def _variable(letter: str, axes: Axes) -> Variable:
     match LETTERS[letter]:
         case Slider(slider=slider):
-            return Variable(letter, PROPERTY, (Read("last", SLIDER[slider].key),))
+            return Variable(letter, PROPERTY, (Read("last", SLIDER[slider].key, index=SLIDER[slider].bone),))
         case Number(role=role, axis=axis):
             return Variable(letter, PLACE, (Read(role, f"LOC_{axis}", AS_SET),))
         case Target(axis=""):  # how far from where it rests: the root does not move in its own space

@@ -12,8 +12,8 @@ from bpy.utils import escape_identifier
 
 from ..blender.types import scene_of, takes_bones
 from ..finding.branches import limb_suggested
-from ..limb.settings import SLIDER
-from ..limb.storage import choices_of, has_slider, read_slider
+from ..limb.settings import SLIDER, TWISTS
+from ..limb.storage import choices_of, has_slider, has_twist, read_slider, segments_of
 from ..limb.tips import foot_of
 from ..limb.words import translated_text
 from ..rigging.feet import foot_follows
@@ -235,6 +235,8 @@ def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
             row.prop(scene_of(context).planar_ik_features, name, text=text, slider=True)  # type: ignore[attr-defined]
             row.separator(factor=0.5)
             row.label(text="", icon="BLANK1")
+    if has_twist(last):
+        draw_twist(layout, last)
     names = [(name, text) for name, text in (("roll", "Roll"), ("bank", "Bank")) if has_slider(last, name)]
     row = layout.row(align=True)
     for name, text in names:
@@ -243,6 +245,17 @@ def draw_features(layout: Any, context: Context, last: PoseBone) -> None:
         row = layout.row(align=True)
         draw_slider(row, last, "pole_follow", "Pole Follow")
         draw_key(row, last, "pole_follow")
+
+
+def draw_twist(layout: Any, last: PoseBone) -> None:
+    """A number for each bone, from the root down."""
+    split = layout.split(factor=0.22)
+    split.label(text="Twist")
+    row, path = split.row(align=True), f'["{TWISTS[0].key}"]'
+    for k in range(len(segments_of(last))):
+        row.prop(last, path, index=k, text="")
+    row.separator(factor=0.5)
+    row.prop_decorator(last, path)
 
 
 CLASSES = (VIEW3D_PT_planar_ik,)

@@ -11,7 +11,7 @@ from ..blender.types import scene_of
 from ..limb.foot_roll import has_roll
 from ..limb.pole_follow import has_pole_follow
 from ..limb.settings import SLIDER
-from ..limb.storage import choices_of, has_slider, is_converted, limbs_of, mode_of
+from ..limb.storage import choices_of, has_slider, has_twist, is_converted, limbs_of, mode_of
 from ..limb.tips import foot_of
 from ..limb.words import translated_text
 from ..rigging.feet import foot_follows
@@ -73,6 +73,7 @@ class VIEW3D_PT_planar_ik_setup(_Section, Panel):
             row.operator("pose.planar_ik_pick", text=label, icon="EYEDROPPER", translate=False).role = role
         if read_followed(last, "pole_target"):
             layout.operator("pose.planar_ik_pole_follows", text="Pole Follows", depress=has_pole_follow(last))
+        layout.operator("pose.planar_ik_twist", text="Twist", depress=has_twist(last))
         if foot_of(last):
             layout.operator("pose.planar_ik_foot_follows", text="Foot Follows", depress=foot_follows(last))
             row = layout.row(align=True)

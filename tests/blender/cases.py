@@ -27,6 +27,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "plane": ("HINGE", "FREE", "POLE"),
     "flip": (False, True, "KEYED"),
     "swivel": (0.0, 2.5, -9.0, "KEYED"),
+    "twist": (None, (0.7, -1.2, 2.0, 0.4), "KEYED"),
     "softness": (None, 0.1, 0.0),
     "stretch": (None, "LENGTH", "UNIFORM", "VOLUME"),
     "limits": ((0.0, pi), (0.6, 2.4)),
@@ -139,6 +140,12 @@ def _make(last: Any, case: Case) -> None:
         limb.softness = case["softness"]
     if case["stretch"]:
         limb.stretch_volume, limb.stretch_max, limb.stretch = case["stretch"], 1.5, 1.0
+    if case["twist"] == "KEYED":
+        for frame, values in zip((FRAMES[0], FRAMES[-1]), ((-1.0, 0.5, 2.0, 0.0), (2.0, -3.0, 0.0, 1.0)), strict=True):
+            limb.twist = values[: case["bones"]]
+            last.keyframe_insert('["IK Twist"]', frame=frame)
+    elif case["twist"]:
+        limb.twist = case["twist"][: case["bones"]]
     for name, values in (
         ("influence", (0.0, 1.0)),
         ("flip", (False, True)),
