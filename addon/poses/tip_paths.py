@@ -15,7 +15,7 @@ from ..limb.rest_geometry import rest_geometry_of
 from ..limb.storage import bones_of_limb
 from ..limb.tips import foot_of
 from .contacts import Path
-from .over_frames import Progress
+from .reading import Progress
 
 Array = NDArray[Any]
 

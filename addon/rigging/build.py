@@ -181,7 +181,7 @@ def _read(targets: Any, variable: Variable, mechanism: Mechanism) -> None:
         target.id = mechanism.ob
         if not read.space:
             path = path_to_custom(mechanism.names[read.bone], read.what)
-            target.data_path = path if read.index == ALL else f"{path}[{read.index}]"
+            target.data_path = path if read.item == ALL else f"{path}[{read.item}]"
             continue
         target.bone_target, target.transform_space = mechanism.names[read.bone], read.space
         if read.what:

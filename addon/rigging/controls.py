@@ -6,18 +6,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.types import Context, PoseBone
+from bpy.types import Bone, Context, PoseBone
 from mathutils import Matrix, Quaternion, Vector
 
-from ..blender.dependencies import BoneRef
+from ..blender.dependencies import BoneRef, Dependencies
 from ..blender.editing import collect, edit_mode, remove_bones
 from ..blender.rotation import set_turn
 from ..blender.transaction import at_end
 from ..blender.types import ArmatureObject, bones_of, scene_of, takes_bones, view_layer_of
 from ..blender.uses import used_bones, users_of
-from ..limb.names import drawn_side, joint_of, moves_all, pole_name, target_name
+from ..limb.names import drawn_side, is_trunk, joint_of, moves_all, pole_name, target_name
 from ..limb.settings import MADE_FOR_LIMB
-from ..limb.storage import KINDS, is_control
+from ..limb.storage import KINDS, chain_bones, is_control, is_part
 from ..limb.tips import foot_of
 from . import widgets
 from .control_shapes import Drawing
@@ -25,22 +25,24 @@ from .control_shapes import Drawing
 COLLECTION = "IK Controls"
 """The bone collection of all control bones."""
 
-NEAR = 0.1
-"""How far from the armature's origin such a bone may begin otherwise, in lengths of a limb's last bone."""
+AT_ORIGIN = 0.1
+"""How far from the armature's origin a bone that moves the whole rig may begin, in lengths of a limb's last bone."""
 
 IN_PLANE = 0.9999
 """The least cosine between an axis of a control and the normal of the plane that it is to stay in."""
 
 
 class Control(NamedTuple):
-    """A control to be made: for the limb of which rig and last bone, as ``target`` or ``pole``, what it is called; how
-    it rests in the armature, how long its bone is, and how it is drawn; where it is there now, and how turned, if not
-    as it rests; and the normal of the plane that it is to stay in, if it is."""
+    """A control to be made: for the limb of which rig and last bone, as ``target`` or ``pole``, what it is called, and
+    the bone that it hangs on, or nothing; how it rests in the armature, how long its bone is, and how it is drawn;
+    where it is there now, and how turned, if not as it rests; and the normal of the plane that it is to stay in, if it
+    is."""
 
     ob: ArmatureObject
     last: str
     kind: str
     name: str
+    parent: str
     rest: Matrix
     size: float
     drawing: Drawing
@@ -84,18 +86,35 @@ def _lay(control: Control) -> str:
     bone.tail = (0.0, 1.0, 0.0)
     bone.matrix, bone.length, bone.use_deform = control.rest, control.size, False
     bone.select = bone.select_head = bone.select_tail = False
-    root = root_of(control.ob.pose.bones[control.last])
-    bone.parent = bones[root] if root else None
+    bone.parent = bones[control.parent] if control.parent else None
     return bone.name
 
 
-def root_of(bone: PoseBone) -> str:
-    """The name of the topmost bone above a bone, if that moves the whole rig: it begins at the armature's origin or is
-    named so; else nothing."""
-    if bone.parent is None:
+def rig_root(last: PoseBone, segments: tuple[int, ...]) -> str:
+    """The name of the topmost bone above a limb, if that moves the whole rig, so that controls may hang on it; else
+    nothing. It is called so, or begins at the armature's origin and carries more than this limb; and it does not move
+    with the limb."""
+    ob, chain = last.id_data, chain_bones(last, segments)
+    top = [last, *last.parent_recursive][-1]
+    if Dependencies().moves_with((ob, top.name), ob, {bone.name for bone in chain}):
         return ""
-    top = bone.parent_recursive[-1]
-    return top.name if moves_all(top.name) or top.bone.head_local.length <= NEAR * bone.bone.length else ""
+    is_root = moves_all(top.name) or (
+        top.bone.head_local.length <= AT_ORIGIN * last.bone.length
+        and not is_trunk(top.name)
+        and top.bone not in _carrying_alone(chain[0].bone)
+    )
+    return top.name if is_root else ""
+
+
+def _carrying_alone(first: Bone) -> list[Bone]:
+    """The bones from the first bone of a limb up to the one that it hangs on: the nearest from which more hangs than
+    this limb."""
+    bones = [first]
+    while (above := bones[-1].parent) is not None:
+        bones.append(above)
+        if sum(not is_part(child) for child in above.children) > 1:
+            break
+    return bones
 
 
 def _finish(ob: ArmatureObject, name: str, control: Control) -> None:

@@ -77,12 +77,12 @@ class Constraint(NamedTuple):
 
 class Read(NamedTuple):
     """What a variable reads of a bone: a channel of its place in a space, or a custom property (without a space), of
-    one with several numbers that at ``index``."""
+    one with several numbers that at ``item``."""
 
     bone: str
     what: str
     space: str = ""
-    index: int = ALL
+    item: int = ALL
 
 
 class Variable(NamedTuple):
@@ -330,13 +330,7 @@ def _drivers(spec: Spec) -> list[Driver]:
         drivers += [(role, "location", *numbered) for numbered in enumerate(expressions)]
     lines = [_twisted_line(spec, k) for k in range(1, len(spec.bones) + 1)] if spec.twist else []
     for k, line in enumerate(lines, 1):
-        turn_axes = _axes_of_turn(spec, k)
-        twisted = f'constraints["{TWIST}"].to_min_{turn_axes.name("Y").lower()}_rot'
-        drivers.append((f"turn {k}", twisted, -1, formulas.twist(spec, k)))
-        if k > 1:
-            drivers.append((f"turn {k}", "rotation_euler", turn_axes.at("Y"), formulas.untwist(spec, k - 1)))
-        if abs(line.tilted) > IN_PLANE_ANGLE:
-            drivers.append((f"turn {k}", "rotation_euler", turn_axes.at("X"), formulas.number(-line.tilted)))
+        drivers += _drivers_of_twist(spec, k, line)
     for k, turn in enumerate(formulas.turns(spec, [line.about for line in lines]), 1):
         drivers.append((f"turn {k}", "rotation_euler", _axes_of_turn(spec, k).at("Z"), turn))
     for k, is_still in enumerate(spec.is_still, 1):
@@ -345,6 +339,18 @@ def _drivers(spec: Spec) -> list[Driver]:
             drivers += [(f"reference {k}", "rotation_quaternion", *numbered) for numbered in parts]
         drivers.append((f"bone {k}", f'constraints["{POSE}"].influence', -1, "t"))
     return [Driver(*driver, _variables(driver[3], axes)) for driver in drivers]
+
+
+def _drivers_of_twist(spec: Spec, k: int, line: TwistedLine) -> list[tuple[str, str, int, str]]:
+    """What turns a bone about its line, and first back about that of the bone above."""
+    role, axes = f"turn {k}", _axes_of_turn(spec, k)
+    path = f'constraints["{TWIST}"].to_min_{axes.name("Y").lower()}_rot'
+    drivers = [(role, path, -1, formulas.twist(spec, k))]
+    if k > 1:
+        drivers.append((role, "rotation_euler", axes.at("Y"), formulas.untwist(spec, k - 1)))
+    if abs(line.tilted) > IN_PLANE_ANGLE:
+        drivers.append((role, "rotation_euler", axes.at("X"), formulas.number(-line.tilted)))
+    return drivers
 
 
 def _reference_rotation(spec: Spec, k: int) -> list[str]:
@@ -361,7 +367,7 @@ def _variables(expression: str, axes: Axes) -> tuple[Variable, ...]:
 def _variable(letter: str, axes: Axes) -> Variable:
     match LETTERS[letter]:
         case Slider(slider=slider):
-            return Variable(letter, PROPERTY, (Read("last", SLIDER[slider].key, index=SLIDER[slider].bone),))
+            return Variable(letter, PROPERTY, (Read("last", SLIDER[slider].key, item=SLIDER[slider].bone),))
         case Number(role=role, axis=axis):
             return Variable(letter, PLACE, (Read(role, f"LOC_{axis}", AS_SET),))
         case Target(axis=""):  # how far from where it rests: the root does not move in its own space

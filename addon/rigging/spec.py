@@ -37,8 +37,8 @@ class Spec(NamedTuple):
     the axes of each bone there, ``normals`` is the bend plane's normal and ``directions`` that to the next joint;
     ``reference_rotations`` are the bones' own rotations there. ``seat`` says along which axis of G the helper bones
     point: Y, Z or X; with ``is_askew`` their root rests as the first bone does, whose axes are not square to each
-    other; ``outwards`` is the sign of swivel and twist. With ``twist``, ``lines`` are the directions from each bone's joint
-    to the next, out of the plane too."""
+    other; ``outwards`` is the sign of swivel and twist. With ``twist``, ``lines`` are the directions from each bone's
+    joint to the next, out of the plane too."""
 
     bones: tuple[str, ...]
     last: str

@@ -244,14 +244,11 @@ def _bend(
 def _twisted(turns: list[Quaternion], twist: Sequence[HalfAngle], reference: Reference) -> list[Quaternion]:
     """The bones' turns with each bone turned about its own line. What hangs on it is turned back before its own turn,
     so that the joints stay."""
-    twisted = []
-    for k, (turn, half) in enumerate(zip(turns, twist, strict=True)):
-        turn = multiply(turn, _about(reference.lines[k], half))
-        if k:
-            cosine, sine = twist[k - 1]
-            turn = multiply(_about(reference.lines_above[k - 1], (cosine, -sine)), turn)
-        twisted.append(turn)
-    return twisted
+    first, *others = [
+        multiply(turn, _about(line, half)) for turn, line, half in zip(turns, reference.lines, twist, strict=True)
+    ]
+    backs = [conjugate(_about(*above)) for above in zip(reference.lines_above, twist[:-1], strict=True)]
+    return [first, *(multiply(*pair) for pair in zip(backs, others, strict=True))]
 
 
 def _about(axis: Vector, half: HalfAngle) -> Quaternion:

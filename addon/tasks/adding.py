@@ -30,7 +30,7 @@ from ..rigging.control_shapes import (
     drawing_of_pole,
     drawing_of_tip,
 )
-from ..rigging.controls import Control, is_aligned, make_controls, make_object, name_of_control
+from ..rigging.controls import Control, is_aligned, make_controls, make_object, name_of_control, rig_root
 from ..rigging.feet import set_feet
 from ..rigging.rolling import give_roll, is_for
 from ..rigging.skins import skin_of
@@ -218,6 +218,7 @@ def _target(context: Context, plan: Plan, foot: bool, skin: dict[str, Any]) -> C
         last=last.name,
         kind="target",
         name=name_of_control(last, "target"),
+        parent=rig_root(last, plan.request.segments),
         rest=Matrix.Translation(tip) @ turn.to_4x4(),
         size=TARGET_SIZE * length,
         drawing=_drawing_of_target(plan, Place(tip, upright(ob), length, vector(geometry.frame[:3, 1])), normal, skin),
@@ -255,6 +256,7 @@ def _pole(plan: Plan) -> Control:
         last=plan.name,
         kind="pole",
         name=name_of_control(plan.last, "pole"),
+        parent=rig_root(plan.last, plan.request.segments),
         rest=rest,
         size=POLE_SIZE * size,
         drawing=drawing_of_pole(rest, size),

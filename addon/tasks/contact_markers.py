@@ -12,7 +12,7 @@ from ..limb.storage import bones_of_limb, by_rig, limbs_of
 from ..limb.tips import foot_of
 from ..limb.words import Refused
 from ..poses.contacts import HEIGHT, SPEED, Path, Span, contacts_of, floor_of, slide_of
-from ..poses.over_frames import Progress
+from ..poses.reading import Progress
 from ..poses.tip_paths import TipReader, path_of, tips_over
 
 

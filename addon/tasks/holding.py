@@ -29,7 +29,8 @@ from ..live.settings import is_live
 from ..poses.contacts import Span, slide_of
 from ..poses.keyed_parts import part_of_foot, part_of_ik
 from ..poses.matching import Matched
-from ..poses.over_frames import Progress, fit_over_frames
+from ..poses.over_frames import fit_over_frames
+from ..poses.reading import Progress
 from ..poses.targets import target_for
 from ..poses.tip_paths import TipNow, TipReader, tips_over
 from ..rigging import feet

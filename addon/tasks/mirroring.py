@@ -24,7 +24,7 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..rigging import feet
 from ..rigging.control_shapes import Drawing
-from ..rigging.controls import Control, make_controls, make_object, name_of_control
+from ..rigging.controls import Control, make_controls, make_object, name_of_control, rig_root
 from ..rigging.foot_pivots import Pivots, mirrored_pivots
 from ..rigging.pole_follow import drop_pole_follow, rebuild_pole_follow
 from ..rigging.rolling import aim_controls, drop_roll, pivots_of, rebuild_rolls
@@ -184,6 +184,7 @@ def _control(image: Image) -> Control:
         last=pair.other,
         kind=kind,
         name=other_side(name) if name else name_of_control(other, kind),
+        parent=rig_root(other, segments_of(pair.ob.pose.bones[pair.last])) if rig == pair.ob else "",
         rest=rest,
         size=size,
         drawing=_mirrored_drawing(pair, image.source, rest) or Drawing("CUBE", rest @ Matrix.Scale(size, 4)),
@@ -236,7 +237,8 @@ def _settings(pair: Pair) -> MirroredSettings:
         flat[4 * i + 1 : 4 * i + 4] = _axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]) if flat else ()
     if flat:
         group["reference_rotations"] = flat
-    sliders = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
+    values = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
+    sliders = {key: value.to_list() if hasattr(value, "to_list") else value for key, value in values.items()}
     foot = feet.following(last)
     if foot and foot.stand:
         world = pair.ob.matrix_world

@@ -6,7 +6,8 @@ the tree as it is, without a zip.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -18,6 +19,9 @@ from scripts import installed
 
 FOLDER = pytest.StashKey[TemporaryDirectory[str]]()
 STATUS = pytest.StashKey[int]()
+
+CYCLE = "ependency cycle"
+"""What Blender prints where things depend on each other."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,6 +43,26 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """The reports are written and pytest's closing line is printed: leave before bpy's destructors can hang."""
     if STATUS in config.stash:
         installed.leave(config.stash[STATUS], config.stash[FOLDER])
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)  # inside of pytest's own, which takes what is printed meanwhile
+def pytest_runtest_call() -> Iterator[None]:
+    """Have Blender print what it has to say while the test runs that it is about."""
+    try:
+        return (yield)
+    finally:
+        ctypes.CDLL(None).fflush(None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Fail a test while which Blender tells of a dependency cycle; one that is marked for that, if it does not."""
+    report: Any = yield
+    if report.when == "call" and report.passed and item.config.option.capture != "no":
+        told = "".join(text for title, text in report.sections if title.endswith("call"))
+        if (CYCLE in told) != (item.get_closest_marker("makes_a_cycle") is not None):
+            report.outcome, report.longrepr = "failed", f"Dependency cycles that Blender found:\n{told}"
+    return report
 
 
 @pytest.fixture(autouse=True)
