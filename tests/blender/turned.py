@@ -1,8 +1,8 @@
-"""Where bones are and how they are turned, whole matrices in the world at frames and between them: what a skin hangs on.
+"""Where bones are and how they are turned, whole matrices in the world at frames and between: what a skin hangs on.
 
-    before = turned.read(ob, names, turned.halves(1, 60))
-    ...
-    moved = turned.compare(before, turned.read(ob, names, turned.halves(1, 60)))
+before = turned.read(ob, names, turned.halves(1, 60))
+...
+moved = turned.compare(before, turned.read(ob, names, turned.halves(1, 60)))
 """
 
 from __future__ import annotations
