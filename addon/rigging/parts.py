@@ -28,16 +28,16 @@ or three constraints, a helper bone as much as two. So where bones point is left
 from __future__ import annotations
 
 from functools import lru_cache
-from math import asin, atan2, cos, sin
+from math import cos
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..limb.settings import ALL, MADE_BY_US, SLIDER
-from ..solver.matrices import rotation, unit
 from . import formulas
+from .axes import Axes, TwistedLine, axes_of, axes_of_turn, twisted_line
 from .letters import LETTERS, Location, Number, Slider, Target, letters_of
-from .spec import Spec, seat_in
+from .spec import Spec
 
 PLACE, DISTANCE, PROPERTY = "TRANSFORMS", "LOC_DIFF", "SINGLE_PROP"
 BELOW_PARENT, AS_SET, CHANNEL = "LOCAL_SPACE", "TRANSFORM_SPACE", "CHANNEL"
@@ -131,91 +131,6 @@ def _parts_of(spec: Spec) -> Parts:
     return Parts(tuple(_bones(spec)), tuple(_constraints(spec)), tuple(_drivers(spec)))
 
 
-class Axes(NamedTuple):
-    """The rest pose of helper bones (4x4), and which of their axes lies along which of the frame that they rest in."""
-
-    frame: Any
-    seat: int
-
-    def at(self, axis: str) -> int:
-        """Of a bone, the axis that lies along this one of the frame: X, Y or Z as 0, 1 or 2."""
-        return ("XYZ".index(axis) - self.seat) % 3
-
-    def name(self, axis: str) -> str:
-        """The same as a letter."""
-        return "XYZ"[self.at(axis)]
-
-    @property
-    def order(self) -> str:
-        """The order of rotations in which a turn about the frame's Z comes before one about its Y."""
-        return "".join(map(self.name, "ZXY"))
-
-    @property
-    def rest(self) -> Any:
-        """The rest pose of the bones, as a 4x4 matrix."""
-        matrix = self.frame.copy()
-        matrix[:3, :3] = matrix[:3, [(i + self.seat) % 3 for i in range(3)]]
-        return matrix
-
-
-def _axes(spec: Spec) -> Axes:
-    """Of the helper bones that rest in G."""
-    return Axes(np.array(spec.frame).reshape(4, 4), spec.seat)
-
-
-def _axes_of_turn(spec: Spec, k: int) -> Axes:
-    """Of the one that turns as the ``k``-th bone does. Its Z is what that turns about; the last one's Y, if it aims,
-    the direction to the tip. If bones turn by themselves in the reference, a driver turns them before that, and an aim
-    after."""
-    if k == 1:
-        return _axes(spec)
-    if spec.twist:
-        return _axes_below_twist(spec, k)
-    aims = k == len(spec.bones) and formulas.aims(spec)
-    to_rest = np.array(spec.axes[k - 1]).reshape(3, 3)
-    if not aims:
-        to_rest = to_rest @ rotation(spec.reference_rotations[k - 1])[:3, :3]
-    frame = np.eye(4)
-    frame[:3, 3] = spec.heads[k - 1]
-    z = to_rest @ np.array(spec.normals[k - 1])
-    x = unit(np.cross(to_rest @ np.array(spec.directions[k - 1]), z), frame[:3, 0])
-    frame[:3, :3] = np.column_stack((x, np.cross(z, x), z))
-    return Axes(frame, seat_in(frame, _axes_of_turn(spec, k - 1).rest))
-
-
-def _axes_below_twist(spec: Spec, k: int) -> Axes:
-    """The same where bones have twist: Y is the line of the bone above, about which this one is turned back, and Z what
-    it turns about, but for what of that lies along the line."""
-    frame = np.eye(4)
-    frame[:3, 3] = spec.heads[k - 1]
-    y = np.array(spec.axes[k - 2]).reshape(3, 3) @ np.array(spec.lines[k - 2])
-    x = unit(np.cross(y, _in_reference(spec, k) @ np.array(spec.normals[k - 1])), frame[:3, 0])
-    frame[:3, :3] = np.column_stack((x, y, np.cross(x, y)))
-    return Axes(frame, seat_in(frame, _axes_of_turn(spec, k - 1).rest))
-
-
-def _in_reference(spec: Spec, k: int) -> Any:
-    """The axes of the ``k``-th bone as they are in the reference, where the bones above are at rest (3x3)."""
-    return np.array(spec.axes[k - 1]).reshape(3, 3) @ rotation(spec.reference_rotations[k - 1])[:3, :3]
-
-
-class TwistedLine(NamedTuple):
-    """Where the line of a bone is in the frame that its helper bone rests in, as angles in radians: ``about`` the bend
-    plane's normal, off Y; ``out`` of that plane; and how far the normal is ``tilted`` about X from Z."""
-
-    about: float
-    out: float
-    tilted: float
-
-
-def _twisted_line(spec: Spec, k: int) -> TwistedLine:
-    axes, frame = _in_reference(spec, k), _axes_of_turn(spec, k).frame[:3, :3]
-    line, normal = (frame.T @ axes @ np.array(own) for own in (spec.lines[k - 1], spec.normals[k - 1]))
-    tilted = atan2(normal[1], normal[2])
-    x, y, z = rotation((cos(tilted / 2.0), sin(tilted / 2.0), 0.0, 0.0))[:3, :3] @ line
-    return TwistedLine(atan2(-x, y), asin(min(max(z, -1.0), 1.0)), tilted)
-
-
 def _bones(spec: Spec) -> list[Bone]:
     roles = []
     if formulas.is_shaped(spec):
@@ -223,7 +138,7 @@ def _bones(spec: Spec) -> list[Bone]:
     if spec.stretch:
         roles.append("scale")
     roles += [*formulas.folds(spec), *formulas.groups(spec)]
-    base = _axes(spec)
+    base = axes_of(spec)
     rest = _flat(base.rest)
     at_rest = [0.0, 0.0, 0.0]  # where nothing is followed
     at_rest[base.at("Y")] = sum(length * cos(angle) for length, angle in zip(spec.lengths, spec.angles, strict=True))
@@ -235,7 +150,7 @@ def _bones(spec: Spec) -> list[Bone]:
     ]
     above = "root"
     for k, is_still in enumerate(spec.is_still, 1):
-        axes = _axes_of_turn(spec, k)
+        axes = axes_of_turn(spec, k)
         if not is_still:
             bones.append(Bone(f"reference {k}", above, _flat(axes.rest), "QUATERNION"))
         bones.append(Bone(f"turn {k}", above, _flat(axes.rest), axes.order))
@@ -274,7 +189,7 @@ def _constraints(spec: Spec) -> list[Constraint]:
         constraints.append(Constraint("turn 1", LINE, "COPY_ROTATION", "target_in_frame", before))
     count = len(spec.bones)
     if formulas.aims(spec):
-        axes = _axes_of_turn(spec, count)
+        axes = axes_of_turn(spec, count)
         constraints.append(_locked(f"turn {count}", IN_PLANE, "target_in_frame", axes, track="Y", about="Z"))
     for k in range(1, count + 1):
         constraints.append(Constraint(f"bone {k}", POSE, "COPY_TRANSFORMS", f"turn {k}", OWN))
@@ -286,7 +201,7 @@ def _constraints(spec: Spec) -> list[Constraint]:
 def _constraints_of_line(spec: Spec) -> list[Constraint]:
     """What takes the bone for the target there, and has it point away from the root. It swings the shortest way first,
     as far as Blender's arc cosine has that (3e-4), then exactly."""
-    bone, axes = "target_in_frame", _axes(spec)
+    bone, axes = "target_in_frame", axes_of(spec)
     constraints = [Constraint(bone, POSE, "COPY_LOCATION", TARGET)]
     if formulas.aims(spec) and formulas.nearest(spec) > 0.0:
         outside = (*IN_SPACE, ("limit_mode", "LIMITDIST_OUTSIDE"), ("distance", formulas.nearest(spec)))
@@ -310,8 +225,8 @@ IN_PLANE_ANGLE = 1e-6
 def _constraints_of_twist(spec: Spec, k: int) -> list[Constraint]:
     """What turns a bone about its line after its own turn, which has it turned as if the line was Y: about Y, and back
     to where the line is."""
-    about, out, tilted = _twisted_line(spec, k)
-    axes = _axes_of_turn(spec, k)
+    about, out, tilted = twisted_line(spec, k)
+    axes = axes_of_turn(spec, k)
     turns: list[tuple[str, dict[str, float]]] = [("ZXY", {"Z": -about})]
     if abs(out) > IN_PLANE_ANGLE or abs(tilted) > IN_PLANE_ANGLE:
         turns = [("YXZ", {"X": out}), ("ZXY", {"X": -out, "Z": -about}), ("ZXY", {"X": tilted})]
@@ -334,7 +249,7 @@ def _locked(bone: str, name: str, target: str, axes: Axes, track: str, about: st
 
 def _drivers(spec: Spec) -> list[Driver]:
     drivers: list[tuple[str, str, int, str]] = []
-    axes = _axes(spec)
+    axes = axes_of(spec)
     if spec.is_moved:
         drivers += [("origin", "location", axis, letter) for axis, letter in enumerate("pqr")]
     if spec.plane != "HINGE":
@@ -358,16 +273,16 @@ def _drivers(spec: Spec) -> list[Driver]:
 
 def _drivers_of_turns(spec: Spec) -> list[tuple[str, str, int, str]]:
     """What turns the bones in the bend plane, and about their lines."""
-    lines = [_twisted_line(spec, k) for k in range(1, len(spec.bones) + 1)] if spec.twist else []
+    lines = [twisted_line(spec, k) for k in range(1, len(spec.bones) + 1)] if spec.twist else []
     drivers = [driver for k, line in enumerate(lines, 1) for driver in _drivers_of_twist(spec, k, line)]
     for k, turn in enumerate(formulas.turns(spec, [line.about for line in lines]), 1):
-        drivers.append((f"turn {k}", "rotation_euler", _axes_of_turn(spec, k).at("Z"), turn))
+        drivers.append((f"turn {k}", "rotation_euler", axes_of_turn(spec, k).at("Z"), turn))
     return drivers
 
 
 def _drivers_of_twist(spec: Spec, k: int, line: TwistedLine) -> list[tuple[str, str, int, str]]:
     """What turns a bone about its line, and first back about that of the bone above."""
-    role, axes = f"turn {k}", _axes_of_turn(spec, k)
+    role, axes = f"turn {k}", axes_of_turn(spec, k)
     path = f'constraints["{TWIST}"].to_min_{axes.name("Y").lower()}_rot'
     drivers = [(role, path, -1, formulas.twist(spec, k))]
     if k > 1:
@@ -380,7 +295,7 @@ def _drivers_of_twist(spec: Spec, k: int, line: TwistedLine) -> list[tuple[str, 
 def _reference_rotation(spec: Spec, k: int) -> list[str]:
     """The own rotation of a bone in the reference, as a quaternion in the axes of the helper bone."""
     w, *about = spec.reference_rotations[k - 1]
-    about_in_bone = _axes_of_turn(spec, k).rest[:3, :3].T @ np.array(spec.axes[k - 1]).reshape(3, 3) @ np.array(about)
+    about_in_bone = axes_of_turn(spec, k).rest[:3, :3].T @ np.array(spec.axes[k - 1]).reshape(3, 3) @ np.array(about)
     return [formulas.number(component) for component in (w, *about_in_bone)]
 
 
