@@ -58,6 +58,11 @@ class Slider(NamedTuple):
     is_feature: bool = False
     bone: int = ALL
 
+    @property
+    def label(self) -> str:
+        """What a field of it says."""
+        return self.key.removeprefix("IK ")
+
 
 TWISTS = tuple(
     Slider(
