@@ -49,6 +49,10 @@ NOTHING, ENDLESS = 1e-24, 1e15
 EXACT = 0.1
 """The `InverseFit.error` from which down no better ankle or side is looked for."""
 
+BESIDE_HINGE = 20.0
+"""The `InverseFit.error` up to which a hinge is that of the rest pose all the same: so far Blender's IK, which knows of
+none, leaves its plane."""
+
 PAST_STRAIGHT = 4e-6
 """How far past the tip of a straight limb, in its lengths, its target is put, which still counts as reached: short of
 it by no more than rounding, it would bend the limb by the root of that, some 1e-3 radians."""
@@ -147,7 +151,8 @@ def fit(
         posture = _posture(evaluated, last, segments, geometry, frame, turns, pole)
         inverse = _exact_fit(geometry, posture, plane)
         candidates.append((inverse.error, _fit_of(geometry, frame, posture, inverse, plane, reference_rotations, axis)))
-        if inverse.error <= 1.0:
+        if inverse.error <= (min(tolerance, BESIDE_HINGE) if plane == "HINGE" else 1.0):
+            candidates = candidates[-1:]
             break
     error, best = min(candidates, key=lambda pair: pair[0])
     if error <= tolerance:

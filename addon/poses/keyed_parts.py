@@ -27,7 +27,8 @@ from ..solver.limb import joints_of
 from ..solver.matrices import applied, inverted_all
 from ..solver.rotation import rotate
 from .matching import is_pole_movable
-from .over_frames import Channel, Part
+from .over_frames import Part
+from .reading import Channel
 
 Array = NDArray[Any]
 
