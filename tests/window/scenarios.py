@@ -102,7 +102,7 @@ def begins_as_preferred(hand: Hand) -> Iterator[Any]:
     of = limb()
     keys = bpy.context.window_manager.keyconfigs.user.keymaps["Pose"].keymap_items
     found = {"added": [of.target.type, of.plane, of.reach]}
-    found["key"] = [item.type for item in keys if getattr(item.properties, "name", "") == "VIEW3D_MT_planar_ik_pie"]
+    found["key"] = [item.type for item in keys if item.idname == "pose.planar_ik_pie"]
     with bpy.context.temp_override(window=hand.window):
         bpy.ops.screen.userpref_show(section="ADDONS")
     yield
@@ -165,6 +165,33 @@ def drags_the_sliders(hand: Hand, mode: str) -> Iterator[Any]:
     yield from hand.hover("IK Influence")
     yield from hand.key("C", shift=True, ctrl=True, alt=True)
     found["path"] = bpy.context.window_manager.clipboard
+    return found
+
+
+ANGLES = ("IK Swivel", "IK Roll", "IK Bank")
+
+
+def drags_angles(hand: Hand) -> Iterator[Any]:
+    """Drag a rotation of Blender's own, then each angle of the panel, as far; and click at the right end of each."""
+    yield from open_limb(hand, "RIG")
+    bpy.ops.pose.planar_ik_foot_roll()
+    select("shin.L")
+    shin = rig().pose.bones["shin.L"]
+    shin.rotation_mode = "XYZ"
+    yield from hand.open_sidebar()
+    fields = [("rotation_euler", "rotation_euler[0]")] + [(name, f'["{name}"]') for name in ANGLES]
+    found = {}
+    for name, path in fields:
+        moved = []
+        for move in (lambda: hand.drag(60), lambda: hand.key("LEFTMOUSE")):
+            yield from hand.hover(name, 0.3 if name != "IK Bank" else 0.7)
+            if move is not None:
+                before = shin.path_resolve(path)
+                yield from move()
+                yield
+                moved.append(shin.path_resolve(path) - before)
+        found[name] = moved
+    hand.picture("angles")
     return found
 
 

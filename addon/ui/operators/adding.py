@@ -21,7 +21,7 @@ from ...tasks.adding import KEPT, Request, add
 from ...tasks.removing import remove
 from ..finding import convertible, selected_limbs
 from ..preferences import CONTROLS, KNEE, preference
-from .base import LimbOperator, PoseOperator
+from .base import PoseOperator, RigOperator
 from .selecting import select_if_shown
 
 MODES = [
@@ -59,6 +59,9 @@ class POSE_OT_planar_ik_add(PoseOperator):
     foot_roll: BoolProperty(
         name="Foot Roll",
         description="Let feet roll on heel, ball and toe, and tilt on their edges",
+    )
+    pole_follows: BoolProperty(
+        name="Pole Follows Foot", description="Let the poles of legs go with the feet's controls", default=True
     )
     bends: EnumProperty(
         name="Bends",
@@ -158,7 +161,7 @@ class POSE_OT_planar_ik_add(PoseOperator):
         target, pole = [*goals, None, None][:2]
         requests = [Request(last, segments, target, pole, self.plane) for last, segments in limbs]
         turn, options = TURNS[self.bends], {"controls": self.controls, "foot": self.foot_follows, "tip": self.tip}
-        options["foot_roll"] = self.foot_roll
+        options |= {"foot_roll": self.foot_roll, "pole_follows": self.pole_follows}
         added = add(context, requests, **options, turn=turn, keyed=self.keyed, tolerance=self.tolerance, mode=self.mode)
         self.warn(*added.warnings)
         live.refresh(context)
@@ -195,7 +198,7 @@ def own_ik(context: Context) -> str:
     return "SELECTED" if convertible([*(context.selected_pose_bones or ())]) else "ALL"
 
 
-class POSE_OT_planar_ik_remove(LimbOperator):
+class POSE_OT_planar_ik_remove(RigOperator):
     """Remove IK from the selected limbs, with all that was made for it. They go back to their FK pose"""
 
     bl_idname = "pose.planar_ik_remove"
