@@ -85,9 +85,9 @@ def up_from(last: PoseBone, count: int, carriers: set[str]) -> Suggestion:
         segment = above(line[0])
         if not segment:
             raise Refused("'{bone}' has no parent to bend against: click the shin or the forearm", bone=line[0][0].name)
-        if carrier := next((bone for bone in segment if bone.name in carriers), None):
+        if too_high := next((bone for bone in segment if bone.name in carriers), None):
             template = "'{bone}' carries several limbs, so '{last}' ends no limb of {count} bones: choose fewer"
-            raise Refused(template, bone=carrier.name, last=last.name, count=count)
+            raise Refused(template, bone=too_high.name, last=last.name, count=count)
         line.insert(0, segment)
     return line[-1][-1], tuple(map(len, line))
 
