@@ -138,14 +138,14 @@ def _add_contacts(command: argparse.ArgumentParser) -> None:
         type=_positive,
         default=HEIGHT,
         metavar="SHARE",
-        help=f"how high above their floor tip and toe still stand, as a share of the limb's length ({HEIGHT})",
+        help=f"how high above their floor heel and toe still stand, as a share of the limb's length ({HEIGHT})",
     )
     command.add_argument(
         "--speed",
         type=_positive,
         default=SPEED,
         metavar="SHARE",
-        help=f"how fast they may slide there, as a share of the limb's length in a second ({SPEED})",
+        help=f"how fast they may slide there, as a share of the fastest that they go in a step ({SPEED})",
     )
 
 

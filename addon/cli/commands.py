@@ -133,7 +133,7 @@ def contacts(arguments: Namespace, source: Path) -> list[Line]:
     lasts = limbs_chosen(arguments, editable=False)
     listed = find_contacts_of(lasts, arguments)
     lines = contact_lines(lasts, listed)
-    if lines and not any(of_limb.spans for of_limb in listed):
+    if lines and not any(of_limb.contacts for of_limb in listed):
         say(f"{source}: {NOT_LOW}")
     if arguments.in_place or arguments.output:
         return _saved(arguments, source, lines, mark_contacts(scene_of(bpy.context), listed))

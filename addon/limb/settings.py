@@ -48,6 +48,11 @@ class Slider(NamedTuple):
     description: str
     is_feature: bool = False
 
+    @property
+    def label(self) -> str:
+        """What a field of it says."""
+        return self.key.removeprefix("IK ")
+
 
 SLIDERS = (
     Slider("influence", "IK Influence", 1.0, (0.0, 1.0), "FACTOR", "Blend between FK (0) and IK (1)"),

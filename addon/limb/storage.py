@@ -132,8 +132,8 @@ def drop_limb(bone: PoseBone) -> None:
             del bone[key]
 
 
-ANGLE_STEP = 1000
-"""The step with which a field moves as Blender's own rotations do: ten degrees a click, in hundredths."""
+ANGLE_STEP = 100
+"""The step with which a field moves as Blender's own rotations do."""
 
 
 def make_slider(bone: PoseBone, slider: Slider) -> None:

@@ -12,6 +12,7 @@ from ..blender.types import ArmatureObject
 from ..limb.follow import follow_of
 from ..limb.foot_roll import goal_of
 from ..limb.moving import check_movable
+from ..limb.pole_follow import pole_goes_along
 from ..limb.rest_geometry import squared
 from ..limb.sides import outwards
 from ..limb.solving import solve
@@ -19,7 +20,7 @@ from ..limb.storage import bones_of_limb, has_slider, limbs_of
 from ..limb.table import joints_in
 from ..limb.tips import foot_of, rest_matrix
 from ..limb.transforms import own_transforms, rigid, turns_of, unposed
-from ..limb.words import Message, Refused
+from ..limb.words import MOVED, Message, Refused
 from ..rigging import feet
 from ..solver.ankles import within_half_turn
 from ..solver.limb import joints_of, line_to, roll_to
@@ -100,15 +101,15 @@ def world_turns(matrices: Array) -> Array:
 
 
 def _check_own(recording: Recording, last: PoseBone) -> None:
-    """Refuse a limb that IK can't show: its bones are moved, or scaled but for a stretch of the first."""
+    """Refuse a limb that IK can't show: its lower bones are moved, or one is scaled but for a stretch of the first."""
     for k, bone in enumerate(bones_of_limb(last)):
         location, scale = (channel_of(recording, last.id_data, bone.name, name) for name in ("location", "scale"))
         moved = 0.0 if bone.bone.use_connect else float(np.linalg.norm(location, axis=1).max())
         is_scaled = bool((np.abs(scale - 1.0) > NEAR).any())
-        if moved > NEAR * bone.length or (is_scaled and not (k == 0 and has_slider(last, "stretch"))):
-            raise Refused(
-                "'{bone}' is moved or scaled by itself: clear its location and scale, then snap", bone=bone.name
-            )
+        if k and moved > NEAR * bone.length:
+            raise Refused(MOVED, bone=bone.name)
+        if is_scaled and not (k == 0 and has_slider(last, "stretch")):
+            raise Refused("'{bone}' is scaled by itself: clear its scale, then snap", bone=bone.name)
 
 
 class Shown(NamedTuple):
@@ -177,7 +178,7 @@ def _shown_of(aim: Aim) -> Shown:
     side = np.where(flip, -1.0, 1.0)
     inverse = inverse_fit(limb.geometry, posture, plane, (side, -side), EXACT)
     tip = np.stack(posture.tip, axis=-1)
-    if plane == "HINGE" and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
+    if plane == "HINGE" and aim.moves_controls and (np.abs(tip[:, 2]) > NEAR * aim.size).any():
         raise Refused("'{bone}' is posed out of its hinge's plane: set its plane to Free, then snap", bone=last.name)
     warnings = []
     if ((inverse.error > 1.0) & (inverse.off <= SHOWN)).any():
@@ -230,7 +231,8 @@ def _swivelled(aim: Aim, roll: Array, target: Array) -> tuple[Array, Array | Non
             away = np.where(away > 0.1 * aim.size, away, aim.size)
             along = np.where(np.abs(y) < 10.0 * aim.size, y, 0.5 * length)
             place = np.stack(rotate(line, (-away * np.cos(angle), along, away * np.sin(angle))), axis=-1)
-            place[~is_moved] = np.nan
+            goes_along = pole_goes_along(aim.last)
+            place[~is_moved] = np.stack(pole, axis=-1)[~is_moved] if goes_along else np.nan
     lacking = within_half_turn(roll - by_pole - swivel)
     is_turned = ~is_moved & (np.abs(lacking) > STILL)
     return np.where(is_turned, sign * (swivel + lacking), before), place

@@ -210,6 +210,8 @@ def new_recording(
             for bone in bones_of_limb(last):
                 for name in ("matrix", *also, "scale", rotation_channel(bone.rotation_mode)):
                     needed.setdefault(rig.object, {}).setdefault(name, {})[bone.name] = None
+            if not limb.is_connected:
+                needed.setdefault(rig.object, {}).setdefault("location", {})[limb.bones[0]] = None
             _need(needed, limb.follow.pairs)
     _need(needed, refs)
     worlds = {ob: np.empty((count, 16), np.float32) for ob in needed}
@@ -337,7 +339,15 @@ def limb_frames(recording: Recording, rig: Rig) -> Array:
         parent = rig.object.data.bones[limb.bones[0]].parent
         if parent:
             parents[:, row] = poses_of(recording, rig.object, parent.name)
-    return frames_below(rig.table, rig.object, parents)
+    return frames_below(rig.table, rig.object, parents, _locations(recording, rig))
+
+
+def _locations(recording: Recording, rig: Rig) -> Array | None:
+    """The locations of limbs' first bones, ``(frames, limbs, 3)``; None where all are at 0."""
+    locations = np.zeros((recording.frames, len(rig.lasts), 3))
+    for row in rig.table.loose:
+        locations[:, row] = channel_of(recording, rig.object, rig.table.limbs[row].bones[0], "location")
+    return locations if locations.any() else None
 
 
 def followed_places(recording: Recording, rig: Rig, which: int) -> Array:

@@ -20,7 +20,7 @@ from ..limb.settings import MADE_BY_US, MADE_FOR_LIMB
 from ..limb.storage import align, by_rig, chain_bones, is_ours
 from .inventory import SPEC, built_of, inventory_of
 from .letters import LETTERS
-from .parts import POLE, TARGET, Constraint, Driver, Parts, Variable, parts_of
+from .parts import CHANNEL, POLE, TARGET, Constraint, Driver, Parts, Variable, parts_of
 from .spec import Spec, to_json
 
 COLLECTION = "MCH Planar IK"
@@ -181,6 +181,9 @@ def _read(targets: Any, variable: Variable, mechanism: Mechanism) -> None:
         target.id = mechanism.ob
         if not read.space:
             target.data_path = path_to_custom(mechanism.names[read.bone], read.what)
+            continue
+        if read.space == CHANNEL:
+            target.data_path = f"{path_to_bone(mechanism.names[read.bone])}.{read.what}"
             continue
         target.bone_target, target.transform_space = mechanism.names[read.bone], read.space
         if read.what:

@@ -32,7 +32,14 @@ class Number(NamedTuple):
     is_finite: bool = True
 
 
-Letter = Slider | Target | Number
+class Location(NamedTuple):
+    """The first bone's own location along its X, Y or Z."""
+
+    word: str
+    axis: int
+
+
+Letter = Slider | Target | Number | Location
 
 LETTERS: dict[str, Letter] = {
     "f": Slider("flip", "flip", is_finite=True),
@@ -54,6 +61,9 @@ LETTERS: dict[str, Letter] = {
     "b": Number("square of the second group's length", "group 2", "Y"),
     "v": Number("how far the second group is bent at rest, with the ankle", "fold", "X"),
     "w": Number("how far the groups are bent against each other at rest, with the ankle", "fold", "Y"),
+    "p": Location("location of the first bone along X", 0),
+    "q": Location("along Y", 1),
+    "r": Location("along Z", 2),
     "o": Number("largest share of the rest pose's bends", "largest share", "X"),
 }
 

@@ -3,6 +3,7 @@
 They refer to each other by role, and to the limb's own bones as "bone 1", "bone 2", "last" and "parent". The roles:
 
     root             hangs on the limb's parent as the first bone does, and does nothing; all others hang below it
+    origin           (where the first bone's own location moves it) has that location; where the root is now
     target_in_frame  goes to the target: its place is that of the target in the frame G, below whatever parents; in the
                      planes FREE and POLE it points along the line from the root, and faces the pole
     turn 1           turns as the limb's first bone does from the reference: about the normal, and about the line; in
@@ -34,14 +35,15 @@ import numpy as np
 from ..limb.settings import MADE_BY_US, SLIDER
 from ..solver.matrices import rotation, unit
 from . import formulas
-from .letters import LETTERS, Number, Slider, Target, letters_of
+from .letters import LETTERS, Location, Number, Slider, Target, letters_of
 from .spec import Spec, seat_in
 
 PLACE, DISTANCE, PROPERTY = "TRANSFORMS", "LOC_DIFF", "SINGLE_PROP"
-BELOW_PARENT, AS_SET = "LOCAL_SPACE", "TRANSFORM_SPACE"
-"""Where a bone is, with its constraints, seen from its parent; and its channels themselves, without rounding."""
+BELOW_PARENT, AS_SET, CHANNEL = "LOCAL_SPACE", "TRANSFORM_SPACE", "CHANNEL"
+"""Where a bone is, with its constraints, seen from its parent; its channels themselves, without rounding; and what a
+channel is set to, whatever poses the bone."""
 
-POSE, LINE, STRETCH = (MADE_BY_US + name for name in ("Pose", "Line", "Stretch"))
+POSE, LINE, STRETCH, ROOT = (MADE_BY_US + name for name in ("Pose", "Line", "Stretch", "Root"))
 SWING, IN_PLANE, ACROSS, FACING, NOT_NEARER = (
     MADE_BY_US + name for name in ("Swing", "In Plane", "Across", "Facing", "Not Nearer")
 )
@@ -75,7 +77,8 @@ class Constraint(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What a variable reads of a bone: a channel of its place in a space, or a custom property (without a space)."""
+    """What a variable reads of a bone: a channel of its place in a space, a property of it (`CHANNEL`), or a custom
+    property (without a space)."""
 
     bone: str
     what: str
@@ -108,7 +111,7 @@ class Parts(NamedTuple):
     drivers: tuple[Driver, ...]
 
 
-ROLES = {"root", "target_in_frame", "span", "scale", "group 1", "group 2", "fold", "largest share"}
+ROLES = {"root", "origin", "target_in_frame", "span", "scale", "group 1", "group 2", "fold", "largest share"}
 ROLES |= {f"{kind} {k}" for kind in ("turn", "reference") for k in range(1, 5)}
 
 LOCAL = (("owner_space", "LOCAL"), ("target_space", "LOCAL"))
@@ -189,7 +192,8 @@ def _bones(spec: Spec) -> list[Bone]:
     at_rest[base.at("Y")] = sum(length * cos(angle) for length, angle in zip(spec.lengths, spec.angles, strict=True))
     bones = [
         Bone("root", "parent", rest, "QUATERNION"),
-        Bone("target_in_frame", "root", rest, "QUATERNION", tuple(at_rest)),
+        *([Bone("origin", "root", _flat(_rest_of_first(spec)), "QUATERNION")] if spec.is_moved else ()),
+        Bone("target_in_frame", _origin(spec), rest, "QUATERNION", tuple(at_rest)),
         *(Bone(role, "root", rest, "QUATERNION") for role in roles),
     ]
     above = "root"
@@ -202,12 +206,26 @@ def _bones(spec: Spec) -> list[Bone]:
     return bones
 
 
+def _origin(spec: Spec) -> str:
+    """The role of the helper that is where the limb's root is."""
+    return "origin" if spec.is_moved else "root"
+
+
+def _rest_of_first(spec: Spec) -> Any:
+    """The rest pose of the first bone (4x4)."""
+    rest = np.eye(4)
+    rest[:3, :3], rest[:3, 3] = np.array(spec.axes[0]).reshape(3, 3), spec.heads[0]
+    return rest
+
+
 def _flat(matrix: Any) -> tuple[float, ...]:
     return tuple(map(float, matrix.ravel()))
 
 
 def _constraints(spec: Spec) -> list[Constraint]:
     constraints = _constraints_of_line(spec)
+    if spec.is_moved:
+        constraints.append(Constraint("turn 1", ROOT, "COPY_LOCATION", "origin"))
     for k, is_still in enumerate(spec.is_still, 1):
         if not is_still:
             after = (*LOCAL, ("mix_mode", "AFTER_FULL"))
@@ -233,13 +251,13 @@ def _constraints_of_line(spec: Spec) -> list[Constraint]:
     constraints = [Constraint(bone, POSE, "COPY_LOCATION", TARGET)]
     if formulas.aims(spec) and formulas.nearest(spec) > 0.0:
         outside = (*IN_SPACE, ("limit_mode", "LIMITDIST_OUTSIDE"), ("distance", formulas.nearest(spec)))
-        constraints.append(Constraint(bone, NOT_NEARER, "LIMIT_DISTANCE", "root", outside, space="root"))
+        constraints.append(Constraint(bone, NOT_NEARER, "LIMIT_DISTANCE", _origin(spec), outside, space="root"))
     if spec.plane != "HINGE":
         swing = (*IN_SPACE, ("track_axis", f"TRACK_NEGATIVE_{axes.name('Y')}"))
         constraints += [
-            Constraint(bone, SWING, "DAMPED_TRACK", "root", swing, space="root"),
-            _locked(bone, IN_PLANE, "root", axes, track="-Y", about="Z"),
-            _locked(bone, ACROSS, "root", axes, track="-Y", about="X"),
+            Constraint(bone, SWING, "DAMPED_TRACK", _origin(spec), swing, space="root"),
+            _locked(bone, IN_PLANE, _origin(spec), axes, track="-Y", about="Z"),
+            _locked(bone, ACROSS, _origin(spec), axes, track="-Y", about="X"),
         ]
     if spec.plane == "POLE":
         constraints.append(_locked(bone, FACING, POLE, axes, track="-X", about="Y"))
@@ -257,6 +275,8 @@ def _locked(bone: str, name: str, target: str, axes: Axes, track: str, about: st
 def _drivers(spec: Spec) -> list[Driver]:
     drivers: list[tuple[str, str, int, str]] = []
     axes = _axes(spec)
+    if spec.is_moved:
+        drivers += [("origin", "location", axis, letter) for axis, letter in enumerate("pqr")]
     if spec.plane != "HINGE":
         drivers.append(("turn 1", "rotation_euler", axes.at("Y"), formulas.swivel(spec)))
     if spec.pole_switch:
@@ -292,6 +312,8 @@ def _variable(letter: str, axes: Axes) -> Variable:
     match LETTERS[letter]:
         case Slider(slider=slider):
             return Variable(letter, PROPERTY, (Read("last", SLIDER[slider].key),))
+        case Location(axis=axis):
+            return Variable(letter, PROPERTY, (Read("bone 1", f"location[{axis}]", CHANNEL),))
         case Number(role=role, axis=axis):
             return Variable(letter, PLACE, (Read(role, f"LOC_{axis}", AS_SET),))
         case Target(axis=""):  # how far from where it rests: the root does not move in its own space

@@ -30,6 +30,7 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
     for last in lasts:
         check_whole(last)
         check_solvers_above(last, dependencies)
+        _check_moved(last)
     stands = solved(context, lasts)
     build.remove(context, lasts)
     if shifted := _build(context, named):
@@ -37,6 +38,15 @@ def to_rig(context: Context, lasts: Sequence[PoseBone]) -> None:
         _build(context, shifted)
     view_layer_of(context).update()
     settle(context, stands, is_shown=True)
+
+
+def _check_moved(last: PoseBone) -> None:
+    """Refuse a limb whose first bone has a location that its helper bones can't take over."""
+    bone = bones_of_limb(last)[0].bone
+    inherits = (bone.use_inherit_rotation and bone.inherit_scale == "FULL") or not bone.parent
+    if not (inherits and bone.use_local_location) and spec_of(last).is_moved:
+        template = "'{bone}' is moved: have it inherit rotation, full scale and local location, or use Live"
+        raise Refused(template, bone=bone.name)
 
 
 def _build(context: Context, named: Sequence[tuple[ArmatureObject, str]]) -> list[tuple[ArmatureObject, str]]:

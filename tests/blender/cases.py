@@ -33,6 +33,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "influence": (1.0, 0.4, 0.0, "KEYED"),
     "target": ("EMPTY", "OWN BONE", "OTHER BONE"),
     "is_posed": (False, True),
+    "is_moved": (False, True),
 }
 
 Case = dict[str, Any]
@@ -64,6 +65,8 @@ def _case(choices: dict[str, tuple[Any, ...]], rng: random.Random, pair: Any) ->
         case |= {"has_twist": False, "limits": (0.0, pi)}
     if case["is_straight"]:
         case["bends"] = "TO AND FRO"
+    if case["is_moved"]:
+        case["inherit"] = "FULL"
     return {**case, **RARE} if case["parents"] == "SHEARED" else case
 
 
@@ -109,6 +112,10 @@ def limb(case: Case, rng: random.Random, name: str = "rig") -> Any:
         last["planar_ik"]["reference_rotations"] = [number for still in reference_rotations for number in still]
     for bone in line:
         bone.rotation_quaternion = rigs.turn(rng, 2.0) if case["order"] == "QUATERNION" else (1, 0, 0, 0)
+    if case["is_moved"]:
+        for frame in FRAMES:
+            first.location = [rng.uniform(-0.3, 0.3) for _ in range(3)]
+            first.keyframe_insert("location", frame=frame)
     return last
 
 

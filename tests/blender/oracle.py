@@ -177,11 +177,12 @@ def _posed(bones: list[Any], segments: Any, turns: Any, stretch: float, tip: Arr
 
 
 def _carried(first: Any) -> Array:
-    """What takes the first bone's rest pose to where it would be with channels that say nothing."""
+    """What takes the first bone's rest pose to where it would be with channels that say nothing but a location."""
     above = {}
     if first.parent:
         above = {"parent_matrix": first.parent.matrix, "parent_matrix_local": first.parent.bone.matrix_local}
-    unturned = first.bone.convert_local_to_pose(Matrix(), first.bone.matrix_local, **above)
+    own = Matrix() if first.bone.use_connect and first.parent else Matrix.Translation(first.location)
+    unturned = first.bone.convert_local_to_pose(own, first.bone.matrix_local, **above)
     return np.array(unturned, float) @ np.linalg.inv(np.array(first.bone.matrix_local, float))
 
 

@@ -209,10 +209,11 @@ class POSE_OT_planar_ik_foot_roll(_Toggle):
 
 
 class POSE_OT_planar_ik_pole_follows(_Toggle):
-    """Let the poles of the selected limbs go with the targets as far as a slider says, or not"""
+    """Have a slider say how far the poles of the selected limbs go with the targets, or leave them to what they hang
+    on"""
 
     bl_idname = "pose.planar_ik_pole_follows"
-    bl_label = "Limb: Pole Follows"
+    bl_label = "Limb: Pole Follow"
     _has, _give, _take = staticmethod(has_pole_follow), staticmethod(give_pole_follow), staticmethod(take_pole_follow)
 
 
