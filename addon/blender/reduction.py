@@ -78,15 +78,15 @@ def _held(errors: Errors, count: int, tolerance: float, stops: Array) -> list[tu
     off = np.zeros(len(end))
     inside = end - start - 1
     for parts in (2, 4):  # most segments that do not hold are off where they are looked at first
-        for part in range(1, parts, 2):
+        for fraction in range(1, parts, 2):
             tried = np.flatnonzero((inside >= parts - 1) & (off <= tolerance))
-            _try(errors, off, tried, start, end, start[tried] + (end - start)[tried] * part // parts)
-    left = np.flatnonzero((inside > 1) & (off <= tolerance))
-    sizes = np.cumsum(inside[left])
-    for some in np.split(left, np.searchsorted(sizes, np.arange(SLAB, sizes[-1] if len(left) else 0, SLAB))):
-        each = np.repeat(some, inside[some])
-        ranks = np.arange(len(each)) - np.repeat(np.cumsum(inside[some]) - inside[some], inside[some])
-        _try(errors, off, each, start, end, start[each] + 1 + ranks)
+            _try(errors, off, tried, start, end, start[tried] + (end - start)[tried] * fraction // parts)
+    remaining = np.flatnonzero((inside > 1) & (off <= tolerance))
+    sizes = np.cumsum(inside[remaining])
+    for some in np.split(remaining, np.searchsorted(sizes, np.arange(SLAB, sizes[-1] if len(remaining) else 0, SLAB))):
+        segments = np.repeat(some, inside[some])
+        ranks = np.arange(len(segments)) - np.repeat(np.cumsum(inside[some]) - inside[some], inside[some])
+        _try(errors, off, segments, start, end, start[segments] + 1 + ranks)
     is_held = off <= tolerance
     start, end, off = start[is_held], end[is_held], off[is_held]
     at = np.searchsorted(end, np.arange(count + 1))

@@ -95,8 +95,8 @@ def inverse_fit(
             rows = np.flatnonzero(is_open)
             if len(rows):
                 some = _taken(posture, rows)
-                found = _inverse_at(reference, geometry, some, plane, side[rows], ankle[rows])
-                best = found if best is None else _with_better(best, found, rows)
+                inverse = _inverse_at(reference, geometry, some, plane, side[rows], ankle[rows])
+                best = inverse if best is None else _with_better(best, inverse, rows)
     return best  # type: ignore[no-any-return]
 
 
@@ -105,10 +105,10 @@ def _taken(tree: Any, rows: Array) -> Any:
     return mapped(lambda numbers: numbers[rows], tree)
 
 
-def _with_better(best: Inverse, found: Inverse, rows: Array) -> Inverse:
+def _with_better(best: Inverse, inverse: Inverse, rows: Array) -> Inverse:
     """The best, with what was found for some rows where that is better."""
     before = _taken(best, rows)
-    is_better = found.is_better(before)
+    is_better = inverse.is_better(before)
 
     def chosen(now: Any, new: Any) -> Any:
         if isinstance(now, tuple):
@@ -117,7 +117,7 @@ def _with_better(best: Inverse, found: Inverse, rows: Array) -> Inverse:
         now[rows[is_better]] = new[is_better]
         return now
 
-    return Inverse(*map(chosen, best, found))
+    return best._make(map(chosen, best, inverse))
 
 
 def _inverse_at(
@@ -147,8 +147,8 @@ def _inverse_at(
         off, off_turn = _errors_of(reference, posture, _solved_turns(tip, reference, settings, plane, pole))
         cosine, sine = half_of_angle(roll)
         turn = normalised(multiply(line, (cosine, zeros, sine, zeros)), ARRAYS)
-        found = Inverse(side=side, swivel=clean(swivel), ankle=ankle, turn=turn, off=off, off_turn=off_turn)
-        best = found if best is None else _with_better(best, found, np.arange(len(ankle)))
+        inverse = Inverse(side=side, swivel=clean(swivel), ankle=ankle, turn=turn, off=off, off_turn=off_turn)
+        best = inverse if best is None else _with_better(best, inverse, np.arange(len(ankle)))
     return best  # type: ignore[no-any-return]
 
 

@@ -30,6 +30,7 @@ from ..solver.rotation import conjugate, rotate
 from .fitting import PAST_STRAIGHT
 from .inverse import EXACT, angle_of, inverse_fit, posture_of_rows
 from .reading import (
+    Channel,
     LimbsRead,
     Recording,
     channel_of,
@@ -82,8 +83,8 @@ def poses_by_fk(recording: Recording) -> dict[LimbName, LimbPoses]:
 
 
 def poses_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...]) -> LimbPoses:
-    """How bones that are no limb yet, with these segments, stand, whatever poses them. They and what carries them have
-    been read."""
+    """How bones that are no limb yet, with these segments, stand, whatever poses them. They and what carries them,
+    and the location of the first, have been read."""
     ob, bones = last.id_data, bones_of_limb(last, segments)
     turns = []
     for bone in bones:
@@ -91,7 +92,11 @@ def poses_shown(recording: Recording, last: PoseBone, segments: tuple[int, ...])
         turns.append(turns_of(rigid(own_transforms(bone.bone, above, poses_of(recording, ob, bone.name)))[0]))
     first = bones[0].bone
     above = poses_of(recording, ob, first.parent.name) if first.parent else None
-    carry = unposed(first, above) @ inverted(squared(rest_matrix(first)))
+    location = np.zeros((recording.frames, 3))
+    if not (first.use_connect and first.parent):
+        location = recording.channels[Channel.of_bone(ob, first.name, "location")]
+    put = unposed(first, above, location) if first.parent else [unposed(first, None, row) for row in location]
+    carry = np.array(put) @ inverted(squared(rest_matrix(first)))
     return LimbPoses(np.stack(turns, axis=1), np.ones(recording.frames), worlds_of(recording, ob) @ carry, None)
 
 

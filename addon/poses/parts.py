@@ -75,7 +75,7 @@ class _IKPoints:
     def __init__(self, recording: Recording, values: Values, last: PoseBone) -> None:
         self._last, self._table = last, table_of(last.id_data, [last])
         rig = next(rig for rig in recording.rigs if rig.object == last.id_data)
-        row = [each.name for each in rig.lasts].index(last.name)
+        row = [other_last.name for other_last in rig.lasts].index(last.name)
         frames = worlds_of(recording, last.id_data) @ limb_frames(recording, rig)[:, row]
         self._into = inverted_all(frames)
         self._sliders = {name: numbers[:, row] for name, numbers in rig.sliders.items()}
@@ -113,11 +113,11 @@ class _IKPoints:
         if not feet.foot_follows(self._last):
             return []
         foot: Any = foot_of(self._last)
-        turned = [(follow_of(self._last).pairs[0], foot.bone.length)]
-        turned += [((toe.id_data, toe.name), toe.bone.length) for toe in flat_toes(self._last)]
+        refs_turned = [(follow_of(self._last).pairs[0], foot.bone.length)]
+        refs_turned += [((toe.id_data, toe.name), toe.bone.length) for toe in flat_toes(self._last)]
         return [
             point
-            for ref, length in turned
+            for ref, length in refs_turned
             if (channel := turn_channel(ref)) in values
             for point in axes_of(owner_of(ref).rotation_mode, values[channel], length / self._size)
         ]
@@ -150,7 +150,7 @@ def part_of_fk(last: PoseBone) -> Part:
     geometry = table_of(ob, [last]).limbs[0].geometry
     reference, size = row_of(reference_of([geometry]), 0), sum(geometry.lengths)
 
-    def made(recording: Recording, whole: Values) -> Points:
+    def points_over_frames(recording: Recording, whole: Values) -> Points:
         still = {channel: recording.channels[channel] for channel in channels.values() if channel not in whole}
 
         def points(values: Values, at: Array) -> list[Array]:
@@ -168,7 +168,7 @@ def part_of_fk(last: PoseBone) -> Part:
 
         return points
 
-    return Part([*channels.values(), *scaled], made)
+    return Part([*channels.values(), *scaled], points_over_frames)
 
 
 def part_of_foot(last: PoseBone) -> Part:

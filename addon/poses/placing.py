@@ -60,7 +60,9 @@ class Placing:
         self.mode = owner.rotation_mode
         self.location = Channel.of_bone(*control, "location")
         self.rotation = Channel.of_bone(*control, rotation_channel(self.mode))
-        self.holding = [each for each in owner.constraints if not each.mute and each.influence > 0.0]
+        self.holding = [
+            constraint for constraint in owner.constraints if not constraint.mute and constraint.influence > 0.0
+        ]
         self.off, self.off_turn = np.zeros(len(places)), np.zeros(len(places))
         self._slopes: Array | None = None
         self._before: tuple[Array, Array, Array] | None = None  # rows, location, and where that was seen
@@ -72,36 +74,36 @@ class Placing:
 
     def correct(self, recording: Recording, values: Values, rows: Array) -> Array:
         """Move it in those of these rows in which it is not where it is to be; says in which."""
-        seen, now = matrices_of(recording, self.followed)[rows], matrices_of(recording, self.control)[rows]
+        seen_at, now = matrices_of(recording, self.followed)[rows], matrices_of(recording, self.control)[rows]
         places = self.places[rows]
-        missed = np.where(np.isfinite(places), places - seen[:, :3, 3], 0.0)
+        missed = np.where(np.isfinite(places), places - seen_at[:, :3, 3], 0.0)
         self.off[rows] = np.linalg.norm(missed, axis=1)
         is_off = self.off[rows] > self._slack(SETTLED)[rows]
         turn: Any = None
         if self.turns is not None:
-            turn = self._turn_lacking(seen, rows)
+            turn = self._turn_lacking(seen_at, rows)
             is_off |= self.off_turn[rows] > TURN_SETTLED
         if not is_off.any():
             return is_off
         some, by = rows[is_off], missed[is_off]
         if self.turns is not None:
-            turned = tuple(component[is_off] for component in turn)
-            off_control = seen[is_off, :3, 3] - now[is_off, :3, 3]
-            by = by + off_control - _rotated(turned, off_control)  # what turns about the control goes along
-            values[self.rotation][some] = self._turned(recording, values, turned, some)
+            turn_by = tuple(component[is_off] for component in turn)
+            off_control = seen_at[is_off, :3, 3] - now[is_off, :3, 3]
+            by = by + off_control - _rotated(turn_by, off_control)  # what turns about the control goes along
+            values[self.rotation][some] = self._turned(recording, values, turn_by, some)
         if self.location not in values:  # a foot, which is only turned
             return is_off
         if self._slopes is None:
             self._slopes = slopes_of(recording, self.control)
         location = values[self.location]
-        self._learn(location, seen[:, :3, 3], rows)
-        self._before = (rows.copy(), location[rows].copy(), seen[:, :3, 3].copy())
+        self._learn(location, seen_at[:, :3, 3], rows)
+        self._before = (rows.copy(), location[rows].copy(), seen_at[:, :3, 3].copy())
         location[some] += np.einsum("fij,fj->fi", np.linalg.pinv(self._slopes[some], rcond=1e-6), by)
         return is_off
 
-    def _turn_lacking(self, seen: Array, rows: Array) -> Any:
+    def _turn_lacking(self, seen_at: Array, rows: Array) -> Any:
         """By how much it has to be turned in the world."""
-        is_turned = multiply(tuple(world_turns(seen).T), tuple(self.offset[rows].T))
+        is_turned = multiply(tuple(world_turns(seen_at).T), tuple(self.offset[rows].T))
         turn = np.array(multiply(tuple(self.turns[rows].T), conjugate(is_turned)))  # type: ignore[index]
         turn[:, ~np.isfinite(turn).all(axis=0)] = np.array(IDENTITY)[:, None]
         w, *vector = turn
@@ -117,13 +119,13 @@ class Placing:
         new = multiply(multiply(multiply(conjugate(carried), turn), carried), own)
         return np.stack(np.broadcast_arrays(*to_channels(self.mode, new, [*channels.T], ARRAYS)), axis=-1)
 
-    def _learn(self, location: Array, seen: Array, rows: Array) -> None:
+    def _learn(self, location: Array, seen_at: Array, rows: Array) -> None:
         """Correct the slopes by what the last move did (Broyden's method)."""
         if self._before is None or not self.holding:
             return
         were, before, seen_before = self._before
         at = np.searchsorted(were, rows)
-        step, went = location[rows] - before[at], seen - seen_before[at]
+        step, went = location[rows] - before[at], seen_at - seen_before[at]
         size = (step * step).sum(axis=1)
         missed = went - np.einsum("fij,fj->fi", self._slopes[rows], step)  # type: ignore[index]
         self._slopes[rows] += np.where(  # type: ignore[index]

@@ -72,13 +72,13 @@ def _by_halving(reference: Reference, bend: Array, distance: Array) -> Iterator[
     """The same by trying, where neighbours bend as far as they go, and the share depends on the ankle in another
     way."""
     groups: Any = reference.groups
-    slack, wanted = np.maximum(reference.bones.total**2 - distance * distance, 0.0), np.sin(bend / 2.0)
+    slack, sine_of_bend = np.maximum(reference.bones.total**2 - distance * distance, 0.0), np.sin(bend / 2.0)
 
     def error(ankle: Array) -> Array:
         half = np.cos(ankle / 2.0), np.sin(ankle / 2.0)
         now = with_ankle(groups, half, len(reference.lengths), ARRAYS)
         share = np.minimum(slack / (slack_at_rest(now) + ARRAYS.tiny), now.largest_share)
-        missed: Array = np.sqrt(share) * now.second.bend[1] - wanted
+        missed: Array = np.sqrt(share) * now.second.bend[1] - sine_of_bend
         return missed
 
     tried = np.linspace(-np.pi, np.pi, TRIES + 1)

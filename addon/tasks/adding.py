@@ -21,8 +21,9 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..poses.fitting import Fit, apply_fit, fit, turned_around
 from ..poses.keeping import animated_frames
-from ..poses.over_frames import Task, show_in_ik
+from ..poses.over_frames import show_in_ik
 from ..poses.settling import settle, shown
+from ..poses.writing import Task
 from ..rigging.control_shapes import (
     HANGING,
     Drawing,

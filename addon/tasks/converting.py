@@ -39,9 +39,10 @@ from ..live.settings import is_live
 from ..poses.fitting import Fit, apply_fit, fit
 from ..poses.keeping import frames_of
 from ..poses.matching import LimbName, LimbPoses, poses_shown, solved_joints
-from ..poses.over_frames import Task, show_in_ik
+from ..poses.over_frames import show_in_ik
 from ..poses.pole_switch import switch_pole
-from ..poses.reading import Progress, Recording, limbs_read, poses_of, record, worlds_of
+from ..poses.reading import Channel, Progress, Recording, limbs_read, poses_of, record, worlds_of
+from ..poses.writing import Task
 from ..solver.matrices import applied, inverted_all
 from .modes import put_on_rig
 from .removing import remove
@@ -229,7 +230,9 @@ def _sighting(
                     stack.enter_context(at_full_influence(context, plan.solvers))
             yield
 
-    recording = record(context, [], frames, refs, progress=progress, within=fully)
+    firsts = [plan.solvers.bones[0] for plan in plans]
+    locations = [Channel.of_bone(first.id_data, first.name, "location") for first in firsts]
+    recording = record(context, [], frames, refs, locations, progress=progress, within=fully)
     joints = {plan.name: _joints_seen(recording, plan.solvers.last, len(plan.solvers.segments)) for plan in plans}
     poses = {plan.name: poses_shown(recording, plan.solvers.last, plan.solvers.segments) for plan in plans}
     return Sighting(ob, action, frames, joints, poses)

@@ -24,9 +24,10 @@ from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live.settings import is_live
 from ..poses.contacts import Span, slide_of
-from ..poses.over_frames import Task, TipsWanted, place_tips
+from ..poses.over_frames import TipsWanted, place_tips
 from ..poses.reading import Progress
 from ..poses.tip_paths import TipNow, TipReader, path_of, tips_over
+from ..poses.writing import Task
 from ..rigging import feet
 from .status import check_posable
 
@@ -105,13 +106,13 @@ def hold_tips(
     rows = tips_over(context, lasts, frames)
     holds, slide = _planted(context, lasts, spans, is_mean, movers, frames, rows)
     stands = [_stands(plan, ease, frames, tips) for plan, tips in zip(holds, rows, strict=True)]
-    wanted = [
+    tips_wanted = [
         TipsWanted(plan.last, stand.places, stand.turns, plan.turns_foot)
         for plan, stand in zip(holds, stands, strict=True)
     ]
     in_runs = [(np.arange(*np.searchsorted(frames, (run.first, run.last + 1))), which) for run, which in runs.items()]
     task = Task(context, frames, tolerance, keeps_others=True, progress=progress)
-    tips_now = place_tips(task, wanted, in_runs) if frames else {}
+    tips_now = place_tips(task, tips_wanted, in_runs) if frames else {}
     warnings = []
     for plan, stand in zip(holds, stands, strict=True):
         off = np.linalg.norm(tips_now[plan.reader.object, plan.reader.last] - stand.places, axis=1)
