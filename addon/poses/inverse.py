@@ -117,7 +117,7 @@ def _with_better(best: Inverse, inverse: Inverse, rows: Array) -> Inverse:
         now[rows[is_better]] = new[is_better]
         return now
 
-    return best._make(map(chosen, best, inverse))
+    return Inverse._make(map(chosen, best, inverse))
 
 
 def _inverse_at(

@@ -29,6 +29,9 @@ Array = NDArray[Any]
 ROUNDS = 30
 """How often what constraints hold is put elsewhere, until it is seen where it is to be."""
 
+LEARNS = 3
+"""From this round on nothing moves but what constraints hold, as a rule, and moves say what they do."""
+
 Reread = Callable[[Array], None]
 """Writes what channels say now, and reads these rows anew."""
 
@@ -66,6 +69,7 @@ class Placing:
         self.off, self.off_turn = np.zeros(len(places)), np.zeros(len(places))
         self._slopes: Array | None = None
         self._before: tuple[Array, Array, Array] | None = None  # rows, location, and where that was seen
+        self._rounds = 0
 
     @property
     def channels(self) -> list[Channel]:
@@ -93,7 +97,8 @@ class Placing:
             values[self.rotation][some] = self._turned(recording, values, turn_by, some)
         if self.location not in values:  # a foot, which is only turned
             return is_off
-        if self._slopes is None:
+        self._rounds += 1
+        if self._slopes is None or not self.holding or self._rounds < LEARNS:  # what it hangs on has turned as well
             self._slopes = slopes_of(recording, self.control)
         location = values[self.location]
         self._learn(location, seen_at[:, :3, 3], rows)
@@ -121,7 +126,7 @@ class Placing:
 
     def _learn(self, location: Array, seen_at: Array, rows: Array) -> None:
         """Correct the slopes by what the last move did (Broyden's method)."""
-        if self._before is None or not self.holding:
+        if self._before is None or not self.holding or self._rounds < LEARNS:
             return
         were, before, seen_before = self._before
         at = np.searchsorted(were, rows)

@@ -100,8 +100,8 @@ def _lay(control: Control, parent: str) -> str:
 
 def rig_root(last: PoseBone, segments: tuple[int, ...]) -> str:
     """The name of the topmost bone above a limb, if that moves the whole rig, so that controls may hang on it; else
-    nothing. It is called so, or begins at the armature's origin and carries more than this limb; and it does not move
-    with the limb."""
+    nothing. It is called so, or it begins at the armature's origin and one bone that hangs on it carries this limb and
+    all others; and it does not move with the limb."""
     ob, chain = last.id_data, chain_bones(last, segments)
     top = [last, *last.parent_recursive][-1]
     if Dependencies().moves_with((ob, top.name), ob, {bone.name for bone in chain}):
@@ -109,6 +109,7 @@ def rig_root(last: PoseBone, segments: tuple[int, ...]) -> str:
     is_root = moves_all(top.name) or (
         top.bone.head_local.length <= AT_ORIGIN * last.bone.length
         and not is_trunk(top.name)
+        and sum(bool(_children(child)) for child in _children(top.bone)) == 1
         and top.bone not in _carrying_alone(chain[0].bone)
     )
     return top.name if is_root else ""
@@ -120,9 +121,14 @@ def _carrying_alone(first: Bone) -> list[Bone]:
     bones = [first]
     while (above := bones[-1].parent) is not None:
         bones.append(above)
-        if sum(not is_part(child) for child in above.children) > 1:
+        if len(_children(above)) > 1:
             break
     return bones
+
+
+def _children(bone: Bone) -> list[Bone]:
+    """What hangs on a bone and was not made for limbs."""
+    return [child for child in bone.children if not is_part(child)]
 
 
 def _finish(ob: ArmatureObject, name: str, control: Control) -> None:

@@ -250,7 +250,8 @@ def _settings(pair: Pair) -> MirroredSettings:
         flat[4 * i + 1 : 4 * i + 4] = _axis_on_other(pair, one, two, flat[4 * i + 1 : 4 * i + 4]) if flat else ()
     if flat:
         group["reference_rotations"] = flat
-    sliders = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
+    values = {slider.key: last[slider.key] for slider in SLIDERS if slider.key in last}  # type: ignore[operator]
+    sliders = {key: value.to_list() if hasattr(value, "to_list") else value for key, value in values.items()}
     foot = feet.following(last)
     if foot and foot.stand:
         world = pair.ob.matrix_world
