@@ -62,9 +62,7 @@ def show_in_ik(
     parts = [part_of_ik(last, moves_controls) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
     refs = [ref for last in lasts for pair in follow_of(last).pairs if pair[0] for ref in refs_of_control(pair)]
-    recording = record(
-        task.context, lasts, task.frames, refs, channels, None if poses else 0.0, task.share_done(0.0, 0.4)
-    )
+    recording = record(task.context, lasts, task.frames, refs, channels, None if poses else 0.0, task.next_share())
     poses = poses or poses_by_fk(recording)
     before = {channel: rows.copy() for channel, rows in recording.channels.items()}
     shown, values = shown_in_ik(recording, poses, moves_controls), {key: rows.copy() for key, rows in before.items()}
@@ -75,7 +73,7 @@ def show_in_ik(
 
     def reread(rows: Array) -> None:
         writing.write(values)
-        read_again(task.context, recording, lasts, task.frames, rows, 1.0, task.share_done(0.4, 0.8))
+        read_again(task.context, recording, lasts, task.frames, rows, 1.0, task.next_share())
         for limb_shown, placing in zip(shown, placings, strict=False):
             if placing.turns is not None:
                 foot: Any = foot_of(limb_shown.last)
@@ -84,6 +82,10 @@ def show_in_ik(
     if moves_controls:
         place(placings, recording, values, reread)
         _turn_toes(recording, lasts, values)
+        for i, again in enumerate(shown_in_ik(recording, poses, moves_controls=False)):
+            if shown[i].pole is None and "swivel" in again.sliders:  # its pole may have moved with a target
+                shown[i].sliders["swivel"] = again.sliders["swivel"]
+                _set_sliders(shown[i], values, before)
     sliders = {(limb_shown.last.id_data, limb_shown.last.name): limb_shown.sliders for limb_shown in shown}
     warnings = [warning for limb_shown in shown for warning in limb_shown.warnings]
     warnings += warnings_of_misses(recording, poses, sliders)
@@ -140,7 +142,7 @@ def show_in_fk(task: Task, lasts: Sequence[PoseBone]) -> Matched:
     """Give limbs' bones, and the feet that turn with their targets, what IK shows as their own pose."""
     parts = [part_of_fk(last) for last in lasts]
     channels = [*dict.fromkeys(channel for keyed_part in parts for channel in keyed_part.channels)]
-    recording = record(task.context, lasts, task.frames, (), channels, 1.0, task.share_done(0.0, 0.9))
+    recording = record(task.context, lasts, task.frames, (), channels, 1.0, task.next_share())
     before = {channel: rows.copy() for channel, rows in recording.channels.items()}
     values = {channel: rows.copy() for channel, rows in before.items()}
     for rig in recording.rigs:
@@ -193,7 +195,7 @@ def place_tips(
     ]
     refs = [ref for last in lasts for pair in follow_of(last).pairs if pair[0] for ref in refs_of_control(pair)]
     feet_refs = [(last.id_data, foot.name) for last in lasts if (foot := foot_of(last))]
-    recording = record(task.context, lasts, task.frames, [*refs, *feet_refs], channels, None, task.share_done(0.0, 0.5))
+    recording = record(task.context, lasts, task.frames, [*refs, *feet_refs], channels, None, task.next_share())
     before = {channel: rows.copy() for channel, rows in recording.channels.items()}
     values = {channel: rows.copy() for channel, rows in before.items()}
     placings: list[Placing] = []
@@ -209,7 +211,7 @@ def place_tips(
 
     def reread(rows: Array) -> None:
         writing.write(values)
-        read_again(task.context, recording, lasts, task.frames, rows, None, task.share_done(0.5, 1.0))
+        read_again(task.context, recording, lasts, task.frames, rows, None, task.next_share())
 
     place(placings, recording, values, reread)
     writing.finish(recording, values)

@@ -28,23 +28,30 @@ UNCHANGED = 1e-6
 """How far a number may be from what it was, as a part of it or of 1, and still count as that."""
 
 
-class Task(NamedTuple):
+class Task:
     """What is keyed in which frames: None for the frame that is shown, without keys. ``tolerance`` is how far joints
     may be off for the sake of fewer keys, in lengths of their limb. With ``keeps_others``, frames before and after
     these, which follow each other, stay as they are. Afterwards this frame shows what the keys say, or ``stays`` as it
     is."""
 
-    context: Context
-    frames: Sequence[float] | None
-    tolerance: float = 0.0
-    stays: bool = False
-    keeps_others: bool = False
-    progress: Progress | None = None
+    def __init__(
+        self,
+        context: Context,
+        frames: Sequence[float] | None,
+        tolerance: float = 0.0,
+        stays: bool = False,
+        keeps_others: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        self.context, self.frames, self.tolerance = context, frames, tolerance
+        self.stays, self.keeps_others, self.progress = stays, keeps_others, progress
+        self._done = 0.0
 
-    def share_done(self, start: float, end: float) -> Progress | None:
-        """Progress of a part of the whole."""
-        progress_of_all = self.progress
-        return None if progress_of_all is None else lambda done: progress_of_all(start + (end - start) * done)
+    def next_share(self) -> Progress | None:
+        """Progress of the next pass: of what is left then, a half, since nobody knows how many there will be."""
+        start, progress = self._done, self.progress
+        self._done += 0.5 * (1.0 - self._done)
+        return None if progress is None else lambda done: progress(start + 0.5 * (1.0 - start) * done)
 
 
 class Run(NamedTuple):
