@@ -24,8 +24,8 @@ from ..poses.contacts import (
     floor_of,
     slide_of,
 )
-from ..poses.reading import Progress
-from ..poses.tip_paths import TipReader, path_of, tips_over
+from ..poses.reading import Progress, record
+from ..poses.tip_paths import path_of
 
 
 class Contacts(NamedTuple):
@@ -127,8 +127,8 @@ def find_contacts(
     """When limbs stand, by the height and speed of their soles in these frames: see `contacts_of`. The lowest of all
     limbs of a rig stands on the floor. Nothing is changed."""
     limbs = readable_limbs_beside(context, lasts)
-    rows = tips_over(context, limbs, frames, progress)
-    paths = {last: path_of(row, TipReader(last).size) for last, row in zip(limbs, rows, strict=True)}
+    recording = record(context, limbs, frames, progress=progress)
+    paths = {last: path_of(recording, last) for last in limbs}
     return contacts_in(scene_of(context), lasts, frames, paths, height, speed)
 
 
