@@ -6,9 +6,9 @@ from typing import Any
 
 from bpy.types import PoseBone
 
-from ..blender.types import has_bone, path_to_bone
+from ..blender.types import ArmatureObject, has_bone, path_to_bone
 from .follow import follow_of
-from .settings import MADE_BY_US
+from .settings import MADE_BY_US, MADE_FOR_LIMB
 from .storage import has_slider
 
 CONSTRAINT = f"{MADE_BY_US}Pole Follow"
@@ -17,6 +17,9 @@ CONSTRAINT = f"{MADE_BY_US}Pole Follow"
 STILL = "still"
 """The role of the helper that never moves."""
 
+ON_TARGET = "pole_on_target"
+"""What the group of a limb says whose pole hung on the target itself."""
+
 NEEDS = "Pole Follow of '{bone}' needs a target and a pole that are bones of its rig: pick such"
 MISSING = "Pole Follow of '{bone}' is missing or edited: rebuild the limb"
 
@@ -24,6 +27,12 @@ MISSING = "Pole Follow of '{bone}' is missing or edited: rebuild the limb"
 def has_pole_follow(last: PoseBone) -> bool:
     """Whether the pole of a limb goes with its target as far as a slider says."""
     return has_slider(last, "pole_follow")
+
+
+def is_still(ob: ArmatureObject, name: str) -> bool:
+    """Whether a bone is the helper that never moves."""
+    bone: Any = ob.data.bones.get(name)
+    return bone is not None and bone.get(MADE_FOR_LIMB) == STILL
 
 
 def problem_of(last: PoseBone) -> str:

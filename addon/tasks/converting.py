@@ -28,27 +28,29 @@ from ..finding.constraints import (
     plane_of,
     solvers_of,
 )
-from ..limb.follow import read, write
+from ..limb.follow import read
 from ..limb.measuring import measure
 from ..limb.rest_geometry import rest_geometry
-from ..limb.settings import CONVERTED_FROM, GROUP, SLIDER
+from ..limb.settings import CONSTRAINT_NAME, GROUP, SLIDER
 from ..limb.solving import limbs_now
-from ..limb.storage import is_converted, make_limb, mode_of
+from ..limb.storage import is_converted, mode_of
+from ..limb.tips import foot_of
 from ..limb.whole import wholly
 from ..limb.words import Message, Refused
 from ..live import refresh
 from ..live.settings import is_live
-from ..poses.fitting import Fit, apply_fit, fit
+from ..poses.fitting import Fit, fit, with_fit
 from ..poses.keeping import frames_of
 from ..poses.keyed_parts import part_of_ik
 from ..poses.matching import Stances, match, stances_shown
 from ..poses.over_frames import fit_over_frames
 from ..poses.pole_switch import switch_pole
+from ..rigging.apply import apply
+from ..rigging.description import Description, ref_of
 from ..rigging.feet import at_influence
 from ..solver.matrices import applied
-from .modes import put_on_rig
+from .modes import live_for_now
 from .removing import remove
-from .setting import set_slider
 
 Array = NDArray[Any]
 
@@ -146,9 +148,7 @@ def _conversion_of(context: Context, owner: PoseBone, all_actions: bool) -> Conv
 
 def _convert(context: Context, plan: Conversion, tolerance: float, mode: str) -> list[Message]:
     ob, name = plan.solvers.last.id_data, plan.solvers.last.name
-    warnings = _make_converted(context, plan.solvers, plan.fit)
-    if mode == "RIG":
-        warnings += put_on_rig(context, [(ob, name)])
+    warnings = _make_converted(context, plan, mode)
     refresh(context)
     for sighting in plan.sightings:
         warnings += _keep_still(context, ob.pose.bones[name], sighting, tolerance)
@@ -234,35 +234,68 @@ def _joints_by_ik(context: Context, last: PoseBone) -> Array:
 # making the limb
 
 
-def _make_converted(context: Context, solvers: Solvers, fitted: Fit) -> list[Message]:
-    """Make the limb, live. Returns warnings: what is otherwise than the constraint had it."""
+def _make_converted(context: Context, plan: Conversion, mode: str) -> list[Message]:
+    """Make the limb. Returns warnings: what is otherwise than the constraint had it."""
+    solvers = plan.solvers
     last, is_poled = solvers.last, solvers.acting == solvers.poled  # which is muted next
-    with unkeyed_kept(context, [last.id_data]), frame_held():
-        _take_over(solvers)
-        apply_fit(last, fitted, "TAIL")
-        warnings = [*_carry_limits_over(solvers), *_differences(solvers)]
+    ob, limb = last.id_data, ref_of(last)
+    with unkeyed_kept(context, [ob]), frame_held():
+        before = _muted(solvers)
+    wish, warnings = _described(plan, before), list[Message]()
+    if mode == "RIG":
+        on_rig, warnings = live_for_now({limb: wish}, Dependencies())
+        wish = on_rig[limb]
+    limits, left_out = _limits(solvers)
+    wish = wish._replace(choices=wish.choices | limits)
+    apply(context, {limb: wish})
+    with unkeyed_kept(context, [ob]), frame_held():
+        last = ob.pose.bones[limb[1]]
+        warnings += [*left_out, *_differences(solvers)]
         if len(solvers.constraints) == 2:
             switch_pole(last, solvers.poled, muting(last, solvers.free), is_poled)
-        if _stretches(solvers):
-            group: Any = last[GROUP]
-            group["stretch_max"], group["stretch_volume"] = FARTHEST, "UNIFORM"
-            set_slider(last, "stretch", 1.0)
         tag(last)
         view_layer_of(context).update()
     return warnings
+
+
+def _described(plan: Conversion, before: dict[str, Any]) -> Description:
+    """The limb of constraints, with the pole of the one that has one. Where the foot has them, the limb gets a
+    constraint of ours that follows the same."""
+    solvers, last = plan.solvers, plan.solvers.last
+    taken, is_below = solvers.poled or solvers.free, solvers.owner != solvers.last
+    foot = foot_of(last)
+    target, pole = (ref if ref[0] else None for ref in read(taken).pairs)
+    wish = Description(
+        solvers.segments,
+        foot.name if foot else "",
+        "TAIL",
+        target=target,  # type: ignore[arg-type]
+        pole=pole,  # type: ignore[arg-type]
+        constraint=CONSTRAINT_NAME if is_below else taken.name,
+        converted_from=json.dumps(before),
+    ).with_slider("influence", solvers.acting.influence)
+    if len(solvers.segments) > 2:
+        wish = wish.with_slider("ankle", 0.0)
+    wish = with_fit(wish, last, plan.fit)
+    if len(solvers.constraints) == 2:
+        wish = wish.with_choice("plane", "POLE").with_slider("pole", True)
+    if _stretches(solvers):
+        wish = wish.with_choice("stretch_max", FARTHEST).with_choice("stretch_volume", "UNIFORM")
+        wish = wish.with_slider("stretch", 1.0)
+    return wish
 
 
 def _stretches(solvers: Solvers) -> bool:
     return solvers.acting.use_stretch and max(bone.ik_stretch for bone in solvers.bones) > 0.0
 
 
-def _take_over(solvers: Solvers) -> None:
-    """Make the limb of the constraint with a pole, if there is one; both are muted for good. Where the foot has
-    them, the limb gets a constraint of ours that follows the same."""
+def _muted(solvers: Solvers) -> dict[str, Any]:
+    """Mute the constraints for good, and have what animates their influence animate that of the limb to be; what they
+    were set to, see `limb.settings.CONVERTED_FROM`."""
     last, ob = solvers.last, solvers.last.id_data
     taken, acting = solvers.poled or solvers.free, solvers.acting
     before: dict[str, Any] = {"chain_count": taken.chain_count, "acting": acting.name, "muted_drivers": []}
-    if is_below := solvers.owner != last:
+    if solvers.owner != last:
         before["on_foot"] = True
     before["mute"] = {constraint.name: constraint.mute for constraint in solvers.constraints}
     for constraint in solvers.constraints:
@@ -270,35 +303,29 @@ def _take_over(solvers: Solvers) -> None:
             curve.mute = True
             before["muted_drivers"].append(curve.data_path)
         constraint.mute = True
-    constraint = make_limb(last, solvers.segments, constraint=None if is_below else taken)
-    if is_below:
-        write(constraint, read(taken))
-    last[GROUP][CONVERTED_FROM] = json.dumps(before)
-    last[SLIDER["influence"].key] = acting.influence
     move_curves(ob, acting.path_from_id("influence"), path_to_custom(last.name, SLIDER["influence"].key))
+    return before
 
 
-def _carry_limits_over(solvers: Solvers) -> list[Message]:
-    """Carry the knee's IK limits over, if it has them about the one axis that it bends about. Returns warnings of all
+def _limits(solvers: Solvers) -> tuple[dict[str, float], list[Message]]:
+    """The knee's limits by the IK limits that it has about the one axis that it bends about, and warnings of all
     others."""
     last = solvers.last
     axes = [(bone, axis) for bone in solvers.bones for axis in "xyz" if not getattr(bone, f"lock_ik_{axis}")]
     limited = [(bone, axis) for bone, axis in axes if getattr(bone, f"use_ik_limit_{axis}")]
     if not limited:
-        return []
+        return {}, []
     geometry = rest_geometry(last, solvers.segments, tip="TAIL")
     (bone, axis), *others = limited
     along = float(geometry.normals[1]["xyz".index(axis)])
     if others or bone != last or abs(along) < 1.0 - STRETCHED or len(solvers.segments) > 2:
-        return [Message("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
+        return {}, [Message("IK limits of '{bone}' are left out: they are not about its hinge", bone=bone.name)]
     side = copysign(1.0, along)  # a turn about the normal takes as much from the knee's turn off straight
     ends = [
         geometry.angles[0] - geometry.angles[1] - side * getattr(last, f"ik_{end}_{axis}") for end in ("min", "max")
     ]
-    limits = last[GROUP]
-    limits["min_angle"] = min(max(pi - max(ends), 0.0), pi)
-    limits["max_angle"] = min(max(pi - min(ends), 0.0), pi)
-    return []
+    smallest, largest = (min(max(pi - end, 0.0), pi) for end in (max(ends), min(ends)))
+    return {"min_angle": smallest, "max_angle": largest}, []
 
 
 def _differences(solvers: Solvers) -> list[Message]:

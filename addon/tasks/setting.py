@@ -10,17 +10,15 @@ import bpy
 from bpy.types import PoseBone
 
 from ..blender.transaction import all_or_nothing
-from ..blender.types import tag
 from ..limb import values
-from ..limb.settings import ALLOWED, CHOICES, GROUP, SLIDER
-from ..limb.storage import align, choices_of, has_slider, is_limb, make_slider, mode_of, segments_of, write_slider
+from ..limb.settings import ALLOWED, CHOICES, SLIDER
+from ..limb.storage import choices_of, has_slider, is_limb, mode_of, segments_of, write_slider
 from ..limb.whole import concerned
 from ..limb.words import Refused
-from ..rigging.pole_follow import give_pole_follow
-from ..rigging.roll_parts import set_break_angle
-from ..rigging.rolling import SLIDERS as ROLL_SLIDERS
-from ..rigging.rolling import give_roll
-from .modes import rebuild_mechanisms
+from ..rigging.apply import apply
+from ..rigging.description import describe, ref_of
+from ..rigging.features import ROLL_SLIDERS
+from .features import give_pole_follow, give_roll
 
 ELSEWHERE = "'{rig}' comes from another file: set this there"
 
@@ -36,16 +34,16 @@ def set_slider(last: PoseBone, name: str, value: Any) -> None:
         write_slider(last, name, number)
         return
     check_structure(last)
-    ob, bone = last.id_data, last.name
+    limb = ref_of(last)
     with set_wholly(last):
         if name in ROLL_SLIDERS:
             give_roll(bpy.context, [last])
         elif name == "pole_follow":
             give_pole_follow(bpy.context, [last])
         else:
-            make_slider(last, slider)
-        write_slider(ob.pose.bones[bone], name, number)
-        _rebuild(ob.pose.bones[bone])
+            apply(bpy.context, {limb: describe(limb).with_slider(name, number)})
+            return
+        write_slider(limb[0].pose.bones[limb[1]], name, number)
 
 
 def set_choice(last: PoseBone, name: str, value: Any) -> None:
@@ -57,18 +55,7 @@ def set_choice(last: PoseBone, name: str, value: Any) -> None:
         return
     check_structure(last)
     with set_wholly(last):
-        last[GROUP][name] = value
-        if name == "break_angle":
-            set_break_angle(last)
-        else:
-            _rebuild(last)
-
-
-def _rebuild(last: PoseBone) -> None:
-    """Have the bones of a limb and its mechanism be as its settings say."""
-    align(last)
-    rebuild_mechanisms(bpy.context, [last])
-    tag(last)
+        apply(bpy.context, {ref_of(last): describe(ref_of(last)).with_choice(name, value)})
 
 
 def set_wholly(last: PoseBone) -> AbstractContextManager[None]:

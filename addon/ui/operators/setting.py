@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import pi
 from typing import Any, ClassVar
 
@@ -11,21 +10,14 @@ from bpy.props import EnumProperty, FloatProperty
 from bpy.types import Context, Event, PoseBone
 
 from ... import live
-from ...blender.animation import stop
-from ...blender.editing import unkeyed_kept
 from ...blender.keying import key_automatically
-from ...blender.types import path_to_custom, tag
-from ...limb.foot_roll import has_roll
-from ...limb.pole_follow import has_pole_follow
-from ...limb.settings import SLIDER, Slider
-from ...limb.storage import choices_of, has_slider, read_slider
+from ...blender.types import path_to_custom
+from ...limb.settings import SLIDER
+from ...limb.storage import choices_of, read_slider
 from ...limb.words import translated_text
-from ...rigging.feet import foot_follows, set_feet
-from ...rigging.pole_follow import give_pole_follow, take_pole_follow
-from ...rigging.rolling import give_roll, take_roll
 from ...tasks.bending import make_poles, make_targets, set_plane
+from ...tasks.features import drop_feature, toggle
 from ...tasks.following import follow, pickable
-from ...tasks.modes import rebuild_mechanisms
 from ...tasks.setting import set_choice, set_slider
 from ..finding import limb_meant, limbs_meant
 from ..preferences import PLANE
@@ -80,7 +72,7 @@ class POSE_OT_planar_ik_foot_follows(LimbOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """As the active limb's does not yet."""
-        set_feet(lasts, not foot_follows(limb_meant(context) or lasts[0]))
+        toggle(context, lasts, "foot", limb_meant(context) or lasts[0])
         live.refresh(context)
 
 
@@ -101,8 +93,7 @@ class POSE_OT_planar_ik_drop(LimbOperator):
 
     def act(self, context: Context, lasts: list[PoseBone]) -> None:
         """Take it from every selected limb that has it."""
-        for ob, bone in [(last.id_data, last.name) for last in lasts]:
-            _drop_feature(context, ob.pose.bones[bone], SLIDER[self.feature.lower()])
+        drop_feature(context, lasts, self.feature.lower())
         live.refresh(context)
 
 
@@ -187,43 +178,28 @@ class POSE_OT_planar_ik_roll_break(_Numbers):
     )
 
 
-class _Toggle(LimbOperator):
-    """What limbs have or have not"""
-
-    _has: ClassVar[Callable[..., bool]]
-    _give: ClassVar[Callable[..., None]]
-    _take: ClassVar[Callable[..., None]]
-
-    def act(self, context: Context, lasts: list[PoseBone]) -> None:
-        """Give it to every selected limb, or take it away where the one that is meant has it."""
-        (type(self)._take if type(self)._has(limb_meant(context) or lasts[0]) else type(self)._give)(context, lasts)
-        live.refresh(context)
-
-
-class POSE_OT_planar_ik_foot_roll(_Toggle):
+class POSE_OT_planar_ik_foot_roll(LimbOperator):
     """Let the feet of the selected limbs roll on heel, ball and toe, and tilt on their edges, or not"""
 
     bl_idname = "pose.planar_ik_foot_roll"
     bl_label = "Limb: Foot Roll"
-    _has, _give, _take = staticmethod(has_roll), staticmethod(give_roll), staticmethod(take_roll)
+
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """As the active limb's do not yet."""
+        toggle(context, lasts, "roll", limb_meant(context) or lasts[0])
+        live.refresh(context)
 
 
-class POSE_OT_planar_ik_pole_follows(_Toggle):
+class POSE_OT_planar_ik_pole_follows(LimbOperator):
     """Let the poles of the selected limbs go with the targets as far as a slider says, or not"""
 
     bl_idname = "pose.planar_ik_pole_follows"
     bl_label = "Limb: Pole Follows"
-    _has, _give, _take = staticmethod(has_pole_follow), staticmethod(give_pole_follow), staticmethod(take_pole_follow)
 
-
-def _drop_feature(context: Context, last: PoseBone, feature: Slider) -> None:
-    if not has_slider(last, feature.name):
-        return
-    with unkeyed_kept(context, [last.id_data]):
-        stop(last.id_data, [path_to_custom(last.name, feature.key)])
-    del last[feature.key]
-    rebuild_mechanisms(context, [last])
-    tag(last)
+    def act(self, context: Context, lasts: list[PoseBone]) -> None:
+        """As the active limb's does not yet."""
+        toggle(context, lasts, "pole_follow", limb_meant(context) or lasts[0])
+        live.refresh(context)
 
 
 def _items(_operator: Any, context: Context | None) -> list[tuple[str, str, str]]:
@@ -264,7 +240,7 @@ class POSE_OT_planar_ik_pick(LimbOperator):
         else:
             name, bone = self.followed.split("\n")
             ob: Any = next((ob for ob in bpy.data.objects if ob.name_full == name), None)
-            follow(context, lasts, "target" if self.role == "TARGET" else "pole_target", (ob, bone))
+            follow(context, lasts, self.role.lower(), (ob, bone))
         live.refresh(context)
 
 
